@@ -1,0 +1,35 @@
+import { cloudflareTest } from '@cloudflare/vitest-pool-workers';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    silent: 'passed-only',
+    projects: [
+      // Generated tests take their time on a busy machine.
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], environment: 'node', testTimeout: 30_000, hookTimeout: 60_000 } },
+      {
+        // With a database: PGlite, and a PostgreSQL of the machine where there is one.
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          environment: 'node',
+          pool: 'forks',
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        // Inside the Workers runtime, with an embedded database behind the SQL endpoint.
+        plugins: [
+          cloudflareTest(({ inject }) => ({
+            wrangler: { configPath: './wrangler.toml' },
+            miniflare: {
+              bindings: { CATALOG_URL: inject<string>('catalogUrl'), DATASOURCE_MAIN: inject<string>('datasource'), ADMIN_TOKEN: inject<string>('adminToken') },
+            },
+          })),
+        ],
+        test: { name: 'worker', include: ['test/worker/**/*.test.ts'], globalSetup: ['./test/worker/setup.ts'], testTimeout: 60_000 },
+      },
+    ],
+  },
+});
