@@ -1,0 +1,140 @@
+/** DROP, and who uses a thing: decisions 6, "dropping what something else uses (named)" is refused, each DROP in its turn. */
+import { badRequest } from '../../errors.ts';
+import type { DropObject, SqlText } from '../../language/statements.ts';
+import { isRaw, type Model } from '../model.ts';
+import { fold, sameName } from '../names.ts';
+import { listed, notThing, quoted, unknown } from './checks.ts';
+import { type ApplyContext, keyOf, neutralSchema } from './context.ts';
+import { find, remove } from './lists.ts';
+
+/** Removes one object. @throws SvcError 400 `unknown_<kind>`, `in_use`, `reserved_name` */
+export function drop(model: Model, s: DropObject, context: ApplyContext): Model {
+  const { name } = s;
+  const known = (values: readonly { readonly name: string }[]): string => {
+    const found = find(values, name.text);
+    if (!found) {
+      throw unknown(
+        s.object,
+        name.text,
+        name.offset,
+        values.map((v) => v.name),
+      );
+    }
+    return found.name;
+  };
+  const unused = (users: readonly string[]): void => {
+    if (users.length === 0) return;
+    throw badRequest('in_use', `the ${s.object} ${quoted(name.text)} is used by ${listed(users)}`, {
+      offset: name.offset,
+      hint: 'drop or replace first what uses it',
+    });
+  };
+  switch (s.object) {
+    case 'concept': {
+      notThing(name, 'dropped');
+      unused(usersOfConcept(model, known(model.concepts), context));
+      context.places.references.delete(keyOf(['concept', name.text]));
+      return { ...model, concepts: remove(model.concepts, name.text) };
+    }
+    case 'property': {
+      unused(usersOfProperty(model, known(model.properties), context));
+      context.places.references.delete(keyOf(['property', name.text]));
+      return { ...model, properties: remove(model.properties, name.text) };
+    }
+    case 'measure': {
+      unused(usersOfMeasure(model, known(model.measures), context));
+      context.places.references.delete(keyOf(['measure', name.text]));
+      return { ...model, measures: remove(model.measures, name.text) };
+    }
+    case 'mapping':
+      known(model.mappings);
+      return { ...model, mappings: remove(model.mappings, name.text) };
+    default: {
+      // DROP VIEW takes a cube too; DROP CUBE a cube alone.
+      known(s.object === 'cube' ? model.views.filter((v) => v.cube) : model.views);
+      unused(usersOfView(model, name.text, context));
+      context.places.relations.delete(fold(name.text));
+      context.places.references.delete(keyOf(['view', name.text]));
+      return { ...model, views: remove(model.views, name.text) };
+    }
+  }
+}
+
+const stored = (text: string): SqlText => ({ text, offset: 0 });
+
+/** Whether a text may name something: parsing costs, so only texts that hold the name at all are looked into. A name with quotes is written doubled, U&"..." in escapes. */
+const mentions = (text: string, wanted: string): boolean => /["`]/.test(wanted) || /u&"/i.test(text) || fold(text).includes(wanted);
+
+/** The concepts that an identifier such as `r1[c1].r2[c2*3].p` or `_type_of_c` names, folded. */
+export function conceptsIn(identifier: string): string[] {
+  const names = [...identifier.matchAll(/\[([^\]]*)\]/g)].map((m) => fold((m[1] ?? '').replace(/\*\d*$/, '')));
+  return fold(identifier).startsWith('_type_of_') ? [...names, fold(identifier).slice('_type_of_'.length)] : names;
+}
+
+function usersOfConcept(model: Model, name: string, context: ApplyContext): string[] {
+  const wanted = fold(name);
+  const is = (other: string | null | undefined): boolean => other != null && fold(other) === wanted;
+  const walked = (text: string | null, kind: 'expression' | 'select'): boolean =>
+    text !== null && mentions(text, wanted) && context.referencesOf(stored(text), kind).some((r) => conceptsIn(r.name).includes(wanted));
+  const users: string[] = [];
+  for (const c of model.concepts) {
+    if (is(c.name)) continue;
+    if (c.parents.some(is) || is(c.logic?.concept) || c.relationships.some((r) => is(r.target)) || walked(c.logic?.condition ?? null, 'expression'))
+      users.push(`concept ${quoted(c.name)}`);
+  }
+  for (const m of model.mappings) if (is(m.concept) || is(m.link?.forward.concept) || is(m.link?.back.concept)) users.push(`mapping ${quoted(m.name)}`);
+  for (const v of model.views) {
+    // a view on raw tables names nothing of the ontology
+    if (isRaw(v)) continue;
+    const reads = (): boolean =>
+      context.relationsOf(stored(v.sql)).some((r) => {
+        if (fold(r.name) !== wanted) return false;
+        if (r.schema === null) return true;
+        return ['svc', 'esvc', 'dsvc'].includes(neutralSchema(r.schema, context.product) ?? '');
+      });
+    if (mentions(v.sql, wanted) && (reads() || walked(v.sql, 'select'))) users.push(`${v.cube ? 'cube' : 'view'} ${quoted(v.name)}`);
+  }
+  for (const p of model.properties) if (walked(p.expression, 'expression')) users.push(`property ${quoted(p.name)}`);
+  for (const m of model.measures) if (walked(m.expression, 'expression') || walked(m.filter, 'expression')) users.push(`measure ${quoted(m.name)}`);
+  return users;
+}
+
+function usersOfProperty(model: Model, name: string, context: ApplyContext): string[] {
+  const is = (other: string): boolean => sameName(other, name);
+  const users: string[] = [];
+  for (const c of model.concepts) {
+    const lists = [c.properties, c.multi, c.primaryKey, c.label, ...c.relationships.flatMap((r) => [r.source, r.references])];
+    if (lists.some((l) => l.some(is))) users.push(`concept ${quoted(c.name)}`);
+  }
+  for (const m of model.mappings) {
+    if ((m.property !== null && is(m.property)) || m.link?.forward.references.some(is) || m.link?.back.references.some(is))
+      users.push(`mapping ${quoted(m.name)}`);
+  }
+  return [...users, ...usersInExpressions(model, name, context)];
+}
+
+function usersOfMeasure(model: Model, name: string, context: ApplyContext): string[] {
+  const users = model.concepts.filter((c) => c.measures.some((m) => sameName(m, name))).map((c) => `concept ${quoted(c.name)}`);
+  return [...users, ...usersInExpressions(model, name, context)];
+}
+
+/** Calculated properties and measures whose expression names `name`. */
+function usersInExpressions(model: Model, name: string, context: ApplyContext): string[] {
+  const wanted = fold(name);
+  const uses = (text: string | null): boolean =>
+    text !== null && mentions(text, wanted) && context.referencesOf(stored(text), 'expression').some((r) => fold(r.name) === wanted);
+  const users: string[] = [];
+  for (const p of model.properties) if (!sameName(p.name, name) && uses(p.expression)) users.push(`property ${quoted(p.name)}`);
+  for (const m of model.measures) if (!sameName(m.name, name) && (uses(m.expression) || uses(m.filter))) users.push(`measure ${quoted(m.name)}`);
+  return users;
+}
+
+function usersOfView(model: Model, name: string, context: ApplyContext): string[] {
+  const wanted = fold(name);
+  const reads = (sql: string): boolean =>
+    mentions(sql, wanted) &&
+    context
+      .relationsOf(stored(sql))
+      .some((r) => fold(r.name) === wanted && (r.schema === null ? !find(model.concepts, name) : neutralSchema(r.schema, context.product) === 'vsvc'));
+  return model.views.filter((v) => !isRaw(v) && !sameName(v.name, name) && reads(v.sql)).map((v) => `${v.cube ? 'cube' : 'view'} ${quoted(v.name)}`);
+}

@@ -1,0 +1,223 @@
+/** What must hold of concepts at a script's end (decisions 5 and 6). */
+import { badRequest, type SvcError } from '../../errors.ts';
+import { keyText } from '../compile.ts';
+import type { Concept, Graph } from '../graph.ts';
+import type { Pair, Pairs } from '../links.ts';
+import type { RelationshipDef } from '../model.ts';
+import { fold, sameName } from '../names.ts';
+import { quoted, unknown } from './checks.ts';
+import { keyOf, type Places } from './context.ts';
+
+const conceptNames = (graph: Graph): string[] => ['thing', ...graph.concepts.map((c) => c.name)];
+const propertyNames = (concept: Concept): string[] => concept.properties.map((p) => p.def.name);
+
+/** Every parent exists and inheritance has no circle: all other checks walk it. @throws SvcError 400 `unknown_concept`, `circular_inheritance` */
+export function checkInheritance(graph: Graph, places: Places): void {
+  for (const c of graph.model.concepts) {
+    for (const parent of c.parents) {
+      if (graph.concept(parent)) continue;
+      throw unknown('concept', parent, places.near('concept', c.name, 'parent', parent), conceptNames(graph), `, named as a parent of ${quoted(c.name)}`);
+    }
+  }
+  const circle = findCircle(graph.concepts, (c) => c.parents);
+  if (!circle) return;
+  const names = circle.map((c) => c.name);
+  throw badRequest('circular_inheritance', `circular inheritance: ${[...names, names[0] ?? ''].map(quoted).join(' inherits ')}`, {
+    offset: firstPlace(names.map((n) => places.get('concept', n))),
+  });
+}
+
+/** Of several places the first that is known. */
+const firstPlace = (offsets: readonly (number | undefined)[]): number | undefined => offsets.find((o) => o !== undefined);
+
+/** The nodes of some circle, in its order, or undefined. Without recursion: ways may be thousands of steps long. */
+export function findCircle<T>(nodes: Iterable<T>, next: (node: T) => readonly T[]): T[] | undefined {
+  const done = new Set<T>();
+  for (const start of nodes) {
+    if (done.has(start)) continue;
+    const path: { node: T; rest: T[] }[] = [{ node: start, rest: [...next(start)] }];
+    const open = new Set<T>([start]);
+    for (let top = path.at(-1); top; top = path.at(-1)) {
+      const to = top.rest.pop();
+      if (to === undefined) {
+        done.add(top.node);
+        open.delete(top.node);
+        path.pop();
+      } else if (open.has(to)) {
+        return path.slice(path.findIndex((p) => p.node === to)).map((p) => p.node);
+      } else if (!done.has(to)) {
+        open.add(to);
+        path.push({ node: to, rest: [...next(to)] });
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Keys, labels, measures, relationships and logic of every concept, ancestors first. */
+export function checkConcepts(graph: Graph, pairs: Pairs, places: Places): void {
+  for (const c of graph.concepts.toSorted((a, b) => a.level - b.level)) {
+    checkKey(c, places);
+    checkNames(c, 'label', places);
+    checkMeasures(c, graph, places);
+    for (const r of c.def?.relationships ?? []) checkRelationship(c, r, graph, places);
+    checkLogic(c, graph, places);
+  }
+  for (const pair of pairs.all) checkInverse(pair, graph, pairs, places);
+  checkLogicCircles(graph, places);
+}
+
+/** The place of a concept of this script; failing that of the nearest ancestor that the script changed. */
+function placeOf(c: Concept, places: Places, ...path: string[]): number | undefined {
+  return places.near('concept', c.name, ...path) ?? firstPlace(c.ancestors.map((a) => places.get('concept', a.name)));
+}
+
+const noProperty = (name: string, c: Concept, offset: number | undefined, what: string): SvcError =>
+  unknown('property', name, offset, propertyNames(c), ` of concept ${quoted(c.name)}${what}`);
+
+function has(c: Concept, name: string): boolean {
+  return c.properties.some((p) => sameName(p.def.name, name));
+}
+
+function checkNames(c: Concept, what: 'key' | 'label', places: Places): void {
+  const names = (what === 'key' ? c.def?.primaryKey : c.def?.label) ?? [];
+  for (const name of names)
+    if (!has(c, name)) throw noProperty(name, c, placeOf(c, places, what, name), what === 'key' ? ' in its PRIMARY KEY' : ' in its LABEL');
+}
+
+function checkKey(c: Concept, places: Places): void {
+  checkNames(c, 'key', places);
+  const own = c.def?.primaryKey ?? [];
+  const inherited = new Map<Concept, string>();
+  for (const parent of c.parents) if (parent.key) inherited.set(parent.key.holder, keyText(parent.key.properties.map((p) => p.name)));
+  const calculated = own.find((name) => c.properties.some((p) => sameName(p.def.name, name) && p.def.expression !== null));
+  if (calculated !== undefined) {
+    throw badRequest('bad_key', `the key of ${quoted(c.name)} names the calculated property ${quoted(calculated)}`, {
+      offset: placeOf(c, places, 'key', calculated),
+      hint: 'let the mappings give the value of a key',
+    });
+  }
+  const holders = [...inherited.keys()];
+  if (holders.length > 1) {
+    throw badRequest(
+      'key_redeclared',
+      `the concept ${quoted(c.name)} inherits the keys of ${holders.map((h) => quoted(h.name)).join(' and ')}; a concept has one key`,
+      { offset: placeOf(c, places) },
+    );
+  }
+  const [holder] = holders;
+  if (holder && own.length > 0 && inherited.get(holder) !== keyText(own)) {
+    throw badRequest('key_redeclared', `the concept ${quoted(c.name)} inherits the key of ${quoted(holder.name)} and cannot declare another one`, {
+      offset: placeOf(c, places, 'key'),
+    });
+  }
+}
+
+function checkMeasures(c: Concept, graph: Graph, places: Places): void {
+  for (const name of c.def?.measures ?? []) {
+    const measure = graph.measure(name);
+    if (!measure) {
+      throw unknown(
+        'measure',
+        name,
+        placeOf(c, places, 'measure', name),
+        graph.model.measures.map((m) => m.name),
+        `, listed by concept ${quoted(c.name)}`,
+      );
+    }
+    const type = places.measureTypes.get(keyOf([c.name, name]));
+    if (type !== undefined && type !== measure.type) {
+      throw badRequest('type_mismatch', `the measure ${quoted(measure.name)} is of type ${measure.type} in this ontology, not ${type}`, {
+        offset: places.near('concept', c.name, 'measure', name, 'type'),
+      });
+    }
+  }
+}
+
+function checkRelationship(c: Concept, r: RelationshipDef, graph: Graph, places: Places): void {
+  const path = ['relationship', r.name];
+  const of = `, target of the relationship ${quoted(r.name)} of ${quoted(c.name)}`;
+  const target = graph.concept(r.target);
+  if (!target) throw unknown('concept', r.target, placeOf(c, places, ...path, 'target'), conceptNames(graph), of);
+  if (target === graph.thing)
+    throw badRequest('bad_relationship', `${quoted('thing')} has no properties that a relationship could reference`, {
+      offset: placeOf(c, places, ...path, 'target'),
+    });
+  for (const name of r.source)
+    if (!has(c, name)) throw noProperty(name, c, placeOf(c, places, ...path, 'source', name), `, used by its relationship ${quoted(r.name)}`);
+  for (const name of r.references) {
+    const offset = places.get('concept', c.name, ...path, 'reference', name) ?? places.near('concept', target.name) ?? placeOf(c, places, ...path);
+    if (!has(target, name)) throw noProperty(name, target, offset, `, referenced by the relationship ${quoted(r.name)} of ${quoted(c.name)}`);
+  }
+  if (r.transitive !== null && !c.isA(target)) {
+    throw badRequest(
+      'bad_transitivity',
+      `the relationship ${quoted(r.name)} of ${quoted(c.name)} cannot be transitive: ${quoted(target.name)} is neither ${quoted(c.name)} nor an ancestor of it`,
+      {
+        offset: placeOf(c, places, ...path),
+      },
+    );
+  }
+}
+
+/** A name that INVERSEOF gives to the target is free there, or the target's own name for the same link. */
+function checkInverse(pair: Pair, graph: Graph, pairs: Pairs, places: Places): void {
+  if (pair.def.inverse === null || pair.twin) return;
+  const inverse = fold(pair.def.inverse);
+  const offset =
+    places.near('concept', pair.owner.name, 'relationship', pair.def.name, 'inverse') ??
+    places.near('concept', pair.def.target, 'relationship', pair.def.inverse);
+  const clash = (what: string, hint: string): never => {
+    throw badRequest('exists', `${quoted(pair.def.inverse ?? '')}, the inverse of ${quoted(pair.def.name)} of ${quoted(pair.owner.name)}, is ${what}`, {
+      offset,
+      hint,
+    });
+  };
+  const declared = graph.concept(pair.def.target)?.def?.relationships.find((r) => fold(r.name) === inverse);
+  if (declared) {
+    clash(
+      `another relationship of ${quoted(pair.def.target)}`,
+      `one link that both sides declare has the same kind on both, mirrored properties, and INVERSEOF ${quoted(pair.def.name)} on the other side`,
+    );
+  }
+  const siblings = pairs.from.get(fold(pair.owner.name)) ?? [];
+  const other = siblings.slice(0, siblings.indexOf(pair)).find((p) => sameName(p.def.target, pair.def.target) && fold(p.inverseName) === inverse);
+  if (other) clash(`also the inverse of ${quoted(other.def.name)}`, 'two relationships between the same two concepts need two inverse names');
+}
+
+function checkLogic(c: Concept, graph: Graph, places: Places): void {
+  const logic = c.def?.logic;
+  if (!logic) return;
+  const offset = placeOf(c, places, 'logic');
+  const source = graph.concept(logic.concept);
+  if (!source) throw unknown('concept', logic.concept, offset, conceptNames(graph), `, on which ${quoted(c.name)} is defined`);
+  const kin = c.ancestors.includes(source) || (!source.isA(c) && c.parents.some((p) => source.isA(p)));
+  if (!kin) {
+    throw badRequest('logic_source', `the concept ${quoted(c.name)} cannot be defined on ${quoted(source.name)}`, {
+      offset,
+      hint: 'a logic concept is defined on one of its ancestors, or on a concept below one of its parents',
+    });
+  }
+  for (const ref of places.references.get(keyOf(['concept', c.name])) ?? []) {
+    if (ref.nested || !isPlain(ref.name) || (ref.qualifier !== null && !sameName(ref.qualifier, source.name))) continue;
+    const wide = logic.schema === 'svc' ? [] : source.derivedProperties;
+    const multi = logic.schema === 'dsvc' ? source.multi : [];
+    if ([...source.properties, ...wide, ...multi].some((p) => sameName(p.def.name, ref.name))) continue;
+    throw unknown('property', ref.name, ref.offset, propertyNames(source), ` of concept ${quoted(source.name)}`);
+  }
+}
+
+/** Whether a name can only be a property: no path, measure, `_type_of_` or entity column. */
+export const isPlain = (name: string): boolean => !/\[|^~|^measure\.|^_type_of_|^entity_(id|type|label)$/i.test(name);
+
+function checkLogicCircles(graph: Graph, places: Places): void {
+  const circle = findCircle(graph.concepts, (c) => {
+    const { rows } = c;
+    return rows.kind === 'logic' ? [rows.source] : [];
+  });
+  if (!circle) return;
+  const names = circle.map((c) => c.name);
+  throw badRequest('circular_logic', `circular definition: ${[...names, names[0] ?? ''].map(quoted).join(' is defined on ')}`, {
+    offset: firstPlace(names.map((n) => places.near('concept', n, 'logic'))),
+  });
+}

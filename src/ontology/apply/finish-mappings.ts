@@ -1,0 +1,150 @@
+/** What must hold of mappings at a script's end (decisions 6). */
+import { badRequest } from '../../errors.ts';
+import type { Concept, Graph } from '../graph.ts';
+import { directionOf, type Pairs, type relationshipOf } from '../links.ts';
+import type { ColumnDef, LinkDef, MappingDef } from '../model.ts';
+import { sameName, THING } from '../names.ts';
+import { listed, quoted, unknown } from './checks.ts';
+import type { Places } from './context.ts';
+
+const gives = (columns: readonly ColumnDef[], name: string): boolean => columns.some((c) => sameName(c.name, name));
+
+/** A mapping whose SELECT does not tell its columns (`columns` is empty) is taken at its word. */
+const told = (m: MappingDef): boolean => m.columns.length > 0;
+
+export interface LinkLookup {
+  readonly graph: Graph;
+  readonly pairs: Pairs;
+  readonly find: (link: LinkDef) => ReturnType<typeof relationshipOf>;
+}
+
+/** @throws SvcError 400 `unknown_*`, `bad_mapping`, `reserved_name` */
+export function checkMapping(m: MappingDef, lookup: LinkLookup, places: Places): void {
+  if (m.link) {
+    checkLink(m, m.link, lookup, places);
+    return;
+  }
+  const { graph } = lookup;
+  const at = (...path: string[]) => ({ offset: places.near('mapping', m.name, ...path) });
+  const concept = graph.concept(m.concept ?? '');
+  if (!concept) {
+    throw unknown(
+      'concept',
+      m.concept ?? '',
+      at('concept').offset,
+      graph.concepts.map((c) => c.name),
+    );
+  }
+  if (concept === graph.thing) throw badRequest('reserved_name', `${quoted(THING)} cannot be mapped`, at('concept'));
+  if (concept.def?.logic) {
+    throw badRequest('bad_mapping', `the concept ${quoted(concept.name)} is defined by a condition and cannot be mapped`, {
+      ...at('concept'),
+      hint: `map into ${quoted(concept.def.logic.concept)}, whose rows it takes`,
+    });
+  }
+  if (m.kind === 'multi') {
+    checkMulti(m, concept, places);
+    return;
+  }
+  if (told(m) && !concept.properties.some((p) => p.def.expression === null && gives(m.columns, p.def.name))) {
+    throw badRequest(
+      'bad_mapping',
+      `the mapping ${quoted(m.name)} gives none of the properties of concept ${quoted(concept.name)}; it gives ${listed(m.columns.map((c) => quoted(c.name)))}`,
+      {
+        offset: places.near('mapping', m.name) ?? places.near('concept', concept.name),
+        hint: 'name the columns of its SELECT like the properties that they give: column AS property',
+      },
+    );
+  }
+}
+
+function checkMulti(m: MappingDef, concept: Concept, places: Places): void {
+  const name = m.property ?? '';
+  const offset = places.near('mapping', m.name, 'property') ?? places.near('concept', concept.name);
+  if (!concept.multi.some((p) => sameName(p.def.name, name))) {
+    throw unknown(
+      'property',
+      name,
+      offset,
+      concept.multi.map((p) => p.def.name),
+      ` among the multi-value properties of concept ${quoted(concept.name)}`,
+    );
+  }
+  if (!concept.key) {
+    throw badRequest('bad_mapping', `the concept ${quoted(concept.name)} has no PRIMARY KEY by which values of ${quoted(name)} could be given to its rows`, {
+      offset,
+    });
+  }
+  if (!told(m)) return;
+  const missing = [...concept.key.properties.map((p) => p.name), name].filter((p) => !gives(m.columns, p));
+  if (missing.length > 0) {
+    throw badRequest('bad_mapping', `the mapping ${quoted(m.name)} does not give ${listed(missing.map(quoted))}`, {
+      offset,
+      hint: `it gives the key of ${quoted(concept.name)} and the property ${quoted(name)}`,
+    });
+  }
+}
+
+function checkLink(m: MappingDef, link: LinkDef, { graph, pairs, find }: LinkLookup, places: Places): void {
+  const ends = [link.forward, link.back];
+  // Normalising may have turned the ends round: a constraint is known by its words, else by the name in question.
+  const place = (relationship: string, ...path: string[]): number | undefined => {
+    const at = (i: number, ...rest: string[]) => places.get('mapping', m.name, 'link', String(i), ...rest);
+    const named = [0, 1].find((i) => at(i, 'name', relationship) !== undefined);
+    return (named === undefined ? (at(0, ...path) ?? at(1, ...path)) : (at(named, ...path) ?? at(named))) ?? places.near('mapping', m.name);
+  };
+  for (const end of ends) {
+    const concept = graph.concept(end.concept);
+    if (!concept || concept === graph.thing) {
+      throw unknown(
+        'concept',
+        end.concept,
+        place(end.relationship, 'concept'),
+        graph.concepts.map((c) => c.name),
+      );
+    }
+  }
+  if (!find(link)) {
+    const near = pairs.all.flatMap((p) => [p.def.name, p.inverseName]);
+    const one = pairs.all.find((p) => directionOf(p, link.forward.relationship) !== null);
+    if (!one) throw unknown('relationship', link.forward.relationship, place(link.forward.relationship), near);
+    if (one.def.kind === 'fk') {
+      throw badRequest('bad_mapping', `the relationship ${quoted(one.def.name)} is held by its foreign key and takes no mapping`, {
+        offset: place(link.forward.relationship),
+        hint: 'only a MULTIREFERENCE is held by a link mapping',
+      });
+    }
+    if (!pairs.all.some((p) => directionOf(p, link.back.relationship) !== null))
+      throw unknown('relationship', link.back.relationship, place(link.back.relationship), near);
+    throw badRequest(
+      'bad_mapping',
+      `${quoted(link.forward.relationship)} to ${quoted(link.forward.concept)} and ${quoted(link.back.relationship)} back to ${quoted(link.back.concept)} are not the two directions of one relationship`,
+      {
+        offset: place(link.forward.relationship),
+        hint: 'the constraint r refers to the far end of r, the other one (its INVERSEOF name, or `~r`) back to where r starts',
+      },
+    );
+  }
+  for (const end of ends) {
+    const concept = graph.concept(end.concept);
+    for (const name of end.references) {
+      if (concept?.properties.some((p) => sameName(p.def.name, name))) continue;
+      throw unknown(
+        'property',
+        name,
+        place(end.relationship, 'reference', name) ?? places.near('concept', end.concept),
+        concept?.properties.map((p) => p.def.name) ?? [],
+        ` of concept ${quoted(end.concept)}`,
+      );
+    }
+    const column = told(m) ? end.columns.find((c) => !gives(m.columns, c)) : undefined;
+    if (column === undefined) continue;
+    throw badRequest(
+      'bad_mapping',
+      `the mapping ${quoted(m.name)} does not give the column ${quoted(column)}; it gives ${listed(m.columns.map((c) => quoted(c.name)))}`,
+      {
+        offset: place(end.relationship, 'column', column),
+      },
+    );
+  }
+}

@@ -1,0 +1,100 @@
+/** The end of a script: every reference must hold, and the model takes the form in which it is stored. */
+import { SvcError } from '../../errors.ts';
+import { compile } from '../compile.ts';
+import type { Graph } from '../graph.ts';
+import { kinshipIn } from '../kinship.ts';
+import { pairRelationships, relationshipOf } from '../links.ts';
+import type { LinkDef, Model } from '../model.ts';
+import { validate, type Warning } from '../validate.ts';
+import { type ApplyContext, keyOf, type SqlPiece } from './context.ts';
+import { checkConcepts, checkInheritance } from './finish-concepts.ts';
+import { checkExpressions, checkViews } from './finish-expressions.ts';
+import { checkMapping } from './finish-mappings.ts';
+import { find } from './lists.ts';
+import { normalise } from './normalise.ts';
+
+export interface Finished {
+  /** `after` with names in the spelling of their declarations: what is stored. */
+  readonly model: Model;
+  readonly graph: Graph;
+  /** Of what the script wrote, with their places. */
+  readonly warnings: readonly Warning[];
+  /** The SQL that the script wrote: the planner has to see whether it plans. */
+  readonly pieces: readonly SqlPiece[];
+  /**
+   * SQL that stood there before and may have lost what it reads, since the script changed older concepts, properties,
+   * measures or views. `offset` is not that of the SQL, but of the script's last modelling statement.
+   */
+  readonly affected: readonly SqlPiece[];
+}
+
+/**
+ * Checks a model after the last modelling statement of a script. `before` is the model before its first one: things that
+ * stand in both have been checked when they were made, but for what the script took away from them.
+ *
+ * @throws SvcError 400; the offset is that of the offending name, or of what the script changed to break it
+ */
+export function finish(before: Model, after: Model, context: ApplyContext): Finished {
+  try {
+    return check(before, after, context);
+  } catch (e) {
+    throw e instanceof SvcError && e.offset === undefined ? e.at(context.places.last) : e;
+  }
+}
+
+function check(before: Model, after: Model, context: ApplyContext): Finished {
+  const { ontology, places } = context;
+  const lookup = (model: Model) => {
+    const graph = compile(model, ontology);
+    const pairs = pairRelationships(model);
+    const kinship = kinshipIn(graph);
+    return { graph, pairs, find: (link: LinkDef) => relationshipOf(link, pairs, kinship) };
+  };
+  const raw = lookup(after);
+  checkInheritance(raw.graph, places);
+  const model = normalise(before, after, raw.graph, raw.find);
+  const { graph, pairs, find } = model === after ? raw : lookup(model);
+  checkConcepts(graph, pairs, places);
+  for (const m of model.mappings) checkMapping(m, { graph, pairs, find }, places);
+  checkExpressions(before, graph, context);
+  checkViews(graph, context);
+  const pieces = places.pieces.filter((p) => holds(model, p));
+  const warnings = validate(graph, places).filter((w) => w.offset !== undefined);
+  return { model, graph, warnings, pieces, affected: changesOlder(before, model) ? piecesBut(model, pieces, places.last) : [] };
+}
+
+/** Whether the model still has that SQL: what a script creates it may drop again. */
+function holds(model: Model, { kind, name }: SqlPiece): boolean {
+  switch (kind) {
+    case 'view':
+      return find(model.views, name) !== undefined;
+    case 'mapping':
+      return find(model.mappings, name) !== undefined;
+    case 'measure':
+      return find(model.measures, name) !== undefined;
+    case 'property':
+      return find(model.properties, name)?.expression != null;
+    case 'logic':
+      return find(model.concepts, name)?.logic != null;
+  }
+}
+
+/** Whether anything that SQL can name is another one than before, or gone. */
+function changesOlder(before: Model, after: Model): boolean {
+  return (['concepts', 'properties', 'measures', 'views'] as const).some((list) => {
+    const kept = new Set<object>(after[list]);
+    return before[list].some((value) => !kept.has(value));
+  });
+}
+
+/** All SQL of a model over its concepts that is not among `pieces`. */
+function piecesBut(model: Model, pieces: readonly SqlPiece[], offset: number): SqlPiece[] {
+  const known = new Set(pieces.map((p) => keyOf([p.kind, p.name])));
+  const all: SqlPiece[] = [
+    ...model.views.map((v) => ({ kind: 'view' as const, name: v.name, offset })),
+    ...model.concepts.filter((c) => c.logic).map((c) => ({ kind: 'logic' as const, name: c.name, offset })),
+    ...model.properties.filter((p) => p.expression !== null).map((p) => ({ kind: 'property' as const, name: p.name, offset })),
+    ...model.measures.map((m) => ({ kind: 'measure' as const, name: m.name, offset })),
+  ];
+  return all.filter((p) => !known.has(keyOf([p.kind, p.name])));
+}

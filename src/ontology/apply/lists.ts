@@ -1,0 +1,58 @@
+/**
+ * The lists of a model by name. Each list has an index that moves on to the list made from it, so that a script of
+ * thousands of statements does not search or index the whole model for each of them.
+ */
+import { fold } from '../names.ts';
+
+interface Named {
+  readonly name: string;
+}
+
+const indexes = new WeakMap<readonly Named[], Map<string, number>>();
+
+function indexOf(values: readonly Named[]): Map<string, number> {
+  const known = indexes.get(values);
+  if (known) return known;
+  const index = new Map<string, number>();
+  values.forEach((v, i) => {
+    if (!index.has(fold(v.name))) index.set(fold(v.name), i);
+  });
+  indexes.set(values, index);
+  return index;
+}
+
+/** The one of a name without case. */
+export function find<T extends Named>(values: readonly T[], name: string): T | undefined {
+  const at = indexOf(values).get(fold(name));
+  return at === undefined ? undefined : values[at];
+}
+
+/** `values` with the one of the same name replaced in its place, or the new one at the end. */
+export function put<T extends Named>(values: readonly T[], value: T): readonly T[] {
+  const at = indexOf(values).get(fold(value.name));
+  if (at === undefined) return append(values, [value]);
+  const result = values.with(at, value);
+  hand(values, result);
+  return result;
+}
+
+/** `values` with new ones, whose names it does not have, at the end. */
+export function append<T extends Named>(values: readonly T[], more: readonly T[]): readonly T[] {
+  if (more.length === 0) return values;
+  const index = indexOf(values);
+  more.forEach((v, i) => {
+    index.set(fold(v.name), values.length + i);
+  });
+  const result = values.concat(more);
+  hand(values, result);
+  return result;
+}
+
+/** `values` without the one of that name. */
+export const remove = <T extends Named>(values: readonly T[], name: string): readonly T[] => values.filter((v) => fold(v.name) !== fold(name));
+
+function hand(from: readonly Named[], to: readonly Named[]): void {
+  const index = indexOf(from);
+  indexes.delete(from);
+  indexes.set(to, index);
+}

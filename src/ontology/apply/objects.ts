@@ -1,0 +1,227 @@
+/** CREATE of properties, measures, mappings, views and cubes; tags and settings of the ontology. */
+import { badRequest } from '../../errors.ts';
+import type { AlterOntology, AlterTag, CreateMapping, CreateMeasure, CreateProperty, CreateView, LinkConstraint, SqlText } from '../../language/statements.ts';
+import type { LinkEnd, MappingDef, Model, Tags } from '../model.ts';
+import { fold, sameName } from '../names.ts';
+import { parseType } from '../types.ts';
+import { checkName, exists, notThing, quoted, tagsOf, unknown } from './checks.ts';
+import { type ApplyContext, keyOf, type RelationReference } from './context.ts';
+import { find, put } from './lists.ts';
+
+/** CREATE [OR REPLACE] PROPERTY. A name is of a property or of a measure, never of both: they are told apart by nothing but it. */
+export function createProperty(model: Model, s: CreateProperty, context: ApplyContext): Model {
+  checkName(s.name, 'property');
+  const { name: type } = parseType(s.type.text, s.type.offset);
+  const old = find(model.properties, s.name.text);
+  if (find(model.measures, s.name.text)) throw exists('measure', s.name.text, s.name.offset);
+  if (old && !s.replace) throw exists('property', old.name, s.name.offset);
+  if (old && old.multi !== s.multi) {
+    const user = model.concepts.find((c) => [...c.properties, ...c.multi].some((p) => sameName(p, old.name)));
+    if (user) {
+      throw badRequest('in_use', `the concept ${quoted(user.name)} uses ${quoted(old.name)} as ${old.multi ? 'a multi-value' : 'a single-valued'} property`, {
+        offset: s.name.offset,
+      });
+    }
+  }
+  if (s.multi && s.expression) {
+    throw badRequest('bad_property', `${quoted(s.name.text)} cannot be both calculated and multi-value`, { offset: s.expression.offset });
+  }
+  const name = old?.name ?? s.name.text;
+  const { places } = context;
+  places.set(s.name.offset, 'property', name);
+  places.references.delete(keyOf(['property', name]));
+  places.sql('property', name, s.expression);
+  if (s.expression) places.references.set(keyOf(['property', name]), context.referencesOf(s.expression, 'expression'));
+  const expression = s.expression && context.textOf(s.expression, 'expression');
+  return { ...model, properties: put(model.properties, { name, type, multi: s.multi, description: s.description, tags: tagsOf(s.tags), expression }) };
+}
+
+/** CREATE [OR REPLACE] MEASURE. */
+export function createMeasure(model: Model, s: CreateMeasure, context: ApplyContext): Model {
+  checkName(s.name, 'measure');
+  const { name: type } = parseType(s.type.text, s.type.offset);
+  const old = find(model.measures, s.name.text);
+  if (find(model.properties, s.name.text)) throw exists('property', s.name.text, s.name.offset);
+  if (old && !s.replace) throw exists('measure', old.name, s.name.offset);
+  const name = old?.name ?? s.name.text;
+  const refs = (text: SqlText | null) => (text ? context.referencesOf(text, 'expression') : []);
+  context.places.set(s.name.offset, 'measure', name);
+  context.places.sql('measure', name, s.expression);
+  context.places.references.set(keyOf(['measure', name]), [...refs(s.expression), ...refs(s.filter)]);
+  const expression = context.textOf(s.expression, 'expression');
+  const filter = s.filter && context.textOf(s.filter, 'expression');
+  return { ...model, measures: put(model.measures, { name, type, description: s.description, tags: tagsOf(s.tags), expression, filter }) };
+}
+
+/** CREATE [OR REPLACE] MAPPING of all three kinds. What it maps into may be created later in the script. */
+export function createMapping(model: Model, s: CreateMapping, context: ApplyContext): Model {
+  checkName(s.name, 'mapping');
+  const old = find(model.mappings, s.name.text);
+  if (old && !s.replace) throw exists('mapping', old.name, s.name.offset);
+  const name = old?.name ?? s.name.text;
+  const { places } = context;
+  places.set(s.name.offset, 'mapping', name);
+  places.sql('mapping', name, s.sql);
+  const { target } = s;
+  const ends: Pick<MappingDef, 'concept' | 'property' | 'link'> = { concept: null, property: null, link: null };
+  if (target.kind === 'link') {
+    const [forward, back] = target.constraints.map((end, i) => linkEnd(end, name, i, context));
+    if (forward && back) Object.assign(ends, { link: { forward, back } });
+  } else {
+    notThing(target.concept, 'mapped');
+    places.set(target.concept.offset, 'mapping', name, 'concept');
+    Object.assign(ends, { concept: target.concept.text });
+    if (target.kind === 'multi') {
+      places.set(target.property.offset, 'mapping', name, 'property');
+      Object.assign(ends, { property: target.property.text });
+    }
+  }
+  notInternal(context.relationsOf(s.sql));
+  const columns = context.columnsOf(s.sql) ?? [];
+  const twice = columns.find((c, i) => columns.findIndex((d) => sameName(c.name, d.name)) < i);
+  if (twice) throw badRequest('duplicate_column', `the mapping ${quoted(name)} gives the column ${quoted(twice.name)} twice`, { offset: s.sql.offset });
+  return {
+    ...model,
+    mappings: put(model.mappings, { name, kind: target.kind, ...ends, datasource: datasourceOf(s, context), sql: s.sql.text.trim(), columns }),
+  };
+}
+
+function linkEnd(end: LinkConstraint, mapping: string, index: number, { places }: ApplyContext): LinkEnd {
+  const path = ['mapping', mapping, 'link', String(index)];
+  places.set(end.relationship.offset, ...path);
+  places.set(end.relationship.offset, ...path, 'name', end.relationship.text);
+  notThing(end.concept, 'mapped');
+  places.set(end.concept.offset, ...path, 'concept');
+  for (const c of end.columns) places.set(c.offset, ...path, 'column', c.text);
+  for (const r of end.references) places.set(r.offset, ...path, 'reference', r.text);
+  if (end.columns.length !== end.references.length) {
+    throw badRequest(
+      'bad_mapping',
+      `${quoted(end.relationship.text)} has ${end.columns.length} columns for ${end.references.length} properties of ${quoted(end.concept.text)}`,
+      {
+        offset: end.relationship.offset,
+      },
+    );
+  }
+  const text = (n: { readonly text: string }) => n.text;
+  return { relationship: end.relationship.text, columns: end.columns.map(text), concept: end.concept.text, references: end.references.map(text) };
+}
+
+/** 400 `forbidden_relation` for the schemas of the catalog and of PostgreSQL itself. The planner refuses them too, whoever wrote them; here the place is known. */
+function notInternal(relations: readonly RelationReference[]): void {
+  const found = relations.find((r) => r.schema !== null && /^(kg_catalog|information_schema|pg_.*)$/i.test(r.schema));
+  if (found) throw badRequest('forbidden_relation', `schema ${quoted(found.schema ?? '')} cannot be read`, { offset: found.offset });
+}
+
+/** The datasource that USING names, else the active one. */
+function datasourceOf(s: CreateMapping, context: ApplyContext): string {
+  if (!s.datasource) {
+    if (context.activeDatasource !== null) return context.activeDatasource;
+    throw badRequest('no_datasource', `the ontology has no active datasource for the mapping ${quoted(s.name.text)}`, {
+      offset: s.name.offset,
+      hint: 'name one with USING, or make one active with ALTER ONTOLOGY ... ACTIVATE DATASOURCE',
+    });
+  }
+  return attached(s.datasource, context);
+}
+
+function attached(name: { readonly text: string; readonly offset: number }, { datasources }: ApplyContext): string {
+  if (datasources === null) return name.text;
+  const found = datasources.find((d) => sameName(d, name.text));
+  if (found === undefined) throw unknown('datasource', name.text, name.offset, datasources);
+  return found;
+}
+
+/** CREATE [OR REPLACE] [ONTOLOGY] VIEW and ONTOLOGY CUBE: they share their names. */
+export function createView(model: Model, s: CreateView, context: ApplyContext): Model {
+  checkName(s.name, s.cube ? 'cube' : 'view');
+  const old = find(model.views, s.name.text);
+  if (old && !s.replace) throw exists(old.cube ? 'cube' : 'view', old.name, s.name.offset);
+  const name = old?.name ?? s.name.text;
+  context.places.set(s.name.offset, 'view', name);
+  context.places.sql('view', name, s.sql);
+  const relations = context.relationsOf(s.sql);
+  notInternal(relations);
+  // a view on raw tables names nothing of the ontology
+  const raw = s.datasource !== null && !s.cube;
+  const key = keyOf(['view', name]);
+  if (raw) {
+    context.places.relations.delete(fold(name));
+    context.places.references.delete(key);
+  } else {
+    context.places.relations.set(fold(name), relations);
+    context.places.references.set(key, context.referencesOf(s.sql, 'select'));
+  }
+  const view = {
+    name,
+    cube: s.cube,
+    datasource: s.datasource && attached(s.datasource, context),
+    description: s.description,
+    tags: tagsOf(s.tags),
+    // over raw tables a schema of the product's name is the datasource's own
+    sql: raw ? s.sql.text.trim() : context.textOf(s.sql, 'select'),
+    columns: context.columnsOf(s.sql) ?? [],
+  };
+  return { ...model, views: put(model.views, view) };
+}
+
+/** ALTER CONCEPT|PROPERTY|VIEW x UPDATE TAG k = 'v' | REMOVE TAG k. A measure is named as a property, a cube as a view. */
+export function alterTag(model: Model, s: AlterTag): Model {
+  const changed = <T extends { readonly name: string; readonly tags: Tags }>(values: readonly T[]): readonly T[] | null => {
+    const old = find(values, s.name.text);
+    return old ? put(values, { ...old, tags: tagged(old.tags, s) }) : null;
+  };
+  if (s.object === 'concept') {
+    notThing(s.name, 'tagged');
+    const concepts = changed(model.concepts);
+    if (concepts) return { ...model, concepts };
+    throw unknown('concept', s.name.text, s.name.offset, names(model.concepts));
+  }
+  if (s.object === 'view') {
+    const views = changed(model.views);
+    if (views) return { ...model, views };
+    throw unknown('view', s.name.text, s.name.offset, names(model.views));
+  }
+  const properties = changed(model.properties);
+  if (properties) return { ...model, properties };
+  const measures = changed(model.measures);
+  if (measures) return { ...model, measures };
+  throw unknown('property', s.name.text, s.name.offset, names([...model.properties, ...model.measures]));
+}
+
+const names = (values: readonly { readonly name: string }[]): string[] => values.map((v) => v.name);
+
+/** Keys of tags match without case, as all names do; an update keeps the spelling that is there. */
+function tagged(tags: Tags, s: AlterTag): Tags {
+  const entries = Object.entries(tags);
+  const at = entries.findIndex(([key]) => sameName(key, s.key.text));
+  if (s.action === 'update')
+    return Object.fromEntries(entries.toSpliced(at < 0 ? entries.length : at, at < 0 ? 0 : 1, [entries[at]?.[0] ?? s.key.text, s.value ?? '']));
+  if (at < 0) throw unknown('tag', s.key.text, s.key.offset, Object.keys(tags), ` of ${s.object} ${quoted(s.name.text)}`);
+  return Object.fromEntries(entries.toSpliced(at, 1));
+}
+
+/** ALTER ONTOLOGY n SET key = 't'. `allowed_functions` is no part of a version: the catalog keeps it, the model stays as it is. */
+export function alterOntology(model: Model, s: AlterOntology): Model {
+  const key = fold(s.key.text);
+  const bad = (rule: string): never => {
+    throw badRequest('bad_config', `${key} is ${rule}`, { offset: s.key.offset });
+  };
+  switch (key) {
+    case 'description':
+      return { ...model, description: s.value };
+    case 'default_transitivity':
+      if (!/^0*([1-9]|[12][0-9]|3[0-2])$/.test(s.value)) bad('a whole number from 1 to 32');
+      return { ...model, config: { ...model.config, [key]: String(Number(s.value)) } };
+    case 'quote':
+      if (s.value !== '`' && s.value !== '"') bad('either a back-quote or a double quote');
+      return { ...model, config: { ...model.config, [key]: s.value } };
+    case 'allowed_functions':
+      return model;
+    default:
+      throw badRequest('unknown_config', `unknown config key ${quoted(s.key.text)}`, {
+        offset: s.key.offset,
+        hint: 'the keys are description, default_transitivity, quote and allowed_functions',
+      });
+  }
+}

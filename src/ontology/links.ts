@@ -1,0 +1,117 @@
+/**
+ * Which declarations of a model are one relationship seen from its two ends, and which link mappings hold it. Works on
+ * names alone, so that `compile` and the checks of a script's end answer alike.
+ */
+import type { ConceptDef, LinkDef, Model, RelationshipDef } from './model.ts';
+import { fold, otherWay } from './names.ts';
+
+/** A relationship of the model: the declaration that counts, and the one of the other end where that declares it too. */
+export interface Pair {
+  readonly def: RelationshipDef;
+  /** The concept that declares `def`. */
+  readonly owner: ConceptDef;
+  /** The same relationship as the target declares it (decisions 5: "the same link, not a second one"), or null. */
+  readonly twin: RelationshipDef | null;
+  /** Its name seen from the target: INVERSEOF's, or the twin's, else `~name`. */
+  readonly inverseName: string;
+}
+
+export interface Pairs {
+  readonly all: readonly Pair[];
+  /** By the folded name of the declaring concept. */
+  readonly from: ReadonlyMap<string, readonly Pair[]>;
+  /** By the folded name of the declared target. */
+  readonly to: ReadonlyMap<string, readonly Pair[]>;
+  /** By the folded names in both directions, without a `~`. */
+  readonly named: ReadonlyMap<string, readonly Pair[]>;
+  /** The pair that a declaration belongs to, as `def` or as `twin`. */
+  readonly of: ReadonlyMap<RelationshipDef, Pair>;
+}
+
+/**
+ * Whether `b`, declared by concept `at`, is `a` (declared by `owner`) seen from its target: one names the other as its
+ * INVERSEOF, neither names a third, and kind, ends and properties mirror each other.
+ */
+function mirrors(a: RelationshipDef, owner: string, b: RelationshipDef, at: string): boolean {
+  if (a === b || a.kind !== b.kind || fold(a.target) !== at || fold(b.target) !== owner) return false;
+  const named = a.inverse !== null && fold(a.inverse) === fold(b.name);
+  const naming = b.inverse !== null && fold(b.inverse) === fold(a.name);
+  if (!named && !naming) return false;
+  if ((a.inverse !== null && !named) || (b.inverse !== null && !naming)) return false;
+  if (a.kind === 'mtm') return true;
+  const ends = (columns: readonly string[], others: readonly string[]): string =>
+    columns
+      .map((c, i) => `${fold(c)}=${fold(others[i] ?? '')}`)
+      .sort()
+      .join(',');
+  return ends(a.source, a.references) === ends(b.references, b.source);
+}
+
+/** All relationships of a model, each once, in order of declaration. */
+export function pairRelationships(model: Model): Pairs {
+  const concepts = new Map(model.concepts.map((c) => [fold(c.name), c]));
+  const all: Pair[] = [];
+  const from = new Map<string, Pair[]>();
+  const to = new Map<string, Pair[]>();
+  const named = new Map<string, Pair[]>();
+  const of = new Map<RelationshipDef, Pair>();
+  for (const owner of model.concepts) {
+    for (const def of owner.relationships) {
+      if (of.has(def)) continue;
+      const target = concepts.get(fold(def.target));
+      const twin = target?.relationships.find((r) => !of.has(r) && mirrors(def, fold(owner.name), r, fold(def.target))) ?? null;
+      const pair: Pair = { def, owner, twin, inverseName: twin?.name ?? def.inverse ?? `~${def.name}` };
+      all.push(pair);
+      of.set(def, pair);
+      if (twin) of.set(twin, pair);
+      push(from, fold(owner.name), pair);
+      push(to, fold(def.target), pair);
+      for (const name of new Set([fold(def.name), bare(pair.inverseName)])) push(named, name, pair);
+    }
+  }
+  return { all, from, to, named, of };
+}
+
+/** A folded name without the signs of the other direction. */
+const bare = (name: string): string => fold(name).replace(/^~+/, '');
+
+export function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
+}
+
+/** What a relationship's name in a link mapping says of the direction: `r` (or `~r2`) leads forward, `r2` (or `~r`) back. */
+export function directionOf(pair: Pair, name: string): 'forward' | 'back' | null {
+  const asked = fold(name).replace(/^(~~)+/, '');
+  const forward = fold(pair.def.name);
+  const back = fold(pair.inverseName);
+  if (asked === forward || asked === otherWay(back)) return 'forward';
+  if (asked === back || asked === otherWay(forward)) return 'back';
+  return null;
+}
+
+/** How near `concept` is to the end `end` of a relationship: the same 0, an heir 1, an ancestor 2, no kin undefined. */
+export type Kinship = (concept: string, end: string) => number | undefined;
+
+/**
+ * The relationship that a link mapping holds: the one of its names whose ends are nearest to the mapping's concepts, and
+ * whether the mapping's `forward` leads along it.
+ */
+export function relationshipOf(link: LinkDef, pairs: Pairs, kinship: Kinship): { readonly pair: Pair; readonly forward: boolean } | null {
+  let best: { pair: Pair; forward: boolean } | null = null;
+  let least = Number.POSITIVE_INFINITY;
+  for (const pair of pairs.named.get(bare(link.forward.relationship)) ?? []) {
+    if (pair.def.kind !== 'mtm') continue;
+    const first = directionOf(pair, link.forward.relationship);
+    const second = directionOf(pair, link.back.relationship);
+    if (first === null || second === null || first === second) continue;
+    const [far, near] = first === 'forward' ? [link.forward, link.back] : [link.back, link.forward];
+    const a = kinship(near.concept, pair.owner.name);
+    const b = kinship(far.concept, pair.def.target);
+    if (a === undefined || b === undefined || a + b >= least) continue;
+    least = a + b;
+    best = { pair, forward: first === 'forward' };
+  }
+  return best;
+}

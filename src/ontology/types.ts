@@ -1,0 +1,132 @@
+/**
+ * The types that a property or a measure may have (decisions 6): how they are written, their canonical names, the
+ * PostgreSQL types they stand for, and which of them can be compared.
+ */
+import { badRequest, nearest } from '../errors.ts';
+import type { TypeName } from './model.ts';
+
+/** Groups of types whose values PostgreSQL compares without a cast. */
+export type TypeFamily = 'text' | 'number' | 'boolean' | 'date' | 'time' | 'json' | 'uuid';
+
+export interface TypeInfo {
+  /** The canonical name: lower case, `int` told as `integer`, e.g. `decimal(10,2)`. */
+  readonly name: TypeName;
+  /** The PostgreSQL type that a value is cast to, e.g. `numeric(10,2)`. */
+  readonly sql: string;
+  readonly family: TypeFamily;
+}
+
+const TABLE: Readonly<Record<string, readonly [canonical: string, sql: string, family: TypeFamily]>> = {
+  string: ['string', 'text', 'text'],
+  integer: ['integer', 'integer', 'number'],
+  int: ['integer', 'integer', 'number'],
+  bigint: ['bigint', 'bigint', 'number'],
+  smallint: ['smallint', 'smallint', 'number'],
+  float: ['float', 'double precision', 'number'],
+  double: ['double', 'double precision', 'number'],
+  decimal: ['decimal', 'numeric', 'number'],
+  boolean: ['boolean', 'boolean', 'boolean'],
+  date: ['date', 'date', 'date'],
+  time: ['time', 'time', 'time'],
+  timestamp: ['timestamp', 'timestamp', 'date'],
+  timestamptz: ['timestamptz', 'timestamptz', 'date'],
+  datetime: ['datetime', 'timestamp', 'date'],
+  json: ['json', 'jsonb', 'json'],
+  uuid: ['uuid', 'uuid', 'uuid'],
+};
+
+/** PostgreSQL's limits on numeric(p,s) as far as the model allows them: 1..1000 digits, a scale of 0..p. */
+const DECIMAL = /^decimal\s*\(\s*(\d{1,4})\s*(?:,\s*(\d{1,4})\s*)?\)$/;
+
+/**
+ * Reads a type as a modeller writes it, without regard to case and blanks.
+ *
+ * @returns undefined where there is no such type
+ */
+export function findType(text: string): TypeInfo | undefined {
+  const wanted = text.trim().toLowerCase();
+  const plain = Object.hasOwn(TABLE, wanted) ? TABLE[wanted] : undefined;
+  if (plain) return { name: plain[0], sql: plain[1], family: plain[2] };
+  const match = DECIMAL.exec(wanted);
+  if (!match) return undefined;
+  const precision = Number(match[1]);
+  const scale = match[2] === undefined ? undefined : Number(match[2]);
+  if (precision < 1 || precision > 1000 || (scale !== undefined && scale > precision)) return undefined;
+  const suffix = scale === undefined ? `(${precision})` : `(${precision},${scale})`;
+  return { name: `decimal${suffix}`, sql: `numeric${suffix}`, family: 'number' };
+}
+
+/**
+ * The same, for a type that must exist.
+ *
+ * @param offset where the type stands in the caller's text, for the error
+ * @throws SvcError 400 `unknown_type`
+ */
+export function parseType(text: string, offset?: number): TypeInfo {
+  const found = findType(text);
+  if (found) return found;
+  const word = text
+    .trim()
+    .toLowerCase()
+    .replace(/\s*\(.*$/s, '');
+  const near = (Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined) ?? nearest(word, Object.keys(TABLE));
+  throw badRequest('unknown_type', `unknown type \`${text}\`${near === undefined ? '' : `; did you mean \`${near}\`?`}`, {
+    offset,
+    hint: `the types are ${Object.keys(TABLE).join(', ')}; decimal may carry digits, as in decimal(10,2)`,
+  });
+}
+
+/** What other systems call our types, for the message alone. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  text: 'string',
+  varchar: 'string',
+  varchar2: 'string',
+  char: 'string',
+  character: 'string',
+  number: 'decimal',
+  numeric: 'decimal',
+  real: 'float',
+  float4: 'float',
+  float8: 'double',
+  int2: 'smallint',
+  int4: 'integer',
+  int8: 'bigint',
+  long: 'bigint',
+  bool: 'boolean',
+  jsonb: 'json',
+};
+
+/** Whether values of two canonical types can be compared with `=`; types that are unknown here are taken to fit. */
+export function comparable(a: TypeName, b: TypeName): boolean {
+  const left = findType(a);
+  const right = findType(b);
+  if (!left || !right) return true;
+  return left.family === right.family && left.family !== 'json';
+}
+
+const POSTGRES_FAMILIES: Readonly<Record<string, TypeFamily>> = {
+  text: 'text',
+  varchar: 'text',
+  bpchar: 'text',
+  char: 'text',
+  name: 'text',
+  citext: 'text',
+  int2: 'number',
+  int4: 'number',
+  int8: 'number',
+  float4: 'number',
+  float8: 'number',
+  numeric: 'number',
+  bool: 'boolean',
+  date: 'date',
+  timestamp: 'date',
+  timestamptz: 'date',
+  time: 'time',
+  timetz: 'time',
+  json: 'json',
+  jsonb: 'json',
+  uuid: 'uuid',
+};
+
+/** The family of one of PostgreSQL's own type names (`int4`, `text`, as ColumnDef.type has them); undefined: another one. */
+export const postgresFamily = (type: string): TypeFamily | undefined => (Object.hasOwn(POSTGRES_FAMILIES, type) ? POSTGRES_FAMILIES[type] : undefined);

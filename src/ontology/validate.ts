@@ -1,0 +1,139 @@
+/** Findings about a model that holds, but does not mean what its maker is likely to want. */
+import { quoted } from './apply/checks.ts';
+import type { Places } from './apply/context.ts';
+import type { Concept, Graph, Rows } from './graph.ts';
+import type { MappingDef } from './model.ts';
+import { sameName } from './names.ts';
+import { comparable, findType, postgresFamily } from './types.ts';
+
+export interface Warning {
+  readonly code: 'unmapped_property' | 'incomparable_types' | 'duplicate_mapping' | 'unused_column';
+  readonly message: string;
+  /** What it is about, e.g. `concept item`. */
+  readonly object: string;
+  /** 0-based offset into the script that made the object; left out where it was made before. */
+  readonly offset?: number;
+}
+
+/**
+ * All warnings about a model whose references hold.
+ *
+ * @param places where the objects of the current script stand
+ */
+export function validate(graph: Graph, places?: Places): Warning[] {
+  return [...unmappedProperties(graph, places), ...incomparableTypes(graph, places), ...duplicateMappings(graph, places), ...unusedColumns(graph, places)];
+}
+
+function warning(code: Warning['code'], object: string, message: string, offset: number | undefined): Warning {
+  return offset === undefined ? { code, object, message } : { code, object, message, offset };
+}
+
+/** The mappings that give a concept's rows: of a logic concept those of what it is defined on. */
+function mappingsBehind(rows: Rows): readonly { readonly mapping: MappingDef; readonly target: Concept }[] {
+  const seen = new Set<Rows>();
+  let at = rows;
+  while (at.kind === 'logic' && !seen.has(at)) {
+    seen.add(at);
+    at = at.source.rows;
+  }
+  return at.kind === 'mappings' ? at.sources : [];
+}
+
+/** Properties (not calculated) that a concept with rows declares and no mapping behind those rows gives: always NULL. */
+function unmappedProperties(graph: Graph, places?: Places): Warning[] {
+  const found: Warning[] = [];
+  for (const c of graph.concepts) {
+    const declared = c.properties.filter((p) => p.owner === c && p.def.expression === null);
+    if (declared.length === 0) continue;
+    const sources = mappingsBehind(c.rows);
+    if (sources.length === 0 || sources.some((s) => s.mapping.columns.length === 0)) continue;
+    for (const { def } of declared) {
+      if (sources.some((s) => s.mapping.columns.some((column) => sameName(column.name, def.name)))) continue;
+      // A property that is only listed again is warned of where it is declared first.
+      if (c.ancestors.some((a) => a.def?.properties.some((p) => sameName(p, def.name)))) continue;
+      const offset = places?.near('concept', c.name, 'property', def.name) ?? firstOf(sources.map((s) => places?.get('mapping', s.mapping.name)));
+      found.push(
+        warning(
+          'unmapped_property',
+          `property ${def.name}`,
+          `no mapping gives the property ${quoted(def.name)} of concept ${quoted(c.name)}: it is always NULL`,
+          offset,
+        ),
+      );
+    }
+  }
+  return found;
+}
+
+const firstOf = (offsets: readonly (number | undefined)[]): number | undefined => offsets.find((o) => o !== undefined);
+
+/** Relationships, and the link mappings that hold them, over types that PostgreSQL does not compare. */
+function incomparableTypes(graph: Graph, places?: Places): Warning[] {
+  const found: Warning[] = [];
+  for (const c of graph.concepts) {
+    for (const r of c.def?.relationships ?? []) {
+      r.source.forEach((name, i) => {
+        const a = graph.property(name);
+        const b = graph.property(r.references[i] ?? '');
+        if (!a || !b || comparable(a.type, b.type)) return;
+        const offset = places?.near('concept', c.name, 'relationship', r.name) ?? places?.get('property', a.name) ?? places?.get('property', b.name);
+        const message = `the relationship ${quoted(r.name)} of ${quoted(c.name)} compares ${quoted(a.name)} (${a.type}) with ${quoted(b.name)} (${b.type}) of ${quoted(r.target)}`;
+        found.push(warning('incomparable_types', `relationship ${r.name}`, message, offset));
+      });
+    }
+  }
+  for (const m of graph.model.mappings) {
+    for (const end of m.link ? [m.link.forward, m.link.back] : []) {
+      end.columns.forEach((name, i) => {
+        const type = m.columns.find((column) => sameName(column.name, name))?.type;
+        const family = type === undefined ? undefined : postgresFamily(type);
+        const property = graph.property(end.references[i] ?? '');
+        if (!family || !property || (findType(property.type)?.family ?? family) === family) return;
+        const message = `the mapping ${quoted(m.name)} of the relationship ${quoted(end.relationship)} compares its column ${quoted(name)} (${type}) with ${quoted(property.name)} (${property.type})`;
+        found.push(warning('incomparable_types', `mapping ${m.name}`, message, places?.get('mapping', m.name)));
+      });
+    }
+  }
+  return found;
+}
+
+/** Mappings of one SELECT into one concept, or into a concept and an heir of it: the rows stand twice in the upper one. */
+function duplicateMappings(graph: Graph, places?: Places): Warning[] {
+  const found: Warning[] = [];
+  const groups = Map.groupBy(
+    graph.model.mappings.filter((m) => m.kind === 'concept'),
+    (m) => JSON.stringify([m.datasource, m.sql.replace(/\s+/g, ' ').trim()]),
+  );
+  for (const group of groups.values()) {
+    for (const [i, m] of group.entries()) {
+      for (const other of group.slice(0, i)) {
+        const a = graph.concept(other.concept ?? '');
+        const b = graph.concept(m.concept ?? '');
+        if (!a || !b || !(a.isA(b) || b.isA(a))) continue;
+        const upper = a.isA(b) ? b : a;
+        const message = `the mappings ${quoted(other.name)} (into ${quoted(a.name)}) and ${quoted(m.name)} (into ${quoted(b.name)}) have the same SELECT: its rows stand twice in ${quoted(upper.name)}`;
+        found.push(warning('duplicate_mapping', `mapping ${m.name}`, message, places?.get('mapping', m.name) ?? places?.get('mapping', other.name)));
+      }
+    }
+  }
+  return found;
+}
+
+/** Columns of a mapping that give no property. Further columns of a link mapping are its link columns. */
+function unusedColumns(graph: Graph, places?: Places): Warning[] {
+  const found: Warning[] = [];
+  for (const m of graph.model.mappings) {
+    const concept = m.concept === null ? undefined : graph.concept(m.concept);
+    if (!concept || m.columns.length === 0) continue;
+    const used =
+      m.kind === 'multi'
+        ? [...(concept.key?.properties.map((p) => p.name) ?? []), m.property ?? '']
+        : concept.properties.filter((p) => p.def.expression === null).map((p) => p.def.name);
+    for (const column of m.columns) {
+      if (used.some((name) => sameName(name, column.name))) continue;
+      const message = `the mapping ${quoted(m.name)} gives a column ${quoted(column.name)}, which is no property that it could give to ${quoted(concept.name)}`;
+      found.push(warning('unused_column', `mapping ${m.name}`, message, places?.get('mapping', m.name)));
+    }
+  }
+  return found;
+}
