@@ -1,0 +1,159 @@
+/** One statement's text -> its syntax tree (decisions 6 and 7). Queries are recognised here and parsed by PostgreSQL's grammar. */
+import { badRequest, nearest, SvcError } from '../errors.ts';
+import { lex } from './lexer.ts';
+import { name, QUERIES } from './modelling/clauses.ts';
+import { createConcept } from './modelling/concept.ts';
+import { Cursor, oneOf } from './modelling/cursor.ts';
+import { createMapping } from './modelling/mapping.ts';
+import { createMeasure, createProperty, createView } from './modelling/objects.ts';
+import { describe, explain, show } from './modelling/read.ts';
+import { alterOntology, createAgent, createDatasource, createOntology, createToken, createUser, grant, rollback } from './modelling/service.ts';
+import { alterTag } from './modelling/tag.ts';
+import type { DropObject, Source, Statement } from './statements.ts';
+
+type Reader = (c: Cursor) => Statement;
+type Table = Readonly<Record<string, Reader>>;
+
+const CREATE: Table = {
+  ONTOLOGY: (c) => ontologyOrView(c),
+  PROPERTY: (c) => createProperty(c, false),
+  MEASURE: (c) => createMeasure(c, false),
+  CONCEPT: (c) => createConcept(c, false),
+  MAPPING: (c) => createMapping(c, false),
+  VIEW: (c) => createView(c, false, false),
+  CUBE: (c) => createView(c, false, true),
+  DATASOURCE: (c) => createDatasource(c, false),
+  AGENT: (c) => createAgent(c, false),
+  USER: createUser,
+  TOKEN: createToken,
+};
+
+const REPLACE: Table = {
+  PROPERTY: (c) => createProperty(c, true),
+  MEASURE: (c) => createMeasure(c, true),
+  CONCEPT: (c) => createConcept(c, true),
+  MAPPING: (c) => createMapping(c, true),
+  VIEW: (c) => createView(c, true, false),
+  CUBE: (c) => createView(c, true, true),
+  ONTOLOGY: (c) => viewOfOntology(c, true),
+  DATASOURCE: (c) => createDatasource(c, true),
+  AGENT: (c) => createAgent(c, true),
+};
+
+const ALTER: Table = {
+  ONTOLOGY: alterOntology,
+  CONCEPT: (c) => alterTag(c, 'concept'),
+  PROPERTY: (c) => alterTag(c, 'property'),
+  VIEW: (c) => alterTag(c, 'view'),
+};
+
+const DROP: Table = {
+  ONTOLOGY: (c) => ({ kind: 'drop_ontology', source: c.source, name: last(c, 'the name of the ontology') }),
+  CONCEPT: (c) => drop(c, 'concept'),
+  PROPERTY: (c) => drop(c, 'property'),
+  MEASURE: (c) => drop(c, 'measure'),
+  MAPPING: (c) => drop(c, 'mapping'),
+  VIEW: (c) => drop(c, 'view'),
+  CUBE: (c) => drop(c, 'cube'),
+  DATASOURCE: (c) => ({ kind: 'drop_datasource', source: c.source, name: last(c, 'the name of the datasource') }),
+  AGENT: (c) => ({ kind: 'drop_agent', source: c.source, name: last(c, 'the name of the agent') }),
+};
+
+const GRANT: Table = {
+  EDIT: (c) => grant(c, 'edit'),
+  QUERY: (c) => grant(c, 'query'),
+  ACCESS: (c) => grant(c, 'access'),
+};
+
+const STATEMENTS: Table = {
+  CREATE: create,
+  ALTER: (c) => dispatch(c, ALTER, 'ALTER'),
+  DROP: (c) => dispatch(c, DROP, 'DROP'),
+  ROLLBACK: (c) => dispatch(c, { ONTOLOGY: rollback }, 'ROLLBACK'),
+  GRANT: (c) => dispatch(c, GRANT, 'GRANT'),
+  SHOW: show,
+  DESC: describe,
+  DESCRIBE: describe,
+  EXPLAIN: explain,
+};
+
+/**
+ * Reads one statement. All offsets in the tree are into the whole text of the request (`source.offset` + place in the
+ * statement). Throws 400: `unknown_statement`, `syntax_error` (what was expected at the token), `bad_name`, `bad_depth`.
+ */
+export function parseStatement(source: Source): Statement {
+  if (isQuery(source)) return { kind: 'select', source };
+  return dispatch(new Cursor(source), STATEMENTS, '');
+}
+
+/** Whether a query begins here; only the first token is looked at, the rest is for PostgreSQL's grammar. */
+function isQuery(source: Source): boolean {
+  try {
+    const next = lex(source.text);
+    for (let token = next(); token !== null; token = next()) {
+      if (token.kind === 'space' || token.kind === 'comment') continue;
+      return token.value === '(' || (token.kind === 'word' && QUERIES.includes(token.value.toUpperCase()));
+    }
+    return false;
+  } catch (e) {
+    throw e instanceof SvcError ? e.shifted(source.offset) : e;
+  }
+}
+
+/** Reads on by the keyword that stands here; `before` is what was read already. */
+function dispatch(c: Cursor, table: Table, before: string): Statement {
+  const token = c.peek();
+  const keyword = token?.kind === 'word' ? token.value.toUpperCase() : undefined;
+  const read = keyword !== undefined && Object.hasOwn(table, keyword) ? table[keyword] : undefined;
+  if (read === undefined) throw unknown(c, table, before);
+  c.advance();
+  return read(c);
+}
+
+function unknown(c: Cursor, table: Table, before: string): SvcError {
+  const token = c.peek();
+  const known = before === '' ? [...QUERIES, ...Object.keys(table)] : Object.keys(table);
+  const written = token === undefined ? '' : c.source.text.slice(token.start, token.end).slice(0, 40);
+  const near = token?.kind === 'word' ? nearest(token.value, known) : undefined;
+  const statement = [before, written].filter((part) => part !== '').join(' ');
+  return badRequest(
+    'unknown_statement',
+    `unknown statement \`${statement}\`${near === undefined ? '' : `; did you mean \`${[before, near].join(' ').trim()}\`?`}`,
+    {
+      offset: c.offset(),
+      hint:
+        before === ''
+          ? 'Statements are queries (SELECT, WITH, VALUES), SHOW, DESC, EXPLAIN, CREATE, ALTER, DROP, ROLLBACK ONTOLOGY and GRANT.'
+          : `Behind ${before} stands ${oneOf(known)}.`,
+    },
+  );
+}
+
+function create(c: Cursor): Statement {
+  if (!c.accept('OR')) return dispatch(c, CREATE, 'CREATE');
+  c.expect('REPLACE');
+  return dispatch(c, REPLACE, 'CREATE OR REPLACE');
+}
+
+/** CREATE ONTOLOGY n, but CREATE ONTOLOGY VIEW|CUBE v: an ontology may be named `view`. */
+function ontologyOrView(c: Cursor): Statement {
+  const isView = (c.sees('VIEW') || c.sees('CUBE')) && c.seesName(1) && !(c.sees('DESCRIPTION', 1) && (c.seesMark('=', 2) || c.peek(2)?.kind === 'string'));
+  return isView ? viewOfOntology(c, false) : createOntology(c);
+}
+
+function viewOfOntology(c: Cursor, replace: boolean): Statement {
+  if (c.accept('VIEW')) return createView(c, replace, false);
+  c.expect('CUBE');
+  return createView(c, replace, true);
+}
+
+function drop(c: Cursor, object: DropObject['object']): DropObject {
+  return { kind: 'drop', source: c.source, object, name: last(c, `the name of the ${object}`) };
+}
+
+/** A name that ends the statement. */
+function last(c: Cursor, what: string): DropObject['name'] {
+  const found = name(c, what);
+  c.end();
+  return found;
+}

@@ -1,0 +1,143 @@
+/** Values of URL filters against the types of properties: what fits is decided here, before the database (decisions 4). */
+import type { TypeFamily } from '../ontology/types.ts';
+import { quoteLiteral } from './quote.ts';
+
+/** The type of a subject. */
+export interface ValueType {
+  /** As the caller knows it. */
+  readonly name: string;
+  /** What a value is cast to. A decimal is compared with all its digits, not rounded to the property's. */
+  readonly sql: string;
+  readonly family: TypeFamily;
+  /** Digits before the point that a decimal has, where they are bounded. */
+  readonly digits?: number;
+}
+
+/** A value that fits: as a parameter, and as it stands in SQL. */
+export interface TypedValue {
+  readonly text: string;
+  readonly literal: string;
+}
+
+/** The value as one of the type; undefined: it does not fit. */
+export function typedValue(type: ValueType, value: string): TypedValue | undefined {
+  if (type.family === 'text') return { text: value, literal: quoteLiteral(value) };
+  const text = value.replace(/^[ \t\n\r\f\v]+|[ \t\n\r\f\v]+$/g, '');
+  const read = READERS[type.sql];
+  return read?.(text, type);
+}
+
+type Reader = (text: string, type: ValueType) => TypedValue | undefined;
+
+const same = (text: string, literal = text): TypedValue => ({ text, literal });
+const written =
+  (word: string): Reader =>
+  (text) =>
+    same(text, `${word} ${quoteLiteral(text)}`);
+const cast = (text: string, type: string): TypedValue => same(text, `${quoteLiteral(text)}::${type}`);
+const when =
+  (fits: (text: string) => boolean, then: Reader): Reader =>
+  (text, type) =>
+    fits(text) ? then(text, type) : undefined;
+
+const READERS: Readonly<Record<string, Reader>> = {
+  smallint: (text) => integer(text, 15n),
+  integer: (text) => integer(text, 31n),
+  bigint: (text) => integer(text, 63n),
+  numeric: decimal,
+  real: (text) => float(text, 'real', 3.4028235677973366e38, 7.006492321624085e-46),
+  'double precision': (text) => float(text, 'double precision', Number.POSITIVE_INFINITY, 0),
+  boolean: (text) => {
+    const word = text.toLowerCase();
+    if (/^(true|t|yes|y|on|1)$/.test(word)) return same('true', 'TRUE');
+    return /^(false|f|no|n|off|0)$/.test(word) ? same('false', 'FALSE') : undefined;
+  },
+  date: when((text) => ENDLESS.test(text) || isDate(text, 5_874_897), written('DATE')),
+  time: when((text) => isTime(text), written('TIME')),
+  timestamp: when((text) => ENDLESS.test(text) || isTimestamp(text, UTC), written('TIMESTAMP')),
+  timestamptz: when((text) => ENDLESS.test(text) || isTimestamp(text, ZONE), written('TIMESTAMPTZ')),
+  uuid: when((text) => UUID.test(text), written('UUID')),
+  jsonb: when(isJson, (text) => cast(text, 'jsonb')),
+};
+
+function integer(text: string, bits: bigint): TypedValue | undefined {
+  if (!/^[+-]?\d+$/.test(text)) return undefined;
+  const n = BigInt(text.replace(/^\+/, ''));
+  return n >= -(1n << bits) && n < 1n << bits ? same(String(n)) : undefined;
+}
+
+const NUMBER = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d{1,6}))?$/;
+
+function decimal(text: string, type: ValueType): TypedValue | undefined {
+  if (/^nan$/i.test(text)) return cast('NaN', 'numeric');
+  const m = NUMBER.exec(text);
+  if (m === null) return undefined;
+  const [, sign = '', whole = '', fraction = m[4] ?? '', , exponent = '0'] = m;
+  const digits = (whole + fraction).replace(/^0+/, '');
+  // of the value written out: digits before and behind the point (PostgreSQL's numeric has 131072 and 16383)
+  const before = digits === '' ? 0 : digits.length - fraction.length + Number(exponent);
+  if (before > (type.digits ?? 131_072) || fraction.length - Number(exponent) > 16_383) return undefined;
+  return same(`${sign === '-' ? '-' : ''}${text.replace(/^[+-]/, '')}`);
+}
+
+function float(text: string, sql: string, largest: number, least: number): TypedValue | undefined {
+  if (/^(nan|[+-]?inf(inity)?)$/i.test(text)) return cast(text, sql);
+  if (!NUMBER.test(text)) return undefined;
+  const n = Math.abs(Number(text));
+  const isZero = !/[1-9]/.test(text.replace(/[eE].*$/, ''));
+  if (n === Number.POSITIVE_INFINITY || n >= largest || (!isZero && n <= least)) return undefined;
+  return cast(text, sql);
+}
+
+const ENDLESS = /^-?infinity$/i;
+const UUID = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32})$/i;
+const DATE = /^(\d{4,7})-(\d\d)-(\d\d)( BC)?$/;
+const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?$/;
+/** What a timestamp without zone may end with: all its values are taken for UTC. */
+const UTC = /(?:Z|[+-]00(?::?00)?)$/;
+const ZONE = /(?:Z|[+-](?:0\d|1[0-5])(?::?[0-5]\d)?)$/;
+
+/** ISO 8601 and ` BC`, as values are answered; the clock's words (`today`) and other orders of day and month do not fit. */
+function isDate(text: string, lastYear: number): boolean {
+  const m = DATE.exec(text);
+  if (m === null) return false;
+  const year = Number(m[1]);
+  const month = Number(m[2]);
+  const day = Number(m[3]);
+  if (year < 1 || year > (m[4] === undefined ? lastYear : 4713)) return false;
+  // 1 BC is the year 0, a leap year
+  const y = m[4] === undefined ? year : 1 - year;
+  const leap = y % 4 === 0 && (y % 100 !== 0 || y % 400 === 0);
+  const last = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
+  return last !== undefined && day >= 1 && day <= last;
+}
+
+function isTime(text: string): boolean {
+  const m = TIME.exec(text);
+  if (m === null) return false;
+  const [hour, minute, second] = [Number(m[1]), Number(m[2]), Number(m[3] ?? 0)];
+  if (hour === 24) return minute === 0 && second === 0 && /^0*$/.test(m[4] ?? '');
+  return hour < 24 && minute < 60 && second < 60;
+}
+
+function isTimestamp(text: string, zone: RegExp): boolean {
+  const era = / BC$/.exec(text)?.[0] ?? '';
+  const rest = text.slice(0, text.length - era.length);
+  const split = /[T ]/i.exec(rest)?.index ?? -1;
+  if (split < 0) return isDate(text, 294_275);
+  const clock = rest.slice(split + 1);
+  return isDate(rest.slice(0, split) + era, 294_275) && isTime(clock.replace(zone, '').trimEnd());
+}
+
+function isJson(text: string): boolean {
+  try {
+    let fits = true;
+    JSON.parse(text, (key, v) => {
+      for (const s of typeof v === 'string' ? [key, v] : [key]) if (s.includes('\0') || !s.isWellFormed()) fits = false;
+      return v;
+    });
+    return fits;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * URL filters (service.md, Filter parameters; decisions 4): the query string of a concept or view -> what it asks for. Whether
+ * names exist and values fit is the planner's question.
+ */
+import { badRequest, nearest, type SvcError } from '../errors.ts';
+
+export const OPERATORS = ['eq', 'not_eq', 'in', 'not_in', 'like', 'not_like', 'gt', 'gte', 'lt', 'lte', 'is_null', 'not_null'] as const;
+export type FilterOperator = (typeof OPERATORS)[number];
+
+/** One group: `_subjN_`, `_opN_`, `_compN_`, and how it is joined to the group before. */
+export interface FilterGroup {
+  /** 0 for the first group, which is written without a number. */
+  readonly number: number;
+  readonly subject: string;
+  readonly operator: FilterOperator;
+  /** None for `is_null` and `not_null`, several for `in` and `not_in`, else one. */
+  readonly values: readonly string[];
+  readonly conjunction: 'AND' | 'OR';
+}
+
+export interface FilterOrder {
+  readonly name: string;
+  readonly descending: boolean;
+}
+
+export interface FilterRequest {
+  /** In the order of their numbers. */
+  readonly groups: readonly FilterGroup[];
+  /** `_select_`: undefined where it is not given. */
+  readonly select: readonly string[] | undefined;
+  readonly order: readonly FilterOrder[];
+  /** Digits of `_limit_` and `_offset_`. */
+  readonly limit: string | undefined;
+  readonly offset: string | undefined;
+}
+
+const EXTRAS = ['_select_', '_order_', '_limit_', '_offset_'] as const;
+type Extra = (typeof EXTRAS)[number];
+const PARTS = ['subj', 'op', 'comp', 'conj'] as const;
+type Part = (typeof PARTS)[number];
+const GROUP = /^_(subj|op|comp|conj)([1-9]\d{0,8})?_$/;
+
+/**
+ * Reads a query string, with or without its question mark.
+ * @throws SvcError 400 `malformed_parameter`, `unknown_parameter`, `duplicate_parameter`, `missing_parameter`,
+ *   `unknown_operator`, `bad_conjunction`, `bad_parameter`
+ */
+export function parseFilters(search: string): FilterRequest {
+  const parts = new Map<number, Map<Part, string>>();
+  const extras = new Map<Extra, string>();
+  for (const [name, value] of parameters(search)) {
+    const group = GROUP.exec(name);
+    if (group !== null) {
+      const number = Number(group[2] ?? 0);
+      const known = parts.get(number) ?? new Map<Part, string>();
+      parts.set(number, known);
+      put(known, group[1] as Part, name, value);
+    } else if ((EXTRAS as readonly string[]).includes(name)) put(extras, name as Extra, name, value);
+    else throw unknownParameter(name);
+  }
+  return {
+    groups: groupsOf(parts),
+    select: listOf(extras, '_select_'),
+    order: (listOf(extras, '_order_') ?? []).map((name) => (name.startsWith('-') ? { name: name.slice(1), descending: true } : { name, descending: false })),
+    limit: countOf(extras, '_limit_'),
+    offset: countOf(extras, '_offset_'),
+  };
+}
+
+/** The values of a list: parted by commas; `\,` is a comma, another backslash is itself, blanks are kept. */
+export function splitList(text: string): readonly string[] {
+  const values: string[] = [];
+  let value = '';
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i] as string;
+    if (c === '\\' && text[i + 1] === ',') {
+      value += ',';
+      i++;
+    } else if (c === ',') {
+      values.push(value);
+      value = '';
+    } else value += c;
+  }
+  return [...values, value];
+}
+
+/** Names and values, decoded: `+` is a blank, a per cent sign that begins no escape is itself (as in the URL standard). */
+function* parameters(search: string): Iterable<readonly [name: string, value: string]> {
+  for (const piece of search.replace(/^\?/, '').split('&')) {
+    if (piece === '') continue;
+    const equals = piece.indexOf('=');
+    const name = decoded(equals < 0 ? piece : piece.slice(0, equals));
+    const value = equals < 0 ? '' : decoded(piece.slice(equals + 1));
+    if (name === undefined || value === undefined) throw badRequest('malformed_parameter', 'A parameter of the URL is not valid UTF-8');
+    if (value.includes('\0')) throw badRequest('malformed_parameter', `The parameter ${shown(name)} holds a NUL character, which no value can hold`);
+    yield [name, value];
+  }
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    const plain = decodeURIComponent(text.replaceAll('+', ' ').replace(/%(?![0-9a-f]{2})/gi, '%25'));
+    return plain.isWellFormed() ? plain : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function put<K>(known: Map<K, string>, key: K, name: string, value: string): void {
+  if (known.has(key)) throw badRequest('duplicate_parameter', `The parameter ${shown(name)} is given twice`);
+  known.set(key, value);
+}
+
+/** A parameter's or operator's name in a message: no longer than anybody wants to read. */
+const shown = (name: string): string => JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name);
+
+function unknownParameter(name: string): SvcError {
+  const near = nearest(name, [...EXTRAS, ...PARTS.map((p) => `_${p}_`)]);
+  return badRequest('unknown_parameter', `unknown parameter ${shown(name)}${near === undefined ? '' : `; did you mean ${near}?`}`, {
+    hint: 'A filter is _subj_, _op_, _comp_ and _conj_, later groups _subj1_, _op1_ and so on; besides there are _select_, _order_, _limit_ and _offset_',
+  });
+}
+
+function groupsOf(parts: ReadonlyMap<number, ReadonlyMap<Part, string>>): readonly FilterGroup[] {
+  const numbers = [...parts.keys()].sort((a, b) => a - b);
+  if (numbers.length > 0 && numbers[0] !== 0) {
+    throw badRequest('missing_parameter', 'The first group of a filter has no number: _subj_, _op_, _comp_', {
+      hint: 'Leave the number of the first group out',
+    });
+  }
+  const groups: FilterGroup[] = [];
+  let joined: 'AND' | 'OR' = 'AND';
+  for (const number of numbers) {
+    const group = parts.get(number) as ReadonlyMap<Part, string>;
+    groups.push({ ...groupOf(number, group), conjunction: joined });
+    const conjunction = group.get('conj');
+    joined = conjunction === undefined ? 'AND' : conjunctionOf(number, conjunction);
+    if (conjunction !== undefined && number === numbers.at(-1)) {
+      throw badRequest('bad_conjunction', `${nameOf('conj', number)} joins a group to the next one, and there is none`);
+    }
+  }
+  return groups;
+}
+
+function groupOf(number: number, group: ReadonlyMap<Part, string>): Omit<FilterGroup, 'conjunction'> {
+  const subject = group.get('subj');
+  const word = group.get('op');
+  if (subject === undefined || subject === '') throw missing('subj', number, 'the property that is filtered');
+  if (word === undefined || word === '') throw missing('op', number, `one of ${OPERATORS.join(', ')}`);
+  const operator = OPERATORS.find((o) => o === word.toLowerCase());
+  if (operator === undefined) {
+    const near = nearest(word, OPERATORS);
+    throw badRequest('unknown_operator', `unknown operator ${shown(word)} in ${nameOf('op', number)}${near === undefined ? '' : `; did you mean ${near}?`}`, {
+      hint: `The operators are ${OPERATORS.join(', ')}`,
+    });
+  }
+  if (operator === 'is_null' || operator === 'not_null') return { number, subject, operator, values: [] };
+  const value = group.get('comp');
+  if (value === undefined) throw missing('comp', number, `what ${operator} compares with`);
+  return { number, subject, operator, values: operator === 'in' || operator === 'not_in' ? splitList(value) : [value] };
+}
+
+function conjunctionOf(number: number, word: string): 'AND' | 'OR' {
+  const upper = word.toUpperCase();
+  if (upper === 'AND' || upper === 'OR') return upper;
+  throw badRequest('bad_conjunction', `${nameOf('conj', number)} is AND or OR, not ${shown(word)}`);
+}
+
+const nameOf = (part: Part, number: number): string => `_${part}${number === 0 ? '' : number}_`;
+const missing = (part: Part, number: number, what: string): SvcError => badRequest('missing_parameter', `The filter has no ${nameOf(part, number)}: ${what}`);
+
+/** A list of names, blanks around them left out. */
+function listOf(extras: ReadonlyMap<Extra, string>, name: '_select_' | '_order_'): readonly string[] | undefined {
+  const text = extras.get(name);
+  if (text === undefined) return undefined;
+  const names = splitList(text).map((n) => n.trim());
+  if (names.some((n) => n === '' || n === '-')) throw badRequest('bad_parameter', `${name} is a list of names parted by commas`);
+  return names;
+}
+
+/** PostgreSQL counts rows in a bigint. */
+function countOf(extras: ReadonlyMap<Extra, string>, name: '_limit_' | '_offset_'): string | undefined {
+  const text = extras.get(name);
+  if (text === undefined) return undefined;
+  if (!/^\d{1,18}$/.test(text)) throw badRequest('bad_parameter', `${name} is a whole number, 0 or more`);
+  return String(BigInt(text));
+}

@@ -1,0 +1,94 @@
+/** Names, types and the clauses that many modelling statements share. */
+import { badRequest } from '../../errors.ts';
+import type { Name, SqlText, TagList } from '../statements.ts';
+import type { Cursor } from './cursor.ts';
+
+const MAX_NAME = 128;
+const RESERVED = /^(~|measure\.|_type_of_)/i;
+
+/**
+ * Why `text` is no name, or undefined where it is one (decisions 6): 1 to 128 characters, no square brackets, no control
+ * characters, none of the beginnings that mean something in a path.
+ */
+export function nameFault(text: string): string | undefined {
+  if (text.length === 0) return 'a name cannot be empty';
+  if ([...text].length > MAX_NAME) return `a name has at most ${MAX_NAME} characters`;
+  if (/[[\]]/.test(text)) return 'a name cannot hold square brackets';
+  if (/\p{Cc}/u.test(text)) return 'a name cannot hold control characters';
+  const reserved = RESERVED.exec(text)?.[0];
+  return reserved === undefined ? undefined : `a name cannot begin with \`${reserved}\``;
+}
+
+/** Takes a name of something in the model. Throws 400 `bad_name` for what cannot be one. */
+export function name(c: Cursor, what: string): Name {
+  return checked(c.identifier(what));
+}
+
+/** The name of a relationship, or `~` and that name: its inverse. */
+export function direction(c: Cursor): Name {
+  const found = c.identifier('the name of a relationship');
+  checked(found.text.startsWith('~') ? { ...found, text: found.text.slice(1) } : found);
+  return found;
+}
+
+function checked(found: Name): Name {
+  const fault = nameFault(found.text);
+  if (fault !== undefined) throw badRequest('bad_name', fault, { offset: found.offset });
+  return found;
+}
+
+export const names = (c: Cursor, what: string): Name[] => c.list(() => name(c, what));
+
+/** A type: a word, maybe with numbers in brackets. types.ts says whether there is such a type. */
+export function type(c: Cursor): Name {
+  const { text, offset } = c.identifier('a type');
+  if (!c.seesMark('(')) return { text, offset };
+  const numbers = c.list(() => c.number('a number of digits').text);
+  return { text: `${text}(${numbers.join(',')})`, offset };
+}
+
+/** `[=] 't'`, behind its keyword. */
+export function text(c: Cursor, what: string): { text: string; offset: number } {
+  c.acceptMark('=');
+  return c.string(what);
+}
+
+/** `(k = 'v', ...)` */
+export function pairs(c: Cursor, what: string): TagList {
+  return c.list(() => {
+    const key = c.identifier(what);
+    if (key.text.length === 0) throw badRequest('bad_name', `${what} cannot be empty`, { offset: key.offset });
+    c.expectMark('=');
+    return { key, value: c.string('a text in single quotes').text };
+  });
+}
+
+/** Clauses in any order, each at most once: keywords -> what reads the rest of it; ends at the first token that begins none. */
+export function clauses(c: Cursor, readers: Readonly<Record<string, () => void>>): void {
+  const left = new Map(Object.entries(readers));
+  for (let found = true; found; ) {
+    found = false;
+    for (const [keywords, read] of left) {
+      const [first = '', ...rest] = keywords.split(' ');
+      if (!c.accept(first)) continue;
+      c.expect(...rest);
+      left.delete(keywords);
+      read();
+      found = true;
+      break;
+    }
+  }
+}
+
+/** `AS` and a query, to the end of the statement. */
+export function query(c: Cursor): SqlText {
+  c.expect('AS');
+  if (!beginsQuery(c)) throw c.unexpected('`SELECT`');
+  return c.rest('`SELECT`');
+}
+
+/** What a query begins with in PostgreSQL's grammar, a bracket aside. */
+export const QUERIES: readonly string[] = ['SELECT', 'WITH', 'VALUES', 'TABLE'];
+
+/** Whether a query begins here. */
+export const beginsQuery = (c: Cursor): boolean => c.seesMark('(') || QUERIES.some((keyword) => c.sees(keyword));

@@ -1,0 +1,34 @@
+/** SHOW, DESC and EXPLAIN (decisions 6), behind their keywords. */
+import { badRequest } from '../../errors.ts';
+import type { Describe, Explain, Name, Show } from '../statements.ts';
+import { beginsQuery, name, pairs } from './clauses.ts';
+import type { Cursor } from './cursor.ts';
+
+/** `word [word ...]`: what they mean is told by who shows. */
+export function show(c: Cursor): Show {
+  const words: Name[] = [];
+  do {
+    words.push(c.peek()?.kind === 'string' ? c.string('a text') : c.identifier('what to show'));
+  } while (c.peek() !== undefined);
+  return { kind: 'show', source: c.source, words };
+}
+
+/** `[CONCEPT] [schema.]c [OPTIONS (k = 'v', ...)]` */
+export function describe(c: Cursor): Describe {
+  const concept = c.sees('CONCEPT') && c.seesName(1);
+  if (concept) c.advance();
+  const first = name(c, 'the name of a concept or view');
+  const second = c.acceptMark('.') ? name(c, 'the name of a concept or view') : null;
+  const options = c.accept('OPTIONS') ? pairs(c, 'the name of an option') : [];
+  c.end();
+  return { kind: 'describe', source: c.source, concept, schema: second === null ? null : first, name: second ?? first, options };
+}
+
+/** A query, to the end of the statement. */
+export function explain(c: Cursor): Explain {
+  if (!beginsQuery(c)) {
+    if (c.peek() === undefined) throw c.unexpected('`SELECT`');
+    throw badRequest('unknown_statement', 'EXPLAIN takes a SELECT', { offset: c.offset() });
+  }
+  return { kind: 'explain', source: c.source, query: c.rest('`SELECT`') };
+}

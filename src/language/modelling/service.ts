@@ -1,0 +1,124 @@
+/** Statements about ontologies, datasources, agents (decisions 6), users, tokens and grants (decisions 7). */
+import type {
+  AlterOntology,
+  AlterOntologyDatasource,
+  CreateAgent,
+  CreateDatasource,
+  CreateOntology,
+  CreateToken,
+  CreateUser,
+  Grant,
+  Name,
+  RollbackOntology,
+  TagList,
+} from '../statements.ts';
+import { clauses, name, names, pairs, text } from './clauses.ts';
+import type { Cursor } from './cursor.ts';
+
+/** `n [DESCRIPTION [=] 't']` */
+export function createOntology(c: Cursor): CreateOntology {
+  const ontology = name(c, 'the name of the ontology');
+  const description = c.accept('DESCRIPTION') ? text(c, 'the description in single quotes').text : null;
+  c.end();
+  return { kind: 'create_ontology', source: c.source, name: ontology, description };
+}
+
+/** `n SET key = 't'`, `n ADD|REMOVE|ACTIVATE DATASOURCE d` */
+export function alterOntology(c: Cursor): AlterOntology | AlterOntologyDatasource {
+  const ontology = name(c, 'the name of the ontology');
+  if (c.accept('SET')) {
+    const key = c.identifier('`DESCRIPTION` or the name of a setting');
+    const { text: value } = text(c, 'its value in single quotes');
+    c.end();
+    return { kind: 'alter_ontology', source: c.source, name: ontology, key: { ...key, text: key.text.toLowerCase() }, value };
+  }
+  const action = c.accept('ADD') ? 'add' : c.accept('REMOVE') ? 'remove' : c.accept('ACTIVATE') ? 'activate' : undefined;
+  if (action === undefined) throw c.unexpected();
+  c.expect('DATASOURCE');
+  const datasource = name(c, 'the name of the datasource');
+  c.end();
+  return { kind: 'alter_ontology_datasource', source: c.source, name: ontology, action, datasource };
+}
+
+/** `n TO VERSION 'uuid'` */
+export function rollback(c: Cursor): RollbackOntology {
+  const ontology = name(c, 'the name of the ontology');
+  c.expect('TO', 'VERSION');
+  const version = c.string('the id of a version in single quotes');
+  c.end();
+  return { kind: 'rollback', source: c.source, name: ontology, version };
+}
+
+/** `d TYPE postgres SECRET 'DATASOURCE_...' [OPTIONS (k = 'v', ...)]` */
+export function createDatasource(c: Cursor, replace: boolean): CreateDatasource {
+  const datasource = name(c, 'the name of the datasource');
+  c.expect('TYPE');
+  const type = c.identifier('the type of the datasource');
+  c.expect('SECRET');
+  const secret = c.string('the name of a secret in single quotes');
+  const options = c.accept('OPTIONS') ? pairs(c, 'the name of an option') : [];
+  c.end();
+  return { kind: 'create_datasource', source: c.source, replace, name: datasource, type, secret, options };
+}
+
+/** `a ONTOLOGY (n, ...) [DESCRIPTION [=] 't'] [OPTIONS (k = 'v', ...)]` */
+export function createAgent(c: Cursor, replace: boolean): CreateAgent {
+  const agent = name(c, 'the name of the agent');
+  c.expect('ONTOLOGY');
+  const ontologies = names(c, 'the name of an ontology');
+  let description: string | null = null;
+  let options: TagList = [];
+  clauses(c, {
+    DESCRIPTION: () => {
+      description = text(c, 'the description in single quotes').text;
+    },
+    OPTIONS: () => {
+      options = pairs(c, 'the name of an option');
+    },
+  });
+  c.end();
+  return { kind: 'create_agent', source: c.source, replace, name: agent, ontologies, description, options };
+}
+
+/** `u [PASSWORD 'x'] [OPTIONS (email = '..', tenant = '..')]` */
+export function createUser(c: Cursor): CreateUser {
+  const user = name(c, 'the name of the user');
+  let password: string | null = null;
+  let options: TagList = [];
+  clauses(c, {
+    PASSWORD: () => {
+      password = text(c, 'the password in single quotes').text;
+    },
+    OPTIONS: () => {
+      options = pairs(c, 'the name of an option');
+    },
+  });
+  c.end();
+  return { kind: 'create_user', source: c.source, name: user, password, options };
+}
+
+/** `FOR u [EXPIRES 'ts']` */
+export function createToken(c: Cursor): CreateToken {
+  c.expect('FOR');
+  const user = name(c, 'the name of a user');
+  const expires = c.accept('EXPIRES') ? text(c, 'a time in single quotes') : null;
+  c.end();
+  return { kind: 'create_token', source: c.source, user, expires };
+}
+
+/** `{EDIT|QUERY|ACCESS} ON [ALL] resource TO {USER|ROLE} x [WITH GRANT OPTION]` */
+export function grant(c: Cursor, privilege: Grant['privilege']): Grant {
+  c.expect('ON');
+  const all = c.sees('ALL') && c.seesName(1);
+  if (all) c.advance();
+  const resource: Name[] = [name(c, '`ALL` or a resource')];
+  while (c.acceptMark('.')) resource.push(name(c, 'the next part of the resource'));
+  c.expect('TO');
+  const kind = c.accept('USER') ? 'user' : c.accept('ROLE') ? 'role' : undefined;
+  if (kind === undefined) throw c.unexpected();
+  const grantee = { kind, name: name(c, `the name of a ${kind}`) } as const;
+  const grantOption = c.accept('WITH');
+  if (grantOption) c.expect('GRANT', 'OPTION');
+  c.end();
+  return { kind: 'grant', source: c.source, privilege, all, resource, grantee, grantOption };
+}

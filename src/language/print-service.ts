@@ -1,0 +1,38 @@
+/** Statements that make agents and datasources again (SHOW CREATE). */
+import { quoteBack, quoteLiteral } from './quote.ts';
+
+type Options = Readonly<Record<string, string>>;
+
+const list = (names: readonly string[]): string => `(${names.map(quoteBack).join(', ')})`;
+
+const options = (of: Options): string[] => {
+  const pairs = Object.entries(of).map(([key, value]) => `${quoteBack(key)} = ${quoteLiteral(value)}`);
+  return pairs.length === 0 ? [] : [`OPTIONS (${pairs.join(', ')})`];
+};
+
+export const printAgent = (a: {
+  readonly name: string;
+  readonly description: string | null;
+  readonly options: Options;
+  readonly ontologies: readonly string[];
+}): string =>
+  [
+    `CREATE OR REPLACE AGENT ${quoteBack(a.name)}`,
+    `ONTOLOGY ${list(a.ontologies)}`,
+    ...(a.description === null ? [] : [`DESCRIPTION = ${quoteLiteral(a.description)}`]),
+    ...options(a.options),
+  ].join(' ');
+
+export const printDatasource = (d: { readonly name: string; readonly type: string; readonly secret: string; readonly options: Options }): string =>
+  [`CREATE OR REPLACE DATASOURCE ${quoteBack(d.name)} TYPE ${d.type} SECRET ${quoteLiteral(d.secret)}`, ...options(d.options)].join(' ');
+
+/** What attaches the datasources of an ontology that has been made just now: it has `main` attached and active from the start. */
+export function printAttachments(ontology: string, datasources: readonly string[], active: string | null): readonly string[] {
+  const alter = (action: string, name: string): string => `ALTER ONTOLOGY ${quoteBack(ontology)} ${action} DATASOURCE ${quoteBack(name)}`;
+  const isMain = (name: string): boolean => name.toLowerCase() === 'main';
+  return [
+    ...datasources.filter((d) => !isMain(d)).map((d) => alter('ADD', d)),
+    ...(active === null || isMain(active) ? [] : [alter('ACTIVATE', active)]),
+    ...(datasources.some(isMain) ? [] : [alter('REMOVE', 'main')]),
+  ];
+}

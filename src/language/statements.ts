@@ -1,0 +1,255 @@
+/**
+ * The syntax trees of all statements that a request may hold (decisions 6 and 7). Each node carries the span of the
+ * statement in the whole text that was sent; names carry their own offset, so that an error can point at them.
+ */
+import type { Transitivity } from '../ontology/model.ts';
+
+/** A name as written (quotes undone), and where it begins in the whole text (0-based UTF-16 offset). */
+export interface Name {
+  readonly text: string;
+  readonly offset: number;
+}
+
+/** A piece of SQL of the caller's, cut out of the whole text verbatim, and where it begins. */
+export interface SqlText {
+  readonly text: string;
+  readonly offset: number;
+}
+
+/** One statement of a script: its text without the semicolon, and where it begins in the whole text. */
+export interface Source {
+  readonly text: string;
+  readonly offset: number;
+}
+
+export type TagList = readonly { readonly key: Name; readonly value: string }[];
+
+export type Statement = ModelStatement | ServiceStatement | ReadStatement;
+
+/** Statements that change one ontology and make a version. */
+export type ModelStatement =
+  | CreateProperty
+  | CreateMeasure
+  | CreateConcept
+  | CreateMapping
+  | CreateView
+  | AlterTag
+  | AlterOntology
+  | DropObject
+  | RollbackOntology;
+
+/** Statements of the whole service. */
+export type ServiceStatement =
+  | CreateOntology
+  | DropOntology
+  | CreateDatasource
+  | DropDatasource
+  | AlterOntologyDatasource
+  | CreateAgent
+  | DropAgent
+  | CreateUser
+  | CreateToken
+  | Grant;
+
+export type ReadStatement = Select | Show | Describe | Explain;
+
+interface Base {
+  readonly source: Source;
+}
+
+export interface CreateOntology extends Base {
+  readonly kind: 'create_ontology';
+  readonly name: Name;
+  readonly description: string | null;
+}
+export interface DropOntology extends Base {
+  readonly kind: 'drop_ontology';
+  readonly name: Name;
+}
+/** ALTER ONTOLOGY n SET DESCRIPTION|key = 't' */
+export interface AlterOntology extends Base {
+  readonly kind: 'alter_ontology';
+  readonly name: Name;
+  /** `description`, or a config key. */
+  readonly key: Name;
+  readonly value: string;
+}
+export interface AlterOntologyDatasource extends Base {
+  readonly kind: 'alter_ontology_datasource';
+  readonly name: Name;
+  readonly action: 'add' | 'remove' | 'activate';
+  readonly datasource: Name;
+}
+export interface CreateDatasource extends Base {
+  readonly kind: 'create_datasource';
+  readonly replace: boolean;
+  readonly name: Name;
+  readonly type: Name;
+  readonly secret: { readonly text: string; readonly offset: number };
+  readonly options: TagList;
+}
+export interface DropDatasource extends Base {
+  readonly kind: 'drop_datasource';
+  readonly name: Name;
+}
+export interface CreateAgent extends Base {
+  readonly kind: 'create_agent';
+  readonly replace: boolean;
+  readonly name: Name;
+  readonly ontologies: readonly Name[];
+  readonly description: string | null;
+  readonly options: TagList;
+}
+export interface DropAgent extends Base {
+  readonly kind: 'drop_agent';
+  readonly name: Name;
+}
+
+export interface CreateProperty extends Base {
+  readonly kind: 'create_property';
+  readonly replace: boolean;
+  readonly name: Name;
+  readonly multi: boolean;
+  /** As written; types.ts makes it canonical. */
+  readonly type: Name;
+  readonly description: string | null;
+  readonly tags: TagList;
+  readonly expression: SqlText | null;
+}
+export interface CreateMeasure extends Base {
+  readonly kind: 'create_measure';
+  readonly replace: boolean;
+  readonly name: Name;
+  readonly type: Name;
+  readonly description: string | null;
+  readonly tags: TagList;
+  readonly expression: SqlText;
+  readonly filter: SqlText | null;
+}
+
+export type ConceptElement =
+  | { readonly kind: 'property'; readonly name: Name; readonly type: Name }
+  | { readonly kind: 'measure'; readonly name: Name; readonly type: Name }
+  | { readonly kind: 'primary_key'; readonly offset: number; readonly names: readonly Name[] }
+  | { readonly kind: 'label'; readonly offset: number; readonly names: readonly Name[] }
+  | { readonly kind: 'multivalue'; readonly name: Name; readonly type: Name }
+  | {
+      readonly kind: 'foreign_key';
+      readonly name: Name;
+      readonly source: readonly Name[];
+      readonly target: Name;
+      readonly references: readonly Name[];
+      readonly inverse: Name | null;
+      readonly transitive: Transitivity;
+      readonly description: string | null;
+    }
+  | {
+      readonly kind: 'multireference';
+      readonly name: Name;
+      readonly target: Name;
+      readonly inverse: Name | null;
+      readonly transitive: Transitivity;
+      readonly description: string | null;
+    };
+
+export interface CreateConcept extends Base {
+  readonly kind: 'create_concept';
+  readonly replace: boolean;
+  readonly name: Name;
+  readonly elements: readonly ConceptElement[];
+  readonly parents: readonly Name[];
+  readonly description: string | null;
+  readonly tags: TagList;
+  readonly logic: { readonly schema: Name | null; readonly concept: Name; readonly condition: SqlText } | null;
+}
+
+export interface LinkConstraint {
+  readonly relationship: Name;
+  readonly columns: readonly Name[];
+  readonly concept: Name;
+  readonly references: readonly Name[];
+}
+export interface CreateMapping extends Base {
+  readonly kind: 'create_mapping';
+  readonly replace: boolean;
+  readonly name: Name;
+  readonly target:
+    | { readonly kind: 'concept'; readonly concept: Name }
+    | { readonly kind: 'multi'; readonly concept: Name; readonly property: Name }
+    | { readonly kind: 'link'; readonly constraints: readonly [LinkConstraint, LinkConstraint] };
+  readonly datasource: Name | null;
+  readonly sql: SqlText;
+}
+export interface CreateView extends Base {
+  readonly kind: 'create_view';
+  readonly replace: boolean;
+  readonly name: Name;
+  readonly cube: boolean;
+  readonly datasource: Name | null;
+  readonly description: string | null;
+  readonly tags: TagList;
+  readonly sql: SqlText;
+}
+export interface AlterTag extends Base {
+  readonly kind: 'alter_tag';
+  readonly object: 'concept' | 'property' | 'view';
+  readonly name: Name;
+  readonly action: 'update' | 'remove';
+  readonly key: Name;
+  readonly value: string | null;
+}
+export interface DropObject extends Base {
+  readonly kind: 'drop';
+  readonly object: 'concept' | 'property' | 'measure' | 'mapping' | 'view' | 'cube';
+  readonly name: Name;
+}
+export interface RollbackOntology extends Base {
+  readonly kind: 'rollback';
+  readonly name: Name;
+  readonly version: { readonly text: string; readonly offset: number };
+}
+
+export interface CreateUser extends Base {
+  readonly kind: 'create_user';
+  readonly name: Name;
+  readonly password: string | null;
+  readonly options: TagList;
+}
+export interface CreateToken extends Base {
+  readonly kind: 'create_token';
+  readonly user: Name;
+  /** EXPIRES 'ts', as written. */
+  readonly expires: { readonly text: string; readonly offset: number } | null;
+}
+/** GRANT {EDIT|QUERY|ACCESS} ON [ALL] resource TO {USER|ROLE} x [WITH GRANT OPTION] */
+export interface Grant extends Base {
+  readonly kind: 'grant';
+  readonly privilege: 'edit' | 'query' | 'access';
+  readonly all: boolean;
+  /** The resource's parts: `ontology.store.concept.city` is ['ontology','store','concept','city']. */
+  readonly resource: readonly Name[];
+  readonly grantee: { readonly kind: 'user' | 'role'; readonly name: Name };
+  readonly grantOption: boolean;
+}
+
+/** Any SELECT (also WITH, VALUES, TABLE, in brackets): parsed by PostgreSQL's own grammar, not here. */
+export interface Select extends Base {
+  readonly kind: 'select';
+}
+/** SHOW word [words...]: what stands behind SHOW is given as tokens' texts. */
+export interface Show extends Base {
+  readonly kind: 'show';
+  readonly words: readonly Name[];
+}
+export interface Describe extends Base {
+  readonly kind: 'describe';
+  /** DESCRIBE CONCEPT: with the keys. */
+  readonly concept: boolean;
+  readonly schema: Name | null;
+  readonly name: Name;
+  readonly options: TagList;
+}
+export interface Explain extends Base {
+  readonly kind: 'explain';
+  readonly query: SqlText;
+}
