@@ -1,0 +1,320 @@
+/** One sub-select a level, each with the block's FROM, WHERE and GROUP BY, and their combination (fan-out.md, Shapes of one level, Combining levels). */
+import { badRequest } from '../../errors.ts';
+import type { PropertyDef } from '../../ontology/model.ts';
+import type { PathNode } from '../joins.ts';
+import { cloneResolved, type MeasureReference, ownerOf } from '../references.ts';
+import {
+  and,
+  boolean,
+  call,
+  cast,
+  column,
+  integer,
+  isNotNull,
+  type Node,
+  nullValue,
+  operator,
+  rewrite,
+  type SelectStmt,
+  select,
+  subselect,
+  target,
+  unionAll,
+  walk,
+} from '../tree.ts';
+import type { Block } from './block.ts';
+import { isAggregateCall, isBeginning, type Level, levelOf, nodesIn } from './calls.ts';
+import { asExists, type Branches, branchNodes, conjuncts, connected, isStrict, joinBranches, pointInside } from './conditions.ts';
+import { type GroupSet, groupingBits, groupSets, keyOf } from './groups.ts';
+import { expandMeasure } from './measures.ts';
+import { type Level as Computed, merge, pickOf } from './merge.ts';
+
+/** Something that a level computes. */
+export interface Item {
+  /** Its place in the block's trees. */
+  readonly node: Node;
+  /** What the level computes for it. */
+  readonly expression: Node;
+  readonly level: Level;
+  readonly free: boolean;
+  readonly nodes: ReadonlySet<PathNode>;
+  /** A measure over things that several rows may lead to: a level of its own. */
+  readonly things?: Things;
+  /** The SQL type of what is computed, where it is known. */
+  readonly type?: string;
+}
+
+export interface Things {
+  readonly measure: MeasureReference;
+  readonly columns: Map<string, { name: string; def: PropertyDef }>;
+  /** FILTER around the measure. */
+  readonly filter: Node | undefined;
+}
+
+interface Part {
+  readonly level: Level;
+  readonly things?: Things;
+  readonly items: Item[];
+}
+
+/** Rewrites the block in place. */
+export function combine(block: Block, items: readonly Item[]): void {
+  const { stmt, work } = block;
+  const sets = groupSets(stmt);
+  const expressions = sets.expressions;
+  const parts = partsOf(items, block);
+  const names = new Map<Node, Node>();
+  const groupings = groupingsIn(stmt);
+  const grouped = expressions.length > 0 || sets.several;
+  const levels: Computed[] = [];
+  let alias = work.alias();
+  for (const [p, part] of parts.entries()) {
+    const here = p === 0 ? groupings : [];
+    const query = arms(block, part, sets.sets, expressions, here, `c${p}_`);
+    part.items.forEach((item, i) => {
+      names.set(item.node, column(grouped ? alias : `${alias}_${p}`, `c${p}_${i}`));
+    });
+    const columns = part.items.map((item, i) => ({ name: `c${p}_${i}`, pick: pickOf(item.expression, item.type) }));
+    levels.push({ query, columns: [...columns, ...here.map((_, s) => ({ name: `s${s}`, pick: 'max' as const }))] });
+  }
+  const from = grouped
+    ? [subselect(levels.reduce((l, r) => merge(work, l, r, expressions.length, sets.several)).query, alias)]
+    : levels.map((l, p) => subselect(l.query, `${alias}_${p}`));
+  if (!grouped) alias = `${alias}_0`;
+  const groupNames = new Map(expressions.map((e, i) => [keyOf(e), column(alias, `g${i}`)] as const));
+  groupings.forEach((g, i) => {
+    names.set(g, column(alias, `s${i}`));
+  });
+  const outer = <T>(tree: T): T => replaceGrouped(tree, names, groupNames, block);
+  stmt.targetList = outer(stmt.targetList ?? []);
+  stmt.sortClause = outer(stmt.sortClause ?? []);
+  if (stmt.distinctClause) stmt.distinctClause = outer(stmt.distinctClause);
+  if (stmt.windowClause) stmt.windowClause = outer(stmt.windowClause);
+  const having = stmt.havingClause ? outer(stmt.havingClause) : undefined;
+  stmt.fromClause = from;
+  delete stmt.groupClause;
+  delete stmt.groupDistinct;
+  delete stmt.havingClause;
+  if (having) stmt.whereClause = having;
+  else delete stmt.whereClause;
+  if (stmt.sortClause.length === 0) delete stmt.sortClause;
+}
+
+/** Items by what computes them: the levels of counted calls, then free calls where they fit, measures by their things. */
+function partsOf(items: readonly Item[], block: Block): Part[] {
+  const parts: Part[] = [];
+  for (const item of items.filter((i) => !i.things && !i.free)) {
+    const known = parts.find((p) => !p.things && p.level === item.level);
+    if (known) known.items.push(item);
+    else parts.push({ level: item.level, items: [item] });
+  }
+  for (const item of items.filter((i) => !i.things && i.free)) {
+    const levels = [...item.nodes].map((n) => levelOf(n, block));
+    const fitting = parts.find((p) => !p.things && levels.every((l) => isBeginning(l, p.level)));
+    if (fitting) fitting.items.push(item);
+    else parts.push({ level: item.level, items: [item] });
+  }
+  for (const item of items) if (item.things) parts.push({ level: null, things: item.things, items: [item] });
+  return parts;
+}
+
+/** The sub-select of a part: one SELECT, or one for each set of GROUPING SETS. */
+function arms(block: Block, part: Part, sets: readonly GroupSet[], expressions: readonly Node[], groupings: readonly Node[], prefix: string): SelectStmt {
+  const arm = (set: GroupSet, i: number, empty: boolean): SelectStmt => {
+    const bits = groupings.map((g, s) => target(cast(integer(String(groupingBits(g, set))), 'integer'), `s${s}`));
+    const query = part.things ? thingsSelect(block, part.things, set, expressions, empty, prefix) : rowsSelect(block, part, set, expressions, empty, prefix);
+    if (sets.length > 1) query.targetList?.push(target(cast(integer(String(i)), 'integer'), 'n'));
+    query.targetList?.push(...bits);
+    return query;
+  };
+  const first = sets[0] as GroupSet;
+  if (sets.length === 1) return arm(first, 0, false);
+  // The first arm has no rows: it tells PostgreSQL the types of columns that other arms leave NULL.
+  const typed = arm({ expressions: [...expressions] }, -1, true);
+  return sets.map((s, i) => arm(s, i, false)).reduce(unionAll, typed);
+}
+
+function rowsSelect(block: Block, part: Part, set: GroupSet, expressions: readonly Node[], empty: boolean, prefix: string): SelectStmt {
+  const { work } = block;
+  const branches: Branches = { relations: block.relations, isBranch: (n) => !isBeginning(levelOf(n, block), part.level) };
+  const where = conjuncts(cloneResolved(block.stmt.whereClause));
+  const groups = set.expressions.map((e) => cloneResolved(e));
+  const computed = part.items.map((i) => cloneResolved(i.expression));
+  const spine = new Set(
+    [...nodesIn([where, groups, computed], block.relations), ...block.fromNodes, ...onTheWay(part.level)].filter((n) => !branches.isBranch(n)),
+  );
+
+  const onBranch = where.filter((w) => branchNodes(w, branches).size > 0);
+  const branchGroups = groups.filter((g) => branchNodes(g, branches).size > 0);
+  const filters = branchFilters(computed, branches);
+  const onSpine = where.filter((w) => !onBranch.includes(w));
+  const from: Node[] = [];
+  if (branchGroups.length > 0 || filters.length > 0) {
+    const inside = connected([...branchGroups, ...filters.map((f) => f.condition), ...onBranch], branches).filter((c) =>
+      c.conditions.some((x) => branchGroups.includes(x) || filters.some((f) => f.condition === x)),
+    );
+    const within = onBranch.filter((w) => inside.some((c) => c.conditions.includes(w)));
+    const alias = work.alias();
+    const lateral = lateralSelect(branches, branchGroups, filters, within);
+    branchGroups.forEach((g, i) => {
+      replaceInPlace(g, column(alias, `g${i}`));
+    });
+    filters.forEach((f, i) => {
+      f.put(column(alias, `f${i}`));
+    });
+    onSpine.push(...onBranch.filter((w) => !within.includes(w)).map((w) => asExists(w, branches)));
+    from.push(subselect(lateral, alias, { lateral: true }));
+  } else {
+    const rest = connected(onBranch, branches).map((c) => asExists(and(c.conditions) as Node, branches));
+    onSpine.push(...rest);
+  }
+  if (empty) onSpine.push(boolean(false));
+  return levelSelect(block.from(spine), from, onSpine, set, groups, expressions, computed, prefix);
+}
+
+/** SELECT groups, computed FROM .. WHERE .. GROUP BY groups. */
+function levelSelect(
+  base: Node[],
+  lateral: Node[],
+  where: readonly Node[],
+  set: GroupSet,
+  groups: readonly Node[],
+  expressions: readonly Node[],
+  computed: readonly Node[],
+  prefix: string,
+): SelectStmt {
+  const condition = and(where);
+  return select({
+    targetList: [
+      ...expressions.map((e, i) => {
+        const at = set.expressions.indexOf(e);
+        return target(at < 0 ? nullValue() : cloneResolved(groups[at] as Node), `g${i}`);
+      }),
+      ...computed.map((c, i) => target(c, `${prefix}${i}`)),
+    ],
+    fromClause: [...base, ...lateral],
+    ...(condition ? { whereClause: condition } : {}),
+    ...(groups.length > 0 ? { groupClause: [...groups] } : {}),
+  });
+}
+
+interface BranchFilter {
+  readonly condition: Node;
+  put(flag: Node): void;
+}
+
+/** FILTERs that name a branch: their conditions are asked in the LATERAL, a flag stands in their place. */
+function branchFilters(computed: readonly Node[], branches: Branches): BranchFilter[] {
+  const filters: BranchFilter[] = [];
+  walk(computed, (n) => {
+    if ('SelectStmt' in n) return false;
+    if (!isAggregateCall(n) || !n.FuncCall.agg_filter) return undefined;
+    const parts = conjuncts(n.FuncCall.agg_filter);
+    const onBranch = parts.filter((p) => branchNodes(p, branches).size > 0);
+    if (onBranch.length === 0) return false;
+    const condition = and(onBranch) as Node;
+    const call = n.FuncCall;
+    filters.push({
+      condition,
+      put: (flag) => {
+        call.agg_filter = and([...parts.filter((p) => !onBranch.includes(p)), flag]) as Node;
+      },
+    });
+    return false;
+  });
+  return filters;
+}
+
+/** The distinct values of branch groups that a spine row meets, with a flag for each filter that one of their joined rows meets (shapes C2, C3, F3). */
+function lateralSelect(branches: Branches, groups: readonly Node[], filters: readonly BranchFilter[], where: readonly Node[]): SelectStmt {
+  const pieces = cloneResolved({ groups: [...groups], filters: filters.map((f) => f.condition), where: [...where] });
+  const nodes = branchNodes(pieces, branches);
+  const condition = and(pieces.where);
+  const { from, conditions } = joinBranches(nodes, branches, condition !== undefined && isStrict(condition, nodes));
+  pointInside(nodes, pieces);
+  const all = and([...conditions, ...pieces.where]);
+  return select({
+    ...(filters.length === 0 ? { distinctClause: [{} as Node] } : {}),
+    targetList: [...pieces.groups.map((g, i) => target(g, `g${i}`)), ...pieces.filters.map((f, i) => target(call('bool_or', [f]), `f${i}`))],
+    fromClause: [from],
+    ...(all ? { whereClause: all } : {}),
+    ...(filters.length > 0 && groups.length > 0 ? { groupClause: cloneResolved(pieces.groups) } : {}),
+    ...(filters.length > 0 && groups.length === 0 ? { havingClause: operator('>', countAll(), integer('0')) } : {}),
+  });
+}
+
+const countAll = (): Node => ({ FuncCall: { funcname: [{ String: { sval: 'count' } }], agg_star: true, funcformat: 'COERCE_EXPLICIT_CALL' } });
+
+/** A measure over the distinct things that the joined rows of each group lead to (shapes M2, M3). */
+function thingsSelect(block: Block, things: Things, set: GroupSet, expressions: readonly Node[], empty: boolean, prefix: string): SelectStmt {
+  const { work } = block;
+  const { measure } = things;
+  const { relation, node, concept } = measure;
+  const x = work.alias();
+  const where = conjuncts(cloneResolved(block.stmt.whereClause));
+  const groups = set.expressions.map((e) => cloneResolved(e));
+  const filter = cloneResolved(things.filter);
+  const inner = new Map<string, Node>([['m', relation.columnAt(node, { kind: 'mapping' })]]);
+  for (const p of concept.key?.properties ?? []) inner.set(`p:${p.name}`, relation.columnAt(node, { kind: 'property', def: p }));
+  const nameOf = new Map<string, string>();
+  const columnOf = (def: PropertyDef): Node => {
+    const key = `p:${def.name}`;
+    if (!inner.has(key)) inner.set(key, relation.columnAt(node, { kind: 'property', def }));
+    if (!nameOf.has(key)) nameOf.set(key, `x${[...inner.keys()].indexOf(key)}`);
+    return column(x, nameOf.get(key) as string);
+  };
+  const there = (): Node[] => [isNotNull(column(x, 'x0')), ...(filter ? [column(x, 'f')] : [])];
+  const value = expandMeasure(work, measure, columnOf, there);
+  const targets = [...groups.map((g, i) => target(g, `g${i}`)), ...[...inner.values()].map((v, i) => target(v, `x${i}`))];
+  const nodes = new Set([...nodesIn([where, groups, filter], block.relations), ...block.fromNodes, ...onTheWay(node)]);
+  if (empty) where.push(boolean(false));
+  const condition = and(where);
+  const distinct = select({
+    ...(filter ? { groupClause: targets.map((t) => cloneResolved((t as { ResTarget: { val: Node } }).ResTarget.val)) } : { distinctClause: [{} as Node] }),
+    targetList: [...targets, ...(filter ? [target(call('bool_or', [filter]), 'f')] : [])],
+    fromClause: block.from(nodes),
+    ...(condition ? { whereClause: condition } : {}),
+  });
+  const outerGroups = groups.map((_, i) => column(x, `g${i}`));
+  return levelSelect([subselect(distinct, x)], [], [], set, outerGroups, expressions, [value], prefix);
+}
+
+/** The nodes from the root to a node. */
+function onTheWay(node: Level): PathNode[] {
+  const nodes: PathNode[] = [];
+  for (let at: PathNode | null = node; at?.parent; at = at.parent) nodes.push(at);
+  return nodes;
+}
+
+/** GROUPING(...) calls of a block. */
+function groupingsIn(stmt: SelectStmt): Node[] {
+  const found: Node[] = [];
+  walk([stmt.targetList, stmt.havingClause, stmt.sortClause], (n) => {
+    if ('SelectStmt' in n) return false;
+    if ('GroupingFunc' in n) found.push(n);
+    return undefined;
+  });
+  return found;
+}
+
+/** Puts the columns of the levels in the places of calls and of grouped expressions. */
+function replaceGrouped<T>(tree: T, names: ReadonlyMap<Node, Node>, groups: ReadonlyMap<string, Node>, block: Block): T {
+  return rewrite(tree, (n) => {
+    const named = names.get(n);
+    if (named) return cloneResolved(named);
+    if (groups.size > 0 && !('ResTarget' in n) && !('SortBy' in n)) {
+      const group = groups.get(keyOf(n));
+      if (group) return cloneResolved(group);
+    }
+    if ('ColumnRef' in n && ownerOf(n.ColumnRef) === block.scope) {
+      throw badRequest('grouping_error', 'a column must stand in GROUP BY or inside an aggregate', { hint: 'add it to GROUP BY, or aggregate it' });
+    }
+    return undefined;
+  }) as T;
+}
+
+function replaceInPlace(node: Node, by: Node): void {
+  const slot = node as Record<string, unknown>;
+  for (const k of Object.keys(slot)) delete slot[k];
+  Object.assign(slot, by);
+}

@@ -1,0 +1,84 @@
+/** Checks of what a model's SQL refers to, when the model is made: each piece is planned once, as a query would. */
+import { SvcError } from '../errors.ts';
+import type { SqlParser } from '../language/parser.ts';
+import { quoteDouble } from '../language/quote.ts';
+import type { Graph } from '../ontology/graph.ts';
+import { isRaw } from '../ontology/model.ts';
+import { expandMeasure } from './aggregate/measures.ts';
+import { resolveCondition } from './logic.ts';
+import { ConceptRelation } from './relation.ts';
+import { Resolver } from './resolve.ts';
+import { conceptSource } from './sources.ts';
+import { type PlanContext, Work } from './work.ts';
+
+/** Where a piece of SQL of the model stands in the script that makes it. */
+export interface Piece {
+  readonly kind: 'view' | 'logic' | 'property' | 'measure' | 'mapping';
+  readonly name: string;
+  readonly offset: number;
+}
+
+/** Plans every view, logic concept, calculated property and mapping among `pieces`; throws the first error, at its place in the script. */
+export function checkModel(graph: Graph, parser: SqlParser, pieces: readonly Piece[], options: Partial<PlanContext> = {}): void {
+  const context: PlanContext = { graph, parser, product: 'svc', activeDatasource: 'main', ...options };
+  for (const piece of pieces) {
+    const work = new Work(context);
+    try {
+      checkPiece(work, graph, piece);
+    } catch (e) {
+      if (e instanceof SvcError && e.offset === undefined) throw e.at(piece.offset);
+      throw e;
+    }
+  }
+}
+
+function checkPiece(work: Work, graph: Graph, piece: Piece): void {
+  if (piece.kind === 'view') {
+    const view = graph.view(piece.name);
+    if (!view || isRaw(view)) return;
+    if (view.cube) {
+      work.textOffsets.set(view.name, piece.offset);
+      const all = work.parse(`SELECT * FROM vsvc.${quoteDouble(view.name)}`, undefined);
+      new Resolver(work, all).query(all.stmt, undefined);
+      return;
+    }
+    const parsed = work.parse(view.sql, piece.offset);
+    work.reading.push(view.name);
+    new Resolver(work, parsed).query(parsed.stmt, undefined);
+    return;
+  }
+  if (piece.kind === 'logic') {
+    const concept = graph.concept(piece.name);
+    const rows = concept?.rows;
+    if (!concept || rows?.kind !== 'logic') return;
+    resolveCondition(work, concept, rows.condition, new ConceptRelation(work, rows.source, rows.schema, work.alias()), piece.offset);
+    conceptSource(work, concept, new Map([['id', { kind: 'entity_id' }]]));
+    return;
+  }
+  if (piece.kind === 'mapping') {
+    const mapping = graph.mapping(piece.name);
+    if (mapping) work.mapping(mapping);
+    return;
+  }
+  if (piece.kind === 'measure') {
+    const measure = graph.measure(piece.name);
+    if (measure) work.plainExpression(measure, measure.expression, piece.offset);
+    for (const concept of graph.concepts) {
+      const own = concept.measures.find((m) => m.owner === concept && m.def.name.toLowerCase() === piece.name.toLowerCase());
+      if (!own) continue;
+      const relation = new ConceptRelation(work, concept, 'dsvc', work.alias());
+      expandMeasure(
+        work,
+        { relation, node: relation.root, concept, def: own.def },
+        (def) => relation.columnAt(relation.root, { kind: 'property', def }),
+        () => [],
+      );
+    }
+    return;
+  }
+  const def = graph.property(piece.name);
+  if (!def?.expression) return;
+  work.plainExpression(def, def.expression, piece.offset);
+  for (const concept of graph.concepts)
+    if (concept.properties.some((p) => p.def === def && p.owner === concept)) conceptSource(work, concept, new Map([['v', { kind: 'property', def }]]));
+}

@@ -1,0 +1,108 @@
+/**
+ * Conditions on `entity_id` reach the table's index (sql-shapes.md): where a query asks for certain ids, each mapping's
+ * rows are narrowed by the key column itself. The caller's own comparison of the text stays, so this may only
+ * narrow, never decide.
+ */
+import type { PropertyDef } from '../ontology/model.ts';
+import { findType } from '../ontology/types.ts';
+import type { Branch } from './sources.ts';
+import { and, cast, equals, integer, type Node, text } from './tree.ts';
+import type { BoundValue } from './work.ts';
+
+/** Ids of which a row must have one; `bound`: they are values of parameters, and stay so. */
+export interface KeyFilter {
+  readonly ids: readonly string[];
+  readonly bound: boolean;
+}
+
+/**
+ * The condition under which a row of the branch may have one of the ids: `false` where none can (the branch falls away).
+ */
+export function keyCondition(branch: Branch, { ids, bound }: KeyFilter): Node | false {
+  const key = branch.mapped.key;
+  if (!key) return false;
+  const prefix = `${key.holder.name}:`;
+  const conditions: Node[] = [];
+  for (const id of new Set(ids)) {
+    if (!id.startsWith(prefix)) continue;
+    const parts = splitKey(id.slice(prefix.length), key.properties.length);
+    const tests = parts?.map((part, i) => partCondition(branch, key.properties[i] as PropertyDef, part, bound));
+    if (!tests || tests.includes(false)) continue;
+    conditions.push(and(tests as Node[]) as Node);
+  }
+  if (conditions.length === 0) return false;
+  return conditions.length === 1 ? (conditions[0] as Node) : { BoolExpr: { boolop: 'OR_EXPR', args: conditions } };
+}
+
+/** The parts of a key's text; undefined where it cannot be one of so many parts. */
+function splitKey(key: string, parts: number): string[] | undefined {
+  if (parts === 1) return [key];
+  const split = key.split('|');
+  if (split.length !== parts) return undefined;
+  return split.map((p) => p.replaceAll('%7C', '|').replaceAll('%25', '%'));
+}
+
+const INTEGER = /^(0|-?[1-9]\d{0,18})$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function partCondition(branch: Branch, def: PropertyDef, value: string, bound: boolean): Node | false {
+  const constant = (sql: string): Node => {
+    if (bound) return cast({ ParamRef: { number: branch.work.parameter(`key ${sql} ${value}`, value) } }, sql);
+    if (sql === 'text') return text(value);
+    return cast(sql === 'bigint' ? integer(value) : text(value), sql);
+  };
+  const type = findType(def.type)?.sql ?? 'text';
+  const given = branch.given(def);
+  const typed = branch.property(def);
+  if (type === 'bigint' || type === 'integer' || type === 'smallint') {
+    if (!INTEGER.test(value) || BigInt.asIntN(64, BigInt(value)) !== BigInt(value)) return false;
+    const raw = given?.type === 'int2' || given?.type === 'int4' || given?.type === 'int8' ? branch.rows.column(given.name) : typed;
+    return equals(raw, constant('bigint'));
+  }
+  if (type === 'uuid') return UUID.test(value) ? equals(typed, constant('uuid')) : false;
+  return equals(type === 'text' ? typed : cast(typed, 'text'), constant('text'));
+}
+
+/**
+ * The ids that a condition allows for a column, where it is a comparison of that column with constants:
+ * `=`, `IN`, `= ANY (ARRAY[...])`, or with a parameter in their place. undefined: another condition.
+ */
+export function idsOf(condition: Node, isColumn: (node: Node) => boolean, values: readonly BoundValue[] = []): KeyFilter | undefined {
+  if (!('A_Expr' in condition)) return undefined;
+  const { kind, name, lexpr, rexpr } = condition.A_Expr;
+  if (!lexpr || !rexpr || name?.length !== 1 || !name[0] || !('String' in name[0]) || name[0].String.sval !== '=') return undefined;
+  if (kind === 'AEXPR_OP') {
+    const other = isColumn(lexpr) ? rexpr : isColumn(rexpr) ? lexpr : undefined;
+    return other && (all([other]) ?? boundIds(other, values));
+  }
+  if (!isColumn(lexpr)) return undefined;
+  if (kind === 'AEXPR_IN' && 'List' in rexpr) return all(rexpr.List.items);
+  if (kind === 'AEXPR_OP_ANY') {
+    const array = 'TypeCast' in rexpr ? rexpr.TypeCast.arg : rexpr;
+    if (array && 'A_ArrayExpr' in array) return all(array.A_ArrayExpr.elements);
+    return boundIds(rexpr, values);
+  }
+  return undefined;
+}
+
+function all(items: readonly Node[] | undefined): KeyFilter | undefined {
+  const texts = (items ?? []).map(textOf);
+  return texts.every((t) => t !== undefined) ? { ids: texts as string[], bound: false } : undefined;
+}
+
+/** The value of a parameter behind its cast. */
+function boundIds(node: Node, values: readonly BoundValue[]): KeyFilter | undefined {
+  const inner = 'TypeCast' in node ? node.TypeCast.arg : node;
+  const value = inner && 'ParamRef' in inner ? values[(inner.ParamRef.number ?? 0) - 1] : undefined;
+  return value === undefined ? undefined : { ids: typeof value === 'string' ? [value] : value, bound: true };
+}
+
+/** A constant's text, also behind a cast to text. */
+function textOf(node: Node): string | undefined {
+  if ('TypeCast' in node) {
+    const last = node.TypeCast.typeName?.names?.at(-1);
+    const mods = node.TypeCast.typeName?.typmods;
+    return last && 'String' in last && last.String.sval === 'text' && !mods && node.TypeCast.arg ? textOf(node.TypeCast.arg) : undefined;
+  }
+  return 'A_Const' in node && node.A_Const.sval ? (node.A_Const.sval.sval ?? '') : undefined;
+}

@@ -1,0 +1,144 @@
+/** What the names of a URL filter mean on a concept: columns, relationship paths, bare relationships, multi-value properties (decisions 4). */
+import { badRequest, nearest, type SvcError } from '../../errors.ts';
+import type { ValueType } from '../../language/filters-values.ts';
+import type { Concept, Graph } from '../../ontology/graph.ts';
+import { ENTITY_COLUMNS, fold } from '../../ontology/names.ts';
+import { findType, postgresFamily } from '../../ontology/types.ts';
+import { isPath, type PathEnd, parsePath } from '../path.ts';
+import { propertyOf } from '../relation.ts';
+
+/** A name that has been found. */
+export interface Subject {
+  /** How a message calls it: as it was asked for. */
+  readonly asked: string;
+  /** Its column in SQL, as declared. */
+  readonly column: string;
+  /** undefined: PostgreSQL alone knows it. */
+  readonly type: ValueType | undefined;
+  /** Whether it is there in `dsvc` alone. */
+  readonly inDsvc: boolean;
+  /** What the query selects beside the concept's columns where it is filtered by this. */
+  readonly beside: readonly string[];
+  /** Whether it is an aggregate: a measure of a cube. */
+  readonly isMeasure: boolean;
+}
+
+const TEXT: ValueType = { name: 'string', sql: 'text', family: 'text' };
+const INTEGER: ValueType = { name: 'integer', sql: 'integer', family: 'number' };
+
+/** The type of a property's values. */
+export function declaredType(name: string): ValueType | undefined {
+  const found = findType(name);
+  if (found === undefined) return undefined;
+  const decimal = /^numeric\((\d+)(?:,(\d+))?\)$/.exec(found.sql);
+  if (decimal === null) return found;
+  return { name: found.name, sql: 'numeric', family: 'number', digits: Number(decimal[1]) - Number(decimal[2] ?? 0) };
+}
+
+/** PostgreSQL's own names of the types that values are checked for; `json` has no comparison, `bpchar` one of its own. */
+const POSTGRES: Readonly<Record<string, string>> = {
+  text: 'text',
+  varchar: 'text',
+  int2: 'smallint',
+  int4: 'integer',
+  int8: 'bigint',
+  float4: 'real',
+  float8: 'double precision',
+  numeric: 'numeric',
+  bool: 'boolean',
+  date: 'date',
+  time: 'time',
+  timestamp: 'timestamp',
+  timestamptz: 'timestamptz',
+  jsonb: 'jsonb',
+  uuid: 'uuid',
+};
+
+/** The type of a column by PostgreSQL's own name (`int8`). */
+export function postgresType(name: string | undefined): ValueType | undefined {
+  const sql = name !== undefined && Object.hasOwn(POSTGRES, name) ? POSTGRES[name] : undefined;
+  const family = sql === undefined ? undefined : postgresFamily(name as string);
+  return sql === undefined || family === undefined ? undefined : { name: sql, sql, family };
+}
+
+/**
+ * A name on a concept.
+ * @throws SvcError 400 `unknown_property`, `ambiguous_relationship` and what a path can be wrong with
+ */
+export function conceptSubject(graph: Graph, concept: Concept, asked: string): Subject {
+  const lower = fold(asked);
+  const own = { asked, inDsvc: false, beside: [], isMeasure: false };
+  if (ENTITY_COLUMNS.includes(lower)) return { ...own, column: lower, type: TEXT };
+  const property = propertyOf(concept, lower, false);
+  if (property) return { ...own, column: property.name, type: declaredType(property.type) };
+  const multi = concept.multi.find((m) => fold(m.def.name) === lower)?.def;
+  if (multi) return { ...own, column: multi.name, type: declaredType(multi.type), inDsvc: true, beside: [multi.name] };
+  if (isPath(asked)) return pathSubject(asked, parsePath(graph, concept, asked));
+  const [relationship, another] = concept.relationship(asked);
+  if (relationship === undefined) throw unknown(concept, asked);
+  if (another !== undefined) {
+    throw badRequest('ambiguous_relationship', `\`${asked}\` leads to several concepts`, { hint: `write "${asked}[${relationship.target.name}].entity_id"` });
+  }
+  return pathSubject(asked, parsePath(graph, concept, `${asked}[${relationship.target.name}].entity_id`));
+}
+
+/** The column of a wildcard `rel[c].*` in a select list, as declared. */
+export function wildcard(graph: Graph, concept: Concept, asked: string): string | undefined {
+  if (!isPath(asked) || !asked.endsWith('].*')) return undefined;
+  const end = parsePath(graph, concept, asked);
+  return end.kind === 'star' ? `${labelOf(end)}.*` : undefined;
+}
+
+const labelOf = (end: PathEnd): string => end.hops.map((h) => h.label).join('.');
+
+function pathSubject(asked: string, end: PathEnd): Subject {
+  const label = labelOf(end);
+  const all = `${label}.*`;
+  const made = (column: string, type: ValueType | undefined, alone = false): Subject => ({
+    asked,
+    column,
+    type,
+    inDsvc: true,
+    beside: alone ? [all, column] : [all],
+    isMeasure: false,
+  });
+  const last = end.hops.at(-1);
+  if (last === undefined || end.kind === 'star') throw badRequest('bad_path', `the wildcard \`${asked}\` can only be selected`);
+  if (end.kind === 'level') return made(`${label}_transitivity_level`, INTEGER, true);
+  if (end.kind === 'link') {
+    const columns = last.relationship.links.flatMap((l) => l.mapping.columns);
+    const column = columns.find((c) => fold(c.name) === fold(end.name));
+    const near = nearest(
+      end.name,
+      columns.map((c) => c.name),
+    );
+    if (column === undefined) {
+      throw badRequest('unknown_property', `the link of \`${asked}\` has no column \`${end.name}\`${near ? `; did you mean \`${near}\`?` : ''}`);
+    }
+    return made(`${label}_${column.name}`, postgresType(column.type), true);
+  }
+  const lower = fold(end.name);
+  if (ENTITY_COLUMNS.includes(lower)) return made(`${label}.${lower}`, TEXT);
+  const property = propertyOf(last.columns, lower, last.derived);
+  if (property) return made(`${label}.${property.name}`, declaredType(property.type));
+  const multi = last.columns.multi.find((m) => fold(m.def.name) === lower)?.def;
+  if (multi) return made(`${label}.${multi.name}`, declaredType(multi.type), true);
+  throw unknown(last.columns, end.name, ` in the path \`${asked}\``);
+}
+
+function unknown(concept: Concept, name: string, where = ''): SvcError {
+  const derived = propertyOf(concept, fold(name), true);
+  if (derived && where === '') {
+    return badRequest('unknown_property', `\`${derived.name}\` is a property of descendants of \`${concept.name}\`, not of \`${concept.name}\` itself`, {
+      hint: 'Filter the descendant, or send a query over the schema with the prefix e',
+    });
+  }
+  const near = nearest(name, [
+    ...ENTITY_COLUMNS,
+    ...concept.properties.map((p) => p.def.name),
+    ...concept.multi.map((m) => m.def.name),
+    ...concept.relationships.map((r) => r.name),
+  ]);
+  const said = name.length > 100 ? `${name.slice(0, 100)}…` : name;
+  return badRequest('unknown_property', `unknown property \`${said}\` of concept \`${concept.name}\`${where}${near ? `; did you mean \`${near}\`?` : ''}`);
+}

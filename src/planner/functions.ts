@@ -1,0 +1,47 @@
+/** The columns of a function in FROM. */
+import type { FuncCall, Node, RangeFunction } from '@pgsql/types';
+import { columnName } from './names.ts';
+import type { OutColumn } from './relations.ts';
+
+/** Functions whose columns have names of their own; every other one that may be called gives one column. */
+const COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  json_each: ['key', 'value'],
+  jsonb_each: ['key', 'value'],
+  json_each_text: ['key', 'value'],
+  jsonb_each_text: ['key', 'value'],
+  json_array_elements: ['value'],
+  jsonb_array_elements: ['value'],
+  json_array_elements_text: ['value'],
+  jsonb_array_elements_text: ['value'],
+  ts_parse: ['tokid', 'token'],
+};
+/** Functions whose single column's name stays when the relation gets an alias. */
+const KEEP_NAME = new Set(['json_array_elements', 'jsonb_array_elements', 'json_array_elements_text', 'jsonb_array_elements_text']);
+
+/** The alias and the columns of a function in FROM, before the alias's own column list renames them; `scalar`: its row as a whole is its only column. */
+export function functionColumns(range: RangeFunction): { alias: string; columns: readonly OutColumn[]; scalar: boolean } {
+  const columns: string[] = [];
+  const calls = range.functions ?? [];
+  for (const f of calls) {
+    const [call, definitions] = 'List' in f ? (f.List.items ?? []) : [];
+    const defined = definitions && 'List' in definitions ? definitions.List.items : calls.length === 1 ? range.coldeflist : undefined;
+    if (defined?.length) columns.push(...defined.map((d) => ('ColumnDef' in d ? (d.ColumnDef.colname ?? '') : '')));
+    else if (call) columns.push(...columnsOf(call, calls.length === 1 ? range.alias?.aliasname : undefined));
+  }
+  if (range.ordinality) columns.push('ordinality');
+  const first = calls[0] && 'List' in calls[0] ? calls[0].List.items?.[0] : undefined;
+  return {
+    alias: range.alias?.aliasname ?? (first ? columnName(first) : 'function'),
+    columns: columns.map((name) => ({ name, key: name })),
+    scalar: columns.length === 1 && !range.coldeflist?.length,
+  };
+}
+
+function columnsOf(call: Node, alias: string | undefined): readonly string[] {
+  const name = columnName(call);
+  const args = 'FuncCall' in call ? ((call.FuncCall as FuncCall).args ?? []).length : 0;
+  if (name === 'unnest' && args > 1) return Array.from({ length: args }, () => 'unnest');
+  const known = Object.hasOwn(COLUMNS, name) ? COLUMNS[name] : undefined;
+  if (!known) return [alias ?? name];
+  return alias && known.length === 1 && !KEEP_NAME.has(name) ? [alias] : known;
+}

@@ -1,0 +1,94 @@
+/** The planner: a SELECT over an ontology -> one SQL statement over the mapped tables. Pure: no I/O, no clock. */
+import { badRequest } from '../errors.ts';
+import type { Source } from '../language/statements.ts';
+import type { Shape } from '../ontology/shape.ts';
+import { jsonRows, type OutputOptions } from './output.ts';
+import { printSelect } from './print.ts';
+import { Resolver } from './resolve.ts';
+import { type BoundValue, boundText, type PlanContext, Work } from './work.ts';
+
+export { checkModel } from './check.ts';
+export type { OutputOptions } from './output.ts';
+export type { BoundValue, PlanContext, SystemTable } from './work.ts';
+
+/** One statement for one datasource. */
+export interface Plan {
+  readonly datasource: string;
+  /** Yields one column of type json: the row's object, its values as PostgreSQL's to_json writes them. */
+  readonly sql: string;
+  /** Values of $1, $2, ... */
+  readonly params: readonly (string | null)[];
+  /** The keys of a row, in their order. */
+  readonly columns: readonly string[];
+  /** What they mean. */
+  readonly shape: Shape;
+  /** Whether rows are made for folding: they hold the columns of `nestedOrder(shape)` in that order, under short keys. */
+  readonly nested: boolean;
+  /** Places of `sql` (UTF-16 offsets, rising) beside those of the caller's statement (offsets from its beginning) that they come from. */
+  readonly places: readonly (readonly [number, number])[];
+  /** Whether the statement gives another result each time it runs, or with the clock: not to be cached. */
+  readonly volatile: boolean;
+  /** Whether it depends on what the bound values are: else `rebind` makes it the plan of others. */
+  readonly readsBound: boolean;
+}
+
+export interface PlanOptions extends OutputOptions {
+  /** The values of `$1`, `$2`, ... in a statement that the service itself has written; in any other one parameters are refused. */
+  readonly bound?: readonly BoundValue[];
+}
+
+/**
+ * Plans a SELECT. Errors: 400 with the offset in the whole text of the request: `syntax_error`, `unknown_*`, `ambiguous_*`, `wrong_schema`,
+ * `bad_path`, `bad_depth`, `forbidden_*`, `unsupported_syntax`, `too_complex`, `duplicate_column`, `several_datasources`, `fanout`.
+ */
+export function planSelect(context: PlanContext, source: Source, options: PlanOptions = {}): Plan {
+  try {
+    return plan(context, source, options);
+  } catch (e) {
+    if (!(e instanceof RangeError)) throw e;
+    throw badRequest('too_complex', 'the statement is nested too deeply', { offset: source.offset, cause: e });
+  }
+}
+
+function plan(context: PlanContext, source: Source, options: PlanOptions): Plan {
+  const work = new Work(context, options.bound);
+  const parsed = work.parse(source.text, source.offset, options.bound !== undefined);
+  const columns = new Resolver(work, parsed).query(parsed.stmt, undefined);
+  const { query, keys, shape, nested } = jsonRows(work, parsed, columns, options);
+  if (work.datasources.size > 1) {
+    throw badRequest('several_datasources', `the query would need several datasources: ${[...work.datasources].join(', ')}`, {
+      hint: 'a query runs on one datasource; ask each of them',
+    });
+  }
+  const places: [number, number][] = [];
+  const sql = printSelect(query, {
+    mark: (offset, location) => {
+      const place = parsed.offsetOf(location);
+      if (place !== undefined) places.push([offset, place - source.offset]);
+    },
+  });
+  return {
+    datasource: [...work.datasources][0] ?? context.activeDatasource,
+    sql,
+    places,
+    params: work.params,
+    columns: keys,
+    shape,
+    nested,
+    volatile: work.volatile || work.clock,
+    readsBound: work.readsBound,
+  };
+}
+
+/** The same plan for other bound values; only where it does not read them. */
+export const rebind = (plan: Plan, bound: readonly BoundValue[]): Plan => ({ ...plan, params: [...bound.map(boundText), ...plan.params.slice(bound.length)] });
+
+/**
+ * The place in the caller's statement (offset from its beginning) of a position that PostgreSQL tells of the plan's SQL (1-based, in
+ * characters); undefined where that comes from the model.
+ */
+export function placeOf(plan: Plan, position: number): number | undefined {
+  let at = 0;
+  for (let n = 1; n < position && at < plan.sql.length; n++) at += (plan.sql.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return plan.places.find(([offset]) => offset === at)?.[1];
+}

@@ -1,0 +1,271 @@
+/**
+ * One use of a concept in FROM and the tree of paths that a query walks from it: which columns are wanted at each node,
+ * and the joins that bring them (decisions 5, Paths; sql-shapes.md for the shapes).
+ */
+import { badRequest } from '../errors.ts';
+import type { Concept, Relationship } from '../ontology/graph.ts';
+import type { MappingDef, PropertyDef } from '../ontology/model.ts';
+import { parseType } from '../ontology/types.ts';
+import type { RowFilter } from './narrow.ts';
+import { type Hop, isToMany } from './path.ts';
+import { conceptSource, rawType, type Wanted } from './sources.ts';
+import { and, boolean, cast, column, equals, join, type Node, nullValue, type SelectStmt, select, subselect, target, unionAll } from './tree.ts';
+import { transitiveWalk } from './walk.ts';
+import type { Work } from './work.ts';
+
+/** What leads to a node: a hop of a path, or a multi-value property. */
+export type Step = { readonly kind: 'hop'; readonly hop: Hop } | { readonly kind: 'multi'; readonly def: PropertyDef };
+
+/** A relation of the join tree: the root, or what a step leads to. */
+export class PathNode {
+  readonly parent: PathNode | null;
+  readonly step: Step | null;
+  /** Whose rows stand here (for a multi-value node: the concept that has the property). */
+  readonly concept: Concept;
+  readonly alias: string;
+  readonly work: Work;
+  readonly children = new Map<string, PathNode>();
+  /** Columns of the concept's rows, by what they are. */
+  readonly columns = new Map<string, { readonly name: string; readonly wanted: Wanted }>();
+  /** Columns of the link's rows that are wanted, by lower-case name. */
+  readonly linkColumns = new Map<string, string>();
+  /** What its rows must meet for a row of the block to meet WHERE. */
+  filter: RowFilter | undefined;
+
+  constructor(work: Work, parent: PathNode | null, step: Step | null, concept: Concept) {
+    this.parent = parent;
+    this.step = step;
+    this.concept = concept;
+    this.alias = work.alias();
+    this.work = work;
+  }
+
+  /** The name under which the node's own source yields a column. */
+  want(key: string, wanted: Wanted, preferred?: string): string {
+    const known = this.columns.get(key);
+    if (known) return known.name;
+    const name = preferred ?? `c${this.columns.size + 1}`;
+    this.columns.set(key, { name, wanted });
+    return name;
+  }
+
+  /** Whether the step to it may find several rows. */
+  get toMany(): boolean {
+    return this.step !== null && (this.step.kind === 'multi' || isToMany(this.step.hop));
+  }
+
+  /** The node itself and all below it, parents first. */
+  *all(): Generator<PathNode> {
+    yield this;
+    for (const child of this.children.values()) yield* child.all();
+  }
+
+  child(step: Step): PathNode {
+    const label = step.kind === 'hop' ? step.hop.label.toLowerCase() : `.${step.def.name.toLowerCase()}`;
+    let node = this.children.get(label);
+    if (!node) {
+      node = new PathNode(this.work, this, step, step.kind === 'hop' ? step.hop.rows : this.concept);
+      this.children.set(label, node);
+    }
+    return node;
+  }
+}
+
+/** The key of a wanted property column at a node. */
+export const propertyKey = (def: PropertyDef): string => `p:${def.name}`;
+
+/** The column of a property by which a node is joined, raw where every mapping gives it as the same integer type. */
+export function joinColumn(node: PathNode, def: PropertyDef): { name: string; type: string } {
+  const raw = rawType(node.concept, def);
+  const declared = parseType(def.type).sql;
+  if (raw && raw !== declared) return { name: node.want(`r:${def.name}`, { kind: 'raw', def, type: raw }), type: raw };
+  return { name: node.want(propertyKey(def), { kind: 'property', def }), type: declared };
+}
+
+/** Asks the nodes for the columns that their joins need, so that sources made afterwards yield them; gives a maker of each node's join. */
+export function prepareJoins(root: PathNode, nodes: ReadonlySet<PathNode>): Map<PathNode, Maker> {
+  const makers = new Map<PathNode, Maker>();
+  for (const node of root.all()) if (node !== root && nodes.has(node)) makers.set(node, prepareJoin(node));
+  return makers;
+}
+
+/** The rows of a node's concept with the columns that were asked of it. */
+export const nodeSource = (node: PathNode): SelectStmt =>
+  conceptSource(node.work, node.concept, new Map([...node.columns.values()].map((c) => [c.name, c.wanted])), node.concept, node.filter);
+
+/** A joined relation and the condition under which it belongs to its parent's row. */
+export interface Joined {
+  readonly item: Node;
+  readonly condition: Node;
+}
+
+export type Maker = (parentColumn: (name: string) => Node) => Joined;
+
+function prepareJoin(node: PathNode): Maker {
+  const { step } = node;
+  const parent = node.parent as PathNode;
+  if (step?.kind === 'multi') return joinMulti(node, parent, step.def);
+  const { hop } = step as { hop: Hop };
+  if (hop.depth !== null) return transitiveWalk(node, parent, hop, hop.depth);
+  return hop.relationship.kind === 'mtm' ? joinLink(node, parent, hop.relationship) : joinKey(node, parent, hop.relationship);
+}
+
+function joinKey(node: PathNode, parent: PathNode, relationship: Relationship): Maker {
+  const pairs = relationship.source.map((def, i) => [joinColumn(parent, def).name, joinColumn(node, relationship.references[i] as PropertyDef).name] as const);
+  return (parentColumn) => ({
+    item: subselect(nodeSource(node), node.alias),
+    condition: and(pairs.map(([near, far]) => equals(column(node.alias, far), parentColumn(near)))) as Node,
+  });
+}
+
+function joinLink(node: PathNode, parent: PathNode, relationship: Relationship): Maker {
+  const near = relationship.links[0]?.near.references ?? keyNames(relationship.from);
+  const far = relationship.links[0]?.far.references ?? keyNames(relationship.target);
+  const nearColumns = near.map((name) => joinColumn(parent, propertyNamed(node, name)));
+  const farColumns = far.map((name) => joinColumn(node, propertyNamed(node, name)));
+  const link = linkAlias(node);
+  return (parentColumn) => {
+    const rows = linkRows(node.work, relationship, near, far, [...node.linkColumns]);
+    const reach = and(farColumns.map((c, i) => equals(column(node.alias, c.name), column(link, `f${i}`)))) as Node;
+    return {
+      item: join('JOIN_INNER', subselect(rows, link), subselect(nodeSource(node), node.alias), reach),
+      condition: and(nearColumns.map((c, i) => equals(column(link, `n${i}`), parentColumn(c.name)))) as Node,
+    };
+  };
+}
+
+/** The alias under which the link rows of a many-to-many node stand. */
+export const linkAlias = (node: PathNode): string => `${node.alias}l`;
+
+const keyNames = (concept: Concept): readonly string[] => (concept.key?.properties ?? []).map((p) => p.name);
+
+function propertyNamed(node: PathNode, name: string): PropertyDef {
+  const found = node.work.graph.property(name);
+  if (!found) throw badRequest('unknown_property', `unknown property \`${name}\` behind a link to \`${node.concept.name}\``);
+  return found;
+}
+
+/**
+ * The rows of a many-to-many relationship: near columns `n0..`, far columns `f0..`, and the wanted columns of the link under their names. Ends are cast to the types of the properties that they
+ * refer to, unless they are integers (compared by index across integer types).
+ */
+export function linkRows(
+  work: Work,
+  relationship: Relationship,
+  near: readonly string[],
+  far: readonly string[],
+  extra: readonly (readonly [string, string])[],
+): SelectStmt {
+  const end = (mapping: MappingDef, name: string, property: string, uniform: boolean): Node => {
+    const given = mapping.columns.find((c) => c.name.toLowerCase() === name.toLowerCase());
+    const col = work.mapping(mapping).column(given?.name ?? name);
+    const def = work.graph.property(property);
+    const integers = given?.type === 'int2' || given?.type === 'int4' || given?.type === 'int8';
+    const declared = def ? parseType(def.type).sql : 'text';
+    return uniform && integers && /int/.test(declared) ? col : cast(col, declared);
+  };
+  const uniform = (columnsOf: (link: Relationship['links'][number]) => readonly string[], i: number): boolean => {
+    const types = new Set(relationship.links.map((l) => l.mapping.columns.find((c) => c.name.toLowerCase() === columnsOf(l)[i]?.toLowerCase())?.type));
+    return types.size === 1;
+  };
+  const branches = relationship.links.map((link) =>
+    select({
+      targetList: [
+        ...near.map((property, i) =>
+          target(
+            end(
+              link.mapping,
+              at(link.near, property),
+              property,
+              uniform((l) => l.near.columns, i),
+            ),
+            `n${i}`,
+          ),
+        ),
+        ...far.map((property, i) =>
+          target(
+            end(
+              link.mapping,
+              at(link.far, property),
+              property,
+              uniform((l) => l.far.columns, i),
+            ),
+            `f${i}`,
+          ),
+        ),
+        ...extra.map(([lower, name]) => {
+          const given = link.mapping.columns.find((c) => c.name.toLowerCase() === lower);
+          return target(given ? work.mapping(link.mapping).column(given.name) : nullValue(), name);
+        }),
+      ],
+      ...fromMapping(work, link.mapping),
+    }),
+  );
+  const [first, ...others] = branches;
+  if (first) return others.reduce(unionAll, first);
+  const typed = (property: string): Node => {
+    const def = work.graph.property(property);
+    return cast(nullValue(), def ? parseType(def.type).sql : 'text');
+  };
+  return select({
+    targetList: [
+      ...near.map((p, i) => target(typed(p), `n${i}`)),
+      ...far.map((p, i) => target(typed(p), `f${i}`)),
+      ...extra.map(([, name]) => target(cast(nullValue(), 'text'), name)),
+    ],
+    whereClause: boolean(false),
+  });
+}
+
+/** FROM and WHERE of a mapping's rows. */
+function fromMapping(work: Work, mapping: MappingDef): { fromClause: Node[]; whereClause?: Node } {
+  const rows = work.mapping(mapping);
+  const where = and(rows.where());
+  return { fromClause: rows.from(), ...(where ? { whereClause: where } : {}) };
+}
+
+/** The link's column that holds the value of a property at one end. */
+function at(end: Relationship['links'][number]['near'], property: string): string {
+  const i = end.references.findIndex((r) => r.toLowerCase() === property.toLowerCase());
+  const found = end.columns[i];
+  if (i < 0 || found === undefined) throw badRequest('bad_link', `the link mappings of \`${end.relationship}\` do not refer to the same properties`);
+  return found;
+}
+
+function joinMulti(node: PathNode, parent: PathNode, def: PropertyDef): Maker {
+  const key = parent.concept.key?.properties;
+  if (!key) throw badRequest('no_key', `the multi-value property \`${def.name}\` needs a primary key on \`${parent.concept.name}\``);
+  const near = key.map((p) => ({ def: p, name: node.parent === parent ? joinColumn(parent, p).name : '' }));
+  // One key means one thing, whatever concept a mapping gives its values through.
+  const kin = (c: Concept): boolean => c.key !== null && c.key.holder === parent.concept.key?.holder;
+  return (parentColumn) => {
+    const { work } = node;
+    const found = work.graph.concepts.filter((c) => c.multiMappings.length > 0 && kin(c)).flatMap((c) => c.multiMappings);
+    const mappings = [...new Set(found)].filter((m) => m.property?.toLowerCase() === def.name.toLowerCase());
+    const value = parseType(def.type).sql;
+    const branches = mappings.map((mapping) => {
+      const given = (name: string): Node =>
+        work.mapping(mapping).column(mapping.columns.find((c) => c.name.toLowerCase() === name.toLowerCase())?.name ?? name);
+      return select({
+        targetList: [...near.map((n, i) => target(keyColumn(mapping, n.def, given(n.def.name)), `n${i}`)), target(cast(given(def.name), value), 'value')],
+        ...fromMapping(work, mapping),
+      });
+    });
+    const [first, ...others] = branches;
+    const rows = first
+      ? others.reduce(unionAll, first)
+      : select({
+          targetList: [...near.map((n, i) => target(cast(nullValue(), parseType(n.def.type).sql), `n${i}`)), target(cast(nullValue(), value), 'value')],
+          whereClause: boolean(false),
+        });
+    return { item: subselect(rows, node.alias), condition: and(near.map((n, i) => equals(column(node.alias, `n${i}`), parentColumn(n.name)))) as Node };
+  };
+}
+
+/** A key column of a multi-value mapping: raw where it is an integer, as its index has it. */
+function keyColumn(mapping: MappingDef, def: PropertyDef, col: Node): Node {
+  const type = mapping.columns.find((c) => c.name.toLowerCase() === def.name.toLowerCase())?.type;
+  return type === 'int4' || type === 'int8' || type === 'int2'
+    ? cast(col, type === 'int4' ? 'integer' : type === 'int8' ? 'bigint' : 'smallint')
+    : cast(col, parseType(def.type).sql);
+}

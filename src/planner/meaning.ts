@@ -1,0 +1,128 @@
+/** What the columns of a result mean in terms of the model: for nesting and for the format tags of properties (decisions 3). */
+import type { PropertyDef } from '../ontology/model.ts';
+import type { ColumnShape, Shape } from '../ontology/shape.ts';
+import { linkAlias, type PathNode } from './joins.ts';
+import { measureOf, referenceOf } from './references.ts';
+import type { Found, OutColumn } from './relations.ts';
+
+/** What a column means. */
+export interface Meaning {
+  /** The relation of FROM whose rows it belongs to. */
+  readonly root: object;
+  readonly hops: readonly string[];
+  readonly member: string;
+  readonly kind: ColumnShape['kind'];
+  readonly property: PropertyDef | undefined;
+}
+
+/** What a column that was found under a name means; undefined: it is computed. */
+export function meaningOf({ node, column }: Found): Meaning | undefined {
+  if (column.meaning) return column.meaning;
+  if (!('ColumnRef' in node) || measureOf(node.ColumnRef)) return undefined;
+  const reference = referenceOf(node.ColumnRef);
+  if (!reference) return undefined;
+  const { node: at, alias, column: name } = reference;
+  const isMulti = at.step?.kind === 'multi';
+  const thing = isMulti ? (at.parent as PathNode) : at;
+  const labels = labelsOf(thing);
+  const wanted = [...at.columns.values()].find((c) => c.name === name)?.wanted;
+  const property = at.step?.kind === 'multi' ? at.step.def : wanted?.kind === 'property' ? wanted.def : undefined;
+  const kind = isMulti ? 'multi' : wanted?.kind === 'entity_id' && alias === at.alias ? 'id' : 'value';
+  const path = labels.join('.');
+  // under another name (of an alias list, of a cube) it stands for itself
+  if (labels.length > 0 && !column.key.startsWith(path)) return { root: reference.relation, hops: [], member: column.key, kind: 'value', property };
+  const isLink = labels.length > 0 && column.key[path.length] === '_' && (alias !== at.alias || wanted === undefined);
+  return {
+    root: reference.relation,
+    hops: labels,
+    member: labels.length > 0 ? column.key.slice(path.length + 1) : column.key,
+    kind: isLink ? 'link' : kind,
+    property: alias === at.alias || alias !== linkAlias(at) ? property : undefined,
+  };
+}
+
+/** The hops that lead to a node. */
+function labelsOf(node: PathNode): string[] {
+  const labels: string[] = [];
+  for (let at: PathNode | null = node; at; at = at.parent) if (at.step?.kind === 'hop') labels.unshift(at.step.hop.label);
+  return labels;
+}
+
+/** What a column of a view, a derived table or a common table expression means: nested by its name, formatted as what it is. */
+export function meaningByName(column: OutColumn, root: object): Meaning {
+  const { hops, member, isLink } = splitPath(column.key);
+  const inner = column.meaning;
+  const kind = inner?.kind === 'multi' ? 'multi' : isLink ? 'link' : member.toLowerCase() === 'entity_id' ? 'id' : 'value';
+  return { root, hops, member, kind, property: inner?.property };
+}
+
+/** The parts of a name that has the form of a path; any other one has no hops. */
+function splitPath(name: string): { hops: readonly string[]; member: string; isLink: boolean } {
+  const hops: string[] = [];
+  let at = 0;
+  for (;;) {
+    const open = name.indexOf('[', at);
+    if (open < 0) break;
+    const close = name.indexOf(']', open);
+    const mark = name[close + 1];
+    if (open === at || close < 0 || close + 2 >= name.length) return { hops: [], member: name, isLink: false };
+    hops.push(name.slice(at, close + 1));
+    at = close + 2;
+    if (mark === '_' && !name.includes('[', at)) return { hops, member: name.slice(at), isLink: true };
+    if (mark !== '.') return { hops: [], member: name, isLink: false };
+  }
+  return { hops, member: name.slice(at), isLink: false };
+}
+
+/** A column without the star that brought it. */
+export const plainColumn = ({ name, key, meaning }: OutColumn): OutColumn => (meaning ? { name, key, meaning } : { name, key });
+
+/** A column with what it means. */
+export function withMeaning(found: Found): OutColumn {
+  const meaning = meaningOf(found);
+  return meaning === undefined ? found.column : { ...found.column, meaning };
+}
+
+/** What a column means under an alias: a path stays at the root, a value of a multi-value property is one still. */
+export function aliased(name: string, key: string, found: Found | undefined): OutColumn {
+  const meaning = found && meaningOf(found);
+  if (!meaning) return { name, key };
+  const kind = meaning.hops.length > 0 ? 'value' : meaning.kind;
+  return { name, key, meaning: { ...meaning, hops: [], member: key, kind } };
+}
+
+/** The columns of a set operation: they mean what both arms mean by them. */
+export const inBoth = (left: readonly OutColumn[], right: readonly OutColumn[]): readonly OutColumn[] =>
+  left.map((column, i) => {
+    const a = column.meaning;
+    const b = right[i]?.meaning;
+    const same = a && b && a.kind === b.kind && a.member === b.member && a.property === b.property && a.hops.join('.') === b.hops.join('.');
+    if (!a || same) return column;
+    const { meaning: _, ...plain } = column;
+    return plain;
+  });
+
+/** The shape of a result, `keys` being the keys of its rows. The root is the relation whose entity_id is selected first. */
+export function shapeOf(columns: readonly OutColumn[], keys: readonly string[]): Shape {
+  const root = columns.find((c) => c.meaning?.kind === 'id' && c.meaning.hops.length === 0)?.meaning?.root;
+  const shapes = columns.map(({ meaning }, i): ColumnShape => {
+    const key = keys[i] as string;
+    if (!meaning) return { key, hops: [], member: key, kind: 'value', ofRoot: false, format: null, json: false };
+    const { hops, member, kind, property } = meaning;
+    return {
+      key,
+      hops,
+      member: hops.length > 0 ? member : key,
+      kind,
+      ofRoot: root !== undefined && meaning.root === root,
+      format: property ? formatTag(property) : null,
+      json: property?.type === 'json',
+    };
+  });
+  return { columns: shapes, nests: shapes.some((c) => c.ofRoot && (c.hops.length > 0 || c.kind === 'multi')) };
+}
+
+function formatTag({ tags }: PropertyDef): string | null {
+  for (const name in tags) if (name.toLowerCase() === 'format') return tags[name] ?? null;
+  return null;
+}

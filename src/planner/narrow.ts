@@ -1,0 +1,127 @@
+/**
+ * Conditions of WHERE that reach the tables (sql-shapes.md). A property's column is cast to its declared type, so that the branches of a
+ * union flatten; where the table has another type, the cast keeps the index out. A comparison with constants is then asked of
+ * the table's own column too. The caller's condition stays: what is added may only narrow.
+ */
+import type { PropertyDef } from '../ontology/model.ts';
+import { parseType } from '../ontology/types.ts';
+import { conjuncts } from './aggregate/conditions.ts';
+import { idsOf, type KeyFilter, keyCondition } from './entity-id.ts';
+import type { PathNode } from './joins.ts';
+import { referenceOf } from './references.ts';
+import type { ConceptRelation } from './relation.ts';
+import type { Branch } from './sources.ts';
+import { clone, type Node } from './tree.ts';
+import type { Work } from './work.ts';
+
+/** What the rows of a node must meet for a row of the block to meet WHERE. */
+export interface RowFilter {
+  readonly ids?: KeyFilter;
+  readonly comparisons: readonly Comparison[];
+}
+
+/** A condition on one property; `on` makes it of the property's column as the table has it. */
+interface Comparison {
+  readonly def: PropertyDef;
+  readonly constants: readonly Node[];
+  readonly equality: boolean;
+  readonly on: (column: Node) => Node;
+}
+
+/** Tells each node of the block's relations what WHERE asks of its columns. */
+export function narrow(work: Work, where: Node | undefined, relations: readonly ConceptRelation[]): void {
+  for (const condition of conjuncts(where)) {
+    let node: PathNode | undefined;
+    const ids = idsOf(
+      condition,
+      (n) => {
+        const ref = 'ColumnRef' in n ? referenceOf(n.ColumnRef) : undefined;
+        if (!ref || ref.node.columns.get('entity_id')?.name !== ref.column || ref.alias !== ref.node.alias) return false;
+        if (!relations.includes(ref.relation)) return false;
+        node = ref.node;
+        return true;
+      },
+      work.bound,
+    );
+    if (ids && node) {
+      work.readsBound ||= ids.bound;
+      if (!node.filter?.ids) node.filter = { ids, comparisons: node.filter?.comparisons ?? [] };
+      continue;
+    }
+    const found = comparisonOf(condition, relations);
+    if (found) found.node.filter = { ...found.node.filter, comparisons: [...(found.node.filter?.comparisons ?? []), found.comparison] };
+  }
+}
+
+const COMPARES = new Set(['=', '<', '>', '<=', '>=']);
+
+function comparisonOf(condition: Node, relations: readonly ConceptRelation[]): { node: PathNode; comparison: Comparison } | undefined {
+  if (!('A_Expr' in condition)) return undefined;
+  const expr = condition.A_Expr;
+  const { kind, name, lexpr, rexpr } = expr;
+  const op = name?.length === 1 && name[0] && 'String' in name[0] ? (name[0].String.sval ?? '') : '';
+  if (!lexpr || !rexpr) return undefined;
+  const left = propertyAt(lexpr, relations);
+  const made = (at: NonNullable<typeof left>, constants: readonly Node[] | undefined, equality: boolean, on: Comparison['on']) =>
+    constants?.every(isConstant) ? { node: at.node, comparison: { def: at.def, constants, equality, on } } : undefined;
+  if (kind === 'AEXPR_OP' && COMPARES.has(op)) {
+    const right = left ? undefined : propertyAt(rexpr, relations);
+    if (left) return made(left, [rexpr], op === '=', (c) => ({ A_Expr: { ...expr, lexpr: c, rexpr: clone(rexpr) } }));
+    if (right) return made(right, [lexpr], op === '=', (c) => ({ A_Expr: { ...expr, lexpr: clone(lexpr), rexpr: c } }));
+    return undefined;
+  }
+  if (!left || !('List' in rexpr)) return undefined;
+  if (kind === 'AEXPR_BETWEEN' || (kind === 'AEXPR_IN' && op === '=')) {
+    return made(left, rexpr.List.items, kind === 'AEXPR_IN', (c) => ({ A_Expr: { ...expr, lexpr: c, rexpr: clone(rexpr) } }));
+  }
+  return undefined;
+}
+
+/** The property whose column an expression is, at a node of the relations. */
+function propertyAt(expr: Node, relations: readonly ConceptRelation[]): { node: PathNode; def: PropertyDef } | undefined {
+  const ref = 'ColumnRef' in expr ? referenceOf(expr.ColumnRef) : undefined;
+  if (!ref || !relations.includes(ref.relation) || ref.alias !== ref.node.alias) return undefined;
+  for (const { name, wanted } of ref.node.columns.values()) if (name === ref.column && wanted.kind === 'property') return { node: ref.node, def: wanted.def };
+  return undefined;
+}
+
+/** A constant, or a parameter, also behind a cast. */
+function isConstant(node: Node): boolean {
+  if ('TypeCast' in node) return node.TypeCast.arg !== undefined && isConstant(node.TypeCast.arg);
+  return 'A_Const' in node || 'ParamRef' in node;
+}
+
+/** What a filter asks of a mapping's own columns; `false`: none of its rows can meet it. */
+export function branchCondition(branch: Branch, filter: RowFilter): Node[] | false {
+  const conditions: Node[] = [];
+  if (filter.ids) {
+    const condition = keyCondition(branch, filter.ids);
+    if (condition === false) return false;
+    conditions.push(condition);
+  }
+  for (const c of filter.comparisons) {
+    const given = branch.given(c.def);
+    if (given?.type && helps(c, given.type)) conditions.push(c.on(branch.rows.column(given.name)));
+  }
+  return conditions;
+}
+
+const INTEGERS: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'integer', int8: 'bigint' };
+
+/** Whether the condition means the same of the table's own column, whose type is another one than the declared. */
+function helps(c: Comparison, type: string): boolean {
+  const declared = parseType(c.def.type).sql;
+  const integer = INTEGERS[type];
+  if (integer) return integer !== declared && ['smallint', 'integer', 'bigint'].includes(declared) && c.constants.every(isInteger);
+  // Blanks at the end do not count among char(n): more rows than the text has, never fewer.
+  return type === 'bpchar' && declared === 'text' && c.equality && c.constants.every((k) => 'A_Const' in k && k.A_Const.sval !== undefined);
+}
+
+function isInteger(constant: Node): boolean {
+  if ('TypeCast' in constant) {
+    const last = constant.TypeCast.typeName?.names?.at(-1);
+    return last !== undefined && 'String' in last && /^(int[248]|bigint|integer|smallint)$/.test(last.String.sval ?? '');
+  }
+  if ('A_Expr' in constant) return false;
+  return 'A_Const' in constant && (constant.A_Const.ival !== undefined || /^\d+$/.test(constant.A_Const.fval?.fval ?? ''));
+}

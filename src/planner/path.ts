@@ -1,0 +1,154 @@
+/**
+ * Relationship paths (decisions 5, Paths): one identifier such as `rel[c].prop`, `r1[c1].r2[c2*3].prop`, `rel[c]_column`,
+ * `rel[c].*`, read against a concept.
+ */
+import { badRequest, nearest } from '../errors.ts';
+import type { Concept, Graph, Relationship } from '../ontology/graph.ts';
+
+/** The deepest walk that may be asked for. */
+export const MAX_DEPTH = 32;
+const DEFAULT_DEPTH = 3;
+
+export interface Hop {
+  readonly relationship: Relationship;
+  /** Whose rows join: the declared target, or the descendant in the bracket. */
+  readonly rows: Concept;
+  /** Whose columns may be named; the next hop starts there. */
+  readonly columns: Concept;
+  /** Whether the columns of descendants may be named too (not behind an ancestor in the bracket). */
+  readonly derived: boolean;
+  /** Steps of a walk (`*n`); null: one hop. */
+  readonly depth: number | null;
+  /** The hop as declared names write it: `works_for[company]`, `owned_by[company*3]`. The same text is the same joined row. */
+  readonly label: string;
+}
+
+export interface PathEnd {
+  readonly hops: readonly Hop[];
+  /** `column`: a name of the far end; `link`: a column of the last hop's link; `level`: the length of the walk; `star`: all columns. */
+  readonly kind: 'column' | 'link' | 'level' | 'star';
+  readonly name: string;
+}
+
+/** Whether an identifier has the form of a path. */
+export const isPath = (name: string): boolean => name.includes('[') || name.includes(']');
+
+/**
+ * Reads a path from `from`. Errors: 400 `bad_path`, `unknown_relationship`, `unknown_concept`, `bad_depth`, each with
+ * the nearest known name where there is one.
+ */
+export function parsePath(graph: Graph, from: Concept, path: string): PathEnd {
+  const hops: Hop[] = [];
+  let at = from;
+  let rest = path;
+  for (;;) {
+    const open = rest.indexOf('[');
+    const close = rest.indexOf(']', open);
+    if (open <= 0 || close < 0 || rest.slice(open + 1, close).includes('[')) {
+      throw badRequest('bad_path', `malformed path \`${path}\``, { hint: 'a path is written "relationship[concept].property"' });
+    }
+    const hop = readHop(graph, at, rest.slice(0, open), rest.slice(open + 1, close), path);
+    hops.push(hop);
+    at = hop.columns;
+    const mark = rest[close + 1];
+    const tail = rest.slice(close + 2);
+    if (mark === '_' && tail && !tail.includes('[')) {
+      if (tail.toLowerCase() === 'transitivity_level' && hop.depth !== null) return { hops, kind: 'level', name: tail };
+      if (hop.depth !== null) {
+        throw badRequest('bad_path', `the transitive path \`${path}\` has no link columns`, {
+          hint: 'a walk has "..._transitivity_level"; link columns belong to a single hop',
+        });
+      }
+      return { hops, kind: 'link', name: tail };
+    }
+    if (mark !== '.' || !tail) {
+      throw badRequest('bad_path', `the path \`${path}\` names no property`, {
+        hint: `go on with a property: "${path.slice(0, path.length - tail.length)}.entity_id"`,
+      });
+    }
+    if (!tail.includes('[')) {
+      if (tail.includes(']')) throw badRequest('bad_path', `malformed path \`${path}\``, { hint: 'a path is written "relationship[concept].property"' });
+      return { hops, kind: tail === '*' ? 'star' : 'column', name: tail };
+    }
+    rest = tail;
+  }
+}
+
+function readHop(graph: Graph, from: Concept, name: string, bracket: string, path: string): Hop {
+  const candidates = from.relationship(name);
+  if (candidates.length === 0) {
+    const near = nearest(
+      name,
+      from.relationships.flatMap((r) => (r.isInverse ? [r.name, `~${r.def.name}`] : [r.name])),
+    );
+    throw badRequest('unknown_relationship', `unknown relationship \`${name}\` of concept \`${from.name}\`${near ? `; did you mean \`${near}\`?` : ''}`, {
+      hint: near ? undefined : 'SHOW and DESCRIBE list the relationships of a concept',
+    });
+  }
+  const { concept, star } = readBracket(graph, bracket, path, candidates);
+  const fitting = candidates.filter((r) => concept.isA(r.target) || r.target.isA(concept));
+  const exact = fitting.filter((r) => r.target === concept);
+  const relationship = exact[0] ?? fitting[0];
+  if (!relationship) {
+    throw badRequest(
+      'bad_path',
+      `relationship \`${name}\` of concept \`${from.name}\` leads to \`${candidates.map((r) => r.target.name).join('` or `')}\`, not to \`${concept.name}\``,
+      {
+        hint: `write "${name}[${candidates[0]?.target.name}]…", or a descendant or an ancestor of it in the bracket`,
+      },
+    );
+  }
+  const depth = star === null ? null : depthOf(graph, relationship, star, path);
+  const ancestor = concept !== relationship.target && relationship.target.isA(concept);
+  const written = name.startsWith('~') && !relationship.name.startsWith('~') ? `~${relationship.inverseName.replace(/^~/, '')}` : relationship.name;
+  return {
+    relationship,
+    rows: ancestor ? relationship.target : concept,
+    columns: concept,
+    derived: !ancestor,
+    depth,
+    label: `${written}[${concept.name}${star === null ? '' : `*${star}`}]`,
+  };
+}
+
+function readBracket(graph: Graph, bracket: string, path: string, candidates: readonly Relationship[]): { concept: Concept; star: string | null } {
+  const whole = graph.concept(bracket);
+  if (whole) return { concept: whole, star: null };
+  const star = /^(.*?)\*(\d*)$/s.exec(bracket);
+  const name = star?.[1] ?? bracket;
+  const concept = graph.concept(name);
+  if (!concept) {
+    if (/\*/.test(name))
+      throw badRequest('bad_depth', `\`${bracket}\` in the path \`${path}\` is no depth`, {
+        hint: `a walk is written "relationship[concept*n]" with n from 1 to ${MAX_DEPTH}`,
+      });
+    const near = nearest(name, [...new Set(candidates.map((r) => r.target.name)), ...graph.concepts.map((c) => c.name)]);
+    throw badRequest('unknown_concept', `unknown concept \`${name}\` in the path \`${path}\`${near ? `; did you mean \`${near}\`?` : ''}`);
+  }
+  return { concept, star: star?.[2] ?? null };
+}
+
+function depthOf(graph: Graph, relationship: Relationship, star: string, path: string): number {
+  if (relationship.transitive === null) {
+    throw badRequest('bad_path', `relationship \`${relationship.name}\` in the path \`${path}\` is not TRANSITIVE`, {
+      hint: 'leave the star out: it is one hop',
+    });
+  }
+  const configured = Number(graph.model.config.default_transitivity ?? DEFAULT_DEPTH);
+  const depth = star === '' ? (relationship.transitive === 'default' ? configured : relationship.transitive) : Number(star);
+  if (!(depth >= 1 && depth <= MAX_DEPTH)) throw badRequest('bad_depth', `the depth in the path \`${path}\` is not between 1 and ${MAX_DEPTH}`);
+  return depth;
+}
+
+/** Whether a hop may find several rows (decisions 5: to-one references the target's whole key, or is the inverse of a foreign key that is the source's whole key). */
+export function isToMany(hop: Hop): boolean {
+  const r = hop.relationship;
+  if (hop.depth !== null || r.kind === 'mtm') return true;
+  const covers = (concept: Concept, names: readonly { name: string }[]): boolean => {
+    const key = concept.key;
+    if (!key) return false;
+    const given = new Set(names.map((p) => p.name.toLowerCase()));
+    return given.size === key.properties.length && key.properties.every((p) => given.has(p.name.toLowerCase()));
+  };
+  return !covers(r.target, r.references);
+}

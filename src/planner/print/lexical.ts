@@ -1,0 +1,82 @@
+/** Tokens: identifiers, operators, constants. */
+import type { A_Const, Node } from '@pgsql/types';
+import { KEYWORDS } from './keywords.ts';
+import { check, fields, must, type Sink, unsupported } from './sink.ts';
+
+const PLAIN = /^[a-z_][a-z0-9_]*$/;
+
+/** `name` as an identifier that PostgreSQL reads back as exactly this name: quoted unless it is plain lower-case ASCII and no key word. */
+export function identifier(name: string): string {
+  if (PLAIN.test(name) && !KEYWORDS.has(name)) return name;
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** `value` as a string constant, the same with either setting of standard_conforming_strings. */
+export function literal(value: string): string {
+  const quoted = value.replaceAll("'", "''");
+  return quoted.includes('\\') ? `E'${quoted.replaceAll('\\', '\\\\')}'` : `'${quoted}'`;
+}
+
+/** The text of a String node. */
+export function stringOf(node: Node | undefined): string {
+  const body = (node as { String?: { sval?: string } } | undefined)?.String;
+  if (body === undefined) throw unsupported('a name that is no plain string');
+  return body.sval ?? '';
+}
+
+/** A list of String nodes as identifiers. */
+export function identifiers(nodes: readonly Node[] | undefined, separator: string): string {
+  let out = '';
+  if (nodes !== undefined) {
+    for (let i = 0; i < nodes.length; i++) {
+      if (i > 0) out += separator;
+      out += identifier(stringOf(nodes[i]));
+    }
+  }
+  return out;
+}
+
+const OPERATOR = /^[-+*/<>=~!@#%^&|`?]+$/;
+
+/** The operator of a name list; `OPERATOR(schema.op)` where it is qualified. */
+export function operator(name: readonly Node[] | undefined): string {
+  const parts = must(name, 'operator');
+  const symbol = stringOf(parts[parts.length - 1]);
+  if (!OPERATOR.test(symbol) || symbol.includes('--') || symbol.includes('/*')) throw unsupported('this operator');
+  return parts.length === 1 ? symbol : `OPERATOR(${identifiers(parts.slice(0, -1), '.')}.${symbol})`;
+}
+
+const CONST = fields('ival fval boolval sval bsval isnull location');
+
+/** Is it a number with a sign, which binds looser than what may follow it? */
+export const isNegative = (c: A_Const): boolean => (c.ival?.ival ?? 0) < 0 || (c.fval?.fval?.startsWith('-') ?? false);
+
+/** A constant. */
+export function constant(sink: Sink, c: A_Const): void {
+  check('A_Const', CONST, c);
+  sink.at(c.location);
+  if (c.ival !== undefined) sink.text += String(c.ival.ival ?? 0);
+  else if (c.sval !== undefined) sink.text += literal(c.sval.sval ?? '');
+  else if (c.boolval !== undefined) sink.text += c.boolval.boolval ? 'true' : 'false';
+  else if (c.isnull) sink.text += 'NULL';
+  else if (c.fval !== undefined) sink.text += number(c.fval.fval ?? '');
+  else if (c.bsval !== undefined) sink.text += bits(c.bsval.bsval ?? '');
+  else throw unsupported('an empty constant');
+}
+
+const NUMBER = /^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/;
+
+/** A number as PostgreSQL 15 reads it: without underscores and in decimal, both of which came with 16. */
+function number(written: string): string {
+  const digits = written.replaceAll('_', '');
+  const other = /^(-?)(0[xob][0-9a-f]+)$/i.exec(digits);
+  if (other) return `${other[1]}${BigInt((other[2] as string).toLowerCase())}`;
+  if (!NUMBER.test(digits)) throw unsupported('this number');
+  return digits;
+}
+
+/** `b101` as B'101', `x1F` as X'1F'. */
+function bits(value: string): string {
+  if (!/^(b[01]*|x[0-9a-f]*)$/i.test(value)) throw unsupported('this bit string');
+  return `${value.charAt(0).toUpperCase()}'${value.slice(1)}'`;
+}

@@ -1,0 +1,222 @@
+/** Operators of all kinds, and how strongly each expression binds. */
+import type * as pg from '@pgsql/types';
+import { bracketed, expression, operand } from './expression.ts';
+import { isNegative, operator, stringOf } from './lexical.ts';
+import { check, fields, must, type Sink, unsupported } from './sink.ts';
+
+/** Levels of precedence that the printer uses, loosest first; what is not told apart shares `other` and gets brackets. */
+export const STRENGTH = { or: 1, and: 2, other: 3, comparison: 4, operator: 5, plus: 6, times: 7, power: 8, cast: 9, atom: 10 } as const;
+
+/** The strength of the outermost operator of `node`. */
+export function binds(node: pg.Node): number {
+  if ('ColumnRef' in node || 'Fragment' in node) return STRENGTH.atom;
+  if ('A_Const' in node) return isNegative(node.A_Const) ? STRENGTH.other : STRENGTH.atom;
+  if ('A_Expr' in node) return node.A_Expr.kind === 'AEXPR_NULLIF' ? STRENGTH.atom : binaryStrength(node.A_Expr);
+  if ('FuncCall' in node)
+    return node.FuncCall.funcformat === 'COERCE_SQL_SYNTAX' && LOOSE_FUNCTIONS.has(lastName(node.FuncCall)) ? STRENGTH.other : STRENGTH.atom;
+  if ('BoolExpr' in node) {
+    const op = node.BoolExpr.boolop;
+    return op === 'OR_EXPR' ? STRENGTH.or : op === 'AND_EXPR' ? STRENGTH.and : STRENGTH.other;
+  }
+  if ('SubLink' in node) {
+    const type = node.SubLink.subLinkType;
+    return type === 'ANY_SUBLINK' || type === 'ALL_SUBLINK' ? STRENGTH.other : STRENGTH.atom;
+  }
+  if ('TypeCast' in node) return STRENGTH.cast;
+  if ('NullTest' in node || 'BooleanTest' in node || 'CollateClause' in node || 'JsonIsPredicate' in node) return STRENGTH.other;
+  return STRENGTH.atom;
+}
+
+/** Functions that the grammar writes as operators. */
+const LOOSE_FUNCTIONS: ReadonlySet<string> = new Set(['timezone', 'overlaps', 'is_normalized']);
+
+const lastName = (call: pg.FuncCall): string => {
+  const names = call.funcname ?? [];
+  return names.length === 0 ? '' : stringOf(names[names.length - 1]);
+};
+
+/** The strength of a plain binary operator; everything else is `other`. */
+function binaryStrength(n: pg.A_Expr): number {
+  if (n.kind !== 'AEXPR_OP' || n.lexpr === undefined || n.rexpr === undefined || n.name?.length !== 1) return STRENGTH.other;
+  switch (stringOf(n.name[0])) {
+    case '=':
+    case '<>':
+    case '<':
+    case '>':
+    case '<=':
+    case '>=':
+      return STRENGTH.comparison;
+    case '+':
+    case '-':
+      return STRENGTH.plus;
+    case '*':
+    case '/':
+    case '%':
+      return STRENGTH.times;
+    case '^':
+      return STRENGTH.power;
+    default:
+      return STRENGTH.operator;
+  }
+}
+
+const A_EXPR = fields('kind name lexpr rexpr rexpr_list_start rexpr_list_end location');
+
+/** Any A_Expr. */
+export function operatorExpression(sink: Sink, n: pg.A_Expr): void {
+  if (n.kind === 'AEXPR_OP') {
+    plain(sink, n);
+    return;
+  }
+  check('A_Expr', A_EXPR, n);
+  const left = must(n.lexpr, 'A_Expr');
+  const right = must(n.rexpr, 'A_Expr');
+  // BETWEEN has words for a name
+  const name = n.kind?.includes('BETWEEN') ? '' : operator(n.name);
+  if (n.kind === 'AEXPR_NULLIF') {
+    expect(name === '=');
+    sink.at(n.location);
+    sink.text += 'NULLIF(';
+    expression(sink, left);
+    sink.text += ', ';
+    expression(sink, right);
+    sink.text += ')';
+    return;
+  }
+  operand(sink, left);
+  sink.text += ' ';
+  sink.at(n.location);
+  switch (n.kind) {
+    case 'AEXPR_OP_ANY':
+    case 'AEXPR_OP_ALL':
+      sink.text += `${name} ${n.kind === 'AEXPR_OP_ANY' ? 'ANY' : 'ALL'} `;
+      arrayOperand(sink, right);
+      break;
+    case 'AEXPR_DISTINCT':
+    case 'AEXPR_NOT_DISTINCT':
+      expect(name === '=');
+      sink.text += n.kind === 'AEXPR_DISTINCT' ? 'IS DISTINCT FROM ' : 'IS NOT DISTINCT FROM ';
+      operand(sink, right);
+      break;
+    case 'AEXPR_IN':
+      inList(sink, name, right);
+      break;
+    case 'AEXPR_LIKE':
+      matching(sink, right, 'like_escape', pick(name, '~~', 'LIKE ', '!~~'));
+      break;
+    case 'AEXPR_ILIKE':
+      matching(sink, right, 'like_escape', pick(name, '~~*', 'ILIKE ', '!~~*'));
+      break;
+    case 'AEXPR_SIMILAR':
+      matching(sink, right, 'similar_to_escape', pick(name, '~', 'SIMILAR TO ', '!~'));
+      break;
+    case 'AEXPR_BETWEEN':
+    case 'AEXPR_NOT_BETWEEN':
+    case 'AEXPR_BETWEEN_SYM':
+    case 'AEXPR_NOT_BETWEEN_SYM': {
+      const bounds = must((right as { List?: pg.List }).List?.items, 'BETWEEN');
+      expect(bounds.length === 2);
+      sink.text += n.kind.includes('NOT') ? 'NOT BETWEEN ' : 'BETWEEN ';
+      if (n.kind.endsWith('_SYM')) sink.text += 'SYMMETRIC ';
+      operand(sink, bounds[0] as pg.Node);
+      sink.text += ' AND ';
+      operand(sink, bounds[1] as pg.Node);
+      break;
+    }
+    default:
+      throw unsupported('this operator');
+  }
+}
+
+function expect(holds: boolean): void {
+  if (!holds) throw unsupported('this operator');
+}
+
+/** `word` for the operator `plain`, `NOT word` for `negated`. */
+function pick(name: string, plainName: string, word: string, negated: string): string {
+  expect(name === plainName || name === negated);
+  return name === negated ? `NOT ${word}` : word;
+}
+
+/** A plain operator. Chains such as `a || b || c` lean to the left and may be long: they are walked in a loop. */
+function plain(sink: Sink, last: pg.A_Expr): void {
+  const chain: pg.A_Expr[] = [];
+  let n = last;
+  for (;;) {
+    check('A_Expr', A_EXPR, n);
+    chain.push(n);
+    const left = n.lexpr;
+    if (left === undefined || !('A_Expr' in left) || left.A_Expr.kind !== 'AEXPR_OP') break;
+    const mine = binaryStrength(n);
+    const its = binaryStrength(left.A_Expr);
+    // comparisons do not associate; what is stronger needs no brackets
+    if (mine < STRENGTH.comparison || its < mine || (its === mine && mine === STRENGTH.comparison)) break;
+    n = left.A_Expr;
+  }
+  for (let i = chain.length - 1; i >= 0; i--) {
+    const step = chain[i] as pg.A_Expr;
+    const mine = binaryStrength(step);
+    if (step.lexpr !== undefined) {
+      if (i === chain.length - 1) operand(sink, step.lexpr);
+      sink.text += ' ';
+    }
+    sink.at(step.location);
+    sink.text += `${operator(step.name)} `;
+    const right = must(step.rexpr, 'operator');
+    if (mine >= STRENGTH.comparison && binds(right) > mine) expression(sink, right);
+    else operand(sink, right);
+  }
+}
+
+/** Brackets around a lone subquery would turn `= ANY (array)` into `= ANY (query)`: COALESCE keeps it an expression. */
+function arrayOperand(sink: Sink, node: pg.Node): void {
+  if (isSubquery(node)) {
+    sink.text += '(COALESCE(';
+    expression(sink, node);
+    sink.text += '))';
+  } else bracketed(sink, node);
+}
+
+const isSubquery = (node: pg.Node): boolean => ('SubLink' in node && node.SubLink.subLinkType === 'EXPR_SUBLINK') || 'Fragment' in node;
+
+function inList(sink: Sink, name: string, right: pg.Node): void {
+  expect(name === '=' || name === '<>');
+  const items = must((right as { List?: pg.List }).List?.items, 'IN');
+  if (items.length === 1 && isSubquery(items[0] as pg.Node)) {
+    // the same for `IN ((query))`; PostgreSQL itself makes a plain comparison of a list of one
+    sink.text += `${name} `;
+    operand(sink, items[0] as pg.Node);
+    return;
+  }
+  sink.text += name === '=' ? 'IN (' : 'NOT IN (';
+  sink.list(items, expression);
+  sink.text += ')';
+}
+
+/** The pattern of LIKE, ILIKE or SIMILAR TO with its escape character, which the grammar wraps into a function. */
+function matching(sink: Sink, right: pg.Node, wrapper: string, word: string): void {
+  sink.text += word;
+  const args = wrappedArguments(right, wrapper);
+  if (args === undefined) {
+    // SIMILAR TO wraps always
+    expect(wrapper === 'like_escape');
+    operand(sink, right);
+    return;
+  }
+  operand(sink, args[0] as pg.Node);
+  if (args.length === 2) {
+    sink.text += ' ESCAPE ';
+    operand(sink, args[1] as pg.Node);
+  }
+}
+
+const WRAPPER_CALL = fields('funcname args funcformat location');
+
+function wrappedArguments(node: pg.Node, wrapper: string): readonly pg.Node[] | undefined {
+  const call = (node as { FuncCall?: pg.FuncCall }).FuncCall;
+  if (call?.funcname?.length !== 2 || stringOf(call.funcname[0]) !== 'pg_catalog' || lastName(call) !== wrapper) return undefined;
+  const count = call.args?.length ?? 0;
+  if (count !== 2 && (count !== 1 || wrapper === 'like_escape')) return undefined;
+  check('FuncCall', WRAPPER_CALL, call);
+  return call.args;
+}

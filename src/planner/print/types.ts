@@ -1,0 +1,110 @@
+/** Names of types. */
+import type { Node, TypeName } from '@pgsql/types';
+import { expression } from './expression.ts';
+import { identifier, identifiers, stringOf } from './lexical.ts';
+import { check, fields, type Sink, unsupported } from './sink.ts';
+
+const TYPE_NAME = fields('names typmods typemod arrayBounds location');
+
+/**
+ * SQL's own words for types of pg_catalog. The grammar turns each of them back into just that name, so that a column that
+ * is called after its type (`SELECT '1'::int` has a column `int4`) keeps its name.
+ */
+const SQL_NAMES: ReadonlyMap<string, readonly [string, string]> = new Map([
+  ['bool', ['boolean', '']],
+  ['int2', ['smallint', '']],
+  ['int4', ['integer', '']],
+  ['int8', ['bigint', '']],
+  ['float4', ['real', '']],
+  ['float8', ['double precision', '']],
+  ['numeric', ['numeric', '']],
+  ['varchar', ['varchar', '']],
+  ['json', ['json', '']],
+  ['interval', ['interval', '']],
+  ['time', ['time', '']],
+  ['timestamp', ['timestamp', '']],
+  ['timetz', ['time', ' with time zone']],
+  ['timestamptz', ['timestamp', ' with time zone']],
+]);
+
+/** Masks of interval fields (INTERVAL_MASK of utils/timestamp.h) as they are written. */
+const INTERVALS: ReadonlyMap<number, string> = new Map([
+  [4, 'year'],
+  [2, 'month'],
+  [8, 'day'],
+  [1024, 'hour'],
+  [2048, 'minute'],
+  [4096, 'second'],
+  [6, 'year to month'],
+  [1032, 'day to hour'],
+  [3080, 'day to minute'],
+  [7176, 'day to second'],
+  [3072, 'hour to minute'],
+  [7168, 'hour to second'],
+  [6144, 'minute to second'],
+]);
+const INTERVAL_FULL_RANGE = 0x7fff;
+
+/** A type with its modifiers and array bounds. SETOF and %TYPE have no place in a query. */
+export function typeName(sink: Sink, t: TypeName): void {
+  check('TypeName', TYPE_NAME, t);
+  if (t.typemod !== undefined && t.typemod > 0) throw unsupported('a type with a resolved modifier');
+  sink.at(t.location);
+  const names = t.names ?? [];
+  const base = names.length === 2 && stringOf(names[0]) === 'pg_catalog' ? stringOf(names[1]) : undefined;
+  if (base === 'interval' && t.typmods !== undefined && t.typmods.length > 0) interval(sink, t.typmods);
+  else {
+    const sql = base === undefined ? undefined : sqlName(base, t.typmods);
+    if (sql !== undefined) sink.text += sql[0];
+    else if (names.length > 0) sink.text += identifiers(names, '.');
+    else throw unsupported('a type without a name');
+    modifiers(sink, t.typmods);
+    if (sql !== undefined) sink.text += sql[1];
+  }
+  for (const bound of t.arrayBounds ?? []) {
+    const size = (bound as { Integer?: { ival?: number } }).Integer;
+    if (size === undefined) throw unsupported('this array bound');
+    sink.text += size.ival === -1 ? '[]' : `[${size.ival ?? 0}]`;
+  }
+}
+
+/** The name of a type alone, as it stands before a string constant (`pg_catalog.int4 '1'`). */
+export function plainTypeName(t: TypeName): string {
+  check('TypeName', TYPE_NAME, t);
+  if ((t.typmods?.length ?? 0) > 0 || (t.arrayBounds?.length ?? 0) > 0) throw unsupported('a constant of this type');
+  return (t.names ?? []).map((n) => identifier(stringOf(n))).join('.');
+}
+
+/** What stands before and behind the modifiers, where SQL has words for `base` with such modifiers. */
+function sqlName(base: string, mods: readonly Node[] | undefined): readonly [string, string] | undefined {
+  const words = SQL_NAMES.get(base);
+  if (words === undefined || mods === undefined || mods.length === 0 || base === 'numeric') return words;
+  const takesOne = base === 'varchar' || base.startsWith('time');
+  return takesOne && mods.length === 1 && (integerOf(mods[0]) ?? -1) >= 0 ? words : undefined;
+}
+
+function modifiers(sink: Sink, mods: readonly Node[] | undefined): void {
+  if (mods === undefined || mods.length === 0) return;
+  sink.text += '(';
+  sink.list(mods, expression);
+  sink.text += ')';
+}
+
+/** The modifiers of an interval are the mask of its fields and the digits of the seconds. */
+function interval(sink: Sink, mods: readonly Node[]): void {
+  const mask = integerOf(mods[0]);
+  const digits = mods[1] === undefined ? undefined : integerOf(mods[1]);
+  const named = mask === undefined ? undefined : INTERVALS.get(mask);
+  if (mods.length <= 2 && mask === INTERVAL_FULL_RANGE && digits !== undefined) sink.text += `interval(${digits})`;
+  else if (mods.length === 1 && named !== undefined) sink.text += `interval ${named}`;
+  else if (mods.length === 2 && digits !== undefined && named?.endsWith('second')) sink.text += `interval ${named}(${digits})`;
+  else {
+    sink.text += 'pg_catalog."interval"';
+    modifiers(sink, mods);
+  }
+}
+
+function integerOf(node: Node | undefined): number | undefined {
+  const constant = (node as { A_Const?: { ival?: { ival?: number } } } | undefined)?.A_Const;
+  return constant?.ival === undefined ? undefined : (constant.ival.ival ?? 0);
+}

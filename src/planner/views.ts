@@ -1,0 +1,41 @@
+/** Views in FROM: over concepts and views a sub-select that is planned like the caller's own; over raw tables as mappings are. */
+import { badRequest } from '../errors.ts';
+import type { ViewDef } from '../ontology/model.ts';
+import { printSelect } from './print.ts';
+import type { OutColumn } from './relations.ts';
+import { Resolver } from './resolve.ts';
+import { clone, fragment, type Node } from './tree.ts';
+import { type Parsed, qualifyTables, type Work } from './work.ts';
+
+const PARSED = new WeakMap<ViewDef, Parsed>();
+
+/** The parsed text of a view, shared: clone it before changing it. */
+export function parsedView(work: Work, view: ViewDef): Parsed {
+  const offset = work.textOffsets.get(view.name);
+  if (offset !== undefined) return work.parse(view.sql, offset);
+  let parsed = PARSED.get(view);
+  if (!parsed) {
+    parsed = work.parse(view.sql, undefined);
+    PARSED.set(view, parsed);
+  }
+  return parsed;
+}
+
+/** A view as a FROM item's query, with its columns. */
+export function viewItem(work: Work, view: ViewDef): { query: Node; columns: readonly OutColumn[] } {
+  if (work.reading.includes(view.name)) throw badRequest('circular_view', `the view \`${view.name}\` reads itself`);
+  const parsed = parsedView(work, view);
+  if (view.datasource !== null) {
+    work.datasources.add(view.datasource);
+    const stmt = qualifyTables(clone(parsed.stmt), (_, message) => badRequest('forbidden_table', message));
+    return { query: fragment(printSelect(stmt)), columns: view.columns.map((c) => ({ name: c.name, key: c.name })) };
+  }
+  work.reading.push(view.name);
+  try {
+    const stmt = clone(parsed.stmt);
+    const columns = new Resolver(work, parsed).query(stmt, undefined);
+    return { query: { SelectStmt: stmt }, columns };
+  } finally {
+    work.reading.pop();
+  }
+}

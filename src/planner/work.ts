@@ -1,0 +1,242 @@
+/** What one plan gathers while it is made, and the parsed forms of stored SQL that plans share. */
+import { badRequest, SvcError } from '../errors.ts';
+import type { SqlParser } from '../language/parser.ts';
+import { parsePrepared, prepareSelect } from '../language/prepare.ts';
+import type { Graph } from '../ontology/graph.ts';
+import type { MappingDef } from '../ontology/model.ts';
+import { guardSelect, isVolatileFunction } from './guard/index.ts';
+import { type MappedRows, mappedRows } from './mapped.ts';
+import { printSelect } from './print.ts';
+import { clone, type Node, type SelectStmt, walk } from './tree.ts';
+
+/** What a plan is made from. Nothing of it is changed. */
+export interface PlanContext {
+  readonly graph: Graph;
+  readonly parser: SqlParser;
+  /** PRODUCT_NAME: schemas and functions answer to it beside the neutral `svc`. */
+  readonly product: string;
+  /** Where a query runs that touches no mapping. */
+  readonly activeDatasource: string;
+  /** Functions of the datasource's own that may be called (`schema.name`, lower case). */
+  readonly allowedFunctions?: ReadonlySet<string>;
+  /** The system tables of decisions 6 that may be read: name in upper case -> its visible rows. */
+  readonly systemTable?: (name: string) => SystemTable | undefined;
+  /** Their names, for messages. */
+  readonly systemTables?: readonly string[];
+}
+
+/** A system table as the service hands it over: columns with PostgreSQL types, rows as one JSON array of objects. */
+export interface SystemTable {
+  readonly name: string;
+  readonly columns: readonly { readonly name: string; readonly type: 'text' | 'boolean' | 'integer' | 'timestamptz' | 'bigint' }[];
+  readonly json: string;
+}
+
+/** The value of a parameter: a text, or the texts of a list, which travels as an array. */
+export type BoundValue = string | readonly string[];
+
+/** A value as PostgreSQL reads it. */
+export const boundText = (value: BoundValue): string =>
+  typeof value === 'string' ? value : `{${value.map((v) => `"${v.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+
+/** A parsed SELECT of somebody's own text, and where its locations (UTF-8 byte offsets) lie in the request; undefined: not in it. */
+export interface Parsed {
+  readonly stmt: SelectStmt;
+  readonly offsetOf: (location: number | undefined) => number | undefined;
+  /** Undoes the stand-ins of identifiers that PostgreSQL would cut at 63 bytes. */
+  readonly standIns: ReadonlyMap<string, string>;
+}
+
+export class Work {
+  readonly context: PlanContext;
+  /** Datasources that the plan's mappings live on, in the order of their first use. */
+  readonly datasources = new Set<string>();
+  readonly params: (string | null)[] = [];
+  /** Whether something of it gives another result each time, or with the clock. */
+  volatile = false;
+  clock = false;
+  /** Views that are being read, outermost first, against circles. */
+  readonly reading: string[] = [];
+  /** Logic concepts and calculated properties that are being expanded, against circles. */
+  readonly expanding = new Set<object>();
+  /** Views whose text stands in the request, with its offset: errors in them tell their place. */
+  readonly textOffsets = new Map<string, number>();
+  /** Values of the first parameters: those of a statement that the service itself has written (a filter). */
+  readonly bound: readonly BoundValue[];
+  /** Whether the plan depends on what they are, not only on how many. */
+  readsBound = false;
+  #aliases = 0;
+  #parameters = new Map<string, number>();
+
+  constructor(context: PlanContext, bound: readonly BoundValue[] = []) {
+    this.context = context;
+    this.bound = bound;
+    this.params.push(...bound.map(boundText));
+  }
+
+  get graph(): Graph {
+    return this.context.graph;
+  }
+
+  /** An alias that no caller can write (a name may not begin with `~`... and is unique in the plan). */
+  alias(): string {
+    this.#aliases++;
+    return `~${this.#aliases}`;
+  }
+
+  /** The number of a parameter that carries `value`, shared where `key` is the same. */
+  parameter(key: string, value: string): number {
+    let n = this.#parameters.get(key);
+    if (n === undefined) {
+      n = this.params.push(value);
+      this.#parameters.set(key, n);
+    }
+    return n;
+  }
+
+  /** Whether a tree calls something that gives another result each time. */
+  isVolatile(tree: unknown): boolean {
+    let found = false;
+    walk(tree, (n) => {
+      const name = 'FuncCall' in n ? n.FuncCall.funcname?.at(-1) : undefined;
+      if (name && 'String' in name && isVolatileFunction(name.String.sval ?? '')) found = true;
+      return !found;
+    });
+    return found;
+  }
+
+  /** Parses a SELECT of the caller's, or a stored one (`offset` undefined: errors tell no position); `parameters`: the bound values may stand in it. */
+  parse(sql: string, offset: number | undefined, parameters = false): Parsed {
+    const prepared = prepareSelect({ text: sql, offset: offset ?? 0 });
+    const offsetOf = (location: number | undefined): number | undefined => (offset === undefined ? undefined : prepared.toSource(location ?? 0));
+    let stmts: ReturnType<SqlParser['parse']>['stmts'];
+    try {
+      stmts = parsePrepared(this.context.parser, prepared).stmts;
+    } catch (e) {
+      throw offset === undefined && e instanceof SvcError ? e.at(undefined) : e;
+    }
+    const raw = stmts[0];
+    if (stmts.length > 1) throw badRequest('several_statements', 'only one statement can stand here', { offset });
+    const allowed = this.context.allowedFunctions;
+    const facts = guardSelect(raw ?? {}, {
+      ...(allowed ? { allowedFunctions: allowed } : {}),
+      parameters,
+      fail: (code, message, location, hint) => badRequest(code, message, { hint, offset: location === undefined ? offset : offsetOf(location) }),
+    });
+    this.volatile ||= facts.volatile;
+    this.clock ||= facts.clock;
+    const stmt = raw?.stmt;
+    // A place in a stored text is none of the request.
+    if (offset === undefined) forgetLocations(stmt);
+    if (!stmt || !('SelectStmt' in stmt)) throw badRequest('forbidden_statement', 'only a SELECT can stand here', { offset });
+    return { stmt: stmt.SelectStmt, offsetOf, standIns: prepared.standIns };
+  }
+
+  /** A mapping's rows as a FROM clause, every table's schema written out, and the expression of each column over it. */
+  mapping(mapping: MappingDef): MappedRows {
+    this.datasources.add(mapping.datasource);
+    let rows = MAPPED.get(mapping);
+    if (!rows) {
+      const parsed = this.parse(mapping.sql, undefined);
+      rows = mappedRows(
+        qualifyTables(parsed.stmt, (_, m) => badRequest('forbidden_table', m)),
+        parsed.standIns,
+      );
+      MAPPED.set(mapping, rows);
+    }
+    return rows;
+  }
+
+  /** The whole SELECT of a mapping as it runs, for asking the datasource about its columns. */
+  mappingSql(mapping: MappingDef): string {
+    return printSelect(qualifyTables(this.parse(mapping.sql, undefined).stmt, (_, m) => badRequest('forbidden_table', m)));
+  }
+
+  /** The same of a calculated property or a measure: over plain names, without sub-queries. */
+  plainExpression(owner: object, sql: string, offset?: number): Node {
+    const { node } = this.expression(owner, sql, offset);
+    walk(node, (n) => {
+      if ('SubLink' in n) throw badRequest('bad_expression', 'a sub-query cannot stand in a calculated property or a measure', { offset });
+      return undefined;
+    });
+    return node;
+  }
+
+  /** A stored expression (calculated property, measure, condition) as a tree of its own that may be changed. */
+  expression(owner: object, sql: string, offset?: number): { readonly node: Node; readonly parsed: Parsed } {
+    let parsed = offset === undefined ? EXPRESSIONS.get(owner)?.get(sql) : undefined;
+    if (!parsed) {
+      parsed = this.parse(`SELECT ${sql}`, offset === undefined ? undefined : offset - 'SELECT '.length);
+      if (offset === undefined) {
+        const known = EXPRESSIONS.get(owner) ?? new Map<string, Parsed>();
+        known.set(sql, parsed);
+        EXPRESSIONS.set(owner, known);
+      }
+    }
+    const only = parsed.stmt.targetList?.[0];
+    const { targetList, limitOption: _l, op: _o, ...rest } = parsed.stmt;
+    if (targetList?.length !== 1 || !only || !('ResTarget' in only) || !only.ResTarget.val || only.ResTarget.name || Object.keys(rest).length > 0) {
+      throw badRequest('bad_expression', 'one expression is expected here, without FROM, WHERE or an alias', { offset });
+    }
+    return { node: clone(only.ResTarget.val), parsed };
+  }
+}
+
+const MAPPED = new WeakMap<MappingDef, MappedRows>();
+const EXPRESSIONS = new WeakMap<object, Map<string, Parsed>>();
+
+function forgetLocations(value: unknown): void {
+  if (value === null || typeof value !== 'object') return;
+  if (Array.isArray(value)) {
+    for (const v of value) forgetLocations(v);
+    return;
+  }
+  const o = value as Record<string, unknown>;
+  delete o.location;
+  for (const k in o) forgetLocations(o[k]);
+}
+
+/** Schemas that nothing may read: the service's own catalog and PostgreSQL's. */
+const HIDDEN_SCHEMA = /^(kg_catalog|information_schema|pg_.*)$/i;
+
+/**
+ * Writes out the schema `public` of tables without one in a SELECT over physical tables (changed in place).
+ * `refuse` makes the error for a table that may not be read.
+ */
+export function qualifyTables(stmt: SelectStmt, refuse: (location: number | undefined, message: string) => SvcError): SelectStmt {
+  const visit = (value: unknown, known: ReadonlySet<string>): void => {
+    walk(value, (node) => {
+      if ('SelectStmt' in node) {
+        query(node.SelectStmt, known);
+        return false;
+      }
+      if ('RangeVar' in node) {
+        const r = node.RangeVar;
+        if (r.catalogname) throw refuse(r.location, 'a table cannot name another database');
+        if (!r.schemaname) {
+          if (known.has(r.relname ?? '')) return false;
+          r.schemaname = 'public';
+          if (/^pg_/i.test(r.relname ?? '')) throw refuse(r.location, `the table ${r.relname} cannot be read`);
+        } else if (HIDDEN_SCHEMA.test(r.schemaname)) throw refuse(r.location, `the schema ${r.schemaname} cannot be read`);
+        return false;
+      }
+      return undefined;
+    });
+  };
+  const query = (s: SelectStmt, outer: ReadonlySet<string>): void => {
+    const known = new Set(outer);
+    const { withClause, larg, rarg, ...rest } = s;
+    for (const cte of withClause?.ctes ?? []) {
+      if (!('CommonTableExpr' in cte)) continue;
+      const name = cte.CommonTableExpr.ctename ?? '';
+      if (withClause?.recursive) known.add(name);
+      visit(cte.CommonTableExpr.ctequery, known);
+      known.add(name);
+    }
+    if (larg) query(larg, known);
+    if (rarg) query(rarg, known);
+    visit(rest, known);
+  };
+  query(stmt, new Set());
+  return stmt;
+}
