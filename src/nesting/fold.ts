@@ -1,0 +1,177 @@
+/**
+ * Folds flat rows into nested objects (decisions 3) while they come. What is kept are bytes: each distinct object of a level
+ * is written once, however many rows and parents it has.
+ */
+import { SvcError } from '../errors.ts';
+import { Ints, Memory, Nodes } from './memory.ts';
+import type { Level } from './presentation.ts';
+import type { ByteRow } from './scan-bytes.ts';
+import { Arena, Texts } from './texts.ts';
+import { ByteWriter } from './writer.ts';
+
+/** How much is handed out at a time. */
+const PIECE = 64 * 1024;
+
+const NULL_START = 0x6e;
+const COMMA = 0x2c;
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** What has been seen of a level, or of a multi-value property, which has nothing inside. */
+interface Seen {
+  /** Positions of entity_ids of the root. */
+  readonly ids: readonly number[];
+  /** Positions of its own columns, and of all columns inside it. */
+  readonly positions: readonly number[];
+  readonly texts: Texts;
+  readonly nodes: Nodes;
+  readonly inner: readonly Link[];
+}
+
+/** The arrays of one key in all things of a level. */
+interface Link {
+  /** `"key":` */
+  readonly key: Uint8Array;
+  /** Whether its members are objects. */
+  readonly isLevel: boolean;
+  readonly seen: Seen;
+  /** First and last member of each thing's array; -1: it is empty. */
+  readonly head: Ints;
+  readonly tail: Ints;
+}
+
+export class Folder {
+  readonly #memory = new Memory();
+  readonly #root: Seen;
+  readonly #maxBytes: number;
+  /** Bytes of the answer. */
+  #answer = 2;
+
+  /** `maxBytes`: the most memory that may be kept, and the most that may be answered. */
+  constructor(level: Level, maxBytes: number) {
+    this.#root = seenOf(level, new Arena(this.#memory), this.#memory);
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Takes a row. @throws SvcError 400 `result_too_large` */
+  add(row: ByteRow): void {
+    const { texts, nodes, ids } = this.#root;
+    const text = texts.find(row);
+    // a root without an id is a thing of its own
+    let merges = true;
+    for (const p of ids) if (isNull(row, p)) merges = false;
+    const root = merges ? nodes.take(0, text) : nodes.add(0, text);
+    if (nodes.isNew) this.#begin(this.#root, text, 3);
+    this.#fill(this.#root, root, row);
+    if (this.#memory.used > this.#maxBytes || this.#answer > this.#maxBytes) {
+      throw new SvcError(400, 'result_too_large', `the nested result takes more than ${Math.floor(this.#maxBytes / 1_000_000)} MB`, {
+        hint: 'Ask for fewer rows or columns (LIMIT, results-limit), or without nested.',
+      });
+    }
+  }
+
+  /** A new thing: nothing is inside it yet. */
+  #begin({ texts, inner }: Seen, text: number, signs: number): void {
+    this.#answer += texts.size(text) + signs;
+    for (const link of inner) {
+      link.head.push(-1);
+      link.tail.push(-1);
+      this.#answer += link.key.length + 3;
+    }
+  }
+
+  #fill({ inner }: Seen, thing: number, row: ByteRow): void {
+    for (let i = 0; i < inner.length; i++) {
+      const link = inner[i] as Link;
+      const { seen, head, tail } = link;
+      if (isAbsent(seen, row)) continue;
+      const { texts, nodes } = seen;
+      const text = texts.find(row);
+      const last = tail.at[thing] as number;
+      let node = last;
+      if (last < 0 || nodes.text.at[last] !== text) {
+        node = nodes.take(thing, text);
+        if (nodes.isNew) {
+          if (last < 0) head.at[thing] = node;
+          else nodes.next.at[last] = node;
+          tail.at[thing] = node;
+          this.#begin(seen, text, link.isLevel ? 3 : 1);
+        }
+      }
+      if (seen.inner.length > 0) this.#fill(seen, node, row);
+    }
+  }
+
+  /** The root objects in pieces of some size: as a JSON array, or each on a line of its own. */
+  *pieces(lines: boolean): Generator<Uint8Array<ArrayBuffer>> {
+    const out = new ByteWriter(PIECE * 2);
+    if (!lines) out.byte(OPEN);
+    for (let root = 0; root < this.#root.nodes.length; root++) {
+      if (root > 0 && !lines) out.byte(COMMA);
+      const begun = out.at;
+      write(out, this.#root, root);
+      if (lines) {
+        out.oneLine(begun);
+        out.byte(0x0a);
+      }
+      if (out.at >= PIECE) yield out.take();
+    }
+    if (!lines) out.byte(CLOSE);
+    yield out.take();
+  }
+}
+
+const encoder = new TextEncoder();
+
+function seenOf(level: Level, arena: Arena, memory: Memory): Seen {
+  const inner = level.inner.map((part): Link => {
+    const seen =
+      part.kind === 'level'
+        ? seenOf(part.level, arena, memory)
+        : { ids: [], positions: [part.position], texts: new Texts(arena, part.position, [part.shown], true), nodes: new Nodes(memory), inner: [] };
+    return { key: encoder.encode(part.key), isLevel: part.kind === 'level', seen, head: new Ints(memory), tail: new Ints(memory) };
+  });
+  const { positions, shown, ids } = level;
+  const [first = 0] = positions;
+  if (positions.some((p, i) => p !== first + i)) throw new Error('the columns of a level do not stand side by side');
+  return {
+    ids,
+    positions: [...positions, ...inner.flatMap((link) => link.seen.positions)],
+    texts: new Texts(arena, first, shown),
+    nodes: new Nodes(memory),
+    inner,
+  };
+}
+
+/** Whether a value is NULL: no other JSON value begins with its letter. */
+const isNull = ({ bytes, starts }: ByteRow, position: number): boolean => bytes[starts[position] as number] === NULL_START;
+
+/** Whether a row has nothing of a level: its columns are all NULL, and so is all inside it. */
+function isAbsent({ positions }: Seen, row: ByteRow): boolean {
+  for (let i = 0; i < positions.length; i++) if (!isNull(row, positions[i] as number)) return false;
+  return true;
+}
+
+function write(out: ByteWriter, { texts, nodes, inner }: Seen, thing: number): void {
+  const text = nodes.text.at[thing] as number;
+  out.byte(OPEN_OBJECT);
+  texts.write(text, out);
+  let comma = texts.size(text) > 0;
+  for (let i = 0; i < inner.length; i++) {
+    const { key, isLevel, seen, head } = inner[i] as Link;
+    if (comma) out.byte(COMMA);
+    comma = true;
+    out.bytes(key);
+    out.byte(OPEN);
+    for (let node = head.at[thing] as number, first = true; node >= 0; node = seen.nodes.next.at[node] as number) {
+      if (!first) out.byte(COMMA);
+      first = false;
+      if (isLevel) write(out, seen, node);
+      else seen.texts.write(seen.nodes.text.at[node] as number, out);
+    }
+    out.byte(CLOSE);
+  }
+  out.byte(CLOSE_OBJECT);
+}

@@ -1,0 +1,82 @@
+/** Bytes put together in pieces. */
+
+const encoder = new TextEncoder();
+/** Below this, bytes are copied one by one. */
+const SHORT = 48;
+
+export class ByteWriter {
+  #page: Uint8Array;
+  at = 0;
+
+  constructor(size: number) {
+    this.#page = new Uint8Array(size);
+  }
+
+  byte(c: number): void {
+    if (this.at === this.#page.length) this.#room(1);
+    this.#page[this.at++] = c;
+  }
+
+  bytes(source: Uint8Array): void {
+    this.range(source, 0, source.length);
+  }
+
+  range(source: Uint8Array, from: number, to: number): void {
+    const length = to - from;
+    if (this.#page.length - this.at < length) this.#room(length);
+    const page = this.#page;
+    let { at } = this;
+    if (length > SHORT) {
+      page.set(source.subarray(from, to), at);
+      this.at = at + length;
+      return;
+    }
+    for (let i = from; i < to; i++) page[at++] = source[i] as number;
+    this.at = at;
+  }
+
+  text(source: string): void {
+    const { length } = source;
+    if (this.#page.length - this.at < length) this.#room(length);
+    const page = this.#page;
+    let { at } = this;
+    for (let i = 0; i < length; i++) {
+      const c = source.charCodeAt(i);
+      if (c > 0x7f) {
+        // from the beginning of it, for the character may be half of one
+        this.bytes(encoder.encode(source));
+        return;
+      }
+      page[at++] = c;
+    }
+    this.at = at;
+  }
+
+  /** Line breaks from a place on become blanks: outside strings they mean nothing, and inside there are none. */
+  oneLine(from: number): void {
+    const page = this.#page;
+    for (let i = from; i < this.at; i++) if (page[i] === 0x0a || page[i] === 0x0d) page[i] = 0x20;
+  }
+
+  /** Copies what has been written to a place with room for it; where it ends there. */
+  copyTo(target: Uint8Array, from: number): number {
+    const { at } = this;
+    const page = this.#page;
+    if (at > SHORT) target.set(page.subarray(0, at), from);
+    else for (let i = 0; i < at; i++) target[from + i] = page[i] as number;
+    return from + at;
+  }
+
+  /** What has been written, which is the taker's own; the writer begins anew. */
+  take(): Uint8Array<ArrayBuffer> {
+    const made = this.#page.slice(0, this.at) as Uint8Array<ArrayBuffer>;
+    this.at = 0;
+    return made;
+  }
+
+  #room(bytes: number): void {
+    const larger = new Uint8Array(Math.max(this.#page.length * 2, this.at + bytes));
+    larger.set(this.#page.subarray(0, this.at));
+    this.#page = larger;
+  }
+}
