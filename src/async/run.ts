@@ -1,0 +1,104 @@
+/** The life of one async statement: stored, run by an alarm, kept for ten minutes, deleted by a second alarm. */
+import { SvcError } from '../errors.ts';
+import { presentedRows } from '../nesting/stage.ts';
+import { type AsyncJob, type AsyncPoll, MAX_BYTES, type Runtime, resultTooLarge, runJob } from '../service.ts';
+import { JobStore, PieceCutter, type Storage } from './store.ts';
+
+/** Decisions 2: how long a result can be asked for. */
+export const KEPT_MS = 10 * 60_000;
+/** How long after its time-out a statement is still waited for: PostgreSQL's own cancel comes first. */
+const GRACE_MS = 10_000;
+
+const FAILED = 'The service failed to answer this request';
+const INTERRUPTED = 'The statement was interrupted; send it again';
+
+export class AsyncRun {
+  readonly #store: JobStore;
+  /** Asked for when the statement runs, so that an object that is only polled makes nothing. */
+  readonly #runtime: () => Runtime;
+
+  constructor(storage: Storage, runtime: () => Runtime) {
+    this.#store = new JobStore(storage);
+    this.#runtime = runtime;
+  }
+
+  /** Stores the job and has it run at once. */
+  async start(job: AsyncJob): Promise<void> {
+    this.#store.create(job.caller.userId, JSON.stringify(job));
+    await this.#store.storage.setAlarm(Date.now());
+  }
+
+  /** How it stands; null where there is nothing for that owner. Writes nothing. */
+  poll(owner: string): AsyncPoll | null {
+    const stored = this.#store.read();
+    if (stored === undefined || stored.owner !== owner) return null;
+    const { state, version, error } = stored;
+    if (state === 'error') return { state, version, error: error ?? FAILED };
+    if (state !== 'completed') return { state: 'running' };
+    return { state, version, pieces: this.#store.pieces(), first: this.#store.piece(0) ?? new Uint8Array() };
+  }
+
+  piece(owner: string, n: number): Uint8Array | null {
+    const stored = this.#store.read();
+    if (stored?.owner !== owner || stored.state !== 'completed') return null;
+    return this.#store.piece(n) ?? null;
+  }
+
+  /** The alarm: runs what waits, and deletes what has been kept long enough. */
+  async alarm(): Promise<void> {
+    const stored = this.#store.read();
+    if (stored === undefined) return;
+    const { storage } = this.#store;
+    if (stored.state === 'completed' || stored.state === 'error') {
+      await storage.deleteAll();
+      return;
+    }
+    // an alarm that comes again found its run broken off; a statement that changes something must not run twice
+    if (stored.state === 'running') this.#store.failed(INTERRUPTED, null);
+    else await this.#run(JSON.parse(stored.job) as AsyncJob);
+    await storage.setAlarm(Date.now() + KEPT_MS);
+  }
+
+  async #run(job: AsyncJob): Promise<void> {
+    this.#store.running();
+    const runtime = this.#runtime();
+    const begun = runtime.now();
+    let version: string | null = null;
+    let ontology: string | null = null;
+    let fault: unknown;
+    const signal = AbortSignal.timeout(runtime.config.asyncTimeoutMs + GRACE_MS);
+    try {
+      const answer = await runJob(runtime, job, signal, (name, about) => {
+        ontology = name;
+        version = about;
+      });
+      let n = 0;
+      const cutter = new PieceCutter((piece) => this.#store.addPiece(n++, piece));
+      if (answer.kind === 'value') {
+        const bytes = new TextEncoder().encode(JSON.stringify(answer.data));
+        if (bytes.length > MAX_BYTES) throw resultTooLarge(MAX_BYTES);
+        cutter.push(bytes);
+      } else {
+        for await (const chunk of presentedRows(answer, job.presentation, MAX_BYTES)) cutter.push(chunk);
+      }
+      cutter.end();
+      this.#store.completed(version);
+    } catch (error) {
+      fault = error;
+      const told = error instanceof SvcError ? error.message : FAILED;
+      this.#store.failed(signal.aborted ? 'the statement ran out of time' : told, version);
+    }
+    const cause = fault instanceof SvcError ? fault.cause : fault;
+    runtime.log({
+      level: fault === undefined || (fault instanceof SvcError && fault.status < 500) ? 'info' : 'error',
+      event: 'async',
+      request_id: job.requestId,
+      response_id: job.id,
+      ms: Math.round(runtime.now() - begun),
+      user: job.caller.name,
+      ontology,
+      status: fault === undefined ? 200 : fault instanceof SvcError ? fault.status : 500,
+      ...(cause === undefined ? {} : { cause: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) }),
+    });
+  }
+}

@@ -1,0 +1,36 @@
+/** Passwords as a slow salted hash with its parameters: `$scrypt$ln=14,r=8,p=5$<salt>$<hash>` (base64 without padding). */
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+
+// 16 MiB and inside what production allows (N*r*p <= 2^20): platform, memory and CPU
+const LOG_N = 14;
+const R = 8;
+const P = 5;
+const BYTES = 32;
+
+const derive = (password: string, salt: Uint8Array, ln: number, r: number, p: number): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    scrypt(password.normalize('NFC'), salt, BYTES, { N: 2 ** ln, r, p, maxmem: 64 * 1024 * 1024 }, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    );
+  });
+
+const encode = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
+
+/** What is stored of a password. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  return `$scrypt$ln=${LOG_N},r=${R},p=${P}$${encode(salt)}$${encode(await derive(password, salt, LOG_N, R, P))}`;
+}
+
+/** Whether a password is the stored one. `stored` null (no such user, or no password): false, at the same cost. */
+export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
+  const match = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(stored ?? '');
+  if (match === null) {
+    await derive(password, new Uint8Array(16), LOG_N, R, P);
+    return false;
+  }
+  const [, ln, r, p, salt, hash] = match;
+  const expected = Buffer.from(hash as string, 'base64');
+  const actual = await derive(password, Buffer.from(salt as string, 'base64'), Number(ln), Number(r), Number(p));
+  return expected.length === actual.length && timingSafeEqual(expected, actual);
+}

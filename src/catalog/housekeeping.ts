@@ -1,0 +1,13 @@
+/** What the hourly cron clears away. */
+import { type CatalogDb, sql } from './db.ts';
+
+const OLD_AUDIT = sql`DELETE FROM kg_catalog.audit WHERE at < now() - make_interval(days => $1::int)`;
+const DEAD_TOKENS = sql`DELETE FROM kg_catalog.tokens WHERE expires < now() - interval '30 days' OR revoked < now() - interval '30 days'`;
+
+/** Deletes what is older than its retention. @throws SvcError 503 */
+export async function housekeeping(db: CatalogDb, auditRetentionDays: number): Promise<void> {
+  await db.batch([
+    { sql: OLD_AUDIT, params: [auditRetentionDays] },
+    { sql: DEAD_TOKENS, params: [] },
+  ]);
+}

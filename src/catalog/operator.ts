@@ -1,0 +1,42 @@
+/** What the command line asks of the catalog: an ontology with its datasources, and which migrations were applied. */
+import { fold } from '../ontology/names.ts';
+import { type CatalogDb, sql } from './db.ts';
+
+/** An ontology as it stands now. */
+export interface StoredOntology {
+  readonly id: string;
+  readonly name: string;
+  readonly version: string;
+  readonly allowedFunctions: string | null;
+  /** The attached ones; `secret`: the name of the variable that holds the connection. */
+  readonly datasources: readonly { readonly name: string; readonly key: string; readonly secret: string; readonly active: boolean }[];
+}
+
+const ONTOLOGY = sql`SELECT json_build_object('id', o.id, 'name', o.name, 'version', o.version, 'allowedFunctions', o.allowed_functions,
+  'datasources', (SELECT coalesce(json_agg(json_build_object('name', d.name, 'key', d.key, 'secret', d.secret, 'active', a.active) ORDER BY a.created, d.key), '[]')
+    FROM kg_catalog.ontology_datasources a JOIN kg_catalog.datasources d ON d.id = a.datasource_id WHERE a.ontology_id = o.id))::text AS ontology
+  FROM kg_catalog.ontologies o WHERE o.key = $1`;
+const NAMES = sql`SELECT name FROM kg_catalog.ontologies ORDER BY key`;
+const DATASOURCES = sql`SELECT name, secret FROM kg_catalog.datasources ORDER BY created, key`;
+const MIGRATIONS = sql`SELECT name, checksum FROM kg_catalog.migrations ORDER BY name`;
+
+/** An ontology by name without case. @throws SvcError 503 */
+export async function findOntology(db: CatalogDb, name: string): Promise<StoredOntology | undefined> {
+  const [row] = await db.query(ONTOLOGY, [fold(name)]);
+  return row === undefined ? undefined : (JSON.parse(String(row.ontology)) as StoredOntology);
+}
+
+/** Names of all ontologies. @throws SvcError 503 */
+export async function ontologyNames(db: CatalogDb): Promise<string[]> {
+  return (await db.query(NAMES)).map((row) => String(row.name));
+}
+
+/** Names of all datasources, each with the variable that holds its connection. @throws as `appliedMigrations` */
+export async function datasourceSecrets(db: CatalogDb): Promise<ReadonlyMap<string, string>> {
+  return new Map((await db.query(DATASOURCES)).map((row) => [String(row.name), String(row.secret)]));
+}
+
+/** Names and checksums of the migrations that were applied. @throws SvcError 503; DbError where there is no catalog */
+export async function appliedMigrations(db: CatalogDb): Promise<ReadonlyMap<string, string>> {
+  return new Map((await db.query(MIGRATIONS)).map((row) => [String(row.name), String(row.checksum)]));
+}

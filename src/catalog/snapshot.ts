@@ -1,0 +1,207 @@
+/**
+ * What decides rights: one snapshot of the catalog, read in one statement, with the catalog's own clock in it. A snapshot
+ * older than 60 s is never used; from 30 s on it is read anew in the background (platform: one snapshot, bounded age).
+ */
+import { ByteStore, cacheOf } from '../cache.ts';
+import type { CatalogDb } from './db.ts';
+import { sql } from './db.ts';
+
+/** How names are compared, for who judges grants. */
+export { fold } from '../ontology/names.ts';
+
+export type Privilege = 'edit' | 'query' | 'access' | 'auth';
+
+/** `resource` as written, `key` in the compared form. `all`: everything below too. */
+export interface GrantRow {
+  readonly privilege: Privilege;
+  readonly resource: readonly string[];
+  readonly key: readonly string[];
+  readonly all: boolean;
+  readonly grantOption: boolean;
+}
+
+export interface OntologyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly key: string;
+  readonly description: string | null;
+  readonly version: string;
+  readonly seq: number;
+  readonly allowedFunctions: string | null;
+  /** Keys of the attached datasources in order of attachment. */
+  readonly datasources: readonly string[];
+  /** Key of the active one. */
+  readonly active: string | null;
+}
+
+export interface DatasourceRow {
+  readonly id: string;
+  readonly name: string;
+  readonly key: string;
+  readonly type: string;
+  /** Name of the variable that holds the connection. */
+  readonly secret: string;
+}
+
+export interface AgentRow {
+  readonly name: string;
+  readonly key: string;
+  readonly description: string | null;
+  readonly options: Readonly<Record<string, string>>;
+  /** Keys of its ontologies in their order. */
+  readonly ontologies: readonly string[];
+}
+
+export interface UserRow {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly tenant: string | null;
+  readonly active: boolean;
+}
+
+/** What one caller's requests are judged by. `user` null: no such token, or no such user. */
+export interface Snapshot {
+  /** Milliseconds since 1970 by the catalog's clock. */
+  readonly verifiedAt: number;
+  readonly token: { readonly id: string; readonly expires: number | null; readonly revoked: boolean } | null;
+  readonly user: UserRow | null;
+  readonly roles: readonly { readonly name: string; readonly key: string }[];
+  readonly grants: readonly GrantRow[];
+  readonly ontologies: readonly OntologyRow[];
+  readonly datasources: readonly DatasourceRow[];
+  readonly agents: readonly AgentRow[];
+  readonly cacheGeneration: number;
+  readonly permissions: number;
+}
+
+/** By whom a snapshot is asked for: the hash of a token, or a user's id. */
+export type SnapshotKey = { readonly kind: 'token'; readonly hash: string } | { readonly kind: 'user'; readonly id: string };
+
+const READ = sql`
+WITH t AS (
+  SELECT id, user_id, expires, revoked FROM kg_catalog.tokens WHERE hash = $1
+), u AS (
+  SELECT id, name, email, tenant, active FROM kg_catalog.users WHERE id = coalesce($2::uuid, (SELECT user_id FROM t))
+), r AS (
+  SELECT r.id, r.name, r.key FROM kg_catalog.roles r JOIN kg_catalog.role_members m ON m.role_id = r.id WHERE m.user_id = (SELECT id FROM u)
+)
+SELECT json_build_object(
+  'verifiedAt', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+  'token', (SELECT json_build_object('id', id, 'expires', floor(extract(epoch FROM expires) * 1000)::bigint, 'revoked', revoked IS NOT NULL) FROM t),
+  'user', (SELECT json_build_object('id', id, 'name', name, 'email', email, 'tenant', tenant, 'active', active) FROM u),
+  'roles', (SELECT coalesce(json_agg(json_build_object('name', name, 'key', key) ORDER BY key), '[]') FROM r),
+  'grants', (SELECT coalesce(json_agg(json_build_object('privilege', privilege, 'resource', resource, 'key', resource_key, 'all', is_all, 'grantOption', grant_option)), '[]')
+             FROM kg_catalog.grants WHERE user_id = (SELECT id FROM u) OR role_id IN (SELECT id FROM r)),
+  'ontologies', (SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'key', o.key, 'description', o.description, 'version', o.version, 'seq', o.seq,
+                   'allowedFunctions', o.allowed_functions,
+                   'datasources', (SELECT coalesce(json_agg(d.key ORDER BY a.created, d.key), '[]') FROM kg_catalog.ontology_datasources a JOIN kg_catalog.datasources d ON d.id = a.datasource_id WHERE a.ontology_id = o.id),
+                   'active', (SELECT d.key FROM kg_catalog.ontology_datasources a JOIN kg_catalog.datasources d ON d.id = a.datasource_id WHERE a.ontology_id = o.id AND a.active)
+                 ) ORDER BY o.key), '[]') FROM kg_catalog.ontologies o),
+  'datasources', (SELECT coalesce(json_agg(json_build_object('id', id, 'name', name, 'key', key, 'type', type, 'secret', secret) ORDER BY created, key), '[]') FROM kg_catalog.datasources),
+  'agents', (SELECT coalesce(json_agg(json_build_object('name', g.name, 'key', g.key, 'description', g.description, 'options', g.options,
+               'ontologies', (SELECT coalesce(json_agg(o.key ORDER BY x.position), '[]') FROM kg_catalog.agent_ontologies x JOIN kg_catalog.ontologies o ON o.id = x.ontology_id WHERE x.agent_id = g.id)
+             ) ORDER BY g.key), '[]') FROM kg_catalog.agents g),
+  'cacheGeneration', s.cache_generation, 'permissions', s.permissions
+)::text AS snapshot FROM kg_catalog.state s`;
+
+/** Reads a snapshot from the catalog. @throws SvcError 503 `catalog_unavailable` */
+export async function readSnapshot(db: CatalogDb, by: SnapshotKey): Promise<{ readonly snapshot: Snapshot; readonly bytes: number }> {
+  const [row] = await db.query(READ, by.kind === 'token' ? [by.hash, null] : [null, by.id]);
+  const text = String(row?.snapshot);
+  return { snapshot: JSON.parse(text) as Snapshot, bytes: text.length * 4 };
+}
+
+/** Never used from this age on. */
+export const MAX_AGE_MS = 60_000;
+/** Read anew in the background from this age on. */
+export const REFRESH_AGE_MS = 30_000;
+/** How long a token that nobody has is remembered. */
+const UNKNOWN_MS = 10_000;
+/** How long a read that began in the background keeps others from beginning one. */
+const REFRESHING_MS = 10_000;
+
+interface Kept {
+  readonly snapshot: Snapshot;
+  /** By this isolate's clock: when the read began, no later than the catalog's stamp was made. */
+  readonly readAt: number;
+}
+
+const kept = cacheOf<Kept>('snapshot');
+// their own small store: a flood of made-up tokens must not push out what callers use
+const small = new ByteStore(256 * 1024);
+const unknown = small.view<number>('unknown');
+const refreshing = small.view<number>('refresh');
+let generation = 0;
+
+/** Forgets every snapshot: called where this isolate has written, so that the next request reads its own write. */
+export function forgetSnapshots(): void {
+  // a read that is under way began before the write: it must not be kept
+  generation++;
+  kept.clear();
+  unknown.clear();
+  refreshing.clear();
+}
+
+export interface SnapshotOptions {
+  readonly db: CatalogDb;
+  readonly now: () => number;
+  readonly waitUntil: (work: Promise<unknown>) => void;
+  /** Ask the catalog whatever is remembered: statements on models and rights, and callers that know a newer version. */
+  readonly fresh?: boolean;
+}
+
+/**
+ * The snapshot for a caller: from the isolate's memory within its age, else from the catalog. (Workers KV will stand
+ * between the two as a read-through cache; it spares cold isolates the read and never makes a snapshot younger.)
+ * @throws SvcError 503 `catalog_unavailable`
+ */
+export async function loadSnapshot(by: SnapshotKey, options: SnapshotOptions): Promise<Snapshot> {
+  const { db, now, waitUntil, fresh = false } = options;
+  const key = by.kind === 'token' ? `t:${by.hash}` : `u:${by.id}`;
+  if (!fresh) {
+    const found = kept.get(key);
+    if (found !== undefined) {
+      const age = ageOf(found, now());
+      if (age < MAX_AGE_MS) {
+        if (age >= REFRESH_AGE_MS && now() - (refreshing.get(key) ?? Number.NEGATIVE_INFINITY) > REFRESHING_MS) {
+          refreshing.set(key, now(), 8);
+          waitUntil(readAndKeep(db, by, key, now).catch(() => undefined));
+        }
+        return found.snapshot;
+      }
+      kept.delete(key);
+    }
+    const missed = unknown.get(key);
+    if (missed !== undefined && now() - missed < UNKNOWN_MS) return NOBODY;
+  }
+  return readAndKeep(db, by, key, now);
+}
+
+async function readAndKeep(db: CatalogDb, by: SnapshotKey, key: string, now: () => number): Promise<Snapshot> {
+  const readAt = now();
+  const begun = generation;
+  const { snapshot, bytes } = await readSnapshot(db, by);
+  if (begun === generation) {
+    if (snapshot.user === null) unknown.set(key, readAt, 8);
+    else kept.set(key, { snapshot, readAt }, bytes);
+    refreshing.delete(key);
+  }
+  return snapshot;
+}
+
+/** The older of what both clocks say: neither a slow nor a fast one makes a snapshot younger than it is. */
+const ageOf = ({ snapshot, readAt }: Kept, now: number): number => Math.max(now - snapshot.verifiedAt, now - readAt);
+
+const NOBODY: Snapshot = {
+  verifiedAt: 0,
+  token: null,
+  user: null,
+  roles: [],
+  grants: [],
+  ontologies: [],
+  datasources: [],
+  agents: [],
+  cacheGeneration: 0,
+  permissions: 0,
+};

@@ -1,0 +1,54 @@
+/** `kg apply FILE --ontology NAME`: sends a script to the service, which keeps all of it or nothing. */
+import { parseStatement } from '../language/classify.ts';
+import { quoteBack } from '../language/quote.ts';
+import { splitScript } from '../language/split.ts';
+import { Failure, faultText } from './failure.ts';
+import { placeIn, type ScriptFile } from './script-file.ts';
+import type { Answer, ServiceClient } from './service-client.ts';
+
+/** The ontology that a script makes in its first statement, or null. A text that cannot be read makes none: the service says why. */
+export function madeBy(script: string): string | null {
+  try {
+    const [first] = splitScript(script);
+    const statement = first && parseStatement(first);
+    return statement?.kind === 'create_ontology' ? statement.name.text : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Applies a script, and makes the ontology where it is missing; a script that begins with CREATE ONTOLOGY is sent as it is.
+ *
+ * @returns lines for the caller: the version and the warnings
+ * @throws Failure with the place in the file
+ */
+export async function apply(service: ServiceClient, file: ScriptFile, ontology: string | undefined): Promise<string[]> {
+  const made = madeBy(file.text);
+  if (made !== null && ontology !== undefined && ontology.toLowerCase() !== made.toLowerCase()) {
+    throw new Failure(`${file.path} makes the ontology ${made}, but --ontology names ${ontology}`, 2);
+  }
+  if (made !== null) return report(await service.query(file.text, ''), file, made, '');
+  if (ontology === undefined) throw new Failure('apply needs --ontology NAME, or a file that begins with CREATE ONTOLOGY', 2);
+  const answer = await service.query(file.text, ontology);
+  if (answer.status !== 404) return report(answer, file, ontology, '');
+  const prefix = `CREATE ONTOLOGY ${quoteBack(ontology)};\n`;
+  return report(await service.query(prefix + file.text, ''), file, ontology, prefix);
+}
+
+/** What the answer says, with places in the file: `prefix` stands before its text in what was sent. */
+function report({ fault, rows }: Answer, file: ScriptFile, ontology: string, prefix: string): string[] {
+  const place = (position: unknown): string => placeIn(file, typeof position === 'number' ? position - [...prefix].length : undefined);
+  if (fault) throw new Failure(faultText(place(fault.position), fault.code, fault.message, fault.hint));
+  const [row] = rows;
+  if (rows.length !== 1 || !row || typeof row.version !== 'string' || typeof row.statements !== 'number') return rows.map((r) => JSON.stringify(r));
+  const statements = row.statements - (prefix === '' ? 0 : 1);
+  const warnings: readonly unknown[] = Array.isArray(row.warnings) ? row.warnings : [];
+  return [
+    ...warnings.map((w) => {
+      const { code, message, position } = w as { code?: unknown; message?: unknown; position?: unknown };
+      return `${place(position)}: warning: ${String(message)} (${String(code)})`;
+    }),
+    `${ontology}: ${statements} statement${statements === 1 ? '' : 's'} applied, version ${row.version}`,
+  ];
+}

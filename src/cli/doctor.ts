@@ -1,0 +1,127 @@
+/** `kg doctor`: is the service there, and is all behind it as it should be? One line each. */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { type CatalogDb, DbError, neonDb } from '../catalog/db.ts';
+import { appliedMigrations, datasourceSecrets } from '../catalog/operator.ts';
+import type { Connection } from '../config.ts';
+import { SvcError } from '../errors.ts';
+import { type Diagnosis, examine } from './doctor-datasource.ts';
+import { Failure } from './failure.ts';
+import { findService } from './service-client.ts';
+import type { Report } from './validate-data.ts';
+import { catalogConnection, secretConnection } from './validate-data-places.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const MIGRATIONS = new URL('../../migrations/', import.meta.url);
+
+/** Looks at everything that it finds a way to; what it has no connection to is a warning. */
+export async function doctor(env: Env): Promise<Report> {
+  const catalog = await examineCatalog(env);
+  const lines = [...(await examineService(env)), ...catalog.lines, ...(await examineDatasources(env, catalog.secrets))];
+  const faults = lines.filter((l) => l.state === 'fail').length;
+  return { lines: lines.map(({ state, about, text }) => `${state.padEnd(4)}  ${about}: ${text}`), exitCode: faults > 0 ? 1 : 0 };
+}
+
+/** What `read` gives, or the line that says why it gives nothing. */
+async function attempt<T>(about: string, read: () => Promise<T>): Promise<{ readonly value: T } | { readonly line: Diagnosis }> {
+  try {
+    return { value: await read() };
+  } catch (e) {
+    if (e instanceof Failure) return { line: { state: 'fail', about, text: e.message } };
+    throw e;
+  }
+}
+
+async function examineService(env: Env): Promise<Diagnosis[]> {
+  const found = await attempt('service', () => findService(env));
+  if ('line' in found) return [found.line];
+  const service = found.value;
+  const product = env.PRODUCT_NAME?.trim() || 'svc';
+  const health = await healthOf(`${service.base}/${product}/api/health`);
+  if (health.state === 'fail') return [health];
+  const asked = await attempt('token', () => service.query('SHOW ONTOLOGIES', ''));
+  if ('line' in asked) return [health, asked.line];
+  const { fault, rows } = asked.value;
+  if (fault === undefined) return [health, { state: 'ok', about: 'token', text: `it works and sees ${rows.length} ontolog${rows.length === 1 ? 'y' : 'ies'}` }];
+  const advice = fault.hint ?? (fault.code === 'catalog_unavailable' ? 'see the catalog below' : 'npm run kg -- token USER makes a new one');
+  return [health, { state: 'fail', about: 'token', text: `${fault.message} (${fault.code}); ${advice}` }];
+}
+
+async function healthOf(url: string): Promise<Diagnosis> {
+  const line = (state: Diagnosis['state'], text: string): Diagnosis => ({ state, about: 'service', text });
+  const { origin, pathname } = new URL(url);
+  try {
+    const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(15_000) });
+    const answer = (await response.json()) as { readonly status?: unknown; readonly version?: unknown } | null;
+    if (response.ok && answer?.status === 'success') return line('ok', `${origin} answers, version ${String(answer.version)}`);
+    return line('fail', `${origin}${pathname} answered ${response.status}, and not as this service does; is PRODUCT_NAME set as the service has it?`);
+  } catch (e) {
+    const cause = e instanceof Error && e.cause instanceof Error && 'code' in e.cause ? e.cause.code : e instanceof SyntaxError ? 'no JSON' : 'no answer';
+    return line('fail', `${origin}${pathname} does not answer as this service does (${String(cause)}); is KG_URL right, and the service started?`);
+  }
+}
+
+interface Catalog {
+  readonly lines: readonly Diagnosis[];
+  /** Names of the datasources and of the variables that hold their connections. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+async function examineCatalog(env: Env): Promise<Catalog> {
+  const line = (state: Diagnosis['state'], text: string): Catalog => ({ lines: [{ state, about: 'catalog', text }], secrets: new Map() });
+  const found = await attempt<Connection | undefined>('catalog', () => catalogConnection(env));
+  if ('line' in found) return { lines: [found.line], secrets: new Map() };
+  if (found.value === undefined) return line('warn', 'not looked at: set CATALOG_URL, as the service has it');
+  const db = neonDb(found.value);
+  try {
+    return { lines: await migrationLines(db), secrets: await datasourceSecrets(db) };
+  } catch (e) {
+    if (e instanceof DbError && (e.sqlstate === '42P01' || e.sqlstate === '3F000')) return line('fail', 'there is none yet: npm run migrate makes it');
+    if (e instanceof DbError && e.sqlstate === '42501') return line('fail', 'the role of CATALOG_URL may not read it: it must own the schema kg_catalog');
+    if (e instanceof DbError) return line('fail', `${e.message} (${e.sqlstate})`);
+    if (!(e instanceof SvcError)) throw e;
+    const cause = e.cause instanceof Error ? `: ${e.cause.message}` : '';
+    return line('fail', `it does not answer${cause}; check CATALOG_URL`);
+  }
+}
+
+/** The migrations of this checkout against those that the catalog has. */
+async function migrationLines(db: CatalogDb): Promise<Diagnosis[]> {
+  const line = (state: Diagnosis['state'], text: string): Diagnosis => ({ state, about: 'migrations', text });
+  const applied = await appliedMigrations(db);
+  const files = (await readdir(MIGRATIONS)).filter((name) => /^\d{3}_.*\.sql$/.test(name)).sort();
+  const missing = files.filter((name) => !applied.has(name));
+  const changed: string[] = [];
+  for (const name of files) {
+    const script = (await readFile(new URL(name, MIGRATIONS), 'utf8')).replaceAll('\r\n', '\n');
+    const known = applied.get(name);
+    if (known !== undefined && known !== createHash('sha256').update(script).digest('hex')) changed.push(name);
+  }
+  const newer = [...applied.keys()].filter((name) => !files.includes(name));
+  const lines: Diagnosis[] = [];
+  if (missing.length > 0) lines.push(line('fail', `${missing.join(', ')} not applied: npm run migrate`));
+  if (changed.length > 0) lines.push(line('fail', `${changed.join(', ')} changed since the catalog was made: put the file back as it was`));
+  if (newer.length > 0) lines.push(line('warn', `the catalog is newer than this checkout: it has ${newer.join(', ')}`));
+  return [{ state: 'ok', about: 'catalog', text: 'it answers' }, ...(lines.length > 0 ? lines : [line('ok', `all ${files.length} applied`)])];
+}
+
+/** The datasources that the catalog names, and those of the environment. */
+async function examineDatasources(env: Env, known: ReadonlyMap<string, string>): Promise<Diagnosis[]> {
+  const timeout = Number(env.STATEMENT_TIMEOUT_MS);
+  const timeoutMs = Number.isSafeInteger(timeout) && timeout > 0 ? timeout : 30_000;
+  const named = new Map<string, string>();
+  for (const variable of ['DATASOURCE_MAIN', ...Object.keys(env).filter((v) => /^DATASOURCE_./.test(v) && env[v]?.trim())]) {
+    named.set(variable, variable.slice('DATASOURCE_'.length).toLowerCase());
+  }
+  for (const [name, variable] of known) named.set(variable, name);
+  const lines: Diagnosis[] = [];
+  for (const [variable, name] of named) {
+    const about = `datasource ${name}`;
+    const found = await attempt(about, () => secretConnection(name, variable, env));
+    if ('line' in found) lines.push(found.line);
+    else if (found.value) lines.push(...(await examine(found.value, about, timeoutMs)));
+    else lines.push({ state: 'warn', about, text: `not looked at: set ${variable}, as the service has it` });
+  }
+  return lines;
+}

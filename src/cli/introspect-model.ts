@@ -1,0 +1,285 @@
+/** Tables of a database -> the parts of a model that could stand over them: a start, to be edited. Pure. */
+import type { ConceptDef, MappingDef, PropertyDef, RelationshipDef, TypeName } from '../ontology/model.ts';
+import { fold, sameName, THING } from '../ontology/names.ts';
+import { identifier } from '../planner/print/lexical.ts';
+import { allowed, firstFree, labelColumns, NameSet, roleOf, sharedPrefix, shortened, singular } from './introspect-names.ts';
+import type { DbColumn, DbForeignKey, DbTable } from './introspect-read.ts';
+
+export interface StartingModel {
+  readonly properties: readonly PropertyDef[];
+  readonly concepts: readonly ConceptDef[];
+  readonly mappings: readonly MappingDef[];
+  /** What was left out or guessed, in words. */
+  readonly notes: readonly string[];
+}
+
+/** A link table has at most so many columns beside its two foreign keys; one with more is a concept of its own. */
+const MAX_LINK_COLUMNS = 2;
+
+/** How a column's type is told, and the SQL that gives it as that type. */
+const TYPES: Readonly<Record<string, TypeName>> = {
+  text: 'string',
+  varchar: 'string',
+  bpchar: 'string',
+  citext: 'string',
+  name: 'string',
+  int2: 'smallint',
+  int4: 'integer',
+  int8: 'bigint',
+  float4: 'float',
+  float8: 'double',
+  bool: 'boolean',
+  date: 'date',
+  time: 'time',
+  timestamp: 'timestamp',
+  timestamptz: 'timestamptz',
+  json: 'json',
+  jsonb: 'json',
+  uuid: 'uuid',
+};
+
+function typeOf({ type, precision, scale }: DbColumn): TypeName | undefined {
+  if (type !== 'numeric') return Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
+  return precision === null || scale === null || scale < 0 || scale > precision ? 'decimal' : `decimal(${precision},${scale})`;
+}
+
+/** A table that becomes a concept, while it does. */
+interface Draft {
+  readonly table: DbTable;
+  readonly concept: string;
+  /** The property of each column that has one. */
+  readonly properties: Map<string, PropertyDef>;
+  readonly key: readonly string[];
+  readonly relationships: RelationshipDef[];
+  /** Names of its properties and of its relationships in both directions. */
+  readonly used: NameSet;
+}
+
+/**
+ * Makes a concept of each table, relationships of foreign keys, and many-to-many relationships of link tables.
+ *
+ * @param tables all tables that the script is about; foreign keys to others are left out
+ */
+export function startingModel(tables: readonly DbTable[], datasource: string): StartingModel {
+  return new Start(tables, datasource).make();
+}
+
+class Start {
+  readonly #datasource: string;
+  readonly #drafts = new Map<DbTable, Draft>();
+  readonly #links: DbTable[];
+  readonly #tables: readonly DbTable[];
+  readonly #concepts = new NameSet();
+  readonly #mappings = new NameSet();
+  readonly #properties = new Map<string, { def: PropertyDef; comments: { text: string; isKey: boolean }[] }>();
+  readonly #linkMappings: MappingDef[] = [];
+  readonly #notes: string[] = [];
+  readonly #prefix: string;
+
+  constructor(tables: readonly DbTable[], datasource: string) {
+    this.#tables = tables;
+    this.#datasource = datasource;
+    this.#prefix = sharedPrefix(tables.map((t) => t.name));
+    this.#links = tables.filter((t) => this.#linkOf(t) !== undefined);
+    this.#concepts.add(THING);
+  }
+
+  make(): StartingModel {
+    const own = this.#tables.filter((t) => !this.#links.includes(t));
+    for (const table of own) this.#draft(table);
+    for (const draft of this.#drafts.values()) this.#foreignKeys(draft);
+    for (const table of this.#links) this.#link(table);
+    const drafts = [...this.#drafts.values()].filter((d) => d.properties.size > 0);
+    return {
+      properties: [...this.#properties.values()].map(({ def, comments }) => ({ ...def, description: descriptionOf(comments) })),
+      concepts: drafts.map(conceptOf),
+      mappings: [...drafts.map((d) => this.#mapping(d)), ...this.#linkMappings],
+      notes: this.#notes,
+    };
+  }
+
+  #find(schema: string, name: string): DbTable | undefined {
+    return this.#tables.find((t) => t.schema === schema && t.name === name);
+  }
+
+  /** The two foreign keys of a link table: together its key, to tables that are none themselves, and nothing refers to it. */
+  #linkOf(table: DbTable): readonly [DbForeignKey, DbForeignKey] | undefined {
+    const [back, forward, ...more] = table.foreignKeys;
+    if (!back || !forward || more.length > 0 || table.isView) return undefined;
+    const columns = [...back.columns, ...forward.columns];
+    const others = table.columns.filter((c) => !columns.includes(c.name));
+    const isKey = (key: readonly string[]) => key.length === columns.length && key.every((c) => columns.includes(c));
+    const isReferred = this.#tables.some((t) => t.foreignKeys.some((f) => f.targetSchema === table.schema && f.target === table.name));
+    const reach = [back, forward].every((f) => this.#find(f.targetSchema, f.target) !== undefined);
+    if (new Set(columns).size < columns.length || others.length > MAX_LINK_COLUMNS || isReferred || !reach) return undefined;
+    return [table.primaryKey, ...table.uniques.filter((key) => notNull(table, key))].some(isKey) ? [back, forward] : undefined;
+  }
+
+  #conceptName(table: DbTable): string {
+    const bare = allowed(singular(table.name.slice(this.#prefix.length)));
+    return bare === bare.toUpperCase() ? bare.toLowerCase() : bare;
+  }
+
+  #draft(table: DbTable): void {
+    const name = this.#conceptName(table);
+    const concept = this.#concepts.add(firstFree([name, allowed(table.name), `${allowed(table.schema)}_${name}`], (n) => !this.#concepts.has(n)));
+    const draft: Draft = { table, concept, properties: new Map(), key: keyOf(table), relationships: [], used: new NameSet() };
+    this.#drafts.set(table, draft);
+    for (const column of table.columns) this.#property(draft, column);
+    if (draft.properties.size === 0) this.#notes.push(`${title(table)}: no concept, since it has no columns that could be properties`);
+    else if (draft.key.length === 0) this.#notes.push(`${title(table)}: no key found; give ${concept} a PRIMARY KEY if some columns tell its rows apart`);
+  }
+
+  /** Properties are global, one name and one type: a later column of the same name and another type is called after its concept too. */
+  #property(draft: Draft, column: DbColumn): void {
+    if (column.type === 'bytea') {
+      this.#notes.push(`${title(draft.table)}: the column ${column.name} is left out, its type is bytea`);
+      return;
+    }
+    const type = typeOf(column) ?? (column.type.startsWith('_') ? 'json' : 'string');
+    const name = firstFree([shortened(allowed(column.name)), shortened(allowed(`${draft.concept}_${column.name}`))], (n) => {
+      if (draft.used.has(n) || ['entity_id', 'entity_type', 'entity_label'].includes(fold(n))) return false;
+      if (n !== column.name && draft.table.columns.some((c) => c !== column && sameName(c.name, n))) return false;
+      const known = this.#properties.get(fold(n));
+      return known === undefined || known.def.type === type;
+    });
+    let entry = this.#properties.get(fold(name));
+    if (entry === undefined) {
+      entry = { def: { name, type, multi: false, description: null, tags: {}, expression: null }, comments: [] };
+      this.#properties.set(fold(name), entry);
+    }
+    if (column.comment) entry.comments.push({ text: column.comment, isKey: draft.key.length === 1 && draft.key[0] === column.name });
+    draft.used.add(name);
+    draft.properties.set(column.name, entry.def);
+  }
+
+  #foreignKeys(draft: Draft): void {
+    for (const key of draft.table.foreignKeys) {
+      const table = this.#find(key.targetSchema, key.target);
+      const target = table && this.#drafts.get(table);
+      const source = key.columns.map((c) => draft.properties.get(c)?.name);
+      const references = key.references.map((c) => target?.properties.get(c)?.name);
+      if (!target || ![...source, ...references].every((p) => p !== undefined)) {
+        this.#notes.push(`${title(draft.table)}: the foreign key ${key.name} to ${key.targetSchema}.${key.target} is left out, since that is no concept here`);
+        continue;
+      }
+      const [column = ''] = key.columns;
+      const role = key.columns.length === 1 ? roleOf(column) : undefined;
+      const named = role === undefined || sameName(role, target.concept) || sameName(role, target.table.name) ? target.concept : allowed(role);
+      const free = (n: string) => !draft.used.has(n);
+      const name = draft.used.add(firstFree([named, `${target.concept}_${column}`, `has_${target.concept}`].map(allowed), free));
+      const plain = named === target.concept && name === named;
+      const inverses = plain ? [`has_${draft.concept}`] : [`${name}_of`, `${name}_of_${draft.concept}`];
+      if (draft === target && plain) inverses.unshift(`${name}_of`);
+      const inverse = target.used.add(firstFree([...inverses, `has_${draft.concept}_${name}`].map(allowed), (n) => !target.used.has(n)));
+      draft.relationships.push({
+        name,
+        kind: 'fk',
+        target: target.concept,
+        source: source as string[],
+        references: references as string[],
+        inverse,
+        transitive: draft === target ? 'default' : null,
+        description: key.comment,
+      });
+    }
+  }
+
+  #link(table: DbTable): void {
+    const [back, forward] = this.#linkOf(table) as readonly [DbForeignKey, DbForeignKey];
+    const end = (key: DbForeignKey): Draft => this.#drafts.get(this.#find(key.targetSchema, key.target) as DbTable) as Draft;
+    const [owner, target] = [end(back), end(forward)];
+    const own = this.#conceptName(table);
+    const names = owner === target ? [own, `${own}_${forward.columns[0]}`] : [`has_${target.concept}`, `${own}_${target.concept}`];
+    const name = owner.used.add(firstFree(names.map(allowed), (n) => !owner.used.has(n)));
+    const inverses = owner === target ? [`${name}_of`] : [`has_${owner.concept}`, `${own}_${owner.concept}`];
+    const inverse = target.used.add(firstFree(inverses.map(allowed), (n) => !target.used.has(n)));
+    owner.relationships.push({
+      name,
+      kind: 'mtm',
+      target: target.concept,
+      source: [],
+      references: [],
+      inverse,
+      transitive: owner === target ? 'default' : null,
+      description: table.comment,
+    });
+    const columns = new Map(table.columns.map((c) => [c.name, allowed(c.name)]));
+    const linkEnd = (key: DbForeignKey, relationship: string, to: Draft) => ({
+      relationship,
+      columns: key.columns.map((c) => columns.get(c) as string),
+      concept: to.concept,
+      references: key.references.map((c) => (to.properties.get(c) as PropertyDef).name),
+    });
+    const used = table.columns.filter((c) => c.type !== 'bytea' || [...back.columns, ...forward.columns].includes(c.name));
+    this.#linkMappings.push({
+      ...this.#emptyMapping(own),
+      kind: 'link',
+      link: { forward: linkEnd(forward, name, target), back: linkEnd(back, inverse, owner) },
+      sql: select(
+        table,
+        used.map((c) => item(c, columns.get(c.name) as string)),
+      ),
+    });
+  }
+
+  #mapping({ table, concept, properties }: Draft): MappingDef {
+    const items = table.columns.flatMap((c) => {
+      const property = properties.get(c.name);
+      return property ? [item(c, property.name)] : [];
+    });
+    return { ...this.#emptyMapping(concept), kind: 'concept', concept, sql: select(table, items) };
+  }
+
+  #emptyMapping(about: string): MappingDef {
+    const name = this.#mappings.add(firstFree([`map_${about}`], (n) => !this.#mappings.has(n)));
+    return { name, kind: 'concept', concept: null, property: null, link: null, datasource: this.#datasource, sql: '', columns: [] };
+  }
+}
+
+const title = (table: DbTable): string => `${table.schema}.${table.name}`;
+
+const notNull = (table: DbTable, columns: readonly string[]): boolean => columns.every((name) => table.columns.find((c) => c.name === name)?.notNull);
+
+/** The primary key, else the shortest other key without NULLs; columns that are no properties are none of a key. */
+function keyOf(table: DbTable): readonly string[] {
+  const usable = (key: readonly string[]) => key.length > 0 && key.every((name) => table.columns.some((c) => c.name === name && c.type !== 'bytea'));
+  if (usable(table.primaryKey)) return table.primaryKey;
+  return table.uniques.find((key) => usable(key) && notNull(table, key)) ?? [];
+}
+
+function conceptOf({ table, concept, properties, key, relationships }: Draft): ConceptDef {
+  const names = (columns: readonly string[]) => columns.map((c) => (properties.get(c) as PropertyDef).name);
+  const foreign = new Set(table.foreignKeys.flatMap((f) => f.columns));
+  const texts = table.columns.filter((c) => properties.get(c.name)?.type === 'string' && !foreign.has(c.name)).map((c) => c.name);
+  return {
+    name: concept,
+    parents: [],
+    properties: [...properties.values()].map((p) => p.name),
+    multi: [],
+    measures: [],
+    primaryKey: names(key),
+    label: names(labelColumns(texts, concept)),
+    relationships,
+    description: table.comment,
+    tags: {},
+    logic: null,
+  };
+}
+
+/** Comments of columns that share a property: that of the table whose key it is, else each once. */
+function descriptionOf(comments: readonly { readonly text: string; readonly isKey: boolean }[]): string | null {
+  const key = comments.find((c) => c.isKey);
+  if (key) return key.text;
+  return comments.length === 0 ? null : [...new Set(comments.map((c) => c.text))].join('; ');
+}
+
+/** A column as the property `name`: types that the language lacks are told as text, arrays as JSON. */
+function item(column: DbColumn, name: string): string {
+  const own = identifier(column.name);
+  const known = typeOf(column) !== undefined;
+  const expression = known ? own : column.type.startsWith('_') ? `to_jsonb(${own})` : `${own}::text`;
+  return known && column.name === name ? own : `${expression} AS ${identifier(name)}`;
+}
+
+const select = (table: DbTable, items: readonly string[]): string => `SELECT ${items.join(', ')} FROM ${identifier(table.schema)}.${identifier(table.name)}`;

@@ -1,0 +1,115 @@
+/** Names that a starting script guesses from the names of a database. */
+import { fold } from '../ontology/names.ts';
+
+/** Plurals that no rule of `singular` tells. */
+const IRREGULAR: Readonly<Record<string, string>> = {
+  people: 'person',
+  children: 'child',
+  men: 'man',
+  women: 'woman',
+  movies: 'movie',
+  statuses: 'status',
+  analyses: 'analysis',
+  series: 'series',
+  species: 'species',
+  news: 'news',
+};
+
+/** The singular of the last word of a table's name; a name that is no English plural stays as it is. */
+export function singular(name: string): string {
+  const [, before = '', word = ''] = /^(.*?)((?:[A-Z]?[a-z]+|[A-Z]+))$/.exec(name) ?? [];
+  const small = word.toLowerCase();
+  if (small === '') return name;
+  if (Object.hasOwn(IRREGULAR, small)) return before + likeCase(IRREGULAR[small] as string, word);
+  for (const [end, drop, add] of [
+    ['ies', 3, 'y'],
+    ['sses', 2, ''],
+    ['shes', 2, ''],
+    ['ches', 2, ''],
+    ['xes', 2, ''],
+    ['ss', 0, ''],
+    ['us', 0, ''],
+    ['is', 0, ''],
+    ['s', 1, ''],
+  ] as const) {
+    if (small.endsWith(end) && small.length - drop + add.length >= 3) return before + likeCase(small.slice(0, small.length - drop) + add, word);
+  }
+  return name;
+}
+
+/** `word` written as `model` is: in capitals, with a first capital, or small. */
+function likeCase(word: string, model: string): string {
+  if (model.length > 1 && model === model.toUpperCase()) return word.toUpperCase();
+  return /^[A-Z]/.test(model) ? word.charAt(0).toUpperCase() + word.slice(1) : word;
+}
+
+/** A beginning such as `t_` that all names share (three or more of them, each with more behind it); else the empty text. */
+export function sharedPrefix(names: readonly string[]): string {
+  const prefix = /^[A-Za-z0-9]+_/.exec(names[0] ?? '')?.[0] ?? '';
+  return names.length >= 3 && names.every((n) => n.startsWith(prefix) && /^[A-Za-z]/.test(n.slice(prefix.length))) ? prefix : '';
+}
+
+/** `name` as decisions 6 allows one: no square brackets, no control characters, no reserved beginning. */
+export function allowed(name: string): string {
+  const text = name
+    .replaceAll('[', '(')
+    .replaceAll(']', ')')
+    .replace(/\p{Cc}/gu, ' ');
+  return /^(~|measure\.|_type_of_)/i.test(text) ? `x${text}` : text;
+}
+
+/** Bytes of a name that PostgreSQL keeps. */
+const MAX_BYTES = 63;
+
+/** `name` no longer than PostgreSQL keeps it as the name of a column. */
+export function shortened(name: string): string {
+  let text = name;
+  while (new TextEncoder().encode(text).length > MAX_BYTES) text = [...text].slice(0, -1).join('');
+  return text;
+}
+
+/** The first of `candidates` that is free, else the last one with a number behind it. */
+export function firstFree(candidates: readonly string[], isFree: (name: string) => boolean): string {
+  for (const candidate of candidates) if (isFree(candidate)) return candidate;
+  const base = candidates.at(-1) ?? 'x';
+  for (let n = 2; ; n++) {
+    const end = `_${n}`;
+    let stem = base;
+    while (shortened(stem + end) !== stem + end) stem = stem.slice(0, -1);
+    if (isFree(stem + end)) return stem + end;
+  }
+}
+
+/** Names that are in use, without regard to case. */
+export class NameSet {
+  readonly #names = new Set<string>();
+
+  has(name: string): boolean {
+    return this.#names.has(fold(name));
+  }
+  add(name: string): string {
+    this.#names.add(fold(name));
+    return name;
+  }
+}
+
+/** What a foreign key's column calls the thing it refers to: `manager` for `manager_id`; undefined where it ends in no such word. */
+export function roleOf(column: string): string | undefined {
+  const [, snake, camel] = /^(.+?)_(?:id|key|code|no|nr|num|fk|uuid|ref)$/i.exec(column) ?? /^()(.*[a-z0-9])(?:Id|ID|Key|Code|Uuid|Ref)$/.exec(column) ?? [];
+  return snake || camel || undefined;
+}
+
+const LABELS = ['name', 'title', 'label', 'display_name', 'full_name', 'caption', 'subject'];
+
+/** The columns that are likely to call a thing by its name, in their order: of `columns`, which hold texts, those of the best guess. */
+export function labelColumns(columns: readonly string[], concept: string): string[] {
+  const find = (wanted: string) => columns.find((c) => fold(c) === fold(wanted));
+  for (const wanted of [...LABELS, `${concept}_name`, `${concept}name`, `${concept}_title`]) {
+    const found = find(wanted);
+    if (found !== undefined) return [found];
+  }
+  const [first, last] = [find('first_name') ?? find('firstname'), find('last_name') ?? find('lastname') ?? find('surname')];
+  if (first !== undefined && last !== undefined) return [first, last];
+  const found = columns.find((c) => /(?:^|_)(?:name|title|label|caption|nm)$/i.test(c));
+  return found === undefined ? [] : [found];
+}

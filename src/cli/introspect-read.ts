@@ -1,0 +1,92 @@
+/** Reads what a database tells of its own tables. */
+import type { Datasource } from '../engine/datasource.ts';
+import { httpEngine } from '../engine/engine.ts';
+
+/** A column, its type as pg_type names it (of a domain, the type under it). */
+export interface DbColumn {
+  readonly name: string;
+  readonly type: string;
+  /** Of numeric(p,s). */
+  readonly precision: number | null;
+  readonly scale: number | null;
+  readonly notNull: boolean;
+  readonly comment: string | null;
+}
+
+export interface DbForeignKey {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly targetSchema: string;
+  readonly target: string;
+  readonly references: readonly string[];
+  readonly comment: string | null;
+}
+
+/** A table, or a view where `isView`. */
+export interface DbTable {
+  readonly schema: string;
+  readonly name: string;
+  readonly isView: boolean;
+  readonly comment: string | null;
+  readonly columns: readonly DbColumn[];
+  readonly primaryKey: readonly string[];
+  /** Columns of each further unique index over whole rows, without expressions. */
+  readonly uniques: readonly (readonly string[])[];
+  readonly foreignKeys: readonly DbForeignKey[];
+}
+
+const TIMEOUT_MS = 60_000;
+
+/** Tables and views of users that the role may read: no partitions (their table stands for them), no tables of extensions, nothing of the service's own. */
+const TABLES = `
+  SELECT c.oid, n.nspname AS schema, c.relname AS name, c.relkind IN ('v', 'm') AS is_view, obj_description(c.oid, 'pg_class') AS comment
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND NOT c.relispartition
+    AND n.nspname NOT IN ('information_schema', 'kg_catalog') AND n.nspname !~ '^pg_'
+    AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')`;
+
+/** Names of the columns with the numbers `numbers` of the table `table`, in that order. */
+const names = (table: string, numbers: string): string =>
+  `(SELECT json_agg(k.attname ORDER BY u.at) FROM unnest(${numbers}) WITH ORDINALITY u(number, at)
+    JOIN pg_catalog.pg_attribute k ON k.attrelid = ${table} AND k.attnum = u.number)`;
+
+/** Numbers of an index's key columns; those of INCLUDE stand behind them. */
+const KEY = '(i.indkey::int2[])[0:i.indnkeyatts - 1]';
+
+const READ = `
+  SELECT json_build_object(
+    'schema', t.schema, 'name', t.name, 'isView', t.is_view, 'comment', t.comment,
+    'columns', (
+      SELECT coalesce(json_agg(json_build_object(
+        'name', a.attname, 'type', b.typname, 'notNull', a.attnotnull, 'comment', col_description(t.oid, a.attnum),
+        'precision', CASE WHEN b.typname = 'numeric' AND m.typmod >= 4 THEN ((m.typmod - 4) >> 16) & 65535 END,
+        'scale', CASE WHEN b.typname = 'numeric' AND m.typmod >= 4 THEN (((m.typmod - 4) & 2047) # 1024) - 1024 END) ORDER BY a.attnum), '[]')
+      FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type y ON y.oid = a.atttypid
+      JOIN pg_catalog.pg_type b ON b.oid = CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE y.oid END
+      CROSS JOIN LATERAL (SELECT CASE WHEN y.typtype = 'd' THEN y.typtypmod ELSE a.atttypmod END AS typmod) m
+      WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped),
+    'primaryKey', coalesce((SELECT ${names('t.oid', KEY)} FROM pg_catalog.pg_index i WHERE i.indrelid = t.oid AND i.indisprimary), '[]'),
+    'uniques', (
+      SELECT coalesce(json_agg(x.columns ORDER BY x.size, x.name), '[]') FROM (
+        SELECT i.indnkeyatts AS size, c.relname AS name, ${names('t.oid', KEY)} AS columns
+        FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+        WHERE i.indrelid = t.oid AND i.indisunique AND NOT i.indisprimary AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL) x),
+    'foreignKeys', (
+      SELECT coalesce(json_agg(json_build_object(
+        'name', f.conname, 'columns', ${names('f.conrelid', 'f.conkey')}, 'targetSchema', n.nspname, 'target', c.relname,
+        'references', ${names('f.confrelid', 'f.confkey')}, 'comment', obj_description(f.oid, 'pg_constraint')) ORDER BY f.conkey, f.conname), '[]')
+      FROM pg_catalog.pg_constraint f JOIN pg_catalog.pg_class c ON c.oid = f.confrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE f.conrelid = t.oid AND f.contype = 'f' AND f.conparentid = 0)
+  )::text
+  FROM (${TABLES}) t ORDER BY t.schema, t.name`;
+
+/**
+ * All tables and views that the role of the datasource may read, by schema and name.
+ *
+ * @throws SvcError where the datasource cannot be reached
+ */
+export async function readTables(datasource: Datasource): Promise<DbTable[]> {
+  const [result] = await httpEngine.batch(datasource, [{ sql: READ }], { timeoutMs: TIMEOUT_MS, ownText: true });
+  return (result?.rows ?? []).map(([json]) => JSON.parse(json ?? 'null') as DbTable);
+}

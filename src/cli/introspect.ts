@@ -1,0 +1,110 @@
+/** `kg introspect DATASOURCE`: a starting script over the tables of a datasource, which it opens itself. */
+import { type Datasource, neonEndpoint, parseDatasourceSecret } from '../engine/datasource.ts';
+import { nearest, SvcError } from '../errors.ts';
+import { printConcept, printMapping, printProperty } from '../language/print.ts';
+import { quoteBack } from '../language/quote.ts';
+import { EMPTY_MODEL } from '../ontology/model.ts';
+import { Failure } from './failure.ts';
+import { startingModel } from './introspect-model.ts';
+import { type DbTable, readTables } from './introspect-read.ts';
+import { readSession } from './service-client.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What the script is to be about; all tables that the datasource's role may read where nothing is said, views only where they are named. */
+export interface Selection {
+  readonly schema: string | undefined;
+  /** A comma list of `table` or `schema.table`. */
+  readonly tables: string | undefined;
+}
+
+/**
+ * Reads the tables of a datasource and writes a script of modelling statements over them.
+ *
+ * @returns the script
+ * @throws Failure that says what is missing
+ */
+export async function introspect(name: string, selection: Selection, env: Env): Promise<string> {
+  const datasource = await findDatasource(name, env);
+  let tables: DbTable[];
+  try {
+    tables = await readTables(datasource);
+  } catch (e) {
+    if (!(e instanceof SvcError)) throw e;
+    const cause = e.cause instanceof Error ? `: ${e.cause.message}` : '';
+    throw new Failure(`${e.message}${cause} (${e.code})`);
+  }
+  return startingScript(chosen(tables, selection), name);
+}
+
+/** The variable that holds the secret of a datasource of that name. */
+export const secretName = (datasource: string): string => `DATASOURCE_${datasource.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
+
+/** The secret DATASOURCE_<NAME> of the environment, else, for `main`, the database of the session file. */
+async function findDatasource(name: string, env: Env): Promise<Datasource> {
+  const variable = secretName(name);
+  const secret = env[variable]?.trim();
+  if (secret) {
+    try {
+      return { name, ...parseDatasourceSecret(secret) };
+    } catch (e) {
+      if (e instanceof SvcError) throw new Failure(`${variable}: ${e.message}`);
+      throw e;
+    }
+  }
+  const file = env.SESSION_FILE?.trim() || '.dev/session.json';
+  const { database_url: url, sql_endpoint: endpoint } = name.toLowerCase() === 'main' ? await readSession(file) : {};
+  if (typeof url === 'string' && URL.canParse(url))
+    return { name, url, endpoint: typeof endpoint === 'string' ? endpoint : neonEndpoint(new URL(url).hostname) };
+  const orStart = name.toLowerCase() === 'main' ? `, or start a service here with npm start (there is no session file ${file})` : '';
+  throw new Failure(`no connection to the datasource ${name}: set ${variable}${orStart}`);
+}
+
+/** The tables that `selection` asks for. Throws Failure where there are none, or one of those named is unknown. */
+export function chosen(tables: readonly DbTable[], { schema, tables: named }: Selection): DbTable[] {
+  const inSchema = schema === undefined ? tables : tables.filter((t) => t.schema === schema);
+  if (inSchema.length === 0) {
+    const where = schema === undefined ? 'in this datasource' : `in the schema ${schema}`;
+    const near = schema === undefined ? undefined : nearest(schema, new Set(tables.map((t) => t.schema)));
+    throw new Failure(`there are no tables ${where} that its role may read${near === undefined ? '' : `; did you mean ${near}?`}`);
+  }
+  if (named === undefined) {
+    const own = inSchema.filter((t) => !t.isView);
+    if (own.length === 0) throw new Failure('there are only views; name those that are wanted with --tables');
+    return own;
+  }
+  const wanted = named.split(',').flatMap((n) => (n.trim() === '' ? [] : [n.trim()]));
+  const found = new Set<DbTable>();
+  for (const name of wanted) {
+    const matches = inSchema.filter((t) => t.name === name || `${t.schema}.${t.name}` === name);
+    if (matches.length === 0) {
+      const near = nearest(
+        name,
+        inSchema.map((t) => (name.includes('.') ? `${t.schema}.${t.name}` : t.name)),
+      );
+      throw new Failure(`there is no table ${name} that the datasource's role may read${near === undefined ? '' : `; did you mean ${near}?`}`);
+    }
+    for (const table of matches) found.add(table);
+  }
+  if (found.size === 0) throw new Failure('--tables names no table', 2);
+  return inSchema.filter((t) => found.has(t));
+}
+
+/** The script over tables: what was guessed as comments, then properties with descriptions, concepts, mappings. */
+export function startingScript(tables: readonly DbTable[], datasource: string): string {
+  const { properties, concepts, mappings, notes } = startingModel(tables, datasource);
+  const model = { ...EMPTY_MODEL, properties, concepts };
+  const comments = [
+    `A starting script over the datasource ${datasource}: read it, rename what should have another name, then`,
+    'npm run kg -- apply FILE --ontology NAME',
+    ...(datasource.toLowerCase() === 'main' ? [] : [`The ontology needs the datasource: ALTER ONTOLOGY NAME ADD DATASOURCE ${quoteBack(datasource)}`]),
+    ...notes,
+  ];
+  const groups = [
+    comments.map((c) => `-- ${c.replace(/\p{Cc}/gu, ' ')}`),
+    properties.filter((p) => p.description !== null).map((p) => `${printProperty(p)};`),
+    concepts.map((c) => `${printConcept(c, model, 'svc')};`),
+    mappings.map((m) => `${printMapping(m)};`),
+  ];
+  return groups.flatMap((lines) => (lines.length === 0 ? [] : [lines.join('\n')])).join('\n\n');
+}

@@ -1,0 +1,144 @@
+/** `npm run kg -- COMMAND`: the command line (decisions 10). */
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createToken } from '../auth/tokens.ts';
+import { quoteBack } from '../language/quote.ts';
+import { apply } from './apply.ts';
+import { Failure, faultText } from './failure.ts';
+import type { Selection } from './introspect.ts';
+import { readScript } from './script-file.ts';
+import { findService } from './service-client.ts';
+import type { Report } from './validate-data.ts';
+
+const HELP = `Usage: npm run kg -- COMMAND
+
+  apply FILE --ontology NAME     put a script into an ontology, which is made where it is missing;
+                                 a file that begins with CREATE ONTOLOGY needs no name
+  validate FILE                  check a script without a service; warnings leave the exit code at 0
+  validate --ontology NAME --data
+                                 check the data behind an ontology (keys, foreign keys, indexes) and keep numbers
+                                 of rows; errors give exit code 1. Opens the catalog by CATALOG_URL and datasources
+                                 by their secrets DATASOURCE_<NAME>, or those of npm start by the session file
+  doctor                         check service, token, catalog and datasources; a fault gives exit code 1
+  introspect DATASOURCE          print a starting script over the tables of a datasource
+    [--schema s] [--tables a,b]  (its secret DATASOURCE_<NAME>, or for main the session file's database)
+  token USER                     print a new API token of a user
+  token --new                    print a token for ADMIN_TOKEN, without a service
+  help                           print this
+
+FILE may be - for the standard input. The service is found by KG_URL and KG_TOKEN, else by the
+session file that npm start writes (SESSION_FILE, default .dev/session.json). PRODUCT_NAME names
+its paths (default svc). Exit codes: 0 done, 1 failed, 2 called wrongly.`;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Where lines go: results to `out`, faults to `err`. */
+export interface Output {
+  readonly out: (line: string) => void;
+  readonly err: (line: string) => void;
+}
+
+/** Runs one command. @returns the exit code */
+export async function main(args: readonly string[], env: Env, output: Output): Promise<number> {
+  try {
+    const result = await run(args, env);
+    const { lines, exitCode } = Array.isArray(result) ? { lines: result, exitCode: 0 } : result;
+    for (const line of lines) output.out(line);
+    return exitCode;
+  } catch (e) {
+    if (!(e instanceof Failure)) throw e;
+    output.err(e.exitCode === 2 ? `${e.message}\nnpm run kg -- help tells the commands` : e.message);
+    return e.exitCode;
+  }
+}
+
+async function run(args: readonly string[], env: Env): Promise<string[] | Report> {
+  const { command, operands, ontology, fresh, data, selection } = read(args);
+  const one = (what: string): string => {
+    const [operand, ...more] = operands;
+    if (operand === undefined || more.length > 0) throw new Failure(`${command} needs one ${what}`, 2);
+    return operand;
+  };
+  switch (command) {
+    case 'apply': {
+      const file = await readScript(one('FILE'), env);
+      return apply(await findService(env), file, ontology);
+    }
+    case 'validate': {
+      if (data) {
+        if (ontology === undefined || operands.length > 0) throw new Failure('validate --data needs --ontology NAME, and no FILE', 2);
+        const [{ validateData }, { loadNodeParser }] = await Promise.all([import('./validate-data.ts'), import('./node-parser.ts')]);
+        return validateData(ontology, env, await loadNodeParser());
+      }
+      const file = await readScript(one('FILE'), env);
+      // The parser and the planner are loaded for this command alone.
+      const [{ validateScript }, { loadNodeParser }] = await Promise.all([import('./validate.ts'), import('./node-parser.ts')]);
+      return validateScript(file, { parser: await loadNodeParser(), product: env.PRODUCT_NAME?.trim() || 'svc', ontology });
+    }
+    case 'doctor': {
+      if (operands.length > 0) throw new Failure('doctor takes no operands', 2);
+      const { doctor } = await import('./doctor.ts');
+      return doctor(env);
+    }
+    case 'introspect': {
+      const { introspect } = await import('./introspect.ts');
+      return [await introspect(one('DATASOURCE'), selection, env)];
+    }
+    case 'token':
+      return fresh ? [createToken()] : token(one('USER, or --new'), env);
+    case 'help':
+      return [HELP];
+    default:
+      throw new Failure(command === undefined ? 'a command is missing' : `unknown command ${command}`, 2);
+  }
+}
+
+interface Call {
+  readonly command: string | undefined;
+  readonly operands: readonly string[];
+  readonly ontology: string | undefined;
+  readonly fresh: boolean;
+  readonly data: boolean;
+  readonly selection: Selection;
+}
+
+function read(args: readonly string[]): Call {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        ontology: { type: 'string', short: 'o' },
+        new: { type: 'boolean' },
+        data: { type: 'boolean' },
+        schema: { type: 'string' },
+        tables: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+    const [command, ...operands] = positionals;
+    return {
+      command: values.help ? 'help' : command,
+      operands,
+      ontology: values.ontology,
+      fresh: values.new ?? false,
+      data: values.data ?? false,
+      selection: { schema: values.schema, tables: values.tables },
+    };
+  } catch (e) {
+    throw new Failure(e instanceof Error ? e.message : 'the arguments cannot be read', 2);
+  }
+}
+
+async function token(user: string, env: Env): Promise<string[]> {
+  const service = await findService(env);
+  const { fault, rows } = await service.query(`CREATE TOKEN FOR ${quoteBack(user)}`, '');
+  if (fault) throw new Failure(faultText(service.base, fault.code, fault.message, fault.hint));
+  const made = rows[0]?.token;
+  if (typeof made !== 'string') throw new Failure(`${service.base} made no token`);
+  return [made];
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  process.exitCode = await main(process.argv.slice(2), process.env, { out: console.log, err: console.error });
+}

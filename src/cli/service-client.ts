@@ -1,0 +1,98 @@
+/** The service as the command line reaches it: over REST, with a token. */
+import { readFile } from 'node:fs/promises';
+import { Failure } from './failure.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** An answer of `POST /<product>/api/query/`. */
+export interface Answer {
+  readonly status: number;
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** Set where the service refused. */
+  readonly fault?: { readonly code: string; readonly message: string; readonly hint: string | undefined; readonly position: number | undefined };
+}
+
+export interface ServiceClient {
+  readonly base: string;
+  query(sql: string, ontology: string): Promise<Answer>;
+}
+
+/**
+ * Finds the service by KG_URL and KG_TOKEN, else by the session file that `npm start` writes (SESSION_FILE, default
+ * .dev/session.json): decisions 10. The session's token goes to the session's address alone.
+ *
+ * @throws Failure that says what is missing
+ */
+export async function findService(env: Env): Promise<ServiceClient> {
+  const file = env.SESSION_FILE?.trim() || '.dev/session.json';
+  const given = env.KG_URL?.trim();
+  const session = given && env.KG_TOKEN ? {} : await readSession(file);
+  const base = withoutSlash(given || text(session.base_url) || '');
+  if (base === '') throw new Failure(`no service found: set KG_URL and KG_TOKEN, or start one here with npm start (there is no session file ${file})`);
+  const own = text(session.base_url) !== undefined && withoutSlash(text(session.base_url) ?? '') === base;
+  const token = env.KG_TOKEN?.trim() || (own ? text(session.admin_token) : undefined);
+  if (!token) throw new Failure(`no token for ${base}: set KG_TOKEN`);
+  const product = env.PRODUCT_NAME?.trim() || 'svc';
+  return { base, query: (sql, ontology) => query(`${base}/${product}/api/query/`, token, sql, ontology) };
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** The content of a session file; empty where there is none. Throws Failure where it is damaged. */
+export async function readSession(file: string): Promise<Readonly<Record<string, unknown>>> {
+  let content: string;
+  try {
+    content = await readFile(file, 'utf8');
+  } catch {
+    return {};
+  }
+  try {
+    const session: unknown = JSON.parse(content);
+    if (typeof session === 'object' && session !== null) return { ...session };
+  } catch {
+    // told below
+  }
+  throw new Failure(`the session file ${file} is damaged; npm start writes it anew`);
+}
+
+async function query(url: string, token: string, sql: string, ontology: string): Promise<Answer> {
+  let response: Response;
+  let body: string;
+  try {
+    response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': token },
+      body: JSON.stringify({ ontology_name: ontology, query: sql }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(300_000),
+    });
+    body = await response.text();
+  } catch (e) {
+    const cause = e instanceof Error && e.cause instanceof Error && 'code' in e.cause ? e.cause.code : e instanceof Error ? e.name : 'unknown fault';
+    throw new Failure(`the service at ${new URL(url).origin} does not answer (${String(cause)})`);
+  }
+  const answer = parsed(body);
+  if (response.ok && answer.status === 'success') return { status: response.status, rows: Array.isArray(answer.data) ? answer.data : [] };
+  if (answer.status !== 'error') throw new Failure(`${new URL(url).origin} answered ${response.status}, and not as this service does`);
+  const { position } = answer;
+  return {
+    status: response.status,
+    rows: [],
+    fault: {
+      code: text(answer.code) ?? 'error',
+      message: text(answer.data) ?? `HTTP ${response.status}`,
+      hint: text(answer.hint),
+      position: typeof position === 'number' ? position : undefined,
+    },
+  };
+}
+
+function parsed(body: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

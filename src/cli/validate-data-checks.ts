@@ -1,0 +1,160 @@
+/** Checks of an ontology's data: keys, to-one sides, foreign keys. */
+import { SvcError } from '../errors.ts';
+import type { Concept, Relationship } from '../ontology/graph.ts';
+import type { LinkDef, MappingDef, PropertyDef } from '../ontology/model.ts';
+import { sameName } from '../ontology/names.ts';
+import { type DataReader, type Finding, quoteName, ROWS } from './validate-data-reader.ts';
+
+const list = (names: readonly string[]): string => names.map((n) => `\`${n}\``).join(', ');
+const rows = (n: number): string => `${n} row${n === 1 ? '' : 's'}`;
+const keys = (n: number): string => `${n} key${n === 1 ? '' : 's'}`;
+const error = (code: string, object: string, message: string): Finding => ({ severity: 'error', code, object, message });
+const warning = (code: string, object: string, message: string): Finding => ({ severity: 'warning', code, object, message });
+
+/** What a check found; a check that the database refuses is a warning itself. */
+export async function guarded(object: string, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  try {
+    return await check();
+  } catch (e) {
+    if (!(e instanceof SvcError)) throw e;
+    if (e.status >= 500 && e.code !== 'statement_timeout') throw e;
+    const cause = e.cause instanceof Error ? `: ${e.cause.message}` : '';
+    return [warning('not_checked', object, `could not be checked: ${e.message}${e.status >= 500 ? cause : ''} (${e.code})`)];
+  }
+}
+
+const isNull = (names: readonly string[]): string => names.map((n) => `${quoteName(n)} IS NULL`).join(' OR ');
+
+/** The mappings that give rows to a concept that holds a key, and to those below it. */
+const mappingsUnder = (holder: Concept): readonly { readonly mapping: MappingDef; readonly target: Concept }[] =>
+  holder.rows.kind === 'mappings' && !holder.rows.standIn ? holder.rows.sources : [];
+
+/** Keys of one hierarchy: NULL, twice within a mapping, or in two mappings. */
+export async function checkKeys(reader: DataReader, holder: Concept): Promise<readonly Finding[]> {
+  const key = (holder.key?.properties ?? []).map((p) => p.name);
+  const sources = mappingsUnder(holder).filter(({ target }) => target.key?.holder === holder);
+  const found: Finding[] = [];
+  for (const { mapping, target } of sources) {
+    const graph = reader.alone(mapping);
+    found.push(
+      ...(await guarded(`mapping ${mapping.name}`, async () => {
+        const n = await reader.count(`SELECT count(*) AS n FROM svc.${quoteName(target.name)} WHERE ${isNull(key)}`, graph);
+        return n === 0
+          ? []
+          : [error('null_key', `mapping ${mapping.name}`, `${rows(n)} without a primary key: ${list(key)} of \`${target.name}\` must not be NULL`)];
+      })),
+    );
+  }
+  for (const [datasource, group] of Map.groupBy(sources, (s) => s.mapping.datasource)) {
+    found.push(...(await guarded(`concept ${holder.name}`, () => checkGroup(reader, holder, datasource, group))));
+  }
+  return found;
+}
+
+interface Twice {
+  readonly within: readonly { readonly m: number; readonly n: number; readonly id: string }[] | null;
+  readonly across: readonly { readonly ms: readonly number[]; readonly n: number; readonly id: string }[] | null;
+}
+
+/** Mappings of one datasource: their entity ids, counted by mapping and over all of them. */
+async function checkGroup(
+  reader: DataReader,
+  holder: Concept,
+  datasource: string,
+  sources: readonly { readonly mapping: MappingDef; readonly target: Concept }[],
+): Promise<Finding[]> {
+  const branches = sources.map(({ mapping, target }, i) => {
+    const { sql, params } = reader.plan(`SELECT entity_id AS id FROM svc.${quoteName(target.name)}`, reader.alone(mapping));
+    if (params.length > 0) throw new Error('the plan of an entity_id has parameters');
+    return `SELECT ${i} AS m, x.j->>'id' AS id FROM (${sql}) AS x(j)`;
+  });
+  const [answer] = (await reader.run(
+    datasource,
+    `WITH g AS (SELECT id, m, count(*) AS n FROM (${branches.join(' UNION ALL ')}) AS k WHERE id IS NOT NULL GROUP BY id, m),
+      h AS (SELECT id, json_agg(m ORDER BY m)::text AS ms FROM g GROUP BY id HAVING count(*) > 1)
+    SELECT json_build_object(
+      'within', (SELECT json_agg(w) FROM (SELECT m, count(*) AS n, min(id) AS id FROM g WHERE n > 1 GROUP BY m ORDER BY m) w),
+      'across', (SELECT json_agg(json_build_object('ms', a.ms::json, 'n', a.n, 'id', a.id)) FROM (SELECT ms, count(*) AS n, min(id) AS id FROM h GROUP BY ms ORDER BY ms) a))`,
+  )) as unknown as [Twice];
+  const found: Finding[] = [];
+  const at = (i: number) => sources[i] as (typeof sources)[number];
+  for (const { m, n, id } of answer.within ?? []) {
+    const { mapping, target } = at(m);
+    found.push(error('key_not_unique', `mapping ${mapping.name}`, `more than one of its rows for ${keys(n)} of \`${target.name}\`, e.g. ${id}`));
+  }
+  for (const { ms, n, id } of answer.across ?? []) {
+    const shared = ms.map(at);
+    const kin = shared.flatMap((a) => shared.filter((b) => a !== b && a.target !== b.target && b.target.isA(a.target)).map((b) => ({ upper: a, lower: b })))[0];
+    const names = list(shared.map((s) => s.mapping.name));
+    found.push(
+      kin
+        ? error(
+            'duplicate_rows',
+            `concept ${kin.upper.target.name}`,
+            `the mappings ${names} share ${keys(n)}, e.g. ${id}: ${kin.lower.target.name} is a ${kin.upper.target.name}, so those rows stand twice in \`${kin.upper.target.name}\``,
+          )
+        : error('key_shared', `concept ${holder.name}`, `the mappings ${names} share ${keys(n)}, e.g. ${id}: those rows stand twice in \`${holder.name}\``),
+    );
+  }
+  return found;
+}
+
+/** Whether a hop over foreign keys finds at most one row: it names the target's whole key. */
+const isToOne = ({ kind, references, target }: Relationship): boolean =>
+  kind === 'fk' && target.key !== null && target.key.properties.every((k) => references.some((p) => sameName(p.name, k.name)));
+
+/** Targets of to-one hops whose key stands in several rows: a path to them would double the rows it starts from. */
+export async function checkToOne(reader: DataReader, r: Relationship, known: Map<string, Promise<number>>): Promise<readonly Finding[]> {
+  if (!isToOne(r)) return [];
+  const names = r.references.map((p) => p.name);
+  const columns = names.map(quoteName).join(', ');
+  const sql = `SELECT count(*) AS n FROM (SELECT ${columns} FROM svc.${quoteName(r.target.name)} WHERE NOT (${isNull(names)}) GROUP BY ${columns} HAVING count(*) > 1) AS q`;
+  return guarded(`relationship ${r.from.name}.${r.name}`, async () => {
+    let counting = known.get(sql);
+    if (counting === undefined) {
+      counting = reader.count(sql);
+      known.set(sql, counting);
+    }
+    const n = await counting;
+    const message = `leads to one \`${r.target.name}\`, but ${list(names)} of it ${names.length === 1 ? 'has' : 'have'} ${n} value${n === 1 ? '' : 's'} in more than one row: paths over it double rows`;
+    return n === 0 ? [] : [error('to_one_not_unique', `relationship ${r.from.name}.${r.name}`, message)];
+  });
+}
+
+const missing = (source: string, columns: readonly string[], target: string, references: readonly string[]): string => {
+  const set = columns.map((c) => `s.${quoteName(c)} IS NOT NULL`).join(' AND ');
+  const equal = columns.map((c, i) => `t.${quoteName(references[i] ?? '')} = s.${quoteName(c)}`).join(' AND ');
+  return `SELECT count(*) AS n FROM ${source} AS s WHERE ${set} AND NOT EXISTS (SELECT 1 FROM svc.${quoteName(target)} AS t WHERE ${equal})`;
+};
+
+/** Values of foreign keys that no row of the target has. A relationship that starts at its own key is looked at from the other end. */
+export async function checkDangling(reader: DataReader, r: Relationship): Promise<readonly Finding[]> {
+  if (r.kind === 'mtm') {
+    const found: Finding[] = [];
+    for (const { mapping, near, far } of r.links) for (const end of [near, far]) found.push(...(await danglingLink(reader, mapping, end)));
+    return found;
+  }
+  const covers = (properties: readonly PropertyDef[], of: Concept): boolean =>
+    of.key?.properties.every((k) => properties.some((p) => sameName(p.name, k.name))) ?? false;
+  const reversed = !covers(r.references, r.target) && covers(r.source, r.from);
+  const [from, source, target, references] = reversed ? [r.target, r.references, r.from, r.source] : [r.from, r.source, r.target, r.references];
+  const columns = source.map((p) => p.name);
+  const object = `relationship ${r.from.name}.${r.name}`;
+  return guarded(object, async () => {
+    const n = await reader.count(
+      missing(
+        `svc.${quoteName(from.name)}`,
+        columns,
+        target.name,
+        references.map((p) => p.name),
+      ),
+    );
+    return n === 0 ? [] : [warning('dangling_key', object, `${rows(n)} of \`${from.name}\` with ${list(columns)} that no \`${target.name}\` has`)];
+  });
+}
+
+const danglingLink = (reader: DataReader, mapping: MappingDef, end: LinkDef['forward']): Promise<readonly Finding[]> =>
+  guarded(`mapping ${mapping.name}`, async () => {
+    const n = await reader.count(missing(`vsvc.${quoteName(ROWS)}`, end.columns, end.concept, end.references), reader.over(mapping));
+    return n === 0 ? [] : [warning('dangling_key', `mapping ${mapping.name}`, `${rows(n)} with ${list(end.columns)} that no \`${end.concept}\` has`)];
+  });

@@ -1,0 +1,153 @@
+/** Columns that paths join by, and the indexes that the tables have on them. */
+import type { SqlParser } from '../language/parser.ts';
+import type { Concept, Graph } from '../ontology/graph.ts';
+import type { MappingDef } from '../ontology/model.ts';
+import { sameName } from '../ontology/names.ts';
+import { identifier } from '../planner/print/lexical.ts';
+import { guarded } from './validate-data-checks.ts';
+import type { DataReader, Finding } from './validate-data-reader.ts';
+
+/** Columns of one table. */
+interface Joined {
+  readonly datasource: string;
+  readonly schema: string;
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** The relationship that joins by them. */
+  readonly by: string;
+}
+
+/** Columns of tables that relationships join by, as far as mappings give them as they are; each once. */
+export function joinedColumns(graph: Graph, parser: SqlParser): Joined[] {
+  const found = new Map<string, Joined>();
+  const physical = new Map<MappingDef, ReadonlyMap<string, Physical>>();
+  const add = (mapping: MappingDef, names: readonly string[], by: string): void => {
+    let known = physical.get(mapping);
+    if (known === undefined) {
+      known = physicalColumns(mapping.sql, parser);
+      physical.set(mapping, known);
+    }
+    const columns = names.map((name) => [...(known ?? [])].find(([n]) => sameName(n, name))?.[1]);
+    const [first] = columns;
+    if (!first || !columns.every((c) => c?.schema === first.schema && c.table === first.table)) return;
+    const joined = { datasource: mapping.datasource, schema: first.schema, table: first.table, columns: columns.map((c) => (c as Physical).column), by };
+    const key = JSON.stringify([joined.datasource, joined.schema, joined.table, [...joined.columns].sort()]);
+    if (!found.has(key)) found.set(key, joined);
+  };
+  const side = (concept: Concept, names: readonly string[], by: string): void => {
+    for (const mapping of behind(concept)) add(mapping, names, by);
+  };
+  for (const concept of graph.concepts) {
+    for (const r of concept.relationships) {
+      if (r.from !== concept || r.isInverse) continue;
+      const by = `${concept.name}.${r.name}`;
+      if (r.kind === 'fk') {
+        side(
+          concept,
+          r.source.map((p) => p.name),
+          by,
+        );
+        side(
+          r.target,
+          r.references.map((p) => p.name),
+          by,
+        );
+      }
+      for (const { mapping, near, far } of r.links) {
+        for (const end of [near, far]) {
+          add(mapping, end.columns, by);
+          const ended = graph.concept(end.concept);
+          if (ended) side(ended, end.references, by);
+        }
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+/** The mappings behind a concept; those of what a logic concept is defined on. */
+function behind(concept: Concept): readonly MappingDef[] {
+  const seen = new Set<Concept>();
+  let at = concept;
+  while (at.rows.kind === 'logic' && !seen.has(at)) {
+    seen.add(at);
+    at = at.rows.source;
+  }
+  return at.rows.kind === 'mappings' ? at.rows.sources.map((s) => s.mapping) : [];
+}
+
+interface Physical {
+  readonly schema: string;
+  readonly table: string;
+  readonly column: string;
+}
+
+interface Ranged {
+  readonly schemaname?: string;
+  readonly relname?: string;
+  readonly alias?: { readonly aliasname?: string };
+}
+
+/** The table's column behind each column of a SELECT that names it plainly; the others are left out. */
+export function physicalColumns(sql: string, parser: SqlParser): ReadonlyMap<string, Physical> {
+  const columns = new Map<string, Physical>();
+  let statement: unknown;
+  try {
+    statement = parser.parse(sql).stmts?.[0]?.stmt;
+  } catch {
+    return columns; // written with back-quotes or the like: its columns are not looked at
+  }
+  // biome-ignore lint/suspicious/noExplicitAny: the grammar's tree, of which little is looked at
+  const select = (statement as any)?.SelectStmt;
+  if (!select || (select.op && select.op !== 'SETOP_NONE') || select.withClause || select.groupClause) return columns;
+  const ranges: Ranged[] = [];
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  const visit = (item: any): boolean => {
+    if (item?.RangeVar) ranges.push(item.RangeVar);
+    else if (item?.JoinExpr) return visit(item.JoinExpr.larg) && visit(item.JoinExpr.rarg);
+    else return false;
+    return true;
+  };
+  const plain = (select.fromClause ?? []).map(visit).every(Boolean);
+  for (const target of select.targetList ?? []) {
+    const fields: readonly string[] | undefined = target.ResTarget?.val?.ColumnRef?.fields?.map((f: { String?: { sval?: string } }) => f.String?.sval ?? '');
+    const column = fields?.at(-1);
+    if (!fields || !column) continue;
+    const qualifier = fields.at(-2);
+    const range =
+      qualifier === undefined ? (plain && ranges.length === 1 ? ranges[0] : undefined) : ranges.find((r) => (r.alias?.aliasname ?? r.relname) === qualifier);
+    if (range?.relname) columns.set(target.ResTarget.name ?? column, { schema: range.schemaname ?? 'public', table: range.relname, column });
+  }
+  return columns;
+}
+
+/** First columns of the valid, whole indexes of a table; null where it is none that can have one (a view, a foreign table). */
+const INDEXED = `SELECT json_build_object('schema', n.nspname, 'table', c.relname, 'first', (
+    SELECT coalesce(json_agg(DISTINCT a.attname), '[]') FROM pg_catalog.pg_index i
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+    WHERE i.indrelid = c.oid AND i.indisvalid AND i.indpred IS NULL))::text
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind IN ('r', 'p') AND (n.nspname, c.relname) IN (SELECT x->>0, x->>1 FROM json_array_elements($1::json) x)`;
+
+/** Tables without an index that begins with a column that a path joins by. */
+export async function checkIndexes(reader: DataReader): Promise<readonly Finding[]> {
+  const found: Finding[] = [];
+  for (const [datasource, group] of Map.groupBy(joinedColumns(reader.context.graph, reader.context.parser), (j) => j.datasource)) {
+    found.push(
+      ...(await guarded(`datasource ${datasource}`, async () => {
+        const tables = (await reader.run(datasource, INDEXED, [JSON.stringify(group.map((j) => [j.schema, j.table]))])) as unknown as {
+          readonly schema: string;
+          readonly table: string;
+          readonly first: readonly string[];
+        }[];
+        return group.flatMap(({ schema, table, columns, by }): Finding[] => {
+          const known = tables.find((t) => t.schema === schema && t.table === table);
+          if (!known || columns.some((c) => known.first.includes(c))) return [];
+          const index = `CREATE INDEX ON ${identifier(schema)}.${identifier(table)} (${columns.map(identifier).join(', ')})`;
+          return [{ severity: 'warning', code: 'missing_index', object: `relationship ${by}`, message: `paths join by columns without an index: ${index}` }];
+        });
+      })),
+    );
+  }
+  return found;
+}

@@ -1,0 +1,86 @@
+/** Questions about the data of an ontology, asked in its own language, and what is found. */
+import type { Datasource } from '../engine/datasource.ts';
+import { httpEngine } from '../engine/engine.ts';
+import type { SqlParser } from '../language/parser.ts';
+import { compile } from '../ontology/compile.ts';
+import type { Graph } from '../ontology/graph.ts';
+import type { MappingDef } from '../ontology/model.ts';
+import { fold } from '../ontology/names.ts';
+import { type Plan, planSelect } from '../planner/index.ts';
+
+/** What a check has to tell. */
+export interface Finding {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  /** What it is about, e.g. `concept city`. */
+  readonly object: string;
+  readonly message: string;
+}
+
+/** What a reader works with. */
+export interface DataContext {
+  readonly graph: Graph;
+  readonly parser: SqlParser;
+  readonly product: string;
+  readonly activeDatasource: string;
+  readonly allowedFunctions: ReadonlySet<string>;
+  /** Connections by the datasource's key. */
+  readonly datasources: ReadonlyMap<string, Datasource>;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Below the 300 s after which Node's fetch gives an answer up. */
+const TIMEOUT_MS = 280_000;
+
+/** The name under which `over` shows the rows of one mapping. */
+export const ROWS = 'mapping_rows';
+
+export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+export class DataReader {
+  readonly context: DataContext;
+
+  constructor(context: DataContext) {
+    this.context = context;
+  }
+
+  /** A SELECT over the ontology, or over a part of it. @throws SvcError where it does not plan */
+  plan(sql: string, graph: Graph = this.context.graph): Plan {
+    const { parser, product, activeDatasource, allowedFunctions } = this.context;
+    return planSelect({ graph, parser, product, activeDatasource, allowedFunctions }, { text: sql, offset: 0 });
+  }
+
+  /** The first row of such a SELECT. @throws SvcError */
+  async first(sql: string, graph?: Graph): Promise<Row> {
+    const { datasource, sql: text, params } = this.plan(sql, graph);
+    const [row] = await this.run(datasource, text, params);
+    return row ?? {};
+  }
+
+  /** The column `n` of the first row. @throws SvcError */
+  async count(sql: string, graph?: Graph): Promise<number> {
+    return Number((await this.first(sql, graph)).n ?? 0);
+  }
+
+  /** Rows of a statement in the datasource's own terms that yields one column of JSON. @throws SvcError */
+  async run(datasource: string, sql: string, params: readonly (string | null)[] = []): Promise<Row[]> {
+    const connection = this.context.datasources.get(fold(datasource));
+    if (!connection) throw new Error(`no connection to ${datasource}`);
+    const [result] = await httpEngine.batch(connection, [{ sql, params }], { timeoutMs: TIMEOUT_MS, ownText: true });
+    return (result?.rows ?? []).map(([json]) => JSON.parse(json ?? '{}') as Row);
+  }
+
+  /** The ontology as if `mapping` were its only one. */
+  alone(mapping: MappingDef): Graph {
+    const { model, ontology } = this.context.graph;
+    return compile({ ...model, mappings: [mapping] }, ontology);
+  }
+
+  /** The ontology with the rows of a mapping's own SELECT as the view `ROWS`. */
+  over({ datasource, sql, columns }: MappingDef): Graph {
+    const { model, ontology } = this.context.graph;
+    const view = { name: ROWS, cube: false, datasource, description: null, tags: {}, sql, columns };
+    return compile({ ...model, views: [view] }, ontology);
+  }
+}

@@ -1,0 +1,123 @@
+/** `kg validate --ontology NAME --data`: checks the data behind an ontology and counts it. */
+import { keepCounts, type RowCount } from '../catalog/counts.ts';
+import { type CatalogDb, DbError, neonDb } from '../catalog/db.ts';
+import { findOntology, ontologyNames } from '../catalog/operator.ts';
+import { readModel } from '../catalog/versions.ts';
+import type { Datasource } from '../engine/datasource.ts';
+import { nearest, SvcError } from '../errors.ts';
+import type { SqlParser } from '../language/parser.ts';
+import { compile } from '../ontology/compile.ts';
+import { fold } from '../ontology/names.ts';
+import { Failure } from './failure.ts';
+import { checkDangling, checkKeys, checkToOne, guarded } from './validate-data-checks.ts';
+import { checkIndexes } from './validate-data-indexes.ts';
+import { catalogConnection, secretConnection } from './validate-data-places.ts';
+import { DataReader, type Finding, quoteName, ROWS } from './validate-data-reader.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Lines for the caller, and the exit code: 1 where there are errors. */
+export interface Report {
+  readonly lines: readonly string[];
+  readonly exitCode: number;
+}
+
+/**
+ * Reads the model from the catalog, checks the data of its mappings with the roles that queries run as, and keeps the
+ * numbers of rows beside the version.
+ *
+ * @throws Failure where a database is not known or does not answer, or there is no such ontology
+ */
+export async function validateData(name: string, env: Env, parser: SqlParser): Promise<Report> {
+  const connection = await catalogConnection(env);
+  if (!connection) throw new Failure('no catalog found: set CATALOG_URL, as the service has it, or start a service here with npm start');
+  const db = neonDb(connection);
+  try {
+    return await validated(name, env, parser, db);
+  } catch (e) {
+    if (e instanceof DbError) throw new Failure(`the catalog: ${e.message} (${e.sqlstate}); npm run migrate brings it up to date`);
+    if (!(e instanceof SvcError)) throw e;
+    const cause = e.cause instanceof Error ? `: ${e.cause.message}` : '';
+    throw new Failure(`${e.message}${cause} (${e.code})`);
+  }
+}
+
+async function validated(name: string, env: Env, parser: SqlParser, db: CatalogDb): Promise<Report> {
+  const stored = await findOntology(db, name);
+  const model = stored && (await readModel(db, stored.id, stored.version));
+  if (!stored || !model) {
+    const near = nearest(name, await ontologyNames(db));
+    throw new Failure(`there is no ontology ${name}${near === undefined ? '' : `; did you mean ${near}?`}`);
+  }
+  const graph = compile(model, stored.name);
+  const used = new Set([...model.mappings.map((m) => fold(m.datasource)), ...model.views.flatMap((v) => (v.datasource === null ? [] : [fold(v.datasource)]))]);
+  const datasources = new Map<string, Datasource>();
+  for (const { name: datasource, key, secret, active } of stored.datasources) {
+    if (!active && !used.has(key)) continue;
+    const found = await secretConnection(datasource, secret, env);
+    if (!found && used.has(key)) throw new Failure(`no connection to the datasource ${datasource}: set ${secret}, as the service has it`);
+    if (found) datasources.set(key, found);
+  }
+  for (const key of used)
+    if (!stored.datasources.some((d) => d.key === key)) throw new Failure(`the datasource ${key} of a mapping is not attached to ${stored.name}`);
+  const reader = new DataReader({
+    graph,
+    parser,
+    product: 'svc',
+    activeDatasource: stored.datasources.find((d) => d.active)?.name ?? 'main',
+    allowedFunctions: new Set((stored.allowedFunctions ?? '').split(',').flatMap((f) => (f.trim() === '' ? [] : [fold(f.trim())]))),
+    datasources,
+  });
+  const { counts, findings } = await counted(reader);
+  findings.push(...(await checked(reader)));
+  await db.batch(keepCounts(stored.version, counts));
+  return report(stored.name, stored.version, counts, findings);
+}
+
+/** Numbers of rows of mappings, of concepts with rows, and of views. */
+async function counted(reader: DataReader): Promise<{ counts: RowCount[]; findings: Finding[] }> {
+  const { graph } = reader.context;
+  const counts: RowCount[] = [];
+  const findings: Finding[] = [];
+  const count = async (kind: RowCount['kind'], name: string, sql: string, over?: () => typeof graph): Promise<void> => {
+    const failed = await guarded(`${kind} ${name}`, async () => {
+      counts.push({ kind, name, rows: await reader.count(sql, over?.()) });
+      return [];
+    });
+    findings.push(...failed);
+  };
+  for (const m of graph.model.mappings) await count('mapping', m.name, `SELECT count(*) AS n FROM vsvc.${quoteName(ROWS)}`, () => reader.over(m));
+  for (const c of graph.concepts) {
+    if (c.rows.kind === 'mappings' && c.rows.sources.length === 0) continue;
+    await count('concept', c.name, `SELECT count(*) AS n FROM svc.${quoteName(c.name)}`);
+  }
+  for (const v of graph.model.views) await count('view', v.name, `SELECT count(*) AS n FROM vsvc.${quoteName(v.name)}`);
+  return { counts, findings };
+}
+
+async function checked(reader: DataReader): Promise<Finding[]> {
+  const { graph } = reader.context;
+  const findings: Finding[] = [];
+  for (const concept of graph.concepts) if (concept.key?.holder === concept && !concept.def?.logic) findings.push(...(await checkKeys(reader, concept)));
+  const known = new Map<string, Promise<number>>();
+  const relationships = graph.concepts.flatMap((c) => c.relationships.filter((r) => r.from === c));
+  for (const r of relationships) findings.push(...(await checkToOne(reader, r, known)));
+  for (const r of relationships) if (!r.isInverse) findings.push(...(await checkDangling(reader, r)));
+  findings.push(...(await checkIndexes(reader)));
+  return findings;
+}
+
+function report(ontology: string, version: string, counts: readonly RowCount[], findings: readonly Finding[]): Report {
+  const of = (severity: Finding['severity']): readonly Finding[] => findings.filter((f) => f.severity === severity);
+  const [errors, warnings] = [of('error'), of('warning')];
+  const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+  const kinds = (['mapping', 'concept', 'view'] as const).map((kind) => many(counts.filter((c) => c.kind === kind).length, kind)).join(', ');
+  return {
+    lines: [
+      ...counts.map(({ kind, name, rows }) => `${ontology}: ${kind} ${name}: ${many(rows, 'row')}`),
+      ...[...errors, ...warnings].map((f) => `${ontology}: ${f.object}: ${f.severity}: ${f.message} (${f.code})`),
+      `${ontology}: rows of ${kinds} counted for version ${version}, ${many(errors.length, 'error')}, ${many(warnings.length, 'warning')}`,
+    ],
+    exitCode: errors.length > 0 ? 1 : 0,
+  };
+}

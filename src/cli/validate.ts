@@ -1,0 +1,70 @@
+/** `kg validate FILE`: reads a script as the service would, on an empty ontology, without a service. */
+import { positionOf, SvcError } from '../errors.ts';
+import { parseStatement } from '../language/classify.ts';
+import { createSqlReader } from '../language/expressions.ts';
+import type { SqlParser } from '../language/parser.ts';
+import { splitScript } from '../language/split.ts';
+import { type ApplyContext, applyStatement, finish, Places } from '../ontology/apply.ts';
+import { EMPTY_MODEL, type Model } from '../ontology/model.ts';
+import { checkModel } from '../planner/check.ts';
+import { Failure, faultText } from './failure.ts';
+import { placeIn, type ScriptFile } from './script-file.ts';
+
+export interface Validation {
+  readonly parser: SqlParser;
+  readonly product: string;
+  /** The ontology's name where the script does not make one. */
+  readonly ontology: string | undefined;
+}
+
+/**
+ * Checks a script. Statements that are not about the model (datasources, agents, grants, queries) are only read.
+ *
+ * @returns lines for the caller: warnings, then a summary
+ * @throws Failure with the place of the first fault
+ */
+export function validateScript(file: ScriptFile, { parser, product, ontology }: Validation): string[] {
+  try {
+    let name = ontology ?? 'ontology';
+    let model: Model = EMPTY_MODEL;
+    const places = new Places();
+    const reader = createSqlReader(parser, product);
+    const context: ApplyContext = { ...reader, ontology: name, datasources: null, activeDatasource: 'main', product, places };
+    let count = 0;
+    for (const source of splitScript(file.text)) {
+      count++;
+      const statement = parseStatement(source);
+      switch (statement.kind) {
+        case 'create_property':
+        case 'create_measure':
+        case 'create_concept':
+        case 'create_mapping':
+        case 'create_view':
+        case 'alter_tag':
+        case 'alter_ontology':
+        case 'drop':
+          model = applyStatement(model, statement, context);
+          break;
+        case 'create_ontology':
+          name = statement.name.text;
+          break;
+      }
+    }
+    const { graph, warnings, pieces } = finish(EMPTY_MODEL, model, { ...context, ontology: name });
+    checkModel(
+      graph,
+      parser,
+      pieces.flatMap((p) => (p.kind === 'measure' ? [] : [{ ...p, kind: p.kind }])),
+      { product },
+    );
+    return [
+      ...warnings.map((w) => `${placeIn(file, position(file, w.offset))}: warning: ${w.message} (${w.code})`),
+      `${file.path}: ${count} statement${count === 1 ? '' : 's'}, ${warnings.length} warning${warnings.length === 1 ? '' : 's'}`,
+    ];
+  } catch (e) {
+    if (!(e instanceof SvcError)) throw e;
+    throw new Failure(faultText(placeIn(file, position(file, e.offset)), e.code, e.message, e.hint));
+  }
+}
+
+const position = (file: ScriptFile, offset: number | undefined): number | undefined => (offset === undefined ? undefined : positionOf(file.text, offset));

@@ -1,0 +1,332 @@
+/**
+ * Environment → one typed, validated object. The only reader of environment variables: index.ts calls `readConfig` and
+ * hands the result down. Runs in Node too (dev/start.ts asks `isSetting` what to hand on to the Worker).
+ */
+
+/** What a variable may hold: wrangler hands on text, booleans and numbers. Bindings (KV, Durable Objects) are skipped. */
+export type Env = Readonly<Record<string, unknown>>;
+
+/** A setting that does not hold what it must. The message names the variable, never its value. */
+export class ConfigError extends Error {
+  readonly variable: string;
+  constructor(variable: string, expected: string) {
+    super(`${variable} must be ${expected}`);
+    this.name = 'ConfigError';
+    this.variable = variable;
+  }
+}
+
+/** A database behind an SQL-over-HTTP endpoint. `endpoint` null: Neon's own address, derived from the host. */
+export interface Connection {
+  readonly url: string;
+  readonly endpoint: string | null;
+}
+
+/** The settings of one tenant's tokens (`JWT_<TENANT>_*`), unchecked: a bad key concerns that tenant's callers alone. */
+export interface TenantConfig {
+  readonly key: string | null;
+  readonly algorithms: readonly string[];
+  readonly audience: string | null;
+  readonly issuer: string | null;
+  readonly jwksUrl: string | null;
+}
+
+export interface Config {
+  readonly product: string;
+  /** Without a trailing slash; null: the request's own origin, on loopback only. */
+  readonly publicUrl: string | null;
+  /** Null: not set, so nothing can be answered but `health`. */
+  readonly catalog: Connection | null;
+  /** Values of DATASOURCE_<NAME> by the variable's name, as they stand there (`parseConnection` reads one). */
+  readonly datasourceSecrets: Readonly<Record<string, string>>;
+  readonly sessionSecret: string | null;
+  readonly adminToken: string | null;
+  readonly apiTokenTtlDays: number;
+  readonly apiAuthSalt: string | null;
+  readonly statementTimeoutMs: number;
+  readonly asyncTimeoutMs: number;
+  /** 0 = off. */
+  readonly resultCacheTtlSeconds: number;
+  readonly corsOrigins: readonly string[];
+  readonly locationHint: string | null;
+  readonly auditRetentionDays: number;
+  readonly historyRetentionDays: number;
+  readonly jwt: {
+    readonly enabled: boolean;
+    readonly user: 'email' | 'username';
+    readonly type: string;
+    readonly tenantUser: boolean;
+    /** By tenant id in upper case; `DEFAULT` is the one without a header. */
+    readonly tenants: Readonly<Record<string, TenantConfig>>;
+  };
+  readonly mcp: {
+    readonly defaultOntology: string | null;
+    readonly defaultAgent: string | null;
+    readonly corsOrigins: readonly string[];
+    readonly debug: boolean;
+    readonly rowLimit: number;
+    readonly dcrEnabled: boolean;
+    readonly clientId: string | null;
+    readonly clientSecret: string | null;
+    readonly issuer: string | null;
+    readonly redirectUris: readonly string[];
+  };
+  readonly llm: {
+    readonly type: string | null;
+    readonly model: string | null;
+    readonly apiKey: string | null;
+    readonly baseUrl: string | null;
+    readonly temperature: number | null;
+    readonly timeoutSeconds: number;
+    readonly additionalParams: Readonly<Record<string, unknown>>;
+  };
+  /** What `get_config` may tell, by exact name: only listed variables that hold no secret. */
+  readonly tellable: ReadonlyMap<string, string>;
+}
+
+/** Every setting with a fixed name; docs/configuration.md explains them. */
+export const SETTING_NAMES: readonly string[] = [
+  'PRODUCT_NAME',
+  'PUBLIC_URL',
+  'CATALOG_URL',
+  'SESSION_SECRET',
+  'ADMIN_TOKEN',
+  'API_TOKEN_TTL',
+  'API_AUTH_SALT',
+  'ALLOWED_CONFIG_ENVS_IN_API',
+  'STATEMENT_TIMEOUT_MS',
+  'ASYNC_TIMEOUT_MS',
+  'RESULT_CACHE_TTL',
+  'CORS_ORIGINS',
+  'DO_LOCATION_HINT',
+  'AUDIT_RETENTION_DAYS',
+  'HISTORY_RETENTION_DAYS',
+  'ENABLE_TOKEN',
+  'JWT_USE_EMAIL_OR_USER',
+  'JWT_TYPE',
+  'JWT_USE_TENANT_USER',
+  'MCP_OAUTH_DCR_ENABLED',
+  'MCP_OAUTH_CLIENT_ID',
+  'MCP_OAUTH_CLIENT_SECRET',
+  'MCP_OAUTH_ISSUER',
+  'MCP_OAUTH_REDIRECT_URIS',
+  'MCP_DEFAULT_ONTOLOGY',
+  'MCP_DEFAULT_AGENT',
+  'MCP_CORS_ORIGINS',
+  'MCP_DEBUG',
+  'ROW_LIMIT',
+  'LLM_TYPE',
+  'LLM_MODEL',
+  'LLM_API_KEY',
+  'LLM_BASE_URL',
+  'LLM_TEMPERATURE',
+  'LLM_TIMEOUT',
+  'LLM_ADDITIONAL_PARAMS',
+];
+
+const TENANT_SETTING = /^JWT_([A-Z0-9_]{1,64})_(KEY|ALGORITHM|AUDIENCE|ISSUER|JWKS_URL)$/;
+const DATASOURCE_SETTING = /^DATASOURCE_[A-Z0-9_]{1,100}$/;
+const SECRET_SETTINGS = new Set([
+  'CATALOG_URL',
+  'SESSION_SECRET',
+  'ADMIN_TOKEN',
+  'API_AUTH_SALT',
+  'MCP_OAUTH_CLIENT_SECRET',
+  'LLM_API_KEY',
+  'LLM_ADDITIONAL_PARAMS',
+]);
+const SECRET_WORD = /KEY|SECRET|SALT|TOKEN|PASS|CREDENTIAL|DATABASE|DATASOURCE|CATALOG/i;
+
+/** Whether an environment variable of this name is a setting of the service (`JWT_<TENANT>_*` and `DATASOURCE_<NAME>` too). */
+export const isSetting = (name: string): boolean => SETTING_NAMES.includes(name) || TENANT_SETTING.test(name) || DATASOURCE_SETTING.test(name);
+
+/** Whether CREATE DATASOURCE may name this variable (decisions 6). */
+export const isDatasourceSecret = (name: string): boolean => DATASOURCE_SETTING.test(name);
+
+/**
+ * Reads all settings. A variable that is unset or the empty text has its default.
+ * @throws ConfigError naming the first variable that does not hold what it must
+ */
+export function readConfig(env: Env): Config {
+  const text = (name: string): string | null => {
+    const value = textOf(env[name]);
+    return value === undefined || value.trim() === '' ? null : value.trim();
+  };
+  const number = (name: string, fallback: number, least = 0, most = Number.MAX_SAFE_INTEGER): number => {
+    const value = text(name);
+    if (value === null) return fallback;
+    if (!/^\d{1,15}$/.test(value) || Number(value) < least || Number(value) > most) {
+      throw new ConfigError(name, `a whole number from ${least}${most === Number.MAX_SAFE_INTEGER ? ' on' : ` to ${most}`}`);
+    }
+    return Number(value);
+  };
+  const flag = (name: string, fallback: boolean): boolean => {
+    const value = text(name)?.toLowerCase();
+    if (value === undefined) return fallback;
+    if (['true', '1', 'yes', 'on'].includes(value)) return true;
+    if (['false', '0', 'no', 'off'].includes(value)) return false;
+    throw new ConfigError(name, 'true or false');
+  };
+  const product = text('PRODUCT_NAME') ?? 'svc';
+  if (!/^[a-z][a-z0-9_]{0,30}$/.test(product)) throw new ConfigError('PRODUCT_NAME', 'a small letter, then up to 30 of a-z, 0-9 and _');
+  const user = (text('JWT_USE_EMAIL_OR_USER') ?? 'email').toLowerCase();
+  if (user !== 'email' && user !== 'username') throw new ConfigError('JWT_USE_EMAIL_OR_USER', 'email or username');
+  const temperature = text('LLM_TEMPERATURE');
+  if (temperature !== null && !Number.isFinite(Number(temperature))) throw new ConfigError('LLM_TEMPERATURE', 'a number');
+  const catalog = text('CATALOG_URL');
+  const adminToken = text('ADMIN_TOKEN');
+  if (adminToken !== null && !/^tk_\S{29,}$/.test(adminToken)) throw new ConfigError('ADMIN_TOKEN', 'tk_ and at least 29 further characters');
+  return {
+    product,
+    publicUrl: publicUrl(text('PUBLIC_URL')),
+    catalog: catalog === null ? null : parseConnection(catalog, 'CATALOG_URL'),
+    datasourceSecrets: datasources(env),
+    sessionSecret: text('SESSION_SECRET'),
+    adminToken,
+    apiTokenTtlDays: number('API_TOKEN_TTL', 90, 1, 36_500),
+    apiAuthSalt: text('API_AUTH_SALT') === null ? null : (textOf(env.API_AUTH_SALT) ?? null),
+    statementTimeoutMs: number('STATEMENT_TIMEOUT_MS', 30_000, 1, 3_600_000),
+    asyncTimeoutMs: number('ASYNC_TIMEOUT_MS', 600_000, 1, 840_000),
+    resultCacheTtlSeconds: number('RESULT_CACHE_TTL', 0),
+    corsOrigins: list(text('CORS_ORIGINS')),
+    locationHint: text('DO_LOCATION_HINT'),
+    auditRetentionDays: number('AUDIT_RETENTION_DAYS', 90, 1),
+    historyRetentionDays: number('HISTORY_RETENTION_DAYS', 30, 1),
+    jwt: {
+      enabled: flag('ENABLE_TOKEN', false),
+      user,
+      type: (text('JWT_TYPE') ?? 'custom').toLowerCase(),
+      tenantUser: flag('JWT_USE_TENANT_USER', false),
+      tenants: tenants(env),
+    },
+    mcp: {
+      defaultOntology: text('MCP_DEFAULT_ONTOLOGY'),
+      defaultAgent: text('MCP_DEFAULT_AGENT'),
+      corsOrigins: text('MCP_CORS_ORIGINS') === null ? ['*'] : list(text('MCP_CORS_ORIGINS')),
+      debug: flag('MCP_DEBUG', false),
+      rowLimit: number('ROW_LIMIT', 3000, 1),
+      dcrEnabled: flag('MCP_OAUTH_DCR_ENABLED', true),
+      clientId: text('MCP_OAUTH_CLIENT_ID'),
+      clientSecret: text('MCP_OAUTH_CLIENT_SECRET'),
+      issuer: text('MCP_OAUTH_ISSUER'),
+      redirectUris: list(text('MCP_OAUTH_REDIRECT_URIS')),
+    },
+    llm: {
+      type: text('LLM_TYPE'),
+      model: text('LLM_MODEL'),
+      apiKey: text('LLM_API_KEY'),
+      baseUrl: text('LLM_BASE_URL'),
+      temperature: temperature === null ? null : Number(temperature),
+      timeoutSeconds: number('LLM_TIMEOUT', 120, 1, 3600),
+      additionalParams: jsonObject('LLM_ADDITIONAL_PARAMS', text('LLM_ADDITIONAL_PARAMS')),
+    },
+    tellable: tellable(env),
+  };
+}
+
+/**
+ * Reads a connection: a connection string, or JSON {"url","endpoint"} for an SQL-over-HTTP server. The endpoint must be
+ * https; http is for loopback alone (decisions 6).
+ * @throws ConfigError naming `variable`
+ */
+export function parseConnection(value: string, variable: string): Connection {
+  let url = value.trim();
+  let endpoint: string | null = null;
+  if (url.startsWith('{')) {
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(url);
+    } catch {
+      throw new ConfigError(variable, 'a connection string or JSON {"url","endpoint"}');
+    }
+    const { url: u, endpoint: e } = parsed as Record<string, unknown>;
+    if (typeof u !== 'string' || (e !== undefined && e !== null && typeof e !== 'string'))
+      throw new ConfigError(variable, 'a connection string or JSON {"url","endpoint"}');
+    url = u.trim();
+    endpoint = typeof e === 'string' && e.trim() !== '' ? e.trim() : null;
+  }
+  if (!/^postgres(ql)?:\/\/[^\s]+$/.test(url) || !URL.canParse(url))
+    throw new ConfigError(variable, 'a connection string postgresql://user:password@host/database');
+  if (endpoint !== null && !isSafeAddress(endpoint)) throw new ConfigError(variable, 'a connection whose endpoint is https (http on loopback only)');
+  return { url, endpoint };
+}
+
+/** Whether a name of a host is of the loopback interface (`localhost`, 127.0.0.0/8, ::1), as URL gives it. */
+export const isLoopback = (hostname: string): boolean => /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
+
+function isSafeAddress(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const url = new URL(address);
+  return url.username === '' && url.password === '' && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)));
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+
+const list = (value: string | null): readonly string[] =>
+  (value ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+function publicUrl(value: string | null): string | null {
+  if (value === null) return null;
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) throw new ConfigError('PUBLIC_URL', 'an https address');
+  const url = new URL(value);
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) throw new ConfigError('PUBLIC_URL', 'an https address (http on loopback only)');
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+function jsonObject(name: string, value: string | null): Readonly<Record<string, unknown>> {
+  if (value === null) return {};
+  try {
+    const parsed: unknown = JSON.parse(value);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Record<string, unknown>;
+  } catch {
+    // falls through to the one error below
+  }
+  throw new ConfigError(name, 'a JSON object');
+}
+
+function datasources(env: Env): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const name of Object.keys(env)) {
+    const value = textOf(env[name]);
+    if (DATASOURCE_SETTING.test(name) && value !== undefined && value.trim() !== '') found[name] = value.trim();
+  }
+  return found;
+}
+
+function tenants(env: Env): Readonly<Record<string, TenantConfig>> {
+  const found: Record<string, TenantConfig> = {};
+  const value = (tenant: string, what: string): string | null => textOf(env[`JWT_${tenant}_${what}`])?.trim() || null;
+  for (const name of Object.keys(env)) {
+    const tenant = TENANT_SETTING.exec(name)?.[1];
+    if (tenant === undefined || Object.hasOwn(found, tenant)) continue;
+    const algorithms = list(value(tenant, 'ALGORITHM')).map((a) => (a === 'RS246' ? 'RS256' : a));
+    found[tenant] = {
+      key: value(tenant, 'KEY'),
+      algorithms: algorithms.length > 0 ? algorithms : ['RS256'],
+      audience: value(tenant, 'AUDIENCE'),
+      issuer: value(tenant, 'ISSUER'),
+      jwksUrl: value(tenant, 'JWKS_URL'),
+    };
+  }
+  return found;
+}
+
+/** What ALLOWED_CONFIG_ENVS_IN_API lists by exact name, less everything that is or may be a secret. */
+function tellable(env: Env): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const name of list(textOf(env.ALLOWED_CONFIG_ENVS_IN_API) ?? null)) {
+    const value = Object.hasOwn(env, name) ? textOf(env[name]) : undefined;
+    if (value === undefined || isSecret(name) || /\bpostgres(ql)?:\/\//i.test(value)) continue;
+    found.set(name, value);
+  }
+  return found;
+}
+
+const isSecret = (name: string): boolean =>
+  SECRET_SETTINGS.has(name) ||
+  DATASOURCE_SETTING.test(name) ||
+  (TENANT_SETTING.test(name) ? TENANT_SETTING.exec(name)?.[2] === 'KEY' : !SETTING_NAMES.includes(name) && SECRET_WORD.test(name));

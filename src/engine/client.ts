@@ -1,0 +1,149 @@
+/**
+ * One HTTP request of Neon's SQL-over-HTTP protocol: what `@neondatabase/serverless` sends, but with raw text off where
+ * rows stream, so that a json column comes as PostgreSQL wrote it.
+ */
+import { SvcError } from '../errors.ts';
+import { connectionHeader, type Datasource, isSafeEndpoint } from './datasource.ts';
+import { callerGone, DatasourceFault, datasourceFailed, type FaultContext, faultOf, statementTimeout } from './errors.ts';
+import type { Statement } from './settings.ts';
+
+export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
+
+/** Past its own time-out, a statement's answer is waited for this long: PostgreSQL's cancel comes first. */
+const GRACE_MS = 2000;
+/** Of an error's body no more is read. */
+const ERROR_BYTES = 64 * 1024;
+
+export interface SendOptions extends FaultContext {
+  readonly timeoutMs: number;
+  /** The caller's own: aborted when it goes away. */
+  readonly signal?: AbortSignal | undefined;
+  /** Values as PostgreSQL's text (true) or as JSON (false). */
+  readonly rawText: boolean;
+  /** A batch's transaction is read-only. */
+  readonly readOnly?: boolean | undefined;
+  /** Sent once more where the connection fails before any byte: for reads alone. */
+  readonly retry: boolean;
+  readonly fetch?: Fetch | undefined;
+}
+
+/** An answer of status 200, its body unread. */
+export interface Exchange {
+  readonly response: Response;
+  /** Ends the statement and the transfer. */
+  readonly abort: () => void;
+  /** No time limit from here on, but `watch`'s. */
+  readonly release: () => void;
+  /** Waits for `step`, a read of the body, no longer than for the whole statement; its failure is told as a SvcError. */
+  readonly watch: <T>(step: () => Promise<T>) => Promise<T>;
+  /** What a failure while reading the body is to the caller. */
+  readonly failure: (error: unknown) => Error;
+}
+
+// A plain call: fetch refuses another `this` in workerd.
+const ownFetch: Fetch = (input, init) => fetch(input, init);
+
+/**
+ * Sends one statement (an object) or a batch (an array) and waits for the answer's head.
+ *
+ * @throws SvcError as `errors.ts` has it, for every status but 200 and for every failure of the connection
+ */
+export async function send(ds: Datasource, statements: Statement | readonly Statement[], options: SendOptions): Promise<Exchange> {
+  const abort = new AbortController();
+  // passed on by hand: a signal made by AbortSignal.any costs a point query some hundredths of its time
+  if (options.signal?.aborted) abort.abort();
+  else options.signal?.addEventListener('abort', () => abort.abort(), { once: true });
+  const limit = options.timeoutMs + GRACE_MS;
+  let late = false;
+  const expire = (): void => {
+    late = true;
+    abort.abort();
+  };
+  const timer = setTimeout(expire, limit);
+  const release = (): void => clearTimeout(timer);
+  const failure = (error: unknown): Error => {
+    if (options.signal?.aborted) return callerGone(error);
+    if (late) return statementTimeout(error);
+    return datasourceFailed(new DatasourceFault(error instanceof Error ? error.message : 'the connection failed', { cause: error }));
+  };
+  const watch = async <T>(step: () => Promise<T>): Promise<T> => {
+    const idle = setTimeout(expire, limit);
+    try {
+      return await step();
+    } finally {
+      clearTimeout(idle);
+    }
+  };
+
+  try {
+    const response = await exchange(ds, statements, options, abort.signal);
+    if (response.status === 200) return { response, abort: () => abort.abort(), release, watch, failure };
+    const body = await errorBody(response);
+    release();
+    abort.abort();
+    throw faultOf(response.status, body, options);
+  } catch (error) {
+    release();
+    throw error instanceof SvcError ? error : failure(error);
+  }
+}
+
+async function exchange(ds: Datasource, statements: Statement | readonly Statement[], options: SendOptions, signal: AbortSignal): Promise<Response> {
+  const connection = connectionOf(ds);
+  const request = options.fetch ?? ownFetch;
+  const init: RequestInit = {
+    method: 'POST',
+    headers: headersFor(connection, Array.isArray(statements), options),
+    body: JSON.stringify(Array.isArray(statements) ? { queries: statements.map(asQuery) } : asQuery(statements as Statement)),
+    // A redirect would carry the connection string to wherever it points.
+    redirect: 'manual',
+    signal,
+  };
+  try {
+    return await request(ds.endpoint, init);
+  } catch (error) {
+    if (!options.retry || signal.aborted) throw error;
+    return await request(ds.endpoint, init);
+  }
+}
+
+const asQuery = (s: Statement): { query: string; params: readonly (string | null)[] } => ({ query: s.sql, params: s.params ?? [] });
+
+const connections = new WeakMap<Datasource, string>();
+
+/** The header that carries the connection string, made once for a datasource. */
+function connectionOf(ds: Datasource): string {
+  let header = connections.get(ds);
+  if (header === undefined) {
+    // Datasource is plain data that others build too; the password must not travel in the clear.
+    if (!isSafeEndpoint(ds.endpoint)) throw datasourceFailed(undefined, 'the address of the datasource is no https address');
+    header = connectionHeader(ds.url);
+    connections.set(ds, header);
+  }
+  return header;
+}
+
+function headersFor(connection: string, batch: boolean, options: SendOptions): Record<string, string> {
+  const headers: Record<string, string> = {
+    'Neon-Connection-String': connection,
+    'Neon-Raw-Text-Output': String(options.rawText),
+    'Neon-Array-Mode': 'true',
+  };
+  if (batch && options.readOnly !== undefined) headers['Neon-Batch-Read-Only'] = String(options.readOnly);
+  return headers;
+}
+
+async function errorBody(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  for (let size = 0; size < ERROR_BYTES; ) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    size += value.length;
+    text += decoder.decode(value, { stream: true });
+  }
+  await reader.cancel();
+  return text;
+}

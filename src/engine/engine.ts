@@ -1,0 +1,105 @@
+/**
+ * The one interface over a datasource, so that another way to it (Hyperdrive with a wire-protocol client) could follow.
+ * `httpEngine` speaks Neon's SQL-over-HTTP protocol.
+ */
+import { SvcError } from '../errors.ts';
+import type { ColumnDef } from '../ontology/model.ts';
+import { send } from './client.ts';
+import type { Datasource } from './datasource.ts';
+import { DatasourceFault, datasourceFailed } from './errors.ts';
+import { type RowStream, type RowsRequest, runRows, sendReading } from './rows.ts';
+import { DEFAULT_SETTINGS, fromProbe, rememberRole, type Settings, type Statement, settingStatement } from './settings.ts';
+import { typeName } from './types.ts';
+
+/** What `describe` and `batch` take besides the statement. */
+export interface RunOptions extends Pick<RowsRequest, 'signal' | 'physicalNames' | 'ownText' | 'fetch'> {
+  readonly timeoutMs: number;
+  readonly settings?: Settings | undefined;
+}
+
+/** The whole result of a small statement, values as PostgreSQL's text. */
+export interface ResultSet {
+  readonly columns: readonly ColumnDef[];
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+export interface SqlEngine {
+  /** Runs one statement that yields one json column; see `runRows`. */
+  rows(ds: Datasource, request: RowsRequest): Promise<RowStream>;
+  /**
+   * The columns that a SELECT over the datasource's tables yields, with PostgreSQL's names of their types; nothing is read.
+   *
+   * @throws SvcError 400 with PostgreSQL's own message and an offset into `sql` where it does not hold
+   */
+  describe(ds: Datasource, sql: string, options: RunOptions): Promise<ColumnDef[]>;
+  /** Runs small reading statements in one read-only transaction. */
+  batch(ds: Datasource, statements: readonly Statement[], options: RunOptions): Promise<ResultSet[]>;
+}
+
+export const httpEngine: SqlEngine = { rows: runRows, describe, batch };
+
+const BEFORE = 'SELECT * FROM (\n';
+const AFTER = '\n) q LIMIT 0';
+
+interface Result {
+  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+/** See `SqlEngine.describe`. The text has been checked before: one SELECT, without a semicolon. */
+export async function describe(ds: Datasource, sql: string, options: RunOptions): Promise<ColumnDef[]> {
+  // A comment at the end of the text must not swallow the bracket, hence the line breaks.
+  const request = { ...options, ownText: options.ownText ?? true, sql: `${BEFORE}${sql}${AFTER}` };
+  try {
+    const { exchange, results, probed } = await sendReading(ds, request, true);
+    const answers = await readResults(exchange, Math.max(results, 1), results > 0);
+    if (probed) {
+      const role = fromProbe(answers[0]?.rows[0]);
+      if (role !== undefined) rememberRole(ds, role);
+    }
+    return columnsOf(answers.at(-1) as Result);
+  } catch (error) {
+    throw error instanceof SvcError ? placed(error, sql) : error;
+  }
+}
+
+/** See `SqlEngine.batch`. */
+export async function batch(ds: Datasource, statements: readonly Statement[], options: RunOptions): Promise<ResultSet[]> {
+  const settings = settingStatement({ ...DEFAULT_SETTINGS, ...options.settings }, options.timeoutMs);
+  const exchange = await send(ds, [settings, ...statements], { ...options, rawText: true, readOnly: true, retry: true });
+  const answers = await readResults(exchange, statements.length + 1, true);
+  return answers.slice(1).map((answer) => ({ columns: columnsOf(answer), rows: answer.rows }));
+}
+
+const columnsOf = (result: Result): ColumnDef[] => result.fields.map((f) => ({ name: f.name, type: typeName(f.dataTypeID) }));
+
+async function readResults(exchange: Awaited<ReturnType<typeof send>>, count: number, list: boolean): Promise<Result[]> {
+  let answer: unknown;
+  try {
+    answer = await exchange.response.json();
+  } catch (error) {
+    throw exchange.failure(error);
+  } finally {
+    exchange.release();
+  }
+  const results = list ? (answer as { results?: unknown } | null)?.results : [answer];
+  if (!Array.isArray(results) || results.length !== count || !results.every(isResult))
+    throw datasourceFailed(new DatasourceFault('not an answer of the protocol'));
+  return results;
+}
+
+const isResult = (value: unknown): value is Result => {
+  const result = value as Partial<Result> | null;
+  return typeof result === 'object' && Array.isArray(result?.fields) && Array.isArray(result.rows);
+};
+
+/** The error with the offset at which PostgreSQL saw it in `sql`, counted in UTF-16 units. */
+function placed(error: SvcError, sql: string): SvcError {
+  const position = error.cause instanceof DatasourceFault ? error.cause.position : undefined;
+  if (error.status !== 400 || position === undefined) return error;
+  const characters = position - 1 - BEFORE.length;
+  if (characters < 0) return error;
+  let offset = 0;
+  for (let left = characters; left > 0 && offset < sql.length; left--) offset += (sql.codePointAt(offset) as number) > 0xffff ? 2 : 1;
+  return error.at(offset);
+}

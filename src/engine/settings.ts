@@ -1,0 +1,112 @@
+/**
+ * The session settings under which every statement of a caller runs. A reading role that carries them itself (ALTER
+ * ROLE) costs nothing; else they are set in a read-only batch round the statement (sql-shapes, "Running over HTTP").
+ * Which of the two holds is asked once a datasource and isolate, together with the first statement.
+ */
+import { cacheOf } from '../cache.ts';
+import type { Datasource } from './datasource.ts';
+
+/** Wanted values by the setting's name. */
+export type Settings = Readonly<Record<string, string>>;
+
+/**
+ * What values look like and what a text means to PostgreSQL depends on these. The first four are those of decisions 2
+ * and 5; a database with other defaults for the rest would change how intervals and bytes are written, or how the
+ * planner's own literals are read.
+ */
+export const DEFAULT_SETTINGS: Settings = {
+  search_path: '',
+  TimeZone: 'UTC',
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+};
+
+/** One statement with text parameters. */
+export interface Statement {
+  readonly sql: string;
+  readonly params?: readonly (string | null)[];
+}
+
+const PROBED = ['default_transaction_read_only', 'statement_timeout', ...Object.keys(DEFAULT_SETTINGS)];
+
+/** The statement that asks for what the role carries: one row, its columns in the order of `fromProbe`. */
+export const PROBE: Statement = { sql: `SELECT ${PROBED.map((name) => `current_setting('${name}')`).join(', ')}`, params: [] };
+
+/** The statement that sets all for the transaction in which it stands. */
+export function settingStatement(settings: Settings, timeoutMs: number): Statement {
+  const wanted = [['statement_timeout', String(timeoutMs)], ...Object.entries(settings)] as [string, string][];
+  const params: string[] = [];
+  const calls = wanted.map(([name, value]) => `set_config($${params.push(name)}, $${params.push(value)}, true)`);
+  return { sql: `SELECT ${calls.join(', ')}`, params };
+}
+
+/** What a datasource's role carries. */
+export interface RoleSettings {
+  readonly readOnly: boolean;
+  /** 0: none. */
+  readonly timeoutMs: number;
+  readonly settings: Settings;
+}
+
+/** Reads the probe's row; undefined where it is not of its form. */
+export function fromProbe(row: readonly unknown[] | undefined): RoleSettings | undefined {
+  if (row?.length !== PROBED.length || !row.every((v) => typeof v === 'string')) return undefined;
+  const values = row as readonly string[];
+  const timeoutMs = milliseconds(values[1] as string);
+  if (timeoutMs === undefined) return undefined;
+  return { readOnly: values[0] === 'on', timeoutMs, settings: Object.fromEntries(PROBED.slice(2).map((name, i) => [name, values[i + 2] as string])) };
+}
+
+/** Whether a statement needs nothing round it under a role that carries `role`. */
+export function fits(role: RoleSettings, wanted: Settings, timeoutMs: number): boolean {
+  if (!role.readOnly || role.timeoutMs !== timeoutMs) return false;
+  return Object.entries(wanted).every(([name, value]) => same(name, role.settings[name], value));
+}
+
+function same(name: string, has: string | undefined, wanted: string): boolean {
+  if (has === undefined) return false;
+  // PostgreSQL tells an empty path that was set by SET as a quoted empty name.
+  if (name === 'search_path') return has.replaceAll('""', '').trim() === wanted;
+  // Any value above 0 means the shortest text that reads back exactly.
+  if (name === 'extra_float_digits' && wanted === '1') return Number(has) > 0;
+  if (name === 'TimeZone' && wanted === 'UTC') return /^(etc\/)?(utc|uct|zulu|universal)$/i.test(has);
+  return has === wanted;
+}
+
+const UNITS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `30s`, `0`, `1500ms` as milliseconds. */
+function milliseconds(text: string): number | undefined {
+  const [, number, unit] = /^(\d+)(us|ms|s|min|h|d)?$/.exec(text) ?? [];
+  if (number === undefined) return undefined;
+  return Number(number) * (UNITS[unit ?? 'ms'] as number);
+}
+
+/** A change of the role is noticed after this at the latest. */
+const MAX_AGE_MS = 10 * 60_000;
+
+interface Known {
+  readonly role: RoleSettings;
+  readonly at: number;
+}
+
+const known = cacheOf<Known>('engine.role-settings');
+
+const keyOf = (ds: Datasource): string => `${ds.endpoint}\n${ds.url}`;
+
+/** What the role of a datasource is known to carry; undefined: to be asked (again). */
+export function knownRole(ds: Datasource, now = Date.now()): RoleSettings | undefined {
+  const entry = known.get(keyOf(ds));
+  return entry !== undefined && now - entry.at <= MAX_AGE_MS ? entry.role : undefined;
+}
+
+/** Keeps what the probe said. */
+export function rememberRole(ds: Datasource, role: RoleSettings, now = Date.now()): void {
+  known.set(keyOf(ds), { role, at: now }, 512);
+}
+
+/** Forgets what is known of all roles (tests; an operator's `clear_cache`). */
+export const forgetRoles = (): void => known.clear();

@@ -1,0 +1,114 @@
+/**
+ * The one error class family of the service. Every folder throws these; the faces (`http/`, `mcp/`) alone turn them
+ * into answers. A message never holds anything internal: no physical table or column names, no addresses, no stack.
+ */
+
+/** What an error may carry besides its message. */
+export interface ErrorDetails {
+  /** What the caller can do about it. */
+  readonly hint?: string | undefined;
+  /**
+   * 0-based offset (UTF-16 code units) into the text of the request in which the fault stands. `withSource` and the
+   * faces turn it into the 1-based position in Unicode code points of decisions 2.
+   */
+  readonly offset?: number | undefined;
+  /** Further headers of the HTTP answer (`allow`, `retry-after`, `www-authenticate`). */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The fault underneath: goes to the log, never to the caller. */
+  readonly cause?: unknown;
+}
+
+/** An error that a caller may see. `status` is the HTTP status of decisions 2, `code` a snake_case word. */
+export class SvcError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly offset: number | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  constructor(status: number, code: string, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'SvcError';
+    this.status = status;
+    this.code = code;
+    this.hint = details.hint;
+    this.offset = details.offset;
+    this.headers = details.headers;
+  }
+
+  /** The same error, its offset moved by `by`: for a fault found in a part of a longer text. */
+  shifted(by: number): SvcError {
+    if (this.offset === undefined) return this;
+    return this.at(this.offset + by);
+  }
+
+  /** The same error at another place (`undefined`: nowhere in the caller's text). */
+  at(offset: number | undefined): SvcError {
+    return new SvcError(this.status, this.code, this.message, {
+      hint: this.hint,
+      offset,
+      headers: this.headers,
+      cause: this.cause,
+    });
+  }
+}
+
+/** 400: malformed input, or SQL that does not hold. */
+export const badRequest = (code: string, message: string, details?: ErrorDetails): SvcError => new SvcError(400, code, message, details);
+/** 401: no credential, or a bad one. */
+export const unauthorized = (code: string, message: string, details?: ErrorDetails): SvcError => new SvcError(401, code, message, details);
+/** 403: the caller sees the thing but lacks the right for this. */
+export const forbidden = (code: string, message: string, details?: ErrorDetails): SvcError => new SvcError(403, code, message, details);
+/** 404: it does not exist, or the caller may not see it: the same bytes for both. */
+export const notFound = (code: string, message: string, details?: ErrorDetails): SvcError => new SvcError(404, code, message, details);
+/** 409: somebody else changed it meanwhile. */
+export const conflict = (code: string, message: string, details?: ErrorDetails): SvcError => new SvcError(409, code, message, details);
+
+/** 1-based position in Unicode code points of a 0-based UTF-16 offset in `text` (decisions 2). */
+export function positionOf(text: string, offset: number): number {
+  let position = 1;
+  const end = Math.min(offset, text.length);
+  for (let i = 0; i < end; i++) {
+    const c = text.charCodeAt(i);
+    if (c >= 0xd800 && c < 0xdc00 && i + 1 < text.length) i++;
+    position++;
+  }
+  return position;
+}
+
+/** The known name nearest to `name` (without case), or undefined when none is near enough to be meant. */
+export function nearest(name: string, known: Iterable<string>): string | undefined {
+  const wanted = name.toLowerCase();
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - wanted.length) >= least) continue;
+    const d = distance(wanted, candidate.toLowerCase(), least);
+    if (d < least) {
+      least = d;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+/** Optimal string alignment distance (a transposition counts one), cut off at `limit`. */
+function distance(a: string, b: string, limit: number): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    let least = i;
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      let v = Math.min((row[j - 1] as number) + 1, (last[j] as number) + 1, (last[j - 1] as number) + cost);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) v = Math.min(v, (before[j - 2] as number) + 1);
+      row.push(v);
+      if (v < least) least = v;
+    }
+    if (least >= limit) return limit;
+    before = last;
+    last = row;
+  }
+  return last[b.length] as number;
+}

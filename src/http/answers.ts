@@ -1,0 +1,57 @@
+/** Answers of the REST families: error bodies, values, streams of rows, with the headers that every answer carries. */
+import { HTTPException } from 'hono/http-exception';
+import { badRequest, positionOf, SvcError } from '../errors.ts';
+import type { AppContext } from './context.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Headers of every answer; `version` is set on answers about an ontology. */
+function headersOf(c: AppContext, more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const version = c.get('version');
+  return {
+    'content-type': JSON_TYPE,
+    'cache-control': 'private, no-store',
+    'x-content-type-options': 'nosniff',
+    ...more,
+    'x-request-id': c.get('requestId'),
+    ...(version === undefined ? {} : { 'x-ontology-version': version }),
+  };
+}
+
+/** An answer whose body is a JSON value. */
+export const json = (c: AppContext, status: number, body: unknown, headers?: Readonly<Record<string, string>>): Response =>
+  new Response(JSON.stringify(body), { status, headers: headersOf(c, headers) });
+
+/** `{"status":"success","data":...}` of a value. */
+export const success = (c: AppContext, data: unknown, more: Readonly<Record<string, unknown>> = {}): Response =>
+  json(c, 200, { status: 'success', data, ...more });
+
+/** A body that is made already, JSON where nothing else is said. */
+export const raw = (c: AppContext, body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | string, type = JSON_TYPE): Response =>
+  new Response(body, { status: 200, headers: headersOf(c, { 'content-type': type }) });
+
+/** Any thrown thing as an error of the family: what is not a SvcError is a fault of ours and tells nothing. */
+export function asSvcError(error: unknown): SvcError {
+  if (error instanceof SvcError) return error;
+  if (error instanceof HTTPException && error.status === 400) return badRequest('malformed_json', 'The body is not valid JSON', { cause: error });
+  return new SvcError(500, 'internal_error', 'The service failed to answer this request', {
+    hint: 'The log has the reason under the request_id',
+    cause: error,
+  });
+}
+
+/** The error body of decisions 2. */
+export function failure(c: AppContext, thrown: unknown): Response {
+  const error = asSvcError(thrown);
+  c.set('cause', error.cause ?? (error.status >= 500 ? error : undefined));
+  const sql = c.get('sql');
+  const body = {
+    status: 'error',
+    data: error.message,
+    code: error.code,
+    hint: error.hint,
+    position: error.offset === undefined || sql === undefined ? undefined : positionOf(sql, error.offset),
+    request_id: c.get('requestId'),
+  };
+  return json(c, error.status, body, error.headers);
+}

@@ -1,0 +1,229 @@
+/** The REST faces: routes under `/<product>/api` and `/<product>/openapi`, with what every request goes through. */
+import { zValidator } from '@hono/zod-validator';
+import { type Handler, Hono } from 'hono';
+import { authenticate } from '../auth/authenticate.ts';
+import { badRequest, forbidden, notFound, SvcError } from '../errors.ts';
+import type { Wish } from '../nesting/stage.ts';
+import { type Answer, clearCache, conceptRows, getConfig, getOntology, listAgents, listOntologies, runScript, viewRows } from '../service.ts';
+import { addressOf, admit } from './admit.ts';
+import { asSvcError, failure, json, raw, success } from './answers.ts';
+import { drain, readText, requireJson, requireSqlText } from './body.ts';
+import { conditional } from './conditional.ts';
+import type { AppContext, AppEnv } from './context.ts';
+import { cors } from './cors.ts';
+import { docsPage, docsScript, docsStyle } from './docs-page.ts';
+import { bodyOf, CONTENT_TYPES, presentationOf, wishOf } from './format.ts';
+import { checkHost, checkUrl, requestIdOf } from './guards.ts';
+import { ASYNC_ID, queryBody, resultsLimit } from './input.ts';
+import { logRequest } from './log.ts';
+import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
+import { sendOntologyDocument, sendServiceDocument } from './openapi-routes.ts';
+
+type Route = (c: AppContext) => Promise<Response> | Response;
+
+/** The application of a product name (PRODUCT_NAME): the first segment of every path. */
+export function createApp(product: string, version: string): Hono<AppEnv> {
+  // not strict: with and without trailing slash, without a redirect
+  const app = new Hono<AppEnv>({ strict: false });
+
+  app.use(async (c, next) => {
+    const begun = c.env.runtime.now();
+    c.set('requestId', requestIdOf(c.req.raw.headers));
+    await next();
+    await drain(c.req.raw);
+    logRequest(c, begun);
+  });
+  app.use(cors());
+  app.use(async (c, next) => {
+    checkUrl(c.req.url);
+    checkHost(c.req.raw.headers, c.req.url, c.env.runtime.config);
+    await next();
+  });
+
+  const route = (methods: readonly string[], path: string, ...handlers: Handler<AppEnv>[]): void => {
+    app.on([...methods], [`/${product}${path}`], ...handlers);
+    app.all(`/${product}${path}`, () => {
+      throw new SvcError(405, 'method_not_allowed', 'This path does not take that method', { headers: { allow: methods.join(', ') } });
+    });
+  };
+
+  /** A route that needs a credential; the body of a POST without SQL in it is read and must be JSON where there is one. */
+  const known =
+    (handler: Route): Handler<AppEnv> =>
+    async (c) => {
+      await identify(c);
+      if (c.req.method === 'POST' && (await readText(c.req.raw)).trim() !== '') requireJson(c.req.raw);
+      return handler(c);
+    };
+
+  route(['GET'], '/api/health', (c) => json(c, 200, { status: 'success', name: product, version }));
+  route(
+    ['GET', 'POST'],
+    '/api/get_ontologies',
+    known((c) => success(c, listOntologies(request(c)))),
+  );
+  route(
+    ['GET', 'POST'],
+    '/api/get_agents',
+    known((c) => success(c, listAgents(request(c)))),
+  );
+  route(
+    ['GET', 'POST'],
+    '/api/get_config/:name',
+    known((c) => success(c, getConfig(request(c), param(c, 'name')))),
+  );
+  route(
+    ['GET', 'POST'],
+    '/api/clear_cache/:ontology',
+    known(async (c) => {
+      await clearCache(request(c), param(c, 'ontology'));
+      return json(c, 200, { status: 'success' });
+    }),
+  );
+  route(
+    ['GET', 'POST'],
+    '/api/get_ontology/:ontology',
+    known(async (c) => {
+      const { version: current, detail } = await getOntology(request(c), param(c, 'ontology'));
+      c.set('version', current);
+      return conditional(c, JSON.stringify({ status: 'success', data: detail }));
+    }),
+  );
+  route(['POST'], '/api/query', async (c) => {
+    await identify(c);
+    const text = await readText(c.req.raw);
+    requireJson(c.req.raw);
+    const body = queryBody(text);
+    c.set('sql', body.query);
+    const wish = wishOf(c.req.raw.headers);
+    const answer = await runScript(request(c), {
+      ontology: body.ontology_name ?? '',
+      sql: body.query,
+      limit: resultsLimit(c.req.raw.headers),
+      datasource: null,
+      nested: wish.presentation.nested,
+    });
+    return answered(c, answer, wish, '{"status":"success","data":', '}');
+  });
+  route(
+    ['GET'],
+    '/api/q/:ontology/concept/:concept',
+    known(async (c) => {
+      const wish = wishOf(c.req.raw.headers);
+      const { answer, executed } = await conceptRows(request(c), param(c, 'ontology'), param(c, 'concept'), asked(c, wish));
+      return answered(c, answer, wish, '{"status":"success","data":', `,"executed_query":${JSON.stringify(executed)}}`);
+    }),
+  );
+  route(
+    ['GET'],
+    '/api/q/:ontology/view/:view',
+    known(async (c) => {
+      const wish = wishOf(c.req.raw.headers);
+      const { answer, executed } = await viewRows(request(c), param(c, 'ontology'), param(c, 'view'), asked(c, wish));
+      return answered(c, answer, wish, '{"status":"success","data":', `,"executed_query":${JSON.stringify(executed)}}`);
+    }),
+  );
+  route(['POST'], '/openapi/ontology/:ontology/query', async (c) => {
+    await identify(c);
+    const text = await readText(c.req.raw);
+    requireSqlText(c.req.raw);
+    if (text.trim() === '') throw badRequest('empty_query', 'The body holds no SQL');
+    c.set('sql', text);
+    const { headers } = c.req.raw;
+    const script = { ontology: param(c, 'ontology'), sql: text, limit: resultsLimit(headers), datasource: c.req.query('datasource') ?? null };
+    if (wantsAsync(headers)) {
+      const presentation = presentationOf(headers);
+      return beginAsync(c, product, request(c), { ...script, nested: presentation.nested }, presentation);
+    }
+    const wish = wishOf(headers);
+    const answer = await runScript(request(c), { ...script, nested: wish.presentation.nested });
+    return answered(c, answer, wish, '', '');
+  });
+
+  route(
+    ['GET'],
+    '/openapi/get-async-results/:id',
+    async (c, next) => {
+      await identify(c);
+      await next();
+    },
+    // what is no id is answered as one that nobody has
+    zValidator('param', ASYNC_ID, (result, c) => (result.success ? undefined : json(c as AppContext, 404, { error: 'Response not found' }))),
+    (c) => asyncResult(c, request(c), param(c, 'id')),
+  );
+
+  route(
+    ['GET'],
+    '/api/openapi.json',
+    known((c) => sendServiceDocument(c, product, version)),
+  );
+  route(
+    ['GET'],
+    '/api/openapi/:document',
+    known((c) => sendOntologyDocument(c, product, version, request(c), param(c, 'document'))),
+  );
+  route(['GET'], '/api/docs', (c) => docsPage(c, product));
+  route(['GET'], '/api/docs/script.js', docsScript);
+  route(['GET'], '/api/docs/style.css', docsStyle);
+
+  app.notFound((c) => failure(c, notFound('unknown_path', 'There is nothing under this path')));
+  app.onError((error, c) => failure(c, error));
+  return app;
+}
+
+/** Judges the credential and keeps who asks. */
+async function identify(c: AppContext): Promise<void> {
+  const { runtime } = c.env;
+  const { headers } = c.req.raw;
+  const caller = await authenticate(headers, runtime.config.adminToken, { db: runtime.db, now: runtime.now, waitUntil: runtime.waitUntil }).catch(
+    async (error: unknown) => {
+      await admit(c, `address:${addressOf(headers)}`);
+      throw error;
+    },
+  );
+  c.set('caller', caller);
+  await admit(c, `user:${caller.principal.userId}`);
+  // nobody holds the right to it yet; answering by the caller's own rights would be another answer than was asked for
+  if (c.req.header('x-api-impersonate-user') !== undefined) throw forbidden('forbidden', 'This needs AUTH on that user');
+}
+
+/** What the operations need to know of a request. */
+function request(c: AppContext) {
+  const caller = c.get('caller');
+  if (caller === undefined) throw new Error('a route that needs a caller did not ask for one');
+  return {
+    runtime: c.env.runtime,
+    caller,
+    requestId: c.get('requestId'),
+    signal: c.req.raw.signal,
+    knownVersion: c.req.raw.headers.get('x-ontology-version'),
+    about: (ontology: string, version: string) => {
+      c.set('ontology', ontology);
+      c.set('version', version);
+    },
+  };
+}
+
+const param = (c: AppContext, name: string): string => c.req.param(name) ?? '';
+
+/** The filters of the URL, as they were sent, and `results-limit`. */
+const asked = (c: AppContext, { presentation }: Wish) => ({
+  search: new URL(c.req.url).search,
+  limit: resultsLimit(c.req.raw.headers),
+  nested: presentation.nested,
+});
+
+/** The answer of a script between the words of the route family; a fault in a stream aborts the answer. */
+async function answered(c: AppContext, answer: Answer, wish: Wish, before: string, after: string): Promise<Response> {
+  if (answer.kind === 'rows') {
+    answer.rows.done.then(
+      (counts) => c.set('rows', counts.rows),
+      () => undefined,
+    );
+  }
+  const told = (fault: unknown): object => {
+    const { message, code, hint } = asSvcError(fault);
+    return { error: message, code, hint, request_id: c.get('requestId') };
+  };
+  return raw(c, await bodyOf(answer, wish, { before, after }, told), CONTENT_TYPES[wish.format]);
+}

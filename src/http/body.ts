@@ -1,0 +1,85 @@
+/** Request bodies: read to the end under a limit, decoded strictly. */
+import { badRequest, SvcError } from '../errors.ts';
+
+/** Decisions 2: a body over 1 MiB is 413. */
+export const BODY_BYTES = 1024 * 1024;
+/** How much of a refused body is still read: a body that nobody reads breaks the connection before the answer is seen. */
+const DRAIN_BYTES = 16 * 1024 * 1024;
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The text of a body.
+ * @throws SvcError 413 `body_too_large`; 400 `malformed_body` where it is not UTF-8
+ */
+export async function readText(request: Request): Promise<string> {
+  const bytes = await readBytes(request);
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw badRequest('malformed_body', 'The body is not valid UTF-8');
+  }
+}
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array();
+  // read at once, without a turn for each piece: no more comes than the content-length says
+  const length = request.headers.get('content-length');
+  if (length !== null && /^\d{1,7}$/.test(length) && Number(length) <= BODY_BYTES) return checked(new Uint8Array(await request.arrayBuffer()));
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  const reader = request.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.byteLength;
+    if (size <= BODY_BYTES) parts.push(value);
+    else if (size > DRAIN_BYTES) {
+      await reader.cancel();
+      break;
+    }
+  }
+  if (size > BODY_BYTES) throw tooLarge();
+  if (parts.length === 1) return parts[0] as Uint8Array;
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.byteLength;
+  }
+  return all;
+}
+
+const tooLarge = (): SvcError => new SvcError(413, 'body_too_large', 'The body is larger than 1 MiB');
+
+function checked(bytes: Uint8Array): Uint8Array {
+  if (bytes.byteLength > BODY_BYTES) throw tooLarge();
+  return bytes;
+}
+
+/** Reads what is left of a body that no route asked for. */
+export async function drain(request: Request): Promise<void> {
+  if (request.body === null || request.bodyUsed) return;
+  try {
+    await readBytes(request);
+  } catch {
+    // the answer is made already
+  }
+}
+
+const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
+const TEXT_TYPE = /^(?:text\/plain|application\/text)\s*(?:;|$)/i;
+
+/** @throws SvcError 415 where a body is said to be something else than JSON */
+export function requireJson(request: Request): void {
+  if (!JSON_TYPE.test(request.headers.get('content-type') ?? '')) throw unsupported('application/json');
+}
+
+/** @throws SvcError 415 where a body is said to be something else than SQL text */
+export function requireSqlText(request: Request): void {
+  const type = request.headers.get('content-type');
+  if (type !== null && !TEXT_TYPE.test(type)) throw unsupported('text/plain');
+}
+
+const unsupported = (type: string): SvcError =>
+  new SvcError(415, 'unsupported_media_type', 'The content-type of the body is not supported here', { hint: `Send content-type: ${type}` });

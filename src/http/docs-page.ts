@@ -1,0 +1,91 @@
+/** The docs page: it shows the OpenAPI documents and tries calls. Page, script and style come from the Worker alone (no CDN). */
+import type { AppContext } from './context.ts';
+import { SCRIPT } from './docs-page-script.ts';
+
+/** Nothing but the page's own script and style, and calls to this service. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const STYLE = `:root { color-scheme: light dark; --line: #8884; --soft: #8881; --good: #1a7f37; --bad: #c0332b; }
+@media (prefers-color-scheme: dark) { :root { --good: #4cc26a; --bad: #ff7b72; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 72rem; padding: 1rem; font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.4rem; margin: 0 0 .5rem; }
+h2 { font-size: 1.1rem; margin: 1.5rem 0 .5rem; }
+h4 { margin: 1rem 0 .25rem; }
+form, .choice { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .5rem 0; }
+form input { flex: 1 1 20rem; }
+input, select, textarea, button { font: inherit; padding: .3rem .5rem; border: 1px solid var(--line); border-radius: .3rem; }
+textarea, pre, code { font-family: ui-monospace, monospace; font-size: .875rem; }
+textarea { width: 100%; }
+button { cursor: pointer; }
+button.quiet { background: none; }
+.operation { border: 1px solid var(--line); border-radius: .3rem; margin: .3rem 0; padding: .3rem .6rem; }
+.operation > summary { cursor: pointer; overflow-wrap: anywhere; }
+.operation b { display: inline-block; min-width: 3.5rem; }
+.field { display: grid; grid-template-columns: minmax(8rem, 16rem) 1fr; gap: .1rem .5rem; margin: .3rem 0; align-items: center; }
+.field small { grid-column: 2; opacity: .75; }
+.field textarea { grid-column: 1 / -1; }
+.actions { display: flex; gap: .5rem; margin: .5rem 0; }
+pre { background: var(--soft); padding: .5rem; overflow: auto; max-height: 32rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+.good { color: var(--good); }
+.bad { color: var(--bad); }
+@media (max-width: 40rem) { .field { grid-template-columns: 1fr; } .field small { grid-column: 1; } }
+`;
+
+// the product's name is [a-z][a-z0-9_]*, so it needs no escaping
+const page = (product: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${product} API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/${product}/api/docs/style.css">
+<script src="/${product}/api/docs/script.js" defer></script>
+</head>
+<body>
+<main id="app" data-api="/${product}/api">
+<h1>${product} API</h1>
+<form id="credential">
+<label for="token">API token</label>
+<input id="token" type="password" autocomplete="off" spellcheck="false" placeholder="tk_...">
+<button>Load</button>
+</form>
+<div class="choice">
+<label for="document">Document</label>
+<select id="document"><option value="">The service</option></select>
+<label for="search">Find</label>
+<input id="search" type="search" autocomplete="off">
+</div>
+<p id="message" role="status">The documents need a credential: give an API token and load them. It stays in this page only.</p>
+<div id="operations"></div>
+<noscript>This page needs its script. The document itself is at /${product}/api/openapi.json.</noscript>
+</main>
+</body>
+</html>
+`;
+
+const served = (c: AppContext, type: string, body: string): Response =>
+  new Response(body, {
+    headers: {
+      'content-type': `${type}; charset=utf-8`,
+      'cache-control': 'public, max-age=300',
+      'content-security-policy': POLICY,
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': c.get('requestId'),
+    },
+  });
+
+export const docsPage = (c: AppContext, product: string): Response => served(c, 'text/html', page(product));
+export const docsScript = (c: AppContext): Response => served(c, 'text/javascript', SCRIPT);
+export const docsStyle = (c: AppContext): Response => served(c, 'text/css', STYLE);

@@ -1,0 +1,197 @@
+/** The form of answers with rows: by Accept (JSON, CSV, NDJSON) and by the presentation headers (decisions 2 and 3). */
+import { SvcError } from '../errors.ts';
+import type { Presentation } from '../nesting/presentation.ts';
+import { type Format, type Stage, stageFor, valueText, type Wish } from '../nesting/stage.ts';
+import { type Answer, MAX_BYTES, resultTooLarge } from '../service.ts';
+
+/** Content types of the formats. */
+export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
+  json: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: 'application/x-ndjson; charset=utf-8',
+};
+
+/** The formats by media type, the one that is preferred first. */
+const FORMATS: readonly (readonly [string, Format])[] = [
+  ['application/json', 'json'],
+  ['text/csv', 'csv'],
+  ['application/x-ndjson', 'ndjson'],
+];
+
+/**
+ * The format that an Accept header asks for (RFC 9110, section 12.5.1): the one of the highest weight; among equals the one
+ * that is named before others, wildcards last.
+ * @throws SvcError 406 `not_acceptable`
+ */
+export function acceptedFormat(accept: string | null): Format {
+  if (accept === null || accept.trim() === '') return 'json';
+  const ranges = accept.split(',').flatMap((range, place) => {
+    const [type = '', ...parameters] = range.split(';').map((p) => p.trim().toLowerCase());
+    if (type === '') return [];
+    const q = parameters.find((p) => /^q\s*=/.test(p));
+    const weight = q === undefined ? 1 : Number(q.slice(q.indexOf('=') + 1).trim());
+    return [{ type, weight: Number.isFinite(weight) ? weight : 1, place }];
+  });
+  let best: { readonly format: Format; readonly weight: number; readonly precise: number; readonly place: number } | undefined;
+  for (const [type, format] of FORMATS) {
+    // the most precise range that fits decides
+    const fitting = ranges.flatMap((r) => {
+      const precise = r.type === type ? 2 : r.type === `${type.split('/')[0]}/*` ? 1 : r.type === '*/*' || r.type === '*' ? 0 : -1;
+      return precise < 0 ? [] : [{ ...r, precise }];
+    });
+    const range = fitting.sort((a, b) => b.precise - a.precise || b.weight - a.weight)[0];
+    if (range === undefined || range.weight <= 0) continue;
+    const { weight, precise, place } = range;
+    const better =
+      best === undefined ||
+      weight > best.weight ||
+      (weight === best.weight && (precise > best.precise || (precise === best.precise && precise === 2 && place < best.place)));
+    if (better) best = { format, weight, precise, place };
+  }
+  if (best !== undefined) return best.format;
+  throw new SvcError(406, 'not_acceptable', 'Rows are sent as JSON, CSV or NDJSON', {
+    hint: 'Send accept: application/json, text/csv or application/x-ndjson',
+  });
+}
+
+/** The presentation headers of a request. */
+export function presentationOf(headers: Headers): Presentation {
+  const is = (name: string): boolean => /^\s*true\s*$/i.test(headers.get(name) ?? '');
+  return {
+    nested: is('nested'),
+    formatProperties: is('api-nested-format-properties'),
+    caseSensitivity: is('api-nested-case-sensitivity'),
+    formatBooleans: is('api-nested-format-booleans'),
+    ignoreEntityId: is('api-nested-ignore-entity-id'),
+    minimizeRelationships: is('api-nested-minimize-relationships'),
+  };
+}
+
+/** What a request wants of its rows. CSV has no nested objects: its rows are flat. @throws SvcError 406 */
+export function wishOf(headers: Headers): Wish {
+  const format = acceptedFormat(headers.get('accept'));
+  const presentation = presentationOf(headers);
+  return { format, presentation: format === 'csv' ? { ...presentation, nested: false } : presentation };
+}
+
+/** A body, whole or as a stream. */
+export type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | string;
+
+const encoder = new TextEncoder();
+/** An answer of at most so many characters is sent as one piece. */
+const WHOLE = 1024 * 1024;
+
+/**
+ * The body of an answer. `before` and `after` stand around the array in JSON. `told`: what the last line of NDJSON says of a
+ * fault that comes after the first bytes.
+ * @throws SvcError what folding meets: all rows are read before the first byte
+ */
+export async function bodyOf(
+  answer: Answer,
+  wish: Wish,
+  around: { readonly before: string; readonly after: string },
+  told: (fault: unknown) => object,
+): Promise<Body> {
+  const [before, after] = wish.format === 'json' ? [around.before, around.after] : ['', ''];
+  if (answer.kind === 'value') return before + valueText(answer.data, wish.format) + after;
+  const { rows } = answer;
+  const stage = stageFor(answer, wish, MAX_BYTES);
+  if (stage === undefined) return rows.body(before, after);
+  if (rows.whole !== undefined) {
+    const made = [encoder.encode(before), stage.push(rows.whole), ...stage.finish(), encoder.encode(after)];
+    if (lengthOf(made) > MAX_BYTES) throw resultTooLarge(MAX_BYTES);
+    return joined(made);
+  }
+  if (!stage.isLate) return streamed(changed(before, rows.stream, stage, after), wish.format === 'ndjson' ? told : undefined, rows.cancel);
+  try {
+    for await (const bytes of rows.stream) stage.push(bytes);
+    return gathered(before, stage.finish(), after);
+  } catch (error) {
+    rows.cancel();
+    throw error;
+  }
+}
+
+const lengthOf = (pieces: readonly Uint8Array[]): number => pieces.reduce((sum, piece) => sum + piece.length, 0);
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(lengthOf(pieces));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
+/** Small answers whole, large ones as a stream whose pieces are made when they are asked for. */
+function gathered(before: string, pieces: Iterable<Uint8Array<ArrayBuffer>>, after: string): Body {
+  const first: Uint8Array[] = [encoder.encode(before)];
+  const rest = pieces[Symbol.iterator]();
+  while (lengthOf(first) <= WHOLE) {
+    const { done, value } = rest.next();
+    if (done) return joined([...first, encoder.encode(after)]);
+    first.push(value);
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (first.length > 0) {
+          controller.enqueue(joined(first.splice(0)));
+          return;
+        }
+        const { done, value } = rest.next();
+        if (!done) controller.enqueue(value);
+        else {
+          if (after !== '') controller.enqueue(encoder.encode(after));
+          controller.close();
+        }
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function* changed(before: string, source: ReadableStream<Uint8Array>, stage: Stage, after: string): AsyncGenerator<Uint8Array> {
+  yield encoder.encode(before);
+  for await (const bytes of source) yield stage.push(bytes);
+  yield* stage.finish();
+  yield encoder.encode(after);
+}
+
+/** A stream of pieces. A fault aborts it, or, where `told` says how, ends it with a line about the fault. */
+function streamed(pieces: AsyncGenerator<Uint8Array>, told: ((fault: unknown) => object) | undefined, cancel: () => void): ReadableStream<Uint8Array> {
+  let sent = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          for (;;) {
+            const { done, value } = await pieces.next();
+            if (done) {
+              controller.close();
+              return;
+            }
+            if (value.length === 0) continue;
+            sent += value.length;
+            if (sent > MAX_BYTES) throw resultTooLarge(MAX_BYTES);
+            controller.enqueue(value);
+            return;
+          }
+        } catch (error) {
+          cancel();
+          if (told === undefined) controller.error(error);
+          else {
+            controller.enqueue(encoder.encode(`${JSON.stringify(told(error))}\n`));
+            controller.close();
+          }
+        }
+      },
+      async cancel() {
+        await pieces.return(undefined);
+        cancel();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

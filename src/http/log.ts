@@ -1,0 +1,25 @@
+/** One structured line a request: who asked for what and how it ended, never a value, a query string or a credential. */
+import type { AppContext } from './context.ts';
+
+export function logRequest(c: AppContext, begun: number): void {
+  const { runtime } = c.env;
+  const cause = c.get('cause');
+  runtime.log({
+    level: c.res.status >= 500 ? 'error' : 'info',
+    request_id: c.get('requestId'),
+    method: c.req.method,
+    path: c.req.path,
+    status: c.res.status,
+    ms: Math.round(runtime.now() - begun),
+    user: c.get('caller')?.principal.name,
+    ontology: c.get('ontology'),
+    rows: c.get('rows'),
+    ...(cause === undefined ? {} : { cause: describe(cause) }),
+  });
+}
+
+/** A fault underneath, for the operator. */
+function describe(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return String(cause);
+  return { name: cause.name, message: cause.message, stack: cause.stack, ...(cause.cause === undefined ? {} : { cause: describe(cause.cause) }) };
+}

@@ -1,0 +1,61 @@
+/** `x-async` of the openapi family: 202 with the place to poll, and what is found there (decisions 2). */
+
+import type { Presentation } from '../nesting/presentation.ts';
+import { type AsyncPoll, asyncRows, pollAsync, type Script, type ServiceRequest, startAsync } from '../service.ts';
+import { json, raw } from './answers.ts';
+import type { AppContext } from './context.ts';
+
+/** Whether a request wants its answer later. */
+export const wantsAsync = (headers: Headers): boolean => /^true$/i.test(headers.get('x-async') ?? '');
+
+/** 202: the script runs on. @throws SvcError 404, 400, 503 as `startAsync` */
+export async function beginAsync(c: AppContext, product: string, request: ServiceRequest, script: Script, presentation: Presentation): Promise<Response> {
+  const id = await startAsync(request, script, presentation);
+  return json(c, 202, {
+    async: true,
+    response_id: id,
+    poll_url: `/${product}/openapi/get-async-results/${id}`,
+    message: 'The statement is running; ask poll_url for its result, which is kept for 10 minutes',
+  });
+}
+
+/** How a statement of the caller stands. @throws SvcError 503 */
+export async function asyncResult(c: AppContext, request: ServiceRequest, id: string): Promise<Response> {
+  const poll = await pollAsync(request, id);
+  if (poll === null) return json(c, 404, { error: 'Response not found' });
+  if (poll.state === 'running') return json(c, 200, { status: 'running', response_id: id.toLowerCase() });
+  if (poll.version !== null) c.set('version', poll.version);
+  if (poll.state === 'error') return json(c, 200, { status: 'error', error: poll.error, error_type: 'ExecutionError' });
+  return raw(c, completed(asyncRows(request, id, poll), poll));
+}
+
+const BEFORE = '{"status":"completed","response":';
+const AFTER = ',"original_status_code":200}';
+
+/** The rows within their answer, piece by piece; a fault aborts it. */
+function completed(rows: AsyncGenerator<Uint8Array>, { pieces, first }: AsyncPoll & { readonly state: 'completed' }): string | ReadableStream<Uint8Array> {
+  if (pieces <= 1) return BEFORE + new TextDecoder().decode(first) + AFTER;
+  const encoder = new TextEncoder();
+  let begun = false;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (!begun) {
+          begun = true;
+          controller.enqueue(encoder.encode(BEFORE));
+          return;
+        }
+        const { done, value } = await rows.next();
+        if (!done) controller.enqueue(value);
+        else {
+          controller.enqueue(encoder.encode(AFTER));
+          controller.close();
+        }
+      },
+      async cancel() {
+        await rows.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,148 @@
+/** The bodies and parameters of the REST families as zod schemas: what validates requests, and what the OpenAPI documents are made of. */
+import { z } from 'zod';
+import { FILTER_OPERATORS } from '../service.ts';
+import { QUERY, RESULTS_LIMIT } from './input.ts';
+
+const text = (description: string) => z.string().meta({ description });
+const nullable = (description: string) => z.string().nullable().meta({ description });
+
+const Failure = z
+  .object({
+    status: z.literal('error'),
+    data: text('What is wrong, in words'),
+    code: z
+      .string()
+      .regex(/^[a-z][a-z0-9_]*$/)
+      .meta({ description: 'The same for every fault of a kind' }),
+    hint: text('What to do about it').optional(),
+    position: z.int().min(1).optional().meta({ description: 'Where in the SQL: the 1-based character, counted in Unicode code points' }),
+    request_id: text('The x-request-id of the answer'),
+  })
+  .meta({ description: 'Any failure of both families' });
+
+const Row = z.record(z.string(), z.unknown()).meta({
+  description: 'Members in the order of the select list; values are what PostgreSQL writes as JSON, numbers exact to the last digit',
+});
+const Rows = z.array(Row);
+const Success = z.object({ status: z.literal('success') });
+
+const Health = Success.extend({ name: text('The product name'), version: text('The release of the service') });
+const Ontologies = Success.extend({ data: z.array(z.string()) });
+const Config = Success.extend({ data: z.record(z.string(), z.string()).meta({ description: 'One member, called as the variable' }) });
+const Result = Success.extend({ data: Rows });
+const Listed = Success.extend({ data: Rows, executed_query: text('The SQL that ran; it can be sent to `query` as it is') });
+
+const Agent = z.object({
+  name: z.string(),
+  description: z.string().nullable(),
+  ontologies: z.array(z.string()),
+  default_ontology: z.string().nullable(),
+  concepts: z.array(z.string()),
+  views: z.array(z.string()),
+  options: z.record(z.string(), z.string()),
+});
+const Agents = Success.extend({ data: z.array(Agent) });
+
+const Tags = z.record(z.string(), z.string());
+const named = { name: z.string(), type: z.string(), description: z.string().nullable(), is_multi: z.boolean(), is_measure: z.boolean() };
+const Property = z.object({ ...named, inherited_from: nullable('The ancestor that declares it; null: its own') });
+const Relationship = z.object({
+  name: z.string(),
+  target: z.string(),
+  inverse: z.string(),
+  is_inverse: z.boolean(),
+  is_mtm: z.boolean(),
+  transitivity: z.int().nullable().meta({ description: 'How many steps `rel[c*]` walks; null: not transitive' }),
+  source_properties: z.array(z.string()),
+  target_properties: z.array(z.string()),
+  description: z.string().nullable(),
+  inherited_from: z.string().nullable(),
+});
+const Concept = z.object({
+  concept: z.string(),
+  inheritance: z.array(z.string()).meta({ description: 'Direct parents' }),
+  inheritance_level: z.int(),
+  description: z.string().nullable(),
+  primary_keys: z.array(z.string()),
+  label_keys: z.array(z.string()),
+  query: nullable('The condition of a logic concept'),
+  properties: z.array(Property),
+  relationships: z.array(Relationship),
+  mappings: z.array(z.string()),
+  tags: Tags,
+});
+const View = z.object({
+  description: z.string().nullable(),
+  is_cube: z.boolean(),
+  query: nullable('Its SELECT; null where the caller does not see all that it reads'),
+  columns: z.array(z.object({ name: z.string(), type: z.string().nullable() })),
+  tags: Tags,
+});
+const { name: _, ...declared } = named;
+const Ontology = Success.extend({
+  data: z.object({
+    datasources: z.array(z.object({ name: z.string(), type: z.string(), is_active: z.boolean() })),
+    ontology: z.array(Concept),
+    properties: z.record(z.string(), z.object({ ...declared, expression: z.string().nullable(), tags: Tags })),
+    quote: z.enum(['`', '"']).meta({ description: 'The sign that quotes identifiers in SQL' }),
+    version: z.uuid(),
+    views: z.record(z.string(), View),
+  }),
+});
+
+const AsyncStarted = z.object({ async: z.literal(true), response_id: z.uuid(), poll_url: z.string(), message: z.string() });
+const AsyncResult = z.union([
+  z.object({ status: z.literal('running'), response_id: z.uuid() }),
+  z.object({ status: z.literal('completed'), response: Rows, original_status_code: z.literal(200) }),
+  z.object({ status: z.literal('error'), error: z.string(), error_type: z.literal('ExecutionError') }),
+]);
+const AsyncUnknown = z.object({ error: z.literal('Response not found') });
+
+/** Under `components/schemas`. */
+export const BODIES = {
+  Agents,
+  AsyncResult,
+  AsyncStarted,
+  AsyncUnknown,
+  Config,
+  Failure,
+  Health,
+  Listed,
+  Ontologies,
+  Ontology,
+  Query: QUERY,
+  Result,
+  Row,
+  Rows,
+  Success,
+} as const;
+export type BodyName = keyof typeof BODIES;
+
+const flag = (description: string) => z.boolean().default(false).meta({ description });
+const mode = 'Effective only together with `nested` and `api-nested-format-properties`. ';
+
+/** Headers of requests for rows. */
+export const ROW_HEADERS = {
+  'results-limit': RESULTS_LIMIT,
+  nested: flag('Related things as nested objects, where the select list has the `entity_id` of the root and a relationship or multi-value column'),
+  'api-nested-format-properties': flag('Values follow the `format` tags of their properties'),
+  'api-nested-case-sensitivity': flag(`${mode}Keys as in the SQL, else in lower case`),
+  'api-nested-format-booleans': flag(`${mode}Booleans as the texts true and false, else as 1 and 0`),
+  'api-nested-ignore-entity-id': flag(`${mode}No \`entity_id\` anywhere`),
+  'api-nested-minimize-relationships': flag(`${mode}Relationships are called by their names alone, without the targets`),
+} as const;
+
+/** Headers of requests about an ontology. */
+export const VERSION_HEADER = z.uuid().meta({ description: 'A version that the caller has seen: the answer is from that one or a newer one' });
+
+/** Filters of concepts and views: the first group, and what stands beside the groups. */
+export const FILTERS = {
+  _subj_: text('What is filtered: a column, a relationship path such as `works_for[company].name`, a relationship or a multi-value property'),
+  _op_: z.enum(FILTER_OPERATORS).meta({ description: 'The operator, in any case' }),
+  _comp_: text('The value; for `in` and `not_in` a comma list (`\\,` is a comma in a value); none for `is_null` and `not_null`'),
+  _conj_: z.enum(['AND', 'OR']).meta({ description: 'How this group is joined to the next one; AND where it is missing' }),
+  _select_: text('The columns: a comma list, relationship paths too'),
+  _order_: text('The columns to sort by: a comma list, `-` before a name for descending order'),
+  _limit_: z.int().min(0).meta({ description: 'At most so many rows' }),
+  _offset_: z.int().min(0).meta({ description: 'Rows to leave out at the beginning' }),
+} as const;

@@ -1,0 +1,100 @@
+/** Worker entry: requests, the hourly housekeeping, and the Durable Object classes. */
+import { DurableObject } from 'cloudflare:workers';
+import type { Hono } from 'hono';
+import { glue } from '../dist/parser/glue.js';
+import grammar from '../dist/parser/libpg-query.wasm';
+import { version } from '../package.json';
+import { AsyncObject, asyncStatements } from './async/object.ts';
+import { neonDb, noDb } from './catalog/db.ts';
+import { housekeeping } from './catalog/housekeeping.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { createApp } from './http/app.ts';
+import type { AppEnv } from './http/context.ts';
+import { createParser } from './language/parser.ts';
+import type { Runtime } from './service.ts';
+
+/** Instantiated at the first statement. */
+const parser = createParser(grammar, glue);
+
+interface Prepared {
+  readonly config: Config;
+  readonly app: Hono<AppEnv>;
+}
+
+const prepared = new WeakMap<object, Prepared>();
+
+/** Configuration and routes of an environment, made once an isolate. @throws ConfigError */
+function prepare(env: Env): Prepared {
+  const known = prepared.get(env);
+  if (known !== undefined) return known;
+  const config = readConfig({ ...env });
+  const made = { config, app: createApp(config.product, version) };
+  prepared.set(env, made);
+  return made;
+}
+
+const log = (line: Readonly<Record<string, unknown>>): void => console.log(JSON.stringify(line));
+
+/** Writes a line once the answer is on its way, so that the caller does not wait for it. */
+const logLater = (line: Readonly<Record<string, unknown>>): Promise<void> => scheduler.wait(0).then(() => log(line));
+
+const runtime = (config: Config, env: Env, context: Pick<ExecutionContext, 'waitUntil'>): Runtime => ({
+  config,
+  db: config.catalog === null ? noDb : neonDb(config.catalog),
+  parser,
+  now: Date.now,
+  waitUntil: (work) => context.waitUntil(work),
+  log: (line) => context.waitUntil(logLater(line)),
+  asyncStatements: env.ASYNC_STATEMENT === undefined ? undefined : asyncStatements(env.ASYNC_STATEMENT, config.locationHint),
+  admit: admission(env),
+  hasCache: env.CACHE !== undefined,
+});
+
+/** Cloudflare's rate limit, where it is bound (docs/deploy.md). */
+function admission({ RATE_LIMIT }: Env & { readonly RATE_LIMIT?: RateLimit }): Runtime['admit'] {
+  return RATE_LIMIT === undefined ? undefined : async (key) => (await RATE_LIMIT.limit({ key })).success;
+}
+
+/** An answer for a service whose settings do not hold: the log names the variable, the caller learns nothing of it. */
+function misconfigured(error: unknown, request_id: string): Response {
+  log({
+    level: 'error',
+    request_id,
+    event: 'misconfigured',
+    ...(error instanceof ConfigError ? { variable: error.variable, message: error.message } : { message: String(error) }),
+  });
+  const body = { status: 'error', data: 'The service is not configured correctly', code: 'misconfigured', hint: 'The log names the setting', request_id };
+  return Response.json(body, { status: 500, headers: { 'x-request-id': request_id, 'cache-control': 'private, no-store' } });
+}
+
+export default {
+  async fetch(request, env, context) {
+    let ready: Prepared;
+    try {
+      ready = prepare(env);
+    } catch (error) {
+      return misconfigured(error, crypto.randomUUID());
+    }
+    return ready.app.fetch(request, { runtime: runtime(ready.config, env, context) }, context);
+  },
+  async scheduled(_event, env, context) {
+    const { config } = prepare(env);
+    await housekeeping(runtime(config, env, context).db, config.auditRetentionDays);
+  },
+} satisfies ExportedHandler<Env>;
+
+const notYet = (): Response => Response.json({ error: 'not_available', message: 'This part of the service is not available yet' }, { status: 404 });
+
+/** One principal's MCP server (a later part of the service). */
+export class McpPrincipal extends DurableObject<Env> {
+  override fetch(): Response {
+    return notYet();
+  }
+}
+
+/** One statement that runs on after its request. */
+export class AsyncStatement extends AsyncObject<Env> {
+  protected override runtime(): Runtime {
+    return { ...runtime(prepare(this.env).config, this.env, this.ctx), log };
+  }
+}

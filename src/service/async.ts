@@ -1,0 +1,113 @@
+/** Statements that run on after their request (decisions 2, `x-async`): what is kept of one, how it begins, and how it runs. */
+import type { Principal } from '../auth/authenticate.ts';
+import { resume } from '../auth/resume.ts';
+import { SvcError } from '../errors.ts';
+import type { Presentation } from '../nesting/presentation.ts';
+import { sameName } from '../ontology/names.ts';
+import { attachedDatasource } from './datasource.ts';
+import { findOntology, requireOntology, upToDate } from './lookup.ts';
+import type { Answer, Runtime, ServiceRequest } from './runtime.ts';
+import { runScript, type Script } from './script.ts';
+
+/** A statement that waits for its turn: plain data, so that it can be stored. */
+export interface AsyncJob {
+  /** The `response_id`. */
+  readonly id: string;
+  readonly caller: Pick<Principal, 'userId' | 'name' | 'credential'>;
+  readonly script: Script;
+  readonly requestId: string;
+  /** The version of the ontology that its caller has seen. */
+  readonly knownVersion: string | null;
+  /** How its rows are to look. */
+  readonly presentation: Presentation;
+}
+
+/** How a statement stands. `first` is the first piece of the rows' JSON array, `pieces` how many there are. */
+export type AsyncPoll =
+  | { readonly state: 'running' }
+  | { readonly state: 'completed'; readonly version: string | null; readonly pieces: number; readonly first: Uint8Array }
+  | { readonly state: 'error'; readonly version: string | null; readonly error: string };
+
+/** Where statements run on: one object a statement, named by its id. */
+export interface AsyncStatements {
+  /** Stores the job, so that it runs whatever happens to the request. */
+  start(job: AsyncJob): Promise<void>;
+  /** null: there is none (any more), or it is another user's. */
+  poll(id: string, owner: string): Promise<AsyncPoll | null>;
+  /** A further piece of the rows; null: they are gone. */
+  piece(id: string, owner: string, n: number): Promise<Uint8Array | null>;
+}
+
+const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+const unavailable = (cause?: unknown): SvcError =>
+  new SvcError(503, 'async_unavailable', 'Statements cannot be run in the background at the moment', {
+    hint: 'Try again in a few seconds, or send the statement without x-async',
+    headers: { 'retry-after': '5' },
+    cause,
+  });
+
+function statements({ runtime }: ServiceRequest): AsyncStatements {
+  if (runtime.asyncStatements !== undefined) return runtime.asyncStatements;
+  throw new SvcError(503, 'not_configured', 'This service runs no statements in the background', { hint: 'Send the statement without x-async' });
+}
+
+/**
+ * Lets a script run on after its request; the answer is its id. What the address names is checked first, what the text
+ * says when it runs.
+ * @throws SvcError 404 `unknown_ontology`, 400 `unknown_datasource`, 503
+ */
+export async function startAsync(request: ServiceRequest, script: Script, presentation: Presentation): Promise<string> {
+  const running = statements(request);
+  const { ontology } = script;
+  const caller = await upToDate(request, ontology);
+  const row = findOntology(caller, ontology);
+  if (row === undefined && !sameName(ontology, 'system_db') && !/^\s*create\s+ontology\b/i.test(script.sql)) requireOntology(caller, ontology);
+  if (script.datasource !== null) attachedDatasource(caller, row, script.datasource);
+  if (row !== undefined) request.about(row.name, row.version);
+  const { userId, name, credential } = caller.principal;
+  const id = crypto.randomUUID();
+  const job: AsyncJob = { id, caller: { userId, name, credential }, script, requestId: request.requestId, knownVersion: row?.version ?? null, presentation };
+  try {
+    await running.start(job);
+  } catch (error) {
+    throw unavailable(error);
+  }
+  return id;
+}
+
+/** How a statement of the caller stands; null where there is none (any more), or it is another user's. @throws SvcError 503 */
+export async function pollAsync(request: ServiceRequest, id: string): Promise<AsyncPoll | null> {
+  const key = id.toLowerCase();
+  if (!ID.test(key)) return null;
+  try {
+    return await statements(request).poll(key, request.caller.principal.userId);
+  } catch (error) {
+    throw error instanceof SvcError ? error : unavailable(error);
+  }
+}
+
+/** The rows of a completed statement as the pieces of a JSON array; fails where they are deleted meanwhile. */
+export async function* asyncRows(
+  request: ServiceRequest,
+  id: string,
+  { pieces, first }: AsyncPoll & { readonly state: 'completed' },
+): AsyncGenerator<Uint8Array> {
+  yield first;
+  for (let n = 1; n < pieces; n++) {
+    const piece = await statements(request).piece(id.toLowerCase(), request.caller.principal.userId, n);
+    if (piece === null) throw new Error('the result was deleted while it was sent');
+    yield piece;
+  }
+}
+
+/**
+ * Runs a job with the rights that its caller has now, under ASYNC_TIMEOUT_MS.
+ * @throws SvcError as `runScript`
+ */
+export async function runJob(runtime: Runtime, job: AsyncJob, signal: AbortSignal, about: ServiceRequest['about']): Promise<Answer> {
+  const { config, db, now, waitUntil } = runtime;
+  const caller = await resume(job.caller, { db, now, waitUntil });
+  const patient: Runtime = { ...runtime, config: { ...config, statementTimeoutMs: config.asyncTimeoutMs } };
+  return runScript({ runtime: patient, caller, requestId: job.requestId, signal, knownVersion: job.knownVersion, about }, job.script);
+}

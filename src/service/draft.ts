@@ -1,0 +1,249 @@
+/** An ontology while a script changes it: the model in memory, and the version that will be written. */
+
+import type { Caller } from '../auth/authenticate.ts';
+import { can, canSee } from '../auth/grants.ts';
+import { createOntology, createVersion, setAllowedFunctions } from '../catalog/changes.ts';
+import type { Call } from '../catalog/db.ts';
+import type { OntologyRow } from '../catalog/snapshot.ts';
+import { keepModel, MODEL_BYTES, readModel } from '../catalog/versions.ts';
+import { badRequest, forbidden, SvcError } from '../errors.ts';
+import { createSqlReader } from '../language/expressions.ts';
+import type { AlterOntology, ModelStatement, RollbackOntology } from '../language/statements.ts';
+import { type ApplyContext, applyStatement, finish, Places } from '../ontology/apply.ts';
+import type { Graph } from '../ontology/graph.ts';
+import { EMPTY_MODEL, type Model } from '../ontology/model.ts';
+import { fold, sameName } from '../ontology/names.ts';
+import type { Warning } from '../ontology/validate.ts';
+import { checkModel, type Piece } from '../planner/check.ts';
+import { checkFunctions } from './allowed-functions.ts';
+import { described } from './describe.ts';
+import { datasourceInStatement, lacks, loadGraph, quoted } from './lookup.ts';
+import type { Runtime } from './runtime.ts';
+
+/** What a settled draft is about to write. */
+export interface Written {
+  readonly calls: readonly Call[];
+  readonly version: string;
+}
+
+export class Draft {
+  readonly #runtime: Runtime;
+  readonly #caller: Caller;
+  readonly row: OntologyRow;
+  /** Made by this script: its row has to be written too. */
+  readonly #made: boolean;
+  /** The model that was there before the script. */
+  #base: Model;
+  #model: Model;
+  #graph: Graph | undefined;
+  #context: ApplyContext;
+  #changed: boolean;
+  #seq: number;
+  #version: string;
+  #texts: string[] = [];
+  #warnings: readonly Warning[] = [];
+  #calls: Call[] = [];
+  /** The SQL that the script's objects hold, by kind and name. */
+  readonly #pieces = new Map<string, Piece>();
+  /** Modelling statements applied so far. */
+  statements = 0;
+
+  private constructor(runtime: Runtime, caller: Caller, row: OntologyRow, made: boolean, graph: Graph | undefined, model: Model) {
+    this.#runtime = runtime;
+    this.#caller = caller;
+    this.row = row;
+    this.#made = made;
+    this.#base = model;
+    this.#model = model;
+    this.#graph = graph;
+    this.#changed = made;
+    this.#seq = made ? 0 : row.seq;
+    this.#version = made ? '' : row.version;
+    const reader = createSqlReader(runtime.parser, runtime.config.product);
+    this.#context = { ...reader, ontology: row.name, ...this.#datasources(row.datasources, row.active), product: runtime.config.product, places: new Places() };
+  }
+
+  /** The current version of an ontology. @throws SvcError 404, 503 */
+  static async open(runtime: Runtime, caller: Caller, row: OntologyRow): Promise<Draft> {
+    const graph = await loadGraph(runtime, row);
+    return new Draft(runtime, caller, row, false, graph, graph.model);
+  }
+
+  /** An ontology that the script makes. */
+  static create(runtime: Runtime, caller: Caller, name: string, description: string | null, text: string): Draft {
+    const row: OntologyRow = {
+      id: crypto.randomUUID(),
+      name,
+      key: fold(name),
+      description,
+      version: '',
+      seq: 0,
+      allowedFunctions: null,
+      datasources: ['main'],
+      active: 'main',
+    };
+    const draft = new Draft(runtime, caller, row, true, undefined, { ...EMPTY_MODEL, description });
+    draft.#texts.push(text);
+    draft.statements = 1;
+    return draft;
+  }
+
+  get name(): string {
+    return this.row.name;
+  }
+
+  /** The version that an answer about the ontology tells. */
+  get version(): string {
+    return this.#version;
+  }
+
+  get changed(): boolean {
+    return this.#changed;
+  }
+
+  /**
+   * Applies a modelling statement in memory.
+   * @throws SvcError 403 without EDIT on the ontology; 400 as the statement deserves
+   */
+  async apply(statement: ModelStatement): Promise<void> {
+    this.requireEdit(statement.source.offset);
+    if (statement.kind === 'rollback') await this.#rollback(statement);
+    else if (statement.kind === 'alter_ontology' && statement.key.text === 'allowed_functions') await this.#allowFunctions(statement);
+    else {
+      this.#model = applyStatement(this.#model, statement, this.#context);
+      this.#mayRead(statement);
+      this.#note(statement);
+      this.#changed = true;
+    }
+    this.#graph = undefined;
+    this.#texts.push(statement.source.text);
+    this.statements++;
+  }
+
+  /** @throws SvcError 403 without EDIT on the ontology */
+  requireEdit(offset?: number): void {
+    if (!this.#made && !can(this.#caller.principal, 'edit', ['ontology', this.name])) throw lacks('EDIT', `ontology.${this.name}`, offset);
+  }
+
+  /** Mappings, and views on raw tables, need QUERY on the datasource (decisions 6). */
+  #mayRead(statement: ModelStatement): void {
+    if (statement.kind !== 'create_mapping' && statement.kind !== 'create_view') return;
+    const list: readonly { readonly name: string; readonly datasource: string | null }[] =
+      statement.kind === 'create_mapping' ? this.#model.mappings : this.#model.views;
+    const datasource = list.find((o) => sameName(o.name, statement.name.text))?.datasource ?? null;
+    if (datasource === null) return;
+    const { principal } = this.#caller;
+    if (can(principal, 'query', ['datasource', datasource])) return;
+    const named = statement.datasource;
+    if (named !== null) datasourceInStatement(this.#caller, named);
+    const what = canSee(principal, ['datasource', datasource]) ? `datasource.${datasource}` : 'the datasource';
+    throw lacks('QUERY', what, named?.offset ?? statement.name.offset);
+  }
+
+  async #rollback(statement: RollbackOntology): Promise<void> {
+    const { text, offset } = statement.version;
+    const unknown = () =>
+      badRequest('unknown_version', `the ontology ${quoted(this.name)} has no version ${quoted(text)}`, { offset, hint: 'SHOW VERSIONS lists them' });
+    if (this.#made || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) throw unknown();
+    const model = await readModel(this.#runtime.db, this.row.id, text.toLowerCase());
+    if (model === undefined) throw unknown();
+    this.#base = model;
+    this.#model = model;
+    this.#pieces.clear();
+    this.#changed = true;
+  }
+
+  /** `allowed_functions` opens functions of the datasource's own: no part of a version, set by admins. */
+  async #allowFunctions(statement: AlterOntology): Promise<void> {
+    if (!this.#caller.principal.isAdmin) throw forbidden('forbidden', 'allowed_functions is set by administrators', { offset: statement.key.offset });
+    const names = await checkFunctions(this.#runtime, this.#caller, this.row, statement.value, statement.key.offset);
+    const allowedFunctions = names.length === 0 ? null : names.join(',');
+    Object.assign(this.row, { allowedFunctions });
+    this.#calls.push(...setAllowedFunctions(this.row.id, allowedFunctions));
+  }
+
+  /**
+   * The lookups over the model as it stands, every reference of the script checked.
+   * @throws SvcError 400 with the place of the fault; 502 where a datasource that has to tell columns cannot be reached
+   */
+  async graph(): Promise<Graph> {
+    if (this.#graph !== undefined) return this.#graph;
+    // ends first: a fault in the script itself is told before any datasource is asked
+    const checked = finish(this.#base, this.#model, this.#context);
+    const { parser, config } = this.#runtime;
+    const allowedFunctions = new Set((this.row.allowedFunctions ?? '').split(',').map(fold));
+    checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions });
+    this.#model = await described(this.#runtime, this.#caller, checked.graph, this.#context.places, allowedFunctions, this.row.active ?? 'main');
+    const { model, graph, warnings } = this.#model === checked.model ? checked : finish(this.#base, this.#model, this.#context);
+    this.#model = model;
+    this.#warnings = warnings;
+    this.#graph = graph;
+    return graph;
+  }
+
+  /** Remembers where the SQL of what a statement makes begins. */
+  #note(statement: ModelStatement): void {
+    const note = (kind: Piece['kind'], offset: number | undefined): void => {
+      if ('name' in statement && offset !== undefined) this.#pieces.set(`${kind} ${fold(statement.name.text)}`, { kind, name: statement.name.text, offset });
+    };
+    if (statement.kind === 'create_view') note('view', statement.sql.offset);
+    else if (statement.kind === 'create_mapping') note('mapping', statement.sql.offset);
+    else if (statement.kind === 'create_property') note('property', statement.expression?.offset);
+    else if (statement.kind === 'create_measure') note('measure', statement.expression.offset);
+    else if (statement.kind === 'create_concept') note('logic', statement.logic?.condition.offset);
+  }
+
+  /**
+   * What has to be written of the changes so far, or undefined where there is nothing. The version is that of the
+   * draft from then on.
+   * @throws as `graph`; 400 `model_too_large`
+   */
+  async write(): Promise<Written | undefined> {
+    const graph = await this.graph();
+    if (!this.#changed && this.#calls.length === 0) return undefined;
+    const calls = this.#calls;
+    this.#calls = [];
+    if (this.#changed) {
+      const content = JSON.stringify(graph.model);
+      if (content.length > MODEL_BYTES) throw new SvcError(400, 'model_too_large', `The model is larger than ${MODEL_BYTES / 1024 / 1024} MiB`);
+      const version = crypto.randomUUID();
+      const createdBy = this.#caller.principal.name;
+      const newVersion = { ontologyId: this.row.id, version, seq: this.#seq + 1, createdBy, statement: this.#texts.join(';\n'), model: graph.model, content };
+      const first = this.#made && this.#seq === 0;
+      if (first) calls.unshift(...createOntology({ id: this.row.id, name: this.name, description: graph.model.description, version, createdBy }));
+      calls.splice(first ? 2 : 0, 0, ...createVersion(newVersion));
+      keepModel(this.row.id, version, graph.model, content.length);
+      this.#version = version;
+      this.#seq++;
+      this.#base = graph.model;
+    }
+    this.#changed = false;
+    this.#texts = [];
+    return { calls, version: this.#version };
+  }
+
+  /** Warnings about what the script wrote. */
+  get warnings(): readonly Warning[] {
+    return this.#warnings;
+  }
+
+  /** The same ontology with other datasources attached: what the script's next statements see. */
+  withDatasources(datasources: readonly string[], active: string | null): void {
+    Object.assign(this.row, { datasources, active });
+    this.#context = { ...this.#context, ...this.#datasources(datasources, active) };
+  }
+
+  /** Names as written of attached datasources, for the statements that name them. */
+  #datasources(keys: readonly string[], active: string | null): { readonly datasources: readonly string[]; readonly activeDatasource: string | null } {
+    const name = (key: string): string => this.#caller.snapshot.datasources.find((d) => d.key === key)?.name ?? key;
+    return { datasources: keys.map(name), activeDatasource: active === null ? null : name(active) };
+  }
+
+  /** Mappings and views of the model that belong to a datasource. */
+  users(datasource: string): readonly string[] {
+    return [
+      ...this.#model.mappings.filter((m) => sameName(m.datasource, datasource)).map((m) => `mapping ${quoted(m.name)}`),
+      ...this.#model.views.filter((v) => v.datasource !== null && sameName(v.datasource, datasource)).map((v) => `view ${quoted(v.name)}`),
+    ];
+  }
+}

@@ -1,0 +1,39 @@
+/** EXPLAIN (decisions 6): the datasource's plan and the SQL that runs, or a logical plan for who may not know the tables. */
+import { can } from '../auth/grants.ts';
+import type { Datasource } from '../engine/datasource.ts';
+import { httpEngine } from '../engine/engine.ts';
+import type { Source } from '../language/statements.ts';
+import type { Graph } from '../ontology/graph.ts';
+import { explainLogical } from '../planner/explain.ts';
+import type { Plan, PlanContext } from '../planner/index.ts';
+import type { Session } from './changes.ts';
+import { physicalNames } from './physical.ts';
+
+/** What EXPLAIN needs of a planned SELECT. */
+interface Explained {
+  readonly context: PlanContext;
+  readonly plan: Plan;
+  readonly datasource: Datasource;
+  readonly graph: Graph;
+  readonly source: Source;
+}
+
+/** What stands before the plan's SQL. */
+export const EXPLAIN = 'EXPLAIN ';
+
+/**
+ * The one row of EXPLAIN. The statement is not run.
+ * @throws SvcError 400 where the datasource refuses the statement, 502, 504
+ */
+export async function explainRows(session: Session, { context, plan, datasource, graph, source }: Explained): Promise<readonly unknown[]> {
+  const { request, caller, draft } = session;
+  const { principal } = caller;
+  const edits = draft !== undefined && can(principal, 'edit', ['ontology', draft.name]);
+  if (!edits && !can(principal, 'query', ['datasource', datasource.name])) return [{ PLAN: explainLogical(context, source), SQL: null }];
+  const [answer] = await httpEngine.batch(datasource, [{ sql: EXPLAIN + plan.sql, params: plan.params }], {
+    timeoutMs: request.runtime.config.statementTimeoutMs,
+    signal: request.signal,
+    physicalNames: physicalNames(graph),
+  });
+  return [{ PLAN: (answer?.rows ?? []).map(([line]) => line ?? '').join('\n'), SQL: plan.sql }];
+}

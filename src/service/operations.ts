@@ -1,0 +1,155 @@
+/** The operations that are no script: lists, details, concepts and views by name, settings. */
+
+import { can, canSee } from '../auth/grants.ts';
+import { clearCaches, commit } from '../catalog/changes.ts';
+import { DatasourceFault } from '../engine/errors.ts';
+import { badRequest, notFound, SvcError } from '../errors.ts';
+import { productText } from '../language/expressions.ts';
+import { type FilterRequest, parseFilters } from '../language/filters.ts';
+import type { Concept, Graph } from '../ontology/graph.ts';
+import type { ViewDef } from '../ontology/model.ts';
+import { fold } from '../ontology/names.ts';
+import { type FilterQuery, filterConcept, filterView } from '../planner/filter/index.ts';
+import type { PlanContext } from '../planner/index.ts';
+import { ontologyDetail, type Printed } from './detail.ts';
+import { lacks, loadGraph, quoted, requireOntology, unknownName, upToDate, visibleOf, visibleOntologies } from './lookup.ts';
+import type { Answer, ServiceRequest } from './runtime.ts';
+import { runScript, type Script } from './script.ts';
+
+/** Names of the ontologies that the caller may see. */
+export const listOntologies = ({ caller }: ServiceRequest): readonly string[] => visibleOntologies(caller.snapshot, caller.principal).map((o) => o.name);
+
+/** Agents with an ontology that the caller may see (decisions 2). */
+export function listAgents({ caller }: ServiceRequest): readonly unknown[] {
+  const { snapshot, principal } = caller;
+  const nameOf = new Map(visibleOntologies(snapshot, principal).map((o) => [o.key, o.name]));
+  const listOf = (text: string | undefined): readonly string[] =>
+    (text ?? '')
+      .split(',')
+      .map((t) => t.trim())
+      .filter((t) => t !== '');
+  return snapshot.agents
+    .map((agent) => ({ agent, ontologies: agent.ontologies.flatMap((key) => nameOf.get(key) ?? []) }))
+    .filter(({ agent, ontologies }) => ontologies.length > 0 || canSee(principal, ['agent', agent.name]))
+    .map(({ agent, ontologies }) => ({
+      name: agent.name,
+      description: agent.description,
+      ontologies,
+      default_ontology: ontologies[0] ?? null,
+      concepts: listOf(agent.options.concepts_list),
+      views: listOf(agent.options.views_list),
+      options: agent.options,
+    }));
+}
+
+/** One listed variable (service.md, endpoint rule 1). @throws SvcError 404 for all others alike */
+export function getConfig({ runtime }: ServiceRequest, name: string): Readonly<Record<string, string>> {
+  const value = runtime.config.tellable.get(name);
+  if (value === undefined) throw notFound('unknown_config', `unknown config name ${quoted(name)}`);
+  return { [name]: value };
+}
+
+/** The detail object of an ontology. @throws SvcError 404 `unknown_ontology`, 503 */
+export async function getOntology(
+  request: ServiceRequest,
+  name: string,
+): Promise<{ readonly name: string; readonly version: string; readonly detail: unknown }> {
+  const caller = await upToDate(request, name);
+  const row = requireOntology(caller, name);
+  const graph = await loadGraph(request.runtime, row);
+  const datasources = row.datasources
+    .flatMap((key) => caller.snapshot.datasources.find((d) => d.key === key) ?? [])
+    .map((d) => ({ name: d.name, type: d.type, is_active: d.key === row.active }));
+  const { parser, config } = request.runtime;
+  const printed: Printed = (sql, kind) => productText(parser, sql, kind, config.product);
+  request.about(row.name, row.version);
+  return { name: row.name, version: row.version, detail: ontologyDetail(graph, row.version, datasources, visibleOf(caller, row.name), printed) };
+}
+
+/** Clears what is cached of an ontology (service.md, endpoint rule 2). @throws SvcError 404 `unknown_ontology`; 503 `not_configured` without a cache backend */
+export async function clearCache({ runtime, caller }: ServiceRequest, name: string): Promise<void> {
+  requireOntology(caller, name);
+  if (runtime.hasCache !== true) {
+    throw new SvcError(503, 'not_configured', 'This service has no cache backend', { hint: 'The operator of the service has to bind a KV namespace as CACHE' });
+  }
+  await commit(runtime.db, clearCaches(), null);
+}
+
+/** Rows of a concept or view, and the SQL that says which. */
+export interface Listed {
+  readonly answer: Answer;
+  readonly executed: string;
+}
+
+/** What is asked of a concept or view: the query string of the URL (its filters), and `results-limit`. */
+export interface Asked {
+  readonly search: string;
+  readonly limit: number | null;
+  /** Rows are to be nested, where their columns allow it: limits and `_offset_` then count root objects. */
+  readonly nested: boolean;
+}
+
+/** @throws SvcError 404 `unknown_concept`, 403 without QUERY, 400 for a filter that does not hold */
+export const conceptRows = (request: ServiceRequest, ontology: string, concept: string, asked: Asked): Promise<Listed> =>
+  listed(request, ontology, 'concept', concept, asked, (graph) => graph.concepts);
+
+/** @throws SvcError 404 `unknown_view`, 403 without QUERY, 400 for a filter that does not hold */
+export const viewRows = (request: ServiceRequest, ontology: string, view: string, asked: Asked): Promise<Listed> =>
+  listed(request, ontology, 'view', view, asked, (graph) => graph.model.views);
+
+async function listed(
+  request: ServiceRequest,
+  ontology: string,
+  kind: 'concept' | 'view',
+  name: string,
+  { search, limit, nested }: Asked,
+  all: (graph: Graph) => readonly { readonly name: string }[],
+): Promise<Listed> {
+  const caller = await upToDate(request, ontology);
+  const row = requireOntology(caller, ontology);
+  const graph = await loadGraph(request.runtime, row);
+  request.about(row.name, row.version);
+  const visible = visibleOf(caller, row.name);
+  const known = all(graph).filter((o) => visible[kind](o.name));
+  // the root of all concepts may be read, though it is not listed
+  const thing = kind === 'concept' && fold(name) === fold(graph.thing.name) ? graph.thing : undefined;
+  const found = known.find((o) => fold(o.name) === fold(name)) ?? thing;
+  if (found === undefined) {
+    throw notFound(
+      `unknown_${kind}`,
+      unknownName(
+        kind,
+        name,
+        known.map((o) => o.name),
+      ),
+    );
+  }
+  if (!can(caller.principal, 'query', ['ontology', row.name, kind, found.name])) throw lacks('QUERY', `ontology.${row.name}.${kind}.${found.name}`);
+  const filters = parseFilters(search);
+  const { runtime } = request;
+  const context: PlanContext = { graph, parser: runtime.parser, product: runtime.config.product, activeDatasource: row.active ?? 'main' };
+  const query = (of: FilterRequest): FilterQuery =>
+    kind === 'concept' ? filterConcept(context, found as Concept, of) : filterView(context, found as ViewDef, of);
+  const { executed, ...flat } = query(filters);
+  // what counts root objects cannot stand in the statement, where it would count rows
+  const { text, bound } = nested ? query({ ...filters, limit: undefined, offset: undefined }) : flat;
+  const window = nested ? { nested, ...windowOf(filters, limit) } : { limit };
+  const script: Script = { ontology: row.name, sql: text, bound, datasource: null, ...window };
+  const answer = await runScript({ ...request, caller, knownVersion: null }, script).catch((error) => {
+    throw misfit(error, flat.untyped);
+  });
+  return { answer, executed };
+}
+
+/** The root objects that `_limit_`, `_offset_` and `results-limit` leave. */
+function windowOf({ limit, offset }: FilterRequest, most: number | null): { limit: number | null; offset?: number } {
+  const counts = [...(limit === undefined ? [] : [Number(limit)]), ...(most === null ? [] : [most])];
+  return { limit: counts.length === 0 ? null : Math.min(...counts), ...(offset === undefined ? {} : { offset: Number(offset) }) };
+}
+
+/** PostgreSQL's refusal of a value, told of the columns whose types it alone knows. */
+function misfit(error: unknown, untyped: readonly string[]): unknown {
+  if (untyped.length === 0 || !(error instanceof SvcError) || !(error.cause instanceof DatasourceFault) || !error.cause.sqlstate?.startsWith('22'))
+    return error;
+  return badRequest('bad_value', `a value does not fit ${untyped.map(quoted).join(' or ')}: ${error.message}`, { cause: error.cause });
+}

@@ -1,0 +1,32 @@
+/** Names of tables and columns that stand in mappings: what no message to a caller may show. */
+import { lex } from '../language/lexer.ts';
+import type { Graph } from '../ontology/graph.ts';
+import { isRaw } from '../ontology/model.ts';
+import { fold } from '../ontology/names.ts';
+
+/** Words of SQL and of PostgreSQL's types, which its messages use as well. */
+const WORDS = new Set(
+  `select from where as and or not null is in on using join left right full inner outer cross natural lateral group by having order limit offset fetch first next rows row only
+   distinct all any some union intersect except with recursive case when then else end cast between like ilike similar exists true false asc desc nulls last over partition
+   window filter within array values table interval date time timestamp timestamptz timetz zone text varchar char character varying integer int int2 int4 int8 bigint smallint
+   numeric decimal real double precision float float4 float8 boolean bool json jsonb uuid bytea extract epoch year month day hour minute second coalesce nullif greatest least
+   count sum avg min max lower upper trim substring position concat round abs length replace to_char`
+    .split(/\s+/)
+    .filter((w) => w !== ''),
+);
+
+/** Made when a fault asks for it: words of the mappings' and raw views' SQL that are no names of the ontology and no words of SQL. */
+export function* physicalNames(graph: Graph): Iterable<string> {
+  const { model } = graph;
+  const own = new Set<string>();
+  for (const list of [model.properties, model.measures, model.concepts, model.mappings, model.views]) for (const { name } of list) own.add(fold(name));
+  const sqls = [...model.mappings.map((m) => m.sql), ...model.views.filter(isRaw).map((v) => v.sql)];
+  for (const sql of sqls) {
+    const next = lex(sql);
+    for (let token = next(); token !== null; token = next()) {
+      if (token.kind !== 'word' && token.kind !== 'name') continue;
+      const name = fold(token.value);
+      if (!own.has(name) && !(token.kind === 'word' && WORDS.has(name))) yield token.value;
+    }
+  }
+}

@@ -1,0 +1,189 @@
+/** Reading statements: planned over the model as it stands, run on the datasource in one round trip. */
+
+import { canAll } from '../auth/grants.ts';
+import { cacheOf } from '../cache.ts';
+import type { Datasource } from '../engine/datasource.ts';
+import { httpEngine } from '../engine/engine.ts';
+import { DatasourceFault } from '../engine/errors.ts';
+import { SvcError } from '../errors.ts';
+import type { ReadStatement, Source } from '../language/statements.ts';
+import { compile } from '../ontology/compile.ts';
+import type { Graph } from '../ontology/graph.ts';
+import { EMPTY_MODEL } from '../ontology/model.ts';
+import { fold } from '../ontology/names.ts';
+import { type OutputOptions, type Plan, type PlanContext, placeOf, planSelect, rebind } from '../planner/index.ts';
+import type { Session } from './changes.ts';
+import { attachedDatasource, datasourceOf } from './datasource.ts';
+import { describeRelation } from './describe-relation.ts';
+import { EXPLAIN, explainRows } from './explain.ts';
+import { lacks, noGraph } from './lookup.ts';
+import { physicalNames } from './physical.ts';
+import type { Answer } from './runtime.ts';
+import type { Script } from './script.ts';
+import { type LateRows, prepareShow, systemContext, withLate } from './show.ts';
+import { isLate, SYSTEM_TABLES, systemTables } from './system.ts';
+
+/** Decisions 2: an answer of more bytes is 400 `result_too_large`. */
+export const MAX_BYTES = 50_000_000;
+
+/** A SELECT that holds and waits for its turn. */
+interface Planned {
+  readonly kind: 'query';
+  readonly context: PlanContext;
+  readonly plan: Plan;
+  readonly datasource: Datasource;
+  readonly graph: Graph;
+  /** The caller's own text: database errors are placed in it. */
+  readonly source: Source;
+  /** It reads what the catalog is asked for when its turn has come (users, roles, grants, numbers of rows): the plan with their rows. */
+  readonly late?: () => Promise<Plan>;
+}
+
+/** A reading statement that holds and waits for its turn. */
+export type Prepared = Planned | { readonly kind: 'rows'; readonly rows: LateRows };
+
+/**
+ * Understands a reading statement.
+ * @throws SvcError 400 where it does not hold, 403 without the right to it, 502 where the datasource has no usable secret
+ */
+export async function prepareRead(session: Session, statement: ReadStatement, known: Graph | undefined, last: boolean): Promise<Prepared> {
+  switch (statement.kind) {
+    case 'select':
+      return plan(session, statement.source, known, last ? outputOf(session.script) : {});
+    case 'show':
+      return { kind: 'rows', rows: await prepareShow(session, statement, known) };
+    case 'describe': {
+      const rows = describeRelation(session, statement, known);
+      return { kind: 'rows', rows: async () => rows };
+    }
+    case 'explain': {
+      const planned = plan(session, statement.query, known, {});
+      const rows = (): Promise<readonly unknown[]> =>
+        explainRows(session, planned).catch((error: unknown) => {
+          throw placed(error, planned.plan, planned.source, EXPLAIN.length);
+        });
+      return { kind: 'rows', rows };
+    }
+  }
+}
+
+/** What is asked of the rows of a script's last statement. */
+const outputOf = ({ limit, offset, nested }: Script): OutputOptions => ({
+  ...(limit === null ? {} : { limit }),
+  ...(offset === undefined ? {} : { offset }),
+  ...(nested ? { nested } : {}),
+});
+
+/** Plans a SELECT. @throws as `prepareRead` */
+function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions): Planned {
+  const { runtime } = session.request;
+  const { principal } = session.caller;
+  const mayQuery = known === undefined || canAll(principal, 'query', ['ontology', known.ontology]);
+  // rights on single concepts come with a later part: who may not query all of it reads nothing that has a name in it
+  const graph = known === undefined ? noGraph() : mayQuery ? known : compile(EMPTY_MODEL, known.ontology);
+  const row = session.draft?.row;
+  const system = systemContext(session, known ?? graph);
+  const tables = systemTables(system);
+  const read = new Set<string>();
+  const context: PlanContext = {
+    graph,
+    parser: runtime.parser,
+    product: runtime.config.product,
+    activeDatasource: chosenDatasource(session) ?? row?.active ?? 'main',
+    systemTables: SYSTEM_TABLES,
+    systemTable: (name) => {
+      const table = tables(name);
+      if (table !== undefined) read.add(name);
+      return table;
+    },
+    ...(row?.allowedFunctions == null ? {} : { allowedFunctions: new Set(row.allowedFunctions.split(',').map(fold)) }),
+  };
+  const key = planKey(session, source.text, context, mayQuery, output);
+  const { bound } = session.script;
+  // a plan that has looked at its values is one for these values alone
+  const exactly = key === undefined || bound === undefined ? key : `${key}\u0000${JSON.stringify(bound)}`;
+  const kept = key === undefined || exactly === undefined ? undefined : (plans.get(key) ?? plans.get(exactly));
+  const planned = (made: Plan): Planned => ({
+    kind: 'query',
+    context,
+    plan: made,
+    datasource: datasourceOf(runtime, session.caller, made.datasource),
+    graph,
+    source,
+  });
+  if (kept !== undefined) return planned(bound === undefined ? kept : rebind(kept, bound));
+  try {
+    let made = planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }) });
+    // results-limit does not touch reads of system tables (decisions 2)
+    if (output.limit !== undefined && read.size > 0) made = planSelect(context, source);
+    // the rows of a system table are the caller's own, and stand in its parameters
+    const place = made.readsBound ? exactly : key;
+    if (place !== undefined && read.size === 0)
+      plans.set(place, made, 2 * (made.sql.length + made.params.reduce((n, p) => n + (p?.length ?? 0), 0)) + 500 + 200 * made.columns.length);
+    if (![...read].some(isLate)) return planned(made);
+    const late = async (): Promise<Plan> => planSelect({ ...context, systemTable: systemTables(await withLate(session, system, read)) }, source);
+    return { ...planned(made), late };
+  } catch (error) {
+    const unseen = error instanceof SvcError && error.code.startsWith('unknown_');
+    if (unseen && !mayQuery && canAll(principal, 'access', ['ontology', graph.ontology])) throw lacks('QUERY', `ontology.${graph.ontology}`);
+    throw error;
+  }
+}
+
+const plans = cacheOf<Plan>('plan');
+/** A longer statement is planned each time (platform, Memory and CPU). */
+const KEPT_CHARACTERS = 8 * 1024;
+
+/** What a plan depends on; undefined: it is not kept, because the model is a draft's, or the text is long. */
+function planKey(session: Session, text: string, context: PlanContext, mayQuery: boolean, output: OutputOptions): string | undefined {
+  const { draft } = session;
+  if (draft === undefined || draft.changed || text.length > KEPT_CHARACTERS) return undefined;
+  return [
+    draft.version,
+    context.product,
+    context.activeDatasource,
+    draft.row.allowedFunctions ?? '',
+    mayQuery,
+    JSON.stringify(output),
+    session.script.bound === undefined,
+    text,
+  ].join('\u0000');
+}
+
+/** `?datasource=d` of the openapi family. @throws SvcError 400 `unknown_datasource` */
+function chosenDatasource(session: Session): string | null {
+  const { datasource } = session.script;
+  return datasource === null ? null : attachedDatasource(session.caller, session.draft?.row, datasource);
+}
+
+/** A fault of the datasource with its place in the caller's text, where it has one; `before`: characters that were sent before the plan's own. */
+function placed(error: unknown, plan: Plan, source: Source, before = 0): unknown {
+  if (!(error instanceof SvcError) || !(error.cause instanceof DatasourceFault) || error.cause.position === undefined) return error;
+  const place = placeOf(plan, error.cause.position - before);
+  return place === undefined ? error : error.at(source.offset + place);
+}
+
+/**
+ * Runs an understood statement. What is not the last one of its script is run for its faults alone.
+ * @throws SvcError 400, 502, 504 before the first row
+ */
+export async function runRead(session: Session, prepared: Prepared, last: boolean): Promise<Answer> {
+  if (prepared.kind === 'rows') return { kind: 'value', data: await prepared.rows() };
+  const { runtime, signal } = session.request;
+  const { datasource, graph, source, late } = prepared;
+  const plan = late === undefined ? prepared.plan : await late();
+  const rows = await httpEngine
+    .rows(datasource, {
+      sql: plan.sql,
+      params: plan.params,
+      timeoutMs: runtime.config.statementTimeoutMs,
+      maxBytes: MAX_BYTES,
+      signal,
+      physicalNames: physicalNames(graph),
+    })
+    .catch((error: unknown) => {
+      throw placed(error, plan, source);
+    });
+  if (!last) rows.cancel();
+  return { kind: 'rows', rows, shape: plan.shape, nested: plan.nested };
+}

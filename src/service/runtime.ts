@@ -1,0 +1,51 @@
+/** What the operations work with: the parts of the service, and the request that they answer. */
+import type { Caller } from '../auth/authenticate.ts';
+import type { CatalogDb } from '../catalog/db.ts';
+import type { Config } from '../config.ts';
+import type { RowStream } from '../engine/rows.ts';
+import type { SqlParser } from '../language/parser.ts';
+import type { Shape } from '../ontology/shape.ts';
+import type { AsyncStatements } from './async.ts';
+
+/** The parts, as index.ts puts them together for a request. */
+export interface Runtime {
+  readonly config: Config;
+  readonly db: CatalogDb;
+  readonly parser: SqlParser;
+  readonly now: () => number;
+  /** Lets work go on after the answer. */
+  readonly waitUntil: (work: Promise<unknown>) => void;
+  /** Writes one structured line. */
+  readonly log: (line: Readonly<Record<string, unknown>>) => void;
+  /** Where statements run on after their request; undefined: nowhere. */
+  readonly asyncStatements?: AsyncStatements | undefined;
+  /** Counts a request of that key; false: one too many. Undefined: nothing is counted. */
+  readonly admit?: ((key: string) => Promise<boolean>) | undefined;
+  /** Whether a backend for cached results is bound. */
+  readonly hasCache?: boolean | undefined;
+}
+
+/** A request with its caller. */
+export interface ServiceRequest {
+  readonly runtime: Runtime;
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** Aborted when the caller goes away. */
+  readonly signal: AbortSignal;
+  /** `x-ontology-version` of the request: a version that the caller has seen. */
+  readonly knownVersion: string | null;
+  /** Says which ontology, in which version, the answer is about. */
+  readonly about: (ontology: string, version: string) => void;
+}
+
+/** What a script answers: rows of the datasource as the bytes of a JSON array, or rows of the service's own. */
+export type Answer =
+  | {
+      readonly kind: 'rows';
+      readonly rows: RowStream;
+      /** What the columns of the rows are. */
+      readonly shape: Shape;
+      /** Whether the rows are made for folding: they hold the columns of `nestedOrder(shape)`, in that order. */
+      readonly nested: boolean;
+    }
+  | { readonly kind: 'value'; readonly data: readonly unknown[] };

@@ -1,0 +1,199 @@
+/** SHOW (decisions 6): lists of what is there, from the same rows as the system tables. */
+import { can, canSee } from '../auth/grants.ts';
+import { listTokens, readAccess } from '../catalog/access.ts';
+import { findUser } from '../catalog/changes.ts';
+import { readCounts } from '../catalog/counts.ts';
+import { badRequest, nearest, type SvcError } from '../errors.ts';
+import type { Name, Show } from '../language/statements.ts';
+import { neutralSchema } from '../ontology/apply.ts';
+import type { Graph } from '../ontology/graph.ts';
+import { fold } from '../ontology/names.ts';
+import type { Session } from './changes.ts';
+import { describable } from './describe-columns.ts';
+import { DEFAULT_TRANSITIVITY } from './detail.ts';
+import type { Draft } from './draft.ts';
+import { lacks, noGraph, unknownInStatement, visibleOf } from './lookup.ts';
+import { showCreate } from './show-create.ts';
+import { ACCESS_TABLES, COUNT_TABLES, isLate, SYSTEM_TABLES, type SystemContext, systemRows } from './system.ts';
+import { visibleAccess } from './system-access.ts';
+import { versionRow, versionRows } from './versions.ts';
+
+/** Rows that are made when the statement has its turn: what the script wrote before is there by then. */
+export type LateRows = () => Promise<readonly unknown[]>;
+
+/** SHOW x = SELECT * FROM SYS_x; `ontology`: of one ontology, which the request has to name. */
+const LISTS: Readonly<Record<string, { readonly ontology: boolean }>> = {
+  ONTOLOGIES: { ontology: false },
+  ONTOLOGY: { ontology: true },
+  CONCEPTS: { ontology: true },
+  PROPERTIES: { ontology: true },
+  VIEWS: { ontology: true },
+  AGENTS: { ontology: false },
+  POLICIES: { ontology: true },
+  GRANTS: { ontology: false },
+  EXAMPLES: { ontology: true },
+  DATASOURCES: { ontology: false },
+  TAGS: { ontology: true },
+};
+
+type Shown = (show: Showing) => LateRows | Promise<LateRows>;
+
+/** A statement while it is answered. */
+interface Showing {
+  readonly session: Session;
+  readonly statement: Show;
+  /** The words behind the first one. */
+  readonly rest: readonly Name[];
+  readonly graph: Graph | undefined;
+}
+
+const OTHERS: Readonly<Record<string, Shown>> = {
+  VERSION: (show) => ofOntology(show, (draft) => () => versionRow(show.session, draft)),
+  VERSIONS: (show) => ofOntology(show, (draft) => () => versionRows(show.session, draft)),
+  CONFIG: (show) => ofOntology(show, (draft, graph) => now(config(show.session, draft, graph))),
+  SCHEMAS: (show) => {
+    end(show);
+    return now(schemas(show.session).map((schema) => ({ schema })));
+  },
+  TABLES: tables,
+  TOKEN: tokens,
+  CREATE: ({ session, statement, rest, graph }) => showCreate(session, statement, rest, graph),
+};
+
+/**
+ * What a SHOW answers.
+ * @throws SvcError 400 `unknown_statement`, `unknown_*`, `syntax_error`, `no_ontology`; 403; 503
+ */
+export async function prepareShow(session: Session, statement: Show, graph: Graph | undefined): Promise<LateRows> {
+  const [what, ...rest] = statement.words as [Name, ...Name[]];
+  const word = what.text.toUpperCase();
+  const show: Showing = { session, statement, rest, graph };
+  const list = Object.hasOwn(LISTS, word) ? LISTS[word] : undefined;
+  if (list !== undefined) {
+    end(show);
+    if (list.ontology) required(show);
+    return systemList(show, `SYS_${word}`);
+  }
+  const shown = Object.hasOwn(OTHERS, word) ? OTHERS[word] : undefined;
+  if (shown === undefined) throw unknownShow(what);
+  return shown(show);
+}
+
+const now = (rows: readonly unknown[]): LateRows => {
+  return async () => rows;
+};
+
+function unknownShow(what: Name): SvcError {
+  const known = [...Object.keys(LISTS), ...Object.keys(OTHERS)].sort();
+  const near = nearest(what.text, known);
+  return badRequest('unknown_statement', `unknown statement \`SHOW ${what.text}\`${near === undefined ? '' : `; did you mean \`SHOW ${near}\`?`}`, {
+    offset: what.offset,
+    hint: `Behind SHOW stands ${known.slice(0, -1).join(', ')} or ${known.at(-1)}`,
+  });
+}
+
+/** @throws SvcError 400 `syntax_error` where words are left */
+function end({ rest, statement }: Showing, taken = 0): void {
+  const more = rest[taken];
+  if (more === undefined) return;
+  const shown = statement.words.slice(0, taken + 1).map((w) => w.text);
+  throw badRequest('syntax_error', `expected the end of the statement behind SHOW ${shown.join(' ')}, found \`${more.text}\``, { offset: more.offset });
+}
+
+/** @throws SvcError 400 `no_ontology` */
+function required({ session, statement, graph }: Showing): { readonly draft: Draft; readonly graph: Graph } {
+  const { draft } = session;
+  if (draft !== undefined && graph !== undefined) return { draft, graph };
+  throw badRequest('no_ontology', 'This statement reads an ontology, and the request names none', {
+    offset: statement.source.offset,
+    hint: 'Send the name of the ontology in ontology_name',
+  });
+}
+
+function ofOntology(show: Showing, rows: (draft: Draft, graph: Graph) => LateRows): LateRows {
+  end(show);
+  const { draft, graph } = required(show);
+  return rows(draft, graph);
+}
+
+/** What system tables are made from, for a request. */
+export function systemContext(session: Session, graph: Graph | undefined): SystemContext {
+  const { parser, config } = session.request.runtime;
+  const row = session.draft?.row;
+  return {
+    caller: session.caller,
+    parser,
+    product: config.product,
+    graph: graph ?? noGraph(),
+    ontology: row,
+    visible: visibleOf(session.caller, row?.name ?? ''),
+  };
+}
+
+/** The same with what `tables` need of the catalog as it stands now: users, roles and grants that the caller sees, and numbers of rows. @throws SvcError 503 */
+export async function withLate(session: Session, context: SystemContext, tables: Iterable<string>): Promise<SystemContext> {
+  const { db } = session.request.runtime;
+  const names = [...tables];
+  const { draft } = session;
+  const access = names.some((t) => ACCESS_TABLES.has(t)) ? visibleAccess(session.caller, await readAccess(db)) : undefined;
+  const counts = draft && !draft.changed && names.some((t) => COUNT_TABLES.has(t)) ? await readCounts(db, draft.version) : undefined;
+  return { ...context, access, counts };
+}
+
+function systemList({ session, graph }: Showing, table: string): LateRows {
+  const context = systemContext(session, graph);
+  if (!isLate(table)) return now(systemRows(context)(table)?.rows ?? []);
+  return async () => systemRows(await withLate(session, context, [table]))(table)?.rows ?? [];
+}
+
+/** The settings of an ontology as they are in force; which functions of the datasource are allowed is told to who may know its terms. */
+function config({ caller }: Session, { row }: Draft, { model }: Graph): readonly unknown[] {
+  const { principal } = caller;
+  const tells = can(principal, 'edit', ['ontology', row.name]) || (row.active !== null && can(principal, 'query', ['datasource', row.active]));
+  return [
+    { key: 'default_transitivity', value: model.config.default_transitivity ?? String(DEFAULT_TRANSITIVITY) },
+    { key: 'quote', value: model.config.quote ?? '`' },
+    { key: 'allowed_functions', value: tells ? (row.allowedFunctions ?? '') : null },
+  ];
+}
+
+const schemas = ({ request }: Session): readonly string[] => ['', 'e', 'd', 'v'].map((p) => p + request.runtime.config.product);
+
+/** `[IN schema]` */
+function tables(show: Showing): LateRows {
+  const { session, rest } = show;
+  const [word, asked] = rest;
+  if (word !== undefined && (fold(word.text) !== 'in' || asked === undefined)) {
+    throw badRequest('syntax_error', `expected \`IN\` and a schema, found \`${word.text}\``, { offset: word.offset });
+  }
+  end(show, asked === undefined ? 0 : 2);
+  const { product } = session.request.runtime.config;
+  const neutral = asked === undefined ? undefined : neutralSchema(asked.text, product);
+  const known = schemas(session);
+  const schema = neutral?.replace(/svc$/, () => product);
+  if (asked !== undefined && (schema === undefined || !known.includes(schema))) throw unknownInStatement('schema', asked, known);
+  const { graph } = required(show);
+  const { concepts, views } = describable(graph, visibleOf(session.caller, graph.ontology));
+  const namesIn = (s: string): readonly string[] => (s === `v${product}` ? views : s === product ? [...concepts, ...SYSTEM_TABLES] : concepts);
+  return now(known.filter((s) => schema === undefined || s === schema).flatMap((s) => namesIn(s).map((table) => ({ schema: s, table }))));
+}
+
+/** `FOR u`: a caller's own, or with EDIT on the user. */
+async function tokens(show: Showing): Promise<LateRows> {
+  const { session, rest, statement } = show;
+  const [word, user] = rest;
+  if (word === undefined || fold(word.text) !== 'for' || user === undefined) {
+    throw badRequest('syntax_error', 'expected `FOR` and the name of a user behind SHOW TOKEN', { offset: word?.offset ?? statement.source.offset });
+  }
+  end(show, 2);
+  const { principal } = session.caller;
+  const { db } = session.request.runtime;
+  const own = fold(user.text) === fold(principal.name);
+  if (!own && !canSee(principal, ['user', user.text])) throw unknownInStatement('user', user, []);
+  if (!own && !can(principal, 'edit', ['user', user.text])) throw lacks('EDIT', `user.${user.text}`, user.offset);
+  return async () => {
+    const found = await findUser(db, user.text);
+    if (found === undefined) throw unknownInStatement('user', user, []);
+    return listTokens(db, found.id);
+  };
+}

@@ -1,0 +1,33 @@
+/** What a caller sees of users, roles and grants (decisions 6 and 7): admins all; others themselves, and what they have rights on. */
+import type { Caller } from '../auth/authenticate.ts';
+import { canSee, type Resource } from '../auth/grants.ts';
+import type { AccessLists } from '../catalog/access.ts';
+import { quoteBack } from '../language/quote.ts';
+import { fold } from '../ontology/names.ts';
+
+/** A resource as GRANT names it: `ontology.store.concept.city`; a part that is no plain word stands in back-quotes. */
+export const resourceText = (resource: Resource): string => resource.map((part) => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(part) ? part : quoteBack(part))).join('.');
+
+/** The lists without what the caller may not know of. */
+export function visibleAccess({ principal }: Caller, lists: AccessLists): AccessLists {
+  if (principal.isAdmin) return lists;
+  const own = fold(principal.name);
+  const roles = new Set(principal.roles.map(fold));
+  const isOwn = (kind: 'user' | 'role', name: string): boolean => (kind === 'user' ? fold(name) === own : roles.has(fold(name)));
+  const seesUser = (name: string): boolean => isOwn('user', name) || canSee(principal, ['user', name]);
+  const seesRole = (name: string): boolean => isOwn('role', name) || canSee(principal, ['role', name]);
+  const members = lists.roles.filter((r) => seesRole(r.role)).map((r) => (r.user !== null && seesUser(r.user) ? r : { role: r.role, user: null }));
+  // a role of which no member is seen is listed once
+  const named = new Set(members.filter((r) => r.user !== null).map((r) => r.role));
+  const bare = new Set<string>();
+  return {
+    users: lists.users.filter((u) => seesUser(u.name)),
+    roles: members.filter((r) => {
+      if (r.user !== null) return true;
+      if (named.has(r.role) || bare.has(r.role)) return false;
+      bare.add(r.role);
+      return true;
+    }),
+    grants: lists.grants.filter((g) => isOwn(g.kind, g.grantee) || (canSee(principal, [g.kind, g.grantee]) && canSee(principal, g.resource))),
+  };
+}

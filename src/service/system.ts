@@ -1,0 +1,344 @@
+/** System tables (decisions 6): what the caller may see of the model and of the service, as rows that travel with the query. */
+
+import type { Caller } from '../auth/authenticate.ts';
+import { can, canAll, canSee } from '../auth/grants.ts';
+import type { AccessLists } from '../catalog/access.ts';
+import { NO_COUNTS, type RowCounts } from '../catalog/counts.ts';
+import type { OntologyRow } from '../catalog/snapshot.ts';
+import { createSqlReader, productText } from '../language/expressions.ts';
+import type { SqlParser } from '../language/parser.ts';
+import type { Concept, Graph, Relationship } from '../ontology/graph.ts';
+import { isRaw, type MappingDef } from '../ontology/model.ts';
+import { sameName } from '../ontology/names.ts';
+import type { SystemTable } from '../planner/work.ts';
+import { columnType, mappingsOf, measureText, type Printed, transitivityOf, type Visible } from './detail.ts';
+import { visibleOntologies } from './lookup.ts';
+import { resourceText } from './system-access.ts';
+
+/** What the rows are made from. `ontology` undefined: the request names none, so only tables of the whole service have rows. */
+export interface SystemContext {
+  readonly caller: Caller;
+  readonly parser: SqlParser;
+  readonly product: string;
+  readonly graph: Graph;
+  readonly ontology: OntologyRow | undefined;
+  readonly visible: Visible;
+  /** What the caller sees of users, roles and grants; undefined: not read (yet), so tables of them are empty. */
+  readonly access?: AccessLists | undefined;
+  /** Numbers of rows of the version that is read; undefined: not read (yet), so they are null. */
+  readonly counts?: RowCounts | undefined;
+}
+
+/** Tables whose rows are read from the catalog each time: `SystemContext.access`. */
+export const ACCESS_TABLES: ReadonlySet<string> = new Set(['SYS_USERS', 'SYS_ROLES', 'SYS_GRANTS']);
+/** The same of `SystemContext.counts`. */
+export const COUNT_TABLES: ReadonlySet<string> = new Set(['SYS_CONCEPT_MAPPINGS', 'SYS_VIEWS']);
+/** Whether rows of a table are to be read from the catalog before it can be told. */
+export const isLate = (table: string): boolean => ACCESS_TABLES.has(table) || COUNT_TABLES.has(table);
+
+type Type = SystemTable['columns'][number]['type'];
+type Value = string | number | boolean | null;
+interface Table {
+  /** `name` (text), or `name:type`. */
+  readonly columns: string;
+  readonly rows: (s: Source) => Iterable<readonly Value[]>;
+}
+
+const joined = (names: readonly string[]): string => names.join(', ');
+const orNull = (text: string): string | null => (text === '' ? null : text);
+
+/** The parts of a model that a caller sees, gathered once a query. */
+class Source {
+  readonly context: SystemContext;
+  readonly graph: Graph;
+  readonly concepts: readonly Concept[];
+  #tables = new Map<string, string | null>();
+
+  constructor(context: SystemContext) {
+    this.context = context;
+    this.graph = context.graph;
+    this.concepts = context.graph.concepts.filter((c) => context.visible.concept(c.name));
+  }
+
+  get rowsOf(): RowCounts {
+    return this.context.counts ?? NO_COUNTS;
+  }
+
+  /** Whether physical things of a datasource may be told: EDIT on the ontology, or QUERY on the datasource. */
+  tells(datasource: string): boolean {
+    const { principal } = this.context.caller;
+    return can(principal, 'edit', ['ontology', this.graph.ontology]) || can(principal, 'query', ['datasource', datasource]);
+  }
+
+  readonly print: Printed = (sql, kind) => productText(this.context.parser, sql, kind, this.context.product);
+
+  /** An expression as it is printed. */
+  printed(sql: string | null): string | null {
+    return sql === null ? null : this.print(sql, 'expression');
+  }
+
+  /** The tables that a SELECT reads, or null where they may not be told. */
+  tablesOf(sql: string, datasource: string): string | null {
+    if (!this.tells(datasource)) return null;
+    let tables = this.#tables.get(sql);
+    if (tables === undefined) {
+      const relations = createSqlReader(this.context.parser, this.context.product).relationsOf({ text: sql, offset: 0 });
+      tables = orNull(joined([...new Set(relations.map((r) => `${r.schema ?? 'public'}.${r.name}`))]));
+      this.#tables.set(sql, tables);
+    }
+    return tables;
+  }
+
+  tablesOfAll(mappings: readonly MappingDef[]): string | null {
+    return orNull(joined([...new Set(mappings.map((m) => this.tablesOf(m.sql, m.datasource)).filter((t) => t !== null))]));
+  }
+
+  datasourcesOf(mappings: readonly MappingDef[]): string | null {
+    return orNull(joined([...new Set(mappings.map((m) => m.datasource))]));
+  }
+
+  /** Relationships of a concept as it has them, to targets that the caller sees. */
+  relationships(concept: Concept): readonly Relationship[] {
+    return concept.relationships.filter((r) => this.context.visible.concept(r.target.name));
+  }
+
+  get views() {
+    return this.graph.model.views.filter((v) => this.context.visible.view(v.name));
+  }
+
+  /** Properties and measures that a visible concept has, or all where all concepts are visible. */
+  get properties() {
+    const all = this.concepts.length === this.graph.concepts.length;
+    const shown = new Set<string>();
+    for (const c of this.concepts) {
+      for (const p of [...c.properties, ...c.multi]) shown.add(p.def.name);
+      for (const m of c.measures) shown.add(m.def.name);
+    }
+    const { model } = this.graph;
+    return {
+      properties: model.properties.filter((p) => all || shown.has(p.name)),
+      measures: model.measures.filter((m) => all || shown.has(m.name)),
+    };
+  }
+}
+
+const RELATIONSHIP =
+  'relationship_name, target_concept, inverse_name, is_inverse:boolean, is_mtm:boolean, transitivity:integer, source_properties, target_properties, description';
+
+const relationshipRow = (s: Source, r: Relationship): readonly Value[] => [
+  r.name,
+  r.target.name,
+  r.inverseName,
+  r.isInverse,
+  r.kind === 'mtm',
+  transitivityOf(s.graph, r.transitive),
+  orNull(joined(r.source.map((p) => p.name))),
+  orNull(joined(r.references.map((p) => p.name))),
+  r.description,
+];
+
+const linksOf = (r: Relationship): readonly MappingDef[] => r.links.map((l) => l.mapping);
+
+/** The target of a mapping as SYS_MAPPINGS tells it. */
+const targetOf = (m: MappingDef): string =>
+  m.link !== null ? `${m.link.back.concept}.${m.link.forward.relationship}` : m.property === null ? (m.concept ?? '') : `${m.concept}.${m.property}`;
+
+const seesMapping = (s: Source, m: MappingDef): boolean => {
+  const ends = m.link === null ? [m.concept ?? ''] : [m.link.forward.concept, m.link.back.concept];
+  return ends.every((c) => s.context.visible.concept(c));
+};
+
+const TABLES: Readonly<Record<string, Table>> = {
+  SYS_ONTOLOGIES: {
+    columns: 'ontology, description',
+    rows: ({ context }) => visibleOntologies(context.caller.snapshot, context.caller.principal).map((o) => [o.name, o.description]),
+  },
+  SYS_ONTOLOGY: {
+    columns: 'concept, inheritance, inheritance_level:integer, primary_keys, label_keys, description, query',
+    rows: (s) =>
+      s.concepts.map((c) => [
+        c.name,
+        orNull(joined(c.parents.filter((p) => p === s.graph.thing || s.context.visible.concept(p.name)).map((p) => p.name))),
+        c.level,
+        orNull(joined((c.key?.properties ?? []).map((p) => p.name))),
+        orNull(joined(c.label.map((p) => p.name))),
+        c.def?.description ?? null,
+        s.printed(c.def?.logic?.condition ?? null),
+      ]),
+  },
+  SYS_CONCEPTS: { columns: 'concept, description', rows: (s) => s.concepts.map((c) => [c.name, c.def?.description ?? null]) },
+  SYS_PROPERTIES: {
+    columns: 'property_name, property_type, is_measure:boolean, is_multi:boolean, description, logic_query',
+    rows: (s) => [
+      ...s.properties.properties.map((p): readonly Value[] => [p.name, p.type, false, p.multi, p.description, s.printed(p.expression)]),
+      ...s.properties.measures.map((m): readonly Value[] => [m.name, m.type, true, false, m.description, measureText(m, s.print)]),
+    ],
+  },
+  SYS_CONCEPT_PROPERTIES: {
+    columns: 'concept, property_name, property_type, tables, datasource_id',
+    *rows(s) {
+      for (const c of s.concepts) {
+        for (const { def } of [...c.properties, ...c.multi]) {
+          const rows = c.rows.kind === 'mappings' ? c.rows.sources.map((x) => x.mapping) : [];
+          const from = (def.multi ? c.multiMappings.filter((m) => sameName(m.property ?? '', def.name)) : rows).filter((m) =>
+            m.columns.some((x) => sameName(x.name, def.name)),
+          );
+          yield [c.name, def.name, def.type, s.tablesOfAll(from), s.datasourcesOf(from)];
+        }
+        for (const { def } of c.measures) yield [c.name, def.name, def.type, null, null];
+      }
+    },
+  },
+  SYS_RELATIONSHIPS: {
+    columns: RELATIONSHIP,
+    *rows(s) {
+      for (const c of s.concepts) for (const r of s.relationships(c)) if (r.from === c) yield relationshipRow(s, r);
+    },
+  },
+  SYS_CONCEPT_RELATIONSHIPS: {
+    columns: `concept, ${RELATIONSHIP}, tables, datasource_id`,
+    *rows(s) {
+      for (const c of s.concepts)
+        for (const r of s.relationships(c)) yield [c.name, ...relationshipRow(s, r), s.tablesOfAll(linksOf(r)), s.datasourcesOf(linksOf(r))];
+    },
+  },
+  SYS_MAPPINGS: {
+    columns: 'mapping_name, mapping_type, target, datasource, query',
+    rows: (s) =>
+      s.graph.model.mappings.filter((m) => seesMapping(s, m)).map((m) => [m.name, m.kind, targetOf(m), m.datasource, s.tells(m.datasource) ? m.sql : null]),
+  },
+  SYS_CONCEPT_MAPPINGS: {
+    columns: 'concept, mapping_name, number_of_rows:bigint, tables, datasource_id',
+    *rows(s) {
+      for (const c of s.concepts)
+        for (const m of mappingsOf(c, s.context.visible)) yield [c.name, m.name, s.rowsOf('mapping', m.name), s.tablesOf(m.sql, m.datasource), m.datasource];
+    },
+  },
+  SYS_INHERITANCE: {
+    columns: 'base_concept, derived_concept',
+    *rows(s) {
+      for (const c of s.concepts) for (const p of c.parents) if (p === s.graph.thing || s.context.visible.concept(p.name)) yield [p.name, c.name];
+    },
+  },
+  SYS_VIEWS: {
+    columns: 'view_name, description, is_cube:boolean, tables, number_of_rows:bigint, query',
+    rows: (s) => {
+      // a view's text is shown only to who sees all that it reads
+      const whole = canAll(s.context.caller.principal, 'access', ['ontology', s.graph.ontology]);
+      return s.views.map((v) => {
+        const raw = isRaw(v) ? v.datasource : null;
+        const tells = raw === null ? whole : s.tells(raw);
+        return [
+          v.name,
+          v.description,
+          v.cube,
+          raw === null ? null : s.tablesOf(v.sql, raw),
+          s.rowsOf('view', v.name),
+          tells ? (raw === null ? s.print(v.sql, 'select') : v.sql) : null,
+        ];
+      });
+    },
+  },
+  SYS_VIEW_PROPERTIES: {
+    columns: 'view_name, property_name, property_type',
+    *rows(s) {
+      for (const v of s.views) for (const c of v.columns) yield [v.name, c.name, columnType(c)];
+    },
+  },
+  SYS_TAGS: {
+    columns: 'target_type, target_name, tag_name, tag_value',
+    *rows(s) {
+      for (const c of s.concepts) for (const [k, v] of Object.entries(c.def?.tags ?? {})) yield ['concept', c.name, k, v];
+      const { properties, measures } = s.properties;
+      for (const p of properties) for (const [k, v] of Object.entries(p.tags)) yield ['property', p.name, k, v];
+      for (const m of measures) for (const [k, v] of Object.entries(m.tags)) yield ['measure', m.name, k, v];
+      for (const w of s.views) for (const [k, v] of Object.entries(w.tags)) yield [w.cube ? 'cube' : 'view', w.name, k, v];
+    },
+  },
+  SYS_DATASOURCES: {
+    columns: 'name, target_type, is_active:boolean',
+    rows: ({ context }) => {
+      const { ontology, caller } = context;
+      return caller.snapshot.datasources
+        .filter((d) => (ontology === undefined ? canSee(caller.principal, ['datasource', d.name]) : ontology.datasources.includes(d.key)))
+        .map((d) => [d.name, d.type, ontology?.active === d.key]);
+    },
+  },
+  SYS_AGENTS: {
+    columns: 'agent_name, knowledge_bases, description',
+    *rows({ context }) {
+      for (const { agent, names } of agentsOf(context)) yield [agent.name, joined(names), agent.description];
+    },
+  },
+  SYS_AGENTS_OPTIONS: {
+    columns: 'agent_name, option_name, option_value',
+    *rows({ context }) {
+      for (const { agent } of agentsOf(context)) for (const [k, v] of Object.entries(agent.options)) yield [agent.name, k, v];
+    },
+  },
+  SYS_AGENTS_HISTORY: {
+    columns: 'user_name, agent_name, question, concept, query, status, started:timestamptz, duration_ms:bigint, tokens:bigint, tries:integer, error',
+    rows: () => [],
+  },
+  SYS_EXAMPLES: { columns: 'question, query, valid:boolean, error, changed_by, changed_on:timestamptz', rows: () => [] },
+  SYS_POLICIES: { columns: 'policy_name, kind, concept, property, grantees, definition', rows: () => [] },
+  SYS_USERS: {
+    columns: 'user_name, email, tenant, active:boolean, created:timestamptz',
+    rows: ({ context }) => (context.access?.users ?? []).map((u) => [u.name, u.email, u.tenant, u.active, u.created]),
+  },
+  SYS_ROLES: { columns: 'role_name, user_name', rows: ({ context }) => (context.access?.roles ?? []).map((r) => [r.role, r.user]) },
+  SYS_GRANTS: {
+    columns: 'grantee_type, grantee, privilege, resource, is_all:boolean, grant_option:boolean',
+    rows: ({ context }) =>
+      (context.access?.grants ?? []).map((g) => [g.kind, g.grantee, g.privilege.toUpperCase(), resourceText(g.resource), g.all, g.grantOption]),
+  },
+  SYS_JOBS: { columns: 'job_name, job_type, target, schedule, status, last_run:timestamptz, next_run:timestamptz, message', rows: () => [] },
+};
+
+function* agentsOf({ caller }: SystemContext) {
+  const names = new Map(visibleOntologies(caller.snapshot, caller.principal).map((o) => [o.key, o.name]));
+  for (const agent of caller.snapshot.agents) {
+    const seen = agent.ontologies.flatMap((key) => names.get(key) ?? []);
+    if (seen.length > 0 || canSee(caller.principal, ['agent', agent.name])) yield { agent, names: seen };
+  }
+}
+
+/** A system table with its rows, columns in their order. */
+export interface SystemRows {
+  readonly name: string;
+  readonly columns: SystemTable['columns'];
+  readonly rows: readonly Readonly<Record<string, Value>>[];
+}
+
+/** Names of all system tables. */
+export const SYSTEM_TABLES: readonly string[] = Object.keys(TABLES);
+
+/** The columns of a system table, its name in upper case; undefined: there is none of that name. */
+export function systemColumns(name: string): SystemTable['columns'] | undefined {
+  const table = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
+  return table?.columns.split(', ').map((column) => {
+    const [columnName, type] = column.split(':') as [string, Type | undefined];
+    return { name: columnName, type: type ?? 'text' };
+  });
+}
+
+/** The rows of the system table of a name in upper case; made when they are asked for. */
+export function systemRows(context: SystemContext): (name: string) => SystemRows | undefined {
+  let source: Source | undefined;
+  return (name) => {
+    const columns = systemColumns(name);
+    if (columns === undefined) return undefined;
+    source ??= new Source(context);
+    const rows = Array.from((TABLES[name] as Table).rows(source), (row) => Object.fromEntries(columns.map((c, i) => [c.name, row[i] ?? null])));
+    return { name, columns, rows };
+  };
+}
+
+/** The same as the planner takes them. */
+export function systemTables(context: SystemContext): (name: string) => SystemTable | undefined {
+  const read = systemRows(context);
+  return (name) => {
+    const table = read(name);
+    return table === undefined ? undefined : { name, columns: table.columns, json: JSON.stringify(table.rows) };
+  };
+}

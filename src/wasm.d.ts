@@ -1,0 +1,5 @@
+/** What wrangler makes of an imported .wasm file. */
+declare module '*.wasm' {
+  const module: WebAssembly.Module;
+  export default module;
+}
