@@ -1,0 +1,139 @@
+// `npm run gateway`: the SQL-over-HTTP endpoint for a PostgreSQL that is not on Neon. docs/gateway.md
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import type { Backend } from './sql/backend.ts';
+import { PgBackend } from './sql/pg-backend.ts';
+import { type Login, RequestFault } from './sql/protocol.ts';
+import { sameSecret, startSqlServer } from './sql-server.ts';
+
+/** Wrong passwords are answered this late, and so many checks run at once: guessing is slow. */
+const REFUSAL_MS = 500;
+const CHECKS = 4;
+/** A password that PostgreSQL has accepted is asked for again after this. */
+const TRUST_MS = 60_000;
+
+/** What `npm run gateway` is told. */
+export interface GatewaySettings {
+  /** Where the database is; user and password in it are not used. */
+  target: URL;
+  /** Who may come in. Their passwords are PostgreSQL's own. */
+  users: ReadonlySet<string>;
+  host: string;
+  port: number;
+  tls: { cert: string; key: string } | undefined;
+  poolSize: number;
+  holdBytes: number;
+}
+
+/** Reads the environment. Throws Error with one line for the operator. */
+export function readGatewaySettings(env: NodeJS.ProcessEnv): GatewaySettings {
+  const address = env.GATEWAY_DATABASE_URL?.trim() ?? '';
+  if (!/^postgres(ql)?:\/\/.+\/.+/.test(address) || !URL.canParse(address))
+    throw new Error('set GATEWAY_DATABASE_URL to postgresql://host:port/database, with ?sslmode=verify-full where it is not on this machine');
+  const users = new Set((env.GATEWAY_USERS ?? '').split(',').map((u) => u.trim()));
+  users.delete('');
+  if (!users.size) throw new Error('set GATEWAY_USERS to the roles that may come in, such as kg_catalog_owner,kg_reader');
+  const { GATEWAY_TLS_CERT: cert, GATEWAY_TLS_KEY: key } = env;
+  if (!cert !== !key) throw new Error('GATEWAY_TLS_CERT and GATEWAY_TLS_KEY belong together: files in PEM form');
+  const host = env.GATEWAY_HOST?.trim() || '127.0.0.1';
+  if (!cert && host !== '127.0.0.1' && host !== '::1')
+    throw new Error(`without GATEWAY_TLS_CERT and GATEWAY_TLS_KEY the gateway listens on 127.0.0.1 only, not on ${host}`);
+  return {
+    target: new URL(address),
+    users,
+    host,
+    port: wholeNumber(env, 'GATEWAY_PORT', 8789, 65_535),
+    tls: cert && key ? { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') } : undefined,
+    poolSize: wholeNumber(env, 'GATEWAY_POOL_SIZE', 10, 1000),
+    holdBytes: wholeNumber(env, 'GATEWAY_HOLD_BYTES', 1024 * 1024, 2 ** 30),
+  };
+}
+
+function wholeNumber(env: NodeJS.ProcessEnv, name: string, fallback: number, most: number): number {
+  const value = env[name]?.trim() || String(fallback);
+  if (!/^\d{1,10}$/.test(value) || Number(value) < 1 || Number(value) > most) throw new Error(`${name} must be a whole number from 1 to ${most}`);
+  return Number(value);
+}
+
+/**
+ * A back end that lets in the listed users with the password that PostgreSQL itself accepts, and no superuser, who could
+ * read the server's files.
+ */
+export class GatewayBackend implements Backend {
+  #settings: GatewaySettings;
+  #backend: PgBackend;
+  #trusted = new Map<string, { password: string; until: number }>();
+  #checks: Promise<unknown>[] = Array.from({ length: CHECKS }, () => Promise.resolve());
+  #next = 0;
+
+  constructor(settings: GatewaySettings) {
+    this.#settings = settings;
+    this.#backend = new PgBackend((login) => this.#config(login), { max: settings.poolSize });
+  }
+
+  async accepts(login: Login): Promise<boolean> {
+    const { target, users } = this.#settings;
+    if (!login.password || !users.has(login.user) || login.database !== decodeURIComponent(target.pathname.slice(1))) return refuse();
+    const trusted = this.#trusted.get(login.user);
+    if (trusted && trusted.until > Date.now() && sameSecret(trusted.password, login.password)) return true;
+    const slot = this.#next++ % CHECKS;
+    const check = this.#checks[slot]!.then(() => this.#check(login));
+    this.#checks[slot] = check.catch(() => undefined);
+    return check;
+  }
+
+  run(...args: Parameters<Backend['run']>): ReturnType<Backend['run']> {
+    return this.#backend.run(...args);
+  }
+
+  close(): Promise<void> {
+    return this.#backend.close();
+  }
+
+  #config(login: Login): pg.ClientConfig {
+    const target = new URL(this.#settings.target);
+    target.username = encodeURIComponent(login.user);
+    target.password = encodeURIComponent(login.password);
+    return { connectionString: target.href };
+  }
+
+  async #check(login: Login): Promise<boolean> {
+    const client = new pg.Client({ ...this.#config(login), connectionTimeoutMillis: 10_000 });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ rolsuper: boolean }>('SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user');
+      if (rows[0]?.rolsuper !== false) {
+        console.error(`gateway: ${login.user} is a superuser and is refused`);
+        return await refuse();
+      }
+      this.#trusted.set(login.user, { password: login.password, until: Date.now() + TRUST_MS });
+      return true;
+    } catch (error) {
+      const { code, message } = error as { code?: string; message?: string };
+      if (code === '28P01' || code === '28000') return await refuse();
+      console.error(`gateway: the database cannot be reached: ${code ?? message?.split('\n')[0]}`);
+      throw new RequestFault(500, 'the database cannot be reached', '08006');
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+}
+
+const refuse = (): Promise<boolean> => new Promise((resolve) => setTimeout(resolve, REFUSAL_MS, false));
+
+async function main(): Promise<void> {
+  const settings = readGatewaySettings(process.env);
+  const { host, port, tls, holdBytes } = settings;
+  const server = await startSqlServer({ backend: new GatewayBackend(settings), host, port, limits: { holdBytes }, ...(tls ? { tls } : {}) });
+  console.log(`gateway: ${server.endpoint} for ${settings.target.host}${settings.target.pathname}, users ${[...settings.users].join(', ')}`);
+  const end = () => void server.close().then(() => process.exit(0));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
+}
+
+if (import.meta.main) {
+  await main().catch((error: unknown) => {
+    console.error(`gateway: ${(error as Error).message}`);
+    process.exitCode = 1;
+  });
+}

@@ -1,0 +1,87 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { quoteName, quoteText } from './sql/role-settings.ts';
+
+/** The role that owns the catalog (schema kg_catalog); CATALOG_URL logs in as it. */
+export const CATALOG_OWNER = 'kg_catalog_owner';
+/** The role that queries run as; read-only, without any right on the catalog. DATASOURCE_MAIN logs in as it. */
+export const READER = 'kg_reader';
+/** The role that may make schemas and tables: the database's owner on the embedded one, an alias of DATABASE_URL's role else. */
+export const DEVELOPER = 'kg_dev';
+
+/** Runs one statement as a role that may make roles and schemas. */
+export type Exec = (sql: string) => Promise<unknown>;
+
+/** What setUpRoles makes. */
+export interface RoleSetup {
+  exec: Exec;
+  /** Passwords of the two roles. */
+  passwords: { [CATALOG_OWNER]: string; [READER]: string };
+  /** The role that will own the tables; kg_reader may read all that it makes. Made where `developerPassword` is given. */
+  developer: string;
+  developerPassword?: string;
+  /** The database's name. */
+  database: string;
+  statementTimeoutMs?: number | undefined;
+}
+
+/**
+ * Makes the two roles of decisions 6 (catalog owner and reader), the schema of the catalog, and the reader's right to
+ * read what the developer's role makes. May be run again: passwords and settings are set anew.
+ */
+export async function setUpRoles({ exec, passwords, developer, developerPassword, database, statementTimeoutMs = 30_000 }: RoleSetup): Promise<void> {
+  await ensureRole(exec, CATALOG_OWNER, passwords[CATALOG_OWNER]);
+  await ensureRole(exec, READER, passwords[READER]);
+  if (developerPassword !== undefined) {
+    await ensureRole(exec, developer, developerPassword);
+    await exec(`ALTER DATABASE ${quoteName(database)} OWNER TO ${quoteName(developer)}`);
+    await exec(`REVOKE TEMPORARY ON DATABASE ${quoteName(database)} FROM PUBLIC`);
+    await exec(`GRANT TEMPORARY ON DATABASE ${quoteName(database)} TO ${CATALOG_OWNER}`);
+  }
+  await exec('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+  // Each by its own statement: one that a server refuses does not take the others with it unseen.
+  await exec(`ALTER ROLE ${READER} SET default_transaction_read_only = on`);
+  await exec(`ALTER ROLE ${READER} SET statement_timeout = ${quoteText(`${statementTimeoutMs}ms`)}`);
+  await exec(`ALTER ROLE ${READER} SET search_path = ''`);
+  for (const role of [READER, CATALOG_OWNER]) {
+    await exec(`ALTER ROLE ${role} SET "TimeZone" = 'UTC'`);
+    await exec(`ALTER ROLE ${role} SET "DateStyle" = 'ISO, MDY'`);
+  }
+  // The schema can be given to the owner only by a member of it.
+  await exec(`DO $$ BEGIN IF NOT pg_has_role(current_user, '${CATALOG_OWNER}', 'MEMBER') THEN GRANT ${CATALOG_OWNER} TO CURRENT_USER; END IF; END $$`);
+  await exec(`CREATE SCHEMA IF NOT EXISTS kg_catalog AUTHORIZATION ${CATALOG_OWNER}`);
+  await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${quoteName(developer)} GRANT USAGE ON SCHEMAS TO ${READER}`);
+  await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${quoteName(developer)} GRANT SELECT ON TABLES TO ${READER}`);
+}
+
+/** Lets kg_reader read what is already there and may be granted, the catalog and the system's schemas excepted. */
+export async function grantExisting(exec: Exec): Promise<void> {
+  await exec(`DO $$ DECLARE s name; BEGIN
+    FOR s IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname NOT IN ('kg_catalog', 'information_schema') LOOP
+      BEGIN
+        EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${READER}', s);
+        EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO ${READER}', s);
+      EXCEPTION WHEN insufficient_privilege THEN NULL;
+      END;
+    END LOOP;
+  END $$`);
+}
+
+async function ensureRole(exec: Exec, role: string, password: string): Promise<void> {
+  await exec(`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = ${quoteText(role)}) THEN CREATE ROLE ${quoteName(role)}; END IF; END $$`);
+  await exec(`ALTER ROLE ${quoteName(role)} LOGIN PASSWORD ${quoteText(scramVerifier(password))}`);
+}
+
+/**
+ * What PostgreSQL stores for a password (RFC 5802, RFC 7677; the form of pg_authid.rolpassword): sent in its place, so
+ * that no password stands in a server's log. For ASCII passwords, which need no SASLprep.
+ */
+export function scramVerifier(password: string, salt = randomBytes(16)): string {
+  const iterations = 4096;
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
+  const hmac = (key: string) => createHmac('sha256', salted).update(key).digest();
+  const stored = createHash('sha256').update(hmac('Client Key')).digest('base64');
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${stored}:${hmac('Server Key').toString('base64')}`;
+}
+
+/** A password of 32 letters and digits: it needs no escaping anywhere. */
+export const newPassword = (): string => randomBytes(24).toString('base64url').replace(/[-_]/g, 'x');

@@ -1,0 +1,110 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import pg from 'pg';
+
+/** A PostgreSQL server that lives as long as a test. */
+export interface ScratchPostgres {
+  port: number;
+  /** A connection string of its superuser. */
+  url: string;
+  /** The superuser's. */
+  password: string;
+  /** Runs one statement as the superuser. */
+  exec(sql: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The folder of PostgreSQL's programs: of the PATH, or the newest one where Debian puts them; undefined where there is none. */
+export function postgresPrograms(): string | undefined {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const places = [...versions.map((v) => join(debian, v, 'bin')), ...(process.env.PATH ?? '').split(delimiter)];
+  return places.find((dir) => dir && existsSync(join(dir, 'initdb')) && existsSync(join(dir, 'postgres')));
+}
+
+/** PostgreSQL does not run as root; where this process does, the user `postgres` runs it. */
+function otherUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+/**
+ * Makes and starts a cluster on a free port of the loopback interface; with `passwords` it asks for them, else it trusts.
+ * Throws where the machine has no PostgreSQL.
+ */
+export async function startScratchPostgres({ passwords = false } = {}): Promise<ScratchPostgres> {
+  const programs = postgresPrograms();
+  if (!programs) throw new Error('there is no PostgreSQL on this machine');
+  const user = otherUser();
+  const dir = mkdtempSync(join(tmpdir(), 'scratch-pg-'));
+  if (user) chownSync(dir, user.uid, user.gid);
+  const options = { ...user, cwd: dir, stdio: 'ignore' as const, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' } };
+  const data = join(dir, 'data');
+  const password = randomBytes(12).toString('hex');
+  const passwordFile = join(dir, 'password');
+  writeFileSync(passwordFile, password);
+  if (user) chownSync(passwordFile, user.uid, user.gid);
+  const initdb = ['-D', data, '-U', 'postgres', '-A', passwords ? 'scram-sha-256' : 'trust', `--pwfile=${passwordFile}`, '-E', 'UTF8', '--no-sync'];
+  execFileSync(join(programs, 'initdb'), initdb, options);
+  const port = await freePort();
+  const settings = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${dir}`];
+  const server = spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port), ...settings.flatMap((s) => ['-c', s])], options);
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+  const stop = async () => {
+    await ended(server, 'SIGINT');
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    await untilAnswers(url);
+    return { port, url, password, stop, exec: (sql) => execute(url, sql) };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function execute(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  try {
+    await client.connect();
+    await client.query(sql);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function untilAnswers(url: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      await execute(url, 'SELECT 1');
+      return;
+    } catch (error) {
+      if (tries > 150) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+/** A free TCP port of the loopback interface. */
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+
+async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = new Promise((resolve) => child.once('exit', resolve));
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill('SIGQUIT'), 5000);
+  await exit;
+  clearTimeout(timer);
+}

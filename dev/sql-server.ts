@@ -1,0 +1,136 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { Answer, type AnswerLimits } from './sql/answer.ts';
+import type { Backend } from './sql/backend.ts';
+import { type Login, RequestFault, readConnectionString, readRequest } from './sql/protocol.ts';
+
+const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
+const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
+/** Content types that a page of another origin may post without asking first (Fetch standard, CORS-safelisted). */
+const SIMPLE_TYPE = /^\s*(text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
+
+/** What the server is started with. */
+export interface SqlServerOptions {
+  backend: Backend;
+  /** 0 or left out: a free port. */
+  port?: number;
+  /** Default 127.0.0.1; another address only together with `tls`. */
+  host?: string;
+  tls?: { cert: string; key: string };
+  /** Default: 64 MiB, all of it held back until the end, which is what Neon does. */
+  limits?: Partial<AnswerLimits>;
+}
+
+/** A running server. */
+export interface SqlServer {
+  /** Where to post requests: `http://127.0.0.1:PORT/sql`. */
+  endpoint: string;
+  port: number;
+  /** Stops listening, breaks off what is under way and closes the back end. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an HTTP server that speaks the SQL-over-HTTP protocol of Neon's proxy at `/sql`: what
+ * `@neondatabase/serverless` posts, and what it reads. It differs in what it lets in: loopback Host values only (unless
+ * it has TLS), a wrong or missing login is 401, and no CORS headers.
+ */
+export async function startSqlServer(options: SqlServerOptions): Promise<SqlServer> {
+  const { backend, tls, host = '127.0.0.1' } = options;
+  if (!tls && host !== '127.0.0.1' && host !== '::1') throw new Error(`without TLS the SQL endpoint listens on 127.0.0.1 only, not on ${host}`);
+  const maxBytes = options.limits?.maxBytes ?? 64 * 1024 * 1024;
+  const limits = { maxBytes, holdBytes: options.limits?.holdBytes ?? maxBytes };
+  const handle = (request: IncomingMessage, response: ServerResponse) => void answer(backend, limits, !tls, request, response);
+  const server: Server = tls ? createTlsServer(tls, handle) : createServer(handle);
+  // A client that keeps a connection must not find it closed in the moment of its next request.
+  server.keepAliveTimeout = 600_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    endpoint: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}/sql`,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      await backend.close();
+    },
+  };
+}
+
+async function answer(backend: Backend, limits: AnswerLimits, loopbackOnly: boolean, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  response.on('error', () => gone.abort());
+  const output = new Answer(response, limits, transactionHeaders(request));
+  let after: (() => Promise<void>) | undefined;
+  try {
+    guard(request, loopbackOnly);
+    const login = readLogin(request);
+    const body = await readBody(request);
+    if (!(await backend.accepts(login))) throw new RequestFault(401, 'the login of the Neon-Connection-String header is refused', '28P01');
+    after = await backend.run(readRequest(body, request.headers, login), output, gone.signal);
+    output.end();
+  } catch (error) {
+    if (!gone.signal.aborted) output.fail(error);
+  } finally {
+    await after?.();
+  }
+}
+
+/** Refuses what a web page could send without the user's will, and what is no request of the protocol. */
+function guard(request: IncomingMessage, loopbackOnly: boolean): void {
+  const { headers } = request;
+  if (loopbackOnly && !LOOPBACK.test(headers.host ?? '')) throw new RequestFault(421, 'the SQL endpoint answers on the loopback interface only');
+  if (request.url?.split('?')[0]?.replace(/\/$/, '') !== '/sql') throw new RequestFault(404, 'there is just /sql');
+  if (request.method !== 'POST') throw new RequestFault(405, 'the SQL endpoint takes POST');
+  const site = headers['sec-fetch-site'];
+  const foreign = headers.origin !== undefined && !isLoopbackOrigin(headers.origin);
+  const type = headers['content-type'];
+  if (site === 'cross-site' || site === 'same-site' || (foreign && (type === undefined || SIMPLE_TYPE.test(type))))
+    throw new RequestFault(403, 'the SQL endpoint does not answer web pages');
+}
+
+function isLoopbackOrigin(origin: string): boolean {
+  return URL.canParse(origin) && LOOPBACK.test(new URL(origin).host);
+}
+
+function readLogin(request: IncomingMessage): Login {
+  const text = request.headers['neon-connection-string'];
+  const login = typeof text === 'string' ? readConnectionString(text) : undefined;
+  if (!login) throw new RequestFault(401, 'the SQL endpoint needs the Neon-Connection-String header with user, password and database', '28000');
+  return login;
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > MAX_REQUEST_BYTES) throw new RequestFault(413, `request is too large (max is ${MAX_REQUEST_BYTES} bytes)`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** The headers of a batch's transaction come back with the answer, as Neon's proxy sends them. */
+function transactionHeaders({ headers }: IncomingMessage): Record<string, string> {
+  const names = ['neon-batch-isolation-level', 'neon-batch-read-only', 'neon-batch-deferrable'];
+  return Object.fromEntries(names.flatMap((n) => (typeof headers[n] === 'string' && headers[n] !== 'false' ? [[n, headers[n]]] : [])));
+}
+
+/** Compares two secrets in a time that does not tell where they differ. */
+export function sameSecret(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

@@ -1,0 +1,94 @@
+import type { ServerResponse } from 'node:http';
+import { faultBody, SqlFault } from './fault.ts';
+import { RequestFault } from './protocol.ts';
+
+const CHUNK = 64 * 1024;
+
+/** Limits of an answer, in bytes. */
+export interface AnswerLimits {
+  /** Larger answers are HTTP 507, as on Neon. */
+  maxBytes: number;
+  /** So much is held back, so that a late error still gets its status; what goes beyond is streamed as it comes. */
+  holdBytes: number;
+}
+
+/**
+ * The body of one answer. Text is gathered into chunks; nothing leaves before the end, or before `holdBytes` have come
+ * together, so that an error in a late row is a plain HTTP 400. Once bytes have left, an error breaks the connection:
+ * a cut body never looks whole.
+ */
+export class Answer {
+  #response: ServerResponse;
+  #limits: AnswerLimits;
+  #headers: Record<string, string>;
+  #pending = '';
+  #held: Buffer[] = [];
+  #bytes = 0;
+  #started = false;
+
+  constructor(response: ServerResponse, limits: AnswerLimits, headers: Record<string, string> = {}) {
+    this.#response = response;
+    this.#limits = limits;
+    this.#headers = { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...headers };
+  }
+
+  /** Adds text. False: the caller should pause until `drained`. Throws RequestFault 507 over the cap. */
+  write(text: string): boolean {
+    this.#pending += text;
+    return this.#pending.length < CHUNK || this.#flush();
+  }
+
+  /** Resolves when the socket takes more, or is gone. */
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#response.off('drain', done).off('close', done);
+        resolve();
+      };
+      this.#response.once('drain', done).once('close', done);
+      // The close of a caller who has gone already does not come again.
+      if (this.#response.destroyed) done();
+    });
+  }
+
+  /** Sends what is left and ends the answer. */
+  end(): void {
+    this.#flush();
+    if (!this.#started) this.#head(200, this.#bytes);
+    for (const chunk of this.#held.splice(0)) this.#response.write(chunk);
+    this.#response.end();
+  }
+
+  /** Answers with an error, or breaks the connection where the answer has already begun. */
+  fail(error: unknown): void {
+    this.#held = [];
+    if (this.#started) {
+      this.#response.destroy();
+      return;
+    }
+    let [status, body] = [500, faultBody('internal error of the SQL endpoint')];
+    if (error instanceof SqlFault) [status, body] = [400, faultBody(error.message, error.fields)];
+    if (error instanceof RequestFault) [status, body] = [error.status, faultBody(error.message, { code: error.code })];
+    this.#head(status, Buffer.byteLength(body));
+    this.#response.end(body);
+  }
+
+  #flush(): boolean {
+    const chunk = Buffer.from(this.#pending);
+    this.#pending = '';
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#limits.maxBytes) throw new RequestFault(507, `response is too large (max is ${this.#limits.maxBytes} bytes)`);
+    if (this.#started) return this.#response.write(chunk);
+    this.#held.push(chunk);
+    if (this.#bytes <= this.#limits.holdBytes) return true;
+    this.#head(200);
+    let room = true;
+    for (const held of this.#held.splice(0)) room = this.#response.write(held);
+    return room;
+  }
+
+  #head(status: number, length?: number): void {
+    this.#started = true;
+    this.#response.writeHead(status, { ...this.#headers, ...(length === undefined ? {} : { 'content-length': String(length) }) });
+  }
+}

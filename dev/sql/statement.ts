@@ -1,0 +1,111 @@
+import pg from 'pg';
+import type { Answer } from './answer.ts';
+import { asFault, cancelled } from './fault.ts';
+import { RequestFault, type Statement } from './protocol.ts';
+import { type ArrayTypes, toJson } from './values.ts';
+
+const FIRST_USER_OID = 16384;
+const ARRAYS = `SELECT a.oid::int8::text, a.typelem::int8::text, e.typdelim::text FROM pg_catalog.pg_type a JOIN pg_catalog.pg_type e ON e.oid = a.typelem
+  WHERE a.typoutput = 'pg_catalog.array_out'::pg_catalog.regproc`;
+const asText = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;
+
+/** The array types of one database, read when first needed and again when an unknown type of a user comes along. */
+export class TypeCatalog {
+  #arrays: Map<number, { element: number; delimiter: string }> | undefined;
+  #others = new Set<number>();
+
+  get arrays(): ArrayTypes | undefined {
+    return this.#arrays;
+  }
+
+  /** Whether the values of these fields can be written without asking the database. */
+  knows(types: number[]): boolean {
+    return this.#arrays !== undefined && types.every((t) => t < FIRST_USER_OID || this.#arrays?.has(t) || this.#others.has(t));
+  }
+
+  /** Reads the array types; the given ones that are none are remembered as such. */
+  async load(client: pg.Client, types: number[] = []): Promise<ArrayTypes> {
+    const { rows } = await client.query<[string, string, string]>({ text: ARRAYS, rowMode: 'array' });
+    this.#arrays = new Map(rows.map(([oid, element, delimiter]) => [Number(oid), { element: Number(element), delimiter }]));
+    for (const type of types) if (!this.#arrays.has(type)) this.#others.add(type);
+    return this.#arrays;
+  }
+}
+
+/**
+ * Runs one statement by the extended protocol and writes its result object: `{"rowAsArray", "fields", "rows", "command",
+ * "rowCount"}`. Rejects with SqlFault where PostgreSQL refuses it, with RequestFault 507 over the answer's cap; `stop`
+ * is called at once in that case, so that the statement does not run on for nothing. Nothing is run once `gone` is aborted.
+ */
+export async function runStatement(
+  client: pg.Client,
+  statement: Statement,
+  rawText: boolean,
+  answer: Answer,
+  types: TypeCatalog,
+  stop: (why: RequestFault) => void,
+  gone?: AbortSignal,
+): Promise<void> {
+  if (!rawText && !types.arrays) await types.load(client);
+  // For a caller who has gone, nothing is sent.
+  if (gone?.aborted) throw cancelled();
+  let open = false;
+  let rowCount = 0;
+  let fault: unknown;
+  let later: (string | null)[][] | undefined;
+  const writeRow = (row: (string | null)[], fields: pg.FieldDef[]) => {
+    const values = row.map((v, i) => (v === null ? 'null' : rawText ? JSON.stringify(v) : toJson(v, fields[i]!.dataTypeID, types.arrays!)));
+    const body = statement.arrayMode ? `[${values.join(',')}]` : `{${values.map((v, i) => `${JSON.stringify(fields[i]!.name)}:${v}`).join(',')}}`;
+    return answer.write(rowCount++ === 0 ? body : `,${body}`);
+  };
+  const begin = (fields: pg.FieldDef[]) => {
+    open = true;
+    answer.write(`{"rowAsArray":${statement.arrayMode},"fields":${JSON.stringify(fields.map(fieldOf))},"rows":[`);
+    const oids = fields.map((f) => f.dataTypeID);
+    if (!rawText && !types.knows(oids)) later = [];
+  };
+  const result = await new Promise<pg.QueryResultBase>((resolve, reject) => {
+    const query = new pg.Query({ text: statement.query, values: statement.params, rowMode: 'array', types: asText, queryMode: 'extended' } as pg.QueryConfig);
+    const onRow = (row: (string | null)[], { fields }: pg.QueryResultBase) => {
+      if (fault) return;
+      try {
+        if (!open) begin(fields);
+        if (later) later.push(row);
+        else if (!writeRow(row, fields)) pauseUntilDrained(client, answer);
+      } catch (error) {
+        fault = error;
+        stop(error instanceof RequestFault ? error : new RequestFault(500, 'a value of the answer cannot be read'));
+      }
+    };
+    query.on('row', onRow as never);
+    query.on('error', (error: unknown) => reject(fault ?? asFault(error)));
+    query.on('end', (end: unknown) => (fault ? reject(fault) : resolve(end as pg.QueryResultBase)));
+    client.query(query);
+  });
+  if (!open) begin(result.fields);
+  if (later) {
+    // An unknown type of a user (an array of an enum, say) can only be looked up after the statement, in its transaction.
+    await types.load(
+      client,
+      result.fields.map((f) => f.dataTypeID),
+    );
+    for (const row of later) writeRow(row, result.fields);
+  }
+  answer.write(`],"command":${JSON.stringify(result.command ?? '')},"rowCount":${result.rowCount ?? null}}`);
+}
+
+const fieldOf = (f: pg.FieldDef) => ({
+  name: f.name,
+  dataTypeID: f.dataTypeID,
+  tableID: f.tableID,
+  columnID: f.columnID,
+  dataTypeSize: f.dataTypeSize,
+  dataTypeModifier: f.dataTypeModifier,
+  format: 'text',
+});
+
+function pauseUntilDrained(client: pg.Client, answer: Answer): void {
+  const { stream } = (client as unknown as { connection: { stream: NodeJS.ReadableStream } }).connection;
+  stream.pause();
+  void answer.drained().then(() => stream.resume());
+}

@@ -1,0 +1,157 @@
+// `npm start`: the database, its SQL endpoint, the Worker and the sample graph, ready to use. docs: README.
+
+import { rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { loadWorldTables, worldLoaded } from '../examples/world/load.ts';
+import { isSetting } from '../src/config.ts';
+import { CATALOG_OWNER, DEVELOPER, READER } from './roles.ts';
+import { connectionSetting, type Database, openDatabase } from './start/database.ts';
+import { envFile } from './start/env-file.ts';
+import { StartFailure } from './start/failure.ts';
+import { lock, makeStateDir, type Places, readPlaces, writePrivate } from './start/places.ts';
+import { ensureDemoToken, ensureSampleModel } from './start/provision.ts';
+import { readSecrets, saveSecrets } from './start/secrets.ts';
+import { type DevWorker, startWorker, untilHealthy } from './start/worker.ts';
+
+/** Made by npm start itself: a value of the environment is for another database. */
+const OWN = new Set(['CATALOG_URL', 'DATASOURCE_MAIN']);
+
+/** Lines of wrangler that tell nothing: its own line beside the service's for each request, and that it is offline. */
+const NOISE = /^\s*$|^\[wrangler:info\]|Request\.cf|workers\.cloudflare\.com|GetAddrInfoReqWrap/;
+
+/** What is to be undone at the end, last first. */
+const undo: (() => unknown)[] = [];
+let ending: Promise<void> | undefined;
+
+function end(code: number): Promise<void> {
+  ending ??= (async () => {
+    for (const step of undo.splice(0).reverse()) {
+      try {
+        await step();
+      } catch {
+        // The other steps still have to be taken.
+      }
+    }
+    process.exit(code);
+  })();
+  return ending;
+}
+
+/** The settings that reach the Worker: all of the environment that it knows, or may tell by get_config, and our own. */
+function workerSettings(env: NodeJS.ProcessEnv, own: Record<string, string>): Record<string, string> {
+  const told = new Set((env.ALLOWED_CONFIG_ENVS_IN_API ?? '').split(',').map((name) => name.trim()));
+  const given = Object.entries(env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && !OWN.has(entry[0]) && (isSetting(entry[0]) || (told.has(entry[0]) && /^[A-Za-z_]\w*$/.test(entry[0]))),
+  );
+  return { ...own, ...Object.fromEntries(given) };
+}
+
+async function checkPort(port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new StartFailure(error.code === 'EADDRINUSE' ? `port ${port} is in use; set PORT to another one` : `port ${port} cannot be used: ${error.code}`)),
+    );
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve()));
+  });
+}
+
+/** Roles, catalog and the sample's tables. */
+async function fill(database: Database, places: Places): Promise<void> {
+  const timeout = Number(process.env.STATEMENT_TIMEOUT_MS);
+  await database.prepare(Number.isSafeInteger(timeout) && timeout > 0 ? timeout : undefined);
+  if (places.sample && !(await worldLoaded((sql) => database.query(sql)))) {
+    console.log('Loading the sample graph (250 countries, 135,000 cities) ...');
+    await loadWorldTables((sql, params) => database.exec(sql, params)).catch((error: unknown) => {
+      throw new StartFailure(`the sample's tables cannot be loaded: ${(error as Error).message} (SAMPLE=none starts without them)`);
+    });
+  }
+}
+
+async function run(): Promise<void> {
+  const places = readPlaces(process.env);
+  await checkPort(places.port);
+  makeStateDir(places.stateDir);
+  undo.push(lock(places.stateDir));
+  const secrets = readSecrets(places.stateDir);
+  console.log(places.databaseUrl ? 'Connecting to the database of DATABASE_URL ...' : 'Starting the embedded PostgreSQL ...');
+  const database = await openDatabase(places, secrets);
+  undo.push(() => database.close());
+  for (const name of OWN) if (process.env[name]) console.error(`${name} of the environment is not used: npm start sets it to its own database`);
+
+  const settings = workerSettings(process.env, {
+    ADMIN_TOKEN: secrets.adminToken,
+    SESSION_SECRET: secrets.sessionSecret,
+    CATALOG_URL: connectionSetting(database, CATALOG_OWNER),
+    DATASOURCE_MAIN: connectionSetting(database, READER),
+  });
+  const file = `${places.stateDir}/worker-${places.port}.env`;
+  writePrivate(file, envFile(settings));
+  undo.push(() => rmSync(file, { force: true }));
+  let ready = false;
+  console.log('Starting the Worker ...');
+  const worker = startWorker({
+    port: places.port,
+    envFile: file,
+    persistDir: `${places.stateDir}/worker`,
+    stateDir: places.stateDir,
+    onLine: (line) => (ready || process.env.DEBUG) && !NOISE.test(line) && console.log(line),
+  });
+  undo.push(() => worker.stop());
+  const base = `http://127.0.0.1:${places.port}`;
+  const product = settings.PRODUCT_NAME?.trim() || 'svc';
+  await Promise.all([fill(database, places), untilHealthy(worker, `${base}/${product}/api/health`)]);
+
+  const service = { base, product, adminToken: settings.ADMIN_TOKEN! };
+  if (places.sample) await ensureSampleModel(service);
+  const demoToken = await ensureDemoToken(service, secrets.demoToken, places.sample);
+  if (demoToken !== secrets.demoToken) saveSecrets(places.stateDir, { ...secrets, demoToken });
+  const session = {
+    base_url: base,
+    admin_token: service.adminToken,
+    demo_token: demoToken,
+    database_url: database.url(DEVELOPER),
+    sql_endpoint: database.endpoint,
+    catalog_url: database.url(CATALOG_OWNER),
+    reader_url: database.url(READER),
+  };
+  writePrivate(places.sessionFile, `${JSON.stringify(session, null, 2)}\n`);
+  announce(base, product, demoToken, places.sample);
+  ready = true;
+  watch(worker);
+}
+
+function announce(base: string, product: string, demoToken: string, sample: boolean): void {
+  const key = `-H 'x-api-key: ${demoToken}'`;
+  const post = (query: string) =>
+    `curl -s ${base}/${product}/api/query/ ${key} -H 'content-type: application/json' -d '${JSON.stringify({ ontology_name: 'world', query }).replaceAll("'", "'\\''")}'`;
+  console.log(`READY ${base}\n\nDemo token: ${demoToken}\n`);
+  console.log(`curl -s ${base}/${product}/api/get_ontologies/ ${key}`);
+  if (!sample) return;
+  const columns = '"borders[country*3].entity_label" AS neighbour, "borders[country*3]_transitivity_level" AS distance';
+  console.log(post(`SELECT entity_label, population FROM ${product}.megacity ORDER BY population DESC LIMIT 5`));
+  console.log(post(`SELECT ${columns} FROM d${product}.country WHERE name = 'Portugal' ORDER BY distance, neighbour`));
+}
+
+/** Ends with the Worker, and with npm: a parent that was killed can no longer pass Ctrl-C on. */
+function watch(worker: DevWorker): void {
+  void worker.ended.then(() => {
+    if (!ending) console.error('The Worker has ended.');
+    void end(1);
+  });
+}
+
+const parent = process.ppid;
+if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== parent && void end(1), 1000).unref();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(signal === 'SIGINT' ? 130 : 143));
+
+try {
+  await run();
+} catch (error) {
+  if (!ending) {
+    const stack = process.env.DEBUG ? `\n${(error as Error).stack}` : '';
+    console.error(`npm start: ${(error as Error).message.split('\n')[0]}${stack}`);
+  }
+  await end(1);
+}

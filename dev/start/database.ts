@@ -1,0 +1,146 @@
+import pg from 'pg';
+import { DataFolderError, openEmbedded } from '../embedded.ts';
+import { type Command, MigrationError, migrate, runOverHttp } from '../migrate.ts';
+import { CATALOG_OWNER, DEVELOPER, grantExisting, READER, setUpRoles } from '../roles.ts';
+import type { Backend } from '../sql/backend.ts';
+import { PgBackend } from '../sql/pg-backend.ts';
+import { PgliteBackend } from '../sql/pglite-backend.ts';
+import type { Login } from '../sql/protocol.ts';
+import { sameSecret, startSqlServer } from '../sql-server.ts';
+import { StartFailure } from './failure.ts';
+import type { Places } from './places.ts';
+import { rolePassword, type Secrets } from './secrets.ts';
+
+type Role = typeof CATALOG_OWNER | typeof READER | typeof DEVELOPER;
+
+/** The database that the service uses, behind its SQL endpoint. */
+export interface Database {
+  endpoint: string;
+  /** A connection string that the endpoint takes. */
+  url(role: Role): string;
+  /** Makes roles and the catalog. Throws StartFailure. */
+  prepare(statementTimeoutMs: number | undefined): Promise<void>;
+  /** Runs one statement as the developer's role. */
+  exec(sql: string, params?: unknown[]): Promise<void>;
+  query(sql: string): Promise<Record<string, unknown>[]>;
+  close(): Promise<void>;
+}
+
+/** What differs between the embedded database and a server. */
+interface Origin {
+  backend: Backend;
+  database: string;
+  passwords: Record<Role, string>;
+  setUp(statementTimeoutMs: number | undefined): Promise<void>;
+}
+
+/** Opens the embedded database, or connects to DATABASE_URL, and puts the SQL endpoint before it. Throws StartFailure. */
+export async function openDatabase(places: Places, secrets: Secrets): Promise<Database> {
+  const origin = places.databaseUrl === undefined ? await openFolder(places, secrets) : await openServer(places.databaseUrl, secrets);
+  const server = await startSqlServer({ backend: origin.backend });
+  const url = (role: Role) => `postgres://${role}:${origin.passwords[role]}@127.0.0.1:${server.port}/${encodeURIComponent(origin.database)}`;
+  const post = async (query: string, params: unknown[]) => {
+    const headers = { 'content-type': 'application/json', 'neon-connection-string': url(DEVELOPER) };
+    const response = await fetch(server.endpoint, { method: 'POST', headers, body: JSON.stringify({ query, params }) });
+    const body = (await response.json()) as { rows: Record<string, unknown>[]; message?: string };
+    if (!response.ok) throw new Error(body.message);
+    return body.rows;
+  };
+  return {
+    endpoint: server.endpoint,
+    url,
+    prepare: async (statementTimeoutMs) => {
+      await origin.setUp(statementTimeoutMs);
+      const run = runOverHttp(url(CATALOG_OWNER), server.endpoint);
+      await migrate((commands: Command[]) => run(commands)).catch((error: unknown) => {
+        const advice = error instanceof MigrationError && places.databaseUrl === undefined ? '; npm run reset clears the data folder' : '';
+        throw new StartFailure(`the catalog cannot be set up: ${(error as Error).message}${advice}`);
+      });
+    },
+    exec: async (sql, params = []) => void (await post(sql, params)),
+    query: (sql) => post(sql, []),
+    close: () => server.close(),
+  };
+}
+
+const acceptor = (passwords: Record<Role, string>, database: string) => (login: Login) =>
+  login.database === database && Object.hasOwn(passwords, login.user) && sameSecret(login.password, passwords[login.user as Role]);
+
+async function openFolder({ dataDir }: Places, { passwords }: Secrets): Promise<Origin> {
+  const database = 'postgres';
+  const host = await openEmbedded(dataDir).catch((error: unknown) => {
+    throw error instanceof DataFolderError
+      ? new StartFailure(`${error.message}; ${error.isDatabase ? 'npm run reset clears it, ' : ''}DATA_DIR names another`)
+      : error;
+  });
+  const backend = new PgliteBackend(host, acceptor(passwords, database));
+  const setUp = (statementTimeoutMs: number | undefined) =>
+    backend.exclusive((client) =>
+      setUpRoles({ exec: (sql) => client.query(sql), passwords, developer: DEVELOPER, developerPassword: passwords[DEVELOPER], database, statementTimeoutMs }),
+    );
+  return { backend, database, passwords, setUp };
+}
+
+async function openServer(databaseUrl: string, secrets: Secrets): Promise<Origin> {
+  const derived = (role: Role) => rolePassword(databaseUrl, role, secrets.passwords[role]);
+  const passwords = { [CATALOG_OWNER]: derived(CATALOG_OWNER), [READER]: derived(READER), [DEVELOPER]: secrets.passwords[DEVELOPER] };
+  const admin = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+  admin.on('error', () => undefined);
+  await admin.connect().catch((error: unknown) => {
+    throw unreachable(databaseUrl, error);
+  });
+  try {
+    const [me] = (await admin.query<{ role: string; database: string; missing: string[] }>(RIGHTS)).rows;
+    if (me!.missing.length)
+      throw new StartFailure(`DATABASE_URL's role ${me!.role} may not make roles and schemas; a superuser can grant that: ${me!.missing.join('; ')}`);
+    const accepts = acceptor(passwords, me!.database);
+    const connect = (login: Login): pg.ClientConfig | undefined => {
+      if (!accepts(login)) return undefined;
+      if (login.user === DEVELOPER) return { connectionString: databaseUrl };
+      const target = new URL(databaseUrl);
+      target.username = login.user;
+      target.password = login.password;
+      return { connectionString: target.href };
+    };
+    const backend = new PgBackend(connect);
+    const setUp = async (statementTimeoutMs: number | undefined) => {
+      const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        const exec = (sql: string) => client.query(sql);
+        await setUpRoles({ exec, passwords, developer: me!.role, database: me!.database, statementTimeoutMs });
+        await grantExisting(exec);
+      } catch (error) {
+        throw new StartFailure(`the roles cannot be set up in the database of DATABASE_URL: ${(error as Error).message}`);
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    };
+    return { backend, database: me!.database, passwords, setUp };
+  } finally {
+    await admin.end().catch(() => undefined);
+  }
+}
+
+const RIGHTS = `SELECT current_user::text AS role, current_database()::text AS database, array_remove(ARRAY[
+    CASE WHEN NOT (r.rolsuper OR r.rolcreaterole) THEN format('ALTER ROLE %I CREATEROLE', r.rolname) END,
+    CASE WHEN NOT has_database_privilege(current_database(), 'CREATE') THEN format('GRANT CREATE ON DATABASE %I TO %I', current_database(), r.rolname) END
+  ], NULL) AS missing FROM pg_roles r WHERE r.rolname = current_user`;
+
+/** The place without the credentials, and the reason in words that hold none. */
+function unreachable(databaseUrl: string, error: unknown): StartFailure {
+  const { host, pathname } = new URL(databaseUrl);
+  const { code, message = '' } = error as { code?: string; message?: string };
+  const said =
+    code && /^(28P01|28000)$/.test(code)
+      ? 'it refuses the user or the password'
+      : code === '3D000'
+        ? 'there is no such database'
+        : (code ?? message.split('\n')[0]);
+  return new StartFailure(`the database of DATABASE_URL at ${host}${pathname} cannot be reached: ${said}`);
+}
+
+/** The value of CATALOG_URL or DATASOURCE_MAIN. */
+export const connectionSetting = (database: Database, role: typeof CATALOG_OWNER | typeof READER): string =>
+  JSON.stringify({ url: database.url(role), endpoint: database.endpoint });

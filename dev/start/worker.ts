@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartFailure } from './failure.ts';
+import { PROJECT } from './places.ts';
+import { ProcessTree } from './process-tree.ts';
+
+/** What wrangler itself needs of the environment; everything else reaches the Worker by the env file alone. */
+const KEPT =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TEMP|TMP|LANG|LC_.*|TZ|SYSTEMROOT|COMSPEC|APPDATA|LOCALAPPDATA|XDG_.*|NODE_EXTRA_CA_CERTS|CI|npm_config_.*|SESSION_FILE|DATA_DIR)$/i;
+
+const ORPHAN = new URL('orphan.ts', import.meta.url).href;
+
+/** How `wrangler dev` is started. */
+export interface WorkerOptions {
+  port: number;
+  envFile: string;
+  persistDir: string;
+  stateDir: string;
+  /** Takes each line that the Worker or wrangler prints. */
+  onLine(line: string): void;
+}
+
+/** A running `wrangler dev`. */
+export interface DevWorker {
+  /** Resolves with what it said last when it ends by itself. */
+  ended: Promise<string>;
+  /** Ends it and everything it started. */
+  stop(): Promise<void>;
+}
+
+/** Starts `wrangler dev` on the loopback interface. */
+export function startWorker({ port, envFile, persistDir, stateDir, onLine }: WorkerOptions): DevWorker {
+  const wrangler = join(PROJECT, 'node_modules', 'wrangler', 'bin', 'wrangler.js');
+  const options = ['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0', '--env-file', envFile, '--persist-to', persistDir];
+  rmSync(join(stateDir, 'logs'), { recursive: true, force: true });
+  const child = spawn(process.execPath, ['--import', ORPHAN, wrangler, 'dev', ...options, '--show-interactive-dev-session', 'false', '--log-level', 'log'], {
+    cwd: PROJECT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => KEPT.test(name))),
+      WRANGLER_SEND_METRICS: 'false',
+      WRANGLER_HIDE_BANNER: 'true',
+      WRANGLER_LOG_PATH: join(stateDir, 'logs'),
+      WRANGLER_REGISTRY_PATH: join(stateDir, 'registry'),
+      WRANGLER_SEND_ERROR_REPORTS: 'false',
+      FORCE_COLOR: '0',
+      NO_COLOR: '1',
+    },
+  });
+  let tail = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    let rest = '';
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) {
+        tail = `${tail}${line}\n`.slice(-4000);
+        onLine(line);
+      }
+    });
+  }
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', () => resolve(tail));
+  });
+  const tree = new ProcessTree(child);
+  return { ended, stop: () => tree.stop() };
+}
+
+/** Waits for `health`; throws StartFailure where the Worker ends or never answers. */
+export async function untilHealthy(worker: DevWorker, address: string, timeoutMs = 120_000): Promise<void> {
+  let tail: string | undefined;
+  void worker.ended.then((said) => {
+    tail = said;
+  });
+  const end = Date.now() + timeoutMs;
+  for (let status = 'no answer'; ; ) {
+    if (tail !== undefined) throw new StartFailure(`the Worker could not be started: ${firstError(tail)}`);
+    if (Date.now() > end) throw new StartFailure(`the Worker does not get ready: ${address} gives ${status}`);
+    try {
+      const response = await fetch(address, { signal: AbortSignal.timeout(5000) });
+      await response.arrayBuffer();
+      if (response.status === 200) return;
+      status = `HTTP ${response.status}`;
+    } catch {
+      // Nobody listens yet.
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+const firstError = (output: string): string => {
+  const lines = output.split('\n').filter((line) => line.trim() && !/^\s+at /.test(line));
+  return (lines.find((line) => /error|✘/i.test(line)) ?? lines.at(-1) ?? 'it ended without a word').trim();
+};

@@ -1,0 +1,133 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { copyDatabase, openEmbedded } from './embedded.ts';
+import { CATALOG_OWNER, DEVELOPER, newPassword, READER, setUpRoles } from './roles.ts';
+import { postgresPrograms, startScratchPostgres } from './scratch-postgres.ts';
+import type { AnswerLimits } from './sql/answer.ts';
+import type { Backend } from './sql/backend.ts';
+import { PgBackend } from './sql/pg-backend.ts';
+import { PgliteBackend } from './sql/pglite-backend.ts';
+import type { Login } from './sql/protocol.ts';
+import { sameSecret, startSqlServer } from './sql-server.ts';
+
+/** The roles of a local database: the catalog's owner, the reader that queries run as, the developer who makes tables. */
+export type LocalRole = typeof CATALOG_OWNER | typeof READER | typeof DEVELOPER;
+
+/** A database for tests, with the SQL endpoint in front of it. */
+export interface LocalPostgres {
+  /** `http://127.0.0.1:PORT/sql` */
+  endpoint: string;
+  /** The connection string of a role; kg_dev, who may make schemas and tables, where none is named. */
+  connectionString(role?: LocalRole): string;
+  /** The value of CATALOG_URL or DATASOURCE_MAIN for a role: JSON with url and endpoint. */
+  secret(role: LocalRole): string;
+  /** Runs one statement by the endpoint and gives its rows as objects of JSON values. Throws Error with PostgreSQL's message and code. */
+  exec(sql: string, params?: unknown[], role?: LocalRole): Promise<Record<string, unknown>[]>;
+  close(): Promise<void>;
+}
+
+/** Whether this machine has a PostgreSQL that tests can start. */
+export const localPostgresAvailable = (): boolean => postgresPrograms() !== undefined;
+
+/**
+ * Starts a database in a temporary folder: PGlite, or a PostgreSQL server of the machine. It has the roles of decisions 6,
+ * the empty schema kg_catalog owned by kg_catalog_owner, and kg_reader reads whatever kg_dev makes.
+ */
+export async function startLocalPostgres({ backend = 'pglite', limits, statementTimeoutMs }: LocalPostgresOptions = {}): Promise<LocalPostgres> {
+  const passwords = { [CATALOG_OWNER]: newPassword(), [READER]: newPassword(), [DEVELOPER]: newPassword() };
+  const accepts = ({ user, password, database }: Login) =>
+    database === 'postgres' && Object.hasOwn(passwords, user) && sameSecret(password, passwords[user as LocalRole]);
+  const started = await (backend === 'pglite' ? startPglite(accepts) : startServer(accepts));
+  try {
+    await started.admin((exec) =>
+      setUpRoles({ exec, passwords, developer: DEVELOPER, developerPassword: passwords[DEVELOPER], database: 'postgres', statementTimeoutMs }),
+    );
+    const server = await startSqlServer({ backend: started.backend, ...(limits ? { limits } : {}) });
+    const connectionString = (role: LocalRole = DEVELOPER) => `postgres://${role}:${passwords[role]}@127.0.0.1:${server.port}/postgres`;
+    return {
+      endpoint: server.endpoint,
+      connectionString,
+      secret: (role) => JSON.stringify({ url: connectionString(role), endpoint: server.endpoint }),
+      exec: (sql, params = [], role = DEVELOPER) => post(server.endpoint, connectionString(role), sql, params),
+      close: async () => {
+        await server.close();
+        await started.stop();
+      },
+    };
+  } catch (error) {
+    await started.backend.close();
+    await started.stop();
+    throw error;
+  }
+}
+
+/** What startLocalPostgres takes; PGlite where nothing is said. */
+export interface LocalPostgresOptions {
+  backend?: 'pglite' | 'pg';
+  limits?: Partial<AnswerLimits>;
+  statementTimeoutMs?: number;
+}
+
+interface Started {
+  backend: Backend;
+  /** Runs work as a superuser. */
+  admin(work: (exec: (sql: string) => Promise<unknown>) => Promise<void>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function startPglite(accepts: (login: Login) => boolean): Promise<Started> {
+  const dir = mkdtempSync(join(tmpdir(), 'pglite-'));
+  const dataDir = join(dir, 'pgdata');
+  copyDatabase(await template(), dataDir);
+  const backend = new PgliteBackend(await openEmbedded(dataDir), accepts);
+  return {
+    backend,
+    admin: (work) => backend.exclusive((client) => work((sql) => client.query(sql))),
+    stop: async () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
+
+/** An empty database to copy: making one costs seconds. */
+async function template(): Promise<string> {
+  const cache = fileURLToPath(new URL('../node_modules/.cache/embedded/', import.meta.url));
+  const { version } = JSON.parse(readFileSync(new URL('../node_modules/@electric-sql/pglite/package.json', import.meta.url), 'utf8')) as { version: string };
+  const ready = join(cache, `pglite-${version}`);
+  if (existsSync(ready)) return ready;
+  mkdirSync(cache, { recursive: true });
+  const mine = join(mkdtempSync(join(cache, 'new-')), 'pgdata');
+  await (await openEmbedded(mine)).close();
+  try {
+    renameSync(mine, ready);
+  } catch (error) {
+    // Another test was first.
+    if (!existsSync(ready)) throw error;
+  }
+  rmSync(join(mine, '..'), { recursive: true, force: true });
+  return ready;
+}
+
+async function startServer(accepts: (login: Login) => boolean): Promise<Started> {
+  const scratch = await startScratchPostgres();
+  const connect = (login: Login) =>
+    accepts(login) ? { host: '127.0.0.1', port: scratch.port, user: login.user, password: login.password, database: login.database } : undefined;
+  return {
+    backend: new PgBackend(connect),
+    admin: async (work) => {
+      const client = new pg.Client({ connectionString: scratch.url });
+      await client.connect();
+      await work((sql) => client.query(sql)).finally(() => client.end());
+    },
+    stop: () => scratch.stop(),
+  };
+}
+
+async function post(endpoint: string, connectionString: string, query: string, params: unknown[]): Promise<Record<string, unknown>[]> {
+  const headers = { 'content-type': 'application/json', 'neon-connection-string': connectionString };
+  const response = await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify({ query, params }) });
+  const body = (await response.json()) as { rows: Record<string, unknown>[]; message?: string; code?: string };
+  if (!response.ok) throw Object.assign(new Error(`${body.message}\n  for ${query.slice(0, 300)}`), { code: body.code });
+  return body.rows;
+}
