@@ -1,0 +1,143 @@
+/**
+ * The corpora of refused and accepted statements through the whole service: what is refused never reaches the datasource,
+ * what is accepted answers with the rows of the same statement over plain views.
+ */
+import { PGlite } from '@electric-sql/pglite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ACCEPTED } from '../unit/planner/corpus/accepted.ts';
+import { MODEL, TABLES } from '../unit/planner/corpus/model.ts';
+import { GUARD_CODES, REFUSED } from '../unit/planner/corpus/refused.ts';
+import { type NodeService, startNodeService } from './support/service.ts';
+
+let service: NodeService;
+let plain: PGlite;
+
+beforeAll(async () => {
+  service = await startNodeService();
+  for (const sql of TABLES) await service.database.exec(sql);
+  await service.rows(`CREATE ONTOLOGY shop; ${MODEL}`);
+  plain = await PGlite.create();
+  for (const sql of [...TABLES, ...VIEWS]) await plain.exec(sql);
+  service.reached();
+}, 120_000);
+afterAll(async () => {
+  await service.close();
+  await plain.close();
+});
+
+/** The concepts of the model as a person would write them over the tables: columns in the order that `SELECT *` has. */
+const SELECTS: Readonly<Record<string, string>> = {
+  city: `SELECT 'city:' || town_no AS entity_id, 'city' AS entity_type, town AS entity_label, town_no AS city_id, town AS name, heads AS population FROM shop.t_town`,
+  customer: `SELECT 'customer:' || no AS entity_id, 'customer' AS entity_type, concat_ws(' ', fname, lname) AS entity_label, no AS customer_id, fname AS first_name,
+      lname AS last_name, mail AS email, born AS birth_date, town_no AS city_id, seg AS segment, vip, limit_eur AS credit_limit, extra AS attributes FROM shop.t_client`,
+  product: `SELECT 'product:' || art AS entity_id, 'product' AS entity_type, label AS entity_label, art AS sku, label AS title, eur AS price, since AS launched
+      FROM shop.t_article`,
+  order: `SELECT 'order:' || ord AS entity_id, 'order' AS entity_type, ord::text AS entity_label, ord AS order_no, client AS customer_id, at AS placed_at,
+      state AS status, freight FROM shop.t_order`,
+  line: `SELECT 'line:' || ord || '|' || pos AS entity_id, 'line' AS entity_type, ord || '|' || pos AS entity_label, ord AS order_no, pos AS line_no, art AS sku,
+      qty AS quantity, eur AS price FROM shop.t_line`,
+};
+const LOCATION = `CREATE VIEW dsvc.customer AS SELECT c.*, t.name AS "lives_in[city].name", t.population AS "lives_in[city].population" FROM svc.customer c
+  LEFT JOIN svc.city t ON t.city_id = c.city_id`;
+const VIEWS: readonly string[] = [
+  ...['svc', 'esvc', 'dsvc'].map((s) => `CREATE SCHEMA ${s}`),
+  ...Object.entries(SELECTS).map(([name, sql]) => `CREATE VIEW svc."${name}" AS ${sql}`),
+  LOCATION,
+];
+
+/** Statements with paths, whose names no view has or which PostgreSQL cuts at 63 bytes: the same by hand. */
+const BY_HAND: Readonly<Record<string, string>> = {
+  'a long path': `SELECT t.name AS city, sum(l.quantity) AS q FROM svc.line l LEFT JOIN svc."order" o USING (order_no)
+    LEFT JOIN svc.customer c ON c.customer_id = o.customer_id LEFT JOIN svc.city t ON t.city_id = c.city_id GROUP BY 1`,
+  'an inverse path': `SELECT t.name, count(c.entity_id) AS n FROM svc.city t LEFT JOIN svc.customer c ON c.city_id = t.city_id GROUP BY t.name`,
+  'a transitive path with its level': `SELECT v.a AS "knows[customer*2].first_name", v.b AS "knows[customer*2]_transitivity_level"
+    FROM (VALUES ('Bo', 1), ('Cy', 2), ('Cy', 1), (NULL, NULL)) v(a, b)`,
+  'a link column': `SELECT c.first_name, k.since AS "knows[customer]_since" FROM svc.customer c LEFT JOIN shop.t_knows k ON k.a = c.customer_id`,
+  'a wildcard path': `SELECT c.first_name, t.entity_id AS "lives_in[city].entity_id", t.entity_type AS "lives_in[city].entity_type",
+      t.entity_label AS "lives_in[city].entity_label", t.city_id AS "lives_in[city].city_id", t.name AS "lives_in[city].name",
+      t.population AS "lives_in[city].population" FROM svc.customer c LEFT JOIN svc.city t ON t.city_id = c.city_id`,
+};
+/** Its rows are another's each time. */
+const BY_CHANCE = new Set(['random numbers', 'the clock']);
+/** Every article has been sold, so that nothing is left. */
+const WITHOUT_ROWS = 'set operations';
+
+/** Each row as PostgreSQL's JSON of it, keys in their order; sorted where the statement does not end in an order of its own. */
+const rowsOf = (texts: readonly string[]): string[] => [...texts].sort();
+
+describe('what must not run', () => {
+  it('is a corpus worth the name', () => expect(REFUSED.length).toBeGreaterThanOrEqual(150));
+
+  it.each(REFUSED)('$family: $name', async ({ sql, family }) => {
+    const { status, json, text } = await service.query(sql, 'shop');
+    expect([status, json.status], text).toEqual([400, 'error']);
+    // who reads statements refuses what is no query, before the guard sees it
+    const codes = [
+      GUARD_CODES[family],
+      'unknown_statement',
+      'unknown_schema',
+      'unknown_concept',
+      'unknown_column',
+      'unknown_property',
+      'syntax_error',
+      'not_supported',
+    ];
+    if (family !== 'script') expect(codes, text).toContain(json.code);
+    expect(service.reached()).toEqual([]);
+  });
+
+  it('has changed nothing', async () => {
+    const counted = 'SELECT (SELECT count(*) FROM shop.t_line)::int AS lines, (SELECT count(*) FROM shop.t_town)::int AS towns';
+    expect(await service.database.exec(counted)).toEqual([{ lines: 4, towns: 3 }]);
+  });
+});
+
+describe('what must run', () => {
+  it('is a corpus worth the name', () => expect(Object.keys(ACCEPTED).length).toBeGreaterThanOrEqual(100));
+
+  it.each(Object.entries(ACCEPTED))('%s', async (name, sql) => {
+    const { status, text } = await service.query(sql, 'shop');
+    expect(status, text).toBe(200);
+    expect(service.reached()).toHaveLength(1);
+    if (BY_CHANCE.has(name)) return;
+    // the texts of the rows, so that numbers are compared to their last digit and keys in their order
+    const mine = await service.database.exec("SELECT e::text AS row FROM json_array_elements(($1::json) -> 'data') e", [text]);
+    const theirs = await plain.query<{ row: string }>(`SELECT row_to_json("~")::text AS row FROM (${BY_HAND[name] ?? sql}\n) "~"`);
+    expect(theirs.rows.length > 0, 'has rows').toBe(name !== WITHOUT_ROWS);
+    expect(rowsOf(mine.map((r) => r.row as string))).toEqual(rowsOf(theirs.rows.map((r) => r.row)));
+  });
+});
+
+describe('what is nested too deeply', () => {
+  const repeat = (n: number, text: string): string => text.repeat(n);
+  const derived = (n: number): string => {
+    let sql = 'SELECT name FROM svc.city';
+    for (let i = 0; i < n; i++) sql = `SELECT x${i}.name FROM (${sql}) x${i}`;
+    return sql;
+  };
+  it.each([
+    ['1,000 CASEs', `SELECT ${repeat(1000, 'CASE WHEN true THEN ')}1${repeat(1000, ' END')} AS a`],
+    ['5,000 UNIONs', `SELECT${repeat(5000, ' UNION SELECT')}`],
+    ['20,000 brackets', `SELECT ${repeat(20_000, '(')}1${repeat(20_000, ')')} AS a`],
+    ['20,000 brackets around a query', `${repeat(20_000, '(')}SELECT 1 AS a${repeat(20_000, ')')}`],
+    ['5,000 additions', `SELECT 1${repeat(5000, ' + 1')} AS a`],
+    ['3,000 NOTs', `SELECT name FROM svc.city WHERE ${repeat(3000, 'NOT ')}true`],
+    ['2,000 sub-queries', `SELECT ${repeat(2000, '(SELECT ')}1${repeat(2000, ')')} AS a`],
+    ['1,000 calls', `SELECT ${repeat(1000, 'abs(')}1${repeat(1000, ')')} AS a FROM svc.city`],
+    ['5,000 casts', `SELECT 1${repeat(5000, '::int')} AS a`],
+    ['300 derived tables over a concept', derived(300)],
+    ['1,000 joins', `SELECT 1 AS a FROM svc.city c0 ${Array.from({ length: 1000 }, (_, i) => `JOIN svc.city c${i + 1} ON true`).join(' ')}`],
+  ])('%s', async (_name, sql) => {
+    const { status, json, text } = await service.query(sql, 'shop');
+    expect([status, json.code], text.slice(0, 500)).toEqual([400, 'too_complex']);
+    expect(service.reached()).toEqual([]);
+    expect(await service.rows('SELECT name FROM svc.city ORDER BY name LIMIT 1', 'shop')).toEqual([{ name: 'Berlin' }]);
+    service.reached();
+  });
+
+  it('may still be wide', async () => {
+    const ids = Array.from({ length: 2000 }, (_, i) => `city_id = ${i + 2}`).join(' OR ');
+    expect(await service.rows(`SELECT name FROM svc.city WHERE ${ids} ORDER BY name`, 'shop')).toEqual([{ name: 'Gent' }, { name: 'Nowhere' }]);
+    expect(await service.rows(derived(30), 'shop')).toHaveLength(3);
+  });
+});

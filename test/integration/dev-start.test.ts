@@ -1,0 +1,219 @@
+/** `npm start` as a process: what it prints, writes and hands on, how it ends, and how it fails. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort, startScratchPostgres } from '../../dev/scratch-postgres.ts';
+import { localPostgresAvailable } from '../../dev/testing.ts';
+
+const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+const READY_MS = 100_000;
+
+let dir: string;
+let port: number;
+let started: Start | undefined;
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'dev-start-'));
+  port = await freePort();
+});
+afterEach(async () => {
+  await started?.stop();
+  started = undefined;
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** One `node dev/start.ts`, in a process group of its own as a terminal gives it. */
+class Start {
+  readonly child: ChildProcess;
+  output = '';
+  readonly exited: Promise<number | string | null>;
+
+  constructor(env: Record<string, string> = {}) {
+    const places = { PORT: String(port), DATA_DIR: join(dir, 'pgdata'), SESSION_FILE: join(dir, 'session.json'), SAMPLE: 'none' };
+    const { PATH = '', HOME = '' } = process.env;
+    this.child = spawn(process.execPath, [join(PROJECT, 'dev', 'start.ts')], { cwd: PROJECT, detached: true, env: { PATH, HOME, ...places, ...env } });
+    for (const stream of [this.child.stdout!, this.child.stderr!]) stream.on('data', (d: Buffer) => (this.output += d.toString()));
+    this.exited = new Promise((resolve) => this.child.once('exit', (code, signal) => resolve(code ?? signal)));
+  }
+
+  async ready(): Promise<Record<string, string>> {
+    const end = Date.now() + READY_MS;
+    while (!/^READY /m.test(this.output)) {
+      if (this.child.exitCode !== null || Date.now() > end) throw new Error(`not ready:\n${this.output.slice(-3000)}`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return JSON.parse(readFileSync(join(dir, 'session.json'), 'utf8')) as Record<string, string>;
+  }
+
+  /** Ctrl-C: the whole group gets the signal. */
+  signal(name: NodeJS.Signals): void {
+    try {
+      process.kill(-this.child.pid!, name);
+    } catch {
+      // The group has ended.
+    }
+  }
+
+  /** Living processes that belong to this start. */
+  processes(): string[] {
+    const found: string[] = [];
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+        const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        if (state !== 'Z' && (Number(group) === this.child.pid || command.includes(dir))) found.push(`${pid} ${command}`);
+      } catch {
+        // It has ended while we looked.
+      }
+    }
+    return found;
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) this.signal('SIGINT');
+    await this.exited;
+    this.signal('SIGKILL');
+  }
+}
+
+const get = async (session: Record<string, string>, path: string) => {
+  const response = await fetch(`${session.base_url}${path}`, { headers: { 'x-api-key': session.admin_token! } });
+  return [response.status, ((await response.json()) as { data?: unknown }).data];
+};
+const sql = async (session: Record<string, string>, query: string) => {
+  const headers = { 'neon-connection-string': session.database_url! };
+  const response = await fetch(session.sql_endpoint!, { method: 'POST', headers, body: JSON.stringify({ query }) });
+  return ((await response.json()) as { rows: unknown[] }).rows;
+};
+
+describe('npm start', () => {
+  it('gets ready, hands every setting on unchanged, keeps secrets off command lines, and ends with all it started', { timeout: 240_000 }, async () => {
+    const odd = {
+      ODD_TEXT: `a$b $HOME \\n 'x' # "y" = é 🌍`,
+      MCP_DEFAULT_ONTOLOGY: 'with $dollar #hash',
+      ODD_PEM: '-----BEGIN PUBLIC KEY-----\nMIIB+/=\n-----END PUBLIC KEY-----',
+      ODD_JSON: '{"a":"it\'s","b":[1,"$c"]}',
+      ROW_LIMIT: '7',
+    };
+    const env = {
+      ...odd,
+      ALLOWED_CONFIG_ENVS_IN_API: Object.keys(odd).join(','),
+      PRODUCT_NAME: 'acme',
+      API_AUTH_SALT: 'a salt not to be seen',
+      UNRELATED: 'x',
+    };
+    started = new Start(env);
+    const session = await started.ready();
+    expect(started.output.match(/^READY .*$/gm)).toEqual([`READY http://127.0.0.1:${port}`]);
+    expect(started.output.split(/^READY.*$/m)[1]).toContain(session.demo_token);
+    expect(statSync(join(dir, 'session.json')).mode & 0o777).toBe(0o600);
+    expect(Object.keys(session)).toEqual(['base_url', 'admin_token', 'demo_token', 'database_url', 'sql_endpoint', 'catalog_url', 'reader_url']);
+    expect(await sql(session, 'SELECT current_user::text AS me')).toEqual([{ me: 'kg_dev' }]);
+    for (const [name, value] of Object.entries(odd)) expect(await get(session, `/acme/api/get_config/${name}`)).toEqual([200, { [name]: value }]);
+    expect((await get(session, '/acme/api/get_config/UNRELATED'))[0]).not.toBe(200);
+    await sql(session, 'CREATE TABLE kept (a int)');
+
+    if (existsSync('/proc/self/stat')) {
+      const lines = started.processes();
+      expect(lines.length).toBeGreaterThan(2);
+      for (const secret of [session.admin_token!, new URL(session.database_url!).password, env.API_AUTH_SALT])
+        expect(lines.filter((line) => line.includes(secret))).toEqual([]);
+    }
+    const second = new Start({ PORT: String(await freePort()) });
+    expect(await second.exited, 'a second start on the same data folder').toBe(1);
+    expect(second.output).toMatch(/is in use by process \d+/);
+
+    started.signal('SIGINT');
+    await started.exited;
+    if (existsSync('/proc/self/stat')) expect(started.processes()).toEqual([]);
+    expect(readdirSync(join(dir, 'pgdata.state')).filter((name) => name.endsWith('.env'))).toEqual([]);
+
+    started = new Start();
+    const again = await started.ready();
+    expect([again.admin_token, again.demo_token]).toEqual([session.admin_token, session.demo_token]);
+    expect(await sql(again, 'SELECT count(*)::int AS n FROM kept')).toEqual([{ n: 0 }]);
+    started.child.kill('SIGTERM');
+    await started.exited;
+    if (existsSync('/proc/self/stat')) expect(started.processes()).toEqual([]);
+  });
+
+  it.skipIf(!existsSync('/proc/self/stat'))('leaves nothing behind where it is killed, and starts again', { timeout: 240_000 }, async () => {
+    started = new Start();
+    await started.ready();
+    expect(started.processes().length).toBeGreaterThan(2);
+    started.child.kill('SIGKILL');
+    await started.exited;
+    for (const end = Date.now() + 15_000; started.processes().length > 0 && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(started.processes()).toEqual([]);
+    started = new Start();
+    await started.ready();
+  });
+
+  it.skipIf(!localPostgresAvailable())(
+    'takes a PostgreSQL by DATABASE_URL, and says what to grant (left out where the machine has none)',
+    { timeout: 240_000 },
+    async () => {
+      const scratch = await startScratchPostgres({ passwords: true });
+      try {
+        await scratch.exec("CREATE ROLE app LOGIN PASSWORD 'hush-77'");
+        const url = `postgres://app:hush-77@127.0.0.1:${scratch.port}/shop`;
+        await scratch.exec('CREATE DATABASE shop');
+        started = new Start({ DATABASE_URL: url });
+        expect(await started.exited).toBe(1);
+        expect(started.output).toMatch(/ALTER ROLE app CREATEROLE; GRANT CREATE ON DATABASE shop TO app/);
+        await scratch.exec('ALTER ROLE app CREATEROLE');
+        await scratch.exec('GRANT CREATE ON DATABASE shop TO app');
+        started = new Start({ DATABASE_URL: url });
+        const session = await started.ready();
+        expect(existsSync(join(dir, 'pgdata'))).toBe(false);
+        expect(await sql(session, 'SELECT current_user::text AS me, current_database()::text AS db')).toEqual([{ me: 'app', db: 'shop' }]);
+        expect(await sql(session, "SELECT has_schema_privilege('kg_reader', 'kg_catalog', 'USAGE') AS may")).toEqual([{ may: false }]);
+        expect(started.output).not.toContain('hush-77');
+      } finally {
+        await started?.stop();
+        await scratch.stop();
+      }
+    },
+  );
+
+  const fails = async (env: Record<string, string>, line: RegExp) => {
+    started = new Start(env);
+    expect(await started.exited).toBe(1);
+    expect(started.output.split('\n').filter((l) => line.test(l))).toHaveLength(1);
+    expect(started.output).not.toMatch(/^\s+at /m);
+    if (existsSync('/proc/self/stat')) expect(started.processes()).toEqual([]);
+  };
+
+  it('fails with one line where the port is in use', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
+    try {
+      await fails({}, new RegExp(`port ${port} is in use`));
+    } finally {
+      taken.close();
+    }
+  });
+
+  it('fails with one line, without the password, where the database cannot be reached', async () => {
+    const nowhere = await freePort();
+    await fails(
+      { DATABASE_URL: `postgres://somebody:hush-77@127.0.0.1:${nowhere}/nothing` },
+      new RegExp(`127\\.0\\.0\\.1:${nowhere}/nothing cannot be reached: ECONNREFUSED`),
+    );
+    expect(started!.output).not.toContain('hush-77');
+  });
+
+  it('fails with one line where the data folder is half-written', async () => {
+    mkdirSync(join(dir, 'pgdata', 'global'), { recursive: true });
+    writeFileSync(join(dir, 'pgdata', 'PG_VERSION'), '18\n');
+    await fails({}, /data folder .* is half-written.*npm run reset/);
+  });
+
+  it('fails with one line where a setting is no port', async () => {
+    await fails({ PORT: 'http' }, /PORT must be a number/);
+  });
+});

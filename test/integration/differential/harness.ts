@@ -1,0 +1,261 @@
+/** Runs a case both ways: planned and run on PostgreSQL (PGlite in process), and evaluated in memory. */
+import { PGlite } from '@electric-sql/pglite';
+import { loadNodeParser } from '../../../src/cli/node-parser.ts';
+import { SvcError } from '../../../src/errors.ts';
+import type { SqlParser } from '../../../src/language/parser.ts';
+import { compile } from '../../../src/ontology/compile.ts';
+import type { Graph } from '../../../src/ontology/graph.ts';
+import { planSelect } from '../../../src/planner/index.ts';
+import { Fanout } from './block.ts';
+import type { Row } from './compare.ts';
+import { expectedLines, gotLines, sameLines } from './compare.ts';
+import { ddlOf, modelOf } from './ddl.ts';
+import type { Result } from './evaluate.ts';
+import { Evaluator, TooLarge } from './evaluate.ts';
+import type { Expr, Query, Select } from './expr.ts';
+import { op, selectsOf, walkQuery } from './expr.ts';
+import { Printer } from './print.ts';
+import type { Case } from './shrink.ts';
+import type { World } from './world.ts';
+
+export interface Outcome {
+  /** `refused`: both say fanout; `not_yet`: the planner does not have it; `large`: left out. */
+  readonly kind: 'same' | 'refused' | 'not_yet' | 'large' | 'fail';
+  /** Of a failure: what is the same in failures of one cause. */
+  readonly cause: string;
+  readonly rows: number;
+  readonly text: string;
+}
+
+/** What a measure of things without a key may be answered with. */
+const REFUSALS = new Set(['fanout', 'no_key']);
+
+interface Run {
+  readonly rows: readonly Row[] | null;
+  readonly error: { readonly cause: string; readonly code: string; readonly text: string } | null;
+  readonly physical: string;
+}
+
+export class Harness {
+  private readonly db: PGlite;
+  private readonly parser: SqlParser;
+  private world: World | null = null;
+  private graph: Graph | null = null;
+
+  private constructor(db: PGlite, parser: SqlParser) {
+    this.db = db;
+    this.parser = parser;
+  }
+
+  static async open(): Promise<Harness> {
+    const db = new PGlite();
+    await db.waitReady;
+    return new Harness(db, await loadNodeParser());
+  }
+
+  close(): Promise<void> {
+    return this.db.close();
+  }
+
+  private async enter(world: World): Promise<void> {
+    if (this.world === world) return;
+    this.world = null;
+    await this.db.exec(ddlOf(world));
+    this.graph = compile(modelOf(world), 'world');
+    this.world = world;
+  }
+
+  /** Plans and runs a text; faults of either become an error in the result. */
+  private async run(text: string): Promise<Run> {
+    let physical = '';
+    try {
+      const plan = planSelect({ graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main' }, { text, offset: 0 });
+      physical = plan.sql;
+      // Text parameters go as they are; json comes back as its text.
+      const result = await this.db.query<[string]>(plan.sql, plan.params as string[], { rowMode: 'array', parsers: { 114: (v: string) => v } });
+      return { rows: result.rows.map(([j]) => JSON.parse(j) as Row), error: null, physical };
+    } catch (e) {
+      const error = e as Error & { code?: string };
+      const own = error instanceof SvcError;
+      const code = own ? error.code : physical === '' ? 'crash' : 'postgres';
+      const gist = error.message.replace(/"[^"]*"|`[^`]*`|'[^']*'/g, '_').replace(/\d+/g, 'N');
+      const place = own || physical !== '' ? '' : ` ${(error.stack ?? '').split('\n')[1]?.replace(/^.*\/(src\/[^:]*).*$/, '$1') ?? ''}`;
+      return {
+        rows: null,
+        error: { cause: `${code}: ${gist}${place}`, code, text: own || physical !== '' ? `${code}: ${error.message}` : String(error.stack) },
+        physical,
+      };
+    }
+  }
+
+  /** The outcomes of a case's queries. */
+  async outcomes(c: Case): Promise<Outcome[]> {
+    await this.enter(c.world);
+    const evaluator = new Evaluator(c.world);
+    const printer = new Printer(c.world, c);
+    const out: Outcome[] = [];
+    for (const q of c.queries) out.push(await this.one(c, q, evaluator, printer));
+    return out;
+  }
+
+  private async one(c: Case, q: Query, evaluator: Evaluator, printer: Printer): Promise<Outcome> {
+    const text = printer.query(q);
+    let expected: Result | 'fanout';
+    try {
+      expected = evaluator.run(q);
+    } catch (e) {
+      if (e instanceof TooLarge) return { kind: 'large', cause: '', rows: 0, text };
+      if (!(e instanceof Fanout)) return { kind: 'fail', cause: `evaluator: ${(e as Error).message}`, rows: 0, text: `${text}\n${(e as Error).stack}` };
+      expected = 'fanout';
+    }
+    const run = await this.run(text);
+    const fail = (cause: string): Outcome => ({ kind: 'fail', cause, rows: 0, text: report(c, text, expected, run, isTotal(q)) });
+    if (run.error?.code === 'not_yet') return { kind: 'not_yet', cause: run.error.cause, rows: 0, text };
+    if (expected === 'fanout')
+      return run.error && REFUSALS.has(run.error.code) ? { kind: 'refused', cause: 'fanout', rows: 0, text } : fail('answered: fanout expected');
+    // Whether rows have a true key, the planner judges by the model alone, the second opinion by the rows that there are.
+    if (run.error?.code === 'no_key') return { kind: 'refused', cause: 'no key', rows: 0, text };
+    if (run.error && expected.mayRefuse && REFUSALS.has(run.error.code)) return { kind: 'refused', cause: 'no key', rows: 0, text };
+    if (run.error) return fail(run.error.cause);
+    const want = expectedLines(expected.columns, expected.rows);
+    const got = gotLines(run.rows!);
+    if (sameLines(want, got, isTotal(q))) return { kind: 'same', cause: '', rows: want.length, text };
+    return fail(
+      want.length !== got.length
+        ? `mismatch: number of rows (${shape(q)})`
+        : sameLines(want, got, false)
+          ? 'mismatch: order'
+          : `mismatch: values (${shape(q)})`,
+    );
+  }
+
+  /** rows(Q) = rows(Q where p) + rows(Q where NOT p) + rows(Q where p IS NULL), of the planner alone; null: it does not apply. */
+  async partition(c: Case, q: Query): Promise<Outcome | null> {
+    const s = q.body;
+    if (s.k !== 'select' || !s.where || s.on || s.from.some((f) => f.src.k === 'cube') || s.group || s.distinct || s.limit !== null || s.offset !== null)
+      return null;
+    if (s.items.some((i) => i.k === 'expr' && special(i.e))) return null;
+    await this.enter(c.world);
+    const printer = new Printer(c.world, c);
+    const p = s.where;
+    const text = (where: Expr) => printer.query({ ...q, body: { ...s, where, order: [] } satisfies Select });
+    const parts = [p, op('not', 'bool', p), op('isnull', 'bool', p)];
+    const whole = await this.run(text(op('or', 'bool', ...parts)));
+    if (whole.error) return null;
+    const got: string[] = [];
+    for (const part of parts) {
+      const run = await this.run(text(part));
+      if (!run.rows) return { kind: 'fail', cause: `partition: ${run.error!.cause}`, rows: 0, text: report(c, text(part), 'fanout', run) };
+      got.push(...gotLines(run.rows));
+    }
+    const want = gotLines(whole.rows!);
+    if (sameLines(want, got, false)) return { kind: 'same', cause: '', rows: want.length, text: text(p) };
+    return { kind: 'fail', cause: 'partition', rows: 0, text: `${ddlOf(c.world)}\n\n${text(p)}\n\nwhole: ${want.join('\n  ')}\n\nparts: ${got.join('\n  ')}` };
+  }
+}
+
+/** Windows see other rows in each part. */
+function special(e: Expr): boolean {
+  return e.k === 'win' || e.k === 'agg' || e.k === 'mea' || (e.k === 'op' && e.args.some(special));
+}
+
+const isTotal = (q: Query): boolean => q.body.k === 'select' && q.body.order.length > 0;
+
+/** A rough kind of a query, so that failures of different causes are not thrown together. */
+function shape(q: Query): string {
+  const words = new Set<string>();
+  if (q.body.k === 'setop') words.add('set');
+  else if (q.body.group || q.body.items.some((i) => i.k === 'expr' && special(i.e) && i.e.k !== 'win')) words.add('grouped');
+  if (q.ctes.length) words.add('cte');
+  for (const s of selectsOf(q)) {
+    if (s.sets) words.add('sets');
+    for (const f of s.from) if (f.src.k === 'view' || f.src.k === 'cube') words.add(f.src.k);
+  }
+  walkQuery(q, (e) => {
+    if (e.k === 'exists' || e.k === 'insub' || e.k === 'scalar') words.add('sub-query');
+    if (e.k === 'agg' && e.filter) words.add('filter');
+    if (e.k === 'mea') words.add(e.path.length ? 'measure of a path' : 'measure');
+    if ((e.k === 'mea' || e.k === 'cm') && e.filter) words.add('filter');
+    if (e.k === 'win') words.add('window');
+    if (e.k === 'col' && e.path.length) words.add('path');
+    if (e.k === 'col' && e.path.some((h) => h.star !== null)) words.add('walk');
+    if (e.k === 'col' && e.leaf.k === 'multi') words.add('multi');
+  });
+  return [...words].sort().join(' ') || 'plain';
+}
+
+function report(c: Case, text: string, expected: Result | 'fanout', run: Run, ordered = false): string {
+  const shown = (lines: string[]) => (ordered ? lines : lines.sort());
+  const want = expected === 'fanout' ? ['400 fanout'] : shown(expectedLines(expected.columns, expected.rows));
+  const got = run.error ? [run.error.text] : shown(gotLines(run.rows!));
+  return [
+    `-- tables\n${ddlOf(c.world)}`,
+    `-- model\n${modelText(c.world)}`,
+    `-- query\n${text}`,
+    `-- the second opinion expects\n${want.join('\n') || '(no rows)'}`,
+    `-- the planner's SQL gives\n${got.join('\n') || '(no rows)'}`,
+    `-- the planner's SQL\n${run.physical}`,
+  ].join('\n\n');
+}
+
+/** The model in short, near to modelling statements. */
+function modelText(world: World): string {
+  const m = modelOf(world);
+  const type = new Map(m.properties.map((p) => [p.name, p.type + (p.expression ? ` AS ${p.expression}` : '')]));
+  const out = m.concepts.map((c) => {
+    const parts = [
+      ...c.properties.map((p) => `${p} ${type.get(p)}`),
+      ...c.measures.map((p) => `${p} MEASURE`),
+      ...c.multi.map((p) => `CONSTRAINT ${p} MULTIVALUE ${type.get(p)}`),
+      ...(c.primaryKey.length ? [`PRIMARY KEY (${c.primaryKey.join(', ')})`] : []),
+      ...(c.label.length ? [`LABEL (${c.label.join(', ')})`] : []),
+      ...c.relationships.map((r) => {
+        const t = r.transitive === null ? '' : r.transitive === 'default' ? ' TRANSITIVE' : ` TRANSITIVE(${r.transitive})`;
+        const how = r.kind === 'fk' ? `FOREIGN KEY (${r.source.join(', ')}) REFERENCES ${r.target} (${r.references.join(', ')})` : `MULTIREFERENCE ${r.target}`;
+        return `CONSTRAINT ${r.name} ${how}${r.inverse ? ` INVERSEOF ${r.inverse}` : ''}${t}`;
+      }),
+    ];
+    return `CONCEPT ${c.name} (${parts.join(', ')})${c.parents.length ? ` INHERITS (${c.parents.join(', ')})` : ''}${c.logic ? ` FROM ${c.logic.schema}.${c.logic.concept} WHERE ${c.logic.condition}` : ''}`;
+  });
+  for (const x of m.mappings) {
+    const into = x.link
+      ? `(${[x.link.forward, x.link.back].map((e) => `CONSTRAINT ${e.relationship} FOREIGN KEY (${e.columns.join(', ')}) REFERENCES ${e.concept} (${e.references.join(', ')})`).join(', ')})`
+      : `INTO ${x.concept}${x.property ? ` MULTIVALUE ${x.property}` : ''}`;
+    out.push(`MAPPING ${x.name} ${into} AS ${x.sql}`);
+  }
+  for (const x of m.measures) out.push(`MEASURE ${x.name} ${x.type} AS SELECT ${x.expression}${x.filter ? ` WHERE ${x.filter}` : ''}`);
+  for (const x of m.views) out.push(`${x.cube ? 'CUBE' : 'VIEW'} "${x.name}" AS ${x.sql}`);
+  if (world.defaultTransitivity !== null) out.push(`default_transitivity = ${world.defaultTransitivity}`);
+  return out.join('\n');
+}
+
+/** The smallest case with the same cause that is found in `budget` tries. */
+export async function shrunk(
+  c: Case,
+  cause: string,
+  fails: (c: Case) => Promise<Outcome | null>,
+  candidates: (c: Case) => Iterable<Case>,
+  budget: number,
+): Promise<{ readonly case: Case; readonly outcome: Outcome } | null> {
+  let best: { case: Case; outcome: Outcome } | null = null;
+  let at = c;
+  for (let left = budget; left > 0; ) {
+    let next: Case | null = null;
+    for (const candidate of candidates(at)) {
+      if (left-- <= 0) break;
+      let outcome: Outcome | null;
+      try {
+        outcome = await fails(candidate);
+      } catch {
+        continue;
+      }
+      if (outcome?.kind !== 'fail' || outcome.cause.replace(/ \(.*$/, '') !== cause.replace(/ \(.*$/, '')) continue;
+      best = { case: candidate, outcome };
+      next = candidate;
+      break;
+    }
+    if (!next) break;
+    at = next;
+  }
+  return best;
+}

@@ -1,0 +1,344 @@
+/**
+ * The second opinion's own reading of an ontology (decisions 5, "Rows of a concept" and "Paths"): who inherits what, which
+ * things a concept has, where a hop leads. Written from the text of the decisions; it shares nothing with src/.
+ */
+import type { Expr, Hop, Kind, Leaf, Scalar } from './expr.ts';
+import type { ConceptSpec, MappingSpec, PropSpec, RelSpec, World } from './world.ts';
+
+/** A thing: one row of one concept mapping. */
+export interface Thing {
+  readonly id: number;
+  readonly mapping: MappingSpec;
+  /** The target of the row's mapping (decisions 5: T). */
+  readonly type: string;
+  readonly values: ReadonlyMap<string, Scalar>;
+}
+
+/** What a hop (or a multi-value property) found: the far thing, the link row, the level of a walk, the value. */
+export interface Match {
+  readonly id: string;
+  readonly thing: Thing | null;
+  readonly link: ReadonlyMap<string, Scalar> | null;
+  readonly level: number | null;
+  readonly value: Scalar;
+}
+
+export const NO_MATCH: Match = { id: '-', thing: null, link: null, level: null, value: null };
+
+export interface RelDir {
+  readonly def: RelSpec;
+  readonly inv: boolean;
+  readonly from: string;
+  readonly target: string;
+}
+
+/** Decides whether a thing meets a logic concept's condition; given by evaluate.ts, which knows expressions. */
+export type Meets = (thing: Thing, schema: 'svc' | 'esvc' | 'dsvc', concept: string, cond: Expr) => boolean;
+/** The value of a calculated property. */
+export type Calculate = (thing: Thing, concept: string, expr: Expr) => Scalar;
+
+export class Onto {
+  readonly world: World;
+  private readonly byName = new Map<string, ConceptSpec>();
+  private readonly propByName = new Map<string, PropSpec>();
+  private readonly things = new Map<string, Thing[]>();
+  private readonly linkRows = new Map<string, Map<string, Scalar>[]>();
+  private readonly rowsMemo = new Map<string, readonly Thing[]>();
+  private readonly topDownMemo = new Map<string, readonly string[]>();
+  private readonly relatedMemo = new Map<string, readonly Match[]>();
+  private readonly meets: Meets;
+  private readonly calculate: Calculate;
+
+  constructor(world: World, meets: Meets, calculate: Calculate) {
+    this.world = world;
+    this.meets = meets;
+    this.calculate = calculate;
+    for (const c of world.concepts) this.byName.set(c.name, c);
+    for (const p of world.props) this.propByName.set(p.name, p);
+    let id = 0;
+    for (const m of world.mappings) {
+      const rows = this.physical(m);
+      if (m.kind === 'concept')
+        this.things.set(
+          m.name,
+          rows.map((values) => ({ id: id++, mapping: m, type: m.concept as string, values })),
+        );
+      else this.linkRows.set(m.name, rows);
+    }
+  }
+
+  private physical(m: MappingSpec): Map<string, Scalar>[] {
+    const table = this.world.tables.find((t) => t.name === m.table)!;
+    const at = (column: string) => table.columns.findIndex((c) => c.name === column);
+    const rows = table.rows.filter((r) => !m.where || r[at(m.where.column)] === m.where.value);
+    return rows.map((r) => new Map(m.columns.map((c) => [c.as, r[at(c.column)] as Scalar])));
+  }
+
+  concept(name: string): ConceptSpec {
+    const c = this.byName.get(name);
+    if (!c) throw new Error(`no concept ${name}`);
+    return c;
+  }
+
+  prop(name: string): PropSpec {
+    const p = this.propByName.get(name);
+    if (!p) throw new Error(`no property ${name}`);
+    return p;
+  }
+
+  parents(name: string): readonly string[] {
+    return name === 'thing' ? [] : this.concept(name).parents;
+  }
+
+  /** All ancestors, top first, in INHERITS order, each once; `thing` left out. */
+  topDown(name: string): readonly string[] {
+    let out = this.topDownMemo.get(name);
+    if (!out) {
+      const seen = new Set<string>();
+      for (const p of this.parents(name)) {
+        for (const a of this.topDown(p)) seen.add(a);
+        seen.add(p);
+      }
+      out = [...seen];
+      this.topDownMemo.set(name, out);
+    }
+    return out;
+  }
+
+  isA(name: string, other: string): boolean {
+    return other === 'thing' || name === other || this.topDown(name).includes(other);
+  }
+
+  descendants(name: string): readonly string[] {
+    return this.world.concepts.filter((c) => c.name !== name && this.isA(c.name, name)).map((c) => c.name);
+  }
+
+  /** Single-valued properties in the order of SELECT *. */
+  props(name: string): readonly string[] {
+    if (name === 'thing') return [];
+    return [...new Set([...this.topDown(name), name].flatMap((a) => this.concept(a).props))];
+  }
+
+  /** The properties that only descendants have, inherited from elsewhere too, in order of declaration. */
+  derivedProps(name: string): readonly string[] {
+    const own = new Set(this.props(name));
+    const below = this.descendants(name);
+    const declaring = this.world.concepts.filter((c) => below.some((d) => this.isA(d, c.name)));
+    return [...new Set(declaring.flatMap((c) => c.props))].filter((p) => !own.has(p));
+  }
+
+  multi(name: string): readonly string[] {
+    if (name === 'thing') return [];
+    return [...new Set([...this.topDown(name), name].flatMap((a) => this.concept(a).multi))];
+  }
+
+  /** Own and inherited measures. */
+  measures(name: string): readonly string[] {
+    if (name === 'thing') return [];
+    return [...new Set([...this.topDown(name), name].flatMap((a) => this.concept(a).measures ?? []))];
+  }
+
+  key(name: string): readonly string[] {
+    if (name === 'thing') return [];
+    const own = this.concept(name).key;
+    if (own.length) return own;
+    for (const p of this.parents(name)) {
+      const k = this.key(p);
+      if (k.length) return k;
+    }
+    return [];
+  }
+
+  /** The topmost ancestor of T that has that same key. */
+  keyHolder(name: string): string {
+    const k = this.key(name).join('\n');
+    return [...this.topDown(name), name].find((a) => this.key(a).join('\n') === k)!;
+  }
+
+  label(name: string): readonly string[] {
+    let level: readonly string[] = [name];
+    while (level.length) {
+      for (const c of level) if (c !== 'thing' && this.concept(c).label.length) return this.concept(c).label;
+      level = level.flatMap((c) => this.parents(c));
+    }
+    return [];
+  }
+
+  /** Relationships in both directions that a concept has: its own and inherited ones. */
+  relationships(name: string): readonly RelDir[] {
+    const out: RelDir[] = [];
+    for (const c of this.world.concepts)
+      for (const def of c.rels) {
+        if (this.isA(name, c.name)) out.push({ def, inv: false, from: c.name, target: def.target });
+        if (this.isA(name, def.target)) out.push({ def, inv: true, from: def.target, target: c.name });
+      }
+    return out;
+  }
+
+  relDir(name: string, inv: boolean): RelDir {
+    for (const c of this.world.concepts)
+      for (const def of c.rels)
+        if (def.name === name) return inv ? { def, inv, from: def.target, target: c.name } : { def, inv, from: c.name, target: def.target };
+    throw new Error(`no relationship ${name}`);
+  }
+
+  isMapped(name: string): boolean {
+    return this.world.mappings.some((m) => m.kind === 'concept' && m.concept === name);
+  }
+
+  /** Decisions 5: "A to-one hop references the target's whole key, or is the inverse of a foreign key that is the source's whole key". */
+  isToOne(hop: Hop): boolean {
+    const { def } = this.relDir(hop.rel, hop.inv);
+    if (hop.star !== null || def.kind !== 'fk') return false;
+    const declarer = this.relDir(hop.rel, false).from;
+    const same = (a: readonly string[], b: readonly string[]) => b.length > 0 && a.length === b.length && b.every((x) => a.includes(x));
+    return hop.inv ? same(def.source, this.key(declarer)) : same(def.references, this.key(def.target));
+  }
+
+  /** The things of a concept, each once. */
+  rows(name: string): readonly Thing[] {
+    let out = this.rowsMemo.get(name);
+    if (!out) {
+      out = this.computeRows(name);
+      this.rowsMemo.set(name, out);
+    }
+    return out;
+  }
+
+  private computeRows(name: string): readonly Thing[] {
+    const own = (c: string) => this.world.mappings.filter((m) => m.kind === 'concept' && m.concept === c).flatMap((m) => this.things.get(m.name)!);
+    if (name !== 'thing') {
+      const { logic } = this.concept(name);
+      if (logic) return this.rows(logic.concept).filter((t) => this.meets(t, logic.schema, logic.concept, logic.cond));
+    }
+    const below = name === 'thing' ? this.world.concepts.map((c) => c.name) : [name, ...this.descendants(name)];
+    if (name === 'thing' || below.some((c) => this.isMapped(c))) return below.flatMap(own);
+    const found = new Set<string>();
+    const up = (c: string) => {
+      for (const p of this.parents(c)) {
+        if (p === 'thing') continue;
+        if (this.isMapped(p)) found.add(p);
+        else up(p);
+      }
+    };
+    up(name);
+    return [...found].flatMap(own);
+  }
+
+  has(name: string, prop: string): boolean {
+    return this.props(name).includes(prop);
+  }
+
+  /** A property of a thing as it is read through a concept. */
+  value(thing: Thing, through: string, prop: string): Scalar {
+    const def = this.prop(prop);
+    if (!def.expr) return thing.values.get(prop) ?? null;
+    if (!this.has(thing.type, prop) && !(through !== 'thing' && this.has(through, prop))) return null;
+    return this.calculate(thing, through, def.expr);
+  }
+
+  private keyText(thing: Thing): string | null {
+    const key = this.key(thing.type);
+    if (!key.length) return null;
+    const parts = key.map((p) => text(this.value(thing, thing.type, p)));
+    if (parts.some((p) => p === null)) return null;
+    return parts.length === 1 ? parts[0]! : parts.map((p) => p!.replaceAll('%', '%25').replaceAll('|', '%7C')).join('|');
+  }
+
+  entity(thing: Thing, name: 'entity_id' | 'entity_type' | 'entity_label'): Scalar {
+    if (name === 'entity_type') return thing.type;
+    const key = this.keyText(thing);
+    if (name === 'entity_id') return key === null ? null : `${this.keyHolder(thing.type)}:${key}`;
+    const label = this.label(thing.type);
+    if (!label.length) return key;
+    const parts = label.map((p) => text(this.value(thing, thing.type, p))).filter((p) => p !== null);
+    return parts.length ? parts.join(' ') : null;
+  }
+
+  /** The related rows of a hop: link rows without a target are none; a walk gives each node once with its shortest length. */
+  related(thing: Thing, hop: Hop): readonly Match[] {
+    const key = `${thing.id} ${hop.rel} ${hop.inv} ${hop.bracket} ${hop.star}`;
+    let out = this.relatedMemo.get(key);
+    if (!out) {
+      out = this.computeRelated(thing, hop);
+      this.relatedMemo.set(key, out);
+    }
+    return out;
+  }
+
+  private computeRelated(thing: Thing, hop: Hop): readonly Match[] {
+    const dir = this.relDir(hop.rel, hop.inv);
+    // An ancestor in the bracket: the rows stay the declared target's; a descendant: its rows join.
+    const ends = this.isA(dir.target, hop.bracket) ? this.rows(dir.target) : this.rows(hop.bracket);
+    if (hop.star === null) return this.step(thing, dir, ends);
+    const declared = dir.def.transitive;
+    const depth = hop.star !== 'default' ? hop.star : typeof declared === 'number' ? declared : (this.world.defaultTransitivity ?? 3);
+    const reached = new Map<number, Match>();
+    const from = new Set(this.rows(dir.from).map((t) => t.id));
+    let edge: Thing[] = [thing];
+    for (let level = 1; level <= depth && edge.length; level++) {
+      const next: Thing[] = [];
+      for (const t of edge) {
+        // What is reached goes on where it has the relationship itself; the start has it, whatever it is read through.
+        if (level > 1 && !from.has(t.id)) continue;
+        for (const m of this.step(t, dir, this.rows(dir.target))) {
+          if (reached.has(m.thing!.id)) continue;
+          reached.set(m.thing!.id, { id: `w${m.thing!.id}`, thing: m.thing, link: null, level, value: null });
+          next.push(m.thing!);
+        }
+      }
+      edge = next;
+    }
+    return [...reached.values()].filter((m) => ends.some((t) => t.id === m.thing!.id));
+  }
+
+  private step(thing: Thing, dir: RelDir, ends: readonly Thing[]): Match[] {
+    const out: Match[] = [];
+    if (dir.def.kind === 'fk') {
+      const [here, there] = dir.inv ? [dir.def.references, dir.def.source] : [dir.def.source, dir.def.references];
+      const wanted = here.map((p) => this.value(thing, dir.from, p));
+      if (wanted.some((v) => v === null)) return out;
+      for (const t of ends)
+        if (there.every((p, i) => this.value(t, dir.target, p) === wanted[i])) out.push({ id: `t${t.id}`, thing: t, link: null, level: null, value: null });
+      return out;
+    }
+    for (const m of this.world.mappings) {
+      if (m.kind !== 'link' || m.rel !== dir.def.name) continue;
+      const [near, far] = dir.inv ? [m.far!, m.near!] : [m.near!, m.far!];
+      const wanted = near.references.map((p) => this.value(thing, dir.from, p));
+      if (wanted.some((v) => v === null)) continue;
+      this.linkRows.get(m.name)!.forEach((link, i) => {
+        if (!near.columns.every((c, k) => link.get(c) === wanted[k])) return;
+        for (const t of ends)
+          if (far.columns.every((c, k) => link.get(c) !== null && this.value(t, dir.target, far.references[k]!) === link.get(c)))
+            out.push({ id: `${m.name}.${i}.${t.id}`, thing: t, link, level: null, value: null });
+      });
+    }
+    return out;
+  }
+
+  /** The values of a multi-value property: those of mappings into a concept that the thing is one of, by its key. */
+  values(thing: Thing, prop: string): readonly Match[] {
+    const out: Match[] = [];
+    for (const m of this.world.mappings) {
+      if (m.kind !== 'multi' || m.property !== prop || !this.isA(thing.type, m.concept!)) continue;
+      const key = this.key(m.concept!);
+      this.linkRows.get(m.name)!.forEach((row, i) => {
+        if (key.every((p) => row.get(p) !== null && this.value(thing, thing.type, p) === row.get(p)))
+          out.push({ id: `${m.name}.${i}`, thing: null, link: null, level: null, value: row.get(prop) ?? null });
+      });
+    }
+    return out;
+  }
+
+  /** The kind of a column. */
+  kindOf(leaf: Leaf, linkKind: Kind = 'int'): Kind {
+    if (leaf.k === 'prop' || leaf.k === 'multi') return this.prop(leaf.name).kind;
+    if (leaf.k === 'level') return 'int';
+    if (leaf.k === 'typeof') return 'bool';
+    return leaf.k === 'link' ? linkKind : 'text';
+  }
+}
+
+/** A value as text, as PostgreSQL casts it (keys and labels are never booleans or decimals here). */
+const text = (v: Scalar): string | null => (v === null ? null : String(v));

@@ -1,0 +1,195 @@
+/** The engine against the local SQL endpoint, in front of both back ends. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type LocalPostgres, localPostgresAvailable, startLocalPostgres } from '../../dev/testing.ts';
+import { type Datasource, parseDatasourceSecret } from '../../src/engine/datasource.ts';
+import { httpEngine } from '../../src/engine/engine.ts';
+import type { RowsRequest } from '../../src/engine/rows.ts';
+import { forgetRoles, knownRole } from '../../src/engine/settings.ts';
+import { SvcError } from '../../src/errors.ts';
+
+const ROLE_TIMEOUT = 2000;
+/** The role carries this time-out, so the statement goes alone; another one needs the batch. */
+const MODES = [
+  ['alone', ROLE_TIMEOUT],
+  ['in a batch', 1500],
+] as const;
+
+async function refusal(promise: Promise<unknown>): Promise<SvcError> {
+  const outcome = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(outcome instanceof SvcError)) throw outcome ?? new Error('nothing was thrown');
+  return outcome;
+}
+
+for (const backend of ['pglite', 'pg'] as const) {
+  const missing = backend === 'pg' && !localPostgresAvailable();
+  if (missing) console.warn('engine.test: no PostgreSQL on this machine; its half is skipped');
+
+  describe.skipIf(missing)(`the engine on ${backend}`, () => {
+    let local: LocalPostgres;
+    let ds: Datasource;
+    let developer: Datasource;
+    const run = async (sql: string, more: Partial<RowsRequest> = {}) => httpEngine.rows(ds, { sql, timeoutMs: ROLE_TIMEOUT, maxBytes: 50_000_000, ...more });
+    const text = async (sql: string, more: Partial<RowsRequest> = {}) => await new Response((await run(sql, more)).stream).text();
+
+    beforeAll(async () => {
+      local = await startLocalPostgres({ backend, statementTimeoutMs: ROLE_TIMEOUT });
+      ds = { name: 'main', ...parseDatasourceSecret(local.secret('kg_reader')) };
+      developer = { name: 'dev', ...parseDatasourceSecret(local.secret('kg_dev')) };
+      await local.exec('CREATE SCHEMA shop');
+      await local.exec('CREATE TABLE shop.t_item (id bigint PRIMARY KEY, price numeric(30,4), tags text[], doc json)');
+      await local.exec(
+        `INSERT INTO shop.t_item VALUES (9007199254740993, 1.5000, '{a,"b c"}', '{"b":1.10,"a":12345678901234567890}'), (2, 12345678901234567890123456.7800, NULL, NULL)`,
+      );
+    }, 60_000);
+    afterAll(() => local?.close(), 30_000);
+    beforeEach(forgetRoles);
+
+    for (const [mode, timeoutMs] of MODES) {
+      describe(`a statement ${mode}`, () => {
+        beforeEach(async () => {
+          await text(`SELECT '{}'::json`);
+          expect(knownRole(ds)).toMatchObject({ readOnly: true, timeoutMs: ROLE_TIMEOUT });
+        });
+
+        it('gives rows to the last digit', async () => {
+          expect(await text('SELECT to_json(t) FROM shop.t_item t ORDER BY id DESC', { timeoutMs })).toBe(
+            '[{"id":9007199254740993,"price":1.5000,"tags":["a","b c"],"doc":{"b":1.10,"a":12345678901234567890}},' +
+              '{"id":2,"price":12345678901234567890123456.7800,"tags":null,"doc":null}]',
+          );
+          expect(await text(`SELECT '{"b":1.10,"a":12345678901234567890}'::json`, { timeoutMs })).toBe('[{"b":1.10,"a":12345678901234567890}]');
+        });
+
+        it('keeps texts of any kind', async () => {
+          const odd = 'quotes " \\ / \b\f\n\r\t é 東京 🜁 ]},[{ \u2028';
+          const [row] = JSON.parse(
+            await text('SELECT json_build_object($1::text, $2::text, $3::text, $4::text)', { timeoutMs, params: [odd, odd, 'null', null] }),
+          );
+          expect(row).toEqual({ [odd]: odd, null: null });
+        });
+
+        it('knows times in UTC and dates as ISO', async () => {
+          expect(await text(`SELECT json_build_array('2024-02-01T12:00:00+02'::timestamptz, DATE '2024-02-01')`, { timeoutMs })).toBe(
+            '[["2024-02-01T10:00:00+00:00", "2024-02-01"]]',
+          );
+        });
+
+        it('cannot write', async () => {
+          const error = await refusal(run(`WITH w AS (INSERT INTO shop.t_item (id) VALUES (3) RETURNING id) SELECT to_json(w) FROM w`, { timeoutMs }));
+          expect(error.status).toBeGreaterThanOrEqual(400);
+          expect(error.message).not.toContain('t_item');
+          expect(await local.exec('SELECT count(*)::int AS n FROM shop.t_item')).toEqual([{ n: 2 }]);
+        });
+
+        it('leaves no setting behind', async () => {
+          await text(`SELECT to_json(set_config('TimeZone', 'Asia/Tokyo', false)), NULL::json LIMIT 0`, { timeoutMs });
+          await text(`SELECT to_json(set_config('statement_timeout', '0', false))`, { timeoutMs }).catch(() => undefined);
+          expect(await text(`SELECT json_build_array(current_setting('TimeZone'), current_setting('statement_timeout'))`, { timeoutMs })).toBe(
+            `[["UTC", "${timeoutMs === ROLE_TIMEOUT ? '2s' : '1500ms'}"]]`,
+          );
+        });
+
+        it('runs out of time', async () => {
+          const start = performance.now();
+          const error = await refusal(run('SELECT to_json(count(*)) FROM generate_series(1, 100000) a, generate_series(1, 100000) b', { timeoutMs }));
+          expect([error.status, error.code, error.cause]).toMatchObject([504, 'statement_timeout', { sqlstate: '57014' }]);
+          expect(performance.now() - start).toBeGreaterThan(timeoutMs * 0.9);
+          expect(performance.now() - start).toBeLessThan(timeoutMs + 2000);
+          expect(await text(`SELECT '{"again":true}'::json`, { timeoutMs })).toBe('[{"again":true}]');
+        }, 30_000);
+
+        it('tells the faults of the statement and hides those of the tables', async () => {
+          const divided = await refusal(run('SELECT to_json(1 / (id - 2)) FROM shop.t_item', { timeoutMs }));
+          expect([divided.status, divided.code, divided.message]).toEqual([400, 'division_by_zero', 'division by zero']);
+          const gone = await refusal(run('SELECT to_json(x) FROM shop.t_gone x', { timeoutMs }));
+          expect([gone.status, gone.code]).toEqual([502, 'datasource_failed']);
+          expect(`${gone.message} ${gone.hint}`).not.toMatch(/t_gone|shop/);
+          const typed = await refusal(run('SELECT to_json(upper(t.price)) FROM shop.t_item t', { timeoutMs, physicalNames: ['t_item', 'price', 'shop'] }));
+          expect([typed.status, typed.code, typed.message]).toEqual([400, 'undefined_function', 'function upper(numeric) does not exist']);
+        });
+      });
+    }
+
+    it('sets what a role does not carry', async () => {
+      const bare = (sql: string) => httpEngine.rows(developer, { sql, timeoutMs: 1000, maxBytes: 1e6 });
+      await bare(`SELECT '1'::json`);
+      expect(knownRole(developer)?.readOnly).toBe(false);
+      const rows = await bare(
+        `SELECT json_build_array(current_setting('transaction_read_only'), current_setting('statement_timeout'), current_setting('search_path'), current_setting('TimeZone'))`,
+      );
+      expect(new TextDecoder().decode(rows.whole)).toBe('[["on", "1s", "", "UTC"]]');
+      expect((await refusal(bare('CREATE TABLE shop.x (a int)'))).status).toBeGreaterThanOrEqual(400);
+    });
+
+    it('streams large results and refuses larger ones', async () => {
+      const sql = `SELECT json_build_object('i', i, 't', repeat('é', 500)) FROM generate_series(1, 5000) i`;
+      const rows = await run(sql);
+      expect(rows.whole).toBeUndefined();
+      const all = JSON.parse(await new Response(rows.body('{"data":', '}')).text()) as { data: { i: number }[] };
+      expect([all.data.length, all.data[4999]?.i]).toEqual([5000, 5000]);
+      expect((await rows.done).rows).toBe(5000);
+      expect((await refusal(run(sql, { maxBytes: 2_000_000 }))).code).toBe('result_too_large');
+    });
+
+    it('describes a SELECT over the tables', async () => {
+      const describe = (sql: string) => httpEngine.describe(ds, sql, { timeoutMs: ROLE_TIMEOUT });
+      const wanted = [
+        { name: 'id', type: 'int8' },
+        { name: 'price', type: 'numeric' },
+        { name: 'tags', type: '_text' },
+        { name: 'doc', type: 'json' },
+        { name: 'n', type: 'int4' },
+      ];
+      for (const _ of [1, 2]) expect(await describe('SELECT *, 1 AS n FROM shop.t_item -- all')).toEqual(wanted);
+      const error = await refusal(describe('SELECT idd FROM shop.t_item'));
+      expect([error.status, error.code, error.offset]).toEqual([400, 'undefined_column', 7]);
+      expect(error.message).toContain('idd');
+    });
+
+    it('runs small reads together', async () => {
+      const [a, b] = await httpEngine.batch(ds, [{ sql: 'SELECT 1.50 AS n' }, { sql: 'SELECT $1::text AS t, now() = now() AS same', params: ['x'] }], {
+        timeoutMs: 1000,
+      });
+      expect(a).toEqual({ columns: [{ name: 'n', type: 'numeric' }], rows: [['1.50']] });
+      expect(b?.rows).toEqual([['x', 't']]);
+    });
+
+    it('tells nothing of a login that is refused', async () => {
+      const wrong = { ...ds, url: ds.url.replace(/:[^:@]+@/, ':not-the-password@') };
+      const error = await refusal(httpEngine.rows(wrong, { sql: `SELECT '1'::json`, timeoutMs: 1000, maxBytes: 1e6 }));
+      expect([error.status, error.code]).toEqual([502, 'datasource_failed']);
+      expect(error.message).not.toMatch(/password|kg_reader/);
+    });
+
+    it('tells of a server that is not there', async () => {
+      const error = await refusal(httpEngine.rows({ ...ds, endpoint: 'http://127.0.0.1:1/sql' }, { sql: `SELECT '1'::json`, timeoutMs: 1000, maxBytes: 1e6 }));
+      expect([error.status, error.code]).toEqual([502, 'datasource_failed']);
+    });
+
+    it.skipIf(backend !== 'pg')('ends the statement in the database when the caller goes away', async () => {
+      const caller = new AbortController();
+      const mark = `/* ${crypto.randomUUID()} */`;
+      const running = async () =>
+        (
+          await local.exec(
+            `SELECT count(*)::int AS n FROM pg_stat_activity WHERE state = 'active' AND query_start < now() - interval '200 ms' AND query LIKE '%' || $1 || '%' AND pid <> pg_backend_pid()`,
+            [mark],
+            'kg_reader',
+          )
+        )[0]?.n;
+      const until = async (n: number) => {
+        for (let tries = 0; tries < 100 && (await running()) !== n; tries++) await new Promise((resolve) => setTimeout(resolve, 20));
+        return await running();
+      };
+      const query = refusal(
+        run(`SELECT to_json(count(*)) FROM generate_series(1, 100000) a, generate_series(1, 100000) b ${mark}`, { timeoutMs: 60_000, signal: caller.signal }),
+      );
+      expect(await until(1)).toBe(1);
+      caller.abort();
+      expect((await query).code).toBe('caller_gone');
+      expect(await until(0)).toBe(0);
+    });
+  });
+}

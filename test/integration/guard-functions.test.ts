@@ -1,0 +1,68 @@
+import { PGlite } from '@electric-sql/pglite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ALLOWED_FUNCTIONS, isAggregate, isVolatileFunction, isWindow } from '../../src/planner/guard/index.ts';
+import { ALLOWED_TYPES } from '../../src/planner/guard/types.ts';
+
+/** The allow-list against the catalog of a real PostgreSQL: every overload of an allowed name is allowed with it. */
+interface Overload {
+  readonly name: string;
+  readonly kind: 'f' | 'p' | 'a' | 'w';
+  readonly volatility: 'i' | 's' | 'v';
+  readonly types: readonly string[];
+}
+
+let db: PGlite;
+let overloads: readonly Overload[];
+
+beforeAll(async () => {
+  db = await PGlite.create();
+  const { rows } = await db.query<Overload>(
+    `SELECT proname AS name, prokind AS kind, provolatile AS volatility,
+            ARRAY(SELECT CASE WHEN t.typelem <> 0 AND t.typlen = -1 THEN t.typelem::regtype::text ELSE t.typname::text END
+                  FROM unnest(p.proargtypes::oid[]) a JOIN pg_type t ON t.oid = a) AS types
+     FROM pg_proc p WHERE pronamespace = 'pg_catalog'::regnamespace AND proname = ANY ($1)`,
+    [[...ALLOWED_FUNCTIONS]],
+  );
+  overloads = rows;
+}, 60_000);
+afterAll(() => db.close());
+
+describe('the allowed functions', () => {
+  it('exist', () => {
+    const there = new Set(overloads.map((o) => o.name));
+    expect([...ALLOWED_FUNCTIONS].filter((f) => !there.has(f))).toEqual([]);
+  });
+
+  it('are volatile where the guard says so, and nowhere else', () => {
+    const volatile = new Set(overloads.filter((o) => o.volatility === 'v').map((o) => o.name));
+    expect([...ALLOWED_FUNCTIONS].filter((f) => volatile.has(f) !== isVolatileFunction(f))).toEqual([]);
+  });
+
+  it('are of the kinds that the guard tells', () => {
+    const kinds = (kind: string) => new Set(overloads.filter((o) => o.kind === kind).map((o) => o.name));
+    const [aggregates, windows] = [kinds('a'), kinds('w')];
+    expect([...ALLOWED_FUNCTIONS].filter((f) => aggregates.has(f) !== isAggregate(f) || windows.has(f) !== isWindow(f))).toEqual([]);
+    expect(kinds('p').size).toBe(0);
+  });
+
+  it('take no names of things in the catalog, cursors, or documents that load others', () => {
+    const reads = overloads.filter((o) => o.types.some((t) => /^(reg.*|refcursor|xml|internal|cstring|aclitem|pg_.*|xid|cid|tid)$/.test(t)));
+    // Values of these types cannot be had: no cast leads to them, and system columns are refused.
+    expect(reads.map((o) => `${o.name}(${o.types.join(', ')})`).sort()).toEqual([
+      'age(xid)',
+      'max(pg_lsn)',
+      'max(tid)',
+      'min(pg_lsn)',
+      'min(tid)',
+      'text(xml)',
+    ]);
+  });
+});
+
+describe('the allowed types', () => {
+  it('exist', async () => {
+    const { rows } = await db.query<{ typname: string }>("SELECT typname::text FROM pg_type WHERE typnamespace = 'pg_catalog'::regnamespace");
+    const there = new Set(rows.map((r) => r.typname));
+    expect([...ALLOWED_TYPES].filter((t) => !there.has(t))).toEqual([]);
+  });
+});

@@ -1,0 +1,254 @@
+/** SHOW, DESC, EXPLAIN, SHOW CREATE, system tables and versions of decisions 6, under another product's name. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestService, type TestService } from './service.ts';
+
+let s: TestService;
+let reader: string;
+
+const SCRIPT = `CREATE ONTOLOGY zoo DESCRIPTION 'all; animals';
+  CREATE PROPERTY shout string AS SELECT upper(called);
+  CREATE MEASURE mass decimal AS SELECT SUM(weight);
+  CREATE CONCEPT animal (no bigint, called string, weight decimal, keeper_no bigint, shout string, mass MEASURE decimal, PRIMARY KEY (no), LABEL (called),
+    CONSTRAINT kept_by FOREIGN KEY (keeper_no) REFERENCES keeper (keeper_no) INVERSEOF keeps) WITH TAGS (kind = 'living');
+  CREATE CONCEPT keeper (keeper_no bigint, title string, PRIMARY KEY (keeper_no));
+  CREATE CONCEPT heavy INHERITS (animal) FROM dacme.animal WHERE weight > 100;
+  CREATE MAPPING ma INTO animal AS SELECT no, called, weight, k AS keeper_no FROM acme.t_animal;
+  CREATE MAPPING mk INTO keeper AS SELECT id AS keeper_no, name AS title FROM acme.t_keeper;
+  CREATE VIEW named AS SELECT no, called FROM acme.animal WHERE called IS NOT NULL;
+  CREATE ONTOLOGY CUBE weights USING main AS SELECT \`kept_by[keeper].title\` AS keeper, \`measure.mass\` AS mass FROM dacme.animal;
+  CREATE VIEW raw USING main AS SELECT id FROM acme.t_keeper`;
+
+beforeAll(async () => {
+  // the tables' schema has the product's name: what stands in mappings is never taken for a virtual schema
+  s = await startTestService(
+    [
+      'CREATE SCHEMA acme',
+      'CREATE TABLE acme.t_keeper (id bigint PRIMARY KEY, name text)',
+      'CREATE TABLE acme.t_animal (no bigint PRIMARY KEY, called text, weight numeric, k bigint)',
+      "INSERT INTO acme.t_keeper VALUES (1, 'Kim')",
+      "INSERT INTO acme.t_animal VALUES (1, 'Ada', 12.5, 1), (2, 'Bob', 400, NULL)",
+      'CREATE FUNCTION acme.twice(n numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$ SELECT n * 2 $$',
+      'CREATE FUNCTION acme.dice() RETURNS integer LANGUAGE sql VOLATILE AS $$ SELECT 4 $$',
+    ],
+    { PRODUCT_NAME: 'acme', DATASOURCE_OTHER: '{"url":"postgres://u:p@127.0.0.1/x","endpoint":"http://127.0.0.1:9/sql"}' },
+  );
+  await s.rows(SCRIPT);
+  await s.rows('CREATE USER reader; GRANT QUERY ON ALL ontology.zoo TO USER reader');
+  reader = (await s.rows('CREATE TOKEN FOR reader'))[0].token;
+});
+afterAll(() => s.close());
+
+describe('SHOW', () => {
+  it('of a list is the rows of its system table', async () => {
+    for (const list of ['ONTOLOGIES', 'ONTOLOGY', 'CONCEPTS', 'PROPERTIES', 'VIEWS', 'AGENTS', 'POLICIES', 'GRANTS', 'EXAMPLES', 'DATASOURCES', 'TAGS']) {
+      expect(await s.rows(`SHOW ${list}`, 'zoo'), list).toEqual(await s.rows(`SELECT * FROM svc.SYS_${list}`, 'zoo'));
+    }
+    expect(await s.rows('show tags', 'zoo')).toEqual([{ target_type: 'concept', target_name: 'animal', tag_name: 'kind', tag_value: 'living' }]);
+  });
+
+  it('tells schemas and tables in the product\u2019s names, whichever name is asked for', async () => {
+    expect((await s.rows('SHOW SCHEMAS')).map((r) => r.schema)).toEqual(['acme', 'eacme', 'dacme', 'vacme']);
+    expect(await s.rows('SHOW TABLES IN vsvc', 'zoo')).toEqual(['named', 'weights', 'raw'].map((table) => ({ schema: 'vacme', table })));
+    expect(await s.rows('SHOW TABLES IN dacme', 'zoo')).toEqual(['animal', 'keeper', 'heavy'].map((table) => ({ schema: 'dacme', table })));
+    expect(await s.fault('SHOW TABLES IN public', 'zoo')).toBe('400 unknown_schema');
+    expect(await s.fault('SHOW TABLES OF dacme', 'zoo')).toBe('400 syntax_error');
+  });
+
+  it('needs an ontology where it is about one, and knows its words', async () => {
+    for (const sql of ['SHOW CONCEPTS', 'SHOW VERSION', 'SHOW CONFIG', 'SHOW CREATE CONCEPT animal', 'DESC svc.animal'])
+      expect(await s.fault(sql), sql).toBe('400 no_ontology');
+    expect(await s.fault('SHOW CONCPTS', 'zoo')).toBe('400 unknown_statement');
+    expect(await s.fault('SHOW CONCEPTS please', 'zoo')).toBe('400 syntax_error');
+    expect(await s.fault('SHOW CREATE', 'zoo')).toBe('400 syntax_error');
+  });
+
+  it('sees what its script made, also users', async () => {
+    expect((await s.rows('CREATE PROPERTY late string; SHOW PROPERTIES', 'zoo')).map((r) => r.property_name)).toContain('late');
+    expect((await s.rows("CREATE USER fresh; SELECT user_name FROM acme.SYS_USERS WHERE user_name = 'fresh'")).length).toBe(1);
+    expect(await s.rows('CREATE PROPERTY later string; SHOW VERSION', 'zoo')).toEqual([
+      { id: (await s.get('get_ontology/zoo')).json.data.version, created: expect.stringMatching(/^\d{4}-.*\+00:00$/), created_by: 'admin' },
+    ]);
+  });
+
+  it('of tokens tells a caller its own and never the token', async () => {
+    const rows = await s.rows('SHOW TOKEN FOR reader', '', reader);
+    expect(rows.map((r) => Object.keys(r))).toEqual([['token_id', 'label', 'created', 'expires', 'last_used']]);
+    expect(JSON.stringify(rows)).not.toContain(reader);
+    expect(await s.fault('SHOW TOKEN FOR admin', '', reader)).toBe('400 unknown_user');
+    expect(await s.fault('SHOW TOKEN FOR nobody')).toBe('400 unknown_user');
+  });
+
+  it('of versions tells statements to who may change the ontology', async () => {
+    const all = await s.rows('SHOW VERSIONS', 'zoo');
+    expect(all.at(-1)).toMatchObject({ created_by: 'admin', statement: expect.stringContaining('CREATE ONTOLOGY zoo') });
+    expect(await s.rows('SHOW VERSIONS', 'zoo', reader)).toEqual(all.map((v) => ({ ...v, statement: null })));
+  });
+});
+
+describe('system tables', () => {
+  it('join with each other and tell physical terms to who may know them', async () => {
+    const sql = "SELECT m.mapping_name, m.query, c.tables FROM SYS_MAPPINGS m JOIN svc.SYS_CONCEPT_MAPPINGS c USING (mapping_name) WHERE c.concept = 'keeper'";
+    expect(await s.rows(sql, 'zoo')).toEqual([
+      { mapping_name: 'mk', query: 'SELECT id AS keeper_no, name AS title FROM acme.t_keeper', tables: 'acme.t_keeper' },
+    ]);
+    expect(await s.rows(sql, 'zoo', reader)).toEqual([{ mapping_name: 'mk', query: null, tables: null }]);
+  });
+
+  it('have types, and views print the product\u2019s names', async () => {
+    expect(await s.rows("SELECT property_name, property_type FROM SYS_VIEW_PROPERTIES WHERE view_name IN ('named', 'weights') ORDER BY 1", 'zoo')).toEqual([
+      { property_name: 'called', property_type: 'string' },
+      { property_name: 'keeper', property_type: 'string' },
+      { property_name: 'mass', property_type: 'decimal' },
+      { property_name: 'no', property_type: 'bigint' },
+    ]);
+    expect(await s.rows("SELECT query FROM SYS_VIEWS WHERE view_name = 'named'", 'zoo')).toEqual([
+      { query: 'SELECT no, called FROM acme.animal WHERE called IS NOT NULL' },
+    ]);
+    expect(await s.rows('SELECT count(*) AS n FROM SYS_EXAMPLES e, SYS_AGENTS_HISTORY h, SYS_JOBS j, SYS_POLICIES p WHERE e.valid AND h.tries > 1')).toEqual([
+      { n: 0 },
+    ]);
+    expect(
+      await s.rows(
+        "SELECT is_all, extract(year FROM created) > 2000 AS y FROM SYS_GRANTS g JOIN SYS_USERS u ON u.user_name = g.grantee WHERE grantee = 'reader'",
+      ),
+    ).toEqual([{ is_all: true, y: true }]);
+  });
+
+  it('tell a caller of no other users', async () => {
+    for (const table of ['SYS_USERS', 'SYS_ROLES', 'SYS_GRANTS'])
+      expect(JSON.stringify(await s.rows(`SELECT * FROM ${table}`, '', reader)), table).not.toMatch(/admin|fresh/);
+  });
+});
+
+describe('DESC', () => {
+  it('tells columns, and DESCRIBE CONCEPT their keys', async () => {
+    expect(await s.rows('DESC acme.keeper', 'zoo')).toEqual([
+      ...['entity_id', 'entity_type', 'entity_label'].map((col_name) => ({ col_name, data_type: 'string', comment: null })),
+      { col_name: 'keeper_no', data_type: 'bigint', comment: null },
+      { col_name: 'title', data_type: 'string', comment: null },
+    ]);
+    const rows = await s.rows("DESCRIBE CONCEPT `dsvc`.`animal` OPTIONS (graph_depth = '2')", 'zoo');
+    const keys = Object.fromEntries(rows.map((r) => [r.col_name, r.key]));
+    expect([keys.no, keys.keeper_no, keys.called, keys['kept_by[keeper].keeps[animal].no']]).toEqual(['PK', 'FK', null, 'PK']);
+    expect((await s.rows('DESC vacme.weights', 'zoo')).map((r) => [r.col_name, r.data_type])).toEqual([
+      ['keeper', 'string'],
+      ['mass', 'decimal'],
+    ]);
+    expect((await s.rows('DESC svc.sys_inheritance')).map((r) => r.col_name)).toEqual(['base_concept', 'derived_concept']);
+  });
+
+  it('refuses what is not there', async () => {
+    expect(await s.fault('DESC acme.anmal', 'zoo')).toBe('400 unknown_concept');
+    expect(await s.fault('DESC acme.named', 'zoo')).toBe('400 wrong_schema');
+    expect(await s.fault('DESC other.animal', 'zoo')).toBe('400 unknown_schema');
+    expect(await s.fault("DESC acme.animal OPTIONS (graph_depth = 'deep')", 'zoo')).toBe('400 bad_value');
+    expect(await s.fault("DESC acme.animal OPTIONS (depth = '1')", 'zoo')).toBe('400 unknown_option');
+  });
+});
+
+describe('EXPLAIN', () => {
+  it('tells plan and SQL in physical terms to an admin, in logical ones to a reader', async () => {
+    const sql = 'EXPLAIN SELECT called, "kept_by[keeper].title" AS t FROM dacme.animal WHERE no = 1';
+    const [own] = await s.rows(sql, 'zoo');
+    expect(own.PLAN).toMatch(/t_animal.*\(cost=/s);
+    expect(own.SQL).toContain('t_animal');
+    expect(await s.rows(sql, 'zoo', reader)).toEqual([{ PLAN: 'Filter\n  -> Read concept dacme.animal\n    -> Path kept_by[keeper] (to one)', SQL: null }]);
+    expect(await s.fault('EXPLAIN SELECT nmae FROM acme.keeper', 'zoo', reader)).toMatch(/^400 unknown_/);
+    const { json } = await s.query("EXPLAIN SELECT CAST('x' AS integer) AS n", 'zoo');
+    expect([json.code, json.position]).toEqual(['invalid_text_representation', 21]);
+  });
+});
+
+describe('SHOW CREATE', () => {
+  it('of an ontology makes an equal one, its SQL in the product\u2019s names', async () => {
+    await s.rows("CREATE DATASOURCE other TYPE postgres SECRET 'DATASOURCE_OTHER'; ALTER ONTOLOGY zoo ADD DATASOURCE other", 'zoo');
+    const [{ script }] = await s.rows('SHOW CREATE ONTOLOGY zoo', 'zoo');
+    expect(script).toMatch(/^CREATE ONTOLOGY `zoo`/);
+    expect(script).toContain('FROM acme.animal WHERE called');
+    expect(script).not.toMatch(/\b[edv]?svc\b/);
+    await s.rows(script.replace(/\bONTOLOGY `zoo`/g, 'ONTOLOGY `copy`'));
+    const detail = async (name: string) => ({ ...(await s.get(`get_ontology/${name}`)).json.data, version: null });
+    expect(await detail('copy')).toEqual(await detail('zoo'));
+    expect(await s.rows('SELECT keeper, mass FROM vacme.weights ORDER BY mass', 'copy')).toEqual([
+      { keeper: 'Kim', mass: 12.5 },
+      { keeper: null, mass: 400 },
+    ]);
+  });
+
+  it('tells what the caller may know', async () => {
+    expect(await s.fault('SHOW CREATE MAPPING mk', 'zoo', reader)).toBe('403 forbidden');
+    expect(await s.fault('SHOW CREATE VIEW raw', 'zoo', reader)).toBe('403 forbidden');
+    expect((await s.rows('SHOW CREATE ONTOLOGY zoo', 'zoo', reader))[0].script).not.toMatch(/t_animal|t_keeper/);
+    expect(await s.fault('SHOW CREATE DATASOURCE other', '', reader)).toBe('400 unknown_datasource');
+    expect((await s.rows('SHOW CREATE DATASOURCE other'))[0].script).toBe("CREATE OR REPLACE DATASOURCE `other` TYPE postgres SECRET 'DATASOURCE_OTHER';");
+    await s.rows('CREATE USER narrow; GRANT QUERY ON ontology.zoo.concept.keeper TO USER narrow');
+    const narrow = (await s.rows('CREATE TOKEN FOR narrow'))[0].token;
+    expect(await s.fault('SHOW CREATE CONCEPT animal', 'zoo', narrow)).toBe('400 unknown_concept');
+    expect(await s.fault('SHOW CREATE CONCEPT keeper', 'zoo', narrow)).toBe('403 forbidden');
+    expect(await s.fault('SHOW CREATE ONTOLOGY zoo', 'zoo', narrow)).toBe('403 forbidden');
+    expect(JSON.stringify(await s.rows("DESCRIBE CONCEPT dsvc.keeper OPTIONS (graph_depth = '2')", 'zoo', narrow))).not.toMatch(/animal|keeps/);
+    expect((await s.rows('SHOW TABLES IN svc', 'zoo', narrow)).map((r) => r.table)).not.toContain('animal');
+  });
+});
+
+describe('allowed_functions', () => {
+  const set = (value: string) => `ALTER ONTOLOGY zoo SET allowed_functions = '${value}'`;
+  it('opens immutable and stable functions of the datasource, and is no part of a version', async () => {
+    // the attached one that answers nothing would have to be asked too
+    await s.rows('ALTER ONTOLOGY zoo REMOVE DATASOURCE other', 'zoo');
+    const call = 'SELECT acme.twice(weight) AS w FROM svc.animal WHERE no = 1';
+    expect(await s.fault(call, 'zoo')).toMatch(/^400 /);
+    for (const bad of ['acme.dice', 'acme.nothing', 'twice', 'pg_catalog.current_setting', 'information_schema.x', 'acme.twice, acme.dice'])
+      expect(await s.fault(set(bad), 'zoo'), bad).toBe('400 bad_value');
+    const before = (await s.rows('SHOW VERSIONS', 'zoo')).length;
+    expect(await s.rows(`${set('acme.Twice')}; ${call}`, 'zoo')).toEqual([{ w: 25 }]);
+    expect(await s.rows(call, 'zoo')).toEqual([{ w: 25 }]);
+    expect((await s.rows('SHOW VERSIONS', 'zoo')).length).toBe(before);
+    expect(Object.fromEntries((await s.rows('SHOW CONFIG', 'zoo')).map((r) => [r.key, r.value]))).toEqual({
+      default_transitivity: '3',
+      quote: '`',
+      allowed_functions: 'acme.twice',
+    });
+    expect((await s.rows('SHOW CONFIG', 'zoo', reader)).at(-1)).toEqual({ key: 'allowed_functions', value: null });
+    await s.rows(set(''), 'zoo');
+    expect(await s.fault(call, 'zoo')).toMatch(/^400 /);
+  });
+
+  it('is set by admins', async () => {
+    await s.rows('CREATE USER editor; GRANT EDIT ON ALL ontology.zoo TO USER editor');
+    const editor = (await s.rows('CREATE TOKEN FOR editor'))[0].token;
+    expect(await s.fault(set('acme.twice'), 'zoo', editor)).toBe('403 forbidden');
+  });
+});
+
+describe('ROLLBACK', () => {
+  it('makes a new version with the content of an old one', async () => {
+    const detail = async () => (await s.get('get_ontology/zoo')).json.data;
+    const { version, ...old } = await detail();
+    await s.rows("ALTER ONTOLOGY zoo SET DESCRIPTION = 'changed'; DROP VIEW named; ALTER ONTOLOGY zoo SET default_transitivity = '7'", 'zoo');
+    const [{ version: back }] = await s.rows(`ROLLBACK ONTOLOGY zoo TO VERSION '${version}'`, 'zoo');
+    const { version: now, ...restored } = await detail();
+    expect(restored).toEqual(old);
+    expect([now === back, back === version]).toEqual([true, false]);
+    expect(await s.rows("SELECT description FROM SYS_ONTOLOGIES WHERE ontology = 'zoo'")).toEqual([{ description: 'all; animals' }]);
+    expect((await s.rows('SHOW VERSIONS', 'zoo'))[0]).toMatchObject({ id: back, statement: `ROLLBACK ONTOLOGY zoo TO VERSION '${version}'` });
+    expect(await s.fault("ROLLBACK ONTOLOGY zoo TO VERSION 'x'", 'zoo')).toBe('400 unknown_version');
+  });
+});
+
+describe('rights', () => {
+  it('come before what is wrong with a statement', async () => {
+    expect(await s.fault('GRANT EDIT ON ALL ontology.zoo TO USER nobody', '', reader)).toBe('403 forbidden');
+    expect(await s.fault("CREATE AGENT a ONTOLOGY (zoo) OPTIONS (colour = 'red')", '', reader)).toBe('403 forbidden');
+    expect(await s.fault("CREATE AGENT a ONTOLOGY (zoo) OPTIONS (max_limit = 'all')")).toBe('400 bad_value');
+  });
+
+  it('on agents are those on the agent that is replaced', async () => {
+    await s.rows("CREATE AGENT guide ONTOLOGY (zoo) OPTIONS (note = 'kind')");
+    expect(await s.fault('CREATE OR REPLACE AGENT guide ONTOLOGY (zoo)', '', reader)).toBe('403 forbidden');
+    expect(await s.fault('DROP AGENT guide', '', reader)).toBe('403 forbidden');
+    expect((await s.rows('SHOW CREATE AGENT guide', '', reader))[0].script).toBe("CREATE OR REPLACE AGENT `guide` ONTOLOGY (`zoo`) OPTIONS (`note` = 'kind');");
+    expect(await s.rows('SELECT * FROM SYS_AGENTS_OPTIONS')).toEqual([{ agent_name: 'guide', option_name: 'note', option_value: 'kind' }]);
+    expect(await s.rows('DROP AGENT guide')).toEqual([{ agent: 'guide', dropped: true }]);
+  });
+});

@@ -1,0 +1,267 @@
+/** Every answer of every endpoint, errors too, is as the OpenAPI document says. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createApp } from '../../src/http/app.ts';
+import { type NodeService, startNodeService } from './support/service.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is walked
+type Document = any;
+
+let service: NodeService;
+let reader: string;
+let document: Document;
+let shop: Document;
+
+beforeAll(async () => {
+  service = await startNodeService({ ALLOWED_CONFIG_ENVS_IN_API: 'ROW_LIMIT', ROW_LIMIT: '7', STATEMENT_TIMEOUT_MS: '5000' });
+  await service.database.exec('CREATE SCHEMA s');
+  await service.database.exec('CREATE TABLE s.t (id int PRIMARY KEY, name text, price numeric, born date, big bigint, at timestamptz, up int)');
+  await service.database.exec(
+    "INSERT INTO s.t SELECT n, 'n' || n, n * 1.5, '2024-02-29', 9007199254740993, '2024-02-29T10:00:00Z', nullif(n - 1, 0) FROM generate_series(1, 5) n",
+  );
+  await service.rows(
+    `CREATE ONTOLOGY shop DESCRIPTION 'A shop';
+CREATE PROPERTY price decimal(10,2) DESCRIPTION 'What it costs' WITH TAGS (format = 'currency:EUR');
+CREATE CONCEPT item (id integer, name string, price decimal(10,2), born date, big bigint, seen timestamptz, up integer, PRIMARY KEY (id), LABEL (name),
+  CONSTRAINT above FOREIGN KEY (up) REFERENCES item (id) INVERSEOF below TRANSITIVE(3)) DESCRIPTION 'A thing on sale';
+CREATE CONCEPT dear INHERITS (item) FROM svc.item WHERE price > 3;
+CREATE CONCEPT "odd {name}/ö" (no integer, PRIMARY KEY (no));
+CREATE MAPPING m INTO item AS SELECT id, name, price, born, big, at AS seen, up FROM s.t;
+CREATE VIEW cheap AS SELECT name, price FROM svc.item WHERE price < 3`,
+  );
+  await service.rows("CREATE AGENT helper ONTOLOGY (shop) DESCRIPTION 'Helps' OPTIONS (note = 'Be brief')", '');
+  const [made] = (await service.rows('CREATE USER ann; GRANT QUERY ON ontology.shop.concept.item TO USER ann; CREATE TOKEN FOR ann')) as [{ token: string }];
+  reader = made.token;
+  document = await read('/svc/api/openapi.json');
+  shop = await read('/svc/api/openapi/shop.json');
+});
+afterAll(() => service.close());
+
+const read = async (path: string, token = service.token): Promise<Document> => (await service.fetch(path, { headers: { 'x-api-key': token } })).json();
+
+const resolved = (doc: Document, value: Document): Document =>
+  value?.$ref === undefined
+    ? value
+    : value.$ref
+        .slice(2)
+        .split('/')
+        .reduce((at: Document, key: string) => at?.[key], doc);
+
+/** The schema of a document's body as a validator: references inside, and no member that is not described. */
+function validator(doc: Document, schema: Document): z.ZodType {
+  const walk = (value: Document): Document => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (typeof value !== 'object' || value === null) return value;
+    const copy = Object.fromEntries(Object.entries(value).map(([k, v]) => [k, walk(v)])) as Document;
+    if (typeof copy.$ref === 'string') copy.$ref = copy.$ref.replace('#/components/schemas/', '#/$defs/');
+    // the validator's integers end at 2^53
+    if (copy.format === 'int64') return { type: ['number', 'null'] };
+    if (copy.type === 'object' && copy.properties !== undefined && !('openapi' in copy.properties)) copy.additionalProperties ??= false;
+    return copy;
+  };
+  return z.fromJSONSchema({ ...walk(schema), $defs: walk(doc.components.schemas) });
+}
+
+/** The operation of the document that an address belongs to. */
+function operationOf(doc: Document, method: string, path: string): Document {
+  const plain = new URL(path, 'http://h').pathname.replace(/\/$/, '');
+  const found = Object.entries(doc.paths as Record<string, Document>).find(([template]) => {
+    const pattern = template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]*?');
+    return new RegExp(`^${pattern}$`).test(plain);
+  });
+  return found?.[1][method.toLowerCase()];
+}
+
+async function check(
+  doc: Document,
+  method: string,
+  path: string,
+  init: { token?: string | null; headers?: Record<string, string>; body?: string } = {},
+): Promise<number> {
+  const { token = service.token, headers = {}, body } = init;
+  const response = await service.fetch(path, {
+    method,
+    headers: { ...(token === null ? {} : { 'x-api-key': token }), ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  const at = `${method} ${path} -> ${response.status} ${text.slice(0, 300)}`;
+  const operation = operationOf(doc, method, path);
+  expect(operation, `${at}: is not described`).toBeDefined();
+  const described = resolved(doc, operation.responses[response.status]);
+  expect(described, `${at}: has a status that is not described`).toBeDefined();
+  for (const name of Object.keys(described.headers ?? {})) {
+    if (name === 'x-request-id' || name === 'etag' || name === 'www-authenticate') expect(response.headers.get(name), `${at}: ${name}`).toBeTruthy();
+  }
+  expect(response.headers.get('x-request-id'), at).toBeTruthy();
+  const type = (response.headers.get('content-type') ?? '').replace(/;.*/, '');
+  if (described.content === undefined) expect(text, at).toBe('');
+  else {
+    expect(Object.keys(described.content), at).toContain(type);
+    if (type === 'application/json') {
+      const result = validator(doc, described.content[type].schema).safeParse(JSON.parse(text));
+      expect(result.success ? '' : `${at}: ${z.prettifyError(result.error)}`).toBe('');
+    }
+  }
+  return response.status;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const TEXT = { 'content-type': 'text/plain' };
+const query = (sql: unknown, ontology: unknown = 'shop') => ({ headers: JSON_TYPE, body: JSON.stringify({ ontology_name: ontology, query: sql }) });
+
+describe('the document of the service', () => {
+  it('describes every route, and no other one', () => {
+    const routes = createApp('svc', '1')
+      .routes.filter((r) => r.method !== 'ALL' && r.path !== '/*' && !/\/docs\/(script\.js|style\.css)$/.test(r.path))
+      .map((r) => `${r.method} ${r.path.replace(/:[a-z]+/g, '{}').replace('/openapi/{}', r.path.includes(':document') ? '/openapi/{}.json' : '/openapi/{}')}`);
+    const described = Object.entries(document.paths as Record<string, object>).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replace(/\{[^}]+\}/g, '{}')}`),
+    );
+    expect([...new Set(routes)].sort()).toEqual(described.sort());
+  });
+
+  it('holds for answers', async () => {
+    for (const [method, path] of [
+      ['GET', '/svc/api/health'],
+      ['GET', '/svc/api/get_ontologies/'],
+      ['POST', '/svc/api/get_ontologies'],
+      ['GET', '/svc/api/get_agents'],
+      ['POST', '/svc/api/get_agents/'],
+      ['GET', '/svc/api/get_ontology/shop'],
+      ['POST', '/svc/api/get_ontology/SHOP/'],
+      ['GET', '/svc/api/get_config/ROW_LIMIT'],
+      ['POST', '/svc/api/get_config/ROW_LIMIT'],
+      ['GET', '/svc/api/clear_cache/shop'],
+      ['POST', '/svc/api/clear_cache/shop'],
+      ['GET', '/svc/api/q/shop/concept/item'],
+      [
+        'GET',
+        '/svc/api/q/shop/concept/item/?_subj_=id&_op_=gt&_comp_=2&_conj_=or&_subj1_=name&_op1_=eq&_comp1_=n1&_select_=name,id&_order_=-id&_limit_=3&_offset_=1',
+      ],
+      ['GET', '/svc/api/q/shop/view/cheap'],
+      ['GET', '/svc/api/openapi.json'],
+      ['GET', '/svc/api/openapi/shop.json'],
+      ['GET', '/svc/api/docs'],
+    ] as const) {
+      expect(await check(document, method, path), path).toBe(200);
+    }
+    for (const sql of [
+      'SELECT 1 AS one',
+      'SELECT * FROM svc.item',
+      'SHOW CONCEPTS',
+      'SELECT * FROM SYS_PROPERTIES',
+      'CREATE PROPERTY extra string',
+      'DESC svc.item',
+    ])
+      expect(await check(document, 'POST', '/svc/api/query/', query(sql)), sql).toBe(200);
+    for (const accept of ['text/csv', 'application/x-ndjson', '*/*'])
+      expect(await check(document, 'POST', '/svc/openapi/ontology/shop/query', { body: 'SELECT * FROM svc.item', headers: { ...TEXT, accept } })).toBe(200);
+    const nested = { nested: 'true', 'api-nested-format-properties': 'true' };
+    expect(
+      await check(document, 'POST', '/svc/openapi/ontology/shop/query', {
+        body: 'SELECT entity_id, "below[item].name" FROM dsvc.item',
+        headers: { ...TEXT, ...nested },
+      }),
+    ).toBe(200);
+  });
+
+  it('holds for async statements', async () => {
+    const send = (sql: string) =>
+      service.fetch('/svc/openapi/ontology/shop/query', { method: 'POST', body: sql, headers: { ...TEXT, 'x-async': 'true', 'x-api-key': service.token } });
+    expect(await check(document, 'POST', '/svc/openapi/ontology/shop/query', { body: 'SELECT 1', headers: { ...TEXT, 'x-async': 'true' } })).toBe(202);
+    for (const [sql, status] of [
+      ['SELECT * FROM svc.item', 'completed'],
+      ['SELEC', 'error'],
+    ]) {
+      const { poll_url } = (await (await send(sql as string)).json()) as { poll_url: string };
+      expect(await check(document, 'GET', poll_url)).toBe(200);
+      await expect.poll(async () => (await read(poll_url)).status).toBe(status);
+      expect(await check(document, 'GET', poll_url)).toBe(200);
+    }
+    expect(await check(document, 'GET', '/svc/openapi/get-async-results/nothing')).toBe(404);
+  });
+
+  it('holds for errors', async () => {
+    const cases: [number, string, string, Parameters<typeof check>[3]?][] = [
+      [401, 'GET', '/svc/api/get_ontologies', { token: null }],
+      [401, 'POST', '/svc/api/query', { ...query('SELECT 1'), token: 'tk_wrong' }],
+      [401, 'GET', '/svc/openapi/get-async-results/x', { token: null }],
+      [401, 'GET', '/svc/api/openapi/shop.json', { token: null }],
+      [404, 'GET', '/svc/api/get_ontology/shp'],
+      [404, 'GET', '/svc/api/get_config/ADMIN_TOKEN'],
+      [404, 'GET', '/svc/api/clear_cache/none'],
+      [404, 'GET', '/svc/api/q/shop/concept/itm'],
+      [404, 'GET', '/svc/api/q/shop/view/item'],
+      [404, 'GET', '/svc/api/openapi/shp.json'],
+      [404, 'POST', '/svc/api/query', query('SELECT 1', 'shp')],
+      [403, 'POST', '/svc/api/query', { ...query('CREATE PROPERTY x string'), token: reader }],
+      [403, 'GET', '/svc/api/get_ontologies', { headers: { 'x-api-impersonate-user': 'ann' } }],
+      [400, 'POST', '/svc/api/query', query('SELECT nam FROM svc.item')],
+      [400, 'POST', '/svc/api/query', query('SELECT 1 / (id - id) AS x FROM svc.item')],
+      [400, 'POST', '/svc/api/query', query(5)],
+      [400, 'POST', '/svc/api/query', { headers: JSON_TYPE, body: '{' }],
+      [400, 'POST', '/svc/api/query', { ...query('SELECT 1'), headers: { ...JSON_TYPE, 'results-limit': '0' } }],
+      [400, 'GET', '/svc/api/q/shop/concept/item?_subj_=id'],
+      [400, 'GET', '/svc/api/q/shop/concept/item?_subj_=id&_op_=eq&_comp_=x'],
+      [400, 'POST', '/svc/openapi/ontology/shop/query?datasource=none', { headers: TEXT, body: 'SELECT 1' }],
+      [400, 'POST', '/svc/openapi/ontology/shop/query', { headers: TEXT, body: '' }],
+      [406, 'POST', '/svc/openapi/ontology/shop/query', { headers: { ...TEXT, accept: 'image/png' }, body: 'SELECT 1' }],
+      [413, 'POST', '/svc/api/query', query(`SELECT '${'x'.repeat(70_000)}'`)],
+      [413, 'POST', '/svc/openapi/ontology/shop/query', { headers: TEXT, body: ' '.repeat(1_048_577) }],
+      [414, 'GET', `/svc/api/get_ontology/${'x'.repeat(17_000)}`],
+      [415, 'POST', '/svc/api/query', { headers: TEXT, body: '{"query":"SELECT 1"}' }],
+      [415, 'POST', '/svc/openapi/ontology/shop/query', { headers: JSON_TYPE, body: 'SELECT 1' }],
+      [421, 'GET', '/svc/api/health', { headers: { host: 'evil.example' } }],
+    ];
+    for (const [status, method, path, init] of cases) expect(await check(document, method, path, init), `${method} ${path.slice(0, 100)}`).toBe(status);
+  });
+
+  it('is answered with 304 to who has it', async () => {
+    const etag = (await service.fetch('/svc/api/openapi.json', { headers: { 'x-api-key': service.token } })).headers.get('etag') as string;
+    expect(etag).toMatch(/^W\/"[0-9a-f]{32}"$/);
+    for (const path of ['/svc/api/openapi.json', '/svc/api/get_ontology/shop', '/svc/api/openapi/shop.json']) {
+      const own = (await service.fetch(path, { headers: { 'x-api-key': service.token } })).headers.get('etag') as string;
+      expect(await check(document, 'GET', path, { headers: { 'if-none-match': `"other", ${own}` } })).toBe(304);
+      expect(await check(document, 'GET', path, { headers: { 'if-none-match': '"other"' } })).toBe(200);
+      expect(await check(document, 'GET', path, { token: null, headers: { 'if-none-match': own } })).toBe(401);
+    }
+    const mine = await service.fetch('/svc/api/openapi/shop.json', { headers: { 'x-api-key': service.token } });
+    const hers = await service.fetch('/svc/api/openapi/shop.json', { headers: { 'x-api-key': reader } });
+    expect(mine.headers.get('etag')).not.toBe(hers.headers.get('etag'));
+  });
+});
+
+describe('the document of an ontology', () => {
+  it('has a path for every concept and view, which answers as it says', async () => {
+    const paths = Object.keys(shop.paths).filter((p) => p.startsWith('/svc/api/q/'));
+    expect(paths).toEqual([
+      '/svc/api/q/shop/concept/item',
+      '/svc/api/q/shop/concept/dear',
+      `/svc/api/q/shop/concept/${encodeURIComponent('odd {name}/ö')}`,
+      '/svc/api/q/shop/view/cheap',
+    ]);
+    for (const path of paths) expect(await check(shop, 'GET', path)).toBe(200);
+    expect(await check(shop, 'POST', '/svc/openapi/ontology/shop/query', { body: 'SELECT 1', headers: TEXT })).toBe(200);
+  });
+
+  it('has the columns with their types', () => {
+    const { item } = Object.fromEntries(
+      Object.entries(shop.components.schemas as Document).map(([name, s]) => [name.replace(/^concept\./, ''), s]),
+    ) as Document;
+    expect(Object.keys(item.properties)).toEqual(['entity_id', 'entity_type', 'entity_label', 'id', 'name', 'price', 'born', 'big', 'seen', 'up']);
+    expect(item.properties.price).toEqual({ type: ['number', 'string', 'null'], description: 'What it costs' });
+    expect([item.properties.big, item.properties.born, item.properties.seen]).toEqual([
+      { type: ['integer', 'null'], format: 'int64' },
+      { type: ['string', 'null'], format: 'date' },
+      { type: ['string', 'null'], format: 'date-time' },
+    ]);
+    expect(Object.keys(shop.components.schemas['view.cheap'].properties)).toEqual(['name', 'price']);
+  });
+
+  it('tells nothing that its caller may not see', async () => {
+    const hers = await read('/svc/api/openapi/shop.json', reader);
+    expect(Object.keys(hers.paths)).toEqual(['/svc/api/q/shop/concept/item', '/svc/openapi/ontology/shop/query']);
+    expect(JSON.stringify(hers)).not.toMatch(/dear|cheap|odd/);
+  });
+});

@@ -1,0 +1,46 @@
+/** Async statements without Durable Objects: the same life over an SQLite in memory, alarms by a timer. */
+import { DatabaseSync } from 'node:sqlite';
+import { AsyncRun } from '../../../src/async/run.ts';
+import type { Storage } from '../../../src/async/store.ts';
+import type { AsyncStatements, Runtime } from '../../../src/service.ts';
+
+/** A Durable Object's storage as far as `AsyncRun` needs it; `alarm` is called when an alarm is set for now. */
+export function memoryStorage(alarm: () => void): Storage & { readonly database: DatabaseSync; alarmAt: number | null } {
+  const database = new DatabaseSync(':memory:');
+  const storage = {
+    database,
+    alarmAt: null as number | null,
+    sql: {
+      exec: (query: string, ...values: unknown[]) => {
+        const given = values.map((v) => (v instanceof ArrayBuffer ? new Uint8Array(v) : v)) as (string | number | Uint8Array | null)[];
+        const rows = database.prepare(query).all(...given) as Record<string, unknown>[];
+        return { toArray: () => rows };
+      },
+    },
+    setAlarm: async (at: number) => {
+      storage.alarmAt = at;
+      if (at <= Date.now()) setTimeout(alarm, 0);
+    },
+    deleteAll: async () => {
+      database.exec('DROP TABLE IF EXISTS job; DROP TABLE IF EXISTS piece');
+    },
+  };
+  return storage;
+}
+
+/** All async statements of a service. `runtime` is asked for when one runs. */
+export function memoryStatements(runtime: () => Runtime): AsyncStatements {
+  const runs = new Map<string, AsyncRun>();
+  return {
+    start: (job) => {
+      const run: AsyncRun = new AsyncRun(
+        memoryStorage(() => void run.alarm()),
+        runtime,
+      );
+      runs.set(job.id, run);
+      return run.start(job);
+    },
+    poll: async (id, owner) => runs.get(id)?.poll(owner) ?? null,
+    piece: async (id, owner, n) => runs.get(id)?.piece(owner, n) ?? null,
+  };
+}

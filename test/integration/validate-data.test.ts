@@ -1,0 +1,204 @@
+/** `kg validate --ontology NAME --data` over a database with faults planted in it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
+import { main } from '../../src/cli/kg.ts';
+import { loadNodeParser } from '../../src/cli/node-parser.ts';
+import { physicalColumns } from '../../src/cli/validate-data-indexes.ts';
+import { startTestService, type TestService } from './service.ts';
+
+const TABLES = [
+  `CREATE SCHEMA shop`,
+  `CREATE TABLE shop.customer (id integer PRIMARY KEY, name text NOT NULL)`,
+  `CREATE TABLE shop.vip (id integer PRIMARY KEY, name text NOT NULL)`,
+  `CREATE TABLE shop.country (code text, name text)`,
+  `CREATE TABLE shop."order" (no integer PRIMARY KEY, customer_id integer, country text)`,
+  `CREATE INDEX ON shop."order" (country)`,
+  `CREATE TABLE shop.tag (id integer PRIMARY KEY)`,
+  `CREATE TABLE shop.order_tag (no integer, tag integer, PRIMARY KEY (no, tag))`,
+  `CREATE TABLE shop.old_order (no integer PRIMARY KEY, customer_id integer, country text)`,
+  `CREATE INDEX ON shop.old_order (customer_id, country)`,
+  `CREATE INDEX ON shop.old_order (country)`,
+  `CREATE TABLE public.plain (id integer PRIMARY KEY)`,
+  `INSERT INTO public.plain VALUES (1), (2)`,
+  `INSERT INTO shop.customer VALUES (1, 'Ann'), (2, 'Ben'), (3, 'Cy')`,
+  `INSERT INTO shop.country VALUES ('A', 'Aland'), ('B', 'Borneo')`,
+  `INSERT INTO shop."order" VALUES (10, 1, 'A'), (11, 2, 'B'), (12, NULL, NULL)`,
+  `INSERT INTO shop.old_order VALUES (1, 3, 'A')`,
+  `INSERT INTO shop.tag VALUES (1), (2)`,
+  `INSERT INTO shop.order_tag VALUES (10, 1), (10, 2)`,
+];
+
+const MODEL = `
+CREATE CONCEPT customer (id integer, name string, PRIMARY KEY (id));
+CREATE CONCEPT vip INHERITS (customer);
+CREATE CONCEPT country (code string, country_name string, PRIMARY KEY (code));
+CREATE CONCEPT "tag" (tag_id integer, PRIMARY KEY (tag_id));
+CREATE CONCEPT shop_order (no integer, customer_id integer, country_code string, PRIMARY KEY (no),
+  CONSTRAINT of_customer FOREIGN KEY (customer_id) REFERENCES customer (id) INVERSEOF has_order,
+  CONSTRAINT of_country FOREIGN KEY (country_code) REFERENCES country (code),
+  CONSTRAINT has_tag MULTIREFERENCE "tag" INVERSEOF tag_of);
+CREATE CONCEPT plain (plain_id integer, PRIMARY KEY (plain_id));
+CREATE CONCEPT big_order FROM svc.shop_order WHERE no > 10;
+CREATE MAPPING map_customer INTO customer AS SELECT id, name FROM shop.customer;
+CREATE MAPPING map_vip INTO vip AS SELECT id, name FROM shop.vip;
+CREATE MAPPING map_country INTO country AS SELECT c.code, c.name AS country_name FROM shop.country c;
+CREATE MAPPING map_tag INTO "tag" AS SELECT id AS tag_id FROM shop.tag;
+CREATE MAPPING map_order INTO shop_order AS SELECT no, customer_id, country AS country_code FROM shop."order";
+CREATE MAPPING map_old_order INTO shop_order AS SELECT no, customer_id, country AS country_code FROM shop.old_order;
+CREATE MAPPING map_plain INTO plain AS SELECT id AS plain_id FROM plain;
+CREATE MAPPING map_order_tag (CONSTRAINT has_tag FOREIGN KEY (t) REFERENCES "tag" (tag_id), CONSTRAINT tag_of FOREIGN KEY (o) REFERENCES shop_order (no))
+  AS SELECT no AS o, tag AS t FROM shop.order_tag;
+CREATE VIEW names AS SELECT name FROM svc.customer WHERE id < 3;
+CREATE VIEW raw_names USING main AS SELECT name FROM shop.customer`;
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService(TABLES);
+  await service.rows(`CREATE ONTOLOGY shop; ${MODEL}`);
+});
+afterAll(() => service?.close());
+
+async function kg(...args: string[]) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const env = { CATALOG_URL: service.database.secret(CATALOG_OWNER), DATASOURCE_MAIN: service.database.secret(READER), SESSION_FILE: 'missing.json' };
+  const code = await main(args, env, { out: (l) => out.push(l), err: (l) => err.push(l) });
+  return { code, out, err: err.join('\n') };
+}
+const validate = () => kg('validate', '--ontology', 'Shop', '--data');
+const about = (lines: readonly string[], code: string) => lines.filter((l) => l.endsWith(`(${code})`));
+const exec = (sql: string) => service.database.exec(sql);
+
+describe('validate --data', () => {
+  it('counts, and keeps the counts beside the version', async () => {
+    const counted =
+      "SELECT mapping_name AS m, number_of_rows AS n FROM svc.SYS_CONCEPT_MAPPINGS WHERE concept IN ('customer', 'vip', 'shop_order', 'plain') ORDER BY 1";
+    expect((await service.rows(counted, 'shop')).map((r) => r.n)).toEqual([null, null, null, null, null, null]);
+    const { code, out } = await validate();
+    expect(out.filter((l) => / (error|warning): /.test(l)).filter((l) => !l.endsWith('(missing_index)'))).toEqual([]);
+    expect(code).toBe(0);
+    expect(out.at(-1)).toMatch(/^shop: rows of 8 mappings, 7 concepts, 2 views counted for version [0-9a-f-]{36}, 0 errors, \d+ warnings$/);
+    expect(await service.rows(counted, 'shop')).toEqual([
+      { m: 'map_customer', n: 3 },
+      { m: 'map_old_order', n: 1 },
+      { m: 'map_order', n: 3 },
+      { m: 'map_order_tag', n: 2 },
+      { m: 'map_plain', n: 2 },
+      { m: 'map_vip', n: 0 },
+    ]);
+    expect(await service.rows('SELECT view_name AS v, number_of_rows AS n FROM svc.SYS_VIEWS ORDER BY 1', 'shop')).toEqual([
+      { v: 'names', n: 2 },
+      { v: 'raw_names', n: 3 },
+    ]);
+    expect((await service.rows('SHOW VIEWS', 'shop')).map((r) => r.number_of_rows)).toEqual([2, 3]);
+    expect(out).toContain('shop: concept big_order: 2 rows');
+    // counted again after a change of the data: the new numbers stand in the place of the old ones
+    await exec('INSERT INTO public.plain VALUES (3)');
+    await validate();
+    expect((await service.rows("SELECT number_of_rows AS n FROM svc.SYS_CONCEPT_MAPPINGS WHERE mapping_name = 'map_plain'", 'shop'))[0].n).toBe(3);
+  });
+
+  it('names columns that paths join by without an index, with the index to make', async () => {
+    const { out } = await validate();
+    expect(
+      about(out, 'missing_index')
+        .map((l) => /CREATE INDEX.*\)(?= \()/.exec(l)?.[0])
+        .sort(),
+    ).toEqual(['CREATE INDEX ON shop."order" (customer_id)', 'CREATE INDEX ON shop.country (code)', 'CREATE INDEX ON shop.order_tag (tag)']);
+    await exec('CREATE INDEX ON shop.order_tag (tag)');
+    expect(about((await validate()).out, 'missing_index')).toHaveLength(2);
+  });
+
+  it('warns of foreign keys without a target, of link mappings too', async () => {
+    await exec(`UPDATE shop."order" SET customer_id = 99 WHERE no = 11`);
+    await exec('INSERT INTO shop.order_tag VALUES (77, 1), (78, 5)');
+    const { code, out } = await validate();
+    expect(about(out, 'dangling_key')).toEqual([
+      'shop: relationship shop_order.of_customer: warning: 1 row of `shop_order` with `customer_id` that no `customer` has (dangling_key)',
+      'shop: mapping map_order_tag: warning: 2 rows with `o` that no `shop_order` has (dangling_key)',
+      'shop: mapping map_order_tag: warning: 1 row with `t` that no `tag` has (dangling_key)',
+    ]);
+    expect(code).toBe(0);
+    await exec(`UPDATE shop."order" SET customer_id = 2 WHERE no = 11`);
+    await exec('DELETE FROM shop.order_tag WHERE no > 20');
+  });
+
+  it('fails on keys that are NULL, not unique, or shared by two mappings', async () => {
+    await exec(`INSERT INTO shop.country VALUES ('A', 'Again'), (NULL, 'Nowhere')`);
+    await exec(`INSERT INTO shop.old_order VALUES (10, 1, 'A')`);
+    await exec(`INSERT INTO shop.vip VALUES (2, 'Ben')`);
+    const { code, out } = await validate();
+    expect(code).toBe(1);
+    expect(about(out, 'null_key')).toEqual(['shop: mapping map_country: error: 1 row without a primary key: `code` of `country` must not be NULL (null_key)']);
+    expect(about(out, 'key_not_unique')).toEqual([
+      'shop: mapping map_country: error: more than one of its rows for 1 key of `country`, e.g. country:A (key_not_unique)',
+    ]);
+    expect(about(out, 'key_shared')).toEqual([
+      'shop: concept shop_order: error: the mappings `map_order`, `map_old_order` share 1 key, e.g. shop_order:10: those rows stand twice in `shop_order` (key_shared)',
+    ]);
+    expect(about(out, 'duplicate_rows')).toEqual([
+      'shop: concept customer: error: the mappings `map_customer`, `map_vip` share 1 key, e.g. customer:2: vip is a customer, so those rows stand twice in `customer` (duplicate_rows)',
+    ]);
+    expect(about(out, 'to_one_not_unique')).toEqual([
+      'shop: relationship shop_order.of_customer: error: leads to one `customer`, but `id` of it has 1 value in more than one row: paths over it double rows (to_one_not_unique)',
+      'shop: relationship shop_order.of_country: error: leads to one `country`, but `code` of it has 1 value in more than one row: paths over it double rows (to_one_not_unique)',
+    ]);
+    expect(out.at(-1)).toMatch(/, 6 errors, 2 warnings$/);
+  });
+
+  it('reads keys of several columns, own and inherited, and a foreign key to such a one', async () => {
+    await exec('CREATE TABLE shop.part (a integer, b text, PRIMARY KEY (a, b))');
+    await exec('CREATE TABLE shop.spare (a integer, b text, x integer, y text)');
+    await exec(`INSERT INTO shop.part VALUES (1, 'p|q'), (1, 'p%7Cq'), (2, 'r')`);
+    await exec(`INSERT INTO shop.spare VALUES (5, 's', 1, 'p|q'), (5, 's', 2, 'none'), (5, NULL, 2, NULL)`);
+    await service.rows(`CREATE ONTOLOGY parts;
+      CREATE CONCEPT part (a integer, b string, PRIMARY KEY (a, b));
+      CREATE CONCEPT spare (x integer, y string, CONSTRAINT replaces FOREIGN KEY (x, y) REFERENCES part (a, b)) INHERITS (part);
+      CREATE MAPPING map_part INTO part AS SELECT a, b FROM shop.part;
+      CREATE MAPPING map_spare INTO spare AS SELECT a, b, x, y FROM shop.spare`);
+    const { code, out } = await kg('validate', '--ontology', 'parts', '--data');
+    expect(code).toBe(1);
+    expect(out.filter((l) => / (error|warning): /.test(l))).toEqual([
+      'parts: mapping map_spare: error: 1 row without a primary key: `a`, `b` of `spare` must not be NULL (null_key)',
+      'parts: mapping map_spare: error: more than one of its rows for 1 key of `spare`, e.g. part:5|s (key_not_unique)',
+      'parts: relationship spare.replaces: error: leads to one `part`, but `a`, `b` of it have 1 value in more than one row: paths over it double rows (to_one_not_unique)',
+      'parts: relationship spare.replaces: warning: 1 row of `spare` with `x`, `y` that no `part` has (dangling_key)',
+      'parts: relationship spare.replaces: warning: paths join by columns without an index: CREATE INDEX ON shop.spare (x, y) (missing_index)',
+      'parts: relationship spare.replaces: warning: paths join by columns without an index: CREATE INDEX ON shop.spare (a, b) (missing_index)',
+    ]);
+  });
+
+  it('goes on where the database refuses a check', async () => {
+    await service.rows(`CREATE ONTOLOGY odd; CREATE CONCEPT odd (id integer, half integer, PRIMARY KEY (id));
+      CREATE MAPPING map_odd INTO odd AS SELECT id, 1 / (id - 1) AS half FROM shop.customer;
+      CREATE VIEW halves AS SELECT half FROM svc.odd WHERE half > 0`);
+    const { code, out } = await kg('validate', '--ontology', 'odd', '--data');
+    expect(code).toBe(0);
+    expect(about(out, 'not_checked')).toEqual(['odd: view halves: warning: could not be checked: division by zero (division_by_zero) (not_checked)']);
+    expect(await service.rows('SELECT view_name, number_of_rows AS n FROM svc.SYS_VIEWS', 'odd')).toEqual([{ view_name: 'halves', n: null }]);
+    expect(out).toContain('odd: concept odd: 3 rows');
+  });
+
+  it('says what it lacks', async () => {
+    expect(await kg('validate', '--data')).toMatchObject({ code: 2 });
+    expect(await kg('validate', 'file.kg', '--data', '--ontology', 'shop')).toMatchObject({ code: 2 });
+    expect((await kg('validate', '--data', '--ontology', 'shopp')).err).toBe('there is no ontology shopp; did you mean shop?');
+    const err: string[] = [];
+    const env = { CATALOG_URL: service.database.secret(CATALOG_OWNER), SESSION_FILE: 'missing.json' };
+    expect(await main(['validate', '--data', '--ontology', 'shop'], env, { out: () => undefined, err: (l) => err.push(l) })).toBe(1);
+    expect(err.join('\n')).toContain('set DATASOURCE_MAIN');
+  });
+});
+
+describe('the columns behind a mapping', () => {
+  it('are read where they stand as they are', async () => {
+    const parser = await loadNodeParser();
+    const read = (sql: string) => Object.fromEntries([...physicalColumns(sql, parser)].map(([name, c]) => [name, `${c.schema}.${c.table}.${c.column}`]));
+    expect(read('SELECT a, b::text AS b, t.c AS d FROM t')).toEqual({ a: 'public.t.a', d: 'public.t.c' });
+    expect(read('SELECT x.a, y.b, c FROM s.t x JOIN s.u AS y ON x.i = y.i')).toEqual({ a: 's.t.a', b: 's.u.b' });
+    expect(read('SELECT a FROM t UNION ALL SELECT a FROM u')).toEqual({});
+    expect(read('SELECT a, count(*) FROM t GROUP BY a')).toEqual({});
+    expect(read('SELECT a FROM (SELECT 1 AS a) q')).toEqual({});
+    expect(read('SELECT `a` FROM t')).toEqual({});
+  });
+});

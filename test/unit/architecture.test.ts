@@ -1,0 +1,308 @@
+/** The house rules of the design: who may import whom, what the pure folders do without, and what stands in no file. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { codeOnly, type Import, importsOf } from './imports.ts';
+
+const TOP = fileURLToPath(new URL('../../', import.meta.url));
+const read = (file: string): string => readFileSync(join(TOP, file), 'utf8');
+
+// What is not committed yet counts too, so that the rule is met before the commit.
+const FILES = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', '--cached', '--others', '--exclude-standard', '-z'], { cwd: TOP, encoding: 'utf8' })
+  .split('\0')
+  .filter((f) => f !== '' && exists(f));
+function exists(file: string): boolean {
+  try {
+    read(file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+const SOURCES = FILES.filter((f) => /^src\/.*\.ts$/.test(f));
+
+/**
+ * Part -> the parts that it may import (architecture, "The way of a request"). Of `errors` and `cache`, which stand below
+ * all, anybody may import; of `config` what is no pure folder may: its types and tests of names, never the reading.
+ */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  errors: [],
+  cache: [],
+  config: [],
+  ontology: [],
+  language: ['ontology'],
+  planner: ['ontology', 'language'],
+  nesting: ['ontology'],
+  engine: [],
+  catalog: ['ontology'],
+  auth: ['catalog'],
+  service: ['auth', 'planner', 'engine', 'catalog', 'language', 'ontology'],
+  llm: ['service'],
+  http: ['service', 'auth', 'nesting', 'llm'],
+  mcp: ['service', 'auth', 'nesting', 'llm'],
+  // the object that runs a statement on after its request: behind the REST face
+  async: ['service', 'nesting'],
+  cli: ['ontology', 'language', 'planner'],
+  index: ['*'],
+  // declarations of what the bundler makes of a .wasm file
+  wasm: [],
+};
+
+/** The same for types alone. */
+const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
+  // the statements that are applied to a model are the language's syntax trees
+  ontology: ['language/statements.ts'],
+  // what a statement that runs on is to be presented as
+  service: ['nesting/presentation.ts'],
+  // plans, and the columns of a described statement
+  engine: ['planner', 'ontology/model.ts'],
+};
+
+/** Further files that certain files may import. */
+const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  // `kg token --new` prints an admin token without a service
+  'cli/kg.ts': ['auth/tokens.ts'],
+  // the four commands that open a database (architecture: doctor, validate --data, introspect, the first admin)
+  'cli/introspect.ts': ['engine'],
+  'cli/introspect-read.ts': ['engine'],
+  'cli/validate-data.ts': ['engine', 'catalog'],
+  'cli/validate-data-places.ts': ['engine'],
+  'cli/validate-data-reader.ts': ['engine'],
+  'cli/doctor.ts': ['catalog'],
+  'cli/doctor-datasource.ts': ['engine'],
+};
+
+const PURE = ['ontology', 'language', 'planner', 'nesting'];
+
+/** `planner` of `planner/print/select.ts`, `service` of `service.ts` and of `service/read.ts`. */
+const partOf = (file: string): string => file.replace(/\/.*$/, '').replace(/(\.d)?\.ts$/, '');
+const within = (file: string, allowed: readonly string[]): boolean =>
+  allowed.some((a) => a === '*' || file === a || partOf(file) === a || file.startsWith(`${a}/`));
+
+/** Why a file of src may not import another one; undefined: it may. Both are paths below src. */
+function forbidden(file: string, target: string, typeOnly: boolean): string | undefined {
+  const from = partOf(file);
+  const to = partOf(target);
+  if (to === 'index') return 'nothing imports index.ts';
+  if (from === to || to === 'errors' || to === 'cache') return undefined;
+  if (to === 'config' && !PURE.includes(from)) return undefined;
+  if (within(target, MAY_IMPORT[from] ?? [])) return undefined;
+  if (typeOnly && within(target, MAY_IMPORT_TYPES[from] ?? [])) return undefined;
+  if (within(target, EXCEPTIONS[file] ?? [])) return undefined;
+  return `${from} may not import ${to}${typeOnly ? '' : ' (a value)'}`;
+}
+
+/** Imports of a file of src that lead to other files of src, as paths below src. */
+const innerImports = (file: string, imports: readonly Import[]): { readonly target: string; readonly typeOnly: boolean }[] =>
+  imports
+    .filter((i) => i.from.startsWith('.'))
+    .map((i) => ({ target: normalize(join(dirname(file), i.from)), typeOnly: i.typeOnly }))
+    .filter((i) => i.target.startsWith('src/'))
+    .map((i) => ({ ...i, target: i.target.slice('src/'.length) }));
+
+describe('what this test reads', () => {
+  it('is there', () => {
+    expect(SOURCES.length).toBeGreaterThan(100);
+    // a way of writing imports that is not understood would let everything pass
+    for (const file of SOURCES) expect(importsOf(read(file)).length, file).toBeGreaterThanOrEqual(read(file).match(/^import\b/gm)?.length ?? 0);
+  });
+
+  it('imports in all their forms', () => {
+    const text = `import { a, type B } from './a.ts';
+import type { C } from '../c.ts';
+import { type D, type E } from './d.ts';
+import {
+  f,
+  g, // import { no } from './no.ts'
+} from './f.ts';
+export { h } from './h.ts';
+export type { I } from './i.ts';
+export * from './j.ts';
+import * as k from 'node:k';
+import './l.ts';
+const m = await import('./m.ts');
+// import { n } from './n.ts';
+/* import { o } from './o.ts'; */
+const p = "import { q } from './q.ts'";`;
+    expect(importsOf(text).map((i) => `${i.from}${i.typeOnly ? ' (types)' : ''}`)).toEqual([
+      './a.ts',
+      '../c.ts (types)',
+      './d.ts (types)',
+      './f.ts',
+      './h.ts',
+      './i.ts (types)',
+      './j.ts',
+      'node:k',
+      './l.ts',
+      './m.ts',
+    ]);
+  });
+
+  it.each([
+    ['planner/index.ts', 'engine/engine.ts', false, 'planner may not import engine (a value)'],
+    ['ontology/apply.ts', 'language/split.ts', false, 'ontology may not import language (a value)'],
+    ['ontology/apply.ts', 'language/split.ts', true, 'ontology may not import language'],
+    ['ontology/apply.ts', 'language/statements.ts', true, undefined],
+    ['ontology/apply.ts', 'language/statements.ts', false, 'ontology may not import language (a value)'],
+    ['http/app.ts', 'catalog/db.ts', true, 'http may not import catalog'],
+    ['http/app.ts', 'service/read.ts', false, undefined],
+    ['service.ts', 'service/read.ts', false, undefined],
+    ['service/read.ts', 'http/app.ts', true, 'service may not import http'],
+    ['planner/work.ts', 'config.ts', true, 'planner may not import config'],
+    ['http/app.ts', 'index.ts', true, 'nothing imports index.ts'],
+    ['cli/kg.ts', 'auth/tokens.ts', false, undefined],
+    ['cli/apply.ts', 'auth/tokens.ts', false, 'cli may not import auth (a value)'],
+    ['somewhere/new.ts', 'catalog/db.ts', false, 'somewhere may not import catalog (a value)'],
+  ])('the arrow from %s to %s', (file, target, typeOnly, expected) => expect(forbidden(file, target, typeOnly)).toBe(expected));
+});
+
+describe('the arrows between the folders', () => {
+  it('cover every part of src', () => {
+    expect([...new Set(SOURCES.map((f) => partOf(f.slice('src/'.length))))].filter((p) => !Object.hasOwn(MAY_IMPORT, p))).toEqual([]);
+  });
+
+  it('are the only ones', () => {
+    const wrong = SOURCES.flatMap((file) =>
+      innerImports(file, importsOf(read(file))).flatMap(({ target, typeOnly }) => {
+        const why = forbidden(file.slice('src/'.length), target, typeOnly);
+        return why === undefined ? [] : [`${file} -> ${target}: ${why}`];
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('have no exception that nobody needs', () => {
+    const unused = Object.entries(EXCEPTIONS).flatMap(([file, targets]) => {
+      const imports = innerImports(`src/${file}`, importsOf(read(`src/${file}`)));
+      return targets.filter((t) => !imports.some((i) => within(i.target, [t]))).map((t) => `${file} -> ${t}`);
+    });
+    expect(unused).toEqual([]);
+  });
+
+  it('lead to no file outside of src but what the build makes', () => {
+    const outside = SOURCES.flatMap((file) =>
+      importsOf(read(file))
+        .filter((i) => i.from.startsWith('.'))
+        .map((i) => normalize(join(dirname(file), i.from)))
+        .filter((t) => !t.startsWith('src/'))
+        .map((t) => `${file} -> ${t}`),
+    );
+    expect(outside.sort()).toEqual([
+      'src/cli/node-parser.ts -> scripts/build-parser.ts',
+      'src/index.ts -> dist/parser/glue.js',
+      'src/index.ts -> dist/parser/libpg-query.wasm',
+      'src/index.ts -> package.json',
+    ]);
+  });
+
+  it('never lead from what is bundled to what is not', () => {
+    const reached = new Set<string>();
+    const visit = (file: string): void => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      for (const { target, typeOnly } of innerImports(file, importsOf(read(file)))) if (!typeOnly) visit(`src/${target}`);
+    };
+    visit('src/index.ts');
+    expect(reached.size).toBeGreaterThan(80);
+    expect([...reached].filter((f) => f.startsWith('src/cli/'))).toEqual([]);
+  });
+});
+
+describe('the pure folders', () => {
+  const pure = SOURCES.filter((f) => PURE.includes(partOf(f.slice('src/'.length))));
+
+  it('import nothing of Node or of the Worker', () => {
+    const wrong = pure.flatMap((file) =>
+      importsOf(read(file))
+        .filter((i) => !i.from.startsWith('.') && i.from !== '@pgsql/types')
+        .map((i) => `${file}: ${i.from}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('have no clock, no chance, no environment and no input or output', () => {
+    const API =
+      /\b(fetch\(|process\.|Buffer\b|require\(|Date\.now|new Date\b|performance\.|Math\.random|crypto\.|setTimeout|setInterval|queueMicrotask|new (Request|Response|Headers|URL)\b|KVNamespace|DurableObject|ExecutionContext|AbortSignal|console\.|globalThis)/;
+    const wrong = pure.flatMap((file) => {
+      const found = API.exec(codeOnly(read(file)));
+      return found ? [`${file}: ${found[0]}`] : [];
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('the environment', () => {
+  it('is read in index.ts, by config.ts, and by the command line', () => {
+    const reading = SOURCES.filter((f) => /\b(process\.env|readConfig\()/.test(codeOnly(read(f)))).filter((f) => !f.startsWith('src/cli/'));
+    expect(reading).toEqual(['src/config.ts', 'src/index.ts']);
+  });
+});
+
+describe('files', () => {
+  it('are one thing each: 500 lines at the most', () => {
+    const long = FILES.filter((f) => /^(src|dev|bench|scripts|examples)\/.*\.ts$/.test(f)).filter((f) => read(f).split('\n').length > 501);
+    expect(long).toEqual([]);
+  });
+
+  it('name no place of the machine that they were written on, and no registry but the public one', () => {
+    const machine = new RegExp(`(^|[\\s"'\`(=])/(${['work', 'tmp', 'farm', 'root'].join('|')})/`);
+    const registry = /https?:\/\/(?!registry\.npmjs\.org\/)[\w.-]*(registry|npm|artifactory|nexus|verdaccio)[\w.-]*(:\d+)?\//i;
+    const wrong = FILES.flatMap((file) =>
+      read(file)
+        .split('\n')
+        .flatMap((line, i) => (machine.test(line) || registry.test(line) ? [`${file}:${i + 1}: ${line.trim().slice(0, 100)}`] : [])),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+interface Locked {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly optional?: boolean;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+describe('dependencies', () => {
+  const manifest = JSON.parse(read('package.json')) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
+  const lock = JSON.parse(read('package-lock.json')) as { readonly packages: Readonly<Record<string, Locked>> };
+  const direct = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+
+  it('are exact', () => expect(direct.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]));
+
+  it('are what the lock file has', () => {
+    expect(direct.filter(([name, version]) => lock.packages[`node_modules/${name}`]?.version !== version)).toEqual([]);
+  });
+
+  it('come from the public registry, each with its digest', () => {
+    const others = Object.entries(lock.packages).filter(
+      // a part of another platform may stand there by its version alone: it was not at hand when the file was made
+      ([path, p]) =>
+        path !== '' &&
+        (!(p.resolved ?? 'https://registry.npmjs.org/').startsWith('https://registry.npmjs.org/') ||
+          (p.integrity === undefined && !(p.optional && (p.os ?? p.cpu)))),
+    );
+    expect(others.map(([path]) => path)).toEqual([]);
+  });
+
+  it('are locked for every platform, so that a clean install works', () => {
+    // where an optional package of another platform is missing from the lock file, npm ci asks for it and fails
+    const at = (path: string, name: string): { readonly version?: string } | undefined => {
+      for (let place = path; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/node_modules/')))) {
+        const found = lock.packages[`${place === '' ? '' : `${place}/`}node_modules/${name}`];
+        if (found || place === '') return found;
+      }
+    };
+    const missing = Object.entries(lock.packages).flatMap(([path, p]) =>
+      Object.entries(p.optionalDependencies ?? {})
+        .filter(([name, range]) => at(path, name) === undefined || (/^\d/.test(range) && at(path, name)?.version !== range))
+        .map(([name, range]) => `${name}@${range} of ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+});

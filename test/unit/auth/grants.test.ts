@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { can, canAll, canGrant, canSee, type Holder, includes } from '../../../src/auth/grants.ts';
+import type { GrantRow, Privilege } from '../../../src/catalog/snapshot.ts';
+
+const grant = (text: string): GrantRow => {
+  const match = /^(\w+) ON (ALL )?(\S+)( WITH GRANT OPTION)?$/.exec(text) as RegExpExecArray;
+  const resource = (match[3] as string).split('.');
+  return {
+    privilege: (match[1] as string).toLowerCase() as Privilege,
+    resource,
+    key: resource.map((p) => p.toLowerCase()),
+    all: match[2] !== undefined,
+    grantOption: match[4] !== undefined,
+  };
+};
+const holder = (...grants: string[]): Holder => ({ isAdmin: false, grants: grants.map(grant) });
+const on = (text: string): string[] => text.split('.');
+
+describe('grants', () => {
+  it('EDIT includes QUERY includes ACCESS; AUTH stands by itself', () => {
+    const order: Privilege[] = ['access', 'query', 'edit'];
+    for (const [i, held] of order.entries()) for (const [j, wanted] of order.entries()) expect(includes(held, wanted)).toBe(j <= i);
+    for (const p of order) expect([includes('auth', p), includes(p, 'auth')]).toEqual([false, false]);
+    expect(includes('auth', 'auth')).toBe(true);
+  });
+
+  it('without ALL reach that object alone', () => {
+    const h = holder('QUERY ON ontology.store');
+    expect(can(h, 'query', on('ontology.store'))).toBe(true);
+    expect(can(h, 'query', on('ontology.store.concept.city'))).toBe(false);
+    expect(can(h, 'query', on('ontology'))).toBe(false);
+    expect(canAll(h, 'query', on('ontology.store'))).toBe(false);
+  });
+
+  it('with ALL reach everything below', () => {
+    const h = holder('QUERY ON ALL ontology');
+    for (const r of ['ontology', 'ontology.store', 'ontology.store.view.v']) expect(can(h, 'query', on(r))).toBe(true);
+    expect(can(h, 'edit', on('ontology.store'))).toBe(false);
+    expect(can(h, 'query', on('datasource.main'))).toBe(false);
+  });
+
+  it('match names without case, and whole names only', () => {
+    const h = holder('QUERY ON ALL ontology.Store');
+    expect(can(h, 'query', on('ontology.STORE.concept.City'))).toBe(true);
+    expect(can(h, 'query', on('ontology.store2'))).toBe(false);
+  });
+
+  it('on a concept show the name of its ontology, and no more', () => {
+    const h = holder('QUERY ON ontology.store.concept.city');
+    expect(canSee(h, on('ontology.store'))).toBe(true);
+    expect(can(h, 'access', on('ontology.store'))).toBe(false);
+    expect(canSee(h, on('ontology.other'))).toBe(false);
+    expect(canSee(h, on('ontology.store.concept.line'))).toBe(false);
+  });
+
+  it('are handed on with grant option only, as far as they reach', () => {
+    const h = holder('QUERY ON ALL ontology.store WITH GRANT OPTION', 'EDIT ON ALL ontology.store');
+    expect(canGrant(h, 'query', on('ontology.store.concept.city'), false)).toBe(true);
+    expect(canGrant(h, 'access', on('ontology.store'), true)).toBe(true);
+    expect(canGrant(h, 'edit', on('ontology.store'), false)).toBe(false);
+    expect(canGrant(h, 'query', on('ontology'), true)).toBe(false);
+    const one = holder('QUERY ON ontology.store WITH GRANT OPTION');
+    expect(canGrant(one, 'query', on('ontology.store'), false)).toBe(true);
+    expect(canGrant(one, 'query', on('ontology.store'), true)).toBe(false);
+  });
+
+  it('admins have all of it without any grant', () => {
+    const admin: Holder = { isAdmin: true, grants: [] };
+    expect([
+      can(admin, 'edit', on('ontology.x')),
+      canAll(admin, 'edit', on('user')),
+      canSee(admin, on('role.r')),
+      canGrant(admin, 'edit', on('datasource'), true),
+    ]).toEqual([true, true, true, true]);
+  });
+
+  const names = fc.constantFrom('a', 'b', 'C');
+  const resources = fc.oneof(
+    fc.constant(['ontology']),
+    names.map((n) => ['ontology', n]),
+    fc.tuple(names, fc.constantFrom('concept', 'view'), names).map(([o, k, n]) => ['ontology', o, k, n]),
+  );
+  const rows = fc.record({
+    privilege: fc.constantFrom<Privilege>('access', 'query', 'edit'),
+    resource: resources,
+    all: fc.boolean(),
+    grantOption: fc.boolean(),
+  });
+  const grants = fc.array(
+    rows.map((r): GrantRow => ({ ...r, key: (r.resource as string[]).map((p) => p.toLowerCase()) })),
+    { maxLength: 5 },
+  );
+
+  it('hold these laws', () => {
+    fc.assert(
+      fc.property(grants, grants, resources, fc.constantFrom<Privilege>('access', 'query', 'edit'), (g, more, resource, privilege) => {
+        const h: Holder = { isAdmin: false, grants: g };
+        const wider: Holder = { isAdmin: false, grants: [...g, ...more] };
+        // more grants never take a right away
+        if (can(h, privilege, resource)) expect(can(wider, privilege, resource)).toBe(true);
+        // a right on everything below is a right on the thing and on each thing below it
+        if (canAll(h, privilege, resource)) {
+          expect(can(h, privilege, resource)).toBe(true);
+          expect(can(h, privilege, [...resource, 'x'])).toBe(true);
+        }
+        // a stronger privilege includes the weaker, and whoever has one sees the thing and what it stands in
+        if (can(h, 'edit', resource)) expect(can(h, 'query', resource)).toBe(true);
+        if (can(h, 'query', resource)) expect(can(h, 'access', resource)).toBe(true);
+        if (can(h, privilege, resource)) for (let n = 1; n <= resource.length; n++) expect(canSee(h, resource.slice(0, n))).toBe(true);
+        // nobody hands on what they have not got
+        if (canGrant(h, privilege, resource, false)) expect(can(h, privilege, resource)).toBe(true);
+        if (canGrant(h, privilege, resource, true)) expect(canAll(h, privilege, resource)).toBe(true);
+        // without a grant there is nothing
+        expect(can({ isAdmin: false, grants: [] }, privilege, resource)).toBe(false);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

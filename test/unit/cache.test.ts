@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { ByteStore } from '../../src/cache.ts';
+
+describe('the store of an isolate', () => {
+  it('drops what was used least recently when it is full', () => {
+    const store = new ByteStore(4000);
+    const cache = store.view<number>('c');
+    for (let i = 0; i < 4; i++) cache.set(`k${i}`, i, 850);
+    cache.get('k0');
+    cache.set('k4', 4, 850);
+    expect([0, 1, 2, 3, 4].map((i) => cache.get(`k${i}`))).toEqual([0, undefined, 2, 3, 4]);
+    expect(store.bytes).toBeLessThanOrEqual(4000);
+  });
+
+  it('counts a value once, however often it is set', () => {
+    const store = new ByteStore(1000);
+    const cache = store.view<number>('c');
+    for (let i = 0; i < 50; i++) cache.set('k', i, 100);
+    expect(cache.get('k')).toBe(49);
+    expect(store.bytes).toBeLessThan(250);
+    cache.delete('k');
+    expect(store.bytes).toBe(0);
+  });
+
+  it('keeps names apart, and does not keep what is too large', () => {
+    const store = new ByteStore(1000);
+    const [a, b] = [store.view<string>('a'), store.view<string>('b')];
+    a.set('k', 'of a', 1);
+    b.set('k', 'of b', 1);
+    a.clear();
+    expect([a.get('k'), b.get('k')]).toEqual([undefined, 'of b']);
+    b.set('huge', 'x', 900);
+    expect([b.get('huge'), b.get('k')]).toEqual([undefined, 'of b']);
+  });
+});

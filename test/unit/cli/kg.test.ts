@@ -1,0 +1,211 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isToken } from '../../../src/auth/tokens.ts';
+import { main } from '../../../src/cli/kg.ts';
+
+interface Seen {
+  readonly url: string;
+  readonly token: string;
+  readonly body: { readonly ontology_name: string; readonly query: string };
+}
+
+let dir: string;
+let server: Server;
+let base: string;
+let seen: Seen[];
+/** What the stand-in for the service answers, in turn; the last one stays. */
+let answers: [status: number, body: unknown][];
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'kg-'));
+  server = createServer(async (request, response) => {
+    seen.push({ url: request.url ?? '', token: String(request.headers['x-api-key']), body: (await json(request)) as Seen['body'] });
+    const [status, body] = (answers.length > 1 ? answers.shift() : answers[0]) ?? [500, {}];
+    response.writeHead(status, { 'content-type': 'application/json' }).end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  server.close();
+  await rm(dir, { recursive: true });
+});
+beforeEach(() => {
+  seen = [];
+  answers = [[200, { status: 'success', data: [{ version: 'v-1', statements: 2, warnings: [] }] }]];
+});
+
+const file = async (name: string, text: string): Promise<string> => {
+  const path = join(dir, name);
+  await writeFile(path, text);
+  return path;
+};
+const kg = async (args: string[], env: Record<string, string> = { KG_URL: `${base}/`, KG_TOKEN: 'tk_one' }) => {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await main(args, env, { out: (l) => out.push(l), err: (l) => err.push(l) });
+  return { code, out: out.join('\n'), err: err.join('\n') };
+};
+const refusal = (code: string, position?: number) => ({
+  status: 'error',
+  data: 'it is wrong',
+  code,
+  hint: 'mend it',
+  ...(position === undefined ? {} : { position }),
+  request_id: 'r',
+});
+
+const SCRIPT = "CREATE PROPERTY größe string DESCRIPTION '🜁';\nCREATE PROPERTY two string;\n";
+
+describe('kg apply', () => {
+  it('sends the script to the ontology and tells the version', async () => {
+    const path = await file('good.kg', SCRIPT);
+    expect(await kg(['apply', path, '--ontology', 'shop'])).toEqual({ code: 0, out: 'shop: 2 statements applied, version v-1', err: '' });
+    expect(seen).toEqual([{ url: '/svc/api/query/', token: 'tk_one', body: { ontology_name: 'shop', query: SCRIPT } }]);
+  });
+
+  it('makes the ontology where it is missing, and tells places in the file', async () => {
+    const path = await file('good.kg', SCRIPT);
+    const prefix = 'CREATE ONTOLOGY `my ``shop`;\n';
+    const position = [...prefix, ...SCRIPT.slice(0, SCRIPT.indexOf('two'))].length + 1;
+    answers = [
+      [404, refusal('unknown_ontology')],
+      [200, { status: 'success', data: [{ version: 'v-2', statements: 3, warnings: [{ code: 'odd', message: 'odd it is', position }] }] }],
+    ];
+    expect(await kg(['apply', path, '--ontology', 'my `shop'])).toEqual({
+      code: 0,
+      out: `${path}:2:17: warning: odd it is (odd)\nmy \`shop: 2 statements applied, version v-2`,
+      err: '',
+    });
+    expect(seen[1]?.body).toEqual({ ontology_name: '', query: prefix + SCRIPT });
+  });
+
+  it('sends a file that begins with CREATE ONTOLOGY as it is', async () => {
+    const text = `-- mine\nCREATE ONTOLOGY Mine;\n${SCRIPT}`;
+    const path = await file('own.kg', text);
+    expect((await kg(['apply', path])).code).toBe(0);
+    expect((await kg(['apply', path, '--ontology', 'mine'])).code).toBe(0);
+    expect(seen.map((s) => s.body)).toEqual(Array(2).fill({ ontology_name: '', query: text }));
+    expect(await kg(['apply', path, '--ontology', 'other'])).toMatchObject({ code: 2, err: expect.stringContaining('--ontology names other') });
+    expect(seen.length).toBe(2);
+  });
+
+  it('tells message, hint and place of a fault', async () => {
+    const path = await file('bad.kg', SCRIPT);
+    answers = [[400, refusal('unknown_type', [...SCRIPT.slice(0, SCRIPT.lastIndexOf('string'))].length + 1)]];
+    expect(await kg(['apply', path, '--ontology', 'shop'])).toEqual({
+      code: 1,
+      out: '',
+      err: `${path}:2:21: error: it is wrong (unknown_type)\n  hint: mend it`,
+    });
+    answers = [[403, refusal('forbidden')]];
+    expect(await kg(['apply', path, '--ontology', 'shop'])).toMatchObject({ code: 1, err: `${path}: error: it is wrong (forbidden)\n  hint: mend it` });
+    answers = [
+      [404, refusal('unknown_ontology')],
+      [403, refusal('forbidden', 3)],
+    ];
+    expect(await kg(['apply', path, '--ontology', 'shop'])).toMatchObject({ code: 1, err: expect.stringContaining(`${path}: error: it is wrong (forbidden)`) });
+  });
+
+  it('prints the rows of a script that ends with a query', async () => {
+    answers = [[200, { status: 'success', data: [{ a: 1 }, { a: 2 }] }]];
+    expect((await kg(['apply', await file('q.kg', `${SCRIPT}SELECT 1`), '--ontology', 'shop'])).out).toBe('{"a":1}\n{"a":2}');
+  });
+
+  it('names what is missing', async () => {
+    expect(await kg(['apply', join(dir, 'absent.kg'), '--ontology', 'shop'])).toMatchObject({ code: 1, err: expect.stringContaining('absent.kg') });
+    expect(await kg(['apply', await file('good.kg', SCRIPT)])).toMatchObject({ code: 2, err: expect.stringContaining('--ontology') });
+    expect(await kg(['apply', await file('bytes.kg', ''), '--ontology', 'x'], { SESSION_FILE: join(dir, 'none.json') })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('KG_URL'),
+    });
+    expect(seen).toEqual([]);
+  });
+
+  it('says so when the service does not answer, or not as it should', async () => {
+    const path = await file('good.kg', SCRIPT);
+    expect(await kg(['apply', path, '--ontology', 'x'], { KG_URL: 'http://127.0.0.1:1', KG_TOKEN: 't' })).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^the service at http:\/\/127\.0\.0\.1:1 does not answer/),
+    });
+    answers = [[502, '<html>']];
+    expect(await kg(['apply', path, '--ontology', 'x'])).toMatchObject({ code: 1, err: `${base} answered 502, and not as this service does` });
+  });
+});
+
+describe('the service is found', () => {
+  it('by the session file, whose token goes to its address alone', async () => {
+    const session = await file('session.json', JSON.stringify({ base_url: base, admin_token: 'tk_session' }));
+    const path = await file('good.kg', SCRIPT);
+    const run = (env: Record<string, string>) => kg(['apply', path, '--ontology', 'shop'], { SESSION_FILE: session, ...env });
+    expect((await run({})).code).toBe(0);
+    expect((await run({ KG_TOKEN: 'tk_mine' })).code).toBe(0);
+    expect((await run({ KG_URL: `${base}/` })).code).toBe(0);
+    expect((await run({ PRODUCT_NAME: 'acme' })).code).toBe(0);
+    expect(seen.map((s) => [s.url, s.token])).toEqual([
+      ['/svc/api/query/', 'tk_session'],
+      ['/svc/api/query/', 'tk_mine'],
+      ['/svc/api/query/', 'tk_session'],
+      ['/acme/api/query/', 'tk_session'],
+    ]);
+    expect(await run({ KG_URL: 'http://127.0.0.1:2' })).toMatchObject({ code: 1, err: 'no token for http://127.0.0.1:2: set KG_TOKEN' });
+  });
+});
+
+describe('kg validate', () => {
+  it('takes a good file, shows its warnings, asks no service', async () => {
+    const path = await file(
+      'v.kg',
+      'CREATE ONTOLOGY o;\nCREATE CONCEPT item (k bigint, ghost string, PRIMARY KEY (k));\nCREATE MAPPING m INTO item USING anything AS SELECT id AS k FROM t.item;\nCREATE VIEW v AS SELECT k FROM svc.item;\n',
+    );
+    expect(await kg(['validate', path], {})).toEqual({
+      code: 0,
+      out: `${path}:2:32: warning: no mapping gives the property \`ghost\` of concept \`item\`: it is always NULL (unmapped_property)\n${path}: 4 statements, 1 warning`,
+      err: '',
+    });
+    expect(seen).toEqual([]);
+  });
+
+  it.each([
+    [
+      'an unknown parent',
+      'CREATE CONCEPT fine;\n  CREATE CONCEPT broken INHERITS (no_such_parent)',
+      /^[^\n]*bad\.kg:2:35: error: unknown concept `no_such_parent`/,
+    ],
+    ['a misspelt keyword', '-- 🜁 é\n/* 🜁 */ CREAT CONCEPT x', /bad\.kg:2:9: error: unknown statement/],
+    ['a view over an unknown property', 'CREATE CONCEPT item (k bigint); CREATE VIEW v AS\n SELECT kk FROM svc.item', /bad\.kg:2:9: error: .*kk/],
+  ])('refuses %s with its place and exit code 1', async (_, text, message) => {
+    const { code, err, out } = await kg(['validate', await file('bad.kg', text)], {});
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(message);
+  });
+});
+
+describe('kg token and help', () => {
+  it('prints the new token of a user, and nothing else', async () => {
+    answers = [[200, { status: 'success', data: [{ token_id: '1', user: 'a', token: 'tk_new', expires: null }] }]];
+    expect(await kg(['token', 'an`a'])).toEqual({ code: 0, out: 'tk_new', err: '' });
+    expect(seen[0]?.body).toEqual({ ontology_name: '', query: 'CREATE TOKEN FOR `an``a`' });
+    answers = [[400, refusal('unknown_user', 18)]];
+    expect(await kg(['token', 'b'])).toMatchObject({ code: 1, err: expect.stringContaining('it is wrong (unknown_user)') });
+  });
+
+  it('token --new makes one offline', async () => {
+    const { code, out } = await kg(['token', '--new'], {});
+    expect([code, isToken(out)]).toEqual([0, true]);
+    expect(seen).toEqual([]);
+  });
+
+  it.each([[[]], [['nothing']], [['apply']], [['validate', 'a', 'b']], [['token']], [['apply', 'x', '--colour']]])('%j is called wrongly', async (args) => {
+    expect((await kg(args)).code).toBe(2);
+  });
+
+  it('help', async () => {
+    for (const args of [['help'], ['--help'], ['apply', '-h']]) expect((await kg(args, {})).out).toMatch(/^Usage: npm run kg/);
+  });
+});

@@ -1,0 +1,68 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { batch, describe as describeColumns } from '../../../src/engine/engine.ts';
+import { forgetRoles } from '../../../src/engine/settings.ts';
+import { typeName } from '../../../src/engine/types.ts';
+import { DS, fake, probeRow, refusal } from './fake.ts';
+
+const result = (fields: [string, number][], rows: unknown[][] = []) => ({ fields: fields.map(([name, dataTypeID]) => ({ name, dataTypeID })), rows });
+const json =
+  (value: unknown, status = 200) =>
+  () =>
+    new Response(JSON.stringify(value), { status });
+const settings = [result([], [probeRow('30s')]), result([], [['x']])];
+
+beforeEach(forgetRoles);
+
+describe('describing a SELECT', () => {
+  it('tells names and types, and learns what the role carries', async () => {
+    const columns = result([
+      ['id', 20],
+      ['tags', 1009],
+      ['odd', 99_999],
+    ]);
+    const { fetch, asked } = fake(json({ results: [...settings, columns] }), json(columns));
+    const wanted = [
+      { name: 'id', type: 'int8' },
+      { name: 'tags', type: '_text' },
+      { name: 'odd', type: 'oid:99999' },
+    ];
+    expect(await describeColumns(DS, 'SELECT id FROM t -- all', { timeoutMs: 30_000, fetch })).toEqual(wanted);
+    expect(await describeColumns(DS, 'SELECT id FROM t -- all', { timeoutMs: 30_000, fetch })).toEqual(wanted);
+    expect(asked[1]?.body.query).toBe('SELECT * FROM (\nSELECT id FROM t -- all\n) q LIMIT 0');
+  });
+
+  it('tells the modeller what is missing, and where', async () => {
+    const sql = "SELECT '🜁' AS a, x FROM store.t_gone";
+    const position = String('SELECT * FROM (\n'.length + [...sql].join('').replace('🜁', '?').indexOf('store') + 1);
+    const { fetch } = fake(json({ message: 'relation "store.t_gone" does not exist', code: '42P01', position }, 400));
+    const error = await refusal(describeColumns(DS, sql, { timeoutMs: 30_000, fetch, physicalNames: ['t_gone'] }));
+    expect([error.status, error.code, error.message]).toEqual([400, 'undefined_table', 'relation "store.t_gone" does not exist']);
+    expect(error.offset).toBe(sql.indexOf('store'));
+  });
+
+  it('takes no other answer', async () => {
+    for (const answer of [json({}), json({ results: [] }), json(null), json({ results: [...settings, {}] }), () => new Response('x')]) {
+      const { fetch } = fake(answer);
+      expect((await refusal(describeColumns(DS, 'SELECT 1', { timeoutMs: 30_000, fetch }))).code).toBe('datasource_failed');
+    }
+  });
+});
+
+describe('a batch of small reads', () => {
+  it('is read-only, under the settings, values as text', async () => {
+    const { fetch, asked } = fake(json({ results: [result([], [['x']]), result([['n', 1700]], [['1.50']]), result([['b', 16]], [[null]])] }));
+    expect(await batch(DS, [{ sql: 'SELECT 1.50 AS n' }, { sql: 'SELECT $1::bool AS b', params: [null] }], { timeoutMs: 5000, fetch })).toEqual([
+      { columns: [{ name: 'n', type: 'numeric' }], rows: [['1.50']] },
+      { columns: [{ name: 'b', type: 'bool' }], rows: [[null]] },
+    ]);
+    expect(asked[0]?.body.queries?.[0]?.params.slice(0, 2)).toEqual(['statement_timeout', '5000']);
+    const headers = new Headers(asked[0]?.init.headers);
+    expect([headers.get('neon-batch-read-only'), headers.get('neon-raw-text-output')]).toEqual(['true', 'true']);
+  });
+});
+
+describe('type names', () => {
+  it("are PostgreSQL's", () => {
+    expect([16, 1016, 3802, 3807, 4451, 1_000_000].map(typeName)).toEqual(['bool', '_int8', 'jsonb', '_jsonb', 'int4multirange', 'oid:1000000']);
+  });
+});

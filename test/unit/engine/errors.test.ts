@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { DatasourceFault, faultOf, scrubber } from '../../../src/engine/errors.ts';
+
+const pg = (code: string | null, message: string, more: Record<string, unknown> = {}): string => JSON.stringify({ message, code, ...more });
+
+describe('what a datasource answers', () => {
+  for (const [code, status, name] of [
+    ['22012', 400, 'division_by_zero'],
+    ['22P02', 400, 'invalid_text_representation'],
+    ['22003', 400, 'numeric_value_out_of_range'],
+    ['21000', 400, 'cardinality_violation'],
+    ['42883', 400, 'undefined_function'],
+    ['42804', 400, 'datatype_mismatch'],
+    ['42803', 400, 'grouping_error'],
+    ['0A000', 400, 'feature_not_supported'],
+    ['54001', 400, 'statement_too_complex'],
+    ['23514', 400, 'check_violation'],
+    ['229ZZ', 400, 'sql_229zz'],
+    ['P0001', 400, 'raise_exception'],
+    ['42P01', 502, 'datasource_failed'],
+    ['42703', 502, 'datasource_failed'],
+    ['42501', 502, 'datasource_failed'],
+    ['53300', 502, 'datasource_failed'],
+    ['57P01', 502, 'datasource_failed'],
+    ['08006', 502, 'datasource_failed'],
+    ['28P01', 502, 'datasource_failed'],
+    ['XX000', 502, 'datasource_failed'],
+    ['40001', 502, 'datasource_failed'],
+    ['57014', 504, 'statement_timeout'],
+  ] as const) {
+    it(`SQLSTATE ${code} is ${status} ${name}`, () => {
+      const error = faultOf(400, pg(code, 'the message of t_secret', { position: '17' }), { physicalNames: ['t_secret'] });
+      expect([error.status, error.code]).toEqual([status, name]);
+      expect(`${error.message} ${error.hint}`).not.toContain('t_secret');
+      expect(error.cause).toBeInstanceOf(DatasourceFault);
+      expect(error.cause).toMatchObject({ sqlstate: code, position: 17, message: 'the message of t_secret' });
+    });
+  }
+
+  it('keeps the message of PostgreSQL and its hint', () => {
+    const error = faultOf(400, pg('42883', 'operator does not exist: text + integer', { hint: 'You might need to add explicit type casts.' }));
+    expect([error.message, error.hint]).toEqual(['operator does not exist: text + integer', 'You might need to add explicit type casts.']);
+  });
+
+  it("takes the missing field of a row for the caller's fault", () => {
+    expect(faultOf(400, pg('42703', 'could not identify column "x" in record data type')).status).toBe(400);
+  });
+
+  it("tells a missing table by name where the text is the modeller's own", () => {
+    const error = faultOf(400, pg('42P01', 'relation "m.t_gone" does not exist'), { ownText: true, physicalNames: ['t_gone'] });
+    expect([error.status, error.code, error.message]).toEqual([400, 'undefined_table', 'relation "m.t_gone" does not exist']);
+  });
+
+  for (const [what, status, body] of [
+    ['an error without SQLSTATE', 400, pg(null, 'password authentication failed for user secret')],
+    ['an error that is no JSON', 400, 'bad secret gateway'],
+    ['401', 401, '{"message":"secret"}'],
+    ['404', 404, 'secret'],
+    ['500', 500, 'secret'],
+    ['a redirect', 302, ''],
+    ['503 with a SQLSTATE', 503, pg('22012', 'secret')],
+  ] as const) {
+    it(`${what} is 502 without what was said`, () => {
+      const error = faultOf(status, body);
+      expect([error.status, error.code]).toEqual([502, 'datasource_failed']);
+      expect(`${error.message} ${error.hint}`).not.toContain('secret');
+    });
+  }
+
+  it('507 is a result that is too large', () => {
+    const error = faultOf(507, '{"message":"response is too large"}', { maxBytes: 50_000_000 });
+    expect([error.status, error.code, error.message]).toEqual([400, 'result_too_large', 'the result is larger than 50 MB']);
+  });
+});
+
+describe('taking physical names out of a message', () => {
+  const scrub = scrubber(['t_city', 'city_name', 'value', 'store', 'integer', 'a.b*c', '']);
+  for (const [message, wanted] of [
+    ['relation "t_city" does not exist', 'relation "…" does not exist'],
+    ['relation "T_CITY" does not exist', 'relation "…" does not exist'],
+    ['column t0.city_name does not exist', 'column t0.… does not exist'],
+    ['my_t_city and city_names stay', 'my_t_city and city_names stay'],
+    ['null value in column "value" of relation "store"', 'null value in column "…" of relation "…"'],
+    ['null value where a value is due', 'null value where a value is due'],
+    ['permission denied for schema store', 'permission denied for schema …'],
+    ['column store.x does not exist', 'column ….x does not exist'],
+    ['invalid input syntax for an integer: "abc"', 'invalid input syntax for an integer: "abc"'],
+    ['odd a.b*c here', 'odd … here'],
+  ] as const) {
+    it(message, () => expect(scrub(message)).toBe(wanted));
+  }
+
+  it('changes nothing where no name is known', () => expect(scrubber([])('relation "x"')).toBe('relation "x"'));
+});

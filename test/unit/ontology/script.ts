@@ -1,0 +1,58 @@
+/** Runs scripts of modelling statements on models, for the tests beside this file. */
+import { loadNodeParser } from '../../../src/cli/node-parser.ts';
+import { SvcError } from '../../../src/errors.ts';
+import { parseStatement } from '../../../src/language/classify.ts';
+import { createSqlReader } from '../../../src/language/expressions.ts';
+import { splitScript } from '../../../src/language/split.ts';
+import { type ApplyContext, applyStatement, type Finished, finish, Places } from '../../../src/ontology/apply.ts';
+import { EMPTY_MODEL, type Model } from '../../../src/ontology/model.ts';
+
+const parser = await loadNodeParser();
+
+export const contextOf = (product = 'svc'): ApplyContext => ({
+  ...createSqlReader(parser, product),
+  ontology: 'zoo',
+  datasources: ['main', 'archive'],
+  activeDatasource: 'main',
+  product,
+  places: new Places(),
+});
+
+/** Applies a script and ends it. */
+export function run(script: string, before: Model = EMPTY_MODEL, product = 'svc'): Finished {
+  const context = contextOf(product);
+  let model = before;
+  for (const source of splitScript(script)) {
+    const statement = parseStatement(source);
+    switch (statement.kind) {
+      case 'create_property':
+      case 'create_measure':
+      case 'create_concept':
+      case 'create_mapping':
+      case 'create_view':
+      case 'alter_tag':
+      case 'alter_ontology':
+      case 'drop':
+        model = applyStatement(model, statement, context);
+        break;
+      default:
+        throw new Error(`${statement.kind} is not for a model`);
+    }
+  }
+  return finish(before, model, context);
+}
+
+/** The error of a script in which «marks» stand round the place that it must point at: `code: message`, and ` (elsewhere: n)` where it points at another one. */
+export function faultOf(marked: string, before?: Model): string {
+  const [head = '', inside, tail = ''] = marked.split(/[«»]/);
+  try {
+    run(head + (inside ?? '') + tail, before);
+  } catch (e) {
+    if (!(e instanceof SvcError)) throw e;
+    if (e.status !== 400) throw new Error(`status ${e.status}`);
+    const at = e.offset ?? -1;
+    const there = inside === undefined ? at >= 0 : at >= head.length && at < head.length + inside.length;
+    return `${e.code}: ${e.message}${there ? '' : ` (elsewhere: ${at})`}`;
+  }
+  return 'no error';
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { comparable, findType, parseType } from '../../../src/ontology/types.ts';
+
+describe('types', () => {
+  it.each([
+    ['string', 'string', 'text'],
+    ['INT', 'integer', 'integer'],
+    ['Integer', 'integer', 'integer'],
+    ['bigint', 'bigint', 'bigint'],
+    ['smallint', 'smallint', 'smallint'],
+    ['float', 'float', 'double precision'],
+    ['double', 'double', 'double precision'],
+    ['decimal', 'decimal', 'numeric'],
+    ['decimal ( 10 , 2 )', 'decimal(10,2)', 'numeric(10,2)'],
+    ['DECIMAL(7)', 'decimal(7)', 'numeric(7)'],
+    ['boolean', 'boolean', 'boolean'],
+    ['date', 'date', 'date'],
+    ['time', 'time', 'time'],
+    ['timestamp', 'timestamp', 'timestamp'],
+    ['timestamptz', 'timestamptz', 'timestamptz'],
+    ['datetime', 'datetime', 'timestamp'],
+    ['json', 'json', 'jsonb'],
+    ['uuid', 'uuid', 'uuid'],
+  ])('%s is %s, in PostgreSQL %s', (written, name, sql) => {
+    expect(findType(written)).toMatchObject({ name, sql });
+  });
+
+  it.each(['strng', '', 'text', 'decimal(0)', 'decimal(2,3)', 'decimal(1001)', 'integer(4)', 'constructor', '__proto__', 'string[]'])(
+    '%j is none',
+    (written) => {
+      expect(findType(written)).toBeUndefined();
+    },
+  );
+
+  it('names the nearest type, or what other systems call it', () => {
+    expect(() => parseType('strng', 7)).toThrow(
+      expect.objectContaining({ code: 'unknown_type', offset: 7, message: 'unknown type `strng`; did you mean `string`?' }),
+    );
+    expect(() => parseType('VARCHAR(20)')).toThrow(/did you mean `string`/);
+  });
+
+  it('knows what can be compared', () => {
+    expect([
+      comparable('bigint', 'decimal(10,2)'),
+      comparable('date', 'timestamptz'),
+      comparable('date', 'bigint'),
+      comparable('string', 'uuid'),
+      comparable('json', 'json'),
+    ]).toEqual([true, true, false, false, false]);
+  });
+});

@@ -1,0 +1,28 @@
+/** A database with a catalog and one table to map, for the tests that run inside the Workers runtime. */
+import type { TestProject } from 'vitest/node';
+import { migrate, runOverHttp } from '../../dev/migrate.ts';
+import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
+import { startLocalPostgres } from '../../dev/testing.ts';
+import { createToken } from '../../src/auth/tokens.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    catalogUrl: string;
+    datasource: string;
+    adminToken: string;
+    strangersToken: string;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const database = await startLocalPostgres();
+  await migrate(runOverHttp(database.connectionString(CATALOG_OWNER), database.endpoint));
+  await database.exec('CREATE SCHEMA zoo');
+  await database.exec('CREATE TABLE zoo.t_animal (no bigint PRIMARY KEY, called text, weight numeric)');
+  await database.exec("INSERT INTO zoo.t_animal VALUES (1, 'Ada', 12.50), (2, 'B\u00e4r', 9007199254740993), (3, NULL, NULL)");
+  project.provide('catalogUrl', database.secret(CATALOG_OWNER));
+  project.provide('datasource', database.secret(READER));
+  project.provide('adminToken', createToken());
+  project.provide('strangersToken', createToken());
+  return () => database.close();
+}
