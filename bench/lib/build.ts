@@ -1,0 +1,88 @@
+/** The scripts that are measured: the service as it would be deployed, and the benches' own small Workers. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+
+export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+const OUT = join(PROJECT, 'dist', 'bench');
+
+/** What a Worker runs under, as wrangler.toml has it. */
+export const COMPATIBILITY = {
+  compatibilityDate: '2026-08-15',
+  compatibilityFlags: ['nodejs_compat', 'nodejs_compat_do_not_populate_process_env', 'enable_request_signal'],
+};
+
+/** One module of a script, as Miniflare takes it. */
+export interface Module {
+  type: 'ESModule' | 'CompiledWasm';
+  path: string;
+  contents: Uint8Array<ArrayBuffer>;
+}
+
+/** A built script: its modules, the main one first. */
+export interface Script {
+  modulesRoot: string;
+  modules: Module[];
+}
+
+/** The service, built by `wrangler deploy --dry-run`. */
+export async function buildService(): Promise<Script> {
+  const dir = join(OUT, 'service');
+  await rm(dir, { recursive: true, force: true });
+  await mkdir(dir, { recursive: true });
+  const wrangler = join(dirname(createRequire(import.meta.url).resolve('wrangler/package.json')), 'bin', 'wrangler.js');
+  const path = [join(PROJECT, 'node_modules', '.bin'), process.env.PATH].join(process.platform === 'win32' ? ';' : ':');
+  const options = { cwd: PROJECT, stdio: 'pipe' as const, env: { ...process.env, PATH: path, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' } };
+  try {
+    execFileSync(process.execPath, [wrangler, 'deploy', '--dry-run', '--outdir', dir], options);
+  } catch (error) {
+    throw new Error(`the service cannot be built: ${String((error as { stderr?: unknown }).stderr ?? error).slice(0, 2000)}`);
+  }
+  return await readScript(dir, 'index.js');
+}
+
+/** A Worker of `bench/worker/`. */
+export async function buildBenchWorker(name: string): Promise<Script> {
+  const dir = join(OUT, name);
+  await rm(dir, { recursive: true, force: true });
+  const grammar: Plugin = {
+    name: 'grammar',
+    setup: (b) => {
+      b.onResolve({ filter: /libpg-query\.wasm$/ }, () => ({ path: './libpg-query.wasm', external: true }));
+      b.onResolve({ filter: /^node:/ }, ({ path }) => ({ path, external: true }));
+    },
+  };
+  const result = await build({
+    entryPoints: [join(PROJECT, 'bench', 'worker', `${name}.ts`)],
+    outfile: join(dir, 'index.js'),
+    bundle: true,
+    format: 'esm',
+    target: 'es2024',
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['cloudflare:*'],
+    plugins: [grammar],
+    metafile: true,
+    logLevel: 'silent',
+  });
+  const script = await readScript(dir, 'index.js');
+  if (Object.values(result.metafile.outputs).some((o) => o.imports.some((i) => i.path.endsWith('.wasm')))) {
+    const contents = new Uint8Array(await readFile(join(PROJECT, 'dist', 'parser', 'libpg-query.wasm')));
+    script.modules.push({ type: 'CompiledWasm', path: join(dir, 'libpg-query.wasm'), contents });
+  }
+  return script;
+}
+
+async function readScript(dir: string, main: string): Promise<Script> {
+  const names = (await readdir(dir)).filter((n) => /\.(js|wasm)$/.test(n)).sort((a, b) => Number(b === main) - Number(a === main));
+  const modules = names.map(
+    async (name): Promise<Module> => ({
+      type: name.endsWith('.wasm') ? 'CompiledWasm' : 'ESModule',
+      path: join(dir, name),
+      contents: new Uint8Array(await readFile(join(dir, name))),
+    }),
+  );
+  return { modulesRoot: dir, modules: await Promise.all(modules) };
+}

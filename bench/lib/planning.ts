@@ -1,0 +1,47 @@
+/** Planning as a request meets it: in Node and, in `bench/worker/plan.ts`, in workerd. */
+import { graphOf } from '../../examples/world/graph.ts';
+import { parseStatement } from '../../src/language/classify.ts';
+import type { SqlParser } from '../../src/language/parser.ts';
+import { splitScript } from '../../src/language/split.ts';
+import type { ReadStatement } from '../../src/language/statements.ts';
+import type { Graph } from '../../src/ontology/graph.ts';
+import { planSelect } from '../../src/planner/index.ts';
+import type { Session } from '../../src/service/changes.ts';
+import { prepareRead } from '../../src/service/read.ts';
+
+/** `cold`: the text has not been seen. `warm`: it has, so that the service's cache of plans has it; with what comes before. */
+export interface Planning {
+  readonly parse: (text: string) => unknown;
+  readonly cold: (text: string) => unknown;
+  readonly warm: (text: string) => Promise<unknown>;
+}
+
+export const planContext = (graph: Graph, parser: SqlParser) => ({ graph, parser, product: 'svc', activeDatasource: 'main' });
+
+/** The ways to plan over the sample graph's model. */
+export function planning(model: string, parser: SqlParser): Planning {
+  const graph = graphOf(model, 'world', parser);
+  const context = planContext(graph, parser);
+  const session = fakeSession(parser);
+  return {
+    parse: (text) => parser.parse(text),
+    cold: (text) => planSelect(context, { text, offset: 0 }),
+    warm: async (text) => {
+      for (const source of splitScript(text)) await prepareRead(session, parseStatement(source) as ReadStatement, graph, true);
+    },
+  };
+}
+
+/** As much of an administrator's request as `prepareRead` looks at. */
+function fakeSession(parser: SqlParser): Session {
+  const row = { name: 'world', key: 'world', version: 'v', allowedFunctions: null, datasources: ['main'], active: 'main' };
+  const config = { product: 'svc', datasourceSecrets: { DATASOURCE_MAIN: 'postgres://u:p@h.example/d' } };
+  const snapshot = { ontologies: [row], datasources: [{ name: 'main', key: 'main', type: 'postgres', secret: 'DATASOURCE_MAIN' }], agents: [] };
+  const principal = { name: 'admin', isAdmin: true, roles: [], grants: [] };
+  return {
+    request: { runtime: { parser, config } },
+    script: { limit: null, datasource: null },
+    caller: { principal, snapshot },
+    draft: { name: 'world', version: 'v', changed: false, row },
+  } as unknown as Session;
+}

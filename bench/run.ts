@@ -1,0 +1,44 @@
+/**
+ * `npm run bench [-- a b c d nested tpch fanout scale tpch-1]`: measures on the built script in workerd and prints tables with ratios. Whoever reads
+ * them should look at the ratios: both sides of each were measured in turn, on the same machine, in the same minutes.
+ */
+import { cpus } from 'node:os';
+import { closeConnections, closeDatabase } from './lib/stack.ts';
+
+/** `named`: runs only where it is named. */
+const SECTIONS: Readonly<Record<string, { what: string; load: () => Promise<{ run: () => Promise<void> }>; named?: boolean }>> = {
+  a: { what: 'service against the bare driver', load: () => import('./sections/a-driver.ts') },
+  b: { what: 'planning against parsing', load: () => import('./sections/b-plan.ts') },
+  c: { what: 'generated against hand-written SQL', load: () => import('./sections/c-sql.ts') },
+  d: { what: 'size and start of the script', load: () => import('./sections/d-script.ts') },
+  nested: { what: 'nested results and formats against flat rows', load: () => import('./sections/nested.ts') },
+  tpch: { what: 'the queries of TPC-H against SQL by hand', load: () => import('./sections/tpch.ts') },
+  fanout: { what: 'aggregates of several levels against pre-aggregation by hand', load: () => import('./sections/fanout.ts') },
+  scale: { what: 'a model of 2,000 concepts against one of 20', load: () => import('./sections/scale.ts') },
+  'tpch-1': { what: 'TPC-H at scale 1', load: () => import('./sections/tpch-1.ts'), named: true },
+};
+
+const wanted = process.argv.slice(2).length > 0 ? process.argv.slice(2) : Object.keys(SECTIONS).filter((name) => !SECTIONS[name]?.named);
+const unknown = wanted.filter((name) => !(name in SECTIONS));
+if (unknown.length > 0) {
+  console.error(
+    `npm run bench: there is no section ${unknown.join(', ')}; there are ${Object.entries(SECTIONS)
+      .map(([k, s]) => `${k} (${s.what})`)
+      .join(', ')}`,
+  );
+  process.exit(1);
+}
+
+console.log(`Node ${process.versions.node}, ${cpus().length} processors`);
+let failed = false;
+for (const name of wanted) {
+  try {
+    await (await SECTIONS[name]!.load()).run();
+  } catch (error) {
+    failed = true;
+    console.error(`\nsection ${name} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  }
+}
+closeConnections();
+await closeDatabase();
+process.exitCode = failed ? 1 : 0;

@@ -1,0 +1,79 @@
+/** (b) Planning against parsing the same text, in Node and in workerd. */
+import { worldModel } from '../../examples/world/graph.ts';
+import { QUESTIONS } from '../../examples/world/questions.ts';
+import { loadNodeParser } from '../../src/cli/node-parser.ts';
+import { buildBenchWorker } from '../lib/build.ts';
+import { interleaved, median, ratio, us } from '../lib/measure.ts';
+import { planning } from '../lib/planning.ts';
+import { post, startScripts } from '../lib/stack.ts';
+import { note, table } from '../lib/table.ts';
+
+type Figures = Record<'parse' | 'cold' | 'warm', number>;
+
+export async function run(): Promise<void> {
+  const model = await worldModel();
+  report('Node', await inNode(model));
+  report('workerd', await inWorkerd(model));
+  note('Cold: a text that has not been seen, over a model that has. Warm: the text again, from splitting the script to the plan in the cache.');
+}
+
+function report(runtime: string, figures: readonly Figures[]): void {
+  const rows = figures.map((f, i) => figuresRow(`${i + 1}. ${shortened(QUESTIONS[i]?.question ?? '')}`, f));
+  const middle = (key: keyof Figures): number => median(figures.map((f) => f[key]));
+  rows.push(figuresRow('median', { parse: middle('parse'), cold: middle('cold'), warm: middle('warm') }));
+  table(`(b) planning against parsing the same text, ${runtime}`, ['question of docs/world.md', 'parse', 'cold', 'warm', 'cold / parse'], rows);
+}
+
+const figuresRow = (name: string, f: Figures): string[] => [name, us(f.parse), us(f.cold), us(f.warm), ratio(f.cold, f.parse)];
+const shortened = (text: string): string => (text.length > 50 ? `${text.slice(0, 47)}...` : text);
+
+async function inNode(model: string): Promise<Figures[]> {
+  const { parse, cold, warm } = planning(model, await loadNodeParser());
+  const each = async (step: () => unknown): Promise<number> => {
+    const start = performance.now();
+    for (let i = 0; i < 20; i++) step();
+    return (performance.now() - start) / 20;
+  };
+  const eachAwaited = async (step: () => Promise<unknown>): Promise<number> => {
+    const start = performance.now();
+    for (let i = 0; i < 20; i++) await step();
+    return (performance.now() - start) / 20;
+  };
+  // The code is to be compiled by the time that it is measured, as in an isolate that has lived a while.
+  for (let i = 0; i < 100; i++) for (const { sql } of QUESTIONS) cold(sql);
+  const figures: Figures[] = [];
+  for (const { sql } of QUESTIONS) {
+    const took = await interleaved(
+      { parse: () => each(() => parse(sql)), cold: () => each(() => cold(sql)), warm: () => eachAwaited(() => warm(sql)) },
+      30,
+      10,
+    );
+    figures.push({ parse: median(took.parse), cold: median(took.cold), warm: median(took.warm) });
+  }
+  return figures;
+}
+
+async function inWorkerd(model: string): Promise<Figures[]> {
+  const running = await startScripts({ plan: { script: await buildBenchWorker('plan') } });
+  try {
+    const url = running.urls.plan as string;
+    await post(url, { what: 'model', text: model, n: 1 });
+    const n = 100;
+    for (const { sql } of QUESTIONS) await post(url, { what: 'cold', text: sql, n });
+    const figures: Figures[] = [];
+    for (const { sql } of QUESTIONS) {
+      // Timers may stand still inside a Worker, so requests of none and of many runs are timed from outside.
+      const task = (what: keyof Figures, times: number) => async () => {
+        const start = performance.now();
+        await post(url, { what, text: sql, n: times });
+        return performance.now() - start;
+      };
+      const took = await interleaved({ nothing: task('parse', 0), parse: task('parse', n), cold: task('cold', n), warm: task('warm', n) }, 15, 4);
+      const each = (samples: readonly number[]): number => Math.max(0, median(samples) - median(took.nothing)) / n;
+      figures.push({ parse: each(took.parse), cold: each(took.cold), warm: each(took.warm) });
+    }
+    return figures;
+  } finally {
+    await running.stop();
+  }
+}

@@ -1,0 +1,59 @@
+/** (c) The SQL that the planner writes against SQL written by hand, inside PostgreSQL. */
+import { READER } from '../../dev/roles.ts';
+import { graphOf, worldModel } from '../../examples/world/graph.ts';
+import { QUESTIONS } from '../../examples/world/questions.ts';
+import { loadNodeParser } from '../../src/cli/node-parser.ts';
+import { planSelect } from '../../src/planner/index.ts';
+import { interleaved, median, ms, ratio } from '../lib/measure.ts';
+import { type WorldDatabase, worldDatabase } from '../lib/stack.ts';
+import { note, table } from '../lib/table.ts';
+
+const ROUNDS = 15;
+
+/** Planning and execution of one statement, in milliseconds, as PostgreSQL tells them; execution alone goes to `executions`. */
+async function explained({ local }: WorldDatabase, sql: string, params: readonly unknown[], executions: number[] = []): Promise<number> {
+  const [row] = await local.exec(`EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${sql}`, [...params], READER);
+  const [plan] = Object.values(row ?? {})[0] as [{ 'Planning Time': number; 'Execution Time': number }];
+  executions.push(plan['Execution Time']);
+  return plan['Planning Time'] + plan['Execution Time'];
+}
+
+export async function run(): Promise<void> {
+  const database = await worldDatabase();
+  const parser = await loadNodeParser();
+  const context = { graph: graphOf(await worldModel(), 'world', parser), parser, product: 'svc', activeDatasource: 'main' };
+  const rows: string[][] = [];
+  const ratios: Record<'json' | 'plain' | 'execution', number[]> = { json: [], plain: [], execution: [] };
+  for (const [i, { question, sql, byHand }] of QUESTIONS.entries()) {
+    const name = `${i + 1}. ${question.length > 50 ? `${question.slice(0, 47)}...` : question}`;
+    const plan = planSelect(context, { text: sql, offset: 0 });
+    const executed = { generated: [] as number[], json: [] as number[] };
+    const variants = {
+      generated: () => explained(database, plan.sql, plan.params, executed.generated),
+      json: () => explained(database, `SELECT to_json(q) FROM (${byHand}) q`, [], executed.json),
+      plain: () => explained(database, byHand, []),
+    };
+    const took = await interleaved(variants, ROUNDS, 3);
+    const [generated, json, plain] = [median(took.generated), median(took.json), median(took.plain)];
+    ratios.json.push(generated / json);
+    ratios.plain.push(generated / plain);
+    const execution = median(executed.generated) / median(executed.json);
+    ratios.execution.push(execution);
+    rows.push([name, ms(plain), ms(json), ms(generated), ratio(generated, json), ratio(generated, plain), ratio(execution, 1)]);
+  }
+  rows.push([
+    'median of the ratios',
+    '',
+    '',
+    '',
+    `x${median(ratios.json).toFixed(2)}`,
+    `x${median(ratios.plain).toFixed(2)}`,
+    `x${median(ratios.execution).toFixed(2)}`,
+  ]);
+  table(
+    `(c) generated SQL against hand-written SQL, planning and execution, ${database.name}`,
+    ['question of docs/world.md', 'by hand', 'by hand, rows as JSON', 'generated', 'to JSON', 'to plain', 'to JSON, execution alone'],
+    rows,
+  );
+  note('Generated SQL gives each row as JSON; so does the second column, by to_json round the statement written by hand.');
+}

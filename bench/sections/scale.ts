@@ -1,0 +1,81 @@
+/** (scale) A model of 2,000 concepts and 20,000 properties against one of 20: planning, memory, loading. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { loadNodeParser } from '../../src/cli/node-parser.ts';
+import { compile } from '../../src/ontology/compile.ts';
+import type { Graph } from '../../src/ontology/graph.ts';
+import type { Model } from '../../src/ontology/model.ts';
+import { planSelect } from '../../src/planner/index.ts';
+import { LARGE_QUERIES, largeModel } from '../lib/large-model.ts';
+import { interleaved, median, ms, ratio, timed, us } from '../lib/measure.ts';
+import { planContext } from '../lib/planning.ts';
+import { note, table } from '../lib/table.ts';
+
+const PROPERTIES = 10;
+const MIB = 1024 * 1024;
+const mib = (bytes: number): string => `${(Math.max(0, bytes) / MIB).toFixed(2)} MiB`;
+
+export async function run(): Promise<void> {
+  const parser = await loadNodeParser();
+  const texts = { small: JSON.stringify(largeModel(20, PROPERTIES)), large: JSON.stringify(largeModel(2000, PROPERTIES)) };
+  const graphOf = (text: string): Graph => compile(JSON.parse(text) as Model, 'scale');
+  const plan = (graph: Graph, text: string) => planSelect(planContext(graph, parser), { text, offset: 0 });
+  const graphs = { small: graphOf(texts.small), large: graphOf(texts.large) };
+
+  // the code is to be compiled by the time that it is measured
+  for (const [name, query] of Object.entries(LARGE_QUERIES)) {
+    if (plan(graphs.small, query).sql !== plan(graphs.large, query).sql) throw new Error(`the plans of ${name} differ`);
+    for (let i = 0; i < 500; i++) for (const graph of [graphs.small, graphs.large]) plan(graph, query);
+  }
+  const rows: string[][] = [];
+  for (const [name, query] of Object.entries(LARGE_QUERIES)) {
+    const each = (graph: Graph) => async (): Promise<number> => (await timed(() => Array.from({ length: 5 }, () => plan(graph, query)))) / 5;
+    const took = await interleaved({ small: each(graphs.small), large: each(graphs.large) }, 200, 20);
+    rows.push([name, us(median(took.small)), us(median(took.large)), ratio(median(took.large), median(took.small))]);
+  }
+  table('(scale) planning a query that has not been seen', ['query', '20 concepts', '2,000 concepts', 'ratio'], rows);
+
+  const first = (text: string) => (): Promise<number> => timed(() => plan(graphOf(text), LARGE_QUERIES.path));
+  const load = (text: string) => (): Promise<number> => timed(() => JSON.parse(text));
+  const took = await interleaved(
+    { loadSmall: load(texts.small), loadLarge: load(texts.large), firstSmall: first(texts.small), firstLarge: first(texts.large) },
+    10,
+    3,
+  );
+  const memory = { small: heapOf(texts.small, plan), large: heapOf(texts.large, plan) };
+  const sized = (what: string, of: (size: 'small' | 'large') => string): string[] => [what, of('small'), of('large')];
+  table(
+    '(scale) the model in memory',
+    ['', '20 concepts', '2,000 concepts'],
+    [
+      sized('JSON as the catalog keeps it', (s) => mib(Buffer.byteLength(texts[s]))),
+      sized('heap: the parsed model', (s) => mib(memory[s].model)),
+      sized('heap: with its graph, one query planned', (s) => mib(memory[s].planned)),
+      sized('heap: with its graph, a query of each concept planned', (s) => mib(memory[s].all)),
+      sized('reading the JSON', (s) => ms(median(s === 'small' ? took.loadSmall : took.loadLarge))),
+      sized('reading, making the graph and planning the first query', (s) => ms(median(s === 'small' ? took.firstSmall : took.firstLarge))),
+    ],
+  );
+  note('Aims: planning x1.20, less than 12 MiB of heap with one query planned.');
+}
+
+/** Bytes of heap that a model keeps, each more than what was there before. */
+function heapOf(text: string, plan: (graph: Graph, text: string) => unknown): { model: number; planned: number; all: number } {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const used = (): number => {
+    collect();
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = used();
+  const model = JSON.parse(text) as Model;
+  const parsed = used() - before;
+  const graph = compile(model, 'scale');
+  plan(graph, LARGE_QUERIES.path);
+  const planned = used() - before;
+  for (const concept of graph.concepts) plan(graph, `SELECT entity_id, entity_label FROM esvc.${concept.name} LIMIT 1`);
+  const all = used() - before;
+  if (graph.model !== model) throw new Error('the model was let go');
+  return { model: parsed, planned, all };
+}

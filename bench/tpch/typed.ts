@@ -1,0 +1,22 @@
+/** The types of mapped columns, which the service asks the datasource for when a mapping is made. */
+
+import { compile } from '../../src/ontology/compile.ts';
+import type { Graph } from '../../src/ontology/graph.ts';
+
+/** What `pg` and PGlite answer alike. */
+export interface Answer {
+  readonly rows: readonly Record<string, unknown>[];
+  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
+}
+
+/** The graph with PostgreSQL's types of all mapped columns. */
+export async function withColumnTypes(graph: Graph, query: (sql: string) => Promise<Answer>): Promise<Graph> {
+  const { rows } = await query('SELECT oid::integer AS oid, typname::text AS name FROM pg_type');
+  const types = new Map(rows.map((r) => [r.oid as number, r.name as string]));
+  const mappings = [];
+  for (const mapping of graph.model.mappings) {
+    const { fields } = await query(`SELECT * FROM (${mapping.sql}) m LIMIT 0`);
+    mappings.push({ ...mapping, columns: fields.map((f) => ({ name: f.name, type: types.get(f.dataTypeID) ?? 'text' })) });
+  }
+  return compile({ ...graph.model, mappings }, graph.ontology);
+}
