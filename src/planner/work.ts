@@ -4,6 +4,7 @@ import type { SqlParser } from '../language/parser.ts';
 import { parsePrepared, prepareSelect } from '../language/prepare.ts';
 import type { Graph } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
+import type { Access } from './access.ts';
 import { guardSelect, isVolatileFunction } from './guard/index.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
 import { printSelect } from './print.ts';
@@ -23,6 +24,8 @@ export interface PlanContext {
   readonly systemTable?: (name: string) => SystemTable | undefined;
   /** Their names, for messages. */
   readonly systemTables?: readonly string[];
+  /** The policies in force for the caller; undefined: none are. */
+  readonly access?: Access | undefined;
 }
 
 /** A system table as the service hands it over: columns with PostgreSQL types, rows as one JSON array of objects. */
