@@ -1,0 +1,88 @@
+/** CREATE and DROP DATASOURCE, and what attaches them to ontologies. */
+import { can, canSee } from '../../auth/grants.ts';
+import * as catalog from '../../catalog/changes.ts';
+import { isDatasourceSecret } from '../../config.ts';
+import { badRequest, forbidden } from '../../errors.ts';
+import type { AlterOntologyDatasource, CreateDatasource, DropDatasource } from '../../language/statements.ts';
+import { fold } from '../../ontology/names.ts';
+import { Draft } from '../draft.ts';
+import { datasourceInStatement, lacks, quoted } from '../lookup.ts';
+import { type Changing, checkName, type Done, done, exists, optionsOf } from './context.ts';
+
+export async function createDatasource(ctx: Changing, statement: CreateDatasource): Promise<Done> {
+  const { name, type, secret } = statement;
+  if (!ctx.principal.isAdmin) throw forbidden('forbidden', 'CREATE DATASOURCE is for administrators', { offset: statement.source.offset });
+  checkName(name, 'datasource');
+  if (!/^postgres(ql)?$/i.test(type.text))
+    throw badRequest('unknown_type', `unknown type of datasource ${quoted(type.text)}; there is \`postgres\``, { offset: type.offset });
+  if (!isDatasourceSecret(secret.text)) {
+    throw badRequest('bad_secret', 'SECRET names a variable that begins with DATASOURCE_', { offset: secret.offset, hint: 'Capitals, digits and _ only' });
+  }
+  if (ctx.session.request.runtime.config.datasourceSecrets[secret.text] === undefined) {
+    throw badRequest('secret_not_set', `the variable ${secret.text} is not set`, {
+      offset: secret.offset,
+      hint: 'The operator of the service has to set it',
+    });
+  }
+  const old = ctx.caller.snapshot.datasources.find((d) => d.key === fold(name.text));
+  if (old !== undefined && !statement.replace) throw exists('datasource', name);
+  const row = { name: old?.name ?? name.text, type: 'postgres', secret: secret.text, options: optionsOf(statement.options) };
+  const list = ctx.caller.snapshot.datasources as { id: string; name: string; key: string; type: string; secret: string }[];
+  if (old === undefined) list.push({ ...row, id: '', key: fold(name.text) });
+  const calls = old === undefined ? catalog.createDatasource(row) : catalog.replaceDatasource(old.id, row);
+  return done(calls, { datasource: row.name, type: row.type, secret: row.secret });
+}
+
+export async function dropDatasource(ctx: Changing, { name, source }: DropDatasource): Promise<Done> {
+  const row = datasourceInStatement(ctx.caller, name);
+  if (!can(ctx.principal, 'edit', ['datasource', row.name])) throw lacks('EDIT', `datasource.${row.name}`, source.offset);
+  const users = ctx.caller.snapshot.ontologies.filter((o) => o.datasources.includes(row.key));
+  if (users.length > 0) {
+    const seen = users.filter((o) => canSee(ctx.principal, ['ontology', o.name])).map((o) => quoted(o.name));
+    throw badRequest('in_use', `the datasource ${quoted(row.name)} is attached to ${seen.length > 0 ? seen.join(', ') : 'an ontology'}`, {
+      offset: name.offset,
+      hint: 'ALTER ONTOLOGY n REMOVE DATASOURCE d first',
+    });
+  }
+  const { datasources } = ctx.caller.snapshot;
+  (datasources as unknown[]).splice(datasources.indexOf(row), 1);
+  return done(catalog.dropDatasource(row.name), { datasource: row.name, dropped: true });
+}
+
+export async function alterDatasource(ctx: Changing, statement: AlterOntologyDatasource): Promise<Done> {
+  const { name, action } = statement;
+  const row = ctx.ontology(name);
+  if (!can(ctx.principal, 'edit', ['ontology', row.name])) throw lacks('EDIT', `ontology.${row.name}`, statement.source.offset);
+  const datasource = datasourceInStatement(ctx.caller, statement.datasource);
+  if (!can(ctx.principal, 'edit', ['datasource', datasource.name])) throw lacks('EDIT', `datasource.${datasource.name}`, statement.datasource.offset);
+  const attached = row.datasources.includes(datasource.key);
+  const fail = (code: string, message: string) => badRequest(code, message, { offset: statement.datasource.offset });
+  if (action === 'add' && attached) throw fail('exists', `the datasource ${quoted(datasource.name)} is attached to ${quoted(row.name)} already`);
+  if (action !== 'add' && !attached) throw fail('unknown_datasource', `the datasource ${quoted(datasource.name)} is not attached to ${quoted(row.name)}`);
+  const draft = ctx.session.draft?.row.key === row.key ? ctx.session.draft : undefined;
+  let { datasources, active } = row;
+  if (action === 'add') {
+    datasources = [...datasources, datasource.key];
+    active ??= datasource.key;
+  } else if (action === 'activate') active = datasource.key;
+  else {
+    if (row.active === datasource.key && datasources.length > 1)
+      throw fail('in_use', `the datasource ${quoted(datasource.name)} is the active one; activate another one first`);
+    const users = (draft ?? (await Draft.open(ctx.session.request.runtime, ctx.caller, row))).users(datasource.name);
+    if (users.length > 0)
+      throw fail(
+        'in_use',
+        `the datasource ${quoted(datasource.name)} is used by ${users.slice(0, 5).join(', ')}${users.length > 5 ? ` and ${users.length - 5} more` : ''}`,
+      );
+    datasources = datasources.filter((d) => d !== datasource.key);
+    if (active === datasource.key) active = null;
+  }
+  const calls = {
+    add: () => catalog.attachDatasource(row.id, datasource.key, row.active === null),
+    remove: () => catalog.detachDatasource(row.id, datasource.key),
+    activate: () => catalog.activateDatasource(row.id, datasource.key),
+  }[action]();
+  Object.assign(row, { datasources, active });
+  draft?.withDatasources(datasources, active);
+  return done(calls, { ontology: row.name, datasource: datasource.name, action });
+}

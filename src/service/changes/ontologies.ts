@@ -1,0 +1,33 @@
+/** CREATE ONTOLOGY and DROP ONTOLOGY. */
+import { can } from '../../auth/grants.ts';
+import * as catalog from '../../catalog/changes.ts';
+import type { OntologyRow } from '../../catalog/snapshot.ts';
+import { badRequest } from '../../errors.ts';
+import type { CreateOntology, DropOntology } from '../../language/statements.ts';
+import { fold } from '../../ontology/names.ts';
+import { Draft } from '../draft.ts';
+import { lacks, quoted } from '../lookup.ts';
+import { type Changing, checkName, type Done, done, exists } from './context.ts';
+
+export async function createOntology(ctx: Changing, statement: CreateOntology): Promise<Done> {
+  const { name } = statement;
+  ctx.mayCreate('ontology', statement.source.offset);
+  checkName(name, 'ontology');
+  if (fold(name.text) === 'system_db')
+    throw badRequest('reserved_name', `${quoted(name.text)} stands for no ontology and cannot be the name of one`, { offset: name.offset });
+  if (ctx.caller.snapshot.ontologies.some((o) => o.key === fold(name.text))) throw exists('ontology', name);
+  const draft = Draft.create(ctx.session.request.runtime, ctx.caller, name.text, statement.description, statement.source.text);
+  (ctx.caller.snapshot.ontologies as OntologyRow[]).push(draft.row);
+  const calls = [...ctx.own(['ontology', name.text])];
+  if (!ctx.session.entered(draft)) calls.unshift(...((await draft.write())?.calls ?? []));
+  return { calls, rows: () => [{ ontology: name.text, version: draft.version }] };
+}
+
+export async function dropOntology(ctx: Changing, { name, source }: DropOntology): Promise<Done> {
+  const row = ctx.ontology(name);
+  if (!can(ctx.principal, 'edit', ['ontology', row.name])) throw lacks('EDIT', `ontology.${row.name}`, source.offset);
+  const { ontologies } = ctx.caller.snapshot;
+  (ontologies as OntologyRow[]).splice(ontologies.indexOf(row), 1);
+  ctx.session.left(row);
+  return done(catalog.dropOntology(row.id, row.name), { ontology: row.name, dropped: true });
+}

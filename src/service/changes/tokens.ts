@@ -1,0 +1,31 @@
+/** CREATE TOKEN. */
+import { can } from '../../auth/grants.ts';
+import { createToken as newToken, sha256 } from '../../auth/tokens.ts';
+import * as catalog from '../../catalog/changes.ts';
+import { badRequest } from '../../errors.ts';
+import type { CreateToken } from '../../language/statements.ts';
+import { lacks } from '../lookup.ts';
+import { type Changing, type Done, done } from './context.ts';
+
+export async function createToken(ctx: Changing, { user: name, expires, source }: CreateToken): Promise<Done> {
+  const user = await ctx.user(name);
+  if (!can(ctx.principal, 'edit', ['user', user.name])) throw lacks('EDIT', `user.${user.name}`, source.offset);
+  const { runtime } = ctx.session.request;
+  let at = runtime.now() + runtime.config.apiTokenTtlDays * 86_400_000;
+  if (expires !== null) {
+    const time = await catalog.parseTime(ctx.db, expires.text);
+    if (time === undefined)
+      throw badRequest('bad_time', 'EXPIRES needs a point in time', { offset: expires.offset, hint: "e.g. EXPIRES '2031-02-03T04:05:06Z'" });
+    if (time <= runtime.now()) throw badRequest('bad_time', 'EXPIRES lies in the past', { offset: expires.offset });
+    at = time;
+  }
+  const token = newToken();
+  const id = crypto.randomUUID();
+  const end = new Date(at).toISOString();
+  return done(catalog.createToken({ id, userId: user.id, hash: await sha256(token), label: null, expires: end }), {
+    token_id: id,
+    user: user.name,
+    token,
+    expires: end,
+  });
+}
