@@ -66,18 +66,26 @@ function integer(text: string, bits: bigint): TypedValue | undefined {
   return n >= -(1n << bits) && n < 1n << bits ? same(String(n)) : undefined;
 }
 
-const NUMBER = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d{1,6}))?$/;
+const NUMBER = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?$/;
+/** PostgreSQL's numeric: digits before and behind the point, and the exponent that it no longer reads, be the number zero or not. */
+const NUMERIC = { before: 131_072, behind: 16_383, exponent: 2 ** 30 - 1 };
 
 function decimal(text: string, type: ValueType): TypedValue | undefined {
   if (/^nan$/i.test(text)) return cast('NaN', 'numeric');
   const m = NUMBER.exec(text);
   if (m === null) return undefined;
-  const [, sign = '', whole = '', fraction = m[4] ?? '', , exponent = '0'] = m;
-  const digits = (whole + fraction).replace(/^0+/, '');
-  // of the value written out: digits before and behind the point (PostgreSQL's numeric has 131072 and 16383)
-  const before = digits === '' ? 0 : digits.length - fraction.length + Number(exponent);
-  if (before > (type.digits ?? 131_072) || fraction.length - Number(exponent) > 16_383) return undefined;
-  return same(`${sign === '-' ? '-' : ''}${text.replace(/^[+-]/, '')}`);
+  if (!isNumeric(m, type.digits)) return undefined;
+  return same(`${m[1] === '-' ? '-' : ''}${text.replace(/^[+-]/, '')}`);
+}
+
+/** Whether numeric holds what NUMBER has matched, with at most so many digits before the point. */
+function isNumeric(m: RegExpExecArray, digits = NUMERIC.before): boolean {
+  const [, , whole = '', fraction = m[4] ?? '', , exponent = '0'] = m;
+  const shift = Number(exponent);
+  const written = (whole + fraction).replace(/^0+/, '').length;
+  // of the value written out; a zero has none before the point
+  const before = written === 0 ? 0 : written - fraction.length + shift;
+  return Math.abs(shift) < NUMERIC.exponent && before <= digits && fraction.length - shift <= NUMERIC.behind;
 }
 
 function float(text: string, sql: string, largest: number, least: number): TypedValue | undefined {
@@ -129,15 +137,30 @@ function isTimestamp(text: string, zone: RegExp): boolean {
   return isDate(rest.slice(0, split) + era, 294_275) && isTime(clock.replace(zone, '').trimEnd());
 }
 
+/** What jsonb's limits look at in a text that is JSON: strings (keys too), numbers and brackets. */
+const JSON_TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[[\]{}]/g;
+/** Levels of arrays and objects. A server takes as many as its stack does, several thousand. */
+const JSON_DEPTH = 1000;
+
+/** JSON that jsonb holds: its texts are Unicode without U+0000, its numbers numeric's. Read from the text: of equal keys all but the last are lost. */
 function isJson(text: string): boolean {
   try {
-    let fits = true;
-    JSON.parse(text, (key, v) => {
-      for (const s of typeof v === 'string' ? [key, v] : [key]) if (s.includes('\0') || !s.isWellFormed()) fits = false;
-      return v;
-    });
-    return fits;
+    JSON.parse(text);
   } catch {
     return false;
   }
+  let depth = 0;
+  for (const [token] of text.matchAll(JSON_TOKENS)) {
+    if (token === '[' || token === '{') depth++;
+    else if (token === ']' || token === '}') depth--;
+    else if (token.startsWith('"')) {
+      const value: string = JSON.parse(token);
+      if (value.includes('\0') || !value.isWellFormed()) return false;
+    } else {
+      const m = NUMBER.exec(token);
+      if (m === null || !isNumeric(m)) return false;
+    }
+    if (depth > JSON_DEPTH) return false;
+  }
+  return true;
 }
