@@ -113,7 +113,7 @@ class From {
   #cube(node: Node, alias: string, view: ViewDef): Relation {
     const { work } = this.#resolver;
     const parsed = parsedView(work, view);
-    const stmt = clone(parsed.stmt);
+    const stmt = work.bindCaller(clone(parsed.stmt));
     const resolver = new Resolver(work, parsed);
     const scope = new Scope(undefined);
     const inner = new From(resolver, scope, this.#relations);

@@ -30,6 +30,8 @@ export interface Plan {
   readonly volatile: boolean;
   /** Whether it depends on what the bound values are: else `rebind` makes it the plan of others. */
   readonly readsBound: boolean;
+  /** Whether it holds who asks (svc_username() and its like): a plan for this caller alone. */
+  readonly readsCaller: boolean;
 }
 
 export interface PlanOptions extends OutputOptions {
@@ -50,11 +52,13 @@ export function planSelect(context: PlanContext, source: Source, options: PlanOp
   }
 }
 
-function plan(context: PlanContext, source: Source, options: PlanOptions): Plan {
-  const work = new Work(context, options.bound);
+function plan(context: PlanContext, source: Source, options: PlanOptions, fenced = false): Plan {
+  const work = new Work(context, options.bound, fenced);
   const parsed = work.parse(source.text, source.offset, options.bound !== undefined);
-  const columns = new Resolver(work, parsed).query(parsed.stmt, undefined);
+  const columns = new Resolver(work, parsed).query(work.bindCaller(parsed.stmt), undefined);
   const { query, keys, shape, nested } = jsonRows(work, parsed, columns, options);
+  // what may fail on a value must not see the rows that a policy hides: the whole again, with the policies asked first
+  if (work.guarded && work.leaky && !fenced) return plan(context, source, options, true);
   if (work.datasources.size > 1) {
     throw badRequest('several_datasources', `the query would need several datasources: ${[...work.datasources].join(', ')}`, {
       hint: 'a query runs on one datasource; ask each of them',
@@ -77,6 +81,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     nested,
     volatile: work.volatile || work.clock,
     readsBound: work.readsBound,
+    readsCaller: work.readsCaller,
   };
 }
 

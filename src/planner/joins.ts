@@ -6,10 +6,29 @@ import { badRequest } from '../errors.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
+import type { MaskRule } from './access.ts';
+import { maskedValue } from './masks.ts';
 import type { RowFilter } from './narrow.ts';
 import { type Hop, isToMany } from './path.ts';
 import { conceptSource, rawType, type Wanted } from './sources.ts';
-import { and, boolean, cast, column, equals, join, type Node, nullValue, type SelectStmt, select, subselect, target, unionAll } from './tree.ts';
+import {
+  and,
+  boolean,
+  cast,
+  clone,
+  column,
+  equals,
+  fieldsOf,
+  join,
+  type Node,
+  nullValue,
+  rewrite,
+  type SelectStmt,
+  select,
+  subselect,
+  target,
+  unionAll,
+} from './tree.ts';
 import { transitiveWalk } from './walk.ts';
 import type { Work } from './work.ts';
 
@@ -72,14 +91,19 @@ export class PathNode {
 }
 
 /** The key of a wanted property column at a node. */
-export const propertyKey = (def: PropertyDef): string => `p:${def.name}`;
+export const propertyKey = (def: PropertyDef, actual = false): string => `${actual ? 'a' : 'p'}:${def.name}`;
+
+/** A property's true value at a node, for what the model itself joins and tells apart: the caller's own column of it where nothing is masked. */
+export const actualProperty = (work: Work, def: PropertyDef): Wanted => (work.policies ? { kind: 'property', def, actual: true } : { kind: 'property', def });
+
+const wantActual = (node: PathNode, def: PropertyDef): string => node.want(propertyKey(def, node.work.policies !== undefined), actualProperty(node.work, def));
 
 /** The column of a property by which a node is joined, raw where every mapping gives it as the same integer type. */
 export function joinColumn(node: PathNode, def: PropertyDef): { name: string; type: string } {
   const raw = rawType(node.concept, def);
   const declared = parseType(def.type).sql;
   if (raw && raw !== declared) return { name: node.want(`r:${def.name}`, { kind: 'raw', def, type: raw }), type: raw };
-  return { name: node.want(propertyKey(def), { kind: 'property', def }), type: declared };
+  return { name: wantActual(node, def), type: declared };
 }
 
 /** Asks the nodes for the columns that their joins need, so that sources made afterwards yield them; gives a maker of each node's join. */
@@ -195,7 +219,8 @@ export function linkRows(
         ),
         ...extra.map(([lower, name]) => {
           const given = link.mapping.columns.find((c) => c.name.toLowerCase() === lower);
-          return target(given ? work.mapping(link.mapping).column(given.name) : nullValue(), name);
+          const value = given ? work.mapping(link.mapping).column(given.name) : nullValue();
+          return target(behindMask(work, value, lower, work.policies?.maskOnLink([relationship.from, relationship.target], lower)), name);
         }),
       ],
       ...fromMapping(work, link.mapping),
@@ -214,6 +239,24 @@ export function linkRows(
       ...extra.map(([, name]) => target(cast(nullValue(), 'text'), name)),
     ],
     whereClause: boolean(false),
+  });
+}
+
+/** A value that stands beside the rows of its concept, behind the mask of the property of its name: what WITH reads of other properties is not there. */
+function behindMask(work: Work, value: Node, property: string, rule: MaskRule | undefined): Node {
+  const def = work.whole.property(property);
+  if (!rule || !def || work.trusted) return value;
+  const type = parseType(def.type).sql;
+  const { mask } = rule;
+  return maskedValue(work, cast(value, type), mask, type, () => {
+    if (mask.kind !== 'with') return undefined;
+    let alone = true;
+    const made = rewrite(work.plainExpression(mask, mask.expression), (n) => {
+      if (!('ColumnRef' in n)) return undefined;
+      if (fieldsOf(n.ColumnRef).at(-1)?.toLowerCase() !== def.name.toLowerCase()) alone = false;
+      return cast(clone(value), type);
+    }) as Node;
+    return alone ? made : undefined;
   });
 }
 
@@ -247,7 +290,10 @@ function joinMulti(node: PathNode, parent: PathNode, def: PropertyDef): Maker {
       const given = (name: string): Node =>
         work.mapping(mapping).column(mapping.columns.find((c) => c.name.toLowerCase() === name.toLowerCase())?.name ?? name);
       return select({
-        targetList: [...near.map((n, i) => target(keyColumn(mapping, n.def, given(n.def.name)), `n${i}`)), target(cast(given(def.name), value), 'value')],
+        targetList: [
+          ...near.map((n, i) => target(keyColumn(mapping, n.def, given(n.def.name)), `n${i}`)),
+          target(behindMask(work, cast(given(def.name), value), def.name, work.policies?.maskIn(parent.concept, def.name)), 'value'),
+        ],
         ...fromMapping(work, mapping),
       });
     });

@@ -41,5 +41,10 @@ export function resolveCondition(work: Work, owner: object, condition: string, r
   const { node, parsed } = work.expression(owner, condition, offset);
   const scope = new Scope(undefined);
   scope.add(relation);
-  return new Resolver(work, parsed).expression(node, scope);
+  work.judged.push('the concept');
+  try {
+    return new Resolver(work, parsed).expression(node, scope);
+  } finally {
+    work.judged.pop();
+  }
 }

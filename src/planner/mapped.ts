@@ -3,6 +3,7 @@
  * has one level less to flatten; any other stands as a sub-select.
  */
 import { isAggregate, isVolatileFunction, isWindow } from './guard/index.ts';
+import { isTotal } from './leak.ts';
 import { columnName } from './names.ts';
 import { printExpression, printSelect } from './print.ts';
 import { clone, column, fragment, type Node, type SelectStmt, subselect, walk } from './tree.ts';
@@ -17,6 +18,8 @@ export interface MappedRows {
   readonly where: () => Node[];
   /** The value of one of the mapping's columns by its name, over that FROM. */
   readonly column: (name: string) => Node;
+  /** Whether nothing in it can fail on a value. */
+  readonly isTotal: boolean;
 }
 
 /** `standIns`: names that PostgreSQL would cut, as prepared -> as written. */
@@ -25,13 +28,19 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
   const columns = isPlain(stmt) ? plainColumns(stmt, standIns) : undefined;
   if (!columns) {
     const sql = printSelect(stmt);
-    return { from: () => [subselect(fragment(sql), ALIAS)], where: () => [], column: (name) => column(ALIAS, written.get(name) ?? name) };
+    return {
+      from: () => [subselect(fragment(sql), ALIAS)],
+      where: () => [],
+      column: (name) => column(ALIAS, written.get(name) ?? name),
+      isTotal: isTotal(stmt),
+    };
   }
   const { fromClause = [], whereClause } = stmt;
   return {
     from: () => clone(fromClause),
     where: () => (whereClause ? [clone(whereClause)] : []),
     column: (name) => columns.get(name) ?? column(ALIAS, name),
+    isTotal: isTotal(stmt),
   };
 }
 

@@ -94,13 +94,14 @@ function isConstant(node: Node): boolean {
 /** What a filter asks of a mapping's own columns; `false`: none of its rows can meet it. */
 export function branchCondition(branch: Branch, filter: RowFilter): Node[] | false {
   const conditions: Node[] = [];
-  if (filter.ids) {
+  const key = branch.mapped.key?.properties ?? [];
+  if (filter.ids && branch.isPlainKey(key)) {
     const condition = keyCondition(branch, filter.ids);
     if (condition === false) return false;
     conditions.push(condition);
   }
   for (const c of filter.comparisons) {
-    const given = branch.given(c.def);
+    const given = branch.isMasked(c.def) ? undefined : branch.given(c.def);
     if (given?.type && helps(c, given.type)) conditions.push(c.on(branch.rows.column(given.name)));
   }
   return conditions;

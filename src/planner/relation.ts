@@ -7,10 +7,11 @@ import { asExists, type Branches } from './aggregate/conditions.ts';
 import { linkAlias, type nodeSource, PathNode, prepareJoins, propertyKey } from './joins.ts';
 import { resolveCondition } from './logic.ts';
 import { isPath, parsePath } from './path.ts';
+import { refuseMasked } from './policies.ts';
 import { cloneResolved, forget, referenceOf, setMeasure, setReference } from './references.ts';
 import type { Found, Relation } from './relations.ts';
-import { conceptSource, type Wanted } from './sources.ts';
-import { and, boolean, coalesce, column, join, type Node, select, string, subselect, target, utf8Length, walk } from './tree.ts';
+import { conceptSource, type Wanted, type WantedColumns } from './sources.ts';
+import { and, boolean, coalesce, column, join, type Node, type SelectStmt, select, string, subselect, target, utf8Length, walk } from './tree.ts';
 import type { Work } from './work.ts';
 
 export type Schema = 'svc' | 'esvc' | 'dsvc';
@@ -50,7 +51,9 @@ export class ConceptRelation implements Relation {
   readonly #base: ConceptRelation;
   readonly #reader: Concept;
   readonly #renamed: readonly string[];
+  readonly #rows: ((wanted: WantedColumns) => SelectStmt) | undefined;
 
+  /** `rows`: where its rows come from, where that is not the whole concept. */
   constructor(
     work: Work,
     concept: Concept,
@@ -60,6 +63,7 @@ export class ConceptRelation implements Relation {
     renamed: readonly string[] = [],
     called: string = alias,
     base?: ConceptRelation,
+    rows?: (wanted: WantedColumns) => SelectStmt,
   ) {
     this.work = work;
     this.concept = concept;
@@ -68,6 +72,7 @@ export class ConceptRelation implements Relation {
     this.#reader = reader;
     this.#renamed = renamed;
     this.called = called;
+    this.#rows = rows;
     this.#base = base ?? this;
     this.#exposed = base ? base.#exposed : new Map();
     this.root = base?.root ?? new PathNode(work, null, null, concept);
@@ -114,9 +119,9 @@ export class ConceptRelation implements Relation {
 
   #column(name: string): Found | undefined {
     const lower = name.toLowerCase();
-    if (ENTITY.has(lower)) return this.#own(lower, { kind: lower as 'entity_id' });
+    if (ENTITY.has(lower)) return this.#own(lower, this.#asked(this.concept, { kind: lower as 'entity_id' }));
     const property = propertyOf(this.concept, lower, this.schema !== 'svc');
-    if (property) return this.#own(property.name, { kind: 'property', def: property });
+    if (property) return this.#own(property.name, this.#asked(this.concept, { kind: 'property', def: property }));
     if (this.schema !== 'dsvc') return undefined;
     if (lower.startsWith(TYPE_OF)) return this.#typeOf(name.slice(TYPE_OF.length));
     const multi = multiOf(this.concept, lower);
@@ -151,6 +156,27 @@ export class ConceptRelation implements Relation {
     setMeasure(made.ColumnRef, { relation: this.#base, node, concept, def: found.def });
     const key = `${MEASURE}${label}${found.def.name}`;
     return { node: made, column: { name: key, key } };
+  }
+
+  /**
+   * A column as who asks may have it: a policy's condition reads true values, a logic concept's none that are masked for the caller.
+   * @throws SvcError 403 `masked`
+   */
+  #asked(concept: Concept, wanted: Extract<Wanted, { kind: 'property' | 'entity_id' | 'entity_type' | 'entity_label' }>): Wanted {
+    const { work } = this;
+    if (!work.policies) return wanted;
+    if (work.trusted) return { ...wanted, actual: true };
+    const judged = work.judged.at(-1);
+    if (judged !== undefined) {
+      const read =
+        wanted.kind === 'property'
+          ? [wanted.def]
+          : wanted.kind === 'entity_type'
+            ? []
+            : [...(concept.key?.properties ?? []), ...(wanted.kind === 'entity_label' ? concept.label : [])];
+      for (const def of read) refuseMasked(work, concept, def, judged);
+    }
+    return wanted;
   }
 
   #own(name: string, wanted: Wanted): Found {
@@ -204,9 +230,10 @@ export class ConceptRelation implements Relation {
 
   #farEnd(node: PathNode, columns: Concept, derived: boolean, name: string, label: string, path: string): Found {
     const lower = name.toLowerCase();
-    if (ENTITY.has(lower)) return this.#reference(node, node.want(lower, { kind: lower as 'entity_id' }), `${label}.${lower}`);
+    const asked = (wanted: Wanted): string => node.want(wantedKey(wanted), wanted);
+    if (ENTITY.has(lower)) return this.#reference(node, asked(this.#asked(columns, { kind: lower as 'entity_id' })), `${label}.${lower}`);
     const property = propertyOf(columns, lower, derived);
-    if (property) return this.#reference(node, node.want(propertyKey(property), { kind: 'property', def: property }), `${label}.${property.name}`);
+    if (property) return this.#reference(node, asked(this.#asked(columns, { kind: 'property', def: property })), `${label}.${property.name}`);
     const multi = multiOf(columns, lower);
     if (multi) return this.#reference(node.child({ kind: 'multi', def: multi }), 'value', `${label}.${multi.name}`);
     const near = nearest(name, [...columnNames(columns, derived), ...columns.multi.map((m) => m.def.name)]);
@@ -325,8 +352,10 @@ export class ConceptRelation implements Relation {
     const nodes = new Set([...asked, ...computed, ...(logic?.nodes ?? [])]);
     const makers = prepareJoins(root, nodes);
     const shown = [...this.#exposed].filter(([, e]) => e.node === root || nodes.has(e.node));
-    const source = (): ReturnType<typeof nodeSource> =>
-      conceptSource(this.work, logic?.source ?? this.concept, new Map([...root.columns.values()].map((c) => [c.name, c.wanted])), this.#reader, root.filter);
+    const source = (): ReturnType<typeof nodeSource> => {
+      const wanted = new Map([...root.columns.values()].map((c) => [c.name, c.wanted] as const));
+      return this.#rows ? this.#rows(wanted) : conceptSource(this.work, logic?.source ?? this.concept, wanted, this.#reader, root.filter);
+    };
     if (makers.size === 0 && shown.every(([name, e]) => !e.computed && name === e.column)) return subselect(source(), this.alias);
     let from: Node = subselect(source(), root.alias);
     for (const [node, make] of makers) {
@@ -374,10 +403,10 @@ export class ConceptRelation implements Relation {
 
 /** One key a kind of column. */
 function wantedKey(wanted: Wanted): string {
-  if (wanted.kind === 'property') return propertyKey(wanted.def);
+  if (wanted.kind === 'property') return propertyKey(wanted.def, wanted.actual);
   if (wanted.kind === 'raw') return `r:${wanted.def.name}`;
   if (wanted.kind === 'mapped_in') return `t:${[...wanted.mappings].map((m) => m.name).join('|')}`;
-  return wanted.kind;
+  return wanted.kind !== 'mapping' && wanted.actual ? `a:${wanted.kind}` : wanted.kind;
 }
 
 const LOOKUPS = new WeakMap<Concept, { own: Map<string, PropertyDef>; derived: Map<string, PropertyDef> }>();

@@ -12,7 +12,8 @@ export function sortByTable(stmt: SelectStmt, relations: readonly ConceptRelatio
     const ref = node && 'ColumnRef' in node ? referenceOf(node.ColumnRef) : undefined;
     if (!('SortBy' in item) || !ref || !relations.includes(ref.relation) || ref.alias !== ref.node.alias) continue;
     const at = [...ref.node.columns.values()].find((c) => c.name === ref.column)?.wanted;
-    const type = at?.kind === 'property' ? rawType(ref.node.concept, at.def) : undefined;
+    const masked = at?.kind === 'property' && ref.relation.work.policies?.maskedBelow(ref.relation.work, ref.node.concept, at.def) !== undefined;
+    const type = at?.kind === 'property' && !masked ? rawType(ref.node.concept, at.def) : undefined;
     if (at?.kind === 'property' && type) item.SortBy.node = ref.relation.columnAt(ref.node, { kind: 'raw', def: at.def, type });
   }
 }

@@ -6,9 +6,14 @@ import { badRequest } from '../errors.ts';
 import type { Concept } from '../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
+import type { MaskRule } from './access.ts';
+import { admitted } from './admitted.ts';
+import { castsAlways } from './leak.ts';
 import { logicSource } from './logic.ts';
 import type { MappedRows } from './mapped.ts';
+import { keyedHash, maskedValue } from './masks.ts';
 import { branchCondition, type RowFilter } from './narrow.ts';
+import type { AppliedRule } from './policies.ts';
 import {
   and,
   boolean,
@@ -32,10 +37,11 @@ import type { Work } from './work.ts';
 
 /** A column that a source is asked for. */
 export type Wanted =
-  | { readonly kind: 'property'; readonly def: PropertyDef }
+  /** `actual`: the true value, whatever is masked for the caller: for joins that the model makes, and for the conditions of policies. */
+  | { readonly kind: 'property'; readonly def: PropertyDef; readonly actual?: true }
   /** The property's column as the table has it, for joins by index; only where `rawType` gave a type. */
   | { readonly kind: 'raw'; readonly def: PropertyDef; readonly type: string }
-  | { readonly kind: 'entity_id' | 'entity_type' | 'entity_label' }
+  | { readonly kind: 'entity_id' | 'entity_type' | 'entity_label'; readonly actual?: true }
   /** The name of the row's mapping. */
   | { readonly kind: 'mapping' }
   /** Whether the row is an instance of the concept by its mapping alone. */
@@ -65,14 +71,8 @@ export function conceptSource(work: Work, concept: Concept, wanted: WantedColumn
     const branch = new Branch(work, mapping, mapped, reader);
     const narrowed = filter ? branchCondition(branch, filter) : [];
     if (narrowed === false) continue;
-    const condition = and([...branch.rows.where(), ...narrowed]);
-    branches.push(
-      select({
-        targetList: [...wanted].map(([name, w]) => target(branch.column(w), name)),
-        fromClause: branch.rows.from(),
-        ...(condition ? { whereClause: condition } : {}),
-      }),
-    );
+    const rules = branch.rules;
+    branches.push(rules.length === 0 ? branch.select(wanted, narrowed) : admitted(work, mapped, rules, wanted, (asked) => branch.select(asked, narrowed)));
   }
   const [first, ...others] = branches;
   if (!first) return emptySource(wanted);
@@ -91,6 +91,8 @@ export class Branch {
   readonly mapped: Concept;
   readonly reader: Concept;
   readonly rows: MappedRows;
+  /** The row policies that its rows must meet. */
+  readonly rules: readonly AppliedRule[];
 
   constructor(work: Work, mapping: MappingDef, mapped: Concept, reader: Concept) {
     this.work = work;
@@ -98,22 +100,52 @@ export class Branch {
     this.mapped = mapped;
     this.reader = reader;
     this.rows = work.mapping(mapping);
+    this.rules = work.trusted ? [] : (work.policies?.rowRules(mapping) ?? []);
+    if (this.rules.length > 0) {
+      work.guarded = true;
+      work.leaky ||= !this.rows.isTotal;
+    }
+  }
+
+  /** A SELECT of columns over its rows that meet the conditions. */
+  select(wanted: WantedColumns, conditions: readonly Node[]): SelectStmt {
+    const condition = and([...this.rows.where(), ...conditions]);
+    return select({
+      targetList: [...wanted].map(([name, w]) => target(this.column(w), name)),
+      fromClause: this.rows.from(),
+      ...(condition ? { whereClause: condition } : {}),
+    });
+  }
+
+  /** Whether its key's columns can be compared before the policies are asked: nothing masked, nothing that could fail. */
+  isPlainKey(key: readonly PropertyDef[]): boolean {
+    if (!this.work.policies) return true;
+    return key.every((p) => !this.isMasked(p) && (this.rules.length === 0 || castsAlways(this.given(p)?.type, declaredType(p))));
+  }
+
+  /** Whether the caller gets another value of the property than the table has, itself or through what it is calculated from. */
+  isMasked(def: PropertyDef): boolean {
+    return this.work.policies?.maskedBelow(this.work, this.mapped, def) !== undefined;
+  }
+
+  #maskOf(name: string): MaskRule | undefined {
+    return this.work.policies?.mask(this.mapping, name);
   }
 
   column(wanted: Wanted): Node {
     switch (wanted.kind) {
       case 'property':
-        return this.property(wanted.def);
+        return this.property(wanted.def, wanted.actual);
       case 'raw': {
         const given = this.given(wanted.def);
         return given ? this.rows.column(given.name) : cast(nullValue(), wanted.type);
       }
       case 'entity_id':
-        return this.entityId();
+        return this.entityId(wanted.actual);
       case 'entity_type':
         return cast(text(this.mapped.name), 'text');
       case 'entity_label':
-        return this.label();
+        return this.label(wanted.actual);
       case 'mapping':
         return cast(text(this.mapping.name), 'text');
       case 'mapped_in':
@@ -121,14 +153,26 @@ export class Branch {
     }
   }
 
-  /** The value of a property, cast to its declared type; NULL where the mapping does not give it or it does not apply. */
-  property(def: PropertyDef): Node {
+  /** The value of a property, cast to its declared type, behind its mask unless `actual`; NULL where the mapping does not give it or it does not apply. */
+  property(def: PropertyDef, actual = false): Node {
+    const rule = actual ? undefined : this.#maskOf(def.name);
+    if (!rule) return this.#value(def, actual);
+    const type = declaredType(def);
+    const { mask } = rule;
+    const expression = (): Node | undefined =>
+      mask.kind === 'with' ? this.#expression(mask, mask.expression, `the mask \`${rule.policy}\``, true) : undefined;
+    return maskedValue(this.work, this.#value(def, true), mask, type, expression);
+  }
+
+  /** A property's value without a mask of its own; `actual`: also without those of what it is calculated from. */
+  #value(def: PropertyDef, actual: boolean): Node {
     const type = declaredType(def);
     if (def.expression !== null) {
       if (!has(this.mapped, def) && !has(this.reader, def)) return cast(nullValue(), type);
-      return cast(this.calculated(def, def.expression), type);
+      return cast(this.calculated(def, def.expression, actual), type);
     }
     const given = this.given(def);
+    if (given && this.rules.length > 0 && !castsAlways(given.type, type)) this.work.leaky = true;
     return cast(given ? this.rows.column(given.name) : nullValue(), type);
   }
 
@@ -139,44 +183,54 @@ export class Branch {
     return this.mapping.columns.find((c) => c.name === def.name) ?? this.mapping.columns.find((c) => c.name.toLowerCase() === wanted);
   }
 
-  private calculated(def: PropertyDef, expression: string): Node {
+  private calculated(def: PropertyDef, expression: string, actual: boolean): Node {
     const { work } = this;
     if (work.expanding.has(def)) throw badRequest('circular_property', `the calculated property \`${def.name}\` depends on itself`);
     work.expanding.add(def);
-    const node = work.plainExpression(def, expression);
-    const value = rewrite(node, (n) => {
+    const value = this.#expression(def, expression, `the calculated property \`${def.name}\``, actual);
+    work.expanding.delete(def);
+    return value;
+  }
+
+  /** A stored expression over plain names of properties. */
+  #expression(owner: object, expression: string, called: string, actual: boolean): Node {
+    const { work } = this;
+    return rewrite(work.plainExpression(owner, expression), (n) => {
       if (!('ColumnRef' in n)) return undefined;
       const fields = fieldsOf(n.ColumnRef);
-      const name = fields.at(-1) ?? '';
-      const property = work.graph.property(name);
-      if (fields.length !== 1 || !property)
-        throw badRequest('unknown_property', `unknown property \`${fields.join('.')}\` in the calculated property \`${def.name}\``);
-      return this.property(property);
-    });
-    work.expanding.delete(def);
-    return value as Node;
+      const property = work.whole.property(fields.at(-1) ?? '');
+      if (fields.length !== 1 || !property) throw badRequest('unknown_property', `unknown property \`${fields.join('.')}\` in ${called}`);
+      return this.property(property, actual);
+    }) as Node;
   }
 
   /** The key's values as text, joined: `key` of decisions 5; undefined without a primary key. */
   key(): Node | undefined {
     const key = this.mapped.key;
     if (!key) return undefined;
-    const parts = key.properties.map((p) => cast(this.property(p), 'text'));
+    const parts = key.properties.map((p) => cast(this.property(p, true), 'text'));
     if (parts.length === 1) return parts[0];
     return parts
       .map((p) => call('replace', [call('replace', [p, text('%'), text('%25')]), text('|'), text('%7C')]))
       .reduce((a, b) => operator('||', operator('||', a, text('|')), b));
   }
 
-  private entityId(): Node {
+  /** The key as it is shown: `~` and a keyed hash where a part of it is masked for the caller. */
+  #shownKey(actual: boolean): Node | undefined {
     const key = this.key();
+    const masked = !actual && this.mapped.key?.properties.some((p) => this.isMasked(p));
+    return key && masked ? operator('||', text('~'), keyedHash(this.work, key)) : key;
+  }
+
+  private entityId(actual = false): Node {
+    const key = this.#shownKey(actual);
     const holder = this.mapped.key?.holder;
     return key && holder ? operator('||', text(`${holder.name}:`), key) : cast(nullValue(), 'text');
   }
 
-  private label(): Node {
-    const parts = this.mapped.label.map((p) => cast(this.property(p), 'text'));
-    if (parts.length === 0) return this.key() ?? cast(nullValue(), 'text');
+  private label(actual = false): Node {
+    const parts = this.mapped.label.map((p) => cast(this.property(p, actual), 'text'));
+    if (parts.length === 0) return this.#shownKey(actual) ?? cast(nullValue(), 'text');
     if (parts.length === 1) return parts[0] as Node;
     const any = isNotNull(coalesce(...parts.map(clone)));
     return { CaseExpr: { args: [{ CaseWhen: { expr: any, result: call('concat_ws', [text(' '), ...parts]) } }] } };

@@ -17,7 +17,7 @@ export function parsedView(work: Work, view: ViewDef): Parsed {
   if (!parsed) {
     parsed = work.parse(view.sql, undefined);
     PARSED.set(view, parsed);
-  }
+  } else work.weigh(parsed.stmt);
   return parsed;
 }
 
@@ -27,12 +27,12 @@ export function viewItem(work: Work, view: ViewDef): { query: Node; columns: rea
   const parsed = parsedView(work, view);
   if (view.datasource !== null) {
     work.datasources.add(view.datasource);
-    const stmt = qualifyTables(clone(parsed.stmt), (_, message) => badRequest('forbidden_table', message));
+    const stmt = qualifyTables(work.bindCaller(clone(parsed.stmt)), (_, message) => badRequest('forbidden_table', message));
     return { query: fragment(printSelect(stmt)), columns: view.columns.map((c) => ({ name: c.name, key: c.name })) };
   }
   work.reading.push(view.name);
   try {
-    const stmt = clone(parsed.stmt);
+    const stmt = work.bindCaller(clone(parsed.stmt));
     const columns = new Resolver(work, parsed).query(stmt, undefined);
     return { query: { SelectStmt: stmt }, columns };
   } finally {

@@ -6,7 +6,7 @@ import { badRequest } from '../errors.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';
 import type { PropertyDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
-import { type Joined, joinColumn, linkRows, type Maker, nodeSource, type PathNode, propertyKey } from './joins.ts';
+import { actualProperty, type Joined, joinColumn, linkRows, type Maker, nodeSource, type PathNode, propertyKey } from './joins.ts';
 import type { Hop } from './path.ts';
 import { conceptSource, rawType, type Wanted } from './sources.ts';
 import { and, call, cast, column, equals, integer, isNotNull, join, type Node, operator, type SelectStmt, select, string, subselect, target } from './tree.ts';
@@ -21,7 +21,7 @@ export const walkAlias = (node: PathNode): string => `${node.alias}w`;
 export function transitiveWalk(node: PathNode, parent: PathNode, hop: Hop, depth: number): Maker {
   const relationship = hop.relationship;
   const work = node.work;
-  const wantOf = (at: PathNode, def: PropertyDef): string => at.want(propertyKey(def), { kind: 'property', def });
+  const wantOf = (at: PathNode, def: PropertyDef): string => at.want(propertyKey(def, work.policies !== undefined), actualProperty(work, def));
   const mtm = relationship.kind === 'mtm';
   const near = relationship.links[0]?.near.references ?? keyNames(relationship.from);
   const far = relationship.links[0]?.far.references ?? keyNames(relationship.target);
@@ -103,7 +103,7 @@ const keyNames = (concept: Concept): readonly string[] => (concept.key?.properti
 
 /** Edges a -> b of a foreign key in its direction: from the rows of the concept that declares it. */
 function keyEdges(node: PathNode, relationship: Relationship): SelectStmt {
-  const typed = (def: PropertyDef): Wanted => ({ kind: 'property', def });
+  const typed = (def: PropertyDef): Wanted => actualProperty(node.work, def);
   const wanted = new Map<string, Wanted>();
   // b of an edge is what tells the next node: for the declared direction the row's own source values, for the inverse its references.
   // a is only compared: as the table has it, so that its index serves each step.
@@ -130,7 +130,7 @@ function linkEdges(
   const rows = linkRows(work, relationship, near, far, []);
   const keyOf = (concept: Concept, def: PropertyDef): Wanted => {
     const raw = rawType(concept, def);
-    return raw ? { kind: 'raw', def, type: raw } : { kind: 'property', def };
+    return raw ? { kind: 'raw', def, type: raw } : actualProperty(work, def);
   };
   const existing = conceptSource(work, relationship.target, new Map(nodes.map((def, i) => [`k${i}`, keyOf(relationship.target, def)] as const)));
   const type = (name: string): string => parseType(work.graph.property(name)?.type ?? 'string').sql;

@@ -4,9 +4,12 @@ import type { SqlParser } from '../language/parser.ts';
 import { parsePrepared, prepareSelect } from '../language/prepare.ts';
 import type { Graph } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
-import type { Access } from './access.ts';
+import type { Access, CallerFacts } from './access.ts';
+import { bindCaller, callerFunctions } from './caller.ts';
 import { guardSelect, isVolatileFunction } from './guard/index.ts';
+import { isTotal } from './leak.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
+import { Policies } from './policies.ts';
 import { printSelect } from './print.ts';
 import { clone, type Node, type SelectStmt, walk } from './tree.ts';
 
@@ -26,6 +29,10 @@ export interface PlanContext {
   readonly systemTables?: readonly string[];
   /** The policies in force for the caller; undefined: none are. */
   readonly access?: Access | undefined;
+  /** The whole model, for what the model itself says; undefined: `graph` is the whole. */
+  readonly whole?: Graph | undefined;
+  /** Who asks: what svc_username(), svc_has_role() and svc_claim() give. */
+  readonly caller?: CallerFacts | undefined;
 }
 
 /** A system table as the service hands it over: columns with PostgreSQL types, rows as one JSON array of objects. */
@@ -68,17 +75,64 @@ export class Work {
   readonly bound: readonly BoundValue[];
   /** Whether the plan depends on what they are, not only on how many. */
   readsBound = false;
+  /** Whether the plan depends on who asks by more than the policies in force. */
+  readsCaller = false;
+  /** Whether row policies are asked where other conditions cannot come before them. */
+  readonly fenced: boolean;
+  /** Whether rows were read that a row policy narrows. */
+  guarded = false;
+  /** Whether something may fail on a value, so that it must not see what a policy hides. */
+  leaky = false;
+  /** Logic concepts that are being judged: what they read must not be masked for the caller. */
+  readonly judged: string[] = [];
+  /** The policies of the caller over the whole model; undefined where none are in force. */
+  readonly policies: Policies | undefined;
+  #trusted = 0;
   #aliases = 0;
   #parameters = new Map<string, number>();
 
-  constructor(context: PlanContext, bound: readonly BoundValue[] = []) {
+  constructor(context: PlanContext, bound: readonly BoundValue[] = [], fenced = false) {
     this.context = context;
     this.bound = bound;
+    this.fenced = fenced;
+    this.policies = context.access && Policies.of(context.access, context.whole ?? context.graph);
     this.params.push(...bound.map(boundText));
   }
 
+  /** The model as far as the text at hand may name it. */
   get graph(): Graph {
-    return this.context.graph;
+    return this.#trusted > 0 ? this.whole : this.context.graph;
+  }
+
+  get whole(): Graph {
+    return this.context.whole ?? this.context.graph;
+  }
+
+  /** Whether what is being planned is a policy's own condition: it sees all rows, true values and the whole model. */
+  get trusted(): boolean {
+    return this.#trusted > 0;
+  }
+
+  /** Plans something that the policies themselves ask. */
+  asTrusted<T>(make: () => T): T {
+    this.#trusted++;
+    try {
+      return make();
+    } finally {
+      this.#trusted--;
+    }
+  }
+
+  /** Puts what is known of the caller in the places of svc_username() and its like (in place). */
+  bindCaller<T>(tree: T): T {
+    const { tree: bound, asked } = bindCaller(tree, this.context.product, this.context.caller);
+    this.readsCaller ||= asked;
+    return bound;
+  }
+
+  /** Takes note of an expression that stands beside policies. */
+  weigh(tree: unknown): void {
+    if (this.policies && !this.trusted && !this.leaky) this.leaky = !isTotal(tree);
   }
 
   /** An alias that no caller can write (a name may not begin with `~`... and is unique in the plan). */
@@ -109,7 +163,7 @@ export class Work {
   }
 
   /** Parses a SELECT of the caller's, or a stored one (`offset` undefined: errors tell no position); `parameters`: the bound values may stand in it. */
-  parse(sql: string, offset: number | undefined, parameters = false): Parsed {
+  parse(sql: string, offset: number | undefined, parameters = false, service = true): Parsed {
     const prepared = prepareSelect({ text: sql, offset: offset ?? 0 });
     const offsetOf = (location: number | undefined): number | undefined => (offset === undefined ? undefined : prepared.toSource(location ?? 0));
     let stmts: ReturnType<SqlParser['parse']>['stmts'];
@@ -120,9 +174,9 @@ export class Work {
     }
     const raw = stmts[0];
     if (stmts.length > 1) throw badRequest('several_statements', 'only one statement can stand here', { offset });
-    const allowed = this.context.allowedFunctions;
+    const own = service ? callerFunctions(this.context.product) : [];
     const facts = guardSelect(raw ?? {}, {
-      ...(allowed ? { allowedFunctions: allowed } : {}),
+      allowedFunctions: new Set([...(this.context.allowedFunctions ?? []), ...own]),
       parameters,
       fail: (code, message, location, hint) => badRequest(code, message, { hint, offset: location === undefined ? offset : offsetOf(location) }),
     });
@@ -132,6 +186,7 @@ export class Work {
     // A place in a stored text is none of the request.
     if (offset === undefined) forgetLocations(stmt);
     if (!stmt || !('SelectStmt' in stmt)) throw badRequest('forbidden_statement', 'only a SELECT can stand here', { offset });
+    this.weigh(stmt);
     return { stmt: stmt.SelectStmt, offsetOf, standIns: prepared.standIns };
   }
 
@@ -140,7 +195,7 @@ export class Work {
     this.datasources.add(mapping.datasource);
     let rows = MAPPED.get(mapping);
     if (!rows) {
-      const parsed = this.parse(mapping.sql, undefined);
+      const parsed = this.parse(mapping.sql, undefined, false, false);
       rows = mappedRows(
         qualifyTables(parsed.stmt, (_, m) => badRequest('forbidden_table', m)),
         parsed.standIns,
@@ -152,7 +207,7 @@ export class Work {
 
   /** The whole SELECT of a mapping as it runs, for asking the datasource about its columns. */
   mappingSql(mapping: MappingDef): string {
-    return printSelect(qualifyTables(this.parse(mapping.sql, undefined).stmt, (_, m) => badRequest('forbidden_table', m)));
+    return printSelect(qualifyTables(this.parse(mapping.sql, undefined, false, false).stmt, (_, m) => badRequest('forbidden_table', m)));
   }
 
   /** The same of a calculated property or a measure: over plain names, without sub-queries. */
@@ -181,7 +236,8 @@ export class Work {
     if (targetList?.length !== 1 || !only || !('ResTarget' in only) || !only.ResTarget.val || only.ResTarget.name || Object.keys(rest).length > 0) {
       throw badRequest('bad_expression', 'one expression is expected here, without FROM, WHERE or an alias', { offset });
     }
-    return { node: clone(only.ResTarget.val), parsed };
+    this.weigh(only.ResTarget.val);
+    return { node: this.bindCaller(clone(only.ResTarget.val)), parsed };
   }
 }
 

@@ -1,7 +1,7 @@
 /** One sub-select a level, each with the block's FROM, WHERE and GROUP BY, and their combination (fan-out.md, Shapes of one level, Combining levels). */
 import { badRequest } from '../../errors.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
-import type { PathNode } from '../joins.ts';
+import { actualProperty, type PathNode, propertyKey } from '../joins.ts';
 import { cloneResolved, type MeasureReference, ownerOf } from '../references.ts';
 import {
   and,
@@ -255,7 +255,7 @@ function thingsSelect(block: Block, things: Things, set: GroupSet, expressions: 
   const groups = set.expressions.map((e) => cloneResolved(e));
   const filter = cloneResolved(things.filter);
   const inner = new Map<string, Node>([['m', relation.columnAt(node, { kind: 'mapping' })]]);
-  for (const p of concept.key?.properties ?? []) inner.set(`p:${p.name}`, relation.columnAt(node, { kind: 'property', def: p }));
+  for (const p of concept.key?.properties ?? []) inner.set(propertyKey(p, work.policies !== undefined), relation.columnAt(node, actualProperty(work, p)));
   const nameOf = new Map<string, string>();
   const columnOf = (def: PropertyDef): Node => {
     const key = `p:${def.name}`;

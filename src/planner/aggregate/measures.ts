@@ -4,6 +4,7 @@ import type { Concept } from '../../ontology/graph.ts';
 import type { MeasureDef, PropertyDef } from '../../ontology/model.ts';
 import { parseType } from '../../ontology/types.ts';
 import type { PathNode } from '../joins.ts';
+import { refuseMasked } from '../policies.ts';
 import { type MeasureReference, measureOf } from '../references.ts';
 import { propertyOf } from '../relation.ts';
 import { and, cast, fieldsOf, type Node, rewrite, walk } from '../tree.ts';
@@ -66,6 +67,7 @@ function expand(work: Work, def: MeasureDef, measure: MeasureReference, columnOf
       const name = fieldsOf(n.ColumnRef).at(-1) ?? '';
       const property = propertyOf(concept, name.toLowerCase(), true) ?? work.graph.property(name);
       if (!property) throw badRequest('unknown_property', `unknown property \`${name}\` in the measure \`${def.name}\``);
+      refuseMasked(work, concept, property, `the measure \`${def.name}\``);
       return columnOf(property);
     }) as Node;
   const measureNamed = (n: Node): MeasureDef | undefined => {

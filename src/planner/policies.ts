@@ -1,0 +1,146 @@
+/**
+ * Row policies and masks of a caller (decisions 7), below everything that the caller writes: every row of a concept comes from one place
+ * (sources.ts), mapping by mapping, and there the conditions are asked and the values are replaced. Whatever concept, path, measure, walk or
+ * view leads to a row, it is the same row. Conditions themselves see all rows and true values.
+ */
+import { forbidden } from '../errors.ts';
+import type { Concept, Graph } from '../ontology/graph.ts';
+import type { MappingDef, PropertyDef } from '../ontology/model.ts';
+import { fold } from '../ontology/names.ts';
+import type { Access, MaskRule, RowRule } from './access.ts';
+import { fieldsOf, walk } from './tree.ts';
+import type { Work } from './work.ts';
+
+/** A row rule as it concerns the rows of one mapping. */
+export interface AppliedRule {
+  /** In whose words its conditions are. */
+  readonly concept: Concept;
+  readonly rule: RowRule;
+  /** Logic concepts, outermost first, whose conditions a row must meet to be an instance; empty: every row of the mapping is one. */
+  readonly when: readonly Concept[];
+}
+
+/** What was found of an access for one model: both are immutable. */
+const KNOWN = new WeakMap<Access, WeakMap<Graph, Policies>>();
+
+/** The policies of a caller over the whole model. */
+export class Policies {
+  readonly #graph: Graph;
+  readonly #rows = new Map<MappingDef, AppliedRule[]>();
+  /** Masks by property. */
+  readonly #masks = new Map<string, MaskRule[]>();
+  readonly #covers = new Map<string, ReadonlySet<MappingDef>>();
+
+  static of(access: Access, graph: Graph): Policies {
+    let byGraph = KNOWN.get(access);
+    if (!byGraph) {
+      byGraph = new WeakMap();
+      KNOWN.set(access, byGraph);
+    }
+    let found = byGraph.get(graph);
+    if (!found) {
+      found = new Policies(access, graph);
+      byGraph.set(graph, found);
+    }
+    return found;
+  }
+
+  private constructor(access: Access, graph: Graph) {
+    this.#graph = graph;
+    for (const rule of access.rows) this.#addRows(rule);
+    for (const mask of access.masks) {
+      const key = fold(mask.property);
+      this.#masks.set(key, [...(this.#masks.get(key) ?? []), mask].sort(bySeverity));
+    }
+  }
+
+  #addRows(rule: RowRule): void {
+    const concept = this.#graph.concept(rule.concept);
+    if (!concept) return;
+    const add = (mapping: MappingDef, when: readonly Concept[]): void => {
+      const known = this.#rows.get(mapping) ?? [];
+      if (!known.some((r) => r.concept === concept)) this.#rows.set(mapping, [...known, { concept, rule, when }]);
+    };
+    for (const below of [concept, ...concept.descendants]) for (const mapping of below.mappings) add(mapping, []);
+    const { mappings, when } = sourcesOf(concept);
+    for (const mapping of mappings) add(mapping, when);
+  }
+
+  /** The rules that a row of the mapping must meet. */
+  rowRules(mapping: MappingDef): readonly AppliedRule[] {
+    return this.#rows.get(mapping) ?? [];
+  }
+
+  /** The mask on a property's values in the rows of a mapping; the strictest where several are in force. */
+  mask(mapping: MappingDef, property: string): MaskRule | undefined {
+    return this.#masks.get(fold(property))?.find((m) => m.concept === null || this.#covered(m.concept).has(mapping));
+  }
+
+  /** The mask on a property in some row that can be read through the concept. */
+  maskIn(concept: Concept, property: string): MaskRule | undefined {
+    const masks = this.#masks.get(fold(property));
+    if (!masks) return undefined;
+    const { mappings } = sourcesOf(this.#graph.concept(concept.name) ?? concept);
+    return masks.find((m) => m.concept === null || [...mappings].some((mapping) => this.#covered(m.concept as string).has(mapping)));
+  }
+
+  /** The mask on what stands at one of two ends of a link under a property's name. */
+  maskOnLink(ends: readonly Concept[], column: string): MaskRule | undefined {
+    for (const end of ends) {
+      const mask = this.maskIn(end, column);
+      if (mask) return mask;
+    }
+    return undefined;
+  }
+
+  /** Mappings of which some rows may be instances of a concept. */
+  #covered(name: string): ReadonlySet<MappingDef> {
+    const key = fold(name);
+    let found = this.#covers.get(key);
+    if (!found) {
+      const concept = this.#graph.concept(name);
+      found = concept ? new Set([concept, ...concept.descendants].flatMap((c) => [...c.mappings, ...sourcesOf(c).mappings])) : new Set();
+      this.#covers.set(key, found);
+    }
+    return found;
+  }
+
+  /** The masked property that a property's value depends on in the rows of a concept: itself, or what it is calculated from. */
+  maskedBelow(work: Work, concept: Concept, def: PropertyDef, seen: Set<PropertyDef> = new Set()): string | undefined {
+    if (this.#masks.size === 0 || seen.has(def)) return undefined;
+    seen.add(def);
+    if (this.maskIn(concept, def.name)) return def.name;
+    if (def.expression === null) return undefined;
+    let found: string | undefined;
+    walk(work.plainExpression(def, def.expression), (n) => {
+      const below = 'ColumnRef' in n ? this.#graph.property(fieldsOf(n.ColumnRef).at(-1) ?? '') : undefined;
+      if (below) found ??= this.maskedBelow(work, concept, below, seen);
+      return found === undefined;
+    });
+    return found;
+  }
+}
+
+/** Where the rows of a concept come from, and the logic concepts on the way there. */
+function sourcesOf(concept: Concept): { readonly mappings: ReadonlySet<MappingDef>; readonly when: readonly Concept[] } {
+  const when: Concept[] = [];
+  let at = concept;
+  while (at.rows.kind === 'logic' && !when.includes(at)) {
+    when.push(at);
+    at = at.rows.source;
+  }
+  return { mappings: new Set(at.rows.kind === 'mappings' ? at.rows.sources.map((s) => s.mapping) : []), when };
+}
+
+const SEVERITY = { null: 0, full: 1, hash: 2, partial: 3, with: 4 };
+const bySeverity = (a: MaskRule, b: MaskRule): number => SEVERITY[a.mask.kind] - SEVERITY[b.mask.kind] || (fold(a.policy) < fold(b.policy) ? -1 : 1);
+
+/**
+ * Refuses what the model computes over masked values for who would only learn of them by it (decisions 7): measures, logic concepts, `_type_of_`.
+ * @throws SvcError 403 `masked`
+ */
+export function refuseMasked(work: Work, concept: Concept, def: PropertyDef, reader: string): void {
+  const masked = work.policies?.maskedBelow(work, concept, def);
+  if (masked === undefined) return;
+  throw forbidden('masked', `${reader} reads a property whose values are masked for you`, { hint: 'Ask for what does not depend on masked values' });
+}
