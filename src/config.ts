@@ -22,9 +22,12 @@ export interface Connection {
   readonly endpoint: string | null;
 }
 
-/** The settings of one tenant's tokens (`JWT_<TENANT>_*`), unchecked: a bad key concerns that tenant's callers alone. */
+/** The settings of one tenant's tokens (`JWT_<TENANT>_*`), unchecked: a bad key concerns that tenant's callers alone (auth/tenants.ts). */
 export interface TenantConfig {
+  /** As it stands in the names of the variables. */
+  readonly id: string;
   readonly key: string | null;
+  /** As written, but for `RS246`. */
   readonly algorithms: readonly string[];
   readonly audience: string | null;
   readonly issuer: string | null;
@@ -40,6 +43,7 @@ export interface Config {
   /** Values of DATASOURCE_<NAME> by the variable's name, as they stand there (`parseConnection` reads one). */
   readonly datasourceSecrets: Readonly<Record<string, string>>;
   readonly sessionSecret: string | null;
+  /** Unchecked: one that is no token is refused when a credential is judged, and the rest goes on working. */
   readonly adminToken: string | null;
   readonly apiTokenTtlDays: number;
   readonly apiAuthSalt: string | null;
@@ -58,6 +62,8 @@ export interface Config {
     readonly tenantUser: boolean;
     /** By tenant id in upper case; `DEFAULT` is the one without a header. */
     readonly tenants: Readonly<Record<string, TenantConfig>>;
+    /** Variables that look like a tenant's and are not, such as `JWT_acme_KEY`. */
+    readonly misnamed: readonly string[];
   };
   readonly mcp: {
     readonly defaultOntology: string | null;
@@ -125,6 +131,7 @@ export const SETTING_NAMES: readonly string[] = [
 ];
 
 const TENANT_SETTING = /^JWT_([A-Z0-9_]{1,64})_(KEY|ALGORITHM|AUDIENCE|ISSUER|JWKS_URL)$/;
+const TENANT_LIKE = /^JWT_.+_(KEY|ALGORITHM|AUDIENCE|ISSUER|JWKS_URL)$/i;
 const DATASOURCE_SETTING = /^DATASOURCE_[A-Z0-9_]{1,100}$/;
 const SECRET_SETTINGS = new Set([
   'CATALOG_URL',
@@ -174,15 +181,13 @@ export function readConfig(env: Env): Config {
   const temperature = text('LLM_TEMPERATURE');
   if (temperature !== null && !Number.isFinite(Number(temperature))) throw new ConfigError('LLM_TEMPERATURE', 'a number');
   const catalog = text('CATALOG_URL');
-  const adminToken = text('ADMIN_TOKEN');
-  if (adminToken !== null && !/^tk_\S{29,}$/.test(adminToken)) throw new ConfigError('ADMIN_TOKEN', 'tk_ and at least 29 further characters');
   return {
     product,
     publicUrl: publicUrl(text('PUBLIC_URL')),
     catalog: catalog === null ? null : parseConnection(catalog, 'CATALOG_URL'),
     datasourceSecrets: datasources(env),
     sessionSecret: text('SESSION_SECRET'),
-    adminToken,
+    adminToken: text('ADMIN_TOKEN'),
     apiTokenTtlDays: number('API_TOKEN_TTL', 90, 1, 36_500),
     apiAuthSalt: text('API_AUTH_SALT') === null ? null : (textOf(env.API_AUTH_SALT) ?? null),
     statementTimeoutMs: number('STATEMENT_TIMEOUT_MS', 30_000, 1, 3_600_000),
@@ -198,6 +203,7 @@ export function readConfig(env: Env): Config {
       type: (text('JWT_TYPE') ?? 'custom').toLowerCase(),
       tenantUser: flag('JWT_USE_TENANT_USER', false),
       tenants: tenants(env),
+      misnamed: Object.keys(env).filter((name) => TENANT_LIKE.test(name) && !TENANT_SETTING.test(name)),
     },
     mcp: {
       defaultOntology: text('MCP_DEFAULT_ONTOLOGY'),
@@ -254,7 +260,8 @@ export function parseConnection(value: string, variable: string): Connection {
 /** Whether a name of a host is of the loopback interface (`localhost`, 127.0.0.0/8, ::1), as URL gives it. */
 export const isLoopback = (hostname: string): boolean => /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
 
-function isSafeAddress(address: string): boolean {
+/** Whether a service may be called there: https, or http on loopback, without a user or password in it. */
+export function isSafeAddress(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const url = new URL(address);
   return url.username === '' && url.password === '' && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)));
@@ -303,8 +310,9 @@ function tenants(env: Env): Readonly<Record<string, TenantConfig>> {
   for (const name of Object.keys(env)) {
     const tenant = TENANT_SETTING.exec(name)?.[1];
     if (tenant === undefined || Object.hasOwn(found, tenant)) continue;
-    const algorithms = list(value(tenant, 'ALGORITHM')).map((a) => (a === 'RS246' ? 'RS256' : a));
+    const algorithms = list(value(tenant, 'ALGORITHM')).map((a) => (/^rs246$/i.test(a) ? 'RS256' : a));
     found[tenant] = {
+      id: tenant,
       key: value(tenant, 'KEY'),
       algorithms: algorithms.length > 0 ? algorithms : ['RS256'],
       audience: value(tenant, 'AUDIENCE'),

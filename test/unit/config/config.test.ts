@@ -40,7 +40,6 @@ describe('readConfig', () => {
       ['ENABLE_TOKEN', 'perhaps-hush'],
       ['CATALOG_URL', 'hush-not-a-url'],
       ['CATALOG_URL', '{"url":"postgres://u:hush@h/d","endpoint":"http://far.example/sql"}'],
-      ['ADMIN_TOKEN', 'hush'],
       ['PUBLIC_URL', 'http://far.example'],
       ['JWT_USE_EMAIL_OR_USER', 'phone'],
       ['LLM_ADDITIONAL_PARAMS', '[1]'],
@@ -59,10 +58,13 @@ describe('readConfig', () => {
       DATASOURCE_MAIN: 'x',
       DATASOURCE_WARE_2: 'y',
       DATASOURCE_lower: 'z',
+      JWT_lower_KEY: 'l',
+      [`JWT_${'L'.repeat(65)}_ISSUER`]: 'i',
     });
     expect(Object.keys(c.jwt.tenants).sort()).toEqual(['ACME', 'DEFAULT']);
-    expect(c.jwt.tenants.ACME?.algorithms).toEqual(['RS256', 'ES256']);
-    expect(c.jwt.tenants.DEFAULT).toMatchObject({ key: 'k', algorithms: ['RS256'] });
+    expect(c.jwt.tenants.ACME).toMatchObject({ id: 'ACME', key: null, algorithms: ['RS256', 'ES256'] });
+    expect(c.jwt.tenants.DEFAULT).toMatchObject({ id: 'DEFAULT', key: 'k', algorithms: ['RS256'] });
+    expect(c.jwt.misnamed).toEqual(['JWT_lower_KEY', `JWT_${'L'.repeat(65)}_ISSUER`]);
     expect(c.jwt.tenantUser).toBe(true);
     expect(c.datasourceSecrets).toEqual({ DATASOURCE_MAIN: 'x', DATASOURCE_WARE_2: 'y' });
   });

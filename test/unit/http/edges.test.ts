@@ -1,5 +1,6 @@
 /** What goes round every route: CORS, rate limits, ETags. */
 import { describe, expect, it } from 'vitest';
+import { createToken } from '../../../src/auth/tokens.ts';
 import { readConfig } from '../../../src/config.ts';
 import { addressOf } from '../../../src/http/admit.ts';
 import { createApp } from '../../../src/http/app.ts';
@@ -7,7 +8,7 @@ import { matches } from '../../../src/http/conditional.ts';
 import { allowedOrigin } from '../../../src/http/cors.ts';
 import { asked, fakeRuntime } from './fake-runtime.ts';
 
-const TOKEN = 'tk_adminadminadminadminadminadmin';
+const TOKEN = createToken();
 
 describe('CORS', () => {
   const APP = 'https://app.example';

@@ -1,0 +1,166 @@
+/**
+ * Keys of an identity provider by address (RFC 7517, 5): `JWT_<TENANT>_JWKS_URL`. An isolate keeps the imported keys,
+ * never a promise: requests that come while one of them fetches look again until it is done.
+ */
+import type { JWK } from 'jose';
+import { fits, publicKey } from './jwt-keys.ts';
+import type { Tenant } from './tenants.ts';
+
+/** From this age on the keys are fetched anew in the background. */
+export const REFRESH_MS = 5 * 60_000;
+/** Older ones are never used: how long a withdrawn key may live on where its provider cannot be reached. */
+export const MAX_AGE_MS = 60 * 60_000;
+/** A token with an unknown `kid`, and a provider that fails, make a fetch this often at most. */
+export const COOL_DOWN_MS = 30_000;
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 256 * 1024;
+const MAX_KEYS = 50;
+/** How many keys a token without `kid` is tried with. */
+const MAX_TRIED = 4;
+const LOOK_AGAIN_MS = 20;
+
+interface ImportedKey {
+  readonly kid: string | undefined;
+  readonly algorithm: string;
+  readonly key: CryptoKey;
+}
+
+interface State {
+  keys: readonly ImportedKey[];
+  /** When the keys were asked for; never: none were had yet. */
+  readAt: number;
+  /** When a fetch ended last, well or not. */
+  triedAt: number;
+  /** When the fetch under way began. */
+  fetchingSince: number;
+}
+
+const NEVER = Number.NEGATIVE_INFINITY;
+const states = new WeakMap<Tenant['config'], State>();
+
+/** What a fetch works with. */
+export interface JwksOptions {
+  readonly now: () => number;
+  readonly waitUntil: (work: Promise<unknown>) => void;
+  readonly log: (line: Readonly<Record<string, unknown>>) => void;
+}
+
+/** The keys of a provider could not be had; the reason has been logged. */
+export class JwksUnavailable extends Error {
+  constructor(variable: string) {
+    super(`${variable}: no keys could be had there`);
+    this.name = 'JwksUnavailable';
+  }
+}
+
+/**
+ * The keys that a token's header asks for, none where the provider has no such key. What the header says of other places
+ * (`jku`, `x5u`, `jwk`, `x5c`) is not looked at.
+ * @throws JwksUnavailable
+ */
+export async function jwksKeys(tenant: Tenant, algorithm: string, kid: string | undefined, options: JwksOptions): Promise<readonly CryptoKey[]> {
+  const { now, waitUntil } = options;
+  const state = stateOf(tenant);
+  const wanted = (): readonly CryptoKey[] =>
+    state.keys
+      .filter((k) => k.algorithm === algorithm && (kid === undefined || k.kid === kid))
+      .slice(0, MAX_TRIED)
+      .map((k) => k.key);
+  const age = now() - state.readAt;
+  if (age >= MAX_AGE_MS) {
+    await fetched(tenant, state, options);
+    if (now() - state.readAt >= MAX_AGE_MS) throw new JwksUnavailable(`JWT_${tenant.config.id}_JWKS_URL`);
+  } else if (age >= REFRESH_MS && mayFetch(state, now())) waitUntil(load(tenant, state, options));
+  const keys = wanted();
+  if (keys.length > 0 || kid === undefined) return keys;
+  await fetched(tenant, state, options);
+  return wanted();
+}
+
+function stateOf({ config }: Tenant): State {
+  let state = states.get(config);
+  if (state === undefined) {
+    state = { keys: [], readAt: NEVER, triedAt: NEVER, fetchingSince: NEVER };
+    states.set(config, state);
+  }
+  return state;
+}
+
+const isFetching = (state: State, now: number): boolean => now - state.fetchingSince < TIMEOUT_MS;
+const mayFetch = (state: State, now: number): boolean => !isFetching(state, now) && now - state.triedAt >= COOL_DOWN_MS;
+
+/** Fetches, or waits for the request that does; does nothing within the time to cool down. */
+async function fetched(tenant: Tenant, state: State, options: JwksOptions): Promise<void> {
+  const { now } = options;
+  if (mayFetch(state, now())) return load(tenant, state, options);
+  const since = state.fetchingSince;
+  // the request that fetches may have been cancelled, so it is not waited for without end
+  for (let waited = 0; isFetching(state, now()) && state.fetchingSince === since && waited < TIMEOUT_MS; waited += LOOK_AGAIN_MS) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+}
+
+/** Fetches and imports; on a fault what is there stays, and the log has it. Never throws. */
+async function load({ config, algorithms }: Tenant, state: State, { now, log }: JwksOptions): Promise<void> {
+  const begun = now();
+  state.fetchingSince = begun;
+  try {
+    const found = await read(config.jwksUrl ?? '');
+    const keys: ImportedKey[] = [];
+    for (const jwk of found) {
+      for (const algorithm of algorithms) {
+        // of a key that does not fit, or is none of ours, the others are not to suffer
+        const key = fits(jwk, algorithm) ? await publicKey(jwk, algorithm) : undefined;
+        if (key !== undefined) keys.push({ kid: jwk.kid, algorithm, key });
+      }
+    }
+    if (keys.length === 0) throw new Error('it has no key that fits the algorithms of the tenant');
+    state.keys = keys;
+    state.readAt = begun;
+  } catch (error) {
+    const variable = `JWT_${config.id}_JWKS_URL`;
+    log({ level: 'error', event: 'jwks_unavailable', variable, message: `${variable}: ${error instanceof Error ? error.message : 'no keys could be had'}` });
+  } finally {
+    state.triedAt = now();
+    state.fetchingSince = NEVER;
+  }
+}
+
+/** The members of a key set. @throws Error with words for the operator */
+async function read(url: string): Promise<readonly JWK[]> {
+  let text: string;
+  try {
+    // a redirect could lead to a place that nobody has configured
+    const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new Refused(`it answered ${response.status}`);
+    }
+    text = await bounded(response);
+  } catch (error) {
+    throw error instanceof Refused ? error : new Error('it cannot be reached');
+  }
+  let set: unknown;
+  try {
+    set = JSON.parse(text);
+  } catch {
+    throw new Error('it answered no JSON');
+  }
+  const keys = typeof set === 'object' && set !== null ? (set as { keys?: unknown }).keys : undefined;
+  if (!Array.isArray(keys)) throw new Error('it answered no key set');
+  return keys.filter((k): k is JWK => typeof k === 'object' && k !== null && (k.kid === undefined || typeof k.kid === 'string')).slice(0, MAX_KEYS);
+}
+
+class Refused extends Error {}
+
+async function bounded(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_BYTES) throw new Refused(`it answered more than ${MAX_BYTES / 1024} KiB`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
