@@ -1,4 +1,4 @@
-/** What stands instead of a masked value (decisions 7, Masks). NULL stays NULL; every mask has the property's own type. */
+/** What stands instead of a masked value (decisions 7, Masks). NULL stays NULL, but behind WITH, which says itself what it gives; every mask has the property's own type. */
 import type { Mask } from './access.ts';
 import { call, cast, clone, coalesce, integer, isNotNull, type Node, nullValue, operator, text } from './tree.ts';
 import type { Work } from './work.ts';
@@ -18,7 +18,7 @@ export function maskedValue(work: Work, value: Node, mask: Mask, sql: string, ex
       return isText ? unlessNull(value, partial(value, mask), sql) : nothing();
     case 'with': {
       const made = expression();
-      return made ? unlessNull(value, cast(made, sql), sql) : nothing();
+      return made ? cast(made, sql) : nothing();
     }
   }
 }
