@@ -1,12 +1,14 @@
 import { cloudflareTest } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
+const deep = Boolean(process.env.DEEP);
+
 export default defineConfig({
   test: {
     silent: 'passed-only',
     projects: [
       // Generated tests take their time on a busy machine.
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], environment: 'node', testTimeout: 30_000, hookTimeout: 60_000 } },
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], environment: 'node', testTimeout: deep ? 600_000 : 30_000, hookTimeout: 60_000 } },
       {
         // With a database: PGlite, and a PostgreSQL of the machine where there is one.
         test: {
@@ -14,7 +16,7 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts'],
           environment: 'node',
           pool: 'forks',
-          testTimeout: 60_000,
+          testTimeout: deep ? 3_600_000 : 60_000,
           hookTimeout: 120_000,
         },
       },

@@ -14,7 +14,7 @@ export interface ScratchPostgres {
   /** The superuser's. */
   password: string;
   /** Runs one statement as the superuser. */
-  exec(sql: string): Promise<void>;
+  exec(sql: string): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -51,43 +51,48 @@ export async function startScratchPostgres({ passwords = false } = {}): Promise<
   if (user) chownSync(passwordFile, user.uid, user.gid);
   const initdb = ['-D', data, '-U', 'postgres', '-A', passwords ? 'scram-sha-256' : 'trust', `--pwfile=${passwordFile}`, '-E', 'UTF8', '--no-sync'];
   execFileSync(join(programs, 'initdb'), initdb, options);
-  const port = await freePort();
   const settings = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${dir}`];
-  const server = spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port), ...settings.flatMap((s) => ['-c', s])], options);
-  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-  const stop = async () => {
-    await ended(server, 'SIGINT');
-    rmSync(dir, { recursive: true, force: true });
-  };
-  try {
-    await untilAnswers(url);
-    return { port, url, password, stop, exec: (sql) => execute(url, sql) };
-  } catch (error) {
-    await stop();
-    throw error;
+  for (let tries = 0; ; tries++) {
+    const port = await freePort();
+    const server = spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port), ...settings.flatMap((s) => ['-c', s])], options);
+    const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+    const stop = async () => {
+      await ended(server, 'SIGINT');
+      rmSync(dir, { recursive: true, force: true });
+    };
+    try {
+      if (await answers(server, url, data)) return { port, url, password, stop, exec: (sql) => execute(url, sql) };
+      // somebody else has taken the port meanwhile
+      if (tries === 5) throw new Error('PostgreSQL ends as soon as it is started');
+    } catch (error) {
+      await stop();
+      throw error;
+    }
   }
 }
 
-async function execute(url: string, sql: string): Promise<void> {
+async function execute(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
   try {
     await client.connect();
-    await client.query(sql);
+    return (await client.query(sql)).rows;
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
-async function untilAnswers(url: string): Promise<void> {
-  for (let tries = 0; ; tries++) {
+/** Waits for the server of a folder to answer; false: it has ended, and what answers, if anything, is another one. */
+async function answers(server: ChildProcess, url: string, data: string): Promise<boolean> {
+  for (let tries = 0; server.exitCode === null && server.signalCode === null; tries++) {
     try {
-      await execute(url, 'SELECT 1');
-      return;
+      const [row] = await execute(url, 'SHOW data_directory');
+      if (row?.data_directory === data) return true;
     } catch (error) {
-      if (tries > 150) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      if (tries > 900) throw error;
     }
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
+  return false;
 }
 
 /** A free TCP port of the loopback interface. */

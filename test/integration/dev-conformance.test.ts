@@ -272,18 +272,15 @@ for (const backend of ['pglite', 'pg'] as const) {
       });
 
       it('heed a time-out that a transaction sets itself', async () => {
-        const s = sql('kg_reader');
-        const started = performance.now();
+        // a role without one: only this can end it
+        const s = sql();
         expect(await fault(s.transaction([s`SET LOCAL statement_timeout = '300ms'`, s.query(SLOW)]))).toMatchObject({ code: '57014' });
-        expect(performance.now() - started).toBeLessThan(TIMEOUT_MS);
       });
 
       it('heed one that is set by parameters', async () => {
-        const s = sql('kg_reader');
-        const started = performance.now();
+        const s = sql();
         const set = s.query('SELECT set_config($1, $2, true)', ['statement_timeout', '300']);
         expect(await fault(s.transaction([set, s.query(SLOW)]))).toMatchObject({ code: '57014' });
-        expect(performance.now() - started).toBeLessThan(TIMEOUT_MS);
       });
 
       it('keep what was committed when a statement is ended', async () => {
@@ -311,9 +308,8 @@ for (const backend of ['pglite', 'pg'] as const) {
           const [row] =
             await sql()`SELECT count(*)::int AS n FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%/* gone */%' AND pid <> pg_backend_pid()`;
           if (row!.n === 0) break;
-          expect(performance.now() - started, 'it still runs').toBeLessThan(5000);
+          expect(performance.now() - started, 'it still runs').toBeLessThan(30_000);
         }
-        expect(performance.now() - started).toBeLessThan(5000);
       });
     });
 

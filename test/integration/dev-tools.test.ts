@@ -18,6 +18,7 @@ import { lock, makeStateDir, readPlaces, writePrivate } from '../../dev/start/pl
 import { readSecrets, rolePassword } from '../../dev/start/secrets.ts';
 import { type LocalPostgres, localPostgresAvailable, startLocalPostgres } from '../../dev/testing.ts';
 import { isToken } from '../../src/auth/tokens.ts';
+import { generated } from '../support/generated.ts';
 
 let dir: string;
 beforeAll(() => {
@@ -72,7 +73,7 @@ describe('the env file', () => {
         }
         expect(readBack({ A: a, B: b, LAST: 'untouched' }), text).toEqual({ A: a, B: b, LAST: 'untouched' });
       }),
-      { numRuns: 500 },
+      generated(500),
     );
     expect(refused).toBeLessThan(150);
   });

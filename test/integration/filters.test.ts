@@ -9,6 +9,7 @@ import { likePattern } from '../../src/language/filters-like.ts';
 import { typedValue } from '../../src/language/filters-values.ts';
 import { quoteLiteral } from '../../src/language/quote.ts';
 import { declaredType } from '../../src/planner/filter/subject.ts';
+import { generated, patience } from '../support/generated.ts';
 import { MODEL, TABLES } from '../unit/planner/corpus/model.ts';
 import { PAYLOADS } from './filters-payloads.ts';
 import { type Answered, type NodeService, startNodeService } from './support/service.ts';
@@ -156,7 +157,7 @@ async function again(kind: 'concept' | 'view', name: string, arbitrary: fc.Arbit
       // once more from the cache of plans
       expect(rowsOf(await of(kind, name, pairs)).sort()).toEqual(rows);
     }),
-    { numRuns },
+    generated(numRuns),
   );
   return found;
 }
@@ -164,25 +165,41 @@ async function again(kind: 'concept' | 'view', name: string, arbitrary: fc.Arbit
 describe('executed_query gives the same rows', () => {
   const toOne = Object.keys(OWN).filter((s) => !s.startsWith('below'));
   const single = Object.fromEntries(toOne.filter((s) => s !== 'word' && s !== 'above[anything].word').map((s) => [s, OWN[s] as readonly string[]]));
-  it('of any filter on a concept', async () => {
-    expect(
-      await again(
-        'concept',
-        'anything',
-        filters(OWN, ['id', 's', 'above[anything].s', 'word', 'above', 'below[anything].entity_id'], undefined, ['AND', 'or']),
-        250,
-      ),
-    ).toBeGreaterThan(50);
-  }, 120_000);
-  it('of any filter on a concept that is cut', async () => {
-    expect(await again('concept', 'Anything', filters(single, ['s', 'above[anything].s', 'entity_label'], 'id', ['AND', 'OR']), 100)).toBeGreaterThan(25);
-  }, 120_000);
-  it('of any filter on a view', async () => {
-    expect(await again('view', 'plain', filters(VALUES, ['i', 's', 'above[anything].s'], 'id', ['AND', 'OR', 'and']), 100)).toBeGreaterThan(25);
-  }, 120_000);
-  it('of any filter on a cube', async () => {
-    expect(await again('view', 'sums', filters(CUBE, ['s', 'b', 'total', 'days'], undefined, ['AND']), 100)).toBeGreaterThan(25);
-  }, 120_000);
+  it(
+    'of any filter on a concept',
+    async () => {
+      expect(
+        await again(
+          'concept',
+          'anything',
+          filters(OWN, ['id', 's', 'above[anything].s', 'word', 'above', 'below[anything].entity_id'], undefined, ['AND', 'or']),
+          250,
+        ),
+      ).toBeGreaterThan(50);
+    },
+    patience(120_000),
+  );
+  it(
+    'of any filter on a concept that is cut',
+    async () => {
+      expect(await again('concept', 'Anything', filters(single, ['s', 'above[anything].s', 'entity_label'], 'id', ['AND', 'OR']), 100)).toBeGreaterThan(25);
+    },
+    patience(120_000),
+  );
+  it(
+    'of any filter on a view',
+    async () => {
+      expect(await again('view', 'plain', filters(VALUES, ['i', 's', 'above[anything].s'], 'id', ['AND', 'OR', 'and']), 100)).toBeGreaterThan(25);
+    },
+    patience(120_000),
+  );
+  it(
+    'of any filter on a cube',
+    async () => {
+      expect(await again('view', 'sums', filters(CUBE, ['s', 'b', 'total', 'days'], undefined, ['AND']), 100)).toBeGreaterThan(25);
+    },
+    patience(120_000),
+  );
 });
 
 /** A tree without the places of its parts, the texts of its constants told apart from everything else. */
@@ -314,74 +331,96 @@ describe('no text changes a statement', () => {
 });
 
 describe('what the database is given', () => {
-  it('takes every value that is found to fit, as a parameter and as a literal', async () => {
-    const types = ['smallint', 'integer', 'bigint', 'decimal', 'decimal(6,2)', 'double', 'boolean', 'date', 'time', 'timestamp', 'timestamptz', 'uuid', 'json'];
-    const digits = fc.string({ unit: fc.constantFrom('0', '1', '9', '5'), maxLength: 8 });
-    const clock = fc.tuple(fc.nat(25), fc.nat(60), fc.nat(60)).map((t) => t.map((n) => String(n).padStart(2, '0')).join(':'));
-    const day = fc
-      .tuple(fc.nat(3000), fc.nat(13), fc.nat(32))
-      .map(([y, m, d]) => [String(y).padStart(4, '0'), ...[m, d].map((n) => String(n).padStart(2, '0'))].join('-'));
-    const value = fc.oneof(
-      fc
-        .tuple(
-          fc.constantFrom('', '-', '+'),
-          digits,
-          fc.constantFrom('', '.'),
-          digits,
-          fc.constantFrom('', 'e', 'E-', 'e+'),
-          fc.constantFrom('', '5', '300', '99999'),
-        )
-        .map((t) => t.join('')),
-      fc.constantFrom('infinity', '-infinity', 'nan', 'Inf', 'TRUE', 'off', 'y', 'today'),
-      clock,
-      fc.tuple(day, fc.constantFrom('', ' BC')).map((t) => t.join('')),
-      fc
-        .tuple(
-          day,
-          fc.constantFrom('T', ' '),
-          clock,
-          fc.constantFrom('', '.5', '.123456789'),
-          fc.constantFrom('', 'Z', '+00:00', '-0330', ' +15', '+16:00'),
-          fc.constantFrom('', ' BC'),
-        )
-        .map((t) => t.join('')),
-      fc.uuid(),
-      fc.json(),
-    );
-    let fitting = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...types), value, async (name, text) => {
-        const type = declaredType(name);
-        const found = type && typedValue(type, text);
-        if (type === undefined || found === undefined) return;
-        fitting++;
-        const sql = `SELECT (${quoteLiteral(found.text)}::${type.sql})::text AS a, (${found.literal})::${type.sql}::text AS b`;
-        const [row] = await service.rows(sql, 'shop');
-        expect(row?.a, sql).toBe(row?.b);
-      }),
-      { numRuns: 1500 },
-    );
-    expect(fitting).toBeGreaterThan(150);
-  }, 120_000);
+  it(
+    'takes every value that is found to fit, as a parameter and as a literal',
+    async () => {
+      const types = [
+        'smallint',
+        'integer',
+        'bigint',
+        'decimal',
+        'decimal(6,2)',
+        'double',
+        'boolean',
+        'date',
+        'time',
+        'timestamp',
+        'timestamptz',
+        'uuid',
+        'json',
+      ];
+      const digits = fc.string({ unit: fc.constantFrom('0', '1', '9', '5'), maxLength: 8 });
+      const clock = fc.tuple(fc.nat(25), fc.nat(60), fc.nat(60)).map((t) => t.map((n) => String(n).padStart(2, '0')).join(':'));
+      const day = fc
+        .tuple(fc.nat(3000), fc.nat(13), fc.nat(32))
+        .map(([y, m, d]) => [String(y).padStart(4, '0'), ...[m, d].map((n) => String(n).padStart(2, '0'))].join('-'));
+      const value = fc.oneof(
+        fc
+          .tuple(
+            fc.constantFrom('', '-', '+'),
+            digits,
+            fc.constantFrom('', '.'),
+            digits,
+            fc.constantFrom('', 'e', 'E-', 'e+'),
+            fc.constantFrom('', '5', '300', '99999'),
+          )
+          .map((t) => t.join('')),
+        fc.constantFrom('infinity', '-infinity', 'nan', 'Inf', 'TRUE', 'off', 'y', 'today'),
+        clock,
+        fc.tuple(day, fc.constantFrom('', ' BC')).map((t) => t.join('')),
+        fc
+          .tuple(
+            day,
+            fc.constantFrom('T', ' '),
+            clock,
+            fc.constantFrom('', '.5', '.123456789'),
+            fc.constantFrom('', 'Z', '+00:00', '-0330', ' +15', '+16:00'),
+            fc.constantFrom('', ' BC'),
+          )
+          .map((t) => t.join('')),
+        fc.uuid(),
+        fc.json(),
+      );
+      let fitting = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.constantFrom(...types), value, async (name, text) => {
+          const type = declaredType(name);
+          const found = type && typedValue(type, text);
+          if (type === undefined || found === undefined) return;
+          fitting++;
+          const sql = `SELECT (${quoteLiteral(found.text)}::${type.sql})::text AS a, (${found.literal})::${type.sql}::text AS b`;
+          const [row] = await service.rows(sql, 'shop');
+          expect(row?.a, sql).toBe(row?.b);
+        }),
+        generated(1500),
+      );
+      expect(fitting).toBeGreaterThan(150);
+    },
+    patience(120_000),
+  );
 
-  it('matches patterns as they are meant', async () => {
-    const char = fc.constantFrom('a', 'b', 'c', '%', '_', '[', ']', '^', '-', '\\', '.', '\n', 'é', '東');
-    const text = fc.string({ unit: char, maxLength: 5 });
-    let matched = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: char, maxLength: 6 }), fc.array(text, { minLength: 20, maxLength: 20 }), async (pattern, texts) => {
-        const reference = referenceOf(pattern);
-        if (reference === undefined) return;
-        const { operator, pattern: made } = likePattern(pattern);
-        const rows = await service.rows(`SELECT ${texts.map((t, i) => `${quoteLiteral(t)} ${operator} ${quoteLiteral(made)} AS m${i}`).join(', ')}`, 'shop');
-        const expected = texts.map((t) => reference.test(t));
-        matched += expected.filter(Boolean).length;
-        expect(Object.values(rows[0] ?? {}), `${pattern} on ${JSON.stringify(texts)}`).toEqual(expected);
-      }),
-      { numRuns: 400 },
-    );
-    expect(matched).toBeGreaterThan(50);
-  }, 60_000);
+  it(
+    'matches patterns as they are meant',
+    async () => {
+      const char = fc.constantFrom('a', 'b', 'c', '%', '_', '[', ']', '^', '-', '\\', '.', '\n', 'é', '東');
+      const text = fc.string({ unit: char, maxLength: 5 });
+      let matched = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.string({ unit: char, maxLength: 6 }), fc.array(text, { minLength: 20, maxLength: 20 }), async (pattern, texts) => {
+          const reference = referenceOf(pattern);
+          if (reference === undefined) return;
+          const { operator, pattern: made } = likePattern(pattern);
+          const rows = await service.rows(`SELECT ${texts.map((t, i) => `${quoteLiteral(t)} ${operator} ${quoteLiteral(made)} AS m${i}`).join(', ')}`, 'shop');
+          const expected = texts.map((t) => reference.test(t));
+          matched += expected.filter(Boolean).length;
+          expect(Object.values(rows[0] ?? {}), `${pattern} on ${JSON.stringify(texts)}`).toEqual(expected);
+        }),
+        generated(400),
+      );
+      expect(matched).toBeGreaterThan(50);
+    },
+    patience(60_000),
+  );
 });
 
 /** The pattern by JavaScript's own means: sets of characters written out. undefined: it does not hold. */

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readMoment } from '../../src/nesting/moment.ts';
 import { toChar } from '../../src/nesting/to-char.ts';
+import { generated } from '../support/generated.ts';
 
 let db: PGlite;
 beforeAll(async () => {
@@ -80,7 +81,7 @@ describe('to_char', () => {
         const time = `${two(Math.floor(ms / 3_600_000))}:${two(Math.floor(ms / 60_000) % 60)}:${two(Math.floor(ms / 1000) % 60)}.${two(ms % 1000, 3)}`;
         return [`${two(y, 4)}-${two(m)}-${two(d)}${type === 'date' ? '' : ` ${time}`}`, type] as const;
       });
-    await compare(fc.sample(fc.tuple(day, pattern), { numRuns: 6000 }).map(([[v, type], p]) => [v, type, p] as const));
+    await compare(fc.sample(fc.tuple(day, pattern), generated(6000)).map(([[v, type], p]) => [v, type, p] as const));
   });
 
   it('has nothing for an empty pattern', async () => {

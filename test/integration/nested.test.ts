@@ -1,6 +1,7 @@
 /** Nested results through the whole service: which columns nest, limits that count root objects, formats and async answers. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generated } from '../support/generated.ts';
 import { MODEL, TABLES } from '../unit/planner/corpus/model.ts';
 import { type NodeService, startNodeService } from './support/service.ts';
 
@@ -195,7 +196,7 @@ describe('limits of nested rows', () => {
           expect(await rows(sql, { ...NESTED, 'results-limit': String(limit) })).toEqual(all.slice(0, limit));
         },
       ),
-      { numRuns: 40 },
+      generated(40),
     );
   });
 
@@ -277,7 +278,7 @@ describe('formats', () => {
     expect(begun.status).toBe(202);
     const { poll_url } = JSON.parse(begun.text);
     let last = '';
-    for (let n = 0; n < 100 && !last.includes('"completed"'); n++) {
+    for (let n = 0; n < 1500 && !last.includes('"completed"'); n++) {
       last = (await send(poll_url, {})).text;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

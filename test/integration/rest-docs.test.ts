@@ -49,7 +49,7 @@ async function run(request: string): Promise<string> {
   const send = () => service.fetch(path, { method, headers, ...(body === '' ? {} : { body }) });
   let response = await send();
   let got = await response.text();
-  for (let i = 0; i < 100 && got.startsWith('{"status":"running"'); i++) {
+  for (let i = 0; i < 1500 && got.startsWith('{"status":"running"'); i++) {
     await new Promise((resolve) => setTimeout(resolve, 20));
     response = await send();
     got = await response.text();

@@ -32,7 +32,7 @@ const begin = (sql: string, { ontology = 'yard', suffix = '', token = ADMIN as s
 const poll = (id: string, token: string | null = ADMIN) => send('GET', `/svc/openapi/get-async-results/${id}`, { token });
 
 async function settle(id: string, token = ADMIN): Promise<Answer> {
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 800; i++) {
     const answer = await poll(id, token);
     expect(answer.status).toBe(200);
     if (answer.json.status !== 'running') return answer;

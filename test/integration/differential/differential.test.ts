@@ -1,18 +1,19 @@
 /**
  * The planner against an independent second opinion (issue "Foundation"): fast-check makes small worlds (tables, rows, an
  * ontology over them) and queries; what the planner's SQL gives on PostgreSQL must be what evaluate.ts makes of the query
- * by the words of decisions 5. CASES=n (default 2,000; DEEP=1: 10,000) and SEED=n choose the run.
+ * by the words of decisions 5. CASES=n (default 2,000; DEEP=1: 10,000) and SEED=n choose the run
+ * (test/support/generated.ts).
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DEEP, generated, SEED } from '../../support/generated.ts';
 import { Cases } from './cases.ts';
 import { Harness, type Outcome } from './harness.ts';
 import type { Case } from './shrink.ts';
 
 const PER_WORLD = 20;
 const MOST_SHRINKS = 800;
-const cases = Number(process.env.CASES ?? (process.env.DEEP ? 10_000 : 2000));
-const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const cases = Number(process.env.CASES ?? (DEEP ? 10_000 : 2000));
 
 /** Runs `look` on generated cases and fails with the smallest example of the first failure's cause. */
 async function check(worlds: number, look: (c: Case) => Promise<readonly Outcome[]>): Promise<Map<string, number>> {
@@ -34,15 +35,15 @@ async function check(worlds: number, look: (c: Case) => Promise<readonly Outcome
     last = failed.text;
     throw new Error(cause);
   });
-  const { failed } = await fc.check(property, { seed, numRuns: worlds });
-  if (failed) throw new Error(`${cause}\nSEED=${seed} CASES=${cases}\n\n${last}`);
+  const { failed } = await fc.check(property, generated(worlds, worlds));
+  if (failed) throw new Error(`${cause}\nSEED=${SEED} CASES=${cases}\n\n${last}`);
   return counts;
 }
 
 describe('the planner and the second opinion agree', () => {
   let harness: Harness;
   beforeAll(async () => {
-    console.log(`differential: SEED=${seed} CASES=${cases}`);
+    console.log(`differential: SEED=${SEED} CASES=${cases}`);
     harness = await Harness.open();
   }, 120_000);
   afterAll(() => harness.close());

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JobStore, PieceCutter } from '../../../src/async/store.ts';
 import { memoryStorage } from '../../integration/support/async-memory.ts';
+import { generated } from '../../support/generated.ts';
 
 describe('pieces', () => {
   it('are the bytes in their order, all but the last of full size', () => {
@@ -15,6 +16,7 @@ describe('pieces', () => {
         for (const piece of pieces.slice(0, -1)) expect(piece.length).toBe(size);
         expect(pieces.every((p) => p.length > 0)).toBe(true);
       }),
+      generated(),
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { can, canAll, canGrant, canSee, type Holder, includes } from '../../../src/auth/grants.ts';
 import type { GrantRow, Privilege } from '../../../src/catalog/snapshot.ts';
+import { generated } from '../../support/generated.ts';
 
 const grant = (text: string): GrantRow => {
   const match = /^(\w+) ON (ALL )?(\S+)( WITH GRANT OPTION)?$/.exec(text) as RegExpExecArray;
@@ -114,7 +115,7 @@ describe('grants', () => {
         // without a grant there is nothing
         expect(can({ isAdmin: false, grants: [] }, privilege, resource)).toBe(false);
       }),
-      { numRuns: 2000 },
+      generated(2000),
     );
   });
 });

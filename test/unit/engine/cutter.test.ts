@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { concat, EnvelopeError, RowCutter } from '../../../src/engine/cutter.ts';
+import { generated } from '../../support/generated.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -75,7 +76,7 @@ describe('cutting the rows out of an answer', () => {
         expect(JSON.parse(got)).toEqual(JSON.parse(JSON.stringify(rows)));
         expect(cutter.rows).toBe(rows.length);
       }),
-      { numRuns: 500 },
+      generated(500),
     );
   });
 
@@ -86,7 +87,7 @@ describe('cutting the rows out of an answer', () => {
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(envelopes.at(-1)?.rows)));
         expect(new TextDecoder().decode(cutter.captured())).toBe(envelopes[0]?.text);
       }),
-      { numRuns: 300 },
+      generated(300),
     );
   });
 

@@ -4,6 +4,7 @@ import type { Fetch } from '../../../src/engine/client.ts';
 import type { DatasourceFault } from '../../../src/engine/errors.ts';
 import { type RowsRequest, runRows } from '../../../src/engine/rows.ts';
 import { forgetRoles } from '../../../src/engine/settings.ts';
+import { generated } from '../../support/generated.ts';
 import { DS, envelope, fake, inPieces, probeRow, refusal, rowsAnswer, textOf } from './fake.ts';
 
 const request = (fetch: Fetch, more: Partial<RowsRequest> = {}): RowsRequest => ({ sql: 'SELECT 1', timeoutMs: 30_000, maxBytes: 50_000_000, fetch, ...more });
@@ -96,7 +97,7 @@ describe('rows', () => {
         const got = await runRows(DS, request(fetch));
         expect(await textOf(got.stream)).toBe(`[${rows.join(',')}]`);
       }),
-      { numRuns: 80 },
+      generated(80),
     );
   });
 
@@ -246,6 +247,37 @@ describe('limits', () => {
         }),
       );
     expect((await refusal(runRows(DS, request(fetch, { timeoutMs: -1900 })))).status).toBe(504);
+  });
+
+  it('rows that come ever so slowly after the first MiB are broken off in the time of a statement', async () => {
+    const fetch: Fetch = async (_, init) => {
+      const pieces = [`{"fields":[],"rows":[["${'x'.repeat(1_100_000)}"]`, ...Array.from({ length: 200 }, () => ',["y"]')];
+      const encoder = new TextEncoder();
+      let broken = false;
+      init.signal?.addEventListener('abort', () => {
+        broken = true;
+      });
+      return new Response(
+        new ReadableStream(
+          {
+            async pull(controller) {
+              if (pieces.length < 201) await new Promise((resolve) => setTimeout(resolve, 20));
+              if (broken) controller.error(init.signal?.reason);
+              else controller.enqueue(encoder.encode(pieces.shift() ?? ''));
+            },
+          },
+          { highWaterMark: 0 },
+        ),
+      );
+    };
+    const got = await runRows(DS, request(fetch, { timeoutMs: -1900 }));
+    const reader = got.stream.getReader();
+    const error = await refusal(
+      (async () => {
+        for (let n = 0; n < 150; n++) await reader.read();
+      })(),
+    );
+    expect([error.status, error.code]).toEqual([504, 'statement_timeout']);
   });
 
   it('a caller that goes away ends the request, which is not tried again', async () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/errors.ts';
 import { OPERATORS, parseFilters, splitList } from '../../../src/language/filters.ts';
+import { generated } from '../../support/generated.ts';
 
 const code = (search: string): string => {
   try {
@@ -101,6 +102,7 @@ describe('texts of the URL', () => {
         expect(value(encodeURIComponent(text))).toBe(text);
         expect(value(new URLSearchParams({ x: text }).toString().slice(2))).toBe(text);
       }),
+      generated(),
     );
   });
   it('are read like URLSearchParams reads them', () => {
@@ -113,6 +115,7 @@ describe('texts of the URL', () => {
         fc.pre(!read?.includes('\uFFFD'));
         expect(value(text)).toBe(read);
       }),
+      generated(),
     );
   });
 });
@@ -134,6 +137,7 @@ describe('lists', () => {
       fc.property(fc.array(value, { minLength: 1 }), (values) => {
         expect(splitList(values.map((v) => v.replaceAll(',', '\\,')).join(','))).toEqual(values);
       }),
+      generated(),
     );
   });
 });
@@ -149,6 +153,6 @@ it('anything is read or is a 400', () => {
       const write = (s: string): string => (encoded ? encodeURIComponent(s.toWellFormed()) : s);
       expect(typeof code(pairs.map(([n, v]) => `${write(n)}=${write(v)}`).join('&'))).toBe('string');
     }),
-    { numRuns: 2000 },
+    generated(2000),
   );
 });

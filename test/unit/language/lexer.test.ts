@@ -3,6 +3,7 @@ import { loadModule, scanSync } from 'libpg-query';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/errors.ts';
 import { significant, tokenize } from '../../../src/language/lexer.ts';
+import { generated } from '../../support/generated.ts';
 import { sql } from './arbitrary.ts';
 
 const kinds = (text: string): string[] => significant(tokenize(text)).map((t) => t.kind);
@@ -138,7 +139,7 @@ describe('all texts', () => {
         expect(tokens.map((t) => text.slice(t.start, t.end)).join('')).toBe(text);
         for (const t of tokens) expect(t.end).toBeGreaterThan(t.start);
       }),
-      { numRuns: 500 },
+      generated(500),
     );
   });
 
@@ -158,7 +159,7 @@ describe('all texts', () => {
           expect(e.offset).toBeLessThan(text.length);
         }
       }),
-      { numRuns: 2000 },
+      generated(2000),
     );
   });
 
@@ -188,9 +189,9 @@ describe('all texts', () => {
     const QUOTED = /^(["']|--|\/\*|\$\D|[ebx]'|u&["'])/i;
     fc.assert(
       fc.property(sql, (text) => agree(text.replaceAll('`', ''))),
-      { numRuns: 500 },
+      generated(500),
     );
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom(..."''\"$$/*-eEuU&bxn\\ \n;.1a[é"), maxLength: 14 }), agree), { numRuns: 3000 });
+    fc.assert(fc.property(fc.string({ unit: fc.constantFrom(..."''\"$$/*-eEuU&bxn\\ \n;.1a[é"), maxLength: 14 }), agree), generated(3000));
     expect(compared).toBeGreaterThan(800);
   });
 });

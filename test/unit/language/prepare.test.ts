@@ -4,6 +4,7 @@ import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { significant, tokenize } from '../../../src/language/lexer.ts';
 import type { SqlParser } from '../../../src/language/parser.ts';
 import { hasBarePath, PATH_HINT, parsePrepared, prepareSelect } from '../../../src/language/prepare.ts';
+import { generated } from '../../support/generated.ts';
 import { sql } from './arbitrary.ts';
 
 let parser: SqlParser;
@@ -81,9 +82,8 @@ describe('prepareSelect', () => {
   it('spares the parser thousands of comments', () => {
     for (const comments of ['/**/'.repeat(16_000), '/*'.repeat(16_000) + '*/'.repeat(16_000), '--\n'.repeat(16_000)]) {
       const prepared = prepare(`SELECT ${comments} 1 AS a`);
-      const started = performance.now();
+      expect(prepared.text).not.toMatch(/--|\/\*/);
       expect(parsePrepared(parser, prepared).stmts).toHaveLength(1);
-      expect(performance.now() - started).toBeLessThan(500);
       expect(prepared.toSource(prepared.text.indexOf('1 AS'))).toBe(8 + comments.length);
     }
   });
@@ -103,7 +103,7 @@ describe('prepareSelect', () => {
           expect(after.map((t) => prepared.toSource(Buffer.byteLength(prepared.text.slice(0, t.start))))).toEqual(before.map((t) => offset + t.start));
         },
       ),
-      { numRuns: 500 },
+      generated(500),
     );
   });
 });

@@ -7,6 +7,7 @@ import { splitScript } from '../../../src/language/split.ts';
 import type { ConceptElement, Name, Statement, TagList } from '../../../src/language/statements.ts';
 import type { ConceptDef, MappingDef, MeasureDef, Model, PropertyDef, RelationshipDef, Tags, ViewDef } from '../../../src/ontology/model.ts';
 import { EMPTY_MODEL } from '../../../src/ontology/model.ts';
+import { generated } from '../../support/generated.ts';
 import * as any from './arbitrary.ts';
 
 const texts = (names: readonly Name[]): string[] => names.map((n) => n.text);
@@ -207,7 +208,7 @@ describe('printModel', () => {
       fc.property(any.name, model, (name, printed) => {
         expect(read(printModel(printed, name, 'svc'))).toEqual({ name, model: printed });
       }),
-      { numRuns: 300 },
+      generated(300),
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tokenize } from '../../../src/language/lexer.ts';
 import { MAX_STATEMENT_BYTES, splitScript } from '../../../src/language/split.ts';
+import { generated } from '../../support/generated.ts';
 import { sql } from './arbitrary.ts';
 
 const texts = (script: string): string[] => splitScript(script).map((s) => s.text);
@@ -51,7 +52,7 @@ describe('splitScript', () => {
         expect(found.map((s) => s.text)).toEqual(parts.map(([text]) => text));
         for (const s of found) expect(script.slice(s.offset, s.offset + s.text.length)).toBe(s.text);
       }),
-      { numRuns: 300 },
+      generated(300),
     );
   });
 });

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rounded } from '../../../src/nesting/decimal.ts';
+import { generated } from '../../support/generated.ts';
 
 describe('rounding', () => {
   it.each([
@@ -44,7 +45,7 @@ describe('rounding', () => {
         const expected = `${units < 0n && scaled > 0n ? '-' : ''}${wanted.slice(0, wanted.length - digits)}${digits === 0 ? '' : `.${wanted.slice(wanted.length - digits)}`}`;
         expect(rounded(source, digits, shift)).toBe(expected);
       }),
-      { numRuns: 2000 },
+      generated(2000),
     );
   });
 });

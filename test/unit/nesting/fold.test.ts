@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Presentation } from '../../../src/nesting/presentation.ts';
 import { type Format, stageFor } from '../../../src/nesting/stage.ts';
 import { type ColumnShape, nestedOrder, type Shape } from '../../../src/ontology/shape.ts';
+import { generated } from '../../support/generated.ts';
 
 const PLAIN: Presentation = {
   nested: true,
@@ -126,7 +127,7 @@ describe('folding', () => {
         const lines = staged(of, rows, { size, format: 'ndjson' });
         expect(`[${lines.trimEnd().split('\n').join(',')}]`).toBe(text);
       }),
-      { numRuns: 1500 },
+      generated(1500),
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { quoteBack, quoteLiteral } from '../../../src/language/quote.ts';
 import { EMPTY_MODEL, type Model } from '../../../src/ontology/model.ts';
+import { generated } from '../../support/generated.ts';
 import { faultOf, run } from './script.ts';
 
 const ITEM = `CREATE CONCEPT item (k bigint, name string, n integer, PRIMARY KEY (k), LABEL (name));
@@ -420,7 +421,7 @@ describe('for all scripts', () => {
         expect(run(`${create}; ${drop}`, item).model).toEqual(item);
         expect(faultOf(`DROP CONCEPT ${c}`, made)).toMatch(/^in_use: .*mapping .*(view|cube) /);
       }),
-      { numRuns: 60 },
+      generated(60),
     );
   });
 
@@ -440,7 +441,7 @@ describe('for all scripts', () => {
         for (const [i, from] of at.slice(0, -1).entries()) model = run(parts.slice(from, at[i + 1]).join('\n'), model).model;
         expect(model).toEqual(whole);
       }),
-      { numRuns: 30 },
+      generated(30),
     );
     const again = parts.slice(0, -1).join('\n').replaceAll('CREATE ', 'CREATE OR REPLACE ');
     expect(run(`${again} ALTER CONCEPT sub UPDATE TAG a = 'b'`, whole).model).toEqual(whole);
@@ -452,9 +453,7 @@ describe('for all scripts', () => {
       (_, i) =>
         `CREATE CONCEPT c${i} (${Array.from({ length: 10 }, (_, j) => `p${i}_${j} string`).join(', ')})${i < 10 ? '' : ` INHERITS (c${Math.floor(i / 10)})`};`,
     ).join('\n');
-    const started = performance.now();
     const { model, graph } = run(script);
     expect([model.concepts.length, model.properties.length, graph.concept('c1999')?.properties.length]).toEqual([2000, 20_000, 40]);
-    expect(performance.now() - started).toBeLessThan(10_000);
   });
 });

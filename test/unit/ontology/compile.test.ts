@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compile } from '../../../src/ontology/compile.ts';
 import type { Concept, Graph, Relationship } from '../../../src/ontology/graph.ts';
 import { type ConceptDef, EMPTY_MODEL, type MappingDef, type Model } from '../../../src/ontology/model.ts';
+import { generated } from '../../support/generated.ts';
 import { run } from './script.ts';
 
 const graphOf = (script: string): Graph => run(script).graph;
@@ -282,6 +283,7 @@ describe('for all models', () => {
           for (const p of c.parents) expect(p.children).toContain(c);
         }
       }),
+      generated(),
     );
   });
 
@@ -303,6 +305,7 @@ describe('for all models', () => {
             for (const a of p.owner.ancestors) for (const name of a.def?.properties ?? []) expect(place.get(name)).toBeLessThan(place.get(p.def.name) ?? -1);
         }
       }),
+      generated(),
     );
   });
 
@@ -320,6 +323,7 @@ describe('for all models', () => {
           expect(c.rows.standIn).toBe(below.length === 0 && given.length > 0);
         }
       }),
+      generated(),
     );
   });
 });

@@ -1,6 +1,7 @@
 /** Conditions on entity_id narrow each mapping's rows by the key; what cannot match falls away. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { generated } from '../../support/generated.ts';
 import { sqlOf, tables } from './company.ts';
 
 const where = (concept: string, condition: string): string => `SELECT name FROM svc.${concept} WHERE ${condition}`;
@@ -108,6 +109,6 @@ it('any text is either narrowed by its own key or falls away', () => {
         expect(tables(sql)).toEqual(isKey ? ['towns'] : []);
       },
     ),
-    { numRuns: 300 },
+    generated(300),
   );
 });

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { columnName } from '../../../src/planner/names.ts';
+import { generated, patience } from '../../support/generated.ts';
 
 const parser = await loadNodeParser();
 let db: PGlite;
@@ -100,12 +101,16 @@ const { expression } = fc.letrec<{ readonly expression: string; readonly int: st
 });
 
 describe('the names of generated expressions', () => {
-  it('are those of PostgreSQL', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(expression, { minLength: 1, maxLength: 8 }), async (list) => {
-        expect(told(list.join(', '))).toEqual(await given(list.join(', ')));
-      }),
-      { numRuns: process.env.DEEP ? 5000 : 300 },
-    );
-  }, 60_000);
+  it(
+    'are those of PostgreSQL',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(expression, { minLength: 1, maxLength: 8 }), async (list) => {
+          expect(told(list.join(', '))).toEqual(await given(list.join(', ')));
+        }),
+        generated(300, 5000),
+      );
+    },
+    patience(60_000),
+  );
 });

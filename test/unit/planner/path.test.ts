@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/errors.ts';
 import type { Concept } from '../../../src/ontology/graph.ts';
 import { isPath, isToMany, MAX_DEPTH, parsePath } from '../../../src/planner/path.ts';
+import { generated } from '../../support/generated.ts';
 import { graph } from './company.ts';
 
 const concept = (name: string): Concept => graph.concept(name) as Concept;
@@ -97,7 +98,7 @@ describe('a path that does not hold', () => {
         const told = fault('employee', path);
         expect(told).toMatch(/^(read|bad_path|bad_depth|unknown_relationship|unknown_concept): /);
       }),
-      { numRuns: 2000 },
+      generated(2000),
     );
   });
 });
@@ -127,6 +128,7 @@ describe('paths that are made of hops', () => {
         expect([hops.map((h) => `${h.relationship.name}>${h.rows.name}`), kind, name]).toEqual([names, 'column', 'entity_id']);
         expect(hops.map((h) => h.label).join('.')).toBe(path.slice(0, -'.entity_id'.length));
       }),
+      generated(),
     );
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { printExpression } from '../../../src/planner/print.ts';
+import { generated } from '../../support/generated.ts';
 import { withoutPlaces } from './print-tree.ts';
 
 const parser = await loadNodeParser();
@@ -191,6 +192,6 @@ it('prints any tree so that it parses to the same tree', () => {
       const statement = parser.parse(`SELECT ${printed}`).stmts[0]?.stmt as { SelectStmt: { targetList: [{ ResTarget: { val: Node } }] } };
       expect(withoutPlaces(statement.SelectStmt.targetList[0].ResTarget.val), printed).toEqual(withoutPlaces(node));
     }),
-    { numRuns: process.env.DEEP ? 20_000 : 1_000 },
+    generated(1_000, 20_000),
   );
 });

@@ -9,6 +9,7 @@ import type { Model } from '../../../src/ontology/model.ts';
 import { modelOf } from '../../integration/differential/ddl.ts';
 import { genWorld } from '../../integration/differential/gen-world.ts';
 import { Rng } from '../../integration/differential/rng.ts';
+import { generated } from '../../support/generated.ts';
 import { run } from '../ontology/script.ts';
 
 /** Everything but CREATE ONTOLOGY, which makes no part of a model but the description. */
@@ -76,7 +77,7 @@ describe('the script of SHOW CREATE', () => {
         expect(untyped(once)).toEqual(untyped(model));
         expect(applied(printModel(once, 'zoo', 'svc'))).toEqual(once);
       }),
-      { numRuns: 100 },
+      generated(100),
     );
   });
 
@@ -89,6 +90,7 @@ describe('the script of SHOW CREATE', () => {
         expect(parsed.ontologies.map((o) => o.text)).toEqual(ontologies);
         expect(Object.fromEntries(parsed.options.map((o) => [o.key.text, o.value]))).toEqual(options);
       }),
+      generated(),
     );
     const text = printDatasource({ name: 'old one', type: 'postgres', secret: 'DATASOURCE_OLD', options: { a: 'b' } });
     expect(parseStatement({ text, offset: 0 })).toMatchObject({
