@@ -32,9 +32,9 @@ export interface Exchange {
   readonly response: Response;
   /** Ends the statement and the transfer. */
   readonly abort: () => void;
-  /** No time limit from here on, but `watch`'s. */
+  /** The limit on the head of the answer and its first bytes ends here; from now on that of `watch` holds. */
   readonly release: () => void;
-  /** Waits for `step`, a read of the body, no longer than for the whole statement; its failure is told as a SvcError. */
+  /** Waits for `step`, a read of the body: all steps together no longer than for the whole statement. The time in which nobody reads does not count. */
   readonly watch: <T>(step: () => Promise<T>) => Promise<T>;
   /** What a failure while reading the body is to the caller. */
   readonly failure: (error: unknown) => Error;
@@ -66,12 +66,15 @@ export async function send(ds: Datasource, statements: Statement | readonly Stat
     if (late) return statementTimeout(error);
     return datasourceFailed(new DatasourceFault(error instanceof Error ? error.message : 'the connection failed', { cause: error }));
   };
+  let left = limit;
   const watch = async <T>(step: () => Promise<T>): Promise<T> => {
-    const idle = setTimeout(expire, limit);
+    const begun = Date.now();
+    const patience = setTimeout(expire, left);
     try {
       return await step();
     } finally {
-      clearTimeout(idle);
+      clearTimeout(patience);
+      left = Math.max(0, left - (Date.now() - begun));
     }
   };
 

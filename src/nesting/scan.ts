@@ -2,6 +2,7 @@
  * Reads rows out of the text of a JSON array of flat objects while it comes, without parsing values: each value is known
  * by where its source text stands, so numbers keep every digit.
  */
+import { SvcError } from '../errors.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -14,10 +15,10 @@ const CLOSE_OBJECT = 0x7d;
 
 const isSpace = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09;
 
-/** The text is no array of objects with the columns that were told. */
-export class RowsError extends Error {
-  constructor(message: string) {
-    super(message);
+/** The text is no array of objects with the columns that were told: the datasource sent something else than rows. */
+export class RowsError extends SvcError {
+  constructor(fault: string) {
+    super(502, 'datasource_failed', 'the datasource failed or could not be reached', { cause: new Error(fault) });
     this.name = 'RowsError';
   }
 }
