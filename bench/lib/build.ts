@@ -28,9 +28,9 @@ export interface Script {
   modules: Module[];
 }
 
-/** The service, built by `wrangler deploy --dry-run`. */
-export async function buildService(): Promise<Script> {
-  const dir = join(OUT, 'service');
+/** The service, built by `wrangler deploy --dry-run`; builds at the same time need folders of their own. */
+export async function buildService(folder = 'service'): Promise<Script> {
+  const dir = join(OUT, folder);
   await rm(dir, { recursive: true, force: true });
   await mkdir(dir, { recursive: true });
   const wrangler = join(dirname(createRequire(import.meta.url).resolve('wrangler/package.json')), 'bin', 'wrangler.js');
