@@ -1,8 +1,12 @@
-/** Credential → Principal (decisions 8, as far as it goes now): `x-api-key`, else `Authorization: Bearer tk_...`. */
-import type { GrantRow, Snapshot, SnapshotOptions } from '../catalog/snapshot.ts';
+/** Credential → Principal (decisions 8): `x-jwt-token` where JWTs are taken, else `x-api-key`, else `Authorization: Bearer tk_...`. */
+import type { GrantRow, Snapshot, SnapshotKey, SnapshotOptions } from '../catalog/snapshot.ts';
 import { loadSnapshot } from '../catalog/snapshot.ts';
+import type { Config } from '../config.ts';
 import { unauthorized } from '../errors.ts';
 import type { Holder } from './grants.ts';
+import { jwtFault, type VerifiedJwt, verifyJwt } from './jwt.ts';
+import { tokenUsed } from './last-used.ts';
+import { tenantKey } from './tenants.ts';
 import { equalHashes, isToken, sha256 } from './tokens.ts';
 
 /** The built-in administrator's row (migrations/001). */
@@ -15,7 +19,11 @@ export interface Principal extends Holder {
   readonly isAdmin: boolean;
   readonly roles: readonly string[];
   readonly grants: readonly GrantRow[];
-  readonly credential: 'admin_token' | 'api_token';
+  readonly credential: 'admin_token' | 'api_token' | 'jwt';
+  /** Whose JWT it was, as variables have it (`DEFAULT`, `ACME`); null for who came without one. */
+  readonly tenant: string | null;
+  /** Claims of the JWT as texts, for svc_claim(); empty for who came without one. */
+  readonly claims: Readonly<Record<string, string>>;
 }
 
 /** A caller and what was read of the catalog when the credential was judged. */
@@ -25,6 +33,14 @@ export interface Caller {
   /** The same caller by a snapshot read now. @throws as `authenticate` */
   refresh(): Promise<Caller>;
 }
+
+export interface AuthOptions extends SnapshotOptions {
+  /** For what the operator has to know of keys that cannot be had. */
+  readonly log: (line: Readonly<Record<string, unknown>>) => void;
+}
+
+/** The settings that say which credentials there are. */
+export type AuthSettings = Pick<Config, 'adminToken' | 'jwt'>;
 
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="svc"' };
 
@@ -38,9 +54,11 @@ const invalid = () =>
 
 /**
  * Judges the credential of a request. A credential that is present but bad never falls through to another one.
- * @throws SvcError 401 `credential_missing`, `invalid_token`; 503 `catalog_unavailable`
+ * @throws SvcError 401 `credential_missing`, `invalid_token`, and those of JWTs; 503 `catalog_unavailable`
  */
-export async function authenticate(headers: Headers, adminToken: string | null, options: SnapshotOptions): Promise<Caller> {
+export async function authenticate(headers: Headers, { adminToken, jwt }: AuthSettings, options: AuthOptions): Promise<Caller> {
+  const token = jwt.enabled ? headers.get('x-jwt-token') : null;
+  if (token !== null) return byJwt(await verifyJwt(token, headers.get('x-jwt-tenant-id'), jwt, options), options);
   const key = headers.get('x-api-key');
   if (key !== null) return byToken(key, adminToken, options);
   const authorization = headers.get('authorization');
@@ -48,6 +66,34 @@ export async function authenticate(headers: Headers, adminToken: string | null, 
   const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
   if (bearer === undefined) throw invalid();
   return byToken(bearer, adminToken, options);
+}
+
+/** Who a user is, by what the catalog says of it and how it came. */
+export const principalOf = (
+  user: NonNullable<Snapshot['user']>,
+  { roles, grants }: Snapshot,
+  came: Pick<Principal, 'credential'> & Partial<Pick<Principal, 'tenant' | 'claims'>>,
+): Principal => ({
+  userId: user.id,
+  name: user.name,
+  isAdmin: came.credential === 'admin_token' || roles.some((role) => role.key === 'admin'),
+  roles: roles.map((role) => role.name),
+  grants,
+  tenant: null,
+  claims: {},
+  ...came,
+});
+
+/** The user that a JWT names. @throws SvcError 401 `user_not_found`; 503 */
+async function byJwt(jwt: VerifiedJwt, options: AuthOptions): Promise<Caller> {
+  const key: SnapshotKey = { kind: 'name', name: jwt.name, email: jwt.email };
+  const snapshot = await loadSnapshot(key, options);
+  const { user } = snapshot;
+  // the built-in administrator is ADMIN_TOKEN's; an account of that name at a provider is not to become it
+  if (user === null || !user.active || user.id === ADMIN_ID) throw jwtFault('user_not_found');
+  if (user.tenant !== null && tenantKey(user.tenant) !== jwt.tenant) throw jwtFault('user_not_found');
+  const principal = principalOf(user, snapshot, { credential: 'jwt', tenant: jwt.tenant, claims: jwt.claims });
+  return { principal, snapshot, refresh: () => byJwt(jwt, { ...options, fresh: true }) };
 }
 
 let adminHash: { readonly token: string; readonly hash: string } | undefined;
@@ -67,9 +113,12 @@ async function hashOfAdmin(token: string): Promise<string> {
   return adminHash.hash;
 }
 
-async function byToken(token: string, adminToken: string | null, options: SnapshotOptions): Promise<Caller> {
+async function byToken(token: string, adminToken: string | null, options: AuthOptions): Promise<Caller> {
   const known = hashes.get(token);
+  // one that is mistyped is refused without asking anybody; ADMIN_TOKEN of another form is none
+  if (known === undefined && !isToken(token)) throw invalid();
   const hash = known ?? (await sha256(token));
+  const refresh = (): Promise<Caller> => byToken(token, adminToken, { ...options, fresh: true });
   if (adminToken !== null && equalHashes(hash, await hashOfAdmin(adminToken))) {
     keepHash(token, hash);
     const snapshot = await loadSnapshot({ kind: 'user', id: ADMIN_ID }, options);
@@ -80,22 +129,16 @@ async function byToken(token: string, adminToken: string | null, options: Snapsh
       roles: ['admin'],
       grants: [],
       credential: 'admin_token',
+      tenant: null,
+      claims: {},
     };
-    return { principal, snapshot, refresh: () => byToken(token, adminToken, { ...options, fresh: true }) };
+    return { principal, snapshot, refresh };
   }
-  if (known === undefined && !isToken(token)) throw invalid();
   const snapshot = await loadSnapshot({ kind: 'token', hash }, options);
   const { user } = snapshot;
   if (snapshot.token === null || user === null || !user.active || snapshot.token.revoked) throw invalid();
   if (snapshot.token.expires !== null && snapshot.token.expires <= options.now()) throw invalid();
   keepHash(token, hash);
-  const principal: Principal = {
-    userId: user.id,
-    name: user.name,
-    isAdmin: snapshot.roles.some((role) => role.key === 'admin'),
-    roles: snapshot.roles.map((role) => role.name),
-    grants: snapshot.grants,
-    credential: 'api_token',
-  };
-  return { principal, snapshot, refresh: () => byToken(token, adminToken, { ...options, fresh: true }) };
+  tokenUsed(snapshot.token.id, options);
+  return { principal: principalOf(user, snapshot, { credential: 'api_token' }), snapshot, refresh };
 }

@@ -160,10 +160,14 @@ function namesOf(claim: string, sent: string | null, jwt: Config['jwt']): { read
   return { name: claim, email: null };
 }
 
+/** Claims that tell of the token, not of its user: each token has others, and plans are kept for a user's claims. */
+const OF_THE_TOKEN = new Set(['exp', 'nbf', 'iat', 'jti', 'auth_time', 'nonce', 'at_hash', 'c_hash', 's_hash']);
+
 /** What svc_claim(name) gives. */
 function claimTexts(payload: JWTPayload): Readonly<Record<string, string>> {
   const texts: [string, string][] = [];
   for (const [name, value] of Object.entries(payload)) {
+    if (OF_THE_TOKEN.has(name)) continue;
     if (typeof value === 'string') texts.push([name, value]);
     else if (typeof value === 'number' || typeof value === 'boolean') texts.push([name, String(value)]);
     else if (Array.isArray(value) && value.every((v) => typeof v === 'string')) texts.push([name, JSON.stringify(value)]);

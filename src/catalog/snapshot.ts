@@ -3,11 +3,12 @@
  * older than 60 s is never used; from 30 s on it is read anew in the background (platform: one snapshot, bounded age).
  */
 import { ByteStore, cacheOf } from '../cache.ts';
+import { fold } from '../ontology/names.ts';
 import type { CatalogDb } from './db.ts';
 import { sql } from './db.ts';
 
 /** How names are compared, for who judges grants. */
-export { fold } from '../ontology/names.ts';
+export { fold };
 
 export type Privilege = 'edit' | 'query' | 'access' | 'auth';
 
@@ -75,14 +76,22 @@ export interface Snapshot {
   readonly permissions: number;
 }
 
-/** By whom a snapshot is asked for: the hash of a token, or a user's id. */
-export type SnapshotKey = { readonly kind: 'token'; readonly hash: string } | { readonly kind: 'user'; readonly id: string };
+/** By whom a snapshot is asked for: the hash of a token, a user's id, or its name (without case), else the e-mail that one user alone has. */
+export type SnapshotKey =
+  | { readonly kind: 'token'; readonly hash: string }
+  | { readonly kind: 'user'; readonly id: string }
+  | { readonly kind: 'name'; readonly name: string; readonly email: string | null };
+
+/** Under what a snapshot is remembered. */
+const keptUnder = (by: SnapshotKey): string =>
+  by.kind === 'token' ? `t:${by.hash}` : by.kind === 'user' ? `u:${by.id}` : `n:${JSON.stringify([fold(by.name), by.email === null ? null : fold(by.email)])}`;
 
 const READ = sql`
 WITH t AS (
   SELECT id, user_id, expires, revoked FROM kg_catalog.tokens WHERE hash = $1
 ), u AS (
-  SELECT id, name, email, tenant, active FROM kg_catalog.users WHERE id = coalesce($2::uuid, (SELECT user_id FROM t))
+  SELECT id, name, email, tenant, active FROM kg_catalog.users WHERE id = coalesce($2::uuid, (SELECT user_id FROM t),
+    (SELECT id FROM kg_catalog.users WHERE key = $3), (SELECT (array_agg(id))[1] FROM kg_catalog.users WHERE email_key = $4 HAVING count(*) = 1))
 ), r AS (
   SELECT r.id, r.name, r.key FROM kg_catalog.roles r JOIN kg_catalog.role_members m ON m.role_id = r.id WHERE m.user_id = (SELECT id FROM u)
 )
@@ -107,7 +116,13 @@ SELECT json_build_object(
 
 /** Reads a snapshot from the catalog. @throws SvcError 503 `catalog_unavailable` */
 export async function readSnapshot(db: CatalogDb, by: SnapshotKey): Promise<{ readonly snapshot: Snapshot; readonly bytes: number }> {
-  const [row] = await db.query(READ, by.kind === 'token' ? [by.hash, null] : [null, by.id]);
+  const params =
+    by.kind === 'token'
+      ? [by.hash, null, null, null]
+      : by.kind === 'user'
+        ? [null, by.id, null, null]
+        : [null, null, fold(by.name), by.email === null ? null : fold(by.email)];
+  const [row] = await db.query(READ, params);
   const text = String(row?.snapshot);
   return { snapshot: JSON.parse(text) as Snapshot, bytes: text.length * 4 };
 }
@@ -158,7 +173,7 @@ export interface SnapshotOptions {
  */
 export async function loadSnapshot(by: SnapshotKey, options: SnapshotOptions): Promise<Snapshot> {
   const { db, now, waitUntil, fresh = false } = options;
-  const key = by.kind === 'token' ? `t:${by.hash}` : `u:${by.id}`;
+  const key = keptUnder(by);
   if (!fresh) {
     const found = kept.get(key);
     if (found !== undefined) {

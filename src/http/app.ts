@@ -175,12 +175,10 @@ export function createApp(product: string, version: string): Hono<AppEnv> {
 async function identify(c: AppContext): Promise<void> {
   const { runtime } = c.env;
   const { headers } = c.req.raw;
-  const caller = await authenticate(headers, runtime.config.adminToken, { db: runtime.db, now: runtime.now, waitUntil: runtime.waitUntil }).catch(
-    async (error: unknown) => {
-      await admit(c, `address:${addressOf(headers)}`);
-      throw error;
-    },
-  );
+  const caller = await authenticate(headers, runtime.config, runtime).catch(async (error: unknown) => {
+    await admit(c, `address:${addressOf(headers)}`);
+    throw error;
+  });
   c.set('caller', caller);
   await admit(c, `user:${caller.principal.userId}`);
   // nobody holds the right to it yet; answering by the caller's own rights would be another answer than was asked for

@@ -1,6 +1,6 @@
 /** Statements that run on after their request (decisions 2, `x-async`): what is kept of one, how it begins, and how it runs. */
 import type { Principal } from '../auth/authenticate.ts';
-import { resume } from '../auth/resume.ts';
+import { type Earlier, resume } from '../auth/resume.ts';
 import { SvcError } from '../errors.ts';
 import type { Presentation } from '../nesting/presentation.ts';
 import { sameName } from '../ontology/names.ts';
@@ -13,7 +13,7 @@ import { runScript, type Script } from './script.ts';
 export interface AsyncJob {
   /** The `response_id`. */
   readonly id: string;
-  readonly caller: Pick<Principal, 'userId' | 'name' | 'credential'>;
+  readonly caller: Earlier & Pick<Principal, 'name'>;
   readonly script: Script;
   readonly requestId: string;
   /** The version of the ontology that its caller has seen. */
@@ -65,9 +65,16 @@ export async function startAsync(request: ServiceRequest, script: Script, presen
   if (row === undefined && !sameName(ontology, 'system_db') && !/^\s*create\s+ontology\b/i.test(script.sql)) requireOntology(caller, ontology);
   if (script.datasource !== null) attachedDatasource(caller, row, script.datasource);
   if (row !== undefined) request.about(row.name, row.version);
-  const { userId, name, credential } = caller.principal;
+  const { userId, name, credential, tenant, claims } = caller.principal;
   const id = crypto.randomUUID();
-  const job: AsyncJob = { id, caller: { userId, name, credential }, script, requestId: request.requestId, knownVersion: row?.version ?? null, presentation };
+  const job: AsyncJob = {
+    id,
+    caller: { userId, name, credential, tenant, claims },
+    script,
+    requestId: request.requestId,
+    knownVersion: row?.version ?? null,
+    presentation,
+  };
   try {
     await running.start(job);
   } catch (error) {

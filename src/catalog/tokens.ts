@@ -1,0 +1,25 @@
+/** API tokens in the catalog: when one was used, whose it is, and its end. */
+import { type Call, type CatalogDb, sql } from './db.ts';
+
+const USED = sql`UPDATE kg_catalog.tokens SET last_used = now() WHERE id = $1::uuid AND (last_used IS NULL OR last_used < now() - interval '1 minute')`;
+const FIND = sql`SELECT t.id, u.id AS user_id, u.name AS user_name FROM kg_catalog.tokens t JOIN kg_catalog.users u ON u.id = t.user_id WHERE t.id = $1::uuid AND t.revoked IS NULL`;
+const REVOKE = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE id = $1::uuid AND revoked IS NULL`;
+
+/** Notes that a token was used; more often than once a minute nothing is written. @throws SvcError 503 */
+export async function noteUse(db: CatalogDb, id: string): Promise<void> {
+  await db.query(USED, [id]);
+}
+
+export interface FoundToken {
+  readonly id: string;
+  readonly user: { readonly id: string; readonly name: string };
+}
+
+/** A token by its id that is not revoked; `id` is a uuid. @throws SvcError 503 */
+export async function findToken(db: CatalogDb, id: string): Promise<FoundToken | undefined> {
+  const [row] = await db.query(FIND, [id]);
+  return row === undefined ? undefined : { id: String(row.id), user: { id: String(row.user_id), name: String(row.user_name) } };
+}
+
+/** Ends a token. */
+export const revokeToken = (id: string): readonly Call[] => [{ sql: REVOKE, params: [id] }];
