@@ -5,6 +5,7 @@ import { glue } from '../dist/parser/glue.js';
 import grammar from '../dist/parser/libpg-query.wasm';
 import { version } from '../package.json';
 import { AsyncObject, asyncStatements } from './async/object.ts';
+import { reportSettings } from './auth/settings.ts';
 import { neonDb, noDb } from './catalog/db.ts';
 import { housekeeping } from './catalog/housekeeping.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -70,11 +71,13 @@ function misconfigured(error: unknown, request_id: string): Response {
 export default {
   async fetch(request, env, context) {
     let ready: Prepared;
+    const isFirst = !prepared.has(env);
     try {
       ready = prepare(env);
     } catch (error) {
       return misconfigured(error, crypto.randomUUID());
     }
+    if (isFirst) context.waitUntil(reportSettings(ready.config, log));
     return ready.app.fetch(request, { runtime: runtime(ready.config, env, context) }, context);
   },
   async scheduled(_event, env, context) {
