@@ -15,6 +15,15 @@ export function compile(model: Model, ontologyName: string): Graph {
   return new CompiledGraph(model, ontologyName);
 }
 
+/** What a graph of a part of a model (lens.ts) answers otherwise than that part alone would. */
+export interface Origin {
+  /** The concept by which rows are read. */
+  whole(concept: Concept): Concept;
+  relationships(concept: Concept): readonly Relationship[];
+  readable(concept: Concept): boolean;
+  reads(view: ViewDef): boolean;
+}
+
 /** Keeps the result of `make`, which runs when first asked. */
 function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
@@ -24,8 +33,10 @@ function lazy<T>(make: () => T): () => T {
   };
 }
 
-class CompiledGraph implements Graph {
+export class CompiledGraph implements Graph {
   readonly model: Model;
+  /** null: it is a graph of the whole. */
+  readonly origin: Origin | null;
   readonly ontology: string;
   readonly thing: CompiledConcept;
   readonly #nodes: () => ReadonlyMap<string, CompiledConcept>;
@@ -43,8 +54,9 @@ class CompiledGraph implements Graph {
   readonly linksOf: () => ReadonlyMap<Pair, readonly { readonly mapping: MappingDef; readonly link: LinkDef; readonly forward: boolean }[]>;
   readonly #relationships = new Map<Pair, { readonly forward: Relationship; readonly back: Relationship }>();
 
-  constructor(model: Model, ontology: string) {
+  constructor(model: Model, ontology: string, origin: Origin | null = null) {
     this.model = model;
+    this.origin = origin;
     this.ontology = ontology;
     this.thing = new CompiledConcept(this, null, -1);
     this.#nodes = lazy(() => {
@@ -98,6 +110,9 @@ class CompiledGraph implements Graph {
   }
   view(name: string): ViewDef | undefined {
     return this.#views().get(fold(name));
+  }
+  reads(view: ViewDef): boolean {
+    return this.origin?.reads(view) ?? true;
   }
 
   /** Both directions of a relationship; undefined where its target does not exist. */
@@ -155,9 +170,12 @@ class Direction implements Relationship {
   get links(): Relationship['links'] {
     return this.#links();
   }
+  get whole(): Relationship {
+    return this;
+  }
 }
 
-class CompiledConcept implements Concept {
+export class CompiledConcept implements Concept {
   readonly name: string;
   readonly def: ConceptDef | null;
   /** Place in the order of declaration; -1 for `thing`. */
@@ -186,6 +204,15 @@ class CompiledConcept implements Concept {
     this.order = order;
   }
 
+  get graph(): Graph {
+    return this.#graph;
+  }
+  get whole(): Concept {
+    return this.#graph.origin?.whole(this) ?? this;
+  }
+  get readable(): boolean {
+    return this.#graph.origin?.readable(this) ?? true;
+  }
   get parents(): readonly CompiledConcept[] {
     this.#parents ??= this.#findParents();
     return this.#parents;
@@ -205,7 +232,7 @@ class CompiledConcept implements Concept {
     return this.#depth ?? this.#findLevel();
   }
   isA(other: Concept): boolean {
-    return other === this || this.#ancestorsAsSet().has(other);
+    return other === this || other.def === null || this.#ancestorsAsSet().has(other);
   }
   get properties(): readonly Property[] {
     this.#properties ??= this.#collect((c) => c.def?.properties ?? []);
@@ -232,7 +259,7 @@ class CompiledConcept implements Concept {
     return this.#label;
   }
   get relationships(): readonly Relationship[] {
-    this.#relationships ??= this.#findRelationships();
+    this.#relationships ??= this.#graph.origin?.relationships(this) ?? this.relationshipsTo(() => true);
     return this.#relationships;
   }
   relationship(name: string): readonly Relationship[] {
@@ -245,7 +272,7 @@ class CompiledConcept implements Concept {
     return this.#ownMappings().multi;
   }
   get rows(): Rows {
-    this.#rows ??= rowsOf(this, this.#graph);
+    this.#rows ??= this.#graph.origin ? this.whole.rows : rowsOf(this, this.#graph);
     return this.#rows;
   }
 
@@ -354,7 +381,10 @@ class CompiledConcept implements Concept {
     const known = new Set([...this.properties.map((p) => fold(p.def.name))]);
     const family = new Set<CompiledConcept>();
     for (const c of this.descendants) {
+      // who may read this concept and not that one is told of that one's properties elsewhere, and gets no values of them here
+      if (this.readable && !c.readable) continue;
       family.add(c);
+      if (this.#graph.origin) for (const a of c.ancestors) if (a !== this && a.def && a.isA(this)) family.add(a);
       // What a descendant has from a parent outside this family is a property of a derived concept too.
       for (const a of c.parents) if (a !== this && !family.has(a) && !a.isA(this)) for (const x of [a, ...a.ancestors]) family.add(x);
     }
@@ -393,14 +423,15 @@ class CompiledConcept implements Concept {
     return { properties: nearest.def.primaryKey.flatMap((name) => this.#graph.property(name) ?? []), holder };
   }
 
-  #findRelationships(): readonly Relationship[] {
+  /** Its relationships to targets that `sees` lets through; what it keeps back hides nothing either. */
+  relationshipsTo(sees: (target: Concept) => boolean): readonly Relationship[] {
     const { from, to } = this.#graph.pairs();
     const found: Relationship[] = [];
     // A nearer declaration hides what farther concepts have under its name; two concepts of one distance do not hide each other's.
     const declaring = new Map<string, CompiledConcept[]>();
     for (const c of [this, ...this.ancestors]) {
       const add = (r: Relationship | undefined, own: boolean): void => {
-        if (!r) return;
+        if (!r || !sees(r.target)) return;
         const nearer = declaring.get(fold(r.name)) ?? [];
         if (nearer.some((n) => n !== c && n.isA(c))) return;
         found.push(r);
@@ -415,7 +446,7 @@ class CompiledConcept implements Concept {
   #findAnswers(): ReadonlyMap<string, readonly Relationship[]> {
     const answers = new Map<string, Relationship[]>();
     for (const r of this.relationships) {
-      for (const name of new Set([fold(r.name), otherWay(fold(r.inverseName))])) push(answers, name, r);
+      for (const name of new Set([fold(r.name), ...(r.inverseName === null ? [] : [otherWay(fold(r.inverseName))])])) push(answers, name, r);
     }
     return answers;
   }

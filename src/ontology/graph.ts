@@ -19,10 +19,18 @@ export interface Graph {
   measure(name: string): MeasureDef | undefined;
   mapping(name: string): MappingDef | undefined;
   view(name: string): ViewDef | undefined;
+  /** Whether the one whose graph it is may read the view: seeing what is there is less (lens.ts). */
+  reads(view: ViewDef): boolean;
 }
 
 export interface Concept {
   readonly name: string;
+  /** In whose names it tells of others. */
+  readonly graph: Graph;
+  /** The same concept in the whole model, by which its rows are read; itself where nothing is hidden (lens.ts). */
+  readonly whole: Concept;
+  /** Whether the one whose graph it is may read its rows. */
+  readonly readable: boolean;
   /** null for `thing`. */
   readonly def: ConceptDef | null;
   /** Direct parents in INHERITS order; `thing` where none is named; empty for `thing`. */
@@ -79,8 +87,8 @@ export type Rows =
 export interface Relationship {
   /** The name in this direction: the declared one; for an inverse the INVERSEOF name, else `~name`. */
   readonly name: string;
-  /** The name in the other direction, made the same way. */
-  readonly inverseName: string;
+  /** The name in the other direction, made the same way; null: that direction is hidden. */
+  readonly inverseName: string | null;
   readonly isInverse: boolean;
   readonly kind: 'fk' | 'mtm';
   /** The concept at which this direction starts (the declaring one, or the declared target for an inverse). */
@@ -98,4 +106,6 @@ export interface Relationship {
   readonly def: RelationshipDef;
   /** The concept that declares it. */
   readonly declaredBy: Concept;
+  /** The same relationship between concepts of the whole model, by which it is joined. */
+  readonly whole: Relationship;
 }

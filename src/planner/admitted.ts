@@ -31,7 +31,7 @@ export function admitted(
 ): SelectStmt {
   return work.asTrusted(() => {
     const alias = work.alias();
-    const base = new ConceptRelation(work, work.whole.concept(mapped.name) ?? mapped, 'dsvc', alias, mapped, [], alias, undefined, rows);
+    const base = new ConceptRelation(work, work.graph.concept(mapped.name) ?? mapped, 'dsvc', alias, mapped, [], alias, undefined, rows);
     for (const [name, w] of wanted) base.expose(name, w);
     const resolved = rules.map((rule) => resolve(work, base, alias, rule));
     const used = nodesIn(resolved, [base]);

@@ -18,11 +18,11 @@ export interface Piece {
   readonly offset: number;
 }
 
-/** Plans every view, logic concept, calculated property and mapping among `pieces`; throws the first error, at its place in the script. */
+/** Plans every view, in the names that their writer sees, logic concept, calculated property and mapping among `pieces`; throws the first error, at its place in the script. */
 export function checkModel(graph: Graph, parser: SqlParser, pieces: readonly Piece[], options: Partial<PlanContext> = {}): void {
-  const context: PlanContext = { graph, parser, product: 'svc', activeDatasource: 'main', ...options };
+  const context: PlanContext = { graph, whole: graph, parser, product: 'svc', activeDatasource: 'main', ...options };
   for (const piece of pieces) {
-    const work = new Work(context);
+    const work = new Work({ ...context, definer: () => context.graph });
     try {
       checkPiece(work, graph, piece);
     } catch (e) {
@@ -44,14 +44,15 @@ function checkPiece(work: Work, graph: Graph, piece: Piece): void {
     }
     const parsed = work.parse(view.sql, piece.offset);
     work.reading.push(view.name);
-    new Resolver(work, parsed).query(parsed.stmt, undefined);
+    new Resolver(work, parsed, work.seen).query(parsed.stmt, undefined);
     return;
   }
   if (piece.kind === 'logic') {
     const concept = graph.concept(piece.name);
     const rows = concept?.rows;
     if (!concept || rows?.kind !== 'logic') return;
-    resolveCondition(work, concept, rows.condition, new ConceptRelation(work, rows.source, rows.schema, work.alias()), piece.offset);
+    const source = work.seen.concept(rows.source.name) ?? rows.source;
+    resolveCondition(work, concept, rows.condition, new ConceptRelation(work, source, rows.schema, work.alias()), piece.offset, work.seen);
     conceptSource(work, concept, new Map([['id', { kind: 'entity_id' }]]));
     return;
   }

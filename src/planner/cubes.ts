@@ -9,6 +9,7 @@ import type { Found, Relation } from './relations.ts';
 import { hasAggregate, type Resolver } from './resolve.ts';
 import type { Scope } from './scope.ts';
 import { and, call, clone, column, type Node, rewrite, type SelectStmt, walk } from './tree.ts';
+import { asDefiner } from './views.ts';
 
 /** A cube's column that is an aggregate: what it stands for inside an aggregate of the block. */
 const AGGREGATES = new WeakMap<ColumnRef, { readonly cube: CubeRelation; readonly name: string; readonly make: () => Node }>();
@@ -82,7 +83,7 @@ export class CubeRelation implements Relation {
   }
 
   #resolve(value: Node): Node {
-    const node = this.#resolver.expression(clone(value), this.#inner);
+    const node = asDefiner(this.#resolver.work, this.cube, () => this.#resolver.expression(clone(value), this.#inner));
     walk(node, (n) => {
       if ('ColumnRef' in n) setOwner(n.ColumnRef, this.#block);
       return undefined;

@@ -166,7 +166,7 @@ class Explainer {
 
   #read(concept: Concept, path: string): PathEnd | undefined {
     try {
-      return parsePath(this.#context.graph, concept, path);
+      return parsePath(concept, path);
     } catch (e) {
       // a path of another relation of the block
       if (e instanceof SvcError) return undefined;

@@ -10,6 +10,7 @@ import { CubeRelation, finishCubes } from './cubes.ts';
 import { functionColumns } from './functions.ts';
 import type { PathNode } from './joins.ts';
 import { narrow } from './narrow.ts';
+import { requireReadable, requireReadableView } from './readable.ts';
 import { cloneResolved } from './references.ts';
 import { ConceptRelation, type Schema } from './relation.ts';
 import { FixedRelation, JoinRelation, type OutColumn, type Relation } from './relations.ts';
@@ -18,7 +19,7 @@ import { Scope } from './scope.ts';
 import { sortByTable } from './sort.ts';
 import { systemTableItem } from './system.ts';
 import { and, boolean, clone, join, type Node, rewrite, type SelectStmt, string, subselect, walk } from './tree.ts';
-import { parsedView, viewItem } from './views.ts';
+import { asDefiner, parsedView, viewItem } from './views.ts';
 
 /** Finishes a block when all its names are resolved: puts the sub-selects of concepts in their places, and its aggregates on their levels. */
 export type Finish = (stmt: SelectStmt) => void;
@@ -75,7 +76,7 @@ class From {
   }
 
   #range(node: Node, range: RangeVar): Relation {
-    const { work } = this.#resolver;
+    const { work, graph } = this.#resolver;
     return this.#resolver.at(range.location, () => {
       const name = this.#resolver.written(range.relname ?? '');
       const alias = range.alias?.aliasname ?? range.relname ?? '';
@@ -86,8 +87,9 @@ class From {
         if (cte) return new FixedRelation(alias, this.#resolver.renamed(range.alias, cte));
       }
       if (schema === 'gsvc') throw badRequest('not_supported', 'graph algorithms are not there yet');
-      const concept = schema === 'vsvc' ? undefined : work.graph.concept(name);
+      const concept = schema === 'vsvc' ? undefined : graph.concept(name);
       if (concept) {
+        requireReadable(concept);
         const relation = new ConceptRelation(
           work,
           concept,
@@ -100,7 +102,8 @@ class From {
         replace(node, slot(this.#relations.push(relation) - 1));
         return relation;
       }
-      const view = schema === undefined || schema === 'vsvc' ? work.graph.view(name) : undefined;
+      const view = schema === undefined || schema === 'vsvc' ? graph.view(name) : undefined;
+      if (view) requireReadableView(graph, view);
       if (view?.cube) return this.#cube(node, alias, view);
       if (view) return this.#become(node, range.alias, alias, viewItem(this.#resolver.work, view));
       const system = schema === 'vsvc' ? undefined : work.context.systemTable?.(name.toUpperCase());
@@ -114,12 +117,14 @@ class From {
     const { work } = this.#resolver;
     const parsed = parsedView(work, view);
     const stmt = work.bindCaller(clone(parsed.stmt));
-    const resolver = new Resolver(work, parsed);
+    const resolver = new Resolver(work, parsed, work.context.definer?.(view));
     const scope = new Scope(undefined);
     const inner = new From(resolver, scope, this.#relations);
     inner.#inCube = true;
     const items = stmt.fromClause ?? [];
-    for (const item of items) for (const r of inner.item(item)) scope.add(r);
+    asDefiner(work, view, () => {
+      for (const item of items) for (const r of inner.item(item)) scope.add(r);
+    });
     const [first, ...others] = items;
     if (!first) throw badRequest('bad_cube', `the cube \`${view.name}\` reads nothing`);
     replace(node, { ...others.reduce((l, r) => join('JOIN_INNER', l, r), first) });
@@ -152,7 +157,7 @@ class From {
   }
 
   #unknown(name: string, schema: string | undefined): Error {
-    const { graph } = this.#resolver.work;
+    const { graph } = this.#resolver;
     const views = graph.model.views.map((v) => v.name);
     const concepts = [...graph.concepts.map((c) => c.name), ...(this.#resolver.work.context.systemTables ?? [])];
     const near = nearest(name, schema === 'vsvc' ? views : schema ? concepts : [...concepts, ...views]);

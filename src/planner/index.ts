@@ -55,7 +55,7 @@ export function planSelect(context: PlanContext, source: Source, options: PlanOp
 function plan(context: PlanContext, source: Source, options: PlanOptions, fenced = false): Plan {
   const work = new Work(context, options.bound, fenced);
   const parsed = work.parse(source.text, source.offset, options.bound !== undefined);
-  const columns = new Resolver(work, parsed).query(work.bindCaller(parsed.stmt), undefined);
+  const columns = new Resolver(work, parsed, work.seen).query(work.bindCaller(parsed.stmt), undefined);
   const { query, keys, shape, nested } = jsonRows(work, parsed, columns, options);
   // what may fail on a value must not see the rows that a policy hides: the whole again, with the policies asked first
   if (work.guarded && work.leaky && !fenced) return plan(context, source, options, true);

@@ -1,6 +1,6 @@
 /** The rows of a logic concept: those of its source that meet the condition, each once (decisions 5). */
 import { badRequest } from '../errors.ts';
-import type { Concept, Rows } from '../ontology/graph.ts';
+import type { Concept, Graph, Rows } from '../ontology/graph.ts';
 import { levelOf, nodesIn } from './aggregate/calls.ts';
 import { asExists } from './aggregate/conditions.ts';
 import type { RowFilter } from './narrow.ts';
@@ -37,13 +37,13 @@ export function logicSource(
 }
 
 /** The stored condition of a logic concept with its names resolved against a relation. */
-export function resolveCondition(work: Work, owner: object, condition: string, relation: ConceptRelation, offset?: number): Node {
+export function resolveCondition(work: Work, owner: object, condition: string, relation: ConceptRelation, offset?: number, graph: Graph = work.graph): Node {
   const { node, parsed } = work.expression(owner, condition, offset);
   const scope = new Scope(undefined);
   scope.add(relation);
   work.judged.push('the concept');
   try {
-    return new Resolver(work, parsed).expression(node, scope);
+    return new Resolver(work, parsed, graph).expression(node, scope);
   } finally {
     work.judged.pop();
   }

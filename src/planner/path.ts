@@ -3,7 +3,8 @@
  * `rel[c].*`, read against a concept.
  */
 import { badRequest, nearest } from '../errors.ts';
-import type { Concept, Graph, Relationship } from '../ontology/graph.ts';
+import type { Concept, Relationship } from '../ontology/graph.ts';
+import { requireReadable } from './readable.ts';
 
 /** The deepest walk that may be asked for. */
 export const MAX_DEPTH = 32;
@@ -11,9 +12,9 @@ const DEFAULT_DEPTH = 3;
 
 export interface Hop {
   readonly relationship: Relationship;
-  /** Whose rows join: the declared target, or the descendant in the bracket. */
+  /** Whose rows join, in the whole model: the declared target, or the descendant in the bracket. */
   readonly rows: Concept;
-  /** Whose columns may be named; the next hop starts there. */
+  /** Whose columns may be named, in the words of who wrote the path; the next hop starts there. */
   readonly columns: Concept;
   /** Whether the columns of descendants may be named too (not behind an ancestor in the bracket). */
   readonly derived: boolean;
@@ -34,10 +35,10 @@ export interface PathEnd {
 export const isPath = (name: string): boolean => name.includes('[') || name.includes(']');
 
 /**
- * Reads a path from `from`. Errors: 400 `bad_path`, `unknown_relationship`, `unknown_concept`, `bad_depth`, each with
+ * Reads a path from `from`, in the names of its graph. Errors: 403 for rows that may not be read; 400 `bad_path`, `unknown_relationship`, `unknown_concept`, `bad_depth`, each with
  * the nearest known name where there is one.
  */
-export function parsePath(graph: Graph, from: Concept, path: string): PathEnd {
+export function parsePath(from: Concept, path: string): PathEnd {
   const hops: Hop[] = [];
   let at = from;
   let rest = path;
@@ -47,7 +48,7 @@ export function parsePath(graph: Graph, from: Concept, path: string): PathEnd {
     if (open <= 0 || close < 0 || rest.slice(open + 1, close).includes('[')) {
       throw badRequest('bad_path', `malformed path \`${path}\``, { hint: 'a path is written "relationship[concept].property"' });
     }
-    const hop = readHop(graph, at, rest.slice(0, open), rest.slice(open + 1, close), path);
+    const hop = readHop(at, rest.slice(0, open), rest.slice(open + 1, close), path);
     hops.push(hop);
     at = hop.columns;
     const mark = rest[close + 1];
@@ -74,7 +75,7 @@ export function parsePath(graph: Graph, from: Concept, path: string): PathEnd {
   }
 }
 
-function readHop(graph: Graph, from: Concept, name: string, bracket: string, path: string): Hop {
+function readHop(from: Concept, name: string, bracket: string, path: string): Hop {
   const candidates = from.relationship(name);
   if (candidates.length === 0) {
     const near = nearest(
@@ -85,7 +86,7 @@ function readHop(graph: Graph, from: Concept, name: string, bracket: string, pat
       hint: near ? undefined : 'SHOW and DESCRIBE list the relationships of a concept',
     });
   }
-  const { concept, star } = readBracket(graph, bracket, path, candidates);
+  const { concept, star } = readBracket(from, bracket, path, candidates);
   const fitting = candidates.filter((r) => concept.isA(r.target) || r.target.isA(concept));
   const exact = fitting.filter((r) => r.target === concept);
   const relationship = exact[0] ?? fitting[0];
@@ -98,12 +99,14 @@ function readHop(graph: Graph, from: Concept, name: string, bracket: string, pat
       },
     );
   }
-  const depth = star === null ? null : depthOf(graph, relationship, star, path);
+  const depth = star === null ? null : depthOf(from, relationship, star, path);
   const ancestor = concept !== relationship.target && relationship.target.isA(concept);
-  const written = name.startsWith('~') && !relationship.name.startsWith('~') ? `~${relationship.inverseName.replace(/^~/, '')}` : relationship.name;
+  const rows = ancestor ? relationship.target : concept;
+  requireReadable(rows);
+  const written = name.startsWith('~') && !relationship.name.startsWith('~') ? `~${(relationship.inverseName ?? name).replace(/^~/, '')}` : relationship.name;
   return {
-    relationship,
-    rows: ancestor ? relationship.target : concept,
+    relationship: relationship.whole,
+    rows: rows.whole,
     columns: concept,
     derived: !ancestor,
     depth,
@@ -111,7 +114,7 @@ function readHop(graph: Graph, from: Concept, name: string, bracket: string, pat
   };
 }
 
-function readBracket(graph: Graph, bracket: string, path: string, candidates: readonly Relationship[]): { concept: Concept; star: string | null } {
+function readBracket({ graph }: Concept, bracket: string, path: string, candidates: readonly Relationship[]): { concept: Concept; star: string | null } {
   const whole = graph.concept(bracket);
   if (whole) return { concept: whole, star: null };
   const star = /^(.*?)\*(\d*)$/s.exec(bracket);
@@ -128,7 +131,7 @@ function readBracket(graph: Graph, bracket: string, path: string, candidates: re
   return { concept, star: star?.[2] ?? null };
 }
 
-function depthOf(graph: Graph, relationship: Relationship, star: string, path: string): number {
+function depthOf({ graph }: Concept, relationship: Relationship, star: string, path: string): number {
   if (relationship.transitive === null) {
     throw badRequest('bad_path', `relationship \`${relationship.name}\` in the path \`${path}\` is not TRANSITIVE`, {
       hint: 'leave the star out: it is one hop',

@@ -8,6 +8,7 @@ import { linkAlias, type nodeSource, PathNode, prepareJoins, propertyKey } from 
 import { resolveCondition } from './logic.ts';
 import { isPath, parsePath } from './path.ts';
 import { refuseMasked } from './policies.ts';
+import { requireReadable } from './readable.ts';
 import { cloneResolved, forget, referenceOf, setMeasure, setReference } from './references.ts';
 import type { Found, Relation } from './relations.ts';
 import { conceptSource, type Wanted, type WantedColumns } from './sources.ts';
@@ -38,7 +39,10 @@ interface Exposed {
 /** A concept in FROM. */
 export class ConceptRelation implements Relation {
   readonly work: Work;
+  /** Whose rows they are, in the whole model. */
   readonly concept: Concept;
+  /** The same concept in the words of who wrote the text: names are looked up in it. */
+  readonly named: Concept;
   readonly schema: Schema;
   readonly alias: string;
   readonly called: string;
@@ -66,16 +70,17 @@ export class ConceptRelation implements Relation {
     rows?: (wanted: WantedColumns) => SelectStmt,
   ) {
     this.work = work;
-    this.concept = concept;
+    this.named = concept;
+    this.concept = concept.whole;
     this.schema = schema;
     this.alias = alias;
-    this.#reader = reader;
+    this.#reader = reader.whole;
     this.#renamed = renamed;
     this.called = called;
     this.#rows = rows;
     this.#base = base ?? this;
     this.#exposed = base ? base.#exposed : new Map();
-    this.root = base?.root ?? new PathNode(work, null, null, concept);
+    this.root = base?.root ?? new PathNode(work, null, null, this.concept);
   }
 
   /** Whether a schema's name, neutral or the product's, is the one from which the concept is read. */
@@ -120,11 +125,11 @@ export class ConceptRelation implements Relation {
   #column(name: string): Found | undefined {
     const lower = name.toLowerCase();
     if (ENTITY.has(lower)) return this.#own(lower, this.#asked(this.concept, { kind: lower as 'entity_id' }));
-    const property = propertyOf(this.concept, lower, this.schema !== 'svc');
+    const property = propertyOf(this.named, lower, this.schema !== 'svc');
     if (property) return this.#own(property.name, this.#asked(this.concept, { kind: 'property', def: property }));
     if (this.schema !== 'dsvc') return undefined;
     if (lower.startsWith(TYPE_OF)) return this.#typeOf(name.slice(TYPE_OF.length));
-    const multi = multiOf(this.concept, lower);
+    const multi = multiOf(this.named, lower);
     if (multi) return this.#reference(this.root.child({ kind: 'multi', def: multi }), 'value', multi.name);
     if (lower.startsWith(MEASURE)) return this.#measure(name.slice(MEASURE.length), name);
     return isPath(name) ? this.#path(name) : undefined;
@@ -133,11 +138,11 @@ export class ConceptRelation implements Relation {
   /** `measure.m`, `measure.rel[c].m`: stands only for what an aggregate around it expands. */
   #measure(rest: string, written: string): Found {
     let node = this.root;
-    let { concept } = this;
+    let concept = this.named;
     let name = rest;
     let label = '';
     if (isPath(rest)) {
-      const end = parsePath(this.work.graph, concept, rest);
+      const end = parsePath(concept, rest);
       if (end.kind !== 'column') throw badRequest('bad_path', `\`${written}\` names no measure`);
       for (const hop of end.hops) node = node.child({ kind: 'hop', hop });
       concept = end.hops.at(-1)?.columns ?? concept;
@@ -153,7 +158,7 @@ export class ConceptRelation implements Relation {
       throw badRequest('unknown_measure', `unknown measure \`${name}\` of concept \`${concept.name}\`${near ? `; did you mean \`${near}\`?` : ''}`);
     }
     const made = column(this.alias, `${MEASURE}${rest}`) as { ColumnRef: ColumnRef };
-    setMeasure(made.ColumnRef, { relation: this.#base, node, concept, def: found.def });
+    setMeasure(made.ColumnRef, { relation: this.#base, node, concept: concept.whole, def: found.def });
     const key = `${MEASURE}${label}${found.def.name}`;
     return { node: made, column: { name: key, key } };
   }
@@ -200,7 +205,7 @@ export class ConceptRelation implements Relation {
   }
 
   #path(path: string): Found | undefined {
-    const end = parsePath(this.work.graph, this.concept, path);
+    const end = parsePath(this.named, path);
     let node = this.root;
     for (const hop of end.hops) node = node.child({ kind: 'hop', hop });
     const label = end.hops.map((h) => h.label).join('.');
@@ -245,7 +250,7 @@ export class ConceptRelation implements Relation {
 
   /** The columns of a wildcard path `rel[c].*`, in the order of SELECT *. */
   wildcard(path: string): readonly Found[] {
-    const end = parsePath(this.work.graph, this.concept, path);
+    const end = parsePath(this.named, path);
     const last = end.hops.at(-1);
     if (end.kind !== 'star' || !last) return [];
     let node = this.root;
@@ -256,16 +261,18 @@ export class ConceptRelation implements Relation {
 
   /** `_type_of_c`: by the mapping alone for mapped and unmapped concepts, by the row's key for logic ones. */
   #typeOf(name: string): Found | undefined {
-    const { work, concept } = this;
-    const asked = work.graph.concept(name);
-    if (!asked) {
+    const concept = this.named;
+    const found = concept.graph.concept(name);
+    if (!found) {
       const near = nearest(
         name,
         [...concept.descendants].map((c) => c.name),
       );
       throw badRequest('unknown_concept', `unknown concept \`${name}\` in \`${TYPE_OF}${name}\`${near ? `; did you mean \`${TYPE_OF}${near}\`?` : ''}`);
     }
-    if (!asked.isA(concept)) throw badRequest('unknown_property', `\`${asked.name}\` is no descendant of \`${concept.name}\``);
+    if (!found.isA(concept)) throw badRequest('unknown_property', `\`${found.name}\` is no descendant of \`${concept.name}\``);
+    requireReadable(found);
+    const asked = found.whole;
     const key = `${TYPE_OF}${asked.name}`;
     if (asked.rows.kind === 'mappings') {
       const mappings: ReadonlySet<MappingDef> = new Set(asked.rows.sources.map((s) => s.mapping));
@@ -315,24 +322,24 @@ export class ConceptRelation implements Relation {
   }
 
   #starNames(): readonly string[] {
-    return columnNames(this.concept, this.schema !== 'svc');
+    return columnNames(this.named, this.schema !== 'svc');
   }
 
   *names(): Iterable<string> {
     yield* this.#starNames();
     if (this.schema === 'dsvc') {
-      yield* this.concept.multi.map((m) => m.def.name);
-      yield* this.concept.relationships.map((r) => r.name);
-      yield* this.concept.measures.map((m) => `measure.${m.def.name}`);
+      yield* this.named.multi.map((m) => m.def.name);
+      yield* this.named.relationships.map((r) => r.name);
+      yield* this.named.measures.map((m) => `measure.${m.def.name}`);
     }
   }
 
   explain(name: string): SvcError | undefined {
     const lower = name.toLowerCase();
     const inDsvc =
-      this.schema !== 'dsvc' && (isPath(name) || lower.startsWith('measure.') || lower.startsWith(TYPE_OF) || multiOf(this.concept, lower) !== undefined);
+      this.schema !== 'dsvc' && (isPath(name) || lower.startsWith('measure.') || lower.startsWith(TYPE_OF) || multiOf(this.named, lower) !== undefined);
     if (inDsvc) return this.#wrongSchema(name, 'dsvc');
-    if (this.schema === 'svc' && propertyOf(this.concept, lower, true)) return this.#wrongSchema(name, 'esvc');
+    if (this.schema === 'svc' && propertyOf(this.named, lower, true)) return this.#wrongSchema(name, 'esvc');
     return undefined;
   }
 

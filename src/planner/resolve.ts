@@ -4,6 +4,7 @@
  */
 import type { Alias, ColumnRef, RangeVar, ResTarget, SortBy, SubLink, WithClause } from '@pgsql/types';
 import { badRequest, nearest, SvcError } from '../errors.ts';
+import type { Graph } from '../ontology/graph.ts';
 import { resolveFrom } from './from.ts';
 import { isAggregate } from './guard/index.ts';
 import { aliased, inBoth, plainColumn, withMeaning } from './meaning.ts';
@@ -19,10 +20,13 @@ import type { Parsed, Work } from './work.ts';
 export class Resolver {
   readonly work: Work;
   readonly parsed: Parsed;
+  /** The model in which the text's names are looked up: as its writer sees it. */
+  readonly graph: Graph;
 
-  constructor(work: Work, parsed: Parsed) {
+  constructor(work: Work, parsed: Parsed, graph: Graph = work.graph) {
     this.work = work;
     this.parsed = parsed;
+    this.graph = graph;
   }
 
   /** A name as the caller wrote it: stand-ins undone. */

@@ -1,5 +1,6 @@
 /** Views in FROM: over concepts and views a sub-select that is planned like the caller's own; over raw tables as mappings are. */
-import { badRequest } from '../errors.ts';
+import { badRequest, forbidden, SvcError } from '../errors.ts';
+import type { Graph } from '../ontology/graph.ts';
 import type { ViewDef } from '../ontology/model.ts';
 import { printSelect } from './print.ts';
 import type { OutColumn } from './relations.ts';
@@ -21,6 +22,28 @@ export function parsedView(work: Work, view: ViewDef): Parsed {
   return parsed;
 }
 
+/**
+ * What a view's text names, as its definer sees it now. A fault of that is none of the caller's text: what is named there stays
+ * hidden. @throws SvcError 403 `view_unreadable`
+ */
+export function asDefiner<T>(work: Work, view: ViewDef, make: (graph: Graph) => T): T {
+  const { definer } = work.context;
+  // a text that is being checked is its writer's own, and its faults are told as they are
+  if (definer === undefined || work.textOffsets.has(view.name)) return make(definer?.(view) ?? work.graph);
+  try {
+    return make(definer(view));
+  } catch (error) {
+    if (!(error instanceof SvcError) || (error.status !== 403 && !error.code.startsWith('unknown_')) || OWN.has(error.code)) throw error;
+    throw forbidden('view_unreadable', `the view \`${view.name}\` cannot be read: who defined it may not read all that it names`, {
+      hint: 'Ask who maintains the view',
+      cause: error,
+    });
+  }
+}
+
+/** Refusals that are the caller's own: values that are masked for it, a view in the view that cannot be read. */
+const OWN = new Set(['masked', 'view_unreadable']);
+
 /** A view as a FROM item's query, with its columns. */
 export function viewItem(work: Work, view: ViewDef): { query: Node; columns: readonly OutColumn[] } {
   if (work.reading.includes(view.name)) throw badRequest('circular_view', `the view \`${view.name}\` reads itself`);
@@ -33,7 +56,7 @@ export function viewItem(work: Work, view: ViewDef): { query: Node; columns: rea
   work.reading.push(view.name);
   try {
     const stmt = work.bindCaller(clone(parsed.stmt));
-    const columns = new Resolver(work, parsed).query(stmt, undefined);
+    const columns = asDefiner(work, view, (graph) => new Resolver(work, parsed, graph).query(stmt, undefined));
     return { query: { SelectStmt: stmt }, columns };
   } finally {
     work.reading.pop();

@@ -3,7 +3,7 @@ import { badRequest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { parsePrepared, prepareSelect } from '../language/prepare.ts';
 import type { Graph } from '../ontology/graph.ts';
-import type { MappingDef } from '../ontology/model.ts';
+import type { MappingDef, ViewDef } from '../ontology/model.ts';
 import type { Access, CallerFacts } from './access.ts';
 import { bindCaller, callerFunctions } from './caller.ts';
 import { guardSelect, isVolatileFunction } from './guard/index.ts';
@@ -15,6 +15,7 @@ import { clone, type Node, type SelectStmt, walk } from './tree.ts';
 
 /** What a plan is made from. Nothing of it is changed. */
 export interface PlanContext {
+  /** The model as the caller sees it: what the caller's text names is looked up there. */
   readonly graph: Graph;
   readonly parser: SqlParser;
   /** PRODUCT_NAME: schemas and functions answer to it beside the neutral `svc`. */
@@ -29,8 +30,10 @@ export interface PlanContext {
   readonly systemTables?: readonly string[];
   /** The policies in force for the caller; undefined: none are. */
   readonly access?: Access | undefined;
-  /** The whole model, for what the model itself says; undefined: `graph` is the whole. */
+  /** The whole model, for what the model itself says and for rows; undefined: `graph` is the whole. */
   readonly whole?: Graph | undefined;
+  /** The model as the definer of a view sees it now: what the view's text names is looked up there; undefined: in the whole. */
+  readonly definer?: ((view: ViewDef) => Graph) | undefined;
   /** Who asks: what svc_username(), svc_has_role() and svc_claim() give. */
   readonly caller?: CallerFacts | undefined;
 }
@@ -99,13 +102,19 @@ export class Work {
     this.params.push(...bound.map(boundText));
   }
 
-  /** The model as far as the text at hand may name it. */
+  /** The whole model: rows, and what the model itself says. */
   get graph(): Graph {
-    return this.#trusted > 0 ? this.whole : this.context.graph;
+    return this.context.whole ?? this.context.graph;
   }
 
+  /** The same, where it stands beside `seen`. */
   get whole(): Graph {
-    return this.context.whole ?? this.context.graph;
+    return this.graph;
+  }
+
+  /** The model as the caller sees it. */
+  get seen(): Graph {
+    return this.context.graph;
   }
 
   /** Whether what is being planned is a policy's own condition: it sees all rows, true values and the whole model. */

@@ -24,13 +24,13 @@ export interface FilterQuery {
  * The rows of a concept that a filter asks for.
  * @throws SvcError 400: a name that is unknown, a value that does not fit, an operator that does not suit the type
  */
-export function filterConcept({ graph, product }: Pick<PlanContext, 'graph' | 'product'>, concept: Concept, request: FilterRequest): FilterQuery {
-  const find = (name: string): Subject => conceptSubject(graph, concept, name);
+export function filterConcept({ product }: Pick<PlanContext, 'product'>, concept: Concept, request: FilterRequest): FilterQuery {
+  const find = (name: string): Subject => conceptSubject(concept, name);
   const subjects = request.groups.map((g) => find(g.subject));
   const order = request.order.map((o) => find(o.name));
   const selected = request.select?.map((name) => {
     if (name === '*') return { sql: '*', inDsvc: false };
-    const all = wildcard(graph, concept, name);
+    const all = wildcard(concept, name);
     if (all !== undefined) return { sql: quoteDouble(all), inDsvc: true };
     const { column, inDsvc } = find(name);
     return { sql: quoteDouble(column), inDsvc };

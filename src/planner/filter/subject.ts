@@ -1,7 +1,7 @@
 /** What the names of a URL filter mean on a concept: columns, relationship paths, bare relationships, multi-value properties (decisions 4). */
 import { badRequest, nearest, type SvcError } from '../../errors.ts';
 import type { ValueType } from '../../language/filters-values.ts';
-import type { Concept, Graph } from '../../ontology/graph.ts';
+import type { Concept } from '../../ontology/graph.ts';
 import { ENTITY_COLUMNS, fold } from '../../ontology/names.ts';
 import { findType, postgresFamily } from '../../ontology/types.ts';
 import { isPath, type PathEnd, parsePath } from '../path.ts';
@@ -65,7 +65,7 @@ export function postgresType(name: string | undefined): ValueType | undefined {
  * A name on a concept.
  * @throws SvcError 400 `unknown_property`, `ambiguous_relationship` and what a path can be wrong with
  */
-export function conceptSubject(graph: Graph, concept: Concept, asked: string): Subject {
+export function conceptSubject(concept: Concept, asked: string): Subject {
   const lower = fold(asked);
   const own = { asked, inDsvc: false, beside: [], isMeasure: false };
   if (ENTITY_COLUMNS.includes(lower)) return { ...own, column: lower, type: TEXT };
@@ -73,19 +73,19 @@ export function conceptSubject(graph: Graph, concept: Concept, asked: string): S
   if (property) return { ...own, column: property.name, type: declaredType(property.type) };
   const multi = concept.multi.find((m) => fold(m.def.name) === lower)?.def;
   if (multi) return { ...own, column: multi.name, type: declaredType(multi.type), inDsvc: true, beside: [multi.name] };
-  if (isPath(asked)) return pathSubject(asked, parsePath(graph, concept, asked));
+  if (isPath(asked)) return pathSubject(asked, parsePath(concept, asked));
   const [relationship, another] = concept.relationship(asked);
   if (relationship === undefined) throw unknown(concept, asked);
   if (another !== undefined) {
     throw badRequest('ambiguous_relationship', `\`${asked}\` leads to several concepts`, { hint: `write "${asked}[${relationship.target.name}].entity_id"` });
   }
-  return pathSubject(asked, parsePath(graph, concept, `${asked}[${relationship.target.name}].entity_id`));
+  return pathSubject(asked, parsePath(concept, `${asked}[${relationship.target.name}].entity_id`));
 }
 
 /** The column of a wildcard `rel[c].*` in a select list, as declared. */
-export function wildcard(graph: Graph, concept: Concept, asked: string): string | undefined {
+export function wildcard(concept: Concept, asked: string): string | undefined {
   if (!isPath(asked) || !asked.endsWith('].*')) return undefined;
-  const end = parsePath(graph, concept, asked);
+  const end = parsePath(concept, asked);
   return end.kind === 'star' ? `${labelOf(end)}.*` : undefined;
 }
 

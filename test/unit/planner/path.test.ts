@@ -10,7 +10,7 @@ const concept = (name: string): Concept => graph.concept(name) as Concept;
 
 /** `relationship>rows/columns*depth ...` and what the path ends in. */
 function read(from: string, path: string): string {
-  const { hops, kind, name } = parsePath(graph, concept(from), path);
+  const { hops, kind, name } = parsePath(concept(from), path);
   const hop = (h: (typeof hops)[number]): string =>
     `${h.relationship.name}>${h.rows.name}${h.columns === h.rows ? '' : `/${h.columns.name}`}${h.depth === null ? '' : `*${h.depth}`}${isToMany(h) ? '+' : ''}`;
   return `${hops.map(hop).join(' ')} ${kind} ${name}`;
@@ -124,7 +124,7 @@ describe('paths that are made of hops', () => {
   it('are read hop by hop', () => {
     fc.assert(
       fc.property(walk, ({ path, names }) => {
-        const { hops, kind, name } = parsePath(graph, concept('employee'), path);
+        const { hops, kind, name } = parsePath(concept('employee'), path);
         expect([hops.map((h) => `${h.relationship.name}>${h.rows.name}`), kind, name]).toEqual([names, 'column', 'entity_id']);
         expect(hops.map((h) => h.label).join('.')).toBe(path.slice(0, -'.entity_id'.length));
       }),

@@ -1,0 +1,233 @@
+/**
+ * A model as one caller sees it (decisions 7, "what a caller may not see does not exist for it"): a graph in which hidden concepts
+ * and views, and what belongs to them alone, are not there. It is the graph of a smaller model, so that names, lists and hints come
+ * out as if the hidden parts had never been made. Only rows are those of the whole: a concept that is seen has the properties that it
+ * inherits from hidden ones, as its own, and the rows of its hidden descendants.
+ */
+import { CompiledConcept, CompiledGraph } from './compile.ts';
+import type { Concept, Graph, Relationship, Rows } from './graph.ts';
+import type { ConceptDef, MappingDef, MeasureDef, Model, RelationshipDef, ViewDef } from './model.ts';
+import { fold } from './names.ts';
+
+/** What a caller sees of a model, by name. */
+export interface Sight {
+  concept(name: string): boolean;
+  view(name: string): boolean;
+  /** Whether its rows may be read: only asked of what is seen. */
+  readsConcept(name: string): boolean;
+  readsView(name: string): boolean;
+  /** The names of columns in an expression of the model. */
+  columnsOf(expression: string): readonly string[];
+}
+
+/** The graph of what is seen of `whole`, which `compile` has made. */
+export function lensOf(whole: Graph, sight: Sight): Graph {
+  return new Lens(whole as CompiledGraph, sight).graph;
+}
+
+class Lens {
+  readonly graph: CompiledGraph;
+  readonly #whole: CompiledGraph;
+  readonly #sight: Sight;
+  /** Hidden ancestors of a seen concept between it and the next seen ones, each after its parents. */
+  readonly #absorbed = new Map<string, readonly CompiledConcept[]>();
+  readonly #thing: Concept;
+
+  constructor(whole: CompiledGraph, sight: Sight) {
+    this.#whole = whole;
+    this.#sight = sight;
+    this.#thing = new PartOfThing(whole, this.#rowsOfThing());
+    this.graph = new CompiledGraph(this.#model(), whole.ontology, {
+      whole: (concept) => (concept.def === null ? this.#thing : (whole.concept(concept.name) as Concept)),
+      relationships: (concept) => this.#relationships(concept),
+      readable: (concept) => (concept.def === null ? this.#readsThing() : sight.readsConcept(concept.name)),
+      reads: (view) => sight.readsView(view.name),
+    });
+  }
+
+  #sees(concept: Concept): boolean {
+    return concept.def === null || this.#sight.concept(concept.name);
+  }
+
+  #reads(concept: Concept): boolean {
+    return concept.def !== null && this.#sight.concept(concept.name) && this.#sight.readsConcept(concept.name);
+  }
+
+  /** `thing` is the union of what may be read; where nothing of what is seen may be, it may not be either. */
+  #readsThing(): boolean {
+    const { concepts } = this.graph;
+    return concepts.length === 0 || concepts.some((c) => c.readable);
+  }
+
+  #rowsOfThing(): Rows {
+    const { rows } = this.#whole.thing;
+    if (rows.kind !== 'mappings') return rows;
+    return { ...rows, sources: rows.sources.filter(({ target }) => [target, ...target.ancestors].some((c) => this.#reads(c))) };
+  }
+
+  #absorbedBy(concept: CompiledConcept): readonly CompiledConcept[] {
+    const known = this.#absorbed.get(concept.name);
+    if (known) return known;
+    const done = new Set<CompiledConcept>();
+    const open = new Set<CompiledConcept>();
+    const stack: CompiledConcept[] = [concept];
+    for (let c = stack.at(-1); c; c = stack.at(-1)) {
+      open.add(c);
+      const next = c.parents.find((p) => !open.has(p) && !this.#sees(p));
+      if (next) {
+        stack.push(next);
+        continue;
+      }
+      done.add(c);
+      stack.pop();
+    }
+    done.delete(concept);
+    this.#absorbed.set(concept.name, [...done]);
+    return [...done];
+  }
+
+  #model(): Model {
+    const { model } = this.#whole;
+    const seen = this.#whole.concepts.filter((c) => this.#sees(c));
+    const concepts = seen.map((c) => this.#concept(c));
+    const properties = new Set(seen.flatMap((c) => [...c.properties, ...c.multi].map((p) => fold(p.def.name))));
+    const measures = new Set(concepts.flatMap((c) => c.measures.map(fold)));
+    const links = new Set(seen.flatMap((c) => this.#seenFrom(c).flatMap((r) => r.links.map((l) => l.mapping))));
+    const sees = (name: string): boolean => this.#sight.concept(name);
+    const isSeen = (m: MappingDef): boolean =>
+      m.link === null ? m.concept !== null && sees(m.concept) : links.has(m) && sees(m.link.forward.concept) && sees(m.link.back.concept);
+    return {
+      ...model,
+      concepts,
+      properties: model.properties.filter((p) => properties.has(fold(p.name))),
+      measures: model.measures.filter((m) => measures.has(fold(m.name))),
+      mappings: model.mappings.filter(isSeen),
+      views: model.views.filter((v: ViewDef) => this.#sight.view(v.name)),
+    };
+  }
+
+  /** A concept as it would have been declared without what is hidden. */
+  #concept(concept: CompiledConcept): ConceptDef {
+    const def = concept.def as ConceptDef;
+    const absorbed = this.#absorbedBy(concept);
+    const lineage = [...absorbed.flatMap((c) => c.def ?? []), def];
+    const all = (own: (d: ConceptDef) => readonly string[]): readonly string[] => {
+      const names = new Map<string, string>();
+      for (const d of lineage) for (const name of own(d)) names.set(fold(name), name);
+      return [...names.values()];
+    };
+    const measures = all((d) => d.measures).filter((name) => {
+      const measure = this.#whole.measure(name);
+      return measure !== undefined && this.#computes(concept, measure);
+    });
+    // what the nearest concept says holds: as its own, where that one is hidden
+    const nearest = (own: (d: ConceptDef) => readonly string[]): readonly string[] => {
+      const holder = [concept, ...concept.ancestors].find((c) => c.def && own(c.def).length > 0);
+      return holder?.def && (holder === concept || !this.#sees(holder)) ? own(holder.def) : [];
+    };
+    return {
+      ...def,
+      parents: this.#parents(concept),
+      properties: all((d) => d.properties),
+      multi: all((d) => d.multi),
+      measures,
+      primaryKey: nearest((d) => d.primaryKey),
+      label: nearest((d) => d.label),
+      relationships: this.#declarations(concept, absorbed),
+      logic: def.logic && (fold(def.logic.concept) === 'thing' || this.#sight.concept(def.logic.concept)) ? def.logic : null,
+    };
+  }
+
+  /** The nearest seen ancestors on each way up, in INHERITS order; `thing` is not written. */
+  #parents(concept: CompiledConcept): readonly string[] {
+    const hidden = new Set([concept, ...this.#absorbedBy(concept)]);
+    const named = new Set(concept.parents.filter((p) => !hidden.has(p)));
+    const found = new Set<CompiledConcept>();
+    const seen = new Set<CompiledConcept>();
+    const stack = [...concept.parents].reverse();
+    for (let c = stack.pop(); c; c = stack.pop()) {
+      if (seen.has(c)) continue;
+      seen.add(c);
+      if (hidden.has(c)) stack.push(...[...c.parents].reverse());
+      else if (c.def !== null) found.add(c);
+    }
+    return [...found].filter((c) => named.has(c) || ![...found].some((o) => o !== c && o.isA(c))).map((c) => c.name);
+  }
+
+  /** Whether a measure reads nothing that is hidden: properties that hidden descendants alone have. */
+  #computes(concept: CompiledConcept, measure: MeasureDef, expanding: ReadonlySet<MeasureDef> = new Set()): boolean {
+    if (expanding.has(measure)) return true;
+    const own = new Set([...concept.properties, ...concept.multi].map((p) => fold(p.def.name)));
+    const derived = new Set(concept.derivedProperties.map((p) => fold(p.def.name)));
+    const names = [measure.expression, ...(measure.filter === null ? [] : [measure.filter])].flatMap((sql) => this.#sight.columnsOf(sql));
+    return names.every((name) => {
+      if (own.has(fold(name))) return true;
+      if (derived.has(fold(name))) return concept.descendants.some((d) => this.#sees(d) && d.properties.some((p) => fold(p.def.name) === fold(name)));
+      const inner = this.#whole.measure(name);
+      return inner === undefined || this.#computes(concept, inner, new Set([...expanding, measure]));
+    });
+  }
+
+  /** Relationships of a concept of the whole to seen targets. */
+  #seenFrom(concept: CompiledConcept): readonly Relationship[] {
+    return concept.relationshipsTo((target) => this.#sees(target));
+  }
+
+  /** What the concept declares, or a hidden ancestor for it; an inverse of a hidden one's has no name. */
+  #declarations(concept: CompiledConcept, absorbed: readonly CompiledConcept[]): readonly RelationshipDef[] {
+    const declaring = new Set<Concept>([concept, ...absorbed]);
+    const own = new Set(concept.def?.relationships);
+    return this.#seenFrom(concept)
+      .filter((r) => !r.isInverse && declaring.has(r.declaredBy))
+      .map((r) => (own.has(r.def) ? r.def : { ...r.def, inverse: null }));
+  }
+
+  #relationships(concept: Concept): readonly Relationship[] {
+    const whole = this.#whole.concept(concept.name);
+    return whole ? this.#seenFrom(whole).map((r) => this.#relationship(concept, r)) : [];
+  }
+
+  /** A relationship as it is seen from `concept`, which has or inherits it. */
+  #relationship(concept: Concept, r: Relationship): Relationship {
+    const target = this.graph.concept(r.target.name) as Concept;
+    const isSeen = this.#sees(r.from);
+    const from = isSeen ? (this.graph.concept(r.from.name) as Concept) : this.#holderOf(concept, r.from);
+    return { ...fieldsOf(r), inverseName: isSeen ? r.inverseName : null, from, target, declaredBy: r.isInverse ? target : from, whole: r };
+  }
+
+  /** The nearest seen concept that stands for a hidden one. */
+  #holderOf(concept: Concept, hidden: Concept): Concept {
+    const stands = (c: Concept): boolean => {
+      const whole = this.#whole.concept(c.name);
+      return whole !== undefined && whole.def !== null && this.#absorbedBy(whole).some((a) => a === hidden);
+    };
+    return [concept, ...concept.ancestors].find(stands) ?? concept;
+  }
+}
+
+/** Those of its fields that stand as they are, whoever looks; the links are asked for when they are needed. */
+const fieldsOf = (r: Relationship) => ({
+  name: r.name,
+  isInverse: r.isInverse,
+  kind: r.kind,
+  source: r.source,
+  references: r.references,
+  transitive: r.transitive,
+  description: r.description,
+  def: r.def,
+  links: r.links,
+});
+
+/** The root of all concepts, over a part of their rows. */
+class PartOfThing extends CompiledConcept {
+  readonly #part: Rows;
+
+  constructor(graph: CompiledGraph, rows: Rows) {
+    super(graph, null, -1);
+    this.#part = rows;
+  }
+
+  override get rows(): Rows {
+    return this.#part;
+  }
+}
