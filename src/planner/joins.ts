@@ -18,13 +18,16 @@ import {
   clone,
   column,
   equals,
+  exists,
   fieldsOf,
+  integer,
   join,
   type Node,
   nullValue,
   rewrite,
   type SelectStmt,
   select,
+  string,
   subselect,
   target,
   unionAll,
@@ -149,13 +152,43 @@ function joinLink(node: PathNode, parent: PathNode, relationship: Relationship):
   const farColumns = far.map((name) => joinColumn(node, propertyNamed(node, name)));
   const link = linkAlias(node);
   return (parentColumn) => {
-    const rows = linkRows(node.work, relationship, near, far, [...node.linkColumns]);
+    const rows = ofVisible(node.work, linkRows(node.work, relationship, near, far, [...node.linkColumns]), [
+      { concept: parent.concept, keys: near.map((name, i) => [`n${i}`, propertyNamed(node, name)] as const) },
+      { concept: node.concept, keys: far.map((name, i) => [`f${i}`, propertyNamed(node, name)] as const) },
+    ]);
     const reach = and(farColumns.map((c, i) => equals(column(node.alias, c.name), column(link, `f${i}`)))) as Node;
     return {
       item: join('JOIN_INNER', subselect(rows, link), subselect(nodeSource(node), node.alias), reach),
       condition: and(nearColumns.map((c, i) => equals(column(link, `n${i}`), parentColumn(c.name)))) as Node,
     };
   };
+}
+
+/**
+ * Rows beside those of concepts (of a link, of a multi-value property) that belong to rows which the caller's policies admit: where something of the
+ * statement may fail on a value, it must see no other (admitted.ts says why OFFSET 0). `keys`: column -> property of the concept.
+ */
+function ofVisible(
+  work: Work,
+  rows: SelectStmt,
+  owners: readonly { readonly concept: Concept; readonly keys: readonly (readonly [string, PropertyDef])[] }[],
+): SelectStmt {
+  if (work.trusted || !work.policies) return rows;
+  const guarded = owners.filter((o) => work.policies?.isGuarded(o.concept));
+  if (guarded.length > 0) work.guarded = true;
+  if (!work.fenced || guarded.length === 0) return rows;
+  const conditions = guarded.map(({ concept, keys }) => {
+    const wanted = new Map(keys.map(([name, def]) => [name, actualProperty(work, def)] as const));
+    const same = keys.map(([name, def]) => equals(column('o', name), cast(column('r', name), parseType(def.type).sql)));
+    return exists(select({ targetList: [], fromClause: [subselect(conceptSource(work, concept, wanted), 'o')], whereClause: and(same) as Node }));
+  });
+  return select({
+    targetList: [{ ResTarget: { val: { ColumnRef: { fields: [string('r'), { A_Star: {} }] } } } }],
+    fromClause: [subselect(rows, 'r')],
+    whereClause: and(conditions) as Node,
+    limitOffset: integer('0'),
+    limitOption: 'LIMIT_OPTION_COUNT',
+  });
 }
 
 /** The alias under which the link rows of a many-to-many node stand. */
@@ -244,7 +277,7 @@ export function linkRows(
 
 /** A value that stands beside the rows of its concept, behind the mask of the property of its name: what WITH reads of other properties is not there. */
 function behindMask(work: Work, value: Node, property: string, rule: MaskRule | undefined): Node {
-  const def = work.whole.property(property);
+  const def = work.graph.property(property);
   if (!rule || !def || work.trusted) return value;
   const type = parseType(def.type).sql;
   const { mask } = rule;
@@ -299,7 +332,7 @@ function joinMulti(node: PathNode, parent: PathNode, def: PropertyDef): Maker {
     });
     const [first, ...others] = branches;
     const rows = first
-      ? others.reduce(unionAll, first)
+      ? ofVisible(work, others.reduce(unionAll, first), [{ concept: parent.concept, keys: near.map((n, i) => [`n${i}`, n.def] as const) }])
       : select({
           targetList: [...near.map((n, i) => target(cast(nullValue(), parseType(n.def.type).sql), `n${i}`)), target(cast(nullValue(), value), 'value')],
           whereClause: boolean(false),

@@ -71,6 +71,12 @@ export class Policies {
     return this.#rows.get(mapping) ?? [];
   }
 
+  /** Whether a row policy narrows rows of the concept. */
+  isGuarded(concept: Concept): boolean {
+    if (this.#rows.size === 0) return false;
+    return [...sourcesOf(this.#graph.concept(concept.name) ?? concept).mappings].some((m) => this.#rows.has(m));
+  }
+
   /** The mask on a property's values in the rows of a mapping; the strictest where several are in force. */
   mask(mapping: MappingDef, property: string): MaskRule | undefined {
     return this.#masks.get(fold(property))?.find((m) => m.concept === null || this.#covered(m.concept).has(mapping));
