@@ -5,12 +5,13 @@
 import type { Node } from './block.ts';
 import { Block, checkQuery } from './block.ts';
 import { lowered } from './cube.ts';
-import type { Agg, Col, Expr, Mea, Order, Query, Scalar, Select, Win } from './expr.ts';
-import { col } from './expr.ts';
+import type { Agg, Col, Expr, Mea, Query, Scalar, Select, Win } from './expr.ts';
+import { aggregate, compareNulls, distinct, sameRow } from './folds.ts';
 import type { Match, Thing } from './onto.ts';
 import { NO_MATCH, Onto } from './onto.ts';
+import { columnsOf } from './output.ts';
 import { Printer } from './print.ts';
-import { apply, avg, compare, same } from './values.ts';
+import { apply, same } from './values.ts';
 import type { World } from './world.ts';
 
 /** More joined rows than a quick test should have: the case is left out. */
@@ -123,7 +124,7 @@ export class Evaluator {
       const where = block.unalias(sel.where);
       rows = rows.filter((r) => this.expr(where, frame(r)) === true);
     }
-    const columns = this.columns(block);
+    const columns = columnsOf(block, this.onto, this.printer);
     let frames: Frame[] = block.aggregated ? this.groups(block, rows, frame) : rows.map(frame);
     if (sel.having) {
       const having = block.unalias(sel.having);
@@ -153,40 +154,6 @@ export class Evaluator {
     const from = sel.offset ?? 0;
     out = out.slice(from, sel.limit === null ? undefined : from + sel.limit);
     return { columns: columns.map((c) => c.name), rows: out.map((o) => o.row) };
-  }
-
-  /** The output columns: names and expressions, stars written out. */
-  private columns(block: Block): { name: string; e: Expr }[] {
-    return block.sel.items.flatMap((i): { name: string; e: Expr }[] => {
-      if (i.k === 'expr') {
-        if (i.as !== null) return [{ name: i.as, e: i.e }];
-        if (i.e.k === 'grp') return [{ name: this.nameOf(block.sel.group![i.e.i]!), e: i.e }];
-        return [{ name: this.nameOf(i.e), e: i.e }];
-      }
-      if (i.k === 'wild') return this.starOf(i.path.at(-1)!.bracket, 'dsvc', i.rel, i.path).map((e) => ({ name: this.printer.colText(e), e }));
-      const f = block.sel.from[block.rels.get(i.rel)!]!;
-      if (f.src.k === 'view') {
-        const { name } = f.src;
-        return this.onto.world
-          .views!.find((v) => v.name === name)!
-          .kinds.map(([column, kind]) => ({ name: column, e: col(i.rel, [], { k: 'out', name: column }, kind) }));
-      }
-      if (f.src.k !== 'concept') throw new Error('star of a derived table');
-      return this.starOf(f.src.concept, f.src.schema, i.rel, []).map((e) => ({ name: this.nameOf(e), e }));
-    });
-  }
-
-  private nameOf(e: Expr): string {
-    // What PostgreSQL calls it does not matter: such a select stands in a sub-query.
-    if (e.k !== 'col') return '?column?';
-    if (e.leaf.k === 'out') return e.leaf.name;
-    return this.printer.colText({ ...e, shout: false });
-  }
-
-  starOf(concept: string, schema: string, rel: string, path: Col['path']): Col[] {
-    const entity = (['entity_id', 'entity_type', 'entity_label'] as const).map((name) => col(rel, path, { k: 'entity', name }, 'text'));
-    const names = [...this.onto.props(concept), ...(schema === 'svc' ? [] : this.onto.derivedProps(concept))];
-    return [...entity, ...names.map((name) => col(rel, path, { k: 'prop', name }, this.onto.prop(name).kind))];
   }
 
   /** The rows of FROM; paths that stand in ON are walked here. */
@@ -477,56 +444,6 @@ const EMPTY: Select = {
   offset: null,
   qualify: false,
 };
-
-function aggregate(fn: Agg['fn'] | Win['fn'], all: readonly Scalar[], only: boolean): Scalar {
-  if (fn === 'array_agg') return all.length ? all.map((v) => v ?? '~').join(',') : null;
-  let values = all.filter((v) => v !== null);
-  if (only) values = values.filter((v, i) => values.findIndex((w) => same(v, w)) === i);
-  if (fn === 'count') return values.length;
-  if (!values.length) return null;
-  switch (fn) {
-    case 'sum':
-      return (values as number[]).reduce((a, b) => a + b, 0);
-    case 'avg':
-      return avg(values as number[]);
-    case 'min':
-      return values.reduce((a, b) => (compare(a, b) <= 0 ? a : b));
-    case 'max':
-      return values.reduce((a, b) => (compare(a, b) >= 0 ? a : b));
-    case 'bool_or':
-      return values.includes(true);
-    case 'bool_and':
-      return !values.includes(false);
-    case 'string_agg':
-      return values.join(',');
-    case 'percentile_disc':
-      return [...values].sort(compare)[Math.max(0, Math.ceil(values.length / 2) - 1)]!;
-    case 'percentile_cont': {
-      const sorted = ([...values] as number[]).sort(compare);
-      const at = (sorted.length - 1) / 2;
-      return (sorted[Math.floor(at)]! + sorted[Math.ceil(at)]!) / 2;
-    }
-    case 'mode': {
-      const sorted = [...values].sort(compare);
-      const times = (v: Scalar) => sorted.filter((w) => same(v, w)).length;
-      return sorted.reduce((a, b) => (times(b) > times(a) ? b : a));
-    }
-    default:
-      throw new Error(fn);
-  }
-}
-
-function compareNulls(a: Scalar, b: Scalar, o: Pick<Order, 'desc' | 'nulls'>): number {
-  if (a === null || b === null) {
-    if (a === b) return 0;
-    const first = o.nulls ? o.nulls === 'first' : o.desc;
-    return (a === null) === first ? -1 : 1;
-  }
-  return compare(a, b) * (o.desc ? -1 : 1);
-}
-
-const sameRow = (a: readonly Scalar[], b: readonly Scalar[]) => a.every((v, i) => same(v, b[i] as Scalar));
-const distinct = (rows: readonly (readonly Scalar[])[]) => rows.filter((r, i) => rows.findIndex((o) => sameRow(o, r)) === i);
 
 function set<T>(list: readonly T[], i: number, v: T): T[] {
   const out = [...list];

@@ -1,8 +1,8 @@
 /** Expressions of random queries: values, conditions, entity_id comparisons, sub-queries. */
 import type { Col, Expr, Item, Kind, Query, Select } from './expr.ts';
 import { agg, lit, op } from './expr.ts';
+import { genValue } from './gen-base.ts';
 import { FromGen, type Scope } from './gen-from.ts';
-import { genValue } from './gen-world.ts';
 
 export abstract class ExprGen extends FromGen {
   /** A column of a kind (null: any), first by its place so that long rows do not drown paths. */

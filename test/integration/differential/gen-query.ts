@@ -4,9 +4,9 @@ import { isMeasure } from './cube.ts';
 import { Evaluator } from './evaluate.ts';
 import type { Agg, Col, CubeMeasure, Expr, FromItem, Item, Kind, Mea, Order, Query, Select, Win, Wrapper } from './expr.ts';
 import { agg, lit, op } from './expr.ts';
+import { genValue } from './gen-base.ts';
 import { BLANK, ExprGen } from './gen-expr.ts';
 import type { Rel, Scope } from './gen-from.ts';
-import { genValue } from './gen-world.ts';
 import type { Rng } from './rng.ts';
 import type { World } from './world.ts';
 

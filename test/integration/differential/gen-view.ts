@@ -1,8 +1,8 @@
 /** Views and cubes of a generated world: over its concepts, and views over views. */
 import { checkQuery } from './block.ts';
 import { Evaluator } from './evaluate.ts';
+import type { WorldFeatures } from './gen-base.ts';
 import { QueryGen } from './gen-query.ts';
-import type { WorldFeatures } from './gen-world.ts';
 import type { Rng } from './rng.ts';
 import type { ViewSpec, World } from './world.ts';
 
