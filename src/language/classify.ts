@@ -7,7 +7,7 @@ import { Cursor, oneOf } from './modelling/cursor.ts';
 import { createMapping } from './modelling/mapping.ts';
 import { createMeasure, createProperty, createView } from './modelling/objects.ts';
 import { describe, explain, show } from './modelling/read.ts';
-import { alterOntology, createAgent, createDatasource, createOntology, createToken, createUser, grant, rollback } from './modelling/service.ts';
+import { alterOntology, createAgent, createDatasource, createOntology, createToken, createUser, grant, revokeToken, rollback } from './modelling/service.ts';
 import { alterTag } from './modelling/tag.ts';
 import type { DropObject, Source, Statement } from './statements.ts';
 
@@ -65,12 +65,17 @@ const GRANT: Table = {
   ACCESS: (c) => grant(c, 'access'),
 };
 
+const REVOKE: Table = {
+  TOKEN: revokeToken,
+};
+
 const STATEMENTS: Table = {
   CREATE: create,
   ALTER: (c) => dispatch(c, ALTER, 'ALTER'),
   DROP: (c) => dispatch(c, DROP, 'DROP'),
   ROLLBACK: (c) => dispatch(c, { ONTOLOGY: rollback }, 'ROLLBACK'),
   GRANT: (c) => dispatch(c, GRANT, 'GRANT'),
+  REVOKE: (c) => dispatch(c, REVOKE, 'REVOKE'),
   SHOW: show,
   DESC: describe,
   DESCRIBE: describe,
@@ -123,7 +128,7 @@ function unknown(c: Cursor, table: Table, before: string): SvcError {
       offset: c.offset(),
       hint:
         before === ''
-          ? 'Statements are queries (SELECT, WITH, VALUES), SHOW, DESC, EXPLAIN, CREATE, ALTER, DROP, ROLLBACK ONTOLOGY and GRANT.'
+          ? 'Statements are queries (SELECT, WITH, VALUES), SHOW, DESC, EXPLAIN, CREATE, ALTER, DROP, ROLLBACK ONTOLOGY, GRANT and REVOKE.'
           : `Behind ${before} stands ${oneOf(known)}.`,
     },
   );

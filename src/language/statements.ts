@@ -49,6 +49,7 @@ export type ServiceStatement =
   | DropAgent
   | CreateUser
   | CreateToken
+  | RevokeToken
   | Grant;
 
 export type ReadStatement = Select | Show | Describe | Explain;
@@ -220,6 +221,11 @@ export interface CreateToken extends Base {
   readonly user: Name;
   /** EXPIRES 'ts', as written. */
   readonly expires: { readonly text: string; readonly offset: number } | null;
+}
+export interface RevokeToken extends Base {
+  readonly kind: 'revoke_token';
+  /** What CREATE TOKEN and SHOW TOKEN tell as `token_id`. */
+  readonly id: { readonly text: string; readonly offset: number };
 }
 /** GRANT {EDIT|QUERY|ACCESS} ON [ALL] resource TO {USER|ROLE} x [WITH GRANT OPTION] */
 export interface Grant extends Base {

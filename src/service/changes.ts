@@ -6,7 +6,7 @@ import { Changing, type Done, type Session } from './changes/context.ts';
 import { alterDatasource, createDatasource, dropDatasource } from './changes/datasources.ts';
 import { grant } from './changes/grants.ts';
 import { createOntology, dropOntology } from './changes/ontologies.ts';
-import { createToken } from './changes/tokens.ts';
+import { createToken, revokeToken } from './changes/tokens.ts';
 import { createUser } from './changes/users.ts';
 
 export type { Done, Session } from './changes/context.ts';
@@ -45,6 +45,8 @@ export class Changes {
         return createUser(context, statement);
       case 'create_token':
         return createToken(context, statement);
+      case 'revoke_token':
+        return revokeToken(context, statement);
       case 'grant':
         return grant(context, statement);
     }

@@ -44,6 +44,7 @@ const SERVICE = new Set<string>([
   'drop_agent',
   'create_user',
   'create_token',
+  'revoke_token',
   'grant',
 ]);
 

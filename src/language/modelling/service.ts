@@ -9,6 +9,7 @@ import type {
   CreateUser,
   Grant,
   Name,
+  RevokeToken,
   RollbackOntology,
   TagList,
 } from '../statements.ts';
@@ -104,6 +105,13 @@ export function createToken(c: Cursor): CreateToken {
   const expires = c.accept('EXPIRES') ? text(c, 'a time in single quotes') : null;
   c.end();
   return { kind: 'create_token', source: c.source, user, expires };
+}
+
+/** `'token_id'` */
+export function revokeToken(c: Cursor): RevokeToken {
+  const id = c.string('the id of a token in single quotes');
+  c.end();
+  return { kind: 'revoke_token', source: c.source, id };
 }
 
 /** `{EDIT|QUERY|ACCESS} ON [ALL] resource TO {USER|ROLE} x [WITH GRANT OPTION]` */

@@ -1,10 +1,11 @@
-/** CREATE TOKEN. */
+/** CREATE TOKEN and REVOKE TOKEN. */
 import { can } from '../../auth/grants.ts';
 import { createToken as newToken, sha256 } from '../../auth/tokens.ts';
 import * as catalog from '../../catalog/changes.ts';
+import { findToken, revokeToken as revoke } from '../../catalog/tokens.ts';
 import { badRequest } from '../../errors.ts';
-import type { CreateToken } from '../../language/statements.ts';
-import { lacks } from '../lookup.ts';
+import type { CreateToken, RevokeToken } from '../../language/statements.ts';
+import { lacks, quoted } from '../lookup.ts';
 import { type Changing, type Done, done } from './context.ts';
 
 export async function createToken(ctx: Changing, { user: name, expires, source }: CreateToken): Promise<Done> {
@@ -28,4 +29,18 @@ export async function createToken(ctx: Changing, { user: name, expires, source }
     token,
     expires: end,
   });
+}
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Ends a token: one's own, or with EDIT on its user; for who may not end it, it does not exist. */
+export async function revokeToken(ctx: Changing, { id }: RevokeToken): Promise<Done> {
+  const found = ID.test(id.text) ? await findToken(ctx.db, id.text) : undefined;
+  if (found === undefined || (found.user.id !== ctx.principal.userId && !can(ctx.principal, 'edit', ['user', found.user.name]))) {
+    throw badRequest('unknown_token', `unknown token ${quoted(id.text)}`, {
+      offset: id.offset,
+      hint: 'SHOW TOKEN FOR u tells the ids of the tokens of a user',
+    });
+  }
+  return done(revoke(found.id), { token_id: found.id, user: found.user.name, revoked: true });
 }

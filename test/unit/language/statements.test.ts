@@ -252,6 +252,7 @@ const CASES: [string, Record<string, unknown>][] = [
   ],
   ['CREATE TOKEN FOR ann', { kind: 'create_token', user: 'ann', expires: null }],
   ["CREATE TOKEN FOR ann EXPIRES '2030-01-01'", { kind: 'create_token', user: 'ann', expires: '2030-01-01' }],
+  ["revoke token 'a-b'", { kind: 'revoke_token', id: 'a-b' }],
   [
     'GRANT QUERY ON ALL ontology.store TO USER ann',
     { kind: 'grant', privilege: 'query', all: true, resource: ['ontology', 'store'], grantee: { kind: 'user', name: 'ann' }, grantOption: false },
