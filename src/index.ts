@@ -8,6 +8,7 @@ import { AsyncObject, asyncStatements } from './async/object.ts';
 import { reportSettings } from './auth/settings.ts';
 import { neonDb, noDb } from './catalog/db.ts';
 import { housekeeping } from './catalog/housekeeping.ts';
+import { keyValues, type Owner } from './catalog/kv.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createApp } from './http/app.ts';
 import type { AppEnv } from './http/context.ts';
@@ -48,8 +49,15 @@ const runtime = (config: Config, env: Env, context: Pick<ExecutionContext, 'wait
   log: (line) => context.waitUntil(logLater(line)),
   asyncStatements: env.ASYNC_STATEMENT === undefined ? undefined : asyncStatements(env.ASYNC_STATEMENT, config.locationHint),
   admit: admission(env),
-  hasCache: env.CACHE !== undefined,
+  kv: env.CACHE === undefined ? undefined : keyValues(env.CACHE, ownerOf(config)),
 });
+
+/** Whose entries of KV these are: a service is told apart by its catalog, whose password is a secret that all its isolates have. */
+function ownerOf({ catalog }: Config): Owner {
+  if (catalog === null) return { scope: '', secret: '' };
+  const { username, host, pathname } = new URL(catalog.url.replace(/^postgres(ql)?:/, 'http:'));
+  return { scope: `${username}@${host}${pathname} ${catalog.endpoint ?? ''}`, secret: catalog.url };
+}
 
 /** Cloudflare's rate limit, where it is bound (docs/deploy.md). */
 function admission({ RATE_LIMIT }: Env & { readonly RATE_LIMIT?: RateLimit }): Runtime['admit'] {

@@ -4,5 +4,6 @@ export { OPERATORS as FILTER_OPERATORS } from './language/filters.ts';
 export { type AsyncJob, type AsyncPoll, type AsyncStatements, asyncRows, pollAsync, runJob, startAsync } from './service/async.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/operations.ts';
 export { MAX_BYTES } from './service/read.ts';
+export { type CacheState, RESULT_BYTES, type ResultWish, resultSeconds } from './service/results.ts';
 export type { Answer, Runtime, ServiceRequest } from './service/runtime.ts';
 export { runScript, type Script } from './service/script.ts';

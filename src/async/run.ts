@@ -78,7 +78,8 @@ export class AsyncRun {
         const bytes = new TextEncoder().encode(JSON.stringify(answer.data));
         if (bytes.length > MAX_BYTES) throw resultTooLarge(MAX_BYTES);
         cutter.push(bytes);
-      } else {
+      } else if (answer.kind === 'kept') cutter.push(answer.bytes);
+      else {
         for await (const chunk of presentedRows(answer, job.presentation, MAX_BYTES)) cutter.push(chunk);
       }
       cutter.end();

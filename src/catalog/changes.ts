@@ -160,10 +160,10 @@ export const grant = (g: {
   call(CHANGED),
 ];
 
-const CACHE_CLEARED = sql`UPDATE kg_catalog.state SET cache_generation = cache_generation + 1`;
+const CACHE_CLEARED = sql`UPDATE kg_catalog.ontologies SET cache_generation = cache_generation + 1 WHERE id = $1`;
 
-/** Makes every cached answer unreachable, here at once and elsewhere with the next snapshot. */
-export const clearCaches = (): readonly Call[] => [call(CACHE_CLEARED)];
+/** Makes every cached answer of an ontology unreachable, here at once and elsewhere with the next snapshot. */
+export const clearCache = (ontologyId: string): readonly Call[] => [call(CACHE_CLEARED, ontologyId)];
 
 /** Who did what: written in the same batch as the change. */
 export const audit = (a: {

@@ -6,6 +6,7 @@ import { ByteStore, cacheOf } from '../cache.ts';
 import { fold } from '../ontology/names.ts';
 import type { CatalogDb } from './db.ts';
 import { sql } from './db.ts';
+import { type KeyValues, LEAST_SECONDS } from './kv.ts';
 
 /** How names are compared, for who judges grants. */
 export { fold };
@@ -28,6 +29,8 @@ export interface OntologyRow {
   readonly description: string | null;
   readonly version: string;
   readonly seq: number;
+  /** Raised by clear_cache: part of the key of every cached result. */
+  readonly cacheGeneration: number;
   readonly allowedFunctions: string | null;
   /** Keys of the attached datasources in order of attachment. */
   readonly datasources: readonly string[];
@@ -103,7 +106,7 @@ SELECT json_build_object(
   'grants', (SELECT coalesce(json_agg(json_build_object('privilege', privilege, 'resource', resource, 'key', resource_key, 'all', is_all, 'grantOption', grant_option)), '[]')
              FROM kg_catalog.grants WHERE user_id = (SELECT id FROM u) OR role_id IN (SELECT id FROM r)),
   'ontologies', (SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'key', o.key, 'description', o.description, 'version', o.version, 'seq', o.seq,
-                   'allowedFunctions', o.allowed_functions,
+                   'cacheGeneration', o.cache_generation, 'allowedFunctions', o.allowed_functions,
                    'datasources', (SELECT coalesce(json_agg(d.key ORDER BY a.created, d.key), '[]') FROM kg_catalog.ontology_datasources a JOIN kg_catalog.datasources d ON d.id = a.datasource_id WHERE a.ontology_id = o.id),
                    'active', (SELECT d.key FROM kg_catalog.ontology_datasources a JOIN kg_catalog.datasources d ON d.id = a.datasource_id WHERE a.ontology_id = o.id AND a.active)
                  ) ORDER BY o.key), '[]') FROM kg_catalog.ontologies o),
@@ -149,8 +152,14 @@ const unknown = small.view<number>('unknown');
 const refreshing = small.view<number>('refresh');
 let generation = 0;
 
+/** When this isolate has last written: what others read before is too old for it, however young. */
+let wroteAt = Number.NEGATIVE_INFINITY;
+/** Clocks of machines part by less. */
+const CLOCKS_MS = 2000;
+
 /** Forgets every snapshot: called where this isolate has written, so that the next request reads its own write. */
-export function forgetSnapshots(): void {
+export function forgetSnapshots(at: number = Date.now()): void {
+  wroteAt = at;
   // a read that is under way began before the write: it must not be kept
   generation++;
   kept.clear();
@@ -162,47 +171,87 @@ export interface SnapshotOptions {
   readonly db: CatalogDb;
   readonly now: () => number;
   readonly waitUntil: (work: Promise<unknown>) => void;
+  /** Where snapshots lie that other isolates have read; undefined: nowhere. */
+  readonly kv?: KeyValues | undefined;
   /** Ask the catalog whatever is remembered: statements on models and rights, and callers that know a newer version. */
   readonly fresh?: boolean;
 }
 
 /**
- * The snapshot for a caller: from the isolate's memory within its age, else from the catalog. (Workers KV will stand
- * between the two as a read-through cache; it spares cold isolates the read and never makes a snapshot younger.)
+ * The snapshot for a caller: from the isolate's memory within its age, else from KV within its age, else from the catalog.
+ * KV spares cold isolates the read and never makes a snapshot younger.
  * @throws SvcError 503 `catalog_unavailable`
  */
 export async function loadSnapshot(by: SnapshotKey, options: SnapshotOptions): Promise<Snapshot> {
-  const { db, now, waitUntil, fresh = false } = options;
+  const { now, kv, fresh = false } = options;
   const key = keptUnder(by);
-  if (!fresh) {
-    const found = kept.get(key);
-    if (found !== undefined) {
-      const age = ageOf(found, now());
-      if (age < MAX_AGE_MS) {
-        if (age >= REFRESH_AGE_MS && now() - (refreshing.get(key) ?? Number.NEGATIVE_INFINITY) > REFRESHING_MS) {
-          refreshing.set(key, now(), 8);
-          waitUntil(readAndKeep(db, by, key, now).catch(() => undefined));
-        }
-        return found.snapshot;
-      }
-      kept.delete(key);
+  if (fresh) return readAndKeep(by, key, options);
+  const found = kept.get(key);
+  if (found !== undefined) {
+    const age = ageOf(found, now());
+    if (age < MAX_AGE_MS) {
+      if (age >= REFRESH_AGE_MS) readLater(by, key, options);
+      return found.snapshot;
     }
-    const missed = unknown.get(key);
-    if (missed !== undefined && now() - missed < UNKNOWN_MS) return NOBODY;
+    kept.delete(key);
   }
-  return readAndKeep(db, by, key, now);
+  const missed = unknown.get(key);
+  if (missed !== undefined && now() - missed < UNKNOWN_MS) return NOBODY;
+  const others = kv === undefined ? undefined : await fromOthers(kv, key, now);
+  if (others === undefined) return readAndKeep(by, key, options);
+  if (ageOf(others, now()) >= REFRESH_AGE_MS) readLater(by, key, options);
+  return others.snapshot;
 }
 
-async function readAndKeep(db: CatalogDb, by: SnapshotKey, key: string, now: () => number): Promise<Snapshot> {
+/** Reads it anew in the background, one at a time. */
+function readLater(by: SnapshotKey, key: string, options: SnapshotOptions): void {
+  const { now, waitUntil } = options;
+  if (now() - (refreshing.get(key) ?? Number.NEGATIVE_INFINITY) <= REFRESHING_MS) return;
+  refreshing.set(key, now(), 8);
+  waitUntil(readAndKeep(by, key, options).catch(() => undefined));
+}
+
+async function readAndKeep(by: SnapshotKey, key: string, { db, now, kv, waitUntil, fresh = false }: SnapshotOptions): Promise<Snapshot> {
   const readAt = now();
   const begun = generation;
   const { snapshot, bytes } = await readSnapshot(db, by);
   if (begun === generation) {
     if (snapshot.user === null) unknown.set(key, readAt, 8);
-    else kept.set(key, { snapshot, readAt }, bytes);
+    else {
+      kept.set(key, { snapshot, readAt }, bytes);
+      // what is read fresh is mostly read to be changed
+      if (kv !== undefined && !fresh) waitUntil(tellOthers(kv, key, { snapshot, readAt }));
+    }
     refreshing.delete(key);
   }
   return snapshot;
+}
+
+/** The statement is part of the key: a release that reads more never takes a snapshot of one that read less. */
+const othersKey = (kv: KeyValues, key: string): Promise<string> => kv.key('snapshot', [key, READ]);
+
+const tellOthers = async (kv: KeyValues, key: string, entry: Kept): Promise<void> =>
+  kv.putSealed(await othersKey(kv, key), JSON.stringify(entry), Math.max(LEAST_SECONDS, MAX_AGE_MS / 1000));
+
+/** What another isolate has read, where it is young enough by its own stamps; kept here from then on. */
+async function fromOthers(kv: KeyValues, key: string, now: () => number): Promise<Kept | undefined> {
+  const begun = generation;
+  const text = await kv.sealed(await othersKey(kv, key));
+  const entry = text === undefined ? undefined : parseKept(text);
+  if (entry === undefined || ageOf(entry, now()) >= MAX_AGE_MS || begun !== generation) return undefined;
+  // read before this isolate wrote, or by a clock that cannot be right
+  if (entry.readAt <= wroteAt + CLOCKS_MS || entry.readAt > now() + CLOCKS_MS) return undefined;
+  kept.set(key, entry, (text as string).length * 4);
+  return entry;
+}
+
+function parseKept(text: string): Kept | undefined {
+  try {
+    const { snapshot, readAt } = JSON.parse(text) as Kept;
+    return Number.isFinite(readAt) && Number.isFinite(snapshot.verifiedAt) && snapshot.user !== null ? { snapshot, readAt } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The older of what both clocks say: neither a slow nor a fast one makes a snapshot younger than it is. */

@@ -44,7 +44,7 @@ export async function validateData(name: string, env: Env, parser: SqlParser): P
 
 async function validated(name: string, env: Env, parser: SqlParser, db: CatalogDb): Promise<Report> {
   const stored = await findOntology(db, name);
-  const model = stored && (await readModel(db, stored.id, stored.version));
+  const model = stored && (await readModel({ db }, stored.id, stored.version));
   if (!stored || !model) {
     const near = nearest(name, await ontologyNames(db));
     throw new Failure(`there is no ontology ${name}${near === undefined ? '' : `; did you mean ${near}?`}`);

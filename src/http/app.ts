@@ -4,7 +4,19 @@ import { type Handler, Hono } from 'hono';
 import { authenticate } from '../auth/authenticate.ts';
 import { badRequest, forbidden, notFound, SvcError } from '../errors.ts';
 import type { Wish } from '../nesting/stage.ts';
-import { type Answer, clearCache, conceptRows, getConfig, getOntology, listAgents, listOntologies, runScript, viewRows } from '../service.ts';
+import {
+  type Answer,
+  clearCache,
+  conceptRows,
+  getConfig,
+  getOntology,
+  listAgents,
+  listOntologies,
+  type ResultWish,
+  resultSeconds,
+  runScript,
+  viewRows,
+} from '../service.ts';
 import { addressOf, admit } from './admit.ts';
 import { asSvcError, failure, json, raw, success } from './answers.ts';
 import { drain, readText, requireJson, requireSqlText } from './body.ts';
@@ -96,7 +108,7 @@ export function createApp(product: string, version: string): Hono<AppEnv> {
     const body = queryBody(text);
     c.set('sql', body.query);
     const wish = wishOf(c.req.raw.headers);
-    const answer = await runScript(request(c), {
+    const answer = await runScript(request(c, wish), {
       ontology: body.ontology_name ?? '',
       sql: body.query,
       limit: resultsLimit(c.req.raw.headers),
@@ -110,7 +122,7 @@ export function createApp(product: string, version: string): Hono<AppEnv> {
     '/api/q/:ontology/concept/:concept',
     known(async (c) => {
       const wish = wishOf(c.req.raw.headers);
-      const { answer, executed } = await conceptRows(request(c), param(c, 'ontology'), param(c, 'concept'), asked(c, wish));
+      const { answer, executed } = await conceptRows(request(c, wish), param(c, 'ontology'), param(c, 'concept'), asked(c, wish));
       return answered(c, answer, wish, '{"status":"success","data":', `,"executed_query":${JSON.stringify(executed)}}`);
     }),
   );
@@ -119,7 +131,7 @@ export function createApp(product: string, version: string): Hono<AppEnv> {
     '/api/q/:ontology/view/:view',
     known(async (c) => {
       const wish = wishOf(c.req.raw.headers);
-      const { answer, executed } = await viewRows(request(c), param(c, 'ontology'), param(c, 'view'), asked(c, wish));
+      const { answer, executed } = await viewRows(request(c, wish), param(c, 'ontology'), param(c, 'view'), asked(c, wish));
       return answered(c, answer, wish, '{"status":"success","data":', `,"executed_query":${JSON.stringify(executed)}}`);
     }),
   );
@@ -136,7 +148,7 @@ export function createApp(product: string, version: string): Hono<AppEnv> {
       return beginAsync(c, product, request(c), { ...script, nested: presentation.nested }, presentation);
     }
     const wish = wishOf(headers);
-    const answer = await runScript(request(c), { ...script, nested: wish.presentation.nested });
+    const answer = await runScript(request(c, wish), { ...script, nested: wish.presentation.nested });
     return answered(c, answer, wish, '', '');
   });
 
@@ -185,8 +197,8 @@ async function identify(c: AppContext): Promise<void> {
   if (c.req.header('x-api-impersonate-user') !== undefined) throw forbidden('forbidden', 'This needs AUTH on that user');
 }
 
-/** What the operations need to know of a request. */
-function request(c: AppContext) {
+/** What the operations need to know of a request. `wish`: how its rows are to look, where it asks for rows that may be kept. */
+function request(c: AppContext, wish?: Wish) {
   const caller = c.get('caller');
   if (caller === undefined) throw new Error('a route that needs a caller did not ask for one');
   return {
@@ -199,6 +211,18 @@ function request(c: AppContext) {
       c.set('ontology', ontology);
       c.set('version', version);
     },
+    results: wish && resultWish(c, wish),
+  };
+}
+
+/** What the request says of the result cache; undefined where that is off. */
+function resultWish(c: AppContext, wish: Wish): ResultWish | undefined {
+  if (resultSeconds(c.env.runtime) === 0) return undefined;
+  c.set('cache', 'bypass');
+  return {
+    form: JSON.stringify(wish),
+    bypass: /(^|,)\s*(no-cache|no-store)\s*(,|$)/i.test(c.req.header('cache-control') ?? ''),
+    tell: (state) => c.set('cache', state),
   };
 }
 
@@ -218,10 +242,13 @@ async function answered(c: AppContext, answer: Answer, wish: Wish, before: strin
       (counts) => c.set('rows', counts.rows),
       () => undefined,
     );
-  }
+  } else if (answer.kind === 'kept') c.set('rows', answer.rows);
   const told = (fault: unknown): object => {
     const { message, code, hint } = asSvcError(fault);
     return { error: message, code, hint, request_id: c.get('requestId') };
   };
-  return raw(c, await bodyOf(answer, wish, { before, after }, told), CONTENT_TYPES[wish.format]);
+  const response = raw(c, await bodyOf(answer, wish, { before, after }, told), CONTENT_TYPES[wish.format]);
+  const cache = c.get('cache');
+  if (cache !== undefined) response.headers.set('x-cache', cache);
+  return response;
 }

@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import type { Caller } from '../auth/authenticate.ts';
 import type { Runtime } from '../service/runtime.ts';
+import type { CacheState } from '../service.ts';
 
 export interface Variables {
   requestId: string;
@@ -13,6 +14,8 @@ export interface Variables {
   ontology?: string;
   /** What an answer about an ontology carries in x-ontology-version. */
   version?: string;
+  /** What the result cache did for an answer; unset: it is off. */
+  cache?: CacheState;
   /** How many rows were sent, where that is known before the log's line. */
   rows?: number;
   /** The fault underneath an error answer, for the log. */

@@ -2,7 +2,7 @@
 import { SvcError } from '../errors.ts';
 import type { Presentation } from '../nesting/presentation.ts';
 import { type Format, type Stage, stageFor, valueText, type Wish } from '../nesting/stage.ts';
-import { type Answer, MAX_BYTES, resultTooLarge } from '../service.ts';
+import { type Answer, MAX_BYTES, RESULT_BYTES, resultTooLarge } from '../service.ts';
 
 /** Content types of the formats. */
 export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
@@ -94,18 +94,25 @@ export async function bodyOf(
 ): Promise<Body> {
   const [before, after] = wish.format === 'json' ? [around.before, around.after] : ['', ''];
   if (answer.kind === 'value') return before + valueText(answer.data, wish.format) + after;
+  if (answer.kind === 'kept') return joined([encoder.encode(before), answer.bytes, encoder.encode(after)]);
   const { rows } = answer;
+  const copy = answer.keep && new Copy(answer.keep);
   const stage = stageFor(answer, wish, MAX_BYTES);
-  if (stage === undefined) return rows.body(before, after);
-  if (rows.whole !== undefined) {
-    const made = [encoder.encode(before), stage.push(rows.whole), ...stage.finish(), encoder.encode(after)];
-    if (lengthOf(made) > MAX_BYTES) throw resultTooLarge(MAX_BYTES);
-    return joined(made);
+  if (stage === undefined) {
+    // what streams is larger than what is kept
+    if (rows.whole !== undefined) copy?.whole([rows.whole]);
+    return rows.body(before, after);
   }
-  if (!stage.isLate) return streamed(changed(before, rows.stream, stage, after), wish.format === 'ndjson' ? told : undefined, rows.cancel);
+  if (rows.whole !== undefined) {
+    const made = [stage.push(rows.whole), ...stage.finish()];
+    if (before.length + lengthOf(made) + after.length > MAX_BYTES) throw resultTooLarge(MAX_BYTES);
+    copy?.whole(made);
+    return joined([encoder.encode(before), ...made, encoder.encode(after)]);
+  }
+  if (!stage.isLate) return streamed(changed(before, rows.stream, stage, after, copy), wish.format === 'ndjson' ? told : undefined, rows.cancel);
   try {
     for await (const bytes of rows.stream) stage.push(bytes);
-    return gathered(before, stage.finish(), after);
+    return gathered(before, stage.finish(), after, copy);
   } catch (error) {
     rows.cancel();
     throw error;
@@ -124,13 +131,43 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return all;
 }
 
+/** The rows of an answer on their way to the cache: let go as soon as they are too many. */
+class Copy {
+  readonly #keep: (bytes: Uint8Array<ArrayBuffer>) => void;
+  #pieces: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(keep: (bytes: Uint8Array<ArrayBuffer>) => void) {
+    this.#keep = keep;
+  }
+
+  push(piece: Uint8Array): void {
+    this.#length += piece.length;
+    if (this.#length > RESULT_BYTES) this.#pieces = [];
+    else if (piece.length > 0) this.#pieces.push(piece);
+  }
+
+  /** All of it has been pushed, and without a fault. */
+  end(): void {
+    if (this.#length <= RESULT_BYTES) this.#keep(joined(this.#pieces));
+  }
+
+  whole(pieces: readonly Uint8Array[]): void {
+    for (const piece of pieces) this.push(piece);
+    this.end();
+  }
+}
+
 /** Small answers whole, large ones as a stream whose pieces are made when they are asked for. */
-function gathered(before: string, pieces: Iterable<Uint8Array<ArrayBuffer>>, after: string): Body {
+function gathered(before: string, pieces: Iterable<Uint8Array<ArrayBuffer>>, after: string, copy: Copy | undefined): Body {
   const first: Uint8Array[] = [encoder.encode(before)];
   const rest = pieces[Symbol.iterator]();
   while (lengthOf(first) <= WHOLE) {
     const { done, value } = rest.next();
-    if (done) return joined([...first, encoder.encode(after)]);
+    if (done) {
+      copy?.whole(first.slice(1));
+      return joined([...first, encoder.encode(after)]);
+    }
     first.push(value);
   }
   return new ReadableStream<Uint8Array>(
@@ -152,10 +189,18 @@ function gathered(before: string, pieces: Iterable<Uint8Array<ArrayBuffer>>, aft
   );
 }
 
-async function* changed(before: string, source: ReadableStream<Uint8Array>, stage: Stage, after: string): AsyncGenerator<Uint8Array> {
+async function* changed(before: string, source: ReadableStream<Uint8Array>, stage: Stage, after: string, copy: Copy | undefined): AsyncGenerator<Uint8Array> {
   yield encoder.encode(before);
-  for await (const bytes of source) yield stage.push(bytes);
-  yield* stage.finish();
+  for await (const bytes of source) {
+    const piece = stage.push(bytes);
+    copy?.push(piece);
+    yield piece;
+  }
+  for (const piece of stage.finish()) {
+    copy?.push(piece);
+    yield piece;
+  }
+  copy?.end();
   yield encoder.encode(after);
 }
 

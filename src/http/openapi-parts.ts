@@ -81,6 +81,7 @@ const FAILURES: Readonly<Record<number, string>> = {
 /** Headers of answers, under `components/headers`. */
 export const HEADERS: JsonObject = {
   'x-request-id': { description: 'The id of the request: the caller\u2019s own, where it sent a sane one', schema: { type: 'string' } },
+  'x-cache': { description: 'What the result cache did, where it is on', schema: { enum: ['hit', 'miss', 'bypass'] } },
   'x-ontology-version': { description: 'The version of the ontology that was answered from', schema: { type: 'string', format: 'uuid' } },
   etag: { description: 'Send it back as if-none-match', schema: { type: 'string' } },
   'retry-after': { description: 'Seconds', schema: { type: 'integer' } },
@@ -119,7 +120,7 @@ export const answer = (description: string, schema: BodyName | JsonObject, ...he
 /** A 200 with rows: JSON, or CSV or NDJSON where Accept asks for them. */
 export const rowsAnswer = (description: string, json: BodyName | JsonObject): JsonObject => ({
   description,
-  headers: answersWith('x-ontology-version'),
+  headers: answersWith('x-ontology-version', 'x-cache'),
   content: {
     'application/json': { schema: typeof json === 'string' ? ref(json) : json },
     'text/csv': { schema: { type: 'string', description: 'RFC 4180: a record of the names, then one for each row' } },

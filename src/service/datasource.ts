@@ -22,6 +22,9 @@ function connectionOf(name: string, secret: string): Datasource {
   return datasource;
 }
 
+/** The name of the variable that holds a datasource's connection; undefined: there is no such datasource. */
+export const secretOf = ({ snapshot }: Caller, name: string): string | undefined => snapshot.datasources.find((d) => d.key === fold(name))?.secret;
+
 /** The connection of a datasource. @throws SvcError 502 `datasource_failed` where its variable is not set */
 export function datasourceOf(runtime: Runtime, { snapshot }: Caller, name: string): Datasource {
   const row = snapshot.datasources.find((d) => d.key === fold(name));

@@ -78,6 +78,7 @@ export class Draft {
       description,
       version: '',
       seq: 0,
+      cacheGeneration: 1,
       allowedFunctions: null,
       datasources: ['main'],
       active: 'main',
@@ -145,7 +146,7 @@ export class Draft {
     const unknown = () =>
       badRequest('unknown_version', `the ontology ${quoted(this.name)} has no version ${quoted(text)}`, { offset, hint: 'SHOW VERSIONS lists them' });
     if (this.#made || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) throw unknown();
-    const model = await readModel(this.#runtime.db, this.row.id, text.toLowerCase());
+    const model = await readModel(this.#runtime, this.row.id, text.toLowerCase());
     if (model === undefined) throw unknown();
     this.#base = model;
     this.#model = model;

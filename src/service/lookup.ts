@@ -91,7 +91,7 @@ export async function loadGraph(runtime: Runtime, ontology: OntologyRow): Promis
   const key = `${ontology.version}/${ontology.name}`;
   const known = graphs.get(key);
   if (known !== undefined) return known;
-  const model = await readModel(runtime.db, ontology.id, ontology.version);
+  const model = await readModel(runtime, ontology.id, ontology.version);
   if (model === undefined) throw notFound('unknown_ontology', unknownName('ontology', ontology.name, []));
   const graph = compile(model, ontology.name);
   // lookups are made as they are asked for: a few times the model at most

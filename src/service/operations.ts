@@ -1,7 +1,7 @@
 /** The operations that are no script: lists, details, concepts and views by name, settings. */
 
 import { can, canSee } from '../auth/grants.ts';
-import { clearCaches, commit } from '../catalog/changes.ts';
+import { clearCache as clearCached, commit } from '../catalog/changes.ts';
 import { DatasourceFault } from '../engine/errors.ts';
 import { badRequest, notFound, SvcError } from '../errors.ts';
 import { productText } from '../language/expressions.ts';
@@ -68,11 +68,11 @@ export async function getOntology(
 
 /** Clears what is cached of an ontology (service.md, endpoint rule 2). @throws SvcError 404 `unknown_ontology`; 503 `not_configured` without a cache backend */
 export async function clearCache({ runtime, caller }: ServiceRequest, name: string): Promise<void> {
-  requireOntology(caller, name);
-  if (runtime.hasCache !== true) {
+  const { id } = requireOntology(caller, name);
+  if (runtime.kv === undefined) {
     throw new SvcError(503, 'not_configured', 'This service has no cache backend', { hint: 'The operator of the service has to bind a KV namespace as CACHE' });
   }
-  await commit(runtime.db, clearCaches(), null);
+  await commit(runtime.db, clearCached(id), null);
 }
 
 /** Rows of a concept or view, and the SQL that says which. */

@@ -13,11 +13,12 @@ import { EMPTY_MODEL } from '../ontology/model.ts';
 import { fold } from '../ontology/names.ts';
 import { type OutputOptions, type Plan, type PlanContext, placeOf, planSelect, rebind } from '../planner/index.ts';
 import type { Session } from './changes.ts';
-import { attachedDatasource, datasourceOf } from './datasource.ts';
+import { attachedDatasource, datasourceOf, secretOf } from './datasource.ts';
 import { describeRelation } from './describe-relation.ts';
 import { EXPLAIN, explainRows } from './explain.ts';
 import { lacks, noGraph } from './lookup.ts';
 import { physicalNames } from './physical.ts';
+import { type ResultPlace, resultPlace } from './results.ts';
 import type { Answer } from './runtime.ts';
 import type { Script } from './script.ts';
 import { type LateRows, prepareShow, systemContext, withLate } from './show.ts';
@@ -37,6 +38,8 @@ interface Planned {
   readonly source: Source;
   /** It reads what the catalog is asked for when its turn has come (users, roles, grants, numbers of rows): the plan with their rows. */
   readonly late?: () => Promise<Plan>;
+  /** It reads system tables, whose rows are the caller's own. */
+  readonly readsSystem: boolean;
 }
 
 /** A reading statement that holds and waits for its turn. */
@@ -110,6 +113,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     datasource: datasourceOf(runtime, session.caller, made.datasource),
     graph,
     source,
+    readsSystem: read.size > 0,
   });
   if (kept !== undefined) return planned(bound === undefined ? kept : rebind(kept, bound));
   try {
@@ -163,14 +167,27 @@ function placed(error: unknown, plan: Plan, source: Source, before = 0): unknown
   return place === undefined ? error : error.at(source.offset + place);
 }
 
+/** Where the answer of a statement may be kept; undefined: it goes past the result cache. */
+async function placeOfResult({ request, caller, draft }: Session, { plan, datasource, readsSystem, context }: Planned): Promise<ResultPlace | undefined> {
+  if (request.results === undefined || draft === undefined || draft.changed || readsSystem || plan.volatile) return undefined;
+  const secret = secretOf(caller, datasource.name);
+  if (secret === undefined) return undefined;
+  return resultPlace(request, { ontology: draft.row, datasource: { name: datasource.name, secret }, plan, access: context.access });
+}
+
 /**
- * Runs an understood statement. What is not the last one of its script is run for its faults alone.
+ * Runs an understood statement, or takes its kept answer. `last`: what is not the last one of its script is run for its
+ * faults alone; `only`: it is the whole script, so that its answer may be kept.
  * @throws SvcError 400, 502, 504 before the first row
  */
-export async function runRead(session: Session, prepared: Prepared, last: boolean): Promise<Answer> {
+export async function runRead(session: Session, prepared: Prepared, last: boolean, only: boolean): Promise<Answer> {
   if (prepared.kind === 'rows') return { kind: 'value', data: await prepared.rows() };
   const { runtime, signal } = session.request;
   const { datasource, graph, source, late } = prepared;
+  const place = only ? await placeOfResult(session, prepared) : undefined;
+  const found = await place?.find();
+  if (place !== undefined) session.request.results?.tell(found === undefined ? 'miss' : 'hit');
+  if (found !== undefined) return { kind: 'kept', bytes: found.bytes, rows: found.rows };
   const plan = late === undefined ? prepared.plan : await late();
   const rows = await httpEngine
     .rows(datasource, {
@@ -185,5 +202,6 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
       throw placed(error, plan, source);
     });
   if (!last) rows.cancel();
-  return { kind: 'rows', rows, shape: plan.shape, nested: plan.nested };
+  const keep = place && ((bytes: Uint8Array<ArrayBuffer>) => void rows.done.then((counts) => place.keep({ bytes, rows: counts.rows })).catch(() => undefined));
+  return { kind: 'rows', rows, shape: plan.shape, nested: plan.nested, keep };
 }

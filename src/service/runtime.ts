@@ -1,11 +1,13 @@
 /** What the operations work with: the parts of the service, and the request that they answer. */
 import type { Caller } from '../auth/authenticate.ts';
 import type { CatalogDb } from '../catalog/db.ts';
+import type { KeyValues } from '../catalog/kv.ts';
 import type { Config } from '../config.ts';
 import type { RowStream } from '../engine/rows.ts';
 import type { SqlParser } from '../language/parser.ts';
 import type { Shape } from '../ontology/shape.ts';
 import type { AsyncStatements } from './async.ts';
+import type { KeptRows, ResultWish } from './results.ts';
 
 /** The parts, as index.ts puts them together for a request. */
 export interface Runtime {
@@ -21,8 +23,8 @@ export interface Runtime {
   readonly asyncStatements?: AsyncStatements | undefined;
   /** Counts a request of that key; false: one too many. Undefined: nothing is counted. */
   readonly admit?: ((key: string) => Promise<boolean>) | undefined;
-  /** Whether a backend for cached results is bound. */
-  readonly hasCache?: boolean | undefined;
+  /** Workers KV: results, and what spares cold isolates reads of the catalog. Undefined: none is bound. */
+  readonly kv?: KeyValues | undefined;
 }
 
 /** A request with its caller. */
@@ -36,9 +38,11 @@ export interface ServiceRequest {
   readonly knownVersion: string | null;
   /** Says which ontology, in which version, the answer is about. */
   readonly about: (ontology: string, version: string) => void;
+  /** What it says of the result cache; undefined: nothing is looked up or kept. */
+  readonly results?: ResultWish | undefined;
 }
 
-/** What a script answers: rows of the datasource as the bytes of a JSON array, or rows of the service's own. */
+/** What a script answers: rows of the datasource as the bytes of a JSON array, rows in the form that was asked for out of the result cache, or rows of the service's own. */
 export type Answer =
   | {
       readonly kind: 'rows';
@@ -47,5 +51,8 @@ export type Answer =
       readonly shape: Shape;
       /** Whether the rows are made for folding: they hold the columns of `nestedOrder(shape)`, in that order. */
       readonly nested: boolean;
+      /** Takes the rows as they are sent, where they may be kept. */
+      readonly keep?: ((bytes: Uint8Array<ArrayBuffer>) => void) | undefined;
     }
+  | ({ readonly kind: 'kept' } & KeptRows)
   | { readonly kind: 'value'; readonly data: readonly unknown[] };

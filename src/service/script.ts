@@ -248,7 +248,7 @@ class ScriptRun implements Session {
         await work;
       } else {
         const last = i === this.#steps.length - 1;
-        answer = await runRead(this, step.read, last);
+        answer = await runRead(this, step.read, last, this.statements.length === 1);
       }
     }
     this.about();

@@ -8,10 +8,12 @@ import { CATALOG_OWNER, READER } from '../../../dev/roles.ts';
 import { type LocalPostgres, startLocalPostgres } from '../../../dev/testing.ts';
 import { createToken } from '../../../src/auth/tokens.ts';
 import { neonDb } from '../../../src/catalog/db.ts';
+import { keyValues } from '../../../src/catalog/kv.ts';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { readConfig } from '../../../src/config.ts';
 import { createApp } from '../../../src/http/app.ts';
 import type { Runtime } from '../../../src/service.ts';
+import { memoryNamespace } from '../../unit/catalog/memory-namespace.ts';
 import { memoryStatements } from './async-memory.ts';
 
 export interface Answered {
@@ -53,7 +55,7 @@ export async function startNodeService(env: Record<string, string> = {}, parts: 
     waitUntil: () => undefined,
     log: () => undefined,
     asyncStatements: memoryStatements(() => runtime),
-    hasCache: true,
+    kv: keyValues(memoryNamespace(), { scope: 'test', secret: 'test' }),
     ...parts,
   };
   const app = createApp('svc', '0.1.0');

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type CatalogDb, catalogUnavailable } from '../../../src/catalog/db.ts';
-import { forgetSnapshots, loadSnapshot, MAX_AGE_MS, REFRESH_AGE_MS, type Snapshot } from '../../../src/catalog/snapshot.ts';
+import { keyValues } from '../../../src/catalog/kv.ts';
+import { forgetSnapshots, loadSnapshot, MAX_AGE_MS, REFRESH_AGE_MS, type Snapshot, type SnapshotKey } from '../../../src/catalog/snapshot.ts';
+import { memoryNamespace } from './memory-namespace.ts';
 
 /** A catalog with a clock of its own that counts its reads. */
 class FakeCatalog implements CatalogDb {
@@ -120,5 +122,126 @@ describe('the snapshot of rights', () => {
     db.user = 'ann';
     clock.at += 10_000;
     expect((await load()).user?.name).toBe('ann');
+  });
+});
+
+describe('the snapshot in KV', () => {
+  const OWNER = { scope: 'us', secret: 'a secret' };
+  /** An isolate that knows nothing, a KV that others have written to, and a catalog. */
+  const withOthers = async () => {
+    const namespace = memoryNamespace();
+    const kv = keyValues(namespace, OWNER);
+    const { clock, db, background } = setUp();
+    clock.at = Date.now() + 3_600_000;
+    const cold = (by: SnapshotKey = BY, reads = db, owner = OWNER) => {
+      forgetSnapshots(0);
+      return loadSnapshot(by, { db: reads, now: () => clock.at, waitUntil: (work) => background.push(work), kv: keyValues(namespace, owner) });
+    };
+    await cold();
+    await Promise.all(background.splice(0));
+    expect([db.reads, namespace.entries.size]).toEqual([1, 1]);
+    return { namespace, kv, clock, db, background, cold };
+  };
+  const BY: SnapshotKey = { kind: 'token', hash: 'h'.repeat(64) };
+
+  it('spares a cold isolate the catalog while it is young, and is then read anew in the background', async () => {
+    const { clock, db, cold, background } = await withOthers();
+    clock.at += REFRESH_AGE_MS - 1;
+    expect((await cold()).user?.name).toBe('ann');
+    expect([db.reads, background.length]).toEqual([1, 0]);
+    clock.at += 2;
+    await cold();
+    await Promise.all(background.splice(0));
+    expect(db.reads).toBe(2);
+  });
+
+  it('is not used from 60 s on wherever it lies: ten minutes old, and without the catalog 503', async () => {
+    const { clock, db, cold } = await withOthers();
+    clock.at += MAX_AGE_MS - 1;
+    db.down = true;
+    expect((await cold()).user?.name).toBe('ann');
+    for (const more of [1, 600_000]) {
+      clock.at += more;
+      await expect(cold()).rejects.toMatchObject({ status: 503, code: 'catalog_unavailable' });
+    }
+    db.down = false;
+    await cold();
+    expect(db.reads).toBeGreaterThan(3);
+  });
+
+  it('does not become younger by lying in a memory', async () => {
+    const { clock, db, cold, kv } = await withOthers();
+    clock.at += MAX_AGE_MS - 1;
+    await cold();
+    db.down = true;
+    clock.at += 1;
+    await expect(loadSnapshot(BY, { db, now: () => clock.at, waitUntil: () => undefined, kv })).rejects.toMatchObject({ status: 503 });
+  });
+
+  it('is not asked for by who asks for a fresh one', async () => {
+    const { clock, db, kv, namespace } = await withOthers();
+    const reads = namespace.reads;
+    await loadSnapshot(BY, { db, now: () => clock.at, waitUntil: () => undefined, kv, fresh: true });
+    expect([db.reads, namespace.reads]).toEqual([2, reads]);
+  });
+
+  it('is not used by an isolate that has written since', async () => {
+    const { clock, db, kv } = await withOthers();
+    clock.at += 5000;
+    forgetSnapshots(clock.at);
+    await loadSnapshot(BY, { db, now: () => clock.at, waitUntil: () => undefined, kv });
+    expect(db.reads).toBe(2);
+  });
+
+  it('is nobody else\u2019s: another token, another service, another secret, an entry that was moved or made up', async () => {
+    const { db, cold, namespace } = await withOthers();
+    const [[key, entry]] = [...namespace.entries] as [[string, { value: ArrayBuffer; metadata: unknown; seconds: number }]];
+    let reads = db.reads;
+    for (const [by, owner] of [
+      [{ kind: 'token', hash: 'i'.repeat(64) }, OWNER],
+      [{ kind: 'user', id: BY.kind === 'token' ? BY.hash : '' }, OWNER],
+      [BY, { ...OWNER, scope: 'them' }],
+      [BY, { ...OWNER, secret: 'another' }],
+    ] as const) {
+      await cold(by, db, owner);
+      expect(db.reads).toBe(++reads);
+    }
+    const admin = await keyValues(namespace, OWNER).key('snapshot', ['u:admin']);
+    namespace.entries.set(admin, entry);
+    expect(await keyValues(namespace, OWNER).sealed(admin)).toBeUndefined();
+    for (const value of [
+      new ArrayBuffer(0),
+      new ArrayBuffer(40),
+      new TextEncoder().encode('{"readAt":9e15,"snapshot":{"verifiedAt":9e15,"user":{}}}').buffer,
+    ]) {
+      namespace.entries.set(key, { ...entry, value });
+      await cold();
+      expect(db.reads).toBe(++reads);
+    }
+  });
+
+  it('tells a reader of the namespace neither the token\u2019s hash nor a name', async () => {
+    const { namespace } = await withOthers();
+    for (const [key, { value }] of namespace.entries) {
+      expect(key).toMatch(/^snapshot\.1\.[0-9a-f]{64}$/);
+      expect(key).not.toContain('hhhh');
+      expect(new TextDecoder().decode(value as ArrayBuffer)).not.toContain('ann');
+    }
+  });
+
+  it('of nobody is not written', async () => {
+    const { db, cold, namespace, background } = await withOthers();
+    db.user = null;
+    await cold({ kind: 'token', hash: 'x' });
+    await Promise.all(background.splice(0));
+    expect(namespace.entries.size).toBe(1);
+  });
+
+  it('is done without where KV fails', async () => {
+    const { db, cold, namespace, background } = await withOthers();
+    namespace.down = true;
+    expect((await cold()).user?.name).toBe('ann');
+    await Promise.all(background.splice(0));
+    expect(db.reads).toBe(2);
   });
 });

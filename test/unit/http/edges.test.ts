@@ -1,11 +1,13 @@
 /** What goes round every route: CORS, rate limits, ETags. */
 import { describe, expect, it } from 'vitest';
 import { createToken } from '../../../src/auth/tokens.ts';
+import { keyValues } from '../../../src/catalog/kv.ts';
 import { readConfig } from '../../../src/config.ts';
 import { addressOf } from '../../../src/http/admit.ts';
 import { createApp } from '../../../src/http/app.ts';
 import { matches } from '../../../src/http/conditional.ts';
 import { allowedOrigin } from '../../../src/http/cors.ts';
+import { memoryNamespace } from '../catalog/memory-namespace.ts';
 import { asked, fakeRuntime } from './fake-runtime.ts';
 
 const TOKEN = createToken();
@@ -102,13 +104,26 @@ describe('if-none-match', () => {
 
 describe('clear_cache', () => {
   it('needs a backend', async () => {
-    const row = { id: 'i', name: 'shop', key: 'shop', description: null, version: 'v', seq: 1, allowedFunctions: null, datasources: [], active: null };
+    const row = {
+      id: 'i',
+      name: 'shop',
+      key: 'shop',
+      description: null,
+      version: 'v',
+      seq: 1,
+      cacheGeneration: 1,
+      allowedFunctions: null,
+      datasources: [],
+      active: null,
+      policies: [],
+      policyGeneration: 0,
+    };
     const init = { headers: { 'x-api-key': TOKEN } };
-    for (const [hasCache, status] of [
+    for (const [kv, status] of [
       [undefined, 503],
-      [true, 200],
+      [keyValues(memoryNamespace(), { scope: '', secret: '' }), 200],
     ] as const) {
-      const answer = await asked('/svc/api/clear_cache/shop', init, fakeRuntime({ ADMIN_TOKEN: TOKEN }, { hasCache }, { ontologies: [row] }));
+      const answer = await asked('/svc/api/clear_cache/shop', init, fakeRuntime({ ADMIN_TOKEN: TOKEN }, { kv }, { ontologies: [row] }));
       expect(answer.status).toBe(status);
       expect(await answer.json()).toMatchObject(status === 200 ? { status: 'success' } : { status: 'error', code: 'not_configured' });
     }
