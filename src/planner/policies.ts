@@ -77,9 +77,17 @@ export class Policies {
     return [...sourcesOf(this.#graph.concept(concept.name) ?? concept).mappings].some((m) => this.#rows.has(m));
   }
 
-  /** The mask on a property's values in the rows of a mapping; the strictest where several are in force. */
-  mask(mapping: MappingDef, property: string): MaskRule | undefined {
-    return this.#masks.get(fold(property))?.find((m) => m.concept === null || this.#covered(m.concept).has(mapping));
+  /** The masks on a property's values in the rows of a mapping, the strictest first. */
+  masks(mapping: MappingDef, property: string): readonly MaskRule[] {
+    return this.#masks.get(fold(property))?.filter((m) => m.concept === null || this.#covered(m.concept).has(mapping)) ?? [];
+  }
+
+  /** The logic concepts whose conditions a row of the mapping must meet for a mask to concern it; empty: it concerns all of them. */
+  maskedWhen(rule: MaskRule, mapping: MappingDef): readonly Concept[] {
+    const concept = rule.concept === null ? undefined : this.#graph.concept(rule.concept);
+    if (!concept || [concept, ...concept.descendants].some((c) => c.mappings.includes(mapping))) return [];
+    const below = concept.descendants.some((c) => c.rows.kind === 'mappings' && c.rows.sources.some((s) => s.mapping === mapping));
+    return below ? [] : sourcesOf(concept).when;
   }
 
   /** The mask on a property in some row that can be read through the concept. */

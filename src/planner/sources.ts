@@ -32,6 +32,7 @@ import {
   target,
   text,
   unionAll,
+  walk,
 } from './tree.ts';
 import type { Work } from './work.ts';
 
@@ -128,10 +129,6 @@ export class Branch {
     return this.work.policies?.maskedBelow(this.work, this.mapped, def) !== undefined;
   }
 
-  #maskOf(name: string): MaskRule | undefined {
-    return this.work.policies?.mask(this.mapping, name);
-  }
-
   column(wanted: Wanted): Node {
     switch (wanted.kind) {
       case 'property':
@@ -155,13 +152,38 @@ export class Branch {
 
   /** The value of a property, cast to its declared type, behind its mask unless `actual`; NULL where the mapping does not give it or it does not apply. */
   property(def: PropertyDef, actual = false): Node {
-    const rule = actual ? undefined : this.#maskOf(def.name);
-    if (!rule) return this.#value(def, actual);
-    const type = declaredType(def);
+    const rules = actual ? [] : (this.work.policies?.masks(this.mapping, def.name) ?? []);
+    return rules.reduceRight((value, rule) => this.#masked(def, rule, value), this.#value(def, actual));
+  }
+
+  /** A value behind one more mask, in the rows that the mask concerns. */
+  #masked(def: PropertyDef, rule: MaskRule, value: Node): Node {
     const { mask } = rule;
     const expression = (): Node | undefined =>
       mask.kind === 'with' ? this.#expression(mask, mask.expression, `the mask \`${rule.policy}\``, true) : undefined;
-    return maskedValue(this.work, this.#value(def, true), mask, type, expression);
+    const masked = maskedValue(this.work, this.#value(def, true), mask, declaredType(def), expression);
+    const met = this.#isInstance(this.work.policies?.maskedWhen(rule, this.mapping) ?? []);
+    return met ? { CaseExpr: { args: [{ CaseWhen: { expr: met, result: masked } }], defresult: value } } : masked;
+  }
+
+  /**
+   * Whether a row is an instance of logic concepts, by conditions over its own true values; undefined where a condition looks further (a path, a
+   * sub-query): then every row counts as one, so that rather too much is masked than too little.
+   */
+  #isInstance(concepts: readonly Concept[]): Node | undefined {
+    const { work } = this;
+    const conditions = concepts.map(({ rows }) => {
+      if (rows.kind !== 'logic') return undefined;
+      const { node } = work.expression(rows, rows.condition);
+      let plain = true;
+      walk(node, (n) => {
+        if ('SubLink' in n) plain = false;
+        if ('ColumnRef' in n) plain &&= work.whole.property(fieldsOf(n.ColumnRef).at(-1) ?? '') !== undefined && fieldsOf(n.ColumnRef).length === 1;
+        return plain;
+      });
+      return plain ? this.#expression(rows, rows.condition, 'a logic concept', true) : undefined;
+    });
+    return conditions.length > 0 && conditions.every((c) => c !== undefined) ? coalesce(and(conditions as Node[]) as Node, boolean(false)) : undefined;
   }
 
   /** A property's value without a mask of its own; `actual`: also without those of what it is calculated from. */
