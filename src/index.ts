@@ -6,6 +6,7 @@ import grammar from '../dist/parser/libpg-query.wasm';
 import { version } from '../package.json';
 import { AsyncObject, asyncStatements } from './async/object.ts';
 import { reportSettings } from './auth/settings.ts';
+import { loginAttempts } from './auth/throttle-object.ts';
 import { neonDb, noDb } from './catalog/db.ts';
 import { housekeeping } from './catalog/housekeeping.ts';
 import { keyValues, type Owner } from './catalog/kv.ts';
@@ -49,6 +50,8 @@ const runtime = (config: Config, env: Env, context: Pick<ExecutionContext, 'wait
   log: (line) => context.waitUntil(logLater(line)),
   asyncStatements: env.ASYNC_STATEMENT === undefined ? undefined : asyncStatements(env.ASYNC_STATEMENT, config.locationHint),
   admit: admission(env),
+  attempts: env.LOGIN_THROTTLE === undefined ? undefined : loginAttempts(env.LOGIN_THROTTLE, config.locationHint),
+  pause: (ms) => scheduler.wait(ms),
   kv: env.CACHE === undefined ? undefined : keyValues(env.CACHE, ownerOf(config)),
 });
 
@@ -102,6 +105,8 @@ export class McpPrincipal extends DurableObject<Env> {
     return notYet();
   }
 }
+
+export { LoginThrottle } from './auth/throttle-object.ts';
 
 /** One statement that runs on after its request. */
 export class AsyncStatement extends AsyncObject<Env> {

@@ -25,9 +25,11 @@ import type { AppContext, AppEnv } from './context.ts';
 import { cors } from './cors.ts';
 import { docsPage, docsScript, docsStyle } from './docs-page.ts';
 import { bodyOf, CONTENT_TYPES, presentationOf, wishOf } from './format.ts';
+import { getToken } from './get-token.ts';
 import { checkHost, checkUrl, requestIdOf } from './guards.ts';
 import { ASYNC_ID, queryBody, resultsLimit } from './input.ts';
 import { logRequest } from './log.ts';
+import { loginRoutes } from './login.ts';
 import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
 import { sendOntologyDocument, sendServiceDocument } from './openapi-routes.ts';
 
@@ -177,6 +179,8 @@ export function createApp(product: string, version: string): Hono<AppEnv> {
   route(['GET'], '/api/docs', (c) => docsPage(c, product));
   route(['GET'], '/api/docs/script.js', docsScript);
   route(['GET'], '/api/docs/style.css', docsStyle);
+  route(['POST'], '/api/get_token', getToken);
+  loginRoutes(route, product);
 
   app.notFound((c) => failure(c, notFound('unknown_path', 'There is nothing under this path')));
   app.onError((error, c) => failure(c, error));

@@ -17,7 +17,7 @@ export function checkUrl(url: string): void {
 }
 
 /** Whether this is a service on somebody's own machine: its catalog's endpoint is on loopback, where no deployed Worker reaches it. */
-function isLocal(config: Config): boolean {
+export function isLocal(config: Config): boolean {
   let local = known.get(config);
   if (local === undefined) {
     local = config.catalog?.endpoint != null && isLoopback(new URL(config.catalog.endpoint).hostname);
@@ -28,6 +28,13 @@ function isLocal(config: Config): boolean {
 
 const known = new WeakMap<Config, boolean>();
 
+/** The address whose host a request asks for: by its Host header, else by its URL. */
+export function askedHost(headers: Headers, url: string): URL {
+  const asked = new URL(url);
+  const host = headers.get('host');
+  return (host === null ? null : URL.parse(`${asked.protocol}//${host}`)) ?? asked;
+}
+
 /**
  * On loopback a foreign Host is refused: a page in the user's browser could reach the service by a name of its own that
  * resolves to 127.0.0.1 (DNS rebinding).
@@ -35,8 +42,7 @@ const known = new WeakMap<Config, boolean>();
  */
 export function checkHost(headers: Headers, url: string, config: Config): void {
   if (!isLocal(config)) return;
-  const host = headers.get('host');
-  const name = (host === null ? null : URL.parse(`http://${host}`))?.hostname ?? new URL(url).hostname;
+  const name = askedHost(headers, url).hostname;
   const own = config.publicUrl === null ? null : new URL(config.publicUrl).hostname;
   if (isLoopback(name) || name === own) return;
   throw new SvcError(421, 'misdirected_request', 'This service does not answer under that host name');

@@ -1,5 +1,6 @@
 /** What the operations work with: the parts of the service, and the request that they answer. */
 import type { Caller } from '../auth/authenticate.ts';
+import type { Attempts } from '../auth/throttle.ts';
 import type { CatalogDb } from '../catalog/db.ts';
 import type { KeyValues } from '../catalog/kv.ts';
 import type { Config } from '../config.ts';
@@ -23,6 +24,10 @@ export interface Runtime {
   readonly asyncStatements?: AsyncStatements | undefined;
   /** Counts a request of that key; false: one too many. Undefined: nothing is counted. */
   readonly admit?: ((key: string) => Promise<boolean>) | undefined;
+  /** Counts attempts to sign in; undefined: they are not counted. */
+  readonly attempts?: Attempts | undefined;
+  /** Waits, with an answer that is held back; undefined: nothing is waited for. */
+  readonly pause?: ((ms: number) => Promise<void>) | undefined;
   /** Workers KV: results, and what spares cold isolates reads of the catalog. Undefined: none is bound. */
   readonly kv?: KeyValues | undefined;
 }

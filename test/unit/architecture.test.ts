@@ -64,6 +64,7 @@ const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // `kg token --new` prints an admin token without a service
   'cli/kg.ts': ['auth/tokens.ts'],
+  'cli/generate-bearer.ts': ['auth/bearer.ts'],
   // the four commands that open a database (architecture: doctor, validate --data, introspect, the first admin)
   'cli/introspect.ts': ['engine'],
   'cli/introspect-read.ts': ['engine'],

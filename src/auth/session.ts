@@ -1,0 +1,75 @@
+/**
+ * Sessions of the login page. A session is a signed value that its browser keeps in a cookie: HMAC-SHA256 by
+ * SESSION_SECRET, with who it is, until when it is good, and a digest of the stored password, so that a new password ends
+ * it. That the user is active and the session was not ended is asked of the catalog each time.
+ */
+import { audit } from '../catalog/changes.ts';
+import type { CatalogDb } from '../catalog/db.ts';
+import { endSession, findSessionUser, type Login } from '../catalog/logins.ts';
+import { equalHashes } from './tokens.ts';
+
+/** How long a session is good: a working day. */
+export const SESSION_MS = 8 * 60 * 60 * 1000;
+/** SESSION_SECRET has at least so many characters; a shorter one could be guessed from a cookie. */
+export const SECRET_CHARACTERS = 32;
+
+/** Who is logged in. */
+export interface Session {
+  readonly id: string;
+  readonly userId: string;
+  readonly userName: string;
+  /** Milliseconds since 1970: when the password was given, and when the session ends. */
+  readonly began: number;
+  readonly ends: number;
+}
+
+interface Sealed {
+  readonly id: string;
+  readonly user: string;
+  readonly began: number;
+  readonly password: string;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** HMAC-SHA256 of a text under SESSION_SECRET, base64url. `purpose` keeps one use from standing in for another. */
+export async function signed(secret: string, purpose: string, text: string): Promise<string> {
+  const key = await crypto.subtle.importKey('raw', utf8(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+  return Buffer.from(await crypto.subtle.sign('HMAC', key, utf8(`${purpose}\0${text}`))).toString('base64url');
+}
+
+/** Begins a session of a user who has just given the password. @returns the value for the cookie */
+export async function beginSession(secret: string, login: Login, now: number): Promise<{ readonly value: string; readonly session: Session }> {
+  const id = crypto.randomUUID();
+  const sealed: Sealed = { id, user: login.id, began: now, password: await passwordDigest(secret, login) };
+  const text = Buffer.from(JSON.stringify(sealed)).toString('base64url');
+  return {
+    value: `${text}.${await signed(secret, 'session', text)}`,
+    session: { id, userId: login.id, userName: login.name, began: now, ends: now + SESSION_MS },
+  };
+}
+
+/** The session of a cookie's value, or null where it is none, or none any more. @throws SvcError 503 `catalog_unavailable` */
+export async function findSession(secret: string, value: string, db: CatalogDb, now: number): Promise<Session | null> {
+  const [text = '', signature = '', more] = value.split('.');
+  if (more !== undefined || !equalHashes(await signed(secret, 'session', text), signature)) return null;
+  const { id, user, began, password } = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as Sealed;
+  if (now >= began + SESSION_MS) return null;
+  const login = await findSessionUser(db, user, id);
+  if (login?.active !== true || !equalHashes(await passwordDigest(secret, login), password)) return null;
+  return { id, userId: login.id, userName: login.name, began, ends: began + SESSION_MS };
+}
+
+/** Ends a session everywhere. @throws SvcError 503 `catalog_unavailable` */
+export async function logOut(db: CatalogDb, session: Session, requestId: string): Promise<void> {
+  await db.batch([endSession(session.id, new Date(session.ends).toISOString()), sessionEntry('logout', session, requestId)]);
+}
+
+/** What the audit log keeps of a session's beginning and end. */
+export const sessionEntry = (action: 'login' | 'logout', session: Session, requestId: string) =>
+  audit({ user: session.userName, credential: 'password', action, object: session.id, ontology: null, digest: null, requestId });
+
+/** The stored hash has a random salt: setting the same password again ends sessions too. */
+const passwordDigest = (secret: string, login: Login): Promise<string> => signed(secret, 'password', `${login.id} ${login.password ?? ''}`);
+
+const utf8 = (text: string): Bytes => new TextEncoder().encode(text);

@@ -1,0 +1,30 @@
+/** POST get_token: a Fernet bearer (npm run generate-bearer makes it) for an API token (decisions 8). */
+import { openBearer } from '../auth/bearer.ts';
+import { giveToken, signIn } from '../auth/sign-in.ts';
+import { SvcError, unauthorized } from '../errors.ts';
+import { addressOf, admit } from './admit.ts';
+import { success } from './answers.ts';
+import type { AppContext } from './context.ts';
+
+/**
+ * `data` = [the token]. Whatever is wrong with the bearer, the answer is the same, and as slow to make.
+ * @throws SvcError 401 `invalid_bearer`; 503 `not_configured`, `catalog_unavailable`; 429
+ */
+export async function getToken(c: AppContext): Promise<Response> {
+  const { runtime } = c.env;
+  const { apiAuthSalt, apiTokenTtlDays } = runtime.config;
+  if (apiAuthSalt === null) {
+    throw new SvcError(503, 'not_configured', 'get_token is not configured', { hint: 'The operator of the service has to set API_AUTH_SALT' });
+  }
+  const address = addressOf(c.req.raw.headers);
+  await admit(c, `login:${address}`);
+  const bearer = /^bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
+  const user = await signIn(runtime, await openBearer(bearer, apiAuthSalt, runtime.now()), address);
+  if (user === null) {
+    throw unauthorized('invalid_bearer', 'The bearer is not valid', {
+      hint: 'Send Authorization: Bearer <what npm run generate-bearer prints>; it is good for 24 hours',
+      headers: { 'www-authenticate': 'Bearer realm="svc"' },
+    });
+  }
+  return success(c, [await giveToken(runtime, user, 'get_token', apiTokenTtlDays, c.get('requestId'))]);
+}

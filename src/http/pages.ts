@@ -1,0 +1,86 @@
+/** The service's own HTML pages (login, consent): without script, never framed, kept by nobody. */
+import { asSvcError, failure } from './answers.ts';
+import type { AppContext } from './context.ts';
+
+/**
+ * form-action holds for redirects after a form too: a page whose form ends at a client's address must name it in
+ * `formAction`.
+ */
+const policy = (formAction: string): string =>
+  ["default-src 'none'", "style-src 'self'", 'img-src data:', `form-action ${formAction}`, "base-uri 'none'", "frame-ancestors 'none'"].join('; ');
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** A text inside HTML, in an element or a quoted attribute. */
+export const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] as string);
+
+/** A whole page around `main` (HTML). @param title text */
+export const pageOf = (product: string, title: string, main: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/${product}/login/style.css">
+</head>
+<body>
+<main>
+${main}
+</main>
+</body>
+</html>
+`;
+
+/** The answer with a page; cookies that were set on `c` go with it. */
+export function page(c: AppContext, status: number, html: string, { formAction = "'self'" } = {}): Response {
+  for (const [name, value] of Object.entries({
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'content-security-policy': policy(formAction),
+    'x-frame-options': 'DENY',
+    // same-origin, not no-referrer: browsers would send `Origin: null` with the forms
+    'referrer-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': c.get('requestId'),
+  })) {
+    c.header(name, value);
+  }
+  return c.body(html, status as 200);
+}
+
+/** A refusal: a page for who wants HTML, the error body for all others. */
+export function pageFailure(c: AppContext, thrown: unknown): Response {
+  const answer = failure(c, thrown);
+  if (!/\btext\/html\b/.test(c.req.header('accept') ?? '')) return answer;
+  const { message, hint } = asSvcError(thrown);
+  for (const [name, value] of answer.headers) if (name !== 'content-type') c.header(name, value);
+  const main = `<h1>That did not work</h1>\n<p role="alert">${escaped(message)}.</p>${hint === undefined ? '' : `\n<p>${escaped(hint)}.</p>`}`;
+  return page(c, answer.status, pageOf(c.env.runtime.config.product, message, main));
+}
+
+const STYLE = `:root { color-scheme: light dark; --line: #767676; --bad: #b3261e; --go: #0b57d0; --on-go: #fff; }
+@media (prefers-color-scheme: dark) { :root { --line: #8e918f; --bad: #f2b8b5; --go: #a8c7fa; --on-go: #062e6f; } }
+* { box-sizing: border-box; }
+body { margin: 0; font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+main { max-width: 26rem; margin: 0 auto; padding: 3rem 1rem; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1.5rem; }
+label { display: block; margin: 0 0 .25rem; }
+input { font: inherit; width: 100%; min-height: 2.75rem; padding: .5rem .75rem; margin: 0 0 1rem; border: 1px solid var(--line); border-radius: .375rem; }
+button { font: inherit; width: 100%; min-height: 2.75rem; padding: .5rem .75rem; border: 0; border-radius: .375rem; background: var(--go); color: var(--on-go); cursor: pointer; }
+button.quiet { border: 1px solid var(--line); background: none; color: inherit; margin-top: .75rem; }
+:focus-visible { outline: 3px solid var(--go); outline-offset: 2px; }
+[role=alert] { color: var(--bad); margin: 0 0 1rem; }
+code { font-family: ui-monospace, monospace; }
+`;
+
+/** The style of the pages. */
+export const pageStyle = (c: AppContext): Response =>
+  new Response(STYLE, {
+    headers: {
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': 'public, max-age=300',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': c.get('requestId'),
+    },
+  });

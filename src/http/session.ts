@@ -1,0 +1,93 @@
+/**
+ * Who is logged in, for the pages that know their user by a cookie: the token page, and OAuth's.
+ *
+ *     const session = await requireLogin(c, returnTo);
+ *     if (session instanceof Response) return session;
+ */
+import { getCookie, setCookie } from 'hono/cookie';
+import { findSession, SECRET_CHARACTERS, type Session, signed } from '../auth/session.ts';
+import { equalHashes } from '../auth/tokens.ts';
+import { forbidden, SvcError } from '../errors.ts';
+import type { AppContext } from './context.ts';
+import { checkOrigin, ownOrigin } from './form.ts';
+
+export type { Session } from '../auth/session.ts';
+
+/** @throws SvcError 503 `not_configured` without SESSION_SECRET, or with one that could be guessed */
+export function sessionSecret(c: AppContext): string {
+  const { config, log } = c.env.runtime;
+  if (config.sessionSecret !== null && config.sessionSecret.length >= SECRET_CHARACTERS) return config.sessionSecret;
+  log({ level: 'error', event: 'not_configured', variable: 'SESSION_SECRET', message: `SESSION_SECRET must have at least ${SECRET_CHARACTERS} characters` });
+  throw new SvcError(503, 'not_configured', 'Logging in is not configured', { hint: 'The operator of the service has to set SESSION_SECRET' });
+}
+
+/** `__Host-` keeps a cookie from sister hosts; browsers want https for it, which loopback has not. */
+const isSecure = (c: AppContext): boolean => ownOrigin(c).startsWith('https:');
+const cookieName = (c: AppContext, what: 'session' | 'form'): string => `${isSecure(c) ? '__Host-' : ''}${c.env.runtime.config.product}_${what}`;
+
+function putCookie(c: AppContext, what: 'session' | 'form', value: string): void {
+  setCookie(c, cookieName(c, what), value, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Lax',
+    secure: isSecure(c),
+    ...(value === '' ? { maxAge: 0 } : {}),
+  });
+}
+
+/** Gives the browser a session. */
+export const putSession = (c: AppContext, value: string): void => putCookie(c, 'session', value);
+/** Takes it away. */
+export const dropSession = (c: AppContext): void => putCookie(c, 'session', '');
+
+/** Who is logged in, or null. @throws SvcError 503 `not_configured`, `catalog_unavailable` */
+export async function currentSession(c: AppContext): Promise<Session | null> {
+  const secret = sessionSecret(c);
+  const value = getCookie(c, cookieName(c, 'session'));
+  const { db, now } = c.env.runtime;
+  return value === undefined ? null : findSession(secret, value, db, now());
+}
+
+/**
+ * Who is logged in, or the answer that sends the browser to the login page, which comes back to `returnTo` (a path of
+ * this service with its query). @throws as `currentSession`
+ */
+export async function requireLogin(c: AppContext, returnTo: string): Promise<Session | Response> {
+  const session = await currentSession(c);
+  return session ?? seeOther(c, `/${c.env.runtime.config.product}/login?${new URLSearchParams({ return_to: returnTo })}`);
+}
+
+/** 303 to a path of this service. */
+export function seeOther(c: AppContext, path: string): Response {
+  c.header('cache-control', 'no-store');
+  c.header('x-request-id', c.get('requestId'));
+  return c.redirect(path, 303);
+}
+
+const NONCE = /^[A-Za-z0-9_-]{32}$/;
+
+/**
+ * The value of a form's hidden field `form_token`. It is bound to the session, else to a cookie of the browser that is
+ * made here. @throws SvcError 503 `not_configured`
+ */
+export async function formToken(c: AppContext, session: Session | null): Promise<string> {
+  const secret = sessionSecret(c);
+  if (session !== null) return signed(secret, 'form', session.id);
+  const known = getCookie(c, cookieName(c, 'form'));
+  if (known !== undefined && NONCE.test(known)) return signed(secret, 'form', known);
+  const nonce = Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('base64url');
+  putCookie(c, 'form', nonce);
+  return signed(secret, 'form', nonce);
+}
+
+/**
+ * Checks that a form was sent by our own page in this browser. @throws SvcError 403 `cross_site`; 403 `form_expired`
+ * where its token is not this browser's; 503 `not_configured`
+ */
+export async function checkForm(c: AppContext, token: string | null, session: Session | null): Promise<void> {
+  checkOrigin(c);
+  const secret = sessionSecret(c);
+  const bound = session === null ? getCookie(c, cookieName(c, 'form')) : session.id;
+  if (bound !== undefined && bound !== '' && token !== null && equalHashes(await signed(secret, 'form', bound), token)) return;
+  throw forbidden('form_expired', 'The form is not one of this browser, or is too old', { hint: 'Allow cookies, open the page again and send its form' });
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { AttemptCounter, delayAfter, FADE_MS, MOST_FAILURES } from '../../../src/auth/throttle.ts';
+
+/** A Durable Object's storage and clock. */
+function object() {
+  const values = new Map<string, unknown>();
+  const it = {
+    now: 1_000_000,
+    alarm: null as number | null,
+    writes: 0,
+    values,
+    counter: undefined as unknown as AttemptCounter,
+    async fail(times: number): Promise<number[]> {
+      const delays: number[] = [];
+      for (let i = 0; i < times; i++) delays.push(await it.counter.settle(true));
+      return delays;
+    },
+  };
+  it.counter = new AttemptCounter(
+    {
+      get: async <T>(key: string) => values.get(key) as T | undefined,
+      put: async (key, value) => {
+        it.writes++;
+        values.set(key, value);
+      },
+      setAlarm: async (at) => {
+        it.alarm = at;
+      },
+      deleteAll: async () => {
+        values.clear();
+        it.alarm = null;
+      },
+    },
+    () => it.now,
+  );
+  return it;
+}
+
+describe('failed attempts', () => {
+  it('make answers wait from the fifth on, five seconds at most', async () => {
+    expect(await object().fail(11)).toEqual([0, 0, 0, 0, 500, 1000, 2000, 4000, 5000, 5000, 5000]);
+    expect(delayAfter(1e9)).toBe(5000);
+  });
+
+  it('count as well when seconds lie between them', async () => {
+    const o = object();
+    const delays: number[] = [];
+    for (let i = 0; i < 6; i++) {
+      delays.push(await o.counter.settle(true));
+      o.now += 3000;
+    }
+    expect(delays).toEqual([0, 0, 0, 0, 500, 1000]);
+  });
+
+  it('hold back a right answer too, so that a late one tells nothing, and success takes none of them back', async () => {
+    const o = object();
+    await o.fail(8);
+    expect([await o.counter.settle(false), await o.counter.settle(false), await o.counter.settle(true)]).toEqual([4000, 4000, 5000]);
+  });
+
+  it('fade one by one', async () => {
+    const o = object();
+    await o.fail(6);
+    o.now += FADE_MS;
+    expect(await o.counter.settle(false)).toBe(500);
+    o.now += FADE_MS;
+    expect(await o.counter.settle(false)).toBe(0);
+    o.now += 60 * FADE_MS;
+    expect(await o.fail(5)).toEqual([0, 0, 0, 0, 500]);
+  });
+
+  it('are counted to a bound, so that all are forgotten in a quarter of an hour', async () => {
+    const o = object();
+    await o.fail(1000);
+    expect(o.alarm).toBe(o.now + MOST_FAILURES * FADE_MS);
+    expect(MOST_FAILURES * FADE_MS).toBe(15 * 60_000);
+    o.now += MOST_FAILURES * FADE_MS;
+    expect(await o.counter.settle(false)).toBe(0);
+  });
+
+  it('are not made fewer by a clock that goes back', async () => {
+    const o = object();
+    await o.fail(6);
+    o.now -= 10 * FADE_MS;
+    expect(await o.counter.settle(false)).toBe(1000);
+  });
+});
+
+describe('what is stored', () => {
+  it('is nothing where nobody fails', async () => {
+    const o = object();
+    await o.counter.settle(false);
+    expect([o.writes, o.alarm]).toEqual([0, null]);
+  });
+
+  it('is two numbers, deleted by the alarm once they have faded', async () => {
+    const o = object();
+    await o.fail(2);
+    expect([...o.values]).toEqual([['counted', { failures: 2, at: o.now }]]);
+    o.now += FADE_MS;
+    await o.counter.alarm();
+    expect([o.values.size, o.alarm]).toEqual([1, o.now + FADE_MS]);
+    o.now += FADE_MS;
+    await o.counter.alarm();
+    expect([o.values.size, o.alarm]).toEqual([0, null]);
+  });
+});
