@@ -82,7 +82,7 @@ const encoder = new TextEncoder();
 const WHOLE = 1024 * 1024;
 
 /**
- * The body of an answer. `before` and `after` stand around the array in JSON. `told`: what the last line of NDJSON says of a
+ * The body of an answer. `before` and `after` stand around the array in JSON. `told`: what the end of NDJSON or CSV says of a
  * fault that comes after the first bytes.
  * @throws SvcError what folding meets: all rows are read before the first byte
  */
@@ -109,7 +109,7 @@ export async function bodyOf(
     copy?.whole(made);
     return joined([encoder.encode(before), ...made, encoder.encode(after)]);
   }
-  if (!stage.isLate) return streamed(changed(before, rows.stream, stage, after, copy), wish.format === 'ndjson' ? told : undefined, rows.cancel);
+  if (!stage.isLate) return streamed(changed(before, rows.stream, stage, after, copy), LAST_WORDS[wish.format]?.(told), rows.cancel);
   try {
     for await (const bytes of rows.stream) stage.push(bytes);
     return gathered(before, stage.finish(), after, copy);
@@ -204,12 +204,33 @@ async function* changed(before: string, source: ReadableStream<Uint8Array>, stag
   yield encoder.encode(after);
 }
 
-/** A stream of pieces. A fault aborts it, or, where `told` says how, ends it with a line about the fault. */
-function streamed(pieces: AsyncGenerator<Uint8Array>, told: ((fault: unknown) => object) | undefined, cancel: () => void): ReadableStream<Uint8Array> {
+/** How a broken stream ends. */
+interface LastWords {
+  text(fault: unknown): string;
+  /** The transfer is aborted behind them. */
+  readonly aborts: boolean;
+}
+
+/**
+ * JSON that is cut is no JSON, but CSV that is cut looks whole where a server on the way ends an aborted transfer properly
+ * (workerd's own does): an open quote makes it none.
+ */
+const LAST_WORDS: Readonly<Partial<Record<Format, (told: (fault: unknown) => object) => LastWords>>> = {
+  ndjson: (told) => ({ text: (fault) => `${JSON.stringify(told(fault))}\n`, aborts: false }),
+  csv: (told) => ({ text: (fault) => `"${JSON.stringify(told(fault)).replaceAll('"', "'")}`, aborts: true }),
+};
+
+/** A stream of pieces. A fault aborts it, behind the last words where there are some. */
+function streamed(pieces: AsyncGenerator<Uint8Array>, last: LastWords | undefined, cancel: () => void): ReadableStream<Uint8Array> {
   let sent = 0;
+  let broken: { readonly fault: unknown } | undefined;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        if (broken !== undefined) {
+          controller.error(broken.fault);
+          return;
+        }
         try {
           for (;;) {
             const { done, value } = await pieces.next();
@@ -225,11 +246,13 @@ function streamed(pieces: AsyncGenerator<Uint8Array>, told: ((fault: unknown) =>
           }
         } catch (error) {
           cancel();
-          if (told === undefined) controller.error(error);
-          else {
-            controller.enqueue(encoder.encode(`${JSON.stringify(told(error))}\n`));
-            controller.close();
+          if (last === undefined) {
+            controller.error(error);
+            return;
           }
+          controller.enqueue(encoder.encode(last.text(error)));
+          if (last.aborts) broken = { fault: error };
+          else controller.close();
         }
       },
       async cancel() {

@@ -99,6 +99,18 @@ describe('the body of rows', () => {
     }
   });
 
+  it('of CSV ends within an open quote, then aborted', async () => {
+    const { answer: broken } = answer(SHAPE, [...PIECES.slice(0, 2), ',{"n":3,'], new Error('gone "for" good'));
+    const body = (await bodyOf(broken, wish({ accept: 'text/csv' }), AROUND, told)) as ReadableStream<Uint8Array>;
+    const reader = body.getReader();
+    let got = '';
+    const all = async () => {
+      for (;;) got += new TextDecoder().decode((await reader.read()).value);
+    };
+    await expect(all()).rejects.toThrow('gone');
+    expect(got).toBe(`n,t\r\n1,a\r\n2.25,\r\n"{'error':'gone \\'for\\' good'}`);
+  });
+
   it('of NDJSON ends with a line about the fault, never behind a part of a row', async () => {
     const { answer: broken } = answer(SHAPE, [...PIECES.slice(0, 2), ',{"n":3,'], new Error('gone'));
     expect(await text(await bodyOf(broken, wish({ accept: 'application/x-ndjson' }), AROUND, told))).toBe(
