@@ -16,7 +16,9 @@ const call = (statement: Sql, ...params: Param[]): Call => ({ sql: statement, pa
 
 const CREATE_ONTOLOGY = sql`INSERT INTO kg_catalog.ontologies (id, name, key, description, seq, version, created_by) VALUES ($1, $2, $3, $4, 1, $5, $6)`;
 const ATTACH_MAIN = sql`INSERT INTO kg_catalog.ontology_datasources (ontology_id, datasource_id, active) SELECT $1::uuid, id, true FROM kg_catalog.datasources WHERE key = 'main'`;
-const CREATE_VERSION = sql`INSERT INTO kg_catalog.ontology_versions (version, ontology_id, seq, created_by, statement, format, content) VALUES ($1, $2, $3, $4, $5, $6, $7::json)`;
+// null where its policies were changed meanwhile, which the column refuses (23502); the row is locked against such a change
+const CREATE_VERSION = sql`INSERT INTO kg_catalog.ontology_versions (version, ontology_id, seq, created_by, statement, format, content)
+  VALUES ($1, (SELECT id FROM kg_catalog.ontologies WHERE id = $2 AND policy_generation = $8 FOR UPDATE), $3, $4, $5, $6, $7::json)`;
 const POINT_AT = sql`UPDATE kg_catalog.ontologies SET seq = $2, version = $3, description = $4 WHERE id = $1`;
 const DROP_ONTOLOGY = sql`DELETE FROM kg_catalog.ontologies WHERE id = $1`;
 const FORGET_GRANTS = sql`DELETE FROM kg_catalog.grants WHERE resource_key -> 0 = to_jsonb($1::text) AND resource_key -> 1 = to_jsonb($2::text)`;
@@ -32,6 +34,8 @@ export interface NewVersion {
   readonly model: Model;
   /** The model's JSON. */
   readonly content: string;
+  /** The ontology's policies by which the model was judged. */
+  readonly policyGeneration: number;
 }
 
 /** A new ontology with the datasource `main` attached and active; its first version has to be written with it. */
@@ -46,9 +50,9 @@ export const createOntology = (ontology: {
   call(ATTACH_MAIN, ontology.id),
 ];
 
-/** A version and the pointer to it. The INSERT fails (23505) where somebody else has written that number before. */
+/** A version and the pointer to it. The INSERT fails (23505) where somebody else has written that number before, or (23502) has made a policy. */
 export const createVersion = (v: NewVersion): readonly Call[] => [
-  call(CREATE_VERSION, v.version, v.ontologyId, v.seq, v.createdBy, v.statement, v.model.format, v.content),
+  call(CREATE_VERSION, v.version, v.ontologyId, v.seq, v.createdBy, v.statement, v.model.format, v.content, v.policyGeneration),
   call(POINT_AT, v.ontologyId, v.seq, v.version, v.model.description),
 ];
 
@@ -220,8 +224,8 @@ export async function commit(db: CatalogDb, calls: readonly Call[], version: str
   try {
     await db.batch(calls);
   } catch (error) {
-    // a unique index that held, a row that is gone (foreign key), a transaction that lost
-    if (error instanceof DbError && /^(23505|23503|40001|40P01)$/.test(error.sqlstate)) throw overtaken();
+    // a unique index that held, a row that is gone (foreign key, null), a transaction that lost
+    if (error instanceof DbError && /^(23505|23503|23502|40001|40P01)$/.test(error.sqlstate)) throw overtaken();
     if (error instanceof DbError || version === null) throw error;
     const written = await versionExists(db, version).catch(() => false);
     if (!written) throw error;

@@ -7,6 +7,7 @@ import { fold } from '../ontology/names.ts';
 import type { CatalogDb } from './db.ts';
 import { sql } from './db.ts';
 import { type KeyValues, LEAST_SECONDS } from './kv.ts';
+import type { PolicyRow } from './policies.ts';
 
 /** How names are compared, for who judges grants. */
 export { fold };
@@ -36,6 +37,10 @@ export interface OntologyRow {
   readonly datasources: readonly string[];
   /** Key of the active one. */
   readonly active: string | null;
+  /** By name. */
+  readonly policies: readonly PolicyRow[];
+  /** Goes up with each policy that is made: a version is judged by the policies of this number. */
+  readonly policyGeneration: number;
 }
 
 export interface DatasourceRow {
@@ -77,6 +82,8 @@ export interface Snapshot {
   readonly agents: readonly AgentRow[];
   readonly cacheGeneration: number;
   readonly permissions: number;
+  /** A secret of the deployment: hashes in the place of masked values are made with it. */
+  readonly maskKey: string;
 }
 
 /** By whom a snapshot is asked for: the hash of a token, a user's id, or its name (without case), else the e-mail that one user alone has. */
@@ -108,13 +115,20 @@ SELECT json_build_object(
   'ontologies', (SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'key', o.key, 'description', o.description, 'version', o.version, 'seq', o.seq,
                    'cacheGeneration', o.cache_generation, 'allowedFunctions', o.allowed_functions,
                    'datasources', (SELECT coalesce(json_agg(d.key ORDER BY a.created, d.key), '[]') FROM kg_catalog.ontology_datasources a JOIN kg_catalog.datasources d ON d.id = a.datasource_id WHERE a.ontology_id = o.id),
-                   'active', (SELECT d.key FROM kg_catalog.ontology_datasources a JOIN kg_catalog.datasources d ON d.id = a.datasource_id WHERE a.ontology_id = o.id AND a.active)
+                   'active', (SELECT d.key FROM kg_catalog.ontology_datasources a JOIN kg_catalog.datasources d ON d.id = a.datasource_id WHERE a.ontology_id = o.id AND a.active),
+                   'policyGeneration', o.policy_generation,
+                   'policies', (SELECT coalesce(json_agg(json_build_object('name', p.name, 'key', p.key, 'kind', p.kind, 'concept', p.concept, 'property', p.property,
+                       'isPublic', p.to_public, 'condition', p.condition, 'mask', p.mask,
+                       'grantees', (SELECT coalesce(json_agg(json_build_object('kind', CASE WHEN n.user_id IS NULL THEN 'role' ELSE 'user' END, 'id', coalesce(n.user_id, n.role_id),
+                           'name', coalesce(pu.name, pr.name)) ORDER BY n.position), '[]') FROM kg_catalog.policy_grantees n
+                           LEFT JOIN kg_catalog.users pu ON pu.id = n.user_id LEFT JOIN kg_catalog.roles pr ON pr.id = n.role_id WHERE n.policy_id = p.id)
+                     ) ORDER BY p.key), '[]') FROM kg_catalog.policies p WHERE p.ontology_id = o.id)
                  ) ORDER BY o.key), '[]') FROM kg_catalog.ontologies o),
   'datasources', (SELECT coalesce(json_agg(json_build_object('id', id, 'name', name, 'key', key, 'type', type, 'secret', secret) ORDER BY created, key), '[]') FROM kg_catalog.datasources),
   'agents', (SELECT coalesce(json_agg(json_build_object('name', g.name, 'key', g.key, 'description', g.description, 'options', g.options,
                'ontologies', (SELECT coalesce(json_agg(o.key ORDER BY x.position), '[]') FROM kg_catalog.agent_ontologies x JOIN kg_catalog.ontologies o ON o.id = x.ontology_id WHERE x.agent_id = g.id)
              ) ORDER BY g.key), '[]') FROM kg_catalog.agents g),
-  'cacheGeneration', s.cache_generation, 'permissions', s.permissions
+  'cacheGeneration', s.cache_generation, 'permissions', s.permissions, 'maskKey', s.mask_key
 )::text AS snapshot FROM kg_catalog.state s`;
 
 /** Reads a snapshot from the catalog. @throws SvcError 503 `catalog_unavailable` */
@@ -268,4 +282,5 @@ const NOBODY: Snapshot = {
   agents: [],
   cacheGeneration: 0,
   permissions: 0,
+  maskKey: '',
 };

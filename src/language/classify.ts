@@ -6,6 +6,7 @@ import { createConcept } from './modelling/concept.ts';
 import { Cursor, oneOf } from './modelling/cursor.ts';
 import { createMapping } from './modelling/mapping.ts';
 import { createMeasure, createProperty, createView } from './modelling/objects.ts';
+import { createPolicy } from './modelling/policy.ts';
 import { describe, explain, show } from './modelling/read.ts';
 import { alterOntology, createAgent, createDatasource, createOntology, createToken, createUser, grant, revokeToken, rollback } from './modelling/service.ts';
 import { alterTag } from './modelling/tag.ts';
@@ -26,6 +27,7 @@ const CREATE: Table = {
   AGENT: (c) => createAgent(c, false),
   USER: createUser,
   TOKEN: createToken,
+  POLICY: (c) => createPolicy(c, false),
 };
 
 const REPLACE: Table = {
@@ -38,6 +40,7 @@ const REPLACE: Table = {
   ONTOLOGY: (c) => viewOfOntology(c, true),
   DATASOURCE: (c) => createDatasource(c, true),
   AGENT: (c) => createAgent(c, true),
+  POLICY: (c) => createPolicy(c, true),
 };
 
 const ALTER: Table = {
@@ -57,6 +60,7 @@ const DROP: Table = {
   CUBE: (c) => drop(c, 'cube'),
   DATASOURCE: (c) => ({ kind: 'drop_datasource', source: c.source, name: last(c, 'the name of the datasource') }),
   AGENT: (c) => ({ kind: 'drop_agent', source: c.source, name: last(c, 'the name of the agent') }),
+  POLICY: (c) => ({ kind: 'drop_policy', source: c.source, name: last(c, 'the name of the policy') }),
 };
 
 const GRANT: Table = {

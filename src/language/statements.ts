@@ -50,7 +50,9 @@ export type ServiceStatement =
   | CreateUser
   | CreateToken
   | RevokeToken
-  | Grant;
+  | Grant
+  | CreatePolicy
+  | DropPolicy;
 
 export type ReadStatement = Select | Show | Describe | Explain;
 
@@ -236,6 +238,30 @@ export interface Grant extends Base {
   readonly resource: readonly Name[];
   readonly grantee: { readonly kind: 'user' | 'role'; readonly name: Name };
   readonly grantOption: boolean;
+}
+
+/** Whom a policy names. */
+export interface PolicyGrantee {
+  readonly kind: 'user' | 'role';
+  readonly name: Name;
+}
+/** What a mask puts in the place of a value. */
+export type MaskClause =
+  | { readonly kind: 'full' | 'hash' | 'null'; readonly offset: number }
+  | { readonly kind: 'partial'; readonly offset: number; readonly first: number; readonly filler: string; readonly last: number }
+  | { readonly kind: 'with'; readonly offset: number; readonly expression: SqlText };
+/** CREATE POLICY n ON CONCEPT ... | ON PROPERTY ...; `to` null: PUBLIC. */
+export interface CreatePolicy extends Base {
+  readonly kind: 'create_policy';
+  readonly replace: boolean;
+  readonly name: Name;
+  readonly rule:
+    | { readonly kind: 'row'; readonly concept: Name; readonly to: PolicyGrantee | null; readonly condition: SqlText }
+    | { readonly kind: 'mask'; readonly property: Name; readonly concept: Name | null; readonly mask: MaskClause; readonly except: readonly PolicyGrantee[] };
+}
+export interface DropPolicy extends Base {
+  readonly kind: 'drop_policy';
+  readonly name: Name;
 }
 
 /** Any SELECT (also WITH, VALUES, TABLE, in brackets): parsed by PostgreSQL's own grammar, not here. */

@@ -1,4 +1,4 @@
-/** Statements of the whole service (decisions 6 and 7): ontologies, datasources, agents, users, tokens, grants. */
+/** Statements of the whole service (decisions 6 and 7): ontologies, datasources, agents, users, tokens, grants, policies. */
 import type { OntologyRow } from '../catalog/snapshot.ts';
 import type { Name, ServiceStatement } from '../language/statements.ts';
 import { createAgent, dropAgent } from './changes/agents.ts';
@@ -6,6 +6,7 @@ import { Changing, type Done, type Session } from './changes/context.ts';
 import { alterDatasource, createDatasource, dropDatasource } from './changes/datasources.ts';
 import { grant } from './changes/grants.ts';
 import { createOntology, dropOntology } from './changes/ontologies.ts';
+import { createPolicy, dropPolicy } from './changes/policies.ts';
 import { createToken, revokeToken } from './changes/tokens.ts';
 import { createUser } from './changes/users.ts';
 
@@ -49,6 +50,10 @@ export class Changes {
         return revokeToken(context, statement);
       case 'grant':
         return grant(context, statement);
+      case 'create_policy':
+        return createPolicy(context, statement);
+      case 'drop_policy':
+        return dropPolicy(context, statement);
     }
   }
 }

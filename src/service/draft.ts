@@ -4,6 +4,7 @@ import type { Caller } from '../auth/authenticate.ts';
 import { can, canSee } from '../auth/grants.ts';
 import { createOntology, createVersion, setAllowedFunctions } from '../catalog/changes.ts';
 import type { Call } from '../catalog/db.ts';
+import type { PolicyRow } from '../catalog/policies.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
 import { keepModel, MODEL_BYTES, readModel } from '../catalog/versions.ts';
 import { badRequest, forbidden, SvcError } from '../errors.ts';
@@ -15,9 +16,11 @@ import { EMPTY_MODEL, type Model } from '../ontology/model.ts';
 import { fold, sameName } from '../ontology/names.ts';
 import type { Warning } from '../ontology/validate.ts';
 import { checkModel, type Piece } from '../planner/check.ts';
+import type { PlanContext } from '../planner/work.ts';
 import { checkFunctions } from './allowed-functions.ts';
 import { described } from './describe.ts';
 import { datasourceInStatement, lacks, loadGraph, quoted } from './lookup.ts';
+import { checkPolicies, namedBy } from './policies.ts';
 import type { Runtime } from './runtime.ts';
 
 /** What a settled draft is about to write. */
@@ -42,6 +45,8 @@ export class Draft {
   #version: string;
   #texts: string[] = [];
   #warnings: readonly Warning[] = [];
+  /** Where the last modelling statement begins. */
+  #at = 0;
   #calls: Call[] = [];
   /** The SQL that the script's objects hold, by kind and name. */
   readonly #pieces = new Map<string, Piece>();
@@ -82,6 +87,8 @@ export class Draft {
       allowedFunctions: null,
       datasources: ['main'],
       active: 'main',
+      policies: [],
+      policyGeneration: 0,
     };
     const draft = new Draft(runtime, caller, row, true, undefined, { ...EMPTY_MODEL, description });
     draft.#texts.push(text);
@@ -108,6 +115,8 @@ export class Draft {
    */
   async apply(statement: ModelStatement): Promise<void> {
     this.requireEdit(statement.source.offset);
+    this.#at = statement.source.offset;
+    this.#unnamed(statement);
     if (statement.kind === 'rollback') await this.#rollback(statement);
     else if (statement.kind === 'alter_ontology' && statement.key.text === 'allowed_functions') await this.#allowFunctions(statement);
     else {
@@ -124,6 +133,15 @@ export class Draft {
   /** @throws SvcError 403 without EDIT on the ontology */
   requireEdit(offset?: number): void {
     if (!this.#made && !can(this.#caller.principal, 'edit', ['ontology', this.name])) throw lacks('EDIT', `ontology.${this.name}`, offset);
+  }
+
+  /** A DROP is judged in its turn: what a policy is about stays. @throws SvcError 400 `in_use` */
+  #unnamed(statement: ModelStatement): void {
+    if (statement.kind !== 'drop' || (statement.object !== 'concept' && statement.object !== 'property')) return;
+    const { object, name } = statement;
+    const is = (other: string | null): boolean => other !== null && sameName(other, name.text);
+    const policy = this.row.policies.find((p) => (object === 'concept' ? is(p.concept) : p.kind === 'mask' && is(p.property)));
+    if (policy !== undefined) throw namedBy(policy, `it is about the ${object} ${quoted(name.text)}`, name.offset);
   }
 
   /** Mappings, and views on raw tables, need QUERY on the datasource (decisions 6). */
@@ -172,14 +190,28 @@ export class Draft {
     // ends first: a fault in the script itself is told before any datasource is asked
     const checked = finish(this.#base, this.#model, this.#context);
     const { parser, config } = this.#runtime;
-    const allowedFunctions = new Set((this.row.allowedFunctions ?? '').split(',').map(fold));
+    const context = this.planContext();
+    const { allowedFunctions } = context;
     checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions });
+    if (this.#changed) checkPolicies(context, checked.graph, this.row.policies, this.#at);
     this.#model = await described(this.#runtime, this.#caller, checked.graph, this.#context.places, allowedFunctions, this.row.active ?? 'main');
     const { model, graph, warnings } = this.#model === checked.model ? checked : finish(this.#base, this.#model, this.#context);
     this.#model = model;
     this.#warnings = warnings;
     this.#graph = graph;
     return graph;
+  }
+
+  /** What SQL of the model and of its policies is planned with when it is checked. */
+  planContext(): Omit<PlanContext, 'graph'> & { readonly allowedFunctions: ReadonlySet<string> } {
+    const { parser, config } = this.#runtime;
+    const allowedFunctions = new Set((this.row.allowedFunctions ?? '').split(',').map(fold));
+    return { parser, product: config.product, activeDatasource: this.row.active ?? 'main', allowedFunctions };
+  }
+
+  /** The same ontology with other policies: what the script's next statements are judged by. A policy more raises their number. */
+  withPolicies(policies: readonly PolicyRow[], generation: number = this.row.policyGeneration + 1): void {
+    Object.assign(this.row, { policies, policyGeneration: generation });
   }
 
   /** Remembers where the SQL of what a statement makes begins. */
@@ -209,7 +241,16 @@ export class Draft {
       if (content.length > MODEL_BYTES) throw new SvcError(400, 'model_too_large', `The model is larger than ${MODEL_BYTES / 1024 / 1024} MiB`);
       const version = crypto.randomUUID();
       const createdBy = this.#caller.principal.name;
-      const newVersion = { ontologyId: this.row.id, version, seq: this.#seq + 1, createdBy, statement: this.#texts.join(';\n'), model: graph.model, content };
+      const newVersion = {
+        ontologyId: this.row.id,
+        version,
+        seq: this.#seq + 1,
+        createdBy,
+        statement: this.#texts.join(';\n'),
+        model: graph.model,
+        content,
+        policyGeneration: this.row.policyGeneration,
+      };
       const first = this.#made && this.#seq === 0;
       if (first) calls.unshift(...createOntology({ id: this.row.id, name: this.name, description: graph.model.description, version, createdBy }));
       calls.splice(first ? 2 : 0, 0, ...createVersion(newVersion));

@@ -13,6 +13,7 @@ import { type FilterQuery, filterConcept, filterView } from '../planner/filter/i
 import type { PlanContext } from '../planner/index.ts';
 import { ontologyDetail, type Printed } from './detail.ts';
 import { lacks, loadGraph, quoted, requireOntology, unknownName, upToDate, visibleOf, visibleOntologies } from './lookup.ts';
+import { accessOf, factsOf } from './policies.ts';
 import type { Answer, ServiceRequest } from './runtime.ts';
 import { runScript, type Script } from './script.ts';
 
@@ -127,7 +128,14 @@ async function listed(
   if (!can(caller.principal, 'query', ['ontology', row.name, kind, found.name])) throw lacks('QUERY', `ontology.${row.name}.${kind}.${found.name}`);
   const filters = parseFilters(search);
   const { runtime } = request;
-  const context: PlanContext = { graph, parser: runtime.parser, product: runtime.config.product, activeDatasource: row.active ?? 'main' };
+  const context: PlanContext = {
+    graph,
+    parser: runtime.parser,
+    product: runtime.config.product,
+    activeDatasource: row.active ?? 'main',
+    caller: factsOf(caller.principal),
+    access: accessOf(caller, row),
+  };
   const query = (of: FilterRequest): FilterQuery =>
     kind === 'concept' ? filterConcept(context, found as Concept, of) : filterView(context, found as ViewDef, of);
   const { executed, ...flat } = query(filters);

@@ -18,6 +18,7 @@ import { describeRelation } from './describe-relation.ts';
 import { EXPLAIN, explainRows } from './explain.ts';
 import { lacks, noGraph } from './lookup.ts';
 import { physicalNames } from './physical.ts';
+import { accessKey, accessOf, factsKey, factsOf } from './policies.ts';
 import { type ResultPlace, resultPlace } from './results.ts';
 import type { Answer } from './runtime.ts';
 import type { Script } from './script.ts';
@@ -99,13 +100,18 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
       if (table !== undefined) read.add(name);
       return table;
     },
+    caller: factsOf(principal),
+    access: row && accessOf(session.caller, row),
     ...(row?.allowedFunctions == null ? {} : { allowedFunctions: new Set(row.allowedFunctions.split(',').map(fold)) }),
   };
   const key = planKey(session, source.text, context, mayQuery, output);
   const { bound } = session.script;
   // a plan that has looked at its values is one for these values alone
   const exactly = key === undefined || bound === undefined ? key : `${key}\u0000${JSON.stringify(bound)}`;
-  const kept = key === undefined || exactly === undefined ? undefined : (plans.get(key) ?? plans.get(exactly));
+  // nor is one that has looked at who asks for another caller
+  const own = (place: string): string => `${place}\u0000${factsKey(factsOf(principal))}`;
+  const kept =
+    key === undefined || exactly === undefined ? undefined : (plans.get(key) ?? plans.get(exactly) ?? plans.get(own(key)) ?? plans.get(own(exactly)));
   const planned = (made: Plan): Planned => ({
     kind: 'query',
     context,
@@ -123,7 +129,11 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     // the rows of a system table are the caller's own, and stand in its parameters
     const place = made.readsBound ? exactly : key;
     if (place !== undefined && read.size === 0)
-      plans.set(place, made, 2 * (made.sql.length + made.params.reduce((n, p) => n + (p?.length ?? 0), 0)) + 500 + 200 * made.columns.length);
+      plans.set(
+        made.readsCaller ? own(place) : place,
+        made,
+        2 * (made.sql.length + made.params.reduce((n, p) => n + (p?.length ?? 0), 0)) + 500 + 200 * made.columns.length,
+      );
     if (![...read].some(isLate)) return planned(made);
     const late = async (): Promise<Plan> => planSelect({ ...context, systemTable: systemTables(await withLate(session, system, read)) }, source);
     return { ...planned(made), late };
@@ -148,6 +158,7 @@ function planKey(session: Session, text: string, context: PlanContext, mayQuery:
     context.activeDatasource,
     draft.row.allowedFunctions ?? '',
     mayQuery,
+    accessKey(context.access),
     JSON.stringify(output),
     session.script.bound === undefined,
     text,

@@ -46,6 +46,8 @@ const SERVICE = new Set<string>([
   'create_token',
   'revoke_token',
   'grant',
+  'create_policy',
+  'drop_policy',
 ]);
 
 const isRead = (s: Statement): s is ReadStatement => READS.has(s.kind);

@@ -1,10 +1,12 @@
 /** SHOW CREATE (decisions 6): scripts that make things again, in the product's names. */
 import { can, canAll, canSee } from '../auth/grants.ts';
 import { datasourceOptions } from '../catalog/access.ts';
+import type { OntologyRow } from '../catalog/snapshot.ts';
 import { badRequest, forbidden, nearest, type SvcError } from '../errors.ts';
 import { productText } from '../language/expressions.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { printConcept, printMapping, printMeasure, printModel, printProperty, printView } from '../language/print.ts';
+import { printPolicy } from '../language/print-policy.ts';
 import { printAgent, printAttachments, printDatasource } from '../language/print-service.ts';
 import { quoteBack, quoteLiteral } from '../language/quote.ts';
 import type { Name, Show } from '../language/statements.ts';
@@ -12,12 +14,14 @@ import type { Graph } from '../ontology/graph.ts';
 import { type ConceptDef, isRaw, type MeasureDef, type Model, type PropertyDef, type ViewDef } from '../ontology/model.ts';
 import { fold } from '../ontology/names.ts';
 import type { Session } from './changes.ts';
+import type { Printed } from './detail.ts';
 import { Draft } from './draft.ts';
 import { datasourceInStatement, lacks, ontologyInStatement, unknownInStatement, visibleOf, visibleOntologies } from './lookup.ts';
+import { printedPolicy } from './policies.ts';
 
 type LateRows = () => Promise<readonly unknown[]>;
 
-const KINDS = ['ONTOLOGY', 'CONCEPT', 'PROPERTY', 'MEASURE', 'MAPPING', 'VIEW', 'CUBE', 'AGENT', 'DATASOURCE'];
+const KINDS = ['ONTOLOGY', 'CONCEPT', 'PROPERTY', 'MEASURE', 'MAPPING', 'VIEW', 'CUBE', 'AGENT', 'DATASOURCE', 'POLICY'];
 
 /**
  * `<object> n` behind SHOW CREATE -> one row with the script.
@@ -58,6 +62,7 @@ export async function showCreate(session: Session, statement: Show, words: reado
       hint: 'Send the name of the ontology in ontology_name',
     });
   }
+  if (kind === 'POLICY' && session.draft !== undefined) return one(policy(session, name, session.draft.row));
   return one(object(session, kind, name, graph));
 }
 
@@ -75,6 +80,24 @@ function printer(parser: SqlParser, product: string) {
     concept: (c: ConceptDef): ConceptDef => (c.logic === null ? c : { ...c, logic: { ...c.logic, condition: expression(c.logic.condition) } }),
     view: (v: ViewDef): ViewDef => (isRaw(v) ? v : { ...v, sql: productText(parser, v.sql, 'select', product) }),
   };
+}
+
+const sqlPrinter =
+  (parser: SqlParser, product: string): Printed =>
+  (sql, kind) =>
+    productText(parser, sql, kind, product);
+
+/** A policy, for admins alone. @throws SvcError 400 `unknown_policy`, 403 */
+function policy(session: Session, name: Name, ontology: OntologyRow): string {
+  const { parser, config } = session.request.runtime;
+  if (!session.caller.principal.isAdmin) throw forbidden('forbidden', 'SHOW CREATE POLICY is for administrators', { offset: name.offset });
+  const found = ontology.policies.find((p) => p.key === fold(name.text));
+  if (found !== undefined) return printPolicy(printedPolicy(found, sqlPrinter(parser, config.product)));
+  throw unknownInStatement(
+    'policy',
+    name,
+    ontology.policies.map((p) => p.name),
+  );
 }
 
 /** Whether what stands in a datasource's own terms may be told: EDIT on the ontology, or QUERY on the datasource. */
@@ -154,8 +177,9 @@ async function ontology(session: Session, name: Name): Promise<string> {
     principal.isAdmin && row.allowedFunctions !== null
       ? [`ALTER ONTOLOGY ${quoteBack(row.name)} SET allowed_functions = ${quoteLiteral(row.allowedFunctions)}`]
       : [];
+  const policies = principal.isAdmin ? row.policies.map((p) => `${printPolicy(printedPolicy(p, sqlPrinter(runtime.parser, runtime.config.product)))};\n`) : [];
   const attachments = printAttachments(row.name, row.datasources.map(nameOf), row.active === null ? null : nameOf(row.active));
-  return printModel(told, row.name, runtime.config.product, [...attachments, ...functions]);
+  return printModel(told, row.name, runtime.config.product, [...attachments, ...functions]) + policies.join('');
 }
 
 function agent(session: Session, name: Name): string {

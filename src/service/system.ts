@@ -9,10 +9,11 @@ import { createSqlReader, productText } from '../language/expressions.ts';
 import type { SqlParser } from '../language/parser.ts';
 import type { Concept, Graph, Relationship } from '../ontology/graph.ts';
 import { isRaw, type MappingDef } from '../ontology/model.ts';
-import { sameName } from '../ontology/names.ts';
+import { fold, sameName } from '../ontology/names.ts';
 import type { SystemTable } from '../planner/work.ts';
 import { columnType, mappingsOf, measureText, type Printed, transitivityOf, type Visible } from './detail.ts';
 import { visibleOntologies } from './lookup.ts';
+import { policyLines } from './policies.ts';
 import { resourceText } from './system-access.ts';
 
 /** What the rows are made from. `ontology` undefined: the request names none, so only tables of the whole service have rows. */
@@ -281,7 +282,14 @@ const TABLES: Readonly<Record<string, Table>> = {
     rows: () => [],
   },
   SYS_EXAMPLES: { columns: 'question, query, valid:boolean, error, changed_by, changed_on:timestamptz', rows: () => [] },
-  SYS_POLICIES: { columns: 'policy_name, kind, concept, property, grantees, definition', rows: () => [] },
+  SYS_POLICIES: {
+    columns: 'policy_name, kind, concept, property, grantees, definition',
+    rows: (s) => {
+      const { ontology, caller, visible } = s.context;
+      const shown = new Set(s.properties.properties.map((p) => fold(p.name)));
+      return ontology === undefined ? [] : policyLines(caller, ontology, visible, (property) => shown.has(fold(property)), s.print);
+    },
+  },
   SYS_USERS: {
     columns: 'user_name, email, tenant, active:boolean, created:timestamptz',
     rows: ({ context }) => (context.access?.users ?? []).map((u) => [u.name, u.email, u.tenant, u.active, u.created]),

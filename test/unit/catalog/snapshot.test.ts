@@ -30,6 +30,7 @@ class FakeCatalog implements CatalogDb {
       agents: [],
       cacheGeneration: this.reads,
       permissions: 1,
+      maskKey: 'k',
     } satisfies Snapshot;
     await Promise.resolve();
     this.before?.();

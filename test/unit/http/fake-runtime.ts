@@ -18,6 +18,7 @@ export function fakeRuntime(env: Record<string, string> = {}, parts: Partial<Run
     agents: [],
     cacheGeneration: 0,
     permissions: 0,
+    maskKey: 'k',
     ...snapshot,
   };
   return {
