@@ -115,21 +115,10 @@ export function joinBranches(nodes: ReadonlySet<PathNode>, branches: Branches, i
     const makers = prepareJoins(relation.root, mine);
     const outside = (parent: PathNode, name: string): Node =>
       branches.inside ? column(parent.alias, name) : column(relation.alias, relation.exposeNode(parent, name));
-    const joined = (node: PathNode, make: Maker): Joined => {
+    for (const node of makers.keys()) {
       const parent = node.parent as PathNode;
-      const made = make((name) => (mine.has(parent) ? column(parent.alias, name) : outside(parent, name)));
-      let { item } = made;
-      for (const child of node.children.values()) {
-        const next = makers.get(child);
-        if (!next) continue;
-        const below = joined(child, next);
-        item = join(inner ? 'JOIN_INNER' : 'JOIN_LEFT', item, below.item, below.condition);
-      }
-      return { item, condition: made.condition };
-    };
-    for (const [node, make] of makers) {
-      if (mine.has(node.parent as PathNode)) continue;
-      const { item, condition } = joined(node, make);
+      if (mine.has(parent)) continue;
+      const { item, condition } = joinBelow(node, makers, inner ? 'JOIN_INNER' : 'JOIN_LEFT', (name) => outside(parent, name));
       if (!from) {
         from = item;
         conditions.push(condition);
@@ -137,6 +126,23 @@ export function joinBranches(nodes: ReadonlySet<PathNode>, branches: Branches, i
     }
   }
   return { from: from as Node, conditions };
+}
+
+/** A node with what hangs on it joined inside its item. `parentColumn`: a column of the row that it hangs on. */
+export function joinBelow(
+  node: PathNode,
+  makers: ReadonlyMap<PathNode, Maker>,
+  kind: 'JOIN_INNER' | 'JOIN_LEFT',
+  parentColumn: (name: string) => Node,
+): Joined {
+  const made = (makers.get(node) as Maker)(parentColumn);
+  let { item } = made;
+  for (const child of node.children.values()) {
+    if (!makers.has(child)) continue;
+    const below = joinBelow(child, makers, kind, (name) => column(node.alias, name));
+    item = join(kind, item, below.item, below.condition);
+  }
+  return { item, condition: made.condition };
 }
 
 const rootOf = (node: PathNode): PathNode => {

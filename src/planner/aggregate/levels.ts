@@ -11,6 +11,7 @@ import {
   column,
   integer,
   isNotNull,
+  join,
   type Node,
   nullValue,
   operator,
@@ -25,6 +26,7 @@ import {
 import type { Block } from './block.ts';
 import { isAggregateCall, isBeginning, type Level, levelOf, nodesIn } from './calls.ts';
 import { asExists, type Branches, branchNodes, conjuncts, connected, isStrict, joinBranches, pointInside } from './conditions.ts';
+import { type Fold, foldedRows, foldParts } from './fold.ts';
 import { type GroupSet, groupingBits, groupSets, keyOf } from './groups.ts';
 import { expandMeasure } from './measures.ts';
 import { type Level as Computed, merge, pickOf } from './merge.ts';
@@ -51,10 +53,12 @@ export interface Things {
   readonly filter: Node | undefined;
 }
 
-interface Part {
+export interface Part {
   readonly level: Level;
   readonly things?: Things;
   readonly items: Item[];
+  /** What is computed by foreign key first, beside the root's own items. */
+  readonly folds?: readonly Fold[];
 }
 
 /** Rewrites the block in place. */
@@ -62,7 +66,7 @@ export function combine(block: Block, items: readonly Item[]): void {
   const { stmt, work } = block;
   const sets = groupSets(stmt);
   const expressions = sets.expressions;
-  const parts = partsOf(items, block);
+  const parts = foldParts(block, partsOf(items, block), expressions, sets.several);
   const names = new Map<Node, Node>();
   const groupings = groupingsIn(stmt);
   const grouped = expressions.length > 0 || sets.several;
@@ -139,9 +143,11 @@ function rowsSelect(block: Block, part: Part, set: GroupSet, expressions: readon
   const branches: Branches = { relations: block.relations, isBranch: (n) => !isBeginning(levelOf(n, block), part.level) };
   const where = conjuncts(cloneResolved(block.stmt.whereClause));
   const groups = set.expressions.map((e) => cloneResolved(e));
-  const computed = part.items.map((i) => cloneResolved(i.expression));
+  const folded = (part.folds ?? []).map((f) => foldedRows(block, f));
+  const computed = part.items.map((i) => folded.map((f) => f.values.get(i)).find((v) => v !== undefined) ?? cloneResolved(i.expression));
+  const starts = (part.folds ?? []).flatMap((f) => onTheWay(f.top.parent));
   const spine = new Set(
-    [...nodesIn([where, groups, computed], block.relations), ...block.fromNodes, ...onTheWay(part.level)].filter((n) => !branches.isBranch(n)),
+    [...nodesIn([where, groups, computed], block.relations), ...block.fromNodes, ...onTheWay(part.level), ...starts].filter((n) => !branches.isBranch(n)),
   );
 
   const onBranch = where.filter((w) => branchNodes(w, branches).size > 0);
@@ -169,7 +175,9 @@ function rowsSelect(block: Block, part: Part, set: GroupSet, expressions: readon
     onSpine.push(...rest);
   }
   if (empty) onSpine.push(boolean(false));
-  return levelSelect(block.from(spine), from, onSpine, set, groups, expressions, computed, prefix);
+  const base = block.from(spine);
+  const rows = folded.length > 0 ? [folded.reduce((l, f) => join('JOIN_LEFT', l, f.item, f.condition), base[0] as Node)] : base;
+  return levelSelect(rows, from, onSpine, set, groups, expressions, computed, prefix);
 }
 
 /** SELECT groups, computed FROM .. WHERE .. GROUP BY groups. */
