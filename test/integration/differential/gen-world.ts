@@ -1,5 +1,5 @@
 /** Random small worlds: inheritance, keys, mappings, relationships of all kinds. */
-import { ALL_FEATURES, TYPES, type WorldFeatures } from './gen-base.ts';
+import { ALL_FEATURES, type Concept, type WorldFeatures } from './gen-base.ts';
 import { DataGen } from './gen-data.ts';
 import type { Rng } from './rng.ts';
 import type { PropSpec, RelSpec, TableSpec, World } from './world.ts';
