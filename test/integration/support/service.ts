@@ -5,7 +5,7 @@
 import { vi } from 'vitest';
 import { migrate, runOverHttp } from '../../../dev/migrate.ts';
 import { CATALOG_OWNER, READER } from '../../../dev/roles.ts';
-import { type LocalPostgres, startLocalPostgres } from '../../../dev/testing.ts';
+import { type LocalPostgres, type LocalPostgresOptions, startLocalPostgres } from '../../../dev/testing.ts';
 import { createToken } from '../../../src/auth/tokens.ts';
 import { neonDb } from '../../../src/catalog/db.ts';
 import { keyValues } from '../../../src/catalog/kv.ts';
@@ -40,9 +40,13 @@ export interface NodeService {
   close(): Promise<void>;
 }
 
-/** Starts it over an embedded database with the catalog's tables. `env`: further settings; `parts`: further parts of the runtime. */
-export async function startNodeService(env: Record<string, string> = {}, parts: Partial<Runtime> = {}): Promise<NodeService> {
-  const database = await startLocalPostgres();
+/** Starts it over an embedded database (or another) with the catalog's tables. `env`: further settings; `parts`: further parts of the runtime. */
+export async function startNodeService(
+  env: Record<string, string> = {},
+  parts: Partial<Runtime> = {},
+  options: LocalPostgresOptions = {},
+): Promise<NodeService> {
+  const database = await startLocalPostgres(options);
   await migrate(runOverHttp(database.connectionString(CATALOG_OWNER), database.endpoint));
   const token = createToken();
   const config = readConfig({ CATALOG_URL: database.secret(CATALOG_OWNER), DATASOURCE_MAIN: database.secret(READER), ADMIN_TOKEN: token, ...env });

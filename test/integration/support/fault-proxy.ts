@@ -1,0 +1,86 @@
+/** Stands between the Worker and the SQL endpoint, and breaks answers in the way that a request's text names. */
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** What is done with an answer of the database: it may write to the answer, or to its socket below HTTP. */
+export type Fault = (answer: { readonly response: ServerResponse; readonly socket: Socket; readonly real: () => Promise<Buffer> }) => void | Promise<void>;
+
+export interface FaultProxy {
+  readonly endpoint: string;
+  readonly port: number;
+  /** How many requests came for a fault. */
+  asked(name: string): number;
+  /** How many requests were broken off by the Worker before their answer's end. */
+  abandoned(name: string): number;
+  close(): Promise<void>;
+}
+
+/** Faults are named by `fault:<name>` anywhere in a request's body; what names none goes through unchanged. */
+export async function startFaultProxy(upstream: string, faults: Readonly<Record<string, Fault>>, onPort = 0): Promise<FaultProxy> {
+  const asked = new Map<string, number>();
+  const abandoned = new Map<string, number>();
+  const count = (of: Map<string, number>, name: string) => of.set(name, (of.get(name) ?? 0) + 1);
+  const server = createServer(async (request, response) => {
+    const body = await read(request);
+    const name = /fault:([a-z0-9_]+)/.exec(body.toString())?.[1];
+    const fault = name === undefined ? undefined : faults[name];
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const real = () => forward(upstream, request, body, gone.signal).then((answer) => answer.body);
+    response.on('error', () => undefined);
+    if (name === undefined || fault === undefined) {
+      const {
+        status,
+        headers,
+        body: text,
+      } = await forward(upstream, request, body, gone.signal).catch(() => ({ status: 502, headers: {}, body: Buffer.from('') }));
+      response.writeHead(status, headers).end(text);
+      return;
+    }
+    count(asked, name);
+    response.once('close', () => {
+      if (!response.writableFinished) count(abandoned, name);
+    });
+    await fault({ response, socket: request.socket, real });
+  });
+  server.keepAliveTimeout = 600_000;
+  await new Promise<void>((resolve) => server.listen(onPort, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    endpoint: `http://127.0.0.1:${port}/sql`,
+    port,
+    asked: (name) => asked.get(name) ?? 0,
+    abandoned: (name) => abandoned.get(name) ?? 0,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function read(request: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of request as AsyncIterable<Buffer>) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+interface Forwarded {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+}
+
+/** The real answer; asked no longer than the Worker waits for it. */
+function forward(upstream: string, { headers }: IncomingMessage, body: Buffer, signal: AbortSignal): Promise<Forwarded> {
+  const { host, connection, ...passed } = headers;
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(upstream, { method: 'POST', headers: { ...passed, 'content-length': body.length }, signal }, async (response) => {
+      const all = await read(response).catch(reject);
+      if (all)
+        resolve({ status: response.statusCode ?? 502, headers: { 'content-type': 'application/json', 'content-length': String(all.length) }, body: all });
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
