@@ -354,17 +354,30 @@ describe('what the database is given', () => {
       const day = fc
         .tuple(fc.nat(3000), fc.nat(13), fc.nat(32))
         .map(([y, m, d]) => [String(y).padStart(4, '0'), ...[m, d].map((n) => String(n).padStart(2, '0'))].join('-'));
+      const exponents = [
+        '',
+        '5',
+        '37',
+        '45',
+        '300',
+        '324',
+        '16382',
+        '16384',
+        '99999',
+        '131071',
+        '131072',
+        '0000000016',
+        '1073741822',
+        '1073741823',
+        '99999999999999999999',
+      ];
+      const number = fc
+        .tuple(fc.constantFrom('', '-', '+'), digits, fc.constantFrom('', '.'), digits, fc.constantFrom('', 'e', 'E-', 'e+'), fc.constantFrom(...exponents))
+        .map((t) => t.join(''));
+      const piece = fc.oneof(number, fc.constantFrom('"\\u0000"', '"\\ud83d\\ude00"', '"\\ud83d"', '"\\/ [1e99999"', 'true', 'null', '[]', '{"a": 0E-16384}'));
       const value = fc.oneof(
-        fc
-          .tuple(
-            fc.constantFrom('', '-', '+'),
-            digits,
-            fc.constantFrom('', '.'),
-            digits,
-            fc.constantFrom('', 'e', 'E-', 'e+'),
-            fc.constantFrom('', '5', '300', '99999'),
-          )
-          .map((t) => t.join('')),
+        number,
+        fc.tuple(piece, piece).map(([a, b]) => `{"a": ${a}, "a": [${b}]}`),
         fc.constantFrom('infinity', '-infinity', 'nan', 'Inf', 'TRUE', 'off', 'y', 'today'),
         clock,
         fc.tuple(day, fc.constantFrom('', ' BC')).map((t) => t.join('')),
