@@ -49,6 +49,12 @@ export async function setUpRoles({ exec, passwords, developer, developerPassword
   // The schema can be given to the owner only by a member of it.
   await exec(`DO $$ BEGIN IF NOT pg_has_role(current_user, '${CATALOG_OWNER}', 'MEMBER') THEN GRANT ${CATALOG_OWNER} TO CURRENT_USER; END IF; END $$`);
   await exec(`CREATE SCHEMA IF NOT EXISTS kg_catalog AUTHORIZATION ${CATALOG_OWNER}`);
+  if (developerPassword !== undefined) {
+    // as DATABASE_URL's role may, being a member of the owner: to look, not to write
+    await exec(`GRANT USAGE ON SCHEMA kg_catalog TO ${quoteName(developer)}`);
+    await exec(`GRANT SELECT ON ALL TABLES IN SCHEMA kg_catalog TO ${quoteName(developer)}`);
+    await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${CATALOG_OWNER} IN SCHEMA kg_catalog GRANT SELECT ON TABLES TO ${quoteName(developer)}`);
+  }
   await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${quoteName(developer)} GRANT USAGE ON SCHEMAS TO ${READER}`);
   await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${quoteName(developer)} GRANT SELECT ON TABLES TO ${READER}`);
 }

@@ -19,6 +19,9 @@ const OWN = new Set(['CATALOG_URL', 'DATASOURCE_MAIN']);
 /** Lines of wrangler that tell nothing: its own line beside the service's for each request, and that it is offline. */
 const NOISE = /^\s*$|^\[wrangler:info\]|Request\.cf|workers\.cloudflare\.com|GetAddrInfoReqWrap/;
 
+/** What the Worker says of settings at its first request, which comes before it is ready. */
+const SETTINGS = /"event":"(setting_refused|setting_warning|misconfigured)"/;
+
 /** What is to be undone at the end, last first. */
 const undo: (() => unknown)[] = [];
 let ending: Promise<void> | undefined;
@@ -96,7 +99,7 @@ async function run(): Promise<void> {
     envFile: file,
     persistDir: `${places.stateDir}/worker`,
     stateDir: places.stateDir,
-    onLine: (line) => (ready || process.env.DEBUG) && !NOISE.test(line) && console.log(line),
+    onLine: (line) => (ready || process.env.DEBUG || SETTINGS.test(line)) && !NOISE.test(line) && console.log(line),
   });
   undo.push(() => worker.stop());
   const base = `http://127.0.0.1:${places.port}`;

@@ -105,14 +105,20 @@ describe('npm start', () => {
       PRODUCT_NAME: 'acme',
       API_AUTH_SALT: 'a salt not to be seen',
       UNRELATED: 'x',
+      ENABLE_TOKEN: 'true',
+      JWT_ACME_KEY: 'not to be seen either',
     };
     started = new Start(env);
     const session = await started.ready();
+    expect(started.output, 'settings that do not hold are named').toMatch(/"event":"setting_refused","variable":"JWT_ACME_KEY"/);
+    expect(started.output).not.toContain(env.JWT_ACME_KEY);
     expect(started.output.match(/^READY .*$/gm)).toEqual([`READY http://127.0.0.1:${port}`]);
     expect(started.output.split(/^READY.*$/m)[1]).toContain(session.demo_token);
     expect(statSync(join(dir, 'session.json')).mode & 0o777).toBe(0o600);
     expect(Object.keys(session)).toEqual(['base_url', 'admin_token', 'demo_token', 'database_url', 'sql_endpoint', 'catalog_url', 'reader_url']);
     expect(await sql(session, 'SELECT current_user::text AS me')).toEqual([{ me: 'kg_dev' }]);
+    expect(await sql(session, "SELECT count(*)::int AS n FROM kg_catalog.users WHERE name = 'admin'"), 'whose machine it is may look').toEqual([{ n: 1 }]);
+    expect(await sql(session, 'DELETE FROM kg_catalog.users'), 'and not write').toBeUndefined();
     for (const [name, value] of Object.entries(odd)) expect(await get(session, `/acme/api/get_config/${name}`)).toEqual([200, { [name]: value }]);
     expect((await get(session, '/acme/api/get_config/UNRELATED'))[0]).not.toBe(200);
     await sql(session, 'CREATE TABLE kept (a int)');
