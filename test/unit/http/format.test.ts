@@ -150,3 +150,69 @@ describe('the body of rows', () => {
     expect(await text(await bodyOf(value, wish({ accept: 'application/x-ndjson' }), AROUND, told))).toBe('{"a":1,"b":"x,y"}\n{"a":null,"c":[1]}\n');
   });
 });
+
+describe('the copy for the result cache', () => {
+  const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+  /** What was kept of an answer, and what was sent; `rows`: the whole array, where it is small. */
+  async function kept(
+    shape: Shape,
+    pieces: readonly string[],
+    headers: Record<string, string>,
+    { whole = false, fault = undefined as Error | undefined } = {},
+  ) {
+    const copies: string[] = [];
+    const { answer: streaming } = answer(shape, pieces, fault);
+    const rows = whole ? { ...streaming.rows, whole: encode(pieces.join('')), body: (b = '', a = '') => encode(b + pieces.join('') + a) } : streaming.rows;
+    const keep = (bytes: Uint8Array): void => void copies.push(new TextDecoder().decode(bytes));
+    const sent = await bodyOf({ ...streaming, rows, keep }, wish(headers), AROUND, told)
+      .then(text)
+      .catch((error: Error) => error.message);
+    return { copies, sent };
+  }
+
+  it('is what stands between the words around it, in every form', async () => {
+    for (const whole of [true, false]) {
+      for (const [headers, expected] of [
+        [FORMATTED, '[{"n":"1.0","t":"a"},{"n":"2.3","t":null}]'],
+        [{ accept: 'text/csv' }, 'n,t\r\n1,a\r\n2.25,\r\n'],
+        [{ accept: 'application/x-ndjson' }, '{"n":1,"t":"a"}\n{"n":2.25,"t":null}\n'],
+      ] as const) {
+        const { copies, sent } = await kept(SHAPE, PIECES, headers, { whole });
+        expect(copies).toEqual([expected]);
+        expect(sent).toContain(expected);
+      }
+    }
+    expect((await kept(SHAPE, PIECES, {}, { whole: true })).copies).toEqual([PIECES.join('')]);
+    const nested = ['[{"c0":"a","c1":1},{"c0":"b","c1":2}', ',{"c0":"a","c1":3}]'];
+    for (const whole of [true, false]) {
+      const { copies } = await kept(NESTS, nested, { nested: 'true' }, { whole });
+      expect(copies).toEqual(['[{"entity_id":"a","r[c]":[{"x":1},{"x":3}]},{"entity_id":"b","r[c]":[{"x":2}]}]']);
+    }
+  });
+
+  it('is sent again with the words of another route around it', async () => {
+    const body = await bodyOf({ kind: 'kept', bytes: encode('[{"a":1}]'), rows: 1 }, wish({}), { before: '', after: '' }, told);
+    expect(await text(body)).toBe('[{"a":1}]');
+    expect(await text(await bodyOf({ kind: 'kept', bytes: encode('[{"a":1}]'), rows: 1 }, wish({}), AROUND, told))).toBe('{"data":[{"a":1}]}');
+    expect(await text(await bodyOf({ kind: 'kept', bytes: encode('a\r\n1\r\n'), rows: 1 }, wish({ accept: 'text/csv' }), AROUND, told))).toBe('a\r\n1\r\n');
+  });
+
+  it('is not made of an answer that breaks off', async () => {
+    for (const headers of [FORMATTED, { accept: 'text/csv' }, { accept: 'application/x-ndjson' }]) {
+      expect((await kept(SHAPE, PIECES.slice(0, 2), headers, { fault: new Error('gone') })).copies).toEqual([]);
+    }
+    expect((await kept(NESTS, ['[{"c0":"a","c1":1}'], { nested: 'true' }, { fault: new Error('gone') })).copies).toEqual([]);
+  });
+
+  it('is not made of what is larger than a mebibyte, however it was sent', async () => {
+    const row = `{"n":1,"t":"${'x'.repeat(1000)}"}`;
+    const pieces = ['[', ...Array.from({ length: 1100 }, (_, i) => (i === 0 ? row : `,${row}`)), ']'];
+    for (const headers of [{}, FORMATTED, { accept: 'text/csv' }, { accept: 'application/x-ndjson' }]) {
+      const { copies, sent } = await kept(SHAPE, pieces, headers);
+      expect(copies).toEqual([]);
+      expect(sent.length).toBeGreaterThan(1_100_000);
+    }
+    const many = Array.from({ length: 1100 }, (_, i) => `{"c0":"${i}","c1":"${'x'.repeat(1000)}"}`).join(',');
+    expect((await kept(NESTS, [`[${many}]`], { nested: 'true' })).copies).toEqual([]);
+  });
+});
