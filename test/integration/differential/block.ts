@@ -22,8 +22,21 @@ export interface Node {
   measure: boolean;
 }
 
-/** Refused with 400 `fanout`. */
-export class Fanout extends Error {}
+/** Two paths of one call part. */
+class Fanout extends Error {}
+
+/** What the planner must refuse a query with: 400 and one of these codes. */
+export type Refusal = 'fanout' | 'no_key';
+
+/** A query that must be refused. */
+export class Refused extends Error {
+  readonly codes: ReadonlySet<Refusal>;
+
+  constructor(codes: ReadonlySet<Refusal>) {
+    super([...codes].join());
+    this.codes = codes;
+  }
+}
 
 export class Block {
   readonly sel: Select;
@@ -174,23 +187,31 @@ export class Block {
     return any;
   }
 
-  /** @throws Fanout where decisions 5 says 400 `fanout` */
-  check(): void {
-    for (const call of this.aggregates()) {
-      if (this.hasColumns(call)) this.levelOf(call);
-      else if (!call.roots) this.deepest(this.nodes.filter((n) => !n.measure).map((n) => this.toManyAt(n)));
+  /** Why decisions 5 refuses the block itself. */
+  refusals(): Set<Refusal> {
+    const out = new Set<Refusal>();
+    try {
+      for (const call of this.aggregates()) {
+        if (this.hasColumns(call)) this.levelOf(call);
+        else if (!call.roots) this.deepest(this.nodes.filter((n) => !n.measure).map((n) => this.toManyAt(n)));
+      }
+    } catch (e) {
+      if (!(e instanceof Fanout)) throw e;
+      out.add('fanout');
     }
+    if (this.measures().some((m) => this.isMultiplied(m) && !this.onto.isKeyed(this.conceptOf(m)))) out.add('no_key');
+    return out;
   }
 
-  /** Whether a measure here is of things some of which have no key, and something may multiply them: such may be refused. */
-  get mayRefuse(): boolean {
-    return this.measures().some((m) => {
-      const src = this.sel.from[this.rels.get(m.rel)!]!.src;
-      const concept = m.path.at(-1)?.bracket ?? (src.k === 'concept' ? src.concept : '');
-      const types = [concept, ...this.onto.descendants(concept), ...this.onto.rows(concept).map((t) => t.type)];
-      if (types.every((t) => this.onto.key(t).length)) return false;
-      return m.path.length > 0 || this.sel.from.length > 1 || this.nodes.some((n) => n.toMany);
-    });
+  /** Whether several rows of FROM may be of one thing of a measure, by how the query is written: then only a key tells things apart. */
+  private isMultiplied(m: Mea): boolean {
+    return m.path.length > 0 || this.sel.from.length > 1;
+  }
+
+  /** The concept through which a measure's things are read. */
+  conceptOf(m: Mea): string {
+    const src = this.sel.from[this.rels.get(m.rel)!]!.src;
+    return m.path.at(-1)?.bracket ?? (src.k === 'concept' ? src.concept : '');
   }
 }
 
@@ -202,29 +223,24 @@ function within(a: Node, b: Node | null): boolean {
   return false;
 }
 
-/**
- * Whether the planner may refuse the query for measures of things without a key.
- * @throws Fanout where some block of the query must be refused
- */
-export function checkQuery(q: Query, onto: Onto): boolean {
-  let may = false;
-  const look = (inner: Query) => {
-    if (checkQuery(inner, onto)) may = true;
+/** Why a query must be refused; empty: it must be answered. */
+export function refusalsOf(q: Query, onto: Onto): Set<Refusal> {
+  const out = new Set<Refusal>();
+  const add = (codes: Iterable<Refusal>) => {
+    for (const c of codes) out.add(c);
   };
   const inside = (e: Expr) => {
-    if (e.k === 'exists' || e.k === 'scalar' || e.k === 'insub') look(e.q);
+    if (e.k === 'exists' || e.k === 'scalar' || e.k === 'insub') add(refusalsOf(e.q, onto));
   };
-  for (const c of q.ctes) look(c.q);
+  for (const c of q.ctes) add(refusalsOf(c.q, onto));
   for (const written of selectsOf(q)) {
     const s = lowered(written, onto.world);
     for (const f of s.from) {
-      if (f.src.k === 'sub') look(f.src.q);
+      if (f.src.k === 'sub') add(refusalsOf(f.src.q, onto));
       if (f.on) walk(f.on, inside, false);
     }
     for (const e of expressionsOf(s)) walk(e, inside, false);
-    const block = new Block(s, onto);
-    block.check();
-    if (block.mayRefuse) may = true;
+    add(new Block(s, onto).refusals());
   }
-  return may;
+  return out;
 }

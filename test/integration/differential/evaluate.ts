@@ -3,7 +3,7 @@
  * taken over the distinct instances of its level among the joined rows that meet WHERE. No cleverness on purpose.
  */
 import type { Node } from './block.ts';
-import { Block, checkQuery } from './block.ts';
+import { Block, Refused, refusalsOf } from './block.ts';
 import { lowered } from './cube.ts';
 import type { Agg, Col, Expr, Mea, Query, Scalar, Select, Win } from './expr.ts';
 import { aggregate, compareNulls, distinct, sameRow } from './folds.ts';
@@ -21,8 +21,6 @@ const MOST_ROWS = 800;
 export interface Result {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Scalar[])[];
-  /** Measures of things without a key, which something may multiply: a refusal is right too. */
-  readonly mayRefuse?: boolean;
 }
 
 type RelRow = { readonly thing: Thing } | { readonly out: ReadonlyMap<string, Scalar> } | null;
@@ -74,10 +72,11 @@ export class Evaluator {
     );
   }
 
-  /** @throws Fanout where the planner must refuse the query */
+  /** @throws Refused where the planner must refuse the query */
   run(q: Query): Result {
-    const mayRefuse = checkQuery(q, this.onto);
-    return { ...this.query(q, null, new Map()), mayRefuse };
+    const codes = refusalsOf(q, this.onto);
+    if (codes.size) throw new Refused(codes);
+    return this.query(q, null, new Map());
   }
 
   private query(q: Query, parent: Frame | null, ctes: ReadonlyMap<string, Result>): Result {
@@ -329,9 +328,7 @@ export class Evaluator {
       const thing = end ? (row.matches[end.index]?.thing ?? null) : this.thingOf(block, m.rel, row);
       if (thing) things.set(thing.id, thing);
     }
-    const src = block.sel.from[block.rels.get(m.rel)!]!.src;
-    const through = m.path.at(-1)?.bracket ?? (src.k === 'concept' ? src.concept : '');
-    return this.definition(m.name, [...things.values()], through);
+    return this.definition(m.name, [...things.values()], block.conceptOf(m));
   }
 
   private definition(name: string, all: readonly Thing[], through: string): Scalar {

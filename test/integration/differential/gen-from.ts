@@ -18,14 +18,6 @@ export interface Rel {
 
 export type Scope = readonly Rel[];
 
-/** What planner and second opinion do not agree on yet: generated once the planner is mended and the switch is true. */
-export const AGREED = {
-  /** A measure along the inverse of a foreign key that does not refer to a whole key: several rows lead to one thing. */
-  measureOverNonKey: true,
-  /** A measure of a concept with a key that stands for an ancestor's rows without one: the planner refuses it (400 `no_key`), the second opinion counts. */
-  measureOfStandIn: false,
-};
-
 /** The first part of the query generator; gen-expr.ts and gen-query.ts go on. */
 export abstract class FromGen {
   protected readonly r: Rng;
@@ -159,17 +151,8 @@ export abstract class FromGen {
       }
     const known = new Set<string>();
     const distinct = paths.filter((p) => !known.has(JSON.stringify(p)) && known.add(JSON.stringify(p)));
-    const off = (path: readonly Hop[]): boolean => {
-      const end = path.at(-1)?.bracket ?? concept;
-      const nonKey = path.some((h) => {
-        const { def } = this.onto.relDir(h.rel, h.inv);
-        return h.inv && def.kind === 'fk' && !this.onto.isToOne({ ...h, inv: false, star: null });
-      });
-      const standIn = this.onto.key(end).length > 0 && this.onto.rows(end).some((t) => !this.onto.key(t.type).length);
-      return (nonKey && !AGREED.measureOverNonKey) || (standIn && !AGREED.measureOfStandIn);
-    };
     const measuresAt = (path: readonly Hop[]): Mea[] =>
-      (off(path) ? [] : this.onto.measures(path.at(-1)?.bracket ?? concept)).map((name) => {
+      this.onto.measures(path.at(-1)?.bracket ?? concept).map((name) => {
         const { kind } = this.world.measures!.find((m) => m.name === name)!;
         return { k: 'mea', fn: 'sum', rel: alias, path, name, filter: null, kind };
       });

@@ -1,18 +1,18 @@
 /** Views and cubes of a generated world: over its concepts, and views over views. */
-import { checkQuery } from './block.ts';
+import { refusalsOf } from './block.ts';
 import { Evaluator } from './evaluate.ts';
 import type { WorldFeatures } from './gen-base.ts';
 import { QueryGen } from './gen-query.ts';
 import type { Rng } from './rng.ts';
 import type { ViewSpec, World } from './world.ts';
 
-/** The world with some views and cubes; those that cannot be asked for (400 `fanout`) are left out. */
+/** The world with some views and cubes; those that cannot be asked for (400) are left out. */
 export function withViews(r: Rng, world: World, features: WorldFeatures): World {
   let out = world;
   const add = (spec: Omit<ViewSpec, 'name'>, name: string) => {
     const evaluator = new Evaluator(out);
     try {
-      if (checkQuery(spec.q, evaluator.onto)) return;
+      if (refusalsOf(spec.q, evaluator.onto).size) return;
       if (!spec.cube && evaluator.run(spec.q).rows.length > 60) return;
     } catch {
       return;

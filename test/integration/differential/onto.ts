@@ -211,8 +211,13 @@ export class Onto {
       const { logic } = this.concept(name);
       if (logic) return this.rows(logic.concept).filter((t) => this.meets(t, logic.schema, logic.concept, logic.cond));
     }
-    const below = name === 'thing' ? this.world.concepts.map((c) => c.name) : [name, ...this.descendants(name)];
-    if (name === 'thing' || below.some((c) => this.isMapped(c))) return below.flatMap(own);
+    return this.sources(name).flatMap(own);
+  }
+
+  /** The concepts whose mappings give a concept (no logic concept) its rows: itself and its descendants, else the nearest mapped ancestors. */
+  private sources(name: string): readonly string[] {
+    const below = (name === 'thing' ? this.world.concepts.map((c) => c.name) : [name, ...this.descendants(name)]).filter((c) => this.isMapped(c));
+    if (name === 'thing' || below.length) return below;
     const found = new Set<string>();
     const up = (c: string) => {
       for (const p of this.parents(c)) {
@@ -222,7 +227,18 @@ export class Onto {
       }
     };
     up(name);
-    return [...found].flatMap(own);
+    return [...found];
+  }
+
+  /** Whether a concept has a key and each of its rows too, by the model alone: it may stand for rows of an ancestor without one. */
+  isKeyed(name: string): boolean {
+    let rows = name;
+    while (rows !== 'thing') {
+      const { logic } = this.concept(rows);
+      if (!logic) break;
+      rows = logic.concept;
+    }
+    return this.key(name).length > 0 && this.sources(rows).every((c) => this.key(c).length > 0);
   }
 
   has(name: string, prop: string): boolean {

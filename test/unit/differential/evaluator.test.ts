@@ -4,7 +4,7 @@
  */
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Fanout } from '../../integration/differential/block.ts';
+import { Refused } from '../../integration/differential/block.ts';
 import type { Row } from '../../integration/differential/compare.ts';
 import { expectedLines, gotLines } from '../../integration/differential/compare.ts';
 import { ddlOf } from '../../integration/differential/ddl.ts';
@@ -395,7 +395,7 @@ describe('the second opinion agrees with SQL by hand', () => {
   });
 
   it.each(REFUSED)('refuses %s', (_, query) => {
-    expect(() => new Evaluator(STORE).run(query)).toThrow(Fanout);
+    expect(() => new Evaluator(STORE).run(query)).toThrow(Refused);
   });
 
   it('prints what a caller would write', () => {
