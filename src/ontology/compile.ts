@@ -17,6 +17,7 @@ export function compile(model: Model, ontologyName: string): Graph {
 
 /** What a graph of a part of a model (lens.ts) answers otherwise than that part alone would. */
 export interface Origin {
+  readonly graph: Graph;
   /** The concept by which rows are read. */
   whole(concept: Concept): Concept;
   relationships(concept: Concept): readonly Relationship[];
@@ -92,6 +93,9 @@ export class CompiledGraph implements Graph {
     });
   }
 
+  get whole(): Graph {
+    return this.origin?.graph ?? this;
+  }
   get concepts(): readonly CompiledConcept[] {
     return this.#concepts();
   }

@@ -7,6 +7,8 @@ import type { ConceptDef, LinkDef, MappingDef, MeasureDef, Model, PropertyDef, R
 
 export interface Graph {
   readonly model: Model;
+  /** The whole model, of which this graph may show a part (lens.ts); itself where nothing is hidden. */
+  readonly whole: Graph;
   /** The ontology's name. */
   readonly ontology: string;
   /** All concepts as declared, without `thing`. */

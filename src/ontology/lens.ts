@@ -38,6 +38,7 @@ class Lens {
     this.#sight = sight;
     this.#thing = new PartOfThing(whole, this.#rowsOfThing());
     this.graph = new CompiledGraph(this.#model(), whole.ontology, {
+      graph: whole,
       whole: (concept) => (concept.def === null ? this.#thing : (whole.concept(concept.name) as Concept)),
       relationships: (concept) => this.#relationships(concept),
       readable: (concept) => (concept.def === null ? this.#readsThing() : sight.readsConcept(concept.name)),
@@ -90,17 +91,25 @@ class Lens {
     const { model } = this.#whole;
     const seen = this.#whole.concepts.filter((c) => this.#sees(c));
     const concepts = seen.map((c) => this.#concept(c));
+    // a property that no concept has belongs to nobody: who sees every concept sees it too
+    const every = seen.length === this.#whole.concepts.length;
     const properties = new Set(seen.flatMap((c) => [...c.properties, ...c.multi].map((p) => fold(p.def.name))));
     const measures = new Set(concepts.flatMap((c) => c.measures.map(fold)));
-    const links = new Set(seen.flatMap((c) => this.#seenFrom(c).flatMap((r) => r.links.map((l) => l.mapping))));
+    const links = new Set(
+      seen.flatMap((c) =>
+        this.#seenFrom(c)
+          .filter((r) => this.#sees(r.from))
+          .flatMap((r) => r.links.map((l) => l.mapping)),
+      ),
+    );
     const sees = (name: string): boolean => this.#sight.concept(name);
     const isSeen = (m: MappingDef): boolean =>
       m.link === null ? m.concept !== null && sees(m.concept) : links.has(m) && sees(m.link.forward.concept) && sees(m.link.back.concept);
     return {
       ...model,
       concepts,
-      properties: model.properties.filter((p) => properties.has(fold(p.name))),
-      measures: model.measures.filter((m) => measures.has(fold(m.name))),
+      properties: model.properties.filter((p) => every || properties.has(fold(p.name))),
+      measures: model.measures.filter((m) => every || measures.has(fold(m.name))),
       mappings: model.mappings.filter(isSeen),
       views: model.views.filter((v: ViewDef) => this.#sight.view(v.name)),
     };

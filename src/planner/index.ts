@@ -32,6 +32,8 @@ export interface Plan {
   readonly readsBound: boolean;
   /** Whether it holds who asks (svc_username() and its like): a plan for this caller alone. */
   readonly readsCaller: boolean;
+  /** Whether nothing of what it reads is kept from the caller: no policy is in force on it, and nothing of it is hidden. */
+  readonly isOpen: boolean;
 }
 
 export interface PlanOptions extends OutputOptions {
@@ -82,6 +84,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions, fenced
     volatile: work.volatile || work.clock,
     readsBound: work.readsBound,
     readsCaller: work.readsCaller,
+    isOpen: !work.guarded && !work.masked && !work.readsHidden,
   };
 }
 

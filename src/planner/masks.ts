@@ -5,6 +5,7 @@ import type { Work } from './work.ts';
 
 /** A value behind its mask. `sql`: the property's SQL type; `expression`: what WITH stands for, over true values; undefined where it cannot be told. */
 export function maskedValue(work: Work, value: Node, mask: Mask, sql: string, expression: () => Node | undefined): Node {
+  work.masked = true;
   const nothing = (): Node => cast(nullValue(), sql);
   const isText = sql === 'text';
   switch (mask.kind) {

@@ -47,6 +47,7 @@ const OWN = new Set(['masked', 'view_unreadable']);
 /** A view as a FROM item's query, with its columns. */
 export function viewItem(work: Work, view: ViewDef): { query: Node; columns: readonly OutColumn[] } {
   if (work.reading.includes(view.name)) throw badRequest('circular_view', `the view \`${view.name}\` reads itself`);
+  work.readsHidden ||= work.seen.view(view.name) === undefined;
   const parsed = parsedView(work, view);
   if (view.datasource !== null) {
     work.datasources.add(view.datasource);

@@ -30,7 +30,7 @@ export interface PlanContext {
   readonly systemTables?: readonly string[];
   /** The policies in force for the caller; undefined: none are. */
   readonly access?: Access | undefined;
-  /** The whole model, for what the model itself says and for rows; undefined: `graph` is the whole. */
+  /** The whole model, for what the model itself says and for rows; undefined: the one that `graph` is a part of. */
   readonly whole?: Graph | undefined;
   /** The model as the definer of a view sees it now: what the view's text names is looked up there; undefined: in the whole. */
   readonly definer?: ((view: ViewDef) => Graph) | undefined;
@@ -71,7 +71,7 @@ export class Work {
   /** Views that are being read, outermost first, against circles. */
   readonly reading: string[] = [];
   /** Logic concepts and calculated properties that are being expanded, against circles. */
-  readonly expanding = new Set<object>();
+  expanding = new Set<object>();
   /** Views whose text stands in the request, with its offset: errors in them tell their place. */
   readonly textOffsets = new Map<string, number>();
   /** Values of the first parameters: those of a statement that the service itself has written (a filter). */
@@ -84,6 +84,10 @@ export class Work {
   readonly fenced: boolean;
   /** Whether rows were read that a row policy narrows. */
   guarded = false;
+  /** Whether a value was read that is masked for the caller. */
+  masked = false;
+  /** Whether something was read on behalf of what the caller sees that is itself hidden from it: rows of a hidden descendant, a view in a view. */
+  readsHidden = false;
   /** Whether something may fail on a value, so that it must not see what a policy hides. */
   leaky = false;
   /** Logic concepts that are being judged: what they read must not be masked for the caller. */
@@ -98,13 +102,13 @@ export class Work {
     this.context = context;
     this.bound = bound;
     this.fenced = fenced;
-    this.policies = context.access && Policies.of(context.access, context.whole ?? context.graph);
+    this.policies = context.access && Policies.of(context.access, context.whole ?? context.graph.whole);
     this.params.push(...bound.map(boundText));
   }
 
   /** The whole model: rows, and what the model itself says. */
   get graph(): Graph {
-    return this.context.whole ?? this.context.graph;
+    return this.context.whole ?? this.context.graph.whole;
   }
 
   /** The same, where it stands beside `seen`. */
@@ -124,11 +128,15 @@ export class Work {
 
   /** Plans something that the policies themselves ask. */
   asTrusted<T>(make: () => T): T {
+    const { expanding } = this;
+    // the condition may read the very concept whose rows are being made: as it is, not as the caller sees it
+    if (this.#trusted === 0) this.expanding = new Set();
     this.#trusted++;
     try {
       return make();
     } finally {
       this.#trusted--;
+      this.expanding = expanding;
     }
   }
 
