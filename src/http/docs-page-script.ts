@@ -175,8 +175,12 @@ export const SCRIPT = String.raw`'use strict';
       output.replaceChildren(el('pre', {}, line));
     });
 
+    let busy = false;
     send.addEventListener('click', async () => {
-      send.disabled = true;
+      // a disabled button would lose the focus of whoever works by keyboard
+      if (busy) return;
+      busy = true;
+      send.setAttribute('aria-disabled', 'true');
       output.replaceChildren('...');
       try {
         const { address, headers, text } = call();
@@ -196,7 +200,8 @@ export const SCRIPT = String.raw`'use strict';
       } catch (error) {
         output.replaceChildren(el('p', { className: 'bad' }, 'No answer: ' + error.message));
       }
-      send.disabled = false;
+      send.setAttribute('aria-disabled', 'false');
+      busy = false;
     });
 
     const answers = el('div', {});
@@ -206,7 +211,7 @@ export const SCRIPT = String.raw`'use strict';
       const title = status + ' ' + (response.description || '');
       answers.append(el('details', {}, el('summary', {}, title), el('pre', {}, media ? mediaType + '\n' + outline(media.schema, '', 0) : 'no body')));
     }
-    parts.push(el('h4', {}, 'Answers'), answers);
+    parts.push(el('h3', {}, 'Answers'), answers);
     return parts;
   };
 

@@ -20,7 +20,7 @@ const STYLE = `:root { color-scheme: light dark; --line: #8884; --soft: #8881; -
 body { margin: 0 auto; max-width: 72rem; padding: 1rem; font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.4rem; margin: 0 0 .5rem; }
 h2 { font-size: 1.1rem; margin: 1.5rem 0 .5rem; }
-h4 { margin: 1rem 0 .25rem; }
+h3 { margin: 1rem 0 .25rem; font-size: 1rem; }
 form, .choice { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .5rem 0; }
 form input { flex: 1 1 20rem; }
 input, select, textarea, button { font: inherit; padding: .3rem .5rem; border: 1px solid var(--line); border-radius: .3rem; }
@@ -28,6 +28,7 @@ textarea, pre, code { font-family: ui-monospace, monospace; font-size: .875rem; 
 textarea { width: 100%; }
 button { cursor: pointer; }
 button.quiet { background: none; }
+button[aria-disabled=true] { opacity: .6; cursor: progress; }
 .operation { border: 1px solid var(--line); border-radius: .3rem; margin: .3rem 0; padding: .3rem .6rem; }
 .operation > summary { cursor: pointer; overflow-wrap: anywhere; }
 .operation b { display: inline-block; min-width: 3.5rem; }
