@@ -79,7 +79,7 @@ export function createApp(product: string, version: string): Hono<AppEnv> {
   route(
     ['GET', 'POST'],
     '/api/get_agents',
-    known((c) => success(c, listAgents(request(c)))),
+    known(async (c) => success(c, await listAgents(request(c)))),
   );
   route(
     ['GET', 'POST'],

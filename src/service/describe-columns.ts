@@ -1,9 +1,9 @@
-/** The columns of a concept or view as DESC and DESCRIBE CONCEPT tell them (decisions 6). Pure. */
+/** The columns of a concept or view as DESC and DESCRIBE CONCEPT tell them (decisions 6), in the graph that the caller sees. Pure. */
 import { badRequest } from '../errors.ts';
 import type { Concept, Graph, Property, Relationship } from '../ontology/graph.ts';
 import type { ViewDef } from '../ontology/model.ts';
 import { fold } from '../ontology/names.ts';
-import { columnType, type Visible } from './detail.ts';
+import { columnType } from './detail.ts';
 
 /** A line of the answer; `key` stands there for DESCRIBE CONCEPT alone. */
 export interface ColumnLine {
@@ -25,19 +25,19 @@ const ENTITY = ['entity_id', 'entity_type', 'entity_label'];
  * `_type_of_<concept>` and the columns of all paths of at most `hops` hops, nearest first.
  * @throws SvcError 400 `too_many_columns`
  */
-export function conceptColumns(concept: Concept, schema: ConceptSchema, hops: number, visible: Visible): readonly ColumnLine[] {
-  const lines: ColumnLine[] = starColumns(concept, schema !== 'svc', '', visible);
+export function conceptColumns(concept: Concept, schema: ConceptSchema, hops: number): readonly ColumnLine[] {
+  const lines: ColumnLine[] = starColumns(concept, schema !== 'svc', '');
   if (schema !== 'dsvc') return lines;
   lines.push(...beside(concept, ''));
-  for (const d of concept.descendants) if (visible.concept(d.name)) lines.push(line(`_type_of_${d.name}`, 'boolean', null));
+  for (const d of concept.descendants) lines.push(line(`_type_of_${d.name}`, 'boolean', null));
   let level: readonly { readonly concept: Concept; readonly path: string }[] = [{ concept, path: '' }];
   for (let hop = 1; hop <= hops && level.length > 0; hop++) {
     const next: { concept: Concept; path: string }[] = [];
     for (const from of level) {
-      for (const [label, relationship] of hopsOf(from.concept, visible)) {
+      for (const [label, relationship] of hopsOf(from.concept)) {
         const path = `${from.path}${label}`;
         const { target } = relationship;
-        lines.push(...starColumns(target, true, `${path}.`, visible), ...beside(target, `${path}.`), ...linkColumns(relationship, path));
+        lines.push(...starColumns(target, true, `${path}.`), ...beside(target, `${path}.`), ...linkColumns(relationship, path));
         if (lines.length > MAX_LINES)
           throw badRequest('too_many_columns', `\`${concept.name}\` has more than ${MAX_LINES} columns within ${hops} hops`, {
             hint: 'Use a smaller graph_depth',
@@ -61,17 +61,16 @@ const line = (name: string, type: string | null, comment: string | null, key: Co
 });
 
 /** Entity columns and properties; `derived`: those of descendants too. */
-function starColumns(concept: Concept, derived: boolean, path: string, visible: Visible): ColumnLine[] {
+function starColumns(concept: Concept, derived: boolean, path: string): ColumnLine[] {
   const foreign = new Set<string>();
-  for (const r of concept.relationships)
-    if (r.kind === 'fk' && !r.isInverse && visible.concept(r.target.name)) for (const p of r.source) foreign.add(fold(p.name));
+  for (const r of concept.relationships) if (r.kind === 'fk' && !r.isInverse) for (const p of r.source) foreign.add(fold(p.name));
   const primary = new Set((concept.key?.properties ?? []).map((p) => fold(p.name)));
   const keyOf = (name: string): ColumnLine['key'] => (primary.has(fold(name)) ? 'PK' : foreign.has(fold(name)) ? 'FK' : null);
   const property = ({ def }: Property): ColumnLine => line(path + def.name, def.type, def.description, keyOf(def.name));
   return [
     ...ENTITY.map((name) => line(path + name, 'string', null)),
     ...concept.properties.map(property),
-    ...(derived ? concept.derivedProperties.filter((p) => visible.concept(p.owner.name)).map(property) : []),
+    ...(derived ? concept.derivedProperties.map(property) : []),
   ];
 }
 
@@ -92,18 +91,18 @@ function linkColumns(relationship: Relationship, path: string): ColumnLine[] {
   return [...found.values()];
 }
 
-/** `rel[c]` -> relationship, each label once, to targets that the caller sees. */
-function hopsOf(concept: Concept, visible: Visible): ReadonlyMap<string, Relationship> {
+/** `rel[c]` -> relationship, each label once. */
+function hopsOf(concept: Concept): ReadonlyMap<string, Relationship> {
   const hops = new Map<string, Relationship>();
   for (const r of concept.relationships) {
     const label = `${r.name}[${r.target.name}]`;
-    if (visible.concept(r.target.name) && !hops.has(label)) hops.set(label, r);
+    if (!hops.has(label)) hops.set(label, r);
   }
   return hops;
 }
 
 /** What DESC may name, for messages. */
-export const describable = (graph: Graph, visible: Visible): { readonly concepts: readonly string[]; readonly views: readonly string[] } => ({
-  concepts: graph.concepts.filter((c) => visible.concept(c.name)).map((c) => c.name),
-  views: graph.model.views.filter((v) => visible.view(v.name)).map((v) => v.name),
+export const describable = (graph: Graph): { readonly concepts: readonly string[]; readonly views: readonly string[] } => ({
+  concepts: graph.concepts.map((c) => c.name),
+  views: graph.model.views.map((v) => v.name),
 });

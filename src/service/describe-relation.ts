@@ -7,8 +7,7 @@ import { fold, sameName } from '../ontology/names.ts';
 import { MAX_DEPTH } from '../planner/path.ts';
 import type { Session } from './changes.ts';
 import { type ColumnLine, type ConceptSchema, conceptColumns, describable, viewColumns } from './describe-columns.ts';
-import type { Visible } from './detail.ts';
-import { unknownInStatement, visibleOf } from './lookup.ts';
+import { unknownInStatement } from './lookup.ts';
 import { SYSTEM_TABLES, systemColumns } from './system.ts';
 
 const SYSTEM_TYPES: Readonly<Record<string, string>> = { text: 'string' };
@@ -29,8 +28,7 @@ function columnsOf(session: Session, { schema: written, name }: Describe, graph:
   const schemas = ['', 'e', 'd', 'v'].map((p) => p + product);
   if (written !== null && (schema === null || schema === 'gsvc')) throw unknownInStatement('schema', written, schemas);
   const system = schema === 'vsvc' ? undefined : systemColumns(name.text.toUpperCase());
-  const found =
-    graph === undefined ? undefined : inGraph(graph, visibleOf(session.caller, graph.ontology), schema as ConceptSchema | 'vsvc' | null, name.text, hops);
+  const found = graph === undefined ? undefined : inGraph(graph, schema as ConceptSchema | 'vsvc' | null, name.text, hops);
   if (found !== undefined) return found;
   if (system !== undefined) return system.map((c) => ({ col_name: c.name, data_type: SYSTEM_TYPES[c.type] ?? c.type, comment: null, key: null }));
   if (graph === undefined)
@@ -38,19 +36,18 @@ function columnsOf(session: Session, { schema: written, name }: Describe, graph:
       offset: name.offset,
       hint: 'Send the name of the ontology in ontology_name',
     });
-  throw unknown(graph, visibleOf(session.caller, graph.ontology), schema, product, name);
+  throw unknown(graph, schema, product, name);
 }
 
-function inGraph(graph: Graph, visible: Visible, schema: ConceptSchema | 'vsvc' | null, name: string, hops: number): readonly ColumnLine[] | undefined {
+function inGraph(graph: Graph, schema: ConceptSchema | 'vsvc' | null, name: string, hops: number): readonly ColumnLine[] | undefined {
   const concept = schema === 'vsvc' ? undefined : graph.concept(name);
-  if (concept !== undefined && (concept === graph.thing || visible.concept(concept.name)))
-    return conceptColumns(concept, (schema as ConceptSchema | null) ?? 'dsvc', hops, visible);
+  if (concept !== undefined) return conceptColumns(concept, (schema as ConceptSchema | null) ?? 'dsvc', hops);
   const view = schema === 'vsvc' || schema === null ? graph.view(name) : undefined;
-  return view !== undefined && visible.view(view.name) ? viewColumns(view) : undefined;
+  return view !== undefined ? viewColumns(view) : undefined;
 }
 
-function unknown(graph: Graph, visible: Visible, schema: string | null, product: string, name: Describe['name']): SvcError {
-  const { concepts, views } = describable(graph, visible);
+function unknown(graph: Graph, schema: string | null, product: string, name: Describe['name']): SvcError {
+  const { concepts, views } = describable(graph);
   const isView = schema === 'vsvc';
   if ((isView ? concepts : views).some((other) => sameName(other, name.text))) {
     return badRequest('wrong_schema', `\`${name.text}\` is a ${isView ? 'concept' : 'view'}: it stands in the schema ${isView ? product : `v${product}`}`, {

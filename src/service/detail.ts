@@ -1,6 +1,7 @@
-/** The detail object of `get_ontology` (decisions 2), from a graph and what the caller may see. Pure. */
+/** The detail object of `get_ontology` (decisions 2), from the graph that the caller sees. Pure. */
 import type { Concept, Graph, Relationship } from '../ontology/graph.ts';
 import { type ColumnDef, isRaw, type MappingDef, type MeasureDef, type PropertyDef, type Transitivity } from '../ontology/model.ts';
+import type { Texts } from './texts.ts';
 
 /** How far a star walks where neither the relationship nor the ontology says. */
 export const DEFAULT_TRANSITIVITY = 3;
@@ -39,91 +40,74 @@ export const columnType = ({ type }: ColumnDef): string | null =>
 /** A stored piece of SQL as it is printed: schemas and functions in the product's names. */
 export type Printed = (sql: string, kind: 'expression' | 'select') => string;
 
-/** Mappings into a concept, of its multi-value properties, and of the links of relationships that it declares, to ends that the caller sees. */
-export function mappingsOf(concept: Concept, visible: Visible): readonly MappingDef[] {
-  const links = concept.relationships.filter((r) => r.kind === 'mtm' && !r.isInverse && r.declaredBy === concept && visible.concept(r.target.name));
+/** Mappings into a concept, of its multi-value properties, and of the links of relationships that it declares. */
+export function mappingsOf(concept: Concept): readonly MappingDef[] {
+  const links = concept.relationships.filter((r) => r.kind === 'mtm' && !r.isInverse && r.declaredBy === concept);
   const found = new Set([...concept.mappings, ...concept.multiMappings, ...links.flatMap((r) => r.links.map((l) => l.mapping))]);
-  return [...found];
+  return [...found].filter((m) => concept.graph.mapping(m.name) !== undefined);
 }
 
 /** `data` of get_ontology. */
-export function ontologyDetail(
-  graph: Graph,
-  version: string,
-  datasources: readonly DetailDatasource[],
-  visible: Visible,
-  printed: Printed,
-): Record<string, unknown> {
+export function ontologyDetail(graph: Graph, version: string, datasources: readonly DetailDatasource[], texts: Texts): Record<string, unknown> {
   const { model } = graph;
-  const concepts = graph.concepts.filter((c) => visible.concept(c.name));
-  const shown = new Set<string>();
-  for (const concept of concepts) {
-    for (const p of [...concept.properties, ...concept.multi]) shown.add(p.def.name);
-    for (const m of concept.measures) shown.add(m.def.name);
-  }
-  // a property that no concept has belongs to nobody: who sees every concept sees it too
-  const whole = concepts.length === graph.concepts.length;
-  const shows = (name: string): boolean => whole || shown.has(name);
   return {
     datasources,
-    ontology: concepts.map((c) => conceptDetail(graph, c, visible, printed)),
+    ontology: graph.concepts.map((c) => conceptDetail(graph, c, texts)),
     properties: Object.fromEntries([
-      ...model.properties.filter((p) => shows(p.name)).map((p) => [p.name, propertyDetail(p, printed)]),
-      ...model.measures.filter((m) => shows(m.name)).map((m) => [m.name, measureDetail(m, printed)]),
+      ...model.properties.map((p) => [p.name, propertyDetail(p, texts)]),
+      ...model.measures.map((m) => [m.name, measureDetail(m, texts)]),
     ]),
     quote: model.config.quote === '"' ? '"' : '`',
     version,
     views: Object.fromEntries(
-      model.views
-        .filter((v) => visible.view(v.name))
-        .map((v) => [
-          v.name,
-          {
-            description: v.description,
-            is_cube: v.cube,
-            query: whole ? (isRaw(v) ? v.sql : printed(v.sql, 'select')) : null,
-            columns: v.columns.map((c) => ({ name: c.name, type: columnType(c) })),
-            tags: v.tags,
-          },
-        ]),
+      model.views.map((v) => [
+        v.name,
+        {
+          description: v.description,
+          is_cube: v.cube,
+          query: isRaw(v) ? (texts.tells(v.datasource ?? '') ? v.sql : null) : texts.view(v),
+          columns: v.columns.map((c) => ({ name: c.name, type: columnType(c) })),
+          tags: v.tags,
+        },
+      ]),
     ),
   };
 }
 
-const propertyDetail = (p: PropertyDef, printed: Printed) => ({
+const propertyDetail = (p: PropertyDef, texts: Texts) => ({
   type: p.type,
   description: p.description,
   is_multi: p.multi,
   is_measure: false,
-  expression: p.expression === null ? null : printed(p.expression, 'expression'),
+  expression: texts.property(p),
   tags: p.tags,
 });
 
-/** A measure's definition as AS SELECT has it. */
-export const measureText = ({ expression, filter }: Pick<MeasureDef, 'expression' | 'filter'>, printed: Printed): string =>
-  [printed(expression, 'expression'), ...(filter === null ? [] : [printed(filter, 'expression')])].join(' WHERE ');
+/** A measure's definition as AS SELECT has it, where it may be told. */
+export function measureText(measure: MeasureDef, texts: Texts): string | null {
+  const told = texts.measure(measure);
+  return told && [told.expression, ...(told.filter === null ? [] : [told.filter])].join(' WHERE ');
+}
 
-const measureDetail = (m: MeasureDef, printed: Printed) => ({
+const measureDetail = (m: MeasureDef, texts: Texts) => ({
   type: m.type,
   description: m.description,
   is_multi: false,
   is_measure: true,
-  expression: measureText(m, printed),
+  expression: measureText(m, texts),
   tags: m.tags,
 });
 
-function conceptDetail(graph: Graph, concept: Concept, visible: Visible, printed: Printed): Record<string, unknown> {
-  const parent = (c: Concept): string => c.name;
-  const condition = concept.def?.logic?.condition;
+function conceptDetail(graph: Graph, concept: Concept, texts: Texts): Record<string, unknown> {
   const from = (owner: Concept): string | null => (owner === concept ? null : owner.name);
   return {
     concept: concept.name,
-    inheritance: concept.parents.filter((c) => c === graph.thing || visible.concept(c.name)).map(parent),
+    inheritance: concept.parents.map((c) => c.name),
     inheritance_level: concept.level,
     description: concept.def?.description ?? null,
     primary_keys: (concept.key?.properties ?? []).map((p) => p.name),
     label_keys: concept.label.map((p) => p.name),
-    query: condition === undefined ? null : printed(condition, 'expression'),
+    query: texts.condition(concept),
     properties: [
       ...[...concept.properties, ...concept.multi].map(({ def, owner }) => ({
         name: def.name,
@@ -142,8 +126,8 @@ function conceptDetail(graph: Graph, concept: Concept, visible: Visible, printed
         inherited_from: from(owner),
       })),
     ],
-    relationships: concept.relationships.filter((r) => visible.concept(r.target.name)).map((r) => relationshipDetail(graph, r, from(r.from))),
-    mappings: mappingsOf(concept, visible).map((m) => m.name),
+    relationships: concept.relationships.map((r) => relationshipDetail(graph, r, from(r.from))),
+    mappings: mappingsOf(concept).map((m) => m.name),
     tags: concept.def?.tags ?? {},
   };
 }

@@ -1,4 +1,4 @@
-/** EXPLAIN (decisions 6): the datasource's plan and the SQL that runs, or a logical plan for who may not know the tables. */
+/** EXPLAIN (decisions 6): the datasource's plan and the SQL that runs, or a logical plan for who may not know the tables, or not all that the statement reads. */
 import { can } from '../auth/grants.ts';
 import type { Datasource } from '../engine/datasource.ts';
 import { httpEngine } from '../engine/engine.ts';
@@ -29,7 +29,8 @@ export async function explainRows(session: Session, { context, plan, datasource,
   const { request, caller, draft } = session;
   const { principal } = caller;
   const edits = draft !== undefined && can(principal, 'edit', ['ontology', draft.name]);
-  if (!edits && !can(principal, 'query', ['datasource', datasource.name])) return [{ PLAN: explainLogical(context, source), SQL: null }];
+  const tells = plan.isOpen && (edits || can(principal, 'query', ['datasource', datasource.name]));
+  if (!tells) return [{ PLAN: explainLogical(context, source), SQL: null }];
   const [answer] = await httpEngine.batch(datasource, [{ sql: EXPLAIN + plan.sql, params: plan.params }], {
     timeoutMs: request.runtime.config.statementTimeoutMs,
     signal: request.signal,

@@ -1,46 +1,38 @@
 /** The operations that are no script: lists, details, concepts and views by name, settings. */
 
-import { can, canSee } from '../auth/grants.ts';
 import { clearCache as clearCached, commit } from '../catalog/changes.ts';
 import { DatasourceFault } from '../engine/errors.ts';
 import { badRequest, notFound, SvcError } from '../errors.ts';
-import { productText } from '../language/expressions.ts';
 import { type FilterRequest, parseFilters } from '../language/filters.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import type { ViewDef } from '../ontology/model.ts';
 import { fold } from '../ontology/names.ts';
 import { type FilterQuery, filterConcept, filterView } from '../planner/filter/index.ts';
 import type { PlanContext } from '../planner/index.ts';
-import { ontologyDetail, type Printed } from './detail.ts';
-import { lacks, loadGraph, quoted, requireOntology, unknownName, upToDate, visibleOf, visibleOntologies } from './lookup.ts';
+import { listOf, toldAgents } from './agents.ts';
+import { ontologyDetail } from './detail.ts';
+import { lacks, loadGraph, quoted, requireOntology, unknownName, upToDate, visibleOntologies } from './lookup.ts';
 import { accessOf, factsOf } from './policies.ts';
 import type { Answer, ServiceRequest } from './runtime.ts';
 import { runScript, type Script } from './script.ts';
+import { seenBy } from './sight.ts';
+import { Texts } from './texts.ts';
 
 /** Names of the ontologies that the caller may see. */
 export const listOntologies = ({ caller }: ServiceRequest): readonly string[] => visibleOntologies(caller.snapshot, caller.principal).map((o) => o.name);
 
-/** Agents with an ontology that the caller may see (decisions 2). */
-export function listAgents({ caller }: ServiceRequest): readonly unknown[] {
-  const { snapshot, principal } = caller;
-  const nameOf = new Map(visibleOntologies(snapshot, principal).map((o) => [o.key, o.name]));
-  const listOf = (text: string | undefined): readonly string[] =>
-    (text ?? '')
-      .split(',')
-      .map((t) => t.trim())
-      .filter((t) => t !== '');
-  return snapshot.agents
-    .map((agent) => ({ agent, ontologies: agent.ontologies.flatMap((key) => nameOf.get(key) ?? []) }))
-    .filter(({ agent, ontologies }) => ontologies.length > 0 || canSee(principal, ['agent', agent.name]))
-    .map(({ agent, ontologies }) => ({
-      name: agent.name,
-      description: agent.description,
-      ontologies,
-      default_ontology: ontologies[0] ?? null,
-      concepts: listOf(agent.options.concepts_list),
-      views: listOf(agent.options.views_list),
-      options: agent.options,
-    }));
+/** Agents with an ontology that the caller may see (decisions 2). @throws SvcError 503 */
+export async function listAgents({ runtime, caller }: ServiceRequest): Promise<readonly unknown[]> {
+  const list = (text: string | undefined): readonly string[] => listOf(text).filter((name) => name !== 'none');
+  return (await toldAgents(runtime, caller)).map(({ agent, ontologies }) => ({
+    name: agent.name,
+    description: agent.description,
+    ontologies,
+    default_ontology: ontologies[0] ?? null,
+    concepts: list(agent.options.concepts_list),
+    views: list(agent.options.views_list),
+    options: agent.options,
+  }));
 }
 
 /** One listed variable (service.md, endpoint rule 1). @throws SvcError 404 for all others alike */
@@ -57,14 +49,14 @@ export async function getOntology(
 ): Promise<{ readonly name: string; readonly version: string; readonly detail: unknown }> {
   const caller = await upToDate(request, name);
   const row = requireOntology(caller, name);
-  const graph = await loadGraph(request.runtime, row);
+  const graph = seenBy(caller.principal, await loadGraph(request.runtime, row), request.runtime.parser);
   const datasources = row.datasources
     .flatMap((key) => caller.snapshot.datasources.find((d) => d.key === key) ?? [])
     .map((d) => ({ name: d.name, type: d.type, is_active: d.key === row.active }));
   const { parser, config } = request.runtime;
-  const printed: Printed = (sql, kind) => productText(parser, sql, kind, config.product);
+  const texts = new Texts(parser, config.product, caller.principal, graph);
   request.about(row.name, row.version);
-  return { name: row.name, version: row.version, detail: ontologyDetail(graph, row.version, datasources, visibleOf(caller, row.name), printed) };
+  return { name: row.name, version: row.version, detail: ontologyDetail(graph, row.version, datasources, texts) };
 }
 
 /** Clears what is cached of an ontology (service.md, endpoint rule 2). @throws SvcError 404 `unknown_ontology`; 503 `not_configured` without a cache backend */
@@ -108,10 +100,10 @@ async function listed(
 ): Promise<Listed> {
   const caller = await upToDate(request, ontology);
   const row = requireOntology(caller, ontology);
-  const graph = await loadGraph(request.runtime, row);
+  const { runtime } = request;
+  const graph = seenBy(caller.principal, await loadGraph(runtime, row), runtime.parser);
   request.about(row.name, row.version);
-  const visible = visibleOf(caller, row.name);
-  const known = all(graph).filter((o) => visible[kind](o.name));
+  const known = all(graph);
   // the root of all concepts may be read, though it is not listed
   const thing = kind === 'concept' && fold(name) === fold(graph.thing.name) ? graph.thing : undefined;
   const found = known.find((o) => fold(o.name) === fold(name)) ?? thing;
@@ -125,9 +117,9 @@ async function listed(
       ),
     );
   }
-  if (!can(caller.principal, 'query', ['ontology', row.name, kind, found.name])) throw lacks('QUERY', `ontology.${row.name}.${kind}.${found.name}`);
+  const readable = kind === 'concept' ? (found as Concept).readable : graph.reads(found as ViewDef);
+  if (!readable) throw lacks('QUERY', `ontology.${row.name}.${kind}.${found.name}`);
   const filters = parseFilters(search);
-  const { runtime } = request;
   const context: PlanContext = {
     graph,
     parser: runtime.parser,

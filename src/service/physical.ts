@@ -15,12 +15,12 @@ const WORDS = new Set(
     .filter((w) => w !== ''),
 );
 
-/** Made when a fault asks for it: words of the mappings' and raw views' SQL that are no names of the ontology and no words of SQL. */
+/** Made when a fault asks for it: words of the mappings' and raw views' SQL that are no names of the ontology as the caller sees it and no words of SQL. */
 export function* physicalNames(graph: Graph): Iterable<string> {
-  const { model } = graph;
+  const { model, whole } = graph;
   const own = new Set<string>();
   for (const list of [model.properties, model.measures, model.concepts, model.mappings, model.views]) for (const { name } of list) own.add(fold(name));
-  const sqls = [...model.mappings.map((m) => m.sql), ...model.views.filter(isRaw).map((v) => v.sql)];
+  const sqls = [...whole.model.mappings.map((m) => m.sql), ...whole.model.views.filter(isRaw).map((v) => v.sql)];
   for (const sql of sqls) {
     const next = lex(sql);
     for (let token = next(); token !== null; token = next()) {

@@ -1,28 +1,26 @@
 /** Reading statements: planned over the model as it stands, run on the datasource in one round trip. */
 
-import { canAll } from '../auth/grants.ts';
 import { cacheOf } from '../cache.ts';
 import type { Datasource } from '../engine/datasource.ts';
 import { httpEngine } from '../engine/engine.ts';
 import { DatasourceFault } from '../engine/errors.ts';
 import { SvcError } from '../errors.ts';
 import type { ReadStatement, Source } from '../language/statements.ts';
-import { compile } from '../ontology/compile.ts';
 import type { Graph } from '../ontology/graph.ts';
-import { EMPTY_MODEL } from '../ontology/model.ts';
 import { fold } from '../ontology/names.ts';
 import { type OutputOptions, type Plan, type PlanContext, placeOf, planSelect, rebind } from '../planner/index.ts';
 import type { Session } from './changes.ts';
 import { attachedDatasource, datasourceOf, secretOf } from './datasource.ts';
 import { describeRelation } from './describe-relation.ts';
 import { EXPLAIN, explainRows } from './explain.ts';
-import { lacks, noGraph } from './lookup.ts';
+import { noGraph } from './lookup.ts';
 import { physicalNames } from './physical.ts';
 import { accessKey, accessOf, factsKey, factsOf } from './policies.ts';
 import { type ResultPlace, resultPlace } from './results.ts';
 import type { Answer } from './runtime.ts';
 import type { Script } from './script.ts';
 import { type LateRows, prepareShow, systemContext, withLate } from './show.ts';
+import { seenBy, sightKey } from './sight.ts';
 import { isLate, SYSTEM_TABLES, systemTables } from './system.ts';
 
 /** Decisions 2: an answer of more bytes is 400 `result_too_large`. */
@@ -47,10 +45,11 @@ interface Planned {
 export type Prepared = Planned | { readonly kind: 'rows'; readonly rows: LateRows };
 
 /**
- * Understands a reading statement.
+ * Understands a reading statement over an ontology, as far as its caller sees it.
  * @throws SvcError 400 where it does not hold, 403 without the right to it, 502 where the datasource has no usable secret
  */
-export async function prepareRead(session: Session, statement: ReadStatement, known: Graph | undefined, last: boolean): Promise<Prepared> {
+export async function prepareRead(session: Session, statement: ReadStatement, whole: Graph | undefined, last: boolean): Promise<Prepared> {
+  const known = whole && seenBy(session.caller.principal, whole, session.request.runtime.parser);
   switch (statement.kind) {
     case 'select':
       return plan(session, statement.source, known, last ? outputOf(session.script) : {});
@@ -82,11 +81,9 @@ const outputOf = ({ limit, offset, nested }: Script): OutputOptions => ({
 function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions): Planned {
   const { runtime } = session.request;
   const { principal } = session.caller;
-  const mayQuery = known === undefined || canAll(principal, 'query', ['ontology', known.ontology]);
-  // rights on single concepts come with a later part: who may not query all of it reads nothing that has a name in it
-  const graph = known === undefined ? noGraph() : mayQuery ? known : compile(EMPTY_MODEL, known.ontology);
+  const graph = known ?? noGraph();
   const row = session.draft?.row;
-  const system = systemContext(session, known ?? graph);
+  const system = systemContext(session, graph);
   const tables = systemTables(system);
   const read = new Set<string>();
   const context: PlanContext = {
@@ -104,7 +101,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     access: row && accessOf(session.caller, row),
     ...(row?.allowedFunctions == null ? {} : { allowedFunctions: new Set(row.allowedFunctions.split(',').map(fold)) }),
   };
-  const key = planKey(session, source.text, context, mayQuery, output);
+  const key = planKey(session, source.text, context, output);
   const { bound } = session.script;
   // a plan that has looked at its values is one for these values alone
   const exactly = key === undefined || bound === undefined ? key : `${key}\u0000${JSON.stringify(bound)}`;
@@ -122,26 +119,20 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     readsSystem: read.size > 0,
   });
   if (kept !== undefined) return planned(bound === undefined ? kept : rebind(kept, bound));
-  try {
-    let made = planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }) });
-    // results-limit does not touch reads of system tables (decisions 2)
-    if (output.limit !== undefined && read.size > 0) made = planSelect(context, source);
-    // the rows of a system table are the caller's own, and stand in its parameters
-    const place = made.readsBound ? exactly : key;
-    if (place !== undefined && read.size === 0)
-      plans.set(
-        made.readsCaller ? own(place) : place,
-        made,
-        2 * (made.sql.length + made.params.reduce((n, p) => n + (p?.length ?? 0), 0)) + 500 + 200 * made.columns.length,
-      );
-    if (![...read].some(isLate)) return planned(made);
-    const late = async (): Promise<Plan> => planSelect({ ...context, systemTable: systemTables(await withLate(session, system, read)) }, source);
-    return { ...planned(made), late };
-  } catch (error) {
-    const unseen = error instanceof SvcError && error.code.startsWith('unknown_');
-    if (unseen && !mayQuery && canAll(principal, 'access', ['ontology', graph.ontology])) throw lacks('QUERY', `ontology.${graph.ontology}`);
-    throw error;
-  }
+  let made = planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }) });
+  // results-limit does not touch reads of system tables (decisions 2)
+  if (output.limit !== undefined && read.size > 0) made = planSelect(context, source);
+  // the rows of a system table are the caller's own, and stand in its parameters
+  const place = made.readsBound ? exactly : key;
+  if (place !== undefined && read.size === 0)
+    plans.set(
+      made.readsCaller ? own(place) : place,
+      made,
+      2 * (made.sql.length + made.params.reduce((n, p) => n + (p?.length ?? 0), 0)) + 500 + 200 * made.columns.length,
+    );
+  if (![...read].some(isLate)) return planned(made);
+  const late = async (): Promise<Plan> => planSelect({ ...context, systemTable: systemTables(await withLate(session, system, read)) }, source);
+  return { ...planned(made), late };
 }
 
 const plans = cacheOf<Plan>('plan');
@@ -149,7 +140,7 @@ const plans = cacheOf<Plan>('plan');
 const KEPT_CHARACTERS = 8 * 1024;
 
 /** What a plan depends on; undefined: it is not kept, because the model is a draft's, or the text is long. */
-function planKey(session: Session, text: string, context: PlanContext, mayQuery: boolean, output: OutputOptions): string | undefined {
+function planKey(session: Session, text: string, context: PlanContext, output: OutputOptions): string | undefined {
   const { draft } = session;
   if (draft === undefined || draft.changed || text.length > KEPT_CHARACTERS) return undefined;
   return [
@@ -157,7 +148,7 @@ function planKey(session: Session, text: string, context: PlanContext, mayQuery:
     context.product,
     context.activeDatasource,
     draft.row.allowedFunctions ?? '',
-    mayQuery,
+    sightKey(session.caller.principal, draft.name),
     accessKey(context.access),
     JSON.stringify(output),
     session.script.bound === undefined,

@@ -1,5 +1,5 @@
 /** SHOW CREATE (decisions 6): scripts that make things again, in the product's names. */
-import { can, canAll, canSee } from '../auth/grants.ts';
+import { can } from '../auth/grants.ts';
 import { datasourceOptions } from '../catalog/access.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
 import { badRequest, forbidden, nearest, type SvcError } from '../errors.ts';
@@ -12,12 +12,15 @@ import { quoteBack, quoteLiteral } from '../language/quote.ts';
 import type { Name, Show } from '../language/statements.ts';
 import type { Graph } from '../ontology/graph.ts';
 import { type ConceptDef, isRaw, type MeasureDef, type Model, type PropertyDef, type ViewDef } from '../ontology/model.ts';
-import { fold } from '../ontology/names.ts';
+import { fold, sameName } from '../ontology/names.ts';
+import { toldAgents } from './agents.ts';
 import type { Session } from './changes.ts';
 import type { Printed } from './detail.ts';
 import { Draft } from './draft.ts';
-import { datasourceInStatement, lacks, ontologyInStatement, unknownInStatement, visibleOf, visibleOntologies } from './lookup.ts';
+import { datasourceInStatement, lacks, ontologyInStatement, unknownInStatement } from './lookup.ts';
 import { printedPolicy } from './policies.ts';
+import { seenBy } from './sight.ts';
+import { Texts } from './texts.ts';
 
 type LateRows = () => Promise<readonly unknown[]>;
 
@@ -39,7 +42,7 @@ export async function showCreate(session: Session, statement: Show, words: reado
   const kind = what.text.toUpperCase();
   switch (kind) {
     case 'AGENT':
-      return one(agent(session, name));
+      return one(await agent(session, name));
     case 'DATASOURCE':
       return datasource(session, name);
     case 'ONTOLOGY':
@@ -70,17 +73,30 @@ const one = (script: string): LateRows => {
   return async () => [{ script: `${script.replace(/;\s*$/, '')};` }];
 };
 
-/** Definitions with their SQL as it is printed: schemas and functions in the product's names. Mappings and views on raw tables stand in the datasource's own. */
-function printer(parser: SqlParser, product: string) {
-  const expression = (sql: string): string => productText(parser, sql, 'expression', product);
-  const orNull = (sql: string | null): string | null => (sql === null ? null : expression(sql));
-  return {
-    property: (p: PropertyDef): PropertyDef => ({ ...p, expression: orNull(p.expression) }),
-    measure: (m: MeasureDef): MeasureDef => ({ ...m, expression: expression(m.expression), filter: orNull(m.filter) }),
-    concept: (c: ConceptDef): ConceptDef => (c.logic === null ? c : { ...c, logic: { ...c.logic, condition: expression(c.logic.condition) } }),
-    view: (v: ViewDef): ViewDef => (isRaw(v) ? v : { ...v, sql: productText(parser, v.sql, 'select', product) }),
-  };
-}
+/** Definitions with their SQL as it is printed: schemas and functions in the product's names; null: it reads what the caller may not see. Mappings and views on raw tables stand in the datasource's own. */
+const printer = (texts: Texts) => ({
+  property: (p: PropertyDef): PropertyDef | null => {
+    const expression = texts.property(p);
+    return p.expression !== null && expression === null ? null : { ...p, expression };
+  },
+  measure: (m: MeasureDef): MeasureDef | null => {
+    const told = texts.measure(m);
+    return told && { ...m, ...told };
+  },
+  concept: (c: ConceptDef): ConceptDef | null => {
+    const condition = texts.conditionOf(c.name, c);
+    if (c.logic === null) return c;
+    return condition === null ? null : { ...c, logic: { ...c.logic, condition } };
+  },
+  view: (v: ViewDef): ViewDef | null => {
+    if (v.datasource !== null && isRaw(v)) return texts.tells(v.datasource) ? v : null;
+    const sql = texts.view(v);
+    return sql === null ? null : { ...v, sql };
+  },
+});
+
+/** A graph's own texts, as they are told to who asks. */
+const textsOf = ({ request: { runtime }, caller }: Session, graph: Graph): Texts => new Texts(runtime.parser, runtime.config.product, caller.principal, graph);
 
 const sqlPrinter =
   (parser: SqlParser, product: string): Printed =>
@@ -100,77 +116,71 @@ function policy(session: Session, name: Name, ontology: OntologyRow): string {
   );
 }
 
-/** Whether what stands in a datasource's own terms may be told: EDIT on the ontology, or QUERY on the datasource. */
-const tells = ({ caller }: Session, ontology: string, name: string): boolean =>
-  can(caller.principal, 'edit', ['ontology', ontology]) || can(caller.principal, 'query', ['datasource', name]);
-
 /** @throws SvcError 403: a definition names other things, which the caller has to see too */
 const partly = (ontology: string, name: Name): SvcError =>
   forbidden('forbidden', `This needs ACCESS ON ALL ontology.${ontology}`, { offset: name.offset, hint: 'A definition names other parts of the ontology' });
 
 function object(session: Session, kind: string, name: Name, graph: Graph): string {
-  const { parser, config } = session.request.runtime;
-  const visible = visibleOf(session.caller, graph.ontology);
-  const whole = canAll(session.caller.principal, 'access', ['ontology', graph.ontology]);
   const { model } = graph;
-  const print = printer(parser, config.product);
-  const shown = new Set<string>();
-  for (const c of graph.concepts) {
-    if (!visible.concept(c.name)) continue;
-    for (const p of [...c.properties, ...c.multi]) shown.add(p.def.name);
-    for (const m of c.measures) shown.add(m.def.name);
-  }
-  const find = <T extends { readonly name: string }>(list: readonly T[], sees: (def: T) => boolean): T => {
-    const seen = list.filter((def) => whole || sees(def));
-    const found = seen.find((def) => fold(def.name) === fold(name.text));
-    if (found === undefined) {
-      throw unknownInStatement(
-        kind.toLowerCase(),
-        name,
-        seen.map((def) => def.name),
-      );
-    }
-    if (!whole) throw partly(graph.ontology, name);
-    return found;
+  const texts = textsOf(session, graph);
+  const print = printer(texts);
+  const find = <T extends { readonly name: string }>(list: readonly T[]): T => {
+    const found = list.find((def) => fold(def.name) === fold(name.text));
+    if (found !== undefined) return found;
+    throw unknownInStatement(
+      kind.toLowerCase(),
+      name,
+      list.map((def) => def.name),
+    );
+  };
+  const told = <T>(def: T | null): T => {
+    if (def === null) throw partly(graph.ontology, name);
+    return def;
+  };
+  const physical = (datasource: string): void => {
+    if (!texts.tells(datasource)) throw lacks('EDIT', `ontology.${graph.ontology}, or QUERY on the datasource`, name.offset);
   };
   switch (kind) {
     case 'CONCEPT':
-      return printConcept(print.concept(find(model.concepts, (c) => visible.concept(c.name))), model, config.product);
+      return printConcept(told(print.concept(find(model.concepts))), model, session.request.runtime.config.product);
     case 'PROPERTY':
-      return printProperty(print.property(find(model.properties, (p) => shown.has(p.name))));
+      return printProperty(told(print.property(find(model.properties))));
     case 'MEASURE':
-      return printMeasure(print.measure(find(model.measures, (m) => shown.has(m.name))));
+      return printMeasure(told(print.measure(find(model.measures))));
     case 'MAPPING': {
-      const mapping = find(model.mappings, (m) => m.concept !== null && visible.concept(m.concept));
-      if (!tells(session, graph.ontology, mapping.datasource)) throw lacks('EDIT', `ontology.${graph.ontology}, or QUERY on the datasource`, name.offset);
+      const mapping = find(model.mappings);
+      physical(mapping.datasource);
       return printMapping(mapping);
     }
     default: {
-      const views = model.views.filter((v) => v.cube === (kind === 'CUBE'));
-      const view = find(views, (v) => visible.view(v.name));
-      if (view.datasource !== null && isRaw(view) && !tells(session, graph.ontology, view.datasource))
-        throw lacks('EDIT', `ontology.${graph.ontology}, or QUERY on the datasource`, name.offset);
-      return printView(print.view(view));
+      const view = find(model.views.filter((v) => v.cube === (kind === 'CUBE')));
+      if (view.datasource !== null && isRaw(view)) physical(view.datasource);
+      return printView(told(print.view(view)));
     }
   }
 }
 
-/** All of an ontology that the caller may know: without rights on it and on its datasources, what stands in their terms is left out. */
+/** All of an ontology that the caller may know: what stands in terms of datasources, or reads what is hidden, is left out where it may not be told. */
 async function ontology(session: Session, name: Name): Promise<string> {
   const { runtime } = session.request;
   const { principal, snapshot } = session.caller;
   const row = ontologyInStatement(session.caller, name);
-  if (!canAll(principal, 'access', ['ontology', row.name])) throw partly(row.name, name);
   const draft = session.draft?.row.key === row.key ? session.draft : await Draft.open(runtime, session.caller, row);
-  const { model } = await draft.graph();
-  const print = printer(runtime.parser, runtime.config.product);
+  const graph = seenBy(principal, await draft.graph(), runtime.parser);
+  const { model } = graph;
+  const texts = textsOf(session, graph);
+  const print = printer(texts);
+  const measures = model.measures.flatMap((m) => print.measure(m) ?? []);
   const told: Model = {
     ...model,
-    properties: model.properties.map(print.property),
-    measures: model.measures.map(print.measure),
-    concepts: model.concepts.map(print.concept),
-    mappings: model.mappings.filter((m) => tells(session, row.name, m.datasource)),
-    views: model.views.filter((v) => v.datasource === null || !isRaw(v) || tells(session, row.name, v.datasource)).map(print.view),
+    properties: model.properties.map((p) => print.property(p) ?? { ...p, expression: null }),
+    measures,
+    concepts: model.concepts.map((c) => {
+      const own = c.measures.filter((name) => measures.some((m) => sameName(m.name, name)));
+      return { ...(print.concept(c) ?? { ...c, logic: null }), measures: own };
+    }),
+    mappings: model.mappings.filter((m) => texts.tells(m.datasource)),
+    views: model.views.flatMap((v) => print.view(v) ?? []),
   };
   const nameOf = (key: string): string => snapshot.datasources.find((d) => d.key === key)?.name ?? key;
   const functions =
@@ -182,19 +192,15 @@ async function ontology(session: Session, name: Name): Promise<string> {
   return printModel(told, row.name, runtime.config.product, [...attachments, ...functions]) + policies.join('');
 }
 
-function agent(session: Session, name: Name): string {
-  const { snapshot, principal } = session.caller;
-  const names = new Map(visibleOntologies(snapshot, principal).map((o) => [o.key, o.name]));
-  const seen = snapshot.agents.filter((a) => a.ontologies.some((key) => names.has(key)) || canSee(principal, ['agent', a.name]));
-  const found = seen.find((a) => a.key === fold(name.text));
-  if (found === undefined) {
-    throw unknownInStatement(
-      'agent',
-      name,
-      seen.map((a) => a.name),
-    );
-  }
-  return printAgent({ ...found, ontologies: found.ontologies.flatMap((key) => names.get(key) ?? []) });
+async function agent({ request, caller }: Session, name: Name): Promise<string> {
+  const seen = await toldAgents(request.runtime, caller);
+  const found = seen.find(({ agent }) => agent.key === fold(name.text));
+  if (found !== undefined) return printAgent({ ...found.agent, ontologies: found.ontologies });
+  throw unknownInStatement(
+    'agent',
+    name,
+    seen.map(({ agent }) => agent.name),
+  );
 }
 
 async function datasource(session: Session, name: Name): Promise<LateRows> {

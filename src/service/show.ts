@@ -8,13 +8,15 @@ import type { Name, Show } from '../language/statements.ts';
 import { neutralSchema } from '../ontology/apply.ts';
 import type { Graph } from '../ontology/graph.ts';
 import { fold } from '../ontology/names.ts';
+import { toldAgents } from './agents.ts';
 import type { Session } from './changes.ts';
 import { describable } from './describe-columns.ts';
 import { DEFAULT_TRANSITIVITY } from './detail.ts';
 import type { Draft } from './draft.ts';
-import { lacks, noGraph, unknownInStatement, visibleOf } from './lookup.ts';
+import { lacks, noGraph, unknownInStatement } from './lookup.ts';
+import { accessOf } from './policies.ts';
 import { showCreate } from './show-create.ts';
-import { ACCESS_TABLES, COUNT_TABLES, isLate, SYSTEM_TABLES, type SystemContext, systemRows } from './system.ts';
+import { ACCESS_TABLES, AGENT_TABLES, COUNT_TABLES, isLate, SYSTEM_TABLES, type SystemContext, systemRows } from './system.ts';
 import { visibleAccess } from './system-access.ts';
 import { versionRow, versionRows } from './versions.ts';
 
@@ -126,18 +128,19 @@ export function systemContext(session: Session, graph: Graph | undefined): Syste
     product: config.product,
     graph: graph ?? noGraph(),
     ontology: row,
-    visible: visibleOf(session.caller, row?.name ?? ''),
+    hidesRows: row !== undefined && (accessOf(session.caller, row)?.rows.length ?? 0) > 0,
   };
 }
 
-/** The same with what `tables` need of the catalog as it stands now: users, roles and grants that the caller sees, and numbers of rows. @throws SvcError 503 */
+/** The same with what `tables` need of the catalog as it stands now: users, roles and grants that the caller sees, numbers of rows, lists of agents. @throws SvcError 503 */
 export async function withLate(session: Session, context: SystemContext, tables: Iterable<string>): Promise<SystemContext> {
   const { db } = session.request.runtime;
   const names = [...tables];
   const { draft } = session;
   const access = names.some((t) => ACCESS_TABLES.has(t)) ? visibleAccess(session.caller, await readAccess(db)) : undefined;
   const counts = draft && !draft.changed && names.some((t) => COUNT_TABLES.has(t)) ? await readCounts(db, draft.version) : undefined;
-  return { ...context, access, counts };
+  const agents = names.some((t) => AGENT_TABLES.has(t)) ? await toldAgents(session.request.runtime, session.caller) : undefined;
+  return { ...context, access, counts, agents };
 }
 
 function systemList({ session, graph }: Showing, table: string): LateRows {
@@ -173,7 +176,7 @@ function tables(show: Showing): LateRows {
   const schema = neutral?.replace(/svc$/, () => product);
   if (asked !== undefined && (schema === undefined || !known.includes(schema))) throw unknownInStatement('schema', asked, known);
   const { graph } = required(show);
-  const { concepts, views } = describable(graph, visibleOf(session.caller, graph.ontology));
+  const { concepts, views } = describable(graph);
   const namesIn = (s: string): readonly string[] => (s === `v${product}` ? views : s === product ? [...concepts, ...SYSTEM_TABLES] : concepts);
   return now(known.filter((s) => schema === undefined || s === schema).flatMap((s) => namesIn(s).map((table) => ({ schema: s, table }))));
 }

@@ -1,7 +1,7 @@
 /** System tables (decisions 6): what the caller may see of the model and of the service, as rows that travel with the query. */
 
 import type { Caller } from '../auth/authenticate.ts';
-import { can, canAll, canSee } from '../auth/grants.ts';
+import { canSee } from '../auth/grants.ts';
 import type { AccessLists } from '../catalog/access.ts';
 import { NO_COUNTS, type RowCounts } from '../catalog/counts.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
@@ -9,33 +9,41 @@ import { createSqlReader, productText } from '../language/expressions.ts';
 import type { SqlParser } from '../language/parser.ts';
 import type { Concept, Graph, Relationship } from '../ontology/graph.ts';
 import { isRaw, type MappingDef } from '../ontology/model.ts';
-import { fold, sameName } from '../ontology/names.ts';
+import { sameName } from '../ontology/names.ts';
 import type { SystemTable } from '../planner/work.ts';
-import { columnType, mappingsOf, measureText, type Printed, transitivityOf, type Visible } from './detail.ts';
+import { type SeenAgent, visibleAgents } from './agents.ts';
+import { columnType, mappingsOf, measureText, type Printed, transitivityOf } from './detail.ts';
 import { visibleOntologies } from './lookup.ts';
 import { policyLines } from './policies.ts';
 import { resourceText } from './system-access.ts';
+import { Texts } from './texts.ts';
 
 /** What the rows are made from. `ontology` undefined: the request names none, so only tables of the whole service have rows. */
 export interface SystemContext {
   readonly caller: Caller;
   readonly parser: SqlParser;
   readonly product: string;
+  /** The model as the caller sees it. */
   readonly graph: Graph;
   readonly ontology: OntologyRow | undefined;
-  readonly visible: Visible;
+  /** Row policies are in force for the caller: how many rows there are is not for it to know. */
+  readonly hidesRows: boolean;
   /** What the caller sees of users, roles and grants; undefined: not read (yet), so tables of them are empty. */
   readonly access?: AccessLists | undefined;
   /** Numbers of rows of the version that is read; undefined: not read (yet), so they are null. */
   readonly counts?: RowCounts | undefined;
+  /** Agents with their options as the caller is told them; undefined: not read (yet). */
+  readonly agents?: readonly SeenAgent[] | undefined;
 }
 
 /** Tables whose rows are read from the catalog each time: `SystemContext.access`. */
 export const ACCESS_TABLES: ReadonlySet<string> = new Set(['SYS_USERS', 'SYS_ROLES', 'SYS_GRANTS']);
 /** The same of `SystemContext.counts`. */
 export const COUNT_TABLES: ReadonlySet<string> = new Set(['SYS_CONCEPT_MAPPINGS', 'SYS_VIEWS']);
+/** The same of `SystemContext.agents`: their lists name what stands in models. */
+export const AGENT_TABLES: ReadonlySet<string> = new Set(['SYS_AGENTS_OPTIONS']);
 /** Whether rows of a table are to be read from the catalog before it can be told. */
-export const isLate = (table: string): boolean => ACCESS_TABLES.has(table) || COUNT_TABLES.has(table);
+export const isLate = (table: string): boolean => ACCESS_TABLES.has(table) || COUNT_TABLES.has(table) || AGENT_TABLES.has(table);
 
 type Type = SystemTable['columns'][number]['type'];
 type Value = string | number | boolean | null;
@@ -53,34 +61,25 @@ class Source {
   readonly context: SystemContext;
   readonly graph: Graph;
   readonly concepts: readonly Concept[];
+  readonly texts: Texts;
   #tables = new Map<string, string | null>();
 
   constructor(context: SystemContext) {
     this.context = context;
     this.graph = context.graph;
-    this.concepts = context.graph.concepts.filter((c) => context.visible.concept(c.name));
+    this.concepts = context.graph.concepts;
+    this.texts = new Texts(context.parser, context.product, context.caller.principal, context.graph);
   }
 
   get rowsOf(): RowCounts {
-    return this.context.counts ?? NO_COUNTS;
-  }
-
-  /** Whether physical things of a datasource may be told: EDIT on the ontology, or QUERY on the datasource. */
-  tells(datasource: string): boolean {
-    const { principal } = this.context.caller;
-    return can(principal, 'edit', ['ontology', this.graph.ontology]) || can(principal, 'query', ['datasource', datasource]);
+    return this.context.hidesRows ? NO_COUNTS : (this.context.counts ?? NO_COUNTS);
   }
 
   readonly print: Printed = (sql, kind) => productText(this.context.parser, sql, kind, this.context.product);
 
-  /** An expression as it is printed. */
-  printed(sql: string | null): string | null {
-    return sql === null ? null : this.print(sql, 'expression');
-  }
-
   /** The tables that a SELECT reads, or null where they may not be told. */
   tablesOf(sql: string, datasource: string): string | null {
-    if (!this.tells(datasource)) return null;
+    if (!this.texts.tells(datasource)) return null;
     let tables = this.#tables.get(sql);
     if (tables === undefined) {
       const relations = createSqlReader(this.context.parser, this.context.product).relationsOf({ text: sql, offset: 0 });
@@ -96,30 +95,6 @@ class Source {
 
   datasourcesOf(mappings: readonly MappingDef[]): string | null {
     return orNull(joined([...new Set(mappings.map((m) => m.datasource))]));
-  }
-
-  /** Relationships of a concept as it has them, to targets that the caller sees. */
-  relationships(concept: Concept): readonly Relationship[] {
-    return concept.relationships.filter((r) => this.context.visible.concept(r.target.name));
-  }
-
-  get views() {
-    return this.graph.model.views.filter((v) => this.context.visible.view(v.name));
-  }
-
-  /** Properties and measures that a visible concept has, or all where all concepts are visible. */
-  get properties() {
-    const all = this.concepts.length === this.graph.concepts.length;
-    const shown = new Set<string>();
-    for (const c of this.concepts) {
-      for (const p of [...c.properties, ...c.multi]) shown.add(p.def.name);
-      for (const m of c.measures) shown.add(m.def.name);
-    }
-    const { model } = this.graph;
-    return {
-      properties: model.properties.filter((p) => all || shown.has(p.name)),
-      measures: model.measures.filter((m) => all || shown.has(m.name)),
-    };
   }
 }
 
@@ -138,16 +113,11 @@ const relationshipRow = (s: Source, r: Relationship): readonly Value[] => [
   r.description,
 ];
 
-const linksOf = (r: Relationship): readonly MappingDef[] => r.links.map((l) => l.mapping);
+const linksOf = (s: Source, r: Relationship): readonly MappingDef[] => r.links.map((l) => l.mapping).filter((m) => s.graph.mapping(m.name) !== undefined);
 
 /** The target of a mapping as SYS_MAPPINGS tells it. */
 const targetOf = (m: MappingDef): string =>
   m.link !== null ? `${m.link.back.concept}.${m.link.forward.relationship}` : m.property === null ? (m.concept ?? '') : `${m.concept}.${m.property}`;
-
-const seesMapping = (s: Source, m: MappingDef): boolean => {
-  const ends = m.link === null ? [m.concept ?? ''] : [m.link.forward.concept, m.link.back.concept];
-  return ends.every((c) => s.context.visible.concept(c));
-};
 
 const TABLES: Readonly<Record<string, Table>> = {
   SYS_ONTOLOGIES: {
@@ -159,20 +129,20 @@ const TABLES: Readonly<Record<string, Table>> = {
     rows: (s) =>
       s.concepts.map((c) => [
         c.name,
-        orNull(joined(c.parents.filter((p) => p === s.graph.thing || s.context.visible.concept(p.name)).map((p) => p.name))),
+        orNull(joined(c.parents.map((p) => p.name))),
         c.level,
         orNull(joined((c.key?.properties ?? []).map((p) => p.name))),
         orNull(joined(c.label.map((p) => p.name))),
         c.def?.description ?? null,
-        s.printed(c.def?.logic?.condition ?? null),
+        s.texts.condition(c),
       ]),
   },
   SYS_CONCEPTS: { columns: 'concept, description', rows: (s) => s.concepts.map((c) => [c.name, c.def?.description ?? null]) },
   SYS_PROPERTIES: {
     columns: 'property_name, property_type, is_measure:boolean, is_multi:boolean, description, logic_query',
     rows: (s) => [
-      ...s.properties.properties.map((p): readonly Value[] => [p.name, p.type, false, p.multi, p.description, s.printed(p.expression)]),
-      ...s.properties.measures.map((m): readonly Value[] => [m.name, m.type, true, false, m.description, measureText(m, s.print)]),
+      ...s.graph.model.properties.map((p): readonly Value[] => [p.name, p.type, false, p.multi, p.description, s.texts.property(p)]),
+      ...s.graph.model.measures.map((m): readonly Value[] => [m.name, m.type, true, false, m.description, measureText(m, s.texts)]),
     ],
   },
   SYS_CONCEPT_PROPERTIES: {
@@ -180,7 +150,7 @@ const TABLES: Readonly<Record<string, Table>> = {
     *rows(s) {
       for (const c of s.concepts) {
         for (const { def } of [...c.properties, ...c.multi]) {
-          const rows = c.rows.kind === 'mappings' ? c.rows.sources.map((x) => x.mapping) : [];
+          const rows = c.rows.kind === 'mappings' ? c.rows.sources.map((x) => x.mapping).filter((m) => s.graph.mapping(m.name) !== undefined) : [];
           const from = (def.multi ? c.multiMappings.filter((m) => sameName(m.property ?? '', def.name)) : rows).filter((m) =>
             m.columns.some((x) => sameName(x.name, def.name)),
           );
@@ -193,49 +163,45 @@ const TABLES: Readonly<Record<string, Table>> = {
   SYS_RELATIONSHIPS: {
     columns: RELATIONSHIP,
     *rows(s) {
-      for (const c of s.concepts) for (const r of s.relationships(c)) if (r.from === c) yield relationshipRow(s, r);
+      for (const c of s.concepts) for (const r of c.relationships) if (r.from === c) yield relationshipRow(s, r);
     },
   },
   SYS_CONCEPT_RELATIONSHIPS: {
     columns: `concept, ${RELATIONSHIP}, tables, datasource_id`,
     *rows(s) {
       for (const c of s.concepts)
-        for (const r of s.relationships(c)) yield [c.name, ...relationshipRow(s, r), s.tablesOfAll(linksOf(r)), s.datasourcesOf(linksOf(r))];
+        for (const r of c.relationships) yield [c.name, ...relationshipRow(s, r), s.tablesOfAll(linksOf(s, r)), s.datasourcesOf(linksOf(s, r))];
     },
   },
   SYS_MAPPINGS: {
     columns: 'mapping_name, mapping_type, target, datasource, query',
-    rows: (s) =>
-      s.graph.model.mappings.filter((m) => seesMapping(s, m)).map((m) => [m.name, m.kind, targetOf(m), m.datasource, s.tells(m.datasource) ? m.sql : null]),
+    rows: (s) => s.graph.model.mappings.map((m) => [m.name, m.kind, targetOf(m), m.datasource, s.texts.tells(m.datasource) ? m.sql : null]),
   },
   SYS_CONCEPT_MAPPINGS: {
     columns: 'concept, mapping_name, number_of_rows:bigint, tables, datasource_id',
     *rows(s) {
       for (const c of s.concepts)
-        for (const m of mappingsOf(c, s.context.visible)) yield [c.name, m.name, s.rowsOf('mapping', m.name), s.tablesOf(m.sql, m.datasource), m.datasource];
+        for (const m of mappingsOf(c)) yield [c.name, m.name, s.rowsOf('mapping', m.name), s.tablesOf(m.sql, m.datasource), m.datasource];
     },
   },
   SYS_INHERITANCE: {
     columns: 'base_concept, derived_concept',
     *rows(s) {
-      for (const c of s.concepts) for (const p of c.parents) if (p === s.graph.thing || s.context.visible.concept(p.name)) yield [p.name, c.name];
+      for (const c of s.concepts) for (const p of c.parents) yield [p.name, c.name];
     },
   },
   SYS_VIEWS: {
     columns: 'view_name, description, is_cube:boolean, tables, number_of_rows:bigint, query',
     rows: (s) => {
-      // a view's text is shown only to who sees all that it reads
-      const whole = canAll(s.context.caller.principal, 'access', ['ontology', s.graph.ontology]);
-      return s.views.map((v) => {
+      return s.graph.model.views.map((v) => {
         const raw = isRaw(v) ? v.datasource : null;
-        const tells = raw === null ? whole : s.tells(raw);
         return [
           v.name,
           v.description,
           v.cube,
           raw === null ? null : s.tablesOf(v.sql, raw),
           s.rowsOf('view', v.name),
-          tells ? (raw === null ? s.print(v.sql, 'select') : v.sql) : null,
+          raw === null ? s.texts.view(v) : s.texts.tells(raw) ? v.sql : null,
         ];
       });
     },
@@ -243,17 +209,17 @@ const TABLES: Readonly<Record<string, Table>> = {
   SYS_VIEW_PROPERTIES: {
     columns: 'view_name, property_name, property_type',
     *rows(s) {
-      for (const v of s.views) for (const c of v.columns) yield [v.name, c.name, columnType(c)];
+      for (const v of s.graph.model.views) for (const c of v.columns) yield [v.name, c.name, columnType(c)];
     },
   },
   SYS_TAGS: {
     columns: 'target_type, target_name, tag_name, tag_value',
     *rows(s) {
       for (const c of s.concepts) for (const [k, v] of Object.entries(c.def?.tags ?? {})) yield ['concept', c.name, k, v];
-      const { properties, measures } = s.properties;
+      const { properties, measures } = s.graph.model;
       for (const p of properties) for (const [k, v] of Object.entries(p.tags)) yield ['property', p.name, k, v];
       for (const m of measures) for (const [k, v] of Object.entries(m.tags)) yield ['measure', m.name, k, v];
-      for (const w of s.views) for (const [k, v] of Object.entries(w.tags)) yield [w.cube ? 'cube' : 'view', w.name, k, v];
+      for (const w of s.graph.model.views) for (const [k, v] of Object.entries(w.tags)) yield [w.cube ? 'cube' : 'view', w.name, k, v];
     },
   },
   SYS_DATASOURCES: {
@@ -268,13 +234,13 @@ const TABLES: Readonly<Record<string, Table>> = {
   SYS_AGENTS: {
     columns: 'agent_name, knowledge_bases, description',
     *rows({ context }) {
-      for (const { agent, names } of agentsOf(context)) yield [agent.name, joined(names), agent.description];
+      for (const { agent, ontologies } of visibleAgents(context.caller)) yield [agent.name, joined(ontologies), agent.description];
     },
   },
   SYS_AGENTS_OPTIONS: {
     columns: 'agent_name, option_name, option_value',
     *rows({ context }) {
-      for (const { agent } of agentsOf(context)) for (const [k, v] of Object.entries(agent.options)) yield [agent.name, k, v];
+      for (const { agent } of context.agents ?? []) for (const [k, v] of Object.entries(agent.options)) yield [agent.name, k, v];
     },
   },
   SYS_AGENTS_HISTORY: {
@@ -285,9 +251,9 @@ const TABLES: Readonly<Record<string, Table>> = {
   SYS_POLICIES: {
     columns: 'policy_name, kind, concept, property, grantees, definition',
     rows: (s) => {
-      const { ontology, caller, visible } = s.context;
-      const shown = new Set(s.properties.properties.map((p) => fold(p.name)));
-      return ontology === undefined ? [] : policyLines(caller, ontology, visible, (property) => shown.has(fold(property)), s.print);
+      const { ontology, caller } = s.context;
+      const visible = { concept: (name: string) => s.graph.concept(name) !== undefined, view: (name: string) => s.graph.view(name) !== undefined };
+      return ontology === undefined ? [] : policyLines(caller, ontology, visible, (property) => s.graph.property(property) !== undefined, s.print);
     },
   },
   SYS_USERS: {
@@ -302,14 +268,6 @@ const TABLES: Readonly<Record<string, Table>> = {
   },
   SYS_JOBS: { columns: 'job_name, job_type, target, schedule, status, last_run:timestamptz, next_run:timestamptz, message', rows: () => [] },
 };
-
-function* agentsOf({ caller }: SystemContext) {
-  const names = new Map(visibleOntologies(caller.snapshot, caller.principal).map((o) => [o.key, o.name]));
-  for (const agent of caller.snapshot.agents) {
-    const seen = agent.ontologies.flatMap((key) => names.get(key) ?? []);
-    if (seen.length > 0 || canSee(caller.principal, ['agent', agent.name])) yield { agent, names: seen };
-  }
-}
 
 /** A system table with its rows, columns in their order. */
 export interface SystemRows {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
+import { lensOf } from '../../../src/ontology/lens.ts';
 import { planSelect } from '../../../src/planner/index.ts';
 import { type ColumnLine, type ConceptSchema, conceptColumns } from '../../../src/service/describe-columns.ts';
-import type { Visible } from '../../../src/service/detail.ts';
 import { run } from '../ontology/script.ts';
 
 const { graph } = run(`
@@ -19,11 +19,10 @@ const { graph } = run(`
   CREATE MAPPING ml (CONSTRAINT likes FOREIGN KEY (b) REFERENCES animal (no), CONSTRAINT liked_by FOREIGN KEY (a) REFERENCES animal (no)) AS SELECT a, b, since FROM z.l;
 `);
 const parser = await loadNodeParser();
-const all: Visible = { concept: () => true, view: () => true };
-const of = (name: string, schema: ConceptSchema, hops = 1, visible = all): readonly ColumnLine[] => {
-  const concept = graph.concept(name);
+const of = (name: string, schema: ConceptSchema, hops = 1, seen = graph): readonly ColumnLine[] => {
+  const concept = seen.concept(name);
   if (!concept) throw new Error(name);
-  return conceptColumns(concept, schema, hops, visible);
+  return conceptColumns(concept, schema, hops);
 };
 const names = (lines: readonly ColumnLine[]) => lines.map((l) => l.col_name);
 const ENTITY = ['entity_id', 'entity_type', 'entity_label'];
@@ -59,8 +58,9 @@ describe('the columns of a concept', () => {
   });
 
   it('tell nothing of what the caller does not see', () => {
-    const visible = { ...all, concept: (name: string) => name !== 'secret' && name !== 'town' };
-    const found = of('animal', 'dsvc', 2, visible);
+    const yes = () => true;
+    const sight = { concept: (name: string) => name !== 'secret' && name !== 'town', view: yes, readsConcept: yes, readsView: yes, columnsOf: () => [] };
+    const found = of('animal', 'dsvc', 2, lensOf(graph, sight));
     expect(found.filter((l) => /code|town\b|secret|title/.test(l.col_name) && l.col_name !== 'town_id')).toEqual([]);
     expect(found.find((l) => l.col_name === 'town_id')?.key).toBeNull();
     expect(names(found)).toContain('claws');
