@@ -185,7 +185,8 @@ export class ConceptRelation implements Relation {
   }
 
   #own(name: string, wanted: Wanted): Found {
-    const internal = utf8Length(name) > MAX_NAME_BYTES ? undefined : name;
+    // a condition of a policy stands beside the columns that the caller wants: its own never take their names
+    const internal = utf8Length(name) > MAX_NAME_BYTES || this.work.trusted ? undefined : name;
     const key = wantedKey(wanted);
     const known = this.root.columns.get(key);
     const columnName = known?.name ?? this.root.want(key, wanted, internal);
@@ -398,7 +399,8 @@ export class ConceptRelation implements Relation {
   #inside(expression: Node, nodes: Set<PathNode>): Node {
     walk(expression, (n) => {
       const ref = 'ColumnRef' in n ? referenceOf(n.ColumnRef) : undefined;
-      if (!ref || !('ColumnRef' in n)) return undefined;
+      // a sub-query in the expression may read relations of its own
+      if (!ref || ref.relation !== this.#base || !('ColumnRef' in n)) return undefined;
       n.ColumnRef.fields = [string(ref.alias), string(ref.column)];
       forget(n.ColumnRef);
       for (let at: PathNode | null = ref.node; at?.parent; at = at.parent) nodes.add(at);

@@ -12,7 +12,7 @@ import { castsAlways } from './leak.ts';
 import { logicSource } from './logic.ts';
 import type { MappedRows } from './mapped.ts';
 import { keyedHash, maskedValue } from './masks.ts';
-import { branchCondition, type RowFilter } from './narrow.ts';
+import { branchCondition, type FirstRows, type RowFilter } from './narrow.ts';
 import type { AppliedRule } from './policies.ts';
 import {
   and,
@@ -21,6 +21,7 @@ import {
   cast,
   clone,
   coalesce,
+  column,
   fieldsOf,
   isNotNull,
   type Node,
@@ -29,6 +30,7 @@ import {
   rewrite,
   type SelectStmt,
   select,
+  subselect,
   target,
   text,
   unionAll,
@@ -73,7 +75,8 @@ export function conceptSource(work: Work, concept: Concept, wanted: WantedColumn
     const narrowed = filter ? branchCondition(branch, filter) : [];
     if (narrowed === false) continue;
     const rules = branch.rules;
-    branches.push(rules.length === 0 ? branch.select(wanted, narrowed) : admitted(work, mapped, rules, wanted, (asked) => branch.select(asked, narrowed)));
+    if (filter?.first) branches.push(branch.first(wanted, narrowed, filter.first));
+    else branches.push(rules.length === 0 ? branch.select(wanted, narrowed) : admitted(work, mapped, rules, wanted, (asked) => branch.select(asked, narrowed)));
   }
   const [first, ...others] = branches;
   if (!first) return emptySource(wanted);
@@ -101,6 +104,7 @@ export class Branch {
     this.mapped = mapped;
     this.reader = reader;
     this.rows = work.mapping(mapping);
+    work.readsHidden ||= work.seen.concept(mapped.name) === undefined;
     this.rules = work.trusted ? [] : (work.policies?.rowRules(mapping) ?? []);
     if (this.rules.length > 0) {
       work.guarded = true;
@@ -109,13 +113,30 @@ export class Branch {
   }
 
   /** A SELECT of columns over its rows that meet the conditions. */
-  select(wanted: WantedColumns, conditions: readonly Node[]): SelectStmt {
+  select(wanted: WantedColumns, conditions: readonly Node[], tail: Pick<SelectStmt, 'sortClause' | 'limitCount' | 'limitOption'> = {}): SelectStmt {
     const condition = and([...this.rows.where(), ...conditions]);
     return select({
       targetList: [...wanted].map(([name, w]) => target(this.column(w), name)),
       fromClause: this.rows.from(),
       ...(condition ? { whereClause: condition } : {}),
+      ...tail,
     });
+  }
+
+  /** The same of its first rows alone. The columns go by names of their own within: ORDER BY takes a column's name for that of one that is selected. */
+  first(wanted: WantedColumns, conditions: readonly Node[], { sorts, count }: FirstRows): SelectStmt {
+    const rows = this.work.alias();
+    const names = new Map([...wanted.keys()].map((name) => [name, this.work.alias()] as const));
+    const sortClause = sorts.flatMap(({ def, like }) => {
+      const given = this.given(def);
+      return given ? [{ SortBy: { ...like, node: this.rows.column(given.name) } }] : [];
+    });
+    const inner = this.select(new Map([...wanted].map(([name, w]) => [names.get(name) as string, w])), conditions, {
+      ...(sortClause.length > 0 ? { sortClause } : {}),
+      limitCount: clone(count),
+      limitOption: 'LIMIT_OPTION_COUNT',
+    });
+    return select({ targetList: [...names].map(([name, own]) => target(column(rows, own), name)), fromClause: [subselect(inner, rows)] });
   }
 
   /** Whether its key's columns can be compared before the policies are asked: nothing masked, nothing that could fail. */
@@ -152,7 +173,8 @@ export class Branch {
 
   /** The value of a property, cast to its declared type, behind its mask unless `actual`; NULL where the mapping does not give it or it does not apply. */
   property(def: PropertyDef, actual = false): Node {
-    const rules = actual ? [] : (this.work.policies?.masks(this.mapping, def.name) ?? []);
+    const applies = has(this.mapped, def) || (def.expression !== null && has(this.reader, def));
+    const rules = actual || !applies ? [] : (this.work.policies?.masks(this.mapping, def.name) ?? []);
     return rules.reduceRight((value, rule) => this.#masked(def, rule, value), this.#value(def, actual));
   }
 
@@ -278,17 +300,26 @@ const RAW_SQL: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'int
  * concept give it as one integer type. undefined: join on the declared type.
  */
 export function rawType(concept: Concept, def: PropertyDef): string | undefined {
-  if (def.expression !== null) return undefined;
+  const [type, ...others] = [...integerTypes(concept, def)];
+  return type && others.length === 0 ? RAW_SQL[type] : undefined;
+}
+
+/** Whether all mappings of the concept give a property as integers, yet of several types. */
+export const isMixedInteger = (concept: Concept, def: PropertyDef): boolean => integerTypes(concept, def).size > 1;
+
+/** The types of the columns that give a property, where all of them are integers. */
+function integerTypes(concept: Concept, def: PropertyDef): ReadonlySet<string> {
+  const found = new Set<string>();
+  if (def.expression !== null) return found;
   let rows = concept.rows;
   while (rows.kind === 'logic') rows = rows.source.rows;
-  let found: string | undefined;
   const wanted = def.name.toLowerCase();
   for (const { mapping, target: mapped } of rows.sources) {
     if (!has(mapped, def)) continue;
     const given = mapping.columns.find((c) => c.name.toLowerCase() === wanted);
     if (!given) continue;
-    if (!given.type || !INTEGERS.has(given.type) || (found && found !== given.type)) return undefined;
-    found = given.type;
+    if (!given.type || !INTEGERS.has(given.type)) return new Set();
+    found.add(given.type);
   }
-  return found && RAW_SQL[found];
+  return found;
 }

@@ -5,9 +5,9 @@
 import type { Node } from './block.ts';
 import { Block, Refused, refusalsOf } from './block.ts';
 import { lowered } from './cube.ts';
-import type { Agg, Col, Expr, Mea, Query, Scalar, Select, Win } from './expr.ts';
+import type { Agg, Col, Expr, Mea, Query, Scalar, Schema, Select, Win } from './expr.ts';
 import { aggregate, compareNulls, distinct, sameRow } from './folds.ts';
-import type { Match, Thing } from './onto.ts';
+import type { Change, Match, Thing } from './onto.ts';
 import { NO_MATCH, Onto } from './onto.ts';
 import { columnsOf } from './output.ts';
 import { Printer } from './print.ts';
@@ -49,27 +49,32 @@ export class Evaluator {
   private readonly blocks = new Map<Select, Block>();
   private readonly views = new Map<string, Result>();
 
-  constructor(world: World) {
+  /** `change`: what a caller sees otherwise than it is. */
+  constructor(world: World, change: Change | null = null) {
     this.printer = new Printer(world, { backQuotes: false });
     this.onto = new Onto(
       world,
-      (thing, schema, concept, cond) => {
-        const item = { k: 'expr' as const, e: cond, as: 'c' };
-        const sel: Select = {
-          ...EMPTY,
-          from: [{ alias: '', join: 'first', on: null, src: { k: 'concept', schema, concept }, lateral: false }],
-          items: [item],
-          where: cond,
-        };
-        const block = new Block(sel, this.onto);
-        const rows = this.expand(block, [{ rels: [{ thing }], matches: [], root: 0 }], false);
-        return rows.some((row) => this.expr(cond, { block, row, parent: null, ctes: new Map() }) === true);
-      },
+      (thing, schema, concept, cond) => this.holds(thing, schema, concept, cond),
       (thing, concept, e) => {
         const sel: Select = { ...EMPTY, from: [{ alias: '', join: 'first', on: null, src: { k: 'concept', schema: 'svc', concept }, lateral: false }] };
         return this.expr(e, { block: new Block(sel, this.onto), row: { rels: [{ thing }], matches: [], root: 0 }, parent: null, ctes: new Map() });
       },
+      change,
     );
+  }
+
+  /** Whether a thing, read as a concept, meets a condition over relation ''. */
+  holds(thing: Thing, schema: Schema, concept: string, cond: Expr): boolean {
+    const item = { k: 'expr' as const, e: cond, as: 'c' };
+    const sel: Select = {
+      ...EMPTY,
+      from: [{ alias: '', join: 'first', on: null, src: { k: 'concept', schema, concept }, lateral: false }],
+      items: [item],
+      where: cond,
+    };
+    const block = new Block(sel, this.onto);
+    const rows = this.expand(block, [{ rels: [{ thing }], matches: [], root: 0 }], false);
+    return rows.some((row) => this.expr(cond, { block, row, parent: null, ctes: new Map() }) === true);
   }
 
   /** @throws Refused where the planner must refuse the query */

@@ -5,6 +5,7 @@ import { SvcError } from '../../../src/errors.ts';
 import type { SqlParser } from '../../../src/language/parser.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
+import type { Access } from '../../../src/planner/access.ts';
 import { planSelect } from '../../../src/planner/index.ts';
 import { Refused } from './block.ts';
 import type { Row } from './compare.ts';
@@ -14,6 +15,7 @@ import type { Result } from './evaluate.ts';
 import { Evaluator, TooLarge } from './evaluate.ts';
 import type { Expr, Query, Select } from './expr.ts';
 import { op, selectsOf, walkQuery } from './expr.ts';
+import type { Change } from './onto.ts';
 import { Printer } from './print.ts';
 import type { Case } from './shrink.ts';
 import type { World } from './world.ts';
@@ -63,10 +65,10 @@ export class Harness {
   }
 
   /** Plans and runs a text; faults of either become an error in the result. */
-  private async run(text: string): Promise<Run> {
+  private async run(text: string, access?: Access): Promise<Run> {
     let physical = '';
     try {
-      const plan = planSelect({ graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main' }, { text, offset: 0 });
+      const plan = planSelect({ graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main', access }, { text, offset: 0 });
       physical = plan.sql;
       // Text parameters go as they are; json comes back as its text.
       const result = await this.db.query<[string]>(plan.sql, plan.params as string[], { rowMode: 'array', parsers: { 114: (v: string) => v } });
@@ -85,17 +87,18 @@ export class Harness {
     }
   }
 
-  /** The outcomes of a case's queries. */
-  async outcomes(c: Case): Promise<Outcome[]> {
+  /** The outcomes of a case's queries; `policies`: as a caller under them. */
+  async outcomes(c: Case, policies?: (printer: Printer) => { readonly access: Access; readonly change: Change }): Promise<Outcome[]> {
     await this.enter(c.world);
-    const evaluator = new Evaluator(c.world);
     const printer = new Printer(c.world, c);
+    const made = policies?.(printer);
+    const evaluator = new Evaluator(c.world, made?.change);
     const out: Outcome[] = [];
-    for (const q of c.queries) out.push(await this.one(c, q, evaluator, printer));
+    for (const q of c.queries) out.push(await this.one(c, q, evaluator, printer, made?.access));
     return out;
   }
 
-  private async one(c: Case, q: Query, evaluator: Evaluator, printer: Printer): Promise<Outcome> {
+  private async one(c: Case, q: Query, evaluator: Evaluator, printer: Printer, access?: Access): Promise<Outcome> {
     const text = printer.query(q);
     let expected: Result | Refused;
     try {
@@ -105,8 +108,13 @@ export class Harness {
       if (!(e instanceof Refused)) return { kind: 'fail', cause: `evaluator: ${(e as Error).message}`, rows: 0, text: `${text}\n${(e as Error).stack}` };
       expected = e;
     }
-    const run = await this.run(text);
-    const fail = (cause: string): Outcome => ({ kind: 'fail', cause, rows: 0, text: report(c, text, expected, run, isTotal(q)) });
+    const run = await this.run(text, access);
+    const fail = (cause: string): Outcome => ({
+      kind: 'fail',
+      cause,
+      rows: 0,
+      text: `${report(c, text, expected, run, isTotal(q))}${access ? `\n\n-- policies\n${JSON.stringify(access, null, 1)}` : ''}`,
+    });
     if (run.error?.code === 'not_yet') return { kind: 'not_yet', cause: run.error.cause, rows: 0, text };
     if (expected instanceof Refused) {
       // Where two rules are broken, the planner names the one that it comes upon first.

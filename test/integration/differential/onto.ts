@@ -37,8 +37,15 @@ export type Meets = (thing: Thing, schema: 'svc' | 'esvc' | 'dsvc', concept: str
 /** The value of a calculated property. */
 export type Calculate = (thing: Thing, concept: string, expr: Expr) => Scalar;
 
+/** What a caller sees otherwise than it is: things that are hidden, and values in the places of masked ones. */
+export interface Change {
+  readonly hides: (thing: Thing) => boolean;
+  readonly value: (thing: Thing, prop: string, value: Scalar) => Scalar;
+}
+
 export class Onto {
   readonly world: World;
+  private readonly change: Change | null;
   private readonly byName = new Map<string, ConceptSpec>();
   private readonly propByName = new Map<string, PropSpec>();
   private readonly things = new Map<string, Thing[]>();
@@ -49,8 +56,9 @@ export class Onto {
   private readonly meets: Meets;
   private readonly calculate: Calculate;
 
-  constructor(world: World, meets: Meets, calculate: Calculate) {
+  constructor(world: World, meets: Meets, calculate: Calculate, change: Change | null = null) {
     this.world = world;
+    this.change = change;
     this.meets = meets;
     this.calculate = calculate;
     for (const c of world.concepts) this.byName.set(c.name, c);
@@ -61,7 +69,7 @@ export class Onto {
       if (m.kind === 'concept')
         this.things.set(
           m.name,
-          rows.map((values) => ({ id: id++, mapping: m, type: m.concept as string, values })),
+          rows.map((values) => ({ id: id++, mapping: m, type: m.concept as string, values })).filter((thing) => !change?.hides(thing)),
         );
       else this.linkRows.set(m.name, rows);
     }
@@ -248,9 +256,10 @@ export class Onto {
   /** A property of a thing as it is read through a concept. */
   value(thing: Thing, through: string, prop: string): Scalar {
     const def = this.prop(prop);
-    if (!def.expr) return thing.values.get(prop) ?? null;
+    const shown = (value: Scalar): Scalar => (this.change ? this.change.value(thing, prop, value) : value);
+    if (!def.expr) return this.has(thing.type, prop) ? shown(thing.values.get(prop) ?? null) : (thing.values.get(prop) ?? null);
     if (!this.has(thing.type, prop) && !(through !== 'thing' && this.has(through, prop))) return null;
-    return this.calculate(thing, through, def.expr);
+    return shown(this.calculate(thing, through, def.expr));
   }
 
   private keyText(thing: Thing): string | null {
