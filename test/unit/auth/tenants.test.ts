@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { remarksOnSettings, reportSettings } from '../../../src/auth/settings.ts';
+import { tenantKey, tenantOf } from '../../../src/auth/tenants.ts';
+import { createToken } from '../../../src/auth/tokens.ts';
+import { readConfig } from '../../../src/config.ts';
+import { ec, inVariable, rsa, spki } from './by-hand.ts';
+
+const KEY = inVariable(spki(rsa()));
+const settings = (env: Record<string, string>) => readConfig({ ENABLE_TOKEN: 'true', ...env });
+const remarks = async (env: Record<string, string>) => (await remarksOnSettings(settings(env))).map(({ level, variable }) => `${level} ${variable}`);
+const fault = (env: Record<string, string>, sent: string | null) =>
+  tenantOf(settings(env).jwt, sent).then(
+    () => 'none',
+    (error: { code: string; variable: string }) => `${error.code} ${error.variable}`.trim(),
+  );
+
+describe('a tenant id', () => {
+  it('is upper-cased, with - read as _', () => {
+    expect(['acme', 'Big-Co', 'a_1', 'x'.repeat(64)].map(tenantKey)).toEqual(['ACME', 'BIG_CO', 'A_1', 'X'.repeat(64)]);
+    for (const id of ['', ' ', 'a b', 'a.b', 'a/b', '../a', 'a\u0000', 'é', 'a,b', 'x'.repeat(65), '*']) expect(tenantKey(id), id).toBeUndefined();
+  });
+
+  it('without settings is not found', async () => {
+    const env = { JWT_ACME_KEY: KEY, JWT_ACME_AUDIENCE: 'a', JWT_HALF_AUDIENCE: 'a' };
+    for (const sent of [null, 'acm', 'acme_key', '__proto__', 'constructor', 'toString', ''])
+      expect(await fault(env, sent), String(sent)).toBe('tenant_configuration_not_found');
+    expect(await fault(env, 'half')).toBe('tenant_configuration_not_found JWT_HALF_KEY');
+    expect(await fault({ JWT_TYPE: 'azure', ...env }, 'acme')).toBe('tenant_configuration_not_found JWT_TYPE');
+    for (const sent of ['acme', 'ACME']) expect(await fault(env, sent)).toBe('none');
+    expect(await fault({ JWT_DEFAULT_KEY: KEY }, null)).toBe('none');
+  });
+
+  it('with settings that do not hold is refused with the message of the fault', async () => {
+    const of = (env: Record<string, string>) => fault(env, 'x');
+    expect(await of({ JWT_X_KEY: 'words' })).toBe('invalid_key_format JWT_X_KEY');
+    expect(await of({ JWT_X_KEY: inVariable(spki(ec())) })).toBe('could_not_parse_public_key JWT_X_KEY');
+    for (const algorithm of ['none', 'HS256', 'RS256,HS256', 'RS256,none', 'RS999'])
+      expect(await of({ JWT_X_KEY: KEY, JWT_X_ALGORITHM: algorithm }), algorithm).toBe('could_not_parse_public_key JWT_X_ALGORITHM');
+    for (const url of ['http://id.example/jwks', 'ftp://id.example/', 'https://u:p@id.example/jwks', 'words', 'file:///etc/passwd'])
+      expect(await of({ JWT_X_JWKS_URL: url }), url).toBe('invalid_key_format JWT_X_JWKS_URL');
+    for (const url of ['https://id.example/jwks', 'http://127.0.0.1:8080/jwks', 'http://localhost/jwks'])
+      expect(await of({ JWT_X_JWKS_URL: url }), url).toBe('none');
+    for (const algorithm of ['RS246', 'rs256', ' RS256 , PS256 ']) expect(await of({ JWT_X_KEY: KEY, JWT_X_ALGORITHM: algorithm }), algorithm).toBe('none');
+  });
+});
+
+describe('what the operator is told', () => {
+  it('names each setting that does not hold', async () => {
+    expect(await remarks({})).toEqual(['error JWT_DEFAULT_KEY']);
+    expect(await remarks({ JWT_DEFAULT_KEY: KEY })).toEqual([]);
+    expect(await remarks({ JWT_TYPE: 'azure', JWT_DEFAULT_KEY: KEY })).toEqual(['error JWT_TYPE']);
+    expect(await remarks({ JWT_A_KEY: 'words', JWT_B_KEY: KEY, JWT_B_ALGORITHM: 'HS256', JWT_C_ISSUER: 'i', JWT_D_KEY: KEY, JWT_e_KEY: KEY })).toEqual([
+      'error JWT_e_KEY',
+      'error JWT_A_KEY',
+      'error JWT_B_ALGORITHM',
+      'error JWT_C_KEY',
+    ]);
+    expect(await remarks({ JWT_A_KEY: KEY, JWT_A_JWKS_URL: 'https://id.example/jwks' })).toEqual(['warn JWT_A_KEY']);
+  });
+
+  it('warns of several tenants without prefix', async () => {
+    const two = { JWT_A_KEY: KEY, JWT_B_KEY: KEY };
+    expect(await remarks(two)).toEqual(['warn JWT_USE_TENANT_USER']);
+    expect(await remarks({ ...two, JWT_USE_TENANT_USER: 'True' })).toEqual([]);
+    expect(await remarks({ JWT_A_KEY: KEY, JWT_B_KEY: 'words' }), 'a tenant that is refused names nobody').toEqual(['error JWT_B_KEY']);
+  });
+
+  it('says nothing of JWTs where none are taken, and names an ADMIN_TOKEN that is none', async () => {
+    expect(await remarks({ ENABLE_TOKEN: 'false', JWT_A_KEY: 'words' })).toEqual([]);
+    const token = createToken();
+    expect(await remarks({ ENABLE_TOKEN: 'false', ADMIN_TOKEN: token })).toEqual([]);
+    for (const other of ['hush', `${token.slice(0, -1)}${token.endsWith('a') ? 'b' : 'a'}`, `tk_${'a'.repeat(33)}`])
+      expect(await remarks({ ENABLE_TOKEN: 'false', ADMIN_TOKEN: other })).toEqual(['error ADMIN_TOKEN']);
+  });
+
+  it('is one line a setting, without its value', async () => {
+    const lines: string[] = [];
+    await reportSettings(settings({ ADMIN_TOKEN: 'tk_hush', JWT_A_KEY: 'hush' }), (line) => lines.push(JSON.stringify(line)));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'error', event: 'setting_refused', variable: 'ADMIN_TOKEN' },
+      { level: 'error', event: 'setting_refused', variable: 'JWT_A_KEY' },
+    ]);
+    expect(lines.join()).not.toContain('hush');
+  });
+});
