@@ -86,8 +86,7 @@ export class Policies {
   maskedWhen(rule: MaskRule, mapping: MappingDef): readonly Concept[] {
     const concept = rule.concept === null ? undefined : this.#graph.concept(rule.concept);
     if (!concept || [concept, ...concept.descendants].some((c) => c.mappings.includes(mapping))) return [];
-    const below = concept.descendants.some((c) => c.rows.kind === 'mappings' && c.rows.sources.some((s) => s.mapping === mapping));
-    return below ? [] : sourcesOf(concept).when;
+    return sourcesOf(concept).when;
   }
 
   /** The mask on a property in some row that can be read through the concept. */
@@ -113,7 +112,7 @@ export class Policies {
     let found = this.#covers.get(key);
     if (!found) {
       const concept = this.#graph.concept(name);
-      found = concept ? new Set([concept, ...concept.descendants].flatMap((c) => [...c.mappings, ...sourcesOf(c).mappings])) : new Set();
+      found = concept ? new Set([...[concept, ...concept.descendants].flatMap((c) => c.mappings), ...sourcesOf(concept).mappings]) : new Set();
       this.#covers.set(key, found);
     }
     return found;
