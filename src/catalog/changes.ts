@@ -224,8 +224,8 @@ export async function commit(db: CatalogDb, calls: readonly Call[], version: str
   try {
     await db.batch(calls);
   } catch (error) {
-    // a unique index that held, a row that is gone (foreign key, null), a transaction that lost
-    if (error instanceof DbError && /^(23505|23503|23502|40001|40P01)$/.test(error.sqlstate)) throw overtaken();
+    // a unique index that held, a row that is gone (foreign key, null), the last administrator (check), a transaction that lost
+    if (error instanceof DbError && /^(23505|23503|23502|23514|40001|40P01)$/.test(error.sqlstate)) throw overtaken();
     if (error instanceof DbError || version === null) throw error;
     const written = await versionExists(db, version).catch(() => false);
     if (!written) throw error;

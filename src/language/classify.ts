@@ -8,7 +8,8 @@ import { createMapping } from './modelling/mapping.ts';
 import { createMeasure, createProperty, createView } from './modelling/objects.ts';
 import { createPolicy } from './modelling/policy.ts';
 import { describe, explain, show } from './modelling/read.ts';
-import { alterOntology, createAgent, createDatasource, createOntology, createToken, createUser, grant, revokeToken, rollback } from './modelling/service.ts';
+import { alterUser, createRole, grant, grantAuth, grantRole, refreshPermissions, revoke, revokeAuth, revokeRole } from './modelling/rights.ts';
+import { alterOntology, createAgent, createDatasource, createOntology, createToken, createUser, revokeToken, rollback } from './modelling/service.ts';
 import { alterTag } from './modelling/tag.ts';
 import type { DropObject, Source, Statement } from './statements.ts';
 
@@ -26,6 +27,7 @@ const CREATE: Table = {
   DATASOURCE: (c) => createDatasource(c, false),
   AGENT: (c) => createAgent(c, false),
   USER: createUser,
+  ROLE: createRole,
   TOKEN: createToken,
   POLICY: (c) => createPolicy(c, false),
 };
@@ -48,6 +50,7 @@ const ALTER: Table = {
   CONCEPT: (c) => alterTag(c, 'concept'),
   PROPERTY: (c) => alterTag(c, 'property'),
   VIEW: (c) => alterTag(c, 'view'),
+  USER: alterUser,
 };
 
 const DROP: Table = {
@@ -60,6 +63,8 @@ const DROP: Table = {
   CUBE: (c) => drop(c, 'cube'),
   DATASOURCE: (c) => ({ kind: 'drop_datasource', source: c.source, name: last(c, 'the name of the datasource') }),
   AGENT: (c) => ({ kind: 'drop_agent', source: c.source, name: last(c, 'the name of the agent') }),
+  USER: (c) => ({ kind: 'drop_user', source: c.source, name: last(c, 'the name of the user') }),
+  ROLE: (c) => ({ kind: 'drop_role', source: c.source, name: last(c, 'the name of the role') }),
   POLICY: (c) => ({ kind: 'drop_policy', source: c.source, name: last(c, 'the name of the policy') }),
 };
 
@@ -67,10 +72,17 @@ const GRANT: Table = {
   EDIT: (c) => grant(c, 'edit'),
   QUERY: (c) => grant(c, 'query'),
   ACCESS: (c) => grant(c, 'access'),
+  AUTH: grantAuth,
+  ROLE: grantRole,
 };
 
 const REVOKE: Table = {
   TOKEN: revokeToken,
+  EDIT: (c) => revoke(c, 'edit'),
+  QUERY: (c) => revoke(c, 'query'),
+  ACCESS: (c) => revoke(c, 'access'),
+  AUTH: revokeAuth,
+  ROLE: revokeRole,
 };
 
 const STATEMENTS: Table = {
@@ -80,6 +92,7 @@ const STATEMENTS: Table = {
   ROLLBACK: (c) => dispatch(c, { ONTOLOGY: rollback }, 'ROLLBACK'),
   GRANT: (c) => dispatch(c, GRANT, 'GRANT'),
   REVOKE: (c) => dispatch(c, REVOKE, 'REVOKE'),
+  REFRESH: (c) => dispatch(c, { PERMISSIONS: refreshPermissions }, 'REFRESH'),
   SHOW: show,
   DESC: describe,
   DESCRIBE: describe,

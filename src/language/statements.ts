@@ -50,7 +50,15 @@ export type ServiceStatement =
   | CreateUser
   | CreateToken
   | RevokeToken
+  | AlterUser
+  | DropUser
+  | CreateRole
+  | DropRole
+  | GrantRole
+  | RevokeRole
   | Grant
+  | Revoke
+  | RefreshPermissions
   | CreatePolicy
   | DropPolicy;
 
@@ -229,15 +237,55 @@ export interface RevokeToken extends Base {
   /** What CREATE TOKEN and SHOW TOKEN tell as `token_id`. */
   readonly id: { readonly text: string; readonly offset: number };
 }
-/** GRANT {EDIT|QUERY|ACCESS} ON [ALL] resource TO {USER|ROLE} x [WITH GRANT OPTION] */
+/** GRANT {EDIT|QUERY|ACCESS} ON [ALL] resource TO {USER|ROLE} x [WITH GRANT OPTION], GRANT AUTH ON user.<other> TO USER x */
 export interface Grant extends Base {
   readonly kind: 'grant';
-  readonly privilege: 'edit' | 'query' | 'access';
+  readonly privilege: 'edit' | 'query' | 'access' | 'auth';
   readonly all: boolean;
   /** The resource's parts: `ontology.store.concept.city` is ['ontology','store','concept','city']. */
   readonly resource: readonly Name[];
   readonly grantee: { readonly kind: 'user' | 'role'; readonly name: Name };
   readonly grantOption: boolean;
+}
+
+/** The same FROM {USER|ROLE} x. */
+export interface Revoke extends Base {
+  readonly kind: 'revoke';
+  readonly privilege: Grant['privilege'];
+  readonly all: boolean;
+  readonly resource: readonly Name[];
+  readonly grantee: Grant['grantee'];
+}
+export interface AlterUser extends Base {
+  readonly kind: 'alter_user';
+  readonly name: Name;
+  readonly setting: 'password' | 'email' | 'active';
+  readonly value: { readonly text: string; readonly offset: number };
+}
+export interface DropUser extends Base {
+  readonly kind: 'drop_user';
+  readonly name: Name;
+}
+export interface CreateRole extends Base {
+  readonly kind: 'create_role';
+  readonly name: Name;
+}
+export interface DropRole extends Base {
+  readonly kind: 'drop_role';
+  readonly name: Name;
+}
+export interface GrantRole extends Base {
+  readonly kind: 'grant_role';
+  readonly role: Name;
+  readonly user: Name;
+}
+export interface RevokeRole extends Base {
+  readonly kind: 'revoke_role';
+  readonly role: Name;
+  readonly user: Name;
+}
+export interface RefreshPermissions extends Base {
+  readonly kind: 'refresh_permissions';
 }
 
 /** Whom a policy names. */

@@ -134,6 +134,8 @@ export interface ViewDef {
   readonly sql: string;
   /** Columns in their order; `type` where it is known. */
   readonly columns: readonly ColumnDef[];
+  /** The id of the user who last made it, by whose rights it reads; undefined: it was made before that was kept, or outside of a service. */
+  readonly definer?: string;
 }
 
 /** Whether a view's text is the datasource's own SQL over raw tables; a cube with USING still reads concepts. */

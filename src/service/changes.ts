@@ -4,11 +4,12 @@ import type { Name, ServiceStatement } from '../language/statements.ts';
 import { createAgent, dropAgent } from './changes/agents.ts';
 import { Changing, type Done, type Session } from './changes/context.ts';
 import { alterDatasource, createDatasource, dropDatasource } from './changes/datasources.ts';
-import { grant } from './changes/grants.ts';
+import { grant, refreshPermissions, revoke } from './changes/grants.ts';
 import { createOntology, dropOntology } from './changes/ontologies.ts';
 import { createPolicy, dropPolicy } from './changes/policies.ts';
+import { createRole, dropRole, grantRole, revokeRole } from './changes/roles.ts';
 import { createToken, revokeToken } from './changes/tokens.ts';
-import { createUser } from './changes/users.ts';
+import { alterUser, createUser, dropUser } from './changes/users.ts';
 
 export type { Done, Session } from './changes/context.ts';
 
@@ -50,6 +51,22 @@ export class Changes {
         return revokeToken(context, statement);
       case 'grant':
         return grant(context, statement);
+      case 'revoke':
+        return revoke(context, statement);
+      case 'refresh_permissions':
+        return refreshPermissions(context, statement);
+      case 'alter_user':
+        return alterUser(context, statement);
+      case 'drop_user':
+        return dropUser(context, statement);
+      case 'create_role':
+        return createRole(context, statement);
+      case 'drop_role':
+        return dropRole(context, statement);
+      case 'grant_role':
+        return grantRole(context, statement);
+      case 'revoke_role':
+        return revokeRole(context, statement);
       case 'create_policy':
         return createPolicy(context, statement);
       case 'drop_policy':

@@ -121,6 +121,7 @@ export class Draft {
     else if (statement.kind === 'alter_ontology' && statement.key.text === 'allowed_functions') await this.#allowFunctions(statement);
     else {
       this.#model = applyStatement(this.#model, statement, this.#context);
+      if (statement.kind === 'create_view') this.#define(statement.name.text);
       this.#mayRead(statement);
       this.#note(statement);
       this.#changed = true;
@@ -142,6 +143,12 @@ export class Draft {
     const is = (other: string | null): boolean => other !== null && sameName(other, name.text);
     const policy = this.row.policies.find((p) => (object === 'concept' ? is(p.concept) : p.kind === 'mask' && is(p.property)));
     if (policy !== undefined) throw namedBy(policy, `it is about the ${object} ${quoted(name.text)}`, name.offset);
+  }
+
+  /** A view reads by the rights of who last made it. */
+  #define(name: string): void {
+    const definer = this.#caller.principal.userId;
+    this.#model = { ...this.#model, views: this.#model.views.map((v) => (sameName(v.name, name) ? { ...v, definer } : v)) };
   }
 
   /** Mappings, and views on raw tables, need QUERY on the datasource (decisions 6). */

@@ -7,8 +7,6 @@ import type {
   CreateOntology,
   CreateToken,
   CreateUser,
-  Grant,
-  Name,
   RevokeToken,
   RollbackOntology,
   TagList,
@@ -112,21 +110,4 @@ export function revokeToken(c: Cursor): RevokeToken {
   const id = c.string('the id of a token in single quotes');
   c.end();
   return { kind: 'revoke_token', source: c.source, id };
-}
-
-/** `{EDIT|QUERY|ACCESS} ON [ALL] resource TO {USER|ROLE} x [WITH GRANT OPTION]` */
-export function grant(c: Cursor, privilege: Grant['privilege']): Grant {
-  c.expect('ON');
-  const all = c.sees('ALL') && c.seesName(1);
-  if (all) c.advance();
-  const resource: Name[] = [name(c, '`ALL` or a resource')];
-  while (c.acceptMark('.')) resource.push(name(c, 'the next part of the resource'));
-  c.expect('TO');
-  const kind = c.accept('USER') ? 'user' : c.accept('ROLE') ? 'role' : undefined;
-  if (kind === undefined) throw c.unexpected();
-  const grantee = { kind, name: name(c, `the name of a ${kind}`) } as const;
-  const grantOption = c.accept('WITH');
-  if (grantOption) c.expect('GRANT', 'OPTION');
-  c.end();
-  return { kind: 'grant', source: c.source, privilege, all, resource, grantee, grantOption };
 }

@@ -1,10 +1,11 @@
 /** What the statements of the whole service work with while a script is applied: who asks, what exists by now, what was made. */
-import type { Caller, Principal } from '../../auth/authenticate.ts';
+import { ADMIN_ID, type Caller, type Principal } from '../../auth/authenticate.ts';
 import { can, canSee, type Resource } from '../../auth/grants.ts';
 import * as catalog from '../../catalog/changes.ts';
 import type { Call, CatalogDb } from '../../catalog/db.ts';
-import type { GrantRow, OntologyRow } from '../../catalog/snapshot.ts';
-import { badRequest, type SvcError } from '../../errors.ts';
+import { adminStanding } from '../../catalog/rights.ts';
+import type { GrantRow, OntologyRow, Privilege } from '../../catalog/snapshot.ts';
+import { badRequest, forbidden, type SvcError } from '../../errors.ts';
 import type { Name, TagList } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
 import type { Draft } from '../draft.ts';
@@ -40,11 +41,20 @@ export const exists = (kind: string, name: Name): SvcError =>
     hint: 'Use another name; names that differ in case only are the same',
   });
 
+const grantKey = (grantee: catalog.Found, privilege: Privilege, resource: Resource, all: boolean): string =>
+  JSON.stringify([grantee.id, privilege, resource.map(fold), all]);
+
 /** One for each script. */
 export class Changing {
   readonly session: Session;
   /** Users made by the script, by the compared form of their names. */
   readonly users = new Map<string, catalog.Found>();
+  /** The same of roles. */
+  readonly roles = new Map<string, catalog.Found>();
+  /** Users and roles dropped by the script. */
+  readonly dropped = new Set<string>();
+
+  readonly #given = new Set<string>();
 
   constructor(session: Session) {
     this.session = session;
@@ -87,15 +97,55 @@ export class Changing {
   /** A user that the caller may see. @throws SvcError 400 `unknown_user` */
   async user(name: Name): Promise<catalog.Found> {
     const found = this.users.get(fold(name.text)) ?? (await catalog.findUser(this.db, name.text));
-    if (found === undefined || !canSee(this.principal, ['user', found.name])) throw unknownInStatement('user', name, []);
+    if (found === undefined || this.dropped.has(found.id) || !canSee(this.principal, ['user', found.name])) throw unknownInStatement('user', name, []);
     return found;
   }
 
   /** A role that the caller may see. @throws SvcError 400 `unknown_role` */
   async role(name: Name): Promise<catalog.Found> {
-    const found = await catalog.findRole(this.db, name.text);
-    if (found === undefined || !canSee(this.principal, ['role', found.name])) throw unknownInStatement('role', name, []);
+    const found = this.roles.get(fold(name.text)) ?? (await catalog.findRole(this.db, name.text));
+    if (found === undefined || this.dropped.has(found.id) || !canSee(this.principal, ['role', found.name])) throw unknownInStatement('role', name, []);
     return found;
+  }
+
+  /** Remembers a grant of the script. */
+  gave(grantee: catalog.Found, privilege: Privilege, resource: Resource, all: boolean): void {
+    this.#given.add(grantKey(grantee, privilege, resource, all));
+  }
+
+  /** Whether the script has granted that. */
+  granted(grantee: catalog.Found, privilege: Privilege, resource: Resource, all: boolean): boolean {
+    return this.#given.has(grantKey(grantee, privilege, resource, all));
+  }
+
+  /** Whether the script has made one of them, so that the catalog does not know it. */
+  made(...found: readonly catalog.Found[]): boolean {
+    return found.some((f) => this.users.get(fold(f.name))?.id === f.id || this.roles.get(fold(f.name))?.id === f.id);
+  }
+
+  /** Who may take a user's place by EDIT on it is not to become an administrator by that. @throws SvcError 403 */
+  async requireOver(user: catalog.Found, offset: number): Promise<void> {
+    if (this.principal.isAdmin || this.made(user) || !(await adminStanding(this.db, user.id)).admin) return;
+    throw forbidden('forbidden', 'Administrators are changed by administrators', { offset });
+  }
+
+  /** The service keeps an administrator, and the built-in one stays. @throws SvcError 400 `last_admin`, `built_in` */
+  async leavesAdmin(user: catalog.Found, { offset }: Name): Promise<void> {
+    if (user.id === ADMIN_ID) throw badRequest('built_in', `the user ${quoted(user.name)} is the built-in administrator`, { offset });
+    if (this.made(user)) return;
+    const { admin, others } = await adminStanding(this.db, user.id);
+    if (admin && !others) throw badRequest('last_admin', `the user ${quoted(user.name)} is the last active administrator`, { offset });
+  }
+
+  /** @throws SvcError 400 `in_use` for a user or role that a policy names */
+  unnamed(kind: 'user' | 'role', found: catalog.Found, { offset }: Name): void {
+    for (const ontology of this.caller.snapshot.ontologies) {
+      const policy = ontology.policies.find((p) => p.grantees.some((g) => g.kind === kind && g.id === found.id));
+      if (policy === undefined) continue;
+      const seen = canSee(this.principal, ['ontology', ontology.name]);
+      const where = seen ? `the policy ${quoted(policy.name)} of the ontology ${quoted(ontology.name)}` : 'a policy';
+      throw badRequest('in_use', `the ${kind} ${quoted(found.name)} is named by ${where}`, { offset, hint: 'Drop or replace the policy first' });
+    }
   }
 }
 

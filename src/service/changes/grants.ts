@@ -1,8 +1,10 @@
-/** GRANT, and the resources that it names. */
+/** GRANT and REVOKE, and the resources that they name. */
 import { canGrant, canSee, type Resource } from '../../auth/grants.ts';
 import * as catalog from '../../catalog/changes.ts';
-import { badRequest, forbidden } from '../../errors.ts';
-import type { Grant, Name } from '../../language/statements.ts';
+import { findUser } from '../../catalog/changes.ts';
+import * as rights from '../../catalog/rights.ts';
+import { badRequest, forbidden, SvcError } from '../../errors.ts';
+import type { Grant, Name, RefreshPermissions, Revoke } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
 import { datasourceInStatement, loadGraph, quoted, unknownInStatement } from '../lookup.ts';
 import { resourceText } from '../system-access.ts';
@@ -12,12 +14,9 @@ export async function grant(ctx: Changing, statement: Grant): Promise<Done> {
   const { privilege, all, grantOption } = statement;
   const resource = await resourceOf(ctx, statement.resource);
   const text = resourceText(resource);
-  if (!canGrant(ctx.principal, privilege, resource, all)) {
-    throw forbidden('forbidden', `This needs ${privilege.toUpperCase()} ON ${all ? 'ALL ' : ''}${text} with grant option`, {
-      offset: statement.source.offset,
-    });
-  }
+  await mayGive(ctx, statement, resource);
   const grantee = statement.grantee.kind === 'user' ? await ctx.user(statement.grantee.name) : await ctx.role(statement.grantee.name);
+  ctx.gave(grantee, privilege, resource, all);
   return done(catalog.grant({ grantee: { kind: statement.grantee.kind, id: grantee.id }, privilege, resource, all, grantOption }), {
     privilege: privilege.toUpperCase(),
     resource: text,
@@ -28,8 +27,61 @@ export async function grant(ctx: Changing, statement: Grant): Promise<Done> {
   });
 }
 
-/** The parts of a resource in the spelling of what they name. @throws SvcError 400 `unknown_*` */
-async function resourceOf(ctx: Changing, parts: readonly Name[]): Promise<Resource> {
+/** Takes away that very grant; what its holder has handed on stays. */
+export async function revoke(ctx: Changing, statement: Revoke): Promise<Done> {
+  const { privilege, all } = statement;
+  const resource = await resourceOf(ctx, statement.resource, ctx.principal.isAdmin);
+  await mayGive(ctx, statement, resource);
+  const { kind, name } = statement.grantee;
+  const grantee = kind === 'user' ? await ctx.user(name) : await ctx.role(name);
+  const text = resourceText(resource);
+  if (!ctx.granted(grantee, privilege, resource, all) && !(await rights.hasGrant(ctx.db, grantee.id, privilege, resource, all))) {
+    throw badRequest('unknown_grant', `the ${kind} ${quoted(grantee.name)} has no grant ${privilege.toUpperCase()} ON ${all ? 'ALL ' : ''}${text}`, {
+      offset: statement.source.offset,
+      hint: 'SHOW GRANTS tells the grants; one ON ALL and one without ALL are two',
+    });
+  }
+  return done(rights.revoke({ grantee: { kind, id: grantee.id }, privilege, resource, all }), {
+    privilege: privilege.toUpperCase(),
+    resource: text,
+    is_all: all,
+    grantee_type: kind,
+    grantee: grantee.name,
+    revoked: true,
+  });
+}
+
+/** Lets nobody use rights that were remembered before. */
+export async function refreshPermissions(ctx: Changing, { source }: RefreshPermissions): Promise<Done> {
+  if (!ctx.principal.isAdmin) throw forbidden('forbidden', 'REFRESH PERMISSIONS is for administrators', { offset: source.offset });
+  return done(rights.refreshPermissions(), { refreshed: true });
+}
+
+/** Who may hand a privilege on may take it away. AUTH: who may hand EDIT of that user on, and of administrators they alone. @throws SvcError 403 */
+async function mayGive(ctx: Changing, { privilege, all, source }: Grant | Revoke, resource: Resource): Promise<void> {
+  const needed = privilege === 'auth' ? 'edit' : privilege;
+  if (!canGrant(ctx.principal, needed, resource, all)) {
+    throw forbidden('forbidden', `This needs ${needed.toUpperCase()} ON ${all ? 'ALL ' : ''}${resourceText(resource)} with grant option`, {
+      offset: source.offset,
+    });
+  }
+  if (privilege !== 'auth' || ctx.principal.isAdmin) return;
+  const user = await findUser(ctx.db, resource[1] ?? '');
+  if (user !== undefined) await ctx.requireOver(user, source.offset);
+}
+
+/** The parts of a resource in the spelling of what they name. `gone`: they may be of something that is there no more. @throws SvcError 400 `unknown_*` */
+async function resourceOf(ctx: Changing, parts: readonly Name[], gone = false): Promise<Resource> {
+  try {
+    return await existing(ctx, parts);
+  } catch (error) {
+    if (gone && error instanceof SvcError && error.code.startsWith('unknown_'))
+      return parts.map((part, i) => (i === 0 || i === 2 ? fold(part.text) : part.text));
+    throw error;
+  }
+}
+
+async function existing(ctx: Changing, parts: readonly Name[]): Promise<Resource> {
   const [kind, name, inner, object, more] = parts as [Name, ...(Name | undefined)[]];
   const fail = (at: Name, hint: string) =>
     badRequest('bad_resource', `${quoted(parts.map((p) => p.text).join('.'))} is no resource`, { offset: at.offset, hint });

@@ -11,6 +11,7 @@ import { type Changing, type Done, done } from './context.ts';
 export async function createToken(ctx: Changing, { user: name, expires, source }: CreateToken): Promise<Done> {
   const user = await ctx.user(name);
   if (!can(ctx.principal, 'edit', ['user', user.name])) throw lacks('EDIT', `user.${user.name}`, source.offset);
+  await ctx.requireOver(user, source.offset);
   const { runtime } = ctx.session.request;
   let at = runtime.now() + runtime.config.apiTokenTtlDays * 86_400_000;
   if (expires !== null) {

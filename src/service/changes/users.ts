@@ -1,11 +1,13 @@
-/** CREATE USER. */
-
+/** CREATE, ALTER and DROP USER. */
+import { can } from '../../auth/grants.ts';
 import { hashPassword } from '../../auth/passwords.ts';
 import * as catalog from '../../catalog/changes.ts';
+import type { Call } from '../../catalog/db.ts';
+import * as rights from '../../catalog/rights.ts';
 import { badRequest } from '../../errors.ts';
-import type { CreateUser } from '../../language/statements.ts';
+import type { AlterUser, CreateUser, DropUser, Name } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
-import { unknownInStatement } from '../lookup.ts';
+import { lacks, loadGraph, quoted, unknownInStatement } from '../lookup.ts';
 import { type Changing, checkName, type Done, done, exists, optionsOf } from './context.ts';
 
 export async function createUser(ctx: Changing, statement: CreateUser): Promise<Done> {
@@ -15,12 +17,71 @@ export async function createUser(ctx: Changing, statement: CreateUser): Promise<
   const given = optionsOf(options);
   for (const { key } of options) if (!['email', 'tenant'].includes(fold(key.text))) throw unknownInStatement('option', key, ['email', 'tenant']);
   const option = (wanted: string): string | null => Object.entries(given).find(([key, value]) => fold(key) === wanted && value.trim() !== '')?.[1] ?? null;
-  if (password === '') throw badRequest('bad_password', 'A password has at least one character', { offset: statement.source.offset });
+  if (password === '') throw noPassword(statement.source.offset);
   const known = ctx.users.get(fold(name.text)) ?? (await catalog.findUser(ctx.db, name.text));
-  if (known !== undefined) throw exists('user', name);
+  if (known !== undefined && !ctx.dropped.has(known.id)) throw exists('user', name);
   const user = { id: crypto.randomUUID(), name: name.text };
   ctx.users.set(fold(name.text), user);
   const hash = password === null ? null : await hashPassword(password);
   const calls = catalog.createUser({ ...user, email: option('email'), tenant: option('tenant'), password: hash });
   return done([...calls, ...ctx.own(['user', user.name])], { user: user.name });
+}
+
+const noPassword = (offset: number) => badRequest('bad_password', 'A password has at least one character', { offset });
+
+/** A user whom the caller may change. @throws SvcError 400 `unknown_user`, 403 */
+async function userToChange(ctx: Changing, name: Name, offset: number): Promise<catalog.Found> {
+  const user = await ctx.user(name);
+  if (!can(ctx.principal, 'edit', ['user', user.name])) throw lacks('EDIT', `user.${user.name}`, offset);
+  await ctx.requireOver(user, offset);
+  return user;
+}
+
+export async function alterUser(ctx: Changing, { name, setting, value, source }: AlterUser): Promise<Done> {
+  const user = await userToChange(ctx, name, source.offset);
+  const calls = async (): Promise<readonly Call[]> => {
+    if (setting === 'email') return rights.setEmail(user.id, value.text.trim() === '' ? null : value.text);
+    if (setting === 'active') {
+      const active = activeOf(value);
+      if (!active) await ctx.leavesAdmin(user, name);
+      return rights.setActive(user.id, active);
+    }
+    if (value.text === '') throw noPassword(value.offset);
+    return rights.setPassword(user.id, await hashPassword(value.text));
+  };
+  return done(await calls(), { user: user.name, changed: setting });
+}
+
+function activeOf({ text, offset }: AlterUser['value']): boolean {
+  const word = fold(text.trim());
+  if (word === 'true' || word === 'false') return word === 'true';
+  throw badRequest('bad_value', "ACTIVE is 'true' or 'false'", { offset });
+}
+
+export async function dropUser(ctx: Changing, { name, source }: DropUser): Promise<Done> {
+  const user = await userToChange(ctx, name, source.offset);
+  ctx.unnamed('user', user, name);
+  await ctx.leavesAdmin(user, name);
+  await undefining(ctx, user, name);
+  ctx.dropped.add(user.id);
+  return done(rights.dropUser(user.id, user.name), { user: user.name, dropped: true });
+}
+
+/** Views read by the rights of who made them: they would fail without the user. @throws SvcError 400 `in_use` */
+async function undefining(ctx: Changing, user: catalog.Found, { offset }: Name): Promise<void> {
+  const { runtime } = ctx.session.request;
+  const { draft } = ctx.session;
+  for (const row of ctx.caller.snapshot.ontologies) {
+    const { model } = draft?.row.key === row.key ? await draft.graph() : await loadGraph(runtime, row);
+    const view = model.views.find((v) => v.definer === user.id);
+    if (view === undefined) continue;
+    throw badRequest(
+      'in_use',
+      `the user ${quoted(user.name)} has made the view ${quoted(view.name)} of the ontology ${quoted(row.name)}, which reads by its rights`,
+      {
+        offset,
+        hint: "Replace the view as another user, or ALTER USER u SET ACTIVE = 'false'",
+      },
+    );
+  }
 }

@@ -261,6 +261,59 @@ const CASES: [string, Record<string, unknown>][] = [
     'grant edit on Ontology."a.b".concept.`c d` to role r with grant option',
     { kind: 'grant', privilege: 'edit', all: false, resource: ['Ontology', 'a.b', 'concept', 'c d'], grantee: { kind: 'role', name: 'r' }, grantOption: true },
   ],
+  [
+    'REVOKE QUERY ON ALL ontology.store FROM ROLE r',
+    { kind: 'revoke', privilege: 'query', all: true, resource: ['ontology', 'store'], grantee: { kind: 'role', name: 'r' } },
+  ],
+  [
+    'GRANT AUTH ON user.`a b` TO USER ann',
+    { kind: 'grant', privilege: 'auth', all: false, resource: ['user', 'a b'], grantee: { kind: 'user', name: 'ann' }, grantOption: false },
+  ],
+  ['REVOKE AUTH ON user.b FROM USER ann', { kind: 'revoke', privilege: 'auth', all: false, resource: ['user', 'b'], grantee: { kind: 'user', name: 'ann' } }],
+  ['GRANT ROLE r TO USER ann', { kind: 'grant_role', role: 'r', user: 'ann' }],
+  ['REVOKE ROLE `role` FROM USER ann', { kind: 'revoke_role', role: 'role', user: 'ann' }],
+  ["ALTER USER ann SET PASSWORD = 'p;w'", { kind: 'alter_user', name: 'ann', setting: 'password', value: 'p;w' }],
+  ["alter user ann set active 'false'", { kind: 'alter_user', name: 'ann', setting: 'active', value: 'false' }],
+  ['DROP USER ann', { kind: 'drop_user', name: 'ann' }],
+  ['CREATE ROLE r', { kind: 'create_role', name: 'r' }],
+  ['DROP ROLE r', { kind: 'drop_role', name: 'r' }],
+  ['REFRESH PERMISSIONS', { kind: 'refresh_permissions' }],
+  [
+    "CREATE POLICY p ON CONCEPT c TO PUBLIC USING ((a = ')') OR b)",
+    { kind: 'create_policy', replace: false, name: 'p', rule: { kind: 'row', concept: 'c', to: null, condition: "(a = ')') OR b" } },
+  ],
+  [
+    'CREATE OR REPLACE POLICY p ON CONCEPT c TO ROLE r USING (true)',
+    { kind: 'create_policy', replace: true, name: 'p', rule: { kind: 'row', concept: 'c', to: { kind: 'role', name: 'r' }, condition: 'true' } },
+  ],
+  [
+    "CREATE POLICY p ON PROPERTY a OF CONCEPT c MASK PARTIAL(2, '*', 0) EXCEPT ROLE r, USER `u v`",
+    {
+      kind: 'create_policy',
+      replace: false,
+      name: 'p',
+      rule: {
+        kind: 'mask',
+        property: 'a',
+        concept: 'c',
+        mask: { kind: 'partial', first: 2, filler: '*', last: 0 },
+        except: [
+          { kind: 'role', name: 'r' },
+          { kind: 'user', name: 'u v' },
+        ],
+      },
+    },
+  ],
+  [
+    'CREATE POLICY p ON PROPERTY a MASK WITH (left(a, 2))',
+    {
+      kind: 'create_policy',
+      replace: false,
+      name: 'p',
+      rule: { kind: 'mask', property: 'a', concept: null, mask: { kind: 'with', expression: 'left(a, 2)' }, except: [] },
+    },
+  ],
+  ['DROP POLICY p', { kind: 'drop_policy', name: 'p' }],
 
   ...['SELECT 1', '(SELECT 1)', 'with a as (select 1) select * from a', 'VALUES (1)', 'TABLE svc.c', '/* x */ SELECT 1'].map(
     (text): [string, Record<string, unknown>] => [text, { kind: 'select' }],

@@ -1,0 +1,55 @@
+/** CREATE and DROP ROLE, and who is in a role. */
+import { can, canGrant } from '../../auth/grants.ts';
+import { type Found, findRole } from '../../catalog/changes.ts';
+import * as rights from '../../catalog/rights.ts';
+import { badRequest, forbidden } from '../../errors.ts';
+import type { CreateRole, DropRole, GrantRole, Name, RevokeRole } from '../../language/statements.ts';
+import { fold } from '../../ontology/names.ts';
+import { lacks, quoted } from '../lookup.ts';
+import { type Changing, checkName, type Done, done, exists } from './context.ts';
+
+export async function createRole(ctx: Changing, { name, source }: CreateRole): Promise<Done> {
+  ctx.mayCreate('role', source.offset);
+  checkName(name, 'role');
+  const key = fold(name.text);
+  const known = ctx.roles.get(key) ?? (await findRole(ctx.db, name.text));
+  if (known !== undefined && !ctx.dropped.has(known.id)) throw exists('role', name);
+  const role = { id: crypto.randomUUID(), name: name.text };
+  ctx.roles.set(key, role);
+  return done([...rights.createRole(role.id, role.name), ...ctx.own(['role', role.name])], { role: role.name });
+}
+
+export async function dropRole(ctx: Changing, { name, source }: DropRole): Promise<Done> {
+  const role = await ctx.role(name);
+  if (!can(ctx.principal, 'edit', ['role', role.name])) throw lacks('EDIT', `role.${role.name}`, source.offset);
+  if (fold(role.name) === 'admin') throw builtIn('the role `admin` is built in and cannot be dropped', name);
+  ctx.unnamed('role', role, name);
+  ctx.dropped.add(role.id);
+  return done(rights.dropRole(role.id, role.name), { role: role.name, dropped: true });
+}
+
+export async function grantRole(ctx: Changing, statement: GrantRole): Promise<Done> {
+  const role = await roleToGive(ctx, statement.role, statement.source.offset);
+  const user = await ctx.user(statement.user);
+  return done(rights.addMember(role.id, user.id), { role: role.name, user: user.name });
+}
+
+export async function revokeRole(ctx: Changing, statement: RevokeRole): Promise<Done> {
+  const role = await roleToGive(ctx, statement.role, statement.source.offset);
+  const user = await ctx.user(statement.user);
+  if (!ctx.made(role, user) && !(await rights.isMember(ctx.db, role.id, user.id))) {
+    throw badRequest('unknown_grant', `the user ${quoted(user.name)} is not in the role ${quoted(role.name)}`, { offset: statement.user.offset });
+  }
+  if (fold(role.name) === 'admin') await ctx.leavesAdmin(user, statement.user);
+  return done(rights.removeMember(role.id, user.id), { role: role.name, user: user.name, revoked: true });
+}
+
+/** A role that the caller may put users into: admins all, others those whose EDIT they have with grant option. @throws SvcError 400, 403 */
+async function roleToGive(ctx: Changing, name: Name, offset: number): Promise<Found> {
+  const role = await ctx.role(name);
+  const allowed = fold(role.name) === 'admin' ? ctx.principal.isAdmin : canGrant(ctx.principal, 'edit', ['role', role.name], false);
+  if (allowed) return role;
+  throw forbidden('forbidden', `This needs EDIT ON role.${role.name} with grant option`, { offset, hint: 'Ask an administrator for the right' });
+}
+
+const builtIn = (message: string, { offset }: Name) => badRequest('built_in', message, { offset });
