@@ -16,7 +16,7 @@ import { ConceptRelation, type Schema } from './relation.ts';
 import { FixedRelation, JoinRelation, type OutColumn, type Relation } from './relations.ts';
 import { Resolver } from './resolve.ts';
 import { Scope } from './scope.ts';
-import { sortByTable } from './sort.ts';
+import { firstOfEach, sortByTable } from './sort.ts';
 import { systemTableItem } from './system.ts';
 import { and, boolean, clone, join, type Node, rewrite, type SelectStmt, string, subselect, walk } from './tree.ts';
 import { asDefiner, parsedView, viewItem } from './views.ts';
@@ -236,6 +236,8 @@ class From {
     narrow(this.#resolver.work, stmt.whereClause, this.#relations);
     sortByTable(stmt, this.#relations);
     const template = stmt.fromClause ?? [];
+    const single = template.length === 1 && slotOf(template[0] as Node) !== undefined;
+    if (single) firstOfEach(stmt, this.#relations);
     const block: Block = {
       work: this.#resolver.work,
       stmt,
@@ -243,7 +245,7 @@ class From {
       relations: this.#relations,
       fromNodes: this.#fromNodes,
       cube: this.#cubes.length > 0,
-      single: template.length === 1 && slotOf(template[0] as Node) !== undefined,
+      single,
       from: (nodes) => this.#emit(cloneResolved(template), nodes),
     };
     if (!finishAggregates(block)) stmt.fromClause = this.#emit(template, nodesIn(stmt, this.#relations));

@@ -8,9 +8,9 @@ import type { MappingDef, PropertyDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
 import type { MaskRule } from './access.ts';
 import { maskedValue } from './masks.ts';
-import type { RowFilter } from './narrow.ts';
+import { isFew, type RowFilter } from './narrow.ts';
 import { type Hop, isToMany } from './path.ts';
-import { conceptSource, rawType, type Wanted } from './sources.ts';
+import { conceptSource, isMixedInteger, rawType, type Wanted } from './sources.ts';
 import {
   and,
   boolean,
@@ -117,8 +117,10 @@ export function prepareJoins(root: PathNode, nodes: ReadonlySet<PathNode>): Map<
 }
 
 /** The rows of a node's concept with the columns that were asked of it. */
-export const nodeSource = (node: PathNode): SelectStmt =>
-  conceptSource(node.work, node.concept, new Map([...node.columns.values()].map((c) => [c.name, c.wanted])), node.concept, node.filter);
+export function nodeSource(node: PathNode, joined?: RowFilter['joined']): SelectStmt {
+  const filter = joined ? { comparisons: [], ...node.filter, joined } : node.filter;
+  return conceptSource(node.work, node.concept, new Map([...node.columns.values()].map((c) => [c.name, c.wanted])), node.concept, filter);
+}
 
 /** A joined relation and the condition under which it belongs to its parent's row. */
 export interface Joined {
@@ -139,10 +141,24 @@ function prepareJoin(node: PathNode): Maker {
 
 function joinKey(node: PathNode, parent: PathNode, relationship: Relationship): Maker {
   const pairs = relationship.source.map((def, i) => [joinColumn(parent, def).name, joinColumn(node, relationship.references[i] as PropertyDef).name] as const);
-  return (parentColumn) => ({
-    item: subselect(nodeSource(node), node.alias),
-    condition: and(pairs.map(([near, far]) => equals(column(node.alias, far), parentColumn(near)))) as Node,
-  });
+  const sought = isSought(node, parent) ? relationship.references.flatMap((def, i) => (isMixedInteger(node.concept, def) ? [{ def, pair: i }] : [])) : [];
+  return (parentColumn) => {
+    const joined = sought.map(({ def, pair }) => ({ def, value: parentColumn((pairs[pair] as readonly [string, string])[0]) }));
+    return {
+      item: joined.length > 0 ? subselect(nodeSource(node, joined), node.alias, { lateral: true }) : subselect(nodeSource(node), node.alias),
+      condition: and(pairs.map(([near, far]) => equals(column(node.alias, far), parentColumn(near)))) as Node,
+    };
+  };
+}
+
+/**
+ * Whether a node's rows are sought for each row that its path comes from, mapping by mapping: where few of those are asked for. A column that is cast
+ * keeps its index out of a join, and of many rows a join is better off without one.
+ */
+function isSought(node: PathNode, parent: PathNode): boolean {
+  let root = parent;
+  for (; root.parent; root = root.parent) if (root.toMany) return false;
+  return node.work.policies === undefined && isFew(root);
 }
 
 function joinLink(node: PathNode, parent: PathNode, relationship: Relationship): Maker {

@@ -3,6 +3,7 @@
  * union flatten; where the table has another type, the cast keeps the index out. A comparison with constants is then asked of
  * the table's own column too. The caller's condition stays: what is added may only narrow.
  */
+import type { SortBy } from '@pgsql/types';
 import type { PropertyDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
 import { conjuncts } from './aggregate/conditions.ts';
@@ -11,22 +12,35 @@ import type { PathNode } from './joins.ts';
 import { referenceOf } from './references.ts';
 import type { ConceptRelation } from './relation.ts';
 import type { Branch } from './sources.ts';
-import { clone, type Node } from './tree.ts';
+import { and, cast, clone, equals, integer, type Node, operator, or, text } from './tree.ts';
 import type { Work } from './work.ts';
 
 /** What the rows of a node must meet for a row of the block to meet WHERE. */
 export interface RowFilter {
   readonly ids?: KeyFilter;
   readonly comparisons: readonly Comparison[];
+  /** Values of the row that a path comes from, which a row's own whole numbers must equal. */
+  readonly joined?: readonly { readonly def: PropertyDef; readonly value: Node }[];
+  /** The first rows alone are wanted. */
+  readonly first?: FirstRows;
 }
 
-/** A condition on one property; `on` makes it of the property's column as the table has it. */
+/** ORDER BY properties and LIMIT: of each mapping, no more rows can be among the first of all. */
+export interface FirstRows {
+  readonly sorts: readonly { readonly def: PropertyDef; readonly like: SortBy }[];
+  readonly count: Node;
+}
+
+/** A condition on one property: `=` and its like, or BETWEEN or IN, the property on the left. */
 interface Comparison {
   readonly def: PropertyDef;
+  readonly operator: string;
   readonly constants: readonly Node[];
-  readonly equality: boolean;
+  /** The condition of the property's column as the table has it. */
   readonly on: (column: Node) => Node;
 }
+
+const isEquality = (c: Comparison): boolean => c.operator === '=' || c.operator === 'IN';
 
 /** Tells each node of the block's relations what WHERE asks of its columns. */
 export function narrow(work: Work, where: Node | undefined, relations: readonly ConceptRelation[]): void {
@@ -53,7 +67,17 @@ export function narrow(work: Work, where: Node | undefined, relations: readonly 
   }
 }
 
-const COMPARES = new Set(['=', '<', '>', '<=', '>=']);
+/** Whether a block asks for rows of a relation by their key: a handful, however many there are. */
+export function isFew(root: PathNode): boolean {
+  const { filter, concept } = root;
+  if (!filter) return false;
+  if (filter.ids) return true;
+  const asked = new Set(filter.comparisons.filter(isEquality).map((c) => c.def));
+  return concept.key?.properties.every((p) => asked.has(p)) ?? false;
+}
+
+/** The comparisons, as they are with their sides exchanged. */
+const COMPARES: Readonly<Record<string, string>> = { '=': '=', '<': '>', '>': '<', '<=': '>=', '>=': '<=' };
 
 function comparisonOf(condition: Node, relations: readonly ConceptRelation[]): { node: PathNode; comparison: Comparison } | undefined {
   if (!('A_Expr' in condition)) return undefined;
@@ -62,17 +86,18 @@ function comparisonOf(condition: Node, relations: readonly ConceptRelation[]): {
   const op = name?.length === 1 && name[0] && 'String' in name[0] ? (name[0].String.sval ?? '') : '';
   if (!lexpr || !rexpr) return undefined;
   const left = propertyAt(lexpr, relations);
-  const made = (at: NonNullable<typeof left>, constants: readonly Node[] | undefined, equality: boolean, on: Comparison['on']) =>
-    constants?.every(isConstant) ? { node: at.node, comparison: { def: at.def, constants, equality, on } } : undefined;
-  if (kind === 'AEXPR_OP' && COMPARES.has(op)) {
+  const made = (at: NonNullable<typeof left>, constants: readonly Node[] | undefined, operator: string, on: Comparison['on']) =>
+    constants?.every(isConstant) ? { node: at.node, comparison: { def: at.def, constants, operator, on } } : undefined;
+  const exchanged = COMPARES[op];
+  if (kind === 'AEXPR_OP' && exchanged) {
     const right = left ? undefined : propertyAt(rexpr, relations);
-    if (left) return made(left, [rexpr], op === '=', (c) => ({ A_Expr: { ...expr, lexpr: c, rexpr: clone(rexpr) } }));
-    if (right) return made(right, [lexpr], op === '=', (c) => ({ A_Expr: { ...expr, lexpr: clone(lexpr), rexpr: c } }));
+    if (left) return made(left, [rexpr], op, (c) => ({ A_Expr: { ...expr, lexpr: c, rexpr: clone(rexpr) } }));
+    if (right) return made(right, [lexpr], exchanged, (c) => ({ A_Expr: { ...expr, lexpr: clone(lexpr), rexpr: c } }));
     return undefined;
   }
   if (!left || !('List' in rexpr)) return undefined;
   if (kind === 'AEXPR_BETWEEN' || (kind === 'AEXPR_IN' && op === '=')) {
-    return made(left, rexpr.List.items, kind === 'AEXPR_IN', (c) => ({ A_Expr: { ...expr, lexpr: c, rexpr: clone(rexpr) } }));
+    return made(left, rexpr.List.items, kind === 'AEXPR_IN' ? 'IN' : 'BETWEEN', (c) => ({ A_Expr: { ...expr, lexpr: c, rexpr: clone(rexpr) } }));
   }
   return undefined;
 }
@@ -86,7 +111,7 @@ function propertyAt(expr: Node, relations: readonly ConceptRelation[]): { node: 
 }
 
 /** A constant, or a parameter, also behind a cast. */
-function isConstant(node: Node): boolean {
+export function isConstant(node: Node): boolean {
   if ('TypeCast' in node) return node.TypeCast.arg !== undefined && isConstant(node.TypeCast.arg);
   return 'A_Const' in node || 'ParamRef' in node;
 }
@@ -102,7 +127,14 @@ export function branchCondition(branch: Branch, filter: RowFilter): Node[] | fal
   }
   for (const c of filter.comparisons) {
     const given = branch.isMasked(c.def) ? undefined : branch.given(c.def);
-    if (given?.type && helps(c, given.type)) conditions.push(c.on(branch.rows.column(given.name)));
+    if (!given?.type) continue;
+    const column = (): Node => branch.rows.column(given.name);
+    if (helps(c, given.type)) conditions.push(c.on(column()));
+    else if (given.type === 'timestamp' && parseType(c.def.type).sql === 'date' && c.constants.every(isDate)) conditions.push(onDays(c, column));
+  }
+  for (const { def, value } of filter.joined ?? []) {
+    const given = branch.given(def);
+    if (given?.type && INTEGERS[given.type]) conditions.push(equals(branch.rows.column(given.name), clone(value)));
   }
   return conditions;
 }
@@ -115,7 +147,7 @@ function helps(c: Comparison, type: string): boolean {
   const integer = INTEGERS[type];
   if (integer) return integer !== declared && ['smallint', 'integer', 'bigint'].includes(declared) && c.constants.every(isInteger);
   // Blanks at the end do not count among char(n): more rows than the text has, never fewer.
-  return type === 'bpchar' && declared === 'text' && c.equality && c.constants.every((k) => 'A_Const' in k && k.A_Const.sval !== undefined);
+  return type === 'bpchar' && declared === 'text' && isEquality(c) && c.constants.every((k) => 'A_Const' in k && k.A_Const.sval !== undefined);
 }
 
 function isInteger(constant: Node): boolean {
@@ -125,4 +157,37 @@ function isInteger(constant: Node): boolean {
   }
   if ('A_Expr' in constant) return false;
   return 'A_Const' in constant && (constant.A_Const.ival !== undefined || /^\d+$/.test(constant.A_Const.fval?.fval ?? ''));
+}
+
+/** Whether a constant is surely read as a date: a time of day behind it would count in a comparison with one. */
+function isDate(constant: Node): boolean {
+  if (!('TypeCast' in constant)) return 'A_Const' in constant && constant.A_Const.sval !== undefined;
+  const names = constant.TypeCast.typeName?.names ?? [];
+  const last = names.at(-1);
+  return last !== undefined && 'String' in last && last.String.sval === 'date' && !constant.TypeCast.typeName?.arrayBounds?.length;
+}
+
+/** The last date that has a next one; what comes after it (infinity, too) is its own. */
+const LAST_DATE = '5874897-12-30';
+const isPlainDate = (node: Node): boolean =>
+  'TypeCast' in node
+    ? node.TypeCast.arg !== undefined && isPlainDate(node.TypeCast.arg)
+    : 'A_Const' in node && /^\d{4}-\d\d-\d\d$/.test(node.A_Const.sval?.sval ?? '');
+
+/** A comparison of days as one of the moments that make them: a day ends before, or (which keeps infinity) at, the next one's midnight. */
+function onDays({ operator: op, constants }: Comparison, moment: () => Node): Node {
+  const day = (constant: Node): Node => cast(clone(constant), 'date');
+  const next = (constant: Node): Node => {
+    const following = operator('+', day(constant), integer('1'));
+    if (isPlainDate(constant)) return following;
+    return {
+      CaseExpr: { args: [{ CaseWhen: { expr: operator('>', day(constant), cast(text(LAST_DATE), 'date')), result: day(constant) } }], defresult: following },
+    };
+  };
+  const within = (from: Node, to: Node): Node => and([operator('>=', moment(), day(from)), operator('<=', moment(), next(to))]) as Node;
+  const [first, last = first] = constants as [Node, Node?];
+  if (op === 'IN') return or(constants.map((c) => within(c, c)));
+  if (op === '=' || op === 'BETWEEN') return within(first, last);
+  if (op === '<' || op === '>=') return operator(op, moment(), day(first));
+  return op === '<=' ? operator('<=', moment(), next(first)) : operator('>=', moment(), day(first));
 }
