@@ -137,7 +137,7 @@ export const VERSION_HEADER = z.uuid().meta({ description: 'A version that the c
 
 /** Filters of concepts and views: the first group, and what stands beside the groups. */
 export const FILTERS = {
-  _subj_: text('What is filtered: a column, a relationship path such as `works_for[company].name`, a relationship or a multi-value property'),
+  _subj_: text('What is filtered: a column, a relationship path such as `relationship[concept].property`, a relationship or a multi-value property'),
   _op_: z.enum(FILTER_OPERATORS).meta({ description: 'The operator, in any case' }),
   _comp_: text('The value; for `in` and `not_in` a comma list (`\\,` is a comma in a value); none for `is_null` and `not_null`'),
   _conj_: z.enum(['AND', 'OR']).meta({ description: 'How this group is joined to the next one; AND where it is missing' }),
