@@ -100,7 +100,8 @@ async function logout(c: AppContext): Promise<Response> {
 async function userToken(c: AppContext): Promise<Response> {
   const { runtime } = c.env;
   checkTokenRequest(c);
-  const session: Session | Response = await requireLogin(c, c.req.path);
+  const { pathname, search } = new URL(c.req.url);
+  const session: Session | Response = await requireLogin(c, `${pathname}${search}`);
   if (session instanceof Response) return session;
   const user = { id: session.userId, name: session.userName };
   const token = await giveToken(runtime, user, 'get_svc_user_token', runtime.config.apiTokenTtlDays, c.get('requestId'));
