@@ -1,0 +1,91 @@
+/** Holds answers against an OpenAPI document: their operation, status, headers, content-type and body. */
+import { z } from 'zod';
+
+// biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is walked
+export type Document = any;
+
+/** What is looked at of an answer. */
+export interface Told {
+  readonly status: number;
+  header(name: string): string | null;
+  readonly text: string;
+}
+
+const resolved = (doc: Document, value: Document): Document =>
+  value?.$ref === undefined
+    ? value
+    : value.$ref
+        .slice(2)
+        .split('/')
+        .reduce((at: Document, key: string) => at?.[key], doc);
+
+const validators = new WeakMap<object, z.ZodType>();
+
+/** The schema of a document's body as a validator: references inside, and no member that is not described. */
+function validator(doc: Document, schema: Document): z.ZodType {
+  let made = validators.get(schema);
+  if (made === undefined) {
+    const walk = (value: Document): Document => {
+      if (Array.isArray(value)) return value.map(walk);
+      if (typeof value !== 'object' || value === null) return value;
+      const copy = Object.fromEntries(Object.entries(value).map(([k, v]) => [k, walk(v)])) as Document;
+      if (typeof copy.$ref === 'string') copy.$ref = copy.$ref.replace('#/components/schemas/', '#/$defs/');
+      // the validator's integers end at 2^53
+      if (copy.format === 'int64') return { type: ['number', 'null'] };
+      if (copy.type === 'object' && copy.properties !== undefined && !('openapi' in copy.properties)) copy.additionalProperties ??= false;
+      return copy;
+    };
+    made = z.fromJSONSchema({ ...walk(schema), $defs: walk(doc.components.schemas) });
+    validators.set(schema, made);
+  }
+  return made;
+}
+
+/** The path of the document that an address belongs to; undefined where it describes none. */
+export function pathOf(doc: Document, path: string): string | undefined {
+  const plain = new URL(path, 'http://h').pathname.replace(/\/$/, '');
+  return Object.keys(doc.paths).find((template) => {
+    const pattern = template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]*?');
+    return new RegExp(`^${pattern}$`).test(plain);
+  });
+}
+
+/** Errors that any request may be answered with, whatever its address and method: they are no operation's own. */
+const OUTSIDE: Readonly<Record<number, readonly string[]>> = {
+  404: ['unknown_path'],
+  405: ['method_not_allowed'],
+  414: ['url_too_long'],
+  421: ['misdirected_request'],
+};
+
+/** What is wrong with an answer; the empty text: it is as the document says. */
+export function breach(doc: Document, method: string, path: string, told: Told): string {
+  const { status, text } = told;
+  if (!/^[A-Za-z0-9._-]{1,128}$/.test(told.header('x-request-id') ?? '')) return 'x-request-id is missing';
+  const type = (told.header('content-type') ?? '').replace(/;.*/, '');
+  const operation = doc.paths[pathOf(doc, path) ?? '']?.[method.toLowerCase()];
+  if (operation === undefined) return method === 'HEAD' ? '' : outside(doc, told, type);
+  const described = resolved(doc, operation.responses[status]);
+  if (described === undefined) return outside(doc, told, type) === '' ? '' : `${operation.operationId}: its status ${status} is not described`;
+  for (const name of ['etag', 'www-authenticate', 'retry-after'])
+    if (described.headers?.[name] !== undefined && !(name === 'retry-after' && status === 503) && !told.header(name)) return `${name} is missing`;
+  if (described.content === undefined) return text === '' ? '' : 'there is a body';
+  if (!Object.hasOwn(described.content, type)) return `its content-type ${type} is not described`;
+  if (type !== 'application/json') return '';
+  const result = validator(doc, described.content[type].schema).safeParse(JSON.parse(text));
+  if (!result.success) return z.prettifyError(result.error);
+  return status >= 400 && text !== NO_RESPONSE && JSON.parse(text).request_id !== told.header('x-request-id') ? 'another request_id' : '';
+}
+
+/** Decisions 2: the one error that has another shape. */
+const NO_RESPONSE = '{"error":"Response not found"}';
+
+/** What is wrong with an answer to something that is no operation. */
+function outside(doc: Document, told: Told, type: string): string {
+  if (type !== 'application/json') return `status ${told.status} of the content-type ${type}, on no operation`;
+  const result = validator(doc, doc.components.schemas.Failure).safeParse(JSON.parse(told.text));
+  if (!result.success) return z.prettifyError(result.error);
+  const { code } = result.data as { code: string };
+  if (!OUTSIDE[told.status]?.includes(code)) return `status ${told.status} ${code}, on no operation`;
+  return told.status === 405 && !told.header('allow') ? 'allow is missing' : '';
+}
