@@ -3,7 +3,7 @@ import { SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { quoteDouble } from '../language/quote.ts';
 import type { Graph } from '../ontology/graph.ts';
-import { isRaw } from '../ontology/model.ts';
+import { isRaw, type ViewDef } from '../ontology/model.ts';
 import { expandMeasure } from './aggregate/measures.ts';
 import { resolveCondition } from './logic.ts';
 import { ConceptRelation } from './relation.ts';
@@ -18,11 +18,15 @@ export interface Piece {
   readonly offset: number;
 }
 
-/** Plans every view, in the names that their writer sees, logic concept, calculated property and mapping among `pieces`; throws the first error, at its place in the script. */
+/**
+ * Plans every view, logic concept, calculated property and mapping among `pieces`; throws the first error, at its place in the script.
+ * `options.graph`: the model as their writer sees it, where that is not all of `graph`.
+ */
 export function checkModel(graph: Graph, parser: SqlParser, pieces: readonly Piece[], options: Partial<PlanContext> = {}): void {
   const context: PlanContext = { graph, whole: graph, parser, product: 'svc', activeDatasource: 'main', ...options };
   for (const piece of pieces) {
-    const work = new Work({ ...context, definer: () => context.graph });
+    const own = (view: ViewDef): Graph => (view.name === piece.name ? context.graph : graph);
+    const work = new Work({ ...context, definer: own });
     try {
       checkPiece(work, graph, piece);
     } catch (e) {

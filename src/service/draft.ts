@@ -11,6 +11,7 @@ import { badRequest, forbidden, SvcError } from '../errors.ts';
 import { createSqlReader } from '../language/expressions.ts';
 import type { AlterOntology, ModelStatement, RollbackOntology } from '../language/statements.ts';
 import { type ApplyContext, applyStatement, finish, Places } from '../ontology/apply.ts';
+import { compile } from '../ontology/compile.ts';
 import type { Graph } from '../ontology/graph.ts';
 import { EMPTY_MODEL, type Model } from '../ontology/model.ts';
 import { fold, sameName } from '../ontology/names.ts';
@@ -19,9 +20,12 @@ import { checkModel, type Piece } from '../planner/check.ts';
 import type { PlanContext } from '../planner/work.ts';
 import { checkFunctions } from './allowed-functions.ts';
 import { described } from './describe.ts';
+import { changedPart, isSeen, requireEdit } from './edit-rights.ts';
 import { datasourceInStatement, lacks, loadGraph, quoted } from './lookup.ts';
 import { checkPolicies, namedBy } from './policies.ts';
 import type { Runtime } from './runtime.ts';
+import { SeenDraft } from './seen-draft.ts';
+import { seesAll, toldTo } from './sight.ts';
 
 /** What a settled draft is about to write. */
 export interface Written {
@@ -48,6 +52,7 @@ export class Draft {
   /** Where the last modelling statement begins. */
   #at = 0;
   #calls: Call[] = [];
+  #seen: SeenDraft | undefined;
   /** The SQL that the script's objects hold, by kind and name. */
   readonly #pieces = new Map<string, Piece>();
   /** Modelling statements applied so far. */
@@ -111,16 +116,18 @@ export class Draft {
 
   /**
    * Applies a modelling statement in memory.
-   * @throws SvcError 403 without EDIT on the ontology; 400 as the statement deserves
+   * @throws SvcError 403 without EDIT on what it changes; 400 as the statement deserves
    */
   async apply(statement: ModelStatement): Promise<void> {
-    this.requireEdit(statement.source.offset);
+    const seen = this.#seenDraft();
+    if (!this.#made) requireEdit(this.#caller.principal, statement, seen?.model ?? this.#model, this.name);
     this.#at = statement.source.offset;
-    this.#unnamed(statement);
+    // what is not seen is unknown, whatever policies name it
+    if (seen === undefined || isSeen(statement, seen.model)) this.#unnamed(statement);
     if (statement.kind === 'rollback') await this.#rollback(statement);
     else if (statement.kind === 'alter_ontology' && statement.key.text === 'allowed_functions') await this.#allowFunctions(statement);
     else {
-      this.#model = applyStatement(this.#model, statement, this.#context);
+      this.#change(statement, seen);
       if (statement.kind === 'create_view') this.#define(statement.name.text);
       this.#mayRead(statement);
       this.#note(statement);
@@ -131,9 +138,25 @@ export class Draft {
     this.statements++;
   }
 
-  /** @throws SvcError 403 without EDIT on the ontology */
-  requireEdit(offset?: number): void {
-    if (!this.#made && !can(this.#caller.principal, 'edit', ['ontology', this.name])) throw lacks('EDIT', `ontology.${this.name}`, offset);
+  /** The script as it looks to who does not see all of the ontology; undefined: the caller does. */
+  #seenDraft(): SeenDraft | undefined {
+    if (this.#made || seesAll(this.#caller.principal, this.name)) return undefined;
+    this.#seen ??= new SeenDraft(toldTo(this.#caller.principal, compile(this.#base, this.name), this.#runtime.parser), this.#context);
+    return this.#seen;
+  }
+
+  /** Applies a statement to what is seen, then to the whole. */
+  #change(statement: Exclude<ModelStatement, RollbackOntology>, seen: SeenDraft | undefined): void {
+    if (seen === undefined) {
+      this.#model = applyStatement(this.#model, statement, this.#context);
+      return;
+    }
+    const part = changedPart(statement, seen.model);
+    const replaces = statement.kind === 'create_concept' && part !== undefined && seen.isPartly(part.name);
+    seen.apply(statement);
+    // who writes a concept anew would unknowingly take away what is hidden of it
+    if (replaces) throw lacks('EDIT', `ALL ontology.${this.name}`, statement.source.offset);
+    this.#model = seen.shielded(() => applyStatement(this.#model, statement, this.#context));
   }
 
   /** A DROP is judged in its turn: what a policy is about stays. @throws SvcError 400 `in_use` */
@@ -195,16 +218,19 @@ export class Draft {
   async graph(): Promise<Graph> {
     if (this.#graph !== undefined) return this.#graph;
     // ends first: a fault in the script itself is told before any datasource is asked
-    const checked = finish(this.#base, this.#model, this.#context);
+    const seen = this.#seen?.finish();
+    const shielded = <T>(make: () => T): T => (this.#seen === undefined ? make() : this.#seen.shielded(make));
+    const checked = shielded(() => finish(this.#base, this.#model, this.#context));
     const { parser, config } = this.#runtime;
     const context = this.planContext();
     const { allowedFunctions } = context;
-    checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions });
+    const names = this.#seen && { graph: seen?.graph ?? toldTo(this.#caller.principal, checked.graph, parser) };
+    shielded(() => checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions, ...names }));
     if (this.#changed) checkPolicies(context, checked.graph, this.row.policies, this.#at);
     this.#model = await described(this.#runtime, this.#caller, checked.graph, this.#context.places, allowedFunctions, this.row.active ?? 'main');
     const { model, graph, warnings } = this.#model === checked.model ? checked : finish(this.#base, this.#model, this.#context);
     this.#model = model;
-    this.#warnings = warnings;
+    this.#warnings = seen?.warnings ?? warnings;
     this.#graph = graph;
     return graph;
   }
@@ -290,9 +316,16 @@ export class Draft {
 
   /** Mappings and views of the model that belong to a datasource. */
   users(datasource: string): readonly string[] {
+    const model = this.#seenDraft()?.model;
+    const sees = (list: 'mappings' | 'views', name: string): boolean =>
+      model === undefined || model[list].some((o: { readonly name: string }) => o.name === name);
     return [
-      ...this.#model.mappings.filter((m) => sameName(m.datasource, datasource)).map((m) => `mapping ${quoted(m.name)}`),
-      ...this.#model.views.filter((v) => v.datasource !== null && sameName(v.datasource, datasource)).map((v) => `view ${quoted(v.name)}`),
+      ...this.#model.mappings
+        .filter((m) => sameName(m.datasource, datasource))
+        .map((m) => (sees('mappings', m.name) ? `mapping ${quoted(m.name)}` : 'a mapping')),
+      ...this.#model.views
+        .filter((v) => v.datasource !== null && sameName(v.datasource, datasource))
+        .map((v) => (sees('views', v.name) ? `view ${quoted(v.name)}` : 'a view')),
     ];
   }
 }

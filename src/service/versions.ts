@@ -3,10 +3,11 @@ import { can } from '../auth/grants.ts';
 import { listVersions } from '../catalog/versions.ts';
 import type { Session } from './changes.ts';
 import type { Draft } from './draft.ts';
+import { seesAll } from './sight.ts';
 
-/** All versions, the newest first: statement null without EDIT. @throws SvcError 503 */
+/** All versions, the newest first: statement null without EDIT, and for who does not see all that they name. @throws SvcError 503 */
 export async function versionRows({ request, caller }: Session, { row }: Draft): Promise<readonly unknown[]> {
-  const tells = can(caller.principal, 'edit', ['ontology', row.name]);
+  const tells = can(caller.principal, 'edit', ['ontology', row.name]) && seesAll(caller.principal, row.name);
   const versions = await listVersions(request.runtime.db, row.id);
   return versions.map((v) => ({ ...v, statement: tells ? v.statement : null }));
 }

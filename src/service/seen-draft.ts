@@ -1,0 +1,94 @@
+/**
+ * A script of somebody who does not see all of the ontology that it changes: it is applied to what is seen as well, first, so that its
+ * faults are told as if the hidden parts had never been made. What then still collides with them is told without their names.
+ */
+import { badRequest, SvcError } from '../errors.ts';
+import type { ModelStatement, RollbackOntology } from '../language/statements.ts';
+import { type ApplyContext, applyStatement, finish, Places } from '../ontology/apply.ts';
+import type { Graph } from '../ontology/graph.ts';
+import type { Model } from '../ontology/model.ts';
+import { fold } from '../ontology/names.ts';
+import type { Warning } from '../ontology/validate.ts';
+
+const LISTS = ['concepts', 'properties', 'measures', 'mappings', 'views'] as const;
+
+export class SeenDraft {
+  readonly #base: Model;
+  #model: Model;
+  readonly #context: ApplyContext;
+  /** Folded names of the whole model that are in none of its lists as the caller sees it. */
+  readonly #hidden: ReadonlySet<string>;
+  /** Concepts of which some parts are hidden, folded. */
+  readonly #partly: ReadonlySet<string>;
+
+  constructor(seen: Graph, context: ApplyContext) {
+    this.#base = seen.model;
+    this.#model = seen.model;
+    this.#context = { ...context, places: new Places() };
+    const names = (model: Model): string[] => [
+      ...LISTS.flatMap((list) => model[list].map((o) => fold(o.name))),
+      ...model.concepts.flatMap((c) => c.relationships.flatMap((r) => [r.name, ...(r.inverse === null ? [] : [r.inverse])].map(fold))),
+    ];
+    const known = new Set(names(seen.model));
+    this.#hidden = new Set(names(seen.whole.model).filter((name) => !known.has(name)));
+    const declared = new Map(seen.whole.model.concepts.map((c) => [c.name, JSON.stringify(c)]));
+    this.#partly = new Set(seen.model.concepts.filter((c) => declared.get(c.name) !== JSON.stringify(c)).map((c) => fold(c.name)));
+  }
+
+  /** The model as the caller sees it by now. */
+  get model(): Model {
+    return this.#model;
+  }
+
+  /** Whether a concept has parts that the caller does not see: who writes it anew would take them away unknowingly. */
+  isPartly(concept: string): boolean {
+    return this.#partly.has(fold(concept));
+  }
+
+  /** @throws SvcError 400 as `applyStatement` */
+  apply(statement: Exclude<ModelStatement, RollbackOntology>): void {
+    this.#model = applyStatement(this.#model, statement, this.#context);
+  }
+
+  /**
+   * The graph of what is seen, checked, and its warnings; undefined: what is seen does not stand alone (it reads what is hidden), so
+   * that it says nothing of the script. @throws SvcError 400 as `finish`
+   */
+  finish(): { readonly graph: Graph; readonly warnings: readonly Warning[] } | undefined {
+    try {
+      return finish(this.#base, this.#model, this.#context);
+    } catch (error) {
+      if (this.#standsAlone()) throw error;
+      return undefined;
+    }
+  }
+
+  #standsAlone(): boolean {
+    try {
+      finish(this.#base, this.#base, { ...this.#context, places: new Places() });
+      return true;
+    } catch (error) {
+      if (error instanceof SvcError) return false;
+      throw error;
+    }
+  }
+
+  /** Runs what may fail on the whole; its error without what is hidden. */
+  shielded<T>(make: () => T): T {
+    try {
+      return make();
+    } catch (error) {
+      throw this.#told(error);
+    }
+  }
+
+  #told(error: unknown): unknown {
+    if (!(error instanceof SvcError) || error.status !== 400) return error;
+    const words = [...`${error.message} ${error.hint ?? ''}`.matchAll(/`([^`]+)`/g)].map((m) => fold(m[1] ?? ''));
+    if (!words.some((word) => this.#hidden.has(word))) return error;
+    return badRequest(error.code, 'the statement collides with a part of the ontology that you may not see', {
+      offset: error.offset,
+      hint: 'Ask who may see all of the ontology',
+    });
+  }
+}
