@@ -2,9 +2,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
+import { parseModel } from '../../src/ontology/compact.ts';
 import { compile } from '../../src/ontology/compile.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
-import type { Model } from '../../src/ontology/model.ts';
 import { planSelect } from '../../src/planner/index.ts';
 import { LARGE_QUERIES, largeModel } from '../lib/large-model.ts';
 import { interleaved, median, ms, ratio, timed, us } from '../lib/measure.ts';
@@ -18,7 +18,7 @@ const mib = (bytes: number): string => `${(Math.max(0, bytes) / MIB).toFixed(2)}
 export async function run(): Promise<void> {
   const parser = await loadNodeParser();
   const texts = { small: JSON.stringify(largeModel(20, PROPERTIES)), large: JSON.stringify(largeModel(2000, PROPERTIES)) };
-  const graphOf = (text: string): Graph => compile(JSON.parse(text) as Model, 'scale');
+  const graphOf = (text: string): Graph => compile(parseModel(text), 'scale');
   const plan = (graph: Graph, text: string) => planSelect(planContext(graph, parser), { text, offset: 0 });
   const graphs = { small: graphOf(texts.small), large: graphOf(texts.large) };
 
@@ -36,7 +36,7 @@ export async function run(): Promise<void> {
   table('(scale) planning a query that has not been seen', ['query', '20 concepts', '2,000 concepts', 'ratio'], rows);
 
   const first = (text: string) => (): Promise<number> => timed(() => plan(graphOf(text), LARGE_QUERIES.path));
-  const load = (text: string) => (): Promise<number> => timed(() => JSON.parse(text));
+  const load = (text: string) => (): Promise<number> => timed(() => parseModel(text));
   const took = await interleaved(
     { loadSmall: load(texts.small), loadLarge: load(texts.large), firstSmall: first(texts.small), firstLarge: first(texts.large) },
     10,
@@ -69,7 +69,7 @@ function heapOf(text: string, plan: (graph: Graph, text: string) => unknown): { 
     return process.memoryUsage().heapUsed;
   };
   const before = used();
-  const model = JSON.parse(text) as Model;
+  const model = parseModel(text);
   const parsed = used() - before;
   const graph = compile(model, 'scale');
   plan(graph, LARGE_QUERIES.path);

@@ -1,6 +1,7 @@
 /** Bodies of ontology versions: immutable, kept by uuid without age, in memory and in KV. */
 import { cacheOf } from '../cache.ts';
 import { SvcError } from '../errors.ts';
+import { parseModel } from '../ontology/compact.ts';
 import { MODEL_FORMAT, type Model } from '../ontology/model.ts';
 import { type CatalogDb, sql } from './db.ts';
 import type { KeyValues } from './kv.ts';
@@ -40,14 +41,14 @@ export async function readModel({ db, kv, waitUntil }: ModelSource, ontologyId: 
   if (Number(row.format) > MODEL_FORMAT) throw new SvcError(503, 'newer_model', 'This ontology was written by a newer release of the service');
   const text = String(row.content);
   if (kv !== undefined && key !== undefined) waitUntil?.(kv.put(key, text, KV_SECONDS));
-  const read = JSON.parse(text) as Model;
+  const read = parseModel(text);
   keepModel(ontologyId, version, read, text.length);
   return read;
 }
 
 function parsed(text: string): Model | undefined {
   try {
-    return JSON.parse(text) as Model;
+    return parseModel(text);
   } catch {
     return undefined;
   }
