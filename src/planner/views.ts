@@ -50,6 +50,7 @@ export function viewItem(work: Work, view: ViewDef): { query: Node; columns: rea
   work.readsHidden ||= work.seen.view(view.name) === undefined;
   const parsed = parsedView(work, view);
   if (view.datasource !== null) {
+    asDefiner(work, view, () => undefined);
     work.datasources.add(view.datasource);
     const stmt = qualifyTables(work.bindCaller(clone(parsed.stmt)), (_, message) => badRequest('forbidden_table', message));
     return { query: fragment(printSelect(stmt)), columns: view.columns.map((c) => ({ name: c.name, key: c.name })) };

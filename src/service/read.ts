@@ -11,6 +11,7 @@ import { fold } from '../ontology/names.ts';
 import { type OutputOptions, type Plan, type PlanContext, placeOf, planSelect, rebind } from '../planner/index.ts';
 import type { Session } from './changes.ts';
 import { attachedDatasource, datasourceOf, secretOf } from './datasource.ts';
+import { Definers } from './definers.ts';
 import { describeRelation } from './describe-relation.ts';
 import { EXPLAIN, explainRows } from './explain.ts';
 import { noGraph } from './lookup.ts';
@@ -50,9 +51,10 @@ export type Prepared = Planned | { readonly kind: 'rows'; readonly rows: LateRow
  */
 export async function prepareRead(session: Session, statement: ReadStatement, whole: Graph | undefined, last: boolean): Promise<Prepared> {
   const known = whole && seenBy(session.caller.principal, whole, session.request.runtime.parser);
+  const definers = new Definers(session.request.runtime, session.caller);
   switch (statement.kind) {
     case 'select':
-      return plan(session, statement.source, known, last ? outputOf(session.script) : {});
+      return definers.whileNeeded(() => plan(session, statement.source, known, last ? outputOf(session.script) : {}, definers));
     case 'show':
       return { kind: 'rows', rows: await prepareShow(session, statement, known) };
     case 'describe': {
@@ -60,7 +62,7 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
       return { kind: 'rows', rows: async () => rows };
     }
     case 'explain': {
-      const planned = plan(session, statement.query, known, {});
+      const planned = await definers.whileNeeded(() => plan(session, statement.query, known, {}, definers));
       const rows = (): Promise<readonly unknown[]> =>
         explainRows(session, planned).catch((error: unknown) => {
           throw placed(error, planned.plan, planned.source, EXPLAIN.length);
@@ -78,7 +80,7 @@ const outputOf = ({ limit, offset, nested }: Script): OutputOptions => ({
 });
 
 /** Plans a SELECT. @throws as `prepareRead` */
-function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions): Planned {
+function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, definers: Definers): Planned {
   const { runtime } = session.request;
   const { principal } = session.caller;
   const graph = known ?? noGraph();
@@ -99,6 +101,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     },
     caller: factsOf(principal),
     access: row && accessOf(session.caller, row),
+    definer: (view) => definers.sees(view, graph.whole),
     ...(row?.allowedFunctions == null ? {} : { allowedFunctions: new Set(row.allowedFunctions.split(',').map(fold)) }),
   };
   const key = planKey(session, source.text, context, output);
@@ -107,8 +110,9 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   const exactly = key === undefined || bound === undefined ? key : `${key}\u0000${JSON.stringify(bound)}`;
   // nor is one that has looked at who asks for another caller
   const own = (place: string): string => `${place}\u0000${factsKey(factsOf(principal))}`;
-  const kept =
-    key === undefined || exactly === undefined ? undefined : (plans.get(key) ?? plans.get(exactly) ?? plans.get(own(key)) ?? plans.get(own(exactly)));
+  // nor is one that has looked at the rights of a view's definer for others than these
+  const ruled = (place: string): string => `${place}\u0000${session.caller.snapshot.permissions}`;
+  const kept = key === undefined || exactly === undefined ? undefined : findPlan([key, exactly].flatMap((k) => [k, own(k), ruled(k), ruled(own(k))]));
   const planned = (made: Plan): Planned => ({
     kind: 'query',
     context,
@@ -124,18 +128,28 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   if (output.limit !== undefined && read.size > 0) made = planSelect(context, source);
   // the rows of a system table are the caller's own, and stand in its parameters
   const place = made.readsBound ? exactly : key;
-  if (place !== undefined && read.size === 0)
+  if (place !== undefined && read.size === 0) {
+    const owned = made.readsCaller ? own(place) : place;
     plans.set(
-      made.readsCaller ? own(place) : place,
+      definers.used ? ruled(owned) : owned,
       made,
       2 * (made.sql.length + made.params.reduce((n, p) => n + (p?.length ?? 0), 0)) + 500 + 200 * made.columns.length,
     );
+  }
   if (![...read].some(isLate)) return planned(made);
   const late = async (): Promise<Plan> => planSelect({ ...context, systemTable: systemTables(await withLate(session, system, read)) }, source);
   return { ...planned(made), late };
 }
 
 const plans = cacheOf<Plan>('plan');
+
+function findPlan(places: readonly string[]): Plan | undefined {
+  for (const place of new Set(places)) {
+    const found = plans.get(place);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 /** A longer statement is planned each time (platform, Memory and CPU). */
 const KEPT_CHARACTERS = 8 * 1024;
 

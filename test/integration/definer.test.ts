@@ -1,0 +1,76 @@
+/** Views read by the rights of who last made them, whoever asks. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestService, type TestService } from './service.ts';
+
+let service: TestService;
+const tokens: Record<string, string> = {};
+
+async function user(name: string, ...grants: string[]): Promise<void> {
+  await service.rows(`CREATE USER ${name}`);
+  for (const g of grants) await service.rows(`GRANT ${g} TO USER ${name}`);
+  const [row] = await service.rows(`CREATE TOKEN FOR ${name}`);
+  tokens[name] = row.token;
+}
+const read = (view: string, name = 'reader') => service.query(`SELECT count(*) AS n FROM vsvc.${view}`, 'shop', tokens[name]);
+const outcome = async (view: string, name?: string) => {
+  const { status, json } = await read(view, name);
+  return status === 200 ? json.data[0].n : `${status} ${json.code} ${json.data}`;
+};
+const lost = (view: string) => `403 view_unreadable the view \`${view}\` cannot be read: who defined it may not read all that it names`;
+
+beforeAll(async () => {
+  service = await startTestService([
+    'CREATE SCHEMA shop',
+    'CREATE TABLE shop.t_item (id bigint PRIMARY KEY, name text)',
+    "INSERT INTO shop.t_item VALUES (1, 'a'), (2, 'b'), (3, 'c')",
+  ]);
+  await service.rows(
+    'CREATE ONTOLOGY shop; CREATE CONCEPT item (id bigint, name string, PRIMARY KEY (id)); CREATE MAPPING items INTO (item) AS SELECT id, name FROM shop.t_item',
+    'shop',
+  );
+  await user('maker', 'EDIT ON ALL ontology.shop', 'QUERY ON datasource.main');
+  await service.rows(
+    'CREATE ONTOLOGY VIEW v AS SELECT name FROM svc.item; CREATE ONTOLOGY VIEW above AS SELECT name FROM vsvc.v; CREATE ONTOLOGY VIEW raw USING main AS SELECT name FROM shop.t_item',
+    'shop',
+    tokens.maker,
+  );
+  await user('reader', 'QUERY ON ontology.shop.view.v', 'QUERY ON ontology.shop.view.raw', 'QUERY ON ontology.shop.view.above');
+});
+afterAll(() => service?.close());
+
+describe('a view', () => {
+  it('is read by who has the right to it alone, while its definer has the rights to what it names', async () => {
+    expect([await outcome('v'), await outcome('above')]).toEqual([3, 3]);
+    // kept plans are no way around: the same statements again
+    await service.rows('REVOKE EDIT ON ALL ontology.shop FROM USER maker');
+    expect([await outcome('v'), await outcome('above')]).toEqual([lost('v'), lost('above')]);
+    expect((await service.query('EXPLAIN SELECT name FROM vsvc.v', 'shop', tokens.reader)).json.code).toBe('view_unreadable');
+    await service.rows('GRANT QUERY ON ontology.shop.concept.item TO USER maker; GRANT QUERY ON ontology.shop.view.v TO USER maker');
+    expect([await outcome('v'), await outcome('above')]).toEqual([3, 3]);
+    // seeing is not reading
+    await service.rows('REVOKE QUERY ON ontology.shop.concept.item FROM USER maker; GRANT ACCESS ON ontology.shop.concept.item TO USER maker');
+    expect(await outcome('v')).toBe(lost('v'));
+    await service.rows('GRANT EDIT ON ALL ontology.shop TO USER maker');
+  });
+
+  it('on raw tables needs its definer to have QUERY on the datasource', async () => {
+    expect(await outcome('raw')).toBe(3);
+    await service.rows('REVOKE QUERY ON datasource.main FROM USER maker');
+    expect(await outcome('raw')).toBe(lost('raw'));
+    await service.rows('GRANT QUERY ON datasource.main TO USER maker');
+    expect(await outcome('raw')).toBe(3);
+  });
+
+  it('has the definer that it had where an old version comes back, and another one where it is replaced', async () => {
+    const [{ id }] = await service.rows('SHOW VERSION', 'shop');
+    await service.rows('CREATE OR REPLACE ONTOLOGY VIEW v AS SELECT name FROM svc.item', 'shop');
+    await service.rows('REVOKE EDIT ON ALL ontology.shop FROM USER maker; REVOKE ACCESS ON ontology.shop.concept.item FROM USER maker');
+    expect(await outcome('v')).toBe(3);
+    await service.rows("ALTER VIEW v UPDATE TAG a = 'b'", 'shop');
+    expect(await outcome('v')).toBe(3);
+    await service.rows(`ROLLBACK ONTOLOGY shop TO VERSION '${id}'`);
+    expect(await outcome('v')).toBe(lost('v'));
+    // administrators too read it by its definer's rights
+    expect(await service.fault('SELECT name FROM vsvc.v', 'shop')).toBe('403 view_unreadable');
+  });
+});
