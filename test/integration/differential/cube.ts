@@ -1,6 +1,6 @@
 /**
  * A query on a cube (decisions 5) as the query on the cube's concept that it means: dimensions stand for their expressions,
- * measures for their calls in the query's own grouping, after WHERE on dimensions.
+ * measures for their calls in the query's own grouping, after WHERE on dimensions; its FROM stands in the place of the cube.
  */
 import type { Expr, Item, Select } from './expr.ts';
 import { op, walk } from './expr.ts';
@@ -10,7 +10,7 @@ const memo = new WeakMap<Select, Select>();
 
 /** The select itself where it does not read a cube. */
 export function lowered(s: Select, world: World): Select {
-  if (s.from[0]?.src.k !== 'cube') return s;
+  if (!s.from.some((f) => f.src.k === 'cube')) return s;
   let out = memo.get(s);
   if (!out) {
     out = lower(s, world);
@@ -35,14 +35,14 @@ export function isMeasure(e: Expr): boolean {
 }
 
 function lower(s: Select, world: World): Select {
-  const src = s.from[0]!.src;
-  const cube = world.views!.find((v) => src.k === 'cube' && v.name === src.name)!;
+  const at = s.from.find((f) => f.src.k === 'cube')!;
+  const cube = world.views!.find((v) => at.src.k === 'cube' && v.name === at.src.name)!;
   const body = cube.q.body as Select;
   const definition = (name: string): Expr => (body.items.find((i) => i.k === 'expr' && i.as === name) as Item & { k: 'expr' }).e;
   const sub = (e: Expr): Expr => {
     switch (e.k) {
       case 'col':
-        return e.leaf.k === 'out' ? definition(e.leaf.name) : e;
+        return e.leaf.k === 'out' && e.rel === at.alias ? definition(e.leaf.name) : e;
       case 'cm': {
         const call = definition(e.name);
         if (call.k !== 'agg' && call.k !== 'mea') throw new Error(`no measure ${e.name}`);
@@ -64,9 +64,10 @@ function lower(s: Select, world: World): Select {
     const e = definition(name);
     return isMeasure(e)
       ? { k: 'cm', fn: null, rel: '', name, filter: null, kind: e.kind }
-      : { k: 'col', rel: '', path: [], leaf: { k: 'out', name }, kind: e.kind };
+      : { k: 'col', rel: at.alias, path: [], leaf: { k: 'out', name }, kind: e.kind };
   }
-  const base = { ...s, from: body.from, where: both(body.where, s.where && sub(s.where)), having: s.having && sub(s.having) };
+  const from = s.from.map((f) => ({ ...(f === at ? { ...body.from[0]!, join: f.join } : f), on: f.on && sub(f.on) }));
+  const base = { ...s, from, where: both(body.where, s.where && sub(s.where)), having: s.having && sub(s.having) };
   const order = s.order.map((o) => ({ ...o, by: typeof o.by === 'number' ? o.by : sub(o.by) }));
   const calls = s.group !== null || items.some((i) => i.k === 'expr' && marked(i.e));
   if (calls) return { ...base, order, group: s.group?.map(sub) ?? null, items: items.map((i) => (i.k === 'expr' ? { ...i, e: sub(i.e) } : i)) };
@@ -86,7 +87,7 @@ function marked(e: Expr): boolean {
   walk(
     e,
     (x) => {
-      if (x.k === 'agg' || (x.k === 'cm' && x.fn !== null)) any = true;
+      if (x.k === 'agg' || x.k === 'mea' || (x.k === 'cm' && x.fn !== null)) any = true;
     },
     false,
   );

@@ -37,8 +37,8 @@ interface Frame {
   readonly row: Joined;
   readonly parent: Frame | null;
   readonly ctes: ReadonlyMap<string, Result>;
-  /** In a grouped block: the group's joined rows and its GROUP BY values. */
-  readonly group?: { readonly rows: readonly Joined[]; readonly keys: readonly Scalar[] };
+  /** In a grouped block: the group's joined rows, its GROUP BY values, and which of them its grouping set has. */
+  readonly group?: { readonly rows: readonly Joined[]; readonly keys: readonly Scalar[]; readonly set: readonly number[] };
   readonly windows?: ReadonlyMap<Win, Scalar>;
 }
 
@@ -236,12 +236,12 @@ export class Evaluator {
     const sets = block.sel.sets?.sets ?? [exprs.map((_, i) => i)];
     const nothing: Joined = { rels: block.sel.from.map(() => null), matches: [], root: -1 };
     return sets.flatMap((list) => {
-      const groups = new Map<string, { keys: Scalar[]; rows: Joined[] }>();
-      if (!list.length) groups.set('', { keys: exprs.map(() => null), rows: [] });
+      const groups = new Map<string, { keys: Scalar[]; rows: Joined[]; set: readonly number[] }>();
+      if (!list.length) groups.set('', { keys: exprs.map(() => null), rows: [], set: list });
       for (const r of rows) {
         const keys = exprs.map((e, i) => (list.includes(i) ? this.expr(e, frame(r)) : null));
         const id = list.length ? JSON.stringify(keys) : '';
-        const g = groups.get(id) ?? { keys, rows: [] };
+        const g = groups.get(id) ?? { keys, rows: [], set: list };
         g.rows.push(r);
         groups.set(id, g);
       }
@@ -354,12 +354,17 @@ export class Evaluator {
           return e.v;
         case 'mref':
           return this.definition(e.name, things, through);
-        case 'agg':
+        case 'agg': {
+          const { arg, filter } = e;
+          const met = filter ? things.filter((t) => of(filter, t) === true) : things;
+          // An aggregate around another measure only marks it.
+          if (arg?.k === 'mref') return this.definition(arg.name, met, through);
           return aggregate(
             e.fn,
-            e.arg ? things.filter((t) => !e.filter || of(e.filter, t) === true).map((t) => of(e.arg!, t)) : things.map(() => 1),
+            met.map((t) => (arg ? of(arg, t) : 1)),
             e.distinct,
           );
+        }
         case 'op':
           return apply(
             e.op,
@@ -402,6 +407,8 @@ export class Evaluator {
         return this.expr(frame.block.itemOf(e.name), frame);
       case 'grp':
         return frame.group!.keys[e.i] as Scalar;
+      case 'grouping':
+        return e.of.reduce((bits, i) => bits * 2 + (frame.group!.set.includes(i) ? 0 : 1), 0);
       case 'agg':
         return this.call(e, frame);
       case 'mea':

@@ -107,6 +107,8 @@ export type Expr =
   | { readonly k: 'alias'; readonly name: string; readonly kind: Kind }
   /** The i-th GROUP BY expression, in the select list, HAVING or ORDER BY. */
   | { readonly k: 'grp'; readonly i: number; readonly kind: Kind }
+  /** GROUPING of some GROUP BY expressions. */
+  | { readonly k: 'grouping'; readonly of: readonly number[]; readonly kind: 'int' }
   | Agg
   | Mea
   | CubeMeasure

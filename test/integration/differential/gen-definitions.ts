@@ -56,27 +56,29 @@ export abstract class DefinitionGen extends WorldBase {
           : e;
       return agg(fn, arg, fn === 'avg' ? 'num' : p.kind, null, fn === 'sum' && r.chance(8));
     };
-    let expr = call();
+    const test = (): Expr => {
+      const p = r.pick(from);
+      if (p.kind === 'bool') return column(p);
+      if (r.chance(20)) return op('notnull', 'bool', column(p));
+      return op(r.pick(['=', '<>', '>', '<='] as const), 'bool', column(p), lit(genValue(r, p.kind, 0), p.kind));
+    };
+    const narrowed = (e: Expr): Expr => (e.k === 'agg' && r.chance(15) ? { ...e, filter: test() } : e);
+    let expr = narrowed(call());
     const mine = [c.name, ...this.ancestors(c.name)].flatMap((a) => this.concept(a).measures ?? []).map((n) => this.measures.find((m) => m.name === n)!);
     const others = mine.filter((m) => m.kind === 'int' || m.kind === 'num');
     const other = (): Expr => {
       const m = r.pick(others);
-      return { k: 'mref', name: m.name, kind: m.kind };
+      const name: Expr = { k: 'mref', name: m.name, kind: m.kind };
+      return r.chance(35) ? agg(r.pick(['sum', 'max', 'avg'] as const), name, m.kind, r.chance(40) ? test() : null) : name;
     };
-    if (others.length && r.chance(45)) {
-      const [a, b] = [other(), r.chance(50) ? other() : call()];
-      expr = b.kind === 'int' || b.kind === 'num' ? op(r.pick(['+', '-', '*'] as const), 'num', a, op('coalesce', b.kind, b, lit(0, 'int'))) : a;
+    if (others.length && r.chance(60)) {
+      const [a, b] = [other(), r.chance(50) ? other() : narrowed(call())];
+      const zero = lit(0, 'int');
+      if (b.kind !== 'int' && b.kind !== 'num') expr = a;
+      else if (r.chance(25)) expr = op('case', 'num', op(r.pick(['>', '<>'] as const), 'bool', a, zero), b, zero);
+      else expr = op(r.pick(['+', '-', '*'] as const), 'num', a, op('coalesce', b.kind, b, zero));
     }
-    let filter: Expr | null = null;
-    if (r.chance(35)) {
-      const p = r.pick(from);
-      filter =
-        p.kind === 'bool'
-          ? column(p)
-          : r.chance(20)
-            ? op('notnull', 'bool', column(p))
-            : op(r.pick(['=', '<>', '>', '<='] as const), 'bool', column(p), lit(genValue(r, p.kind, 0), p.kind));
-    }
+    const filter = r.chance(35) ? test() : null;
     const name = `${r.pick(['m', 'total', 'Mean'])}${this.names++}`;
     const type = expr.kind === 'int' ? 'bigint' : expr.kind === 'num' ? 'double' : r.pick(TYPES[expr.kind]);
     this.measures.push({ name, type, kind: expr.kind, expr, filter });

@@ -59,6 +59,8 @@ export class Printer {
         return this.name(e.name);
       case 'grp':
         return this.expr(this.groups[e.i]!);
+      case 'grouping':
+        return `GROUPING(${e.of.map((i) => this.expr(this.groups[i]!)).join(', ')})`;
       case 'op':
         return this.op(e.op, e.args);
       case 'mea': {

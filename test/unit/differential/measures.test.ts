@@ -49,9 +49,10 @@ const WORLD: World = {
     measure('orders', agg('count', null, 'int')),
     measure('spread', op('-', 'num', mref('cost'), op('coalesce', 'num', mref('sent'), lit(0, 'int')))),
     measure('trust', agg('sum', own('credit', 'num'), 'num')),
+    measure('wrapped', op('+', 'num', agg('max', mref('cost'), 'num', sent), agg('count', null, 'int', sent))),
   ],
   concepts: STORE.concepts.map((c) =>
-    c.name === 'order' ? { ...c, measures: ['cost', 'sent', 'orders', 'spread'] } : c.name === 'customer' ? { ...c, measures: ['trust'] } : c,
+    c.name === 'order' ? { ...c, measures: ['cost', 'sent', 'orders', 'spread', 'wrapped'] } : c.name === 'customer' ? { ...c, measures: ['trust'] } : c,
   ),
   views: [
     { name: 'sales', cube: true, q: sales, kinds: [['state', 'text'], ['sku', 'text'], ['cost', 'num'], ['n', 'int']] },
@@ -60,6 +61,7 @@ const WORLD: World = {
 }; // biome-ignore format: the columns on one line
 
 const cube = [source({ k: 'cube', name: 'sales' })];
+const beside = col('y', [], { k: 'prop', name: 'status' }, 'text');
 const view = [source({ k: 'view', name: 'seen' })];
 const ordered = (fn: Agg['fn'], arg: Expr, kind: Kind, by: Expr): Agg => ({ ...agg(fn, arg, kind), order: [{ e: by, desc: true }] });
 const HELD_BY = '(SELECT DISTINCT i.sku, o.no, o.freight, o.status FROM t.item i JOIN t.inc l ON l.sku = i.sku JOIN t.ord o ON o.no = l.no)';
@@ -104,6 +106,30 @@ const CASES: [string, Query, string][] = [
     'a cube after WHERE on a dimension over a to-many path, its rows counted once',
     select(cube, { a: cm('cost', 'sum'), n: agg('count', null, 'int') }, { where: op('notnull', 'bool', out('sku', 'text')) }),
     'SELECT sum(freight) AS a, count(*) AS n FROM t.ord o WHERE EXISTS (SELECT 1 FROM t.inc l JOIN t.item i ON i.sku = l.sku WHERE l.no = o.no)',
+  ],
+  [
+    'an aggregate around a measure in a definition marks it, its FILTER narrows it',
+    select('order', { a: m('wrapped') }),
+    "SELECT sum(freight) + count(*) AS a FROM t.ord WHERE status = 'sent'",
+  ],
+  [
+    'GROUPING says which expressions a set leaves out',
+    select(
+      'order',
+      { s: grp(0, 'text'), g: { k: 'grouping', of: [0, 1], kind: 'int' }, h: { k: 'grouping', of: [1], kind: 'int' }, n: agg('count', null, 'int') },
+      { group: [status, p('client', 'int')], sets: { rollup: true, sets: [[0, 1], [0], []] } },
+    ),
+    'SELECT status AS s, GROUPING(status, cust) AS g, GROUPING(cust) AS h, count(*) AS n FROM t.ord GROUP BY ROLLUP (status, cust)',
+  ],
+  [
+    'a cube joined with a concept: things once, rows as they are joined',
+    select([...cube, { ...source({ k: 'concept', schema: 'svc', concept: 'order' }, 'y'), join: 'inner', on: op('=', 'bool', out('state', 'text'), beside) }], {
+      s: grp(0, 'text'),
+      a: cm('cost', 'sum'),
+      b: cm('n', 'sum'),
+    }, { group: [beside] }),
+    `SELECT y.status AS s, (SELECT sum(freight) FROM t.ord o WHERE o.status = y.status) AS a, count(*) AS b
+     FROM t.ord x JOIN t.ord y ON y.status = x.status GROUP BY y.status`,
   ],
   ['a measure of a cube alone is one row', select(cube, { a: cm('cost') }), 'SELECT sum(freight) AS a FROM t.ord'],
   [
