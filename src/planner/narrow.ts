@@ -9,6 +9,7 @@ import { parseType } from '../ontology/types.ts';
 import { conjuncts } from './aggregate/conditions.ts';
 import { idsOf, type KeyFilter, keyCondition } from './entity-id.ts';
 import type { PathNode } from './joins.ts';
+import { castsAlways } from './leak.ts';
 import { referenceOf } from './references.ts';
 import type { ConceptRelation } from './relation.ts';
 import type { Branch } from './sources.ts';
@@ -129,7 +130,9 @@ export function branchCondition(branch: Branch, filter: RowFilter): Node[] | fal
     const given = branch.isMasked(c.def) ? undefined : branch.given(c.def);
     if (!given?.type) continue;
     const column = (): Node => branch.rows.column(given.name);
-    if (helps(c, given.type)) conditions.push(c.on(column()));
+    // below a fence PostgreSQL puts nothing by itself; a comparison with constants cannot fail on a value
+    if (branch.isFenced && castsAlways(given.type, parseType(c.def.type).sql)) conditions.push(c.on(branch.property(c.def, true)));
+    else if (helps(c, given.type)) conditions.push(c.on(column()));
     else if (given.type === 'timestamp' && parseType(c.def.type).sql === 'date' && c.constants.every(isDate)) conditions.push(onDays(c, column));
   }
   for (const { def, value } of filter.joined ?? []) {

@@ -139,6 +139,11 @@ export class Branch {
     return select({ targetList: [...names].map(([name, own]) => target(column(rows, own), name)), fromClause: [subselect(inner, rows)] });
   }
 
+  /** Whether conditions from outside do not reach its rows: its policies come first. */
+  get isFenced(): boolean {
+    return this.work.fenced && this.rules.length > 0;
+  }
+
   /** Whether its key's columns can be compared before the policies are asked: nothing masked, nothing that could fail. */
   isPlainKey(key: readonly PropertyDef[]): boolean {
     if (!this.work.policies) return true;
