@@ -26,7 +26,13 @@ export default defineConfig({
           cloudflareTest(({ inject }) => ({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
-              bindings: { CATALOG_URL: inject<string>('catalogUrl'), DATASOURCE_MAIN: inject<string>('datasource'), ADMIN_TOKEN: inject<string>('adminToken') },
+              bindings: {
+                CATALOG_URL: inject<string>('catalogUrl'),
+                DATASOURCE_MAIN: inject<string>('datasource'),
+                ADMIN_TOKEN: inject<string>('adminToken'),
+                API_AUTH_SALT: inject<string>('apiAuthSalt'),
+                SESSION_SECRET: inject<string>('sessionSecret'),
+              },
             },
           })),
         ],

@@ -11,6 +11,8 @@ declare module 'vitest' {
     datasource: string;
     adminToken: string;
     strangersToken: string;
+    apiAuthSalt: string;
+    sessionSecret: string;
   }
 }
 
@@ -24,5 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('datasource', database.secret(READER));
   project.provide('adminToken', createToken());
   project.provide('strangersToken', createToken());
+  project.provide('apiAuthSalt', createToken());
+  project.provide('sessionSecret', createToken());
   return () => database.close();
 }
