@@ -13,19 +13,25 @@ import { createApp } from '../../src/http/app.ts';
 const PAGE = new URL('../../docs/language.md', import.meta.url);
 type Row = Record<string, unknown>;
 
-/** A fenced block, what was answered to it on the page, and the SQL by hand that must answer the same. */
+/** A fenced block, the SQL by hand that must answer the same, and how many of the rows the page shows. */
 interface Example {
   readonly kind: string;
   readonly sql: string;
-  readonly answer: string;
   readonly byHand: string | undefined;
+  readonly first: number | undefined;
 }
 
-/** ```` ```sql ```` and what follows it: a table or a block of text, then a comment with SQL by hand. */
-const EXAMPLE = /^```(sql(?: tables)?)\n([\s\S]*?)\n```\n(?:\n((?:\|.*\n)+|```text\n[\s\S]*?\n```\n))?(?:\n(<!-- by hand: ([\s\S]*?) -->\n))?/gm;
+/** ```` ```sql ```` and what follows it: a table or a block of text, then a comment with SQL by hand, or one that says how many rows are shown. */
+const EXAMPLE =
+  /^```(sql(?: tables)?)\n([\s\S]*?)\n```\n(?:\n((?:\|.*\n)+|```text\n[\s\S]*?\n```\n))?(?:\n(<!-- (?:by hand: ([\s\S]*?)|the first (\d+)) -->\n))?/gm;
 
 const text = await readFile(PAGE, 'utf8');
-const examples: Example[] = [...text.matchAll(EXAMPLE)].map(([, kind = '', sql = '', answer = '', , byHand]) => ({ kind, sql, answer, byHand }));
+const examples: Example[] = [...text.matchAll(EXAMPLE)].map(([, kind = '', sql = '', , , byHand, first]) => ({
+  kind,
+  sql,
+  byHand,
+  first: first === undefined ? undefined : Number(first),
+}));
 
 let db: LocalPostgres;
 let answers: { readonly rows?: readonly Row[]; readonly shown: string }[];
@@ -49,7 +55,7 @@ beforeAll(async () => {
     return parse(await response.text()) as { status: string; data: unknown; code?: string; position?: Digits; hint?: string };
   };
   answers = [];
-  for (const { kind, sql } of examples) {
+  for (const { kind, sql, first } of examples) {
     if (kind === 'sql tables') {
       for (const statement of sql.split(/;$/m)) if (statement.trim() !== '') await db.exec(statement);
       answers.push({ shown: '' });
@@ -59,14 +65,14 @@ beforeAll(async () => {
     if (status !== 'success') {
       const where = position === undefined ? '' : ` at ${position}`;
       answers.push({ shown: `\`\`\`text\n${code}${where}: ${String(data)}${hint === undefined ? '' : `\nhint: ${hint}`}\n\`\`\`\n` });
-    } else if (reads(sql)) answers.push({ rows: data as Row[], shown: table(data as Row[]) });
+    } else if (reads(sql)) answers.push({ rows: data as Row[], shown: answerOf((data as Row[]).slice(0, first)) });
     else answers.push({ shown: warnings(data as Row[]) });
   }
 });
 afterAll(() => db.close());
 
-/** Whether the last statement of a script is a SELECT. */
-const reads = (sql: string): boolean => /^(SELECT|WITH)\b/i.test(sql.split(/;\s*$/m).at(-1)?.trim() ?? '');
+/** Whether the last statement of a script answers rows. */
+const reads = (sql: string): boolean => /^(SELECT|WITH|SHOW|DESC|DESCRIBE|EXPLAIN)\b/i.test(sql.split(/;\s*$/m).at(-1)?.trim() ?? '');
 
 function warnings([made]: readonly Row[]): string {
   const list = (made?.warnings ?? []) as readonly { code: string; message: string }[];
@@ -86,10 +92,25 @@ class Digits {
 const parse = (json: string): unknown =>
   JSON.parse(json, (_key, value, ...[context]: [{ source?: string }?]) => (typeof value === 'number' ? new Digits(context?.source ?? '?') : value));
 
-/** Rows as a table of the page. */
-function table(rows: readonly Row[]): string {
-  const columns = Object.keys(rows[0] ?? {});
-  const cell = (value: unknown) => (value === null ? 'NULL' : String(value).replaceAll('|', '\\|'));
+/** What the answer is another time: ids by their first standing, times, and what a plan costs. */
+function lasting(value: unknown): string {
+  return String(value)
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => {
+      if (!ids.includes(id)) ids.push(id);
+      return `00000000-0000-4000-8000-${String(ids.indexOf(id) + 1).padStart(12, '0')}`;
+    })
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(Z|[+-]\d\d:\d\d)/g, '2026-01-31T12:00:00.000$1')
+    .replaceAll(/\(cost=[\d.]+ rows=\d+ width=\d+\)/g, '(cost=… rows=… width=…)');
+}
+const ids: string[] = [];
+
+/** A script or a plan as a block of text, other rows as a table of the page. */
+function answerOf(rows: readonly Row[]): string {
+  const [row] = rows;
+  const columns = Object.keys(row ?? {});
+  if (row && rows.length === 1 && columns.join() === 'script') return `\`\`\`text\n${lasting(row.script)}\n\`\`\`\n`;
+  if (row && columns.join() === 'PLAN,SQL') return `\`\`\`text\nPLAN\n${lasting(row.PLAN)}\n\nSQL\n${lasting(row.SQL)}\n\`\`\`\n`;
+  const cell = (value: unknown) => (value === null ? 'NULL' : lasting(value).replaceAll('|', '\\|').replaceAll('\n', ' '));
   const lines = [columns, columns.map(() => '---'), ...rows.map((row) => columns.map((c) => cell(row[c])))];
   return rows.length === 0 ? '```text\n(no rows)\n```\n' : lines.map((line) => `| ${line.join(' | ')} |\n`).join('');
 }
@@ -110,9 +131,9 @@ describe('docs/language.md', () => {
 
   it('tells what the service answers', async () => {
     let i = 0;
-    const page = text.replace(EXAMPLE, (_whole, kind: string, sql: string, _answer, byHand: string | undefined) => {
+    const page = text.replace(EXAMPLE, (_whole, kind: string, sql: string, _answer, comment: string | undefined) => {
       const shown = answers[i++]?.shown ?? '';
-      return `\`\`\`${kind}\n${sql}\n\`\`\`\n${shown === '' ? '' : `\n${shown}`}${byHand === undefined ? '' : `\n${byHand}`}`;
+      return `\`\`\`${kind}\n${sql}\n\`\`\`\n${shown === '' ? '' : `\n${shown}`}${comment === undefined ? '' : `\n${comment}`}`;
     });
     await expect(page).toMatchFileSnapshot('../../docs/language.md');
   });
