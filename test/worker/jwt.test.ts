@@ -1,0 +1,113 @@
+/** JWTs inside the Workers runtime: its cryptography takes the same keys and tokens, and what is kept of one request is good for the next. */
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import worker from '../../src/index.ts';
+
+const ALGORITHMS = ['RS256', 'PS384', 'ES256', 'EdDSA'] as const;
+type Pair = Awaited<ReturnType<typeof generateKeyPair>>;
+const pairs = new Map<string, Pair>();
+const JWKS_URL = 'https://id.example/jwks.json';
+
+/** A deployment of its own: bindings of the test's database and these variables. */
+let settings: typeof env;
+/** What the service logs. */
+const lines: string[] = [];
+
+async function send(headers: Record<string, string>, sql = 'SELECT svc_username() AS me', deployment = settings) {
+  const context = createExecutionContext();
+  const request = new Request('http://127.0.0.1:8787/svc/api/query/', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ ontology_name: '', query: sql }),
+  });
+  const response = await worker.fetch(request as Parameters<typeof worker.fetch>[0], deployment, context);
+  const json = (await response.json()) as { data: unknown };
+  await waitOnExecutionContext(context);
+  return { status: response.status, data: json.data };
+}
+
+const token = (alg: string, header: Record<string, unknown> = {}, claims: Record<string, unknown> = {}, pair = pairs.get(alg) as Pair): Promise<string> =>
+  new SignJWT({ email: 'ann', ...claims })
+    .setProtectedHeader({ alg, ...header })
+    .setExpirationTime('5m')
+    .sign(pair.privateKey);
+
+beforeAll(async () => {
+  vi.spyOn(console, 'log').mockImplementation((line: unknown) => void lines.push(String(line)));
+  for (const alg of ALGORITHMS) pairs.set(alg, await generateKeyPair(alg, { extractable: true }));
+  const variables: Record<string, string> = { ENABLE_TOKEN: 'true', JWT_WEB_JWKS_URL: JWKS_URL, JWT_WEB_ALGORITHM: ALGORITHMS.join(','), JWT_BAD_KEY: 'hush' };
+  for (const [alg, { publicKey }] of pairs) {
+    variables[`JWT_${alg.toUpperCase()}_KEY`] = (await exportSPKI(publicKey)).trim().replaceAll('\n', '\\n');
+    variables[`JWT_${alg.toUpperCase()}_ALGORITHM`] = alg;
+    variables[`JWT_JWK_${alg.toUpperCase()}_KEY`] = JSON.stringify(await exportJWK(publicKey));
+    variables[`JWT_JWK_${alg.toUpperCase()}_ALGORITHM`] = alg;
+  }
+  settings = { ...env, ...variables };
+  const made = await send({ 'x-api-key': inject('adminToken') }, 'CREATE USER ann');
+  expect(made.status, JSON.stringify(made)).toBe(200);
+});
+
+describe('JWTs in workerd', () => {
+  it.each(ALGORITHMS)('hold by %s, from PEM and from JWK, time and again', async (alg) => {
+    for (const tenant of [alg, `jwk-${alg}`]) {
+      for (let i = 0; i < 3; i++)
+        expect(await send({ 'x-jwt-token': await token(alg), 'x-jwt-tenant-id': tenant })).toEqual({ status: 200, data: [{ me: 'ann' }] });
+      const stranger = await token(alg, {}, {}, await generateKeyPair(alg));
+      expect(await send({ 'x-jwt-token': stranger, 'x-jwt-tenant-id': tenant })).toEqual({ status: 401, data: 'Invalid token' });
+    }
+  });
+
+  it('hold by keys of an address, fetched once', async () => {
+    const keys = await Promise.all([...pairs].map(async ([alg, { publicKey }]) => ({ ...(await exportJWK(publicKey)), kid: alg, alg, use: 'sig' })));
+    const real = globalThis.fetch;
+    const fetched = vi
+      .spyOn(globalThis, 'fetch')
+      .mockImplementation((input, init) => (String(input) === JWKS_URL ? Promise.resolve(Response.json({ keys })) : real(input, init)));
+    try {
+      const sent = await Promise.all(ALGORITHMS.map(async (alg) => send({ 'x-jwt-token': await token(alg, { kid: alg }), 'x-jwt-tenant-id': 'web' })));
+      expect(sent).toEqual(ALGORITHMS.map(() => ({ status: 200, data: [{ me: 'ann' }] })));
+      expect(await send({ 'x-jwt-token': await token('RS256', { kid: 'other' }), 'x-jwt-tenant-id': 'web' })).toEqual({ status: 401, data: 'Invalid token' });
+      expect(fetched.mock.calls.filter(([input]) => String(input) === JWKS_URL).length).toBe(1);
+    } finally {
+      fetched.mockRestore();
+    }
+  });
+
+  it('are refused with the words of the specification', async () => {
+    const rs256 = { 'x-jwt-tenant-id': 'rs256' };
+    for (const [headers, message] of [
+      [{ ...rs256, 'x-jwt-token': await token('RS256', {}, { email: 'nobody' }) }, 'User not found'],
+      [
+        {
+          ...rs256,
+          'x-jwt-token': await new SignJWT({ email: 'ann' })
+            .setProtectedHeader({ alg: 'RS256' })
+            .setExpirationTime(1)
+            .sign((pairs.get('RS256') as Pair).privateKey),
+        },
+        'Token has expired',
+      ],
+      [{ ...rs256, 'x-jwt-token': await token('RS256', {}, { email: 7 }) }, 'Token validation failed'],
+      [{ ...rs256, 'x-jwt-token': 'x' }, 'Invalid token'],
+      [{ 'x-jwt-tenant-id': 'bad', 'x-jwt-token': await token('RS256') }, 'Invalid key format'],
+      [{ 'x-jwt-token': await token('RS256') }, 'Tenant configuration not found'],
+    ] as const)
+      expect(await send(headers)).toEqual({ status: 401, data: message });
+  });
+
+  it('and the settings that do not hold are named in the log once', () => {
+    const said = lines.filter((line) => line.includes('"event":"setting_'));
+    expect(said.map((line) => JSON.parse(line).variable)).toEqual(['JWT_BAD_KEY', 'JWT_USE_TENANT_USER']);
+    expect(lines.join()).not.toContain('hush');
+  });
+
+  it('an ADMIN_TOKEN that is none opens nothing, and one line says so', async () => {
+    lines.length = 0;
+    const other = { ...env, ADMIN_TOKEN: 'tk_adminadminadminadminadminadmin' };
+    for (let i = 0; i < 2; i++) expect((await send({ 'x-api-key': other.ADMIN_TOKEN }, 'SELECT 1', other)).status).toBe(401);
+    expect(lines.filter((line) => line.includes('ADMIN_TOKEN')).length).toBe(1);
+    expect(lines.join()).not.toContain(other.ADMIN_TOKEN);
+  });
+});
