@@ -1,7 +1,9 @@
 /** The operations that both faces offer; each is a few lines that join the stages (service/ holds them). */
+
 export { resultTooLarge } from './engine/errors.ts';
 export { OPERATORS as FILTER_OPERATORS } from './language/filters.ts';
 export { type AsyncJob, type AsyncPoll, type AsyncStatements, asyncRows, pollAsync, runJob, startAsync } from './service/async.ts';
+export { auditFailure, auditRequest } from './service/audit.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/operations.ts';
 export { MAX_BYTES } from './service/read.ts';
 export { type CacheState, RESULT_BYTES, type ResultWish, resultSeconds } from './service/results.ts';

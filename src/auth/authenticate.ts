@@ -24,6 +24,8 @@ export interface Principal extends Holder {
   readonly tenant: string | null;
   /** Claims of the JWT as texts, for svc_claim(); empty for who came without one. */
   readonly claims: Readonly<Record<string, string>>;
+  /** Who came in this user's place (impersonate.ts); undefined: the user itself. */
+  readonly actor?: { readonly userId: string; readonly name: string } | undefined;
 }
 
 /** A caller and what was read of the catalog when the credential was judged. */
@@ -72,11 +74,12 @@ export async function authenticate(headers: Headers, { adminToken, jwt }: AuthSe
 export const principalOf = (
   user: NonNullable<Snapshot['user']>,
   { roles, grants }: Snapshot,
-  came: Pick<Principal, 'credential'> & Partial<Pick<Principal, 'tenant' | 'claims'>>,
+  came: Pick<Principal, 'credential'> & Partial<Pick<Principal, 'tenant' | 'claims' | 'actor'>>,
 ): Principal => ({
   userId: user.id,
   name: user.name,
-  isAdmin: came.credential === 'admin_token' || roles.some((role) => role.key === 'admin'),
+  // ADMIN_TOKEN makes an administrator of its own user, not of those in whose place it comes
+  isAdmin: (came.credential === 'admin_token' && came.actor === undefined) || roles.some((role) => role.key === 'admin'),
   roles: roles.map((role) => role.name),
   grants,
   tenant: null,

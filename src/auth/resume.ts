@@ -3,9 +3,10 @@ import type { SnapshotOptions } from '../catalog/snapshot.ts';
 import { loadSnapshot } from '../catalog/snapshot.ts';
 import { unauthorized } from '../errors.ts';
 import { type Caller, type Principal, principalOf } from './authenticate.ts';
+import { can } from './grants.ts';
 
 /** What has to be kept of a caller to go on as it. */
-export type Earlier = Pick<Principal, 'userId' | 'credential' | 'tenant' | 'claims'>;
+export type Earlier = Pick<Principal, 'userId' | 'credential' | 'tenant' | 'claims' | 'actor'>;
 
 /**
  * The same user with the rights that the catalog has now.
@@ -15,6 +16,10 @@ export async function resume(earlier: Earlier, options: SnapshotOptions): Promis
   const snapshot = await loadSnapshot({ kind: 'user', id: earlier.userId }, { ...options, fresh: true });
   const { user } = snapshot;
   if (user === null || !user.active) throw unauthorized('invalid_token', 'The user of this statement may no longer use the service');
-  const { credential, tenant, claims } = earlier;
-  return { principal: principalOf(user, snapshot, { credential, tenant, claims }), snapshot, refresh: () => resume(earlier, options) };
+  const { credential, tenant, claims, actor } = earlier;
+  if (actor !== undefined) {
+    const who = await resume({ userId: actor.userId, credential, tenant, claims }, options);
+    if (!can(who.principal, 'auth', ['user', user.name])) throw unauthorized('invalid_token', 'The user of this statement may no longer use the service');
+  }
+  return { principal: principalOf(user, snapshot, { credential, tenant, claims, actor }), snapshot, refresh: () => resume(earlier, options) };
 }

@@ -126,7 +126,7 @@ const GRANT_USER = sql`INSERT INTO kg_catalog.grants (user_id, privilege, resour
 const GRANT_ROLE = sql`INSERT INTO kg_catalog.grants (role_id, privilege, resource, resource_key, is_all, grant_option) VALUES ($1, $2, $3::jsonb, $4::jsonb, $5, $6)
   ON CONFLICT (role_id, privilege, resource_key, is_all) WHERE role_id IS NOT NULL DO UPDATE SET grant_option = kg_catalog.grants.grant_option OR excluded.grant_option`;
 const CHANGED = sql`UPDATE kg_catalog.state SET permissions = permissions + 1`;
-const AUDIT = sql`INSERT INTO kg_catalog.audit (user_name, credential, action, object, ontology, digest, request_id) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+const AUDIT = sql`INSERT INTO kg_catalog.audit (user_name, credential, action, object, ontology, digest, request_id, actor) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
 
 export const createUser = (u: {
   readonly id: string;
@@ -178,7 +178,9 @@ export const audit = (a: {
   readonly ontology: string | null;
   readonly digest: string | null;
   readonly requestId: string;
-}): Call => call(AUDIT, a.user, a.credential, a.action, a.object, a.ontology, a.digest, a.requestId);
+  /** Who came in the user's place. */
+  readonly actor?: string | undefined;
+}): Call => call(AUDIT, a.user, a.credential, a.action, a.object, a.ontology, a.digest, a.requestId, a.actor ?? null);
 
 export interface Found {
   readonly id: string;

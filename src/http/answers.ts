@@ -43,6 +43,7 @@ export function asSvcError(error: unknown): SvcError {
 /** The error body of decisions 2. */
 export function failure(c: AppContext, thrown: unknown): Response {
   const error = asSvcError(thrown);
+  c.set('code', error.code);
   c.set('cause', error.cause ?? (error.status >= 500 ? error : undefined));
   const sql = c.get('sql');
   const body = {

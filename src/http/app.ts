@@ -2,7 +2,8 @@
 import { zValidator } from '@hono/zod-validator';
 import { type Handler, Hono } from 'hono';
 import { authenticate } from '../auth/authenticate.ts';
-import { badRequest, forbidden, notFound, SvcError } from '../errors.ts';
+import { impersonate } from '../auth/impersonate.ts';
+import { badRequest, notFound, SvcError } from '../errors.ts';
 import type { Wish } from '../nesting/stage.ts';
 import {
   type Answer,
@@ -19,6 +20,7 @@ import {
 } from '../service.ts';
 import { addressOf, admit } from './admit.ts';
 import { asSvcError, failure, json, raw, success } from './answers.ts';
+import { audit } from './audit.ts';
 import { drain, readText, requireJson, requireSqlText } from './body.ts';
 import { conditional } from './conditional.ts';
 import type { AppContext, AppEnv } from './context.ts';
@@ -46,6 +48,7 @@ export function createApp(product: string, version: string): Hono<AppEnv> {
     await next();
     await drain(c.req.raw);
     logRequest(c, begun);
+    audit(c, begun);
   });
   app.use(cors());
   app.use(async (c, next) => {
@@ -197,8 +200,8 @@ async function identify(c: AppContext): Promise<void> {
   });
   c.set('caller', caller);
   await admit(c, `user:${caller.principal.userId}`);
-  // nobody holds the right to it yet; answering by the caller's own rights would be another answer than was asked for
-  if (c.req.header('x-api-impersonate-user') !== undefined) throw forbidden('forbidden', 'This needs AUTH on that user');
+  const other = headers.get('x-api-impersonate-user');
+  if (other !== null) c.set('caller', await impersonate(caller, other, runtime));
 }
 
 /** What the operations need to know of a request. `wish`: how its rows are to look, where it asks for rows that may be kept. */
@@ -215,6 +218,7 @@ function request(c: AppContext, wish?: Wish) {
       c.set('ontology', ontology);
       c.set('version', version);
     },
+    noted: () => c.set('noted', true),
     results: wish && resultWish(c, wish),
   };
 }
@@ -242,10 +246,11 @@ const asked = (c: AppContext, { presentation }: Wish) => ({
 /** The answer of a script between the words of the route family; a fault in a stream aborts the answer. */
 async function answered(c: AppContext, answer: Answer, wish: Wish, before: string, after: string): Promise<Response> {
   if (answer.kind === 'rows') {
-    answer.rows.done.then(
+    const sent = answer.rows.done.then(
       (counts) => c.set('rows', counts.rows),
       () => undefined,
     );
+    c.set('sent', sent);
   } else if (answer.kind === 'kept') c.set('rows', answer.rows);
   const told = (fault: unknown): object => {
     const { message, code, hint } = asSvcError(fault);

@@ -18,6 +18,12 @@ export interface Variables {
   cache?: CacheState;
   /** How many rows were sent, where that is known before the log's line. */
   rows?: number;
+  /** Settles when the rows of an answer have been sent. */
+  sent?: Promise<unknown>;
+  /** The code of an error answer. */
+  code?: string;
+  /** The request has its entry in the audit. */
+  noted?: boolean;
   /** The fault underneath an error answer, for the log. */
   cause?: unknown;
 }

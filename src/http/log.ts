@@ -12,6 +12,7 @@ export function logRequest(c: AppContext, begun: number): void {
     status: c.res.status,
     ms: Math.round(runtime.now() - begun),
     user: c.get('caller')?.principal.name,
+    actor: c.get('caller')?.principal.actor?.name,
     ontology: c.get('ontology'),
     rows: c.get('rows'),
     ...(cause === undefined ? {} : { cause: describe(cause) }),

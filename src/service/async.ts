@@ -65,11 +65,11 @@ export async function startAsync(request: ServiceRequest, script: Script, presen
   if (row === undefined && !sameName(ontology, 'system_db') && !/^\s*create\s+ontology\b/i.test(script.sql)) requireOntology(caller, ontology);
   if (script.datasource !== null) attachedDatasource(caller, row, script.datasource);
   if (row !== undefined) request.about(row.name, row.version);
-  const { userId, name, credential, tenant, claims } = caller.principal;
+  const { userId, name, credential, tenant, claims, actor } = caller.principal;
   const id = crypto.randomUUID();
   const job: AsyncJob = {
     id,
-    caller: { userId, name, credential, tenant, claims },
+    caller: { userId, name, credential, tenant, claims, actor },
     script,
     requestId: request.requestId,
     knownVersion: row?.version ?? null,

@@ -43,6 +43,8 @@ export interface ServiceRequest {
   readonly knownVersion: string | null;
   /** Says which ontology, in which version, the answer is about. */
   readonly about: (ontology: string, version: string) => void;
+  /** Told when the request has written an entry of its own to the audit. */
+  readonly noted?: (() => void) | undefined;
   /** What it says of the result cache; undefined: nothing is looked up or kept. */
   readonly results?: ResultWish | undefined;
 }

@@ -1,6 +1,5 @@
 /** Running the statements of a request in order (decisions 5, Running; decisions 2, `query`). */
 import type { Caller } from '../auth/authenticate.ts';
-import { sha256 } from '../auth/tokens.ts';
 import { cacheOf } from '../cache.ts';
 import { audit, commit } from '../catalog/changes.ts';
 import type { Call } from '../catalog/db.ts';
@@ -11,6 +10,7 @@ import { splitScript } from '../language/split.ts';
 import type { ModelStatement, ReadStatement, ServiceStatement, Statement } from '../language/statements.ts';
 import { sameName } from '../ontology/names.ts';
 import type { BoundValue } from '../planner/index.ts';
+import { statementDigest } from './audit.ts';
 import { Changes, type Session } from './changes.ts';
 import { Draft } from './draft.ts';
 import { findOntology, requireOntology, upToDate } from './lookup.ts';
@@ -232,7 +232,7 @@ class ScriptRun implements Session {
     this.#version = null;
   }
 
-  /** The audit's line about what this request changes; the statements themselves may hold passwords, so a digest of them. */
+  /** The audit's line about what this request changes; the statements themselves may hold passwords, so a digest of them without their values. */
   async #entry(): Promise<Call> {
     const { principal } = this.caller;
     return audit({
@@ -241,8 +241,9 @@ class ScriptRun implements Session {
       action: [...new Set(this.statements.filter((s) => !isRead(s)).map((s) => s.kind))].join(','),
       object: null,
       ontology: this.draft?.name ?? null,
-      digest: await sha256(this.script.sql),
+      digest: await statementDigest(this.script.sql),
       requestId: this.request.requestId,
+      actor: principal.actor?.name,
     });
   }
 
@@ -256,6 +257,7 @@ class ScriptRun implements Session {
         // goes on when the caller has gone
         runtime.waitUntil(work.catch(() => undefined));
         await work;
+        this.request.noted?.();
       } else {
         const last = i === this.#steps.length - 1;
         answer = await runRead(this, step.read, last, this.statements.length === 1);

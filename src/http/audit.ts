@@ -1,0 +1,32 @@
+/** What the audit keeps of a request: who asked for what and how it ended; refused credentials are counted only. */
+import { auditFailure, auditRequest } from '../service.ts';
+import type { AppContext } from './context.ts';
+
+const PATH_CHARACTERS = 500;
+
+/** Called once the answer is made; what it writes waits for the end of its rows, and nobody waits for it. */
+export function audit(c: AppContext, begun: number): void {
+  const { runtime } = c.env;
+  const { status } = c.res;
+  if (status === 401) auditFailure(runtime, c.get('code') ?? 'unauthorized');
+  const principal = c.get('caller')?.principal;
+  // a change has its entry in the same batch
+  if (principal === undefined || status === 401 || (c.get('noted') === true && status < 400)) return;
+  const line = (): Parameters<typeof auditRequest>[1] => ({
+    at: new Date(begun).toISOString(),
+    user: principal.name,
+    actor: principal.actor?.name ?? null,
+    credential: principal.credential,
+    action: `${c.req.method} ${c.req.path.slice(0, PATH_CHARACTERS)}`,
+    ontology: c.get('ontology') ?? null,
+    sql: c.get('sql') ?? null,
+    request_id: c.get('requestId'),
+    status,
+    code: c.get('code') ?? null,
+    rows: c.get('rows') ?? null,
+    duration_ms: Math.round(runtime.now() - begun),
+  });
+  const sent = c.get('sent');
+  if (sent === undefined) auditRequest(runtime, line());
+  else runtime.waitUntil(sent.then(() => auditRequest(runtime, line())));
+}
