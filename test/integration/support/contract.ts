@@ -43,16 +43,21 @@ function validator(doc: Document, schema: Document): z.ZodType {
 
 /** The path of the document that an address belongs to; undefined where it describes none. */
 export function pathOf(doc: Document, path: string): string | undefined {
-  const plain = new URL(path, 'http://h').pathname.replace(/\/$/, '');
+  // as it is sent: a URL parser would mend it
+  const plain = (path.split(/[?#]/)[0] as string).replace(/\/$/, '');
   return Object.keys(doc.paths).find((template) => {
-    const pattern = template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]*?');
+    const pattern = template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+?');
     return new RegExp(`^${pattern}$`).test(plain);
   });
 }
 
 /** Errors that any request may be answered with, whatever its address and method: they are no operation's own. */
 const OUTSIDE: Readonly<Record<number, readonly string[]>> = {
-  404: ['unknown_path'],
+  // `openapi/<name>` without its `.json` is judged like what has it
+  401: ['credential_missing', 'invalid_token'],
+  403: ['forbidden'],
+  // the document of an ontology without a name is one of nobody's
+  404: ['unknown_path', 'unknown_ontology'],
   405: ['method_not_allowed'],
   414: ['url_too_long'],
   421: ['misdirected_request'],
