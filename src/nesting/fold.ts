@@ -45,6 +45,8 @@ interface Link {
 export class Folder {
   readonly #memory = new Memory();
   readonly #root: Seen;
+  /** The root object of each text of the root level; -1: none that merges. */
+  readonly #rootOf: Ints;
   readonly #maxBytes: number;
   /** Bytes of the answer. */
   #answer = 2;
@@ -52,6 +54,7 @@ export class Folder {
   /** `maxBytes`: the most memory that may be kept, and the most that may be answered. */
   constructor(level: Level, maxBytes: number) {
     this.#root = seenOf(level, new Arena(this.#memory), this.#memory);
+    this.#rootOf = new Ints(this.#memory);
     this.#maxBytes = maxBytes;
   }
 
@@ -62,8 +65,14 @@ export class Folder {
     // a root without an id is a thing of its own
     let merges = true;
     for (const p of ids) if (isNull(row, p)) merges = false;
-    const root = merges ? nodes.take(0, text) : nodes.add(0, text);
-    if (nodes.isNew) this.#begin(this.#root, text, 3);
+    const rootOf = this.#rootOf;
+    if (text === rootOf.length) rootOf.push(-1);
+    let root = merges ? (rootOf.at[text] as number) : -1;
+    if (root < 0) {
+      root = nodes.add(0, text);
+      if (merges) rootOf.at[text] = root;
+      this.#begin(this.#root, text, 3);
+    }
     this.#fill(this.#root, root, row);
     if (this.#memory.used > this.#maxBytes || this.#answer > this.#maxBytes) {
       throw new SvcError(400, 'result_too_large', `the nested result takes more than ${Math.floor(this.#maxBytes / 1_000_000)} MB`, {
@@ -91,13 +100,21 @@ export class Folder {
       const text = texts.find(row);
       const last = tail.at[thing] as number;
       let node = last;
-      if (last < 0 || nodes.text.at[last] !== text) {
-        node = nodes.take(thing, text);
-        if (nodes.isNew) {
-          if (last < 0) head.at[thing] = node;
-          else nodes.next.at[last] = node;
-          tail.at[thing] = node;
-          this.#begin(seen, text, link.isLevel ? 3 : 1);
+      if (last < 0) {
+        // most arrays have one member: only further ones are looked up
+        node = nodes.add(thing, text);
+        head.at[thing] = node;
+        tail.at[thing] = node;
+        this.#begin(seen, text, link.isLevel ? 3 : 1);
+      } else if (nodes.text.at[last] !== text) {
+        node = head.at[thing] as number;
+        if (nodes.text.at[node] !== text) {
+          node = nodes.take(thing, text);
+          if (nodes.isNew) {
+            nodes.next.at[last] = node;
+            tail.at[thing] = node;
+            this.#begin(seen, text, link.isLevel ? 3 : 1);
+          }
         }
       }
       if (seen.inner.length > 0) this.#fill(seen, node, row);

@@ -13,7 +13,8 @@ const CLOSE = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-const isSpace = (c: number | undefined): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09;
+const BLANK = 0x20;
+const isSpace = (c: number | undefined): boolean => c === BLANK || c === 0x0a || c === 0x0d || c === 0x09;
 
 /** A row: the value of column `i` is the bytes from `starts[i]` to `ends[i]`. Valid during the call that hands it out. */
 export interface ByteRow {
@@ -127,12 +128,12 @@ export class ByteRowReader {
       }
       if (i >= length) return -1;
       if (bytes[i++] !== COLON) throw new RowsError('a row has other keys than the first');
-      while (isSpace(bytes[i])) i++;
+      while ((bytes[i] as number) <= BLANK && isSpace(bytes[i])) i++;
       starts[column] = i;
       i = endOfValue(bytes, i);
       if (i < 0) return -1;
       ends[column] = i;
-      while (isSpace(bytes[i])) i++;
+      while ((bytes[i] as number) <= BLANK && isSpace(bytes[i])) i++;
       if (i >= length) return -1;
       if (bytes[i++] !== (column === columns - 1 ? CLOSE_OBJECT : COMMA)) throw new RowsError('a row has other columns than were told');
     }
@@ -162,6 +163,8 @@ function endOfValue(bytes: Uint8Array, from: number): number {
   if (first !== OPEN_OBJECT && first !== OPEN) {
     for (; i < length; i++) {
       const c = bytes[i] as number;
+      // most of what numbers and words are made of
+      if (c > COMMA && c < CLOSE_OBJECT) continue;
       if (c === COMMA || c === CLOSE_OBJECT || isSpace(c)) {
         if (i === from) throw new RowsError('a member has no value');
         return i;
