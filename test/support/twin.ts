@@ -1,0 +1,138 @@
+/**
+ * A model without what is hidden, made in another way than lens.ts does: by rewriting the declarations, naively. For models in which
+ * hidden ancestors of seen concepts take part in no relationship (`seenParts` sees to that): what is inherited of one could not be declared again.
+ */
+import { expressionReferences } from '../../src/language/expressions.ts';
+import type { SqlParser } from '../../src/language/parser.ts';
+import { compile } from '../../src/ontology/compile.ts';
+import type { ConceptDef, MeasureDef, Model } from '../../src/ontology/model.ts';
+import { checkModel } from '../../src/planner/check.ts';
+
+export interface Parts {
+  readonly concepts: ReadonlySet<string>;
+  readonly views: ReadonlySet<string>;
+}
+
+const by = (model: Model) => new Map(model.concepts.map((c) => [c.name, c]));
+const namesIn = (parser: SqlParser, text: string): string[] => expressionReferences(parser, { text, offset: 0 }).map((r) => r.name);
+
+/** Ancestors, nearest first. */
+function above(model: Model, c: ConceptDef): ConceptDef[] {
+  const concepts = by(model);
+  const found = new Set(c.parents.map((p) => concepts.get(p)!));
+  for (const a of found) for (const p of a.parents) found.add(concepts.get(p)!);
+  return [...found];
+}
+
+const below = (model: Model, c: ConceptDef): ConceptDef[] => model.concepts.filter((d) => above(model, d).includes(c));
+
+/** All properties of a concept, inherited ones too. */
+const all = (model: Model, c: ConceptDef): Set<string> => new Set([c, ...above(model, c)].flatMap((x) => [...x.properties, ...x.multi]));
+
+/** The model as if nothing but the parts had ever been declared. */
+export function twinOf(model: Model, parts: Parts, parser: SqlParser): Model {
+  const concepts = by(model);
+  const seen = (name: string): boolean => parts.concepts.has(name);
+  const between = (c: ConceptDef, done: string[] = []): string[] => {
+    for (const p of c.parents)
+      if (!seen(p) && !done.includes(p)) {
+        between(concepts.get(p)!, done);
+        if (!done.includes(p)) done.push(p);
+      }
+    return done;
+  };
+  const nearest = (c: ConceptDef): string[] => [...new Set(c.parents.flatMap((p) => (seen(p) ? [p] : nearest(concepts.get(p)!))))];
+  const measured = (c: ConceptDef, m: MeasureDef): boolean => {
+    const own = all(model, c);
+    const family = below(model, c);
+    return [m.expression, m.filter ?? '1']
+      .flatMap((sql) => namesIn(parser, sql))
+      .every((name) => {
+        const inner = model.measures.find((o) => o.name === name);
+        if (own.has(name)) return true;
+        if (family.some((d) => all(model, d).has(name))) return family.some((d) => seen(d.name) && all(model, d).has(name));
+        return inner === undefined || measured(c, inner);
+      });
+  };
+  const made = model.concepts
+    .filter((c) => seen(c.name))
+    .map((c): ConceptDef => {
+      const lineage = [...between(c).map((n) => concepts.get(n)!), c];
+      const own = (of: (d: ConceptDef) => readonly string[]): string[] => [...new Set(lineage.flatMap(of))];
+      const first = (of: (d: ConceptDef) => readonly string[]): readonly string[] => {
+        const holder = [c, ...above(model, c)].find((d) => of(d).length > 0);
+        return holder && (holder === c || !seen(holder.name)) ? of(holder) : [];
+      };
+      const parents = nearest(c).filter(
+        (p) => c.parents.includes(p) || !nearest(c).some((o) => o !== p && above(model, concepts.get(o)!).includes(concepts.get(p)!)),
+      );
+      return {
+        ...c,
+        parents,
+        properties: own((d) => d.properties),
+        multi: own((d) => d.multi),
+        measures: own((d) => d.measures).filter((n) => measured(c, model.measures.find((m) => m.name === n)!)),
+        primaryKey: first((d) => d.primaryKey),
+        label: first((d) => d.label),
+        relationships: c.relationships.filter((r) => seen(r.target)),
+      };
+    });
+  const has = (of: (d: ConceptDef) => readonly string[]): Set<string> => new Set(made.flatMap(of));
+  const [properties, measures] = [has((d) => [...d.properties, ...d.multi]), has((d) => d.measures)];
+  return {
+    ...model,
+    concepts: made,
+    properties: model.properties.filter((p) => properties.has(p.name)),
+    measures: model.measures.filter((m) => measures.has(m.name)),
+    mappings: model.mappings.filter((m) =>
+      m.link ? seen(m.link.forward.concept) && seen(m.link.back.concept) && linked(made, m.link.forward.relationship) : seen(m.concept!),
+    ),
+    views: model.views.filter((v) => parts.views.has(v.name)),
+  };
+}
+
+const linked = (concepts: readonly ConceptDef[], name: string): boolean => concepts.some((c) => c.relationships.some((r) => r.name === name));
+
+/** Parts, from concepts that were chosen at random, without which the model can be declared: see above. */
+export function seenParts(model: Model, chosen: ReadonlySet<string>, views: ReadonlySet<string>, parser: SqlParser): Parts | undefined {
+  const concepts = new Set(chosen);
+  for (let changed = true; changed; ) {
+    changed = false;
+    const add = (name: string): void => {
+      if (!concepts.has(name)) changed = true;
+      concepts.add(name);
+    };
+    for (const c of model.concepts.filter((d) => concepts.has(d.name))) {
+      const hidden = above(model, c).filter((a) => !concepts.has(a.name));
+      for (const h of hidden)
+        if (
+          h.relationships.some((r) => concepts.has(r.target)) ||
+          model.concepts.some((d) => concepts.has(d.name) && d.relationships.some((r) => r.target === h.name))
+        )
+          add(h.name);
+      if (c.logic && c.logic.concept !== 'thing') add(c.logic.concept);
+      for (const name of all(model, c)) {
+        const expression = model.properties.find((p) => p.name === name)?.expression;
+        for (const read of expression ? namesIn(parser, expression) : []) {
+          const owners = model.concepts.filter((d) => d.properties.includes(read) || d.multi.includes(read));
+          if (owners.length > 0 && !owners.some((d) => [d, ...below(model, d)].some((x) => concepts.has(x.name)))) add(owners[0]!.name);
+        }
+      }
+    }
+  }
+  let parts: Parts = { concepts, views: new Set() };
+  const holds = (made: Parts, kind: 'view' | 'logic' | 'measure', name: string): boolean => {
+    try {
+      checkModel(compile(twinOf(model, made, parser), 'world'), parser, [{ kind, name, offset: 0 }]);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  for (const c of model.concepts) if (concepts.has(c.name) && c.logic && !holds(parts, 'logic', c.name)) return undefined;
+  for (const v of model.views) {
+    const more = { concepts, views: new Set([...parts.views, v.name]) };
+    if (views.has(v.name) && holds(more, 'view', v.name)) parts = more;
+  }
+  return parts;
+}

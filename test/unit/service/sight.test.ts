@@ -1,0 +1,149 @@
+/**
+ * What a caller sees of an ontology, against an ontology in which the hidden parts were never declared: over generated models, grants
+ * and queries. Errors, columns and metadata must be the same to the last character; what is answered is planned as for who sees all.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { GrantRow } from '../../../src/catalog/snapshot.ts';
+import { loadNodeParser } from '../../../src/cli/node-parser.ts';
+import { SvcError } from '../../../src/errors.ts';
+import { compile } from '../../../src/ontology/compile.ts';
+import type { Graph } from '../../../src/ontology/graph.ts';
+import type { Model } from '../../../src/ontology/model.ts';
+import { planSelect } from '../../../src/planner/index.ts';
+import { conceptColumns } from '../../../src/service/describe-columns.ts';
+import { ontologyDetail } from '../../../src/service/detail.ts';
+import { seenBy } from '../../../src/service/sight.ts';
+import { type SystemContext, systemRows } from '../../../src/service/system.ts';
+import { Texts } from '../../../src/service/texts.ts';
+import { Cases } from '../../integration/differential/cases.ts';
+import { modelOf } from '../../integration/differential/ddl.ts';
+import { Printer } from '../../integration/differential/print.ts';
+import type { Case } from '../../integration/differential/shrink.ts';
+import { generated, patience } from '../../support/generated.ts';
+import { type Parts, seenParts, twinOf } from '../../support/twin.ts';
+
+const parser = await loadNodeParser();
+
+const grant = (...resource: string[]): GrantRow => ({
+  privilege: 'query',
+  resource,
+  key: resource.map((r) => r.toLowerCase()),
+  all: false,
+  grantOption: false,
+});
+
+/** Who may query the parts, and know the tables behind them. */
+const holderOf = (parts: Parts) => ({
+  isAdmin: false,
+  grants: [
+    grant('ontology', 'world'),
+    grant('datasource', 'main'),
+    ...[...parts.concepts].map((c) => grant('ontology', 'world', 'concept', c)),
+    ...[...parts.views].map((v) => grant('ontology', 'world', 'view', v)),
+  ],
+});
+
+function outcome(graph: Graph, text: string): { readonly told: unknown; readonly sql: string | null } {
+  try {
+    const plan = planSelect({ graph, parser, product: 'svc', activeDatasource: 'main' }, { text, offset: 0 });
+    return { told: plan.columns, sql: `${plan.sql} ${JSON.stringify(plan.params)}` };
+  } catch (e) {
+    if (!(e instanceof SvcError)) throw e;
+    const { status, code, message, hint, offset } = e;
+    return { told: { status, code, message, hint, offset }, sql: null };
+  }
+}
+
+/** A name with a slip in it. */
+const slipped = (name: string): string => (name.length > 2 ? name.slice(0, -2) + name.slice(-1) : `${name}x`);
+
+/** Statements that name things of the whole model, rightly and with slips. */
+function* probes(model: Model, seen: Model): Generator<string> {
+  const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+  const names = [...model.concepts, ...model.views].map((o) => o.name);
+  for (const name of [...names, ...names.map(slipped)]) {
+    for (const schema of ['svc', 'esvc', 'dsvc', 'vsvc']) yield `SELECT * FROM ${schema}.${quoted(name)}`;
+    yield `SELECT 1 AS one FROM ${quoted(name)}`;
+  }
+  const columns = [...model.properties, ...model.measures.map((m) => ({ name: `measure.${m.name}` })), ...names.map((n) => ({ name: `_type_of_${n}` }))].map(
+    (p) => p.name,
+  );
+  const paths = model.concepts.flatMap((c) =>
+    c.relationships.flatMap((r) =>
+      [r.name, r.inverse ?? `~${r.name}`].flatMap((n) => [c.name, r.target, slipped(r.target)].map((b) => `${n}[${b}].entity_id`)),
+    ),
+  );
+  for (const c of seen.concepts)
+    for (const column of [...columns, ...columns.map(slipped), ...paths]) yield `SELECT COUNT(${quoted(column)}) AS n FROM dsvc.${quoted(c.name)}`;
+}
+
+const METADATA = [
+  'ONTOLOGY',
+  'CONCEPTS',
+  'PROPERTIES',
+  'RELATIONSHIPS',
+  'CONCEPT_RELATIONSHIPS',
+  'MAPPINGS',
+  'CONCEPT_MAPPINGS',
+  'INHERITANCE',
+  'VIEWS',
+  'VIEW_PROPERTIES',
+  'TAGS',
+];
+
+function metadata(graph: Graph, parts: Parts): unknown {
+  const holder = holderOf(parts);
+  const texts = new Texts(parser, 'svc', holder, graph);
+  const context = { caller: { principal: holder }, parser, product: 'svc', graph, ontology: undefined, hidesRows: false } as unknown as SystemContext;
+  const tables = systemRows(context);
+  return {
+    detail: ontologyDetail(graph, 'v', [], texts),
+    columns: graph.concepts.map((c) => [c.name, ...(['svc', 'esvc', 'dsvc'] as const).map((schema) => conceptColumns(c, schema, 1))]),
+    tables: METADATA.map((t) => tables(`SYS_${t}`)?.rows),
+    // where rows come from is told by the whole: a concept may stand for hidden ones
+    properties: tables('SYS_CONCEPT_PROPERTIES')?.rows.map(({ tables: _, datasource_id: __, ...row }) => row),
+  };
+}
+
+/** A case with the concepts and views that are seen of it. */
+const cases = fc.tuple(new Cases(12), fc.infiniteStream(fc.boolean())).map(([made, coins]: [Case, IterableIterator<boolean>]) => {
+  const model = modelOf(made.world);
+  const heads = <T extends { readonly name: string }>(list: readonly T[]) => new Set(list.filter(() => coins.next().value).map((o) => o.name));
+  return { made, model, parts: seenParts(model, heads(model.concepts), heads(model.views), parser) };
+});
+
+describe('what a caller sees of an ontology', () => {
+  it(
+    'reads as if the hidden parts had never been declared',
+    () => {
+      let answered = 0;
+      let refused = 0;
+      let hidden = 0;
+      fc.assert(
+        fc.property(cases, ({ made, model, parts }) => {
+          if (parts === undefined) return;
+          const whole = compile(model, 'world');
+          const seen = seenBy(holderOf(parts), whole, parser);
+          const twin = compile(twinOf(model, parts, parser), 'world');
+          expect(metadata(seen, parts)).toEqual(metadata(twin, parts));
+          const printer = new Printer(made.world, { backQuotes: made.backQuotes });
+          const some = [...probes(model, seen.model)].filter((_, i) => i % 9 === made.queries.length % 9);
+          hidden += model.concepts.length - seen.concepts.length;
+          for (const text of [...made.queries.map((q) => printer.query(q)), ...some]) {
+            const [mine, other] = [outcome(seen, text), outcome(twin, text)];
+            expect({ text, told: mine.told }).toEqual({ text, told: other.told });
+            if (mine.sql === null) refused++;
+            else answered++;
+            if (mine.sql !== null && !/\*|thing/.test(text)) expect({ text, sql: mine.sql }).toEqual({ text, sql: outcome(whole, text).sql });
+          }
+        }),
+        { ...generated(30, 600), endOnFailure: true },
+      );
+      expect(hidden).toBeGreaterThan(50);
+      expect(answered).toBeGreaterThan(200);
+      expect(refused).toBeGreaterThan(500);
+    },
+    patience(120_000),
+  );
+});
