@@ -1,11 +1,16 @@
 /** What PostgreSQL would call a column of a select list: FigureColname of parse_target.c. */
-import type { Node, TypeName } from '@pgsql/types';
+import type { Node, SelectStmt, TypeName } from '@pgsql/types';
 
 /** The name of an unaliased output column. */
 export const columnName = (node: Node): string => figure(node)[0] ?? '?column?';
 
-/** Strength as in PostgreSQL: 0 no name, 1 a weak one (a cast's type), 2 a good one. */
-function figure(node: Node): [string | undefined, 0 | 1 | 2] {
+/** The sub-select whose star names an unaliased output column: by its first column, which is known once the star is written out. */
+export const namingStar = (node: Node): SelectStmt | undefined => figure(node)[2];
+
+/** A name and its strength as in PostgreSQL: 0 no name, 1 a weak one (a cast's type), 2 a good one; instead of the name a sub-select whose star gives it. */
+type Figure = readonly [name: string | undefined, strength: 0 | 1 | 2, star?: SelectStmt];
+
+function figure(node: Node): Figure {
   if ('ColumnRef' in node) {
     const last = node.ColumnRef.fields?.at(-1);
     return last && 'String' in last ? [last.String.sval ?? '', 2] : [undefined, 0];
@@ -21,8 +26,8 @@ function figure(node: Node): [string | undefined, 0 | 1 | 2] {
   }
   if ('A_Expr' in node) return node.A_Expr.kind === 'AEXPR_NULLIF' ? ['nullif', 2] : [undefined, 0];
   if ('TypeCast' in node) {
-    const [name, strength] = node.TypeCast.arg ? figure(node.TypeCast.arg) : [undefined, 0 as const];
-    if (strength > 1) return [name, strength];
+    const found = node.TypeCast.arg ? figure(node.TypeCast.arg) : undefined;
+    if (found && found[1] > 1) return found;
     return [lastOf(node.TypeCast.typeName), 1];
   }
   if ('CollateClause' in node) return node.CollateClause.arg ? figure(node.CollateClause.arg) : [undefined, 0];
@@ -36,13 +41,17 @@ function figure(node: Node): [string | undefined, 0 | 1 | 2] {
       // PostgreSQL takes the name that the sub-query's column has by now, `?column?` too
       if (stmt?.valuesLists) return ['column1', 2];
       const first = stmt?.targetList?.[0];
-      if (first && 'ResTarget' in first && first.ResTarget.val) return [first.ResTarget.name ?? columnName(first.ResTarget.val), 2];
+      const { name, val } = first && 'ResTarget' in first ? first.ResTarget : {};
+      if (name === undefined && stmt && val && 'ColumnRef' in val && val.ColumnRef.fields?.some((f) => 'A_Star' in f)) return [undefined, 2, stmt];
+      const inner = name === undefined && val ? namingStar(val) : undefined;
+      if (inner) return [undefined, 2, inner];
+      if (val) return [name ?? columnName(val), 2];
     }
     return [undefined, 0];
   }
   if ('CaseExpr' in node) {
-    const [name, strength] = node.CaseExpr.defresult ? figure(node.CaseExpr.defresult) : [undefined, 0 as const];
-    return strength > 1 ? [name, strength] : ['case', 1];
+    const found = node.CaseExpr.defresult ? figure(node.CaseExpr.defresult) : undefined;
+    return found && found[1] > 1 ? found : ['case', 1];
   }
   if ('A_ArrayExpr' in node) return ['array', 2];
   if ('RowExpr' in node) return ['row', 2];

@@ -8,7 +8,7 @@ import type { Graph } from '../ontology/graph.ts';
 import { resolveFrom } from './from.ts';
 import { isAggregate } from './guard/index.ts';
 import { aliased, inBoth, plainColumn, withMeaning } from './meaning.ts';
-import { columnName } from './names.ts';
+import { columnName, namingStar } from './names.ts';
 import { isPath } from './path.ts';
 import { referenceOf, setOwner } from './references.ts';
 import { ConceptRelation } from './relation.ts';
@@ -204,8 +204,11 @@ export class Resolver {
         columns.push({ ...withMeaning(found), name });
         continue;
       }
-      const name = columnName(val);
-      list.push(target(this.expression(val, scope), name === '?column?' ? undefined : name));
+      const told = columnName(val);
+      const star = namingStar(val);
+      const node = this.expression(val, scope);
+      const name = nameOfFirst(star) ?? told;
+      list.push(target(node, name === '?column?' ? undefined : name));
       columns.push({ name, key: this.written(name) });
     }
     stmt.targetList = list;
@@ -478,4 +481,10 @@ function scopeRelations(scope: Scope | undefined): Scope['relations'] {
   const all: Scope['relations'] = [];
   for (let s = scope; s; s = s.outer) all.push(...s.relations);
   return all;
+}
+
+/** The name of a sub-select's first column, its stars written out. */
+function nameOfFirst(stmt: SelectStmt | undefined): string | undefined {
+  const first = stmt?.targetList?.[0];
+  return first && 'ResTarget' in first ? first.ResTarget.name : undefined;
 }

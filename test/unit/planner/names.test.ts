@@ -4,6 +4,9 @@ import type { Node } from '@pgsql/types';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
+import { compile } from '../../../src/ontology/compile.ts';
+import { EMPTY_MODEL } from '../../../src/ontology/model.ts';
+import { planSelect } from '../../../src/planner/index.ts';
 import { columnName } from '../../../src/planner/names.ts';
 import { generated, patience } from '../../support/generated.ts';
 
@@ -98,6 +101,26 @@ const { expression } = fc.letrec<{ readonly expression: string; readonly int: st
     ),
     expression: fc.oneof(int, text, tie('array')),
   };
+});
+
+describe('a sub-select with a star', () => {
+  const graph = compile(EMPTY_MODEL, 'empty');
+  it.each([
+    '(SELECT * FROM (SELECT 1 AS z) q)',
+    '(SELECT q.* FROM (SELECT 1 AS "Zed") q)::text',
+    '(SELECT * FROM (SELECT 1) q)',
+    '(SELECT (SELECT * FROM (SELECT 1 AS z) q))',
+    '(SELECT * FROM (SELECT 1 AS z) q UNION SELECT 1)',
+    '(SELECT * FROM (VALUES (1)) q)',
+    '(SELECT * FROM generate_series(1, 1))',
+    '(WITH w AS (SELECT 1 AS z) TABLE w)',
+    'CASE WHEN true THEN 1 ELSE (SELECT * FROM (SELECT 1 AS z) q) END',
+    'abs((SELECT * FROM (SELECT 1 AS z) q))',
+  ])('names its column as PostgreSQL does: %s', async (item) => {
+    const plan = planSelect({ graph, parser, product: 'svc', activeDatasource: 'main' }, { text: `SELECT ${item}`, offset: 0 });
+    const { rows } = await db.query<{ row: object }>(plan.sql);
+    expect(Object.keys(rows[0]?.row ?? {})).toEqual((await db.query(`SELECT ${item}`)).fields.map((f) => f.name));
+  });
 });
 
 describe('the names of generated expressions', () => {
