@@ -69,6 +69,10 @@ export function parseType(text: string, offset?: number): TypeInfo {
     .trim()
     .toLowerCase()
     .replace(/\s*\(.*$/s, '');
+  if (Object.hasOwn(TABLE, word) && text.includes('(')) {
+    const fault = word === 'decimal' ? 'has 1 to 1000 digits, of which at most all stand behind the point' : 'takes no numbers';
+    throw badRequest('unknown_type', `unknown type \`${text}\`: ${word} ${fault}`, { offset });
+  }
   const near = (Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined) ?? nearest(word, Object.keys(TABLE));
   throw badRequest('unknown_type', `unknown type \`${text}\`${near === undefined ? '' : `; did you mean \`${near}\`?`}`, {
     offset,

@@ -37,6 +37,21 @@ describe('types', () => {
       expect.objectContaining({ code: 'unknown_type', offset: 7, message: 'unknown type `strng`; did you mean `string`?' }),
     );
     expect(() => parseType('VARCHAR(20)')).toThrow(/did you mean `string`/);
+    expect(() => parseType('numeric')).toThrow(/did you mean `decimal`/);
+    expect(() => parseType('timestamtz')).toThrow(/did you mean `timestamptz`/);
+  });
+
+  it('says what is wrong with the digits', () => {
+    for (const text of ['decimal(0)', 'decimal(1001)', 'decimal(5,6)', 'decimal(1,2,3)', 'decimal(', 'decimal(-1)'])
+      expect(() => parseType(text, 3)).toThrow(
+        expect.objectContaining({
+          status: 400,
+          code: 'unknown_type',
+          offset: 3,
+          message: `unknown type \`${text}\`: decimal has 1 to 1000 digits, of which at most all stand behind the point`,
+        }),
+      );
+    expect(() => parseType('integer(4)')).toThrow('unknown type `integer(4)`: integer takes no numbers');
   });
 
   it('knows what can be compared', () => {
