@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- a b c d nested tpch fanout scale tpch-1]`: measures on the built script in workerd and prints tables with ratios. Whoever reads
+ * `npm run bench [-- a b c d nested cache peer tpch fanout scale tpch-1]`: measures on the built script in workerd and prints tables with ratios. Whoever reads
  * them should look at the ratios: both sides of each were measured in turn, on the same machine, in the same minutes.
  */
 import { cpus } from 'node:os';

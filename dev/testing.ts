@@ -24,6 +24,8 @@ export interface LocalPostgres {
   connectionString(role?: LocalRole): string;
   /** The value of CATALOG_URL or DATASOURCE_MAIN for a role: JSON with url and endpoint. */
   secret(role: LocalRole): string;
+  /** The connection string of a role for PostgreSQL's own protocol; PGlite has none. */
+  direct?(role: LocalRole): string;
   /** Runs one statement by the endpoint and gives its rows as objects of JSON values. Throws Error with PostgreSQL's message and code. */
   exec(sql: string, params?: unknown[], role?: LocalRole): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
@@ -51,6 +53,7 @@ export async function startLocalPostgres({ backend = 'pglite', limits, statement
       endpoint: server.endpoint,
       connectionString,
       secret: (role) => JSON.stringify({ url: connectionString(role), endpoint: server.endpoint }),
+      ...(started.port === undefined ? {} : { direct: (role: LocalRole) => `postgres://${role}:${passwords[role]}@127.0.0.1:${started.port}/postgres` }),
       exec: (sql, params = [], role = DEVELOPER) => post(server.endpoint, connectionString(role), sql, params),
       close: async () => {
         await server.close();
@@ -73,6 +76,8 @@ export interface LocalPostgresOptions {
 
 interface Started {
   backend: Backend;
+  /** Where PostgreSQL itself listens. */
+  port?: number;
   /** Runs work as a superuser. */
   admin(work: (exec: (sql: string) => Promise<unknown>) => Promise<void>): Promise<void>;
   stop(): Promise<void>;
@@ -120,6 +125,7 @@ async function startServer(accepts: (login: Login) => boolean): Promise<Started>
       await client.connect();
       await work((sql) => client.query(sql)).finally(() => client.end());
     },
+    port: scratch.port,
     stop: () => scratch.stop(),
   };
 }
