@@ -28,6 +28,7 @@ const Success = z.object({ status: z.literal('success') });
 
 const Health = Success.extend({ name: text('The product name'), version: text('The release of the service') });
 const Ontologies = Success.extend({ data: z.array(z.string()) });
+const Tokens = Success.extend({ data: z.array(text('A user API token')).length(1) });
 const Config = Success.extend({ data: z.record(z.string(), z.string()).meta({ description: 'One member, called as the variable' }) });
 const Result = Success.extend({ data: Rows });
 const Listed = Success.extend({ data: Rows, executed_query: text('The SQL that ran; it can be sent to `query` as it is') });
@@ -115,6 +116,7 @@ export const BODIES = {
   Row,
   Rows,
   Success,
+  Tokens,
 } as const;
 export type BodyName = keyof typeof BODIES;
 

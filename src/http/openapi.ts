@@ -57,6 +57,20 @@ export function serviceDocument(base: DocumentBase): JsonObject {
     [`${api}/health`]: {
       get: operation({ id: 'health', tag: 'Service', summary: 'Whether the service runs', answers: { 200: answer('It does', 'Health') }, known: false }),
     },
+    [`${api}/get_token`]: {
+      post: {
+        ...operation({
+          id: 'get_token',
+          tag: 'Service',
+          summary: 'An API token for user and password',
+          description: 'The bearer is a Fernet token over base64(`user:password`); it is good for 24 hours. After five failures answers come late.',
+          answers: { 200: answer('One API token', 'Tokens') },
+          fails: [401, 429, 503],
+          known: false,
+        }),
+        security: [{ UserPassword: [] }],
+      },
+    },
     [`${api}/get_ontologies`]: both('get_ontologies', (id) =>
       operation({ id, tag: 'Ontologies', summary: 'Names of the ontologies that the caller may see', answers: { 200: answer('Names', 'Ontologies') } }),
     ),
@@ -199,6 +213,7 @@ export const document = ({ release, url }: DocumentBase, title: string, descript
     securitySchemes: {
       ApiToken: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A user API token; it begins with `tk_`' },
       Bearer: { type: 'http', scheme: 'bearer', description: 'The same token as `Authorization: Bearer`' },
+      UserPassword: { type: 'http', scheme: 'bearer', bearerFormat: 'Fernet', description: 'What `npm run generate-bearer` prints; for `get_token` alone' },
     },
     headers: HEADERS,
     parameters: PARAMETERS(),
