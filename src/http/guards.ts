@@ -1,6 +1,6 @@
 /** What is checked of every request before a route sees it: its id, the length of its address, its Host. */
 import { type Config, isLoopback } from '../config.ts';
-import { SvcError } from '../errors.ts';
+import { badRequest, SvcError } from '../errors.ts';
 
 /** Decisions 2: a URL has at most 16 KiB. */
 export const URL_BYTES = 16 * 1024;
@@ -11,9 +11,10 @@ export function requestIdOf(headers: Headers): string {
   return given !== null && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : crypto.randomUUID();
 }
 
-/** @throws SvcError 414 `url_too_long` */
+/** @throws SvcError 414 `url_too_long`; 400 `malformed_url`, for a Host that is none */
 export function checkUrl(url: string): void {
   if (url.length > URL_BYTES) throw new SvcError(414, 'url_too_long', 'The URL is longer than 16 KiB');
+  if (!URL.canParse(url)) throw badRequest('malformed_url', 'The URL of the request is not a valid one');
 }
 
 /** Whether this is a service on somebody's own machine: its catalog's endpoint is on loopback, where no deployed Worker reaches it. */

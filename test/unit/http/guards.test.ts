@@ -23,6 +23,11 @@ describe('guards', () => {
     expect(() => host('graph.example', readConfig({ CATALOG_URL: 'postgres://u:p@ep-x.neon.tech/d' }))).not.toThrow();
   });
 
+  it('refuse what is no address', () => {
+    for (const url of ['http://[::1/svc/api/health', 'http://h:port/', 'http:///'])
+      expect(() => checkUrl(url), url).toThrow(expect.objectContaining({ status: 400, code: 'malformed_url' }));
+  });
+
   it('refuse long addresses', () => {
     expect(() => checkUrl(`http://h/${'a'.repeat(16 * 1024 - 9)}`)).not.toThrow();
     expect(() => checkUrl(`http://h/${'a'.repeat(16 * 1024 - 8)}`)).toThrow(expect.objectContaining({ status: 414 }));
