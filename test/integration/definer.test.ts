@@ -61,6 +61,18 @@ describe('a view', () => {
     expect(await outcome('raw')).toBe(3);
   });
 
+  it('without USING belongs to the active datasource where all that it reads are tables', async () => {
+    await service.rows('CREATE ONTOLOGY VIEW own AS SELECT t.name FROM shop.t_item t JOIN (SELECT id FROM shop.t_item) x USING (id)', 'shop', tokens.maker);
+    expect(await outcome('own', 'maker')).toBe(3);
+    expect((await service.rows('SHOW CREATE VIEW own', 'shop'))[0].script).toContain('USING `main`');
+    await service.rows('REVOKE QUERY ON datasource.main FROM USER maker');
+    expect(await service.fault('CREATE ONTOLOGY VIEW other AS SELECT name FROM shop.t_item', 'shop', tokens.maker)).toBe('403 forbidden');
+    await service.rows('GRANT QUERY ON datasource.main TO USER maker; DROP VIEW own', 'shop');
+    // what is nearly one of the schemas, or mixes tables and concepts, is none of that
+    for (const from of ['svx.item', 'svc.item JOIN shop.t_item t ON true'])
+      expect(await service.fault(`CREATE ONTOLOGY VIEW own AS SELECT 1 AS one FROM ${from}`, 'shop')).toBe('400 unknown_schema');
+  });
+
   it('has the definer that it had where an old version comes back, and another one where it is replaced', async () => {
     const [{ id }] = await service.rows('SHOW VERSION', 'shop');
     await service.rows('CREATE OR REPLACE ONTOLOGY VIEW v AS SELECT name FROM svc.item', 'shop');

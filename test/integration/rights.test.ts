@@ -155,6 +155,16 @@ describe('grants', () => {
     expect(await grantsOf('una')).toEqual([]);
   });
 
+  it('may be given on concepts and views that are still to come, by who may give them on all of the ontology', async () => {
+    await service.rows('GRANT QUERY ON ontology.shop.view.later TO USER una');
+    expect(await grantsOf('una')).toEqual([{ privilege: 'QUERY', resource: 'ontology.shop.view.later', is_all: false, grant_option: false }]);
+    await service.rows('CREATE ONTOLOGY VIEW later AS SELECT name FROM svc.item', 'shop');
+    expect(await service.rows('SELECT name FROM vsvc.later', 'shop', tokens.una)).toHaveLength(2);
+    expect(await service.fault('GRANT QUERY ON ontology.nowhere.view.later TO USER una')).toBe('400 unknown_ontology');
+    expect(await as('una', 'GRANT QUERY ON ontology.shop.concept.nothing TO USER una')).toBe('400 unknown_concept');
+    await service.rows('REVOKE QUERY ON ontology.shop.view.later FROM USER una; DROP VIEW later', 'shop');
+  });
+
   it('are refreshed by administrators', async () => {
     expect(await as('help', 'REFRESH PERMISSIONS')).toBe('403 forbidden');
     expect(await service.rows('REFRESH PERMISSIONS')).toEqual([{ refreshed: true }]);

@@ -1,11 +1,11 @@
 /** CREATE of properties, measures, mappings, views and cubes; tags and settings of the ontology. */
-import { badRequest } from '../../errors.ts';
+import { badRequest, nearest } from '../../errors.ts';
 import type { AlterOntology, AlterTag, CreateMapping, CreateMeasure, CreateProperty, CreateView, LinkConstraint, SqlText } from '../../language/statements.ts';
 import type { LinkEnd, MappingDef, Model, Tags } from '../model.ts';
 import { fold, sameName } from '../names.ts';
 import { parseType } from '../types.ts';
 import { checkName, exists, notThing, quoted, tagsOf, unknown } from './checks.ts';
-import { type ApplyContext, keyOf, type RelationReference } from './context.ts';
+import { type ApplyContext, keyOf, neutralSchema, type RelationReference } from './context.ts';
 import { find, put } from './lists.ts';
 
 /** CREATE [OR REPLACE] PROPERTY. A name is of a property or of a measure, never of both: they are told apart by nothing but it. */
@@ -143,7 +143,8 @@ export function createView(model: Model, s: CreateView, context: ApplyContext): 
   const relations = context.relationsOf(s.sql);
   notInternal(relations);
   // a view on raw tables names nothing of the ontology
-  const raw = s.datasource !== null && !s.cube;
+  const datasource = s.datasource ? attached(s.datasource, context) : !s.cube && readsTables(relations, context) ? context.activeDatasource : null;
+  const raw = datasource !== null && !s.cube;
   const key = keyOf(['view', name]);
   if (raw) {
     context.places.relations.delete(fold(name));
@@ -155,7 +156,7 @@ export function createView(model: Model, s: CreateView, context: ApplyContext): 
   const view = {
     name,
     cube: s.cube,
-    datasource: s.datasource && attached(s.datasource, context),
+    datasource,
     description: s.description,
     tags: tagsOf(s.tags),
     // over raw tables a schema of the product's name is the datasource's own
@@ -163,6 +164,14 @@ export function createView(model: Model, s: CreateView, context: ApplyContext): 
     columns: context.columnsOf(s.sql) ?? [],
   };
   return { ...model, views: put(model.views, view) };
+}
+
+/** Whether all that a view reads are tables in schemas of a datasource's own: with no USING it then belongs, as a mapping does, to the active one. */
+function readsTables(relations: readonly RelationReference[], { product }: ApplyContext): boolean {
+  const schemas = ['', 'e', 'd', 'v'].flatMap((p) => [`${p}svc`, p + product]);
+  // a schema that is nearly one of ours is a slip of the pen
+  const isOwn = (schema: string | null): boolean => schema !== null && neutralSchema(schema, product) === null && nearest(schema, schemas) === undefined;
+  return relations.length > 0 && relations.every((r) => isOwn(r.schema));
 }
 
 /** ALTER CONCEPT|PROPERTY|VIEW x UPDATE TAG k = 'v' | REMOVE TAG k. A measure is named as a property, a cube as a view. */

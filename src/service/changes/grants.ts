@@ -12,7 +12,7 @@ import { type Changing, type Done, done } from './context.ts';
 
 export async function grant(ctx: Changing, statement: Grant): Promise<Done> {
   const { privilege, all, grantOption } = statement;
-  const resource = await resourceOf(ctx, statement.resource);
+  const resource = await resourceOf(ctx, statement);
   const text = resourceText(resource);
   await mayGive(ctx, statement, resource);
   const grantee = statement.grantee.kind === 'user' ? await ctx.user(statement.grantee.name) : await ctx.role(statement.grantee.name);
@@ -30,7 +30,7 @@ export async function grant(ctx: Changing, statement: Grant): Promise<Done> {
 /** Takes away that very grant; what its holder has handed on stays. */
 export async function revoke(ctx: Changing, statement: Revoke): Promise<Done> {
   const { privilege, all } = statement;
-  const resource = await resourceOf(ctx, statement.resource, ctx.principal.isAdmin);
+  const resource = await resourceOf(ctx, statement);
   await mayGive(ctx, statement, resource);
   const { kind, name } = statement.grantee;
   const grantee = kind === 'user' ? await ctx.user(name) : await ctx.role(name);
@@ -70,14 +70,21 @@ async function mayGive(ctx: Changing, { privilege, all, source }: Grant | Revoke
   if (user !== undefined) await ctx.requireOver(user, source.offset);
 }
 
-/** The parts of a resource in the spelling of what they name. `gone`: they may be of something that is there no more. @throws SvcError 400 `unknown_*` */
-async function resourceOf(ctx: Changing, parts: readonly Name[], gone = false): Promise<Resource> {
+/**
+ * The parts of a resource in the spelling of what they name. Concepts and views come and go with versions, and their grants stay:
+ * who may give a right on all of an ontology may give it on one that is not there (yet). What else is gone, administrators alone
+ * still take rights away on. @throws SvcError 400 `unknown_*`
+ */
+async function resourceOf(ctx: Changing, { kind, privilege, resource: parts }: Grant | Revoke): Promise<Resource> {
   try {
     return await existing(ctx, parts);
   } catch (error) {
-    if (gone && error instanceof SvcError && error.code.startsWith('unknown_'))
-      return parts.map((part, i) => (i === 0 || i === 2 ? fold(part.text) : part.text));
-    throw error;
+    if (!(error instanceof SvcError) || !error.code.startsWith('unknown_')) throw error;
+    const written = parts.map((part, i) => (i === 0 || i === 2 ? fold(part.text) : part.text));
+    const inOntology = error.code === 'unknown_concept' || error.code === 'unknown_view';
+    const may = inOntology ? canGrant(ctx.principal, privilege, ['ontology', written[1] ?? ''], true) : kind === 'revoke' && ctx.principal.isAdmin;
+    if (!may) throw error;
+    return inOntology ? ['ontology', ctx.ontology(parts[1] as Name).name, ...written.slice(2)] : written;
   }
 }
 
