@@ -6,11 +6,6 @@ import type { Texts } from './texts.ts';
 /** How far a star walks where neither the relationship nor the ontology says. */
 export const DEFAULT_TRANSITIVITY = 3;
 
-export interface Visible {
-  concept(name: string): boolean;
-  view(name: string): boolean;
-}
-
 export interface DetailDatasource {
   readonly name: string;
   readonly type: string;

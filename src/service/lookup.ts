@@ -1,6 +1,6 @@
 /** Finding what a request names, as far as its caller may see it. */
 import type { Caller } from '../auth/authenticate.ts';
-import { can, canAll, canSee, type Holder } from '../auth/grants.ts';
+import { canSee, type Holder } from '../auth/grants.ts';
 import { cacheOf } from '../cache.ts';
 import type { DatasourceRow, OntologyRow, Snapshot } from '../catalog/snapshot.ts';
 import { readModel } from '../catalog/versions.ts';
@@ -10,7 +10,6 @@ import { compile } from '../ontology/compile.ts';
 import type { Graph } from '../ontology/graph.ts';
 import { EMPTY_MODEL, type Model } from '../ontology/model.ts';
 import { fold } from '../ontology/names.ts';
-import type { Visible } from './detail.ts';
 import type { Runtime, ServiceRequest } from './runtime.ts';
 
 export const quoted = (name: string): string => `\`${name}\``;
@@ -105,12 +104,3 @@ const sizeOf = (model: Model): number =>
 
 /** Without an ontology: nothing but what needs none. */
 export const noGraph = (): Graph => compile(EMPTY_MODEL, '');
-
-/** What of an ontology the caller may see. */
-export function visibleOf({ principal }: Caller, ontology: string): Visible {
-  if (canAll(principal, 'access', ['ontology', ontology])) return { concept: () => true, view: () => true };
-  return {
-    concept: (name) => can(principal, 'access', ['ontology', ontology, 'concept', name]),
-    view: (name) => can(principal, 'access', ['ontology', ontology, 'view', name]),
-  };
-}

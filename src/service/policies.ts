@@ -12,7 +12,7 @@ import { findType } from '../ontology/types.ts';
 import type { Access, CallerFacts, MaskRule, RowRule } from '../planner/access.ts';
 import { checkMaskExpression, checkRowCondition } from '../planner/policy-check.ts';
 import type { PlanContext } from '../planner/work.ts';
-import type { Printed, Visible } from './detail.ts';
+import type { Printed } from './detail.ts';
 import { quoted } from './lookup.ts';
 
 /** What conditions and masks may read of who asks. */
@@ -157,18 +157,12 @@ export type PolicyLine = readonly [string, string, string | null, string | null,
  * The policies that a caller is told of: admins of all; others of those that name them, a role of theirs or PUBLIC, on what they
  * see. What a policy says is told to who sees all that it may read.
  */
-export function policyLines(
-  { principal }: Caller,
-  ontology: OntologyRow,
-  visible: Visible,
-  seesProperty: (name: string) => boolean,
-  print: Printed,
-): readonly PolicyLine[] {
+export function policyLines({ principal }: Caller, ontology: OntologyRow, graph: Graph, print: Printed): readonly PolicyLine[] {
   const whole = canAll(principal, 'access', ['ontology', ontology.name]);
   const seen = ontology.policies.filter((p) => {
     if (principal.isAdmin) return true;
     if (!names(p, principal) && !(p.kind === 'row' && p.isPublic)) return false;
-    return (p.concept === null || visible.concept(p.concept)) && (p.kind === 'row' || seesProperty(p.property));
+    return (p.concept === null || graph.concept(p.concept) !== undefined) && (p.kind === 'row' || graph.property(p.property) !== undefined);
   });
   return seen.map((p) => {
     const printed = printedPolicy(p, print);

@@ -252,8 +252,7 @@ const TABLES: Readonly<Record<string, Table>> = {
     columns: 'policy_name, kind, concept, property, grantees, definition',
     rows: (s) => {
       const { ontology, caller } = s.context;
-      const visible = { concept: (name: string) => s.graph.concept(name) !== undefined, view: (name: string) => s.graph.view(name) !== undefined };
-      return ontology === undefined ? [] : policyLines(caller, ontology, visible, (property) => s.graph.property(property) !== undefined, s.print);
+      return ontology === undefined ? [] : policyLines(caller, ontology, s.graph, s.print);
     },
   },
   SYS_USERS: {
