@@ -3,6 +3,7 @@
  * they name. docs/security.md goes through RFC 8725 point by point.
  */
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
+import { ByteStore, type Cache } from '../cache.ts';
 import type { Config } from '../config.ts';
 import { SvcError, unauthorized } from '../errors.ts';
 import { type JwksOptions, JwksUnavailable, jwksKeys } from './jwks.ts';
@@ -51,15 +52,44 @@ export interface VerifiedJwt {
  * @throws SvcError 401 with the messages of service.md
  */
 export async function verifyJwt(token: string, sent: string | null, jwt: Config['jwt'], options: JwksOptions): Promise<VerifiedJwt> {
+  const now = options.now();
+  const key = `${sent ?? ' '}\u0000${token}`;
+  const seen = seenOf(jwt).get(key);
+  if (seen !== undefined && now >= seen.at && now < seen.until) return seen.jwt;
   try {
     const tenant = await tenantOf(jwt, sent);
     const payload = await verified(token, tenant, options);
     const claim = claimOf(payload, jwt.user);
     const { name, email } = namesOf(claim, sent, jwt);
-    return { name, email, tenant: tenant.config.id, claims: claimTexts(payload) };
+    const found: VerifiedJwt = { name, email, tenant: tenant.config.id, claims: claimTexts(payload) };
+    const until = Math.min(now + SEEN_MS, (payload.exp as number) * 1000 + LEEWAY_SECONDS * 1000);
+    seenOf(jwt).set(key, { jwt: found, at: now, until }, 6 * token.length);
+    return found;
   } catch (error) {
     throw asFault(error);
   }
+}
+
+/** A token that held, until when it needs no second look. */
+interface Seen {
+  readonly jwt: VerifiedJwt;
+  readonly at: number;
+  readonly until: number;
+}
+
+/** How long the signature of a token that comes again is not verified again: a withdrawn key lives on by that much. */
+const SEEN_MS = 60_000;
+const SEEN_BYTES = 2 * 1024 * 1024;
+const seenBy = new WeakMap<Config['jwt'], Cache<Seen>>();
+
+function seenOf(jwt: Config['jwt']): Cache<Seen> {
+  let seen = seenBy.get(jwt);
+  if (seen === undefined) {
+    // a store of its own, so that a flood of tokens never pushes out what requests need
+    seen = new ByteStore(SEEN_BYTES).view('jwt');
+    seenBy.set(jwt, seen);
+  }
+  return seen;
 }
 
 function asFault(error: unknown): unknown {

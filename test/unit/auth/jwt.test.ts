@@ -1,5 +1,5 @@
 /** Which JWTs hold, and whom they name (decisions 8). */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { verifyJwt } from '../../../src/auth/jwt.ts';
 import { readConfig } from '../../../src/config.ts';
 import { base64url, ec, ed25519, inVariable, jws, rsa, spki } from './by-hand.ts';
@@ -87,6 +87,43 @@ describe('a token', () => {
 
   it('says first that it is not signed', async () => {
     for (const claims of [{ exp: SECONDS - 600 }, { aud: 'x' }, { email: undefined }]) expect(await judge(token(claims, {}, rsa()))).toBe('invalid_token');
+  });
+});
+
+describe('a token that comes again', () => {
+  it('is verified once a minute, and ends when it expires', async () => {
+    const { jwt } = readConfig({ ENABLE_TOKEN: 'true', JWT_DEFAULT_KEY: spki(pair), JWT_ACME_KEY: spki(rsa()) });
+    const clock = { at: NOW };
+    const options = { now: () => clock.at, waitUntil: () => undefined, log: () => undefined };
+    const verify = vi.spyOn(crypto.subtle, 'verify');
+    const judge = (text: string, sent: string | null = null) =>
+      verifyJwt(text, sent, jwt, options).then(
+        ({ name }) => name,
+        (error: { code: string }) => error.code,
+      );
+    const short = token({ exp: SECONDS + 100 });
+    for (let i = 0; i < 5; i++) expect(await judge(short)).toBe('ann@corp.example');
+    expect(verify).toHaveBeenCalledTimes(1);
+    expect(await judge(short, 'acme'), 'of another tenant it is another').toBe('invalid_token');
+    expect(await judge(`${short.slice(0, -8)}AAAAAAAA`)).toBe('invalid_token');
+    expect(await judge(short.replace('.', '. '))).toBe('invalid_token');
+    verify.mockClear();
+    clock.at = NOW + 59_999;
+    expect(await judge(short)).toBe('ann@corp.example');
+    expect(verify).toHaveBeenCalledTimes(0);
+    clock.at = NOW + 60_000;
+    expect(await judge(short)).toBe('ann@corp.example');
+    expect(verify).toHaveBeenCalledTimes(1);
+    clock.at = NOW - 1;
+    expect(await judge(short), 'a clock that was set back').toBe('ann@corp.example');
+    expect(verify).toHaveBeenCalledTimes(2);
+    clock.at = NOW + 100_000;
+    expect(await judge(short)).toBe('ann@corp.example');
+    clock.at = NOW + 129_999;
+    expect(await judge(short), 'within the leeway').toBe('ann@corp.example');
+    clock.at = NOW + 130_000;
+    expect(await judge(short)).toBe('token_has_expired');
+    verify.mockRestore();
   });
 });
 

@@ -164,6 +164,7 @@ describe('3.3 and 3.4 every signature and its inputs are validated', () => {
       dots: '.'.repeat(100_000),
       letters: 'A'.repeat(1_000_000),
     });
+    expect(await judge(token({ one: 'that is verified' }))).toMatchObject({ name: 'ann@corp.example' });
     expect(verify).toHaveBeenCalledTimes(1);
     verify.mockRestore();
     const deep = `${'['.repeat(2000)}${']'.repeat(2000)}`;
