@@ -44,8 +44,8 @@ export async function buildService(folder = 'service'): Promise<Script> {
   return await readScript(dir, 'index.js');
 }
 
-/** A Worker of `bench/worker/`. */
-export async function buildBenchWorker(name: string): Promise<Script> {
+/** A Worker of `bench/worker/`; `instead`: modules of `src/` and those of `bench/worker/` that stand in for them. */
+export async function buildBenchWorker(name: string, instead: Readonly<Record<string, string>> = {}): Promise<Script> {
   const dir = join(OUT, name);
   await rm(dir, { recursive: true, force: true });
   const grammar: Plugin = {
@@ -55,6 +55,15 @@ export async function buildBenchWorker(name: string): Promise<Script> {
       b.onResolve({ filter: /^node:/ }, ({ path }) => ({ path, external: true }));
     },
   };
+  const standIns: Plugin = {
+    name: 'stand-ins',
+    setup: (b) =>
+      b.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, resolveDir, importer }) => {
+        const found = Object.entries(instead).find(([of]) => join(resolveDir, path) === join(PROJECT, 'src', of));
+        const standIn = found && join(PROJECT, 'bench', 'worker', found[1]);
+        return standIn === undefined || importer === standIn ? undefined : { path: standIn };
+      }),
+  };
   const result = await build({
     entryPoints: [join(PROJECT, 'bench', 'worker', `${name}.ts`)],
     outfile: join(dir, 'index.js'),
@@ -63,7 +72,7 @@ export async function buildBenchWorker(name: string): Promise<Script> {
     target: 'es2024',
     conditions: ['workerd', 'worker', 'browser'],
     external: ['cloudflare:*'],
-    plugins: [grammar],
+    plugins: [grammar, standIns],
     metafile: true,
     logLevel: 'silent',
   });
