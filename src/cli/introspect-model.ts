@@ -1,6 +1,7 @@
 /** Tables of a database -> the parts of a model that could stand over them: a start, to be edited. Pure. */
 import type { ConceptDef, MappingDef, PropertyDef, RelationshipDef, TypeName } from '../ontology/model.ts';
 import { fold, sameName, THING } from '../ontology/names.ts';
+import { postgresTypeName } from '../ontology/types.ts';
 import { identifier } from '../planner/print/lexical.ts';
 import { allowed, firstFree, labelColumns, NameSet, roleOf, sharedPrefix, shortened, singular } from './introspect-names.ts';
 import type { DbColumn, DbForeignKey, DbTable } from './introspect-read.ts';
@@ -16,30 +17,8 @@ export interface StartingModel {
 /** A link table has at most so many columns beside its two foreign keys; one with more is a concept of its own. */
 const MAX_LINK_COLUMNS = 2;
 
-/** How a column's type is told, and the SQL that gives it as that type. */
-const TYPES: Readonly<Record<string, TypeName>> = {
-  text: 'string',
-  varchar: 'string',
-  bpchar: 'string',
-  citext: 'string',
-  name: 'string',
-  int2: 'smallint',
-  int4: 'integer',
-  int8: 'bigint',
-  float4: 'float',
-  float8: 'double',
-  bool: 'boolean',
-  date: 'date',
-  time: 'time',
-  timestamp: 'timestamp',
-  timestamptz: 'timestamptz',
-  json: 'json',
-  jsonb: 'json',
-  uuid: 'uuid',
-};
-
 function typeOf({ type, precision, scale }: DbColumn): TypeName | undefined {
-  if (type !== 'numeric') return Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
+  if (type !== 'numeric') return postgresTypeName(type);
   return precision === null || scale === null || scale < 0 || scale > precision ? 'decimal' : `decimal(${precision},${scale})`;
 }
 

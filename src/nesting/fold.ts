@@ -3,6 +3,7 @@
  * is written once, however many rows and parents it has.
  */
 import { SvcError } from '../errors.ts';
+import { CLOSE, CLOSE_OBJECT, COMMA, OPEN, OPEN_OBJECT } from './characters.ts';
 import { Ints, Memory, Nodes } from './memory.ts';
 import type { Level } from './presentation.ts';
 import type { ByteRow } from './scan-bytes.ts';
@@ -13,11 +14,6 @@ import { ByteWriter } from './writer.ts';
 const PIECE = 64 * 1024;
 
 const NULL_START = 0x6e;
-const COMMA = 0x2c;
-const OPEN = 0x5b;
-const CLOSE = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 
 /** What has been seen of a level, or of a multi-value property, which has nothing inside. */
 interface Seen {

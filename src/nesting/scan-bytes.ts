@@ -2,19 +2,8 @@
  * Reads rows out of the bytes of a JSON array of flat objects, as scan.ts does out of text: for folding, which hands values
  * on as bytes.
  */
+import { BACKSLASH, BLANK, CLOSE, CLOSE_OBJECT, COLON, COMMA, isSpace, OPEN, OPEN_OBJECT, QUOTE } from './characters.ts';
 import { RowsError } from './scan.ts';
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-
-const BLANK = 0x20;
-const isSpace = (c: number | undefined): boolean => c === BLANK || c === 0x0a || c === 0x0d || c === 0x09;
 
 /** A row: the value of column `i` is the bytes from `starts[i]` to `ends[i]`. Valid during the call that hands it out. */
 export interface ByteRow {

@@ -3,17 +3,7 @@
  * by where its source text stands, so numbers keep every digit.
  */
 import { SvcError } from '../errors.ts';
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-
-const isSpace = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09;
+import { BACKSLASH, CLOSE, CLOSE_OBJECT, COLON, COMMA, isSpace, OPEN, OPEN_OBJECT, QUOTE } from './characters.ts';
 
 /** The text is no array of objects with the columns that were told: the datasource sent something else than rows. */
 export class RowsError extends SvcError {

@@ -1,10 +1,10 @@
 /** The distinct texts of a level of nested objects, as bytes: each kept once, numbered in first-seen order. */
+import { COMMA } from './characters.ts';
 import { Ints, type Memory, Slots } from './memory.ts';
 import type { ShownColumn } from './presentation.ts';
 import type { ByteRow } from './scan-bytes.ts';
 import { ByteWriter } from './writer.ts';
 
-const COMMA = 0x2c;
 const TRUE = 0x74;
 const FALSE = 0x66;
 /** Texts are kept in pages of this size; a larger one has a page of its own. */

@@ -108,29 +108,35 @@ export function comparable(a: TypeName, b: TypeName): boolean {
   return left.family === right.family && left.family !== 'json';
 }
 
-const POSTGRES_FAMILIES: Readonly<Record<string, TypeFamily>> = {
-  text: 'text',
-  varchar: 'text',
-  bpchar: 'text',
-  char: 'text',
-  name: 'text',
-  citext: 'text',
-  int2: 'number',
-  int4: 'number',
-  int8: 'number',
-  float4: 'number',
-  float8: 'number',
-  numeric: 'number',
+const POSTGRES: Readonly<Record<string, TypeName>> = {
+  text: 'string',
+  varchar: 'string',
+  bpchar: 'string',
+  name: 'string',
+  citext: 'string',
+  int2: 'smallint',
+  int4: 'integer',
+  int8: 'bigint',
+  float4: 'float',
+  float8: 'double',
+  numeric: 'decimal',
   bool: 'boolean',
   date: 'date',
-  timestamp: 'date',
-  timestamptz: 'date',
   time: 'time',
-  timetz: 'time',
+  timestamp: 'timestamp',
+  timestamptz: 'timestamptz',
   json: 'json',
   jsonb: 'json',
   uuid: 'uuid',
 };
 
-/** The family of one of PostgreSQL's own type names (`int4`, `text`, as ColumnDef.type has them); undefined: another one. */
-export const postgresFamily = (type: string): TypeFamily | undefined => (Object.hasOwn(POSTGRES_FAMILIES, type) ? POSTGRES_FAMILIES[type] : undefined);
+/** Our name for one of PostgreSQL's own types (`int4`, `text`, as ColumnDef.type has them); undefined: there is none. */
+export const postgresTypeName = (type: string): TypeName | undefined => (Object.hasOwn(POSTGRES, type) ? POSTGRES[type] : undefined);
+
+/** The family of one of PostgreSQL's own types; undefined: another one. */
+export function postgresFamily(type: string): TypeFamily | undefined {
+  if (type === 'char') return 'text';
+  if (type === 'timetz') return 'time';
+  const name = postgresTypeName(type);
+  return name === undefined ? undefined : findType(name)?.family;
+}

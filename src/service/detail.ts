@@ -1,6 +1,7 @@
 /** The detail object of `get_ontology` (decisions 2), from the graph that the caller sees. Pure. */
 import type { Concept, Graph, Relationship } from '../ontology/graph.ts';
 import { type ColumnDef, isRaw, type MappingDef, type MeasureDef, type PropertyDef, type Transitivity } from '../ontology/model.ts';
+import { postgresTypeName } from '../ontology/types.ts';
 import type { Texts } from './texts.ts';
 
 /** How far a star walks where neither the relationship nor the ontology says. */
@@ -12,25 +13,8 @@ export interface DetailDatasource {
   readonly is_active: boolean;
 }
 
-/** Our name for one of PostgreSQL's types; another one is told by its own. */
-const TYPES: Readonly<Record<string, string>> = {
-  text: 'string',
-  varchar: 'string',
-  bpchar: 'string',
-  name: 'string',
-  int2: 'smallint',
-  int4: 'integer',
-  int8: 'bigint',
-  float4: 'float',
-  float8: 'double',
-  numeric: 'decimal',
-  bool: 'boolean',
-  jsonb: 'json',
-};
-
-/** The type of a view's column; null where nobody has told it. */
-export const columnType = ({ type }: ColumnDef): string | null =>
-  type === undefined ? null : ((Object.hasOwn(TYPES, type) ? TYPES[type] : undefined) ?? type);
+/** The type of a view's column, one that we have no name for by PostgreSQL's own; null where nobody has told it. */
+export const columnType = ({ type }: ColumnDef): string | null => (type === undefined ? null : (postgresTypeName(type) ?? type));
 
 /** A stored piece of SQL as it is printed: schemas and functions in the product's names. */
 export type Printed = (sql: string, kind: 'expression' | 'select') => string;

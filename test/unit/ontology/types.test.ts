@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { comparable, findType, parseType } from '../../../src/ontology/types.ts';
+import { comparable, findType, parseType, postgresFamily, postgresTypeName } from '../../../src/ontology/types.ts';
 
 describe('types', () => {
   it.each([
@@ -62,5 +62,21 @@ describe('types', () => {
       comparable('string', 'uuid'),
       comparable('json', 'json'),
     ]).toEqual([true, true, false, false, false]);
+  });
+
+  it("knows PostgreSQL's own names", () => {
+    expect(
+      ['int8', 'bpchar', 'citext', 'numeric', 'bool', 'jsonb', 'timetz', 'box', 'constructor'].map((t) => [postgresTypeName(t), postgresFamily(t)]),
+    ).toEqual([
+      ['bigint', 'number'],
+      ['string', 'text'],
+      ['string', 'text'],
+      ['decimal', 'number'],
+      ['boolean', 'boolean'],
+      ['json', 'json'],
+      [undefined, 'time'],
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
   });
 });
