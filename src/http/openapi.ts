@@ -207,13 +207,19 @@ export const document = ({ release, url }: DocumentBase, title: string, descript
   openapi: '3.1.0',
   info: { title, version: release, description },
   servers: [{ url: url ?? '/' }],
-  security: [{ ApiToken: [] }, { Bearer: [] }],
+  security: [{ ApiToken: [] }, { Bearer: [] }, { Jwt: [] }],
   paths,
   components: {
     securitySchemes: {
       ApiToken: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A user API token; it begins with `tk_`' },
       Bearer: { type: 'http', scheme: 'bearer', description: 'The same token as `Authorization: Bearer`' },
       UserPassword: { type: 'http', scheme: 'bearer', bearerFormat: 'Fernet', description: 'What `npm run generate-bearer` prints; for `get_token` alone' },
+      Jwt: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'x-jwt-token',
+        description: 'A JWT of an identity provider, where the service takes them; the header `x-jwt-tenant-id` names its tenant',
+      },
     },
     headers: HEADERS,
     parameters: PARAMETERS(),
