@@ -50,7 +50,7 @@ const Property = z.object({ ...named, inherited_from: nullable('The ancestor tha
 const Relationship = z.object({
   name: z.string(),
   target: z.string(),
-  inverse: z.string(),
+  inverse: z.string().nullable(),
   is_inverse: z.boolean(),
   is_mtm: z.boolean(),
   transitivity: z.int().nullable().meta({ description: 'How many steps `rel[c*]` walks; null: not transitive' }),

@@ -80,7 +80,7 @@ function readHop(from: Concept, name: string, bracket: string, path: string): Ho
   if (candidates.length === 0) {
     const near = nearest(
       name,
-      from.relationships.flatMap((r) => (r.isInverse ? [r.name, `~${r.def.name}`] : [r.name])),
+      from.relationships.flatMap((r) => (r.isInverse && r.inverseName !== null ? [r.name, `~${r.def.name}`] : [r.name])),
     );
     throw badRequest('unknown_relationship', `unknown relationship \`${name}\` of concept \`${from.name}\`${near ? `; did you mean \`${near}\`?` : ''}`, {
       hint: near ? undefined : 'SHOW and DESCRIBE list the relationships of a concept',

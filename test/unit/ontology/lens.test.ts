@@ -18,6 +18,7 @@ const { graph: whole } = run(`
   CREATE CONCEPT animal (town_id bigint, heads MEASURE bigint, claw_sum MEASURE bigint, claw_share MEASURE double,
     CONSTRAINT lives_in FOREIGN KEY (town_id) REFERENCES town (town_id) INVERSEOF houses,
     CONSTRAINT likes MULTIREFERENCE animal INVERSEOF liked_by, CONSTRAINT call MULTIVALUE string) INHERITS (being);
+  CREATE CONCEPT keeper (keeper_id bigint, ward bigint, PRIMARY KEY (keeper_id), CONSTRAINT keeps FOREIGN KEY (ward) REFERENCES animal (no) INVERSEOF kept_by);
   CREATE CONCEPT bear (claws integer) INHERITS (animal);
   CREATE CONCEPT polar_bear (fur integer) INHERITS (bear);
   CREATE CONCEPT big_bear INHERITS (bear) FROM svc.bear WHERE claws > 4;
@@ -158,6 +159,11 @@ describe('a query of who does not see all', () => {
     expect(fault(graph, 'SELECT SUM("measure.claw_sum") AS s FROM dsvc.animal')).toMatch(
       /^400 unknown_measure 11: unknown measure `claw_sum` of concept `animal`$/,
     );
+    // the direction that leads back from the keeper is hidden, and with it its name
+    const bear = seeing(['bear', 'keeper']);
+    expect(plan(bear, 'SELECT "kept_by[keeper].keeper_id" FROM dsvc.bear').columns).toEqual(['kept_by[keeper].keeper_id']);
+    expect(fault(bear, 'SELECT "~keep[keeper].keeper_id" FROM dsvc.bear')).toBe('400 unknown_relationship 7: unknown relationship `~keep` of concept `bear`');
+    expect(fault(bear, 'SELECT "~keeps[keeper].keeper_id" FROM dsvc.bear')).toBe('400 unknown_relationship 7: unknown relationship `~keeps` of concept `bear`');
     expect(plan(graph, 'SELECT * FROM esvc.animal').columns).toEqual(['entity_id', 'entity_type', 'entity_label', 'no', 'nick', 'shout', 'town_id']);
     expect(plan(graph, 'SELECT "likes[animal].*" FROM dsvc.animal').columns).not.toContain('likes[animal].claws');
   });
