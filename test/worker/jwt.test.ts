@@ -29,7 +29,7 @@ async function send(headers: Record<string, string>, sql = 'SELECT svc_username(
 }
 
 const token = (alg: string, header: Record<string, unknown> = {}, claims: Record<string, unknown> = {}, pair = pairs.get(alg) as Pair): Promise<string> =>
-  new SignJWT({ email: 'ann', ...claims })
+  new SignJWT({ email: 'joan', ...claims })
     .setProtectedHeader({ alg, ...header })
     .setExpirationTime('5m')
     .sign(pair.privateKey);
@@ -45,7 +45,7 @@ beforeAll(async () => {
     variables[`JWT_JWK_${alg.toUpperCase()}_ALGORITHM`] = alg;
   }
   settings = { ...env, ...variables };
-  const made = await send({ 'x-api-key': inject('adminToken') }, 'CREATE USER ann');
+  const made = await send({ 'x-api-key': inject('adminToken') }, 'CREATE USER joan');
   expect(made.status, JSON.stringify(made)).toBe(200);
 });
 
@@ -53,7 +53,7 @@ describe('JWTs in workerd', () => {
   it.each(ALGORITHMS)('hold by %s, from PEM and from JWK, time and again', async (alg) => {
     for (const tenant of [alg, `jwk-${alg}`]) {
       for (let i = 0; i < 3; i++)
-        expect(await send({ 'x-jwt-token': await token(alg), 'x-jwt-tenant-id': tenant })).toEqual({ status: 200, data: [{ me: 'ann' }] });
+        expect(await send({ 'x-jwt-token': await token(alg), 'x-jwt-tenant-id': tenant })).toEqual({ status: 200, data: [{ me: 'joan' }] });
       const stranger = await token(alg, {}, {}, await generateKeyPair(alg));
       expect(await send({ 'x-jwt-token': stranger, 'x-jwt-tenant-id': tenant })).toEqual({ status: 401, data: 'Invalid token' });
     }
@@ -67,7 +67,7 @@ describe('JWTs in workerd', () => {
       .mockImplementation((input, init) => (String(input) === JWKS_URL ? Promise.resolve(Response.json({ keys })) : real(input, init)));
     try {
       const sent = await Promise.all(ALGORITHMS.map(async (alg) => send({ 'x-jwt-token': await token(alg, { kid: alg }), 'x-jwt-tenant-id': 'web' })));
-      expect(sent).toEqual(ALGORITHMS.map(() => ({ status: 200, data: [{ me: 'ann' }] })));
+      expect(sent).toEqual(ALGORITHMS.map(() => ({ status: 200, data: [{ me: 'joan' }] })));
       expect(await send({ 'x-jwt-token': await token('RS256', { kid: 'other' }), 'x-jwt-tenant-id': 'web' })).toEqual({ status: 401, data: 'Invalid token' });
       expect(fetched.mock.calls.filter(([input]) => String(input) === JWKS_URL).length).toBe(1);
     } finally {
@@ -82,7 +82,7 @@ describe('JWTs in workerd', () => {
       [
         {
           ...rs256,
-          'x-jwt-token': await new SignJWT({ email: 'ann' })
+          'x-jwt-token': await new SignJWT({ email: 'joan' })
             .setProtectedHeader({ alg: 'RS256' })
             .setExpirationTime(1)
             .sign((pairs.get('RS256') as Pair).privateKey),

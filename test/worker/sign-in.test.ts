@@ -28,18 +28,18 @@ beforeAll(async () => {
   const response = await send('/svc/api/query', {
     method: 'POST',
     headers: { 'x-api-key': inject('adminToken'), 'content-type': 'application/json' },
-    body: JSON.stringify({ query: `CREATE USER ann PASSWORD '${PASSWORD}'` }),
+    body: JSON.stringify({ query: `CREATE USER sue PASSWORD '${PASSWORD}'` }),
   });
   expect([response.status, await response.text()]).toEqual([200, expect.anything()]);
 });
 
 describe('in the Workers runtime', () => {
   it('a bearer gives an API token, and nothing is stored of who does not fail', async () => {
-    const { status, data } = await give('ann', PASSWORD, '192.0.2.1');
+    const { status, data } = await give('sue', PASSWORD, '192.0.2.1');
     expect([status, data]).toEqual([200, [expect.stringMatching(/^tk_/)]]);
     const rows = await send('/svc/api/get_ontologies', { headers: { 'x-api-key': (data as string[])[0] as string } });
     expect([rows.status, await rows.text()]).toEqual([200, expect.anything()]);
-    for (const object of [await objectOf('user', 'ann'), await objectOf('address', '192.0.2.1')])
+    for (const object of [await objectOf('user', 'sue'), await objectOf('address', '192.0.2.1')])
       expect([await stored(object), await alarm(object)]).toEqual([[], null]);
   });
 
@@ -55,12 +55,12 @@ describe('in the Workers runtime', () => {
   });
 
   it('the fifth failure is the first one to wait, and a right password waits with it', async () => {
-    const object = await objectOf('user', 'ann');
+    const object = await objectOf('user', 'sue');
     await runInDurableObject(object, (_object, state) => state.storage.put('counted', { failures: 4, at: Date.now() }));
     expect(await object.settle(false)).toBe(0);
-    expect((await give('ann', 'wrong', '192.0.2.3')).status).toBe(401);
+    expect((await give('sue', 'wrong', '192.0.2.3')).status).toBe(401);
     expect(await object.settle(false)).toBe(500);
-    expect((await give('ann', PASSWORD, '192.0.2.4')).status).toBe(200);
+    expect((await give('sue', PASSWORD, '192.0.2.4')).status).toBe(200);
     expect(await object.settle(true)).toBe(1000);
   });
 
@@ -95,7 +95,7 @@ describe('in the Workers runtime', () => {
     const sent = await visit(page);
     expect([sent.status, sent.location]).toEqual([303, `/svc/login?${new URLSearchParams({ return_to: page })}`]);
     const shown = await visit(sent.location as string);
-    const done = await visit('/svc/login', { ...token(shown.text), user: 'ann', password: PASSWORD, return_to: page });
+    const done = await visit('/svc/login', { ...token(shown.text), user: 'sue', password: PASSWORD, return_to: page });
     expect([done.status, done.location]).toEqual([303, page]);
     const given = await visit(page);
     expect([given.status, JSON.parse(given.text)]).toEqual([200, { token: expect.stringMatching(/^tk_/) }]);

@@ -1,0 +1,75 @@
+/**
+ * Set up for every test file of the Workers runtime: all that is logged while it runs is searched, at its end, for the secrets of
+ * the service and for every credential and password that a request of the tests has carried.
+ */
+import { afterAll, expect, inject } from 'vitest';
+
+const logged: string[] = [];
+const secrets = new Set<string>();
+
+const keep = (secret: string | null | undefined): void => {
+  // what is shorter stands in other words too
+  if (secret != null && secret.length >= 6) secrets.add(secret);
+};
+
+/** The password in a connection string, which a variable holds as it is or in JSON. */
+const passwordOf = (connection: string): string | undefined => /:\/\/[^:/@\s]+:([^@\s]+)@/.exec(connection)?.[1];
+
+for (const name of ['adminToken', 'strangersToken', 'apiAuthSalt', 'sessionSecret'] as const) keep(inject(name));
+for (const name of ['catalogUrl', 'datasource'] as const) keep(passwordOf(inject(name)));
+
+for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
+  const real = console[method].bind(console);
+  console[method] = (...args: unknown[]) => {
+    logged.push(args.map((a) => (a instanceof Error ? `${a.message}\n${a.stack}` : typeof a === 'string' ? a : JSON.stringify(a))).join(' '));
+    real(...args);
+  };
+}
+
+const HEADERS = ['x-api-key', 'x-jwt-token', 'authorization', 'cookie'];
+
+/** What of a request nobody may read in a log. */
+function note(headers: Headers, body: unknown): void {
+  for (const name of HEADERS) {
+    const value = headers.get(name);
+    keep(value);
+    for (const part of (value ?? '').split(/[\s;=]+/)) if (part.length >= 20) keep(part);
+  }
+  if (typeof body !== 'string') return;
+  for (const [, password] of body.matchAll(/PASSWORD\s*=?\s*'([^']+)'/gi)) keep(password);
+  keep(new URLSearchParams(body).get('password'));
+}
+
+const RealRequest = globalThis.Request;
+globalThis.Request = class extends RealRequest {
+  constructor(...[input, init]: ConstructorParameters<typeof RealRequest>) {
+    super(input, init);
+    note(this.headers, init?.body);
+  }
+};
+
+// tokens that answers give out
+const realJson = Response.prototype.json;
+const tokensIn = (text: string): void => {
+  for (const [token] of text.matchAll(/tk_[0-9A-Za-z]{33}/g)) keep(token);
+};
+const realText = Response.prototype.text;
+Response.prototype.text = async function text(this: Response) {
+  const body = await realText.call(this);
+  tokensIn(body);
+  return body;
+};
+Response.prototype.json = async function json<T>(this: Response) {
+  const value = await realJson.call(this);
+  tokensIn(JSON.stringify(value));
+  return value as T;
+};
+
+afterAll(async () => {
+  // lines are written once their answer is on its way
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(logged.length).toBeGreaterThan(0);
+  expect(secrets.size).toBeGreaterThan(4);
+  const told = logged.filter((line) => [...secrets].some((secret) => line.includes(secret)) || /tk_[0-9A-Za-z]{33}|eyJ[\w-]+\.eyJ/.test(line));
+  expect(told).toEqual([]);
+});
