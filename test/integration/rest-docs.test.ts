@@ -1,6 +1,7 @@
 /** docs/rest.md: its requests run against the service, and the answers on the page are what came back. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeBearer } from '../../src/auth/bearer.ts';
 import { type NodeService, startNodeService } from './support/service.ts';
 
 const PAGE = new URL('../../docs/rest.md', import.meta.url);
@@ -15,14 +16,23 @@ const SHOWN =
 const text = await readFile(PAGE, 'utf8');
 const requests = [...text.matchAll(EXAMPLE)].map(([, request = '']) => request);
 
+const SALT = 'a long random salt';
+
 let service: NodeService;
 const statuses: number[] = [];
 const answers: string[] = [];
 
 beforeAll(async () => {
-  service = await startNodeService({ ALLOWED_CONFIG_ENVS_IN_API: 'ROW_LIMIT,ADMIN_TOKEN', ROW_LIMIT: '3000', CORS_ORIGINS: 'https://app.example' });
+  service = await startNodeService({
+    ALLOWED_CONFIG_ENVS_IN_API: 'ROW_LIMIT,ADMIN_TOKEN',
+    ROW_LIMIT: '3000',
+    CORS_ORIGINS: 'https://app.example',
+    API_AUTH_SALT: SALT,
+  });
   for (const [, sql = ''] of text.matchAll(TABLES))
     for (const statement of sql.split(/;$/m)) if (statement.trim() !== '') await service.database.exec(statement);
+  await service.rows("CREATE USER ann PASSWORD 'correct horse'");
+  known.set('BEARER', await makeBearer({ user: 'ann', password: 'correct horse' }, SALT, Date.now()));
   for (const request of requests) answers.push(await run(request));
 });
 afterAll(() => service.close());
@@ -37,6 +47,7 @@ const stable = (told: string): string =>
       if (!uuids.has(uuid)) uuids.set(uuid, `00000000-0000-4000-8000-${String(uuids.size + 1).padStart(12, '0')}`);
       return uuids.get(uuid) as string;
     })
+    .replace(/\btk_[0-9A-Za-z]{33}\b/g, 'tk_...')
     .replace(/W\/"[0-9a-f]{32}"/g, 'W/"..."');
 
 async function run(request: string): Promise<string> {
@@ -137,6 +148,7 @@ describe('docs/rest.md', () => {
     const failed = requests.filter((_, i) => (statuses[i] ?? 0) >= 400).map((r) => r.split('\n')[0]);
     expect(failed).toEqual([
       'GET /svc/api/get_ontologies/',
+      'POST /svc/api/get_token',
       'GET /svc/openapi/get-async-results/0f8fad5b-d9cb-469f-a165-70867728950e',
       'GET /svc/api/get_config/ADMIN_TOKEN',
       'POST /svc/openapi/ontology/shop/query',
