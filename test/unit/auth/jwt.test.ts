@@ -209,7 +209,7 @@ describe('what is told of a fault', () => {
   });
 
   it('has the three messages of tokens', async () => {
-    const messages = [];
+    const messages: string[] = [];
     const { jwt } = readConfig({ ENABLE_TOKEN: 'true', JWT_DEFAULT_KEY: spki(pair) });
     for (const bad of [token({ exp: 1 }), `${token()}x.`, token({ exp: undefined }), base64url('x')]) {
       await verifyJwt(bad, null, jwt, options).catch((error: Error) => messages.push(error.message));
