@@ -4,6 +4,7 @@ import type { Source } from '../language/statements.ts';
 import type { Shape } from '../ontology/shape.ts';
 import { jsonRows, type OutputOptions } from './output.ts';
 import { printSelect } from './print.ts';
+import { requireReadableText } from './readable.ts';
 import { Resolver } from './resolve.ts';
 import { type BoundValue, boundText, type PlanContext, Work } from './work.ts';
 
@@ -57,6 +58,7 @@ export function planSelect(context: PlanContext, source: Source, options: PlanOp
 function plan(context: PlanContext, source: Source, options: PlanOptions, fenced = false): Plan {
   const work = new Work(context, options.bound, fenced);
   const parsed = work.parse(source.text, source.offset, options.bound !== undefined);
+  requireReadableText(work, parsed);
   const columns = new Resolver(work, parsed, work.seen).query(work.bindCaller(parsed.stmt), undefined);
   const { query, keys, shape, nested } = jsonRows(work, parsed, columns, options);
   // what may fail on a value must not see the rows that a policy hides: the whole again, with the policies asked first

@@ -176,6 +176,7 @@ describe('a query of who does not see all', () => {
     expect(fault(graph, 'SELECT "lives_in[town].title" FROM dsvc.animal')).toBe(needs('concept.town', 7).replace('zoo', whole.ontology));
     expect(fault(graph, 'SELECT "likes[bear].no" FROM dsvc.animal')).toBe(needs('concept.bear', 7).replace('zoo', whole.ontology));
     expect(fault(graph, 'SELECT "_type_of_bear" FROM dsvc.animal')).toBe(needs('concept.bear', 7).replace('zoo', whole.ontology));
+    expect(fault(graph, 'SELECT nope, (SELECT COUNT(*) FROM svc.bear) AS n FROM svc.animal')).toBe(needs('concept.bear', 35).replace('zoo', whole.ontology));
     expect(fault(graph, 'SELECT no FROM svc.animal')).toBe('no error');
     expect(plan(graph, 'SELECT * FROM esvc.animal').columns).not.toContain('claws');
   });
