@@ -10,10 +10,13 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * The text of a body.
- * @throws SvcError 413 `body_too_large`; 400 `malformed_body` where it is not UTF-8
+ * @throws SvcError 413 `body_too_large`; 400 `malformed_body` where it breaks off or is not UTF-8
  */
 export async function readText(request: Request): Promise<string> {
-  const bytes = await readBytes(request);
+  const bytes = await readBytes(request).catch((error: unknown) => {
+    if (error instanceof SvcError) throw error;
+    throw badRequest('malformed_body', 'The body of the request broke off', { cause: error });
+  });
   try {
     return decoder.decode(bytes);
   } catch {

@@ -51,6 +51,14 @@ describe('bodies', () => {
     expect(await readText(new Request('http://h/'))).toBe('');
   });
 
+  it('may break off', async () => {
+    for (const headers of [{}, { 'content-length': '5' }] as Record<string, string>[]) {
+      const cut = new ReadableStream({ pull: (controller) => controller.error(new TypeError('premature end')) });
+      const request = new Request('http://h/', { method: 'POST', body: cut, headers, duplex: 'half' } as RequestInit);
+      await expect(readText(request)).rejects.toMatchObject({ status: 400, code: 'malformed_body' });
+    }
+  });
+
   it('are UTF-8', async () => {
     expect(await readText(post('東京🜁'))).toBe('東京🜁');
     await expect(readText(post(new Uint8Array([0x53, 0xff, 0xfe])))).rejects.toMatchObject({ status: 400 });
