@@ -4,7 +4,8 @@
  */
 import { afterAll, expect, inject } from 'vitest';
 
-const logged: string[] = [];
+/** All that was logged by now. */
+export const logged: string[] = [];
 const secrets = new Set<string>();
 
 const keep = (secret: string | null | undefined): void => {
@@ -68,7 +69,6 @@ Response.prototype.json = async function json<T>(this: Response) {
 afterAll(async () => {
   // lines are written once their answer is on its way
   await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(logged.length).toBeGreaterThan(0);
   expect(secrets.size).toBeGreaterThan(4);
   const told = logged.filter((line) => [...secrets].some((secret) => line.includes(secret)) || /tk_[0-9A-Za-z]{33}|eyJ[\w-]+\.eyJ/.test(line));
   expect(told).toEqual([]);

@@ -1,5 +1,6 @@
 import { exports } from 'cloudflare:workers';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, vi } from 'vitest';
+import { logged } from './no-secrets.ts';
 
 const BASE = 'http://127.0.0.1:8787';
 const ADMIN = inject('adminToken');
@@ -55,6 +56,11 @@ describe('every answer', () => {
       const { status, json } = await send('GET', path, { token: null });
       expect([status, json.status, json.name]).toEqual([200, 'success', 'svc']);
     }
+  });
+
+  it('has a line in the log, which is searched for secrets at the end', async () => {
+    await send('GET', '/svc/api/get_ontologies', { headers: { 'x-request-id': 'looked-for' } });
+    await vi.waitFor(() => expect(logged.filter((line) => line.includes('"request_id":"looked-for"'))).toHaveLength(1));
   });
 
   it('has a request id, the caller\u2019s where it is sane, and is kept by nobody', async () => {
