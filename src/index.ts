@@ -14,6 +14,8 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { createApp } from './http/app.ts';
 import type { AppEnv } from './http/context.ts';
 import { createParser } from './language/parser.ts';
+import { oauthServers } from './oauth/server.ts';
+import { oauthStores } from './oauth/store-object.ts';
 import type { Runtime } from './service.ts';
 
 /** Instantiated at the first statement. */
@@ -51,6 +53,7 @@ const runtime = (config: Config, env: Env, context: Pick<ExecutionContext, 'wait
   asyncStatements: env.ASYNC_STATEMENT === undefined ? undefined : asyncStatements(env.ASYNC_STATEMENT, config.locationHint),
   admit: admission(env),
   attempts: env.LOGIN_THROTTLE === undefined ? undefined : loginAttempts(env.LOGIN_THROTTLE, config.locationHint),
+  oauth: env.OAUTH_STORE === undefined ? undefined : oauthServers(oauthStores(env.OAUTH_STORE, config.locationHint)),
   pause: (ms) => scheduler.wait(ms),
   kv: env.CACHE === undefined ? undefined : keyValues(env.CACHE, ownerOf(config)),
 });
@@ -107,6 +110,7 @@ export class McpPrincipal extends DurableObject<Env> {
 }
 
 export { LoginThrottle } from './auth/throttle-object.ts';
+export { OAuthStore } from './oauth/store-object.ts';
 
 /** One statement that runs on after its request. */
 export class AsyncStatement extends AsyncObject<Env> {

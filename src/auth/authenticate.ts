@@ -19,11 +19,13 @@ export interface Principal extends Holder {
   readonly isAdmin: boolean;
   readonly roles: readonly string[];
   readonly grants: readonly GrantRow[];
-  readonly credential: 'admin_token' | 'api_token' | 'jwt';
+  readonly credential: 'admin_token' | 'api_token' | 'jwt' | 'oauth';
   /** Whose JWT it was, as variables have it (`DEFAULT`, `ACME`); null for who came without one. */
   readonly tenant: string | null;
   /** Claims of the JWT as texts, for svc_claim(); empty for who came without one. */
   readonly claims: Readonly<Record<string, string>>;
+  /** What an OAuth access token is good for; undefined: the credential was none. */
+  readonly scopes?: readonly string[] | undefined;
   /** Who came in this user's place (impersonate.ts); undefined: the user itself. */
   readonly actor?: { readonly userId: string; readonly name: string } | undefined;
 }

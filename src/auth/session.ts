@@ -69,7 +69,7 @@ export async function logOut(db: CatalogDb, session: Session, requestId: string)
 export const sessionEntry = (action: 'login' | 'logout', session: Session, requestId: string) =>
   audit({ user: session.userName, credential: 'password', action, object: session.id, ontology: null, digest: null, requestId });
 
-/** The stored hash has a random salt: setting the same password again ends sessions too. */
-const passwordDigest = (secret: string, login: Login): Promise<string> => signed(secret, 'password', `${login.id} ${login.password ?? ''}`);
+/** A digest of a user's stored password, for what a new one ends. The stored hash has a random salt: setting the same password again ends sessions too. */
+export const passwordDigest = (secret: string, login: Login): Promise<string> => signed(secret, 'password', `${login.id} ${login.password ?? ''}`);
 
 const utf8 = (text: string): Bytes => new TextEncoder().encode(text);

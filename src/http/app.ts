@@ -32,6 +32,7 @@ import { checkHost, checkUrl, requestIdOf } from './guards.ts';
 import { ASYNC_ID, queryBody, resultsLimit } from './input.ts';
 import { logRequest } from './log.ts';
 import { loginRoutes } from './login.ts';
+import { oauthRoutes } from './oauth.ts';
 import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
 import { sendOntologyDocument, sendServiceDocument } from './openapi-routes.ts';
 
@@ -184,6 +185,7 @@ export function createApp(product: string, version: string): Hono<AppEnv> {
   route(['GET'], '/api/docs/style.css', docsStyle);
   route(['POST'], '/api/get_token', getToken);
   loginRoutes(route, product);
+  oauthRoutes(app, route, product);
 
   app.notFound((c) => failure(c, notFound('unknown_path', 'There is nothing under this path')));
   app.onError((error, c) => failure(c, error));

@@ -65,7 +65,10 @@ const STYLE = `:root { color-scheme: light dark; --line: #767676; --bad: #b3261e
 body { margin: 0; font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 main { max-width: 26rem; margin: 0 auto; padding: 3rem 1rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1.5rem; }
+ul { padding-left: 1.25rem; }
+li { margin: 0 0 .5rem; }
 label { display: block; margin: 0 0 .25rem; }
+input[type=checkbox] { width: auto; min-height: 0; margin: 0 .25rem 0 0; }
 input { font: inherit; width: 100%; min-height: 2.75rem; padding: .5rem .75rem; margin: 0 0 1rem; border: 1px solid var(--line); border-radius: .375rem; }
 button { font: inherit; width: 100%; min-height: 2.75rem; padding: .5rem .75rem; border: 0; border-radius: .375rem; background: var(--go); color: var(--on-go); cursor: pointer; }
 button.quiet { border: 1px solid var(--line); background: none; color: inherit; margin-top: .75rem; }

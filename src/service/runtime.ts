@@ -6,6 +6,7 @@ import type { KeyValues } from '../catalog/kv.ts';
 import type { Config } from '../config.ts';
 import type { RowStream } from '../engine/rows.ts';
 import type { SqlParser } from '../language/parser.ts';
+import type { OAuth } from '../oauth/types.ts';
 import type { Shape } from '../ontology/shape.ts';
 import type { AsyncStatements } from './async.ts';
 import type { KeptRows, ResultWish } from './results.ts';
@@ -28,6 +29,8 @@ export interface Runtime {
   readonly attempts?: Attempts | undefined;
   /** Waits, with an answer that is held back; undefined: nothing is waited for. */
   readonly pause?: ((ms: number) => Promise<void>) | undefined;
+  /** OAuth for the MCP server; undefined: not offered. */
+  readonly oauth?: OAuth | undefined;
   /** Workers KV: results, and what spares cold isolates reads of the catalog. Undefined: none is bound. */
   readonly kv?: KeyValues | undefined;
 }

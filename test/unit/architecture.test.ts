@@ -38,10 +38,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   engine: [],
   catalog: ['ontology'],
   auth: ['catalog'],
+  // authorization server of the MCP server, and the judge of its tokens
+  oauth: ['auth', 'catalog'],
   service: ['auth', 'planner', 'engine', 'catalog', 'language', 'ontology'],
   llm: ['service'],
-  http: ['service', 'auth', 'nesting', 'llm'],
-  mcp: ['service', 'auth', 'nesting', 'llm'],
+  http: ['service', 'auth', 'nesting', 'llm', 'oauth'],
+  mcp: ['service', 'auth', 'nesting', 'llm', 'oauth'],
   // the object that runs a statement on after its request: behind the REST face
   async: ['service', 'nesting'],
   cli: ['ontology', 'language', 'planner'],
@@ -55,7 +57,7 @@ const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
   // the statements that are applied to a model are the language's syntax trees
   ontology: ['language/statements.ts'],
   // what a statement that runs on is to be presented as
-  service: ['nesting/presentation.ts'],
+  service: ['nesting/presentation.ts', 'oauth/types.ts'],
   // plans, and the columns of a described statement
   engine: ['planner', 'ontology/model.ts'],
 };

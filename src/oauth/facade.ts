@@ -1,0 +1,91 @@
+/**
+ * What the OAuth library takes for its KV namespace: records in Durable Objects, so that each read sees the last write,
+ * and a write that comes of something that was changed meanwhile fails. Made anew for each request.
+ */
+import { sha256 } from '../auth/tokens.ts';
+import type { Config } from '../config.ts';
+import type { Stores } from './store-object.ts';
+
+/** A record was changed between this request's reading and writing it: somebody else has used the same code or token. */
+export class Outrun extends Error {
+  readonly key: string;
+  constructor(key: string) {
+    super('a record of OAuth was changed meanwhile');
+    this.name = 'Outrun';
+    this.key = key;
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const LIBRARY_ID = /^[\w-]{16}$/;
+
+/** The name of the object that has the records of a user. */
+export const storeOfUser = (userId: string): string => `user:${userId}`;
+
+/** The object of a key, or null: nobody has a record of that name. */
+async function storeOf(key: string): Promise<string | null> {
+  const [kind, id = ''] = key.split(':');
+  if (kind === 'grant' || kind === 'token') return UUID.test(id) ? storeOfUser(id) : null;
+  if (kind === 'client') return LIBRARY_ID.test(key.slice('client:'.length)) ? key : null;
+  return `handle:${await sha256(key)}`;
+}
+
+interface PutOptions {
+  readonly expiration?: number;
+  readonly expirationTtl?: number;
+  readonly metadata?: unknown;
+}
+
+/** The namespace of one request. */
+export function namespaceOf(stores: Stores, mcp: Config['mcp'], now: () => number): KVNamespace {
+  const seen = new Map<string, number>();
+  const namespace = {
+    async get(key: string, options?: { readonly type?: string }): Promise<unknown> {
+      const text = (await registered(key, mcp)) ?? (await stored(key));
+      return text !== null && options?.type === 'json' ? JSON.parse(text) : text;
+    },
+    async put(key: string, value: string, { expiration, expirationTtl, metadata }: PutOptions = {}): Promise<void> {
+      const store = await storeOf(key);
+      if (store === null) throw new Error('no record may have that name');
+      const expires = expirationTtl !== undefined ? now() + expirationTtl * 1000 : expiration !== undefined ? expiration * 1000 : null;
+      const version = seen.get(key) ?? 0;
+      if (!(await stores(store).write({ key, value, metadata, expires, seen: version }))) throw new Outrun(key);
+      seen.set(key, version + 1);
+    },
+    async delete(key: string): Promise<void> {
+      const store = await storeOf(key);
+      if (store !== null) await stores(store).remove(key);
+    },
+    async list({ prefix }: { readonly prefix: string }): Promise<unknown> {
+      // all of one user; nobody asks for the records of all users
+      const store = /^(grant|token):./.test(prefix) ? await storeOf(prefix) : null;
+      const keys = store === null ? [] : await stores(store).names(prefix);
+      return { keys, list_complete: true, cacheStatus: null };
+    },
+  };
+  async function stored(key: string): Promise<string | null> {
+    const store = await storeOf(key);
+    if (store === null) return null;
+    const found = await stores(store).read(key);
+    seen.set(key, found?.version ?? 0);
+    return found?.value ?? null;
+  }
+  return namespace as unknown as KVNamespace;
+}
+
+/** The client that the settings name, as the library keeps one. */
+async function registered(key: string, { clientId, clientSecret, issuer, redirectUris }: Config['mcp']): Promise<string | null> {
+  // with an issuer the id and the secret are ours there
+  if (clientId === null || issuer !== null || key !== `client:${clientId}`) return null;
+  return JSON.stringify({
+    clientId,
+    clientName: clientId,
+    redirectUris,
+    grantTypes: ['authorization_code', 'refresh_token'],
+    responseTypes: ['code'],
+    // with a secret, in the header or in the body
+    ...(clientSecret === null
+      ? { tokenEndpointAuthMethod: 'none', authMethodExplicit: true }
+      : { tokenEndpointAuthMethod: 'client_secret_basic', clientSecret: await sha256(clientSecret) }),
+  });
+}

@@ -1,0 +1,77 @@
+/** OAuth access token → caller (decisions 8): good under the MCP path alone, for as long as its user and grant are. */
+import { ADMIN_ID, type Caller, type Principal, principalOf } from '../auth/authenticate.ts';
+import { passwordDigest } from '../auth/session.ts';
+import { equalHashes } from '../auth/tokens.ts';
+import { ByteStore } from '../cache.ts';
+import { findSessionUser } from '../catalog/logins.ts';
+import { loadSnapshot } from '../catalog/snapshot.ts';
+import { type SvcError, unauthorized } from '../errors.ts';
+import { challengeOf, placeOf } from './place.ts';
+import { partsOf } from './request.ts';
+import type { OAuthParts, Place } from './types.ts';
+
+/** A caller who came with an access token. */
+export interface OAuthCaller extends Caller {
+  readonly principal: Principal & { readonly scopes: readonly string[] };
+  /** When the token ends, in milliseconds since 1970. */
+  readonly expires: number;
+}
+
+/** A password that was changed elsewhere is noticed after so long. */
+const PASSWORD_MS = 30_000;
+const NO_SESSION = '00000000-0000-4000-8000-000000000000';
+
+interface Known {
+  readonly digest: string;
+  readonly at: number;
+}
+
+const known = new ByteStore(256 * 1024).view<Known>('oauth');
+
+/** A digest of a user's stored password under SESSION_SECRET, which a grant keeps; null where the user may do nothing. @throws SvcError 503 */
+export async function passwordOf({ config, db }: Pick<OAuthParts, 'config' | 'db'>, userId: string): Promise<string | null> {
+  if (userId === ADMIN_ID || config.sessionSecret === null) return null;
+  const login = await findSessionUser(db, userId, NO_SESSION);
+  return login?.active === true ? passwordDigest(config.sessionSecret, login) : null;
+}
+
+/** Whether a user is active and has the password of that digest still; what was read up to `age` ms ago will do. @throws SvcError 503 */
+export async function userHolds(parts: OAuthParts, userId: string, digest: string, age: number): Promise<boolean> {
+  const found = known.get(userId);
+  const now = parts.now();
+  if (found !== undefined && now - found.at < age && equalHashes(found.digest, digest)) return true;
+  const current = await passwordOf(parts, userId);
+  if (current !== null) known.set(userId, { digest: current, at: now }, 200);
+  return current !== null && equalHashes(current, digest);
+}
+
+/** 401 under the MCP path, with where to get a token. */
+function refused(place: Place | null, product: string): SvcError {
+  return unauthorized('invalid_token', 'The access token is not valid', {
+    hint: 'Ask for a new one',
+    headers: { 'www-authenticate': challengeOf(place, product, 'invalid_token') },
+  });
+}
+
+/**
+ * Judges the access token of a request under the MCP path. Revoked grants end at once, changed rights and passwords
+ * within 60 s.
+ * @throws SvcError 401 `invalid_token`; 503 `catalog_unavailable`
+ */
+export async function judgeOAuthBearer(token: string, request: Request, parts: OAuthParts): Promise<OAuthCaller> {
+  const { config, oauth } = parts;
+  const place = placeOf(config, request);
+  const invalid = () => refused(place, config.product);
+  const ids = partsOf(token);
+  if (ids === null || place === null || oauth === undefined) throw invalid();
+  const judge = async (fresh: boolean): Promise<OAuthCaller> => {
+    // asked first: of who is no user no object is looked up
+    const snapshot = await loadSnapshot({ kind: 'user', id: ids.userId }, { ...parts, fresh });
+    if (snapshot.user === null || !snapshot.user.active) throw invalid();
+    const found = await oauth.at(place, parts).validate(token);
+    if (found === null || !(await userHolds(parts, found.userId, found.password, fresh ? 0 : PASSWORD_MS))) throw invalid();
+    const principal = { ...principalOf(snapshot.user, snapshot, { credential: 'oauth' }), scopes: found.scopes };
+    return { principal, snapshot, expires: found.expires, refresh: () => judge(true) };
+  };
+  return judge(false);
+}

@@ -1,0 +1,140 @@
+/**
+ * What OAuth keeps, in the storage of one Durable Object: of one user its grants and access tokens, of one client its
+ * registration. Each record has a version, and a write that comes of an older one is refused: of two uses of one code or
+ * refresh token at the same time one alone succeeds. Reading writes nothing.
+ */
+
+/** As much of an object's storage as is used. */
+export type Storage = Pick<DurableObjectStorage, 'get' | 'put' | 'delete' | 'list' | 'getAlarm' | 'setAlarm' | 'deleteAll'>;
+
+/** A record as it is handed out. */
+export interface Found {
+  readonly value: string;
+  readonly version: number;
+}
+
+interface Stored extends Found {
+  readonly metadata: unknown;
+  /** Milliseconds since 1970; null: it stays. */
+  readonly expires: number | null;
+  /** Of a grant: refresh tokens (the beginning of their ids) that were replaced and are good for nothing any more. */
+  readonly spent?: readonly string[];
+}
+
+/** How a record is written. `seen`: the version that the writer has read, 0 where there was none. */
+export interface Written {
+  readonly key: string;
+  readonly value: string;
+  readonly metadata: unknown;
+  readonly expires: number | null;
+  readonly seen: number;
+}
+
+/** Grants of one user to one client that live at the same time; older ones end. */
+export const LIVE_GRANTS = 20;
+const KEPT_SPENT = 1000;
+const ID_CHARACTERS = 32;
+/** Records that have expired are not found any more; they are cleared away this much later at the most. */
+const CLEAR_MS = 10 * 60_000;
+
+export class OAuthRecords {
+  readonly #storage: Storage;
+  readonly #now: () => number;
+
+  constructor(storage: Storage, now: () => number) {
+    this.#storage = storage;
+    this.#now = now;
+  }
+
+  async read(key: string): Promise<Found | null> {
+    const found = await this.#live(key);
+    return found === undefined ? null : { value: found.value, version: found.version };
+  }
+
+  /** Writes a record. @returns false where it was changed since the writer has read it, or its grant is gone */
+  async write({ key, value, metadata, expires, seen }: Written): Promise<boolean> {
+    const before = await this.#live(key);
+    if ((before?.version ?? 0) !== seen) return false;
+    const token = /^token:([^:]+):([^:]+):/.exec(key);
+    if (token !== null && (await this.#live(`grant:${token[1]}:${token[2]}`)) === undefined) return false;
+    const isGrant = key.startsWith('grant:');
+    if (isGrant && before === undefined) await this.#makeRoom(value);
+    const record: Stored = { value, metadata, expires, version: seen + 1, ...(isGrant ? { spent: spentOf(before, value) } : {}) };
+    await this.#storage.put(key, record);
+    if (expires !== null) await this.#clearAt(expires);
+    return true;
+  }
+
+  /** Deletes a record, and a grant with its tokens. */
+  async remove(key: string): Promise<void> {
+    if (key.startsWith('grant:')) {
+      const tokens = await this.#storage.list({ prefix: `token:${key.slice('grant:'.length)}:` });
+      await Promise.all([...tokens.keys()].map((token) => this.#storage.delete(token)));
+    }
+    await this.#storage.delete(key);
+  }
+
+  /** Names of the records that begin so, with what was put beside them. */
+  async names(prefix: string): Promise<readonly { readonly name: string; readonly metadata: unknown }[]> {
+    const found = await this.#storage.list<Stored>({ prefix });
+    return [...found].filter(([, record]) => this.#isLive(record)).map(([name, { metadata }]) => ({ name, metadata }));
+  }
+
+  /** Whether a refresh token of a grant was replaced before: somebody has an old copy of it. */
+  async isSpent(grant: string, tokenId: string): Promise<boolean> {
+    return (await this.#live(grant))?.spent?.includes(tokenId.slice(0, ID_CHARACTERS)) ?? false;
+  }
+
+  /** Clears away what has expired. */
+  async alarm(): Promise<void> {
+    const all = await this.#storage.list<Stored>();
+    const live = [...all].filter(([, record]) => this.#isLive(record));
+    if (live.length === 0) return this.#storage.deleteAll();
+    await Promise.all([...all].filter(([, record]) => !this.#isLive(record)).map(([key]) => this.#storage.delete(key)));
+    const next = Math.min(...live.map(([, { expires }]) => expires ?? Number.POSITIVE_INFINITY));
+    if (Number.isFinite(next)) await this.#storage.setAlarm(Math.max(next, this.#now()) + CLEAR_MS);
+  }
+
+  #isLive({ expires }: Stored): boolean {
+    return expires === null || expires > this.#now();
+  }
+
+  async #live(key: string): Promise<Stored | undefined> {
+    const record = await this.#storage.get<Stored>(key);
+    return record !== undefined && this.#isLive(record) ? record : undefined;
+  }
+
+  async #clearAt(expires: number): Promise<void> {
+    const due = await this.#storage.getAlarm();
+    if (due === null || due > expires + CLEAR_MS) await this.#storage.setAlarm(expires + CLEAR_MS);
+  }
+
+  /** Ends the oldest grants to the client of a new one beyond the newest 20. */
+  async #makeRoom(value: string): Promise<void> {
+    const { clientId } = JSON.parse(value) as GrantPart;
+    const grants = [...(await this.#storage.list<Stored>({ prefix: 'grant:' }))]
+      .map(([key, record]) => ({ key, ...(JSON.parse(record.value) as GrantPart) }))
+      .filter((grant) => grant.clientId === clientId)
+      .sort((a, b) => b.createdAt - a.createdAt);
+    for (const { key } of grants.slice(LIVE_GRANTS - 1)) await this.remove(key);
+  }
+}
+
+interface GrantPart {
+  readonly clientId: string;
+  readonly createdAt: number;
+  readonly refreshTokenId?: string;
+  readonly previousRefreshTokenId?: string;
+}
+
+const refreshIds = (value: string): readonly string[] => {
+  const { refreshTokenId, previousRefreshTokenId } = JSON.parse(value) as GrantPart;
+  return [refreshTokenId, previousRefreshTokenId].filter((id) => id !== undefined);
+};
+
+function spentOf(before: Stored | undefined, value: string): readonly string[] {
+  if (before === undefined) return [];
+  const now = new Set(refreshIds(value));
+  const gone = refreshIds(before.value).filter((id) => !now.has(id));
+  return [...(before.spent ?? []), ...gone.map((id) => id.slice(0, ID_CHARACTERS))].slice(-KEPT_SPENT);
+}
