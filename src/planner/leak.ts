@@ -4,9 +4,9 @@
  * hidden row. What never fails and writes nothing may be evaluated on any row: nobody sees what it gave for one that is filtered out.
  * (PostgreSQL has the same idea for views, as LEAKPROOF and security_barrier: Rules and Privileges in its manual.)
  */
-import type { FuncCall } from '@pgsql/types';
+import type { FuncCall, SubLink } from '@pgsql/types';
 import { isAggregate } from './guard/index.ts';
-import { type Node, walk } from './tree.ts';
+import type { Node } from './tree.ts';
 
 const TOTAL_OPERATORS = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
 const TOTAL_KINDS = new Set([
@@ -20,7 +20,7 @@ const TOTAL_KINDS = new Set([
   'AEXPR_NOT_DISTINCT',
   'AEXPR_NULLIF',
 ]);
-/** Functions that give a value for every value. Aggregates and windows see only rows that have passed every condition of their block. */
+/** Functions that give a value for every value. */
 const TOTAL_FUNCTIONS = new Set([
   'char_length',
   'character_length',
@@ -36,46 +36,122 @@ const TOTAL_FUNCTIONS = new Set([
   'first_value',
   'last_value',
 ]);
+/** Aggregates that do so for every set of values; others overflow, or refuse a NULL. */
+const TOTAL_AGGREGATES = new Set(['count', 'min', 'max', 'bool_and', 'bool_or', 'every', 'string_agg', 'json_agg', 'jsonb_agg']);
+
+/**
+ * Nodes that cannot fail by themselves. A node that is not here may: subscripts, functions in FROM, SQL/JSON, COLLATE; and comparisons of whole rows
+ * (RowExpr) and arrays of arrays (A_ArrayExpr), whose types are settled when they run.
+ */
+const TOTAL_NODES = new Set([
+  'SelectStmt',
+  'CommonTableExpr',
+  'RangeVar',
+  'RangeSubselect',
+  'JoinExpr',
+  'ResTarget',
+  'ColumnRef',
+  'A_Star',
+  'A_Const',
+  'ParamRef',
+  'String',
+  'Integer',
+  'Float',
+  'Boolean',
+  'BitString',
+  'List',
+  'A_Expr',
+  'BoolExpr',
+  'NullTest',
+  'BooleanTest',
+  'CaseExpr',
+  'CaseWhen',
+  'CoalesceExpr',
+  'MinMaxExpr',
+  'SubLink',
+  'TypeCast',
+  'SQLValueFunction',
+  'FuncCall',
+  'WindowDef',
+  'SortBy',
+  'GroupingSet',
+  'GroupingFunc',
+]);
+/** Numbers of rows, which must not be negative. */
+const BOUNDS = new Set(['limitCount', 'limitOffset', 'startOffset', 'endOffset']);
 
 /** Whether no part of a tree can fail on any row. Constants are the statement's own and tell nothing. */
 export function isTotal(tree: unknown): boolean {
-  let total = true;
-  walk(tree, (n) => {
-    if ('A_Expr' in n) total &&= isTotalOperator(n.A_Expr.kind, n.A_Expr.name);
-    else if ('FuncCall' in n) total &&= isTotalCall(n.FuncCall);
-    else if ('TypeCast' in n) total &&= isTotalCast(n);
-    else if (PARTIAL.some((name) => name in n)) total = false;
-    return total;
-  });
-  return total;
+  const relations = relationNames(tree);
+  /** `inner`: within a sub-query that may read the row of the query round it, which the policy may not have been asked about yet. */
+  const total = (value: unknown, inner: boolean): boolean => {
+    if (value === null || typeof value !== 'object') return true;
+    if (Array.isArray(value)) return value.every((v) => total(v, inner));
+    return Object.entries(value).every(([key, member]) => {
+      if (BOUNDS.has(key)) return isConstant(member);
+      if (!isNodeName(key)) return total(member, inner);
+      const node = value as Node;
+      if (!TOTAL_NODES.has(key) || !isTotalNode(node, inner, relations)) return false;
+      return total(member, inner || key === 'SubLink' || ('RangeSubselect' in node && node.RangeSubselect.lateral === true));
+    });
+  };
+  return total(tree, false);
 }
 
-/** Nodes that may fail on a value: subscripts, JSON and XML functions, regular expressions of SIMILAR TO and the like. */
-const PARTIAL = [
-  'A_Indirection',
-  'RangeFunction',
-  'JsonFuncExpr',
-  'JsonTable',
-  'JsonParseExpr',
-  'JsonScalarExpr',
-  'JsonSerializeExpr',
-  'JsonValueExpr',
-  'XmlExpr',
-  'CollateClause',
-];
+const isNodeName = (key: string): boolean => /^[A-Z]/.test(key);
 
-function isTotalOperator(kind: string | undefined, name: readonly Node[] | undefined): boolean {
+/** Names that stand for whole rows. */
+function relationNames(tree: unknown): ReadonlySet<string> {
+  const names = new Set<string>();
+  const collect = (value: unknown): void => {
+    if (value === null || typeof value !== 'object') return;
+    for (const [key, member] of Object.entries(value)) {
+      if (typeof member === 'string' && (key === 'aliasname' || key === 'relname' || key === 'ctename')) names.add(member.toLowerCase());
+      else collect(member);
+    }
+  };
+  collect(tree);
+  return names;
+}
+
+function isTotalNode(node: Node, inner: boolean, relations: ReadonlySet<string>): boolean {
+  if ('A_Expr' in node) return isTotalOperator(node.A_Expr.kind, node.A_Expr.name);
+  if ('FuncCall' in node) return isTotalCall(node.FuncCall, inner);
+  if ('TypeCast' in node) return isTotalCast(node);
+  if ('SubLink' in node) return isTotalSubLink(node.SubLink);
+  if ('ColumnRef' in node) {
+    const [only, ...others] = node.ColumnRef.fields ?? [];
+    return others.length > 0 || only === undefined || !('String' in only) || !relations.has((only.String.sval ?? '').toLowerCase());
+  }
+  return true;
+}
+
+/** A sub-query that stands for a value fails where it gives two; one that is compared does where the comparison may. */
+function isTotalSubLink({ subLinkType, operName }: SubLink): boolean {
+  if (subLinkType === 'EXISTS_SUBLINK') return true;
+  return (subLinkType === 'ANY_SUBLINK' || subLinkType === 'ALL_SUBLINK') && isTotalName(operName);
+}
+
+const isTotalName = (name: readonly Node[] | undefined): boolean => {
   const last = name?.at(-1);
-  return (
-    TOTAL_KINDS.has(kind ?? '') &&
-    (last === undefined || !('String' in last) || TOTAL_OPERATORS.has(last.String.sval ?? '') || kind?.endsWith('BETWEEN') === true)
-  );
-}
+  return last === undefined || !('String' in last) || TOTAL_OPERATORS.has(last.String.sval ?? '');
+};
 
-function isTotalCall(call: FuncCall): boolean {
+const isTotalOperator = (kind: string | undefined, name: readonly Node[] | undefined): boolean =>
+  TOTAL_KINDS.has(kind ?? '') && (kind?.endsWith('BETWEEN') === true || isTotalName(name));
+
+/** Aggregates and windows see only rows that have passed every condition of their block; but not those of the block round it. */
+function isTotalCall(call: FuncCall, inner: boolean): boolean {
   const last = call.funcname?.at(-1);
   const name = last && 'String' in last ? (last.String.sval ?? '') : '';
-  return (call.funcname?.length ?? 0) === 1 && (isAggregate(name) || TOTAL_FUNCTIONS.has(name));
+  if (call.funcname?.length !== 1) return false;
+  return TOTAL_FUNCTIONS.has(name) || TOTAL_AGGREGATES.has(name) || (!inner && isAggregate(name));
+}
+
+function isConstant(value: unknown): boolean {
+  const node = value as Node;
+  if ('TypeCast' in node) return isConstant(node.TypeCast.arg);
+  return 'A_Const' in node || 'ParamRef' in node;
 }
 
 /** A cast of a constant, or one to text. */

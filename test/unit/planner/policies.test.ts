@@ -63,6 +63,19 @@ describe('row policies', () => {
     ["SELECT name FROM svc.employee WHERE name ~ 'x'", true],
     ['SELECT name FROM svc.employee e, generate_series(1, e.party_id) g', true],
     ['SELECT salary FROM svc.employee', true],
+    // a second row, a negative number of rows, a bad pattern, records of other types, an overflow: each for some row alone
+    ["SELECT name FROM svc.employee e WHERE (SELECT g.v FROM (VALUES (1, 'x'), (2, 'x')) g (v, n) WHERE g.n = e.name) IS NULL", true],
+    ['SELECT name FROM svc.employee e WHERE EXISTS (SELECT 1 LIMIT e.party_id)', true],
+    ['SELECT name FROM svc.employee e WHERE EXISTS (SELECT 1 OFFSET e.party_id)', true],
+    ['SELECT name FROM svc.employee e WHERE EXISTS (SELECT 1 UNION ALL (SELECT 2 LIMIT e.party_id) LIMIT 1)', true],
+    ['SELECT name FROM svc.employee e WHERE 1 IN (SELECT count(*) OVER (ROWS e.party_id PRECEDING) FROM (VALUES (1)) g (v))', true],
+    ["SELECT g.v FROM (VALUES ('x')) g (v) WHERE g.v ~ ANY (SELECT name FROM svc.employee)", true],
+    ["SELECT e.name FROM svc.employee e, (VALUES (1)) g (v), (VALUES ('x')) h (w) WHERE CASE WHEN e.name = 'x' THEN g = h ELSE true END", true],
+    ['SELECT name FROM svc.employee e WHERE EXISTS (SELECT 1 FROM (VALUES (0), (1)) g (v) HAVING sum(CASE g.v WHEN 0 THEN e.party_id ELSE 1 END) > 0)', true],
+    ['SELECT name FROM svc.employee WHERE JSON_OBJECT(name: 1) IS NOT NULL', true],
+    ['SELECT name FROM svc.employee e WHERE EXISTS (SELECT 1 FROM svc.employee o WHERE o.name = e.name LIMIT 1)', false],
+    ['SELECT name FROM svc.employee WHERE party_id = ANY (SELECT party_id FROM svc.employee) AND name <> ALL (SELECT name FROM svc.firm)', false],
+    ['SELECT avg(party_id) AS a, sum(party_id) AS s FROM svc.employee', false],
   ])('are asked first where something may fail: %s', (sql, fenced) => {
     const access = rows('employee', 'party_id > 10');
     expect(planSelect({ ...context, graph: typed, access, caller }, { text: sql, offset: 0 }).sql.includes('OFFSET 0')).toBe(fenced);
