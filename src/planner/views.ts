@@ -18,7 +18,10 @@ export function parsedView(work: Work, view: ViewDef): Parsed {
   if (!parsed) {
     parsed = work.parse(view.sql, undefined);
     PARSED.set(view, parsed);
-  } else work.weigh(parsed.stmt);
+  } else {
+    work.met(parsed.facts);
+    work.weigh(parsed.stmt);
+  }
   return parsed;
 }
 

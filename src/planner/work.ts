@@ -6,7 +6,7 @@ import type { Graph } from '../ontology/graph.ts';
 import type { MappingDef, ViewDef } from '../ontology/model.ts';
 import type { Access, CallerFacts } from './access.ts';
 import { bindCaller, callerFunctions } from './caller.ts';
-import { guardSelect, isVolatileFunction } from './guard/index.ts';
+import { type GuardFacts, guardSelect, isVolatileFunction } from './guard/index.ts';
 import { isTotal } from './leak.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
 import { Policies } from './policies.ts';
@@ -58,6 +58,8 @@ export interface Parsed {
   readonly offsetOf: (location: number | undefined) => number | undefined;
   /** Undoes the stand-ins of identifiers that PostgreSQL would cut at 63 bytes. */
   readonly standIns: ReadonlyMap<string, string>;
+  /** What a cache must know of it: told anew by each plan that reads it (`met`). */
+  readonly facts: GuardFacts;
 }
 
 export class Work {
@@ -147,6 +149,12 @@ export class Work {
     return bound;
   }
 
+  /** Takes note of a text that the plan reads, however long ago it was parsed. */
+  met({ volatile, clock }: GuardFacts): void {
+    this.volatile ||= volatile;
+    this.clock ||= clock;
+  }
+
   /** Takes note of an expression that stands beside policies. */
   weigh(tree: unknown): void {
     if (this.policies && !this.trusted && !this.leaky) this.leaky = !isTotal(tree);
@@ -197,29 +205,30 @@ export class Work {
       parameters,
       fail: (code, message, location, hint) => badRequest(code, message, { hint, offset: location === undefined ? offset : offsetOf(location) }),
     });
-    this.volatile ||= facts.volatile;
-    this.clock ||= facts.clock;
+    this.met(facts);
     const stmt = raw?.stmt;
     // A place in a stored text is none of the request.
     if (offset === undefined) forgetLocations(stmt);
     if (!stmt || !('SelectStmt' in stmt)) throw badRequest('forbidden_statement', 'only a SELECT can stand here', { offset });
     this.weigh(stmt);
-    return { stmt: stmt.SelectStmt, offsetOf, standIns: prepared.standIns };
+    return { stmt: stmt.SelectStmt, offsetOf, standIns: prepared.standIns, facts };
   }
 
   /** A mapping's rows as a FROM clause, every table's schema written out, and the expression of each column over it. */
   mapping(mapping: MappingDef): MappedRows {
     this.datasources.add(mapping.datasource);
-    let rows = MAPPED.get(mapping);
-    if (!rows) {
-      const parsed = this.parse(mapping.sql, undefined, false, false);
-      rows = mappedRows(
-        qualifyTables(parsed.stmt, (_, m) => badRequest('forbidden_table', m)),
-        parsed.standIns,
+    let known = MAPPED.get(mapping);
+    if (!known) {
+      const { stmt, standIns, facts } = this.parse(mapping.sql, undefined, false, false);
+      const rows = mappedRows(
+        qualifyTables(stmt, (_, m) => badRequest('forbidden_table', m)),
+        standIns,
       );
-      MAPPED.set(mapping, rows);
+      known = { rows, facts };
+      MAPPED.set(mapping, known);
     }
-    return rows;
+    this.met(known.facts);
+    return known.rows;
   }
 
   /** The whole SELECT of a mapping as it runs, for asking the datasource about its columns. */
@@ -253,12 +262,13 @@ export class Work {
     if (targetList?.length !== 1 || !only || !('ResTarget' in only) || !only.ResTarget.val || only.ResTarget.name || Object.keys(rest).length > 0) {
       throw badRequest('bad_expression', 'one expression is expected here, without FROM, WHERE or an alias', { offset });
     }
+    this.met(parsed.facts);
     this.weigh(only.ResTarget.val);
     return { node: this.bindCaller(clone(only.ResTarget.val)), parsed };
   }
 }
 
-const MAPPED = new WeakMap<MappingDef, MappedRows>();
+const MAPPED = new WeakMap<MappingDef, { readonly rows: MappedRows; readonly facts: GuardFacts }>();
 const EXPRESSIONS = new WeakMap<object, Map<string, Parsed>>();
 
 function forgetLocations(value: unknown): void {
