@@ -1,5 +1,4 @@
 /** Worker entry: requests, the hourly housekeeping, and the Durable Object classes. */
-import { DurableObject } from 'cloudflare:workers';
 import type { Hono } from 'hono';
 import { glue } from '../dist/parser/glue.js';
 import grammar from '../dist/parser/libpg-query.wasm';
@@ -14,6 +13,8 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { createApp } from './http/app.ts';
 import type { AppEnv } from './http/context.ts';
 import { createParser } from './language/parser.ts';
+import { mcpMounts } from './mcp/front.ts';
+import { McpObject, mcpPrincipals } from './mcp/object.ts';
 import { oauthServers } from './oauth/server.ts';
 import { oauthStores } from './oauth/store-object.ts';
 import type { Runtime } from './service.ts';
@@ -33,7 +34,8 @@ function prepare(env: Env): Prepared {
   const known = prepared.get(env);
   if (known !== undefined) return known;
   const config = readConfig({ ...env });
-  const made = { config, app: createApp(config.product, version) };
+  const mounts = env.MCP_PRINCIPAL === undefined ? [] : mcpMounts(config.product, version, mcpPrincipals(env.MCP_PRINCIPAL, config.locationHint));
+  const made = { config, app: createApp(config.product, version, mounts) };
   prepared.set(env, made);
   return made;
 }
@@ -100,12 +102,12 @@ export default {
   },
 } satisfies ExportedHandler<Env>;
 
-const notYet = (): Response => Response.json({ error: 'not_available', message: 'This part of the service is not available yet' }, { status: 404 });
+/** One principal's MCP server. */
+export class McpPrincipal extends McpObject<Env> {
+  protected override readonly version = version;
 
-/** One principal's MCP server (a later part of the service). */
-export class McpPrincipal extends DurableObject<Env> {
-  override fetch(): Response {
-    return notYet();
+  protected override runtime(): Runtime {
+    return { ...runtime(prepare(this.env).config, this.env, this.ctx), log };
   }
 }
 

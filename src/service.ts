@@ -2,10 +2,14 @@
 
 export { resultTooLarge } from './engine/errors.ts';
 export { OPERATORS as FILTER_OPERATORS } from './language/filters.ts';
+export { sameName } from './ontology/names.ts';
+export { type SeenAgent, visibleAgents } from './service/agents.ts';
 export { type AsyncJob, type AsyncPoll, type AsyncStatements, asyncRows, pollAsync, runJob, startAsync } from './service/async.ts';
 export { auditFailure, auditRequest } from './service/audit.ts';
+export { findOntology } from './service/lookup.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/operations.ts';
 export { MAX_BYTES } from './service/read.ts';
 export { type CacheState, RESULT_BYTES, type ResultWish, resultSeconds } from './service/results.ts';
 export type { Answer, Runtime, ServiceRequest } from './service/runtime.ts';
-export { runScript, type Script } from './service/script.ts';
+export { type DryRun, dryRun, runScript, type Script } from './service/script.ts';
+export { searchValues, type ValueSearch } from './service/search.ts';

@@ -9,11 +9,11 @@ import { can } from './grants.ts';
 export type Earlier = Pick<Principal, 'userId' | 'credential' | 'tenant' | 'claims' | 'actor'>;
 
 /**
- * The same user with the rights that the catalog has now.
+ * The same user with the rights that the catalog has now; with `fresh: false`, those of a snapshot of the usual age.
  * @throws SvcError 401 `invalid_token` where the user is gone or not active; 503 `catalog_unavailable`
  */
 export async function resume(earlier: Earlier, options: SnapshotOptions): Promise<Caller> {
-  const snapshot = await loadSnapshot({ kind: 'user', id: earlier.userId }, { ...options, fresh: true });
+  const snapshot = await loadSnapshot({ kind: 'user', id: earlier.userId }, { fresh: true, ...options });
   const { user } = snapshot;
   if (user === null || !user.active) throw unauthorized('invalid_token', 'The user of this statement may no longer use the service');
   const { credential, tenant, claims, actor } = earlier;
@@ -21,5 +21,9 @@ export async function resume(earlier: Earlier, options: SnapshotOptions): Promis
     const who = await resume({ userId: actor.userId, credential, tenant, claims }, options);
     if (!can(who.principal, 'auth', ['user', user.name])) throw unauthorized('invalid_token', 'The user of this statement may no longer use the service');
   }
-  return { principal: principalOf(user, snapshot, { credential, tenant, claims, actor }), snapshot, refresh: () => resume(earlier, options) };
+  return {
+    principal: principalOf(user, snapshot, { credential, tenant, claims, actor }),
+    snapshot,
+    refresh: () => resume(earlier, { ...options, fresh: true }),
+  };
 }

@@ -18,7 +18,6 @@ import {
   runScript,
   viewRows,
 } from '../service.ts';
-import { addressOf, admit } from './admit.ts';
 import { asSvcError, failure, json, raw, success } from './answers.ts';
 import { audit } from './audit.ts';
 import { drain, readText, requireJson, requireSqlText } from './body.ts';
@@ -32,14 +31,15 @@ import { checkHost, checkUrl, requestIdOf } from './guards.ts';
 import { ASYNC_ID, queryBody, resultsLimit } from './input.ts';
 import { logRequest } from './log.ts';
 import { loginRoutes } from './login.ts';
+import { admitted, type Mount, mounted } from './mounted.ts';
 import { oauthRoutes } from './oauth.ts';
 import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
 import { sendOntologyDocument, sendServiceDocument } from './openapi-routes.ts';
 
 type Route = (c: AppContext) => Promise<Response> | Response;
 
-/** The application of a product name (PRODUCT_NAME): the first segment of every path. */
-export function createApp(product: string, version: string): Hono<AppEnv> {
+/** The application of a product name (PRODUCT_NAME): the first segment of every path. `mounts`: the faces of other protocols. */
+export function createApp(product: string, version: string, mounts: readonly Mount[] = []): Hono<AppEnv> {
   // not strict: with and without trailing slash, without a redirect
   const app = new Hono<AppEnv>({ strict: false });
 
@@ -185,6 +185,7 @@ export function createApp(product: string, version: string): Hono<AppEnv> {
   route(['GET'], '/api/docs/style.css', docsStyle);
   route(['POST'], '/api/get_token', getToken);
   loginRoutes(route, product);
+  for (const mount of mounts) app.all(`/${product}${mount.path}`, mounted(mount));
   oauthRoutes(app, route, product);
 
   app.notFound((c) => failure(c, notFound('unknown_path', 'There is nothing under this path')));
@@ -196,12 +197,7 @@ export function createApp(product: string, version: string): Hono<AppEnv> {
 async function identify(c: AppContext): Promise<void> {
   const { runtime } = c.env;
   const { headers } = c.req.raw;
-  const caller = await authenticate(headers, runtime.config, runtime).catch(async (error: unknown) => {
-    await admit(c, `address:${addressOf(headers)}`);
-    throw error;
-  });
-  c.set('caller', caller);
-  await admit(c, `user:${caller.principal.userId}`);
+  const caller = await admitted(c, () => authenticate(headers, runtime.config, runtime));
   const other = headers.get('x-api-impersonate-user');
   if (other !== null) c.set('caller', await impersonate(caller, other, runtime));
 }

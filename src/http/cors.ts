@@ -43,8 +43,8 @@ export function allowedOrigin(origins: readonly string[], origin: string | undef
 export const cors = (): MiddlewareHandler<AppEnv> =>
   createMiddleware<AppEnv>(async (c, next) => {
     const { corsOrigins } = c.env.runtime.config;
-    // pages that know their user by a cookie are for nobody else's pages
-    if (corsOrigins.length === 0 || !/^\/[^/]+\/(api|openapi)\//.test(c.req.path)) return next();
+    // pages that know their user by a cookie are for nobody else's pages; the MCP server has origins of its own (MCP_CORS_ORIGINS)
+    if (corsOrigins.length === 0 || !/^\/[^/]+\/(api(?!\/mcp(\/|$))|openapi)\//.test(c.req.path)) return next();
     const origin = allowedOrigin(corsOrigins, c.req.header('origin'));
     if (origin !== undefined && c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
       c.res = new Response(null, {

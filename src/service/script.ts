@@ -14,6 +14,7 @@ import { statementDigest } from './audit.ts';
 import { Changes, type Session } from './changes.ts';
 import { Draft } from './draft.ts';
 import { findOntology, requireOntology, upToDate } from './lookup.ts';
+import { checkPermitted, type Permitted } from './permitted.ts';
 import { type Prepared, prepareRead, runRead } from './read.ts';
 import type { Answer, ServiceRequest } from './runtime.ts';
 
@@ -31,6 +32,16 @@ export interface Script {
   readonly nested?: boolean;
   /** `_offset_` of a filter whose rows are to be nested. */
   readonly offset?: number;
+  /** What its statements may do; undefined: all that their caller has the right to. */
+  readonly permitted?: Permitted;
+}
+
+/** What a script would do. */
+export interface DryRun {
+  /** The SQL of the last statement as the datasource would get it; null where it asks the datasource nothing, or its caller may not know the tables. */
+  readonly sql: string | null;
+  /** The plan of the last statement; null where it has none. */
+  readonly plan: string | null;
 }
 
 const READS = new Set<string>(['select', 'show', 'describe', 'explain']);
@@ -72,6 +83,16 @@ type Step = { readonly kind: 'write'; readonly calls: readonly Call[]; readonly 
 export async function runScript(request: ServiceRequest, script: Script): Promise<Answer> {
   const run = await ScriptRun.begin(request, script);
   return run.all();
+}
+
+/**
+ * Applies and plans a script in memory as `runScript` does, and has the datasource explain its last statement. Nothing is
+ * run, nothing is kept.
+ * @throws SvcError as `runScript`
+ */
+export async function dryRun(request: ServiceRequest, script: Script): Promise<DryRun> {
+  const run = await ScriptRun.begin(request, script);
+  return run.dry();
 }
 
 /** A copy that the script may change: what it makes is seen by its later statements, and by nobody else. */
@@ -139,6 +160,7 @@ class ScriptRun implements Session {
       if (head?.kind !== 'create_ontology' || !sameName(head.name.text, name)) requireOntology(caller, name);
     }
     const statements = kept ?? sources.map(parseStatement);
+    if (script.permitted !== undefined) checkPermitted(statements, script.permitted);
     if (statements.every(isRead)) {
       if (kept === undefined && script.sql.length <= KEPT_CHARACTERS) texts.set(script.sql, statements, 8 * script.sql.length + 1000);
     } else {
@@ -169,6 +191,24 @@ class ScriptRun implements Session {
     }
     await this.#write();
     return this.#perform();
+  }
+
+  async dry(): Promise<DryRun> {
+    let last: Prepared | undefined;
+    for (const statement of this.statements) {
+      last = undefined;
+      if (isRead(statement)) {
+        const explained: ReadStatement = statement.kind === 'select' ? { kind: 'explain', source: statement.source, query: statement.source } : statement;
+        last = await prepareRead(this, explained, await this.draft?.graph(), false);
+      } else if (isService(statement)) await this.#service(statement);
+      else await this.#model(statement);
+    }
+    await this.#flushDraft();
+    this.about();
+    const asks = this.statements.at(-1)?.kind;
+    if (last?.kind !== 'rows' || (asks !== 'select' && asks !== 'explain')) return { sql: null, plan: null };
+    const [row] = (await last.rows()) as readonly { readonly SQL: string | null; readonly PLAN: string }[];
+    return { sql: row?.SQL ?? null, plan: row?.PLAN ?? null };
   }
 
   async #model(statement: ModelStatement): Promise<void> {

@@ -1,0 +1,46 @@
+/** What the front Worker hands to a principal's object: plain data, as arguments of RPC methods. */
+import type { Principal } from '../auth/authenticate.ts';
+import type { Earlier } from '../auth/resume.ts';
+import type { Runtime, ServiceRequest } from '../service.ts';
+import type { Message } from './messages.ts';
+import type { Named, Target } from './target.ts';
+
+/** Who came in and how; no credential. */
+export interface McpCaller extends Earlier {
+  readonly name: string;
+  /** Scopes of an OAuth access token; null: another credential, which is not bounded by scopes. */
+  readonly scopes: readonly string[] | null;
+}
+
+/** One POST. */
+export interface McpCall {
+  readonly caller: McpCaller;
+  readonly named: Named;
+  /** The address says `?mode=model`. */
+  readonly modelling: boolean;
+  readonly body: Message | readonly Message[];
+  /** The headers that the protocol reads. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly requestId: string;
+}
+
+/** What the tools, resources and prompts of a call work with. */
+export interface Session {
+  readonly runtime: Runtime;
+  readonly caller: ServiceRequest['caller'];
+  readonly target: Target;
+  /** Whether execute_sql may change the model: the address says so, and no scope forbids it. */
+  readonly modelling: boolean;
+  readonly requestId: string;
+}
+
+/** What is kept of a principal to go on as it. */
+export const callerOf = ({ userId, name, credential, tenant, claims, actor }: Principal, scopes: readonly string[] | null): McpCaller => ({
+  userId,
+  name,
+  credential,
+  tenant,
+  claims,
+  actor,
+  scopes,
+});

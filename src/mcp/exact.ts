@@ -1,0 +1,28 @@
+/** JSON for readers that take numbers for doubles (decisions 9): what a double does not give back becomes text. Pure. */
+
+/** Fewer digits than these always come back from a double; an exponent of three may overflow it. */
+const MAY_LOSE = /[0-9][0-9.]{15}|[eE][+-]?\d{3}/;
+
+type Reviver = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown;
+const parse = JSON.parse as (text: string, reviver?: Reviver) => unknown;
+
+/** The value of a JSON text; integers beyond 2^53-1 and numbers whose digits a double loses are texts. @throws SyntaxError */
+export function parseExact(text: string): unknown {
+  if (!MAY_LOSE.test(text)) return parse(text);
+  return parse(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined && !isExact(source, value) ? source : value));
+}
+
+/** Whether a double has all of a number's digits. */
+function isExact(source: string, value: number): boolean {
+  if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value);
+  return Number.isFinite(value) && digits(source) === digits(String(value));
+}
+
+/** A decimal number in one form: its digits without zeros around them, and the power of ten behind them. */
+function digits(number: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
+  const all = (whole + fraction).replace(/^0+/, '');
+  const short = all.replace(/0+$/, '');
+  if (short === '') return '0';
+  return `${sign}${short}e${Number(exponent) - fraction.length + all.length - short.length}`;
+}

@@ -1,0 +1,59 @@
+/** What a POST to the MCP server holds: one JSON-RPC message, or a batch where the protocol's revision has them. Pure. */
+
+/** A message that has the form of one; what its method wants is judged by the server. */
+export interface Message {
+  readonly jsonrpc: '2.0';
+  readonly id?: string | number;
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+export type Read =
+  | { readonly kind: 'messages'; readonly body: Message | readonly Message[] }
+  | { readonly kind: 'invalid'; readonly code: -32700 | -32600; readonly message: string };
+
+/** The first revision without batches; dates compare as texts. */
+const NO_BATCHES_FROM = '2025-06-18';
+
+const invalid = (code: -32700 | -32600, why: string): Read => ({ kind: 'invalid', code, message: `Invalid JSON-RPC: ${why}` });
+
+/** Reads a body. `version`: the header `mcp-protocol-version`. */
+export function readMessages(text: string, version: string | null): Read {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return invalid(-32700, 'the body is not JSON');
+  }
+  if (!Array.isArray(body)) {
+    if (!isMessage(body)) return invalid(-32600, 'the body is not a message of JSON-RPC 2.0');
+    return { kind: 'messages', body: completed(body) };
+  }
+  if (version !== null && version >= NO_BATCHES_FROM) return invalid(-32600, `there are no batches in the protocol version ${version}`);
+  if (body.length === 0 || !body.every(isMessage)) return invalid(-32600, 'a batch is an array of messages of JSON-RPC 2.0');
+  return { kind: 'messages', body: body.map(completed) };
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function isMessage(value: unknown): value is Message {
+  if (!isObject(value) || value.jsonrpc !== '2.0') return false;
+  const { id, method, params, result, error } = value;
+  if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id)) return false;
+  if (method === undefined) return id !== undefined && (isObject(result) || isObject(error));
+  return typeof method === 'string' && (params === undefined || isObject(params));
+}
+
+/** service.md has `initialize` without clientInfo, which the protocol wants. */
+function completed(message: Message): Message {
+  const { method, params } = message;
+  if (method !== 'initialize' || params === undefined || params.clientInfo !== undefined) return message;
+  return { ...message, params: { ...params, clientInfo: { name: 'unnamed', version: '0' } } };
+}
+
+/** The id that an error answers to: that of a single request. */
+export const idOf = (body: Message | readonly Message[]): string | number | null => ('method' in body ? (body.id ?? null) : null);
+
+/** An answer that is an error of the whole request. */
+export const errorBody = (code: number, message: string, id: string | number | null = null): string =>
+  JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id });

@@ -1,0 +1,167 @@
+/** The Durable Object of one principal: it answers its MCP calls and holds its SSE streams. It stores nothing. */
+import { DurableObject } from 'cloudflare:workers';
+import { resume } from '../auth/resume.ts';
+import { auditRequest, type Runtime } from '../service.ts';
+import type { McpCall, Session } from './call.ts';
+import { faultResponse } from './faults.ts';
+import { Gate } from './gate.ts';
+import { idOf, type Message } from './messages.ts';
+import { Streams } from './streams.ts';
+import { targetOf } from './target.ts';
+
+/** Calls of tools at once; the rest wait (platform, Durable Objects). */
+const TOOLS_AT_ONCE = 8;
+/** The handler's own address: what a client has asked for is judged by the front. */
+const ADDRESS = 'https://mcp.internal/mcp';
+
+type Handler = (request: Request, options: { readonly parsedBody: unknown }) => Promise<Response>;
+
+/** What is made at the first call: the SDK is slow to load. */
+interface Loaded {
+  readonly handle: Handler;
+  readonly loggedTool: (name: unknown) => string;
+}
+
+export abstract class McpObject<E> extends DurableObject<E> {
+  readonly #gate = new Gate(TOOLS_AT_ONCE);
+  readonly #streams = new Streams();
+  /** Who asks, by the request that the handler was given. */
+  readonly #sessions = new WeakMap<Request, Session>();
+  #loaded: Loaded | undefined;
+
+  protected abstract runtime(): Runtime;
+  protected abstract readonly version: string;
+
+  /** Answers a POST. */
+  post(call: McpCall): Promise<Response> {
+    return this.#answer(call);
+  }
+
+  /** Opens an SSE stream of that id; messages to it go to `endpoint`. */
+  async open(id: string, endpoint: string): Promise<Response> {
+    try {
+      return new Response(this.#streams.open(id, endpoint), { headers: { 'content-type': 'text/event-stream; charset=utf-8' } });
+    } catch (error) {
+      return faultResponse(error);
+    }
+  }
+
+  /** Takes a message to a stream, on which its answer will come. False: this principal has no such stream. */
+  async message(id: string, call: McpCall): Promise<boolean> {
+    const stream = this.#streams.find(id);
+    if (stream === undefined) return false;
+    const answered = this.#answer(call).then(async (answer) => {
+      const text = await answer.text();
+      if (text === '') return;
+      const messages: unknown = JSON.parse(text);
+      for (const message of Array.isArray(messages) ? messages : [messages]) stream.send('message', JSON.stringify(message));
+    });
+    this.ctx.waitUntil(answered);
+    return true;
+  }
+
+  async #answer(call: McpCall): Promise<Response> {
+    const runtime = this.runtime();
+    const begun = runtime.now();
+    const { handle, loggedTool } = await this.#load();
+    let response: Response;
+    try {
+      const request = new Request(ADDRESS, { method: 'POST', headers: headersOf(call), body: '{}' });
+      this.#sessions.set(request, await sessionOf(call, runtime));
+      response = await plain(await handle(request, { parsedBody: call.body }), call.body);
+    } catch (error) {
+      runtime.log({
+        level: 'error',
+        event: 'mcp_failed',
+        request_id: call.requestId,
+        cause: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+      });
+      response = faultResponse(error, idOf(call.body));
+    }
+    if (runtime.config.mcp.debug) {
+      for (const { method, params } of [call.body].flat() as readonly Message[]) {
+        const tool = method === 'tools/call' ? { tool: loggedTool(params?.name) } : {};
+        runtime.log({
+          level: 'debug',
+          event: 'mcp',
+          request_id: call.requestId,
+          method: loggedMethod(method),
+          ...tool,
+          status: response.status,
+          ms: Math.round(runtime.now() - begun),
+        });
+      }
+    }
+    return response;
+  }
+
+  async #load(): Promise<Loaded> {
+    if (this.#loaded !== undefined) return this.#loaded;
+    const { buildServer, createMcpHandler, loggedTool } = await import('./server.ts');
+    const surroundings = { version: this.version, gate: this.#gate, audit: auditRequest };
+    const handler = createMcpHandler(
+      ({ requestInfo }) => {
+        const session = requestInfo && this.#sessions.get(requestInfo);
+        if (session === undefined) throw new Error('a request without a session');
+        return buildServer(session, surroundings);
+      },
+      { corsOptions: false, allowedOriginHostnames: '*', maxSubscriptions: TOOLS_AT_ONCE },
+    );
+    this.#loaded = { handle: (request, options) => handler.fetch(request, options), loggedTool };
+    return this.#loaded;
+  }
+}
+
+/** @throws SvcError 401 where the user is gone meanwhile; 403 where what it names is; 503 */
+async function sessionOf(call: McpCall, runtime: Runtime): Promise<Session> {
+  const { db, now, waitUntil, kv, config } = runtime;
+  const caller = await resume(call.caller, { db, now, waitUntil, kv, fresh: false });
+  return { runtime, caller, target: targetOf(caller, call.named, config.mcp), modelling: call.modelling, requestId: call.requestId };
+}
+
+/** A method is one of the protocol's words, or it is not told. */
+const loggedMethod = (method: string | undefined): string =>
+  method === undefined ? 'response' : /^[a-zA-Z]+(\/[a-zA-Z_]+)*$/.test(method) && method.length <= 64 ? method : 'unknown';
+
+const headersOf = ({ headers }: McpCall): Record<string, string> => ({
+  ...headers,
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+});
+
+/**
+ * An event stream that ends by itself, as the older protocol's transport makes it of each answer, as plain JSON: clients
+ * without `text/event-stream` take it, and the others too. A subscription of the newer protocol goes on as it is.
+ */
+async function plain(response: Response, asked: McpCall['body']): Promise<Response> {
+  const { status, headers } = response;
+  if (!headers.get('content-type')?.startsWith('text/event-stream') || ('method' in asked && asked.method === 'subscriptions/listen')) return response;
+  const messages = (await response.text())
+    .split('\n')
+    .flatMap((line) => (line.startsWith('data: ') && line.length > 'data: '.length ? [line.slice('data: '.length)] : []));
+  const body = Array.isArray(asked) ? `[${messages.join(',')}]` : (messages.at(-1) ?? '');
+  const kept = new Headers(headers);
+  for (const name of ['connection', 'content-length', 'cache-control']) kept.delete(name);
+  kept.set('content-type', 'application/json');
+  return new Response(body, { status, headers: kept });
+}
+
+/** The objects as the front asks for them: one a user, its name with the location hint (platform, Configuration). */
+export interface Principals {
+  post(userId: string, call: McpCall): Promise<Response>;
+  open(userId: string, id: string, endpoint: string): Promise<Response>;
+  message(userId: string, id: string, call: McpCall): Promise<boolean>;
+}
+
+export function mcpPrincipals(namespace: DurableObjectNamespace, hint: string | null): Principals {
+  const stub = (userId: string) =>
+    namespace.get(
+      namespace.idFromName(`${hint ?? '-'}:${userId}`),
+      hint === null ? {} : { locationHint: hint as DurableObjectLocationHint },
+    ) as unknown as Pick<McpObject<unknown>, 'post' | 'open' | 'message'>;
+  return {
+    post: (userId, call) => stub(userId).post(call),
+    open: (userId, id, endpoint) => stub(userId).open(id, endpoint),
+    message: (userId, id, call) => stub(userId).message(id, call),
+  };
+}

@@ -1,0 +1,36 @@
+/** Prompts that start a session well. */
+import type { McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { Session } from './call.ts';
+
+const user = (text: string) => ({ messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] });
+
+export function addPrompts(server: McpServer, { target }: Session): void {
+  const ontology = z.string().optional().describe('Name of a knowledge graph');
+  const chosen = (name: string | undefined): string | null => name?.trim() || target.ontology;
+
+  server.registerPrompt(
+    'explore',
+    { title: 'Explore a knowledge graph', description: 'What is in it, and which questions it can answer', argsSchema: z.object({ ontology }) },
+    ({ ontology: name }) => {
+      const graph = chosen(name);
+      const first = graph === null ? 'Call list_ontologies and choose the most interesting knowledge graph.' : `Use the knowledge graph '${graph}'.`;
+      return user(`${first} Call describe_knowledge_graph. Tell me in a few sentences what it is about, name its main concepts with how many instances each has \
+(SELECT COUNT(*) FROM svc.concept), and propose five questions that it can answer, each over a relationship or a measure.`);
+    },
+  );
+  server.registerPrompt(
+    'answer',
+    {
+      title: 'Answer a question',
+      description: 'The way from a question to a checked answer',
+      argsSchema: z.object({ question: z.string().min(1).describe('The question'), ontology }),
+    },
+    ({ question, ontology: name }) => {
+      const graph = chosen(name);
+      return user(`Question: ${question}\n\n${graph === null ? 'Call list_ontologies and choose the knowledge graph that can answer it. ' : `Use the knowledge graph '${graph}'. `}\
+Call describe_knowledge_graph, find the concept and the paths that the question needs, look up values for filters with search_values, check the SQL with execute_sql and dry_run, then run it. \
+Answer in words with the numbers that the rows have, show the SQL, and say what you assumed.`);
+    },
+  );
+}

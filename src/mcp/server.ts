@@ -1,0 +1,86 @@
+/** The MCP server of one request: its tools, resources and prompts for one caller. Imported when the first call comes. */
+import { McpServer } from '@modelcontextprotocol/server';
+import type { SvcError } from '../errors.ts';
+import { type auditRequest, sameName } from '../service.ts';
+import type { Session } from './call.ts';
+import { toolFault } from './faults.ts';
+import type { Gate } from './gate.ts';
+import { instructions } from './instructions.ts';
+import { addPrompts } from './prompts.ts';
+import { addResources } from './resources.ts';
+import { TOOLS } from './tools/index.ts';
+import type { Noted, Tool } from './tools/tool.ts';
+
+export { createMcpHandler } from 'agents/mcp/server';
+
+/** What an object gives to the servers that it makes. */
+export interface Surroundings {
+  readonly version: string;
+  /** Bounds how many tools run at once. */
+  readonly gate: Gate;
+  readonly audit: typeof auditRequest;
+}
+
+export function buildServer(session: Session, surroundings: Surroundings): McpServer {
+  const { product } = session.runtime.config;
+  const server = new McpServer(
+    { name: product, title: 'Knowledge graphs', version: surroundings.version },
+    {
+      instructions: instructions(product),
+      capabilities: { tools: { listChanged: false }, resources: { listChanged: false }, prompts: { listChanged: false } },
+    },
+  );
+  for (const tool of TOOLS) addTool(server, tool, session, surroundings);
+  addResources(server, session);
+  addPrompts(server, session);
+  return server;
+}
+
+function addTool(server: McpServer, tool: Tool, session: Session, { gate, audit }: Surroundings): void {
+  const { name, title, description, input, output } = tool;
+  const changes = tool.mayModel?.(session) === true;
+  const annotations = { readOnlyHint: !changes, destructiveHint: changes, idempotentHint: !changes, openWorldHint: false };
+  server.registerTool(name, { title, description, inputSchema: input, outputSchema: output, annotations }, async (args: Record<string, unknown>, context) => {
+    const { runtime, caller, requestId } = session;
+    const begun = runtime.now();
+    let noted: Noted = {};
+    let fault: SvcError | undefined;
+    const note = (more: Noted): void => {
+      noted = { ...noted, ...more };
+    };
+    try {
+      const result = await gate.run(() => tool.run({ ...session, signal: context.mcpReq.signal, note }, args));
+      return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
+    } catch (error) {
+      const told = toolFault(error, noted.sql);
+      fault = told.fault;
+      if (fault.status >= 500) runtime.log({ level: 'error', event: 'mcp_tool_failed', request_id: requestId, tool: name, cause: causeOf(fault) });
+      return { content: [{ type: 'text' as const, text: told.text }], isError: true };
+    } finally {
+      if (!noted.written || fault !== undefined) {
+        const { principal } = caller;
+        audit(runtime, {
+          at: new Date(begun).toISOString(),
+          user: principal.name,
+          actor: principal.actor?.name ?? null,
+          credential: principal.credential,
+          action: `MCP ${name}`,
+          ontology: noted.ontology ?? null,
+          sql: noted.sql ?? null,
+          request_id: requestId,
+          status: fault?.status ?? 200,
+          code: fault?.code ?? null,
+          rows: noted.rows ?? null,
+          duration_ms: Math.round(runtime.now() - begun),
+        });
+      }
+    }
+  });
+}
+
+function causeOf({ cause, code }: SvcError): string {
+  return cause instanceof Error ? `${cause.name}: ${cause.message}` : cause === undefined ? code : String(cause);
+}
+
+/** The name of a tool as a log may tell it. */
+export const loggedTool = (name: unknown): string => TOOLS.find((tool) => typeof name === 'string' && sameName(tool.name, name))?.name ?? 'unknown';

@@ -1,0 +1,67 @@
+/** The streams of the old SSE transport that a principal has open (protocol 2024-11-05). */
+import { SvcError } from '../errors.ts';
+
+const KEEP_ALIVE_MS = 15_000;
+/** A stream ends then; its client opens another one. */
+export const STREAM_MS = 30 * 60_000;
+/** So many may be open at once. */
+const MOST_STREAMS = 32;
+
+const encoder = new TextEncoder();
+
+export class Streams {
+  readonly #open = new Map<string, Stream>();
+
+  /** Opens a stream, whose first event tells where messages go. @throws SvcError 429 `too_many_streams` */
+  open(id: string, endpoint: string): ReadableStream<Uint8Array> {
+    if (this.#open.size >= MOST_STREAMS) {
+      throw new SvcError(429, 'too_many_streams', 'Too many streams are open', { hint: 'Close one, or use Streamable HTTP', headers: { 'retry-after': '60' } });
+    }
+    const stream = new Stream(() => this.#open.delete(id));
+    this.#open.set(id, stream);
+    stream.send('endpoint', endpoint);
+    return stream.readable;
+  }
+
+  find(id: string): Stream | undefined {
+    return this.#open.get(id);
+  }
+}
+
+class Stream {
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #timers: { readonly alive: ReturnType<typeof setInterval>; readonly end: ReturnType<typeof setTimeout> };
+  readonly #ended: () => void;
+
+  constructor(ended: () => void) {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    this.readable = readable;
+    this.#writer = writable.getWriter();
+    this.#ended = ended;
+    this.#timers = { alive: setInterval(() => this.#write(': keep-alive\n\n'), KEEP_ALIVE_MS), end: setTimeout(() => this.end(), STREAM_MS) };
+    this.#writer.closed.then(
+      () => this.#close(),
+      () => this.#close(),
+    );
+  }
+
+  send(event: string, data: string): void {
+    this.#write(`event: ${event}\ndata: ${data}\n\n`);
+  }
+
+  end(): void {
+    this.#writer.close().catch(() => undefined);
+    this.#close();
+  }
+
+  #write(text: string): void {
+    this.#writer.write(encoder.encode(text)).catch(() => this.#close());
+  }
+
+  #close(): void {
+    clearInterval(this.#timers.alive);
+    clearTimeout(this.#timers.end);
+    this.#ended();
+  }
+}

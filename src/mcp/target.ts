@@ -1,0 +1,56 @@
+/** Which agent and which ontology a call is about (decisions 9). */
+import type { Caller } from '../auth/authenticate.ts';
+import type { Config } from '../config.ts';
+import { forbidden, notFound, type SvcError } from '../errors.ts';
+import { findOntology, type SeenAgent, sameName, visibleAgents } from '../service.ts';
+
+/** What headers and the address name; null: nothing. */
+export interface Named {
+  readonly ontology: string | null;
+  readonly agent: string | null;
+}
+
+/** What the settings name. */
+export type Defaults = Pick<Config['mcp'], 'defaultOntology' | 'defaultAgent'>;
+
+/** What a call without an argument is about. */
+export interface Target {
+  /** Name of the ontology; null: none was found. */
+  readonly ontology: string | null;
+  /** Whether the request itself named it. */
+  readonly isNamed: boolean;
+  readonly agent: SeenAgent | undefined;
+}
+
+/** `x-ontology` and `x-agent`, else `?ontology=` and `?agent=`. */
+export function namedBy(headers: Headers, search: URLSearchParams): Named {
+  const text = (name: string): string | null => headers.get(`x-${name}`)?.trim() || search.get(name)?.trim() || null;
+  return { ontology: text('ontology'), agent: text('agent') };
+}
+
+const noOntology = (name: string): SvcError => forbidden('no_access', `no access to ontology '${name}'`);
+
+/** @throws SvcError 403 `no_access` for an agent or ontology that is named and unknown, hidden, or outside the agent */
+export function targetOf(caller: Caller, named: Named, { defaultOntology, defaultAgent }: Defaults): Target {
+  const agents = visibleAgents(caller);
+  const agentOf = (name: string): SeenAgent | undefined => agents.find(({ agent }) => sameName(agent.name, name));
+  const agent = named.agent !== null ? agentOf(named.agent) : defaultAgent === null ? undefined : agentOf(defaultAgent);
+  if (named.agent !== null && agent === undefined) throw forbidden('no_access', `no access to agent '${named.agent}'`);
+  if (named.ontology !== null) return { ontology: within(caller, agent, named.ontology), isNamed: true, agent };
+  if (agent !== undefined) return { ontology: agent.ontologies[0] ?? null, isNamed: false, agent };
+  return { ontology: defaultOntology === null ? null : (findOntology(caller, defaultOntology)?.name ?? null), isNamed: false, agent };
+}
+
+/** The ontology of a tool's call. @throws SvcError 404 `ontology_not_found`; 403 `no_access` */
+export function ontologyOf(caller: Caller, { ontology, agent }: Target, argument: string | undefined): string {
+  if (argument !== undefined && argument.trim() !== '') return within(caller, agent, argument.trim());
+  if (ontology !== null) return ontology;
+  throw notFound('ontology_not_found', 'Ontology not found', { hint: 'Name one in the argument `ontology`; list_ontologies tells which there are' });
+}
+
+/** @throws SvcError 403 `no_access` */
+function within(caller: Caller, agent: SeenAgent | undefined, name: string): string {
+  const found = findOntology(caller, name)?.name;
+  if (found === undefined || (agent !== undefined && !agent.ontologies.includes(found))) throw noOntology(name);
+  return found;
+}

@@ -1,0 +1,52 @@
+/** execute_sql: a statement of the caller's own, or what would become of it. */
+import { z } from 'zod';
+import { dryRun, runScript, type Script } from '../../service.ts';
+import { cutRows } from '../rows.ts';
+import { editsModel, maxResults, mostRows, ontologyArgument, ontologyFor, requestOf, rowsOutput, type ToolCall, tool, truncatedOutput } from './tool.ts';
+
+const DESCRIPTION = `Run SQL on a knowledge graph and get rows. PostgreSQL SELECT over concepts: svc.concept (direct properties), dsvc.concept (relationship paths too), vsvc.view. \
+A path is one back-quoted column: SELECT \`name\`, \`lives_in[city].name\` FROM dsvc.person; hops chain: \`works_for[company].based_in[city].name\`; \`parent[person*3].name\` follows a transitive one; ~ before a relationship turns it round. \
+Paths replace JOINs; measures: SUM(\`measure.revenue\`). Also SHOW CONCEPTS, DESC dsvc.concept (columns and paths), EXPLAIN. \
+Call describe_knowledge_graph first; never guess names. Aggregate or LIMIT instead of fetching everything. dry_run=true checks and plans without running. Errors name the nearest valid name: mend and retry.`;
+
+export const executeSql = tool({
+  name: 'execute_sql',
+  title: 'Run SQL',
+  description: DESCRIPTION,
+  input: z.object({
+    query: z.string().min(1).describe('The SQL'),
+    ontology: ontologyArgument,
+    datasource: z.string().optional().describe('Datasource for a query that reads no concept'),
+    max_results: maxResults,
+    dry_run: z.boolean().optional().describe('Only check and explain'),
+  }),
+  output: z.object({
+    rows: rowsOutput,
+    row_count: z.number().int(),
+    truncated: truncatedOutput,
+    sql: z.string().optional().describe('dry_run: the SQL of the datasource, if you may see it'),
+    plan: z.string().optional().describe('dry_run: its plan'),
+  }),
+  mayModel: editsModel,
+  async run(call, { query, ontology, datasource, max_results, dry_run }) {
+    const most = mostRows(call, max_results);
+    call.note({ sql: query });
+    const script: Script = {
+      ontology: ontologyFor(call, ontology),
+      sql: query,
+      // one more tells whether there are more
+      limit: most + 1,
+      datasource: datasource?.trim() || null,
+      permitted: call.modelling ? 'model' : 'read',
+    };
+    if (dry_run) return dry(call, script);
+    const { rows, truncated } = await cutRows(await runScript(requestOf(call), script), most);
+    call.note({ rows: rows.length });
+    return { rows, row_count: rows.length, truncated };
+  },
+});
+
+async function dry(call: ToolCall, script: Script) {
+  const { sql, plan } = await dryRun(requestOf(call), script);
+  return { rows: [], row_count: 0, truncated: false, ...(sql === null ? {} : { sql }), ...(plan === null ? {} : { plan }) };
+}

@@ -1,0 +1,13 @@
+/** identify_concept: the concept that a question is about. */
+import { z } from 'zod';
+import { includeTags, prompt, requireModel, shared, verbose } from './ai.ts';
+import { tool } from './tool.ts';
+
+export const identifyConcept = tool({
+  name: 'identify_concept',
+  title: 'Find the concept of a question',
+  description: "The concept that fits a question best, chosen by the server's language model. Useful on graphs with many concepts.",
+  input: z.object({ prompt, ...shared, include_tags: includeTags, verbose }),
+  output: z.object({ concept: z.string(), schema: z.string(), ontology: z.string(), reason: z.string(), candidates: z.array(z.string()) }),
+  run: async () => requireModel(),
+});

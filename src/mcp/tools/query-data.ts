@@ -1,0 +1,22 @@
+/** query_data: a question, answered by rows. */
+import { z } from 'zod';
+import { includeTags, maxLimit, prompt, requireModel, rowsOutput, shared, sqlOutput, truncatedOutput, verbose, viewsList } from './ai.ts';
+import { tool } from './tool.ts';
+
+export const queryData = tool({
+  name: 'query_data',
+  title: 'Query by question',
+  description:
+    "Rows that answer a question in natural language; the server's language model writes the SQL. Prefer execute_sql when you can write it yourself.",
+  input: z.object({ prompt, ...shared, views_list: viewsList, include_tags: includeTags, max_limit: maxLimit, verbose }),
+  output: z.object({
+    rows: rowsOutput,
+    row_count: z.number().int(),
+    truncated: truncatedOutput,
+    sql: sqlOutput,
+    ontology: z.string(),
+    concept: z.string(),
+    schema: z.string(),
+  }),
+  run: async () => requireModel(),
+});

@@ -1,0 +1,45 @@
+/** What the statements of a request may do, where the way that it came bounds that (decisions 9: execute_sql). */
+import { forbidden } from '../errors.ts';
+import type { Statement } from '../language/statements.ts';
+
+/** `read`: nothing is changed. `model`: ontologies and agents may be changed; users, roles, tokens, grants, policies and datasources never. */
+export type Permitted = 'read' | 'model';
+
+const READS = new Set<string>(['select', 'show', 'describe', 'explain']);
+const NOT_MODELLING = new Set<string>([
+  'create_datasource',
+  'drop_datasource',
+  'alter_ontology_datasource',
+  'create_user',
+  'alter_user',
+  'drop_user',
+  'create_role',
+  'drop_role',
+  'grant_role',
+  'revoke_role',
+  'create_token',
+  'revoke_token',
+  'grant',
+  'revoke',
+  'refresh_permissions',
+  'create_policy',
+  'drop_policy',
+]);
+
+/** @throws SvcError 403 `read_only`, `not_here` for the first statement that does more than is permitted; nothing of its script is done */
+export function checkPermitted(statements: readonly Statement[], permitted: Permitted): void {
+  for (const { kind, source } of statements) {
+    if (READS.has(kind)) continue;
+    if (NOT_MODELLING.has(kind)) {
+      throw forbidden('not_here', 'Users, roles, tokens, grants, policies and datasources are not changed this way', {
+        offset: source.offset,
+        hint: 'An administrator changes them over REST',
+      });
+    }
+    if (permitted === 'model') continue;
+    throw forbidden('read_only', 'Only SELECT, SHOW, DESCRIBE and EXPLAIN run here', {
+      offset: source.offset,
+      hint: 'Statements that change the model need the address with ?mode=model and EDIT on the ontology',
+    });
+  }
+}
