@@ -4,7 +4,7 @@
  * hidden row. What never fails and writes nothing may be evaluated on any row: nobody sees what it gave for one that is filtered out.
  * (PostgreSQL has the same idea for views, as LEAKPROOF and security_barrier: Rules and Privileges in its manual.)
  */
-import type { FuncCall, SubLink } from '@pgsql/types';
+import type { A_Const, FuncCall, SubLink } from '@pgsql/types';
 import { isAggregate } from './guard/index.ts';
 import type { Node } from './tree.ts';
 
@@ -20,7 +20,7 @@ const TOTAL_KINDS = new Set([
   'AEXPR_NOT_DISTINCT',
   'AEXPR_NULLIF',
 ]);
-/** Functions that give a value for every value. */
+/** Functions that give a value for every value, with one argument at most: of two, `length` reads bytes in an encoding. */
 const TOTAL_FUNCTIONS = new Set([
   'char_length',
   'character_length',
@@ -37,7 +37,7 @@ const TOTAL_FUNCTIONS = new Set([
   'last_value',
 ]);
 /** Aggregates that do so for every set of values; others overflow, or refuse a NULL. */
-const TOTAL_AGGREGATES = new Set(['count', 'min', 'max', 'bool_and', 'bool_or', 'every', 'string_agg', 'json_agg', 'jsonb_agg']);
+const TOTAL_AGGREGATES = new Set(['count', 'min', 'max', 'bool_and', 'bool_or', 'every', 'string_agg', 'json_agg']);
 
 /**
  * Nodes that cannot fail by themselves. A node that is not here may: subscripts, functions in FROM, SQL/JSON, COLLATE; and comparisons of whole rows
@@ -83,20 +83,22 @@ const BOUNDS = new Set(['limitCount', 'limitOffset', 'startOffset', 'endOffset']
 /** Whether no part of a tree can fail on any row. Constants are the statement's own and tell nothing. */
 export function isTotal(tree: unknown): boolean {
   const relations = relationNames(tree);
-  /** `inner`: within a sub-query that may read the row of the query round it, which the policy may not have been asked about yet. */
+  /** `inner`: within a sub-query, which may read the row of the query round it, or be run only where there is one, before the policy was asked about it. */
   const total = (value: unknown, inner: boolean): boolean => {
     if (value === null || typeof value !== 'object') return true;
     if (Array.isArray(value)) return value.every((v) => total(v, inner));
     return Object.entries(value).every(([key, member]) => {
-      if (BOUNDS.has(key)) return isConstant(member);
+      if (BOUNDS.has(key)) return isCount(member);
       if (!isNodeName(key)) return total(member, inner);
       const node = value as Node;
       if (!TOTAL_NODES.has(key) || !isTotalNode(node, inner, relations)) return false;
-      return total(member, inner || key === 'SubLink' || ('RangeSubselect' in node && node.RangeSubselect.lateral === true));
+      return total(member, inner || INNER.has(key));
     });
   };
   return total(tree, false);
 }
+
+const INNER = new Set(['SubLink', 'RangeSubselect', 'CommonTableExpr']);
 
 const isNodeName = (key: string): boolean => /^[A-Z]/.test(key);
 
@@ -115,6 +117,7 @@ function relationNames(tree: unknown): ReadonlySet<string> {
 }
 
 function isTotalNode(node: Node, inner: boolean, relations: ReadonlySet<string>): boolean {
+  if ('A_Const' in node) return isPlainConstant(node.A_Const);
   if ('A_Expr' in node) return isTotalOperator(node.A_Expr.kind, node.A_Expr.name);
   if ('FuncCall' in node) return isTotalCall(node.FuncCall, inner);
   if ('TypeCast' in node) return isTotalCast(node);
@@ -145,21 +148,34 @@ function isTotalCall(call: FuncCall, inner: boolean): boolean {
   const last = call.funcname?.at(-1);
   const name = last && 'String' in last ? (last.String.sval ?? '') : '';
   if (call.funcname?.length !== 1) return false;
-  return TOTAL_FUNCTIONS.has(name) || TOTAL_AGGREGATES.has(name) || (!inner && isAggregate(name));
+  return (TOTAL_FUNCTIONS.has(name) && (call.args?.length ?? 0) < 2) || TOTAL_AGGREGATES.has(name) || (!inner && isAggregate(name));
 }
 
-function isConstant(value: unknown): boolean {
+/** A number of rows that is surely not negative. */
+function isCount(value: unknown): boolean {
   const node = value as Node;
-  if ('TypeCast' in node) return isConstant(node.TypeCast.arg);
-  return 'A_Const' in node || 'ParamRef' in node;
+  if ('ParamRef' in node) return true;
+  if (!('A_Const' in node)) return false;
+  const { ival, isnull } = node.A_Const;
+  return isnull === true || (ival !== undefined && (ival.ival ?? 0) >= 0);
 }
+
+/** What only some types hold: numbers and days that fail where PostgreSQL makes a comparison's or a CASE's two types one. */
+const EXTREME = /\d{31}|\d\.?e[+-]?\d|^\s*[+-]?\d{5,}-|^\s*j\d|\bbc\b/i;
+
+/** Whether a constant is within the bounds of every type that it may be taken for. */
+const isPlainConstant = ({ sval, fval }: A_Const): boolean => !EXTREME.test(sval?.sval ?? '') && !EXTREME.test(fval?.fval ?? '');
+
+/** Types whose comparisons compute, and overflow. */
+const COMPUTED = new Set(['point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle']);
 
 /** A cast of a constant, or one to text. */
 function isTotalCast(node: Extract<Node, { TypeCast: unknown }>): boolean {
   const { arg, typeName } = node.TypeCast;
+  const type = typeName?.names?.at(-1);
+  if (type && 'String' in type && COMPUTED.has(type.String.sval ?? '')) return false;
   if (arg && ('A_Const' in arg || 'ParamRef' in arg)) return true;
-  const last = typeName?.names?.at(-1);
-  return last !== undefined && 'String' in last && last.String.sval === 'text' && !typeName?.typmods?.length && !typeName?.arrayBounds?.length;
+  return type !== undefined && 'String' in type && type.String.sval === 'text' && !typeName?.typmods?.length && !typeName?.arrayBounds?.length;
 }
 
 const FAMILIES: readonly ReadonlySet<string>[] = [new Set(['int2', 'int4', 'int8']), new Set(['text', 'varchar', 'bpchar', 'char', 'name'])];

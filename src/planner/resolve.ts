@@ -396,6 +396,8 @@ export class Resolver {
   /** A relation as one value: a row with just the columns that `*` gives. */
   #wholeRow(relation: NonNullable<ReturnType<Scope['relation']>>): Node {
     if (relation instanceof FixedRelation && relation.scalar) return column(relation.alias, (relation.columns[0] as OutColumn).name);
+    // rows of different forms fail where they are compared
+    this.work.leaky = true;
     const row = this.work.alias();
     const query = select({
       targetList: [target(column(row))],
