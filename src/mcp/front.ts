@@ -4,6 +4,8 @@
  */
 import { authenticate, type Caller } from '../auth/authenticate.ts';
 import { badRequest, SvcError } from '../errors.ts';
+import { judgeOAuthBearer, oauthTokenOf } from '../oauth/judge.ts';
+import { withChallenge } from '../oauth/place.ts';
 import type { Runtime } from '../service.ts';
 import { callerOf, type McpCall } from './call.ts';
 import { faultResponse } from './faults.ts';
@@ -100,12 +102,20 @@ interface Judged {
 }
 
 /**
- * Judges the credential of a request, in the order of decisions 8. An OAuth access token of this service, which comes as
- * `Authorization: Bearer` and is no API token, is to be judged here: it gives a caller and the token's scopes.
+ * Judges the credential of a request, in the order of decisions 8. An OAuth access token of this service comes as
+ * `Authorization: Bearer` and is no API token. A refusal says where a client gets one (RFC 9728).
  * @throws SvcError 401, 503
  */
 async function judge({ request, runtime }: Exchange): Promise<Judged> {
-  return { caller: await authenticate(request.headers, runtime.config, runtime), scopes: null };
+  const token = oauthTokenOf(request.headers, runtime.config);
+  if (token !== null) {
+    const caller = await judgeOAuthBearer(token, request, runtime);
+    return { caller, scopes: caller.principal.scopes };
+  }
+  const caller = await authenticate(request.headers, runtime.config, runtime).catch((error: unknown) => {
+    throw withChallenge(error, request, runtime.config);
+  });
+  return { caller, scopes: null };
 }
 
 class Face {

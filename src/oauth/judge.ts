@@ -54,6 +54,16 @@ function refused(place: Place | null, product: string): SvcError {
 }
 
 /**
+ * What may be an access token among the credentials of a request (decisions 8): `Authorization: Bearer` that is no API
+ * token, where no other credential comes first.
+ */
+export function oauthTokenOf(headers: Headers, { jwt }: Pick<OAuthParts['config'], 'jwt'>): string | null {
+  if ((jwt.enabled && headers.has('x-jwt-token')) || headers.has('x-api-key')) return null;
+  const token = /^bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')?.[1];
+  return token === undefined || token.startsWith('tk_') ? null : token;
+}
+
+/**
  * Judges the access token of a request under the MCP path. Revoked grants end at once, changed rights and passwords
  * within 60 s.
  * @throws SvcError 401 `invalid_token`; 503 `catalog_unavailable`

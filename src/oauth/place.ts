@@ -47,6 +47,17 @@ export function challengeOf(place: Place | null, product: string, error?: 'inval
   return `Bearer ${parts.join(', ')}`;
 }
 
+/** The 401 of another credential under the MCP path, with that challenge; anything else as it is. */
+export function withChallenge(error: unknown, request: Request, config: Pick<Config, 'publicUrl' | 'product'>): unknown {
+  if (!(error instanceof SvcError) || error.status !== 401) return error;
+  const challenge = challengeOf(placeOf(config, request), config.product, error.code === 'credential_missing' ? undefined : 'invalid_token');
+  return new SvcError(401, error.code, error.message, {
+    hint: error.hint,
+    cause: error.cause,
+    headers: { ...error.headers, 'www-authenticate': challenge },
+  });
+}
+
 /** What a 403 says where the token lacks a scope (RFC 6750, 3.1): the client can ask for it and come back. */
 export function insufficientScope(place: Place | null, product: string, scope: string): string {
   const metadata = place === null ? '' : `, resource_metadata="${place.resourceMetadata}"`;

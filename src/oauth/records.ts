@@ -17,6 +17,8 @@ interface Stored extends Found {
   readonly metadata: unknown;
   /** Milliseconds since 1970; null: it stays. */
   readonly expires: number | null;
+  /** When it was made. */
+  readonly made: number;
   /** Of a grant: refresh tokens (the beginning of their ids) that were replaced and are good for nothing any more. */
   readonly spent?: readonly string[];
 }
@@ -59,7 +61,14 @@ export class OAuthRecords {
     if (token !== null && (await this.#live(`grant:${token[1]}:${token[2]}`)) === undefined) return false;
     const isGrant = key.startsWith('grant:');
     if (isGrant && before === undefined) await this.#makeRoom(value);
-    const record: Stored = { value, metadata, expires, version: seen + 1, ...(isGrant ? { spent: spentOf(before, value) } : {}) };
+    const record: Stored = {
+      value,
+      metadata,
+      expires,
+      made: before?.made ?? this.#now(),
+      version: seen + 1,
+      ...(isGrant ? { spent: spentOf(before, value) } : {}),
+    };
     await this.#storage.put(key, record);
     if (expires !== null) await this.#clearAt(expires);
     return true;
@@ -113,16 +122,14 @@ export class OAuthRecords {
   async #makeRoom(value: string): Promise<void> {
     const { clientId } = JSON.parse(value) as GrantPart;
     const grants = [...(await this.#storage.list<Stored>({ prefix: 'grant:' }))]
-      .map(([key, record]) => ({ key, ...(JSON.parse(record.value) as GrantPart) }))
-      .filter((grant) => grant.clientId === clientId)
-      .sort((a, b) => b.createdAt - a.createdAt);
-    for (const { key } of grants.slice(LIVE_GRANTS - 1)) await this.remove(key);
+      .filter(([, record]) => (JSON.parse(record.value) as GrantPart).clientId === clientId)
+      .sort(([, a], [, b]) => b.made - a.made);
+    for (const [key] of grants.slice(LIVE_GRANTS - 1)) await this.remove(key);
   }
 }
 
 interface GrantPart {
   readonly clientId: string;
-  readonly createdAt: number;
   readonly refreshTokenId?: string;
   readonly previousRefreshTokenId?: string;
 }

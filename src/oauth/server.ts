@@ -82,7 +82,7 @@ class Server implements AuthorizationServer {
       },
       onError: ({ internal: { category, reason } }) => {
         this.#reason = reason;
-        parts.log({ event: 'oauth_refused', category, reason });
+        parts.log({ level: 'info', event: 'oauth_refused', category, reason });
       },
     });
   }
