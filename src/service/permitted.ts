@@ -2,10 +2,15 @@
 import { forbidden } from '../errors.ts';
 import type { Statement } from '../language/statements.ts';
 
-/** `read`: nothing is changed. `model`: ontologies and agents may be changed; users, roles, tokens, grants, policies and datasources never. */
-export type Permitted = 'read' | 'model';
+/**
+ * `read`: nothing is changed. `model`: ontologies and agents may be changed; users, roles, tokens, grants, policies and
+ * datasources never. `own_model`: what is in the ontology that the request is about, and no other one.
+ */
+export type Permitted = 'read' | 'own_model' | 'model';
 
 const READS = new Set<string>(['select', 'show', 'describe', 'explain']);
+/** They reach beyond the ontology of the request. */
+const BEYOND = new Set<string>(['create_ontology', 'drop_ontology', 'create_agent', 'drop_agent']);
 const NOT_MODELLING = new Set<string>([
   'create_datasource',
   'drop_datasource',
@@ -36,7 +41,10 @@ export function checkPermitted(statements: readonly Statement[], permitted: Perm
         hint: 'An administrator changes them over REST',
       });
     }
-    if (permitted === 'model') continue;
+    if (permitted === 'model' || (permitted === 'own_model' && !BEYOND.has(kind))) continue;
+    if (permitted === 'own_model') {
+      throw forbidden('not_here', 'With an agent, only the model of its ontologies is changed', { offset: source.offset, hint: 'Connect without x-agent' });
+    }
     throw forbidden('read_only', 'Only SELECT, SHOW, DESCRIBE and EXPLAIN run here', {
       offset: source.offset,
       hint: 'Statements that change the model need the address with ?mode=model and EDIT on the ontology',

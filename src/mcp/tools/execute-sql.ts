@@ -37,7 +37,7 @@ export const executeSql = tool({
       // one more tells whether there are more
       limit: most + 1,
       datasource: datasource?.trim() || null,
-      permitted: call.modelling ? 'model' : 'read',
+      permitted: !call.modelling ? 'read' : call.target.agent === undefined ? 'model' : 'own_model',
     };
     if (dry_run) return dry(call, script);
     const { rows, truncated } = await cutRows(await runScript(requestOf(call), script), most);

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseExact } from '../../../src/mcp/exact.ts';
+
+describe('parseExact', () => {
+  it('keeps what a double gives back as a number, and makes a text of the rest', () => {
+    const cases: [string, unknown][] = [
+      ['0', 0],
+      ['-12.50', -12.5],
+      ['1000000.5000', 1000000.5],
+      ['9007199254740991', 9007199254740991],
+      ['9007199254740992', '9007199254740992'],
+      ['-9007199254740993', '-9007199254740993'],
+      ['12345678901234567890.1234', '12345678901234567890.1234'],
+      ['0.1000000000000000055511151231257827', '0.1000000000000000055511151231257827'],
+      ['0.30000000000000000000', 0.3],
+      ['1e+300', 1e300],
+      ['1e400', '1e400'],
+      ['1.7976931348623157e+308', Number.MAX_VALUE],
+    ];
+    for (const [text, value] of cases) expect(parseExact(text), text).toEqual(value);
+  });
+
+  it('reaches into arrays and objects, and leaves texts alone', () => {
+    expect(parseExact('{"a":[1,9007199254740993,{"b":12345678901234567.5}],"c":"9007199254740993"}')).toEqual({
+      a: [1, '9007199254740993', { b: '12345678901234567.5' }],
+      c: '9007199254740993',
+    });
+  });
+
+  it('loses no digit of any decimal number', () => {
+    const digits = fc.stringMatching(/^(0|[1-9][0-9]{0,22})(\.[0-9]{1,20})?$/);
+    fc.assert(
+      fc.property(fc.boolean(), digits, (negative, number) => {
+        const text = negative ? `-${number}` : number;
+        const value = parseExact(text);
+        if (typeof value === 'string') expect(value).toBe(text);
+        else expect(scaled(String(value))).toBe(scaled(text));
+      }),
+      { seed: 7, numRuns: 300 },
+    );
+  });
+});
+
+/** A decimal number times 10^60, which is a whole one. */
+function scaled(text: string): bigint {
+  const [mantissa = '', exponent = '0'] = text.split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  return BigInt(`${whole}${fraction}`) * 10n ** BigInt(60 - fraction.length + Number(exponent));
+}

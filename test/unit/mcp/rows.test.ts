@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { Gate } from '../../../src/mcp/gate.ts';
+import { ANSWER_BYTES, Budget, cutRows } from '../../../src/mcp/rows.ts';
+import type { Answer } from '../../../src/service.ts';
+
+const encoder = new TextEncoder();
+
+/** An answer of the datasource whose rows come in pieces of that many bytes. */
+function streamed(text: string, size: number) {
+  const bytes = encoder.encode(text);
+  const state = { sent: 0, cancelled: false };
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += size) {
+      state.sent++;
+      yield bytes.slice(at, at + size);
+    }
+  }
+  const rows = { whole: undefined, stream: pieces(), cancel: () => (state.cancelled = true) };
+  return { state, answer: { kind: 'rows', rows, shape: { columns: [{}, {}] }, nested: false } as unknown as Answer };
+}
+
+const rowsOf = (n: number, filler = ''): object[] => Array.from({ length: n }, (_, i) => ({ n: i, t: `é"${filler}` }));
+
+describe('cutRows', () => {
+  it('takes rows out of pieces of any size, numbers exact', async () => {
+    const text = '[{"n":1,"t":"a"},{"n":9007199254740993,"t":"}{\\"ü"}]';
+    for (const size of [1, 2, 7, 1000]) {
+      expect(await cutRows(streamed(text, size).answer, 10)).toEqual({
+        rows: [
+          { n: 1, t: 'a' },
+          { n: '9007199254740993', t: '}{"ü' },
+        ],
+        truncated: false,
+      });
+    }
+  });
+
+  it('says that rows were left out only where there were more', async () => {
+    const answer = (n: number) => streamed(JSON.stringify(rowsOf(n)), 50).answer;
+    expect([(await cutRows(answer(3), 3)).truncated, (await cutRows(answer(4), 3)).truncated, (await cutRows(answer(0), 3)).truncated]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect((await cutRows({ kind: 'value', data: rowsOf(4) }, 3)).rows).toHaveLength(3);
+  });
+
+  it('ends between two rows where an answer would be over 2 MiB, and fetches no more', async () => {
+    const { answer, state } = streamed(JSON.stringify(rowsOf(3000, 'filler '.repeat(400))), 64 * 1024);
+    const { rows, truncated } = await cutRows(answer, 3000);
+    expect(truncated).toBe(true);
+    const content = JSON.stringify(rows);
+    expect(encoder.encode(JSON.stringify({ structuredContent: rows, text: content })).length).toBeLessThanOrEqual(ANSWER_BYTES);
+    expect(encoder.encode(content).length).toBeGreaterThan(0.9 * (ANSWER_BYTES / 2));
+    expect(state.cancelled).toBe(true);
+    expect(state.sent).toBeLessThan(40);
+  });
+
+  it('shares a budget between several lists', async () => {
+    const budget = new Budget(100);
+    expect((await cutRows({ kind: 'value', data: [{ a: 1 }, { a: 2 }] }, 10, budget)).truncated).toBe(false);
+    expect((await cutRows({ kind: 'value', data: rowsOf(9) }, 10, budget)).truncated).toBe(true);
+  });
+});
+
+describe('Gate', () => {
+  it('lets eight run at once, and the rest in their order, faults or not', async () => {
+    const gate = new Gate(8);
+    let running = 0;
+    let most = 0;
+    const order: number[] = [];
+    const work = (i: number) =>
+      gate.run(async () => {
+        most = Math.max(most, ++running);
+        order.push(i);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        running--;
+        if (i % 3 === 0) throw new Error('fault');
+        return i;
+      });
+    const done = await Promise.allSettled(Array.from({ length: 30 }, (_, i) => work(i)));
+    expect([most, running, order, done.filter((d) => d.status === 'rejected').length]).toEqual([8, 0, Array.from({ length: 30 }, (_, i) => i), 10]);
+  });
+});

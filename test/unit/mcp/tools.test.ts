@@ -1,0 +1,115 @@
+/** The definitions as clients get them: small enough, and without what hosted clients do not take. */
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import { countTokens } from 'gpt-tokenizer';
+import { describe, expect, it } from 'vitest';
+import type { Session } from '../../../src/mcp/call.ts';
+import { Gate } from '../../../src/mcp/gate.ts';
+import { buildServer } from '../../../src/mcp/server.ts';
+
+const session = (more: Partial<Session> = {}): Session =>
+  ({
+    runtime: { config: { product: 'svc', mcp: { rowLimit: 3000 } }, now: Date.now, log: () => undefined },
+    caller: { principal: { name: 'ann', isAdmin: false, grants: [], credential: 'api_token' }, snapshot: { ontologies: [], agents: [] } },
+    target: { ontology: null, isNamed: false, agent: undefined },
+    modelling: false,
+    requestId: 'r',
+    ...more,
+  }) as unknown as Session;
+
+async function connect(of: Session): Promise<Client> {
+  const server = buildServer(of, { version: '1', gate: new Gate(8), audit: () => undefined });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  const client = new Client({ name: 'test', version: '1' });
+  await Promise.all([server.connect(far as never), client.connect(near)]);
+  return client;
+}
+
+type Node = Readonly<Record<string, unknown>>;
+/** Every schema inside a schema, with its place. */
+function* nodes(node: unknown, place: string): Generator<readonly [Node, string]> {
+  if (Array.isArray(node)) for (const [i, part] of node.entries()) yield* nodes(part, `${place}[${i}]`);
+  else if (typeof node === 'object' && node !== null) {
+    yield [node as Node, place];
+    for (const [key, part] of Object.entries(node)) yield* nodes(part, `${place}.${key}`);
+  }
+}
+
+describe('the tools', () => {
+  it('are ten, described and read-only', async () => {
+    const { tools } = await (await connect(session())).listTools();
+    expect(tools.map((t) => t.name).sort()).toEqual([
+      'ask_question',
+      'describe_knowledge_graph',
+      'execute_sql',
+      'generate_sql',
+      'identify_concept',
+      'list_agents',
+      'list_datasources',
+      'list_ontologies',
+      'query_data',
+      'search_values',
+    ]);
+    for (const { name, description, annotations, title } of tools) {
+      expect(description?.length, name).toBeGreaterThan(60);
+      expect(title?.length, name).toBeGreaterThan(3);
+      expect(annotations, name).toEqual({ readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false });
+    }
+  });
+
+  it('cost a model fewer than 4,500 tokens', async () => {
+    const { tools } = await (await connect(session())).listTools();
+    const count = countTokens(JSON.stringify(tools));
+    expect(count).toBeLessThan(4500);
+    expect(count).toBeGreaterThan(1000);
+  });
+
+  it('have schemas that every client takes', async () => {
+    const { tools } = await (await connect(session())).listTools();
+    let seen = 0;
+    const forbidden = [
+      '$ref',
+      '$defs',
+      'definitions',
+      'id',
+      '$id',
+      'anyOf',
+      'oneOf',
+      'allOf',
+      'not',
+      'exclusiveMinimum',
+      'exclusiveMaximum',
+      'const',
+      'nullable',
+    ];
+    for (const { name, inputSchema, outputSchema } of tools) {
+      expect([inputSchema.type, outputSchema?.type], name).toEqual(['object', 'object']);
+      for (const [node, place] of [...nodes(inputSchema, `${name}.input`), ...nodes(outputSchema, `${name}.output`)]) {
+        // the names of arguments and members are no keywords
+        if (place.endsWith('.properties')) continue;
+        seen++;
+        expect(
+          Object.keys(node).filter((key) => forbidden.includes(key)),
+          place,
+        ).toEqual([]);
+        if (node.type !== undefined) expect(typeof node.type, place).toBe('string');
+      }
+    }
+    expect(seen).toBeGreaterThan(80);
+  });
+
+  it('list execute_sql as destructive only where the caller may change the model', async () => {
+    const grants = [{ privilege: 'edit', resource: ['ontology', 'store'], key: ['ontology', 'store'], all: true, grantOption: false }];
+    const caller = { ...session().caller, principal: { ...session().caller.principal, grants } } as unknown as Session['caller'];
+    const store = { ontology: 'store', isNamed: true, agent: undefined };
+    const hints = async (of: Partial<Session>) => {
+      const { tools } = await (await connect(session(of))).listTools();
+      const { annotations } = tools.find((t) => t.name === 'execute_sql') ?? {};
+      return [annotations?.readOnlyHint, annotations?.destructiveHint];
+    };
+    expect(await hints({ caller, target: store, modelling: true })).toEqual([false, true]);
+    expect(await hints({ caller, modelling: true })).toEqual([false, true]);
+    expect(await hints({ caller, target: store })).toEqual([true, false]);
+    expect(await hints({ caller, target: { ...store, ontology: 'other' }, modelling: true })).toEqual([true, false]);
+    expect(await hints({ target: store, modelling: true })).toEqual([true, false]);
+  });
+});
