@@ -49,6 +49,7 @@ export class PathNode {
   readonly children = new Map<string, PathNode>();
   /** Columns of the concept's rows, by what they are. */
   readonly columns = new Map<string, { readonly name: string; readonly wanted: Wanted }>();
+  readonly #names = new Set<string>();
   /** Columns of the link's rows that are wanted, by lower-case name. */
   readonly linkColumns = new Map<string, string>();
   /** What its rows must meet for a row of the block to meet WHERE. */
@@ -66,7 +67,10 @@ export class PathNode {
   want(key: string, wanted: Wanted, preferred?: string): string {
     const known = this.columns.get(key);
     if (known) return known.name;
-    const name = preferred ?? `c${this.columns.size + 1}`;
+    let name = preferred;
+    // a property may be called like this
+    for (let n = this.#names.size + 1; name === undefined || this.#names.has(name); n++) name = `c${n}`;
+    this.#names.add(name);
     this.columns.set(key, { name, wanted });
     return name;
   }
