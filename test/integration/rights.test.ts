@@ -66,7 +66,9 @@ describe('users', () => {
   it('that administer are out of reach for who has EDIT ON ALL user', async () => {
     await user('boss');
     await service.rows('GRANT ROLE admin TO USER boss');
+    const [token] = await service.rows('SHOW TOKEN FOR boss');
     for (const sql of [
+      `REVOKE TOKEN '${token.token_id}'`,
       "ALTER USER boss SET PASSWORD = 'mine'",
       "ALTER USER admin SET PASSWORD = 'mine'",
       'DROP USER boss',

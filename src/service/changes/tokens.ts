@@ -34,7 +34,7 @@ export async function createToken(ctx: Changing, { user: name, expires, source }
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Ends a token: one's own, or with EDIT on its user; for who may not end it, it does not exist. */
+/** Ends a token: one's own, or with EDIT on its user, an administrator's by administrators alone; for who may not end it, it does not exist. */
 export async function revokeToken(ctx: Changing, { id }: RevokeToken): Promise<Done> {
   const found = ID.test(id.text) ? await findToken(ctx.db, id.text) : undefined;
   if (found === undefined || (found.user.id !== ctx.principal.userId && !can(ctx.principal, 'edit', ['user', found.user.name]))) {
@@ -43,5 +43,6 @@ export async function revokeToken(ctx: Changing, { id }: RevokeToken): Promise<D
       hint: 'SHOW TOKEN FOR u tells the ids of the tokens of a user',
     });
   }
+  if (found.user.id !== ctx.principal.userId) await ctx.requireOver(found.user, id.offset);
   return done(revoke(found.id), { token_id: found.id, user: found.user.name, revoked: true });
 }
