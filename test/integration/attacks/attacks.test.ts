@@ -1,0 +1,85 @@
+/**
+ * A caller under row policies and masks tries to learn of what they keep from it. Every attack is answered with the rows of SQL by hand over the tables
+ * without the hidden rows and with the masked values, or refused; and no answer holds a hidden value, errors included.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type NodeService, startNodeService } from '../support/service.ts';
+import { REFUSED, SHAPES, TELLING } from './shapes.ts';
+import { PLACES, TRAPS } from './traps.ts';
+import { MODEL, POLICIES, SECRETS, SEEN, TABLES } from './world.ts';
+
+let service: NodeService;
+const tokens: Record<string, string> = {};
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  readonly json: any;
+}
+async function ask(sql: string, token = tokens.rex as string): Promise<Answer> {
+  const answer = await service.fetch('/svc/api/query/', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': token },
+    body: JSON.stringify({ ontology_name: 'lab', query: sql }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, text, json: JSON.parse(text) };
+}
+
+const sorted = (rows: readonly unknown[]): string[] =>
+  rows.map((row) => JSON.stringify(Object.entries(row as object).sort(([a], [b]) => (a < b ? -1 : 1)))).sort();
+
+/** The rows of SQL by hand over what the caller may know. */
+async function byHand(sql: string): Promise<string[]> {
+  const rows = await service.database.exec(`${SEEN} SELECT row_to_json("~") ::text AS row FROM (${sql}) "~"`);
+  return sorted(rows.map((r) => JSON.parse(String(r.row))));
+}
+
+/** What of an answer is secret and does not stand in the question. */
+const told = (question: string, text: string): string[] => {
+  const said = text.replace(/"request_id":"[^"]*"/, '');
+  return SECRETS.filter((s) => said.includes(s) && !question.includes(s));
+};
+
+async function outcome(sql: string): Promise<string[] | string> {
+  const { status, text, json } = await ask(sql);
+  expect(told(sql, text), text).toEqual([]);
+  return status === 200 ? sorted(json.data) : `${status} ${json.code} ${json.data}`;
+}
+
+beforeAll(async () => {
+  service = await startNodeService();
+  for (const statement of TABLES) await service.database.exec(statement);
+  await service.rows(MODEL, 'lab');
+  await service.rows('CREATE ROLE payers');
+  for (const name of ['rex', 'free']) {
+    await service.rows(`CREATE USER ${name}`);
+    await service.rows(`GRANT QUERY ON ALL ontology.lab TO USER ${name}`);
+    tokens[name] = String((await service.rows(`CREATE TOKEN FOR ${name}`))[0]?.token);
+  }
+  await service.rows(POLICIES, 'lab');
+}, 120_000);
+afterAll(() => service?.close());
+
+describe('a condition that tells of hidden rows or true values', () => {
+  it.each(TRAPS)('%s, wherever it stands', async (_, condition) => {
+    for (const [place, mine, plain] of PLACES) {
+      const caller = condition.replaceAll('@person', 'svc.person').replaceAll('@label', 'p.entity_label').replaceAll('@entity', 'p.entity_id');
+      const hand = condition.replaceAll('@person', 'pe').replaceAll('@label', 'p.name').replaceAll('@entity', "('person:' || p.id)");
+      expect(await outcome(mine.replace('@', () => caller)), place).toEqual(await byHand(plain.replace('@', () => hand)));
+    }
+  });
+});
+
+describe('an attack by the form of a statement', () => {
+  it.each(SHAPES)('%s', async (_, mine, plain) => expect(await outcome(mine)).toEqual(await byHand(plain)));
+});
+
+describe('a statement that is refused', () => {
+  it.each(REFUSED)('%s', async (_, sql, expected) => expect(await outcome(sql)).toMatch(new RegExp(`^${expected} `)));
+});
+
+describe('an error', () => {
+  it.each(TELLING)('of %s tells no hidden value', async (sql) => expect(await outcome(sql)).toMatch(/^400 /));
+});
