@@ -7,12 +7,29 @@ const R = 8;
 const P = 5;
 const BYTES = 32;
 
-const derive = (password: string, salt: Uint8Array, ln: number, r: number, p: number): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
+let begun = 0;
+
+/**
+ * Waits until no other hash was begun in the same turn. In a Worker a hash holds the isolate's only thread: many of them,
+ * one after the other, would let connections time out before anybody looks at them.
+ */
+async function turn(): Promise<void> {
+  for (;;) {
+    const seen = begun;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    if (begun === seen) break;
+  }
+  begun++;
+}
+
+const derive = async (password: string, salt: Uint8Array, ln: number, r: number, p: number): Promise<Buffer> => {
+  await turn();
+  return new Promise((resolve, reject) => {
     scrypt(password.normalize('NFC'), salt, BYTES, { N: 2 ** ln, r, p, maxmem: 64 * 1024 * 1024 }, (error, key) =>
       error === null ? resolve(key) : reject(error),
     );
   });
+};
 
 const encode = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
 

@@ -19,3 +19,13 @@ describe('passwords', () => {
     for (const stored of [null, '', 'secret', '$scrypt$ln=14$x$y']) expect(await verifyPassword('secret', stored)).toBe(false);
   });
 });
+
+describe('many passwords at once', () => {
+  it('are hashed one a turn, so that what comes in meanwhile is seen', async () => {
+    let turns = 0;
+    const count = setInterval(() => turns++, 0);
+    await Promise.all(Array.from({ length: 6 }, () => verifyPassword('x', '$scrypt$ln=1,r=1,p=1$AAAA$AAAA')));
+    clearInterval(count);
+    expect(turns).toBeGreaterThanOrEqual(5);
+  });
+});
