@@ -130,6 +130,7 @@ export class ConceptRelation implements Relation {
     if (this.schema !== 'dsvc') return undefined;
     if (lower.startsWith(TYPE_OF)) return this.#typeOf(name.slice(TYPE_OF.length));
     const multi = multiOf(this.named, lower);
+    if (multi) this.#judge(this.concept, multi);
     if (multi) return this.#reference(this.root.child({ kind: 'multi', def: multi }), 'value', multi.name);
     if (lower.startsWith(MEASURE)) return this.#measure(name.slice(MEASURE.length), name);
     return isPath(name) ? this.#path(name) : undefined;
@@ -171,17 +172,21 @@ export class ConceptRelation implements Relation {
     const { work } = this;
     if (!work.policies) return wanted;
     if (work.trusted) return { ...wanted, actual: true };
-    const judged = work.judged.at(-1);
-    if (judged !== undefined) {
-      const read =
-        wanted.kind === 'property'
-          ? [wanted.def]
-          : wanted.kind === 'entity_type'
-            ? []
-            : [...(concept.key?.properties ?? []), ...(wanted.kind === 'entity_label' ? concept.label : [])];
-      for (const def of read) refuseMasked(work, concept, def, judged);
-    }
+    const read =
+      wanted.kind === 'property'
+        ? [wanted.def]
+        : wanted.kind === 'entity_type'
+          ? []
+          : [...(concept.key?.properties ?? []), ...(wanted.kind === 'entity_label' ? concept.label : [])];
+    for (const def of read) this.#judge(concept, def);
     return wanted;
+  }
+
+  /** What a logic concept reads must not be masked for the caller. @throws SvcError 403 `masked` */
+  #judge(concept: Concept, def: PropertyDef): void {
+    const { work } = this;
+    const judged = work.judged.at(-1);
+    if (judged !== undefined && !work.trusted) refuseMasked(work, concept, def, judged);
   }
 
   #own(name: string, wanted: Wanted): Found {
@@ -229,6 +234,9 @@ export class ConceptRelation implements Relation {
       });
     }
     const lower = given.toLowerCase();
+    const def = this.work.graph.property(lower);
+    const ends = node.step?.kind === 'hop' && def ? [node.step.hop.relationship.from, node.step.hop.relationship.target] : [];
+    for (const end of ends) this.#judge(end, def as PropertyDef);
     const internal = node.linkColumns.get(lower) ?? `x${node.linkColumns.size}`;
     node.linkColumns.set(lower, internal);
     return this.#reference(node, internal, `${label}_${given}`, linkAlias(node));
@@ -241,6 +249,7 @@ export class ConceptRelation implements Relation {
     const property = propertyOf(columns, lower, derived);
     if (property) return this.#reference(node, asked(this.#asked(columns, { kind: 'property', def: property })), `${label}.${property.name}`);
     const multi = multiOf(columns, lower);
+    if (multi) this.#judge(columns, multi);
     if (multi) return this.#reference(node.child({ kind: 'multi', def: multi }), 'value', `${label}.${multi.name}`);
     const near = nearest(name, [...columnNames(columns, derived), ...columns.multi.map((m) => m.def.name)]);
     throw badRequest(
