@@ -166,6 +166,11 @@ export function repeatsMember(json: string): boolean {
   return false;
 }
 
+/** Whom the claims of a user who has logged in at a provider name, as a JWT of the default tenant would. @throws SvcError 401 */
+export function namesOfClaims(claims: Readonly<Record<string, unknown>>, jwt: Config['jwt']): Pick<VerifiedJwt, 'name' | 'email'> {
+  return namesOf(claimOf(claims, jwt.user), null, jwt);
+}
+
 /** The claim that names the user. @throws SvcError `token_validation_failed` */
 function claimOf(payload: JWTPayload, user: Config['jwt']['user']): string {
   const of = (name: string): unknown => (Object.hasOwn(payload, name) ? payload[name] : undefined);

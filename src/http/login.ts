@@ -2,13 +2,14 @@
 import type { UserPassword } from '../auth/bearer.ts';
 import { beginSession, logOut, type Session, sessionEntry } from '../auth/session.ts';
 import { giveToken, signIn } from '../auth/sign-in.ts';
-import { forbidden, SvcError } from '../errors.ts';
+import { forbidden, notFound, SvcError } from '../errors.ts';
 import { addressOf, admit } from './admit.ts';
 import { json } from './answers.ts';
 import { readText } from './body.ts';
 import type { AppContext } from './context.ts';
 import { checkOrigin, checkPlace, ownOrigin, returnAddress } from './form.ts';
 import { loggedInPage, loginPage } from './login-page.ts';
+import { fromProvider, toProvider } from './login-upstream.ts';
 import { page, pageFailure, pageStyle } from './pages.ts';
 import { checkForm, currentSession, dropSession, formToken, putSession, requireLogin, seeOther, sessionSecret } from './session.ts';
 
@@ -16,10 +17,11 @@ type Handler = (c: AppContext) => Promise<Response> | Response;
 /** Adds a route below the product's name; other methods of its path are 405. */
 export type AddRoute = (methods: readonly string[], path: string, handler: Handler) => void;
 
-/** The routes of this file: `/login`, `/logout` and `/get_<product>_user_token`. */
+/** The routes of this file: `/login`, `/login/callback`, `/logout` and `/get_<product>_user_token`. */
 export function loginRoutes(route: AddRoute, product: string): void {
   route(['GET'], '/login/style.css', pageStyle);
   route(['GET', 'POST'], '/login', onPage(login));
+  route(['GET'], '/login/callback', onPage(callback));
   route(['POST'], '/logout', onPage(logout));
   route(['GET'], `/get_${product}_user_token`, onPage(userToken));
 }
@@ -52,14 +54,23 @@ async function login(c: AppContext): Promise<Response> {
   const session = await currentSession(c);
   if (session !== null)
     return returnTo === null ? page(c, 200, loggedInPage(productOf(c), session.userName, await formToken(c, session))) : seeOther(c, returnTo);
-  return form(c, 200, { returnTo, user: '', message: null });
+  return atProvider(c) ? toProvider(c, returnTo) : form(c, 200, { returnTo, user: '', message: null });
 }
 
 const form = async (c: AppContext, status: number, shown: { readonly returnTo: string | null; readonly user: string; readonly message: string | null }) =>
   page(c, status, loginPage({ product: productOf(c), formToken: await formToken(c, null), ...shown }));
 
+/** Whether users log in elsewhere, and no password is taken here. */
+const atProvider = (c: AppContext): boolean => c.env.runtime.config.mcp.issuer !== null;
+
+function callback(c: AppContext): Promise<Response> {
+  if (!atProvider(c)) throw notFound('unknown_path', 'There is nothing under this path');
+  return fromProvider(c);
+}
+
 async function sendLogin(c: AppContext): Promise<Response> {
   const { runtime } = c.env;
+  if (atProvider(c)) throw forbidden('login_elsewhere', 'No password is taken here', { hint: 'Open the login page' });
   const secret = sessionSecret(c);
   checkOrigin(c);
   const fields = await readForm(c);

@@ -22,7 +22,7 @@ export function sessionSecret(c: AppContext): string {
 }
 
 /** `__Host-` keeps a cookie from sister hosts; browsers want https for it, which loopback has not. */
-const isSecure = (c: AppContext): boolean => ownOrigin(c).startsWith('https:');
+export const isSecure = (c: AppContext): boolean => ownOrigin(c).startsWith('https:');
 const cookieName = (c: AppContext, what: 'session' | 'form'): string => `${isSecure(c) ? '__Host-' : ''}${c.env.runtime.config.product}_${what}`;
 
 function putCookie(c: AppContext, what: 'session' | 'form', value: string): void {

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
 import { vi } from 'vitest';
 
-const CLIENT = 'store-app';
-const SECRET = 'a secret of the client at the provider';
+export const CLIENT = 'store-app';
+export const SECRET = 'a secret of the client at the provider';
 const REDIRECT = 'https://app.example/callback';
 /** What the access tokens are for. */
 export const RESOURCE = 'https://svc.example';
@@ -28,8 +28,11 @@ export interface IdentityProvider {
   close(): Promise<void>;
 }
 
-/** `claims`: of each account, for its access tokens and ID tokens. */
-export async function startIdentityProvider(claims: Readonly<Record<string, Readonly<Record<string, unknown>>>>): Promise<IdentityProvider> {
+/** `claims`: of each account, for its access tokens and ID tokens; `redirects`: further addresses of the client. */
+export async function startIdentityProvider(
+  claims: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+  redirects: readonly string[] = [],
+): Promise<IdentityProvider> {
   let handle: ReturnType<Provider['callback']> | undefined;
   let asked = 0;
   const server = createServer((request, response) => {
@@ -44,7 +47,7 @@ export async function startIdentityProvider(claims: Readonly<Record<string, Read
   const told = vi.spyOn(console, 'info').mockImplementation(() => undefined);
   const provider = new Provider(issuer, {
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'sig-1', use: 'sig', alg: 'RS256' }] },
-    clients: [{ client_id: CLIENT, client_secret: SECRET, redirect_uris: [REDIRECT], grant_types: ['authorization_code', 'refresh_token'] }],
+    clients: [{ client_id: CLIENT, client_secret: SECRET, redirect_uris: [REDIRECT, ...redirects], grant_types: ['authorization_code', 'refresh_token'] }],
     scopes: ['openid', 'email', 'offline_access'],
     claims: { email: ['email', 'email_verified'] },
     conformIdTokenClaims: false,

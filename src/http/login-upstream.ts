@@ -1,0 +1,46 @@
+/** The login page where users log in at an OpenID Connect provider (MCP_OAUTH_ISSUER): the way there and back. */
+import { getCookie, setCookie } from 'hono/cookie';
+import { beginSession, sessionEntry } from '../auth/session.ts';
+import { requirePlace } from '../oauth/place.ts';
+import { beginLogin, finishLogin } from '../oauth/upstream.ts';
+import { addressOf, admit } from './admit.ts';
+import type { AppContext } from './context.ts';
+import { ownOrigin, returnAddress } from './form.ts';
+import { escaped, page, pageOf } from './pages.ts';
+import { isSecure, putSession, seeOther, sessionSecret } from './session.ts';
+
+const cookieName = (c: AppContext): string => `${isSecure(c) ? '__Host-' : ''}${c.env.runtime.config.product}_login`;
+
+/** `maxAge` 0 takes it away. */
+const putLogin = (c: AppContext, value: string, maxAge: number): void =>
+  setCookie(c, cookieName(c), value, { path: '/', httpOnly: true, sameSite: 'Lax', secure: isSecure(c), maxAge });
+
+const redirectUri = (c: AppContext): string => `${requirePlace(c.env.runtime.config, c.req.raw).issuer}/${c.env.runtime.config.product}/login/callback`;
+
+/** Sends the browser to the provider; who wants nothing in particular is asked first, so that logging out does not log in again. */
+export async function toProvider(c: AppContext, returnTo: string | null): Promise<Response> {
+  const { product } = c.env.runtime.config;
+  if (returnTo === null) {
+    const link = `/${product}/login?${new URLSearchParams({ return_to: `/${product}/login` })}`;
+    return page(c, 200, pageOf(product, `Log in to ${product}`, `<h1>Log in to ${product}</h1>\n<p><a href="${escaped(link)}">Log in</a></p>`));
+  }
+  const { location, cookie } = await beginLogin(c.env.runtime, sessionSecret(c), redirectUri(c), returnTo);
+  putLogin(c, cookie, 600);
+  return seeOther(c, location);
+}
+
+/** The provider sends the browser back. */
+export async function fromProvider(c: AppContext): Promise<Response> {
+  const { runtime } = c.env;
+  const secret = sessionSecret(c);
+  await admit(c, `login:${addressOf(c.req.raw.headers)}`);
+  const back = redirectUri(c);
+  const cookie = getCookie(c, cookieName(c));
+  putLogin(c, '', 0);
+  const { login, returnTo } = await finishLogin(runtime, secret, back, new URL(`${back}${new URL(c.req.url).search}`), cookie);
+  const { value, session } = await beginSession(secret, login, runtime.now());
+  const entry = runtime.db.batch([sessionEntry('login', session, c.get('requestId'))]);
+  runtime.waitUntil(entry.catch((error: unknown) => runtime.log({ level: 'error', event: 'audit_failed', message: String(error) })));
+  putSession(c, value);
+  return seeOther(c, returnAddress(returnTo, ownOrigin(c)) ?? `/${runtime.config.product}/login`);
+}

@@ -1,0 +1,158 @@
+/** Logging in at a real OpenID Connect provider (MCP_OAUTH_ISSUER) instead of the service's own page. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CLIENT, type IdentityProvider, SECRET, startIdentityProvider } from './support/identity-provider.ts';
+import { type NodeService, startNodeService } from './support/service.ts';
+import { type Visited, Visitor } from './support/visitor.ts';
+
+const CALLBACK = 'http://127.0.0.1/svc/login/callback';
+const PAGE = '/svc/get_svc_user_token/';
+const LOGIN = `/svc/login?${new URLSearchParams({ return_to: PAGE })}`;
+
+let provider: IdentityProvider;
+let service: NodeService;
+let ahead = 0;
+const lines: string[] = [];
+
+beforeAll(async () => {
+  provider = await startIdentityProvider(
+    {
+      ann: { email: 'Ann@corp.example', email_verified: true },
+      ben: { email: 'ben@corp.example', email_verified: false },
+      bound: { email: 'bound@corp.example' },
+      stranger: { email: 'stranger@corp.example' },
+      idle: { email: 'idle@corp.example' },
+      admin: { email: 'admin' },
+    },
+    [CALLBACK],
+  );
+  service = await startNodeService(
+    {
+      SESSION_SECRET: 'a secret that signs the sessions of this test',
+      MCP_OAUTH_ISSUER: provider.issuer,
+      MCP_OAUTH_CLIENT_ID: CLIENT,
+      MCP_OAUTH_CLIENT_SECRET: SECRET,
+    },
+    { now: () => Date.now() + ahead, log: (line) => void lines.push(JSON.stringify(line)) },
+  );
+  for (const statement of [
+    "CREATE USER ann PASSWORD 'Correct-horse-9!' OPTIONS (email='ann@CORP.example')",
+    "CREATE USER ben OPTIONS (email='ben@corp.example')",
+    "CREATE USER bound OPTIONS (email='bound@corp.example', tenant='other')",
+    "CREATE USER idle OPTIONS (email='idle@corp.example')",
+    "ALTER USER idle SET ACTIVE = 'false'",
+  ])
+    await service.rows(statement);
+});
+afterAll(async () => {
+  await service?.close();
+  await provider?.close();
+});
+
+const visitor = (): Visitor => new Visitor((path, init) => service.fetch(path, init));
+
+/** Goes to the provider and logs in there. @returns the address to which it sends the browser back, as a path of ours */
+async function atProvider(location: string, account: string): Promise<string> {
+  const person = new Visitor((path, init) => fetch(new URL(path, provider.issuer), init));
+  let next = location;
+  for (let steps = 0; !next.startsWith(CALLBACK); steps++) {
+    if (steps > 20) throw new Error('the provider goes round in circles');
+    let page = await person.send(next);
+    if (page.status === 200) {
+      const prompt = /name="prompt" value="(\w+)"/.exec(page.text)?.[1] ?? '';
+      page = await person.post(next, prompt === 'login' ? { prompt, login: account, password: 'any' } : { prompt });
+    }
+    if (page.location === null) throw new Error(`the provider answered ${page.status}: ${page.text}`);
+    next = new URL(page.location, provider.issuer).href;
+  }
+  const { pathname, search } = new URL(next);
+  return `${pathname}${search}`;
+}
+
+async function logIn(browser: Visitor, account: string): Promise<Visited> {
+  const sent = await browser.send(LOGIN);
+  return browser.send(await atProvider(sent.location as string, account));
+}
+
+describe('the login page', () => {
+  it('sends the browser to the provider, with state, nonce and PKCE, and asks for no password', async () => {
+    const browser = visitor();
+    const sent = await browser.send(LOGIN);
+    const { origin, searchParams } = new URL(sent.location as string);
+    expect([sent.status, origin]).toEqual([303, provider.issuer]);
+    expect(Object.fromEntries(searchParams)).toEqual({
+      client_id: CLIENT,
+      response_type: 'code',
+      redirect_uri: CALLBACK,
+      scope: 'openid email',
+      state: expect.stringMatching(/^.{40,}$/),
+      nonce: expect.stringMatching(/^.{40,}$/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+    });
+    expect(browser.set.join()).toMatch(/^svc_login=[^;]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
+    const again = new URL((await visitor().send(LOGIN)).location as string).searchParams;
+    for (const name of ['state', 'nonce', 'code_challenge']) expect(again.get(name)).not.toBe(searchParams.get(name));
+    const posted = await visitor().post('/svc/login', { user: 'ann', password: 'Correct-horse-9!' });
+    expect(posted.status).toBe(403);
+    expect((await visitor().send('/svc/login')).text).toContain('href="/svc/login?return_to=%2Fsvc%2Flogin"');
+  });
+
+  it('knows the user who comes back by its e-mail, and goes on to where it wanted to go', async () => {
+    const browser = visitor();
+    const back = await logIn(browser, 'ann');
+    expect([back.status, back.location]).toEqual([303, PAGE]);
+    expect([...browser.cookies.keys()]).toEqual(['svc_session']);
+    const { token } = JSON.parse((await browser.send(PAGE)).text) as { token: string };
+    expect(token).toMatch(/^tk_/);
+    expect((await browser.send('/svc/login')).text).toContain('<strong>ann</strong>');
+    expect(lines.join()).not.toContain(SECRET);
+  });
+
+  it.each([
+    ['ben', 401, 'Token validation failed', 'an e-mail that is not verified'],
+    ['bound', 401, 'User not found', 'a user of another tenant'],
+    ['stranger', 401, 'User not found', 'nobody of that e-mail'],
+    ['idle', 401, 'User not found', 'a user who is not active'],
+    ['admin', 401, 'User not found', 'the built-in administrator'],
+  ])('does not log in %s', async (account, status, message) => {
+    const browser = visitor();
+    const back = await logIn(browser, account);
+    expect([back.status, back.text]).toEqual([status, expect.stringContaining(message)]);
+    expect([...browser.cookies.keys()]).toEqual([]);
+  });
+
+  it('takes an answer only in the browser that asked, once, in time, of that issuer, with its state', async () => {
+    const begin = async (): Promise<[Visitor, string]> => {
+      const browser = visitor();
+      return [browser, await atProvider((await browser.send(LOGIN)).location as string, 'ann')];
+    };
+    const changed = (path: string, name: string, value: string): string => {
+      const url = new URL(path, CALLBACK);
+      url.searchParams.set(name, value);
+      return `${url.pathname}${url.search}`;
+    };
+    const [one, first] = await begin();
+    expect((await visitor().send(first)).status).toBe(403);
+    const [other] = await begin();
+    expect((await other.send(first)).status).toBe(401);
+    expect((await one.send(first)).location).toBe(PAGE);
+    expect((await one.send(first)).status).toBe(403);
+    for (const [name, value] of [
+      ['state', 'made-up'],
+      ['iss', 'https://evil.example'],
+      ['code', 'made-up'],
+      ['error', 'access_denied'],
+    ] as const) {
+      const [browser, back] = await begin();
+      const refused = await browser.send(changed(back, name, value));
+      expect([name, refused.status, [...browser.cookies.keys()]]).toEqual([name, 401, []]);
+    }
+    const [late, slow] = await begin();
+    ahead = 11 * 60_000;
+    expect((await late.send(slow)).status).toBe(403);
+    ahead = 0;
+    const [forger, back] = await begin();
+    forger.cookies.set('svc_login', `${(forger.cookies.get('svc_login') as string).split('.')[0]}.AAAA`);
+    expect((await forger.send(back)).status).toBe(403);
+  });
+});
