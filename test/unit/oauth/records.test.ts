@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { LIVE_GRANTS, OAuthRecords, type Storage } from '../../../src/oauth/records.ts';
+
+/** A Durable Object's storage and clock. */
+function object() {
+  const values = new Map<string, unknown>();
+  const it = { now: 1_000_000, alarm: null as number | null, writes: 0, values };
+  const storage = {
+    get: async (key: string) => structuredClone(values.get(key)),
+    put: async (key: string, value: unknown) => {
+      it.writes++;
+      values.set(key, structuredClone(value));
+    },
+    delete: async (key: string) => values.delete(key),
+    list: async ({ prefix = '' }: { prefix?: string } = {}) => new Map([...values].filter(([key]) => key.startsWith(prefix))),
+    getAlarm: async () => it.alarm,
+    setAlarm: async (at: number) => {
+      it.alarm = at;
+    },
+    deleteAll: async () => {
+      values.clear();
+      it.alarm = null;
+    },
+  };
+  return Object.assign(it, { records: new OAuthRecords(storage as unknown as Storage, () => it.now) });
+}
+
+const grant = (clientId: string, more: object = {}): string => JSON.stringify({ clientId, ...more });
+const entry = (key: string, value: string, seen = 0, expires: number | null = null) => ({ key, value, metadata: null, expires, seen });
+
+describe('records', () => {
+  it('are written by who has seen the last version alone', async () => {
+    const { records } = object();
+    expect(await records.write(entry('client:a', '1'))).toBe(true);
+    expect(await records.write(entry('client:a', '2'))).toBe(false);
+    const seen = (await records.read('client:a'))?.version ?? 0;
+    expect([await records.write(entry('client:a', '3', seen)), await records.write(entry('client:a', '4', seen))]).toEqual([true, false]);
+    expect((await records.read('client:a'))?.value).toBe('3');
+    await records.remove('client:a');
+    expect(await records.write(entry('client:a', '5', seen + 1))).toBe(false);
+  });
+
+  it('are not found once they have expired, and are cleared away by the alarm', async () => {
+    const it = object();
+    await it.records.write(entry('client:a', '1', 0, it.now + 1000));
+    await it.records.write(entry('client:b', '1', 0, it.now + 5_000_000));
+    expect(await it.records.names('client:')).toEqual([
+      { name: 'client:a', metadata: null },
+      { name: 'client:b', metadata: null },
+    ]);
+    it.now += 1000;
+    expect([await it.records.read('client:a'), (await it.records.names('client:')).map(({ name }) => name)]).toEqual([null, ['client:b']]);
+    expect(it.alarm).toBe(it.now + 600_000);
+    it.now = it.alarm as number;
+    await it.records.alarm();
+    expect([[...it.values.keys()], it.alarm]).toEqual([['client:b'], 1_000_000 + 5_000_000 + 600_000]);
+    it.now = it.alarm as number;
+    await it.records.alarm();
+    expect([it.values.size, it.alarm]).toEqual([0, null]);
+  });
+
+  it('that are only read write nothing', async () => {
+    const it = object();
+    await it.records.read('grant:u:g');
+    await it.records.names('grant:u:');
+    await it.records.isSpent('grant:u:g', 'x');
+    expect([it.writes, it.alarm]).toEqual([0, null]);
+  });
+
+  it('of a grant end its tokens, and a token needs its grant', async () => {
+    const { records } = object();
+    expect(await records.write(entry('token:u:g:1', '{}'))).toBe(false);
+    await records.write(entry('grant:u:g', grant('c')));
+    await records.write(entry('grant:u:g2', grant('c')));
+    expect(await records.write(entry('token:u:g:1', '{}'))).toBe(true);
+    expect(await records.write(entry('token:u:g2:1', '{}'))).toBe(true);
+    await records.remove('grant:u:g');
+    expect([await records.read('token:u:g:1'), await records.write(entry('token:u:g:2', '{}'))]).toEqual([null, false]);
+    expect(await records.read('token:u:g2:1')).not.toBeNull();
+  });
+
+  it('know the refresh tokens that were replaced', async () => {
+    const { records } = object();
+    const [one, two, three] = ['1', '2', '3'].map((d) => d.repeat(64)) as [string, string, string];
+    await records.write(entry('grant:u:g', grant('c', { refreshTokenId: one })));
+    await records.write(entry('grant:u:g', grant('c', { refreshTokenId: two, previousRefreshTokenId: one }), 1));
+    expect(await records.isSpent('grant:u:g', one)).toBe(false);
+    await records.write(entry('grant:u:g', grant('c', { refreshTokenId: three, previousRefreshTokenId: two }), 2));
+    expect([await records.isSpent('grant:u:g', one), await records.isSpent('grant:u:g', two), await records.isSpent('grant:u:g', 'f'.repeat(64))]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('hold the newest grants of each client', async () => {
+    const it = object();
+    for (let i = 0; i < LIVE_GRANTS + 3; i++) {
+      it.now++;
+      await it.records.write(entry(`grant:u:${String.fromCharCode(122 - i)}`, grant('c')));
+    }
+    await it.records.write(entry('grant:u:other', grant('d')));
+    const names = (await it.records.names('grant:')).map(({ name }) => name);
+    expect([names.length, names.includes('grant:u:z'), names.includes('grant:u:x'), names.includes('grant:u:w'), names.includes('grant:u:other')]).toEqual([
+      LIVE_GRANTS + 1,
+      false,
+      false,
+      true,
+      true,
+    ]);
+  });
+});
