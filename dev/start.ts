@@ -131,7 +131,14 @@ function announce(base: string, product: string, demoToken: string, sample: bool
     `curl -s ${base}/${product}/api/query/ ${key} -H 'content-type: application/json' -d '${JSON.stringify({ ontology_name: 'world', query }).replaceAll("'", "'\\''")}'`;
   console.log(`READY ${base}\n\nDemo token: ${demoToken}\n`);
   console.log(`curl -s ${base}/${product}/api/get_ontologies/ ${key}`);
-  if (!sample) return;
+  if (sample) announceSample(post, product);
+  const mcp = `${base}/${product}/api/mcp`;
+  console.log(`\nMCP, in Claude Code and in VS Code (more clients: docs/clients.md):\n`);
+  console.log(`claude mcp add --transport http ${product} ${mcp} --header 'x-api-key: ${demoToken}'`);
+  console.log(`code --add-mcp '${JSON.stringify({ name: product, type: 'http', url: mcp, headers: { 'x-api-key': demoToken } })}'`);
+}
+
+function announceSample(post: (query: string) => string, product: string): void {
   const columns = '"borders[country*3].entity_label" AS neighbour, "borders[country*3]_transitivity_level" AS distance';
   console.log(post(`SELECT entity_label, population FROM ${product}.megacity ORDER BY population DESC LIMIT 5`));
   console.log(post(`SELECT ${columns} FROM d${product}.country WHERE name = 'Portugal' ORDER BY distance, neighbour`));
