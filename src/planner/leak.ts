@@ -36,8 +36,8 @@ const TOTAL_FUNCTIONS = new Set([
   'first_value',
   'last_value',
 ]);
-/** Aggregates that do so for every set of values; others overflow, or refuse a NULL. */
-const TOTAL_AGGREGATES = new Set(['count', 'min', 'max', 'bool_and', 'bool_or', 'every', 'string_agg', 'json_agg']);
+/** Aggregates that do so for every set of values; others overflow, outgrow what a value may have, or refuse a NULL. */
+const TOTAL_AGGREGATES = new Set(['count', 'min', 'max', 'bool_and', 'bool_or', 'every']);
 
 /**
  * Nodes that cannot fail by themselves. A node that is not here may: subscripts, functions in FROM, SQL/JSON, COLLATE; and comparisons of whole rows

@@ -37,6 +37,7 @@ describe('what may fail', () => {
     ['the same, a constant', 't.pay > 9 AND EXISTS (SELECT 1 FROM u LIMIT -1)'],
     ['a negative OFFSET in an arm', 'EXISTS ((SELECT 1 FROM u OFFSET -1) UNION SELECT 2)'],
     ['sums in sub-queries', 'EXISTS (SELECT 1 FROM u WHERE t.pay > 9 HAVING sum(u.v) > 0)'],
+    ['texts longer than any may be', "EXISTS (SELECT 1 FROM u WHERE t.pay > 9 HAVING string_agg(u.text, '') > '')"],
     ['keys of objects in sub-queries', "EXISTS (SELECT 1 FROM u HAVING json_object_agg(CASE WHEN t.pay > 9 THEN NULL ELSE 'a' END, 1) IS NULL)"],
     ['JSON that jsonb does not take', `EXISTS (SELECT 1 FROM u HAVING jsonb_agg(CASE WHEN t.pay > 9 THEN json '"\\u0000"' END) IS NULL)`],
     ['frames of windows', 'EXISTS (SELECT count(*) OVER (ROWS t.pay PRECEDING) FROM u)'],
