@@ -197,7 +197,10 @@ function ofVisible(
   const guarded = owners.filter((o) => work.policies?.isGuarded(o.concept));
   if (guarded.length > 0) work.guarded = true;
   if (!work.fenced || guarded.length === 0) return rows;
-  const conditions = guarded.map(({ concept, keys }) => {
+  const conditions = guarded.map(({ concept: owner, keys }) => {
+    // the condition of a logic concept is asked of its source's rows: those that do not meet it count there
+    let concept = owner;
+    while (concept.rows.kind === 'logic') concept = concept.rows.source;
     const wanted = new Map(keys.map(([name, def]) => [name, actualProperty(work, def)] as const));
     const same = keys.map(([name, def]) => equals(column('o', name), cast(column('r', name), parseType(def.type).sql)));
     return exists(select({ targetList: [], fromClause: [subselect(conceptSource(work, concept, wanted), 'o')], whereClause: and(same) as Node }));
@@ -301,6 +304,7 @@ function behindMask(work: Work, value: Node, property: string, rule: MaskRule | 
   if (!rule || !def || work.trusted) return value;
   const type = parseType(def.type).sql;
   const { mask } = rule;
+  if (mask.kind === 'with') work.quiet = true;
   return maskedValue(work, cast(value, type), mask, type, () => {
     if (mask.kind !== 'with') return undefined;
     let alone = true;

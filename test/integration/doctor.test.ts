@@ -86,6 +86,7 @@ describe('doctor', () => {
     expect(asDeveloper.code).toBe(1);
     expect(asDeveloper.of('fail').map((l) => l.split(':')[1]?.trim())).toEqual([
       'the role kg_dev is not read-only',
+      'the role kg_dev reaches the catalog',
       'the role kg_dev may make schemas',
       'the role kg_dev may make tables',
       'the role kg_dev may write to shop.item',

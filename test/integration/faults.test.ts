@@ -238,9 +238,9 @@ describe('other forms of an answer', () => {
     },
   );
 
-  it.concurrent.each(['reset', 'silent', 'garbage', 'http_507', 'late_cut', 'late_silence', 'late_flood'])(
+  it.concurrent.for(['reset', 'silent', 'garbage', 'http_507', 'late_cut', 'late_silence', 'late_flood'])(
     '%s: an async statement ends in an error',
-    async (name) => {
+    async (name, { expect }) => {
       const from = name.startsWith('late') ? ', no, name FROM svc.animal' : '';
       const { text, status: code } = await send('batch', `SELECT 'fault:${name}' AS f${from}`, { 'x-async': 'true' });
       expect(code, text).toBe(202);

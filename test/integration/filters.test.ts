@@ -407,7 +407,7 @@ describe('what the database is given', () => {
         }),
         generated(1500),
       );
-      expect(fitting).toBeGreaterThan(150);
+      expect(fitting).toBeGreaterThan(100);
     },
     patience(120_000),
   );

@@ -115,6 +115,7 @@ export class Harness {
       rows: 0,
       text: `${report(c, text, expected, run, isTotal(q))}${access ? `\n\n-- policies\n${JSON.stringify(access, null, 1)}` : ''}`,
     });
+    if (run.error?.code === 'too_complex') return { kind: 'large', cause: '', rows: 0, text };
     if (run.error?.code === 'not_yet') return { kind: 'not_yet', cause: run.error.cause, rows: 0, text };
     if (expected instanceof Refused) {
       // Where two rules are broken, the planner names the one that it comes upon first.
