@@ -18,6 +18,8 @@ export interface McpCall {
   readonly named: Named;
   /** The address says `?mode=model`. */
   readonly modelling: boolean;
+  /** What to say in `www-authenticate` to a statement that changes the model, where the access token lacks the scope; null: it does not. */
+  readonly scopeChallenge: string | null;
   readonly body: Message | readonly Message[];
   /** The headers that the protocol reads. */
   readonly headers: Readonly<Record<string, string>>;
@@ -31,6 +33,8 @@ export interface Session {
   readonly target: Target;
   /** Whether execute_sql may change the model: the address says so, and no scope forbids it. */
   readonly modelling: boolean;
+  /** Told of a statement that the scope of the access token alone forbids. */
+  readonly lacksScope?: (() => void) | undefined;
   readonly requestId: string;
 }
 

@@ -5,7 +5,7 @@
 import { authenticate, type Caller } from '../auth/authenticate.ts';
 import { badRequest, SvcError } from '../errors.ts';
 import { judgeOAuthBearer, oauthTokenOf } from '../oauth/judge.ts';
-import { withChallenge } from '../oauth/place.ts';
+import { insufficientScope, placeOf, withChallenge } from '../oauth/place.ts';
 import type { Runtime } from '../service.ts';
 import { callerOf, type McpCall } from './call.ts';
 import { faultResponse } from './faults.ts';
@@ -209,11 +209,14 @@ async function readBody(exchange: Exchange): Promise<Message | readonly Message[
 }
 
 function callOf(exchange: Exchange, { caller, scopes }: Judged, body: Message | readonly Message[]): McpCall {
-  const { request, requestId } = exchange;
+  const { request, requestId, runtime } = exchange;
+  const { config } = runtime;
+  const mayModel = scopes === null || scopes.includes('model');
   return {
     caller: callerOf(caller.principal, scopes),
     named: namedBy(request.headers, searchOf(exchange)),
-    modelling: asksToModel(exchange) && (scopes === null || scopes.includes('model')),
+    modelling: asksToModel(exchange) && mayModel,
+    scopeChallenge: asksToModel(exchange) && !mayModel ? insufficientScope(placeOf(config, request), config.product, 'read model') : null,
     body,
     headers: Object.fromEntries([...request.headers].filter(([name]) => PROTOCOL_HEADER.test(name))),
     requestId,

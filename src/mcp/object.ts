@@ -1,6 +1,7 @@
 /** The Durable Object of one principal: it answers its MCP calls and holds its SSE streams. It stores nothing. */
 import { DurableObject } from 'cloudflare:workers';
 import { resume } from '../auth/resume.ts';
+import { forbidden, type SvcError } from '../errors.ts';
 import { auditRequest, type Runtime } from '../service.ts';
 import type { McpCall, Session } from './call.ts';
 import { faultResponse } from './faults.ts';
@@ -65,10 +66,17 @@ export abstract class McpObject<E> extends DurableObject<E> {
     const begun = runtime.now();
     const { handle, loggedTool } = await this.#load();
     let response: Response;
+    let needsScope = false;
+    const lacksScope = call.scopeChallenge === null ? undefined : (): boolean => (needsScope = true);
     try {
       const request = new Request(ADDRESS, { method: 'POST', headers: headersOf(call), body: '{}' });
-      this.#sessions.set(request, await sessionOf(call, runtime));
+      this.#sessions.set(request, { ...(await sessionOf(call, runtime)), lacksScope });
       response = await plain(await handle(request, { parsedBody: call.body }), call.body);
+      // of a batch each message has its own answer
+      if (needsScope && !Array.isArray(call.body)) {
+        await response.body?.cancel();
+        response = faultResponse(insufficientScope(call.scopeChallenge), idOf(call.body));
+      }
     } catch (error) {
       runtime.log({
         level: 'error',
@@ -111,6 +119,13 @@ export abstract class McpObject<E> extends DurableObject<E> {
     return this.#loaded;
   }
 }
+
+/** 403 by which a client knows that it may ask its user for more (RFC 6750, 3.1). */
+const insufficientScope = (challenge: string | null): SvcError =>
+  forbidden('insufficient_scope', 'This needs the scope model', {
+    hint: 'Ask for access again with the scopes read and model',
+    headers: challenge === null ? {} : { 'www-authenticate': challenge },
+  });
 
 /** @throws SvcError 401 where the user is gone meanwhile; 403 where what it names is; 503 */
 async function sessionOf(call: McpCall, runtime: Runtime): Promise<Session> {

@@ -54,6 +54,7 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, audit 
     } catch (error) {
       const told = toolFault(error, noted.sql);
       fault = told.fault;
+      if (fault.code === 'read_only') session.lacksScope?.();
       if (fault.status >= 500) runtime.log({ level: 'error', event: 'mcp_tool_failed', request_id: requestId, tool: name, cause: causeOf(fault) });
       return { content: [{ type: 'text' as const, text: told.text }], isError: true };
     } finally {

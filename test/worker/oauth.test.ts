@@ -352,6 +352,42 @@ describe('tokens', () => {
   });
 });
 
+describe('the MCP server', () => {
+  const call = (access_token: string, query: string, search = '') =>
+    answer(`/svc/api/mcp${search}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${access_token}` },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'execute_sql', arguments: { query, ontology: 'loom' } } }),
+    });
+
+  it('says in each 401 where a token is to be had', async () => {
+    const none = await answer('/svc/api/mcp', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+    expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, `Bearer realm="svc", resource_metadata="${METADATA}", scope="read"`]);
+    for (const headers of [{ authorization: 'Bearer made-up' }, { authorization: 'Bearer tk_made-up' }, { 'x-api-key': 'tk_made-up' }]) {
+      const bad = await answer('/svc/api/mcp', { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: '{}' });
+      expect([bad.status, bad.headers.get('www-authenticate')]).toEqual(INVALID);
+    }
+  });
+
+  it('changes the model with the scope model alone, and tells a client that it may ask for it', async () => {
+    await rows('CREATE ONTOLOGY loom');
+    await rows('GRANT EDIT ON ALL ontology.loom TO USER olive');
+    const [client, browser] = [await newClient(), await visitor()];
+    const [reader, modeller] = [await signIn(client, browser), await signIn(client, browser, { scope: 'read model' })];
+    const refused = await call(reader.access_token, 'CREATE PROPERTY `thread` string', '?mode=model');
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      403,
+      `Bearer realm="svc", error="insufficient_scope", scope="read model", resource_metadata="${METADATA}"`,
+    ]);
+    expect(refused.json).toMatchObject({ id: 7, error: { data: { code: 'insufficient_scope' } } });
+    // without mode=model no scope would help; what only reads, reads
+    expect(await call(reader.access_token, 'CREATE PROPERTY `thread` string')).toMatchObject({ status: 200, json: { result: { isError: true } } });
+    expect(await call(reader.access_token, 'SHOW ONTOLOGY', '?mode=model')).toMatchObject({ status: 200, json: { id: 7, result: { structuredContent: {} } } });
+    const made = await call(modeller.access_token, 'CREATE PROPERTY `thread` string', '?mode=model');
+    expect([made.status, made.json.result]).toEqual([200, expect.not.objectContaining({ isError: true })]);
+  });
+});
+
 describe('what must not happen', () => {
   it.each([
     `${CALLBACK}/`,
