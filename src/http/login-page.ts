@@ -43,6 +43,7 @@ export const loggedInPage = (product: string, user: string, formToken: string): 
 <form method="get" action="/${product}/get_${product}_user_token/">
 <button type="submit">Get an API token</button>
 </form>
+<p><a href="/${product}/oauth/grants">Programs with access</a></p>
 <form method="post" action="/${product}/logout">
 <input type="hidden" name="form_token" value="${escaped(formToken)}">
 <button type="submit" class="quiet">Log out</button>
