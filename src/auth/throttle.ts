@@ -1,6 +1,6 @@
 /**
  * Attempts to sign in that fail make later answers wait: by user name and by address, growing from the fifth failure to
- * five seconds, whether the attempt is right or wrong, so that an answer that is late tells nothing. Nobody is ever locked
+ * four seconds, whether the attempt is right or wrong, so that an answer that is late tells nothing. Nobody is ever locked
  * out. Failures fade with time; what is kept of one name or address is two numbers.
  */
 
@@ -18,8 +18,8 @@ export interface CounterStorage {
   deleteAll(): Promise<void>;
 }
 
-/** The longest that an answer waits. */
-export const MOST_DELAY_MS = 5000;
+/** The longest that an answer waits: below the five seconds after which servers close a connection that is idle. */
+export const MOST_DELAY_MS = 4000;
 /** The failure from which on answers wait. */
 export const FREE_FAILURES = 5;
 const FIRST_DELAY_MS = 500;

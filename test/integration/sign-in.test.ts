@@ -233,7 +233,7 @@ describe('get_token', () => {
   it('locks nobody out where attempts cannot be counted', async () => {
     broken = true;
     log.length = 0;
-    expect([(await give('ann')).status, pauses]).toEqual([200, [5000]]);
+    expect([(await give('ann')).status, pauses]).toEqual([200, [4000]]);
     expect(log.join('\n')).toContain('throttle_failed');
   });
 
