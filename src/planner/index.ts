@@ -62,7 +62,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions, fenced
   const columns = new Resolver(work, parsed, work.seen).query(work.bindCaller(parsed.stmt), undefined);
   const { query, keys, shape, nested } = jsonRows(work, parsed, columns, options);
   // what may fail on a value must not see the rows that a policy hides: the whole again, with the policies asked first
-  if (work.guarded && work.leaky && !fenced) return plan(context, source, options, true);
+  if ((work.guarded || work.barred) && work.leaky && !fenced) return plan(context, source, options, true);
   if (work.datasources.size > 1) {
     throw badRequest('several_datasources', `the query would need several datasources: ${[...work.datasources].join(', ')}`, {
       hint: 'a query runs on one datasource; ask each of them',

@@ -8,7 +8,7 @@ import { ConceptRelation } from './relation.ts';
 import { Resolver } from './resolve.ts';
 import { Scope } from './scope.ts';
 import type { WantedColumns } from './sources.ts';
-import { column, type Node, type SelectStmt, select, target } from './tree.ts';
+import { column, FENCE, type Node, type SelectStmt, select, target } from './tree.ts';
 import type { Work } from './work.ts';
 
 /** A SELECT of `wanted` over the rows of `source` that meet the condition of `concept`. */
@@ -32,8 +32,9 @@ export function logicSource(
   const isBranch = (node: Parameters<typeof levelOf>[0]): boolean => levelOf(node, facts) !== null;
   const where = asExists(condition, { relations: [relation], isBranch });
   const from = relation.emit(new Set([...used].filter((n) => !isBranch(n))));
+  const fence = work.bars(rows.source) && work.fenced ? FENCE : {};
   work.expanding.delete(concept);
-  return select({ targetList: [...wanted.keys()].map((name) => target(column(alias, name), name)), fromClause: [from], whereClause: where });
+  return select({ targetList: [...wanted.keys()].map((name) => target(column(alias, name), name)), fromClause: [from], whereClause: where, ...fence });
 }
 
 /** The stored condition of a logic concept with its names resolved against a relation. */

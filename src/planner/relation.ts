@@ -12,7 +12,7 @@ import { requireReadable } from './readable.ts';
 import { cloneResolved, forget, referenceOf, setMeasure, setReference } from './references.ts';
 import type { Found, Relation } from './relations.ts';
 import { conceptSource, type Wanted, type WantedColumns } from './sources.ts';
-import { and, boolean, coalesce, column, join, type Node, type SelectStmt, select, string, subselect, target, utf8Length, walk } from './tree.ts';
+import { and, boolean, coalesce, column, FENCE, join, type Node, type SelectStmt, select, string, subselect, target, utf8Length, walk } from './tree.ts';
 import type { Work } from './work.ts';
 
 export type Schema = 'svc' | 'esvc' | 'dsvc';
@@ -381,17 +381,19 @@ export class ConceptRelation implements Relation {
     }
     const value = (e: Exposed): Node => (e.computed ? cloneResolved(e.computed.expression) : column(e.alias, e.column));
     const where = logic && and(logic.conditions);
+    const fence = logic?.sources.map((c) => this.work.bars(c)).includes(true) && this.work.fenced ? FENCE : {};
     return subselect(
-      select({ targetList: shown.map(([name, e]) => target(value(e), name)), fromClause: [from], ...(where ? { whereClause: where } : {}) }),
+      select({ targetList: shown.map(([name, e]) => target(value(e), name)), fromClause: [from], ...(where ? { whereClause: where } : {}), ...fence }),
       this.alias,
     );
   }
 
   /** A logic concept read with paths: its condition over the same joins, so that what both walk is joined once. */
-  #logic(): { source: Concept; conditions: Node[]; nodes: Set<PathNode> } | undefined {
+  #logic(): { source: Concept; sources: Concept[]; conditions: Node[]; nodes: Set<PathNode> } | undefined {
     let { rows } = this.concept;
     if (rows.kind !== 'logic') return undefined;
     const conditions: Node[] = [];
+    const sources: Concept[] = [];
     const nodes = new Set<PathNode>();
     let source: Concept = this.concept;
     while (rows.kind === 'logic') {
@@ -399,9 +401,10 @@ export class ConceptRelation implements Relation {
       const condition = resolveCondition(this.work, source, rows.condition, lens);
       conditions.push(this.#inside(asExists(condition, { relations: [this.#base], isBranch: (n) => !isPlainHop(n), inside: true }), nodes));
       source = rows.source;
+      sources.push(source);
       rows = rows.source.rows;
     }
-    return { source, conditions, nodes };
+    return { source, sources, conditions, nodes };
   }
 
   /** Turns references to the relation into those of its own nodes (in place); adds the nodes to `nodes`. */

@@ -99,6 +99,9 @@ const isWrapped = (q: SelectStmt | Node): q is Node => 'SelectStmt' in q || 'Fra
 
 export const join = (jointype: JoinType, larg: Node, rarg: Node, quals?: Node): Node => ({ JoinExpr: { jointype, larg, rarg, ...(quals ? { quals } : {}) } });
 
+/** What keeps conditions from outside out of a sub-select: PostgreSQL moves none into one with an OFFSET. */
+export const FENCE: Pick<SelectStmt, 'limitOffset' | 'limitOption'> = { limitOffset: integer('0'), limitOption: 'LIMIT_OPTION_COUNT' };
+
 /** A SELECT with what every plain SELECT of the parser has. */
 export const select = (parts: SelectStmt): SelectStmt => ({ limitOption: 'LIMIT_OPTION_DEFAULT', op: 'SETOP_NONE', ...parts });
 

@@ -5,7 +5,7 @@ import type { ViewDef } from '../ontology/model.ts';
 import { printSelect } from './print.ts';
 import type { OutColumn } from './relations.ts';
 import { Resolver } from './resolve.ts';
-import { clone, fragment, type Node } from './tree.ts';
+import { clone, FENCE, fragment, type Node, select, subselect } from './tree.ts';
 import { type Parsed, qualifyTables, type Work } from './work.ts';
 
 const PARSED = new WeakMap<ViewDef, Parsed>();
@@ -47,22 +47,30 @@ export function asDefiner<T>(work: Work, view: ViewDef, make: (graph: Graph) => 
 /** Refusals that are the caller's own: values that are masked for it, a view in the view that cannot be read. */
 const OWN = new Set(['masked', 'view_unreadable']);
 
+/** A query that lets no condition from outside in, where it is to be one. */
+function fencedIf(isFenced: boolean, work: Work, query: Node): Node {
+  if (!isFenced) return query;
+  const all: Node = { ResTarget: { val: { ColumnRef: { fields: [{ A_Star: {} }] } } } };
+  return { SelectStmt: select({ targetList: [all], fromClause: [subselect(query, work.alias())], ...FENCE }) };
+}
+
 /** A view as a FROM item's query, with its columns. */
 export function viewItem(work: Work, view: ViewDef): { query: Node; columns: readonly OutColumn[] } {
   if (work.reading.includes(view.name)) throw badRequest('circular_view', `the view \`${view.name}\` reads itself`);
   work.readsHidden ||= work.seen.view(view.name) === undefined;
   const parsed = parsedView(work, view);
+  const bars = work.bars();
   if (view.datasource !== null) {
     asDefiner(work, view, () => undefined);
     work.datasources.add(view.datasource);
     const stmt = qualifyTables(work.bindCaller(clone(parsed.stmt)), (_, message) => badRequest('forbidden_table', message));
-    return { query: fragment(printSelect(stmt)), columns: view.columns.map((c) => ({ name: c.name, key: c.name })) };
+    return { query: fencedIf(bars && work.fenced, work, fragment(printSelect(stmt))), columns: view.columns.map((c) => ({ name: c.name, key: c.name })) };
   }
   work.reading.push(view.name);
   try {
     const stmt = work.bindCaller(clone(parsed.stmt));
     const columns = asDefiner(work, view, (graph) => new Resolver(work, parsed, graph).query(stmt, undefined));
-    return { query: { SelectStmt: stmt }, columns };
+    return { query: fencedIf(bars && work.fenced, work, { SelectStmt: stmt }), columns };
   } finally {
     work.reading.pop();
   }

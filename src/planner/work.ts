@@ -2,7 +2,7 @@
 import { badRequest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { parsePrepared, prepareSelect } from '../language/prepare.ts';
-import type { Graph } from '../ontology/graph.ts';
+import type { Concept, Graph } from '../ontology/graph.ts';
 import type { MappingDef, ViewDef } from '../ontology/model.ts';
 import type { Access, CallerFacts } from './access.ts';
 import { bindCaller, callerFunctions } from './caller.ts';
@@ -86,6 +86,8 @@ export class Work {
   readonly fenced: boolean;
   /** Whether rows were read that a row policy narrows. */
   guarded = false;
+  /** Whether rows were read that a view or a logic concept leaves out and that the caller may not read in another way. */
+  barred = false;
   /** Whether a value was read that is masked for the caller. */
   masked = false;
   /** Whether something was read on behalf of what the caller sees that is itself hidden from it: rows of a hidden descendant, a view in a view. */
@@ -128,6 +130,16 @@ export class Work {
     return this.#trusted > 0;
   }
 
+  /**
+   * Whether rows of a concept, or (without one) whatever a view reads, may be kept from the caller by its grants: what leaves some of them
+   * out is then asked first, as policies are.
+   */
+  bars(source?: Concept): boolean {
+    if (this.trusted || this.seen === this.graph || (source && this.seen.concept(source.name)?.readable)) return false;
+    this.barred = true;
+    return true;
+  }
+
   /** Plans something that the policies themselves ask. */
   asTrusted<T>(make: () => T): T {
     const { expanding } = this;
@@ -157,7 +169,7 @@ export class Work {
 
   /** Takes note of an expression that stands beside policies. */
   weigh(tree: unknown): void {
-    if (this.policies && !this.trusted && !this.leaky) this.leaky = !isTotal(tree);
+    if ((this.policies || this.seen !== this.graph) && !this.trusted && !this.leaky) this.leaky = !isTotal(tree);
   }
 
   /** An alias that no caller can write (a name may not begin with `~`... and is unique in the plan). */
