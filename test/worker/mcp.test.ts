@@ -46,16 +46,16 @@ async function refusal(name: string, args: object, options?: Options): Promise<s
 }
 
 const AT_PARK = { 'x-ontology': 'park' };
-let dan: string;
-let eve: string;
+let dora: string;
+let edna: string;
 beforeAll(async () => {
   await script(
     'CREATE ONTOLOGY park; CREATE CONCEPT animal (no bigint, name string, weight decimal, PRIMARY KEY (no)); CREATE MAPPING m INTO animal AS SELECT no, called AS name, weight FROM zoo.t_animal',
   );
   await script('CREATE ONTOLOGY den; CREATE CONCEPT cub (no bigint, PRIMARY KEY (no)); CREATE MAPPING m INTO cub AS SELECT no FROM zoo.t_animal');
   await script('CREATE AGENT keeper ONTOLOGY (park)');
-  dan = (await script('CREATE USER dan; GRANT EDIT ON ALL ontology.park TO USER dan; CREATE TOKEN FOR dan')).json.data[0].token;
-  eve = (await script('CREATE USER eve; GRANT QUERY ON ALL ontology.den TO USER eve; CREATE TOKEN FOR eve')).json.data[0].token;
+  dora = (await script('CREATE USER dora; GRANT EDIT ON ALL ontology.park TO USER dora; CREATE TOKEN FOR dora')).json.data[0].token;
+  edna = (await script('CREATE USER edna; GRANT QUERY ON ALL ontology.den TO USER edna; CREATE TOKEN FOR edna')).json.data[0].token;
 });
 
 describe('clients of the SDK', () => {
@@ -110,13 +110,13 @@ describe('clients of the SDK', () => {
 
 describe('who asks', () => {
   it('has one object, whatever session ids are made up', async () => {
-    await post('ping', undefined, { token: dan });
+    await post('ping', undefined, { token: dora });
     const before = (await listDurableObjectIds(env.MCP_PRINCIPAL)).length;
     for (let i = 0; i < 20; i++) {
       const made = crypto.randomUUID();
       const answers = await Promise.all([
-        post('ping', undefined, { token: dan, headers: { 'mcp-session-id': made } }),
-        post('ping', undefined, { token: dan, at: `/svc/api/mcp/message?sessionId=${made}` }),
+        post('ping', undefined, { token: dora, headers: { 'mcp-session-id': made } }),
+        post('ping', undefined, { token: dora, at: `/svc/api/mcp/message?sessionId=${made}` }),
         post('ping', undefined, { token: null, headers: { 'mcp-session-id': made } }),
         post('ping', undefined, { token: inject('strangersToken'), at: `/svc/api/mcp/message?sessionId=${made}` }),
       ]);
@@ -127,10 +127,10 @@ describe('who asks', () => {
 
   it('is told by a credential alone: no header or member of the body makes another caller', async () => {
     const headers = { 'x-user': 'admin', 'x-principal': 'admin', 'cf-access-authenticated-user-email': 'admin', cookie: 'svc_session=x' };
-    const { json } = await tool('list_ontologies', { user: 'admin' }, { token: eve, headers });
+    const { json } = await tool('list_ontologies', { user: 'admin' }, { token: edna, headers });
     expect(json.result.structuredContent.ontologies.map((o: { name: string }) => o.name)).toEqual(['den']);
     const own = await send('POST', '/svc/api/mcp', {
-      token: eve,
+      token: edna,
       body: JSON.stringify({
         jsonrpc: '2.0',
         id: 1,
@@ -143,24 +143,24 @@ describe('who asks', () => {
   });
 
   it('cannot come in another user\u2019s place', async () => {
-    const answer = await post('tools/list', undefined, { headers: { 'x-api-impersonate-user': 'eve' } });
+    const answer = await post('tools/list', undefined, { headers: { 'x-api-impersonate-user': 'edna' } });
     expect([answer.status, answer.json.error.data.code]).toEqual([400, 'impersonation_not_here']);
-    const bad = await post('tools/list', undefined, { token: 'tk_bad', headers: { 'x-api-impersonate-user': 'eve' } });
+    const bad = await post('tools/list', undefined, { token: 'tk_bad', headers: { 'x-api-impersonate-user': 'edna' } });
     expect([bad.status, bad.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Bearer/)]);
   });
 
   it('hears nothing of another user\u2019s stream', async () => {
-    const opened = await call(`${BASE}/svc/api/mcp/sse?ontology=park`, { headers: { 'x-api-key': dan } });
+    const opened = await call(`${BASE}/svc/api/mcp/sse?ontology=park`, { headers: { 'x-api-key': dora } });
     const reader = (opened.body as ReadableStream<Uint8Array>).getReader();
     const next = async () => new TextDecoder().decode((await reader.read()).value);
     const endpoint = /^event: endpoint\ndata: (.*)\n\n$/.exec(await next())?.[1] ?? '';
     expect(endpoint).toMatch(/^\/svc\/api\/mcp\/message\?sessionId=[0-9a-f-]{36}&ontology=park$/);
     const query = { name: 'execute_sql', arguments: { query: 'SELECT COUNT(*) AS n FROM svc.animal' } };
     // an ontology that she may not see is told first, as everywhere
-    expect((await post('tools/call', query, { token: eve, at: endpoint })).status).toBe(403);
-    expect((await post('tools/call', query, { token: eve, at: endpoint.replace('&ontology=park', '') })).status).toBe(404);
+    expect((await post('tools/call', query, { token: edna, at: endpoint })).status).toBe(403);
+    expect((await post('tools/call', query, { token: edna, at: endpoint.replace('&ontology=park', '') })).status).toBe(404);
     expect((await post('tools/call', query, { token: null, at: endpoint })).status).toBe(401);
-    expect((await post('tools/call', query, { token: dan, at: endpoint })).status).toBe(202);
+    expect((await post('tools/call', query, { token: dora, at: endpoint })).status).toBe(202);
     expect(JSON.parse((await next()).replace(/^event: message\ndata: /, '')).result.structuredContent.rows).toEqual([{ n: 3 }]);
     await reader.cancel();
   });
@@ -170,12 +170,12 @@ describe('what a call is about', () => {
   it('ends at once where the address or a header names what the caller may not see', async () => {
     for (const options of [{ headers: AT_PARK }, { at: '/svc/api/mcp?ontology=park' }, { headers: { 'x-ontology': 'nowhere' } }]) {
       for (const method of ['initialize', 'tools/list', 'ping']) {
-        const { status, json } = await post(method, {}, { ...options, token: eve });
+        const { status, json } = await post(method, {}, { ...options, token: edna });
         expect([status, json.error.message]).toEqual([403, expect.stringMatching(/^no access to ontology '(park|nowhere)'$/)]);
       }
     }
     expect((await post('ping', {}, { headers: { 'x-agent': 'keeper', 'x-ontology': 'den' } })).json.error.message).toBe("no access to ontology 'den'");
-    const [hidden, absent] = await Promise.all(['keeper', 'keepre'].map((agent) => post('ping', {}, { token: eve, headers: { 'x-agent': agent } })));
+    const [hidden, absent] = await Promise.all(['keeper', 'keepre'].map((agent) => post('ping', {}, { token: edna, headers: { 'x-agent': agent } })));
     expect([hidden?.status, hidden?.text.replace('keeper', '?')]).toEqual([403, absent?.text.replace('keepre', '?')]);
   });
 
@@ -206,30 +206,30 @@ describe('execute_sql', () => {
     });
     expect(await dry('SHOW CONCEPTS')).toEqual({ rows: [], row_count: 0, truncated: false });
     expect(await refusal('execute_sql', { query: 'SELECT nmae FROM svc.animal', dry_run: true }, { headers: AT_PARK })).toMatch(/`name`.*\(at character 8\)/s);
-    const model = { at: '/svc/api/mcp?mode=model', token: dan };
+    const model = { at: '/svc/api/mcp?mode=model', token: dora };
     expect(await dry('CREATE PROPERTY never string', model)).toEqual({ rows: [], row_count: 0, truncated: false });
     expect(await rowsOf("SELECT COUNT(*) AS n FROM svc.SYS_PROPERTIES WHERE property_name = 'never'", { headers: AT_PARK })).toEqual([{ n: 0 }]);
   });
 
   it('hides tables from who may not know them', async () => {
-    const { text } = await tool('execute_sql', { query: 'SELECT no FROM svc.cub', dry_run: true, ontology: 'den' }, { token: eve });
+    const { text } = await tool('execute_sql', { query: 'SELECT no FROM svc.cub', dry_run: true, ontology: 'den' }, { token: edna });
     expect(text).toMatch(/"isError":true|"plan"/);
     expect(text).not.toMatch(/t_animal/);
-    expect(await refusal('execute_sql', { query: 'SELECT 1 / (no - no) AS x FROM svc.cub', ontology: 'den' }, { token: eve })).not.toMatch(/t_animal/);
+    expect(await refusal('execute_sql', { query: 'SELECT 1 / (no - no) AS x FROM svc.cub', ontology: 'den' }, { token: edna })).not.toMatch(/t_animal/);
   });
 
   it('changes no user, right, token, policy or datasource, whatever the mode', async () => {
     const options = { headers: AT_PARK, at: '/svc/api/mcp?mode=model' };
     for (const query of [
       'CREATE USER mallory',
-      'CREATE TOKEN FOR dan',
-      'GRANT EDIT ON ALL ontology.den TO USER dan',
-      'GRANT ROLE admin TO USER dan',
+      'CREATE TOKEN FOR dora',
+      'GRANT EDIT ON ALL ontology.den TO USER dora',
+      'GRANT ROLE admin TO USER dora',
       'CREATE POLICY p ON CONCEPT animal TO PUBLIC USING (no = 1)',
       "CREATE DATASOURCE d TYPE postgres SECRET 'DATASOURCE_MAIN'",
       'ALTER ONTOLOGY park REMOVE DATASOURCE main',
       'REFRESH PERMISSIONS',
-      "SELECT COUNT(*) AS n FROM svc.animal; ALTER USER dan SET PASSWORD = 'x'",
+      "SELECT COUNT(*) AS n FROM svc.animal; ALTER USER dora SET PASSWORD = 'x'",
     ]) {
       expect(await refusal('execute_sql', { query }, options), query).toMatch(/are not changed this way/);
     }
@@ -238,10 +238,10 @@ describe('execute_sql', () => {
 
   it('changes the model in mode=model for who may', async () => {
     const query = 'CREATE PROPERTY `made` string';
-    expect(await refusal('execute_sql', { query }, { headers: AT_PARK, token: dan })).toMatch(/mode=model/);
+    expect(await refusal('execute_sql', { query }, { headers: AT_PARK, token: dora })).toMatch(/mode=model/);
     const options = { at: '/svc/api/mcp?mode=model' };
-    expect(await refusal('execute_sql', { query, ontology: 'den' }, { ...options, token: eve })).toMatch(/EDIT/);
-    const { json } = await tool('execute_sql', { query, ontology: 'park' }, { ...options, token: dan });
+    expect(await refusal('execute_sql', { query, ontology: 'den' }, { ...options, token: edna })).toMatch(/EDIT/);
+    const { json } = await tool('execute_sql', { query, ontology: 'park' }, { ...options, token: dora });
     expect(json.result.structuredContent.rows).toEqual([{ version: expect.stringMatching(/^[0-9a-f-]{36}$/), statements: 1, warnings: [] }]);
   });
 });
