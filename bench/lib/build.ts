@@ -12,7 +12,7 @@ const OUT = join(PROJECT, 'dist', 'bench');
 /** What a Worker runs under, as wrangler.toml has it. */
 export const COMPATIBILITY = {
   compatibilityDate: '2026-08-15',
-  compatibilityFlags: ['nodejs_compat', 'nodejs_compat_do_not_populate_process_env', 'enable_request_signal'],
+  compatibilityFlags: ['nodejs_compat', 'nodejs_compat_do_not_populate_process_env', 'enable_request_signal', 'global_fetch_strictly_public'],
 };
 
 /** One module of a script, as Miniflare takes it. */

@@ -71,7 +71,11 @@ export async function startScripts(scripts: Readonly<Record<string, Started>>): 
 /** What the service's script is bound to, beside its settings. */
 export const SERVICE_BINDINGS: Pick<V4WorkerOptions, 'kvNamespaces' | 'durableObjects'> = {
   kvNamespaces: ['CACHE'],
-  durableObjects: { MCP_PRINCIPAL: { className: 'McpPrincipal', useSQLite: true }, ASYNC_STATEMENT: { className: 'AsyncStatement', useSQLite: true } },
+  durableObjects: {
+    MCP_PRINCIPAL: { className: 'McpPrincipal', useSQLite: true },
+    ASYNC_STATEMENT: { className: 'AsyncStatement', useSQLite: true },
+    OAUTH_STORE: { className: 'OAuthStore', useSQLite: true },
+  },
 };
 
 /** The settings of a service over the database, its catalog made. */
