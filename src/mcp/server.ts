@@ -7,6 +7,7 @@ import { toolFault } from './faults.ts';
 import type { Gate } from './gate.ts';
 import { instructions } from './instructions.ts';
 import { addPrompts } from './prompts.ts';
+import { remembered } from './remembered.ts';
 import { addResources } from './resources.ts';
 import { TOOLS } from './tools/index.ts';
 import type { Noted, Tool } from './tools/tool.ts';
@@ -36,11 +37,14 @@ export function buildServer(session: Session, surroundings: Surroundings): McpSe
   return server;
 }
 
+const SCHEMAS = new Map(TOOLS.map((tool) => [tool, { inputSchema: remembered(tool.input), outputSchema: remembered(tool.output) }]));
+
 function addTool(server: McpServer, tool: Tool, session: Session, { gate, audit }: Surroundings): void {
-  const { name, title, description, input, output } = tool;
+  const { name, title, description } = tool;
+  const schemas = SCHEMAS.get(tool) as NonNullable<ReturnType<typeof SCHEMAS.get>>;
   const changes = tool.mayModel?.(session) === true;
   const annotations = { readOnlyHint: !changes, destructiveHint: changes, idempotentHint: !changes, openWorldHint: false };
-  server.registerTool(name, { title, description, inputSchema: input, outputSchema: output, annotations }, async (args: Record<string, unknown>, context) => {
+  server.registerTool(name, { title, description, ...schemas, annotations }, async (args: Record<string, unknown>, context) => {
     const { runtime, caller, requestId } = session;
     const begun = runtime.now();
     let noted: Noted = {};
