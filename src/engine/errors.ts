@@ -48,6 +48,8 @@ export interface FaultContext {
   readonly physicalNames?: Iterable<string> | undefined;
   /** The statement is the modeller's own text over physical tables: a missing one is its fault, and its names are known to it. */
   readonly ownText?: boolean | undefined;
+  /** The message may quote a value that is kept from the caller: only what kind of fault it is is told. */
+  readonly quiet?: boolean | undefined;
   readonly maxBytes?: number | undefined;
 }
 
@@ -83,6 +85,8 @@ function ofSqlState(sqlstate: string, hint: string | undefined, fault: Datasourc
     return datasourceFailed(fault, 'a mapped table or column is gone or may not be read');
   }
   if (!missing && !CALLERS.test(sqlstate)) return datasourceFailed(fault);
+  // what is wrong with the statement itself (class 42) is known before a value is read
+  if (context.quiet && !sqlstate.startsWith('42')) return badRequest(conditionName(sqlstate), conditionName(sqlstate).replaceAll('_', ' '), { cause: fault });
   const scrub = context.ownText ? (s: string) => s : scrubber(context.physicalNames ?? []);
   return badRequest(conditionName(sqlstate), scrub(fault.message), { hint: hint === undefined ? undefined : scrub(hint), cause: fault });
 }

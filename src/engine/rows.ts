@@ -86,12 +86,13 @@ export async function sendReading(ds: Datasource, request: Omit<RowsRequest, 'ma
   if (role === undefined || !fits(role, settings, request.timeoutMs)) statements.unshift(settingStatement(settings, request.timeoutMs));
   if (role === undefined) statements.unshift(PROBE);
   const results = statements.length > 1 ? statements.length : 0;
-  const { timeoutMs, signal, physicalNames, ownText, maxBytes, fetch } = request;
+  const { timeoutMs, signal, physicalNames, ownText, quiet, maxBytes, fetch } = request;
   const exchange = await send(ds, results === 0 ? (statements[0] as Statement) : statements, {
     timeoutMs,
     signal,
     physicalNames,
     ownText,
+    quiet,
     maxBytes,
     fetch,
     rawText,

@@ -35,6 +35,8 @@ export interface Plan {
   readonly readsCaller: boolean;
   /** Whether nothing of what it reads is kept from the caller: no policy is in force on it, and nothing of it is hidden. */
   readonly isOpen: boolean;
+  /** Whether the database's messages may quote a value that is kept from the caller: they are not to be handed on. */
+  readonly quiet: boolean;
 }
 
 export interface PlanOptions extends OutputOptions {
@@ -87,6 +89,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions, fenced
     readsBound: work.readsBound,
     readsCaller: work.readsCaller,
     isOpen: !work.guarded && !work.masked && !work.readsHidden,
+    quiet: work.quiet,
   };
 }
 

@@ -8,7 +8,7 @@ import type { MappingDef, PropertyDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
 import type { MaskRule } from './access.ts';
 import { admitted } from './admitted.ts';
-import { castsAlways } from './leak.ts';
+import { castsAlways, isTotal } from './leak.ts';
 import { logicSource } from './logic.ts';
 import type { MappedRows } from './mapped.ts';
 import { keyedHash, maskedValue } from './masks.ts';
@@ -109,6 +109,7 @@ export class Branch {
     if (this.rules.length > 0) {
       work.guarded = true;
       work.leaky ||= !this.rows.isTotal;
+      work.quiet ||= !this.rows.isTotal;
     }
   }
 
@@ -186,6 +187,7 @@ export class Branch {
   /** A value behind one more mask, in the rows that the mask concerns. */
   #masked(def: PropertyDef, rule: MaskRule, value: Node): Node {
     const { mask } = rule;
+    if (mask.kind === 'with') this.work.quiet = true;
     const expression = (): Node | undefined =>
       mask.kind === 'with' ? this.#expression(mask, mask.expression, `the mask \`${rule.policy}\``, true) : undefined;
     const masked = maskedValue(this.work, this.#value(def, true), mask, declaredType(def), expression);
@@ -221,7 +223,11 @@ export class Branch {
       return cast(this.calculated(def, def.expression, actual), type);
     }
     const given = this.given(def);
-    if (given && this.rules.length > 0 && !castsAlways(given.type, type)) this.work.leaky = true;
+    if (given && (this.rules.length > 0 || actual) && !castsAlways(given.type, type)) {
+      this.work.leaky = true;
+      // of what PostgreSQL casts, it quotes texts alone
+      this.work.quiet ||= given.type === undefined || castsAlways(given.type, 'varchar');
+    }
     return cast(given ? this.rows.column(given.name) : nullValue(), type);
   }
 
@@ -244,7 +250,10 @@ export class Branch {
   /** A stored expression over plain names of properties. */
   #expression(owner: object, expression: string, called: string, actual: boolean): Node {
     const { work } = this;
-    return rewrite(work.plainExpression(owner, expression), (n) => {
+    const tree = work.plainExpression(owner, expression);
+    // these stand below the policies, where nothing else is weighed
+    if (this.rules.length > 0) work.leaky ||= !isTotal(tree);
+    return rewrite(tree, (n) => {
       if (!('ColumnRef' in n)) return undefined;
       const fields = fieldsOf(n.ColumnRef);
       const property = work.whole.property(fields.at(-1) ?? '');

@@ -94,6 +94,8 @@ export class Work {
   readsHidden = false;
   /** Whether something may fail on a value, so that it must not see what a policy hides. */
   leaky = false;
+  /** Whether what the model or a policy says may fail on a value that the caller may not see: the database's message would quote it. */
+  quiet = false;
   /** Logic concepts that are being judged: what they read must not be masked for the caller. */
   readonly judged: string[] = [];
   /** The policies of the caller over the whole model; undefined where none are in force. */
@@ -169,7 +171,9 @@ export class Work {
 
   /** Takes note of an expression that stands beside policies. */
   weigh(tree: unknown): void {
-    if ((this.policies || this.seen !== this.graph) && !this.trusted && !this.leaky) this.leaky = !isTotal(tree);
+    if (!this.policies && this.seen === this.graph) return;
+    if (this.trusted) this.quiet ||= !isTotal(tree);
+    else this.leaky ||= !isTotal(tree);
   }
 
   /** An alias that no caller can write (a name may not begin with `~`... and is unique in the plan). */

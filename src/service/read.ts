@@ -213,6 +213,7 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
       maxBytes: MAX_BYTES,
       signal,
       physicalNames: physicalNames(graph),
+      quiet: plan.quiet,
     })
     .catch((error: unknown) => {
       throw placed(error, plan, source);

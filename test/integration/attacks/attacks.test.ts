@@ -83,3 +83,31 @@ describe('a statement that is refused', () => {
 describe('an error', () => {
   it.each(TELLING)('of %s tells no hidden value', async (sql) => expect(await outcome(sql)).toMatch(/^400 /));
 });
+
+describe('a policy or a mask that fails itself', () => {
+  const fails = "CAST(CASE WHEN dept = 'vault' THEN name ELSE '1' END AS integer) = 1";
+  it('does not tell on what', async () => {
+    await service.rows(`CREATE POLICY p_fails ON CONCEPT person TO USER free USING (${fails})`, 'lab');
+    expect((await ask('SELECT id FROM svc.person')).status).toBe(200);
+    const { status, text, json } = await ask('SELECT id FROM svc.person', tokens.free);
+    expect([status, json.code, json.data, told('', text)]).toEqual([400, 'invalid_text_representation', 'invalid text representation', []]);
+    await service.rows('DROP POLICY p_fails; CREATE POLICY m_fails ON PROPERTY amount MASK WITH (CAST(ssn AS integer))', 'lab');
+    expect(await outcome('SELECT amount FROM svc.person')).toBe('400 invalid_text_representation invalid text representation');
+    await service.rows('DROP POLICY m_fails', 'lab');
+  });
+});
+
+describe('the traps', () => {
+  it.each([
+    'SELECT p.id FROM svc.person p WHERE 10 / (p.id - 1) > -100',
+    'SELECT p.id FROM svc.person p WHERE 1 / (length(p.ssn) - 11) > 0',
+    'SELECT p.id FROM svc.person p WHERE 1 / (p.salary - 500) > 0',
+    "SELECT p.id FROM svc.agent p WHERE EXISTS (SELECT 1 LIMIT CASE WHEN p.name = 'Hal' THEN -1 ELSE 1 END)",
+    "SELECT p.id FROM svc.agent p WHERE (SELECT g.v FROM (VALUES (1, 'Hal'), (2, 'Hal')) g (v, n) WHERE g.n = p.name) IS NULL",
+  ])('go off on what the caller sees: %s', async (sql) => expect(await outcome(sql)).toMatch(/^400 /));
+
+  it.each(['10 / (p.id - 3) > -100', '1 / p.factor > 0', "'x' ~ p.note", 'p.amount >= 0', 'p.inverse IS NOT NULL'])(
+    'go off on hidden rows for an administrator: %s',
+    async (condition) => expect((await ask(`SELECT p.id FROM svc.person p WHERE ${condition}`, service.token)).status).toBe(400),
+  );
+});

@@ -61,8 +61,8 @@ CREATE VIEW everyone AS SELECT id, name, dept, ssn FROM svc.person;
 CREATE VIEW risky AS SELECT id, 10 / (id - 3) AS q, CASE WHEN dept = 'vault' THEN 1 / (id - id) ELSE 1 END AS w FROM svc.person;
 CREATE ONTOLOGY CUBE trade AS SELECT "made_by[person].name" AS buyer_name, deal_no, price, "measure.traded" AS traded FROM dsvc.deal`;
 
-/** The caller's policies. */
-export const POLICIES = `CREATE POLICY p_shop ON CONCEPT person TO USER rex USING (dept = 'shop');
+/** The caller's policies. That of people walks a path: PostgreSQL asks it after conditions on people alone, unless it must not. */
+export const POLICIES = `CREATE POLICY p_shop ON CONCEPT person TO USER rex USING (CASE WHEN "lives_in[town].no" < 0 THEN false ELSE dept = 'shop' END);
 CREATE POLICY p_deal ON CONCEPT deal TO USER rex USING (price < 900);
 CREATE POLICY p_town ON CONCEPT town TO USER rex USING (name <> 'Hideaway');
 CREATE POLICY m_salary ON PROPERTY salary MASK WITH (500) EXCEPT ROLE payers;
@@ -94,10 +94,10 @@ export const SECRETS = [
   'Masked',
   'Fox9',
   'King',
-  '999-',
-  '888-',
-  '777-',
-  '666-',
+  '999-99',
+  '888-88',
+  '777-77',
+  '666-66',
   '-1111',
   '-2222',
   '-3333',
