@@ -52,6 +52,8 @@ export abstract class McpObject<E> extends DurableObject<E> {
     const stream = this.#streams.find(id);
     if (stream === undefined) return false;
     const answered = this.#answer(call).then(async (answer) => {
+      // a subscription of the newer protocol would never end, and has no place on the older transport
+      if (answer.headers.get('content-type')?.startsWith('text/event-stream')) return answer.body?.cancel();
       const text = await answer.text();
       if (text === '') return;
       const messages: unknown = JSON.parse(text);
