@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseExact } from '../../../src/mcp/exact.ts';
+import { generated } from '../../support/generated.ts';
 
 describe('parseExact', () => {
   it('keeps what a double gives back as a number, and makes a text of the rest', () => {
@@ -37,7 +38,7 @@ describe('parseExact', () => {
         if (typeof value === 'string') expect(value).toBe(text);
         else expect(scaled(String(value))).toBe(scaled(text));
       }),
-      { seed: 7, numRuns: 300 },
+      generated(300),
     );
   });
 });
