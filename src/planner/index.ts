@@ -12,6 +12,9 @@ export { checkModel } from './check.ts';
 export type { OutputOptions } from './output.ts';
 export type { BoundValue, PlanContext, SystemTable } from './work.ts';
 
+/** The longest statement that is sent: PostgreSQL would need gigabytes to plan a longer one. */
+const MAX_CHARACTERS = 512 * 1024;
+
 /** One statement for one datasource. */
 export interface Plan {
   readonly datasource: string;
@@ -77,6 +80,12 @@ function plan(context: PlanContext, source: Source, options: PlanOptions, fenced
       if (place !== undefined) places.push([offset, place - source.offset]);
     },
   });
+  if (sql.length > MAX_CHARACTERS) {
+    throw badRequest('too_complex', 'the statement becomes too long for the datasource', {
+      offset: source.offset,
+      hint: 'Walk fewer or shorter paths in one statement; policies whose conditions walk paths make each of them longer',
+    });
+  }
   return {
     datasource: [...work.datasources][0] ?? context.activeDatasource,
     sql,
