@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseExact } from '../../../src/mcp/exact.ts';
-import { generated, generated } from '../../support/generated.ts';
+import { generated } from '../../support/generated.ts';
 
 describe('parseExact', () => {
   it('keeps what a double gives back as a number, and makes a text of the rest', () => {
