@@ -11,6 +11,7 @@ const KEPT =
   /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TEMP|TMP|LANG|LC_.*|TZ|SYSTEMROOT|COMSPEC|APPDATA|LOCALAPPDATA|XDG_.*|NODE_EXTRA_CA_CERTS|CI|npm_config_.*|SESSION_FILE|DATA_DIR)$/i;
 
 const ORPHAN = new URL('orphan.ts', import.meta.url).href;
+const STEADY = new URL('steady.ts', import.meta.url).href;
 
 /** How `wrangler dev` is started. */
 export interface WorkerOptions {
@@ -35,20 +36,24 @@ export function startWorker({ port, envFile, persistDir, stateDir, onLine }: Wor
   const wrangler = join(PROJECT, 'node_modules', 'wrangler', 'bin', 'wrangler.js');
   const options = ['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0', '--env-file', envFile, '--persist-to', persistDir];
   rmSync(join(stateDir, 'logs'), { recursive: true, force: true });
-  const child = spawn(process.execPath, ['--import', ORPHAN, wrangler, 'dev', ...options, '--show-interactive-dev-session', 'false', '--log-level', 'log'], {
-    cwd: PROJECT,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => KEPT.test(name))),
-      WRANGLER_SEND_METRICS: 'false',
-      WRANGLER_HIDE_BANNER: 'true',
-      WRANGLER_LOG_PATH: join(stateDir, 'logs'),
-      WRANGLER_REGISTRY_PATH: join(stateDir, 'registry'),
-      WRANGLER_SEND_ERROR_REPORTS: 'false',
-      FORCE_COLOR: '0',
-      NO_COLOR: '1',
+  const child = spawn(
+    process.execPath,
+    ['--import', ORPHAN, '--import', STEADY, wrangler, 'dev', ...options, '--show-interactive-dev-session', 'false', '--log-level', 'log'],
+    {
+      cwd: PROJECT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...Object.fromEntries(Object.entries(process.env).filter(([name]) => KEPT.test(name))),
+        WRANGLER_SEND_METRICS: 'false',
+        WRANGLER_HIDE_BANNER: 'true',
+        WRANGLER_LOG_PATH: join(stateDir, 'logs'),
+        WRANGLER_REGISTRY_PATH: join(stateDir, 'registry'),
+        WRANGLER_SEND_ERROR_REPORTS: 'false',
+        FORCE_COLOR: '0',
+        NO_COLOR: '1',
+      },
     },
-  });
+  );
   let tail = '';
   for (const stream of [child.stdout, child.stderr]) {
     let rest = '';
