@@ -69,7 +69,7 @@ const TEXT = { 'content-type': 'text/plain' };
 const query = (sql: unknown, ontology: unknown = 'shop') => ({ headers: JSON_TYPE, body: JSON.stringify({ ontology_name: ontology, query: sql }) });
 
 /** What browsers ask for: the assets of the docs page, and the pages on which users sign in. */
-const PAGES = /\/docs\/(script\.js|style\.css)$|^\/svc\/(login|logout|get_svc_user_token)\b/;
+const PAGES = /\/docs\/(script\.js|style\.css)$|^\/svc\/(login|logout|get_svc_user_token|oauth)\b/;
 
 describe('the document of the service', () => {
   it('describes every route, and no other one', () => {
