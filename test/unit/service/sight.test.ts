@@ -135,7 +135,9 @@ describe('what a caller sees of an ontology', () => {
             expect({ text, told: mine.told }).toEqual({ text, told: other.told });
             if (mine.sql === null) refused++;
             else answered++;
-            if (mine.sql !== null && !/\*|thing/.test(text)) expect({ text, sql: mine.sql }).toEqual({ text, sql: outcome(whole, text).sql });
+            // a view or logic concept over what is hidden stands behind a fence, which the whole does not need
+            if (mine.sql !== null && !/\*|thing/.test(text) && !mine.sql.includes('OFFSET 0'))
+              expect({ text, sql: mine.sql }).toEqual({ text, sql: outcome(whole, text).sql });
           }
         }),
         { ...generated(30, 600), endOnFailure: true },
