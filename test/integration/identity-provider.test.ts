@@ -98,7 +98,12 @@ describe('a user who logged in at the provider', () => {
   it('leaves no token in the log', () => {
     expect(lines.length).toBeGreaterThan(5);
     const log = lines.join('\n');
-    for (const token of Object.values(tokens)) expect(log).not.toContain(String(token).slice(-40));
+    // the answer of the provider holds more than tokens: a lifetime, a type
+    const long = Object.values(tokens)
+      .map(String)
+      .filter((value) => value.length > 100);
+    expect(long.length).toBeGreaterThan(0);
+    for (const token of long) expect(log).not.toContain(token.slice(-40));
   });
 });
 
