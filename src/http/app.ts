@@ -5,6 +5,7 @@ import { authenticate } from '../auth/authenticate.ts';
 import { impersonate } from '../auth/impersonate.ts';
 import { badRequest, notFound, SvcError } from '../errors.ts';
 import type { Wish } from '../nesting/stage.ts';
+import type { Mount } from '../service/exchange.ts';
 import {
   type Answer,
   clearCache,
@@ -31,7 +32,7 @@ import { checkHost, checkUrl, requestIdOf } from './guards.ts';
 import { ASYNC_ID, queryBody, resultsLimit } from './input.ts';
 import { logRequest } from './log.ts';
 import { loginRoutes } from './login.ts';
-import { admitted, type Mount, mounted } from './mounted.ts';
+import { admitted, mounted } from './mounted.ts';
 import { oauthRoutes } from './oauth.ts';
 import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
 import { sendOntologyDocument, sendServiceDocument } from './openapi-routes.ts';

@@ -1,31 +1,10 @@
 /** Faces of other protocols under the product's path: they make their answers themselves, and share what every request goes through. */
 import type { Caller } from '../auth/authenticate.ts';
-import type { Runtime } from '../service.ts';
+import type { Mount } from '../service/exchange.ts';
 import { addressOf, admit } from './admit.ts';
 import { readText } from './body.ts';
 import type { AppContext } from './context.ts';
 import { askedHost } from './guards.ts';
-
-/** A request as it is handed on. */
-export interface Exchange {
-  readonly request: Request;
-  readonly runtime: Runtime;
-  readonly requestId: string;
-  /** The address whose host the client asked for. */
-  readonly host: URL;
-  /** The body's text. @throws SvcError 413, 400 */
-  readText(): Promise<string>;
-  /** Judges a credential and counts the request. @throws SvcError 401, 429, 503 */
-  admitted(judge: () => Promise<Caller>): Promise<Caller>;
-  /** Told what the log and the audit say of the request; `noted`: what it did is in the audit already. */
-  tell(told: { readonly code?: string; readonly noted?: boolean }): void;
-}
-
-/** A path under `/<product>` and what answers there, whatever the method. */
-export interface Mount {
-  readonly path: string;
-  answer(exchange: Exchange): Promise<Response>;
-}
 
 /** Judges the credential of a request, counts it, and keeps who asks. @throws SvcError 401, 429, 503 */
 export async function admitted(c: AppContext, judge: () => Promise<Caller>): Promise<Caller> {

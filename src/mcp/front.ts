@@ -6,7 +6,7 @@ import { authenticate, type Caller } from '../auth/authenticate.ts';
 import { badRequest, SvcError } from '../errors.ts';
 import { judgeOAuthBearer, oauthTokenOf } from '../oauth/judge.ts';
 import { insufficientScope, placeOf, withChallenge } from '../oauth/place.ts';
-import type { Runtime } from '../service.ts';
+import type { Exchange, Mount } from '../service/exchange.ts';
 import { callerOf, type McpCall } from './call.ts';
 import { faultResponse } from './faults.ts';
 import { guarded } from './guarded.ts';
@@ -14,27 +14,6 @@ import { errorBody, type Message, readMessages } from './messages.ts';
 import type { Principals } from './object.ts';
 import { allowedOrigin, corsHeaders, PREFLIGHT_HEADERS } from './origins.ts';
 import { namedBy, targetOf } from './target.ts';
-
-/** A request as the routes hand it on. */
-export interface Exchange {
-  readonly request: Request;
-  readonly runtime: Runtime;
-  readonly requestId: string;
-  /** The address whose host the client asked for. */
-  readonly host: URL;
-  /** The body's text. @throws SvcError 413, 400 */
-  readText(): Promise<string>;
-  /** Judges a credential and counts the request. @throws SvcError 401, 429, 503 */
-  admitted(judge: () => Promise<Caller>): Promise<Caller>;
-  /** Told what the log and the audit say of the request. */
-  tell(told: { readonly code?: string; readonly noted?: boolean }): void;
-}
-
-/** A path under `/<product>` and what answers there. */
-export interface Mount {
-  readonly path: string;
-  answer(exchange: Exchange): Promise<Response>;
-}
 
 /** Of the protocol's headers, what the server reads. */
 const PROTOCOL_HEADER = /^(mcp-(?!session-id$)[a-z0-9-]+|traceparent|tracestate|baggage)$/;
