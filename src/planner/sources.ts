@@ -207,7 +207,7 @@ export class Branch {
       let plain = true;
       walk(node, (n) => {
         if ('SubLink' in n) plain = false;
-        if ('ColumnRef' in n) plain &&= work.whole.property(fieldsOf(n.ColumnRef).at(-1) ?? '') !== undefined && fieldsOf(n.ColumnRef).length === 1;
+        if ('ColumnRef' in n) plain &&= work.graph.property(fieldsOf(n.ColumnRef).at(-1) ?? '') !== undefined && fieldsOf(n.ColumnRef).length === 1;
         return plain;
       });
       return plain ? this.#expression(rows, rows.condition, 'a logic concept', true) : undefined;
@@ -256,7 +256,7 @@ export class Branch {
     return rewrite(tree, (n) => {
       if (!('ColumnRef' in n)) return undefined;
       const fields = fieldsOf(n.ColumnRef);
-      const property = work.whole.property(fields.at(-1) ?? '');
+      const property = work.graph.property(fields.at(-1) ?? '');
       if (fields.length !== 1 || !property) throw badRequest('unknown_property', `unknown property \`${fields.join('.')}\` in ${called}`);
       return this.property(property, actual);
     }) as Node;

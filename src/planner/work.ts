@@ -117,11 +117,6 @@ export class Work {
     return this.context.whole ?? this.context.graph.whole;
   }
 
-  /** The same, where it stands beside `seen`. */
-  get whole(): Graph {
-    return this.graph;
-  }
-
   /** The model as the caller sees it. */
   get seen(): Graph {
     return this.context.graph;
