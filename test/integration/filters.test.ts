@@ -405,9 +405,9 @@ describe('what the database is given', () => {
           const [row] = await service.rows(sql, 'shop');
           expect(row?.a, sql).toBe(row?.b);
         }),
-        generated(1500),
+        generated(2000),
       );
-      expect(fitting).toBeGreaterThan(100);
+      expect(fitting).toBeGreaterThan(150);
     },
     patience(120_000),
   );

@@ -88,7 +88,8 @@ describe('clients of the SDK', () => {
       ];
       expect(structuredContent).toEqual({ rows: expected, row_count: 3, truncated: false });
       expect(JSON.parse((content as { text: string }[])[0]?.text ?? '')).toEqual(structuredContent);
-      expect((await client.listResources()).resources.map((r) => r.uri)).toEqual(expect.arrayContaining(['ontology://den', 'ontology://park']));
+      const { resources } = await client.listResources();
+      expect(resources.map((r) => r.uri).filter((uri) => /\/(den|park)$/.test(uri))).toEqual(['ontology://den', 'ontology://park']);
       const { contents } = await client.readResource({ uri: 'ontology://park' });
       expect((contents[0] as { text: string }).text).toMatch(/animal < thing key\(no\)\n {2}no bigint/);
       expect((await client.listPrompts()).prompts.map((p) => p.name)).toEqual(['explore', 'answer']);
@@ -190,7 +191,7 @@ describe('what a call is about', () => {
     expect(await refusal('execute_sql', { query: 'DROP ONTOLOGY den' }, options)).toMatch(/agent/);
     expect(await refusal('execute_sql', { query: "ALTER ONTOLOGY den SET DESCRIPTION = 'x'" }, options)).toMatch(/about the ontology `park`/);
     const names: string[] = (await script('SHOW ONTOLOGIES')).json.data.map((o: { ontology: string }) => o.ontology);
-    expect(names).toEqual(expect.arrayContaining(['den', 'park']));
+    expect(names.filter((name) => /^(den|park)$/.test(name))).toEqual(['den', 'park']);
   });
 });
 
