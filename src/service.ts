@@ -8,6 +8,7 @@ export { type AsyncJob, type AsyncPoll, type AsyncStatements, asyncRows, pollAsy
 export { auditFailure, auditRequest } from './service/audit.ts';
 export { findOntology } from './service/lookup.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/operations.ts';
+export { type QuestionModel, questionModel, type Subject, type SubjectColumn, type SubjectRelationship } from './service/question-model.ts';
 export { MAX_BYTES } from './service/read.ts';
 export { type CacheState, RESULT_BYTES, type ResultWish, resultSeconds } from './service/results.ts';
 export type { Answer, Runtime, ServiceRequest } from './service/runtime.ts';

@@ -10,6 +10,7 @@ import { type BoundValue, boundText, type PlanContext, Work } from './work.ts';
 
 export { checkModel } from './check.ts';
 export type { OutputOptions } from './output.ts';
+export { leadsToMany } from './path.ts';
 export type { BoundValue, PlanContext, SystemTable } from './work.ts';
 
 /** The longest statement that is sent: PostgreSQL would need gigabytes to plan a longer one. */

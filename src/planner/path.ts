@@ -144,9 +144,11 @@ function depthOf({ graph }: Concept, relationship: Relationship, star: string, p
 }
 
 /** Whether a hop may find several rows (decisions 5: to-one references the target's whole key, or is the inverse of a foreign key that is the source's whole key). */
-export function isToMany(hop: Hop): boolean {
-  const r = hop.relationship;
-  if (hop.depth !== null || r.kind === 'mtm') return true;
+export const isToMany = (hop: Hop): boolean => hop.depth !== null || leadsToMany(hop.relationship);
+
+/** The same of a single step. */
+export function leadsToMany(r: Relationship): boolean {
+  if (r.kind === 'mtm') return true;
   const covers = (concept: Concept, names: readonly { name: string }[]): boolean => {
     const key = concept.key;
     if (!key) return false;

@@ -6,6 +6,7 @@ import type { KeyValues } from '../catalog/kv.ts';
 import type { Config } from '../config.ts';
 import type { RowStream } from '../engine/rows.ts';
 import type { SqlParser } from '../language/parser.ts';
+import type { LanguageModels } from '../llm/types.ts';
 import type { OAuth } from '../oauth/types.ts';
 import type { Shape } from '../ontology/shape.ts';
 import type { AsyncStatements } from './async.ts';
@@ -31,6 +32,8 @@ export interface Runtime {
   readonly pause?: ((ms: number) => Promise<void>) | undefined;
   /** OAuth for the MCP server; undefined: not offered. */
   readonly oauth?: OAuth | undefined;
+  /** The language model for questions in words; undefined: none is configured. */
+  readonly llm?: LanguageModels | undefined;
   /** Workers KV: results, and what spares cold isolates reads of the catalog. Undefined: none is bound. */
   readonly kv?: KeyValues | undefined;
 }

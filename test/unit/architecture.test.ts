@@ -57,7 +57,7 @@ const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
   // the statements that are applied to a model are the language's syntax trees
   ontology: ['language/statements.ts'],
   // what a statement that runs on is to be presented as
-  service: ['nesting/presentation.ts', 'oauth/types.ts'],
+  service: ['nesting/presentation.ts', 'oauth/types.ts', 'llm/types.ts'],
   // plans, and the columns of a described statement
   engine: ['planner', 'ontology/model.ts'],
 };

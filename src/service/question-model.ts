@@ -1,0 +1,153 @@
+/** What of an ontology a question in words may be about: the concepts, views and cubes that its caller may read, as plain data. */
+import type { Concept, Graph } from '../ontology/graph.ts';
+import { fold } from '../ontology/names.ts';
+import { leadsToMany } from '../planner/index.ts';
+import { columnType, transitivityOf } from './detail.ts';
+import { loadGraph, requireOntology, upToDate } from './lookup.ts';
+import { accessKey, accessOf, factsKey, factsOf } from './policies.ts';
+import type { ServiceRequest } from './runtime.ts';
+import { seenBy, sightKey } from './sight.ts';
+import { Texts } from './texts.ts';
+
+export type Tags = Readonly<Record<string, string>>;
+
+/** A property, a measure (its name without `measure.`) or a view's column. */
+export interface SubjectColumn {
+  readonly name: string;
+  /** As declared; null: nobody has told it. */
+  readonly type: string | null;
+  readonly description: string | null;
+  readonly tags: Tags;
+  readonly isMeasure: boolean;
+  readonly isMulti: boolean;
+  /** Of the primary key. */
+  readonly isKey: boolean;
+  readonly isLabel: boolean;
+  /** The concept that declares it; null: the subject itself, or a view's column. */
+  readonly inheritedFrom: string | null;
+}
+
+/** A relationship as seen from the subject; a path is `name[target].property`. */
+export interface SubjectRelationship {
+  readonly name: string;
+  readonly target: string;
+  /** Whether one row may lead to several. */
+  readonly toMany: boolean;
+  /** The number of steps that a star walks; null: not transitive. */
+  readonly transitivity: number | null;
+  readonly isInverse: boolean;
+  readonly description: string | null;
+}
+
+/** A concept, view or cube that the caller may read. */
+export interface Subject {
+  readonly kind: 'concept' | 'view' | 'cube';
+  readonly name: string;
+  readonly description: string | null;
+  readonly tags: Tags;
+  /** Direct parents; empty for views. */
+  readonly parents: readonly string[];
+  /** The condition of a logic concept, where it may be told. */
+  readonly condition: string | null;
+  readonly columns: readonly SubjectColumn[];
+  readonly relationships: readonly SubjectRelationship[];
+}
+
+export interface QuestionModel {
+  readonly ontology: string;
+  readonly version: string;
+  /** Equal for callers to whom the model, and every value in its rows, is the same: a part of a cache's key. */
+  readonly key: string;
+  readonly subjects: readonly Subject[];
+  /** By name without case; a concept before a view. */
+  subject(name: string): Subject | undefined;
+}
+
+/** The model as the caller sees it. @throws SvcError 404 `unknown_ontology`, 503 */
+export async function questionModel(request: ServiceRequest, name: string): Promise<QuestionModel> {
+  const caller = await upToDate(request, name);
+  const row = requireOntology(caller, name);
+  const { parser, config } = request.runtime;
+  const graph = seenBy(caller.principal, await loadGraph(request.runtime, row), parser);
+  const texts = new Texts(parser, config.product, caller.principal, graph);
+  const subjects: readonly Subject[] = [
+    ...graph.concepts.filter((c) => c.readable).map((c) => conceptSubject(graph, c, texts)),
+    ...graph.model.views
+      .filter((v) => graph.reads(v))
+      .map(
+        (v): Subject => ({
+          kind: v.cube ? 'cube' : 'view',
+          name: v.name,
+          description: v.description,
+          tags: v.tags,
+          parents: [],
+          condition: null,
+          columns: v.columns.map((c) => ({ ...PLAIN, name: c.name, type: columnType(c) })),
+          relationships: [],
+        }),
+      ),
+  ];
+  const byName = new Map([...subjects].reverse().map((s) => [fold(s.name), s]));
+  return {
+    ontology: row.name,
+    version: row.version,
+    key: [
+      row.id,
+      row.version,
+      row.cacheGeneration,
+      sightKey(caller.principal, row.name),
+      accessKey(accessOf(caller, row)),
+      factsKey(factsOf(caller.principal)),
+    ].join('\u0000'),
+    subjects,
+    subject: (wanted) => byName.get(fold(wanted)),
+  };
+}
+
+const PLAIN = { description: null, tags: {}, isMeasure: false, isMulti: false, isKey: false, isLabel: false, inheritedFrom: null };
+
+function conceptSubject(graph: Graph, concept: Concept, texts: Texts): Subject {
+  const from = (owner: Concept): string | null => (owner === concept ? null : owner.name);
+  const keys = new Set(concept.key?.properties ?? []);
+  const labels = new Set(concept.label);
+  return {
+    kind: 'concept',
+    name: concept.name,
+    description: concept.def?.description ?? null,
+    tags: concept.def?.tags ?? {},
+    parents: concept.parents.filter((p) => p.def !== null).map((p) => p.name),
+    condition: texts.condition(concept),
+    columns: [
+      ...[...concept.properties, ...concept.multi].map(({ def, owner }) => ({
+        ...PLAIN,
+        name: def.name,
+        type: def.type,
+        description: def.description,
+        tags: def.tags,
+        isMulti: def.multi,
+        isKey: keys.has(def),
+        isLabel: labels.has(def),
+        inheritedFrom: from(owner),
+      })),
+      ...concept.measures.map(({ def, owner }) => ({
+        ...PLAIN,
+        name: def.name,
+        type: def.type,
+        description: def.description,
+        tags: def.tags,
+        isMeasure: true,
+        inheritedFrom: from(owner),
+      })),
+    ],
+    relationships: concept.relationships
+      .filter((r) => r.target.readable)
+      .map((r) => ({
+        name: r.name,
+        target: r.target.name,
+        toMany: leadsToMany(r),
+        transitivity: transitivityOf(graph, r.transitive),
+        isInverse: r.isInverse,
+        description: r.description,
+      })),
+  };
+}
