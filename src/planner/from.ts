@@ -90,6 +90,7 @@ class From {
       const concept = schema === 'vsvc' ? undefined : graph.concept(name);
       if (concept) {
         requireReadable(concept);
+        work.named('concept', concept.name);
         const relation = new ConceptRelation(
           work,
           concept,
@@ -103,11 +104,17 @@ class From {
         return relation;
       }
       const view = schema === undefined || schema === 'vsvc' ? graph.view(name) : undefined;
-      if (view) requireReadableView(graph, view);
+      if (view) {
+        requireReadableView(graph, view);
+        work.named('view', view.name);
+      }
       if (view?.cube) return this.#cube(node, alias, view);
       if (view) return this.#become(node, range.alias, alias, viewItem(this.#resolver.work, view));
       const system = schema === 'vsvc' ? undefined : work.context.systemTable?.(name.toUpperCase());
-      if (system) return this.#become(node, range.alias, alias, systemTableItem(work, system));
+      if (system) {
+        work.named('system', system.name);
+        return this.#become(node, range.alias, alias, systemTableItem(work, system));
+      }
       throw this.#unknown(name, schema);
     });
   }

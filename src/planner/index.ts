@@ -6,12 +6,12 @@ import { jsonRows, type OutputOptions } from './output.ts';
 import { printSelect } from './print.ts';
 import { requireReadableText } from './readable.ts';
 import { Resolver } from './resolve.ts';
-import { type BoundValue, boundText, type PlanContext, Work } from './work.ts';
+import { type BoundValue, boundText, type NamedRelation, type PlanContext, Work } from './work.ts';
 
 export { checkModel } from './check.ts';
 export type { OutputOptions } from './output.ts';
 export { leadsToMany } from './path.ts';
-export type { BoundValue, PlanContext, SystemTable } from './work.ts';
+export type { BoundValue, NamedRelation, PlanContext, SystemTable } from './work.ts';
 
 /** The longest statement that is sent: PostgreSQL would need gigabytes to plan a longer one. */
 const MAX_CHARACTERS = 512 * 1024;
@@ -27,6 +27,8 @@ export interface Plan {
   readonly columns: readonly string[];
   /** What they mean. */
   readonly shape: Shape;
+  /** What the statement's own text reads by name. */
+  readonly relations: readonly NamedRelation[];
   /** Whether rows are made for folding: they hold the columns of `nestedOrder(shape)` in that order, under short keys. */
   readonly nested: boolean;
   /** Places of `sql` (UTF-16 offsets, rising) beside those of the caller's statement (offsets from its beginning) that they come from. */
@@ -94,6 +96,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions, fenced
     params: work.params,
     columns: keys,
     shape,
+    relations: work.relations,
     nested,
     volatile: work.volatile || work.clock,
     readsBound: work.readsBound,

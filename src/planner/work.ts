@@ -45,6 +45,12 @@ export interface SystemTable {
   readonly json: string;
 }
 
+/** What a statement's own text reads by name: concepts, views and system tables; paths and what views read aside. */
+export interface NamedRelation {
+  readonly kind: 'concept' | 'view' | 'system';
+  readonly name: string;
+}
+
 /** The value of a parameter: a text, or the texts of a list, which travels as an array. */
 export type BoundValue = string | readonly string[];
 
@@ -96,6 +102,8 @@ export class Work {
   leaky = false;
   /** Whether what the model or a policy says may fail on a value that the caller may not see: the database's message would quote it. */
   quiet = false;
+  /** What the caller's own text reads by name. */
+  readonly relations: NamedRelation[] = [];
   /** Logic concepts that are being judged: what they read must not be masked for the caller. */
   readonly judged: string[] = [];
   /** The policies of the caller over the whole model; undefined where none are in force. */
@@ -135,6 +143,12 @@ export class Work {
     if (this.trusted || this.seen === this.graph || (source && this.seen.concept(source.name)?.readable)) return false;
     this.barred = true;
     return true;
+  }
+
+  /** Notes what stands in FROM, where the text is the caller's own. */
+  named(kind: NamedRelation['kind'], name: string): void {
+    if (this.trusted || this.reading.length > 0 || this.expanding.size > 0) return;
+    if (!this.relations.some((r) => r.kind === kind && r.name === name)) this.relations.push({ kind, name });
   }
 
   /** Plans something that the policies themselves ask. */

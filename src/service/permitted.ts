@@ -1,12 +1,12 @@
 /** What the statements of a request may do, where the way that it came bounds that (decisions 9: execute_sql). */
-import { forbidden } from '../errors.ts';
+import { badRequest, forbidden } from '../errors.ts';
 import type { Statement } from '../language/statements.ts';
 
 /**
- * `read`: nothing is changed. `model`: ontologies and agents may be changed; users, roles, tokens, grants, policies and
+ * `query`: one SELECT and nothing else. `read`: nothing is changed. `model`: ontologies and agents may be changed; users, roles, tokens, grants, policies and
  * datasources never. `own_model`: what is in the ontology that the request is about, and no other one.
  */
-export type Permitted = 'read' | 'own_model' | 'model';
+export type Permitted = 'query' | 'read' | 'own_model' | 'model';
 
 const READS = new Set<string>(['select', 'show', 'describe', 'explain']);
 /** They reach beyond the ontology of the request. */
@@ -31,8 +31,13 @@ const NOT_MODELLING = new Set<string>([
   'drop_policy',
 ]);
 
-/** @throws SvcError 403 `read_only`, `not_here` for the first statement that does more than is permitted; nothing of its script is done */
+/** @throws SvcError 400 `not_one_select`, 403 `read_only`, `not_here` for the first statement that does more than is permitted; nothing of its script is done */
 export function checkPermitted(statements: readonly Statement[], permitted: Permitted): void {
+  if (permitted === 'query') {
+    const other = statements.find(({ kind }, i) => kind !== 'select' || i > 0);
+    if (other === undefined) return;
+    throw badRequest('not_one_select', 'One SELECT on the ontology is wanted here, and nothing else', { offset: other.source.offset });
+  }
   for (const { kind, source } of statements) {
     if (READS.has(kind)) continue;
     if (NOT_MODELLING.has(kind)) {

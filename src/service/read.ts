@@ -4,17 +4,17 @@ import { cacheOf } from '../cache.ts';
 import type { Datasource } from '../engine/datasource.ts';
 import { httpEngine } from '../engine/engine.ts';
 import { DatasourceFault } from '../engine/errors.ts';
-import { SvcError } from '../errors.ts';
+import { badRequest, SvcError } from '../errors.ts';
 import type { ReadStatement, Source } from '../language/statements.ts';
 import type { Graph } from '../ontology/graph.ts';
 import { fold } from '../ontology/names.ts';
-import { type OutputOptions, type Plan, type PlanContext, placeOf, planSelect, rebind } from '../planner/index.ts';
+import { type NamedRelation, type OutputOptions, type Plan, type PlanContext, placeOf, planSelect, rebind } from '../planner/index.ts';
 import type { Session } from './changes.ts';
 import { attachedDatasource, datasourceOf, secretOf } from './datasource.ts';
 import { Definers } from './definers.ts';
 import { describeRelation } from './describe-relation.ts';
 import { EXPLAIN, explainRows } from './explain.ts';
-import { noGraph } from './lookup.ts';
+import { noGraph, quoted } from './lookup.ts';
 import { physicalNames } from './physical.ts';
 import { accessKey, accessOf, factsKey, factsOf } from './policies.ts';
 import { type ResultPlace, resultPlace } from './results.ts';
@@ -122,7 +122,11 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     source,
     readsSystem: read.size > 0,
   });
-  if (kept !== undefined) return planned(bound === undefined ? kept : rebind(kept, bound));
+  const admitted = (made: Plan): Planned => {
+    for (const relation of made.relations) if (session.script.admits?.(relation) === false) throw outside(relation);
+    return planned(made);
+  };
+  if (kept !== undefined) return admitted(bound === undefined ? kept : rebind(kept, bound));
   let made = planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }) });
   // results-limit does not touch reads of system tables (decisions 2)
   if (output.limit !== undefined && read.size > 0) made = planSelect(context, source);
@@ -136,10 +140,14 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
       2 * (made.sql.length + made.params.reduce((n, p) => n + (p?.length ?? 0), 0)) + 500 + 200 * made.columns.length,
     );
   }
-  if (![...read].some(isLate)) return planned(made);
+  if (![...read].some(isLate)) return admitted(made);
   const late = async (): Promise<Plan> => planSelect({ ...context, systemTable: systemTables(await withLate(session, system, read)) }, source);
-  return { ...planned(made), late };
+  return { ...admitted(made), late };
 }
+
+/** What a script is not to read, though its caller may. */
+const outside = ({ kind, name }: NamedRelation): SvcError =>
+  badRequest('outside_scope', `${quoted(name)} is not among the ${kind === 'system' ? 'concepts and views' : `${kind}s`} that may be read here`);
 
 const plans = cacheOf<Plan>('plan');
 

@@ -9,7 +9,7 @@ import { parseStatement } from '../language/classify.ts';
 import { splitScript } from '../language/split.ts';
 import type { ModelStatement, ReadStatement, ServiceStatement, Statement } from '../language/statements.ts';
 import { sameName } from '../ontology/names.ts';
-import type { BoundValue } from '../planner/index.ts';
+import type { BoundValue, NamedRelation } from '../planner/index.ts';
 import { statementDigest } from './audit.ts';
 import { Changes, type Session } from './changes.ts';
 import { Draft } from './draft.ts';
@@ -32,6 +32,8 @@ export interface Script {
   readonly nested?: boolean;
   /** `_offset_` of a filter whose rows are to be nested. */
   readonly offset?: number;
+  /** Whether a query may read what its text names; undefined: all that its caller may. */
+  readonly admits?: (relation: NamedRelation) => boolean;
   /** What its statements may do; undefined: all that their caller has the right to. */
   readonly permitted?: Permitted;
 }
