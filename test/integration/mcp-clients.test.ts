@@ -1,0 +1,275 @@
+/**
+ * MCP clients as people run them, against the service as `npm start` starts it: both generations of the SDK over both
+ * transports, the Inspector and mcp-remote, each with an API token and through the whole walk of OAuth, and the commands
+ * and settings of docs/clients.md.
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as v2 from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { UnauthorizedError as UnauthorizedV1 } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StreamableHTTPClientTransport as StreamableV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../dev/scratch-postgres.ts';
+import { consent } from './support/consent.ts';
+import { type Started, startAsDeveloper } from './support/npm-start.ts';
+
+const PASSWORD = 'Correct-horse-9!';
+const TOOLS = 10;
+const QUERY = { name: 'execute_sql', arguments: { query: 'SELECT name FROM svc.animal ORDER BY name', ontology: 'park' } };
+const ROWS = { rows: [{ name: 'Ada' }, { name: 'B\u00e4r' }], row_count: 2, truncated: false };
+
+let service: Started;
+/** The API token of a user who may query one ontology. */
+let key: string;
+beforeAll(async () => {
+  service = await startAsDeveloper();
+  await service.sql('CREATE TABLE t_animal (no int PRIMARY KEY, called text)');
+  await service.sql("INSERT INTO t_animal VALUES (1, 'Ada'), (2, 'B\u00e4r')");
+  await service.query(`CREATE ONTOLOGY park; CREATE CONCEPT animal (no integer, name string, PRIMARY KEY (no));
+    CREATE MAPPING m INTO animal AS SELECT no, called AS name FROM public.t_animal`);
+  const [made] = await service.query(`CREATE USER olive PASSWORD '${PASSWORD}'; GRANT QUERY ON ALL ontology.park TO USER olive; CREATE TOKEN FOR olive`);
+  key = made?.token as string;
+}, 120_000);
+afterAll(() => service?.stop());
+
+/** As much of the clients of both SDKs as is used. */
+interface AnyClient {
+  getServerVersion(): { readonly name: string } | undefined;
+  listTools(): Promise<{ readonly tools: readonly unknown[] }>;
+  callTool(call: typeof QUERY): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+async function works(client: AnyClient): Promise<void> {
+  expect(client.getServerVersion()).toMatchObject({ name: 'svc' });
+  expect((await client.listTools()).tools).toHaveLength(TOOLS);
+  expect(await client.callTool(QUERY)).toMatchObject({ structuredContent: ROWS });
+}
+
+/** The user's side of a client of an SDK, in memory; the address that it would open is kept for the test. */
+class Memory {
+  readonly redirectUrl = 'http://127.0.0.1:4711/callback';
+  readonly clientMetadata = {
+    client_name: 'Test of the SDK',
+    redirect_uris: [this.redirectUrl],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: kept as each SDK gives it
+  readonly kept: { client?: any; tokens?: any; verifier?: string; asked?: URL } = {};
+  state = () => 'state-of-the-client';
+  clientInformation = () => this.kept.client;
+  saveClientInformation(client: object): void {
+    this.kept.client = client;
+  }
+  tokens = () => this.kept.tokens;
+  saveTokens(tokens: object): void {
+    this.kept.tokens = tokens;
+  }
+  codeVerifier = () => this.kept.verifier ?? '';
+  saveCodeVerifier(verifier: string): void {
+    this.kept.verifier = verifier;
+  }
+  redirectToAuthorization(url: URL): void {
+    this.kept.asked = url;
+  }
+}
+
+interface Way {
+  readonly headers?: Record<string, string>;
+  readonly authProvider?: Memory;
+  readonly fetch: typeof fetch;
+}
+
+/** A transport, and the client that is connected by it. */
+interface Made {
+  readonly connect: () => Promise<AnyClient>;
+  readonly finishAuth: (back: URLSearchParams) => Promise<void>;
+}
+
+const NAME = { name: 'test', version: '1' };
+const given = ({ headers, authProvider, fetch }: Way) => ({
+  fetch,
+  ...(authProvider === undefined ? {} : { authProvider }),
+  ...(headers === undefined ? {} : { requestInit: { headers } }),
+});
+
+function viaV1(transport: StreamableV1 | SseV1): Made {
+  const client = new ClientV1(NAME);
+  return {
+    // its declarations were not made for exactOptionalPropertyTypes
+    connect: async () => client.connect(transport as never).then(() => client as AnyClient),
+    finishAuth: (back) => transport.finishAuth(back.get('code') ?? ''),
+  };
+}
+
+function viaV2(transport: v2.StreamableHTTPClientTransport | v2.SSEClientTransport, pin?: string): Made {
+  const client = new v2.Client(NAME, pin === undefined ? {} : { versionNegotiation: { mode: { pin } } });
+  return {
+    connect: async () => client.connect(transport).then(() => client as AnyClient),
+    finishAuth: (back) => transport.finishAuth(back),
+  };
+}
+
+const streamable = (): URL => new URL(`${service.base}/svc/api/mcp`);
+const sse = (): URL => new URL(`${service.base}/svc/api/mcp/sse`);
+const CLIENTS: readonly (readonly [string, (way: Way) => Made, new () => Error])[] = [
+  ['SDK 1, Streamable HTTP', (way) => viaV1(new StreamableV1(streamable(), given(way))), UnauthorizedV1],
+  ['SDK 1, SSE', (way) => viaV1(new SseV1(sse(), given(way))), UnauthorizedV1],
+  ['SDK 2, Streamable HTTP', (way) => viaV2(new v2.StreamableHTTPClientTransport(streamable(), given(way))), v2.UnauthorizedError],
+  ['SDK 2, 2026-07-28', (way) => viaV2(new v2.StreamableHTTPClientTransport(streamable(), given(way)), '2026-07-28'), v2.UnauthorizedError],
+  ['SDK 2, SSE', (way) => viaV2(new v2.SSEClientTransport(sse(), given(way))), v2.UnauthorizedError],
+];
+
+describe.each(CLIENTS)('%s', (_, make, Unauthorized) => {
+  it('initializes, lists and calls with an API token', async () => {
+    const client = await make({ headers: { 'x-api-key': key }, fetch }).connect();
+    await works(client);
+    await client.close();
+  });
+
+  it('walks from a 401 to a registration, a login, consent, tokens, a call and a refresh', async () => {
+    const authProvider = new Memory();
+    let steps: string[] = [];
+    const seen: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      const { pathname } = new URL(String(input));
+      steps.push(`${init?.method ?? 'GET'} ${pathname} ${response.status}`);
+      return response;
+    };
+    const first = make({ authProvider, fetch: seen });
+    await expect(first.connect()).rejects.toBeInstanceOf(Unauthorized);
+    expect(steps).toEqual([
+      expect.stringMatching(/^(POST \/svc\/api\/mcp|GET \/svc\/api\/mcp\/sse) 401$/),
+      'GET /.well-known/oauth-protected-resource/svc/api/mcp 200',
+      'GET /.well-known/oauth-authorization-server 200',
+      'POST /svc/oauth/register 201',
+    ]);
+    const asked = authProvider.kept.asked as URL;
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({ scope: 'read', resource: `${service.base}/svc/api/mcp`, code_challenge_method: 'S256' });
+
+    const back = await consent(asked.href, 'olive', PASSWORD);
+    expect(back.origin + back.pathname).toBe(authProvider.redirectUrl);
+    expect(Object.fromEntries(back.searchParams)).toMatchObject({ state: 'state-of-the-client', iss: service.base });
+    await first.finishAuth(back.searchParams);
+    const client = await make({ authProvider, fetch: seen }).connect();
+    await works(client);
+    await client.close();
+
+    // an access token that is good no longer
+    const { tokens } = authProvider.kept;
+    authProvider.kept.tokens = { ...tokens, access_token: `${tokens.access_token.slice(0, -4)}none` };
+    steps = [];
+    const later = await make({ authProvider, fetch: seen }).connect();
+    await works(later);
+    expect(steps.filter((step) => step.includes('/oauth/'))).toEqual(['POST /svc/oauth/token 200']);
+    expect(authProvider.kept.tokens.refresh_token).not.toBe(tokens.refresh_token);
+    await later.close();
+  });
+});
+
+const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
+const INSPECTOR = join(MODULES, '@modelcontextprotocol/inspector/clients/launcher/build/index.js');
+const REMOTE = join(MODULES, 'mcp-remote/dist/proxy.js');
+
+/** The environment of a program that signs in: a home of its own, and no browser but one that does nothing. */
+function environment(home: string): Record<string, string> {
+  const bin = join(service.folder, 'bin');
+  mkdirSync(bin, { recursive: true });
+  for (const name of ['xdg-open', 'open']) writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
+  const PATH = `${bin}${delimiter}${process.env.PATH ?? ''}`;
+  const folder = join(service.folder, home);
+  mkdirSync(folder, { recursive: true });
+  return { PATH, HOME: folder, BROWSER: join(bin, 'xdg-open'), MCP_AUTO_OPEN_ENABLED: 'true', MCP_INSPECTOR_SECRET_STORE: 'file' };
+}
+
+/** Does in the browser's place what the program's user would do, once it has printed the address. */
+function signInOn(stream: NodeJS.ReadableStream): { readonly done: () => Promise<void> } {
+  let text = '';
+  let done: Promise<void> | undefined;
+  stream.on('data', (part: Buffer) => {
+    text += part;
+    const address = /(http:\/\/\S+\/svc\/oauth\/authorize\?\S+)\s/.exec(text)?.[1];
+    if (address === undefined || done !== undefined) return;
+    done = consent(address, 'olive', PASSWORD).then(async (back) => {
+      const page = await fetch(back);
+      if (!page.ok) throw new Error(`the program does not take the code: ${page.status} ${await page.text()}`);
+      await page.text();
+    });
+    done.catch(() => undefined);
+  });
+  return { done: () => done ?? Promise.reject(new Error(`nobody was asked to log in: ${text}`)) };
+}
+
+describe('the Inspector', () => {
+  /** Runs its command line to the end. @returns what it prints */
+  async function inspect(args: readonly string[], home: string, signsIn = false): Promise<Record<string, unknown>> {
+    const child = spawn(process.execPath, [INSPECTOR, '--cli', ...args], { env: environment(home), stdio: ['ignore', 'pipe', 'pipe'] });
+    const user = signInOn(child.stderr);
+    let out = '';
+    let told = '';
+    child.stdout.on('data', (part: Buffer) => (out += part));
+    child.stderr.on('data', (part: Buffer) => (told += part));
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    if (signsIn) await user.done();
+    else expect(told).not.toMatch(/oauth\/authorize/);
+    expect([code, out === '' ? told : ''], told).toEqual([0, '']);
+    return JSON.parse(out) as Record<string, unknown>;
+  }
+  const call = ['--method', 'tools/call', '--tool-name', QUERY.name, '--tool-args-json', JSON.stringify(QUERY.arguments)];
+
+  it('initializes, lists and calls with an API token, over both transports and in both eras', async () => {
+    const header = ['--header', `x-api-key: ${key}`];
+    expect(await inspect([streamable().href, ...header, '--method', 'initialize'], 'token')).toMatchObject({ serverInfo: { name: 'svc' } });
+    expect((await inspect([sse().href, ...header, '--method', 'tools/list'], 'token')).tools).toHaveLength(TOOLS);
+    expect(await inspect([sse().href, ...header, ...call], 'token')).toMatchObject({ structuredContent: ROWS });
+    expect(await inspect([streamable().href, ...header, '--protocol-era', 'modern', ...call], 'token')).toMatchObject({ structuredContent: ROWS });
+  });
+
+  it('signs in by its browser, and comes again with what it has kept', async () => {
+    const callback = ['--callback-url', `http://127.0.0.1:${await freePort()}/oauth/callback`];
+    expect(await inspect([streamable().href, ...callback, ...call], 'inspector', true)).toMatchObject({ structuredContent: ROWS });
+    expect((await inspect([streamable().href, '--stored-auth-only', '--method', 'tools/list'], 'inspector')).tools).toHaveLength(TOOLS);
+    expect(await inspect([sse().href, ...callback, ...call], 'inspector', true)).toMatchObject({ structuredContent: ROWS });
+  });
+});
+
+describe('mcp-remote', () => {
+  /** Starts it as a desktop client does, and uses it. */
+  async function bridge(args: readonly string[], env: Record<string, string>, signsIn = false): Promise<void> {
+    const transport = new StdioClientTransport({ command: process.execPath, args: [REMOTE, ...args], env, stderr: 'pipe' });
+    const user = signInOn(transport.stderr as unknown as NodeJS.ReadableStream);
+    const client = new v2.Client(NAME);
+    try {
+      await client.connect(transport);
+      if (signsIn) await user.done();
+      else await expect(user.done()).rejects.toThrow('nobody was asked to log in');
+      await works(client as AnyClient);
+    } finally {
+      await client.close();
+    }
+  }
+
+  it('takes an API token, over both transports and in both eras', async () => {
+    const header = ['--header', `x-api-key:${key}`];
+    await bridge([streamable().href, ...header], environment('bridge-token'));
+    await bridge([streamable().href, '--protocol', 'auto', ...header], environment('bridge-token'));
+    await bridge([sse().href, '--transport', 'sse-only', ...header], environment('bridge-token'));
+  });
+
+  it('signs in by its browser, and comes again with what it has kept', async () => {
+    const port = String(await freePort());
+    await bridge([streamable().href, port], environment('bridge'), true);
+    await bridge([streamable().href, port], environment('bridge'));
+  });
+
+  it('signs in for the older transport', async () => {
+    await bridge([sse().href, String(await freePort()), '--transport', 'sse-only'], environment('bridge-sse'), true);
+  });
+});
