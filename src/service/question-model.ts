@@ -70,23 +70,7 @@ export async function questionModel(request: ServiceRequest, name: string): Prom
   const { parser, config } = request.runtime;
   const graph = seenBy(caller.principal, await loadGraph(request.runtime, row), parser);
   const texts = new Texts(parser, config.product, caller.principal, graph);
-  const subjects: readonly Subject[] = [
-    ...graph.concepts.filter((c) => c.readable).map((c) => conceptSubject(graph, c, texts)),
-    ...graph.model.views
-      .filter((v) => graph.reads(v))
-      .map(
-        (v): Subject => ({
-          kind: v.cube ? 'cube' : 'view',
-          name: v.name,
-          description: v.description,
-          tags: v.tags,
-          parents: [],
-          condition: null,
-          columns: v.columns.map((c) => ({ ...PLAIN, name: c.name, type: columnType(c) })),
-          relationships: [],
-        }),
-      ),
-  ];
+  const subjects = subjectsOf(graph, texts);
   const byName = new Map([...subjects].reverse().map((s) => [fold(s.name), s]));
   return {
     ontology: row.name,
@@ -104,9 +88,28 @@ export async function questionModel(request: ServiceRequest, name: string): Prom
   };
 }
 
+/** The subjects of a model as its reader sees it: `texts` tells what definitions may be told. Pure. */
+export const subjectsOf = (graph: Graph, texts: Pick<Texts, 'condition'>): readonly Subject[] => [
+  ...graph.concepts.filter((c) => c.readable).map((c) => conceptSubject(graph, c, texts)),
+  ...graph.model.views
+    .filter((v) => graph.reads(v))
+    .map(
+      (v): Subject => ({
+        kind: v.cube ? 'cube' : 'view',
+        name: v.name,
+        description: v.description,
+        tags: v.tags,
+        parents: [],
+        condition: null,
+        columns: v.columns.map((c) => ({ ...PLAIN, name: c.name, type: columnType(c) })),
+        relationships: [],
+      }),
+    ),
+];
+
 const PLAIN = { description: null, tags: {}, isMeasure: false, isMulti: false, isKey: false, isLabel: false, inheritedFrom: null };
 
-function conceptSubject(graph: Graph, concept: Concept, texts: Texts): Subject {
+function conceptSubject(graph: Graph, concept: Concept, texts: Pick<Texts, 'condition'>): Subject {
   const from = (owner: Concept): string | null => (owner === concept ? null : owner.name);
   const keys = new Set(concept.key?.properties ?? []);
   const labels = new Set(concept.label);
