@@ -41,6 +41,8 @@ export interface Plan {
   readonly readsCaller: boolean;
   /** Whether nothing of what it reads is kept from the caller: no policy is in force on it, and nothing of it is hidden. */
   readonly isOpen: boolean;
+  /** Whether a value that it reads stands behind a mask. */
+  readonly isMasked: boolean;
   /** Whether the database's messages may quote a value that is kept from the caller: they are not to be handed on. */
   readonly quiet: boolean;
 }
@@ -101,6 +103,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions, fenced
     volatile: work.volatile || work.clock,
     readsBound: work.readsBound,
     readsCaller: work.readsCaller,
+    isMasked: work.masked,
     isOpen: !work.guarded && !work.masked && !work.readsHidden,
     quiet: work.quiet,
   };

@@ -32,6 +32,7 @@ const unlessNull = (value: Node, masked: Node, sql: string): Node =>
  * nesting of HMAC, so that no longer value can be derived). NULL of NULL.
  */
 export function keyedHash(work: Work, value: Node): Node {
+  work.masked = true;
   const key = (): Node =>
     call('convert_to', [cast({ ParamRef: { number: work.parameter('mask key', work.context.access?.maskKey ?? '') } }, 'text'), text('UTF8')]);
   const inner = call('sha256', [operator('||', key(), call('convert_to', [value, text('UTF8')]))]);
