@@ -3,10 +3,11 @@
 export { resultTooLarge } from './engine/errors.ts';
 export { OPERATORS as FILTER_OPERATORS } from './language/filters.ts';
 export { sameName } from './ontology/names.ts';
+export type { NamedRelation } from './planner/index.ts';
 export { type SeenAgent, visibleAgents } from './service/agents.ts';
 export { type AsyncJob, type AsyncPoll, type AsyncStatements, asyncRows, pollAsync, runJob, startAsync } from './service/async.ts';
 export { auditFailure, auditRequest } from './service/audit.ts';
-export { findOntology } from './service/lookup.ts';
+export { findOntology, unknownName } from './service/lookup.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/operations.ts';
 export { type QuestionModel, questionModel, type Subject, type SubjectColumn, type SubjectRelationship } from './service/question-model.ts';
 export { MAX_BYTES } from './service/read.ts';

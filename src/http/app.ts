@@ -4,6 +4,7 @@ import { type Handler, Hono } from 'hono';
 import { authenticate } from '../auth/authenticate.ts';
 import { impersonate } from '../auth/impersonate.ts';
 import { badRequest, notFound, SvcError } from '../errors.ts';
+import { PROMPT_NAMES, promptTemplates } from '../llm/templates.ts';
 import type { Wish } from '../nesting/stage.ts';
 import type { Mount } from '../service/exchange.ts';
 import {
@@ -17,6 +18,7 @@ import {
   type ResultWish,
   resultSeconds,
   runScript,
+  unknownName,
   viewRows,
 } from '../service.ts';
 import { asSvcError, failure, json, raw, success } from './answers.ts';
@@ -90,6 +92,15 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     ['GET', 'POST'],
     '/api/get_config/:name',
     known((c) => success(c, getConfig(request(c), param(c, 'name')))),
+  );
+  route(
+    ['POST'],
+    '/api/llm_prompts/:name',
+    known((c) => {
+      const templates = promptTemplates(param(c, 'name'), product);
+      if (templates !== undefined) return success(c, templates);
+      throw notFound('unknown_prompt', unknownName('prompt', param(c, 'name'), PROMPT_NAMES), { hint: `There are ${PROMPT_NAMES.join(', ')}` });
+    }),
   );
   route(
     ['GET', 'POST'],

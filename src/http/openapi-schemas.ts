@@ -30,6 +30,9 @@ const Health = Success.extend({ name: text('The product name'), version: text('T
 const Ontologies = Success.extend({ data: z.array(z.string()) });
 const Tokens = Success.extend({ data: z.array(text('A user API token')).length(1) });
 const Config = Success.extend({ data: z.record(z.string(), z.string()).meta({ description: 'One member, called as the variable' }) });
+const Prompt = Success.extend({
+  data: z.array(z.object({ type: z.enum(['SystemMessage', 'HumanMessage']), role: z.enum(['system', 'human']), template: z.string() })).min(1),
+});
 const Result = Success.extend({ data: Rows });
 const Listed = Success.extend({ data: Rows, executed_query: text('The SQL that ran; it can be sent to `query` as it is') });
 
@@ -111,6 +114,7 @@ export const BODIES = {
   Listed,
   Ontologies,
   Ontology,
+  Prompt,
   Query: QUERY,
   Result,
   Row,

@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document of the service (decisions 2, Documents). */
+import { PROMPT_NAMES } from '../llm/templates.ts';
 import {
   answer,
   bodySchemas,
@@ -134,6 +135,17 @@ export function serviceDocument(base: DocumentBase): JsonObject {
         fails: [404],
       }),
     ),
+    [`${api}/llm_prompts/{prompt_name}`]: {
+      post: operation({
+        id: 'llm_prompts',
+        tag: 'Service',
+        summary: 'Prompts for programs that ask a language model of their own',
+        description: 'The body is empty. `{name}` in a template stands for what the program puts there; `{{` and `}}` are braces.',
+        parameters: [pathParameter('prompt_name', PROMPT_NAMES.join(', '))],
+        answers: { 200: answer('Its messages, in their order', 'Prompt') },
+        fails: [404],
+      }),
+    },
     [`${api}/clear_cache/{ontology_name}`]: both('clear_cache', (id) =>
       operation({
         id,

@@ -93,6 +93,8 @@ describe('the document of the service', () => {
       ['POST', '/svc/api/get_ontology/SHOP/'],
       ['GET', '/svc/api/get_config/ROW_LIMIT'],
       ['POST', '/svc/api/get_config/ROW_LIMIT'],
+      ['POST', '/svc/api/llm_prompts/identify_concept'],
+      ['POST', '/svc/api/llm_prompts/generate_answer/'],
       ['GET', '/svc/api/clear_cache/shop'],
       ['POST', '/svc/api/clear_cache/shop'],
       ['GET', '/svc/api/q/shop/concept/item'],
@@ -162,6 +164,8 @@ describe('the document of the service', () => {
       [401, 'GET', '/svc/api/openapi/shop.json', { token: null }],
       [404, 'GET', '/svc/api/get_ontology/shp'],
       [404, 'GET', '/svc/api/get_config/ADMIN_TOKEN'],
+      [404, 'POST', '/svc/api/llm_prompts/generate_sq'],
+      [405, 'GET', '/svc/api/llm_prompts/generate_sql'],
       [404, 'GET', '/svc/api/clear_cache/none'],
       [404, 'POST', '/svc/api/get_ontology/shp/'],
       [404, 'POST', '/svc/api/get_config/ADMIN_TOKEN/'],
@@ -203,6 +207,7 @@ describe('the document of the service', () => {
     concept_name: 'item',
     view_name: 'cheap',
     config_name: 'ROW_LIMIT',
+    prompt_name: 'generate_sql',
     response_id: '7',
   };
   const operations = (): { method: string; path: string; template: string; known: boolean; init: RequestInit }[] =>

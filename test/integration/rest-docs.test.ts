@@ -151,6 +151,7 @@ describe('docs/rest.md', () => {
       'POST /svc/api/get_token',
       'GET /svc/openapi/get-async-results/0f8fad5b-d9cb-469f-a165-70867728950e',
       'GET /svc/api/get_config/ADMIN_TOKEN',
+      'POST /svc/api/llm_prompts/generate_sqls',
       'POST /svc/openapi/ontology/shop/query',
       'GET /svc/api/get_ontology/shp',
       'DELETE /svc/api/query',
