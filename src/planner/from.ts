@@ -90,7 +90,7 @@ class From {
       const concept = schema === 'vsvc' ? undefined : graph.concept(name);
       if (concept) {
         requireReadable(concept);
-        work.named('concept', concept.name);
+        work.named({ kind: 'concept', schema: (schema ?? 'dsvc') as Schema, name: concept.name });
         const relation = new ConceptRelation(
           work,
           concept,
@@ -106,13 +106,13 @@ class From {
       const view = schema === undefined || schema === 'vsvc' ? graph.view(name) : undefined;
       if (view) {
         requireReadableView(graph, view);
-        work.named('view', view.name);
+        work.named({ kind: 'view', schema: 'vsvc', name: view.name });
       }
       if (view?.cube) return this.#cube(node, alias, view);
       if (view) return this.#become(node, range.alias, alias, viewItem(this.#resolver.work, view));
       const system = schema === 'vsvc' ? undefined : work.context.systemTable?.(name.toUpperCase());
       if (system) {
-        work.named('system', system.name);
+        work.named({ kind: 'system', schema: 'svc', name: system.name });
         return this.#become(node, range.alias, alias, systemTableItem(work, system));
       }
       throw this.#unknown(name, schema);

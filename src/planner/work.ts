@@ -48,6 +48,8 @@ export interface SystemTable {
 /** What a statement's own text reads by name: concepts, views and system tables; paths and what views read aside. */
 export interface NamedRelation {
   readonly kind: 'concept' | 'view' | 'system';
+  /** The neutral name of the schema through which it is read. */
+  readonly schema: 'svc' | 'esvc' | 'dsvc' | 'vsvc';
   readonly name: string;
 }
 
@@ -146,9 +148,9 @@ export class Work {
   }
 
   /** Notes what stands in FROM, where the text is the caller's own. */
-  named(kind: NamedRelation['kind'], name: string): void {
+  named(relation: NamedRelation): void {
     if (this.trusted || this.reading.length > 0 || this.expanding.size > 0) return;
-    if (!this.relations.some((r) => r.kind === kind && r.name === name)) this.relations.push({ kind, name });
+    if (!this.relations.some((r) => r.kind === relation.kind && r.name === relation.name && r.schema === relation.schema)) this.relations.push(relation);
   }
 
   /** Plans something that the policies themselves ask. */

@@ -1,0 +1,166 @@
+/**
+ * What a language model is told of the graph when it is to write SQL: the relation that the question is about, with its columns, measures and
+ * the paths from it, the columns that those lead to, and values as they are really written. Pure.
+ */
+import type { QuestionModel, Subject, SubjectColumn } from '../service.ts';
+import { line } from './fence.ts';
+
+/** Values of a column as the caller sees them, the most frequent first. */
+export type ValuesOf = (subject: Subject, column: string) => readonly string[];
+
+export interface ContextParts {
+  readonly model: QuestionModel;
+  readonly subject: Subject;
+  /** Further relations that may be read, best first. */
+  readonly others: readonly Subject[];
+  readonly question: string;
+  /** How many relationships a path may chain. */
+  readonly depth: number;
+  /** PRODUCT_NAME, which schemas are called after. */
+  readonly product: string;
+  readonly values: ValuesOf;
+}
+
+/** About 5,000 tokens. */
+const MOST_CHARACTERS = 20_000;
+const MOST_PATHS = 120;
+const MOST_OTHERS = 8;
+const DESCRIPTION = 160;
+const VALUE = 40;
+
+/** How much is told of a column. */
+type Detail = 'full' | 'short' | 'name';
+
+/** The text; names are always told, descriptions and values as far as there is room. */
+export function sqlContext(parts: ContextParts): string {
+  const { model, subject, others, product } = parts;
+  const paths = subject.kind === 'concept' ? pathsFrom(parts) : [];
+  const reached = reachedBy(paths, parts);
+  const head = [`FROM ${relationOf(subject, product)}${about(subject)}`];
+  if (subject.condition !== null) head.push(`It holds only what meets: ${line(subject.condition, 300)}`);
+  const room = new Room(MOST_CHARACTERS - head.join('\n').length);
+  const own = room.fit((detail) => columnLines(parts, subject, detail)) ?? [];
+  const ways = room.fit((detail) => paths.slice(0, detail === 'name' ? MOST_PATHS / 4 : MOST_PATHS).map(pathLine)) ?? [];
+  const blocks = reached.flatMap((target) => room.fit((detail) => [`${target.name}${about(target)}`, ...columnLines(parts, target, detail)]) ?? []);
+  const rest = room.fit(() => others.slice(0, MOST_OTHERS).map((o) => `${relationOf(o, product)}${about(o)}`)) ?? [];
+  return [
+    ...head,
+    'Columns:',
+    ...own,
+    ...(ways.length === 0 ? [] : [`Paths (write \`path.column\`; a measure at its end: \`measure.path.name\`):`, ...ways]),
+    ...(blocks.length === 0 ? [] : ['Columns at the end of paths:', ...blocks]),
+    ...(rest.length === 0 ? [] : [`Other relations of the knowledge graph ${line(model.ontology, 128)}:`, ...rest]),
+  ].join('\n');
+}
+
+/** How a relation is called in FROM. */
+export function relationOf({ kind, name }: Pick<Subject, 'kind' | 'name'>, product: string): string {
+  return `${kind === 'concept' ? 'd' : 'v'}${product}.\`${name.replaceAll('`', '``')}\``;
+}
+
+const about = ({ kind, description }: Subject): string =>
+  `${kind === 'concept' ? '' : ` (${kind === 'cube' ? 'a cube: dimensions, and measures inside aggregates' : 'a view'})`}${description ? ` -- ${line(description, 2 * DESCRIPTION)}` : ''}`;
+
+/** The most detailed form that the room left has, or nothing. */
+class Room {
+  #left: number;
+  constructor(characters: number) {
+    this.#left = characters;
+  }
+
+  fit(lines: (detail: Detail) => readonly string[]): readonly string[] | undefined {
+    for (const detail of ['full', 'short', 'name'] as const) {
+      const made = lines(detail);
+      const size = made.reduce((n, l) => n + l.length + 1, 0);
+      if (size > this.#left) continue;
+      this.#left -= size;
+      return made;
+    }
+    return undefined;
+  }
+}
+
+function columnLines(parts: ContextParts, subject: Subject, detail: Detail): readonly string[] {
+  const told = (c: SubjectColumn): string => {
+    const name = `\`${(c.isMeasure ? `measure.${c.name}` : c.name).replaceAll('`', '``')}\``;
+    if (detail === 'name') return name;
+    const traits = [c.type, c.isMeasure ? 'measure' : '', c.isKey ? 'key' : '', c.isLabel ? 'label' : '', c.isMulti ? 'several values' : ''].filter((t) => t);
+    const said = detail === 'full' && c.description ? ` -- ${line(c.description, DESCRIPTION)}` : '';
+    const tags = detail === 'full' ? Object.entries(c.tags).map(([k, v]) => ` [${line(`${k}: ${v}`, DESCRIPTION)}]`) : [];
+    return `${name} ${traits.join(', ')}${said}${tags.join('')}${valuesLine(parts.values(subject, c.name), detail)}`;
+  };
+  const made = subject.columns.map((c) => `  ${told(c)}`);
+  return detail === 'name' ? [`  ${made.map((l) => l.trim()).join(', ')}`] : made;
+}
+
+function valuesLine(values: readonly string[], detail: Detail): string {
+  const shown = values.slice(0, detail === 'full' ? 8 : 3);
+  if (shown.length === 0) return '';
+  return `; values: ${shown.map((v) => `'${line(v, VALUE).replaceAll("'", "''")}'`).join(', ')}${values.length > shown.length ? ', ...' : ''}`;
+}
+
+interface Path {
+  readonly text: string;
+  readonly target: Subject;
+  readonly toMany: boolean;
+  readonly description: string | null;
+  readonly transitivity: number | null;
+}
+
+const pathLine = ({ text: written, target, toMany, transitivity, description }: Path): string => {
+  const text = written.replaceAll('`', '``');
+  return `  \`${text}\` ${toMany ? 'to many' : 'to one'} ${target.name}${transitivity === null ? '' : `, transitive: \`${text.replace(/\]$/, `*${transitivity}]`)}\` walks up to ${transitivity} steps`}${description ? ` -- ${line(description, DESCRIPTION)}` : ''}`;
+};
+
+/** The paths of at most so many steps that come to no concept twice, short ones first, those that the question speaks of before others. */
+function pathsFrom({ model, subject, depth, question }: ContextParts): readonly Path[] {
+  const found: Path[] = [];
+  let ends: { readonly subject: Subject; readonly prefix: string; readonly met: ReadonlySet<string>; readonly toMany: boolean }[] = [
+    { subject, prefix: '', met: new Set([subject.name]), toMany: false },
+  ];
+  for (let step = 0; step < depth && found.length < 4 * MOST_PATHS; step++) {
+    const next: typeof ends = [];
+    for (const end of ends) {
+      for (const r of end.subject.relationships) {
+        const target = model.subject(r.target);
+        if (target === undefined || target.kind !== 'concept') continue;
+        const loops = end.met.has(target.name);
+        if (loops && !(step === 0 && target === subject)) continue;
+        const text = `${end.prefix}${r.name}[${target.name}]`;
+        const toMany = end.toMany || r.toMany;
+        found.push({ text, target, toMany, description: r.description, transitivity: r.transitivity });
+        if (!loops) next.push({ subject: target, prefix: `${text}.`, met: new Set([...end.met, target.name]), toMany });
+      }
+    }
+    ends = next;
+  }
+  const asked = wordsOf(question);
+  const steps = (p: Path): number => p.text.split('[').length;
+  const score = new Map(found.map((p) => [p, overlap(asked, `${p.text} ${p.target.columns.map((c) => c.name).join(' ')}`)]));
+  return found.sort((a, b) => steps(a) - steps(b) || (score.get(b) ?? 0) - (score.get(a) ?? 0)).slice(0, MOST_PATHS);
+}
+
+/** The concepts at the ends of paths, each once, those that the question speaks of first. */
+function reachedBy(paths: readonly Path[], { subject, question }: ContextParts): readonly Subject[] {
+  const asked = wordsOf(question);
+  const score = (s: Subject): number => overlap(asked, `${s.name} ${s.name} ${s.columns.map((c) => c.name).join(' ')}`);
+  const targets = [...new Set(paths.map((p) => p.target))].filter((t) => t !== subject);
+  const scores = new Map(targets.map((t) => [t, score(t)]));
+  return targets.sort((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0));
+}
+
+/** The beginnings of the words of a text. */
+const wordsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    text
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}]+/u)
+      .filter((w) => w.length > 2)
+      .map((w) => w.slice(0, 5)),
+  );
+
+function overlap(asked: ReadonlySet<string>, text: string): number {
+  let n = 0;
+  for (const word of wordsOf(text)) if (asked.has(word)) n++;
+  return n;
+}

@@ -1,0 +1,60 @@
+/** One question on its way: what it may still take, and what it has taken. */
+import { outOfTime } from './failures.ts';
+import type { Deadline, LanguageModels, Stage, Told, Turn } from './types.ts';
+
+/** A question ends after so many times LLM_TIMEOUT at the latest. */
+const TIMEOUTS = 3;
+
+/** What a run has cost. */
+export interface Costs {
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Milliseconds of the model's turns by what they were for. */
+  readonly milliseconds: Readonly<Partial<Record<Stage, number>>>;
+}
+
+/** Calls of the model for one question, under one deadline. `end` must be called. */
+export class Run {
+  readonly llm: LanguageModels;
+  readonly deadline: Deadline;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  #calls = 0;
+  #inputTokens = 0;
+  #outputTokens = 0;
+  readonly #milliseconds: Partial<Record<Stage, number>> = {};
+
+  /** `signal`: aborted when nobody waits any more. */
+  constructor(llm: LanguageModels, signal: AbortSignal, now: () => number = Date.now) {
+    this.llm = llm;
+    const most = TIMEOUTS * llm.timeoutMs;
+    const until = now() + most;
+    const end = new AbortController();
+    this.#timer = setTimeout(() => end.abort(new DOMException('the question took too long', 'TimeoutError')), most);
+    this.deadline = { signal: AbortSignal.any([signal, end.signal]), left: () => until - now() };
+  }
+
+  /** Lets the timer go. */
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** One turn. @throws SvcError as `LanguageModels.ask`, 504 `llm_timeout` where no time is left */
+  async ask<T>(turn: Turn<T>): Promise<Told<T>> {
+    if (this.deadline.left() <= 0) throw outOfTime();
+    this.#calls++;
+    return this.took(turn.stage, await this.llm.ask(turn, this.deadline));
+  }
+
+  /** Counts a turn that another step has asked for. */
+  took<T>(stage: Stage, told: Told<T>): Told<T> {
+    this.#inputTokens += told.inputTokens;
+    this.#outputTokens += told.outputTokens;
+    this.#milliseconds[stage] = (this.#milliseconds[stage] ?? 0) + told.durationMs;
+    return told;
+  }
+
+  get costs(): Costs {
+    return { calls: this.#calls, inputTokens: this.#inputTokens, outputTokens: this.#outputTokens, milliseconds: this.#milliseconds };
+  }
+}

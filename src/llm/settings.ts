@@ -1,0 +1,59 @@
+/** What a question is to obey: the options of the agent, narrowed by the arguments of the call (decisions 6 and 9). */
+import { narrowed, type Scope, scopeOf } from './scope.ts';
+
+/** The arguments that the four tools share; undefined: left out. */
+export interface Arguments {
+  readonly concepts_list?: readonly string[] | undefined;
+  readonly views_list?: readonly string[] | undefined;
+  readonly include_tags?: readonly string[] | undefined;
+  readonly max_limit?: number | undefined;
+  readonly note?: string | undefined;
+  readonly db_is_case_sensitive?: boolean | undefined;
+}
+
+export interface Settings {
+  readonly scope: Scope;
+  readonly note: string;
+  readonly maxLimit: number;
+  /** Further calls for the SQL, after the first. */
+  readonly retries: number;
+  /** How many of them no rows may cost; 0: none. */
+  readonly emptyRetries: number;
+  readonly caseSensitive: boolean;
+  /** How many of the calls for the SQL may go into reviewing it; 0: none. */
+  readonly reviews: number;
+  /** How many relationships a path of the context may chain. */
+  readonly depth: number;
+}
+
+const DEFAULT_RETRIES = 3;
+const DEFAULT_ROWS = 500;
+const DEFAULT_EMPTY_RETRIES = 2;
+const DEFAULT_DEPTH = 2;
+const DEFAULT_REVIEWS = 1;
+const MAX_NOTE = 8_000;
+
+/** `options`: of the agent, as the catalog keeps them; an empty text stands for the default. */
+export function settingsOf(options: Readonly<Record<string, string>>, args: Arguments): Settings {
+  const text = (name: string): string | undefined => options[name] || undefined;
+  const number = (name: string, otherwise: number): number => Number(text(name) ?? otherwise);
+  const list = (name: string): readonly string[] | undefined =>
+    text(name)
+      ?.split(',')
+      .map((t) => t.trim())
+      .filter((t) => t !== '');
+  const agentLimit = text('max_limit') === undefined ? undefined : number('max_limit', DEFAULT_ROWS);
+  return {
+    scope: narrowed(scopeOf({ concepts_list: list('concepts_list'), views_list: list('views_list'), include_tags: list('include_tags') }), scopeOf(args)),
+    note: [text('note'), args.note?.trim()]
+      .filter((t) => t)
+      .join('\n')
+      .slice(0, MAX_NOTE),
+    maxLimit: Math.min(agentLimit ?? Number.POSITIVE_INFINITY, args.max_limit ?? agentLimit ?? DEFAULT_ROWS),
+    retries: number('retries', DEFAULT_RETRIES),
+    emptyRetries: text('retry_if_no_results') === 'false' ? 0 : number('no_results_max_retries', DEFAULT_EMPTY_RETRIES),
+    caseSensitive: args.db_is_case_sensitive ?? text('db_is_case_sensitive') === 'true',
+    reviews: text('enable_reasoning') === 'true' ? number('reasoning_steps', DEFAULT_REVIEWS) : 0,
+    depth: number('max_graph_depth', DEFAULT_DEPTH),
+  };
+}
