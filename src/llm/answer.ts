@@ -23,7 +23,10 @@ export interface Answered {
  * Asks for the answer. `rows.rows` are those that the caller sees.
  * @throws SvcError of the model (`LanguageModels.ask`); 502 `llm_failed` where it gave no answer
  */
-export async function answerFrom(run: Run, asked: { readonly question: string; readonly note: string; readonly sql: string; readonly rows: Rows }): Promise<Answered> {
+export async function answerFrom(
+  run: Run,
+  asked: { readonly question: string; readonly note: string; readonly sql: string; readonly rows: Rows },
+): Promise<Answered> {
   const { question, note, sql, rows } = asked;
   const { text, shown } = told(rows);
   const { value } = await run.ask({
@@ -42,7 +45,18 @@ export async function answerFrom(run: Run, asked: { readonly question: string; r
   const answer = value?.answer.trim().slice(0, MOST_ANSWER) ?? '';
   if (answer === '') throw modelFailed();
   const unfound = unfoundNumbers(answer, rows.rows, [question, sql, note]);
-  return { answer, warnings: unfound.length === 0 ? [] : [`No row has what the answer says: ${unfound.slice(0, 20).map((n) => line(n, 40)).join(', ')}`] };
+  return {
+    answer,
+    warnings:
+      unfound.length === 0
+        ? []
+        : [
+            `No row has what the answer says: ${unfound
+              .slice(0, 20)
+              .map((n) => line(n, 40))
+              .join(', ')}`,
+          ],
+  };
 }
 
 /** Rows as lines of JSON, as many as there is room for. */

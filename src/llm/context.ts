@@ -24,6 +24,8 @@ export interface ContextParts {
 /** About 5,000 tokens. */
 const MOST_CHARACTERS = 20_000;
 const MOST_PATHS = 120;
+/** Paths that are looked at, to find those. */
+const LOOKED_AT = 4_000;
 const MOST_OTHERS = 8;
 const DESCRIPTION = 160;
 const VALUE = 40;
@@ -118,10 +120,11 @@ function pathsFrom({ model, subject, depth, question }: ContextParts): readonly 
   let ends: { readonly subject: Subject; readonly prefix: string; readonly met: ReadonlySet<string>; readonly toMany: boolean }[] = [
     { subject, prefix: '', met: new Set([subject.name]), toMany: false },
   ];
-  for (let step = 0; step < depth && found.length < 4 * MOST_PATHS; step++) {
+  for (let step = 0; step < depth && found.length < LOOKED_AT; step++) {
     const next: typeof ends = [];
     for (const end of ends) {
       for (const r of end.subject.relationships) {
+        if (found.length >= LOOKED_AT) break;
         const target = model.subject(r.target);
         if (target === undefined || target.kind !== 'concept') continue;
         const loops = end.met.has(target.name);

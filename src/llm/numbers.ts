@@ -1,7 +1,7 @@
 /** Numbers of an answer in words, looked up in the rows that it was made from (decisions 9: `warnings`). Pure. */
 
 /** Digits with separators; a sign, dashes of dates and letters around are looked at by `numbersIn`. */
-const NUMBER = /(?:\d{1,3}(?:[.,'\u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?(?:e[+-]?\d{1,3})?/gi;
+const NUMBER = /(?:\d{1,3}(?:[.,'\u00a0\u202f]\d{3})+(?!\d)|\d+)(?:[.,]\d+)?(?:e[+-]?\d{1,3})?/gi;
 const SCALES: readonly (readonly [RegExp, number])[] = [
   [/^\s*(?:%|percent|per cent|prozent)/i, 0.01],
   [/^\s*(?:k|thousand|tausend)\b/i, 1e3],

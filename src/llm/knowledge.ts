@@ -1,0 +1,101 @@
+/** What the graph tells a model that is to write SQL for one question: its shape round the subject, and values as they are really written. */
+import type { QuestionModel, ServiceRequest, Subject } from '../service.ts';
+import { sqlContext } from './context.ts';
+import { line } from './fence.ts';
+import { literalsOf } from './sql-text.ts';
+import { matches, NO_SAMPLES, type Samples, sampleValues } from './values.ts';
+import { plain, stems } from './words.ts';
+
+export interface KnowledgeParts {
+  readonly request: ServiceRequest;
+  readonly model: QuestionModel;
+  readonly subject: Subject;
+  /** Further relations that may be read, best first. */
+  readonly others: readonly Subject[];
+  readonly question: string;
+  /** How many relationships a path may chain. */
+  readonly depth: number;
+  readonly product: string;
+}
+
+/** Values are asked of so many concepts besides the subject, so many at once. */
+const MOST_SAMPLED = 8;
+const AT_ONCE = 4;
+/** The model waits no longer for them. */
+const PATIENCE_MS = 3_000;
+const MOST_LINKED = 12;
+const MOST_NEAR = 6;
+
+export class Knowledge {
+  /** What the model is told. */
+  readonly text: string;
+  readonly #samples: ReadonlyMap<Subject, Samples>;
+
+  private constructor(text: string, samples: ReadonlyMap<Subject, Samples>) {
+    this.text = text;
+    this.#samples = samples;
+  }
+
+  /** Reads values of the subject and of the concepts next to it as the caller; without them it tells less, and never fails. */
+  static async of(parts: KnowledgeParts): Promise<Knowledge> {
+    const samples = await sampled(parts, [parts.subject, ...neighbours(parts)]);
+    const of = (subject: Subject): Samples => samples.get(subject) ?? NO_SAMPLES;
+    const context = sqlContext({
+      ...parts,
+      values: (subject, column) => of(subject).columns.find((c) => c.name === column)?.values.map((v) => v.value) ?? [],
+    });
+    return new Knowledge([context, ...linked(parts.question, samples)].join('\n'), samples);
+  }
+
+  /** Values that are written nearly as those that a statement compares with. */
+  emptyHint(sql: string): string {
+    const near = new Set<string>();
+    for (const literal of literalsOf(sql)) {
+      const wanted = plain(literal).trim();
+      if (wanted === '') continue;
+      for (const [subject, { columns }] of this.#samples) {
+        for (const column of columns) {
+          for (const { value } of column.values) {
+            const known = plain(value).trim();
+            if (near.size < MOST_NEAR && value !== literal && (known === wanted || (wanted.length > 3 && (known.includes(wanted) || wanted.includes(known)) && known.length > 3))) {
+              near.add(`${subject.name}.${column.name} has '${line(value, 60)}'`);
+            }
+          }
+        }
+      }
+    }
+    return near.size === 0 ? '' : `Written nearly alike: <<<${[...near].join('; ')}>>>`;
+  }
+}
+
+/** The concepts to which relationships lead, those first whose words the question has. */
+function neighbours({ model, subject, question }: KnowledgeParts): readonly Subject[] {
+  const asked = new Set(stems(question));
+  const found = new Set(subject.relationships.flatMap((r) => model.subject(r.target) ?? []));
+  found.delete(subject);
+  const said = (s: Subject): number => stems(`${s.name} ${s.columns.map((c) => c.name).join(' ')}`).filter((w) => asked.has(w)).length;
+  const scores = new Map([...found].map((s) => [s, said(s)]));
+  return [...found].sort((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0)).slice(0, MOST_SAMPLED);
+}
+
+async function sampled({ request, model }: KnowledgeParts, subjects: readonly Subject[]): Promise<ReadonlyMap<Subject, Samples>> {
+  const found = new Map<Subject, Samples>();
+  const waiting = [...subjects];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) found.set(next, await sampleValues(request, model, next));
+  };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS);
+  });
+  await Promise.race([Promise.all(Array.from({ length: AT_ONCE }, work)), patience]);
+  clearTimeout(timer);
+  waiting.length = 0;
+  return new Map(found);
+}
+
+/** Words of the question that are values: what a condition is to compare with. */
+function linked(question: string, samples: ReadonlyMap<Subject, Samples>): readonly string[] {
+  const found = [...samples].flatMap(([subject, of]) => matches(question, of).map(({ column, value }) => `${subject.name}.\`${column}\` = '${line(value, 60).replaceAll("'", "''")}'`));
+  return found.length === 0 ? [] : [`Words of the question that are values: ${[...new Set(found)].slice(0, MOST_LINKED).join('; ')}`];
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { type ContextParts, sqlContext } from '../../../src/llm/context.ts';
+import type { QuestionModel, Subject, SubjectColumn, SubjectRelationship } from '../../../src/service.ts';
+
+const column = (name: string, more: Partial<SubjectColumn> = {}): SubjectColumn => ({
+  name,
+  type: 'text',
+  description: null,
+  tags: {},
+  isMeasure: false,
+  isMulti: false,
+  isKey: false,
+  isLabel: false,
+  inheritedFrom: null,
+  ...more,
+});
+const to = (name: string, target: string, more: Partial<SubjectRelationship> = {}): SubjectRelationship => ({
+  name,
+  target,
+  toMany: false,
+  transitivity: null,
+  isInverse: false,
+  description: null,
+  ...more,
+});
+const concept = (
+  name: string,
+  columns: readonly SubjectColumn[],
+  relationships: readonly SubjectRelationship[] = [],
+  more: Partial<Subject> = {},
+): Subject => ({
+  kind: 'concept',
+  name,
+  description: null,
+  tags: {},
+  parents: [],
+  condition: null,
+  columns,
+  relationships,
+  ...more,
+});
+
+const order = concept(
+  'order',
+  [
+    column('no', { type: 'integer', isKey: true }),
+    column('status', { description: 'How far it is\nby now', tags: { unit: 'none' } }),
+    column('freight', { type: 'decimal', isMeasure: true }),
+  ],
+  [to('placed_by', 'customer', { description: 'who ordered' })],
+  { description: 'What was sold', condition: "status <> 'lost'" },
+);
+const customer = concept(
+  'customer',
+  [column('name', { isLabel: true })],
+  [to('~placed_by', 'order', { toMany: true }), to('lives_in', 'city'), to('boss', 'customer', { transitivity: 3 })],
+);
+const city = concept('city', [column('name'), column('population', { type: 'bigint' })], [to('~lives_in', 'customer', { toMany: true })]);
+const totals: Subject = { ...concept('order`totals', [column('total')]), kind: 'view' };
+
+function model(subjects: readonly Subject[]): QuestionModel {
+  return { ontology: 'o', version: 'v', key: 'k', subjects, subject: (name) => subjects.find((s) => s.name === name) };
+}
+const text = (parts: Partial<ContextParts> = {}): string =>
+  sqlContext({
+    model: model([order, customer, city, totals]),
+    subject: order,
+    others: [totals],
+    question: 'How much?',
+    depth: 2,
+    product: 'svc',
+    values: (s, c) => (s === order && c === 'status' ? ['shipped', "it's"] : []),
+    ...parts,
+  });
+
+describe('what a model is told of the graph', () => {
+  it('is the relation with its columns, values, paths, and what those lead to', () => {
+    expect(text()).toBe(`FROM dsvc.\`order\` -- What was sold
+It holds only what meets: status <> 'lost'
+Columns:
+  \`no\` integer, key
+  \`status\` text -- How far it is by now [unit: none]; values: 'shipped', 'it''s'
+  \`measure.freight\` decimal, measure
+Paths (write \`path.column\`; a measure at its end: \`measure.path.name\`):
+  \`placed_by[customer]\` to one customer -- who ordered
+  \`placed_by[customer].lives_in[city]\` to one city
+Columns at the end of paths:
+customer
+  \`name\` text, label
+city
+  \`name\` text
+  \`population\` bigint
+Other relations of the knowledge graph o:
+vsvc.\`order\`\`totals\` (a view)`);
+  });
+
+  it('walks no further than it may', () => {
+    expect(text({ depth: 1 })).not.toContain('city');
+    expect(text({ depth: 0 })).not.toContain('Paths');
+  });
+
+  it('tells of transitive and to-many paths', () => {
+    const told = text({ subject: customer, depth: 1 });
+    expect(told).toContain('`boss[customer]` to one customer, transitive: `boss[customer*3]` walks up to 3 steps');
+    expect(told).toContain('`~placed_by[order]` to many order');
+  });
+
+  it('puts first what the question speaks of', () => {
+    const many = concept('hub', [column('x')], [to('a', 'order'), to('b', 'customer'), to('c', 'city')]);
+    const told = text({ model: model([many, order, customer, city]), subject: many, question: 'What is the population of the cities?', depth: 1 });
+    expect(told.indexOf('\ncity')).toBeLessThan(told.indexOf('\norder'));
+  });
+
+  it('keeps names and drops details where there is little room', () => {
+    const wide = concept(
+      'wide',
+      Array.from({ length: 900 }, (_, i) => column(`column_${i}`, { description: 'long '.repeat(40) })),
+    );
+    const told = text({ model: model([wide]), subject: wide, others: [] });
+    expect(told.length).toBeLessThan(20_100);
+    expect(told).toContain('`column_899`');
+  });
+
+  it('stays small on a graph where everything leads everywhere', () => {
+    const names = Array.from({ length: 60 }, (_, i) => `c${i}`);
+    const all = names.map((n) =>
+      concept(
+        n,
+        [column('name')],
+        names.map((t) => to(`to_${t}`, t, { toMany: true })),
+      ),
+    );
+    expect(text({ model: model(all), subject: all[0] as Subject, others: all, depth: 5 }).length).toBeLessThan(20_100);
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { settingsOf } from '../../../src/llm/settings.ts';
+
+describe('what a question obeys', () => {
+  it('has defaults', () => {
+    expect(settingsOf({}, {})).toEqual({
+      scope: { concepts: 'all', views: 'all', tags: [] },
+      note: '',
+      maxLimit: 500,
+      retries: 3,
+      emptyRetries: 2,
+      caseSensitive: false,
+      reviews: 0,
+      depth: 2,
+    });
+    // an empty text stands for the default
+    expect(settingsOf({ retries: '', max_limit: '', note: '', enable_reasoning: '', concepts_list: '' }, {})).toEqual(settingsOf({}, {}));
+  });
+
+  it('takes the options of the agent', () => {
+    const options = {
+      retries: '1',
+      retry_if_no_results: 'false',
+      no_results_max_retries: '5',
+      db_is_case_sensitive: 'true',
+      enable_reasoning: 'true',
+      reasoning_steps: '3',
+      max_graph_depth: '4',
+      note: 'A',
+    };
+    expect(settingsOf(options, { note: ' B ' })).toMatchObject({ retries: 1, emptyRetries: 0, caseSensitive: true, reviews: 3, depth: 4, note: 'A\nB' });
+    expect(settingsOf({ enable_reasoning: 'true' }, {}).reviews).toBe(1);
+    expect(settingsOf({ reasoning_steps: '3' }, {}).reviews).toBe(0);
+    expect(settingsOf({ no_results_max_retries: '5' }, {}).emptyRetries).toBe(5);
+  });
+
+  it.each([
+    [undefined, undefined, 500],
+    [undefined, 700, 700],
+    [undefined, 3, 3],
+    ['2', undefined, 2],
+    ['2', 1, 1],
+    ['2', 100, 2],
+    ['1000', undefined, 1000],
+    ['1000', 600, 600],
+  ])('gives at most the rows of the agent (%s) and of the call (%s)', (agent, call, most) => {
+    expect(settingsOf(agent === undefined ? {} : { max_limit: agent }, { max_limit: call }).maxLimit).toBe(most);
+  });
+
+  it('lets a call narrow the lists of the agent, never widen them', () => {
+    const agent = { concepts_list: 'Order, customer', views_list: 'none', include_tags: 'area=sales' };
+    expect(settingsOf(agent, {}).scope).toEqual({ concepts: ['order', 'customer'], views: [], tags: [[{ tag: 'area', value: 'sales' }]] });
+    expect(settingsOf(agent, { concepts_list: ['customer', 'city'], views_list: ['*'], include_tags: ['new'] }).scope).toEqual({
+      concepts: ['customer'],
+      views: [],
+      tags: [[{ tag: 'area', value: 'sales' }], [{ tag: 'new', value: null }]],
+    });
+    expect(settingsOf(agent, { concepts_list: [] }).scope.concepts).toEqual(['order', 'customer']);
+  });
+});
