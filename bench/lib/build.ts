@@ -28,8 +28,11 @@ export interface Script {
   modules: Module[];
 }
 
-/** The service, built by `wrangler deploy --dry-run`; builds at the same time need folders of their own. */
-export async function buildService(folder = 'service'): Promise<Script> {
+/**
+ * The service, built by `wrangler deploy --dry-run`; builds at the same time need folders of their own. `entry`: an `index.ts`
+ * of the project that is the Worker instead.
+ */
+export async function buildService(folder = 'service', entry?: string): Promise<Script> {
   const dir = join(OUT, folder);
   await rm(dir, { recursive: true, force: true });
   await mkdir(dir, { recursive: true });
@@ -37,7 +40,7 @@ export async function buildService(folder = 'service'): Promise<Script> {
   const path = [join(PROJECT, 'node_modules', '.bin'), process.env.PATH].join(process.platform === 'win32' ? ';' : ':');
   const options = { cwd: PROJECT, stdio: 'pipe' as const, env: { ...process.env, PATH: path, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' } };
   try {
-    execFileSync(process.execPath, [wrangler, 'deploy', '--dry-run', '--outdir', dir], options);
+    execFileSync(process.execPath, [wrangler, 'deploy', ...(entry === undefined ? [] : [entry]), '--dry-run', '--outdir', dir], options);
   } catch (error) {
     throw new Error(`the service cannot be built: ${String((error as { stderr?: unknown }).stderr ?? error).slice(0, 2000)}`);
   }

@@ -21,6 +21,8 @@ export interface McpCall {
   /** What to say in `www-authenticate` to a statement that changes the model, where the access token lacks the scope; null: it does not. */
   readonly scopeChallenge: string | null;
   readonly body: Message | readonly Message[];
+  /** Whether the client takes `text/event-stream`, in which notifications can come before an answer. */
+  readonly takesStreams: boolean;
   /** The headers that the protocol reads. */
   readonly headers: Readonly<Record<string, string>>;
   readonly requestId: string;

@@ -18,6 +18,7 @@ import { namedBy, targetOf } from './target.ts';
 /** Of the protocol's headers, what the server reads. */
 const PROTOCOL_HEADER = /^(mcp-(?!session-id$)[a-z0-9-]+|traceparent|tracestate|baggage)$/;
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
+const EVENT_STREAM = /(?:^|,)\s*text\/event-stream\s*(?:[,;]|$)/i;
 const STREAM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** The MCP server's paths. */
@@ -197,6 +198,7 @@ function callOf(exchange: Exchange, { caller, scopes }: Judged, body: Message | 
     modelling: asksToModel(exchange) && mayModel,
     scopeChallenge: asksToModel(exchange) && !mayModel ? insufficientScope(placeOf(config, request), config.product, 'read model') : null,
     body,
+    takesStreams: EVENT_STREAM.test(request.headers.get('accept') ?? ''),
     headers: Object.fromEntries([...request.headers].filter(([name]) => PROTOCOL_HEADER.test(name))),
     requestId,
   };

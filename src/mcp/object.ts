@@ -3,10 +3,12 @@ import { DurableObject } from 'cloudflare:workers';
 import { resume } from '../auth/resume.ts';
 import { forbidden, type SvcError } from '../errors.ts';
 import { auditRequest, type Runtime } from '../service.ts';
+import { isEventStream, isSubscription, messagesOf, plain } from './answers.ts';
 import type { McpCall, Session } from './call.ts';
 import { faultResponse } from './faults.ts';
 import { Gate } from './gate.ts';
 import { idOf, type Message } from './messages.ts';
+import type { Offer } from './offer.ts';
 import { Streams } from './streams.ts';
 import { targetOf } from './target.ts';
 
@@ -33,6 +35,11 @@ export abstract class McpObject<E> extends DurableObject<E> {
   protected abstract runtime(): Runtime;
   protected abstract readonly version: string;
 
+  /** What its servers offer, asked for at the first call. */
+  protected async offer(): Promise<Offer> {
+    return (await import('./offer.ts')).OFFER;
+  }
+
   /** Answers a POST. */
   post(call: McpCall): Promise<Response> {
     return this.#answer(call);
@@ -51,9 +58,13 @@ export abstract class McpObject<E> extends DurableObject<E> {
   async message(id: string, call: McpCall): Promise<boolean> {
     const stream = this.#streams.find(id);
     if (stream === undefined) return false;
-    const answered = this.#answer(call).then(async (answer) => {
-      // a subscription of the newer protocol would never end, and has no place on the older transport
-      if (answer.headers.get('content-type')?.startsWith('text/event-stream')) return answer.body?.cancel();
+    const answered = this.#answer({ ...call, takesStreams: true }).then(async (answer) => {
+      if (answer.body !== null && isEventStream(answer)) {
+        // a subscription of the newer protocol would never end, and has no place on the older transport
+        if (isSubscription(call.body)) return answer.body.cancel();
+        for await (const message of messagesOf(answer.body)) stream.send('message', message);
+        return;
+      }
       const text = await answer.text();
       if (text === '') return;
       const messages: unknown = JSON.parse(text);
@@ -73,7 +84,7 @@ export abstract class McpObject<E> extends DurableObject<E> {
     try {
       const request = new Request(ADDRESS, { method: 'POST', headers: headersOf(call), body: '{}' });
       this.#sessions.set(request, { ...(await sessionOf(call, runtime)), lacksScope });
-      response = await plain(await handle(request, { parsedBody: call.body }), call.body);
+      response = await plain(await handle(request, { parsedBody: call.body }), call.body, call.takesStreams);
       // of a batch each message has its own answer
       if (needsScope && !Array.isArray(call.body)) {
         await response.body?.cancel();
@@ -108,7 +119,8 @@ export abstract class McpObject<E> extends DurableObject<E> {
   async #load(): Promise<Loaded> {
     if (this.#loaded !== undefined) return this.#loaded;
     const { buildServer, createMcpHandler, loggedTool } = await import('./server.ts');
-    const surroundings = { version: this.version, gate: this.#gate, audit: auditRequest };
+    const offer = await this.offer();
+    const surroundings = { offer, version: this.version, gate: this.#gate, audit: auditRequest };
     const handler = createMcpHandler(
       ({ requestInfo }) => {
         const session = requestInfo && this.#sessions.get(requestInfo);
@@ -117,7 +129,7 @@ export abstract class McpObject<E> extends DurableObject<E> {
       },
       { corsOptions: false, allowedOriginHostnames: '*', maxSubscriptions: TOOLS_AT_ONCE },
     );
-    this.#loaded = { handle: (request, options) => handler.fetch(request, options), loggedTool };
+    this.#loaded = { handle: (request, options) => handler.fetch(request, options), loggedTool: (name) => loggedTool(offer, name) };
     return this.#loaded;
   }
 }
@@ -145,23 +157,6 @@ const headersOf = ({ headers }: McpCall): Record<string, string> => ({
   'content-type': 'application/json',
   accept: 'application/json, text/event-stream',
 });
-
-/**
- * An event stream that ends by itself, as the older protocol's transport makes it of each answer, as plain JSON: clients
- * without `text/event-stream` take it, and the others too. A subscription of the newer protocol goes on as it is.
- */
-async function plain(response: Response, asked: McpCall['body']): Promise<Response> {
-  const { status, headers } = response;
-  if (!headers.get('content-type')?.startsWith('text/event-stream') || ('method' in asked && asked.method === 'subscriptions/listen')) return response;
-  const messages = (await response.text())
-    .split('\n')
-    .flatMap((line) => (line.startsWith('data: ') && line.length > 'data: '.length ? [line.slice('data: '.length)] : []));
-  const body = Array.isArray(asked) ? `[${messages.join(',')}]` : (messages.at(-1) ?? '');
-  const kept = new Headers(headers);
-  for (const name of ['connection', 'content-length', 'cache-control']) kept.delete(name);
-  kept.set('content-type', 'application/json');
-  return new Response(body, { status, headers: kept });
-}
 
 /** The objects as the front asks for them: one a user, its name with the location hint (platform, Configuration). */
 export interface Principals {

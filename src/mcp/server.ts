@@ -6,16 +6,15 @@ import type { Session } from './call.ts';
 import { toolFault } from './faults.ts';
 import type { Gate } from './gate.ts';
 import { instructions } from './instructions.ts';
-import { addPrompts } from './prompts.ts';
+import type { Offer } from './offer.ts';
 import { remembered } from './remembered.ts';
-import { addResources } from './resources.ts';
-import { TOOLS } from './tools/index.ts';
 import type { Noted, Tool } from './tools/tool.ts';
 
 export { createMcpHandler } from 'agents/mcp/server';
 
 /** What an object gives to the servers that it makes. */
 export interface Surroundings {
+  readonly offer: Offer;
   readonly version: string;
   /** Bounds how many tools run at once. */
   readonly gate: Gate;
@@ -23,28 +22,28 @@ export interface Surroundings {
 }
 
 export function buildServer(session: Session, surroundings: Surroundings): McpServer {
+  const { version, offer } = surroundings;
   const { product } = session.runtime.config;
-  const server = new McpServer(
-    { name: product, title: 'Knowledge graphs', version: surroundings.version },
-    {
-      instructions: instructions(product),
-      capabilities: { tools: { listChanged: false }, resources: { listChanged: false }, prompts: { listChanged: false } },
-    },
-  );
-  for (const tool of TOOLS) addTool(server, tool, session, surroundings);
-  addResources(server, session);
-  addPrompts(server, session);
+  const server = new McpServer({ name: product, title: 'Knowledge graphs', version }, { instructions: instructions(product), ...offer.options });
+  for (const tool of offer.tools) addTool(server, tool, session, surroundings);
+  offer.add(server, session);
   return server;
 }
 
-const SCHEMAS = new Map(TOOLS.map((tool) => [tool, { inputSchema: remembered(tool.input), outputSchema: remembered(tool.output) }]));
+const makeSchemas = (tool: Tool) => ({ inputSchema: remembered(tool.input), outputSchema: remembered(tool.output) });
+const madeSchemas = new WeakMap<Tool, ReturnType<typeof makeSchemas>>();
+
+function schemasOf(tool: Tool): ReturnType<typeof makeSchemas> {
+  const schemas = madeSchemas.get(tool) ?? makeSchemas(tool);
+  madeSchemas.set(tool, schemas);
+  return schemas;
+}
 
 function addTool(server: McpServer, tool: Tool, session: Session, { gate, audit }: Surroundings): void {
   const { name, title, description } = tool;
-  const schemas = SCHEMAS.get(tool) as NonNullable<ReturnType<typeof SCHEMAS.get>>;
   const changes = tool.mayModel?.(session) === true;
   const annotations = { readOnlyHint: !changes, destructiveHint: changes, idempotentHint: !changes, openWorldHint: false };
-  server.registerTool(name, { title, description, ...schemas, annotations }, async (args: Record<string, unknown>, context) => {
+  server.registerTool(name, { title, description, ...schemasOf(tool), annotations }, async (args: Record<string, unknown>, context) => {
     const { runtime, caller, requestId } = session;
     const begun = runtime.now();
     let noted: Noted = {};
@@ -88,4 +87,5 @@ function causeOf({ cause, code }: SvcError): string {
 }
 
 /** The name of a tool as a log may tell it. */
-export const loggedTool = (name: unknown): string => TOOLS.find((tool) => typeof name === 'string' && sameName(tool.name, name))?.name ?? 'unknown';
+export const loggedTool = ({ tools }: Offer, name: unknown): string =>
+  tools.find((tool) => typeof name === 'string' && sameName(tool.name, name))?.name ?? 'unknown';
