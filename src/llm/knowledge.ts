@@ -2,8 +2,9 @@
 import type { QuestionModel, ServiceRequest, Subject } from '../service.ts';
 import { sqlContext } from './context.ts';
 import { line } from './fence.ts';
+import { subjectKey } from './rank-index.ts';
 import { literalsOf } from './sql-text.ts';
-import { matches, NO_SAMPLES, type Samples, sampleValues } from './values.ts';
+import { matches, NO_SAMPLES, type Samples, samplesWithin } from './values.ts';
 import { plain, stems } from './words.ts';
 
 export interface KnowledgeParts {
@@ -18,9 +19,8 @@ export interface KnowledgeParts {
   readonly product: string;
 }
 
-/** Values are asked of so many concepts besides the subject, so many at once. */
+/** Values are asked of so many concepts besides the subject. */
 const MOST_SAMPLED = 8;
-const AT_ONCE = 4;
 /** The model waits no longer for them. */
 const PATIENCE_MS = 3_000;
 const MOST_LINKED = 12;
@@ -42,7 +42,10 @@ export class Knowledge {
     const of = (subject: Subject): Samples => samples.get(subject) ?? NO_SAMPLES;
     const context = sqlContext({
       ...parts,
-      values: (subject, column) => of(subject).columns.find((c) => c.name === column)?.values.map((v) => v.value) ?? [],
+      values: (subject, column) =>
+        of(subject)
+          .columns.find((c) => c.name === column)
+          ?.values.map((v) => v.value) ?? [],
     });
     return new Knowledge([context, ...linked(parts.question, samples)].join('\n'), samples);
   }
@@ -57,7 +60,11 @@ export class Knowledge {
         for (const column of columns) {
           for (const { value } of column.values) {
             const known = plain(value).trim();
-            if (near.size < MOST_NEAR && value !== literal && (known === wanted || (wanted.length > 3 && (known.includes(wanted) || wanted.includes(known)) && known.length > 3))) {
+            if (
+              near.size < MOST_NEAR &&
+              value !== literal &&
+              (known === wanted || (wanted.length > 3 && (known.includes(wanted) || wanted.includes(known)) && known.length > 3))
+            ) {
               near.add(`${subject.name}.${column.name} has '${line(value, 60)}'`);
             }
           }
@@ -79,23 +86,14 @@ function neighbours({ model, subject, question }: KnowledgeParts): readonly Subj
 }
 
 async function sampled({ request, model }: KnowledgeParts, subjects: readonly Subject[]): Promise<ReadonlyMap<Subject, Samples>> {
-  const found = new Map<Subject, Samples>();
-  const waiting = [...subjects];
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) found.set(next, await sampleValues(request, model, next));
-  };
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS);
-  });
-  await Promise.race([Promise.all(Array.from({ length: AT_ONCE }, work)), patience]);
-  clearTimeout(timer);
-  waiting.length = 0;
-  return new Map(found);
+  const found = await samplesWithin(request, model, subjects, PATIENCE_MS);
+  return new Map(subjects.flatMap((s) => [found.get(subjectKey(s))].flatMap((samples) => (samples === undefined ? [] : [[s, samples] as const]))));
 }
 
 /** Words of the question that are values: what a condition is to compare with. */
 function linked(question: string, samples: ReadonlyMap<Subject, Samples>): readonly string[] {
-  const found = [...samples].flatMap(([subject, of]) => matches(question, of).map(({ column, value }) => `${subject.name}.\`${column}\` = '${line(value, 60).replaceAll("'", "''")}'`));
+  const found = [...samples].flatMap(([subject, of]) =>
+    matches(question, of).map(({ column, value }) => `${subject.name}.\`${column}\` = '${line(value, 60).replaceAll("'", "''")}'`),
+  );
   return found.length === 0 ? [] : [`Words of the question that are values: ${[...new Set(found)].slice(0, MOST_LINKED).join('; ')}`];
 }

@@ -43,15 +43,21 @@ export class Run {
   async ask<T>(turn: Turn<T>): Promise<Told<T>> {
     if (this.deadline.left() <= 0) throw outOfTime();
     this.#calls++;
-    return this.took(turn.stage, await this.llm.ask(turn, this.deadline));
+    const told = await this.llm.ask(turn, this.deadline);
+    this.#add(turn.stage, told);
+    return told;
   }
 
   /** Counts a turn that another step has asked for. */
-  took<T>(stage: Stage, told: Told<T>): Told<T> {
+  took(stage: Stage, told: Told<unknown>): void {
+    this.#calls++;
+    this.#add(stage, told);
+  }
+
+  #add(stage: Stage, told: Told<unknown>): void {
     this.#inputTokens += told.inputTokens;
     this.#outputTokens += told.outputTokens;
     this.#milliseconds[stage] = (this.#milliseconds[stage] ?? 0) + told.durationMs;
-    return told;
   }
 
   get costs(): Costs {

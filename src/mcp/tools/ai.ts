@@ -1,7 +1,10 @@
 /** What the four tools that ask a language model have in common. */
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
-import { names, ontologyArgument, rowsOutput, truncatedOutput } from './tool.ts';
+import type { Asking, Details } from '../../llm/questions.ts';
+import type { Arguments } from '../../llm/settings.ts';
+import { cutRows } from '../rows.ts';
+import { names, ontologyArgument, ontologyFor, requestOf, rowsOutput, type ToolCall, truncatedOutput } from './tool.ts';
 
 export const prompt = z.string().min(1).describe('The question');
 export const shared = {
@@ -18,9 +21,30 @@ export const sqlOutput = z.string();
 export const optionalRows = rowsOutput.optional();
 export { rowsOutput, truncatedOutput };
 
-/** @throws SvcError 400 `llm_not_configured`: a question needs a language model */
-export function requireModel(): never {
-  throw new SvcError(400, 'llm_not_configured', 'LLM type is required', {
-    hint: 'No language model is configured on this server; write the SQL yourself with describe_knowledge_graph and execute_sql',
-  });
+/** Reasons, tries, token use and timings. */
+export const details = z.looseObject({}).optional();
+
+type Shared = Arguments & { readonly prompt: string; readonly ontology?: string | undefined; readonly verbose?: boolean | undefined };
+
+/** What a call asks of the question chain. @throws SvcError 400 `llm_not_configured`; 404 `ontology_not_found`; 403 `no_access` */
+export function askingOf(call: ToolCall, { prompt: question, ontology, verbose: _, ...args }: Shared): Asking {
+  const { llm } = call.runtime;
+  if (llm === undefined) {
+    throw new SvcError(400, 'llm_not_configured', 'LLM type is required', {
+      hint: 'No language model is configured on this server; write the SQL yourself with describe_knowledge_graph and execute_sql',
+    });
+  }
+  const { agent } = call.target;
+  return {
+    request: requestOf(call),
+    ontology: ontologyFor(call, ontology),
+    agent: agent && { name: agent.agent.name, options: agent.agent.options },
+    prompt: question,
+    args,
+    llm,
+    collect: cutRows,
+  };
 }
+
+/** `details` for who wants them. */
+export const told = (wanted: boolean | undefined, made: Details): { readonly details?: Details } => (wanted === true ? { details: made } : {});

@@ -1,6 +1,7 @@
 /** ask_question: a question, answered in words. */
 import { z } from 'zod';
-import { includeTags, maxLimit, optionalRows, prompt, requireModel, shared, sqlOutput, verbose, viewsList } from './ai.ts';
+import { askQuestion as ask } from '../../llm/questions.ts';
+import { askingOf, details, includeTags, maxLimit, optionalRows, prompt, shared, sqlOutput, told, verbose, viewsList } from './ai.ts';
 import { tool } from './tool.ts';
 
 export const askQuestion = tool({
@@ -17,6 +18,16 @@ export const askQuestion = tool({
     show_result_set: z.boolean().optional().describe('Return the rows too'),
     verbose,
   }),
-  output: z.object({ answer: z.string(), sql: sqlOutput, rows: optionalRows }),
-  run: async () => requireModel(),
+  output: z.object({ answer: z.string(), sql: sqlOutput, rows: optionalRows, warnings: z.array(z.string()).optional(), details }),
+  async run(call, { show_result_set, ...args }) {
+    const { answer, warnings, sql, rows, details: made } = await ask(askingOf(call, args));
+    call.note({ sql, rows: rows.rows.length });
+    return {
+      answer,
+      sql,
+      ...(show_result_set === true ? { rows: rows.rows } : {}),
+      ...(warnings.length === 0 ? {} : { warnings }),
+      ...told(args.verbose, made),
+    };
+  },
 });

@@ -1,6 +1,7 @@
 /** generate_sql: the SQL of a question, not run. */
 import { z } from 'zod';
-import { caseSensitive, prompt, requireModel, shared, sqlOutput, verbose, viewsList } from './ai.ts';
+import { generateSql as generate } from '../../llm/questions.ts';
+import { askingOf, caseSensitive, details, prompt, shared, sqlOutput, told, verbose, viewsList } from './ai.ts';
 import { tool } from './tool.ts';
 
 export const generateSql = tool({
@@ -8,6 +9,18 @@ export const generateSql = tool({
   title: 'Write SQL for a question',
   description: "SQL for a question, written by the server's language model and checked, not run. Run it with execute_sql.",
   input: z.object({ prompt, ...shared, views_list: viewsList, db_is_case_sensitive: caseSensitive, verbose }),
-  output: z.object({ sql: sqlOutput, ontology: z.string(), concept: z.string(), schema: z.string(), is_valid: z.boolean(), error: z.string().optional() }),
-  run: async () => requireModel(),
+  output: z.object({
+    sql: sqlOutput,
+    ontology: z.string(),
+    concept: z.string(),
+    schema: z.string(),
+    is_valid: z.boolean(),
+    error: z.string().optional(),
+    details,
+  }),
+  async run(call, args) {
+    const { details: made, ...generated } = await generate(askingOf(call, args));
+    call.note({ sql: generated.sql });
+    return { ...generated, ...told(args.verbose, made) };
+  },
 });

@@ -1,6 +1,7 @@
 /** identify_concept: the concept that a question is about. */
 import { z } from 'zod';
-import { includeTags, prompt, requireModel, shared, verbose } from './ai.ts';
+import { identifyConcept as identify } from '../../llm/questions.ts';
+import { askingOf, details, includeTags, prompt, shared, told, verbose } from './ai.ts';
 import { tool } from './tool.ts';
 
 export const identifyConcept = tool({
@@ -8,6 +9,9 @@ export const identifyConcept = tool({
   title: 'Find the concept of a question',
   description: "The concept that fits a question best, chosen by the server's language model. Useful on graphs with many concepts.",
   input: z.object({ prompt, ...shared, include_tags: includeTags, verbose }),
-  output: z.object({ concept: z.string(), schema: z.string(), ontology: z.string(), reason: z.string(), candidates: z.array(z.string()) }),
-  run: async () => requireModel(),
+  output: z.object({ concept: z.string(), schema: z.string(), ontology: z.string(), reason: z.string(), candidates: z.array(z.string()), details }),
+  async run(call, args) {
+    const { details: made, ...identified } = await identify(askingOf(call, args));
+    return { ...identified, ...told(args.verbose, made) };
+  },
 });

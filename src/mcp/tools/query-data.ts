@@ -1,6 +1,7 @@
 /** query_data: a question, answered by rows. */
 import { z } from 'zod';
-import { includeTags, maxLimit, prompt, requireModel, rowsOutput, shared, sqlOutput, truncatedOutput, verbose, viewsList } from './ai.ts';
+import { queryData as query } from '../../llm/questions.ts';
+import { askingOf, details, includeTags, maxLimit, prompt, rowsOutput, shared, sqlOutput, told, truncatedOutput, verbose, viewsList } from './ai.ts';
 import { tool } from './tool.ts';
 
 export const queryData = tool({
@@ -17,6 +18,11 @@ export const queryData = tool({
     ontology: z.string(),
     concept: z.string(),
     schema: z.string(),
+    details,
   }),
-  run: async () => requireModel(),
+  async run(call, args) {
+    const { rows, truncated, sql, ontology, concept, schema, details: made } = await query(askingOf(call, args));
+    call.note({ sql, rows: rows.length });
+    return { rows, row_count: rows.length, truncated, sql, ontology, concept, schema, ...told(args.verbose, made) };
+  },
 });

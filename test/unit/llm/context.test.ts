@@ -59,7 +59,7 @@ const city = concept('city', [column('name'), column('population', { type: 'bigi
 const totals: Subject = { ...concept('order`totals', [column('total')]), kind: 'view' };
 
 function model(subjects: readonly Subject[]): QuestionModel {
-  return { ontology: 'o', version: 'v', key: 'k', subjects, subject: (name) => subjects.find((s) => s.name === name) };
+  return { ontology: 'o', version: 'v', key: 'k', shape: 's', subjects, subject: (name) => subjects.find((s) => s.name === name) };
 }
 const text = (parts: Partial<ContextParts> = {}): string =>
   sqlContext({
