@@ -14,6 +14,8 @@ import { targetOf } from './target.ts';
 
 /** Calls of tools at once; the rest wait (platform, Durable Objects). */
 const TOOLS_AT_ONCE = 8;
+/** Of those that wait for a language model. */
+const QUESTIONS_AT_ONCE = 4;
 /** The handler's own address: what a client has asked for is judged by the front. */
 const ADDRESS = 'https://mcp.internal/mcp';
 
@@ -27,6 +29,7 @@ interface Loaded {
 
 export abstract class McpObject<E> extends DurableObject<E> {
   readonly #gate = new Gate(TOOLS_AT_ONCE);
+  readonly #slowGate = new Gate(QUESTIONS_AT_ONCE);
   readonly #streams = new Streams();
   /** Who asks, by the request that the handler was given. */
   readonly #sessions = new WeakMap<Request, Session>();
@@ -120,7 +123,7 @@ export abstract class McpObject<E> extends DurableObject<E> {
     if (this.#loaded !== undefined) return this.#loaded;
     const { buildServer, createMcpHandler, loggedTool } = await import('./server.ts');
     const offer = await this.offer();
-    const surroundings = { offer, version: this.version, gate: this.#gate, audit: auditRequest };
+    const surroundings = { offer, version: this.version, gate: this.#gate, slowGate: this.#slowGate, audit: auditRequest };
     const handler = createMcpHandler(
       ({ requestInfo }) => {
         const session = requestInfo && this.#sessions.get(requestInfo);

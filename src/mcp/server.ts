@@ -18,6 +18,8 @@ export interface Surroundings {
   readonly version: string;
   /** Bounds how many tools run at once. */
   readonly gate: Gate;
+  /** The same of tools that wait for a language model, which may take minutes. */
+  readonly slowGate: Gate;
   readonly audit: typeof auditRequest;
 }
 
@@ -39,7 +41,7 @@ function schemasOf(tool: Tool): ReturnType<typeof makeSchemas> {
   return schemas;
 }
 
-function addTool(server: McpServer, tool: Tool, session: Session, { gate, audit }: Surroundings): void {
+function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGate, audit }: Surroundings): void {
   const { name, title, description } = tool;
   const changes = tool.mayModel?.(session) === true;
   const annotations = { readOnlyHint: !changes, destructiveHint: changes, idempotentHint: !changes, openWorldHint: false };
@@ -52,7 +54,7 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, audit 
       noted = { ...noted, ...more };
     };
     try {
-      const result = await gate.run(() => tool.run({ ...session, signal: context.mcpReq.signal, note }, args));
+      const result = await (tool.asksModel ? slowGate : gate).run(() => tool.run({ ...session, signal: context.mcpReq.signal, note }, args));
       return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
     } catch (error) {
       const told = toolFault(error, noted.sql);

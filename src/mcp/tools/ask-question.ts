@@ -19,6 +19,7 @@ export const askQuestion = tool({
     verbose,
   }),
   output: z.object({ answer: z.string(), sql: sqlOutput, rows: optionalRows, warnings: z.array(z.string()).optional(), details }),
+  asksModel: true,
   async run(call, { show_result_set, ...args }) {
     const { answer, warnings, sql, rows, details: made } = await ask(askingOf(call, args));
     call.note({ sql, rows: rows.rows.length });

@@ -18,6 +18,7 @@ export const generateSql = tool({
     error: z.string().optional(),
     details,
   }),
+  asksModel: true,
   async run(call, args) {
     const { details: made, ...generated } = await generate(askingOf(call, args));
     call.note({ sql: generated.sql });

@@ -10,6 +10,7 @@ export const identifyConcept = tool({
   description: "The concept that fits a question best, chosen by the server's language model. Useful on graphs with many concepts.",
   input: z.object({ prompt, ...shared, include_tags: includeTags, verbose }),
   output: z.object({ concept: z.string(), schema: z.string(), ontology: z.string(), reason: z.string(), candidates: z.array(z.string()), details }),
+  asksModel: true,
   async run(call, args) {
     const { details: made, ...identified } = await identify(askingOf(call, args));
     return { ...identified, ...told(args.verbose, made) };

@@ -20,6 +20,7 @@ export const queryData = tool({
     schema: z.string(),
     details,
   }),
+  asksModel: true,
   async run(call, args) {
     const { rows, truncated, sql, ontology, concept, schema, details: made } = await query(askingOf(call, args));
     call.note({ sql, rows: rows.length });

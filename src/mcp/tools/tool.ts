@@ -28,6 +28,8 @@ export interface Tool<I extends z.ZodObject = z.ZodObject> {
   readonly description: string;
   readonly input: I;
   readonly output: z.ZodObject;
+  /** It waits for a language model. */
+  readonly asksModel?: boolean;
   /** It may change the model: listed as destructive, where it may. */
   readonly mayModel?: (session: Session) => boolean;
   /** @throws SvcError, which the model is told */

@@ -18,7 +18,7 @@ const session = (more: Partial<Session> = {}): Session =>
   }) as unknown as Session;
 
 async function connect(of: Session): Promise<Client> {
-  const server = buildServer(of, { offer: OFFER, version: '1', gate: new Gate(8), audit: () => undefined });
+  const server = buildServer(of, { offer: OFFER, version: '1', gate: new Gate(8), slowGate: new Gate(8), audit: () => undefined });
   const [near, far] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: 'test', version: '1' });
   await Promise.all([server.connect(far as never), client.connect(near)]);
