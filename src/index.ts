@@ -13,6 +13,10 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { createApp } from './http/app.ts';
 import type { AppEnv } from './http/context.ts';
 import { createParser } from './language/parser.ts';
+import { languageModels } from './llm/models.ts';
+import type { AiBinding } from './llm/providers/open.ts';
+import { remarksOnModel } from './llm/providers/settings.ts';
+import type { LanguageModels } from './llm/types.ts';
 import { mcpMounts } from './mcp/front.ts';
 import { McpObject, mcpPrincipals } from './mcp/object.ts';
 import { oauthServers } from './oauth/server.ts';
@@ -25,17 +29,18 @@ const parser = createParser(grammar, glue);
 interface Prepared {
   readonly config: Config;
   readonly app: Hono<AppEnv>;
+  readonly llm: LanguageModels | undefined;
 }
 
 const prepared = new WeakMap<object, Prepared>();
 
-/** Configuration and routes of an environment, made once an isolate. @throws ConfigError */
+/** Configuration, routes and language model of an environment, made once an isolate. @throws ConfigError */
 function prepare(env: Env): Prepared {
   const known = prepared.get(env);
   if (known !== undefined) return known;
   const config = readConfig({ ...env });
   const mounts = env.MCP_PRINCIPAL === undefined ? [] : mcpMounts(config.product, version, mcpPrincipals(env.MCP_PRINCIPAL, config.locationHint));
-  const made = { config, app: createApp(config.product, version, mounts) };
+  const made = { config, app: createApp(config.product, version, mounts), llm: languageModels(config.llm, { log, ai: workersAi(env) }) };
   prepared.set(env, made);
   return made;
 }
@@ -45,7 +50,7 @@ const log = (line: Readonly<Record<string, unknown>>): void => console.log(JSON.
 /** Writes a line once the answer is on its way, so that the caller does not wait for it. */
 const logLater = (line: Readonly<Record<string, unknown>>): Promise<void> => scheduler.wait(0).then(() => log(line));
 
-const runtime = (config: Config, env: Env, context: Pick<ExecutionContext, 'waitUntil'>): Runtime => ({
+const runtime = ({ config, llm }: Prepared, env: Env, context: Pick<ExecutionContext, 'waitUntil'>): Runtime => ({
   config,
   db: config.catalog === null ? noDb : neonDb(config.catalog),
   parser,
@@ -57,6 +62,7 @@ const runtime = (config: Config, env: Env, context: Pick<ExecutionContext, 'wait
   attempts: env.LOGIN_THROTTLE === undefined ? undefined : loginAttempts(env.LOGIN_THROTTLE, config.locationHint),
   oauth: env.OAUTH_STORE === undefined ? undefined : oauthServers(oauthStores(env.OAUTH_STORE, config.locationHint)),
   pause: (ms) => scheduler.wait(ms),
+  llm,
   kv: env.CACHE === undefined ? undefined : keyValues(env.CACHE, ownerOf(config)),
 });
 
@@ -71,6 +77,9 @@ function ownerOf({ catalog }: Config): Owner {
 function admission({ RATE_LIMIT }: Env & { readonly RATE_LIMIT?: RateLimit }): Runtime['admit'] {
   return RATE_LIMIT === undefined ? undefined : async (key) => (await RATE_LIMIT.limit({ key })).success;
 }
+
+/** Workers AI, where it is bound (docs/ai.md). */
+const workersAi = ({ AI }: Env & { readonly AI?: AiBinding }): AiBinding | undefined => AI;
 
 /** An answer for a service whose settings do not hold: the log names the variable, the caller learns nothing of it. */
 function misconfigured(error: unknown, request_id: string): Response {
@@ -93,12 +102,12 @@ export default {
     } catch (error) {
       return misconfigured(error, crypto.randomUUID());
     }
-    if (isFirst) context.waitUntil(reportSettings(ready.config, log));
-    return ready.app.fetch(request, { runtime: runtime(ready.config, env, context) }, context);
+    if (isFirst) context.waitUntil(reportSettings(ready.config, log, remarksOnModel(ready.config.llm, workersAi(env) !== undefined)));
+    return ready.app.fetch(request, { runtime: runtime(ready, env, context) }, context);
   },
   async scheduled(_event, env, context) {
-    const { config } = prepare(env);
-    await housekeeping(runtime(config, env, context).db, config.auditRetentionDays);
+    const ready = prepare(env);
+    await housekeeping(runtime(ready, env, context).db, ready.config);
   },
 } satisfies ExportedHandler<Env>;
 
@@ -107,7 +116,7 @@ export class McpPrincipal extends McpObject<Env> {
   protected override readonly version = version;
 
   protected override runtime(): Runtime {
-    return { ...runtime(prepare(this.env).config, this.env, this.ctx), log };
+    return { ...runtime(prepare(this.env), this.env, this.ctx), log };
   }
 }
 
@@ -117,6 +126,6 @@ export { OAuthStore } from './oauth/store-object.ts';
 /** One statement that runs on after its request. */
 export class AsyncStatement extends AsyncObject<Env> {
   protected override runtime(): Runtime {
-    return { ...runtime(prepare(this.env).config, this.env, this.ctx), log };
+    return { ...runtime(prepare(this.env), this.env, this.ctx), log };
   }
 }

@@ -11,10 +11,14 @@ export async function remarksOnSettings({ adminToken, jwt }: AuthSettings): Prom
   return [{ level: 'error', variable: 'ADMIN_TOKEN', message }, ...remarks];
 }
 
-/** Writes a line for each of them. Never throws. */
-export async function reportSettings(settings: AuthSettings, log: (line: Readonly<Record<string, unknown>>) => void): Promise<void> {
+/** Writes a line for each of them, and for `more` ones. Never throws. */
+export async function reportSettings(
+  settings: AuthSettings,
+  log: (line: Readonly<Record<string, unknown>>) => void,
+  more: readonly SettingRemark[] = [],
+): Promise<void> {
   try {
-    for (const { level, variable, message } of await remarksOnSettings(settings))
+    for (const { level, variable, message } of [...(await remarksOnSettings(settings)), ...more])
       log({ level, event: level === 'warn' ? 'setting_warning' : 'setting_refused', variable, message });
   } catch (error) {
     log({ level: 'error', event: 'settings_unread', message: String(error) });

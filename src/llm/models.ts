@@ -1,0 +1,141 @@
+/** The configured language model, over the AI SDK (decisions 9, docs/ai.md). Providers are loaded with the first question. */
+import type { Config } from '../config.ts';
+import { SvcError } from '../errors.ts';
+import { modelFailed, outOfTime } from './failures.ts';
+import { embeddings } from './providers/embeddings.ts';
+import { misconfigured, overloaded, refused } from './providers/errors.ts';
+import { boundedFetch, type Fetch } from './providers/fetch.ts';
+import { valueIn } from './providers/form.ts';
+import type { AiBinding, Means, Open } from './providers/open.ts';
+import { strictSchema } from './providers/schema.ts';
+import type { Failure, OpenedModel, Said } from './providers/sdk.ts';
+import { type Provider, type ProviderSettings, providerSettings } from './providers/settings.ts';
+import { within } from './providers/within.ts';
+import type { Deadline, LanguageModels, Told, Turn } from './types.ts';
+
+/** What the models may use, beside their settings. */
+export interface Surroundings {
+  readonly log?: ((line: Readonly<Record<string, unknown>>) => void) | undefined;
+  /** Workers AI, where it is bound. */
+  readonly ai?: AiBinding | undefined;
+  readonly fetch?: Fetch | undefined;
+  /** Milliseconds before the first and the second repetition, where the provider does not say. */
+  readonly pausesMs?: readonly [number, number] | undefined;
+  /** Opens the model in the place of the providers here. */
+  readonly open?: Open | undefined;
+}
+
+type Sdk = typeof import('./providers/sdk.ts');
+
+/** Repetitions of a call that ended with 429 or 5xx (decisions 9). */
+const REPETITIONS = 2;
+
+/** The specifiers are what a build without a provider goes by (scripts/build.ts). */
+const PROVIDERS: Readonly<Record<Provider, () => Promise<{ readonly open: Open }>>> = {
+  openai: () => import('./providers/openai.ts'),
+  anthropic: () => import('./providers/anthropic.ts'),
+  google: () => import('./providers/google.ts'),
+  azure: () => import('./providers/azure.ts'),
+  bedrock: () => import('./providers/bedrock.ts'),
+  'openai-compatible': () => import('./providers/openai-compatible.ts'),
+  'workers-ai': () => import('./providers/workers-ai.ts'),
+};
+
+/** The model of the LLM_ settings; undefined: LLM_TYPE is not set. One whose settings do not hold throws when it is asked. */
+export function languageModels(llm: Config['llm'], surroundings: Surroundings = {}): LanguageModels | undefined {
+  if (llm.type === null) return undefined;
+  const { log = () => undefined, ai, fetch = (input, init) => globalThis.fetch(input, init), pausesMs = [1000, 3000], open } = surroundings;
+  const judged = providerSettings(llm, ai !== undefined);
+  const timeoutMs = llm.timeoutSeconds * 1000;
+  const embed = ai === undefined ? undefined : embeddings(ai, timeoutMs, log);
+  if ('faults' in judged) return { name: 'none', timeoutMs, ask: () => Promise.reject(misconfigured()), embed };
+  const name = `${judged.provider}/${judged.model}`;
+  const asking: Asking = { name, settings: judged, means: { fetch: boundedFetch(fetch), ai }, timeoutMs, pausesMs, log, open, warned: new Set() };
+  return { name, timeoutMs, ask: (turn, deadline) => ask(asking, turn, deadline), embed };
+}
+
+interface Asking {
+  readonly name: string;
+  readonly settings: ProviderSettings;
+  readonly means: Means;
+  readonly timeoutMs: number;
+  readonly pausesMs: readonly [number, number];
+  readonly log: (line: Readonly<Record<string, unknown>>) => void;
+  readonly open: Open | undefined;
+  /** Warnings of the SDK that are in the log already. */
+  readonly warned: Set<string>;
+  /** No promise of it is kept: one request may not wait for another one's. */
+  opened?: { readonly sdk: Sdk; readonly model: OpenedModel };
+}
+
+async function ask<T>(asking: Asking, turn: Turn<T>, deadline: Deadline): Promise<Told<T>> {
+  const began = Date.now();
+  const { sdk, model } = await opened(asking);
+  const asked = { name: turn.stage, system: turn.system, user: turn.user, schema: strictSchema(turn.schema) };
+  const { text, whole, inputTokens, outputTokens } = await saying(asking, turn.stage, deadline, sdk, (signal) => sdk.generate(model, asked, signal));
+  return { value: whole ? valueIn(text, turn.schema) : undefined, text, inputTokens, outputTokens, durationMs: Date.now() - began };
+}
+
+/** The provider's code and the SDK, loaded now if they are not yet. @throws SvcError 500 `llm_misconfigured` */
+async function opened(asking: Asking): Promise<NonNullable<Asking['opened']>> {
+  if (asking.opened !== undefined) return asking.opened;
+  const { settings, means, log, name } = asking;
+  try {
+    const open = asking.open ?? (await PROVIDERS[settings.provider]()).open;
+    const model = open(settings, means);
+    asking.opened = { sdk: await import('./providers/sdk.ts'), model };
+    return asking.opened;
+  } catch (error) {
+    const fault = error instanceof SvcError ? error.cause : error instanceof Error ? error.name : undefined;
+    log({ level: 'error', event: 'llm_misconfigured', llm: name, fault });
+    throw misconfigured();
+  }
+}
+
+/** One call, repeated at most twice. @throws SvcError as LanguageModels.ask */
+async function saying(asking: Asking, stage: string, deadline: Deadline, sdk: Sdk, call: (signal: AbortSignal) => Promise<Said>): Promise<Said> {
+  const { name: llm, timeoutMs, pausesMs, log } = asking;
+  for (let repetition = 0; ; repetition++) {
+    const began = Date.now();
+    const line = () => ({ llm, stage, repetition, ms: Date.now() - began });
+    let failure: Failure;
+    try {
+      const said = await within(deadline, timeoutMs, call);
+      const news = said.warnings.filter((feature) => !asking.warned.has(feature));
+      for (const feature of news) asking.warned.add(feature);
+      if (news.length > 0) log({ level: 'warn', event: 'llm_warning', llm, features: news });
+      return said;
+    } catch (error) {
+      if (error instanceof SvcError) {
+        log({ level: 'error', event: error.code, ...line() });
+        throw error;
+      }
+      failure = sdk.failureOf(error, Date.now());
+    }
+    const { status, misconfigured: isMisconfigured, retryAfterMs, fault } = failure;
+    log({ level: 'error', event: 'llm_failed', ...line(), status: status ?? null, fault });
+    if (isMisconfigured) throw misconfigured();
+    const repeatable = status === 429 || (status !== undefined && status >= 500);
+    if (!repeatable) throw status !== undefined && status >= 400 && status !== 408 ? refused() : modelFailed();
+    const pause = retryAfterMs ?? pausesMs[repetition] ?? 0;
+    // a provider that wants to be left alone longer than a call may take is not waited for
+    if (repetition === REPETITIONS || pause >= Math.min(timeoutMs, deadline.left())) throw status === 429 ? overloaded() : modelFailed();
+    await waiting(pause, deadline.signal);
+  }
+}
+
+/** @throws SvcError 504 `llm_timeout` when the question ends first */
+function waiting(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      reject(outOfTime());
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', end);
+      resolve();
+    }, ms);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
+}

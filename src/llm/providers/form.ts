@@ -1,0 +1,78 @@
+/** Finding the value that was asked for in what a model said. */
+import type { z } from 'zod';
+
+/** Characters of a text in which a value is looked for. */
+const MAX_TEXT = 100_000;
+/** Braces at which it is tried to begin one. */
+const MAX_STARTS = 50;
+
+/**
+ * The value of a turn in the text of a model: all of it, or the one JSON object in it that has the form, with prose or a
+ * code fence around it. Undefined: there is none, or several that differ, of which none can be told to be meant.
+ */
+export function valueIn<T>(text: string, schema: z.ZodType<T>): T | undefined {
+  const whole = formed(jsonOf(text), schema);
+  if (whole !== undefined) return whole.value;
+  // what models think aloud may hold drafts
+  const said = text.slice(0, MAX_TEXT).replace(/<think(ing)?>[\s\S]*?<\/think(ing)?>/gi, '');
+  const found = new Map<string, T>();
+  for (const object of objectsIn(said)) {
+    const value = formed(object, schema);
+    if (value !== undefined) found.set(JSON.stringify(value.value), value.value);
+  }
+  return found.size === 1 ? [...found.values()][0] : undefined;
+}
+
+function formed<T>(value: unknown, schema: z.ZodType<T>): { readonly value: T } | undefined {
+  if (value === undefined) return undefined;
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { value: parsed.data };
+  // the strict schema asks for null in the place of a member that is left out
+  const paths = parsed.error.issues.map((issue) => issue.path).filter((path) => path.length > 0);
+  const again = schema.safeParse(paths.reduce<unknown>((v, path) => withoutNullAt(v, path), value));
+  return again.success ? { value: again.data } : undefined;
+}
+
+/** The value without the member at a path, if that is null. */
+function withoutNullAt(value: unknown, [name, ...rest]: readonly PropertyKey[]): unknown {
+  if (typeof value !== 'object' || value === null || name === undefined) return value;
+  if (Array.isArray(value)) return value.map((item: unknown, i) => (i === name ? withoutNullAt(item, rest) : item));
+  const members = Object.entries(value);
+  if (rest.length > 0) return Object.fromEntries(members.map(([n, member]) => [n, n === name ? withoutNullAt(member, rest) : member]));
+  return Object.fromEntries(members.filter(([n, member]) => n !== name || member !== null));
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The JSON objects in a text that stand in no other one. */
+function* objectsIn(text: string): Generator<unknown> {
+  let at = text.indexOf('{');
+  for (let starts = 0; at >= 0 && starts < MAX_STARTS; starts++) {
+    const end = endOfObject(text, at);
+    const object = end === undefined ? undefined : jsonOf(text.slice(at, end));
+    if (object !== undefined) yield object;
+    at = text.indexOf('{', object === undefined || end === undefined ? at + 1 : end);
+  }
+}
+
+/** Behind the brace that closes the one at `start`; undefined: nothing closes it. */
+function endOfObject(text: string, start: number): number | undefined {
+  let depth = 0;
+  let quoted = false;
+  for (let i = start; i < text.length; i++) {
+    const c = text[i];
+    if (quoted) {
+      if (c === '\\') i++;
+      else if (c === '"') quoted = false;
+    } else if (c === '"') quoted = true;
+    else if (c === '{') depth++;
+    else if (c === '}' && --depth === 0) return i + 1;
+  }
+  return undefined;
+}

@@ -1,0 +1,7 @@
+/** Stands in for each provider that a build leaves out (`npm run build -- --llm ...`, docs/deploy.md). */
+import { misconfigured } from './errors.ts';
+import type { Open } from './open.ts';
+
+export const open: Open = () => {
+  throw misconfigured('this build has no provider of that type');
+};

@@ -1,0 +1,18 @@
+/** OpenAI: the Responses API, or Chat Completions where `api` says so. */
+import { createOpenAI } from '@ai-sdk/openai';
+import { fetchWith } from './fetch.ts';
+import type { Open } from './open.ts';
+
+export const open: Open = ({ model, apiKey, baseUrl, temperature, connection, headers, params }, { fetch }) => {
+  const { api, organization, project } = connection;
+  const openai = createOpenAI({
+    apiKey: apiKey ?? '',
+    headers,
+    fetch: fetchWith(params, fetch),
+    ...(baseUrl === null ? {} : { baseURL: baseUrl }),
+    ...(organization === undefined ? {} : { organization }),
+    ...(project === undefined ? {} : { project }),
+  });
+  // questions and rows are not to be kept at the provider
+  return { model: api === 'chat' ? openai.chat(model) : openai.responses(model), temperature, providerOptions: { openai: { store: false } } };
+};

@@ -1,0 +1,18 @@
+/** Workers AI, by the binding AI; with `gateway` through an AI Gateway. */
+import { createWorkersAI } from 'workers-ai-provider';
+import { misconfigured } from './errors.ts';
+import { merged } from './fetch.ts';
+import type { AiBinding, Open } from './open.ts';
+
+/** Workers AI gives 256 tokens where none are asked for, which cuts statements off. */
+const MAX_OUTPUT_TOKENS = 4096;
+
+export const open: Open = ({ model, temperature, connection, headers, params }, { ai }) => {
+  if (ai === undefined) throw misconfigured();
+  const binding: AiBinding = {
+    run: (name, inputs, options) => ai.run(name, merged(inputs, params), Object.keys(headers).length === 0 ? options : { ...options, extraHeaders: headers }),
+  };
+  const { gateway } = connection;
+  const workersAi = createWorkersAI({ binding: binding as unknown as Ai, ...(gateway === undefined ? {} : { gateway: { id: gateway } }) });
+  return { model: workersAi(model), temperature, maxOutputTokens: MAX_OUTPUT_TOKENS };
+};
