@@ -7,6 +7,8 @@ export type { NamedRelation } from './planner/index.ts';
 export { type SeenAgent, visibleAgents } from './service/agents.ts';
 export { type AsyncJob, type AsyncPoll, type AsyncStatements, asyncRows, pollAsync, runJob, startAsync } from './service/async.ts';
 export { auditFailure, auditRequest } from './service/audit.ts';
+export { type Example, type ExamplesWish, examplesOf, sameQuestion } from './service/examples.ts';
+export { type Asked, recordQuestion } from './service/history.ts';
 export { findOntology, unknownName } from './service/lookup.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/operations.ts';
 export { type QuestionModel, questionModel, type Subject, type SubjectColumn, type SubjectRelationship } from './service/question-model.ts';

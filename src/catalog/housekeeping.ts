@@ -2,15 +2,20 @@
 import { type CatalogDb, sql } from './db.ts';
 
 const OLD_AUDIT = sql`DELETE FROM kg_catalog.audit WHERE at < now() - make_interval(days => $1::int)`;
+const OLD_HISTORY = sql`DELETE FROM kg_catalog.agents_history WHERE started < now() - make_interval(days => $1::int)`;
 const OLD_FAILURES = sql`DELETE FROM kg_catalog.audit_failures WHERE hour < now() - make_interval(days => $1::int)`;
 const ENDED_SESSIONS = sql`DELETE FROM kg_catalog.ended_sessions WHERE until < now()`;
 const DEAD_TOKENS = sql`DELETE FROM kg_catalog.tokens WHERE expires < now() - interval '30 days' OR revoked < now() - interval '30 days'`;
 
 /** Deletes what is older than its retention. @throws SvcError 503 */
-export async function housekeeping(db: CatalogDb, auditRetentionDays: number): Promise<void> {
+export async function housekeeping(
+  db: CatalogDb,
+  { auditRetentionDays, historyRetentionDays }: { readonly auditRetentionDays: number; readonly historyRetentionDays: number },
+): Promise<void> {
   await db.batch([
     { sql: OLD_AUDIT, params: [auditRetentionDays] },
     { sql: OLD_FAILURES, params: [auditRetentionDays] },
+    { sql: OLD_HISTORY, params: [historyRetentionDays] },
     { sql: DEAD_TOKENS, params: [] },
     { sql: ENDED_SESSIONS, params: [] },
   ]);

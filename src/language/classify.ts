@@ -4,6 +4,7 @@ import { lex } from './lexer.ts';
 import { name, QUERIES } from './modelling/clauses.ts';
 import { createConcept } from './modelling/concept.ts';
 import { Cursor, oneOf } from './modelling/cursor.ts';
+import { createExample, dropExample } from './modelling/example.ts';
 import { createMapping } from './modelling/mapping.ts';
 import { createMeasure, createProperty, createView } from './modelling/objects.ts';
 import { createPolicy } from './modelling/policy.ts';
@@ -26,6 +27,7 @@ const CREATE: Table = {
   CUBE: (c) => createView(c, false, true),
   DATASOURCE: (c) => createDatasource(c, false),
   AGENT: (c) => createAgent(c, false),
+  EXAMPLE: (c) => createExample(c, false),
   USER: createUser,
   ROLE: createRole,
   TOKEN: createToken,
@@ -42,6 +44,7 @@ const REPLACE: Table = {
   ONTOLOGY: (c) => viewOfOntology(c, true),
   DATASOURCE: (c) => createDatasource(c, true),
   AGENT: (c) => createAgent(c, true),
+  EXAMPLE: (c) => createExample(c, true),
   POLICY: (c) => createPolicy(c, true),
 };
 
@@ -63,6 +66,7 @@ const DROP: Table = {
   CUBE: (c) => drop(c, 'cube'),
   DATASOURCE: (c) => ({ kind: 'drop_datasource', source: c.source, name: last(c, 'the name of the datasource') }),
   AGENT: (c) => ({ kind: 'drop_agent', source: c.source, name: last(c, 'the name of the agent') }),
+  EXAMPLE: dropExample,
   USER: (c) => ({ kind: 'drop_user', source: c.source, name: last(c, 'the name of the user') }),
   ROLE: (c) => ({ kind: 'drop_role', source: c.source, name: last(c, 'the name of the role') }),
   POLICY: (c) => ({ kind: 'drop_policy', source: c.source, name: last(c, 'the name of the policy') }),

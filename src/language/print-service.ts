@@ -1,4 +1,4 @@
-/** Statements that make agents and datasources again (SHOW CREATE). */
+/** Statements that make agents, datasources and examples again (SHOW CREATE). */
 import { quoteBack, quoteLiteral } from './quote.ts';
 
 type Options = Readonly<Record<string, string>>;
@@ -25,6 +25,14 @@ export const printAgent = (a: {
 
 export const printDatasource = (d: { readonly name: string; readonly type: string; readonly secret: string; readonly options: Options }): string =>
   [`CREATE OR REPLACE DATASOURCE ${quoteBack(d.name)} TYPE ${d.type} SECRET ${quoteLiteral(d.secret)}`, ...options(d.options)].join(' ');
+
+/** An example; its query as it is to stand there. */
+export const printExample = (e: { readonly question: string; readonly description: string | null; readonly query: string }): string =>
+  [
+    `CREATE OR REPLACE EXAMPLE ${quoteLiteral(e.question)}`,
+    ...(e.description === null ? [] : [`DESCRIPTION = ${quoteLiteral(e.description)}`]),
+    `AS ${e.query}`,
+  ].join(' ');
 
 /** What attaches the datasources of an ontology that has been made just now: it has `main` attached and active from the start. */
 export function printAttachments(ontology: string, datasources: readonly string[], active: string | null): readonly string[] {

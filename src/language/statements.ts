@@ -47,6 +47,8 @@ export type ServiceStatement =
   | AlterOntologyDatasource
   | CreateAgent
   | DropAgent
+  | CreateExample
+  | DropExample
   | CreateUser
   | CreateToken
   | RevokeToken
@@ -114,6 +116,23 @@ export interface CreateAgent extends Base {
 export interface DropAgent extends Base {
   readonly kind: 'drop_agent';
   readonly name: Name;
+}
+
+/** The text of a question, and where its quotes begin. */
+export interface Question {
+  readonly text: string;
+  readonly offset: number;
+}
+export interface CreateExample extends Base {
+  readonly kind: 'create_example';
+  readonly replace: boolean;
+  readonly question: Question;
+  readonly description: string | null;
+  readonly sql: SqlText;
+}
+export interface DropExample extends Base {
+  readonly kind: 'drop_example';
+  readonly question: Question;
 }
 
 export interface CreateProperty extends Base {

@@ -1,9 +1,10 @@
-/** Statements of the whole service (decisions 6 and 7): ontologies, datasources, agents, users, tokens, grants, policies. */
+/** Statements of the whole service (decisions 6 and 7): ontologies, datasources, agents, examples, users, tokens, grants, policies. */
 import type { OntologyRow } from '../catalog/snapshot.ts';
 import type { Name, ServiceStatement } from '../language/statements.ts';
 import { createAgent, dropAgent } from './changes/agents.ts';
 import { Changing, type Done, type Session } from './changes/context.ts';
 import { alterDatasource, createDatasource, dropDatasource } from './changes/datasources.ts';
+import { createExample, dropExample } from './changes/examples.ts';
 import { grant, refreshPermissions, revoke } from './changes/grants.ts';
 import { createOntology, dropOntology } from './changes/ontologies.ts';
 import { createPolicy, dropPolicy } from './changes/policies.ts';
@@ -43,6 +44,10 @@ export class Changes {
         return createAgent(context, statement);
       case 'drop_agent':
         return dropAgent(context, statement);
+      case 'create_example':
+        return createExample(context, statement);
+      case 'drop_example':
+        return dropExample(context, statement);
       case 'create_user':
         return createUser(context, statement);
       case 'create_token':

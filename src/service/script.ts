@@ -55,6 +55,8 @@ const SERVICE = new Set<string>([
   'alter_ontology_datasource',
   'create_agent',
   'drop_agent',
+  'create_example',
+  'drop_example',
   'create_user',
   'create_token',
   'revoke_token',

@@ -7,7 +7,7 @@ import { productText } from '../language/expressions.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { printConcept, printMapping, printMeasure, printModel, printProperty, printView } from '../language/print.ts';
 import { printPolicy } from '../language/print-policy.ts';
-import { printAgent, printAttachments, printDatasource } from '../language/print-service.ts';
+import { printAgent, printAttachments, printDatasource, printExample } from '../language/print-service.ts';
 import { quoteBack, quoteLiteral } from '../language/quote.ts';
 import type { Name, Show } from '../language/statements.ts';
 import type { Graph } from '../ontology/graph.ts';
@@ -17,6 +17,7 @@ import { toldAgents } from './agents.ts';
 import type { Session } from './changes.ts';
 import type { Printed } from './detail.ts';
 import { Draft } from './draft.ts';
+import { printExamples, sameQuestion, toldExamples, unknownExample } from './examples.ts';
 import { datasourceInStatement, lacks, ontologyInStatement, unknownInStatement } from './lookup.ts';
 import { printedPolicy } from './policies.ts';
 import { seenBy } from './sight.ts';
@@ -24,7 +25,7 @@ import { Texts } from './texts.ts';
 
 type LateRows = () => Promise<readonly unknown[]>;
 
-const KINDS = ['ONTOLOGY', 'CONCEPT', 'PROPERTY', 'MEASURE', 'MAPPING', 'VIEW', 'CUBE', 'AGENT', 'DATASOURCE', 'POLICY'];
+const KINDS = ['ONTOLOGY', 'CONCEPT', 'PROPERTY', 'MEASURE', 'MAPPING', 'VIEW', 'CUBE', 'AGENT', 'DATASOURCE', 'POLICY', 'EXAMPLE'];
 
 /**
  * `<object> n` behind SHOW CREATE -> one row with the script.
@@ -46,7 +47,7 @@ export async function showCreate(session: Session, statement: Show, words: reado
     case 'DATASOURCE':
       return datasource(session, name);
     case 'ONTOLOGY':
-      return one(await ontology(session, name));
+      return ontology(session, name);
   }
   if (!KINDS.includes(kind)) {
     const near = nearest(kind, KINDS);
@@ -66,12 +67,16 @@ export async function showCreate(session: Session, statement: Show, words: reado
     });
   }
   if (kind === 'POLICY' && session.draft !== undefined) return one(policy(session, name, session.draft.row));
+  if (kind === 'EXAMPLE' && session.draft !== undefined) return example(session, name, session.draft, graph);
   return one(object(session, kind, name, graph));
 }
 
-const one = (script: string): LateRows => {
-  return async () => [{ script: `${script.replace(/;\s*$/, '')};` }];
-};
+const one =
+  (script: string, more: () => Promise<readonly string[]> = async () => []): LateRows =>
+  async () => {
+    const all = [script, ...(await more()).map((s) => `${s};\n`)].join('');
+    return [{ script: `${all.replace(/;\s*$/, '')};` }];
+  };
 
 /** Definitions with their SQL as it is printed: schemas and functions in the product's names; null: it reads what the caller may not see. Mappings and views on raw tables stand in the datasource's own. */
 const printer = (texts: Texts) => ({
@@ -161,9 +166,10 @@ function object(session: Session, kind: string, name: Name, graph: Graph): strin
 }
 
 /** All of an ontology that the caller may know: what stands in terms of datasources, or reads what is hidden, is left out where it may not be told. */
-async function ontology(session: Session, name: Name): Promise<string> {
+async function ontology(session: Session, name: Name): Promise<LateRows> {
   const { runtime } = session.request;
-  const { principal, snapshot } = session.caller;
+  const { caller } = session;
+  const { principal, snapshot } = caller;
   const row = ontologyInStatement(session.caller, name);
   const draft = session.draft?.row.key === row.key ? session.draft : await Draft.open(runtime, session.caller, row);
   const graph = seenBy(principal, await draft.graph(), runtime.parser);
@@ -189,7 +195,18 @@ async function ontology(session: Session, name: Name): Promise<string> {
       : [];
   const policies = principal.isAdmin ? row.policies.map((p) => `${printPolicy(printedPolicy(p, sqlPrinter(runtime.parser, runtime.config.product)))};\n`) : [];
   const attachments = printAttachments(row.name, row.datasources.map(nameOf), row.active === null ? null : nameOf(row.active));
-  return printModel(told, row.name, runtime.config.product, [...attachments, ...functions]) + policies.join('');
+  const version = draft.changed ? null : draft.version;
+  const script = printModel(told, row.name, runtime.config.product, [...attachments, ...functions]) + policies.join('');
+  return one(script, () => printExamples(runtime, caller, row, graph, version));
+}
+
+/** An example that the caller is told of. @throws SvcError 400 `unknown_example` */
+function example({ request: { runtime }, caller }: Session, name: Name, { row }: Draft, graph: Graph): LateRows {
+  return async () => {
+    const found = (await toldExamples(runtime, caller, row, graph, null)).find((e) => sameQuestion(e.question, name.text));
+    if (found === undefined) throw unknownExample(name);
+    return one(printExample(found))();
+  };
 }
 
 async function agent({ request, caller }: Session, name: Name): Promise<string> {

@@ -13,6 +13,8 @@ import type { Session } from './changes.ts';
 import { describable } from './describe-columns.ts';
 import { DEFAULT_TRANSITIVITY } from './detail.ts';
 import type { Draft } from './draft.ts';
+import { toldExamples } from './examples.ts';
+import { toldHistory } from './history.ts';
 import { lacks, noGraph, unknownInStatement } from './lookup.ts';
 import { accessOf } from './policies.ts';
 import { showCreate } from './show-create.ts';
@@ -128,19 +130,24 @@ export function systemContext(session: Session, graph: Graph | undefined): Syste
     product: config.product,
     graph: graph ?? noGraph(),
     ontology: row,
+    version: session.draft === undefined || session.draft.changed ? null : session.draft.version,
     hidesRows: row !== undefined && (accessOf(session.caller, row)?.rows.length ?? 0) > 0,
   };
 }
 
-/** The same with what `tables` need of the catalog as it stands now: users, roles and grants that the caller sees, numbers of rows, lists of agents. @throws SvcError 503 */
+/** The same with what `tables` need of the catalog as it stands now: users, roles and grants that the caller sees, numbers of rows, lists of agents, examples, history. @throws SvcError 503 */
 export async function withLate(session: Session, context: SystemContext, tables: Iterable<string>): Promise<SystemContext> {
-  const { db } = session.request.runtime;
+  const { runtime } = session.request;
+  const { db } = runtime;
   const names = [...tables];
   const { draft } = session;
+  const { ontology, graph, version } = context;
   const access = names.some((t) => ACCESS_TABLES.has(t)) ? visibleAccess(session.caller, await readAccess(db)) : undefined;
   const counts = draft && !draft.changed && names.some((t) => COUNT_TABLES.has(t)) ? await readCounts(db, draft.version) : undefined;
   const agents = names.some((t) => AGENT_TABLES.has(t)) ? await toldAgents(session.request.runtime, session.caller) : undefined;
-  return { ...context, access, counts, agents };
+  const examples = ontology && names.includes('SYS_EXAMPLES') ? await toldExamples(runtime, session.caller, ontology, graph, version) : undefined;
+  const history = names.includes('SYS_AGENTS_HISTORY') ? await toldHistory(runtime, session.caller, ontology) : undefined;
+  return { ...context, access, counts, agents, examples, history };
 }
 
 function systemList({ session, graph }: Showing, table: string): LateRows {

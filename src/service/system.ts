@@ -4,6 +4,7 @@ import type { Caller } from '../auth/authenticate.ts';
 import { canSee } from '../auth/grants.ts';
 import type { AccessLists } from '../catalog/access.ts';
 import { NO_COUNTS, type RowCounts } from '../catalog/counts.ts';
+import type { HistoryLine } from '../catalog/history.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
 import { createSqlReader, productText } from '../language/expressions.ts';
 import type { SqlParser } from '../language/parser.ts';
@@ -13,6 +14,7 @@ import { sameName } from '../ontology/names.ts';
 import type { SystemTable } from '../planner/work.ts';
 import { type SeenAgent, visibleAgents } from './agents.ts';
 import { columnType, mappingsOf, measureText, type Printed, transitivityOf } from './detail.ts';
+import type { ToldExample } from './examples.ts';
 import { visibleOntologies } from './lookup.ts';
 import { policyLines } from './policies.ts';
 import { resourceText } from './system-access.ts';
@@ -26,6 +28,8 @@ export interface SystemContext {
   /** The model as the caller sees it. */
   readonly graph: Graph;
   readonly ontology: OntologyRow | undefined;
+  /** The version that `graph` is of; null: a script is changing it. */
+  readonly version: string | null;
   /** Row policies are in force for the caller: how many rows there are is not for it to know. */
   readonly hidesRows: boolean;
   /** What the caller sees of users, roles and grants; undefined: not read (yet), so tables of them are empty. */
@@ -34,6 +38,10 @@ export interface SystemContext {
   readonly counts?: RowCounts | undefined;
   /** Agents with their options as the caller is told them; undefined: not read (yet). */
   readonly agents?: readonly SeenAgent[] | undefined;
+  /** Examples of the ontology that the caller is told of; undefined: not read (yet). */
+  readonly examples?: readonly ToldExample[] | undefined;
+  /** What was asked, as far as the caller may know of it; undefined: not read (yet). */
+  readonly history?: readonly HistoryLine[] | undefined;
 }
 
 /** Tables whose rows are read from the catalog each time: `SystemContext.access`. */
@@ -42,8 +50,10 @@ export const ACCESS_TABLES: ReadonlySet<string> = new Set(['SYS_USERS', 'SYS_ROL
 export const COUNT_TABLES: ReadonlySet<string> = new Set(['SYS_CONCEPT_MAPPINGS', 'SYS_VIEWS']);
 /** The same of `SystemContext.agents`: their lists name what stands in models. */
 export const AGENT_TABLES: ReadonlySet<string> = new Set(['SYS_AGENTS_OPTIONS']);
+const OTHER_LATE_TABLES: ReadonlySet<string> = new Set(['SYS_EXAMPLES', 'SYS_AGENTS_HISTORY']);
 /** Whether rows of a table are to be read from the catalog before it can be told. */
-export const isLate = (table: string): boolean => ACCESS_TABLES.has(table) || COUNT_TABLES.has(table) || AGENT_TABLES.has(table);
+export const isLate = (table: string): boolean =>
+  ACCESS_TABLES.has(table) || COUNT_TABLES.has(table) || AGENT_TABLES.has(table) || OTHER_LATE_TABLES.has(table);
 
 type Type = SystemTable['columns'][number]['type'];
 type Value = string | number | boolean | null;
@@ -244,10 +254,29 @@ const TABLES: Readonly<Record<string, Table>> = {
     },
   },
   SYS_AGENTS_HISTORY: {
-    columns: 'user_name, agent_name, question, concept, query, status, started:timestamptz, duration_ms:bigint, tokens:bigint, tries:integer, error',
-    rows: () => [],
+    columns:
+      'user_name, agent_name, question, concept, query, status, started:timestamptz, duration_ms:bigint, tokens:bigint, tries:integer, error, ontology, actor',
+    rows: ({ context }) =>
+      (context.history ?? []).map((h) => [
+        h.user,
+        h.agent,
+        h.question,
+        h.concept,
+        h.query,
+        h.status,
+        h.started,
+        h.durationMs,
+        h.tokens,
+        h.tries,
+        h.error,
+        h.ontology,
+        h.actor,
+      ]),
   },
-  SYS_EXAMPLES: { columns: 'question, query, valid:boolean, error, changed_by, changed_on:timestamptz', rows: () => [] },
+  SYS_EXAMPLES: {
+    columns: 'question, query, valid:boolean, error, changed_by, changed_on:timestamptz, description',
+    rows: ({ context }) => (context.examples ?? []).map((e) => [e.question, e.query, e.error === null, e.error, e.changedBy, e.changedOn, e.description]),
+  },
   SYS_POLICIES: {
     columns: 'policy_name, kind, concept, property, grantees, definition',
     rows: (s) => {

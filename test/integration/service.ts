@@ -2,12 +2,13 @@
 import { migrate, runOverHttp } from '../../dev/migrate.ts';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
 import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import { authenticate } from '../../src/auth/authenticate.ts';
 import { createToken } from '../../src/auth/tokens.ts';
 import { neonDb } from '../../src/catalog/db.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { readConfig } from '../../src/config.ts';
 import { createApp } from '../../src/http/app.ts';
-import type { Runtime } from '../../src/service.ts';
+import type { Runtime, ServiceRequest } from '../../src/service.ts';
 
 export interface Answer {
   readonly status: number;
@@ -26,6 +27,8 @@ export interface TestService {
   /** `status code` of a statement that fails. */
   fault(sql: string, ontology?: string, token?: string): Promise<string>;
   get(path: string): Promise<Answer>;
+  /** What an operation of the service is asked with, by the holder of a token; `runtime`: other parts. */
+  request(token: string, parts?: Partial<Runtime>): Promise<ServiceRequest>;
   close(): Promise<void>;
 }
 
@@ -68,6 +71,14 @@ export async function startTestService(tables: readonly string[], settings: Read
       return `${status} ${json.code}`;
     },
     get: (path) => send('GET', path, admin),
+    request: async (token, parts = {}) => ({
+      runtime: { ...runtime, ...parts },
+      caller: await authenticate(new Headers({ 'x-api-key': token }), config, runtime),
+      requestId: 'test',
+      signal: new AbortController().signal,
+      knownVersion: null,
+      about: () => undefined,
+    }),
     close: () => database.close(),
   };
 }

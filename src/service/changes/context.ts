@@ -3,6 +3,7 @@ import { ADMIN_ID, type Caller, type Principal } from '../../auth/authenticate.t
 import { can, canSee, type Resource } from '../../auth/grants.ts';
 import * as catalog from '../../catalog/changes.ts';
 import type { Call, CatalogDb } from '../../catalog/db.ts';
+import type { ExampleRow } from '../../catalog/examples.ts';
 import { adminStanding } from '../../catalog/rights.ts';
 import type { GrantRow, OntologyRow, Privilege } from '../../catalog/snapshot.ts';
 import { badRequest, forbidden, type SvcError } from '../../errors.ts';
@@ -53,6 +54,8 @@ export class Changing {
   readonly roles = new Map<string, catalog.Found>();
   /** Users and roles dropped by the script. */
   readonly dropped = new Set<string>();
+  /** Examples as the script has left them, by the id of their ontology; one that is not here has not been changed. */
+  readonly examples = new Map<string, readonly ExampleRow[]>();
 
   readonly #given = new Set<string>();
 

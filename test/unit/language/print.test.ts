@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseStatement } from '../../../src/language/classify.ts';
 import { printConcept, printModel } from '../../../src/language/print.ts';
+import { printExample } from '../../../src/language/print-service.ts';
 import { quoteBack, quoteDouble, quoteLiteral } from '../../../src/language/quote.ts';
 import { splitScript } from '../../../src/language/split.ts';
 import type { ConceptElement, Name, Statement, TagList } from '../../../src/language/statements.ts';
@@ -246,6 +247,20 @@ CREATE OR REPLACE CONCEPT \`c\` (
     };
     expect(printConcept(logic, small, 'acme')).toBe('CREATE OR REPLACE CONCEPT `c` INHERITS (`thing`) FROM `dacme`.`c` WHERE k > 1');
     expect(() => printConcept({ ...c, properties: ['gone'] }, small, 'svc')).toThrow('gone');
+  });
+});
+
+describe('printExample', () => {
+  it('is read back as what was printed', () => {
+    const question = any.text.filter((t) => /[\p{L}\p{N}]/u.test(t) && !/[^\P{Cc}\t\n\r]/u.test(t));
+    fc.assert(
+      fc.property(question, nullable(any.text.filter((t) => !/[^\P{Cc}\t\n\r]/u.test(t))), select, (asked, described, query) => {
+        const [source, ...more] = splitScript(`${printExample({ question: asked, description: described, query })};`);
+        expect(more).toEqual([]);
+        expect(source && parseStatement(source)).toMatchObject({ question: { text: asked }, description: described, sql: { text: query }, replace: true });
+      }),
+      generated(200),
+    );
   });
 });
 

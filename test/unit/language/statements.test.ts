@@ -236,6 +236,22 @@ const CASES: [string, Record<string, unknown>][] = [
     { kind: 'create_agent', replace: false, name: 'a', ontologies: ['n', 'm'], description: 'd', options: [{ key: 'retries', value: '1' }] },
   ],
   ['DROP AGENT a', { kind: 'drop_agent', name: 'a' }],
+  [
+    "CREATE EXAMPLE 'How many are there?' AS SELECT count(*) AS n FROM svc.c -- all",
+    { kind: 'create_example', replace: false, question: 'How many are there?', description: null, sql: 'SELECT count(*) AS n FROM svc.c' },
+  ],
+  [
+    "create or replace example 'What''s ''new''; and old?' description = 'since; 2020' as (WITH a AS (SELECT 1) SELECT ';' FROM a)",
+    {
+      kind: 'create_example',
+      replace: true,
+      question: "What's 'new'; and old?",
+      description: 'since; 2020',
+      sql: "(WITH a AS (SELECT 1) SELECT ';' FROM a)",
+    },
+  ],
+  ["DROP EXAMPLE 'Wo liegt Köln?'", { kind: 'drop_example', question: 'Wo liegt Köln?' }],
+  ["SHOW CREATE EXAMPLE 'Why; so?'", { kind: 'show', words: ['CREATE', 'EXAMPLE', 'Why; so?'] }],
 
   ['CREATE USER ann', { kind: 'create_user', name: 'ann', password: null, options: [] }],
   [
@@ -402,6 +418,17 @@ describe('faults', () => {
     ['CREATE PROPERTY p string AS SELECT«»', 'syntax_error', 'expected an expression, found the end of the statement'],
     ['CREATE MEASURE m bigint AS SELECT «WHERE» x', 'syntax_error', 'expected an aggregate expression, found `WHERE`'],
     ['CREATE MEASURE m «AS» SELECT 1'.replace('m «AS» SELECT', 'm double «SELECT»'), 'syntax_error', 'expected `DESCRIPTION`, `WITH` or `AS`, found `SELECT`'],
+    ['CREATE EXAMPLE «"x"» AS SELECT 1', 'syntax_error', 'expected the question in single quotes, found `"x"`'],
+    ["CREATE EXAMPLE 'x' «SELECT» 1", 'syntax_error', 'expected `DESCRIPTION` or `AS`, found `SELECT`'],
+    ["CREATE EXAMPLE 'x' DESCRIPTION «AS» SELECT 1", 'syntax_error', 'expected `=` or the description in single quotes, found `AS`'],
+    ["CREATE EXAMPLE 'x' AS «DELETE» FROM t", 'syntax_error', 'expected `SELECT`, found `DELETE`'],
+    ["CREATE EXAMPLE «' ?!. '» AS SELECT 1", 'bad_example', 'a question holds a word'],
+    [`CREATE EXAMPLE «'${'q'.repeat(1001)}'» AS SELECT 1`, 'bad_example', 'a question has at most 1000 characters'],
+    ["CREATE EXAMPLE «E'a\\u0007b'» AS SELECT 1", 'bad_example', 'a question cannot hold control characters'],
+    ["CREATE EXAMPLE «E'a\\000b'» AS SELECT 1", 'bad_example', 'a question cannot hold control characters'],
+    ["CREATE EXAMPLE «U&'a\\d800b'» AS SELECT 1", 'bad_example', 'a question cannot hold control characters'],
+    [`CREATE EXAMPLE 'q' DESCRIPTION «'${'d'.repeat(4001)}'» AS SELECT 1`, 'bad_example', 'a description has at most 4000 characters'],
+    ["DROP EXAMPLE 'q' «x»", 'syntax_error', 'expected the end of the statement, found `x`'],
     ['DROP CONCEPT a «b»', 'syntax_error', 'expected the end of the statement, found `b`'],
     ['SHOW«»', 'syntax_error', 'expected what to show, found the end of the statement'],
     ['SHOW «,»', 'syntax_error', 'expected what to show, found `,`'],
@@ -423,6 +450,10 @@ describe('faults', () => {
     const e = fault(marked.replace(/[«»]/g, ''));
     expect([e.status, e.code, e.message]).toEqual([400, code, message]);
     expect(e.offset).toBe(marked.indexOf('«'));
+  });
+
+  it('takes questions of 1000 characters, whatever their code units, on several lines', () => {
+    for (const question of [`${'🜁 '.repeat(499)}q?`, 'first\n\tsecond\r\n?']) expect(tree(`DROP EXAMPLE '${question}'`)).toMatchObject({ question });
   });
 
   it('say what is supported', () => {

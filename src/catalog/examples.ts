@@ -1,0 +1,66 @@
+/** Verified examples as the catalog keeps them (decisions 6): beside the ontology, no part of a version. */
+import { cacheOf } from '../cache.ts';
+import { type Call, type CatalogDb, DbError, type Param, type Sql, sql } from './db.ts';
+
+/** An example of an ontology; its SQL with neutral names. */
+export interface ExampleRow {
+  readonly question: string;
+  readonly description: string | null;
+  readonly query: string;
+  readonly changedBy: string;
+  /** The user's id: names come and go. */
+  readonly changedById: string;
+  /** ISO 8601 in UTC, to the microsecond. */
+  readonly changedOn: string;
+}
+
+const call = (statement: Sql, ...params: Param[]): Call => ({ sql: statement, params });
+
+const BUMP = sql`UPDATE kg_catalog.ontologies SET example_generation = example_generation + 1 WHERE id = $1`;
+const CREATE = sql`INSERT INTO kg_catalog.examples (ontology_id, key, question, description, query, changed_by, changed_by_id) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+const DROP = sql`DELETE FROM kg_catalog.examples WHERE ontology_id = $1 AND key = $2`;
+// null where the number is the known one
+const READ = sql`SELECT o.example_generation::text AS generation, CASE WHEN o.example_generation = $2::bigint THEN NULL ELSE (
+    SELECT coalesce(json_agg(json_build_object('question', e.question, 'description', e.description, 'query', e.query, 'changedBy', e.changed_by, 'changedById', e.changed_by_id,
+      'changedOn', (to_json(e.changed AT TIME ZONE 'UTC') #>> '{}') || '+00:00') ORDER BY e.question COLLATE "C"), '[]') FROM kg_catalog.examples e WHERE e.ontology_id = o.id)::text
+  END AS examples FROM kg_catalog.ontologies o WHERE o.id = $1::uuid`;
+
+/** An example; in the place of the one of its key where `replace`. Fails (23505, 23503) where somebody else made it, or dropped the ontology, meanwhile. */
+export const createExample = (
+  ontologyId: string,
+  key: string,
+  example: Pick<ExampleRow, 'question' | 'description' | 'query'>,
+  by: { readonly userId: string; readonly name: string },
+  replace: boolean,
+): readonly Call[] => [
+  call(BUMP, ontologyId),
+  ...(replace ? [call(DROP, ontologyId, key)] : []),
+  call(CREATE, ontologyId, key, example.question, example.description, example.query, by.name, by.userId),
+];
+
+export const dropExample = (ontologyId: string, key: string): readonly Call[] => [call(BUMP, ontologyId), call(DROP, ontologyId, key)];
+
+interface Kept {
+  readonly generation: string;
+  readonly rows: readonly ExampleRow[];
+}
+
+const kept = cacheOf<Kept>('examples');
+
+/** The examples of an ontology as they stand now, by their questions: asked for each time, but sent only where they changed. @throws SvcError 503 */
+export async function readExamples(db: CatalogDb, ontologyId: string): Promise<readonly ExampleRow[]> {
+  const known = kept.get(ontologyId);
+  try {
+    const [row] = await db.query(READ, [ontologyId, known?.generation ?? null]);
+    if (row === undefined) return [];
+    if (known !== undefined && row.examples == null) return known.rows;
+    const text = String(row.examples);
+    const rows = JSON.parse(text) as readonly ExampleRow[];
+    kept.set(ontologyId, { generation: String(row.generation), rows }, text.length * 3);
+    return rows;
+  } catch (error) {
+    // a catalog whose migrations are behind has none
+    if (error instanceof DbError && /^42(P01|703)$/.test(error.sqlstate)) return [];
+    throw error;
+  }
+}

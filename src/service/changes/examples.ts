@@ -1,0 +1,82 @@
+/** CREATE EXAMPLE and DROP EXAMPLE (decisions 6): no part of a version, but judged by the model as it stands. */
+import { can } from '../../auth/grants.ts';
+import * as catalog from '../../catalog/examples.ts';
+import { badRequest, type SvcError } from '../../errors.ts';
+import { createSqlReader } from '../../language/expressions.ts';
+import type { CreateExample, DropExample, Question } from '../../language/statements.ts';
+import type { Draft } from '../draft.ts';
+import { checkExample, exampleKey, sameQuestion, seesExample, unknownExample } from '../examples.ts';
+import { lacks, quoted } from '../lookup.ts';
+import { type Changing, type Done, done } from './context.ts';
+
+/** Of one ontology: each is judged again with every change of the model. */
+const MOST_EXAMPLES = 1000;
+
+/** @throws SvcError 400 `no_ontology`, `exists`, `too_many_examples`, and as the query deserves; 403 without EDIT on the ontology */
+export async function createExample(ctx: Changing, statement: CreateExample): Promise<Done> {
+  const { question, replace, source, sql } = statement;
+  const draft = draftOf(ctx, source.offset);
+  const { row } = draft;
+  const { runtime } = ctx.session.request;
+  const graph = await draft.graph();
+  const all = await examplesIn(ctx, row.id);
+  const old = all.find((e) => sameQuestion(e.question, question.text));
+  if (old !== undefined && !(await seesExample(runtime, ctx.caller, row, graph, old))) throw hidden(question);
+  if (old !== undefined && !replace) {
+    throw badRequest('exists', `there is an example of the question ${quoted(old.question)} already`, {
+      offset: question.offset,
+      hint: 'CREATE OR REPLACE EXAMPLE puts another query in its place; questions that differ in case, white space or the sign at their end are the same',
+    });
+  }
+  if (old === undefined && all.length >= MOST_EXAMPLES)
+    throw badRequest('too_many_examples', `an ontology has at most ${MOST_EXAMPLES} examples`, { offset: source.offset, hint: 'Drop some first' });
+  const query = createSqlReader(runtime.parser, runtime.config.product).textOf(sql, 'select');
+  await checkExample(runtime, ctx.caller, row, graph, sql);
+  const { userId, name } = ctx.principal;
+  const made = { question: question.text.trim(), description: statement.description, query };
+  const changedOn = new Date(runtime.now()).toISOString();
+  ctx.examples.set(row.id, [...all.filter((e) => e !== old), { ...made, changedBy: name, changedById: userId, changedOn }]);
+  return done(catalog.createExample(row.id, await exampleKey(question.text), made, { userId, name }, old !== undefined), {
+    example: made.question,
+    ontology: row.name,
+  });
+}
+
+/** @throws SvcError 400 `no_ontology`, `unknown_example`; 403 without EDIT on the ontology */
+export async function dropExample(ctx: Changing, { question, source }: DropExample): Promise<Done> {
+  const draft = draftOf(ctx, source.offset);
+  const { row } = draft;
+  const all = await examplesIn(ctx, row.id);
+  const old = all.find((e) => sameQuestion(e.question, question.text));
+  if (old === undefined || !(await seesExample(ctx.session.request.runtime, ctx.caller, row, await draft.graph(), old))) {
+    throw unknownExample(question);
+  }
+  ctx.examples.set(
+    row.id,
+    all.filter((e) => e !== old),
+  );
+  return done(catalog.dropExample(row.id, await exampleKey(question.text)), { example: old.question, dropped: true });
+}
+
+/** @throws SvcError 400 `no_ontology`; 403 without EDIT on the ontology */
+function draftOf(ctx: Changing, offset: number): Draft {
+  const { draft } = ctx.session;
+  if (draft === undefined) {
+    throw badRequest('no_ontology', 'An example belongs to an ontology, and the request names none', {
+      offset,
+      hint: 'Send the name of the ontology in ontology_name',
+    });
+  }
+  if (!can(ctx.principal, 'edit', ['ontology', draft.name])) throw lacks('EDIT', `ontology.${draft.name}`, offset);
+  return draft;
+}
+
+const examplesIn = async (ctx: Changing, ontologyId: string): Promise<readonly catalog.ExampleRow[]> =>
+  ctx.examples.get(ontologyId) ?? (await catalog.readExamples(ctx.db, ontologyId));
+
+/** Somebody who sees more of the ontology has an example of that question. */
+const hidden = ({ offset }: Question): SvcError =>
+  badRequest('exists', 'the statement collides with a part of the ontology that you may not see', {
+    offset,
+    hint: 'Ask who may see all of the ontology',
+  });
