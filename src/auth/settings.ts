@@ -1,19 +1,40 @@
-/** What the operator is told of the settings of credentials, once an isolate: a bad one is named and refused, and the rest goes on working. */
-import type { AuthSettings } from './authenticate.ts';
+/** What the operator is told of the settings of credentials and logins, once an isolate: a bad one is named and refused, and the rest goes on working. */
+import { type Config, isSafeAddress } from '../config.ts';
 import { remarksOnTenants, type SettingRemark } from './tenants.ts';
 import { isToken } from './tokens.ts';
 
-/** Remarks on ADMIN_TOKEN and the JWT settings; they name variables, never values. */
-export async function remarksOnSettings({ adminToken, jwt }: AuthSettings): Promise<readonly SettingRemark[]> {
-  const remarks = await remarksOnTenants(jwt);
+type Settings = Pick<Config, 'adminToken' | 'jwt' | 'mcp'>;
+
+const remark = (level: SettingRemark['level'], variable: string, text: string): SettingRemark => ({ level, variable, message: `${variable}: ${text}` });
+
+/** Remarks on ADMIN_TOKEN, the JWT settings and those of OAuth; they name variables, never values. */
+export async function remarksOnSettings({ adminToken, jwt, mcp }: Settings): Promise<readonly SettingRemark[]> {
+  const remarks = [...(await remarksOnTenants(jwt)), ...remarksOnOAuth(mcp)];
   if (adminToken === null || isToken(adminToken)) return remarks;
-  const message = 'ADMIN_TOKEN: is no API token (tk_ and 33 characters that end in a checksum) and opens nothing; npm run kg -- token --new makes one';
-  return [{ level: 'error', variable: 'ADMIN_TOKEN', message }, ...remarks];
+  const text = 'is no API token (tk_ and 33 characters that end in a checksum) and opens nothing; npm run kg -- token --new makes one';
+  return [remark('error', 'ADMIN_TOKEN', text), ...remarks];
+}
+
+/** With an issuer the client's id and secret are ours there, without one they are those of a client registered in advance (decisions 8). */
+function remarksOnOAuth({ issuer, clientId, clientSecret, redirectUris }: Config['mcp']): SettingRemark[] {
+  if (issuer !== null) {
+    return [
+      ...(isSafeAddress(issuer) ? [] : [remark('error', 'MCP_OAUTH_ISSUER', 'is no https address (http on loopback only), so nobody can log in')]),
+      ...(clientId === null ? [remark('error', 'MCP_OAUTH_CLIENT_ID', 'is not set, though MCP_OAUTH_ISSUER is, so nobody can log in')] : []),
+      ...(redirectUris.length === 0 ? [] : [remark('warn', 'MCP_OAUTH_REDIRECT_URIS', 'is not used, since MCP_OAUTH_ISSUER is set')]),
+    ];
+  }
+  if (clientId !== null)
+    return redirectUris.length > 0 ? [] : [remark('warn', 'MCP_OAUTH_REDIRECT_URIS', 'is not set, so the client of MCP_OAUTH_CLIENT_ID cannot log anybody in')];
+  return [
+    ...(clientSecret === null ? [] : [remark('warn', 'MCP_OAUTH_CLIENT_SECRET', 'is not used, since MCP_OAUTH_CLIENT_ID is not set')]),
+    ...(redirectUris.length === 0 ? [] : [remark('warn', 'MCP_OAUTH_REDIRECT_URIS', 'is not used, since MCP_OAUTH_CLIENT_ID is not set')]),
+  ];
 }
 
 /** Writes a line for each of them, and for `more` ones. Never throws. */
 export async function reportSettings(
-  settings: AuthSettings,
+  settings: Settings,
   log: (line: Readonly<Record<string, unknown>>) => void,
   more: readonly SettingRemark[] = [],
 ): Promise<void> {
