@@ -25,7 +25,7 @@ export interface HistoryEntry {
   readonly error: string | null;
 }
 
-export type HistoryLine = Omit<HistoryEntry, 'userId' | 'ontologyId'>;
+export type HistoryLine = Omit<HistoryEntry, 'userId'>;
 
 const WRITE = sql`INSERT INTO kg_catalog.agents_history
     (user_id, user_name, actor, agent_name, ontology_id, ontology, question, concept, query, status, started, duration_ms, tokens, tries, error)
@@ -38,8 +38,8 @@ export async function writeHistory(db: CatalogDb, e: HistoryEntry): Promise<void
 }
 
 // the newest ones, as far as they fit: by their number, and by their characters in all
-const READ = sql`SELECT coalesce(json_agg(json_build_object('user', user_name, 'actor', actor, 'agent', agent_name, 'ontology', ontology, 'question', question, 'concept', concept,
-    'query', query, 'status', status, 'started', (to_json(started AT TIME ZONE 'UTC') #>> '{}') || '+00:00', 'durationMs', duration_ms, 'tokens', tokens, 'tries', tries,
+const READ = sql`SELECT coalesce(json_agg(json_build_object('user', user_name, 'actor', actor, 'agent', agent_name, 'ontologyId', ontology_id, 'ontology', ontology,
+    'question', question, 'concept', concept, 'query', query, 'status', status, 'started', (to_json(started AT TIME ZONE 'UTC') #>> '{}') || '+00:00', 'durationMs', duration_ms, 'tokens', tokens, 'tries', tries,
     'error', error) ORDER BY started DESC, id DESC), '[]')::text AS lines
   FROM (SELECT h.*, sum(300 + length(question) + coalesce(length(query), 0) + coalesce(length(error), 0)) OVER (ORDER BY started DESC, id DESC) AS size
     FROM (SELECT * FROM kg_catalog.agents_history WHERE ($1::uuid IS NULL OR user_id = $1::uuid) AND ($2::uuid IS NULL OR ontology_id = $2::uuid)

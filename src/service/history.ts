@@ -79,6 +79,6 @@ function errorText(error: unknown): string | null {
 export async function toldHistory(runtime: Runtime, { principal, snapshot }: Caller, ontology: OntologyRow | undefined): Promise<readonly HistoryLine[]> {
   const lines = await readHistory(runtime.db, { userId: principal.isAdmin ? null : principal.userId, ontologyId: ontology?.id ?? null });
   if (principal.isAdmin || ontology !== undefined) return lines;
-  const seen = new Set(visibleOntologies(snapshot, principal).map((o) => o.name));
-  return lines.filter((line) => line.ontology === null || seen.has(line.ontology));
+  const seen = new Set(visibleOntologies(snapshot, principal).map((o) => o.id));
+  return lines.filter((line) => line.ontologyId === null || seen.has(line.ontologyId));
 }
