@@ -70,6 +70,8 @@ describe('an ontology seen in part', () => {
     async () => {
       let compared = 0;
       let rows = 0;
+      let kept = 0;
+      let shown = 0;
       await fc.assert(
         fc.asyncProperty(cases, async ({ c, model, parts }) => {
           const ready = parts && (await made(c, model, parts));
@@ -93,8 +95,14 @@ describe('an ontology seen in part', () => {
             'SELECT * FROM svc.SYS_INHERITANCE',
           ])
             await same((o) => query(token, o, sql));
-          await same((o) => query(token, o, `SHOW CREATE ONTOLOGY ${o}`));
           const printer = new Printer(c.world, { backQuotes: c.backQuotes });
+          // each query as an example, which the twin has where it holds there
+          for (const [i, q] of c.queries.entries())
+            for (const o of ['world', 'twins']) kept += (await service.query(`CREATE EXAMPLE 'q ${i}' AS ${printer.query(q)}`, o)).status === 200 ? 1 : 0;
+          const told = await same((o) => query(token, o, 'SELECT question, query, valid, error FROM SYS_EXAMPLES'));
+          shown += (JSON.parse(told.slice(4)) as { data: unknown[] }).data.length;
+          for (const i of c.queries.keys()) await same((o) => query(token, o, `SHOW CREATE EXAMPLE 'q ${i}'`));
+          await same((o) => query(token, o, `SHOW CREATE ONTOLOGY ${o}`));
           for (const q of c.queries) {
             const sql = printer.query(q);
             const mine = await query(token, 'world', sql);
@@ -125,6 +133,9 @@ describe('an ontology seen in part', () => {
       );
       expect(compared).toBeGreaterThan(200);
       expect(rows).toBeGreaterThan(3);
+      // some were shown in both, some not in the one that has more
+      expect(shown).toBeGreaterThan(3);
+      expect(kept).toBeGreaterThan(2 * shown);
     },
     patience(300_000),
   );

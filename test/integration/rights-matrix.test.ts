@@ -103,6 +103,12 @@ const OPERATIONS: readonly Operation[] = [
     expected: ofOntology((u, o) => has(u, 'EDIT', `ontology.${o}`)),
   },
   {
+    name: 'CREATE EXAMPLE',
+    run: (u, o) => sql(u, "CREATE OR REPLACE EXAMPLE 'which?' AS SELECT 1 AS one", o),
+    expected: ofOntology((u, o) => has(u, 'EDIT', `ontology.${o}`)),
+  },
+  { name: 'SHOW EXAMPLES', run: (u, o) => sql(u, 'SHOW EXAMPLES', o), expected: ofOntology(() => true) },
+  {
     name: 'CREATE POLICY',
     run: (u, o) => sql(u, 'CREATE OR REPLACE POLICY p ON PROPERTY spare MASK NULL', o),
     expected: ofOntology((u, o) => givesAll(u, `ontology.${o}`)),
