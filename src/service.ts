@@ -15,5 +15,6 @@ export { type QuestionModel, questionModel, type Subject, type SubjectColumn, ty
 export { MAX_BYTES } from './service/read.ts';
 export { type CacheState, RESULT_BYTES, type ResultWish, resultSeconds } from './service/results.ts';
 export type { Answer, Runtime, ServiceRequest } from './service/runtime.ts';
+export { type Sample, sampleRows } from './service/sample.ts';
 export { type DryRun, dryRun, runScript, type Script } from './service/script.ts';
 export { searchValues, type ValueSearch } from './service/search.ts';

@@ -1,0 +1,345 @@
+/**
+ * The words by which subjects are found: which subject bears a word in which field, and the phrases (names, synonyms, columns) that a
+ * question may contain as a whole. Made once a model, and kept in a few flat arrays, since a model may have thousands of concepts. Pure.
+ */
+import type { Subject, SubjectColumn } from '../service.ts';
+import { relatives } from './thesaurus.ts';
+import { family, isTypo, root, stems, words } from './words.ts';
+
+/** Where a word of a subject stands. `tail`: the last word of a name, which says what kind of thing it is (`model` of `bike_model`). */
+export const FIELDS = [
+  'name',
+  'tail',
+  'synonym',
+  'measure',
+  'column',
+  'column synonym',
+  'relationship',
+  'target',
+  'description',
+  'condition',
+  'column description',
+  'link description',
+  'tag',
+] as const;
+export type Field = (typeof FIELDS)[number];
+/** Fields whose words are a phrase too. */
+export type PhraseField = 'name' | 'tail' | 'synonym' | 'measure' | 'column' | 'column synonym' | 'relationship';
+
+/** How much a word of the field weighs. */
+const WEIGHT: Readonly<Record<Exclude<Field, 'tail'>, number>> = {
+  name: 6,
+  synonym: 5,
+  measure: 2.6,
+  column: 2.2,
+  'column synonym': 1.8,
+  relationship: 1.4,
+  condition: 1,
+  description: 0.9,
+  target: 0.8,
+  'column description': 0.5,
+  'link description': 0.5,
+  tag: 0.3,
+};
+/** A synonym against a name that is written out. */
+const SYNONYM = 0.85;
+/** A column weighs so much in the concepts that inherit it, lest children drown the parent that declares it. */
+export const INHERITED = 0.35;
+/** From here on the words of a description weigh the less, the more there are. */
+const SHORT_TEXT = 12;
+
+/** Tags whose values are other names of what bears them. */
+const SYNONYM_TAG = /^(?:labels?|synonyms?|alias(?:es)?|also known as|aka|other names?|alternative names?|business names?|display names?)$/;
+
+/** Lists of subjects by a text: of the list `i` they stand from `starts[i]` to `starts[i + 1]`, by their numbers. */
+export interface Bearers {
+  readonly ids: ReadonlyMap<string, number>;
+  readonly starts: Uint32Array;
+  readonly subjects: Uint32Array;
+  readonly weights: Float32Array;
+  /** Field, and column or relationship (`fieldOf`, `partOf`). */
+  readonly codes: Uint32Array;
+}
+
+/** The words of a model's subjects. */
+export interface RankIndex {
+  readonly subjects: readonly Subject[];
+  /** By word: each subject once, with the sum of what its fields weigh, and the field that weighs most. */
+  readonly postings: Bearers;
+  /** By words with spaces between; `weights`: the share of the weight of a name or column that is written out and not inherited. */
+  readonly phrases: Bearers;
+  /** The words of each phrase, and phrases by their first word. */
+  readonly phraseWords: readonly (readonly string[])[];
+  readonly beginning: ReadonlyMap<string, readonly number[]>;
+  /** Phrases of several words by what they are when written as one. */
+  readonly joined: ReadonlyMap<string, readonly number[]>;
+  /** How telling a word is: 1 for one that a single subject bears, near 0 for one that all bear by name. */
+  readonly rarity: ReadonlyMap<string, number>;
+  /** Words by what their verb forms, and by what all words made of one have in common. */
+  readonly roots: ReadonlyMap<string, readonly string[]>;
+  readonly families: ReadonlyMap<string, readonly string[]>;
+  /** Of each subject the numbers of those that its relationships lead to, and of its direct parents. */
+  readonly targets: readonly (readonly number[])[];
+  readonly parents: readonly (readonly number[])[];
+  /** By kind and name (`subjectKey`). */
+  readonly numbers: ReadonlyMap<string, number>;
+  /** Roughly what it takes in memory. */
+  readonly bytes: number;
+}
+
+/** A subject as a key: a concept and a view may have the same name. */
+export const subjectKey = ({ kind, name }: Pick<Subject, 'kind' | 'name'>): string => `${kind === 'concept' ? 'c' : 'v'}:${name.toLowerCase()}`;
+
+const CODE = 16;
+const codeOf = (field: Field, part: number): number => part * CODE + FIELDS.indexOf(field);
+export const fieldOf = (code: number): Field => FIELDS[code % CODE] as Field;
+/** The number of the column or relationship. */
+export const partOf = (code: number): number => Math.floor(code / CODE);
+
+const isSynonymTag = new Map<string, boolean>(['label', 'labels', 'synonym', 'synonyms', 'alias', 'aliases'].map((tag) => [tag, true]));
+
+/** Other names that tags give. */
+export const synonymsOf = (tags: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(tags)
+    .filter(
+      ([tag]) =>
+        isSynonymTag.get(tag) ??
+        SYNONYM_TAG.test(
+          words(tag)
+            .map((w) => w.text)
+            .join(' '),
+        ),
+    )
+    .flatMap(([, value]) => value.split(/[,;|\n]/))
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+
+/** Makes the index of a model's subjects. */
+export function rankIndex(subjects: readonly Subject[]): RankIndex {
+  const builder = new Builder(subjects);
+  for (const [number, subject] of subjects.entries()) builder.add(number, subject);
+  return builder.done();
+}
+
+interface List {
+  readonly subjects: number[];
+  readonly weights: number[];
+  readonly codes: number[];
+  /** Of the last subject: what its strongest field weighs. */
+  strongest: number;
+  /** How many subjects bear it, weak fields counted in part. */
+  borne: number;
+}
+
+class Builder {
+  readonly #subjects: readonly Subject[];
+  readonly #numbers: ReadonlyMap<string, number>;
+  readonly #postings = new Map<string, List>();
+  readonly #phrases = new Map<string, List>();
+  readonly #joined = new Map<string, Set<string>>();
+  /** Stems of texts that many subjects share (inherited columns, names of targets). */
+  readonly #split = new Map<string, readonly string[]>();
+
+  constructor(subjects: readonly Subject[]) {
+    this.#subjects = subjects;
+    this.#numbers = new Map(subjects.map((s, i) => [subjectKey(s), i]));
+  }
+
+  add(number: number, subject: Subject): void {
+    this.#named(number, 'name', subject.name, 0, 1);
+    for (const name of synonymsOf(subject.tags)) this.#named(number, 'synonym', name, 0, SYNONYM);
+    this.#text(number, 'description', subject.description, 0, 1);
+    this.#text(number, 'condition', subject.condition, 0, 1);
+    for (const [tag, value] of Object.entries(subject.tags)) this.#text(number, 'tag', `${tag} ${value}`, 0, 1);
+    for (const [part, column] of subject.columns.entries()) this.#column(number, column, part);
+    const inherited = new Set(this.#parentsOf(subject).flatMap((p) => p.relationships.map((r) => r.name)));
+    for (const [part, { name, target, description }] of subject.relationships.entries()) {
+      const share = inherited.has(name) ? INHERITED : 1;
+      this.#named(number, 'relationship', name, part, share);
+      this.#words(number, 'target', this.#stems(target), part, share);
+      this.#text(number, 'link description', description, part, share);
+    }
+  }
+
+  #parentsOf({ parents }: Subject): readonly Subject[] {
+    return parents.flatMap((name) => this.#subjects[this.#numbers.get(subjectKey({ kind: 'concept', name })) ?? -1] ?? []);
+  }
+
+  #column(number: number, { name, isMeasure, tags, description, inheritedFrom }: SubjectColumn, part: number): void {
+    const share = inheritedFrom === null ? 1 : INHERITED;
+    this.#named(number, isMeasure ? 'measure' : 'column', name, part, share);
+    for (const other of synonymsOf(tags)) this.#named(number, 'column synonym', other, part, share);
+    this.#text(number, 'column description', description, part, share);
+  }
+
+  /** A name: its words, and the whole of it as a phrase. */
+  #named(number: number, field: Exclude<PhraseField, 'tail'>, name: string, part: number, share: number): void {
+    const parts = this.#stems(name);
+    if (parts.length === 0) return;
+    this.#words(number, field, parts, part, share / Math.sqrt(parts.length));
+    this.#phrase(number, field, parts.join(' '), part, share);
+    if (parts.length === 1) return;
+    if (field === 'name') this.#phrase(number, 'tail', parts.at(-1) as string, part, share);
+    if (parts.length > 3) return;
+    // the words before their stems are joined: order_lines is found as orderlines
+    const [joined, ...rest] = this.#stems(
+      words(name)
+        .map((w) => w.text)
+        .join(''),
+    );
+    if (joined === undefined || rest.length > 0) return;
+    const known = this.#joined.get(joined);
+    if (known === undefined) this.#joined.set(joined, new Set([parts.join(' ')]));
+    else known.add(parts.join(' '));
+  }
+
+  #phrase(number: number, field: PhraseField, text: string, part: number, share: number): void {
+    const list = listOf(this.#phrases, text);
+    list.subjects.push(number);
+    list.weights.push(share);
+    list.codes.push(codeOf(field, part));
+  }
+
+  #text(number: number, field: Exclude<Field, 'tail'>, text: string | null, part: number, share: number): void {
+    if (text === null || text === '') return;
+    const all = this.#stems(text);
+    this.#words(number, field, all, part, share * Math.min(1, Math.sqrt(SHORT_TEXT / Math.max(1, all.length))));
+  }
+
+  #words(number: number, field: Exclude<Field, 'tail'>, all: readonly string[], part: number, share: number): void {
+    const weight = WEIGHT[field] * share;
+    for (const word of all) {
+      const list = listOf(this.#postings, word);
+      const last = list.subjects.length - 1;
+      if (last < 0 || list.subjects[last] !== number) {
+        list.subjects.push(number);
+        list.weights.push(weight);
+        list.codes.push(codeOf(field, part));
+        list.strongest = weight;
+        list.borne += borne(weight);
+        continue;
+      }
+      // what repeats a word adds little to the field that has it best
+      const sum = list.weights[last] as number;
+      list.weights[last] = Math.max(sum, weight) + 0.2 * Math.min(sum, weight);
+      if (weight <= list.strongest) continue;
+      list.borne += borne(weight) - borne(list.strongest);
+      list.strongest = weight;
+      list.codes[last] = codeOf(field, part);
+    }
+  }
+
+  #stems(text: string): readonly string[] {
+    const known = this.#split.get(text);
+    if (known !== undefined) return known;
+    const made = [...new Set(stems(text))];
+    this.#split.set(text, made);
+    return made;
+  }
+
+  done(): RankIndex {
+    const subjects = this.#subjects;
+    const n = subjects.length;
+    const most = Math.log(1 + (n + 0.5) / 1.5);
+    const rarity = new Map<string, number>();
+    for (const [word, list] of this.#postings) rarity.set(word, Math.min(1, Math.log(1 + (n + 0.5) / (Math.max(1, list.borne) + 0.5)) / most));
+    for (const word of this.#joined.keys()) if (!rarity.has(word)) rarity.set(word, 1);
+    const postings = packed(this.#postings);
+    const phrases = packed(this.#phrases);
+    const phraseWords = [...this.#phrases.keys()].map((text) => text.split(' '));
+    const numbersOf = (names: readonly string[]): readonly number[] =>
+      [...new Set(names)].flatMap((name) => this.#numbers.get(subjectKey({ kind: 'concept', name })) ?? []);
+    const targets = subjects.map((s, i) => numbersOf(s.relationships.map((r) => r.target)).filter((t) => t !== i));
+    return {
+      subjects,
+      postings,
+      phrases,
+      phraseWords,
+      beginning: grouped(phraseWords.keys(), (id) => phraseWords[id]?.[0] ?? ''),
+      joined: new Map([...this.#joined].map(([text, all]) => [text, [...all].map((phrase) => phrases.ids.get(phrase) as number)])),
+      rarity,
+      roots: grouped(rarity.keys(), root),
+      families: grouped(rarity.keys(), family),
+      targets,
+      parents: subjects.map((s) => numbersOf(s.parents)),
+      numbers: this.#numbers,
+      // a word stands in three maps beside its list, a phrase in two
+      bytes: 12 * (postings.subjects.length + phrases.subjects.length) + 500 * rarity.size + 300 * phraseWords.length + 200 * n + 8 * targets.flat().length,
+    };
+  }
+}
+
+/** A subject that bears the word in a weak field alone counts little. */
+const borne = (weight: number): number => Math.min(1, weight / WEIGHT.synonym);
+
+function listOf(lists: Map<string, List>, text: string): List {
+  const known = lists.get(text);
+  if (known !== undefined) return known;
+  const made: List = { subjects: [], weights: [], codes: [], strongest: 0, borne: 0 };
+  lists.set(text, made);
+  return made;
+}
+
+function packed(lists: ReadonlyMap<string, List>): Bearers {
+  let all = 0;
+  for (const { subjects } of lists.values()) all += subjects.length;
+  const starts = new Uint32Array(lists.size + 1);
+  const subjects = new Uint32Array(all);
+  const weights = new Float32Array(all);
+  const codes = new Uint32Array(all);
+  const ids = new Map<string, number>();
+  let at = 0;
+  for (const [text, list] of lists) {
+    starts[ids.size] = at;
+    ids.set(text, ids.size);
+    subjects.set(list.subjects, at);
+    weights.set(list.weights, at);
+    codes.set(list.codes, at);
+    at += list.subjects.length;
+  }
+  starts[ids.size] = at;
+  return { ids, starts, subjects, weights, codes };
+}
+
+function grouped<T>(all: Iterable<T>, by: (one: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) {
+    const key = by(one);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+/** A word of the vocabulary that a word of the question may stand for, and how sure that is; 1: it is that word. */
+export type Meaning = readonly [word: string, sure: number];
+
+/** What only often stands for a word; half of it where the model has the word itself. */
+const RELATED = 0.4;
+
+/** What a word of the question may mean: itself, another form of its verb, a word made of it or that it is made of, a relative. */
+export function meanings(index: RankIndex, word: string): readonly Meaning[] {
+  const found = new Map<string, number>();
+  const related = index.rarity.has(word) ? RELATED / 2 : RELATED;
+  for (const other of relatives(word)) if (index.rarity.has(other)) found.set(other, related);
+  for (const other of index.families.get(family(word)) ?? []) found.set(other, 0.5);
+  for (const other of index.roots.get(root(word)) ?? []) found.set(other, 0.8);
+  if (index.rarity.has(word)) found.set(word, 1);
+  return [...found];
+}
+
+/** A larger vocabulary is looked at in part. */
+const MOST_LOOKED_AT = 20_000;
+
+/** Words of which one that means nothing may be a mistyped form. */
+export function mistyped(index: RankIndex, word: string): readonly Meaning[] {
+  if (word.length < 5) return [];
+  const found: Meaning[] = [];
+  let looked = 0;
+  for (const other of index.rarity.keys()) {
+    if (++looked > MOST_LOOKED_AT) break;
+    if (other.length > 3 && isTypo(word, other)) found.push([other, 0.6]);
+  }
+  return found;
+}
