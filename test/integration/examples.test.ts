@@ -1,7 +1,7 @@
 /** Verified examples: what the statements take, who may make them, how they follow the model, and for whom they exist. Under another product's name. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER } from '../../dev/roles.ts';
-import { examplesOf } from '../../src/service.ts';
+import { examplesOf, runScript, type Script } from '../../src/service.ts';
 import { startTestService, type TestService } from './service.ts';
 
 const MODEL = `CREATE ONTOLOGY zoo;
@@ -160,6 +160,20 @@ describe('CREATE EXAMPLE', () => {
       expect(await failure("DROP EXAMPLE 'q'", name)).toMatch(/^403 forbidden 1 /);
     }
     expect(await failure("CREATE EXAMPLE 'q' AS SELECT 1 AS one", 'out')).toMatch(/^404 unknown_ontology /);
+  });
+
+  it('is made where modelling statements are, and not where things are read alone', async () => {
+    const request = await s.request(tokens.edi ?? '');
+    const run = (sql: string, permitted: NonNullable<Script['permitted']>) =>
+      runScript(request, { ontology: 'zoo', sql, limit: null, datasource: null, permitted });
+    for (const permitted of ['model', 'own_model'] as const) {
+      await run("CREATE EXAMPLE 'over mcp' AS SELECT no FROM acme.animal", permitted);
+      await run("DROP EXAMPLE 'over mcp'", permitted);
+    }
+    for (const sql of ["CREATE EXAMPLE 'over mcp' AS SELECT no FROM acme.animal", "DROP EXAMPLE 'over mcp'"]) {
+      await expect(run(sql, 'read')).rejects.toMatchObject({ status: 403, code: 'read_only' });
+      await expect(run(sql, 'query')).rejects.toMatchObject({ status: 400, code: 'not_one_select' });
+    }
   });
 
   it('is one of two where two make it at once', async () => {
