@@ -30,6 +30,8 @@ export interface Wanted {
   readonly examples: readonly { readonly question: string; readonly sql: string }[];
   /** What may help where a statement gave no rows. */
   readonly emptyHint: (sql: string) => string;
+  /** Why a statement that holds may still be wrong; empty: nothing is known. */
+  readonly doubt: (sql: string) => string;
 }
 
 /** What an attempt at a statement gave. */
@@ -81,16 +83,16 @@ class Generation<T extends Attempt> {
   }
 
   async all(): Promise<Generated<T>> {
-    /** It holds and found nothing: given where no better one comes. */
-    let empty: Generated<T> | undefined;
+    /** It holds, but found nothing or is doubted: given where no better one comes. */
+    let fallback: Generated<T> | undefined;
     let emptyRetries = this.#wanted.settings.emptyRetries;
     let feedback = '';
     while (this.#hasCalls) {
-      const told = await this.#turn(feedback, empty !== undefined);
+      const told = await this.#turn(feedback, fallback !== undefined);
       if (told === undefined) break;
       const { sql, refusal, reason } = told;
       if (sql === undefined) {
-        if (refusal !== undefined) return empty ?? { kind: 'refused', refusal, tries: this.#tries };
+        if (refusal !== undefined) return fallback ?? { kind: 'refused', refusal, tries: this.#tries };
         feedback = this.#failed(null, 'The answer was no SELECT in the agreed form');
       } else if (this.#tries.some((t) => t.sql !== null && sameSql(t.sql, sql))) {
         feedback = this.#failed(sql, 'This statement was tried before: write another one');
@@ -100,14 +102,16 @@ class Generation<T extends Attempt> {
         else {
           this.#tries.push({ sql, error: null });
           const made: Generated<T> = { kind: 'made', sql, result: done, reason, tries: this.#tries };
-          if (!done.isEmpty) return this.#reviewed(made);
-          empty ??= made;
-          feedback = this.#emptyFeedback(sql);
+          // said once: who insists may be right
+          const doubt = fallback === undefined ? this.#wanted.doubt(sql) : '';
+          if (!done.isEmpty && doubt === '') return this.#reviewed(made);
+          fallback ??= made;
+          feedback = done.isEmpty ? this.#emptyFeedback(sql) : `This SELECT holds, but:\n${fenced(sql)}\n${doubt}\nMend it, or repeat it where it is right.`;
         }
       }
-      if (empty !== undefined && emptyRetries-- <= 0) break;
+      if (fallback !== undefined && emptyRetries-- <= 0) break;
     }
-    return empty ?? { kind: 'failed', tries: this.#tries };
+    return fallback ?? { kind: 'failed', tries: this.#tries };
   }
 
   /** One call; undefined: it failed, and there is a statement already that will do. */

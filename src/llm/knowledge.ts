@@ -52,28 +52,39 @@ export class Knowledge {
 
   /** Values that are written nearly as those that a statement compares with. */
   emptyHint(sql: string): string {
-    const near = new Set<string>();
+    const near = this.#like(sql, (value, literal) => {
+      const [known, wanted] = [folded(value), folded(literal)];
+      return known === wanted || (Math.min(known.length, wanted.length) > 3 && (known.includes(wanted) || wanted.includes(known)));
+    });
+    return near.length === 0 ? '' : `Written nearly alike: <<<${near.join('; ')}>>>`;
+  }
+
+  /** Values that a statement compares with and that are written in another way wherever they are known. */
+  doubt(sql: string): string {
+    const other = this.#like(sql, (value, literal) => folded(value) === folded(literal));
+    return other.length === 0 ? '' : `It compares with a value that is written in another way: <<<${other.join('; ')}>>>`;
+  }
+
+  /** Known values that are like a literal of a statement which is itself no known value. */
+  #like(sql: string, isLike: (value: string, literal: string) => boolean): readonly string[] {
+    const found = new Set<string>();
     for (const literal of literalsOf(sql)) {
-      const wanted = plain(literal).trim();
-      if (wanted === '') continue;
+      if (folded(literal) === '' || this.#isKnown(literal)) continue;
       for (const [subject, { columns }] of this.#samples) {
-        for (const column of columns) {
-          for (const { value } of column.values) {
-            const known = plain(value).trim();
-            if (
-              near.size < MOST_NEAR &&
-              value !== literal &&
-              (known === wanted || (wanted.length > 3 && (known.includes(wanted) || wanted.includes(known)) && known.length > 3))
-            ) {
-              near.add(`${subject.name}.${column.name} has '${line(value, 60)}'`);
-            }
-          }
+        for (const { name, values } of columns) {
+          for (const { value } of values) if (found.size < MOST_NEAR && isLike(value, literal)) found.add(`${subject.name}.${name} has '${line(value, 60)}'`);
         }
       }
     }
-    return near.size === 0 ? '' : `Written nearly alike: <<<${[...near].join('; ')}>>>`;
+    return [...found];
+  }
+
+  #isKnown(literal: string): boolean {
+    return [...this.#samples.values()].some(({ columns }) => columns.some(({ values }) => values.some(({ value }) => value === literal)));
   }
 }
+
+const folded = (text: string): string => plain(text).trim();
 
 /** The concepts to which relationships lead, those first whose words the question has. */
 function neighbours({ model, subject, question }: KnowledgeParts): readonly Subject[] {

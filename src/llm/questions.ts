@@ -260,6 +260,8 @@ class Question {
         now: request.runtime.now(),
         examples: examples.filter((e) => e.relations.every((r) => this.#admits(r))).map((e) => ({ question: e.question, sql: e.query })),
         emptyHint: (sql) => knowledge.emptyHint(sql),
+        // who compares without case writes values as it likes
+        doubt: (sql) => (this.settings.caseSensitive ? '' : knowledge.doubt(sql)),
       },
       (sql) => this.#attempt(sql, most),
     );

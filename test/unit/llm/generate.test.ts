@@ -33,6 +33,7 @@ const wanted = (options: Record<string, string> = {}): Wanted => ({
   now: Date.UTC(2026, 2, 5),
   examples: [],
   emptyHint: () => 'HINT',
+  doubt: (sql) => (sql.includes('doubtful') ? 'DOUBT' : ''),
 });
 
 /** Statements that hold are those that begin with `SELECT good`; `SELECT good empty` finds nothing. */
@@ -113,6 +114,16 @@ describe('SQL from a model', () => {
     for (const options of [{ retry_if_no_results: 'false' }, { no_results_max_retries: '0' }, { retries: '0' }]) {
       expect((await run(['SELECT good empty', 'SELECT good rows'], options as Record<string, string>)).made).toMatchObject({ sql: 'SELECT good empty' });
     }
+  });
+
+  it('is asked for once more where it is doubted, and taken from who insists', async () => {
+    const better = await run(['SELECT good doubtful', 'SELECT good sure']);
+    expect(better.made).toMatchObject({ kind: 'made', sql: 'SELECT good sure' });
+    expect(better.heard[1]?.user).toContain('DOUBT');
+    expect((await run(['SELECT good doubtful', 'SELECT good doubtful 2'])).made).toMatchObject({ sql: 'SELECT good doubtful 2' });
+    const same = await run(['SELECT good doubtful']);
+    expect([same.made, same.seen.length]).toMatchObject([{ kind: 'made', sql: 'SELECT good doubtful' }, 1]);
+    expect((await run(['SELECT good doubtful'], { retries: '0' })).made.kind).toBe('made');
   });
 
   it('is reviewed where the agent wants that, out of the same calls', async () => {
