@@ -1,7 +1,8 @@
 /** Which provider and model the LLM_ settings name, and what is wrong with them (decisions 9, docs/ai.md). */
 import { type Config, isSafeAddress } from '../../config.ts';
 
-export type Provider = 'openai' | 'anthropic' | 'google' | 'azure' | 'bedrock' | 'openai-compatible' | 'workers-ai';
+export const PROVIDERS = ['openai', 'anthropic', 'google', 'azure', 'bedrock', 'openai-compatible', 'workers-ai'] as const;
+export type Provider = (typeof PROVIDERS)[number];
 
 /** Names of providers as LLM_TYPE may write them, in small letters without `-` and `_`. */
 const NAMES: Readonly<Record<string, Provider>> = {
