@@ -30,6 +30,8 @@ export interface Wanted {
   readonly examples: readonly { readonly question: string; readonly sql: string }[];
   /** What may help where a statement gave no rows. */
   readonly emptyHint: (sql: string) => string;
+  /** Where each statement is noted. */
+  readonly tries: Try[];
   /** Why a statement that holds may still be wrong; empty: nothing is known. */
   readonly doubt: (sql: string) => string;
 }
@@ -69,13 +71,14 @@ class Generation<T extends Attempt> {
   readonly #run: Run;
   readonly #wanted: Wanted;
   readonly #attempt: (sql: string) => Promise<T>;
-  readonly #tries: Try[] = [];
+  readonly #tries: Try[];
   #calls = 0;
 
   constructor(run: Run, wanted: Wanted, attempt: (sql: string) => Promise<T>) {
     this.#run = run;
     this.#wanted = wanted;
     this.#attempt = attempt;
+    this.#tries = wanted.tries;
   }
 
   get #hasCalls(): boolean {

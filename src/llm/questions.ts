@@ -17,6 +17,7 @@ import {
   sameQuestion,
 } from '../service.ts';
 import { answerFrom } from './answer.ts';
+import { callerGone, outOfTime } from './failures.ts';
 import { type Attempt, type Generated, generate, noSql, refused, type Try } from './generate.ts';
 import { type Identified, identify } from './identify.ts';
 import { Knowledge } from './knowledge.ts';
@@ -127,11 +128,14 @@ export const askQuestion = (asking: Asking): Promise<AnsweredQuestion> =>
 const failure = (made: Exclude<Generated<Attempt>, { kind: 'made' }>): SvcError => (made.kind === 'refused' ? refused(made.refusal) : noSql(made.tries));
 
 /** Runs a question under its deadline, and keeps its line of the history. */
-async function asked<T>(asking: Asking, { concepts = false }: { readonly concepts?: boolean }, work: (question: Question) => Promise<T>): Promise<T> {
-  const { request, agent, prompt } = asking;
-  const { now } = request.runtime;
+async function asked<T>(from: Asking, { concepts = false }: { readonly concepts?: boolean }, work: (question: Question) => Promise<T>): Promise<T> {
+  const { agent, prompt } = from;
+  const { now } = from.request.runtime;
   const started = now();
-  const run = new Run(asking.llm, request.signal, now);
+  const run = new Run(from.llm, from.request.signal, now);
+  // statements end with the question too
+  const request = { ...from.request, signal: run.deadline.signal };
+  const asking = { ...from, request };
   let question: Question | undefined;
   let failed: unknown;
   try {
@@ -140,8 +144,9 @@ async function asked<T>(asking: Asking, { concepts = false }: { readonly concept
     question = new Question(asking, model, settings, run, started, concepts);
     return await work(question);
   } catch (error) {
-    failed = error;
-    throw error;
+    if (from.request.signal.aborted) failed = callerGone(error);
+    else failed = run.deadline.left() <= 0 ? outOfTime(error) : error;
+    throw failed;
   } finally {
     run.end();
     const { concept, sql, error, tries } = question?.noted ?? { concept: null, sql: null, error: null, tries: 0 };
@@ -181,7 +186,7 @@ class Question {
   readonly #subjects: readonly Subject[];
   readonly #started: number;
   #identified: Identified | undefined;
-  #tries: readonly Try[] = [];
+  readonly #tries: Try[] = [];
   #reason = '';
   #example: string | null = null;
   #noted: Noted = { concept: null, sql: null, error: null, tries: 0 };
@@ -261,11 +266,11 @@ class Question {
         examples: examples.filter((e) => e.relations.every((r) => this.#admits(r))).map((e) => ({ question: e.question, sql: e.query })),
         emptyHint: (sql) => knowledge.emptyHint(sql),
         // who compares without case writes values as it likes
+        tries: this.#tries,
         doubt: (sql) => (this.settings.caseSensitive ? '' : knowledge.doubt(sql)),
       },
       (sql) => this.#attempt(sql, most),
     );
-    this.#tries = made.tries;
     if (made.kind === 'made') {
       this.#reason = made.reason;
       this.note({ sql: made.sql });
@@ -279,7 +284,7 @@ class Question {
       const result = await this.#attempt(query, most);
       this.#example = question;
       this.#reason = 'A verified example answers this question.';
-      this.#tries = [{ sql: query, error: null }];
+      this.#tries.push({ sql: query, error: null });
       this.note({ sql: query });
       return { kind: 'made', sql: query, result, reason: this.#reason, tries: this.#tries };
     } catch (error) {

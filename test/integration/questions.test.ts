@@ -248,6 +248,36 @@ describe('a bad turn', () => {
   });
 });
 
+describe('a question that takes too long', () => {
+  it('ends after three times the time of a call, whatever it waits for', async () => {
+    // each call takes nearly its time, and no statement holds
+    play({
+      sql: ['SELECT a FROM svc.loan', 'SELECT b FROM svc.loan', 'SELECT c FROM svc.loan', 'SELECT d FROM svc.loan'].map(
+        (sql) => (r) => setTimeout(() => chat(r, JSON.stringify({ reason: '', sql, refusal: null })), 850),
+      ),
+    });
+    const from = Date.now();
+    const said = await failure(
+      queryData(
+        await asking(FINES.prompt, { concepts_list: ['loan'], views_list: ['none'] }, { timeout: '1', agent: { name: 'a', options: { retries: '9' } } }),
+      ),
+    );
+    expect(said).toMatch(/^llm_timeout/);
+    expect(Date.now() - from).toBeLessThan(8000);
+    expect(stub.heard.length).toBeLessThanOrEqual(4);
+  });
+
+  it('ends at once where nobody waits any more', async () => {
+    play({ sql: [() => undefined] });
+    const gone = new AbortController();
+    const asked = await asking(FINES.prompt, { concepts_list: ['loan'], views_list: ['none'] });
+    const done = failure(queryData({ ...asked, request: { ...asked.request, signal: gone.signal } }));
+    await expect.poll(() => stub.heard.length).toBe(1);
+    gone.abort();
+    expect(await done).toMatch(/^caller_gone/);
+  });
+});
+
 describe('no rows', () => {
   it('bring an informed second try', async () => {
     play({

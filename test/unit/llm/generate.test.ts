@@ -33,6 +33,7 @@ const wanted = (options: Record<string, string> = {}): Wanted => ({
   now: Date.UTC(2026, 2, 5),
   examples: [],
   emptyHint: () => 'HINT',
+  tries: [],
   doubt: (sql) => (sql.includes('doubtful') ? 'DOUBT' : ''),
 });
 
