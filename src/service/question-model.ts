@@ -80,7 +80,8 @@ export async function questionModel(request: ServiceRequest, name: string): Prom
     ontology: row.name,
     version: row.version,
     shape,
-    key: [shape, row.cacheGeneration, accessKey(accessOf(caller, row)), factsKey(factsOf(caller.principal))].join('\u0000'),
+    // a view's rows are those that its definer may read
+    key: [shape, row.cacheGeneration, caller.snapshot.permissions, accessKey(accessOf(caller, row)), factsKey(factsOf(caller.principal))].join('\u0000'),
     subjects,
     subject: (wanted) => byName.get(fold(wanted)),
   };

@@ -1,0 +1,205 @@
+/** Samples of values are read as the caller: by grants, row policies and masks; what fails gives none. And what is remembered of a model. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { identify } from '../../src/llm/identify.ts';
+import { matches, NO_SAMPLES, type Samples, samplesWithin, sampleValues } from '../../src/llm/values.ts';
+import { type QuestionModel, questionModel, type ServiceRequest, type Subject } from '../../src/service.ts';
+import { startTestService, type TestService } from './service.ts';
+
+const MODEL = `CREATE ONTOLOGY shop;
+CREATE PROPERTY email string WITH TAGS (pii = 'true');
+CREATE PROPERTY note string WITH TAGS (pii = 'no');
+CREATE CONCEPT town (town_id bigint, name string, PRIMARY KEY (town_id), LABEL (name));
+CREATE CONCEPT person (id bigint, name string, email string, note string, api_token string, status string, pay decimal(10,2), town_id bigint,
+  PRIMARY KEY (id), LABEL (name), CONSTRAINT hobby MULTIVALUE string, CONSTRAINT lives_in FOREIGN KEY (town_id) REFERENCES town (town_id));
+CREATE CONCEPT rich INHERITS (person) FROM svc.person WHERE pay > 100;
+CREATE CONCEPT broken (no bigint, label string, PRIMARY KEY (no));
+CREATE MAPPING towns INTO town AS SELECT id AS town_id, name FROM s.t_town;
+CREATE MAPPING people INTO person AS SELECT id, name, email, note, token AS api_token, status, pay, town AS town_id FROM s.t_person;
+CREATE MAPPING hobbies INTO person MULTIVALUE hobby AS SELECT person AS id, hobby FROM s.t_hobby;
+CREATE MAPPING gone INTO broken AS SELECT no, label FROM s.t_gone;
+CREATE ONTOLOGY VIEW states AS SELECT status, count(*) AS people FROM svc.person GROUP BY status`;
+
+let s: TestService;
+const tokens: Record<string, string> = {};
+
+async function user(name: string, ...grants: string[]): Promise<void> {
+  await s.rows(`CREATE USER ${name}; ${grants.map((g) => `GRANT ${g} TO USER ${name}`).join('; ')}`);
+  tokens[name] = (await s.rows(`CREATE TOKEN FOR ${name}`))[0].token;
+}
+
+const modelFor = async (name: string): Promise<{ request: ServiceRequest; model: QuestionModel }> => {
+  const request = await s.request(tokens[name] ?? s.admin);
+  return { request, model: await questionModel(request, 'shop') };
+};
+const subjectOf = (model: QuestionModel, name: string): Subject => {
+  const found = model.subject(name);
+  if (found === undefined) throw new Error(`no ${name}`);
+  return found;
+};
+async function sampled(name: string, subject: string): Promise<Samples> {
+  const { request, model } = await modelFor(name);
+  return sampleValues(request, model, subjectOf(model, subject));
+}
+const valuesOf = (samples: Samples, column: string): readonly string[] | undefined =>
+  samples.columns.find((c) => c.name === column)?.values.map((v) => v.value);
+
+beforeAll(async () => {
+  s = await startTestService([
+    'CREATE SCHEMA s',
+    'CREATE TABLE s.t_town (id bigint PRIMARY KEY, name text)',
+    'CREATE TABLE s.t_person (id bigint PRIMARY KEY, name text, email text, note text, token text, status text, pay numeric, town bigint)',
+    'CREATE TABLE s.t_hobby (person bigint, hobby text)',
+    'CREATE TABLE s.t_gone (no bigint, label text)',
+    "INSERT INTO s.t_town VALUES (1, 'K\u00f8benhavn'), (2, 'New York')",
+    `INSERT INTO s.t_person VALUES (1, 'Ann Lee', 'ann@x', 'likes tea', 'tk_1', 'active', 50, 1), (2, 'Bob', 'bob@x', NULL, 'tk_2', 'active', 500, 2),
+       (3, 'Cid', 'cid@x', '', 'tk_3', 'closed', 700, 2), (4, '${'x'.repeat(80)}', NULL, NULL, NULL, NULL, NULL, NULL)`,
+    "INSERT INTO s.t_hobby VALUES (1, 'chess'), (1, 'tennis'), (2, 'chess')",
+  ]);
+  await s.rows(MODEL);
+  await user('una', 'QUERY ON ALL ontology.shop');
+  await user('ben', 'QUERY ON ontology.shop.concept.town');
+  await user('mia', 'QUERY ON ALL ontology.shop');
+}, 60_000);
+afterAll(() => s?.close());
+
+describe('sampleValues', () => {
+  it('gives the values of text columns, the most frequent first', async () => {
+    const samples = await sampled('admin', 'person');
+    // Ann stands in two rows, one for each hobby
+    expect(samples.columns.find((c) => c.name === 'status')).toEqual({
+      name: 'status',
+      values: [
+        { value: 'active', count: 3 },
+        { value: 'closed', count: 1 },
+      ],
+      distinct: 2,
+      complete: true,
+    });
+    expect(valuesOf(samples, 'hobby')).toEqual(['chess', 'tennis']);
+    expect(valuesOf(samples, 'note')).toEqual(['likes tea']);
+    // a text that is too long to be named is none of them
+    expect(samples.columns.find((c) => c.name === 'name')).toMatchObject({ distinct: 3, complete: false });
+    expect(valuesOf(samples, 'name')).toEqual(['Ann Lee', 'Bob', 'Cid']);
+  });
+
+  it('reads neither numbers nor what looks like a secret', async () => {
+    const samples = await sampled('admin', 'person');
+    expect(samples.columns.map((c) => c.name)).toEqual(['name', 'note', 'status', 'hobby']);
+    expect(JSON.stringify(samples)).not.toMatch(/@x|tk_/);
+  });
+
+  it('reads views, and what a condition leaves', async () => {
+    expect((await sampled('admin', 'states')).columns.map((c) => c.name)).toEqual(['status']);
+    expect(valuesOf(await sampled('admin', 'rich'), 'name')).toEqual(['Bob', 'Cid']);
+  });
+
+  it('finds values in questions', async () => {
+    const towns = await sampled('admin', 'town');
+    expect(matches('Who lives in kobenhavn or new york?', towns).map((m) => [m.value, m.column])).toEqual([
+      ['New York', 'name'],
+      ['K\u00f8benhavn', 'name'],
+    ]);
+    expect(matches('Is Ann Lee active?', await sampled('admin', 'person')).map((m) => m.value)).toEqual(['Ann Lee', 'active']);
+  });
+
+  it('remembers them for ten minutes, for each caller on its own', async () => {
+    const { request, model } = await modelFor('mia');
+    let now = 1_000_000;
+    const at = { ...request, runtime: { ...request.runtime, now: () => now } };
+    const town = subjectOf(model, 'town');
+    const read = async () => valuesOf(await sampleValues(at, model, town), 'name');
+    expect(await read()).toEqual(['K\u00f8benhavn', 'New York']);
+    await s.database.exec("INSERT INTO s.t_town VALUES (3, 'Oslo')");
+    now += 9 * 60_000;
+    expect(await read()).toEqual(['K\u00f8benhavn', 'New York']);
+    now += 2 * 60_000;
+    expect(await read()).toEqual(['K\u00f8benhavn', 'New York', 'Oslo']);
+    await s.database.exec('DELETE FROM s.t_town WHERE id = 3');
+  });
+});
+
+describe('rights', () => {
+  it('leave out what the caller may not read', async () => {
+    const { request, model } = await modelFor('ben');
+    expect(model.subjects.map((x) => x.name)).toEqual(['town']);
+    // even where it is asked with what another caller may read
+    const admin = await modelFor('admin');
+    expect(await sampleValues(request, model, subjectOf(admin.model, 'person'))).toEqual(NO_SAMPLES);
+    expect(valuesOf(await sampled('ben', 'town'), 'name')).toEqual(['K\u00f8benhavn', 'New York']);
+  });
+
+  it('act by row policies and masks, also where others have asked before', async () => {
+    expect(valuesOf(await sampled('una', 'person'), 'name')).toEqual(['Ann Lee', 'Bob', 'Cid']);
+    await s.rows(
+      `CREATE OR REPLACE POLICY own ON CONCEPT person TO USER una USING (id = 1);
+       CREATE POLICY all_of_it ON CONCEPT person TO USER mia USING (true);
+       CREATE POLICY hidden ON PROPERTY note MASK FULL EXCEPT USER mia`,
+      'shop',
+    );
+    const una = await sampled('una', 'person');
+    expect(valuesOf(una, 'name')).toEqual(['Ann Lee']);
+    expect(valuesOf(una, 'status')).toEqual(['active']);
+    expect(valuesOf(una, 'note')).toEqual(['****']);
+    const mia = await sampled('mia', 'person');
+    expect(valuesOf(mia, 'name')).toEqual(['Ann Lee', 'Bob', 'Cid']);
+    expect(valuesOf(mia, 'note')).toEqual(['likes tea']);
+    expect(valuesOf(await sampled('una', 'states'), 'status')).toEqual(['active']);
+    await s.rows('DROP POLICY own; DROP POLICY all_of_it; DROP POLICY hidden', 'shop');
+  });
+});
+
+describe('a view', () => {
+  it('has the values that its definer may read, and none once that right is gone', async () => {
+    await user('dee', 'EDIT ON ALL ontology.shop');
+    await s.rows('CREATE ONTOLOGY VIEW names AS SELECT name FROM svc.town', 'shop', tokens.dee);
+    expect(valuesOf(await sampled('una', 'names'), 'name')).toEqual(['K\u00f8benhavn', 'New York']);
+    await s.rows('REVOKE EDIT ON ALL ontology.shop FROM USER dee');
+    expect(await sampled('una', 'names')).toEqual(NO_SAMPLES);
+    await s.rows('DROP VIEW names', 'shop');
+  });
+});
+
+describe('a datasource that fails', () => {
+  it('gives no values, and is left alone for a minute', async () => {
+    await s.database.exec('DROP TABLE s.t_gone');
+    const { request, model } = await modelFor('admin');
+    let now = Date.now();
+    const at = { ...request, runtime: { ...request.runtime, now: () => now } };
+    const broken = subjectOf(model, 'broken');
+    expect(await sampleValues(at, model, broken)).toEqual(NO_SAMPLES);
+    await s.database.exec("CREATE TABLE s.t_gone AS SELECT 1::bigint AS no, 'here'::text AS label");
+    await s.database.exec('GRANT SELECT ON s.t_gone TO PUBLIC');
+    expect(await sampleValues(at, model, broken)).toEqual(NO_SAMPLES);
+    now += 61_000;
+    expect(valuesOf(await sampleValues(at, model, broken), 'label')).toEqual(['here']);
+  });
+
+  it('does not hold up a question, and nothing is remembered of one that nobody waits for', async () => {
+    const { request, model } = await modelFor('mia');
+    const gone = { ...request, signal: AbortSignal.abort() };
+    const rich = subjectOf(model, 'rich');
+    expect((await samplesWithin(gone, model, [rich], 1_000)).get('c:rich')).toEqual(NO_SAMPLES);
+    expect(valuesOf((await samplesWithin(request, model, [rich], 30_000)).get('c:rich') ?? NO_SAMPLES, 'name')).toEqual(['Bob', 'Cid']);
+    // nothing is read, and what is known is told
+    const known = await samplesWithin(request, model, [rich, subjectOf(model, 'states')], 0);
+    expect([...known.keys()]).toEqual(['c:rich']);
+  });
+});
+
+describe('a question', () => {
+  it('is about the concept whose value it names', async () => {
+    const { request, model } = await modelFor('mia');
+    const { subject, certain, candidates } = await identify({ request, model, subjects: model.subjects, question: 'Anything known of New York' });
+    expect([subject.name, certain]).toEqual(['town', false]);
+    expect(candidates[0]?.why).toEqual(['value "New York" of name']);
+  });
+
+  it('has a model that is remembered for callers who see the same of it', async () => {
+    const [admin, mia, ben] = await Promise.all(['admin', 'mia', 'ben'].map(async (name) => (await modelFor(name)).model));
+    expect(mia?.subjects).toBe(admin?.subjects);
+    expect(mia?.key).not.toBe(admin?.key);
+    expect(ben?.shape).not.toBe(admin?.shape);
+    await s.rows('CREATE CONCEPT extra (x string)', 'shop');
+    expect((await modelFor('mia')).model.subject('extra')?.name).toBe('extra');
+  });
+});
