@@ -5,8 +5,18 @@
 import type { QuestionModel, Subject, SubjectColumn } from '../service.ts';
 import { line } from './fence.ts';
 
-/** Values of a column as the caller sees them, the most frequent first. */
-export type ValuesOf = (subject: Subject, column: string) => readonly string[];
+/** What is known of a column's values, as the caller sees them. */
+export interface KnownValues {
+  /** The most frequent first. */
+  readonly values: readonly string[];
+  /** Whether these are all. */
+  readonly complete: boolean;
+  /** How many different ones were met. */
+  readonly distinct: number;
+}
+
+/** Undefined: nothing is known. */
+export type ValuesOf = (subject: Subject, column: string) => KnownValues | undefined;
 
 export interface ContextParts {
   readonly model: QuestionModel;
@@ -29,6 +39,11 @@ const LOOKED_AT = 4_000;
 const MOST_OTHERS = 8;
 const DESCRIPTION = 160;
 const VALUE = 40;
+/** Values that are told of a column: all of at most so many; of at most `FEW` different ones `SOME`, else `SAMPLES`. */
+const LISTED = 15;
+const FEW = 100;
+const SOME = 8;
+const SAMPLES = 3;
 
 /** How much is told of a column. */
 type Detail = 'full' | 'short' | 'name';
@@ -95,10 +110,13 @@ function columnLines(parts: ContextParts, subject: Subject, detail: Detail): rea
   return detail === 'name' ? [`  ${made.map((l) => l.trim()).join(', ')}`] : made;
 }
 
-function valuesLine(values: readonly string[], detail: Detail): string {
-  const shown = values.slice(0, detail === 'full' ? 8 : 3);
-  if (shown.length === 0) return '';
-  return `; values: ${shown.map((v) => `'${line(v, VALUE).replaceAll("'", "''")}'`).join(', ')}${values.length > shown.length ? ', ...' : ''}`;
+/** All of a short list; of a longer one some; of names and numbers enough to show how they are written. */
+function valuesLine(known: KnownValues | undefined, detail: Detail): string {
+  if (known === undefined || known.values.length === 0) return '';
+  const { values, complete, distinct } = known;
+  const isList = complete && values.length <= (detail === 'full' ? LISTED : LISTED / 3);
+  const shown = isList ? values : values.slice(0, detail === 'full' && distinct <= FEW ? SOME : SAMPLES);
+  return `; ${isList ? 'all values' : 'values such as'}: ${shown.map((v) => `'${line(v, VALUE).replaceAll("'", "''")}'`).join(', ')}`;
 }
 
 interface Path {

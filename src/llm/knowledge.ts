@@ -42,10 +42,10 @@ export class Knowledge {
     const of = (subject: Subject): Samples => samples.get(subject) ?? NO_SAMPLES;
     const context = sqlContext({
       ...parts,
-      values: (subject, column) =>
-        of(subject)
-          .columns.find((c) => c.name === column)
-          ?.values.map((v) => v.value) ?? [],
+      values: (subject, column) => {
+        const known = of(subject).columns.find((c) => c.name === column);
+        return known && { values: known.values.map((v) => v.value), complete: known.complete, distinct: known.distinct };
+      },
     });
     return new Knowledge([context, ...linked(parts.question, samples)].join('\n'), samples);
   }

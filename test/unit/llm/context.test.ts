@@ -69,7 +69,7 @@ const text = (parts: Partial<ContextParts> = {}): string =>
     question: 'How much?',
     depth: 2,
     product: 'svc',
-    values: (s, c) => (s === order && c === 'status' ? ['shipped', "it's"] : []),
+    values: (s, c) => (s === order && c === 'status' ? { values: ['shipped', "it's"], complete: true, distinct: 2 } : undefined),
     ...parts,
   });
 
@@ -79,7 +79,7 @@ describe('what a model is told of the graph', () => {
 It holds only what meets: status <> 'lost'
 Columns:
   \`no\` integer, key
-  \`status\` text -- How far it is by now [unit: none]; values: 'shipped', 'it''s'
+  \`status\` text -- How far it is by now [unit: none]; all values: 'shipped', 'it''s'
   \`measure.freight\` decimal, measure
 Paths (write \`path.column\`; a measure at its end: \`measure.path.name\`):
   \`placed_by[customer]\` to one customer -- who ordered
@@ -92,6 +92,15 @@ city
   \`population\` bigint
 Other relations of the knowledge graph o:
 vsvc.\`order\`\`totals\` (a view)`);
+  });
+
+  it('tells all values of a short list, and how those of a long one are written', () => {
+    const values = Array.from({ length: 40 }, (_, i) => `v${i}`);
+    const told = (complete: boolean, distinct: number, n: number) =>
+      / values[^:]*: .*/
+        .exec(text({ values: (s, c) => (s === order && c === 'status' ? { values: values.slice(0, n), complete, distinct } : undefined) }))?.[0]
+        .split(',').length;
+    expect([told(true, 15, 15), told(true, 40, 40), told(false, 12, 12), told(false, 4000, 40)]).toEqual([15, 8, 8, 3]);
   });
 
   it('walks no further than it may', () => {
