@@ -199,7 +199,7 @@ function namesOf(claim: string, sent: string | null, jwt: Config['jwt']): { read
 const OF_THE_TOKEN = new Set(['exp', 'nbf', 'iat', 'jti', 'auth_time', 'nonce', 'at_hash', 'c_hash', 's_hash']);
 
 /** What svc_claim(name) gives. */
-function claimTexts(payload: JWTPayload): Readonly<Record<string, string>> {
+export function claimTexts(payload: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const texts: [string, string][] = [];
   for (const [name, value] of Object.entries(payload)) {
     if (OF_THE_TOKEN.has(name)) continue;

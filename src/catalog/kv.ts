@@ -4,6 +4,8 @@
  * (docs/storage.md lists all kinds of entries).
  */
 
+import { open, type Sealing, seal } from './seal.ts';
+
 /** As much of a KV namespace as is used. */
 export type Namespace = Pick<KVNamespace, 'getWithMetadata' | 'put'>;
 
@@ -54,6 +56,7 @@ export interface Owner {
 
 /** The entries of a service in a namespace. */
 export function keyValues(namespace: Namespace, { scope, secret }: Owner): KeyValues {
+  const sealing = (key: string): Sealing => ({ secret, purpose: 'kv', place: key });
   const kv: KeyValues = {
     key: async (kind, parts) => `${kind}.${FORMATS[kind]}.${await digest(JSON.stringify([scope, ...parts]))}`,
     text: (key) => found(namespace.getWithMetadata(key, 'text')),
@@ -68,40 +71,11 @@ export function keyValues(namespace: Namespace, { scope, secret }: Owner): KeyVa
     },
     sealed: async (key) => {
       const entry = await kv.bytes(key);
-      return entry === undefined ? undefined : open(entry.value, key, secret);
+      return entry === undefined ? undefined : open(entry.value, sealing(key));
     },
-    putSealed: async (key, value, seconds) => kv.put(key, await seal(value, key, secret), seconds),
+    putSealed: async (key, value, seconds) => kv.put(key, await seal(value, sealing(key)), seconds),
   };
   return kv;
-}
-
-/** AES-GCM: 12 bytes of nonce before the rest. */
-const NONCE_BYTES = 12;
-
-async function sealing(secret: string, key: string, use: 'encrypt' | 'decrypt') {
-  const material = await crypto.subtle.digest('SHA-256', encoder.encode(`kv\u0000${secret}`));
-  return { by: await crypto.subtle.importKey('raw', material, 'AES-GCM', false, [use]), additionalData: encoder.encode(key) };
-}
-
-async function seal(value: string, key: string, secret: string): Promise<Uint8Array> {
-  const { by, additionalData } = await sealing(secret, key, 'encrypt');
-  const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
-  const sealed = new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData }, by, encoder.encode(value)));
-  const all = new Uint8Array(NONCE_BYTES + sealed.length);
-  all.set(iv);
-  all.set(sealed, NONCE_BYTES);
-  return all;
-}
-
-async function open(bytes: Uint8Array<ArrayBuffer>, key: string, secret: string): Promise<string | undefined> {
-  const { by, additionalData } = await sealing(secret, key, 'decrypt');
-  try {
-    const iv = bytes.subarray(0, NONCE_BYTES);
-    return new TextDecoder().decode(await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData }, by, bytes.subarray(NONCE_BYTES)));
-  } catch {
-    // sealed with another secret, or by nobody
-    return undefined;
-  }
 }
 
 async function found<T>(reading: Promise<{ readonly value: T | null; readonly metadata: unknown }>): Promise<Entry<T> | undefined> {

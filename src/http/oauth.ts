@@ -101,7 +101,7 @@ async function decide(c: AppContext, server: AuthorizationServer, asked: Asked, 
   if (password === null) throw forbidden('form_expired', 'This user may no longer use the service');
   const wanted = fields.getAll('scope');
   const scopes = scopesOf(asked.scopes.filter((scope) => wanted.includes(scope)));
-  const location = await server.approve(asked, { userId: session.userId, scopes, password });
+  const location = await server.approve(asked, { session, scopes, password });
   runtime.waitUntil(runtime.db.batch([oauthEntry('oauth_grant', session, asked.clientId, c.get('requestId'))]).catch((error: unknown) => logged(c, error)));
   return leave(c, location);
 }

@@ -80,7 +80,7 @@ export async function judgeOAuthBearer(token: string, request: Request, parts: O
     if (snapshot.user === null || !snapshot.user.active) throw invalid();
     const found = await oauth.at(place, parts).validate(token);
     if (found === null || !(await userHolds(parts, found.userId, found.password, fresh ? 0 : PASSWORD_MS))) throw invalid();
-    const principal = { ...principalOf(snapshot.user, snapshot, { credential: 'oauth' }), scopes: found.scopes };
+    const principal = { ...principalOf(snapshot.user, snapshot, { credential: 'oauth', claims: found.claims }), scopes: found.scopes };
     return { principal, snapshot, expires: found.expires, refresh: () => judge(true) };
   };
   return judge(false);

@@ -9,6 +9,7 @@ import {
   type OAuthHelpers,
 } from '@cloudflare/workers-oauth-provider';
 import { sha256 } from '../auth/tokens.ts';
+import { open, type Sealing, seal } from '../catalog/seal.ts';
 import { namespaceOf, Outrun, storeOfUser } from './facade.ts';
 import { userHolds } from './judge.ts';
 import { isRedirectOf, partsOf, scopesOf, withoutSlash } from './request.ts';
@@ -18,6 +19,7 @@ import {
   type Approval,
   type Asked,
   type AuthorizationServer,
+  type Claims,
   type GivenGrant,
   GRANT_SECONDS,
   type OAuth,
@@ -32,6 +34,8 @@ import {
 /** What is kept with a grant, encrypted so that its codes and tokens alone open it. */
 interface Props {
   readonly password: string;
+  /** Of the provider at which the user has logged in; they stay as they were then. */
+  readonly claims?: Claims;
 }
 
 /** What is kept beside it, for the page of grants. */
@@ -42,6 +46,8 @@ interface Metadata {
 
 /** The authorization servers of a service. */
 export const oauthServers = (stores: Stores): OAuth => ({ at: (place, parts) => new Server(place, parts, stores) });
+
+const claimsKey = (session: string): string => `claims:${session}`;
 
 type LibraryEnv = { readonly OAUTH_KV: KVNamespace };
 
@@ -150,9 +156,30 @@ class Server implements AuthorizationServer {
     }
   }
 
-  async approve(asked: Asked, { userId, scopes, password }: Approval): Promise<string> {
+  async keepClaims({ id, userId, ends }: Parameters<AuthorizationServer['keepClaims']>[0], claims: Claims): Promise<void> {
+    const sealed = await seal(JSON.stringify(claims), this.#sealing(id));
+    const record = { key: claimsKey(id), value: Buffer.from(sealed).toString('base64'), metadata: null, expires: ends, seen: 0 };
+    if (!(await this.#stores(storeOfUser(userId)).write(record))) throw new Error('claims of that session are kept already');
+  }
+
+  /** Empty where the user has logged in by the service's own page. */
+  async #claimsOf({ id, userId }: Approval['session']): Promise<Claims> {
+    if (this.#parts.config.mcp.issuer === null) return {};
+    const found = await this.#stores(storeOfUser(userId)).read(claimsKey(id));
+    const text = found === null ? undefined : await open(new Uint8Array(Buffer.from(found.value, 'base64')), this.#sealing(id));
+    return text === undefined ? {} : (JSON.parse(text) as Claims);
+  }
+
+  #sealing(session: string): Sealing {
+    const secret = this.#parts.config.sessionSecret;
+    if (secret === null) throw new Error('no session without a secret');
+    return { secret, purpose: 'claims', place: session };
+  }
+
+  async approve(asked: Asked, { session, scopes, password }: Approval): Promise<string> {
     const metadata: Metadata = { clientName: asked.clientName.slice(0, 200), redirectHost: asked.redirectHost };
-    const props: Props = { password };
+    const { userId } = session;
+    const props: Props = { password, claims: await this.#claimsOf(session) };
     const request = asked.request as AuthRequest;
     // one client may stand for several machines of a user; the newest grants live
     const { redirectTo } = await this.#helpers.completeAuthorization({ request, userId, scope: [...scopes], metadata, props, revokeExistingGrants: false });
@@ -168,7 +195,7 @@ class Server implements AuthorizationServer {
     const found = await this.#library.validateToken<Props>(this.#place.resource, token, this.#env);
     if (found === null) return null;
     const { userId, clientId, scope, expiresAt, props } = found;
-    return { userId, clientId, scopes: scope, expires: expiresAt * 1000, password: props.password };
+    return { userId, clientId, scopes: scope, expires: expiresAt * 1000, password: props.password, claims: props.claims ?? {} };
   }
 
   async grants(userId: string): Promise<readonly GivenGrant[]> {

@@ -3,6 +3,7 @@
  * `@cloudflare/workers-oauth-provider`; it is handed in by index.ts, so that the faces run in plain Node too.
  */
 import type { AuthOptions } from '../auth/authenticate.ts';
+import type { Session } from '../auth/session.ts';
 import type { Config } from '../config.ts';
 
 /** `read`: all tools; `model`: statements that change the ontology. */
@@ -54,9 +55,12 @@ export interface Refused {
   readonly location: string | null;
 }
 
+/** Claims of a user as texts, as svc_claim() gives them. */
+export type Claims = Readonly<Record<string, string>>;
+
 /** Who approves, and what of it is kept with the grant. */
 export interface Approval {
-  readonly userId: string;
+  readonly session: Pick<Session, 'id' | 'userId'>;
   readonly scopes: readonly Scope[];
   /** Ends the grant when it no longer holds (judge.ts). */
   readonly password: string;
@@ -82,6 +86,8 @@ export interface ValidToken {
   /** Milliseconds since 1970. */
   readonly expires: number;
   readonly password: string;
+  /** Of the login of its grant, for svc_claim(). */
+  readonly claims: Claims;
 }
 
 export interface AuthorizationServer {
@@ -89,7 +95,12 @@ export interface AuthorizationServer {
   protocol(request: Request, path: ProtocolPath, body: string | null): Promise<Response>;
   /** Judges an authorization request by its query. */
   read(search: string): Promise<Asked | Refused>;
-  /** Gives the client its code. @returns where the browser goes on */
+  /**
+   * Keeps what the login provider has said of the user of a session, for the grants of that session (decisions 8: the user is mapped
+   * like a JWT's).
+   */
+  keepClaims(session: Pick<Session, 'id' | 'userId' | 'ends'>, claims: Claims): Promise<void>;
+  /** Gives the client its code, with the claims that were kept of the session. @returns where the browser goes on */
   approve(asked: Asked, approval: Approval): Promise<string>;
   /** The user's no. @returns where the browser goes on */
   deny(asked: Asked): string;

@@ -5,7 +5,7 @@
  */
 import * as oauth from 'oauth4webapi';
 import { ADMIN_ID } from '../auth/authenticate.ts';
-import { jwtFault, namesOfClaims } from '../auth/jwt.ts';
+import { claimTexts, jwtFault, namesOfClaims } from '../auth/jwt.ts';
 import { signed } from '../auth/session.ts';
 import { tenantKey } from '../auth/tenants.ts';
 import { equalHashes } from '../auth/tokens.ts';
@@ -13,12 +13,14 @@ import { findSessionUser, type Login } from '../catalog/logins.ts';
 import { loadSnapshot } from '../catalog/snapshot.ts';
 import { isSafeAddress } from '../config.ts';
 import { forbidden, SvcError, unauthorized } from '../errors.ts';
-import type { OAuthParts } from './types.ts';
+import type { Claims as ClaimTexts, OAuthParts } from './types.ts';
 
 /** How long a user may take at the provider. */
 const LOGIN_MS = 10 * 60_000;
 /** How long what the provider says of itself is not asked again. */
 const METADATA_MS = 10 * 60_000;
+/** As JSON; of a JWT no more is taken either. */
+const MOST_CLAIMS = 16 * 1024;
 const NO_SESSION = '00000000-0000-4000-8000-000000000000';
 
 type Server = oauth.AuthorizationServer;
@@ -115,7 +117,7 @@ async function begunOf(secret: string, cookie: string | undefined, now: number):
 }
 
 /**
- * Ends a login. @returns who it is, and where the browser wanted to go
+ * Ends a login. @returns who it is, what the provider says of it for svc_claim(), and where the browser wanted to go
  * @param url the address that the provider has sent the browser to
  * @throws SvcError 403 `login_expired`; 401 `login_failed`, `token_validation_failed`, `user_not_found`; 503
  */
@@ -125,7 +127,7 @@ export async function finishLogin(
   redirectUri: string,
   url: URL,
   cookie: string | undefined,
-): Promise<{ login: Login; returnTo: string }> {
+): Promise<{ login: Login; claims: ClaimTexts; returnTo: string }> {
   const begun = await begunOf(secret, cookie, parts.now());
   const mine = ours(parts);
   const server = await serverOf(mine, parts);
@@ -133,7 +135,13 @@ export async function finishLogin(
     parts.log({ level: 'warn', event: 'login_failed', message: String(error) });
     throw unauthorized('login_failed', 'The login provider did not confirm who you are', { hint: 'Log in again', cause: error });
   });
-  return { login: await userOf(parts, claims), returnTo: begun.returnTo };
+  const texts = claimTexts(claims);
+  // policies may count on a claim that is there, and on one that is not: none is left out
+  if (JSON.stringify(texts).length > MOST_CLAIMS) {
+    parts.log({ level: 'error', event: 'login_failed', message: `the provider's claims take more than ${MOST_CLAIMS} characters; let it send fewer of them` });
+    throw unauthorized('login_failed', 'The login provider says more of you than can be kept', { hint: 'The operator of the service has to look at the log' });
+  }
+  return { login: await userOf(parts, claims), claims: texts, returnTo: begun.returnTo };
 }
 
 type Claims = Readonly<Record<string, unknown>>;

@@ -52,19 +52,7 @@ const visitor = (): Visitor => new Visitor((path, init) => service.fetch(path, i
 
 /** Goes to the provider and logs in there. @returns the address to which it sends the browser back, as a path of ours */
 async function atProvider(location: string, account: string): Promise<string> {
-  const person = new Visitor((path, init) => fetch(new URL(path, provider.issuer), init));
-  let next = location;
-  for (let steps = 0; !next.startsWith(CALLBACK); steps++) {
-    if (steps > 20) throw new Error('the provider goes round in circles');
-    let page = await person.send(next);
-    if (page.status === 200) {
-      const prompt = /name="prompt" value="(\w+)"/.exec(page.text)?.[1] ?? '';
-      page = await person.post(next, prompt === 'login' ? { prompt, login: account, password: 'any' } : { prompt });
-    }
-    if (page.location === null) throw new Error(`the provider answered ${page.status}: ${page.text}`);
-    next = new URL(page.location, provider.issuer).href;
-  }
-  const { pathname, search } = new URL(next);
+  const { pathname, search } = await provider.visit(location, account, CALLBACK);
   return `${pathname}${search}`;
 }
 

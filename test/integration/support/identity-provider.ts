@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
 import { vi } from 'vitest';
+import { Visitor } from './visitor.ts';
 
 export const CLIENT = 'store-app';
 export const SECRET = 'a secret of the client at the provider';
@@ -25,6 +26,8 @@ export interface IdentityProvider {
   keysAsked(): number;
   /** Logs a user in at the provider's pages. */
   login(account: string): Promise<Tokens>;
+  /** Opens an authorization address as a browser, and logs in there. @returns the address below `callback` to which the browser is sent back */
+  visit(address: string, account: string, callback: string): Promise<URL>;
   close(): Promise<void>;
 }
 
@@ -44,12 +47,12 @@ export async function startIdentityProvider(
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   // it says of itself that it is for development only
   const silenced = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-  const told = vi.spyOn(console, 'info').mockImplementation(() => undefined);
+  const info = vi.spyOn(console, 'info').mockImplementation(() => undefined);
   const provider = new Provider(issuer, {
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'sig-1', use: 'sig', alg: 'RS256' }] },
     clients: [{ client_id: CLIENT, client_secret: SECRET, redirect_uris: [REDIRECT, ...redirects], grant_types: ['authorization_code', 'refresh_token'] }],
     scopes: ['openid', 'email', 'offline_access'],
-    claims: { email: ['email', 'email_verified'] },
+    claims: { openid: ['sub', ...told(claims)], email: ['email', 'email_verified'] },
     conformIdTokenClaims: false,
     cookies: { keys: [randomBytes(16).toString('hex')] },
     issueRefreshToken: () => true,
@@ -79,13 +82,35 @@ export async function startIdentityProvider(
     jwksUrl: `${issuer}/jwks`,
     keysAsked: () => asked,
     login: (account) => logIn(issuer, account),
+    visit: (address, account, callback) => visit(issuer, address, account, callback),
     close: async () => {
       silenced.mockRestore();
-      told.mockRestore();
+      info.mockRestore();
       server.closeAllConnections();
       await new Promise<void>((done) => server.close(() => done()));
     },
   };
+}
+
+/** Names of the claims that belong to no scope of their own. */
+const told = (claims: Parameters<typeof startIdentityProvider>[0]): string[] => [
+  ...new Set(Object.values(claims).flatMap((of) => Object.keys(of).filter((name) => !/^(sub|email|email_verified)$/.test(name)))),
+];
+
+async function visit(issuer: string, address: string, account: string, callback: string): Promise<URL> {
+  const person = new Visitor((path, init) => fetch(new URL(path, issuer), init));
+  let next = address;
+  for (let steps = 0; !next.startsWith(callback); steps++) {
+    if (steps > 20) throw new Error('the provider goes round in circles');
+    let page = await person.send(next);
+    if (page.status === 200) {
+      const prompt = /name="prompt" value="(\w+)"/.exec(page.text)?.[1] ?? '';
+      page = await person.post(next, prompt === 'login' ? { prompt, login: account, password: 'any' } : { prompt });
+    }
+    if (page.location === null) throw new Error(`the provider answered ${page.status}: ${page.text}`);
+    next = new URL(page.location, issuer).href;
+  }
+  return new URL(next);
 }
 
 async function logIn(issuer: string, account: string): Promise<Tokens> {

@@ -1,0 +1,38 @@
+/** Texts that lie where others may read or write: AES-GCM under a secret of the service. */
+
+const encoder = new TextEncoder();
+/** They stand before the rest. */
+const NONCE_BYTES = 12;
+
+/** For what a text is sealed, and where it lies: it opens for nothing and nowhere else. */
+export interface Sealing {
+  readonly secret: string;
+  readonly purpose: string;
+  readonly place: string;
+}
+
+async function keyOf({ secret, purpose, place }: Sealing, use: 'encrypt' | 'decrypt') {
+  const material = await crypto.subtle.digest('SHA-256', encoder.encode(`${purpose}\u0000${secret}`));
+  return { by: await crypto.subtle.importKey('raw', material, 'AES-GCM', false, [use]), additionalData: encoder.encode(place) };
+}
+
+export async function seal(text: string, sealing: Sealing): Promise<Uint8Array<ArrayBuffer>> {
+  const { by, additionalData } = await keyOf(sealing, 'encrypt');
+  const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  const sealed = new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData }, by, encoder.encode(text)));
+  const all = new Uint8Array(NONCE_BYTES + sealed.length);
+  all.set(iv);
+  all.set(sealed, NONCE_BYTES);
+  return all;
+}
+
+/** Undefined where it was sealed with another secret, for something else, or by nobody. */
+export async function open(bytes: Uint8Array<ArrayBuffer>, sealing: Sealing): Promise<string | undefined> {
+  const { by, additionalData } = await keyOf(sealing, 'decrypt');
+  try {
+    const iv = bytes.subarray(0, NONCE_BYTES);
+    return new TextDecoder().decode(await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData }, by, bytes.subarray(NONCE_BYTES)));
+  } catch {
+    return undefined;
+  }
+}
