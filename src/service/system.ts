@@ -229,7 +229,8 @@ const TABLES: Readonly<Record<string, Table>> = {
       const { properties, measures } = s.graph.model;
       for (const p of properties) for (const [k, v] of Object.entries(p.tags)) yield ['property', p.name, k, v];
       for (const m of measures) for (const [k, v] of Object.entries(m.tags)) yield ['measure', m.name, k, v];
-      for (const w of s.graph.model.views) for (const [k, v] of Object.entries(w.tags)) yield [w.cube ? 'cube' : 'view', w.name, k, v];
+      // cubes too, as ALTER VIEW takes them; SYS_VIEWS tells them apart
+      for (const w of s.graph.model.views) for (const [k, v] of Object.entries(w.tags)) yield ['ontology view', w.name, k, v];
     },
   },
   SYS_DATASOURCES: {
@@ -284,6 +285,8 @@ const TABLES: Readonly<Record<string, Table>> = {
       return ontology === undefined ? [] : policyLines(caller, ontology, s.graph, s.print);
     },
   },
+  // ontologies are in no domains; clients of the field ask for them first
+  SYS_DOMAINS: { columns: 'name, description, ontologies', rows: () => [] },
   SYS_USERS: {
     columns: 'user_name, email, tenant, active:boolean, created:timestamptz',
     rows: ({ context }) => (context.access?.users ?? []).map((u) => [u.name, u.email, u.tenant, u.active, u.created]),

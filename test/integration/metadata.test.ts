@@ -114,6 +114,30 @@ describe('system tables', () => {
     ).toEqual([{ is_all: true, y: true }]);
   });
 
+  it('answer what clients of the field ask before they ask a language model', async () => {
+    for (const [sql, expected] of [
+      ["SELECT description FROM acme.sys_ontologies WHERE ontology = 'zoo'", [{ description: 'all; animals' }]],
+      ["SELECT name, description, ontologies FROM acme.sys_domains WHERE ontologies LIKE '%zoo%'", []],
+      [
+        "SELECT concept, 'false' AS is_view FROM acme.sys_concepts WHERE concept IN (SELECT DISTINCT concept FROM acme.sys_concept_properties) ORDER BY is_view, concept LIMIT 1",
+        [{ concept: 'animal', is_view: 'false' }],
+      ],
+      [
+        "SELECT view_name, description, is_cube, tables, number_of_rows FROM acme.sys_views WHERE view_name = 'weights'",
+        [expect.objectContaining({ is_cube: true })],
+      ],
+      ['SELECT * FROM (SELECT called, `kept_by[keeper].title` FROM dacme.animal LIMIT 5) explainable_query WHERE 1=0', []],
+    ] as const)
+      expect(await s.rows(sql, 'zoo'), sql).toEqual(expected);
+    expect(await s.rows("SELECT option_name, option_value FROM acme.sys_agents_options WHERE LOWER(agent_name) = LOWER('Nobody')", 'system_db')).toEqual([]);
+    expect(await s.rows('-- LLM: how many\nEXPLAIN SELECT COUNT(1) AS n FROM dacme.animal', 'zoo')).toEqual([
+      { PLAN: expect.any(String), SQL: expect.any(String) },
+    ]);
+    await s.rows("ALTER VIEW weights UPDATE TAG owner = 'staff'", 'zoo');
+    expect(await s.rows('SHOW TAGS', 'zoo')).toContainEqual({ target_type: 'ontology view', target_name: 'weights', tag_name: 'owner', tag_value: 'staff' });
+    await s.rows('ALTER VIEW weights REMOVE TAG owner', 'zoo');
+  });
+
   it('tell a caller of no other users', async () => {
     for (const table of ['SYS_USERS', 'SYS_ROLES', 'SYS_GRANTS'])
       expect(JSON.stringify(await s.rows(`SELECT * FROM ${table}`, '', reader)), table).not.toMatch(/admin|fresh/);
