@@ -134,7 +134,7 @@ const COUNTING = new Set(
 
 /**
  * Whether what begins at this word is what the question asks for, as far as the word before it says: behind `which`, `how many`,
- * `list of`, or at the beginning; not behind `in`, `per`, `with`.
+ * `list of`, `for each` at the beginning; not behind `in`, `per`, `with`.
  */
 export function asksFor(question: readonly Asked[], from: number): boolean {
   for (let at = from - 1; at >= 0; at--) {
@@ -144,6 +144,8 @@ export function asksFor(question: readonly Asked[], from: number): boolean {
       const before = question[at - 1]?.text;
       return before === undefined || COUNTING.has(before);
     }
+    // what is told of each of them begins with them
+    if ((text === 'each' || text === 'every') && at <= 1 && (at === 0 || question[0]?.text === 'for')) return true;
     if (COPULA.has(text)) return at === 0 || ASKING.has((question[at - 1] as Asked).text);
     if (LIMITING.has(text)) return false;
     if (apart) return true;
@@ -159,7 +161,7 @@ const GROUPING = new Set('by per each every'.split(' '));
 export function groups(question: readonly Asked[], from: number): boolean {
   let at = from - 1;
   while (at >= 0 && ARTICLES.has((question[at] as Asked).text)) at--;
-  return at >= 0 && GROUPING.has((question[at] as Asked).text);
+  return at >= 0 && GROUPING.has((question[at] as Asked).text) && !asksFor(question, from);
 }
 
 /** Whether a word is one of asking or computing. */

@@ -50,7 +50,7 @@ const VALUE = 0.9;
 /** What a subject is given of the score of what its relationships lead to, of its parent, of its child. */
 const FROM_TARGET = 0.15;
 const FROM_PARENT = 0.1;
-/** The same of a parent that lacks a column which the question names and the child has (`customers born before 1950`). */
+/** The same of a parent that lacks what the question names and the child has as a column or in its condition (`customers born before 1950`). */
 const FROM_LACKING_PARENT = 0.8;
 const FROM_CHILD = 0.2;
 /** How sure the words of a name must be for it to be asked for, and to be named. */
@@ -86,7 +86,7 @@ class Ranking {
   readonly #question: readonly Asked[];
   readonly #samples: ReadonlyMap<string, Samples>;
   readonly #scores: Float64Array;
-  /** Places of the question as bits (`#bits`): what of it is a subject's own, what names columns that it does not inherit. */
+  /** Places of the question as bits (`#bits`): what of it is a subject's own, what names columns that it does not inherit or stands in its condition. */
   readonly #explained: Uint32Array;
   readonly #columns: Uint32Array;
   readonly #named: Uint8Array;
@@ -159,15 +159,17 @@ class Ranking {
   /** Each word once, by the meaning that says most of a subject. */
   #words(): void {
     const best = new Float64Array(this.#scores.length);
+    const { subjects, weights, codes } = this.#index.postings;
     for (const [bits, word] of this.#distinct()) {
       const touched: number[] = [];
       for (const { force, from, to } of this.#postingsOf(word)) {
-        const { subjects, weights } = this.#index.postings;
         for (let i = from; i < to; i++) {
           const subject = subjects[i] as number;
           const amount = amountOf(force, weights[i] as number);
           if (best[subject] === 0) touched.push(subject);
           if (amount > (best[subject] as number)) best[subject] = amount;
+          // what its condition speaks of is what a logic concept has before its parent
+          if (word.force === 1 && fieldOf(codes[i] as number) === 'condition') this.#mark(this.#columns, subject, bits);
         }
       }
       for (const subject of touched) {
@@ -210,7 +212,9 @@ class Ranking {
     const taken = this.#question.map(() => false);
     for (const m of found) {
       if (!m.whole) continue;
-      if (isA(m, 'name', 'synonym', 'column', 'measure')) for (let i = m.from; i < m.to; i++) spans[i] = Math.max(spans[i] as number, m.to - m.from);
+      // a column hides a name only where nothing stands between its words: not `bikes of each kind` the bikes
+      if (isName(m) || (isA(m, 'column', 'measure') && m.to - m.from === m.length))
+        for (let i = m.from; i < m.to; i++) spans[i] = Math.max(spans[i] as number, m.to - m.from);
       if (isName(m) && m.sure >= SURE) taken.fill(true, m.from, m.to);
     }
     const inside = (m: Mention): boolean => (spans[m.from] as number) > m.to - m.from && (spans[m.to - 1] as number) > m.to - m.from;

@@ -53,8 +53,8 @@ interface Node {
   readonly candidate: Candidate;
   readonly rank: number;
   readonly depth: number;
-  /** Its parent is told above it. */
-  readonly below: string | null;
+  /** The parent that is told above it. */
+  readonly below: Subject | null;
 }
 
 /** Depth first, siblings by their rank. A candidate of several parents stands below the best of them. */
@@ -71,10 +71,10 @@ function inTree(candidates: readonly Candidate[]): readonly Node[] {
   // a family stands where the best of it ranks
   const best = (i: number): number => Math.min(i, ...(children.get(i) ?? []).map(best));
   const nodes: Node[] = [];
-  const add = (i: number, depth: number, below: string | null): void => {
+  const add = (i: number, depth: number, below: Subject | null): void => {
     const candidate = candidates[i] as Candidate;
     nodes.push({ candidate, rank: i, depth, below });
-    for (const child of children.get(i) ?? []) add(child, depth + 1, candidate.name);
+    for (const child of children.get(i) ?? []) add(child, depth + 1, candidate.subject);
   };
   for (const root of roots.sort((a, b) => best(a) - best(b))) add(root, 0, null);
   return nodes;
@@ -91,12 +91,16 @@ function text({ candidate, depth, below }: Node, detail: Detail): string {
     if (others.length > 0) lines.push(`also called: ${others.map((o) => line(o, 60)).join(', ')}`);
     if (subject.condition !== null) lines.push(`only where ${line(subject.condition, DESCRIPTION)}`);
     if (candidate.why.length > 0) lines.push(`in the question: ${candidate.why.map((w) => line(w, 80)).join('; ')}`);
-    const links = subject.relationships.map((r) => `${line(r.name, NAME)} -> ${line(r.target, NAME)}${r.toMany ? ' (many)' : ''}`);
+    const above = new Set(below?.relationships.map((r) => r.name));
+    const links = subject.relationships
+      .filter((r) => !above.has(r.name))
+      .map((r) => `${line(r.name, NAME)} -> ${line(r.target, NAME)}${r.toMany ? ' (many)' : ''}`);
     if (links.length > 0) lines.push(`leads to: ${listed([...new Set(links)], MOST_LINKS)}`);
   }
   if (has(detail, 'columns')) {
-    // what a parent above has need not be said again
-    const own = below === null ? subject.columns : subject.columns.filter((c) => c.inheritedFrom === null);
+    // what the parent above has need not be said again
+    const inherited = subject.columns.filter((c) => c.inheritedFrom !== null);
+    const own = [...subject.columns.filter((c) => c.inheritedFrom === null), ...(below === null ? inherited : [])];
     const told = (c: SubjectColumn): string => {
       const meant = has(detail, 'all') && c.description ? ` (${line(c.description, 60)})` : '';
       return `${line(c.name, NAME)}${meant}`;
