@@ -1,5 +1,5 @@
 /**
- * Makes and fills the tables of the second sample graph: `node examples/bikehire/load.ts` in the database of the `npm start`
+ * Makes and fills the tables of the second sample graph: `npx node examples/bikehire/load.ts` in the database of the `npm start`
  * that the session file names (SESSION_FILE), or tables.sql by psql in any other.
  */
 import { readFile } from 'node:fs/promises';

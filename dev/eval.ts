@@ -1,0 +1,200 @@
+/** `npm run eval -- --set FILE --ontology NAME`: how good answers to questions in words are (docs/ai.md). */
+import { writeFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Failure } from '../src/cli/failure.ts';
+import { loadNodeParser } from '../src/cli/node-parser.ts';
+import { graphOfService, judgeOf, type Mutant, mutate, tableOf } from './eval/mutate/run.ts';
+import { askOracle, askQuestion, type Outcome } from './eval/outcome.ts';
+import { findPlace, type Place } from './eval/place.ts';
+import { jsonOf, lineOf, reportOf, totalsOf } from './eval/report.ts';
+import { overMcp } from './eval/service.ts';
+import { type Question, readSet } from './eval/set.ts';
+
+const HELP = `Usage: npm run eval -- --set FILE --ontology NAME [options]
+
+Asks each question of a set over MCP (query_data) and compares the rows with those of the set's own SQL.
+
+  --oracle           no questions: the set's SQL goes through the checks alone, and is compared with the
+                     SQL on the tables where the session file of npm start tells the database
+  --mutate           no questions: the set's SQL is broken in many ways; which of them the checks catch
+  --limit N          the first N questions only
+  --only TEXT        questions whose id or tags hold the text
+  --min PERCENT      exit code 1 where the accuracy is below it (default 0; with --oracle 100)
+  --json FILE        write all results there
+  --url URL, --token TOKEN
+                     the service (KG_URL, KG_TOKEN), else the session file of npm start
+  --as NAME=TOKEN    the token of a caller that the set names; of others one is made, which needs an
+                     administrator's token
+
+--set and --ontology may be given several times, in pairs. Exit codes: 0 done, 1 below the minimum or
+something could not be asked, 2 called wrongly.`;
+
+/** Where lines go: results to `out`, faults to `err`. */
+export interface Output {
+  readonly out: (line: string) => void;
+  readonly err: (line: string) => void;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Runs the command. @returns the exit code */
+export async function main(args: readonly string[], env: Env, output: Output): Promise<number> {
+  try {
+    const call = read(args);
+    if (call === undefined) {
+      output.out(HELP);
+      return 0;
+    }
+    return await run(call, env, output.out);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    output.err(error.exitCode === 2 ? `${error.message}\nnpm run eval -- --help tells the options` : error.message);
+    return error.exitCode;
+  }
+}
+
+interface Call {
+  readonly sets: readonly { readonly file: string; readonly ontology: string }[];
+  readonly mode: 'ask' | 'oracle' | 'mutate';
+  readonly limit: number;
+  readonly only: string | undefined;
+  readonly min: number;
+  readonly json: string | undefined;
+  readonly url: string | undefined;
+  readonly token: string | undefined;
+  readonly tokens: Readonly<Record<string, string>>;
+}
+
+/** undefined: help is wanted. @throws Failure */
+function read(args: readonly string[]): Call | undefined {
+  const wrong = (message: string): Failure => new Failure(message, 2);
+  let values: ReturnType<typeof parsed>;
+  try {
+    values = parsed(args);
+  } catch (error) {
+    throw wrong((error as Error).message);
+  }
+  if (values.help) return undefined;
+  const files = values.set ?? [];
+  const ontologies = values.ontology ?? [];
+  if (files.length === 0) throw wrong('--set FILE is missing');
+  if (files.length !== ontologies.length) throw wrong('each --set needs an --ontology of its own');
+  if (values.oracle && values.mutate) throw wrong('--oracle and --mutate do not go together');
+  const number = (name: 'limit' | 'min', otherwise: number): number => {
+    const text = values[name];
+    if (text === undefined) return otherwise;
+    if (!/^\d+(\.\d+)?$/.test(text)) throw wrong(`--${name} must be a number`);
+    return Number(text);
+  };
+  return {
+    sets: files.map((file, i) => ({ file, ontology: ontologies[i] as string })),
+    mode: values.oracle ? 'oracle' : values.mutate ? 'mutate' : 'ask',
+    limit: number('limit', Number.POSITIVE_INFINITY),
+    only: values.only,
+    min: number('min', values.oracle ? 100 : 0) / 100,
+    json: values.json,
+    url: values.url,
+    token: values.token,
+    tokens: Object.fromEntries(
+      (values.as ?? []).map((pair) => {
+        const [, name, token] = /^([^=]+)=(.+)$/.exec(pair) ?? [];
+        if (name === undefined || token === undefined) throw wrong('--as is written NAME=TOKEN');
+        return [name, token];
+      }),
+    ),
+  };
+}
+
+const TEXT = { type: 'string' } as const;
+const parsed = (args: readonly string[]) =>
+  parseArgs({
+    args: [...args],
+    options: {
+      set: { type: 'string', multiple: true },
+      ontology: { type: 'string', multiple: true, short: 'o' },
+      as: { type: 'string', multiple: true },
+      oracle: { type: 'boolean' },
+      mutate: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+      limit: TEXT,
+      only: TEXT,
+      min: TEXT,
+      json: TEXT,
+      url: TEXT,
+      token: TEXT,
+    },
+  }).values;
+
+async function run(call: Call, env: Env, out: (line: string) => void): Promise<number> {
+  const sets = [];
+  for (const { file, ontology } of call.sets) sets.push({ ontology, questions: await questionsOf(file, call) });
+  const place = await findPlace({ url: call.url, token: call.token, tokens: call.tokens, env });
+  try {
+    return call.mode === 'mutate' ? await mutateAll(sets, call, place, out) : await askAll(sets, call, place, out);
+  } finally {
+    await place.close();
+  }
+}
+
+async function questionsOf(file: string, { limit, only, mode }: Call): Promise<readonly Question[]> {
+  const all = await readSet(file).catch((error: Error) => {
+    throw new Failure(error.message);
+  });
+  return all
+    .filter((q) => only === undefined || q.id.includes(only) || q.tags.includes(only))
+    .filter((q) => mode === 'ask' || q.gold !== null)
+    .slice(0, limit);
+}
+
+type Sets = readonly { readonly ontology: string; readonly questions: readonly Question[] }[];
+
+async function askAll(sets: Sets, call: Call, place: Place, out: (line: string) => void): Promise<number> {
+  const outcomes: Outcome[] = [];
+  for (const { ontology, questions } of sets) {
+    const service = overMcp(place, ontology);
+    try {
+      for (const question of questions) {
+        const outcome =
+          call.mode === 'oracle'
+            ? await askOracle(service, question, question.caller === undefined || question.by_hand ? place.tables : undefined)
+            : await askQuestion(service, question);
+        outcomes.push(outcome);
+        out(lineOf(outcome));
+      }
+    } finally {
+      await service.close();
+    }
+  }
+  for (const line of reportOf(outcomes, call.mode === 'oracle')) out(line);
+  if (call.json !== undefined) await writeFile(call.json, jsonOf(outcomes, { mode: call.mode, ontologies: sets.map((s) => s.ontology) }));
+  return outcomes.length === 0 || outcomes.some((o) => o.kind === 'failed') || totalsOf(outcomes).accuracy < call.min ? 1 : 0;
+}
+
+async function mutateAll(sets: Sets, call: Call, place: Place, out: (line: string) => void): Promise<number> {
+  const parser = await loadNodeParser();
+  const mutants: Mutant[] = [];
+  for (const { ontology, questions } of sets) {
+    const service = overMcp(place, ontology);
+    try {
+      const graph = await graphOfService(await place.restOf(undefined), ontology, parser);
+      for (const question of questions) {
+        const made = await mutate(question, graph, parser, judgeOf(service, place.restOf, ontology));
+        mutants.push(...made);
+        const told = (fate: Mutant['fate']): number => made.filter((m) => m.fate === fate).length;
+        out(
+          `${question.id.padEnd(36)} ${made.length} mutants, ${told('planner') + told('datasource') + told('run')} refused, ${told('other')} with other rows`,
+        );
+      }
+    } finally {
+      await service.close();
+    }
+  }
+  for (const line of ['', ...tableOf(mutants)]) out(line);
+  if (call.json !== undefined) await writeFile(call.json, `${JSON.stringify(mutants, null, 2)}\n`);
+  return mutants.length === 0 ? 1 : 0;
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  process.exitCode = await main(process.argv.slice(2), process.env, { out: console.log, err: console.error });
+}

@@ -1,0 +1,132 @@
+/** What the checks catch of broken statements, and what runs: each gold SQL of a set, broken in each of the ways that fit it. */
+import { graphOf } from '../../../examples/world/graph.ts';
+import { Failure } from '../../../src/cli/failure.ts';
+import type { ServiceClient } from '../../../src/cli/service-client.ts';
+import { parseStatement } from '../../../src/language/classify.ts';
+import type { SqlParser } from '../../../src/language/parser.ts';
+import { quoteBack } from '../../../src/language/quote.ts';
+import { splitScript } from '../../../src/language/split.ts';
+import type { Graph } from '../../../src/ontology/graph.ts';
+import { compareRows, type Row } from '../compare.ts';
+import type { EvalService, Said } from '../service.ts';
+import type { Question } from '../set.ts';
+import { analyse } from './analysis.ts';
+import { OPERATORS } from './operators.ts';
+
+/**
+ * - `planner`: refused before anything is sent to the datasource; `datasource`: by its EXPLAIN; `run`: it fails on a value.
+ * - `same`: it gives the rows of the gold SQL; `empty`: it gives none, or one of NULLs, so that the chain asks again;
+ *   `other`: it gives other rows, and nobody notices.
+ */
+export type Fate = 'planner' | 'datasource' | 'run' | 'same' | 'empty' | 'other';
+
+export interface Mutant {
+  readonly question: string;
+  readonly operator: string;
+  readonly sql: string;
+  readonly fate: Fate;
+  /** The error, or what differs. */
+  readonly why: string;
+}
+
+/** How a statement is judged. */
+export interface Judge {
+  /** The planner and the datasource's EXPLAIN. `code`: of the error; undefined: it holds. */
+  check(sql: string, caller: string | undefined): Promise<{ readonly code: string; readonly message: string } | undefined>;
+  run(sql: string, caller: string | undefined): Promise<Said<{ readonly rows: readonly Row[]; readonly truncated: boolean }>>;
+}
+
+/** The judge of a running service. */
+export const judgeOf = (service: EvalService, restOf: (caller: string | undefined) => Promise<ServiceClient>, ontology: string): Judge => ({
+  check: async (sql, caller) => (await (await restOf(caller)).query(`EXPLAIN ${sql}`, ontology)).fault,
+  run: (sql, caller) => service.run(sql, caller),
+});
+
+/** The ontology's model, as the service tells it to who may read its definitions. @throws Failure */
+export async function graphOfService(service: ServiceClient, ontology: string, parser: SqlParser): Promise<Graph> {
+  const { fault, rows } = await service.query(`SHOW CREATE ONTOLOGY ${quoteBack(ontology)}`, ontology);
+  const script = rows[0]?.script;
+  if (fault || typeof script !== 'string') throw new Failure(`the model of ${ontology} cannot be read: ${fault?.message ?? 'no script'}`);
+  const kept = splitScript(script).filter((source) => !/policy|datasource|alter|tag|example/.test(parseStatement(source).kind));
+  return graphOf(kept.map((s) => s.text).join(';\n'), ontology, parser);
+}
+
+/** One mutant of each way that fits, chosen by a hash, so that each run breaks the same. */
+export function mutantsOf(question: Question, graph: Graph, parser: SqlParser): readonly Pick<Mutant, 'question' | 'operator' | 'sql'>[] {
+  const gold = question.gold as string;
+  const analysis = analyse(gold, graph, parser);
+  return OPERATORS.flatMap(({ name, of }) => {
+    const all = of(analysis, graph).filter((sql) => sql !== gold);
+    const sql = all[hash(question.id + name) % Math.max(1, all.length)];
+    return sql === undefined ? [] : [{ question: question.id, operator: name, sql }];
+  });
+}
+
+/** FNV-1a. */
+function hash(text: string): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return h;
+}
+
+/** Breaks the gold SQL of a question, and judges what came of it. @throws Failure where the gold SQL itself does not hold */
+export async function mutate(
+  question: Question,
+  graph: Graph,
+  parser: SqlParser,
+  judge: Judge,
+  told: (m: Mutant) => void = () => undefined,
+): Promise<readonly Mutant[]> {
+  const { gold, caller, ordered } = question;
+  if (gold === null) return [];
+  const right = await judge.run(gold, caller);
+  if (!right.ok) throw new Failure(`the gold SQL of ${question.id} fails: ${right.error}`);
+  const made: Mutant[] = [];
+  for (const broken of mutantsOf(question, graph, parser)) {
+    const mutant = { ...broken, ...(await fateOf(broken.sql, caller, right.value.rows, ordered, judge)) };
+    made.push(mutant);
+    told(mutant);
+  }
+  return made;
+}
+
+async function fateOf(
+  sql: string,
+  caller: string | undefined,
+  gold: readonly Row[],
+  ordered: boolean | undefined,
+  judge: Judge,
+): Promise<Pick<Mutant, 'fate' | 'why'>> {
+  const fault = await judge.check(sql, caller);
+  if (fault !== undefined) return { fate: ofDatasource(fault.code) ? 'datasource' : 'planner', why: `${fault.code}: ${fault.message}` };
+  const ran = await judge.run(sql, caller);
+  if (!ran.ok) return { fate: 'run', why: ran.error };
+  const { rows } = ran.value;
+  const { same, why } = compareRows(gold, rows, { ordered });
+  if (same && !ran.value.truncated) return { fate: 'same', why: '' };
+  return { fate: isEmpty(rows) && !isEmpty(gold) ? 'empty' : 'other', why };
+}
+
+/** As the chain sees it (src/llm/questions.ts): no rows, or one without a value. */
+const isEmpty = (rows: readonly Row[]): boolean => rows.length === 0 || (rows.length === 1 && Object.values(rows[0] ?? {}).every((v) => v === null));
+
+/** PostgreSQL's condition names (src/engine/sqlstates.ts) that EXPLAIN answers with. */
+const OF_DATASOURCE =
+  /^(undefined_|invalid_|datatype_mismatch|grouping_error|cannot_coerce|ambiguous_function|wrong_object_type|indeterminate_|datetime_field|numeric_value|division_by_zero|windowing_error|collation_mismatch|cardinality_violation|data_exception|datasource_failed)/;
+const ofDatasource = (code: string): boolean => OF_DATASOURCE.test(code);
+
+const FATES: readonly Fate[] = ['planner', 'datasource', 'run', 'same', 'empty', 'other'];
+
+/** The table of a run, as lines of Markdown. */
+export function tableOf(mutants: readonly Mutant[]): readonly string[] {
+  const line = (name: string, of: readonly Mutant[]): string =>
+    `| ${[name, of.length, ...FATES.map((fate) => of.filter((m) => m.fate === fate).length)].join(' | ')} |`;
+  return [
+    '| The statement has | Mutants | Refused by the planner | by EXPLAIN | when run | Same rows | No rows | Other rows |',
+    '|---|---:|---:|---:|---:|---:|---:|---:|',
+    ...OPERATORS.map(({ name }) => ({ name, of: mutants.filter((m) => m.operator === name) }))
+      .filter(({ of }) => of.length > 0)
+      .map(({ name, of }) => line(name, of)),
+    line('all', mutants),
+  ];
+}

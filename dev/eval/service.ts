@@ -1,0 +1,79 @@
+/** The service as the evaluation asks it: the tools of its MCP server, each question in the name of its caller. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Row } from './compare.ts';
+import type { Place } from './place.ts';
+
+/** What a tool gave, or the text of its error. */
+export type Said<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: string };
+
+export interface Rows {
+  readonly rows: readonly Row[];
+  readonly truncated: boolean;
+}
+
+/** What query_data answers, with its details (`verbose`). */
+export interface Asked extends Rows {
+  readonly sql: string;
+  readonly concept: string;
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Statements that were tried. */
+  readonly tries: number;
+}
+
+export interface EvalService {
+  /** query_data. @throws Error where the service itself cannot be reached */
+  ask(question: string, caller: string | undefined, most: number): Promise<Said<Asked>>;
+  /** execute_sql. @throws as `ask` */
+  run(sql: string, caller: string | undefined): Promise<Said<Rows>>;
+  /** execute_sql with dry_run: the planner and the datasource's EXPLAIN. @throws as `ask` */
+  check(sql: string, caller: string | undefined): Promise<Said<{ readonly plan: string | null }>>;
+  close(): Promise<void>;
+}
+
+/** A question ends after three times LLM_TIMEOUT, of which nobody sets more than this. */
+const TIMEOUT_MS = 30 * 60_000;
+
+type Content = readonly { readonly type: string; readonly text?: string }[];
+
+/** The MCP server of a place, about one ontology. */
+export function overMcp(place: Place, ontology: string): EvalService {
+  const clients = new Map<string | undefined, Promise<Client>>();
+  const connect = async (caller: string | undefined): Promise<Client> => {
+    const client = new Client({ name: 'evaluation', version: '1' });
+    const headers = { 'x-api-key': await place.tokenOf(caller) };
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${place.base}/${place.product}/api/mcp/`), { requestInit: { headers } }));
+    return client;
+  };
+  const call = async <T>(caller: string | undefined, name: string, args: object, read: (answer: Readonly<Record<string, unknown>>) => T): Promise<Said<T>> => {
+    const known = clients.get(caller) ?? connect(caller);
+    clients.set(caller, known);
+    const result = await (await known).callTool({ name, arguments: { ...args, ontology } }, { timeout: TIMEOUT_MS });
+    if (!result.isError) return { ok: true, value: read(result.structuredContent as Readonly<Record<string, unknown>>) };
+    return { ok: false, error: (result.content as Content).map((c) => c.text ?? '').join('\n') };
+  };
+  const rowsOf = ({ rows, truncated }: Readonly<Record<string, unknown>>): Rows => ({ rows: rows as readonly Row[], truncated: truncated === true });
+  return {
+    ask: (prompt, caller, most) =>
+      call(caller, 'query_data', { prompt, max_limit: most, verbose: true }, (answer) => ({ ...rowsOf(answer), ...detailsOf(answer) })),
+    run: (query, caller) => call(caller, 'execute_sql', { query }, rowsOf),
+    check: (query, caller) => call(caller, 'execute_sql', { query, dry_run: true }, ({ plan }) => ({ plan: typeof plan === 'string' ? plan : null })),
+    close: async () => {
+      for (const client of clients.values()) await client.then((c) => c.close()).catch(() => undefined);
+    },
+  };
+}
+
+function detailsOf(answer: Readonly<Record<string, unknown>>): Omit<Asked, keyof Rows> {
+  const details = (answer.details ?? {}) as { readonly costs?: Readonly<Record<string, unknown>>; readonly tries?: readonly unknown[] };
+  const cost = (name: string): number => (typeof details.costs?.[name] === 'number' ? details.costs[name] : 0);
+  return {
+    sql: String(answer.sql ?? ''),
+    concept: String(answer.concept ?? ''),
+    calls: cost('calls'),
+    inputTokens: cost('inputTokens'),
+    outputTokens: cost('outputTokens'),
+    tries: details.tries?.length ?? 0,
+  };
+}

@@ -1,0 +1,45 @@
+/** Sets of questions: JSON files of questions with the SQL that answers them (docs/ai.md, "How good is it"). */
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+
+const QUESTION = z.strictObject({
+  id: z.string().min(1),
+  question: z.string().min(1),
+  /** The concept or view that it is about; null: nothing of the ontology. */
+  concept: z.string().min(1).nullable(),
+  /** SQL on the ontology that answers it; null: it cannot be answered, and an error is right. */
+  gold: z.string().min(1).nullable(),
+  /** In whose name it is asked; left out: whose token is used. */
+  caller: z.string().min(1).optional(),
+  /** SQL on the tables with the same rows, by somebody who did not use the ontology. */
+  by_hand: z.string().min(1).optional(),
+  /** Whether the question asks for an order. */
+  ordered: z.boolean().optional(),
+  tags: z.array(z.string()),
+});
+
+export type Question = Readonly<z.infer<typeof QUESTION>>;
+
+/** Reads a set. @throws Error that names the file and what is wrong in it */
+export async function readSet(file: string): Promise<readonly Question[]> {
+  let json: unknown;
+  try {
+    json = JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+  }
+  return parseSet(json, file);
+}
+
+/** The questions of a set's JSON. @throws Error as `readSet` */
+export function parseSet(json: unknown, file: string): readonly Question[] {
+  const read = z.array(QUESTION).safeParse(json);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    throw new Error(`${file}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'no set of questions'}`);
+  }
+  const ids = read.data.map((q) => q.id);
+  const twice = ids.find((id, i) => ids.indexOf(id) !== i);
+  if (twice !== undefined) throw new Error(`${file}: there are two questions ${twice}`);
+  return read.data;
+}
