@@ -4,9 +4,11 @@ import { parseStatement } from '../language/classify.ts';
 import { createSqlReader } from '../language/expressions.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { splitScript } from '../language/split.ts';
+import type { SqlText } from '../language/statements.ts';
 import { type ApplyContext, applyStatement, finish, Places } from '../ontology/apply.ts';
 import { EMPTY_MODEL, type Model } from '../ontology/model.ts';
 import { checkModel } from '../planner/check.ts';
+import { planSelect } from '../planner/index.ts';
 import { Failure, faultText } from './failure.ts';
 import { placeIn, type ScriptFile } from './script-file.ts';
 
@@ -18,7 +20,7 @@ export interface Validation {
 }
 
 /**
- * Checks a script. Statements that are not about the model (datasources, agents, grants, queries) are only read.
+ * Checks a script: its model, and the queries of its examples. Other statements (datasources, agents, grants, queries) are only read.
  *
  * @returns lines for the caller: warnings, then a summary
  * @throws Failure with the place of the first fault
@@ -31,6 +33,7 @@ export function validateScript(file: ScriptFile, { parser, product, ontology }: 
     const reader = createSqlReader(parser, product);
     const context: ApplyContext = { ...reader, ontology: name, datasources: null, activeDatasource: 'main', product, places };
     let count = 0;
+    const examples: SqlText[] = [];
     for (const source of splitScript(file.text)) {
       count++;
       const statement = parseStatement(source);
@@ -45,6 +48,10 @@ export function validateScript(file: ScriptFile, { parser, product, ontology }: 
         case 'drop':
           model = applyStatement(model, statement, context);
           break;
+        case 'create_example':
+          reader.textOf(statement.sql, 'select');
+          examples.push(statement.sql);
+          break;
         case 'create_ontology':
           name = statement.name.text;
           break;
@@ -57,6 +64,7 @@ export function validateScript(file: ScriptFile, { parser, product, ontology }: 
       pieces.flatMap((p) => (p.kind === 'measure' ? [] : [{ ...p, kind: p.kind }])),
       { product },
     );
+    for (const sql of examples) planSelect({ graph, parser, product, activeDatasource: 'main' }, sql);
     return [
       ...warnings.map((w) => `${placeIn(file, position(file, w.offset))}: warning: ${w.message} (${w.code})`),
       `${file.path}: ${count} statement${count === 1 ? '' : 's'}, ${warnings.length} warning${warnings.length === 1 ? '' : 's'}`,

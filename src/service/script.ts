@@ -11,7 +11,7 @@ import type { ModelStatement, ReadStatement, ServiceStatement, Statement } from 
 import { sameName } from '../ontology/names.ts';
 import type { BoundValue, NamedRelation } from '../planner/index.ts';
 import { statementDigest } from './audit.ts';
-import { Changes, type Session } from './changes.ts';
+import { Changes, type Done, type Session } from './changes.ts';
 import { Draft } from './draft.ts';
 import { findOntology, requireOntology, upToDate } from './lookup.ts';
 import { checkPermitted, type Permitted } from './permitted.ts';
@@ -74,6 +74,7 @@ const SERVICE = new Set<string>([
 ]);
 
 const isRead = (s: Statement): s is ReadStatement => READS.has(s.kind);
+const isExample = (s: ServiceStatement): boolean => s.kind === 'create_example' || s.kind === 'drop_example';
 const isService = (s: Statement): s is ServiceStatement => SERVICE.has(s.kind);
 
 /** What is done once everything has been understood: writing and reading in the order of the statements. */
@@ -129,6 +130,8 @@ class ScriptRun implements Session {
   draft: Draft | undefined;
   /** Calls of service statements that are not in a step yet. */
   #calls: Call[] = [];
+  /** What is to be judged by the model as it stands when it is written. */
+  readonly #unsettled: NonNullable<Done['settle']>[] = [];
   /** The rows that the last statement answers, where it reads nothing; asked for when all is written. */
   #rows: () => readonly unknown[] = () => [];
   #modelling = false;
@@ -243,9 +246,10 @@ class ScriptRun implements Session {
 
   async #service(statement: ServiceStatement): Promise<void> {
     // a statement behind modelling ones must not overtake them
-    await this.#flushDraft();
+    if (!isExample(statement)) await this.#flushDraft();
     const done = await this.#changes.apply(statement);
     this.#calls.push(...done.calls);
+    if (done.settle !== undefined) this.#unsettled.push(done.settle);
     this.#rows = done.rows;
     this.#modelling = false;
   }
@@ -259,12 +263,13 @@ class ScriptRun implements Session {
   }
 
   /** Moves what the draft has changed to the calls that are to be written. */
-  async #flushDraft(): Promise<string | null> {
+  async #flushDraft(): Promise<void> {
     const written = await this.draft?.write();
-    if (written === undefined) return null;
-    this.#calls.push(...written.calls);
-    this.#version = written.version;
-    return written.version;
+    if (written !== undefined) {
+      this.#calls.push(...written.calls);
+      this.#version = written.version;
+    }
+    for (const settle of this.#unsettled.splice(0)) this.#calls.push(...(await settle()));
   }
   #version: string | null = null;
 

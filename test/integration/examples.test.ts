@@ -123,6 +123,25 @@ describe('CREATE EXAMPLE', () => {
     expect(entries.map((e) => e.action)).toEqual(['drop_example,drop', 'create_concept,create_example,drop_example']);
   });
 
+  it('is judged by the model as its script leaves it, and parts no version', async () => {
+    const versions = async () => (await s.rows('SHOW VERSIONS', 'zoo')).length;
+    const before = await versions();
+    await s.rows(
+      `CREATE CONCEPT pen (pen_no bigint, yard_no bigint, PRIMARY KEY (pen_no), CONSTRAINT stands_in FOREIGN KEY (yard_no) REFERENCES yard (yard_no) INVERSEOF has_pen);
+      CREATE EXAMPLE 'yards' AS SELECT \`stands_in[yard].yard_name\` AS yard, COUNT(*) AS pens FROM dacme.pen GROUP BY 1;
+      CREATE CONCEPT yard (yard_no bigint, yard_name string, PRIMARY KEY (yard_no))`,
+      'zoo',
+    );
+    expect([await versions(), await asked()]).toEqual([before + 1, ['yards']]);
+    expect(await failure("CREATE CONCEPT shed (shed_no bigint); CREATE EXAMPLE 'sheds' AS SELECT shed_no FROM acme.shed; DROP CONCEPT shed")).toMatch(
+      /^400 unknown_concept 85 unknown concept `shed`/,
+    );
+    expect(await failure("CREATE EXAMPLE 'late' AS SELECT 1 AS one; CREATE CONCEPT bad INHERITS (nobody)")).toMatch(/^400 unknown_\w+ /);
+    expect([await versions(), await asked()]).toEqual([before + 1, ['yards']]);
+    await s.rows("DROP CONCEPT pen; DROP EXAMPLE 'yards'; DROP CONCEPT yard; DROP PROPERTY pen_no; DROP PROPERTY yard_no; DROP PROPERTY yard_name", 'zoo');
+    expect(await asked()).toEqual([]);
+  });
+
   it.each([
     ["CREATE EXAMPLE 'q' AS SELECT nothing FROM acme.animal", '400 unknown_property 30'],
     ["CREATE EXAMPLE 'q' AS SELECT called FROM acme.animl", '400 unknown_concept 42'],

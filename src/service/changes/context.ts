@@ -31,6 +31,8 @@ export interface Session {
 export interface Done {
   readonly calls: readonly Call[];
   readonly rows: () => readonly unknown[];
+  /** What it writes besides, judged by the model as the script leaves it: the model is not to be settled for the statement's sake. */
+  readonly settle?: () => Promise<readonly Call[]>;
 }
 
 export const done = (calls: readonly Call[], row: Readonly<Record<string, unknown>>): Done => ({ calls, rows: () => [row] });

@@ -1,5 +1,6 @@
-/** CREATE EXAMPLE and DROP EXAMPLE (decisions 6): no part of a version, but judged by the model as it stands. */
+/** CREATE EXAMPLE and DROP EXAMPLE (decisions 6): no part of a version, but judged by the model as their script leaves it. */
 import { can } from '../../auth/grants.ts';
+import type { Call } from '../../catalog/db.ts';
 import * as catalog from '../../catalog/examples.ts';
 import { badRequest, type SvcError } from '../../errors.ts';
 import { createSqlReader } from '../../language/expressions.ts';
@@ -12,10 +13,14 @@ import { type Changing, type Done, done } from './context.ts';
 /** Of one ontology: each is judged again with every change of the model. */
 const MOST_EXAMPLES = 1000;
 
-/** @throws SvcError 400 `no_ontology`, `exists`, `too_many_examples`, and as the query deserves; 403 without EDIT on the ontology */
+/** @throws SvcError 400 `no_ontology`; 403 without EDIT on the ontology; when it settles 400 `exists`, `too_many_examples`, and as the query deserves */
 export async function createExample(ctx: Changing, statement: CreateExample): Promise<Done> {
-  const { question, replace, source, sql } = statement;
-  const draft = draftOf(ctx, source.offset);
+  const draft = draftOf(ctx, statement.source.offset);
+  const row = { example: statement.question.text.trim(), ontology: draft.name };
+  return { ...done([], row), settle: () => created(ctx, draft, statement) };
+}
+
+async function created(ctx: Changing, draft: Draft, { question, description, replace, source, sql }: CreateExample): Promise<readonly Call[]> {
   const { row } = draft;
   const { runtime } = ctx.session.request;
   const graph = await draft.graph();
@@ -33,29 +38,29 @@ export async function createExample(ctx: Changing, statement: CreateExample): Pr
   const query = createSqlReader(runtime.parser, runtime.config.product).textOf(sql, 'select');
   await checkExample(runtime, ctx.caller, row, graph, sql);
   const { userId, name } = ctx.principal;
-  const made = { question: question.text.trim(), description: statement.description, query };
+  const made = { question: question.text.trim(), description, query };
   const changedOn = new Date(runtime.now()).toISOString();
   ctx.examples.set(row.id, [...all.filter((e) => e !== old), { ...made, changedBy: name, changedById: userId, changedOn }]);
-  return done(catalog.createExample(row.id, await exampleKey(question.text), made, { userId, name }, old !== undefined), {
-    example: made.question,
-    ontology: row.name,
-  });
+  return catalog.createExample(row.id, await exampleKey(question.text), made, { userId, name }, old !== undefined);
 }
 
-/** @throws SvcError 400 `no_ontology`, `unknown_example`; 403 without EDIT on the ontology */
+/** @throws SvcError 400 `no_ontology`; 403 without EDIT on the ontology; when it settles 400 `unknown_example` */
 export async function dropExample(ctx: Changing, { question, source }: DropExample): Promise<Done> {
   const draft = draftOf(ctx, source.offset);
-  const { row } = draft;
-  const all = await examplesIn(ctx, row.id);
-  const old = all.find((e) => sameQuestion(e.question, question.text));
-  if (old === undefined || !(await seesExample(ctx.session.request.runtime, ctx.caller, row, await draft.graph(), old))) {
-    throw unknownExample(question);
-  }
-  ctx.examples.set(
-    row.id,
-    all.filter((e) => e !== old),
-  );
-  return done(catalog.dropExample(row.id, await exampleKey(question.text)), { example: old.question, dropped: true });
+  let dropped = question.text;
+  const settle = async (): Promise<readonly Call[]> => {
+    const { row } = draft;
+    const all = await examplesIn(ctx, row.id);
+    const old = all.find((e) => sameQuestion(e.question, question.text));
+    if (old === undefined || !(await seesExample(ctx.session.request.runtime, ctx.caller, row, await draft.graph(), old))) throw unknownExample(question);
+    dropped = old.question;
+    ctx.examples.set(
+      row.id,
+      all.filter((e) => e !== old),
+    );
+    return catalog.dropExample(row.id, await exampleKey(question.text));
+  };
+  return { calls: [], rows: () => [{ example: dropped, dropped: true }], settle };
 }
 
 /** @throws SvcError 400 `no_ontology`; 403 without EDIT on the ontology */

@@ -161,11 +161,11 @@ describe('kg validate', () => {
   it('takes a good file, shows its warnings, asks no service', async () => {
     const path = await file(
       'v.kg',
-      'CREATE ONTOLOGY o;\nCREATE CONCEPT item (k bigint, ghost string, PRIMARY KEY (k));\nCREATE MAPPING m INTO item USING anything AS SELECT id AS k FROM t.item;\nCREATE VIEW v AS SELECT k FROM svc.item;\n',
+      "CREATE ONTOLOGY o;\nCREATE CONCEPT item (k bigint, ghost string, PRIMARY KEY (k));\nCREATE MAPPING m INTO item USING anything AS SELECT id AS k FROM t.item;\nCREATE EXAMPLE 'Which?' AS SELECT k FROM vsvc.v;\nCREATE VIEW v AS SELECT k FROM svc.item;\n",
     );
     expect(await kg(['validate', path], {})).toEqual({
       code: 0,
-      out: `${path}:2:32: warning: no mapping gives the property \`ghost\` of concept \`item\`: it is always NULL (unmapped_property)\n${path}: 4 statements, 1 warning`,
+      out: `${path}:2:32: warning: no mapping gives the property \`ghost\` of concept \`item\`: it is always NULL (unmapped_property)\n${path}: 5 statements, 1 warning`,
       err: '',
     });
     expect(seen).toEqual([]);
@@ -179,6 +179,8 @@ describe('kg validate', () => {
     ],
     ['a misspelt keyword', '-- 🜁 é\n/* 🜁 */ CREAT CONCEPT x', /bad\.kg:2:9: error: unknown statement/],
     ['a view over an unknown property', 'CREATE CONCEPT item (k bigint); CREATE VIEW v AS\n SELECT kk FROM svc.item', /bad\.kg:2:9: error: .*kk/],
+    ['an example over an unknown property', "CREATE EXAMPLE 'q' AS\n SELECT kk FROM svc.item; CREATE CONCEPT item (k bigint)", /bad\.kg:2:9: error: .*kk/],
+    ['an example that changes something', "CREATE EXAMPLE 'q' AS\n SELECT 1 AS n INTO x", /bad\.kg:2:2: error: .*INTO/],
   ])('refuses %s with its place and exit code 1', async (_, text, message) => {
     const { code, err, out } = await kg(['validate', await file('bad.kg', text)], {});
     expect([code, out]).toEqual([1, '']);
