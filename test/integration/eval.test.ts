@@ -1,0 +1,174 @@
+/** `npm run eval` against the built Worker over the tables of bikehire: the oracle, a model that replays right and wrong SQL, broken statements. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Question, readSet } from '../../dev/eval/set.ts';
+import { main } from '../../dev/eval.ts';
+import { DEVELOPER } from '../../dev/roles.ts';
+import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import { bikehireModel, bikehireRights, loadBikehireTables } from '../../examples/bikehire/load.ts';
+import { type Replay, type ReplayModel, startReplayModel } from '../support/replay-model.ts';
+import { type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
+
+const SET = new URL('../../examples/bikehire/questions.json', import.meta.url).pathname;
+const ON = ['--ontology', 'bikehire'];
+const questions = await readSet(SET);
+const byId = (id: string): Question => questions.find((q) => q.id === id) as Question;
+
+let database: LocalPostgres;
+let model: ReplayModel;
+let workers: BuiltWorkers<'plain'>;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'eval-'));
+  [database, model] = await Promise.all([startLocalPostgres(), startReplayModel()]);
+  await loadBikehireTables((sql) => database.exec(sql));
+  workers = await startBuiltWorkers('eval', database, {
+    plain: { LLM_TYPE: 'openai-compatible', LLM_BASE_URL: model.url, LLM_API_KEY: 'k', LLM_MODEL: 'by heart' },
+  });
+  const session = {
+    base_url: workers.urls.plain,
+    admin_token: workers.token,
+    sql_endpoint: database.endpoint,
+    database_url: database.connectionString(DEVELOPER),
+  };
+  writeFileSync(join(folder, 'session.json'), JSON.stringify(session));
+  await script(await bikehireModel(), '');
+  await script(await bikehireRights(), 'bikehire');
+}, 120_000);
+afterAll(async () => {
+  await workers?.stop();
+  await model?.close();
+  await database?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function script(query: string, ontology: string): Promise<readonly Record<string, unknown>[]> {
+  const response = await fetch(`${workers.urls.plain}/svc/api/query/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': workers.token },
+    body: JSON.stringify({ query, ontology_name: ontology }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return (JSON.parse(text) as { readonly data: readonly Record<string, unknown>[] }).data;
+}
+
+interface Ended {
+  readonly code: number;
+  readonly lines: readonly string[];
+  // biome-ignore lint/suspicious/noExplicitAny: what --json wrote
+  readonly json: any;
+}
+
+async function evaluate(...args: readonly string[]): Promise<Ended> {
+  const lines: string[] = [];
+  const file = join(folder, 'out.json');
+  const output = { out: (line: string) => void lines.push(line), err: (line: string) => void lines.push(line) };
+  const code = await main([...args, ...ON, '--json', file], { SESSION_FILE: join(folder, 'session.json') }, output);
+  return { code, lines, json: JSON.parse(readFileSync(file, 'utf8')) };
+}
+
+/** A set of some of the questions. */
+function setOf(made: readonly Question[]): string {
+  const file = join(folder, 'set.json');
+  writeFileSync(file, JSON.stringify(made));
+  return file;
+}
+
+describe('the oracle', () => {
+  it('passes for every question, in the names of its callers, with the rows of the SQL by hand', async () => {
+    const { code, lines, json } = await evaluate('--set', SET, '--oracle');
+    expect(lines.filter((l) => /^(refused|wrong|failed)/.test(l))).toEqual([]);
+    expect([code, json.totals.byKind]).toEqual([0, { right: questions.filter((q) => q.gold !== null).length, declined: 0, refused: 0, wrong: 0, failed: 0 }]);
+    // tokens that were made for callers are taken back
+    expect(await script('SHOW TOKEN FOR petra', '')).toEqual([]);
+  });
+
+  it('fails where one SQL does not hold, or has other rows than the SQL by hand', async () => {
+    const [a, b, c] = ['open-branches', 'rebates', 'brake-parts'].map(byId) as [Question, Question, Question];
+    const set = setOf([a, { ...b, gold: 'SELECT name, rebtae FROM svc.company' }, { ...c, gold: 'SELECT name, stock FROM svc.part' }]);
+    const { code, json } = await evaluate('--set', set, '--oracle');
+    expect(code).toBe(1);
+    expect(json.questions.map((q: { kind: string; why: string }) => [q.kind, q.why])).toEqual([
+      ['right', ''],
+      ['refused', expect.stringMatching(/^unknown property `rebtae` of concept `company`; did you mean `rebate`\?/)],
+      ['wrong', '22 rows instead of 3'],
+    ]);
+  });
+});
+
+describe('questions in words', () => {
+  const asked = (id: string, reply: (q: Question) => Replay): readonly [Question, Replay] => [byId(id), reply(byId(id))];
+  const right = ({ gold, concept }: Question): Replay => ({ sql: gold as string, ...(concept === null ? {} : { concept }) });
+  const by = (sql: string) => (): Replay => ({ sql });
+
+  it('are right, declined, refused, silently wrong or failed', async () => {
+    const plays = [
+      asked('branches-of-west-flanders', right),
+      // another order of columns, another alias, and a column more
+      asked('customers-by-kind', by('SELECT COUNT(customer_no) AS n, MIN(customer_since) AS first, entity_type FROM svc.customer GROUP BY entity_type')),
+      asked('farthest-ridden', right),
+      asked('salaries-masked', right),
+      asked('hires-that-petra-sees', right),
+      asked('profit', () => ({ refusal: 'Rent is not in the graph' })),
+      // the model answers what it should not, and what it cannot
+      asked('competitors', by("SELECT name FROM dsvc.branch WHERE `in_town[area].name` = 'Ghent'")),
+      asked('revenue-hidden-from-the-workshop', by('SELECT SUM(`measure.revenue`) AS r FROM dsvc.hire_line')),
+      asked('open-branches', by('SELECT COUNT(branch_no) AS branches FROM svc.branch')),
+      asked('rebates', by('SELECT name, rebtae FROM svc.company')),
+      asked('fleet-by-kind', () => ({ status: 400 })),
+    ];
+    model.play(new Map(plays.map(([q, reply]) => [q.question, reply])));
+    const { code, lines, json } = await evaluate('--set', setOf(plays.map(([q]) => q)));
+    expect(json.questions.map((q: { id: string; kind: string }) => `${q.id} ${q.kind}`)).toEqual([
+      'branches-of-west-flanders right',
+      'customers-by-kind right',
+      'farthest-ridden right',
+      'salaries-masked right',
+      'hires-that-petra-sees right',
+      'profit declined',
+      'competitors wrong',
+      'revenue-hidden-from-the-workshop declined',
+      'open-branches wrong',
+      'rebates refused',
+      'fleet-by-kind failed',
+    ]);
+    expect(code).toBe(1);
+    expect(lines).toContain('11 questions: 5 right, 2 declined, 1 refused, 2 wrong, 1 failed');
+    expect(lines).toContain('accuracy 63.6 %, silent errors 18.2 %');
+    // the wrong ones are shown with both statements
+    expect(lines).toContain('  given: SELECT COUNT(branch_no) AS branches FROM svc.branch');
+    expect(json.totals.inputTokens).toBeGreaterThan(0);
+    expect(json.totals.calls).toBeGreaterThanOrEqual(7);
+    expect(json.questions[8].why).toBe('no column has the values of "branches"');
+  });
+
+  it('give exit code 1 where fewer are right than are wanted', async () => {
+    const q = byId('open-branches');
+    model.play(new Map([[q.question, { sql: 'SELECT COUNT(branch_no) AS branches FROM svc.branch' }]]));
+    expect((await evaluate('--set', setOf([q]))).code).toBe(0);
+    expect((await evaluate('--set', setOf([q]), '--min', '50')).code).toBe(1);
+    model.play(new Map([[q.question, right(q)]]));
+    expect((await evaluate('--set', setOf([q]), '--min', '100')).code).toBe(0);
+  });
+});
+
+describe('broken statements', () => {
+  it('are refused where the model itself tells that they are', async () => {
+    const { code, lines, json } = await evaluate('--set', SET, '--mutate', '--only', 'fan-out');
+    expect(code).toBe(0);
+    const fates = (operator: string): readonly string[] => [
+      ...new Set<string>(json.filter((m: { operator: string }) => m.operator === operator).map((m: { fate: string }) => m.fate)),
+    ];
+    expect(fates('a property misspelt')).toEqual(['planner']);
+    expect(fates('svc instead of dsvc')).toEqual(['planner']);
+    expect(fates('a table instead of a concept')).toEqual(['planner']);
+    expect(fates('GROUP BY left out')).toEqual(['datasource']);
+    expect(fates('a literal of another type')).toEqual(['datasource']);
+    // nobody can know what was meant
+    expect(fates('a condition left out')).toContain('other');
+    expect(lines.at(-1)).toMatch(new RegExp(`^\\| all \\| ${json.length} \\|`));
+  });
+});
