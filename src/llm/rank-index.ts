@@ -139,6 +139,7 @@ class Builder {
   readonly #joined = new Map<string, Set<string>>();
   /** Stems of texts that many subjects share (inherited columns, names of targets). */
   readonly #split = new Map<string, readonly string[]>();
+  readonly #ones = new Map<string, string | null>();
 
   constructor(subjects: readonly Subject[]) {
     this.#subjects = subjects;
@@ -180,17 +181,25 @@ class Builder {
     this.#phrase(number, field, parts.join(' '), part, share);
     if (parts.length === 1) return;
     if (field === 'name') this.#phrase(number, 'tail', parts.at(-1) as string, part, share);
-    if (parts.length > 3) return;
-    // the words before their stems are joined: order_lines is found as orderlines
-    const [joined, ...rest] = this.#stems(
+    const joined = parts.length > 3 ? null : this.#asOne(name);
+    if (joined === null) return;
+    const known = this.#joined.get(joined);
+    if (known === undefined) this.#joined.set(joined, new Set([parts.join(' ')]));
+    else known.add(parts.join(' '));
+  }
+
+  /** A name written as one word, so that order_lines is found as orderlines; null: it cannot be. */
+  #asOne(name: string): string | null {
+    const known = this.#ones.get(name);
+    if (known !== undefined) return known;
+    const [one, ...rest] = stems(
       words(name)
         .map((w) => w.text)
         .join(''),
     );
-    if (joined === undefined || rest.length > 0) return;
-    const known = this.#joined.get(joined);
-    if (known === undefined) this.#joined.set(joined, new Set([parts.join(' ')]));
-    else known.add(parts.join(' '));
+    const made = one === undefined || rest.length > 0 ? null : one;
+    this.#ones.set(name, made);
+    return made;
   }
 
   #phrase(number: number, field: PhraseField, text: string, part: number, share: number): void {

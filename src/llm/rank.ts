@@ -53,6 +53,8 @@ const FROM_PARENT = 0.1;
 /** The same of a parent that lacks what the question names and the child has as a column or in its condition (`customers born before 1950`). */
 const FROM_LACKING_PARENT = 0.8;
 const FROM_CHILD = 0.2;
+/** A view against the concepts that it is made of, unless it is named. */
+const VIEW = 0.9;
 /** How sure the words of a name must be for it to be asked for, and to be named. */
 const SURE = 0.6;
 const NAMED = 0.8;
@@ -118,7 +120,8 @@ class Ranking {
     const spans = this.#phrases();
     this.#values(chosen, spans);
     this.#neighbours();
-    const score = (c: Chosen): number => this.#scores[c.number] as number;
+    const score = ({ subject, number }: Chosen): number =>
+      (this.#scores[number] as number) * (subject.kind === 'concept' || this.#named[number] === 1 ? 1 : VIEW);
     const order = chosen.sort(
       (a, b) =>
         score(b) - score(a) ||

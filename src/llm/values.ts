@@ -5,7 +5,7 @@
 import { cacheOf } from '../cache.ts';
 import { type QuestionModel, type ServiceRequest, type Subject, type SubjectColumn, sampleRows } from '../service.ts';
 import { subjectKey } from './rank-index.ts';
-import { type Word, words } from './words.ts';
+import { plain, type Word, words } from './words.ts';
 
 export interface SampledValue {
   readonly value: string;
@@ -195,10 +195,13 @@ const SECRET =
 const PERSONAL = /^(?:pii|sensitive|secret|confidential|personal|personal data|gdpr|phi|restricted|private)$/;
 const NO = /^(?:|no|none|false|0|off|public)$/i;
 
+/** Numbers and kinds of rows, as views hand them on. */
+const ENTITY = /^entity_(?:id|type)$/i;
+
 function sampledColumns(subject: Subject): readonly SubjectColumn[] {
   let multi = false;
   return subject.columns
-    .filter((c) => !c.isMeasure && (c.type === null || TEXT.test(c.type)) && !isSecret(c))
+    .filter((c) => !c.isMeasure && !ENTITY.test(c.name) && (c.type === null || TEXT.test(c.type)) && !isSecret(c))
     .filter((c) => {
       // two lists of values in one statement would be each value with each
       if (c.isMulti && multi) return false;
@@ -234,11 +237,16 @@ export function matches(question: string | readonly Word[], samples: Samples): r
   return found.sort((a, b) => b.to - b.from - (a.to - a.from) || a.from - b.from);
 }
 
+/** Characters of a value that may be a code. */
+const SHORT = 3;
+
 /**
  * Whether one word names a value: not a word of the grammar, a lone letter or a short number, unless it is written as the value is, in
  * capitals (`US`, `A`), and does not only begin the question.
  */
 function namesAlone({ raw, text, stop }: Word, value: string, at: number): boolean {
+  // a code is no plural of another word: `lies` does not name LIE
+  if (text.length <= SHORT + 1 && value.trim().length <= SHORT && text !== plain(value.trim())) return false;
   const meansLittle = stop || (/^[\p{L}\p{N}]$/u.test(text) && !/\p{Script=Han}/u.test(text)) || /^\d{1,3}$/.test(text) || text === 'yes';
   return !meansLittle || (at > 0 && raw === value.trim() && raw !== 'I' && /\p{Lu}/u.test(raw) && raw === raw.toUpperCase());
 }

@@ -107,22 +107,33 @@ const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const PAIRED = /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Script=Thai}|\p{Script=Lao}|\p{Script=Khmer}|\p{Script=Myanmar}/u;
 const PAIRED_RUN = new RegExp(`(?:${PAIRED.source}|\\p{M}|ー)+`, 'gu');
 
+/** Nothing to split. */
+const PLAIN = /^[a-z _-]*$/;
+
 /** camelCase, HTTPServer and part2 with a space where a new word begins (`km2` stays one word, since a short word and a digit are a unit). */
 const splitNames = (text: string): string =>
-  text
-    .replace(/(\p{Ll}|\p{N})(?=\p{Lu})/gu, '$1 ')
-    .replace(/(\p{Lu})(?=\p{Lu}\p{Ll})/gu, '$1 ')
-    .replace(/(\p{Ll}{4})(?=\p{N})/gu, '$1 ');
+  PLAIN.test(text)
+    ? text
+    : text
+        .replace(/(\p{Ll}|\p{N})(?=\p{Lu})/gu, '$1 ')
+        .replace(/(\p{Lu})(?=\p{Lu}\p{Ll})/gu, '$1 ')
+        .replace(/(\p{Ll}{4})(?=\p{N})/gu, '$1 ');
+
+/** `'s` and the like, which are no words. */
+const ENDING = /(\p{L})['\u2019\u02bc](?:s|t|d|m|ll|re|ve)(?![\p{L}\p{N}])/giu;
+/** What stands between the words of a phrase. */
+const APART = /[^\s_\-.'\u2019/&+#]|[.]\s/;
 
 /** The words of a text in their order, stop words included; at most `MAX_WORDS`. */
 export function words(text: string): readonly Word[] {
-  const read = splitNames(text.slice(0, MAX_CHARACTERS).normalize('NFC')).replace(/(\p{L})['\u2019\u02bc](?:s|t|d|m|ll|re|ve)(?![\p{L}\p{N}])/giu, '$1');
+  const read = splitNames(text.slice(0, MAX_CHARACTERS).normalize('NFC')).replace(ENDING, '$1');
   const found: Word[] = [];
   let end = 0;
   for (const match of read.matchAll(WORD)) {
     if (found.length >= MAX_WORDS) break;
     const raw = match[0];
-    const apart = /[^\s_\-.'’/&+#]|[.]\s/.test(read.slice(end, match.index));
+    const between = read.slice(end, match.index);
+    const apart = between !== ' ' && APART.test(between);
     end = match.index + raw.length;
     if (PAIRED.test(raw)) found.push(...pieces(raw, apart));
     else found.push(word(raw, apart));

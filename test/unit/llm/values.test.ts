@@ -87,6 +87,8 @@ describe('matches', () => {
     ['what is not there', ['not', 'what', 'there'], []],
     ['a b c d e f g', ['a b c d e f g'], []],
     ['yes', ['yes'], []],
+    ['what lies where', ['LIE', 'lie'], []],
+    ['the lie of it', ['LIE'], ['LIE']],
     ['', ['x'], []],
   ])('%j with %j: %j', (question, values, expected) => expect(found(question, ...values)).toEqual(expected));
 
@@ -238,6 +240,7 @@ describe('samplesWithin', () => {
           { ...column, name: 'n', type: 'bigint' },
           { ...column, name: 'm', isMeasure: true },
           { ...column, name: 'secret' },
+          { ...column, name: 'entity_id' },
           { ...column, name: 'old', inheritedFrom: 'p' },
           { ...column, name: 'list', isMulti: true },
           { ...column, name: 'other list', isMulti: true },
