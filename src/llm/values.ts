@@ -15,7 +15,7 @@ export interface SampledValue {
 
 export interface SampledColumn {
   readonly name: string;
-  /** Those of most rows first; at most `MOST_VALUES`. */
+  /** Those of most rows first; so many at most. */
   readonly values: readonly SampledValue[];
   /** How many different ones the sample has. */
   readonly distinct: number;
@@ -47,6 +47,10 @@ export interface Match extends Place {
 const MOST_ROWS = 1_000;
 const MOST_COLUMNS = 12;
 const MOST_VALUES = 300;
+/** The same where the sample is a part of the rows, and so the values of a long list are any of them. */
+const MOST_OF_PART = 100;
+/** Of all columns of a subject together, since each caller has samples of its own. */
+const MOST_OF_SUBJECT = 1_500;
 /** A longer value is a text: nobody names it as a whole, and a model needs none of it. */
 const LONGEST = 60;
 /** A value of more words is not looked for. */
@@ -150,6 +154,8 @@ export async function samplesWithin(
 export function samplesOf(columns: readonly Pick<SubjectColumn, 'name' | 'type'>[], rows: readonly (readonly (string | null)[])[]): Samples {
   const told: SampledColumn[] = [];
   const lookup = new Map<string, Place[]>();
+  const whole = rows.length < MOST_ROWS;
+  let left = MOST_OF_SUBJECT;
   for (const [i, { name, type }] of columns.entries()) {
     const counts = new Map<string, number>();
     let long = 0;
@@ -161,10 +167,11 @@ export function samplesOf(columns: readonly Pick<SubjectColumn, 'name' | 'type'>
     }
     const seen = [...counts.values()].reduce((n, c) => n + c, 0);
     // texts rather than values, or numbers and dates of a column whose type nobody has told
-    if (long > seen || (type === null && [...counts.keys()].every((v) => NO_TEXT.test(v)))) continue;
+    if (left === 0 || long > seen || (type === null && [...counts.keys()].every((v) => NO_TEXT.test(v)))) continue;
     const values = [...counts].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
-    const most = values.slice(0, MOST_VALUES);
-    told.push({ name, values: most, distinct: counts.size, complete: rows.length < MOST_ROWS && long === 0 && most.length === values.length });
+    const most = values.slice(0, Math.min(left, whole ? MOST_VALUES : MOST_OF_PART));
+    left -= most.length;
+    told.push({ name, values: most, distinct: counts.size, complete: whole && long === 0 && most.length === values.length });
     for (const { value, count } of most) {
       const key = keyOf(value);
       if (key === undefined) continue;

@@ -61,12 +61,18 @@ describe('samplesOf', () => {
   });
 
   it('keeps so many, short ones, of so many rows', () => {
-    const many = samplesOf(
-      NAME,
-      Array.from({ length: 1_000 }, (_, i) => [`value ${i}`]),
-    ).columns[0];
-    expect(many).toMatchObject({ distinct: 1_000, complete: false });
-    expect(many?.values.length).toBe(300);
+    const some = (rows: number, columns = 1) =>
+      samplesOf(
+        Array.from({ length: columns }, (_, i) => ({ name: `c${i}`, type: 'string' })),
+        Array.from({ length: rows }, (_, i) => Array.from({ length: columns }, () => `value ${i}`)),
+      ).columns;
+    expect(some(999)[0]).toMatchObject({ distinct: 999, complete: false });
+    expect([some(999)[0]?.values.length, some(300)[0]?.values.length]).toEqual([300, 300]);
+    expect(some(300)[0]?.complete).toBe(true);
+    // any thousand of the rows
+    expect(some(1_000)[0]).toMatchObject({ distinct: 1_000, complete: false });
+    expect(some(1_000)[0]?.values.length).toBe(100);
+    expect(some(400, 12).map((c) => c.values.length)).toEqual([300, 300, 300, 300, 300]);
     expect(one('short', 'x'.repeat(61)).columns[0]).toMatchObject({ distinct: 1, complete: false });
     expect(one('x'.repeat(61), 'y'.repeat(61)).columns).toEqual([]);
   });
