@@ -20,7 +20,7 @@ export interface HistoryEntry {
   readonly durationMs: number;
   /** Of all calls of the language model, what was told and what was said. */
   readonly tokens: number;
-  /** Queries that the language model wrote. */
+  /** Queries that were tried. */
   readonly tries: number;
   readonly error: string | null;
 }

@@ -21,7 +21,7 @@ export interface Asked {
   readonly started: number;
   readonly durationMs: number;
   readonly tokens: number;
-  /** Queries that the language model wrote. */
+  /** Queries that were tried. */
   readonly tries: number;
   /** What was thrown, or what is wrong in the service's own words; null: nothing. Of an error that is not the caller's to see, only that there was one is kept. */
   readonly error: unknown;
