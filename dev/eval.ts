@@ -9,7 +9,7 @@ import { askOracle, askQuestion, type Outcome } from './eval/outcome.ts';
 import { findPlace, type Place } from './eval/place.ts';
 import { jsonOf, lineOf, reportOf, totalsOf } from './eval/report.ts';
 import { overMcp } from './eval/service.ts';
-import { type Question, readSet } from './eval/set.ts';
+import { inAllWords, type Question, readSet } from './eval/set.ts';
 
 const HELP = `Usage: npm run eval -- --set FILE --ontology NAME [options]
 
@@ -18,6 +18,7 @@ Asks each question of a set over MCP (query_data) and compares the rows with tho
   --oracle           no questions: the set's SQL goes through the checks alone, and is compared with the
                      SQL on the tables where the session file of npm start tells the database
   --mutate           no questions: the set's SQL is broken in many ways; which of them the checks catch
+  --also             each question in its other words too, where the set has some
   --limit N          the first N questions only
   --only TEXT        questions whose id or tags hold the text
   --min PERCENT      exit code 1 where the accuracy is below it (default 0; with --oracle 100)
@@ -57,6 +58,7 @@ export async function main(args: readonly string[], env: Env, output: Output): P
 interface Call {
   readonly sets: readonly { readonly file: string; readonly ontology: string }[];
   readonly mode: 'ask' | 'oracle' | 'mutate';
+  readonly also: boolean;
   readonly limit: number;
   readonly only: string | undefined;
   readonly min: number;
@@ -90,6 +92,7 @@ function read(args: readonly string[]): Call | undefined {
   return {
     sets: files.map((file, i) => ({ file, ontology: ontologies[i] as string })),
     mode: values.oracle ? 'oracle' : values.mutate ? 'mutate' : 'ask',
+    also: values.also ?? false,
     limit: number('limit', Number.POSITIVE_INFINITY),
     only: values.only,
     min: number('min', values.oracle ? 100 : 0) / 100,
@@ -114,6 +117,7 @@ const parsed = (args: readonly string[]) =>
       set: { type: 'string', multiple: true },
       ontology: { type: 'string', multiple: true, short: 'o' },
       as: { type: 'string', multiple: true },
+      also: { type: 'boolean' },
       oracle: { type: 'boolean' },
       mutate: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
@@ -137,11 +141,11 @@ async function run(call: Call, env: Env, out: (line: string) => void): Promise<n
   }
 }
 
-async function questionsOf(file: string, { limit, only, mode }: Call): Promise<readonly Question[]> {
+async function questionsOf(file: string, { limit, only, mode, also }: Call): Promise<readonly Question[]> {
   const all = await readSet(file).catch((error: Error) => {
     throw new Failure(error.message);
   });
-  return all
+  return (also && mode === 'ask' ? inAllWords(all) : all)
     .filter((q) => only === undefined || q.id.includes(only) || q.tags.includes(only))
     .filter((q) => mode === 'ask' || q.gold !== null)
     .slice(0, limit);

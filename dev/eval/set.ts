@@ -5,6 +5,8 @@ import { z } from 'zod';
 const QUESTION = z.strictObject({
   id: z.string().min(1),
   question: z.string().min(1),
+  /** The same in other words. */
+  also: z.array(z.string().min(1)).optional(),
   /** The concept or view that it is about; null: nothing of the ontology. */
   concept: z.string().min(1).nullable(),
   /** SQL on the ontology that answers it; null: it cannot be answered, and an error is right. */
@@ -30,6 +32,10 @@ export async function readSet(file: string): Promise<readonly Question[]> {
   }
   return parseSet(json, file);
 }
+
+/** Each question, and the same in each of its other words (`id+1`, `id+2`). */
+export const inAllWords = (questions: readonly Question[]): readonly Question[] =>
+  questions.flatMap((q) => [q, ...(q.also ?? []).map((question, i) => ({ ...q, id: `${q.id}+${i + 1}`, question }))]);
 
 /** The questions of a set's JSON. @throws Error as `readSet` */
 export function parseSet(json: unknown, file: string): readonly Question[] {

@@ -1,7 +1,7 @@
 /** The sets of questions that come with the project, and what a set may not be. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { parseSet, readSet } from '../../../dev/eval/set.ts';
+import { inAllWords, parseSet, readSet } from '../../../dev/eval/set.ts';
 import { bikehireModel } from '../../../examples/bikehire/load.ts';
 import { graphOf, worldModel } from '../../../examples/world/graph.ts';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
@@ -18,7 +18,9 @@ describe.each(Object.entries(SETS))('the set of %s', async (name, model) => {
   it('has more than forty questions, some of them without an answer', () => {
     expect(questions.filter((q) => q.gold !== null).length).toBeGreaterThan(40);
     expect(questions.filter((q) => q.gold === null).length).toBeGreaterThanOrEqual(4);
-    expect(new Set(questions.map((q) => q.question.toLowerCase())).size).toBe(questions.length);
+    const all = inAllWords(questions);
+    expect(new Set(all.map((q) => q.question.toLowerCase())).size).toBe(all.length);
+    expect(new Set(all.map((q) => q.id)).size).toBe(all.length);
   });
 
   it('asks of every kind', () => {
