@@ -14,6 +14,8 @@ export interface McpCaller extends Earlier {
 
 /** One POST. */
 export interface McpCall {
+  /** Its own, by which it is ended when its client leaves. */
+  readonly callId: string;
   readonly caller: McpCaller;
   readonly named: Named;
   /** The address says `?mode=model`. */

@@ -11,7 +11,7 @@ import { callerOf, type McpCall } from './call.ts';
 import { faultResponse } from './faults.ts';
 import { guarded } from './guarded.ts';
 import { errorBody, type Message, readMessages } from './messages.ts';
-import type { Principals } from './object.ts';
+import type { Client, Principals } from './object.ts';
 import { allowedOrigin, corsHeaders, PREFLIGHT_HEADERS } from './origins.ts';
 import { namedBy, targetOf } from './target.ts';
 
@@ -114,7 +114,7 @@ class Face {
     if (body instanceof Response) return body;
     exchange.tell({ noted: true });
     const { userId } = judged.caller.principal;
-    const response = await this.#principals.post(userId, callOf(exchange, judged, body));
+    const response = await this.#principals.post(userId, callOf(exchange, judged, body), clientOf(exchange));
     return this.#watched(exchange, response);
   }
 
@@ -129,7 +129,8 @@ class Face {
     if (agent !== null) query.set('agent', agent);
     if (asksToModel(exchange)) query.set('mode', 'model');
     exchange.tell({ noted: true });
-    return this.#watched(exchange, await this.#principals.open(judged.caller.principal.userId, id, `${this.#path}/message?${query}`));
+    const endpoint = `${this.#path}/message?${query}`;
+    return this.#watched(exchange, await this.#principals.open(judged.caller.principal.userId, id, endpoint, clientOf(exchange)));
   }
 
   /** SSE: a message to a stream of the same user. */
@@ -155,6 +156,7 @@ class Face {
   }
 }
 
+const clientOf = ({ request, runtime }: Exchange): Client => ({ signal: request.signal, waitUntil: runtime.waitUntil });
 const searchOf = ({ request }: Exchange): URLSearchParams => new URL(request.url).searchParams;
 const asksToModel = (exchange: Exchange): boolean => searchOf(exchange).get('mode')?.toLowerCase() === 'model';
 
@@ -193,6 +195,7 @@ function callOf(exchange: Exchange, { caller, scopes }: Judged, body: Message | 
   const { config } = runtime;
   const mayModel = scopes === null || scopes.includes('model');
   return {
+    callId: crypto.randomUUID(),
     caller: callerOf(caller.principal, scopes),
     named: namedBy(request.headers, searchOf(exchange)),
     modelling: asksToModel(exchange) && mayModel,

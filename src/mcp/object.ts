@@ -9,6 +9,7 @@ import { faultResponse } from './faults.ts';
 import { Gate } from './gate.ts';
 import { idOf, type Message } from './messages.ts';
 import type { Offer } from './offer.ts';
+import { Running } from './running.ts';
 import { Streams } from './streams.ts';
 import { targetOf } from './target.ts';
 
@@ -30,7 +31,8 @@ interface Loaded {
 export abstract class McpObject<E> extends DurableObject<E> {
   readonly #gate = new Gate(TOOLS_AT_ONCE);
   readonly #slowGate = new Gate(QUESTIONS_AT_ONCE);
-  readonly #streams = new Streams();
+  readonly #running = new Running();
+  readonly #streams = new Streams((id) => this.#running.closed(id));
   /** Who asks, by the request that the handler was given. */
   readonly #sessions = new WeakMap<Request, Session>();
   #loaded: Loaded | undefined;
@@ -44,8 +46,15 @@ export abstract class McpObject<E> extends DurableObject<E> {
   }
 
   /** Answers a POST. */
-  post(call: McpCall): Promise<Response> {
-    return this.#answer(call);
+  async post(call: McpCall): Promise<Response> {
+    const run = this.#running.begin(call, null);
+    // an answer that is a stream ends with it
+    return this.#answer(call, run.signal).finally(() => run.done());
+  }
+
+  /** The client of a POST has left: nobody waits for its answer. */
+  async leave(callId: string): Promise<void> {
+    this.#running.left(callId);
   }
 
   /** Opens an SSE stream of that id; messages to it go to `endpoint`. */
@@ -57,11 +66,20 @@ export abstract class McpObject<E> extends DurableObject<E> {
     }
   }
 
+  /** The client of a stream has left. */
+  async close(id: string): Promise<void> {
+    this.#streams.find(id)?.end();
+  }
+
   /** Takes a message to a stream, on which its answer will come. False: this principal has no such stream. */
   async message(id: string, call: McpCall): Promise<boolean> {
     const stream = this.#streams.find(id);
     if (stream === undefined) return false;
-    const answered = this.#answer({ ...call, takesStreams: true }).then(async (answer) => {
+    for (const { method, params } of [call.body].flat() as readonly Message[]) {
+      if (method === 'notifications/cancelled') this.#running.cancelled(id, params?.requestId);
+    }
+    const run = this.#running.begin(call, id);
+    const answering = this.#answer({ ...call, takesStreams: true }, run.signal).then(async (answer) => {
       if (answer.body !== null && isEventStream(answer)) {
         // a subscription of the newer protocol would never end, and has no place on the older transport
         if (isSubscription(call.body)) return answer.body.cancel();
@@ -73,11 +91,11 @@ export abstract class McpObject<E> extends DurableObject<E> {
       const messages: unknown = JSON.parse(text);
       for (const message of Array.isArray(messages) ? messages : [messages]) stream.send('message', JSON.stringify(message));
     });
-    this.ctx.waitUntil(answered);
+    this.ctx.waitUntil(answering.finally(() => run.done()));
     return true;
   }
 
-  async #answer(call: McpCall): Promise<Response> {
+  async #answer(call: McpCall, signal: AbortSignal): Promise<Response> {
     const runtime = this.runtime();
     const begun = runtime.now();
     const { handle, loggedTool } = await this.#load();
@@ -85,7 +103,7 @@ export abstract class McpObject<E> extends DurableObject<E> {
     let needsScope = false;
     const lacksScope = call.scopeChallenge === null ? undefined : (): boolean => (needsScope = true);
     try {
-      const request = new Request(ADDRESS, { method: 'POST', headers: headersOf(call), body: '{}' });
+      const request = new Request(ADDRESS, { method: 'POST', headers: headersOf(call), body: '{}', signal });
       this.#sessions.set(request, { ...(await sessionOf(call, runtime)), lacksScope });
       response = await plain(await handle(request, { parsedBody: call.body }), call.body, call.takesStreams);
       // of a batch each message has its own answer
@@ -161,10 +179,18 @@ const headersOf = ({ headers }: McpCall): Record<string, string> => ({
   accept: 'application/json, text/event-stream',
 });
 
+/** The client of a request, as long as it is there. */
+export interface Client {
+  readonly signal: AbortSignal;
+  readonly waitUntil: (work: Promise<unknown>) => void;
+}
+
 /** The objects as the front asks for them: one a user, its name with the location hint (platform, Configuration). */
 export interface Principals {
-  post(userId: string, call: McpCall): Promise<Response>;
-  open(userId: string, id: string, endpoint: string): Promise<Response>;
+  /** `client`: whose leaving ends the call. */
+  post(userId: string, call: McpCall, client: Client): Promise<Response>;
+  /** `client`: whose leaving ends the stream. */
+  open(userId: string, id: string, endpoint: string, client: Client): Promise<Response>;
   message(userId: string, id: string, call: McpCall): Promise<boolean>;
 }
 
@@ -173,10 +199,29 @@ export function mcpPrincipals(namespace: DurableObjectNamespace, hint: string | 
     namespace.get(
       namespace.idFromName(`${hint ?? '-'}:${userId}`),
       hint === null ? {} : { locationHint: hint as DurableObjectLocationHint },
-    ) as unknown as Pick<McpObject<unknown>, 'post' | 'open' | 'message'>;
+    ) as unknown as Pick<McpObject<unknown>, 'post' | 'leave' | 'open' | 'close' | 'message'>;
   return {
-    post: (userId, call) => stub(userId).post(call),
-    open: (userId, id, endpoint) => stub(userId).open(id, endpoint),
+    post: async (userId, call, client) => {
+      // one stub, whose calls come in their order; no signal goes along with them
+      const object = stub(userId);
+      const answer = object.post(call);
+      const stay = onLeaving(client, () => object.leave(call.callId));
+      return answer.finally(stay);
+    },
+    open: (userId, id, endpoint, client) => {
+      const object = stub(userId);
+      const opened = object.open(id, endpoint);
+      onLeaving(client, () => object.close(id));
+      return opened;
+    },
     message: (userId, id, call) => stub(userId).message(id, call),
   };
+}
+
+/** Tells an object of a client that leaves. @returns what ends the waiting for that */
+function onLeaving({ signal, waitUntil }: Client, tell: () => Promise<void>): () => void {
+  const leave = (): void => waitUntil(tell().catch(() => undefined));
+  if (signal.aborted) leave();
+  else signal.addEventListener('abort', leave, { once: true });
+  return () => signal.removeEventListener('abort', leave);
 }

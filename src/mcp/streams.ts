@@ -11,13 +11,21 @@ const encoder = new TextEncoder();
 
 export class Streams {
   readonly #open = new Map<string, Stream>();
+  readonly #ended: (id: string) => void;
+
+  /** `ended` is told of each stream that is closed, by whom ever. */
+  constructor(ended: (id: string) => void) {
+    this.#ended = ended;
+  }
 
   /** Opens a stream, whose first event tells where messages go. @throws SvcError 429 `too_many_streams` */
   open(id: string, endpoint: string): ReadableStream<Uint8Array> {
     if (this.#open.size >= MOST_STREAMS) {
       throw new SvcError(429, 'too_many_streams', 'Too many streams are open', { hint: 'Close one, or use Streamable HTTP', headers: { 'retry-after': '60' } });
     }
-    const stream = new Stream(() => this.#open.delete(id));
+    const stream = new Stream(() => {
+      if (this.#open.delete(id)) this.#ended(id);
+    });
     this.#open.set(id, stream);
     stream.send('endpoint', endpoint);
     return stream.readable;
