@@ -32,9 +32,9 @@ export function parsedView(work: Work, view: ViewDef): Parsed {
 export function asDefiner<T>(work: Work, view: ViewDef, make: (graph: Graph) => T): T {
   const { definer } = work.context;
   // a text that is being checked is its writer's own, and its faults are told as they are
-  if (definer === undefined || work.textOffsets.has(view.name)) return make(definer?.(view) ?? work.graph);
+  if (definer === undefined || work.textOffsets.has(view.name)) return work.inView(() => make(definer?.(view) ?? work.graph));
   try {
-    return make(definer(view));
+    return work.inView(() => make(definer(view)));
   } catch (error) {
     if (!(error instanceof SvcError) || (error.status !== 403 && !error.code.startsWith('unknown_')) || OWN.has(error.code)) throw error;
     throw forbidden('view_unreadable', `the view \`${view.name}\` cannot be read: who defined it may not read all that it names`, {

@@ -111,6 +111,7 @@ export class Work {
   /** The policies of the caller over the whole model; undefined where none are in force. */
   readonly policies: Policies | undefined;
   #trusted = 0;
+  #inViews = 0;
   #aliases = 0;
   #parameters = new Map<string, number>();
 
@@ -149,8 +150,18 @@ export class Work {
 
   /** Notes what stands in FROM, where the text is the caller's own. */
   named(relation: NamedRelation): void {
-    if (this.trusted || this.reading.length > 0 || this.expanding.size > 0) return;
+    if (this.trusted || this.#inViews > 0 || this.expanding.size > 0) return;
     if (!this.relations.some((r) => r.kind === relation.kind && r.name === relation.name && r.schema === relation.schema)) this.relations.push(relation);
+  }
+
+  /** Plans what the text of a view or cube names. */
+  inView<T>(make: () => T): T {
+    this.#inViews++;
+    try {
+      return make();
+    } finally {
+      this.#inViews--;
+    }
   }
 
   /** Plans something that the policies themselves ask. */
