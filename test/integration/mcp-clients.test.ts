@@ -3,10 +3,11 @@
  * transports, the Inspector and mcp-remote, each with an API token and through the whole walk of OAuth, and the commands
  * and settings of docs/clients.md.
  */
-import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import * as v2 from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { UnauthorizedError as UnauthorizedV1 } from '@modelcontextprotocol/sdk/client/auth.js';
@@ -242,5 +243,57 @@ describe('mcp-remote', () => {
 
   it('signs in for the older transport', async () => {
     await bridge([sse().href, String(await freePort()), '--transport', 'sse-only'], environment('bridge-sse'), true);
+  });
+});
+
+describe('docs/clients.md', () => {
+  const text = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
+  /** Blocks of code below a heading; for this service, this user and this ontology. */
+  const blocks = (heading: string): string[] => {
+    const section = text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+    return [...section.matchAll(/^```\w*\n([\s\S]*?)^```$/gm)].map(([, code = '']) =>
+      code.replaceAll('https://kg.example.com', service.base).replaceAll('tk_...', key).replaceAll('world', 'park').trim(),
+    );
+  };
+  /** A command that would fetch its program, with the one that is here. */
+  const here = (command: string): string =>
+    command.replace(/^npx (-y )?(mcp-remote|@modelcontextprotocol\/inspector)/, (_, __, name: string) =>
+      [process.execPath, name === 'mcp-remote' ? REMOTE : INSPECTOR].map((path) => `'${path}'`).join(' '),
+    );
+  const run = (command: string, args: readonly string[]) => promisify(execFile)(command, [...args], { cwd: MODULES, env: environment('docs') });
+  async function bridged(transport: StdioClientTransport): Promise<void> {
+    const client = new v2.Client(NAME);
+    await client.connect(transport);
+    await works(client as AnyClient);
+    await client.close();
+  }
+
+  it('has JSON where it says so', () => {
+    const json = [...text.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, code = '']) => JSON.parse(code) as object);
+    expect(json.length).toBeGreaterThan(6);
+    for (const block of json) expect(JSON.stringify(block)).toContain('https://kg.example.com/svc/api/mcp');
+  });
+
+  it('has settings of Claude desktop that work', async () => {
+    const [settings = '{}'] = blocks('Claude desktop');
+    const { command, args, env } = JSON.parse(settings).mcpServers.svc as { command: string; args: string[]; env: Record<string, string> };
+    expect([command, ...args.slice(0, 2)]).toEqual(['npx', '-y', 'mcp-remote']);
+    await bridged(
+      new StdioClientTransport({ command: process.execPath, args: [REMOTE, ...args.slice(2)], env: { ...environment('docs'), ...env }, stderr: 'ignore' }),
+    );
+  });
+
+  it('has commands that work', async () => {
+    const [remote = ''] = blocks('mcp-remote');
+    await bridged(new StdioClientTransport({ command: 'sh', args: ['-c', here(remote)], env: environment('docs'), stderr: 'ignore' }));
+    const [inspector = ''] = blocks('The Inspector');
+    expect(JSON.parse((await run('sh', ['-c', here(inspector)])).stdout).tools).toHaveLength(TOOLS);
+    const [curl = ''] = blocks('Without a client');
+    expect(JSON.parse((await run('sh', ['-c', curl])).stdout).result.tools).toHaveLength(TOOLS);
+  });
+
+  it('has a program that works', async () => {
+    const [program = ''] = blocks('A program');
+    expect((await run(process.execPath, ['--input-type=module', '--eval', program])).stdout.trim()).toBe('[ { one: 1 } ]');
   });
 });
