@@ -7,6 +7,7 @@ import { loadNodeParser } from '../src/cli/node-parser.ts';
 import { graphOfService, judgeOf, type Mutant, mutate, tableOf } from './eval/mutate/run.ts';
 import { askOracle, askQuestion, type Outcome } from './eval/outcome.ts';
 import { findPlace, type Place } from './eval/place.ts';
+import { type ReplayModel, startReplay } from './eval/replay.ts';
 import { jsonOf, lineOf, reportOf, totalsOf } from './eval/report.ts';
 import { overMcp } from './eval/service.ts';
 import { inAllWords, type Question, readSet } from './eval/set.ts';
@@ -18,6 +19,9 @@ Asks each question of a set over MCP (query_data) and compares the rows with tho
   --oracle           no questions: the set's SQL goes through the checks alone, and is compared with the
                      SQL on the tables where the session file of npm start tells the database
   --mutate           no questions: the set's SQL is broken in many ways; which of them the checks catch
+  --replay PORT      a model that has the set's SQL by heart listens there (start the service with
+                     LLM_TYPE=openai-compatible LLM_BASE_URL=http://127.0.0.1:PORT/v1 LLM_MODEL=x):
+                     the whole chain without a model; with --mutate, with the broken statements
   --also             each question in its other words too, where the set has some
   --limit N          the first N questions only
   --only TEXT        questions whose id or tags hold the text
@@ -59,6 +63,8 @@ interface Call {
   readonly sets: readonly { readonly file: string; readonly ontology: string }[];
   readonly mode: 'ask' | 'oracle' | 'mutate';
   readonly also: boolean;
+  /** undefined: the service's own model is asked. */
+  readonly replay: number | undefined;
   readonly limit: number;
   readonly only: string | undefined;
   readonly min: number;
@@ -82,8 +88,9 @@ function read(args: readonly string[]): Call | undefined {
   const ontologies = values.ontology ?? [];
   if (files.length === 0) throw wrong('--set FILE is missing');
   if (files.length !== ontologies.length) throw wrong('each --set needs an --ontology of its own');
+  if (values.oracle && values.replay !== undefined) throw wrong('--oracle needs no model, and no --replay');
   if (values.oracle && values.mutate) throw wrong('--oracle and --mutate do not go together');
-  const number = (name: 'limit' | 'min', otherwise: number): number => {
+  const number = (name: 'limit' | 'min' | 'replay', otherwise: number): number => {
     const text = values[name];
     if (text === undefined) return otherwise;
     if (!/^\d+(\.\d+)?$/.test(text)) throw wrong(`--${name} must be a number`);
@@ -93,6 +100,7 @@ function read(args: readonly string[]): Call | undefined {
     sets: files.map((file, i) => ({ file, ontology: ontologies[i] as string })),
     mode: values.oracle ? 'oracle' : values.mutate ? 'mutate' : 'ask',
     also: values.also ?? false,
+    replay: values.replay === undefined ? undefined : number('replay', 0),
     limit: number('limit', Number.POSITIVE_INFINITY),
     only: values.only,
     min: number('min', values.oracle ? 100 : 0) / 100,
@@ -124,6 +132,7 @@ const parsed = (args: readonly string[]) =>
       limit: TEXT,
       only: TEXT,
       min: TEXT,
+      replay: TEXT,
       json: TEXT,
       url: TEXT,
       token: TEXT,
@@ -133,11 +142,16 @@ const parsed = (args: readonly string[]) =>
 async function run(call: Call, env: Env, out: (line: string) => void): Promise<number> {
   const sets = [];
   for (const { file, ontology } of call.sets) sets.push({ ontology, questions: await questionsOf(file, call) });
-  const place = await findPlace({ url: call.url, token: call.token, tokens: call.tokens, env });
+  const model = call.replay === undefined ? undefined : await startReplay(call.replay);
   try {
-    return call.mode === 'mutate' ? await mutateAll(sets, call, place, out) : await askAll(sets, call, place, out);
+    const place = await findPlace({ url: call.url, token: call.token, tokens: call.tokens, env });
+    try {
+      return await (call.mode === 'mutate' ? mutateAll : askAll)({ sets, call, place, model, out });
+    } finally {
+      await place.close();
+    }
   } finally {
-    await place.close();
+    await model?.close();
   }
 }
 
@@ -151,18 +165,24 @@ async function questionsOf(file: string, { limit, only, mode, also }: Call): Pro
     .slice(0, limit);
 }
 
-type Sets = readonly { readonly ontology: string; readonly questions: readonly Question[] }[];
+interface Job {
+  readonly sets: readonly { readonly ontology: string; readonly questions: readonly Question[] }[];
+  readonly call: Call;
+  readonly place: Place;
+  readonly model: ReplayModel | undefined;
+  readonly out: (line: string) => void;
+}
 
-async function askAll(sets: Sets, call: Call, place: Place, out: (line: string) => void): Promise<number> {
+async function askAll({ sets, call, place, model, out }: Job): Promise<number> {
   const outcomes: Outcome[] = [];
   for (const { ontology, questions } of sets) {
     const service = overMcp(place, ontology);
     try {
       for (const question of questions) {
-        const outcome =
-          call.mode === 'oracle'
-            ? await askOracle(service, question, question.caller === undefined || question.by_hand ? place.tables : undefined)
-            : await askQuestion(service, question);
+        model?.play(
+          new Map([[question.question, question.gold === null ? { refusal: 'This is not in the graph' } : { sql: question.gold, concept: question.concept }]]),
+        );
+        const outcome = call.mode === 'oracle' ? await askOracle(service, question, place.tables) : await askQuestion(service, question);
         outcomes.push(outcome);
         out(lineOf(outcome));
       }
@@ -175,7 +195,7 @@ async function askAll(sets: Sets, call: Call, place: Place, out: (line: string) 
   return outcomes.length === 0 || outcomes.some((o) => o.kind === 'failed') || totalsOf(outcomes).accuracy < call.min ? 1 : 0;
 }
 
-async function mutateAll(sets: Sets, call: Call, place: Place, out: (line: string) => void): Promise<number> {
+async function mutateAll({ sets, call, place, model, out }: Job): Promise<number> {
   const parser = await loadNodeParser();
   const mutants: Mutant[] = [];
   for (const { ontology, questions } of sets) {
@@ -183,7 +203,7 @@ async function mutateAll(sets: Sets, call: Call, place: Place, out: (line: strin
     try {
       const graph = await graphOfService(await place.restOf(undefined), ontology, parser);
       for (const question of questions) {
-        const made = await mutate(question, graph, parser, judgeOf(service, place.restOf, ontology));
+        const made = await mutate(question, graph, parser, judgeOf(service, place.restOf, ontology, model));
         mutants.push(...made);
         const told = (fate: Mutant['fate']): number => made.filter((m) => m.fate === fate).length;
         out(
@@ -194,7 +214,7 @@ async function mutateAll(sets: Sets, call: Call, place: Place, out: (line: strin
       await service.close();
     }
   }
-  for (const line of ['', ...tableOf(mutants)]) out(line);
+  for (const line of ['', ...tableOf(mutants, model !== undefined)]) out(line);
   if (call.json !== undefined) await writeFile(call.json, `${JSON.stringify(mutants, null, 2)}\n`);
   return mutants.length === 0 ? 1 : 0;
 }

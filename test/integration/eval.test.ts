@@ -3,12 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Reply, startReplay } from '../../dev/eval/replay.ts';
 import { type Question, readSet } from '../../dev/eval/set.ts';
 import { main } from '../../dev/eval.ts';
 import { DEVELOPER } from '../../dev/roles.ts';
+import { freePort } from '../../dev/scratch-postgres.ts';
 import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
 import { bikehireModel, bikehireRights, loadBikehireTables } from '../../examples/bikehire/load.ts';
-import { type Replay, type ReplayModel, startReplayModel } from '../support/replay-model.ts';
 import { type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
 
 const SET = new URL('../../examples/bikehire/questions.json', import.meta.url).pathname;
@@ -17,15 +18,16 @@ const questions = await readSet(SET);
 const byId = (id: string): Question => questions.find((q) => q.id === id) as Question;
 
 let database: LocalPostgres;
-let model: ReplayModel;
+/** Where the service looks for its model. */
+let port: number;
 let workers: BuiltWorkers<'plain'>;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'eval-'));
-  [database, model] = await Promise.all([startLocalPostgres(), startReplayModel()]);
+  [database, port] = await Promise.all([startLocalPostgres(), freePort()]);
   await loadBikehireTables((sql) => database.exec(sql));
   workers = await startBuiltWorkers('eval', database, {
-    plain: { LLM_TYPE: 'openai-compatible', LLM_BASE_URL: model.url, LLM_API_KEY: 'k', LLM_MODEL: 'by heart' },
+    plain: { LLM_TYPE: 'openai-compatible', LLM_BASE_URL: `http://127.0.0.1:${port}/v1`, LLM_API_KEY: 'k', LLM_MODEL: 'by heart' },
   });
   const session = {
     base_url: workers.urls.plain,
@@ -39,7 +41,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await workers?.stop();
-  await model?.close();
   await database?.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -68,6 +69,17 @@ async function evaluate(...args: readonly string[]): Promise<Ended> {
   const output = { out: (line: string) => void lines.push(line), err: (line: string) => void lines.push(line) };
   const code = await main([...args, ...ON, '--json', file], { SESSION_FILE: join(folder, 'session.json') }, output);
   return { code, lines, json: JSON.parse(readFileSync(file, 'utf8')) };
+}
+
+/** Asks some of the questions of a model that answers them so. */
+async function answered(plays: readonly (readonly [Question, Reply])[], ...args: readonly string[]): Promise<Ended> {
+  const model = await startReplay(port);
+  try {
+    model.play(new Map(plays.map(([q, reply]) => [q.question, reply])));
+    return await evaluate('--set', setOf(plays.map(([q]) => q)), ...args);
+  } finally {
+    await model.close();
+  }
 }
 
 /** A set of some of the questions. */
@@ -100,9 +112,9 @@ describe('the oracle', () => {
 });
 
 describe('questions in words', () => {
-  const asked = (id: string, reply: (q: Question) => Replay): readonly [Question, Replay] => [byId(id), reply(byId(id))];
-  const right = ({ gold, concept }: Question): Replay => ({ sql: gold as string, ...(concept === null ? {} : { concept }) });
-  const by = (sql: string) => (): Replay => ({ sql });
+  const asked = (id: string, reply: (q: Question) => Reply): readonly [Question, Reply] => [byId(id), reply(byId(id))];
+  const right = ({ gold, concept }: Question): Reply => ({ sql: gold as string, ...(concept === null ? {} : { concept }) });
+  const by = (sql: string) => (): Reply => ({ sql });
 
   it('are right, declined, refused, silently wrong or failed', async () => {
     const plays = [
@@ -120,8 +132,7 @@ describe('questions in words', () => {
       asked('rebates', by('SELECT name, rebtae FROM svc.company')),
       asked('fleet-by-kind', () => ({ status: 400 })),
     ];
-    model.play(new Map(plays.map(([q, reply]) => [q.question, reply])));
-    const { code, lines, json } = await evaluate('--set', setOf(plays.map(([q]) => q)));
+    const { code, lines, json } = await answered(plays);
     expect(json.questions.map((q: { id: string; kind: string }) => `${q.id} ${q.kind}`)).toEqual([
       'branches-of-west-flanders right',
       'customers-by-kind right',
@@ -146,12 +157,16 @@ describe('questions in words', () => {
   });
 
   it('give exit code 1 where fewer are right than are wanted', async () => {
-    const q = byId('open-branches');
-    model.play(new Map([[q.question, { sql: 'SELECT COUNT(branch_no) AS branches FROM svc.branch' }]]));
-    expect((await evaluate('--set', setOf([q]))).code).toBe(0);
-    expect((await evaluate('--set', setOf([q]), '--min', '50')).code).toBe(1);
-    model.play(new Map([[q.question, right(q)]]));
-    expect((await evaluate('--set', setOf([q]), '--min', '100')).code).toBe(0);
+    const wrong = asked('open-branches', by('SELECT COUNT(branch_no) AS branches FROM svc.branch'));
+    expect((await answered([wrong])).code).toBe(0);
+    expect((await answered([wrong], '--min', '50')).code).toBe(1);
+    expect((await answered([asked('open-branches', right)], '--min', '100')).code).toBe(0);
+  });
+
+  it('are all right where the model is, with the checks of the whole chain', async () => {
+    const { code, json } = await evaluate('--set', SET, '--replay', String(port), '--min', '100', '--only', 'path');
+    expect([code, json.totals.byKind.right]).toEqual([0, questions.filter((q) => q.tags.includes('path')).length]);
+    expect(json.questions.filter((q: { tries: number }) => q.tries !== 1)).toEqual([]);
   });
 });
 
@@ -169,6 +184,15 @@ describe('broken statements', () => {
     expect(fates('a literal of another type')).toEqual(['datasource']);
     // nobody can know what was meant
     expect(fates('a condition left out')).toContain('other');
+    expect(lines.join()).toMatch(/No rows/);
     expect(lines.at(-1)).toMatch(new RegExp(`^\\| all \\| ${json.length} \\|`));
+  });
+
+  it('make the chain ask again where a value is written in another way', async () => {
+    const { code, json } = await evaluate('--set', SET, '--mutate', '--only', 'customers-of-amsterdam', '--replay', String(port));
+    expect(code).toBe(0);
+    const fate = (operator: string): string => json.find((m: { operator: string }) => m.operator === operator)?.fate;
+    expect(fate('a text in another case')).toBe('again');
+    expect(fate('a condition left out')).toBe('other');
   });
 });

@@ -8,6 +8,7 @@ import { quoteBack } from '../../../src/language/quote.ts';
 import { splitScript } from '../../../src/language/split.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
 import { compareRows, type Row } from '../compare.ts';
+import type { ReplayModel } from '../replay.ts';
 import type { EvalService, Said } from '../service.ts';
 import type { Question } from '../set.ts';
 import { analyse } from './analysis.ts';
@@ -15,10 +16,10 @@ import { OPERATORS } from './operators.ts';
 
 /**
  * - `planner`: refused before anything is sent to the datasource; `datasource`: by its EXPLAIN; `run`: it fails on a value.
- * - `same`: it gives the rows of the gold SQL; `empty`: it gives none, or one of NULLs, so that the chain asks again;
- *   `other`: it gives other rows, and nobody notices.
+ * - `same`: it gives the rows of the gold SQL; `again`: other ones, but the chain asks the model again (where the chain is not at hand:
+ *   it gives no rows, or one of NULLs); `other`: other ones, and nobody notices.
  */
-export type Fate = 'planner' | 'datasource' | 'run' | 'same' | 'empty' | 'other';
+export type Fate = 'planner' | 'datasource' | 'run' | 'same' | 'again' | 'other';
 
 export interface Mutant {
   readonly question: string;
@@ -34,12 +35,27 @@ export interface Judge {
   /** The planner and the datasource's EXPLAIN. `code`: of the error; undefined: it holds. */
   check(sql: string, caller: string | undefined): Promise<{ readonly code: string; readonly message: string } | undefined>;
   run(sql: string, caller: string | undefined): Promise<Said<{ readonly rows: readonly Row[]; readonly truncated: boolean }>>;
+  /** Whether the chain asks the model again that answers the question so; undefined: it cannot be asked. @throws Failure where the model fails */
+  readonly asksAgain?: ((question: Question, sql: string) => Promise<boolean>) | undefined;
 }
 
-/** The judge of a running service. */
-export const judgeOf = (service: EvalService, restOf: (caller: string | undefined) => Promise<ServiceClient>, ontology: string): Judge => ({
+/** The judge of a running service. `model`: the one that the service asks. */
+export const judgeOf = (
+  service: EvalService,
+  restOf: (caller: string | undefined) => Promise<ServiceClient>,
+  ontology: string,
+  model: ReplayModel | undefined,
+): Judge => ({
   check: async (sql, caller) => (await (await restOf(caller)).query(`EXPLAIN ${sql}`, ontology)).fault,
   run: (sql, caller) => service.run(sql, caller),
+  asksAgain:
+    model &&
+    (async ({ question, concept, caller }, sql) => {
+      model.play(new Map([[question, { sql, concept }]]));
+      const said = await service.ask(question, caller, 1000);
+      if (!said.ok) throw new Failure(`the chain does not take a statement that holds: ${said.error}\n  ${sql}`);
+      return said.value.tries > 1;
+    }),
 });
 
 /** The ontology's model, as the service tells it to who may read its definitions. @throws Failure */
@@ -77,26 +93,21 @@ export async function mutate(
   judge: Judge,
   told: (m: Mutant) => void = () => undefined,
 ): Promise<readonly Mutant[]> {
-  const { gold, caller, ordered } = question;
+  const { gold, caller } = question;
   if (gold === null) return [];
   const right = await judge.run(gold, caller);
   if (!right.ok) throw new Failure(`the gold SQL of ${question.id} fails: ${right.error}`);
   const made: Mutant[] = [];
   for (const broken of mutantsOf(question, graph, parser)) {
-    const mutant = { ...broken, ...(await fateOf(broken.sql, caller, right.value.rows, ordered, judge)) };
+    const mutant = { ...broken, ...(await fateOf(question, broken.sql, right.value.rows, judge)) };
     made.push(mutant);
     told(mutant);
   }
   return made;
 }
 
-async function fateOf(
-  sql: string,
-  caller: string | undefined,
-  gold: readonly Row[],
-  ordered: boolean | undefined,
-  judge: Judge,
-): Promise<Pick<Mutant, 'fate' | 'why'>> {
+async function fateOf(question: Question, sql: string, gold: readonly Row[], judge: Judge): Promise<Pick<Mutant, 'fate' | 'why'>> {
+  const { caller, ordered } = question;
   const fault = await judge.check(sql, caller);
   if (fault !== undefined) return { fate: ofDatasource(fault.code) ? 'datasource' : 'planner', why: `${fault.code}: ${fault.message}` };
   const ran = await judge.run(sql, caller);
@@ -104,7 +115,8 @@ async function fateOf(
   const { rows } = ran.value;
   const { same, why } = compareRows(gold, rows, { ordered });
   if (same && !ran.value.truncated) return { fate: 'same', why: '' };
-  return { fate: isEmpty(rows) && !isEmpty(gold) ? 'empty' : 'other', why };
+  const again = judge.asksAgain === undefined ? isEmpty(rows) && !isEmpty(gold) : await judge.asksAgain(question, sql);
+  return { fate: again ? 'again' : 'other', why };
 }
 
 /** As the chain sees it (src/llm/questions.ts): no rows, or one without a value. */
@@ -115,14 +127,14 @@ const OF_DATASOURCE =
   /^(undefined_|invalid_|datatype_mismatch|grouping_error|cannot_coerce|ambiguous_function|wrong_object_type|indeterminate_|datetime_field|numeric_value|division_by_zero|windowing_error|collation_mismatch|cardinality_violation|data_exception|datasource_failed)/;
 const ofDatasource = (code: string): boolean => OF_DATASOURCE.test(code);
 
-const FATES: readonly Fate[] = ['planner', 'datasource', 'run', 'same', 'empty', 'other'];
+const FATES: readonly Fate[] = ['planner', 'datasource', 'run', 'same', 'again', 'other'];
 
-/** The table of a run, as lines of Markdown. */
-export function tableOf(mutants: readonly Mutant[]): readonly string[] {
+/** The table of a run, as lines of Markdown. `asked`: through the chain. */
+export function tableOf(mutants: readonly Mutant[], asked: boolean): readonly string[] {
   const line = (name: string, of: readonly Mutant[]): string =>
     `| ${[name, of.length, ...FATES.map((fate) => of.filter((m) => m.fate === fate).length)].join(' | ')} |`;
   return [
-    '| The statement has | Mutants | Refused by the planner | by EXPLAIN | when run | Same rows | No rows | Other rows |',
+    `| The statement has | Mutants | Refused by the planner | by EXPLAIN | when run | Same rows | ${asked ? 'Asked again' : 'No rows'} | Other rows |`,
     '|---|---:|---:|---:|---:|---:|---:|---:|',
     ...OPERATORS.map(({ name }) => ({ name, of: mutants.filter((m) => m.operator === name) }))
       .filter(({ of }) => of.length > 0)

@@ -20,6 +20,7 @@ it.each([
   [['--set', SET], /needs an --ontology/],
   [['--set', SET, '--ontology', 'world', '--limit', 'few'], /--limit must be a number/],
   [['--set', SET, '--ontology', 'world', '--oracle', '--mutate'], /do not go together/],
+  [['--set', SET, '--ontology', 'world', '--oracle', '--replay', '1'], /needs no model/],
   [['--set', SET, '--ontology', 'world', '--as', 'x'], /NAME=TOKEN/],
   [['--set', SET, '--ontology', 'world', '--twice'], /twice/],
 ])('called wrongly with %j: exit code 2', async (args, message) => {

@@ -120,9 +120,11 @@ describe('what became of a mutant', () => {
     expect(await fates(judge([], { code: 'unknown_property', message: '' }))).toEqual(['planner']);
     expect(await fates(judge([], { code: 'undefined_function', message: '' }))).toEqual(['datasource']);
     expect(await fates(judge([{ name: 'a' }]))).toEqual(['same']);
-    expect(await fates(judge([]))).toEqual(['empty']);
-    expect(await fates(judge([{ name: null }]))).toEqual(['empty']);
+    expect(await fates(judge([]))).toEqual(['again']);
+    expect(await fates(judge([{ name: null }]))).toEqual(['again']);
     expect(await fates(judge([{ name: 'b' }]))).toEqual(['other']);
+    expect(await fates({ ...judge([{ name: 'b' }]), asksAgain: async () => true })).toEqual(['again']);
+    expect(await fates({ ...judge([]), asksAgain: async () => false })).toEqual(['other']);
     const failing: Judge = {
       ...judge([]),
       run: async (sql) => (sql === question.gold ? judge([]).run(sql, undefined) : { ok: false, error: 'division by zero' }),
@@ -132,9 +134,10 @@ describe('what became of a mutant', () => {
 
   it('is counted in a table', async () => {
     const made = await mutate(question, graph, parser, judge([{ name: 'b' }]));
-    const table = tableOf(made);
+    const table = tableOf(made, false);
     expect(table[0]).toMatch(/^\| The statement has \| Mutants \| Refused by the planner \|/);
     expect(table).toContain('| a property misspelt | 1 | 0 | 0 | 0 | 0 | 0 | 1 |');
+    expect(tableOf(made, true)[0]).toMatch(/\| Asked again \|/);
     expect(table.at(-1)).toBe(`| all | ${made.length} | 0 | 0 | 0 | 0 | 0 | ${made.length} |`);
   });
 });
