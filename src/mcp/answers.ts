@@ -1,5 +1,6 @@
 /** Answers of the SDK's handler in the form that clients get: plain JSON wherever a message is all that there is to send. */
 import type { Message } from './messages.ts';
+import type { Spliced } from './spliced.ts';
 
 type Asked = Message | readonly Message[];
 
@@ -8,14 +9,23 @@ export const isEventStream = ({ headers }: Response): boolean => headers.get('co
 /** Of the newer protocol: its stream goes on until the client leaves. */
 export const isSubscription = (asked: Asked): boolean => 'method' in asked && asked.method === 'subscriptions/listen';
 
-/** The messages of an event stream as they come, each as its JSON text; comments are left out. */
-export async function* messagesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+/** The lines of a stream, ended ones, as they come. */
+async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[], void> {
   const decoder = new TextDecoder();
   let begun = '';
   for await (const part of stream) {
     const lines = (begun + decoder.decode(part, { stream: true })).split('\n');
     begun = lines.pop() ?? '';
-    for (const line of lines) if (line.startsWith('data: ') && line.length > 'data: '.length) yield line.slice('data: '.length);
+    yield lines;
+  }
+}
+
+const DATA = 'data: ';
+
+/** The messages of an event stream as they come, each as its JSON text; comments are left out. */
+export async function* messagesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+  for await (const lines of linesOf(stream)) {
+    for (const line of lines) if (line.startsWith(DATA) && line.length > DATA.length) yield line.slice(DATA.length);
   }
 }
 
@@ -25,21 +35,28 @@ const isAnswer = (message: string): boolean => message.startsWith('{"result":') 
 /**
  * An event stream that ends by itself, as the older protocol's transport makes it of each answer, as plain JSON: clients
  * without `text/event-stream` take it, and the others too. It stays a stream where notifications come before the answer and
- * the client takes streams; for who does not they are left out. A subscription goes on as it is.
+ * the client takes streams; for who does not they are left out. A subscription goes on as it is. Rows come in the place of
+ * their marks.
  */
-export async function plain(response: Response, asked: Asked, takesStreams: boolean): Promise<Response> {
-  if (response.body === null || !isEventStream(response) || isSubscription(asked)) return response;
+export async function plain(response: Response, asked: Asked, takesStreams: boolean, spliced: Spliced): Promise<Response> {
+  if (response.body === null || isSubscription(asked)) return response;
+  if (!isEventStream(response)) return spliced.isUsed ? withBody(response, spliced.put(await response.text())) : response;
   const reader: Reader = response.body.getReader();
   const read: Uint8Array[] = [];
   const answers: string[] = [];
   for await (const message of messagesOf(remembering(reader, read))) {
-    if (isAnswer(message)) answers.push(message);
-    else if (takesStreams && !Array.isArray(asked)) return new Response(goingOn(reader, read), response);
+    if (isAnswer(message)) answers.push(spliced.put(message));
+    else if (takesStreams && !Array.isArray(asked)) return new Response(goingOn(reader, read, spliced), response);
   }
-  const headers = new Headers(response.headers);
+  return withBody(response, Array.isArray(asked) ? `[${answers.join(',')}]` : (answers.at(-1) ?? ''));
+}
+
+/** The same answer with a body of JSON. */
+function withBody({ status, headers: sent }: Response, body: string): Response {
+  const headers = new Headers(sent);
   for (const name of ['connection', 'content-length', 'cache-control']) headers.delete(name);
   headers.set('content-type', 'application/json');
-  return new Response(Array.isArray(asked) ? `[${answers.join(',')}]` : (answers.at(-1) ?? ''), { status: response.status, headers });
+  return new Response(body, { status, headers });
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
@@ -52,13 +69,23 @@ async function* remembering(reader: Reader, read: Uint8Array[]): AsyncGenerator<
   }
 }
 
+/** What a reader gives after what has been read already. */
+async function* resumed(reader: Reader, read: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void> {
+  yield* read;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+}
+
 /** The stream of a reader of which a beginning has been read already. */
-function goingOn(reader: Reader, read: Uint8Array[]): ReadableStream<Uint8Array> {
+function goingOn(reader: Reader, read: readonly Uint8Array[], spliced: Spliced): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const parts = linesOf(resumed(reader, read));
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const next = read.length > 0 ? { done: false, value: read.shift() } : await reader.read();
-      if (next.done) controller.close();
-      else controller.enqueue(next.value as Uint8Array);
+      for (let next = await parts.next(); ; next = await parts.next()) {
+        if (next.done) return controller.close();
+        if (next.value.length === 0) continue;
+        return controller.enqueue(encoder.encode(next.value.map((line) => `${line.startsWith(DATA) ? spliced.put(line) : line}\n`).join('')));
+      }
     },
     cancel: (reason) => reader.cancel(reason),
   });

@@ -3,6 +3,7 @@ import type { Principal } from '../auth/authenticate.ts';
 import type { Earlier } from '../auth/resume.ts';
 import type { Runtime, ServiceRequest } from '../service.ts';
 import type { Message } from './messages.ts';
+import type { Spliced } from './spliced.ts';
 import type { Named, Target } from './target.ts';
 
 /** Who came in and how; no credential. */
@@ -40,6 +41,10 @@ export interface Session {
   /** Told of a statement that the scope of the access token alone forbids. */
   readonly lacksScope?: (() => void) | undefined;
   readonly requestId: string;
+  /** Takes the rows of results that go into the answer as they are. */
+  readonly spliced: Spliced;
+  /** Its messages. */
+  readonly body: McpCall['body'];
 }
 
 /** What is kept of a principal to go on as it. */

@@ -12,6 +12,12 @@ export function parseExact(text: string): unknown {
   return parse(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined && !isExact(source, value) ? source : value));
 }
 
+/** Between members PostgreSQL may have line ends (those inside texts are escaped): a message is one line. */
+const LINE_END = /[\n\r]/;
+
+/** JSON that says to such readers what `parseExact` gives, on one line: the text itself wherever it does. @throws SyntaxError */
+export const exactText = (text: string): string => (MAY_LOSE.test(text) || LINE_END.test(text) ? JSON.stringify(parseExact(text)) : text);
+
 /** Whether a double has all of a number's digits. */
 function isExact(source: string, value: number): boolean {
   if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value);

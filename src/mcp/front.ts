@@ -13,7 +13,7 @@ import { guarded } from './guarded.ts';
 import { errorBody, type Message, readMessages } from './messages.ts';
 import type { Client, Principals } from './object.ts';
 import { allowedOrigin, corsHeaders, PREFLIGHT_HEADERS } from './origins.ts';
-import { namedBy, targetOf } from './target.ts';
+import { type Named, namedBy, targetOf } from './target.ts';
 
 /** Of the protocol's headers, what the server reads. */
 const PROTOCOL_HEADER = /^(mcp-(?!session-id$)[a-z0-9-]+|traceparent|tracestate|baggage)$/;
@@ -81,6 +81,14 @@ interface Judged {
   readonly scopes: readonly string[] | null;
 }
 
+/** The same with what headers and the address say. */
+interface Identified extends Judged {
+  readonly search: URLSearchParams;
+  readonly named: Named;
+  /** The address says `?mode=model`. */
+  readonly asksToModel: boolean;
+}
+
 /**
  * Judges the credential of a request, in the order of decisions 8. An OAuth access token of this service comes as
  * `Authorization: Bearer` and is no API token. A refusal says where a client gets one (RFC 9728).
@@ -120,23 +128,23 @@ class Face {
 
   /** SSE: a stream whose first event says where messages go. */
   async openStream(exchange: Exchange): Promise<Response> {
-    const judged = await identify(exchange, ['GET']);
+    const { caller, named, asksToModel } = await identify(exchange, ['GET']);
     const id = crypto.randomUUID();
     // what the stream was opened for holds for its messages too
-    const { ontology, agent } = namedBy(exchange.request.headers, searchOf(exchange));
+    const { ontology, agent } = named;
     const query = new URLSearchParams({ sessionId: id });
     if (ontology !== null) query.set('ontology', ontology);
     if (agent !== null) query.set('agent', agent);
-    if (asksToModel(exchange)) query.set('mode', 'model');
+    if (asksToModel) query.set('mode', 'model');
     exchange.tell({ noted: true });
     const endpoint = `${this.#path}/message?${query}`;
-    return this.#watched(exchange, await this.#principals.open(judged.caller.principal.userId, id, endpoint, clientOf(exchange)));
+    return this.#watched(exchange, await this.#principals.open(caller.principal.userId, id, endpoint, clientOf(exchange)));
   }
 
   /** SSE: a message to a stream of the same user. */
   async message(exchange: Exchange): Promise<Response> {
     const judged = await identify(exchange, ['POST']);
-    const id = searchOf(exchange).get('sessionId') ?? '';
+    const id = judged.search.get('sessionId') ?? '';
     const body = await readBody(exchange);
     if (body instanceof Response) return body;
     exchange.tell({ noted: true });
@@ -157,11 +165,9 @@ class Face {
 }
 
 const clientOf = ({ request, runtime }: Exchange): Client => ({ signal: request.signal, waitUntil: runtime.waitUntil });
-const searchOf = ({ request }: Exchange): URLSearchParams => new URL(request.url).searchParams;
-const asksToModel = (exchange: Exchange): boolean => searchOf(exchange).get('mode')?.toLowerCase() === 'model';
 
 /** @throws SvcError 401, 429, 503; 405; 400 `impersonation_not_here`; 403 `no_access` for what headers or the address name */
-async function identify(exchange: Exchange, methods: readonly string[]): Promise<Judged> {
+async function identify(exchange: Exchange, methods: readonly string[]): Promise<Identified> {
   const { request, runtime } = exchange;
   let scopes: Judged['scopes'] = null;
   const caller = await exchange.admitted(async () => {
@@ -173,8 +179,10 @@ async function identify(exchange: Exchange, methods: readonly string[]): Promise
   if (request.headers.has('x-api-impersonate-user')) {
     throw badRequest('impersonation_not_here', 'x-api-impersonate-user is not taken by the MCP server', { hint: 'Come with a credential of that user' });
   }
-  targetOf(caller, namedBy(request.headers, searchOf(exchange)), runtime.config.mcp);
-  return { caller, scopes };
+  const search = new URL(request.url).searchParams;
+  const named = namedBy(request.headers, search);
+  targetOf(caller, named, runtime.config.mcp);
+  return { caller, scopes, search, named, asksToModel: search.get('mode')?.toLowerCase() === 'model' };
 }
 
 /** The messages of a POST, or the answer to what is none. @throws SvcError 413, 415 */
@@ -190,16 +198,16 @@ async function readBody(exchange: Exchange): Promise<Message | readonly Message[
   return new Response(errorBody(read.code, read.message), { status: 400, headers: { 'content-type': 'application/json' } });
 }
 
-function callOf(exchange: Exchange, { caller, scopes }: Judged, body: Message | readonly Message[]): McpCall {
+function callOf(exchange: Exchange, { caller, scopes, named, asksToModel }: Identified, body: Message | readonly Message[]): McpCall {
   const { request, requestId, runtime } = exchange;
   const { config } = runtime;
   const mayModel = scopes === null || scopes.includes('model');
   return {
     callId: crypto.randomUUID(),
     caller: callerOf(caller.principal, scopes),
-    named: namedBy(request.headers, searchOf(exchange)),
-    modelling: asksToModel(exchange) && mayModel,
-    scopeChallenge: asksToModel(exchange) && !mayModel ? insufficientScope(placeOf(config, request), config.product, 'read model') : null,
+    named,
+    modelling: asksToModel && mayModel,
+    scopeChallenge: asksToModel && !mayModel ? insufficientScope(placeOf(config, request), config.product, 'read model') : null,
     body,
     takesStreams: EVENT_STREAM.test(request.headers.get('accept') ?? ''),
     headers: Object.fromEntries([...request.headers].filter(([name]) => PROTOCOL_HEADER.test(name))),

@@ -10,6 +10,7 @@ import { Gate } from './gate.ts';
 import { idOf, type Message } from './messages.ts';
 import type { Offer } from './offer.ts';
 import { Running } from './running.ts';
+import { Spliced } from './spliced.ts';
 import { Streams } from './streams.ts';
 import { targetOf } from './target.ts';
 
@@ -88,8 +89,8 @@ export abstract class McpObject<E> extends DurableObject<E> {
       }
       const text = await answer.text();
       if (text === '') return;
-      const messages: unknown = JSON.parse(text);
-      for (const message of Array.isArray(messages) ? messages : [messages]) stream.send('message', JSON.stringify(message));
+      if (!text.startsWith('[')) return stream.send('message', text);
+      for (const message of JSON.parse(text) as readonly unknown[]) stream.send('message', JSON.stringify(message));
     });
     this.ctx.waitUntil(answering.finally(() => run.done()));
     return true;
@@ -104,8 +105,9 @@ export abstract class McpObject<E> extends DurableObject<E> {
     const lacksScope = call.scopeChallenge === null ? undefined : (): boolean => (needsScope = true);
     try {
       const request = new Request(ADDRESS, { method: 'POST', headers: headersOf(call), body: '{}', signal });
-      this.#sessions.set(request, { ...(await sessionOf(call, runtime)), lacksScope });
-      response = await plain(await handle(request, { parsedBody: call.body }), call.body, call.takesStreams);
+      const session = await sessionOf(call, runtime);
+      this.#sessions.set(request, { ...session, lacksScope });
+      response = await plain(await handle(request, { parsedBody: call.body }), call.body, call.takesStreams, session.spliced);
       // of a batch each message has its own answer
       if (needsScope && !Array.isArray(call.body)) {
         await response.body?.cancel();
@@ -166,7 +168,8 @@ const insufficientScope = (challenge: string | null): SvcError =>
 async function sessionOf(call: McpCall, runtime: Runtime): Promise<Session> {
   const { db, now, waitUntil, kv, config } = runtime;
   const caller = await resume(call.caller, { db, now, waitUntil, kv, fresh: false });
-  return { runtime, caller, target: targetOf(caller, call.named, config.mcp), modelling: call.modelling, requestId: call.requestId };
+  const target = targetOf(caller, call.named, config.mcp);
+  return { runtime, caller, target, modelling: call.modelling, requestId: call.requestId, spliced: new Spliced(), body: call.body };
 }
 
 /** A method is one of the protocol's words, or it is not told. */

@@ -5,13 +5,16 @@ import type { Session } from './call.ts';
 
 const user = (text: string) => ({ messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] });
 
+const ontology = z.string().optional().describe('Name of a knowledge graph');
+const toExplore = z.object({ ontology });
+const toAnswer = z.object({ question: z.string().min(1).describe('The question'), ontology });
+
 export function addPrompts(server: McpServer, { target }: Session): void {
-  const ontology = z.string().optional().describe('Name of a knowledge graph');
   const chosen = (name: string | undefined): string | null => name?.trim() || target.ontology;
 
   server.registerPrompt(
     'explore',
-    { title: 'Explore a knowledge graph', description: 'What is in it, and which questions it can answer', argsSchema: z.object({ ontology }) },
+    { title: 'Explore a knowledge graph', description: 'What is in it, and which questions it can answer', argsSchema: toExplore },
     ({ ontology: name }) => {
       const graph = chosen(name);
       const first = graph === null ? 'Call list_ontologies and choose the most interesting knowledge graph.' : `Use the knowledge graph '${graph}'.`;
@@ -24,7 +27,7 @@ export function addPrompts(server: McpServer, { target }: Session): void {
     {
       title: 'Answer a question',
       description: 'The way from a question to a checked answer',
-      argsSchema: z.object({ question: z.string().min(1).describe('The question'), ontology }),
+      argsSchema: toAnswer,
     },
     ({ question, ontology: name }) => {
       const graph = chosen(name);

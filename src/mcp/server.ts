@@ -27,9 +27,15 @@ export function buildServer(session: Session, surroundings: Surroundings): McpSe
   const { version, offer } = surroundings;
   const { product } = session.runtime.config;
   const server = new McpServer({ name: product, title: 'Knowledge graphs', version }, { instructions: instructions(product), ...offer.options });
-  for (const tool of offer.tools) addTool(server, tool, session, surroundings);
-  offer.add(server, session);
+  const called = calledTool(session.body);
+  for (const tool of offer.tools) if (called === undefined || called === tool.name) addTool(server, tool, session, surroundings);
+  if (called === undefined) offer.add(server, session);
   return server;
+}
+
+/** The name of the tool that the only message of a request calls: its server needs no other, and lasts no longer than the request. */
+function calledTool(body: Session['body']): unknown {
+  return 'method' in body && body.method === 'tools/call' ? body.params?.name : undefined;
 }
 
 const makeSchemas = (tool: Tool) => ({ inputSchema: remembered(tool.input), outputSchema: remembered(tool.output) });
@@ -46,7 +52,7 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGa
   const changes = tool.mayModel?.(session) === true;
   const annotations = { readOnlyHint: !changes, destructiveHint: changes, idempotentHint: !changes, openWorldHint: false };
   server.registerTool(name, { title, description, ...schemasOf(tool), annotations }, async (args: Record<string, unknown>, context) => {
-    const { runtime, caller, requestId } = session;
+    const { runtime, caller, requestId, spliced } = session;
     const begun = runtime.now();
     let noted: Noted = {};
     let fault: SvcError | undefined;
@@ -54,7 +60,8 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGa
       noted = { ...noted, ...more };
     };
     try {
-      const result = await (tool.asksModel ? slowGate : gate).run(() => tool.run({ ...session, signal: context.mcpReq.signal, note }, args));
+      const made = await (tool.asksModel ? slowGate : gate).run(() => tool.run({ ...session, signal: context.mcpReq.signal, note }, args));
+      const result = spliced.marked(made);
       return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
     } catch (error) {
       const told = toolFault(error, noted.sql);

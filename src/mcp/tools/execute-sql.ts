@@ -1,7 +1,7 @@
 /** execute_sql: a statement of the caller's own, or what would become of it. */
 import { z } from 'zod';
 import { dryRun, runScript, type Script } from '../../service.ts';
-import { cutRows } from '../rows.ts';
+import { cutTexts } from '../rows.ts';
 import { editsModel, maxResults, mostRows, ontologyArgument, ontologyFor, requestOf, rowsOutput, type ToolCall, tool, truncatedOutput } from './tool.ts';
 
 const DESCRIPTION = `Run SQL on a knowledge graph and get rows. PostgreSQL SELECT over concepts: svc.concept (direct properties), dsvc.concept (relationship paths too), vsvc.view. \
@@ -40,9 +40,9 @@ export const executeSql = tool({
       permitted: !call.modelling ? 'read' : call.target.agent === undefined ? 'model' : 'own_model',
     };
     if (dry_run) return dry(call, script);
-    const { rows, truncated } = await cutRows(await runScript(requestOf(call), script), most);
-    call.note({ rows: rows.length });
-    return { rows, row_count: rows.length, truncated };
+    const found = await cutTexts(await runScript(requestOf(call), script), most);
+    call.note({ rows: found.row_count });
+    return found;
   },
 });
 

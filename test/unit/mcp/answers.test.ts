@@ -1,7 +1,9 @@
 /** Which answers of the SDK's handler stay streams, and what clients get of the others. */
 import { describe, expect, it } from 'vitest';
-import { messagesOf, plain } from '../../../src/mcp/answers.ts';
+import { messagesOf, plain as plainWith } from '../../../src/mcp/answers.ts';
 import type { Message } from '../../../src/mcp/messages.ts';
+import { RowTexts } from '../../../src/mcp/rows.ts';
+import { Spliced } from '../../../src/mcp/spliced.ts';
 
 const encoder = new TextEncoder();
 const NOTE = '{"method":"notifications/progress","params":{"progress":1},"jsonrpc":"2.0"}';
@@ -18,6 +20,8 @@ function streamed(...parts: readonly (string | Uint8Array)[]): Response {
   });
   return new Response(body, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', connection: 'keep-alive', 'x-kept': 'yes' } });
 }
+
+const plain = (response: Response, asked: Message | readonly Message[], takes: boolean) => plainWith(response, asked, takes, new Spliced());
 
 const CALL: Message = { jsonrpc: '2.0', id: 1, method: 'tools/call' };
 const told = async (response: Response) => [response.headers.get('content-type'), await response.text()];
@@ -74,5 +78,52 @@ describe('an answer', () => {
     expect(await plain(none, CALL, true)).toBe(none);
     const subscription = streamed(event(NOTE));
     expect(await plain(subscription, { ...CALL, method: 'subscriptions/listen' }, false)).toBe(subscription);
+  });
+});
+
+describe('rows in the place of their marks', () => {
+  const TEXTS = ['{"n": 1.10, "t": "\\"$& \u00e4"}', '{"n":2,"t":"\\\\"}'];
+  const ROWS = [
+    { n: 1.1, t: '"$& \u00e4' },
+    { n: 2, t: '\\' },
+  ];
+  const result = { rows: new RowTexts(TEXTS), row_count: 2 };
+  const written = (spliced: Spliced) => {
+    const marked = spliced.marked(result);
+    return JSON.stringify({ result: { content: [{ type: 'text', text: JSON.stringify(marked) }], structuredContent: marked }, jsonrpc: '2.0', id: 1 });
+  };
+  const expected = { rows: ROWS, row_count: 2 };
+  const check = (answer: string) => {
+    const { structuredContent, content } = JSON.parse(answer).result;
+    expect(structuredContent).toEqual(expected);
+    expect(JSON.parse(content[0].text)).toEqual(expected);
+    expect(answer, 'as they came').toContain(TEXTS.join(','));
+  };
+
+  it('stand in an answer of events and in one of JSON', async () => {
+    for (const made of [(text: string) => streamed(event(text)), (text: string) => new Response(text, { headers: { 'content-type': 'application/json' } })]) {
+      const spliced = new Spliced();
+      check(await (await plainWith(made(written(spliced)), CALL, true, spliced)).text());
+    }
+  });
+
+  it('stand behind notifications, and in each answer to a batch', async () => {
+    const spliced = new Spliced();
+    const [type, text] = await told(await plainWith(streamed(event(NOTE), event(written(spliced))), CALL, true, spliced));
+    expect([type, text?.slice(0, event(NOTE).length)]).toEqual(['text/event-stream', event(NOTE)]);
+    check(/^data: (\{"result".*)$/m.exec(text ?? '')?.[1] ?? '');
+    const batch = await plainWith(streamed(event(written(spliced)), event(written(spliced))), [CALL, CALL], true, spliced);
+    for (const answer of JSON.parse(await batch.text())) expect(answer.result.structuredContent).toEqual(expected);
+  });
+
+  it('are not looked at: the text of a mark in them stays a text, and none is taken for another', () => {
+    const spliced = new Spliced();
+    const mark = JSON.stringify((spliced.marked(result).rows as readonly unknown[])[0]);
+    const other = spliced.marked({ rows: new RowTexts([`{"t":${JSON.stringify(mark)},"n":${mark}}`]), empty: new RowTexts([]) });
+    expect(JSON.parse(spliced.put(JSON.stringify(other)))).toEqual({ rows: [{ t: mark, n: JSON.parse(mark) }], empty: [] });
+    expect(new Spliced().put(mark)).toBe(mark);
+    const stranger = new Spliced();
+    stranger.marked(result);
+    expect(stranger.put(mark)).toBe(mark);
   });
 });

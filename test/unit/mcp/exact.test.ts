@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseExact } from '../../../src/mcp/exact.ts';
+import { exactText, parseExact } from '../../../src/mcp/exact.ts';
 import { generated } from '../../support/generated.ts';
 
 describe('parseExact', () => {
@@ -49,3 +49,34 @@ function scaled(text: string): bigint {
   const [whole = '', fraction = ''] = mantissa.split('.');
   return BigInt(`${whole}${fraction}`) * 10n ** BigInt(60 - fraction.length + Number(exponent));
 }
+
+describe('exactText', () => {
+  it('is the text itself where nothing is lost, else says what parseExact gives, on one line', () => {
+    for (const same of ['{"a":1.10,"b":"9,\\n"}', '{ "a" : 1 }', '{"a":1e5}']) expect(exactText(same)).toBe(same);
+    expect(exactText('{"a":9007199254740993,"b":1.50}')).toBe('{"a":"9007199254740993","b":1.5}');
+    expect(exactText('{"a":1e400}')).toBe('{"a":"1e400"}');
+    expect(exactText('{"a":{"b": [1,\n 2]},\r"c":"x\\ny"}')).toBe('{"a":{"b":[1,2]},"c":"x\\ny"}');
+  });
+
+  it('says the same of any JSON', () => {
+    const number = fc.stringMatching(/^-?(0|[1-9][0-9]{0,19})(\.[0-9]{1,19})?([eE][+-]?[0-9]{1,3})?$/);
+    const json = fc.letrec((tie) => ({
+      value: fc.oneof(
+        number,
+        fc.string().map((t) => JSON.stringify(t)),
+        fc.array(tie('value') as fc.Arbitrary<string>, { maxLength: 3 }).map((all) => `[${all.join(', \n')}]`),
+        fc.constantFrom('null', 'true'),
+      ),
+    })).value as fc.Arbitrary<string>;
+    fc.assert(
+      fc.property(json, (value) => {
+        const text = `{"a":${value}}`;
+        const same = JSON.stringify(parseExact(text));
+        expect(JSON.stringify(parseExact(exactText(text)))).toBe(same);
+        expect(JSON.stringify(JSON.parse(exactText(text))), 'for a reader of doubles').toBe(same);
+        expect(exactText(text)).not.toMatch(/[\n\r]/);
+      }),
+      generated(300),
+    );
+  });
+});

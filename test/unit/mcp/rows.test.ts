@@ -1,7 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Gate } from '../../../src/mcp/gate.ts';
-import { ANSWER_BYTES, Budget, cutRows } from '../../../src/mcp/rows.ts';
+import { ANSWER_BYTES, Budget, cutRows, cutTexts } from '../../../src/mcp/rows.ts';
 import type { Answer } from '../../../src/service.ts';
+import { generated } from '../../support/generated.ts';
 
 const encoder = new TextEncoder();
 
@@ -54,6 +56,37 @@ describe('cutRows', () => {
     expect(encoder.encode(content).length).toBeGreaterThan(0.9 * (ANSWER_BYTES / 2));
     expect(state.cancelled).toBe(true);
     expect(state.sent).toBeLessThan(40);
+  });
+
+  it('gives texts as they came, cut at the same rows', async () => {
+    const text = '[{"n": 1.10,"t":"a"},{"n":9007199254740993,"t":"}{\\"\u00fc"}]';
+    for (const most of [1, 2, 3]) {
+      const { rows, row_count, truncated } = await cutTexts(streamed(text, 7).answer, most);
+      expect(rows.texts).toEqual(['{"n": 1.10,"t":"a"}', '{"n":"9007199254740993","t":"}{\\"\u00fc"}'].slice(0, most));
+      expect([row_count, truncated]).toEqual([Math.min(most, 2), most < 2]);
+    }
+    const large = JSON.stringify(rowsOf(3000, 'filler '.repeat(400)));
+    expect((await cutTexts(streamed(large, 64 * 1024).answer, 3000)).row_count).toBe((await cutRows(streamed(large, 64 * 1024).answer, 3000)).rows.length);
+    expect((await cutTexts({ kind: 'value', data: [{ a: 1 }] }, 3)).rows.texts).toEqual(['{"a":1}']);
+  });
+
+  it('counts bytes to the last one, however late it counts', () => {
+    const json = fc
+      .oneof(fc.string({ maxLength: 60, unit: 'grapheme' }), fc.string({ maxLength: 300 }), fc.constant('"\\'.repeat(40)))
+      .map((t) => JSON.stringify(t));
+    const bytes = (text: string): number => encoder.encode(text).length + 1;
+    fc.assert(
+      fc.property(fc.array(json, { maxLength: 40 }), fc.integer({ min: 0, max: 3000 }), (all, room) => {
+        const budget = new Budget(room);
+        let left = room;
+        for (const text of all) {
+          left -= bytes(text) + bytes(JSON.stringify(text));
+          expect(budget.takes(text)).toBe(left >= 0);
+          if (left < 0) break;
+        }
+      }),
+      generated(300),
+    );
   });
 
   it('shares a budget between several lists', async () => {

@@ -6,6 +6,7 @@ import type { Session } from '../../../src/mcp/call.ts';
 import { Gate } from '../../../src/mcp/gate.ts';
 import { OFFER } from '../../../src/mcp/offer.ts';
 import { buildServer } from '../../../src/mcp/server.ts';
+import { Spliced } from '../../../src/mcp/spliced.ts';
 
 const session = (more: Partial<Session> = {}): Session =>
   ({
@@ -14,6 +15,8 @@ const session = (more: Partial<Session> = {}): Session =>
     target: { ontology: null, isNamed: false, agent: undefined },
     modelling: false,
     requestId: 'r',
+    spliced: new Spliced(),
+    body: [],
     ...more,
   }) as unknown as Session;
 
