@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- a b c d nested cache peer auth policies tpch fanout scale tpch-1]`: measures on the built script in workerd and prints tables with ratios. Whoever reads
+ * `npm run bench [-- a b c d nested cache peer auth policies mcp tpch fanout scale tpch-1 mcp-load]`: measures on the built script in workerd and prints tables with ratios. Whoever reads
  * them should look at the ratios: both sides of each were measured in turn, on the same machine, in the same minutes.
  */
 import { cpus } from 'node:os';
@@ -16,6 +16,7 @@ const SECTIONS: Readonly<Record<string, { what: string; load: () => Promise<{ ru
   peer: { what: 'the service against PostGraphile', load: () => import('./sections/peer.ts') },
   auth: { what: 'what a warm credential costs', load: () => import('./sections/auth.ts') },
   policies: { what: 'row policies and masks against none and against SQL by hand', load: () => import('./sections/policies.ts') },
+  mcp: { what: 'the call of a tool against the same REST query', load: () => import('./sections/mcp.ts') },
   tpch: { what: 'the queries of TPC-H against SQL by hand', load: () => import('./sections/tpch.ts') },
   fanout: { what: 'aggregates of several levels against pre-aggregation by hand', load: () => import('./sections/fanout.ts') },
   scale: { what: 'a model of 2,000 concepts against one of 20', load: () => import('./sections/scale.ts') },
