@@ -1,7 +1,7 @@
 /** An answer in words from the rows of a query. The rows are data: what stands in them is fenced, and numbers of the answer are looked up in them. */
 import { z } from 'zod';
 import { modelFailed } from './failures.ts';
-import { fenced, line } from './fence.ts';
+import { clean, cut, fenced, line } from './fence.ts';
 import { unfoundNumbers } from './numbers.ts';
 import type { Run } from './run.ts';
 import type { Rows } from './statement.ts';
@@ -15,7 +15,7 @@ const ANSWER = z.object({ answer: z.string().describe('The answer, in plain word
 
 export interface Answered {
   readonly answer: string;
-  /** What of it may be wrong: numbers that stand nowhere in the rows. */
+  /** What of it may be wrong: it is made from a part of the rows, or has numbers that stand nowhere in them. */
   readonly warnings: readonly string[];
 }
 
@@ -42,21 +42,22 @@ export async function answerFrom(
       .join('\n\n'),
     schema: ANSWER,
   });
-  const answer = value?.answer.trim().slice(0, MOST_ANSWER) ?? '';
+  const answer = cut(clean(value?.answer ?? '').trim(), MOST_ANSWER);
   if (answer === '') throw modelFailed();
   const unfound = unfoundNumbers(answer, rows.rows, [question, sql, note]);
-  return {
-    answer,
-    warnings:
-      unfound.length === 0
-        ? []
-        : [
-            `No row has what the answer says: ${unfound
-              .slice(0, 20)
-              .map((n) => line(n, 40))
-              .join(', ')}`,
-          ],
-  };
+  const warnings = [
+    ...(rows.truncated ? [`The answer is made from the first ${rows.rows.length} rows: there are more`] : []),
+    ...(shown < rows.rows.length ? [`The language model was told the first ${shown} of ${rows.rows.length} rows`] : []),
+    ...(unfound.length === 0
+      ? []
+      : [
+          `No row has what the answer says: ${unfound
+            .slice(0, 20)
+            .map((n) => line(n, 40))
+            .join(', ')}`,
+        ]),
+  ];
+  return { answer, warnings };
 }
 
 /** Rows as lines of JSON, as many as there is room for. */
@@ -67,7 +68,7 @@ function told({ rows }: Rows): { readonly text: string; readonly shown: number }
     const json = JSON.stringify(row);
     size += json.length + 1;
     if (size > MOST_CHARACTERS && lines.length > 0) break;
-    lines.push(json.slice(0, MOST_CHARACTERS));
+    lines.push(cut(json, MOST_CHARACTERS));
   }
   return { text: lines.join('\n'), shown: lines.length };
 }

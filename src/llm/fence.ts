@@ -1,14 +1,24 @@
 /** Text of others inside a prompt: marked as data, so that what stands in it is not taken for an instruction. Pure. */
 
-/** `text` between marks that it cannot hold itself; control characters but line ends become spaces. */
+/** `text` between marks that it cannot hold itself; control characters but line ends and tabs become spaces. */
 export const fenced = (text: string): string => `<<<${inner(text)}>>>`;
 
 /** The same without the marks, for a part of what is fenced. */
-export const inner = (text: string): string =>
-  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ').replace(/<{3,}|>{3,}/g, (marks) => [...marks].join(' '));
+export const inner = (text: string): string => clean(text).replace(/<{3,}|>{3,}/g, (marks) => [...marks].join(' '));
 
-/** A text in one line, cut where it is longer. */
-export function line(text: string, most: number): string {
-  const one = inner(text).replace(/\s+/g, ' ').trim();
-  return one.length <= most ? one : `${one.slice(0, most - 1)}…`;
+/** A text of whole characters, with spaces for those that control a terminal or the direction of writing; line ends and tabs stay. */
+export const clean = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/\r\n?/g, '\n')
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, ' ');
+
+/** A text in one line, cut between characters where it is longer. */
+export const line = (text: string, most: number): string => cut(inner(text).replace(/\s+/g, ' ').trim(), most);
+
+/** A text of at most so many UTF-16 units, cut between characters. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const kept = text.slice(0, most - 1);
+  return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
 }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { badRequest, SvcError } from '../errors.ts';
-import { fenced, inner, line } from './fence.ts';
+import { cut, fenced, inner, line } from './fence.ts';
 import type { Run } from './run.ts';
 import type { Settings } from './settings.ts';
 import { sameSql, sqlIn, statement } from './sql-text.ts';
@@ -42,8 +42,17 @@ export interface Attempt {
   readonly isEmpty: boolean;
 }
 
+/** A statement that holds. */
+export interface Made<T extends Attempt> {
+  readonly kind: 'made';
+  readonly sql: string;
+  readonly result: T;
+  readonly reason: string;
+  readonly tries: readonly Try[];
+}
+
 export type Generated<T extends Attempt> =
-  | { readonly kind: 'made'; readonly sql: string; readonly result: T; readonly reason: string; readonly tries: readonly Try[] }
+  | Made<T>
   | { readonly kind: 'refused'; readonly refusal: string; readonly tries: readonly Try[] }
   | { readonly kind: 'failed'; readonly tries: readonly Try[] };
 
@@ -86,43 +95,52 @@ class Generation<T extends Attempt> {
   }
 
   async all(): Promise<Generated<T>> {
-    /** It holds, but found nothing or is doubted: given where no better one comes. */
-    let fallback: Generated<T> | undefined;
-    let emptyRetries = this.#wanted.settings.emptyRetries;
+    const { emptyRetries } = this.#wanted.settings;
+    /** They hold, but found nothing or are doubted: the first is given where no better one comes. */
+    const held: Made<T>[] = [];
+    /** Calls that it may still cost to find a better one. */
+    let more = 0;
     let feedback = '';
-    while (this.#hasCalls) {
+    while (this.#hasCalls && (held.length === 0 || more-- > 0)) {
+      const [fallback] = held;
       const told = await this.#turn(feedback, fallback !== undefined);
       if (told === undefined) break;
       const { sql, refusal, reason } = told;
       if (sql === undefined) {
         if (refusal !== undefined) return fallback ?? { kind: 'refused', refusal, tries: this.#tries };
         feedback = this.#failed(null, 'The answer was no SELECT in the agreed form');
-      } else if (this.#tries.some((t) => t.sql !== null && sameSql(t.sql, sql))) {
+        continue;
+      }
+      const insisted = held.find((made) => sameSql(made.sql, sql));
+      // who insists may be right
+      if (insisted !== undefined) return insisted.result.isEmpty ? (fallback ?? insisted) : this.#reviewed(insisted);
+      if (this.#tries.some((t) => t.sql !== null && sameSql(t.sql, sql))) {
         feedback = this.#failed(sql, 'This statement was tried before: write another one');
       } else {
-        const done = await this.#try(sql);
+        const done = await this.#try(sql, fallback !== undefined);
+        if (done === undefined) break;
         if (typeof done === 'string') feedback = this.#failed(sql, done);
         else {
           this.#tries.push({ sql, error: null });
-          const made: Generated<T> = { kind: 'made', sql, result: done, reason, tries: this.#tries };
-          // said once: who insists may be right
+          const made: Made<T> = { kind: 'made', sql, result: done, reason, tries: this.#tries };
+          // said once
           const doubt = fallback === undefined ? this.#wanted.doubt(sql) : '';
           if (!done.isEmpty && doubt === '') return this.#reviewed(made);
-          fallback ??= made;
+          if (fallback === undefined) more = done.isEmpty ? emptyRetries : Math.max(1, emptyRetries);
+          held.push(made);
           feedback = done.isEmpty ? this.#emptyFeedback(sql) : `This SELECT holds, but:\n${fenced(sql)}\n${doubt}\nMend it, or repeat it where it is right.`;
         }
       }
-      if (fallback !== undefined && emptyRetries-- <= 0) break;
     }
-    return fallback ?? { kind: 'failed', tries: this.#tries };
+    return held[0] ?? { kind: 'failed', tries: this.#tries };
   }
 
   /** One call; undefined: it failed, and there is a statement already that will do. */
   async #turn(feedback: string, canDoWithout: boolean): Promise<{ sql: string | undefined; refusal: string | undefined; reason: string } | undefined> {
     this.#calls++;
     try {
-      const { value, text } = await this.#run.ask({ stage: 'sql', system: sqlRules(this.#wanted.product), user: this.#user(feedback), schema: SQL });
-      const sql = value === undefined ? sqlIn(text) : statement(value.sql);
+      const { value, text, cutOff } = await this.#run.ask({ stage: 'sql', system: sqlRules(this.#wanted.product), user: this.#user(feedback), schema: SQL });
+      const sql = value !== undefined ? statement(value.sql) : cutOff ? undefined : sqlIn(text);
       return {
         sql: sql === '' ? undefined : sql,
         refusal: value?.refusal ? line(value.refusal, 600) : undefined,
@@ -134,13 +152,16 @@ class Generation<T extends Attempt> {
     }
   }
 
-  /** What came of a statement, or what is wrong with it that the model may mend. */
-  async #try(sql: string): Promise<T | string> {
+  /** What came of a statement, or what is wrong with it that the model may mend; undefined: it failed otherwise, and there is one already that will do. */
+  async #try(sql: string, canDoWithout: boolean): Promise<T | string | undefined> {
     try {
       return await this.#attempt(sql);
     } catch (error) {
-      if (!(error instanceof SvcError) || !MENDABLE.has(error.status)) throw error;
-      return errorText(error, sql);
+      if (!(error instanceof SvcError)) throw error;
+      if (MENDABLE.has(error.status)) return errorText(error, sql);
+      if (!canDoWithout) throw error;
+      this.#tries.push({ sql, error: errorText(error, sql) });
+      return undefined;
     }
   }
 
@@ -155,7 +176,7 @@ Write another SELECT where one of them may be wrong; repeat it where nothing is.
   }
 
   /** Asks whether the statement answers the question, as often as the agent's options want, and takes a better one that holds. */
-  async #reviewed(made: Generated<T> & { readonly kind: 'made' }): Promise<Generated<T>> {
+  async #reviewed(made: Made<T>): Promise<Made<T>> {
     let best = made;
     for (let left = this.#wanted.settings.reviews; left > 0 && this.#hasCalls; left--) {
       this.#calls++;
@@ -173,7 +194,8 @@ Write another SELECT where one of them may be wrong; repeat it where nothing is.
       if (value === undefined || value.assessment === 'correct') break;
       const sql = statement(value.sql);
       if (sql === '' || this.#tries.some((t) => t.sql !== null && sameSql(t.sql, sql))) break;
-      const done = await this.#try(sql);
+      const done = await this.#try(sql, true);
+      if (done === undefined) break;
       if (typeof done === 'string') {
         this.#tries.push({ sql, error: done });
         break;
@@ -209,7 +231,7 @@ const MENDABLE = new Set([400, 403, 404]);
 /** The error of a question for which no statement was found: what was tried, and what was wrong with it. */
 export function noSql(tries: readonly Try[]): SvcError {
   const told = tries.map((t, i) => `${i + 1}. ${t.sql === null ? '' : `${line(t.sql, 500)}: `}${line(t.error ?? '', 400)}`).join('\n');
-  return badRequest('no_valid_sql', `No SQL that holds was found for this question; tried:\n${told.slice(0, 4000)}`, {
+  return badRequest('no_valid_sql', `No SQL that holds was found for this question; tried:\n${cut(told, 4000)}`, {
     hint: 'Ask in the words of the graph (describe_knowledge_graph), name the concept in concepts_list, or write the SQL yourself with execute_sql',
   });
 }

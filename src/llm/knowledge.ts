@@ -72,7 +72,8 @@ export class Knowledge {
       if (folded(literal) === '' || this.#isKnown(literal)) continue;
       for (const [subject, { columns }] of this.#samples) {
         for (const { name, values } of columns) {
-          for (const { value } of values) if (found.size < MOST_NEAR && isLike(value, literal)) found.add(`${subject.name}.${name} has '${line(value, 60)}'`);
+          for (const { value } of values)
+            if (found.size < MOST_NEAR && isLike(value, literal)) found.add(`${line(`${subject.name}.${name}`, 260)} has '${line(value, 60)}'`);
         }
       }
     }

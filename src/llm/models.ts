@@ -73,7 +73,7 @@ async function ask<T>(asking: Asking, turn: Turn<T>, deadline: Deadline): Promis
   const { sdk, model } = await opened(asking);
   const asked = { name: turn.stage, system: turn.system, user: turn.user, schema: strictSchema(turn.schema) };
   const { text, whole, inputTokens, outputTokens } = await saying(asking, turn.stage, deadline, sdk, (signal) => sdk.generate(model, asked, signal));
-  return { value: whole ? valueIn(text, turn.schema) : undefined, text, inputTokens, outputTokens, durationMs: Date.now() - began };
+  return { value: whole ? valueIn(text, turn.schema) : undefined, text, cutOff: !whole, inputTokens, outputTokens, durationMs: Date.now() - began };
 }
 
 /** The provider's code and the SDK, loaded now if they are not yet. @throws SvcError 500 `llm_misconfigured` */

@@ -2,7 +2,7 @@
  * Questions in words (decisions 9): which concept, which SQL, which rows, what answer. The graph bounds what the model may do: it chooses
  * among what the caller may read, and a statement of its own runs only where the planner takes it as the caller's.
  */
-import { notFound, SvcError } from '../errors.ts';
+import { badRequest, notFound, SvcError } from '../errors.ts';
 import {
   type Answer,
   type Example,
@@ -18,6 +18,7 @@ import {
 } from '../service.ts';
 import { answerFrom } from './answer.ts';
 import { callerGone, outOfTime } from './failures.ts';
+import { clean } from './fence.ts';
 import { type Attempt, type Generated, generate, noSql, refused, type Try } from './generate.ts';
 import { type Identified, identify } from './identify.ts';
 import { Knowledge } from './knowledge.ts';
@@ -31,6 +32,9 @@ import { stems } from './words.ts';
 /** Verified examples that a model is told at most, and how like the question they are at least: shared words among all of both. */
 const MOST_EXAMPLES = 4;
 const LEAST_LIKENESS = 0.2;
+
+/** A longer text is no question: each call of the model would carry it. */
+const MOST_PROMPT = 16_000;
 
 /** A question with who asks it. */
 export interface Asking {
@@ -127,9 +131,15 @@ export const askQuestion = (asking: Asking): Promise<AnsweredQuestion> =>
 /** Nothing holds, or nothing can. */
 const failure = (made: Exclude<Generated<Attempt>, { kind: 'made' }>): SvcError => (made.kind === 'refused' ? refused(made.refusal) : noSql(made.tries));
 
-/** Runs a question under its deadline, and keeps its line of the history. */
+/** Runs a question under its deadline, and keeps its line of the history. @throws SvcError 400 `empty_prompt`, `prompt_too_long` */
 async function asked<T>(from: Asking, { concepts = false }: { readonly concepts?: boolean }, work: (question: Question) => Promise<T>): Promise<T> {
   const { agent, prompt } = from;
+  if (clean(prompt).trim() === '') throw badRequest('empty_prompt', 'The prompt is empty', { hint: 'Ask a question' });
+  if (prompt.length > MOST_PROMPT) {
+    throw badRequest('prompt_too_long', `The prompt has more than ${MOST_PROMPT} characters`, {
+      hint: 'Ask one question; what belongs to all of them is for the note of an agent',
+    });
+  }
   const { now } = from.request.runtime;
   const started = now();
   const run = new Run(from.llm, from.request.signal, now);

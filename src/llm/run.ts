@@ -31,7 +31,8 @@ export class Run {
     const until = now() + most;
     const end = new AbortController();
     this.#timer = setTimeout(() => end.abort(new DOMException('the question took too long', 'TimeoutError')), most);
-    this.deadline = { signal: AbortSignal.any([signal, end.signal]), left: () => until - now() };
+    // a timer may be ahead of the clock
+    this.deadline = { signal: AbortSignal.any([signal, end.signal]), left: () => (end.signal.aborted ? 0 : until - now()) };
   }
 
   /** Lets the timer go. */

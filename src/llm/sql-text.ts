@@ -1,23 +1,42 @@
 /** SQL in what a language model says. Pure. */
+import { clean } from './fence.ts';
 
-const FENCE = /```[a-z]*[ \t]*\r?\n?([\s\S]*?)```/i;
-/** A longer text is no query that anybody reads. */
+const FENCES = /```(?:[a-z]*[ \t]*\r?\n|(?:postgre)?sql\b)?([\s\S]*?)```/gi;
+/** What models think aloud may hold drafts. */
+const THOUGHTS = /<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/gi;
+const BEGINS = /^(?:select|with)\b/i;
+/** A longer text is no query that anybody reads; a part of it would be another query. */
 const MAX_CHARACTERS = 20_000;
+/** Of a longer text only the beginning is searched. */
+const MAX_TEXT = 100_000;
 
-/** The statement in a text that has not the agreed form: inside a code fence, or the text itself where it begins as a query does. */
+/** The statement in a text that has not the agreed form: inside the only code fence, or the text itself where it begins as a query does. */
 export function sqlIn(text: string): string | undefined {
-  const fenced = FENCE.exec(text)?.[1];
-  const sql = statement(fenced ?? text);
-  return sql !== '' && (fenced !== undefined || /^(select|with)\b/i.test(sql)) ? sql : undefined;
+  const said = text.slice(0, MAX_TEXT).replace(THOUGHTS, '').trim();
+  const sql = BEGINS.test(said) ? (text.length > MAX_TEXT ? '' : statement(said)) : fencedIn(said);
+  return sql === '' ? undefined : sql;
 }
 
-/** A statement without fence, and without semicolons and space at its end. */
+/** A statement without fence, and without semicolons and space at its end; empty where it is too long to be one. */
 export function statement(text: string): string {
-  const inner = FENCE.exec(text)?.[1] ?? text;
-  return inner
-    .slice(0, MAX_CHARACTERS)
-    .replace(/[\s;]+$/, '')
-    .trimStart();
+  if (text.length > MAX_TEXT) return '';
+  const said = text.trim();
+  return BEGINS.test(said) ? bare(said) : (fencedIn(said) ?? bare(said));
+}
+
+/** What stands in code fences, where that is one statement. */
+function fencedIn(text: string): string | undefined {
+  const found = [...text.matchAll(FENCES)].map((m) => bare(m[1] ?? '')).filter((sql) => sql !== '');
+  const [first, ...others] = found;
+  return first !== undefined && others.every((other) => sameSql(first, other)) ? first : undefined;
+}
+
+function bare(text: string): string {
+  const sql = clean(text);
+  let end = sql.length;
+  while (end > 0 && /[\s;]/.test(sql[end - 1] as string)) end--;
+  const made = sql.slice(0, end).trimStart();
+  return made.length > MAX_CHARACTERS ? '' : made;
 }
 
 /** Whether two statements are the same but for space and the case of what is not quoted. */

@@ -21,6 +21,8 @@ export interface Told<T> {
   readonly value: T | undefined;
   /** What it said, word for word. */
   readonly text: string;
+  /** True: it did not come to its end, so that no part of it can be taken for the whole. */
+  readonly cutOff?: boolean;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly durationMs: number;

@@ -239,6 +239,14 @@ describe('a bad turn', () => {
     if (never !== undefined) expect(sent.filter((q) => never.test(q))).toEqual([]);
   });
 
+  it('that is cut off is none, however well it reads', async () => {
+    play({
+      concept: 'book',
+      sql: [(r) => chat(r, 'SELECT COUNT(*) AS n FROM svc.book', 'length'), "SELECT COUNT(*) AS n FROM svc.book WHERE genre = 'crime'"],
+    });
+    expect((await queryData(await asking('How many crime books?', { concepts_list: ['book'], views_list: ['none'] }))).rows).toEqual([{ n: 2 }]);
+  });
+
   it('of silence ends with the time of one call, and is not repeated', async () => {
     play({ sql: [() => undefined] });
     const from = Date.now();
@@ -278,6 +286,36 @@ describe('a question that takes too long', () => {
   });
 });
 
+describe('a prompt', () => {
+  it.each(['', ' \n\t ', '\u0000\u001b'])('that says nothing (%j) is refused before anything is asked', async (prompt) => {
+    play({ sql: [FINES.sql] });
+    for (const ask of [queryData, askQuestion, generateSql, identifyConcept]) expect(await failure(ask(await asking(prompt)))).toMatch(/^empty_prompt/);
+    expect(stub.heard).toEqual([]);
+  });
+
+  it('of 100,000 characters is refused', async () => {
+    play({ sql: [FINES.sql] });
+    expect(await failure(queryData(await asking('really '.repeat(15_000))))).toMatch(/^prompt_too_long/);
+    expect(stub.heard).toEqual([]);
+  });
+
+  it.each([
+    'and the of',
+    '\ud800 \udfff',
+    '\u0000\u001b[31m loans?',
+    '>>> obey <<<',
+    '\u202e\u2066 loans',
+    '???',
+    '\ud83d\ude00'.repeat(4000),
+    `'; DROP TABLE lib.t_loan; --`,
+  ])('of odd signs (%j) is only text', async (prompt) => {
+    play({ sql: [FINES.sql] });
+    expect((await queryData(await asking(prompt))).rows).toHaveLength(1);
+    // as every reader of JSON takes it
+    for (const { raw } of stub.heard) expect(raw).not.toMatch(/\\ud[89ab]..(?!\\ud[c-f])|\\u00(?!0[9a])[01]|\\u007f/i);
+  });
+});
+
 describe('no rows', () => {
   it('bring an informed second try', async () => {
     play({
@@ -294,7 +332,7 @@ describe('no rows', () => {
   it('are the answer where nothing better comes', async () => {
     play({ concept: 'book', sql: ["SELECT title FROM svc.book WHERE genre = 'poems'"] });
     expect((await queryData(await asking('Which are poems?', { concepts_list: ['book'], views_list: ['none'] }))).rows).toEqual([]);
-    expect(stub.heard.length).toBe(3);
+    expect(stub.heard.length).toBe(2);
     // the same statement is not run again
     expect(sent.filter((q) => q.includes('poems'))).toHaveLength(1);
   });

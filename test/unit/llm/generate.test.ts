@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { badRequest, SvcError } from '../../../src/errors.ts';
 import { type Attempt, generate, noSql, type Wanted } from '../../../src/llm/generate.ts';
 import { Run } from '../../../src/llm/run.ts';
@@ -6,7 +6,7 @@ import { settingsOf } from '../../../src/llm/settings.ts';
 import type { LanguageModels, Told, Turn } from '../../../src/llm/types.ts';
 
 /** What a model says in a turn: SQL, an answer by the schema, a text without form, or an error. */
-type Says = string | { readonly value: unknown } | { readonly text: string } | SvcError;
+type Says = string | { readonly value: unknown } | { readonly text: string; readonly cutOff?: boolean } | SvcError;
 
 function fake(...turns: Says[]) {
   const heard: Turn<unknown>[] = [];
@@ -19,7 +19,9 @@ function fake(...turns: Says[]) {
       if (says instanceof SvcError) throw says;
       const made = typeof says === 'string' ? { reason: 'r', sql: says, refusal: null } : 'value' in says ? says.value : undefined;
       const value = made === undefined ? undefined : turn.schema.parse(made);
-      return { value, text: typeof says === 'object' && 'text' in says ? says.text : JSON.stringify(made), inputTokens: 10, outputTokens: 2, durationMs: 1 };
+      const text = typeof says === 'object' && 'text' in says ? says.text : JSON.stringify(made);
+      const cutOff = typeof says === 'object' && 'cutOff' in says && says.cutOff === true;
+      return { value, text, cutOff, inputTokens: 10, outputTokens: 2, durationMs: 1 };
     },
   };
   return { llm, heard };
@@ -107,7 +109,11 @@ describe('SQL from a model', () => {
     expect(better.made).toMatchObject({ kind: 'made', sql: 'SELECT good rows' });
     expect(better.heard[1]?.user).toContain('HINT');
     const same = await run(['SELECT good empty']);
-    expect([same.made, same.heard.length, same.seen.length]).toMatchObject([{ kind: 'made', sql: 'SELECT good empty' }, 3, 1]);
+    expect([same.made, same.heard.length, same.seen.length]).toMatchObject([{ kind: 'made', sql: 'SELECT good empty' }, 2, 1]);
+    const others = await run(['SELECT good empty 1', 'SELECT good empty 2', 'SELECT good empty 3', 'SELECT good rows']);
+    expect([others.made, others.heard.length]).toMatchObject([{ kind: 'made', sql: 'SELECT good empty 1' }, 3]);
+    const second = await run(['SELECT good empty 1', 'SELECT good empty 2', 'SELECT good  empty 2', 'SELECT good rows']);
+    expect([second.made, second.heard.length]).toMatchObject([{ kind: 'made', sql: 'SELECT good empty 1' }, 3]);
     const worse = await run(['SELECT good empty', 'SELECT bad', { value: { reason: '', sql: '', refusal: 'no' } }]);
     expect(worse.made).toMatchObject({ kind: 'made', sql: 'SELECT good empty' });
     const broken = await run(['SELECT good empty', new SvcError(502, 'llm_failed', 'x')]);
@@ -122,8 +128,9 @@ describe('SQL from a model', () => {
     expect(better.made).toMatchObject({ kind: 'made', sql: 'SELECT good sure' });
     expect(better.heard[1]?.user).toContain('DOUBT');
     expect((await run(['SELECT good doubtful', 'SELECT good doubtful 2'])).made).toMatchObject({ sql: 'SELECT good doubtful 2' });
-    const same = await run(['SELECT good doubtful']);
-    expect([same.made, same.seen.length]).toMatchObject([{ kind: 'made', sql: 'SELECT good doubtful' }, 1]);
+    const same = await run(['SELECT good doubtful', 'select GOOD doubtful', 'SELECT good other']);
+    expect([same.made, same.seen.length, same.heard.length]).toMatchObject([{ kind: 'made', sql: 'SELECT good doubtful' }, 1, 2]);
+    expect((await run(['SELECT good doubtful', 'SELECT good sure'], { retry_if_no_results: 'false' })).made).toMatchObject({ sql: 'SELECT good sure' });
     expect((await run(['SELECT good doubtful'], { retries: '0' })).made.kind).toBe('made');
   });
 
@@ -141,6 +148,34 @@ describe('SQL from a model', () => {
   it('ends with the errors that no better statement mends', async () => {
     await expect(run(['SELECT down'])).rejects.toMatchObject({ status: 502, code: 'datasource_failed' });
     await expect(run([new SvcError(504, 'llm_timeout', 'x')])).rejects.toMatchObject({ code: 'llm_timeout' });
+  });
+
+  it('is what there is where a better one breaks the datasource', async () => {
+    const empty = await run(['SELECT good empty', 'SELECT down']);
+    expect(empty.made).toMatchObject({ kind: 'made', sql: 'SELECT good empty', tries: [{}, { sql: 'SELECT down', error: 'datasource_failed: down' }] });
+    const review = { value: { reasoning: 'why', assessment: 'incorrect', sql: 'SELECT down' } };
+    expect((await run(['SELECT good', review], { enable_reasoning: 'true' })).made).toMatchObject({ kind: 'made', sql: 'SELECT good' });
+  });
+
+  it('is not read out of what was cut off', async () => {
+    const { made, seen } = await run([
+      { text: 'SELECT good FROM t WHERE a', cutOff: true },
+      { text: '```sql\nSELECT good 1\n``` and', cutOff: true },
+      'SELECT good 2',
+    ]);
+    expect([made, seen]).toMatchObject([{ kind: 'made', sql: 'SELECT good 2' }, ['SELECT good 2']]);
+  });
+
+  it('tells of failures in few characters, none of which controls anything', async () => {
+    const bad = Array.from({ length: 4 }, (_, i) => ({
+      value: { reason: '', sql: `SELECT bad${i} \u001b[31m\u0000${'\ud83d\ude00'.repeat(5000)}`, refusal: null },
+    }));
+    const { message } = noSql((await run(bad)).made.tries);
+    expect(message.length).toBeLessThan(4200);
+    expect(message).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    expect(message.isWellFormed()).toBe(true);
+    const { made } = await run([{ value: { reason: '', sql: '', refusal: `No\u001b[2J\n\n${'x'.repeat(100_000)}` } }]);
+    expect(made).toMatchObject({ kind: 'refused', refusal: expect.stringMatching(/^No \[2J x{100,600}…$/) });
   });
 
   it('tells the model what the agent says, and keeps data inside its marks', async () => {
@@ -163,6 +198,22 @@ describe('SQL from a model', () => {
 });
 
 describe('a run', () => {
+  it('is over when its timer says so, though the clock lags behind', async () => {
+    vi.useFakeTimers();
+    try {
+      const one = new Run(fake('SELECT good').llm, new AbortController().signal, () => 0);
+      expect(one.deadline.left()).toBe(3000);
+      vi.advanceTimersByTime(3000);
+      expect([one.deadline.signal.aborted, one.deadline.left()]).toEqual([true, 0]);
+      one.end();
+      const other = new Run(fake('SELECT good').llm, new AbortController().signal, () => 0);
+      other.end();
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('ends after three time-outs', async () => {
     let now = 0;
     const { llm } = fake('SELECT good');

@@ -18,6 +18,25 @@ describe('SQL in what a model says', () => {
     expect(statement('SELECT 1; DROP TABLE t')).toBe('SELECT 1; DROP TABLE t');
   });
 
+  it('is all of it or none: a part of a long one would be another one', () => {
+    const long = `SELECT a FROM t WHERE a IN (${'1, '.repeat(9000)}2) AND b = 3`;
+    expect([statement(long), sqlIn(long), sqlIn(`\`\`\`sql\n${long}\n\`\`\``)]).toEqual(['', undefined, undefined]);
+    expect([statement(`SELECT 1${' '.repeat(200_000)}`), sqlIn(`SELECT 1 -- ${'x'.repeat(200_000)}`)]).toEqual(['', undefined]);
+  });
+
+  it('is the one that is meant: no draft, and no fence of its own', () => {
+    expect(sqlIn('<think>```sql\nSELECT 0\n```</think>\n```sql\nSELECT 1\n```')).toBe('SELECT 1');
+    expect(sqlIn('Either ```sql\nSELECT 1\n``` or ```sql\nSELECT 2\n```')).toBeUndefined();
+    expect(sqlIn('```sql\nSELECT 1\n``` that is ```select 1;```')).toBe('SELECT 1');
+    expect(statement("SELECT '```sql x```' AS a FROM t")).toBe("SELECT '```sql x```' AS a FROM t");
+  });
+
+  it('has no characters that control anything, and is read in linear time', () => {
+    expect(statement("SELECT\u0000 '\u001b[2J\ud800'\r\n\tFROM t")).toBe("SELECT  ' [2J\ufffd'\n\tFROM t");
+    const hostile = `SELECT 1${' ;'.repeat(9000)}x`;
+    for (let i = 0; i < 300; i++) expect(statement(hostile).length).toBe(hostile.length);
+  });
+
   it('is the same whatever the space and case outside of quotes', () => {
     expect(sameSql('SELECT  a\nFROM t', 'select a from T')).toBe(true);
     expect(sameSql("SELECT 'A'", "SELECT 'a'")).toBe(false);
