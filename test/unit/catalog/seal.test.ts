@@ -15,7 +15,13 @@ describe('a sealed text', () => {
 
   it('that was changed or cut does not open', async () => {
     const sealed = await seal('text', SEALING);
-    for (let i = 0; i < sealed.length; i++) expect(await open(Uint8Array.from(sealed, (b, at) => (at === i ? b ^ 1 : b)), SEALING)).toBeUndefined();
+    for (let i = 0; i < sealed.length; i++)
+      expect(
+        await open(
+          Uint8Array.from(sealed, (b, at) => (at === i ? b ^ 1 : b)),
+          SEALING,
+        ),
+      ).toBeUndefined();
     for (const end of [0, 5, 12, sealed.length - 1]) expect(await open(sealed.slice(0, end), SEALING)).toBeUndefined();
   });
 });
