@@ -30,6 +30,7 @@ interface Prepared {
   readonly config: Config;
   readonly app: Hono<AppEnv>;
   readonly llm: LanguageModels | undefined;
+  readonly owner: Owner;
 }
 
 const prepared = new WeakMap<object, Prepared>();
@@ -40,7 +41,12 @@ function prepare(env: Env): Prepared {
   if (known !== undefined) return known;
   const config = readConfig({ ...env });
   const mounts = env.MCP_PRINCIPAL === undefined ? [] : mcpMounts(config.product, version, mcpPrincipals(env.MCP_PRINCIPAL, config.locationHint));
-  const made = { config, app: createApp(config.product, version, mounts), llm: languageModels(config.llm, { log, ai: workersAi(env) }) };
+  const made = {
+    config,
+    app: createApp(config.product, version, mounts),
+    llm: languageModels(config.llm, { log, ai: workersAi(env) }),
+    owner: ownerOf(config),
+  };
   prepared.set(env, made);
   return made;
 }
@@ -50,7 +56,7 @@ const log = (line: Readonly<Record<string, unknown>>): void => console.log(JSON.
 /** Writes a line once the answer is on its way, so that the caller does not wait for it. */
 const logLater = (line: Readonly<Record<string, unknown>>): Promise<void> => scheduler.wait(0).then(() => log(line));
 
-const runtime = ({ config, llm }: Prepared, env: Env, context: Pick<ExecutionContext, 'waitUntil'>): Runtime => ({
+const runtime = ({ config, llm, owner }: Prepared, env: Env, context: Pick<ExecutionContext, 'waitUntil'>): Runtime => ({
   config,
   db: config.catalog === null ? noDb : neonDb(config.catalog),
   parser,
@@ -63,7 +69,7 @@ const runtime = ({ config, llm }: Prepared, env: Env, context: Pick<ExecutionCon
   oauth: env.OAUTH_STORE === undefined ? undefined : oauthServers(oauthStores(env.OAUTH_STORE, config.locationHint)),
   pause: (ms) => scheduler.wait(ms),
   llm,
-  kv: env.CACHE === undefined ? undefined : keyValues(env.CACHE, ownerOf(config)),
+  kv: env.CACHE === undefined ? undefined : keyValues(env.CACHE, owner),
 });
 
 /** Whose entries of KV these are: a service is told apart by its catalog, whose password is a secret that all its isolates have. */

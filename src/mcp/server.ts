@@ -27,15 +27,18 @@ export function buildServer(session: Session, surroundings: Surroundings): McpSe
   const { version, offer } = surroundings;
   const { product } = session.runtime.config;
   const server = new McpServer({ name: product, title: 'Knowledge graphs', version }, { instructions: instructions(product), ...offer.options });
-  const called = calledTool(session.body);
-  for (const tool of offer.tools) if (called === undefined || called === tool.name) addTool(server, tool, session, surroundings);
-  if (called === undefined) offer.add(server, session);
+  const called = calledTool(session.body, offer);
+  if (called !== undefined) addTool(server, called, session, surroundings);
+  else {
+    for (const tool of offer.tools) addTool(server, tool, session, surroundings);
+    offer.add(server, session);
+  }
   return server;
 }
 
-/** The name of the tool that the only message of a request calls: its server needs no other, and lasts no longer than the request. */
-function calledTool(body: Session['body']): unknown {
-  return 'method' in body && body.method === 'tools/call' ? body.params?.name : undefined;
+/** The tool that the only message of a request calls: its server, which lasts no longer than the request, needs no other. */
+function calledTool(body: Session['body'], { tools }: Offer): Tool | undefined {
+  return 'method' in body && body.method === 'tools/call' ? tools.find(({ name }) => name === body.params?.name) : undefined;
 }
 
 const makeSchemas = (tool: Tool) => ({ inputSchema: remembered(tool.input), outputSchema: remembered(tool.output) });
