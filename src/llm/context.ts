@@ -48,16 +48,25 @@ const SAMPLES = 3;
 /** How much is told of a column. */
 type Detail = 'full' | 'short' | 'name';
 
-/** The text; names are always told, descriptions and values as far as there is room. */
+/** What of the room that is left columns of the subject may take, and then its paths, where something else comes behind them. */
+const COLUMNS_SHARE = 0.55;
+const PATHS_SHARE = 0.6;
+
+/** The text; descriptions and values are told as far as there is room, and of columns without room those that the question speaks of. */
 export function sqlContext(parts: ContextParts): string {
   const { model, subject, others, product } = parts;
-  const paths = subject.kind === 'concept' ? pathsFrom(parts) : [];
-  const reached = reachedBy(paths, parts);
+  const asked = wordsOf(parts.question);
+  const paths = subject.kind === 'concept' ? pathsFrom(parts, asked) : [];
+  const reached = reachedBy(paths, parts, asked);
   const head = [`FROM ${relationOf(subject, product)}${about(subject)}`];
   if (subject.condition !== null) head.push(`It holds only what meets: ${line(subject.condition, 300)}`);
   const room = new Room(MOST_CHARACTERS - head.join('\n').length);
-  const own = room.fit((detail) => columnLines(parts, subject, detail)) ?? [];
-  const ways = room.fit((detail) => paths.slice(0, detail === 'name' ? MOST_PATHS / 4 : MOST_PATHS).map(pathLine)) ?? [];
+  const share = paths.length === 0 ? 1 : COLUMNS_SHARE;
+  const own =
+    room.fit((detail) => columnLines(parts, subject, detail), share) ??
+    room.fit((_, characters) => columnLines(parts, { ...subject, columns: someOf(subject, asked, characters) }, 'name'), share) ??
+    [];
+  const ways = room.fit((detail) => paths.slice(0, detail === 'name' ? MOST_PATHS / 4 : MOST_PATHS).map((p) => pathLine(p, detail)), PATHS_SHARE) ?? [];
   const blocks = reached.flatMap((target) => room.fit((detail) => [`${target.name}${about(target)}`, ...columnLines(parts, target, detail)]) ?? []);
   const rest = room.fit(() => others.slice(0, MOST_OTHERS).map((o) => `${relationOf(o, product)}${about(o)}`)) ?? [];
   return [
@@ -70,13 +79,33 @@ export function sqlContext(parts: ContextParts): string {
   ].join('\n');
 }
 
+/** Columns whose names have so many characters at most: keys, labels, and what the question speaks of, before others; in their order. */
+function someOf({ columns }: Subject, asked: ReadonlySet<string>, characters: number): readonly SubjectColumn[] {
+  const score = (c: SubjectColumn): number => 3 * hits(asked, c.name).size + hits(asked, c.description ?? '').size + Number(c.isKey) + Number(c.isLabel);
+  const best = columns.map((c) => ({ c, score: score(c) })).sort((x, y) => y.score - x.score);
+  const kept = new Set<SubjectColumn>();
+  let left = characters - 3;
+  for (const { c } of best) {
+    // quotes, comma and space
+    left -= c.name.length + (c.isMeasure ? 'measure.'.length : 0) + 4;
+    if (left < 0) break;
+    kept.add(c);
+  }
+  return columns.filter((c) => kept.has(c));
+}
+
 /** How a relation is called in FROM. */
 export function relationOf({ kind, name }: Pick<Subject, 'kind' | 'name'>, product: string): string {
   return `${kind === 'concept' ? 'd' : 'v'}${product}.\`${name.replaceAll('`', '``')}\``;
 }
 
-const about = ({ kind, description }: Subject): string =>
-  `${kind === 'concept' ? '' : ` (${kind === 'cube' ? 'a cube: dimensions, and measures inside aggregates' : 'a view'})`}${description ? ` -- ${line(description, 2 * DESCRIPTION)}` : ''}`;
+const about = ({ kind, description, tags }: Subject): string =>
+  `${kind === 'concept' ? '' : ` (${kind === 'cube' ? 'a cube: dimensions, and measures inside aggregates' : 'a view'})`}${description ? ` -- ${line(description, 2 * DESCRIPTION)}` : ''}${told(tags)}`;
+
+const told = (tags: Subject['tags']): string =>
+  Object.entries(tags)
+    .map(([k, v]) => ` [${line(`${k}: ${v}`, DESCRIPTION)}]`)
+    .join('');
 
 /** The most detailed form that the room left has, or nothing. */
 class Room {
@@ -85,11 +114,13 @@ class Room {
     this.#left = characters;
   }
 
-  fit(lines: (detail: Detail) => readonly string[]): readonly string[] | undefined {
+  /** `share`: of what is left, so much may be taken. */
+  fit(lines: (detail: Detail, characters: number) => readonly string[], share = 1): readonly string[] | undefined {
+    const most = Math.floor(this.#left * share);
     for (const detail of ['full', 'short', 'name'] as const) {
-      const made = lines(detail);
+      const made = lines(detail, most);
       const size = made.reduce((n, l) => n + l.length + 1, 0);
-      if (size > this.#left) continue;
+      if (size > most) continue;
       this.#left -= size;
       return made;
     }
@@ -98,15 +129,14 @@ class Room {
 }
 
 function columnLines(parts: ContextParts, subject: Subject, detail: Detail): readonly string[] {
-  const told = (c: SubjectColumn): string => {
+  const columnLine = (c: SubjectColumn): string => {
     const name = `\`${(c.isMeasure ? `measure.${c.name}` : c.name).replaceAll('`', '``')}\``;
     if (detail === 'name') return name;
     const traits = [c.type, c.isMeasure ? 'measure' : '', c.isKey ? 'key' : '', c.isLabel ? 'label' : '', c.isMulti ? 'several values' : ''].filter((t) => t);
     const said = detail === 'full' && c.description ? ` -- ${line(c.description, DESCRIPTION)}` : '';
-    const tags = detail === 'full' ? Object.entries(c.tags).map(([k, v]) => ` [${line(`${k}: ${v}`, DESCRIPTION)}]`) : [];
-    return `${name} ${traits.join(', ')}${said}${tags.join('')}${valuesLine(parts.values(subject, c.name), detail)}`;
+    return `${name} ${traits.join(', ')}${said}${detail === 'full' ? told(c.tags) : ''}${valuesLine(parts.values(subject, c.name), detail)}`;
   };
-  const made = subject.columns.map((c) => `  ${told(c)}`);
+  const made = subject.columns.map((c) => `  ${columnLine(c)}`);
   return detail === 'name' ? [`  ${made.map((l) => l.trim()).join(', ')}`] : made;
 }
 
@@ -127,13 +157,13 @@ interface Path {
   readonly transitivity: number | null;
 }
 
-const pathLine = ({ text: written, target, toMany, transitivity, description }: Path): string => {
+const pathLine = ({ text: written, target, toMany, transitivity, description }: Path, detail: Detail): string => {
   const text = written.replaceAll('`', '``');
-  return `  \`${text}\` ${toMany ? 'to many' : 'to one'} ${target.name}${transitivity === null ? '' : `, transitive: \`${text.replace(/\]$/, `*${transitivity}]`)}\` walks up to ${transitivity} steps`}${description ? ` -- ${line(description, DESCRIPTION)}` : ''}`;
+  return `  \`${text}\` ${toMany ? 'to many' : 'to one'} ${target.name}${transitivity === null ? '' : `, transitive: \`${text.replace(/\]$/, `*${transitivity}]`)}\` walks up to ${transitivity} steps`}${detail === 'full' && description ? ` -- ${line(description, DESCRIPTION)}` : ''}`;
 };
 
 /** The paths of at most so many steps that come to no concept twice, short ones first, those that the question speaks of before others. */
-function pathsFrom({ model, subject, depth, question }: ContextParts): readonly Path[] {
+function pathsFrom({ model, subject, depth }: ContextParts, asked: ReadonlySet<string>): readonly Path[] {
   const found: Path[] = [];
   let ends: { readonly subject: Subject; readonly prefix: string; readonly met: ReadonlySet<string>; readonly toMany: boolean }[] = [
     { subject, prefix: '', met: new Set([subject.name]), toMany: false },
@@ -155,18 +185,28 @@ function pathsFrom({ model, subject, depth, question }: ContextParts): readonly 
     }
     ends = next;
   }
-  const asked = wordsOf(question);
   const steps = (p: Path): number => p.text.split('[').length;
-  const score = new Map(found.map((p) => [p, overlap(asked, `${p.text} ${p.target.columns.map((c) => c.name).join(' ')}`)]));
-  return found.sort((a, b) => steps(a) - steps(b) || (score.get(b) ?? 0) - (score.get(a) ?? 0)).slice(0, MOST_PATHS);
+  const said = columnHits(asked);
+  const score = new Map(found.map((p) => [p, { steps: steps(p), said: new Set([...hits(asked, p.text), ...said(p.target)]).size }]));
+  const by = (p: Path) => score.get(p) as { readonly steps: number; readonly said: number };
+  return found.sort((a, b) => by(a).steps - by(b).steps || by(b).said - by(a).said).slice(0, MOST_PATHS);
+}
+
+/** The words of a question that the names of a subject's columns have, looked for once a subject. */
+function columnHits(asked: ReadonlySet<string>): (subject: Subject) => ReadonlySet<string> {
+  const known = new Map<Subject, ReadonlySet<string>>();
+  return (subject) => {
+    const found = known.get(subject) ?? hits(asked, subject.columns.map((c) => c.name).join(' '));
+    known.set(subject, found);
+    return found;
+  };
 }
 
 /** The concepts at the ends of paths, each once, those that the question speaks of first. */
-function reachedBy(paths: readonly Path[], { subject, question }: ContextParts): readonly Subject[] {
-  const asked = wordsOf(question);
-  const score = (s: Subject): number => overlap(asked, `${s.name} ${s.name} ${s.columns.map((c) => c.name).join(' ')}`);
+function reachedBy(paths: readonly Path[], { subject }: ContextParts, asked: ReadonlySet<string>): readonly Subject[] {
+  const said = columnHits(asked);
   const targets = [...new Set(paths.map((p) => p.target))].filter((t) => t !== subject);
-  const scores = new Map(targets.map((t) => [t, score(t)]));
+  const scores = new Map(targets.map((t) => [t, new Set([...hits(asked, t.name), ...said(t)]).size]));
   return targets.sort((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0));
 }
 
@@ -180,8 +220,5 @@ const wordsOf = (text: string): ReadonlySet<string> =>
       .map((w) => w.slice(0, 5)),
   );
 
-function overlap(asked: ReadonlySet<string>, text: string): number {
-  let n = 0;
-  for (const word of wordsOf(text)) if (asked.has(word)) n++;
-  return n;
-}
+/** Those of the question's words that a text has. */
+const hits = (asked: ReadonlySet<string>, text: string): ReadonlySet<string> => new Set([...wordsOf(text)].filter((word) => asked.has(word)));

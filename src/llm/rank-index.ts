@@ -273,7 +273,7 @@ class Builder {
       parents: subjects.map((s) => numbersOf(s.parents)),
       numbers: this.#numbers,
       // a word stands in three maps beside its list, a phrase in two
-      bytes: 12 * (postings.subjects.length + phrases.subjects.length) + 500 * rarity.size + 300 * phraseWords.length + 200 * n + 8 * targets.flat().length,
+      bytes: 12 * (postings.subjects.length + phrases.subjects.length) + 500 * rarity.size + 260 * phraseWords.length + 200 * n + 8 * targets.flat().length,
     };
   }
 }

@@ -130,6 +130,33 @@ vsvc.\`order\`\`totals\` (a view)`);
     expect(told).toContain('`column_899`');
   });
 
+  it('tells as many names as there is room for, those of the question first', () => {
+    const wide = concept(
+      'wide',
+      Array.from({ length: 3000 }, (_, i) => column(i === 2500 ? 'turnover' : i === 2700 ? 'id' : `some_rather_long_column_${i}`, { isKey: i === 2700 })),
+    );
+    const told = text({ model: model([wide]), subject: wide, others: [], question: 'What was the turnover?' });
+    expect(told.length).toBeLessThan(20_100);
+    expect(told.length).toBeGreaterThan(18_000);
+    expect(told).toContain('`turnover`, `id`');
+  });
+
+  it('leaves room for paths beside many columns, and for columns beside many paths', () => {
+    const hub = concept(
+      'hub',
+      Array.from({ length: 200 }, (_, i) => column(`column_${i}`, { description: 'what it says of that '.repeat(6) })),
+      [...Array.from({ length: 150 }, (_, i) => to(`of_${i}`, 'city', { description: 'where that is, and why '.repeat(6) })), to('placed_by', 'customer')],
+    );
+    const told = text({ model: model([hub, customer, city]), subject: hub, others: [totals], question: 'Which customers?' });
+    expect(told.length).toBeLessThan(20_100);
+    for (const part of ['`column_199`', '`placed_by[customer]`', '\ncity\n', '\ncustomer\n', 'vsvc.`order``totals`']) expect(told).toContain(part);
+  });
+
+  it('tells tags of relations', () => {
+    const tagged = { ...order, tags: { synonyms: 'deal,\nsale' } };
+    expect(text({ subject: tagged })).toContain('FROM dsvc.`order` -- What was sold [synonyms: deal, sale]');
+  });
+
   it('stays small on a graph where everything leads everywhere', () => {
     const names = Array.from({ length: 60 }, (_, i) => `c${i}`);
     const all = names.map((n) =>

@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { largeModel } from '../../../bench/lib/large-model.ts';
 import { QUESTIONS as SHOWN } from '../../../examples/world/questions.ts';
+import { CACHE_BYTES } from '../../../src/cache.ts';
 import { isCertain } from '../../../src/llm/identify.ts';
 import { rank } from '../../../src/llm/rank.ts';
 import { rankIndex } from '../../../src/llm/rank-index.ts';
 import { samplesOf } from '../../../src/llm/values.ts';
+import { compile } from '../../../src/ontology/compile.ts';
+import { subjectsOf } from '../../../src/service/question-model.ts';
 import type { Subject } from '../../../src/service.ts';
 import { generated } from '../../support/generated.ts';
 import { subject, worldSubjects } from './subjects.ts';
@@ -271,5 +275,12 @@ describe('a large ontology', () => {
   it('has an index that fits into the cache of an isolate', () => {
     expect(large.bytes).toBeLessThan(8 * 1024 * 1024);
     expect(large.bytes).toBeGreaterThan(100_000);
+  });
+});
+
+describe('the index of a model of 2,000 concepts', () => {
+  it('is small enough to be remembered', () => {
+    const graph = compile(largeModel(200, 20), 'big');
+    expect(10 * rankIndex(subjectsOf(graph, { condition: () => null })).bytes).toBeLessThan(CACHE_BYTES / 2);
   });
 });
