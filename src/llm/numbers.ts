@@ -1,18 +1,39 @@
 /** Numbers of an answer in words, looked up in the rows that it was made from (decisions 9: `warnings`). Pure. */
 
-/** Digits with separators; a sign, dashes of dates and letters around are looked at by `numbersIn`. */
-const NUMBER = /(?:\d{1,3}(?:[.,'\u00a0\u202f]\d{3})+(?!\d)|\d+)(?:[.,]\d+)?(?:e[+-]?\d{1,3})?/gi;
-const SCALES: readonly (readonly [RegExp, number])[] = [
-  [/^\s*(?:%|percent|per cent|prozent)/i, 0.01],
-  [/^\s*(?:k|thousand|tausend)\b/i, 1e3],
-  [/^\s*(?:m|mn|mio|million(?:en|s)?)\b/i, 1e6],
-  [/^\s*(?:bn|mrd|billion(?:s)?|milliarde(?:n)?)\b/i, 1e9],
+/** Digits with separators of thousands (blanks and apostrophes of several kinds, points, commas; Indian groups too) and a decimal part; lists by commas. */
+const NUMBER =
+  /(?:\d{1,3}(?:[.,'\u2019\u00a0\u2009\u202f ]\d{3})+(?!\d)|\d{1,2}(?:,\d{2})+,\d{3}(?!\d)|\d+(?:,\d+){2,}|\d+)(?:[.,]\d+)?(?:e[+-]?\d{1,3}(?![\p{L}\d]))?/giu;
+/** A day with its month first or last, by points: no number with a decimal part. */
+const DATE = /^\d{1,2}\.\d{1,2}\.(?:\d{4}|\d{2})(?!\d)/;
+
+/** Words behind a number. `unit`: it is as often that of something else (5 m, 12 T), so that the number itself is meant as well. */
+const SCALES: readonly { readonly word: RegExp; readonly factor: number; readonly unit?: true }[] = [
+  { word: /^\s*(?:%|percent|per cent|prozent|pour ?cent|por ciento)/i, factor: 0.01, unit: true },
+  { word: /^\s*(?:thousand|tausend|tsd|mille)\b/i, factor: 1e3 },
+  { word: /^\s*(?:millions?|millionen|mio|mln|mill)\b/i, factor: 1e6 },
+  { word: /^\s*(?:billions?|milliarden?|milliards?|mrd|bn|bln)\b/i, factor: 1e9 },
+  { word: /^\s*(?:trillions?|billionen|tn|trn)\b/i, factor: 1e12 },
+  { word: /^\s*k\b/i, factor: 1e3, unit: true },
+  { word: /^\s*(?:m|mn)\b/i, factor: 1e6, unit: true },
+  { word: /^\s*b\b/i, factor: 1e9, unit: true },
 ];
+/** Scales that the name of a column or the SQL speaks of: its numbers may be counted in them already. */
+const SCALED = /thousand|tausend|tsd|million|mio|mln|billion|milliard|mrd|bn|trillion|percent|_pct|_k\b|_m\b|_mn\b|10{3,}/i;
+/** Words before a number that say that it is a round one. */
+const HEDGE =
+  /(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|over|under|more than|less than|at least|at most|up to|close to|above|below|just|circa|ca\.?|c\.|etwa|ungef\u00e4hr|rund|fast|knapp|gut|\u00fcber|unter|mehr als|weniger als|bis zu|an die|environ|pr\u00e8s de|presque|plus de|moins de|autour de|~|\u2248|\u2243|>|<)\s*(?:[$\u20ac\u00a3\u00a5]|usd|eur|chf|gbp)?\s*$/i;
+/** What makes a whole number a place in a list, before and behind it. */
+const RANK_BEFORE = /(?:#|\bno\.?|\bnr\.?|n\u00b0|\bnum\u00e9ro|\bnumber|\brank(?:ed)?|\bplaces?|\bplatz|\brang|\btop|\bposition)\s*\**$/i;
+const ORDINAL = /^(?:st|nd|rd|th|er|re|e|\u00e8me|eme)\b/i;
 
 interface Said {
   readonly text: string;
   /** What it may stand for, and by how much that may be off for being rounded. */
   readonly readings: readonly Reading[];
+  /** Further numbers that it may be instead, all of which must be known: dates, and numbers with nothing but a comma or a blank between. */
+  readonly parts: readonly (readonly Reading[])[];
+  /** Where it may be the place of a row in a list. */
+  readonly rank: number | undefined;
 }
 
 interface Reading {
@@ -21,15 +42,27 @@ interface Reading {
 }
 
 /**
- * The numbers of `answer` that neither a value of `rows`, nor their count, nor `also` (the question, the SQL) holds, as they
- * are written. Rounding, thousands' separators, percent and words of scale are understood.
+ * The numbers of `answer` that neither a value of `rows`, nor a column's name, nor their count, nor `also` (the question, the SQL) holds,
+ * as they are written. Rounding, thousands' separators, percent, words of scale, times, dates and places in a list are understood, as
+ * they are written in English, German and French.
  */
 export function unfoundNumbers(answer: string, rows: readonly Readonly<Record<string, unknown>>[], also: readonly string[]): readonly string[] {
+  const columns = Object.keys(rows[0] ?? {}).join(' ');
   const known = new Set<number>([rows.length]);
   for (const row of rows) for (const value of Object.values(row)) gather(value, known);
   for (const text of also) gather(text, known);
+  // sales_2023 names a year
+  for (const [digits] of [columns, ...also].join(' ').matchAll(/(?<=_)\d{1,4}(?!\d)/g)) known.add(Number(digits));
   const sorted = [...known].sort((a, b) => a - b);
-  const unfound = numbersIn(answer).filter((n) => !n.readings.some((r) => holds(sorted, r)));
+  const scaled = SCALED.test([columns, ...also].join(' '));
+  const found = (readings: readonly Reading[]): boolean => readings.some((r) => holds(sorted, r));
+  let next = 1;
+  const unfound = numbersIn(answer, scaled).filter(({ readings, parts, rank }) => {
+    // a list counts on from 1
+    const isPlace = rank !== undefined && rank <= rows.length && (rank === next || rank < next);
+    if (rank === next) next++;
+    return !isPlace && !found(readings) && !(parts.length > 0 && parts.every(found));
+  });
   return [...new Set(unfound.map((n) => n.text))];
 }
 
@@ -50,46 +83,87 @@ function holds(sorted: readonly number[], { value, slack }: Reading): boolean {
 
 function gather(value: unknown, known: Set<number>): void {
   if (typeof value === 'number') known.add(value);
-  else if (typeof value === 'string') for (const n of numbersIn(value)) for (const r of n.readings) known.add(r.value);
-  else if (Array.isArray(value)) {
+  else if (typeof value === 'string') {
+    for (const { readings, parts } of numbersIn(value, true)) for (const r of [...readings, ...parts.flat()]) known.add(r.value);
+  } else if (Array.isArray(value)) {
     known.add(value.length);
     for (const v of value) gather(v, known);
   } else if (typeof value === 'object' && value !== null) for (const v of Object.values(value)) gather(v, known);
 }
 
 /** The numbers of a text; digits inside words (`B52`, `h2o`) are names, not numbers, and so are list numbers at a line's beginning. */
-function numbersIn(text: string): readonly Said[] {
+function numbersIn(text: string, scaled: boolean): readonly Said[] {
   const found: Said[] = [];
+  let end = 0;
   for (const match of text.matchAll(NUMBER)) {
     const at = match.index;
-    const before = text[at - 1] ?? '';
-    const after = text.slice(at + match[0].length);
-    if (/[\p{L}_]/u.test(before)) continue;
-    if (/^[.)]\s/.test(after) && /(?:^|\n)\s*$/.test(text.slice(0, at))) continue;
-    found.push(said(match[0], after));
+    if (at < end) continue;
+    const joint = text.slice(Math.max(0, at - 2), at);
+    // 2024-03-05T09:05
+    if (/[\p{L}_]$/u.test(joint) && !/\dT$/.test(joint)) continue;
+    const date = DATE.exec(text.slice(at, at + 11))?.[0];
+    const written = date ?? match[0];
+    end = at + written.length;
+    const before = text.slice(Math.max(0, at - 24), at);
+    const after = text.slice(end, end + 16);
+    if (/^[.)]\**\s/.test(after) && /(?:^|\n)[\s*>|-]*$/.test(before) && /^\d{1,3}$/.test(written)) continue;
+    found.push(said(written, before, after, date !== undefined, scaled));
   }
   return found;
 }
 
-function said(written: string, after: string): Said {
-  const scale = SCALES.find(([word]) => word.test(after))?.[1] ?? 1;
-  const by = (factor: number): readonly Reading[] => readingsOf(written).map(({ value, slack }) => ({ value: value * factor, slack: slack * factor }));
-  // a percentage stands for itself too, where the row holds percents
-  return { text: written, readings: scale < 1 ? [...by(1), ...by(scale)] : by(scale) };
+function said(written: string, before: string, after: string, isDate: boolean, scaled: boolean): Said {
+  const rank = rankOf(written, before, after);
+  const exact = (digits: string): readonly Reading[] => [{ value: Number(digits), slack: 0 }];
+  if (isDate) {
+    const parts = written.split('.').map((digits, i) => (i === 2 && digits.length === 2 ? [...exact(digits), ...exact(`20${digits}`)] : exact(digits)));
+    return { text: written, readings: [], parts, rank };
+  }
+  const scale = SCALES.find(({ word }) => word.test(after));
+  const plain = readingsOf(written, HEDGE.test(before));
+  const by = (factor: number): readonly Reading[] => plain.map(({ value, slack }) => ({ value: value * factor, slack: slack * factor }));
+  const readings = scale === undefined ? plain : scale.unit || scaled ? [...plain, ...by(scale.factor)] : by(scale.factor);
+  return { text: written, readings: [...readings, ...hoursOf(written, after)], parts: partsOf(written, scale !== undefined), rank };
 }
 
-/** What a written number may be: separators mean thousands or a decimal point. */
-function readingsOf(written: string): readonly Reading[] {
-  const plain = written.replace(/['\u00a0\u202f]/g, '');
+/** 2 pm as a row has it. */
+function hoursOf(written: string, after: string): readonly Reading[] {
+  const hour = Number(written);
+  const half = /^(?::\d\d){0,2}\s*([ap])\.?m\b/i.exec(after)?.[1]?.toLowerCase();
+  if (half === undefined || !/^\d{1,2}$/.test(written) || hour < 1 || hour > 12) return [];
+  return [{ value: (hour % 12) + (half === 'p' ? 12 : 0), slack: 0 }];
+}
+
+/** The numbers that `12, 345` or `12 345` may be by themselves: none where a point or an apostrophe says that they belong together. */
+function partsOf(written: string, isScaled: boolean): readonly (readonly Reading[])[] {
+  const several = / /.test(written) ? / |,/ : (written.match(/,/g)?.length ?? 0) > 1 && !written.includes('.') ? /,/ : undefined;
+  if (several === undefined || isScaled) return [];
+  return written.split(several).map((part) => readingsOf(part, false));
+}
+
+/** The place that a number may stand for: `#2`, `2.`, `2nd`, `| 2 |`. */
+function rankOf(written: string, before: string, after: string): number | undefined {
+  if (!/^[1-9]\d{0,2}$/.test(written)) return undefined;
+  const isOne = RANK_BEFORE.test(before) || ORDINAL.test(after) || /^[.):]\**\s/.test(after) || (/\|\s*\**$/.test(before) && /^\**\s*\|/.test(after));
+  return isOne ? Number(written) : undefined;
+}
+
+/** What a written number may be: separators mean thousands or a decimal point. `hedged`: round numbers stand for what is near to them. */
+function readingsOf(written: string, hedged: boolean): readonly Reading[] {
+  const plain = written.replace(/['\u2019\u00a0\u2009\u202f ]/g, '');
   const readings = new Map<number, number>();
   const add = (text: string): void => {
     const value = Number(text);
-    if (Number.isFinite(value)) readings.set(value, /\.(\d+)/.exec(text)?.[1]?.length ?? 0);
+    if (!Number.isFinite(value)) return;
+    const places = /\.(\d+)/.exec(text)?.[1]?.length ?? 0;
+    const zeros = hedged && places === 0 ? (/^\d+?(0*)$/.exec(text)?.[1]?.length ?? 0) : -1;
+    // what is about 1,200 is no further from it than its last digit says
+    readings.set(value, zeros >= 0 ? 10 ** zeros : 0.5000001 * 10 ** -places);
   };
   add(plain.replaceAll(',', ''));
   // 1.234,5 and 24,75
   if (/,/.test(plain)) add(plain.replaceAll('.', '').replace(',', '.').replaceAll(',', ''));
   // 1.234.567 and 12.345
   if (/^\d{1,3}(?:\.\d{3})+$/.test(plain)) add(plain.replaceAll('.', ''));
-  return [...readings].map(([value, places]) => ({ value, slack: 0.5000001 * 10 ** -places }));
+  return [...readings].map(([value, slack]) => ({ value, slack }));
 }
