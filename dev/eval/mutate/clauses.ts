@@ -32,7 +32,11 @@ export function conditions({ text, tokens }: Analysis): readonly string[] {
     if (!is(t, /^(where|having)$/i)) return [];
     const end = endOf(tokens, i + 1);
     const parts = conjuncts(tokens, i + 1, end);
-    if (parts.length === 1) return [replaced(text, span(tokens, i, end), '')];
+    if (parts.length === 1) {
+      // with the whole FILTER (WHERE ...), since FILTER () is no SQL
+      const filters = tokens[i - 1]?.value === '(' && is(tokens[i - 2], /^filter$/i);
+      return [replaced(text, filters ? span(tokens, i - 2, end + 1) : span(tokens, i, end), '')];
+    }
     return parts.map((_, n) => {
       const left = parts.filter((__, m) => m !== n).map(([from, to]) => text.slice(tokens[from]?.start, tokens[to - 1]?.end));
       return replaced(text, span(tokens, i + 1, end), left.join(' AND '));

@@ -66,7 +66,7 @@ const otherRelationship = (sql: Analysis, fits: (hop: PathHop, other: Relationsh
     (column.path?.hops ?? []).flatMap((hop, i) =>
       (starts(column)[i]?.relationships ?? [])
         .filter((r) => r.name !== hop.relationship.name && fits(hop, r))
-        .map((r) => put(sql, column, withHop(column, i, `${r.name}[${r.target.name}]`))),
+        .map((r) => put(sql, column, withHop(column, i, `${r.name}[${r.target.name}${hop.depth === null || r.transitive === null ? '' : `*${hop.depth}`}]`))),
     ),
   );
 

@@ -36,6 +36,7 @@ describe('a statement', () => {
       ['SELECT COUNT(`reports_to[employee*2].entity_id`) FROM dsvc.employee'],
     ],
     ['another relationship, to the same concept', 'SELECT `returned_to[branch].name` FROM dsvc.hire', ['SELECT `picked_up_from[branch].name` FROM dsvc.hire']],
+    ['another relationship, to the same concept', 'SELECT `lies_in[area*2].name` FROM dsvc.area', ['SELECT `contains[area*2].name` FROM dsvc.area']],
     [
       'one step instead of a walk',
       'SELECT `lies_in[area*].name`, `lies_in[area*]_transitivity_level` FROM dsvc.area',
@@ -78,6 +79,9 @@ describe('a statement', () => {
       "`in_town[area].name` = 'Utrecht' AND stands BETWEEN 1 AND 99",
       'closed_on IS NULL AND stands BETWEEN 1 AND 99',
       "closed_on IS NULL AND `in_town[area].name` = 'Utrecht'",
+    ]);
+    expect(broken('a condition left out', 'SELECT COUNT(job) FILTER (WHERE salary > 1) AS n FROM svc.employee')).toEqual([
+      'SELECT COUNT(job)  AS n FROM svc.employee',
     ]);
     expect(broken('a condition left out', 'SELECT 1 FROM svc.hire WHERE due_on IS NULL OR days_late > 1')).toEqual(['SELECT 1 FROM svc.hire ']);
   });
