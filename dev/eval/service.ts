@@ -18,7 +18,7 @@ export interface Asked extends Rows {
   readonly calls: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Statements that were tried. */
+  /** Calls of the model for the SQL. */
   readonly tries: number;
 }
 
@@ -66,14 +66,16 @@ export function overMcp(place: Place, ontology: string): EvalService {
 }
 
 function detailsOf(answer: Readonly<Record<string, unknown>>): Omit<Asked, keyof Rows> {
-  const details = (answer.details ?? {}) as { readonly costs?: Readonly<Record<string, unknown>>; readonly tries?: readonly unknown[] };
+  const details = (answer.details ?? {}) as { readonly costs?: Readonly<Record<string, unknown>> };
   const cost = (name: string): number => (typeof details.costs?.[name] === 'number' ? details.costs[name] : 0);
+  const calls = cost('calls');
   return {
     sql: String(answer.sql ?? ''),
     concept: String(answer.concept ?? ''),
-    calls: cost('calls'),
+    calls,
     inputTokens: cost('inputTokens'),
     outputTokens: cost('outputTokens'),
-    tries: details.tries?.length ?? 0,
+    // the others: one for the concept, where words alone did not decide
+    tries: calls - ('concept' in ((details.costs?.milliseconds as object | undefined) ?? {}) ? 1 : 0),
   };
 }
