@@ -84,15 +84,15 @@ function holds(sorted: readonly number[], { value, slack }: Reading): boolean {
 function gather(value: unknown, known: Set<number>): void {
   if (typeof value === 'number') known.add(value);
   else if (typeof value === 'string') {
-    for (const { readings, parts } of numbersIn(value, true)) for (const r of [...readings, ...parts.flat()]) known.add(r.value);
+    for (const { readings, parts } of numbersIn(value, true, true)) for (const r of [...readings, ...parts.flat()]) known.add(r.value);
   } else if (Array.isArray(value)) {
     known.add(value.length);
     for (const v of value) gather(v, known);
   } else if (typeof value === 'object' && value !== null) for (const v of Object.values(value)) gather(v, known);
 }
 
-/** The numbers of a text; digits inside words (`B52`, `h2o`) are names, not numbers, and so are list numbers at a line's beginning. */
-function numbersIn(text: string, scaled: boolean): readonly Said[] {
+/** The numbers of a text; digits inside words (`B52`, `h2o`) are names, not numbers, and so are list numbers at a line's beginning. `isValue`: what stands before a number says nothing of it. */
+function numbersIn(text: string, scaled: boolean, isValue = false): readonly Said[] {
   const found: Said[] = [];
   let end = 0;
   for (const match of text.matchAll(NUMBER)) {
@@ -104,9 +104,9 @@ function numbersIn(text: string, scaled: boolean): readonly Said[] {
     const date = DATE.exec(text.slice(at, at + 11))?.[0];
     const written = date ?? match[0];
     end = at + written.length;
-    const before = text.slice(Math.max(0, at - 24), at);
+    const before = isValue ? '' : text.slice(Math.max(0, at - 24), at);
     const after = text.slice(end, end + 16);
-    if (/^[.)]\**\s/.test(after) && /(?:^|\n)[\s*>|-]*$/.test(before) && /^\d{1,3}$/.test(written)) continue;
+    if (!isValue && /^[.)]\**\s/.test(after) && /(?:^|\n)[\s*>|-]*$/.test(before) && /^\d{1,3}$/.test(written)) continue;
     found.push(said(written, before, after, date !== undefined, scaled));
   }
   return found;

@@ -1,6 +1,7 @@
 /** Statements of a language model on their way to the datasource: one SELECT on the ontology, within what the question may read. */
 import { badRequest, positionOf, type SvcError } from '../errors.ts';
 import { type Answer, type NamedRelation, runScript, type ServiceRequest } from '../service.ts';
+import { cut } from './fence.ts';
 
 /** The first rows of an answer, and whether there are more. */
 export interface Rows {
@@ -46,9 +47,12 @@ export async function runSelect({ request, ontology, collect, admits }: Runner, 
   return { ...rows, relations };
 }
 
+/** A longer error is one of a long statement, of which it tells a part. */
+const MOST_CHARACTERS = 2_000;
+
 /** An error as the model is told it, with its place in the statement. */
 export function errorText(error: SvcError, sql: string): string {
   const place =
     error.offset === undefined ? '' : ` (at character ${positionOf(sql, error.offset)}: ${JSON.stringify(sql.slice(error.offset, error.offset + 40))})`;
-  return `${error.code}: ${error.message}${place}${error.hint === undefined ? '' : `. ${error.hint}`}`;
+  return cut(`${error.code}: ${error.message}${place}${error.hint === undefined ? '' : `. ${error.hint}`}`, MOST_CHARACTERS);
 }

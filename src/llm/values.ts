@@ -225,8 +225,8 @@ const spaced = (name: string): string =>
     .join(' ');
 
 /** Whether values of a column are kept from language models: by its name, or by a tag. */
-export const isSecret = ({ name, tags }: Pick<SubjectColumn, 'name' | 'tags'>): boolean =>
-  SECRET.test(spaced(name)) || Object.entries(tags).some(([tag, value]) => PERSONAL.test(spaced(tag)) && !NO.test(value.trim()));
+export const isSecret = ({ name, tags, valueTags }: Pick<SubjectColumn, 'name' | 'tags' | 'valueTags'>): boolean =>
+  SECRET.test(spaced(name)) || Object.entries({ ...valueTags, ...tags }).some(([tag, value]) => PERSONAL.test(spaced(tag)) && !NO.test(value.trim()));
 
 /** The values of a sample that stand in the question, the longest first. Linear in the question. */
 export function matches(question: string | readonly Word[], samples: Samples): readonly Match[] {

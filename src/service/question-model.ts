@@ -19,6 +19,8 @@ export interface SubjectColumn {
   readonly type: string | null;
   readonly description: string | null;
   readonly tags: Tags;
+  /** Of a view's column: the tags of the property that has its name, whether or not the caller sees that. They are not told: they say whether values may be. */
+  readonly valueTags?: Tags;
   readonly isMeasure: boolean;
   readonly isMulti: boolean;
   /** Of the primary key. */
@@ -115,7 +117,7 @@ export const subjectsOf = (graph: Graph, texts: Pick<Texts, 'condition'>): reado
         tags: v.tags,
         parents: [],
         condition: null,
-        columns: v.columns.map((c) => ({ ...PLAIN, name: c.name, type: columnType(c) })),
+        columns: v.columns.map((c) => ({ ...PLAIN, name: c.name, type: columnType(c), valueTags: graph.whole.property(c.name)?.tags ?? {} })),
         relationships: [],
       }),
     ),

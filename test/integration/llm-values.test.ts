@@ -17,6 +17,7 @@ CREATE MAPPING towns INTO town AS SELECT id AS town_id, name FROM s.t_town;
 CREATE MAPPING people INTO person AS SELECT id, name, email, note, token AS api_token, status, pay, town AS town_id FROM s.t_person;
 CREATE MAPPING hobbies INTO person MULTIVALUE hobby AS SELECT person AS id, hobby FROM s.t_hobby;
 CREATE MAPPING gone INTO broken AS SELECT no, label FROM s.t_gone;
+CREATE ONTOLOGY VIEW mails AS SELECT name, email, status FROM svc.person;
 CREATE ONTOLOGY VIEW states AS SELECT status, count(*) AS people FROM svc.person GROUP BY status`;
 
 let s: TestService;
@@ -91,6 +92,12 @@ describe('sampleValues', () => {
   it('reads views, and what a condition leaves', async () => {
     expect((await sampled('admin', 'states')).columns.map((c) => c.name)).toEqual(['status']);
     expect(valuesOf(await sampled('admin', 'rich'), 'name')).toEqual(['Bob', 'Cid']);
+  });
+
+  it('reads no column of a view that is called as a property with a tag, whoever sees that', async () => {
+    await user('vi', 'QUERY ON ontology.shop.view.mails');
+    for (const name of ['admin', 'vi']) expect((await sampled(name, 'mails')).columns.map((c) => c.name)).toEqual(['name', 'status']);
+    expect(subjectOf((await modelFor('vi')).model, 'mails').columns.map((c) => c.tags)).toEqual([{}, {}, {}]);
   });
 
   it('finds values in questions', async () => {

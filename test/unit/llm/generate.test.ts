@@ -166,6 +166,19 @@ describe('SQL from a model', () => {
     expect([made, seen]).toMatchObject([{ kind: 'made', sql: 'SELECT good 2' }, ['SELECT good 2']]);
   });
 
+  it('is asked for again with errors of bounded length', async () => {
+    const { llm, heard } = fake('SELECT bad', 'SELECT good');
+    const one = new Run(llm, new AbortController().signal);
+    const attempt = async (sql: string): Promise<Attempt> => {
+      if (sql === 'SELECT bad') throw badRequest('unknown_property', `unknown property \`${'x'.repeat(19_000)}\``);
+      return { isEmpty: false };
+    };
+    const made = await generate(one, wanted(), attempt);
+    one.end();
+    expect(made.tries[0]?.error?.length).toBe(2000);
+    expect(heard[1]?.user.length).toBeLessThan(4000);
+  });
+
   it('tells of failures in few characters, none of which controls anything', async () => {
     const bad = Array.from({ length: 4 }, (_, i) => ({
       value: { reason: '', sql: `SELECT bad${i} \u001b[31m\u0000${'\ud83d\ude00'.repeat(5000)}`, refusal: null },
