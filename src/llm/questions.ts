@@ -46,6 +46,8 @@ export interface Asking {
   readonly llm: LanguageModels;
   /** Reads the first rows of an answer. */
   readonly collect: (answer: Answer, most: number) => Promise<Rows>;
+  /** Told of each step of the model, for who waits. */
+  readonly tell?: ((step: string) => void) | undefined;
 }
 
 /** Reasons, tries and costs of an answer (`verbose`). */
@@ -142,7 +144,7 @@ async function asked<T>(from: Asking, { concepts = false }: { readonly concepts?
   }
   const { now } = from.request.runtime;
   const started = now();
-  const run = new Run(from.llm, from.request.signal, now);
+  const run = new Run(from.llm, from.request.signal, now, from.tell);
   // statements end with the question too
   const request = { ...from.request, signal: run.deadline.signal };
   const asking = { ...from, request };
@@ -229,6 +231,7 @@ class Question {
     if (this.#identified !== undefined) return this.#identified;
     const { request, prompt, llm } = this.#asking;
     const { deadline } = this.run;
+    this.run.begins('concept');
     const found = await identify({ request, model: this.#model, subjects: this.#subjects, question: prompt, llm, deadline, note: this.settings.note });
     if (found.told !== undefined) this.run.took('concept', found.told);
     this.#identified = found;
@@ -275,8 +278,8 @@ class Question {
         now: request.runtime.now(),
         examples: examples.filter((e) => e.relations.every((r) => this.#admits(r))).map((e) => ({ question: e.question, sql: e.query })),
         emptyHint: (sql) => knowledge.emptyHint(sql),
-        // who compares without case writes values as it likes
         tries: this.#tries,
+        // who compares without case writes values as it likes
         doubt: (sql) => (this.settings.caseSensitive ? '' : knowledge.doubt(sql)),
       },
       (sql) => this.#attempt(sql, most),

@@ -5,6 +5,8 @@ import type { Deadline, LanguageModels, Stage, Told, Turn } from './types.ts';
 /** A question ends after so many times LLM_TIMEOUT at the latest. */
 const TIMEOUTS = 3;
 
+const STEPS: Readonly<Record<Stage, string>> = { concept: 'Choosing the concept', sql: 'Writing the SQL', answer: 'Putting the rows into words' };
+
 /** What a run has cost. */
 export interface Costs {
   readonly calls: number;
@@ -23,10 +25,13 @@ export class Run {
   #inputTokens = 0;
   #outputTokens = 0;
   readonly #milliseconds: Partial<Record<Stage, number>> = {};
+  readonly #tell: (step: string) => void;
+  #sqlTurns = 0;
 
-  /** `signal`: aborted when nobody waits any more. */
-  constructor(llm: LanguageModels, signal: AbortSignal, now: () => number = Date.now) {
+  /** `signal`: aborted when nobody waits any more. `tell`: told of each step, for who waits. */
+  constructor(llm: LanguageModels, signal: AbortSignal, now: () => number = Date.now, tell: (step: string) => void = () => undefined) {
     this.llm = llm;
+    this.#tell = tell;
     const most = TIMEOUTS * llm.timeoutMs;
     const until = now() + most;
     const end = new AbortController();
@@ -44,9 +49,16 @@ export class Run {
   async ask<T>(turn: Turn<T>): Promise<Told<T>> {
     if (this.deadline.left() <= 0) throw outOfTime();
     this.#calls++;
+    this.begins(turn.stage);
     const told = await this.llm.ask(turn, this.deadline);
     this.#add(turn.stage, told);
     return told;
+  }
+
+  /** Tells who waits what comes next. */
+  begins(stage: Stage): void {
+    if (stage === 'sql') this.#sqlTurns++;
+    this.#tell(stage === 'sql' && this.#sqlTurns > 1 ? `${STEPS.sql}, turn ${this.#sqlTurns}` : STEPS[stage]);
   }
 
   /** Counts a turn that another step has asked for. */

@@ -62,8 +62,16 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGa
     const note = (more: Noted): void => {
       noted = { ...noted, ...more };
     };
+    const { progressToken } = context.mcpReq._meta ?? {};
+    let progress = 0;
+    const tell = (message: string): void => {
+      if (progressToken === undefined) return;
+      progress++;
+      // a client that has gone misses it
+      void context.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(() => undefined);
+    };
     try {
-      const made = await (tool.asksModel ? slowGate : gate).run(() => tool.run({ ...session, signal: context.mcpReq.signal, note }, args));
+      const made = await (tool.asksModel ? slowGate : gate).run(() => tool.run({ ...session, signal: context.mcpReq.signal, tell, note }, args));
       const result = spliced.marked(made);
       return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
     } catch (error) {

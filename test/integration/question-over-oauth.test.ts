@@ -62,10 +62,12 @@ it('gets answer, SQL and rows', async () => {
 
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(transport());
-  const result = await client.callTool({
-    name: 'ask_question',
-    arguments: { prompt: 'How many animals are there?', ontology: 'park', show_result_set: true, verbose: true },
-  });
+  const steps: (string | undefined)[] = [];
+  const result = await client.callTool(
+    { name: 'ask_question', arguments: { prompt: 'How many animals are there?', ontology: 'park', show_result_set: true, verbose: true } },
+    { onprogress: ({ message }) => steps.push(message) },
+  );
+  expect(steps).toEqual(['Choosing the concept', 'Writing the SQL', 'Putting the rows into words']);
   await client.close();
   expect(result.structuredContent).toMatchObject({
     answer: 'There are 2 animals.',

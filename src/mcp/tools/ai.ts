@@ -43,6 +43,7 @@ export function askingOf(call: ToolCall, { prompt: question, ontology, verbose: 
     args,
     llm,
     collect: cutRows,
+    tell: call.tell,
   };
 }
 

@@ -10,6 +10,8 @@ import { ontologyOf } from '../target.ts';
 export interface ToolCall extends Session {
   /** Aborted when nobody waits any more. */
   readonly signal: AbortSignal;
+  /** Tells the client what happens meanwhile, where it has asked for that. */
+  readonly tell: (step: string) => void;
   /** Told what the audit and the log say of the call. */
   readonly note: (noted: Noted) => void;
 }
