@@ -25,11 +25,14 @@ const MOST_SAMPLED = 8;
 const PATIENCE_MS = 3_000;
 const MOST_LINKED = 12;
 const MOST_NEAR = 6;
+/** Literals of a statement that are looked at. */
+const MOST_LITERALS = 50;
 
 export class Knowledge {
   /** What the model is told. */
   readonly text: string;
   readonly #samples: ReadonlyMap<Subject, Samples>;
+  #values: readonly KnownValue[] | undefined;
 
   private constructor(text: string, samples: ReadonlyMap<Subject, Samples>) {
     this.text = text;
@@ -52,37 +55,48 @@ export class Knowledge {
 
   /** Values that are written nearly as those that a statement compares with. */
   emptyHint(sql: string): string {
-    const near = this.#like(sql, (value, literal) => {
-      const [known, wanted] = [folded(value), folded(literal)];
-      return known === wanted || (Math.min(known.length, wanted.length) > 3 && (known.includes(wanted) || wanted.includes(known)));
-    });
+    const near = this.#like(
+      sql,
+      (known, wanted) => known === wanted || (Math.min(known.length, wanted.length) > 3 && (known.includes(wanted) || wanted.includes(known))),
+    );
     return near.length === 0 ? '' : `Written nearly alike: <<<${near.join('; ')}>>>`;
   }
 
   /** Values that a statement compares with and that are written in another way wherever they are known. */
   doubt(sql: string): string {
-    const other = this.#like(sql, (value, literal) => folded(value) === folded(literal));
+    const other = this.#like(sql, (known, wanted) => known === wanted);
     return other.length === 0 ? '' : `It compares with a value that is written in another way: <<<${other.join('; ')}>>>`;
   }
 
-  /** Known values that are like a literal of a statement which is itself no known value. */
-  #like(sql: string, isLike: (value: string, literal: string) => boolean): readonly string[] {
+  /** Known values that are like a literal of a statement which is itself no known value; both are compared as `folded` has them. */
+  #like(sql: string, isLike: (known: string, wanted: string) => boolean): readonly string[] {
+    const values = this.#known();
+    const exact = new Set(values.map((v) => v.value));
+    const literals = [...new Set(literalsOf(sql))].filter((literal) => !exact.has(literal)).slice(0, MOST_LITERALS);
     const found = new Set<string>();
-    for (const literal of literalsOf(sql)) {
-      if (folded(literal) === '' || this.#isKnown(literal)) continue;
-      for (const [subject, { columns }] of this.#samples) {
-        for (const { name, values } of columns) {
-          for (const { value } of values)
-            if (found.size < MOST_NEAR && isLike(value, literal)) found.add(`${line(`${subject.name}.${name}`, 260)} has '${line(value, 60)}'`);
-        }
+    for (const wanted of literals.map(folded)) {
+      if (wanted === '') continue;
+      for (const { place, value, known } of values) {
+        if (found.size >= MOST_NEAR) return [...found];
+        if (isLike(known, wanted)) found.add(`${line(place, 260)} has '${line(value, 60)}'`);
       }
     }
     return [...found];
   }
 
-  #isKnown(literal: string): boolean {
-    return [...this.#samples.values()].some(({ columns }) => columns.some(({ values }) => values.some(({ value }) => value === literal)));
+  /** All values that are known, folded once. */
+  #known(): readonly KnownValue[] {
+    this.#values ??= [...this.#samples].flatMap(([subject, { columns }]) =>
+      columns.flatMap(({ name, values }) => values.map(({ value }) => ({ place: `${subject.name}.${name}`, value, known: folded(value) }))),
+    );
+    return this.#values;
   }
+}
+
+interface KnownValue {
+  readonly place: string;
+  readonly value: string;
+  readonly known: string;
 }
 
 const folded = (text: string): string => plain(text).trim();
