@@ -9,17 +9,20 @@ const parse = JSON.parse as (text: string, reviver?: Reviver) => unknown;
 /** The value of a JSON text; integers beyond 2^53-1 and numbers whose digits a double loses are texts. @throws SyntaxError */
 export function parseExact(text: string): unknown {
   if (!MAY_LOSE.test(text)) return parse(text);
-  return parse(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined && !isExact(source, value) ? source : value));
+  return parse(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined && !isKept(source, value) ? source : value));
 }
 
 /** Between members PostgreSQL may have line ends (those inside texts are escaped): a message is one line. */
 const LINE_END = /[\n\r]/;
 
-/** JSON that says to such readers what `parseExact` gives, on one line: the text itself wherever it does. @throws SyntaxError */
-export const exactText = (text: string): string => (MAY_LOSE.test(text) || LINE_END.test(text) ? JSON.stringify(parseExact(text)) : text);
+/** Whether a JSON text surely says to such readers what `parseExact` gives, and stands on one line. */
+export const isExact = (text: string): boolean => !MAY_LOSE.test(text) && !LINE_END.test(text);
+
+/** JSON that does: the text itself where it is so. @throws SyntaxError */
+export const exactText = (text: string): string => (isExact(text) ? text : JSON.stringify(parseExact(text)));
 
 /** Whether a double has all of a number's digits. */
-function isExact(source: string, value: number): boolean {
+function isKept(source: string, value: number): boolean {
   if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value);
   return Number.isFinite(value) && digits(source) === digits(String(value));
 }

@@ -8,8 +8,6 @@ import { type JsonRow, RowTexts } from './rows.ts';
 export class Spliced {
   /** Stands in no text of anybody's: it was made up after they came. */
   readonly #mark = crypto.randomUUID();
-  /** A mark as an answer has it, the quotes bare in structured content and escaped inside a text. */
-  readonly #marks = new RegExp(`\\{(\\\\?)"${this.#mark}\\\\?":(\\d+)\\}`, 'g');
   readonly #rows: string[] = [];
 
   /** A tool's result as the SDK takes it: a row that is a mark stands for all of `RowTexts`. */
@@ -17,8 +15,8 @@ export class Spliced {
     return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, value instanceof RowTexts ? this.#keep(value) : value]));
   }
 
-  #keep({ texts }: RowTexts): readonly JsonRow[] {
-    return texts.length === 0 ? [] : [{ [this.#mark]: this.#rows.push(texts.join(',')) - 1 }];
+  #keep({ json }: RowTexts): readonly JsonRow[] {
+    return json === '' ? [] : [{ [this.#mark]: this.#rows.push(json) - 1 }];
   }
 
   /** Whether there are marks in answers. */
@@ -28,10 +26,16 @@ export class Spliced {
 
   /** A message of the SDK's with rows in the place of marks. */
   put(message: string): string {
-    if (!this.isUsed) return message;
-    return message.replace(this.#marks, (_, backslash: string, at: string) => {
-      const rows = this.#rows[Number(at)] ?? '';
-      return backslash === '' ? rows : JSON.stringify(rows).slice(1, -1);
-    });
+    const parts: string[] = [];
+    let done = 0;
+    for (let at = this.isUsed ? message.indexOf(this.#mark) : -1; at >= 0; at = message.indexOf(this.#mark, done)) {
+      // {"mark":0} or, inside a text, {\"mark\":0}
+      const quote = message[at - 2] === '\\' ? 2 : 1;
+      const end = message.indexOf('}', at);
+      const rows = this.#rows[Number(message.slice(at + this.#mark.length + quote + 1, end))] ?? '';
+      parts.push(message.slice(done, at - quote - 1), quote === 1 ? rows : JSON.stringify(rows).slice(1, -1));
+      done = end + 1;
+    }
+    return parts.length === 0 ? message : parts.join('') + message.slice(done);
   }
 }
