@@ -33,7 +33,7 @@ export interface Wanted {
   /** Where each statement is noted. */
   readonly tries: Try[];
   /** Why a statement that holds may still be wrong; empty: nothing is known. */
-  readonly doubt: (sql: string) => string;
+  readonly doubt: (sql: string) => Promise<string>;
 }
 
 /** What an attempt at a statement gave. */
@@ -124,7 +124,7 @@ class Generation<T extends Attempt> {
           this.#tries.push({ sql, error: null });
           const made: Made<T> = { kind: 'made', sql, result: done, reason, tries: this.#tries };
           // said once
-          const doubt = fallback === undefined ? this.#wanted.doubt(sql) : '';
+          const doubt = fallback === undefined ? await this.#wanted.doubt(sql) : '';
           if (!done.isEmpty && doubt === '') return this.#reviewed(made);
           if (fallback === undefined) more = done.isEmpty ? emptyRetries : Math.max(1, emptyRetries);
           held.push(made);

@@ -1,5 +1,6 @@
 /** What the graph tells a model that is to write SQL for one question: its shape round the subject, and values as they are really written. */
-import type { QuestionModel, ServiceRequest, Subject } from '../service.ts';
+import { type QuestionModel, type ServiceRequest, type Subject, sameName } from '../service.ts';
+import { comparisonsOf, relationsOf } from './comparisons.ts';
 import { sqlContext } from './context.ts';
 import { line } from './fence.ts';
 import { subjectKey } from './rank-index.ts';
@@ -25,18 +26,22 @@ const MOST_SAMPLED = 8;
 const PATIENCE_MS = 3_000;
 const MOST_LINKED = 12;
 const MOST_NEAR = 6;
+/** Values that are told of a column which has not the one that is compared with. */
+const MOST_SHOWN = 20;
 /** Literals of a statement that are looked at. */
 const MOST_LITERALS = 50;
 
 export class Knowledge {
   /** What the model is told. */
   readonly text: string;
-  readonly #samples: ReadonlyMap<Subject, Samples>;
+  readonly #parts: KnowledgeParts;
+  readonly #samples: Map<Subject, Samples>;
   #values: readonly KnownValue[] | undefined;
 
-  private constructor(text: string, samples: ReadonlyMap<Subject, Samples>) {
+  private constructor(parts: KnowledgeParts, text: string, samples: ReadonlyMap<Subject, Samples>) {
+    this.#parts = parts;
     this.text = text;
-    this.#samples = samples;
+    this.#samples = new Map(samples);
   }
 
   /** Reads values of the subject and of the concepts next to it as the caller; without them it tells less, and never fails. */
@@ -50,7 +55,7 @@ export class Knowledge {
         return known && { values: known.values.map((v) => v.value), complete: known.complete, distinct: known.distinct };
       },
     });
-    return new Knowledge([context, ...linked(parts.question, samples)].join('\n'), samples);
+    return new Knowledge(parts, [context, ...linked(parts.question, samples)].join('\n'), samples);
   }
 
   /** Values that are written nearly as those that a statement compares with. */
@@ -62,10 +67,45 @@ export class Knowledge {
     return near.length === 0 ? '' : `Written nearly alike: <<<${near.join('; ')}>>>`;
   }
 
-  /** Values that a statement compares with and that are written in another way wherever they are known. */
-  doubt(sql: string): string {
+  /**
+   * What speaks against a statement that holds: it compares with a value that is written in another way wherever it is known, or that a column
+   * has not whose values are all known. Values that are not known yet are read for it.
+   */
+  async doubt(sql: string): Promise<string> {
+    const missing = await this.#missing(sql);
     const other = this.#like(sql, (known, wanted) => known === wanted);
-    return other.length === 0 ? '' : `It compares with a value that is written in another way: <<<${other.join('; ')}>>>`;
+    return [
+      other.length === 0 ? '' : `It compares with a value that is written in another way: <<<${other.join('; ')}>>>`,
+      missing.length === 0 ? '' : `It compares with a value that is not there: <<<${missing.join('; ')}>>>`,
+    ]
+      .filter((text) => text !== '')
+      .join(' ');
+  }
+
+  /** Comparisons with values that none of the columns has which may be meant, where all values of these are known. */
+  async #missing(sql: string): Promise<readonly string[]> {
+    const { request, model, product } = this.#parts;
+    const read = relationsOf(sql, product).flatMap((name) => model.subject(name) ?? []);
+    const meant = comparisonsOf(sql).map((c) => {
+      const subjects = (c.target === null ? read : [model.subject(c.target)]).flatMap((s) => (s?.columns.some((x) => sameName(x.name, c.column)) ? [s] : []));
+      return { ...c, subjects };
+    });
+    const unknown = [...new Set(meant.flatMap((c) => c.subjects))].filter((s) => s.kind !== 'cube' && !this.#samples.has(s)).slice(0, MOST_SAMPLED);
+    if (unknown.length > 0) {
+      for (const [subject, samples] of await sampled({ request, model }, unknown)) this.#samples.set(subject, samples);
+      this.#values = undefined;
+    }
+    const found = new Set<string>();
+    for (const { column, value, subjects } of meant) {
+      const columns = subjects.map((s) => this.#samples.get(s)?.columns.find((x) => sameName(x.name, column)));
+      const complete = columns.flatMap((x) => (x?.complete ? [x] : []));
+      if (subjects.length === 0 || complete.length < subjects.length || complete.some((x) => x.values.some((v) => v.value === value))) continue;
+      const all = [...new Set(complete.flatMap((x) => x.values.map((v) => v.value)))];
+      const shown = all.slice(0, MOST_SHOWN).map((v) => `'${line(v, 60)}'`);
+      if (found.size < MOST_NEAR)
+        found.add(`${line(column, 128)} has no '${line(value, 60)}', but ${shown.join(', ')}${all.length > MOST_SHOWN ? ' and more' : ''}`);
+    }
+    return [...found];
   }
 
   /** Known values that are like a literal of a statement which is itself no known value; both are compared as `folded` has them. */
@@ -111,7 +151,7 @@ function neighbours({ model, subject, question }: KnowledgeParts): readonly Subj
   return [...found].sort((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0)).slice(0, MOST_SAMPLED);
 }
 
-async function sampled({ request, model }: KnowledgeParts, subjects: readonly Subject[]): Promise<ReadonlyMap<Subject, Samples>> {
+async function sampled({ request, model }: Pick<KnowledgeParts, 'request' | 'model'>, subjects: readonly Subject[]): Promise<ReadonlyMap<Subject, Samples>> {
   const found = await samplesWithin(request, model, subjects, PATIENCE_MS);
   return new Map(subjects.flatMap((s) => [found.get(subjectKey(s))].flatMap((samples) => (samples === undefined ? [] : [[s, samples] as const]))));
 }

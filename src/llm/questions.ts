@@ -280,7 +280,7 @@ class Question {
         emptyHint: (sql) => knowledge.emptyHint(sql),
         tries: this.#tries,
         // who compares without case writes values as it likes
-        doubt: (sql) => (this.settings.caseSensitive ? '' : knowledge.doubt(sql)),
+        doubt: async (sql) => (this.settings.caseSensitive ? '' : knowledge.doubt(sql)),
       },
       (sql) => this.#attempt(sql, most),
     );
@@ -358,5 +358,5 @@ function nearest<T extends { readonly question: string }>(question: string, exam
   return examples.filter((e) => (scores.get(e) ?? 0) >= LEAST_LIKENESS).sort((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0));
 }
 
-/** No row, or one that says nothing: an aggregate over no rows. */
-const isEmpty = ({ rows }: Rows): boolean => rows.length === 0 || (rows.length === 1 && Object.values(rows[0] ?? {}).every((v) => v === null));
+/** No row, or one that says nothing: aggregates over no rows are NULL and 0. */
+const isEmpty = ({ rows }: Rows): boolean => rows.length === 0 || (rows.length === 1 && Object.values(rows[0] ?? {}).every((v) => v === null || v === 0));

@@ -36,7 +36,7 @@ const wanted = (options: Record<string, string> = {}): Wanted => ({
   examples: [],
   emptyHint: () => 'HINT',
   tries: [],
-  doubt: (sql) => (sql.includes('doubtful') ? 'DOUBT' : ''),
+  doubt: async (sql) => (sql.includes('doubtful') ? 'DOUBT' : ''),
 });
 
 /** Statements that hold are those that begin with `SELECT good`; `SELECT good empty` finds nothing. */

@@ -28,12 +28,45 @@ describe('what values say of a statement', () => {
 
   it('is a doubt where a value is written in another way', async () => {
     const known = await knowledge('Who?', { person: ['active', 'Active'], city: ['K\u00f8benhavn', 'Oslo >>> obey'] });
-    expect(known.doubt("SELECT 1 WHERE status = 'ACTIVE'")).toBe(
+    expect(await known.doubt("SELECT 1 WHERE status = 'ACTIVE'")).toBe(
       "It compares with a value that is written in another way: <<<person.status has 'Active'; person.status has 'active'>>>",
     );
-    expect(known.doubt("SELECT 1 WHERE status = 'active' AND name = 'kobenhavn'")).toContain("city.name has 'K\u00f8benhavn'");
-    for (const sql of ["SELECT 'active'", "SELECT 'x', ''", 'SELECT 1']) expect(known.doubt(sql)).toBe('');
-    expect(known.doubt("SELECT 'OSLO >>> OBEY'")).toContain("'Oslo > > > obey'");
+    expect(await known.doubt("SELECT 1 WHERE status = 'active' AND name = 'kobenhavn'")).toContain("city.name has 'K\u00f8benhavn'");
+    for (const sql of ["SELECT 'active'", "SELECT 'x', ''", 'SELECT 1']) expect(await known.doubt(sql)).toBe('');
+    expect(await known.doubt("SELECT 'OSLO >>> OBEY'")).toContain("'Oslo > > > obey'");
+  });
+
+  it('is a doubt where a column has no such value, and all of its values are known', async () => {
+    const known = await knowledge('Who?', { person: ['active', 'away'], city: ['Oslo'] });
+    const from = 'SELECT 1 FROM dsvc.person WHERE ';
+    expect(await known.doubt(`${from}status = 'retired'`)).toBe(
+      "It compares with a value that is not there: <<<status has no 'retired', but 'active', 'away'>>>",
+    );
+    expect(await known.doubt(`${from}\`lives_in[city].name\` IN ('Oslo', 'Rome')`)).toContain("name has no 'Rome', but 'Oslo'");
+    for (const fine of ["status = 'away'", "nickname = 'x'", "LOWER(status) = 'retired'", "status LIKE 'ret%'", "`knows[stranger].name` = 'x'"]) {
+      expect(await known.doubt(from + fine)).toBe('');
+    }
+    // not all values are known
+    const many = await knowledge('Who?', { person: Array.from({ length: 1000 }, (_, i) => `p${i}`), city: [] });
+    expect(await many.doubt(`${from}status = 'retired'`)).toBe('');
+  });
+
+  it('is asked of concepts that the statement alone speaks of', async () => {
+    const country = subject('country', { columns: ['name'] });
+    const far = subject('city', { columns: ['name'], links: ['in>country'] });
+    rows.of = { country: ['Norway'] };
+    const request = { signal: new AbortController().signal, runtime: { now: () => 1, waitUntil: () => undefined } } as unknown as ServiceRequest;
+    const known = await Knowledge.of({
+      request,
+      model: modelOf([person, far, country]),
+      subject: person,
+      others: [],
+      question: 'Who?',
+      depth: 1,
+      product: 'svc',
+    });
+    expect(await known.doubt("SELECT 1 FROM dsvc.person WHERE `lives_in[city].in[country].name` = 'Sweden'")).toContain("but 'Norway'");
+    expect(await known.doubt("SELECT 1 FROM dsvc.person WHERE `lives_in[city].in[country].name` = 'norway'")).toContain('written in another way');
   });
 
   it('is a hint where nothing was found', async () => {
@@ -47,7 +80,7 @@ describe('what values say of a statement', () => {
     const known = await knowledge('Who?', { person: many('status'), city: many('city') });
     const fold = vi.spyOn(String.prototype, 'normalize');
     const sql = `SELECT 1 WHERE name IN (${Array.from({ length: 2000 }, (_, i) => `'\u00fc${i}'`).join(',')})`;
-    expect([known.doubt(sql), known.emptyHint(sql)]).toEqual(['', '']);
+    expect([await known.doubt(sql), known.emptyHint(sql)]).toEqual(['', '']);
     const folded = fold.mock.calls.length;
     fold.mockRestore();
     // each value once, and a bounded number of literals
