@@ -20,6 +20,7 @@ const SECTIONS: Readonly<Record<string, { what: string; load: () => Promise<{ ru
   tpch: { what: 'the queries of TPC-H against SQL by hand', load: () => import('./sections/tpch.ts') },
   fanout: { what: 'aggregates of several levels against pre-aggregation by hand', load: () => import('./sections/fanout.ts') },
   scale: { what: 'a model of 2,000 concepts against one of 20', load: () => import('./sections/scale.ts') },
+  'mcp-load': { what: 'the MCP server under 16 clients for ten minutes', load: () => import('./sections/mcp-load.ts'), named: true },
   'tpch-1': { what: 'TPC-H at scale 1', load: () => import('./sections/tpch-1.ts'), named: true },
 };
 

@@ -5,6 +5,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { leftOut } from '../../scripts/build.ts';
+import { PROVIDERS, type Provider } from '../../src/llm/providers/settings.ts';
 
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 const OUT = join(PROJECT, 'dist', 'bench');
@@ -30,17 +32,18 @@ export interface Script {
 
 /**
  * The service, built by `wrangler deploy --dry-run`; builds at the same time need folders of their own. `entry`: an `index.ts`
- * of the project that is the Worker instead.
+ * of the project that is the Worker instead. `providers`: those of language models that it holds (scripts/build.ts).
  */
-export async function buildService(folder = 'service', entry?: string): Promise<Script> {
+export async function buildService(folder = 'service', entry?: string, providers: readonly Provider[] = PROVIDERS): Promise<Script> {
   const dir = join(OUT, folder);
   await rm(dir, { recursive: true, force: true });
   await mkdir(dir, { recursive: true });
   const wrangler = join(dirname(createRequire(import.meta.url).resolve('wrangler/package.json')), 'bin', 'wrangler.js');
   const path = [join(PROJECT, 'node_modules', '.bin'), process.env.PATH].join(process.platform === 'win32' ? ';' : ':');
   const options = { cwd: PROJECT, stdio: 'pipe' as const, env: { ...process.env, PATH: path, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' } };
+  const aliases = Object.entries(leftOut(providers)).flatMap(([from, to]) => ['--alias', `${from}:${to}`]);
   try {
-    execFileSync(process.execPath, [wrangler, 'deploy', ...(entry === undefined ? [] : [entry]), '--dry-run', '--outdir', dir], options);
+    execFileSync(process.execPath, [wrangler, 'deploy', ...(entry === undefined ? [] : [entry]), '--dry-run', '--outdir', dir, ...aliases], options);
   } catch (error) {
     throw new Error(`the service cannot be built: ${String((error as { stderr?: unknown }).stderr ?? error).slice(0, 2000)}`);
   }

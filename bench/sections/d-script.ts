@@ -1,43 +1,35 @@
 /** (d) The script: its size, and what starting it costs beyond starting an empty one. */
-import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { buildBenchWorker, buildService, type Script } from '../lib/build.ts';
 import { interleaved, median, ms } from '../lib/measure.ts';
 import { SERVICE_BINDINGS, startScripts } from '../lib/stack.ts';
 import { note, table } from '../lib/table.ts';
-
-/** Processor time of this process's workerd so far, in milliseconds: Linux counts it in hundredths of a second. NaN elsewhere. */
-function workerdCpu(): number {
-  if (process.platform !== 'linux') return Number.NaN;
-  let ticks = 0;
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const [, command, rest = ''] = /\((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
-      const fields = rest.split(' ');
-      if (command === 'workerd' && Number(fields[1]) === process.pid) ticks += Number(fields[11]) + Number(fields[12]);
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  return ticks * 10;
-}
+import { workerdCpu } from '../lib/workerd.ts';
 
 const cpuText = (value: number): string => (Number.isNaN(value) ? '-' : `${value.toFixed(0)} ms`);
 const kB = (bytes: number): string => `${(bytes / 1000).toFixed(0)} kB`;
 
 export async function run(): Promise<void> {
   const service = await buildService();
+  const without = await buildService('service-none', undefined, []);
   const empty = await buildBenchWorker('empty');
-  const sizes = service.modules.map((m): [string, number, number] => [
-    m.type === 'CompiledWasm' ? 'PostgreSQL grammar (WebAssembly)' : 'JavaScript',
-    m.contents.length,
-    gzipSync(m.contents).length,
-  ]);
-  const sum = (i: 1 | 2): number => sizes.reduce((total, s) => total + s[i], 0);
+  const sizeOf = (script: Script, type: Script['modules'][number]['type']): [number, number] => {
+    const modules = script.modules.filter((m) => m.type === type);
+    return [modules.reduce((sum, m) => sum + m.contents.length, 0), modules.reduce((sum, m) => sum + gzipSync(m.contents).length, 0)];
+  };
+  const grammar = sizeOf(service, 'CompiledWasm');
+  const all = sizeOf(service, 'ESModule');
+  const none = sizeOf(without, 'ESModule');
+  const sizes = ([bytes, gzipped]: readonly [number, number]): string[] => [kB(bytes), kB(gzipped)];
+  const plus = (a: readonly [number, number]): [number, number] => [a[0] + grammar[0], a[1] + grammar[1]];
   table(
-    '(d) size of the built script',
-    ['part', 'bytes', 'gzipped'],
-    [...sizes.map(([name, bytes, gzipped]) => [name, kB(bytes), kB(gzipped)]), ['together', kB(sum(1)), kB(sum(2))]],
+    '(d) size of the built script, with all providers of language models and with none (--llm none)',
+    ['part', 'bytes', 'gzipped', 'bytes, none', 'gzipped, none'],
+    [
+      ['JavaScript', ...sizes(all), ...sizes(none)],
+      ['PostgreSQL grammar (WebAssembly)', ...sizes(grammar), ...sizes(grammar)],
+      ['together', ...sizes(plus(all)), ...sizes(plus(none))],
+    ],
   );
 
   const started = (script: Script, more: typeof SERVICE_BINDINGS, cpu: number[]) => async () => {
@@ -52,9 +44,14 @@ export async function run(): Promise<void> {
   };
   // The same bindings for both, for they cost too.
   const objects = await buildBenchWorker('objects');
-  const cpu = { service: [] as number[], empty: [] as number[], bare: [] as number[] };
+  const cpu = { service: [] as number[], none: [] as number[], empty: [] as number[], bare: [] as number[] };
   const took = await interleaved(
-    { service: started(service, SERVICE_BINDINGS, cpu.service), empty: started(objects, SERVICE_BINDINGS, cpu.empty), bare: started(empty, {}, cpu.bare) },
+    {
+      service: started(service, SERVICE_BINDINGS, cpu.service),
+      none: started(without, SERVICE_BINDINGS, cpu.none),
+      empty: started(objects, SERVICE_BINDINGS, cpu.empty),
+      bare: started(empty, {}, cpu.bare),
+    },
     12,
     1,
   );
@@ -65,19 +62,22 @@ export async function run(): Promise<void> {
     ms(median(samples)),
     cpuText(median(used)),
   ];
+  const difference = (name: string, samples: readonly number[], used: readonly number[]): string[] => [
+    name,
+    ms(least(samples) - least(took.empty)),
+    ms(median(samples) - median(took.empty)),
+    cpuText(median(used) - median(cpu.empty)),
+  ];
   table(
     '(d) from the start of workerd to the first answer',
     ['script', 'least', 'median', 'processor time'],
     [
       line('empty', took.bare, cpu.bare),
       line("empty, with the service's bindings", took.empty, cpu.empty),
-      line('service (health)', took.service, cpu.service),
-      [
-        'script start: the difference of the last two',
-        ms(least(took.service) - least(took.empty)),
-        ms(median(took.service) - median(took.empty)),
-        cpuText(median(cpu.service) - median(cpu.empty)),
-      ],
+      line('service (health), no provider', took.none, cpu.none),
+      line('service (health), all providers', took.service, cpu.service),
+      difference('script start, no provider: the difference to the second', took.none, cpu.none),
+      difference('script start, all providers', took.service, cpu.service),
     ],
   );
   note(

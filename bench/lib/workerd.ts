@@ -1,0 +1,31 @@
+/** What the workerd processes of this process use, as Linux counts it; elsewhere nobody counts. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The processes named workerd that this process has started. */
+function* workerds(): Generator<{ readonly pid: string; readonly fields: readonly string[] }> {
+  if (process.platform !== 'linux') return;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const [, command, rest = ''] = /\((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+      const fields = rest.split(' ');
+      if (command === 'workerd' && Number(fields[1]) === process.pid) yield { pid, fields };
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+/** Processor time so far, in milliseconds: counted in hundredths of a second. NaN where nobody counts. */
+export function workerdCpu(): number {
+  if (process.platform !== 'linux') return Number.NaN;
+  let ticks = 0;
+  for (const { fields } of workerds()) ticks += Number(fields[11]) + Number(fields[12]);
+  return ticks * 10;
+}
+
+/** Resident memory in MiB. NaN where nobody counts. */
+export function workerdMemory(): number {
+  let kB = 0;
+  for (const { pid } of workerds()) kB += Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  return kB === 0 ? Number.NaN : kB / 1024;
+}
