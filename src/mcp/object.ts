@@ -108,6 +108,8 @@ export abstract class McpObject<E> extends DurableObject<E> {
       const session = await sessionOf(call, runtime);
       this.#sessions.set(request, { ...session, lacksScope });
       response = await plain(await handle(request, { parsedBody: call.body }), call.body, call.takesStreams, session.spliced);
+      // its server is made; whoever keeps the request keeps no rows
+      this.#sessions.delete(request);
       // of a batch each message has its own answer
       if (needsScope && !Array.isArray(call.body)) {
         await response.body?.cancel();
