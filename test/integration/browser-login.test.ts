@@ -78,6 +78,8 @@ describe.runIf(chromiumPath() !== undefined)('in a browser', () => {
   it('a wrong password is told, and asked for again where the cursor stands', async () => {
     const page = await open();
     await page.goto(`${base}/svc/login`);
+    // the browser sets the cursor with the first frame, after the page has loaded
+    await page.locator('input:focus').waitFor();
     await page.keyboard.type('ann');
     await page.keyboard.press('Tab');
     await page.keyboard.type('wrong');
