@@ -25,7 +25,11 @@ const values: Call = { tool: 'search_values', args: { ontology: 'world', concept
 /** Twenty calls, three of 3,000 rows among them. */
 const CALLS = [graphs, point, some, point, values, many, point, wrong, some, point, many, point, some, values, point, many, point, some, graphs, point];
 
+/** An isolate of the platform has 128 MB; workerd on its own has no limit, and does not collect what is dead before it holds a gigabyte. */
+const HEAP = '--max-old-space-size=128';
+
 export async function run(): Promise<void> {
+  process.env.MINIFLARE_WORKERD_V8_FLAGS = HEAP;
   const database = await worldDatabase();
   const { adminToken, bindings } = await serviceSettings(database);
   const running = await startScripts({ service: { script: await buildService('mcp-load'), bindings, more: SERVICE_BINDINGS } });

@@ -32,6 +32,7 @@ export class Spliced {
       // {"mark":0} or, inside a text, {\"mark\":0}
       const quote = message[at - 2] === '\\' ? 2 : 1;
       const end = message.indexOf('}', at);
+      if (end < 0) break;
       const rows = this.#rows[Number(message.slice(at + this.#mark.length + quote + 1, end))] ?? '';
       parts.push(message.slice(done, at - quote - 1), quote === 1 ? rows : JSON.stringify(rows).slice(1, -1));
       done = end + 1;
