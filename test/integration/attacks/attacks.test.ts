@@ -38,7 +38,8 @@ async function byHand(sql: string): Promise<string[]> {
 
 /** What of an answer is secret and does not stand in the question. */
 const told = (question: string, text: string): string[] => {
-  const said = text.replace(/"request_id":"[^"]*"/, '');
+  // a keyed hash has any digits
+  const said = text.replace(/"request_id":"[^"]*"/, '').replace(/~[0-9a-f]{64}/g, '~');
   return SECRETS.filter((s) => said.includes(s) && !question.includes(s));
 };
 
