@@ -1,6 +1,6 @@
 /** The operations that both faces offer; each is a few lines that join the stages (service/ holds them). */
 
-export { resultTooLarge } from './engine/errors.ts';
+export { callerGone, resultTooLarge } from './engine/errors.ts';
 export { OPERATORS as FILTER_OPERATORS } from './language/filters.ts';
 export { sameName } from './ontology/names.ts';
 export type { NamedRelation } from './planner/index.ts';

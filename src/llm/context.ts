@@ -4,19 +4,10 @@
  */
 import type { QuestionModel, Subject, SubjectColumn } from '../service.ts';
 import { line } from './fence.ts';
+import type { SampledColumn } from './values.ts';
 
-/** What is known of a column's values, as the caller sees them. */
-export interface KnownValues {
-  /** The most frequent first. */
-  readonly values: readonly string[];
-  /** Whether these are all. */
-  readonly complete: boolean;
-  /** How many different ones were met. */
-  readonly distinct: number;
-}
-
-/** Undefined: nothing is known. */
-export type ValuesOf = (subject: Subject, column: string) => KnownValues | undefined;
+/** What is known of a column's values, as the caller sees them; undefined: nothing. */
+export type ValuesOf = (subject: Subject, column: string) => SampledColumn | undefined;
 
 export interface ContextParts {
   readonly model: QuestionModel;
@@ -141,12 +132,12 @@ function columnLines(parts: ContextParts, subject: Subject, detail: Detail): rea
 }
 
 /** All of a short list; of a longer one some; of names and numbers enough to show how they are written. */
-function valuesLine(known: KnownValues | undefined, detail: Detail): string {
+function valuesLine(known: SampledColumn | undefined, detail: Detail): string {
   if (known === undefined || known.values.length === 0) return '';
   const { values, complete, distinct } = known;
   const isList = complete && values.length <= (detail === 'full' ? LISTED : LISTED / 3);
   const shown = isList ? values : values.slice(0, detail === 'full' && distinct <= FEW ? SOME : SAMPLES);
-  return `; ${isList ? 'all values' : 'values such as'}: ${shown.map((v) => `'${line(v, VALUE).replaceAll("'", "''")}'`).join(', ')}`;
+  return `; ${isList ? 'all values' : 'values such as'}: ${shown.map(({ value }) => `'${line(value, VALUE).replaceAll("'", "''")}'`).join(', ')}`;
 }
 
 interface Path {

@@ -8,6 +8,3 @@ export const modelFailed = (cause?: unknown): SvcError => new SvcError(502, 'llm
 
 /** 504: a call, or the question as a whole, has used up its time. */
 export const outOfTime = (cause?: unknown): SvcError => new SvcError(504, 'llm_timeout', 'The language model took too long', { hint: ASK_AGAIN, cause });
-
-/** 499: the caller went away; nobody reads this but the history. */
-export const callerGone = (cause?: unknown): SvcError => new SvcError(499, 'caller_gone', 'the caller closed the request', { cause });

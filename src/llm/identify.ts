@@ -27,8 +27,6 @@ export interface Identify {
   readonly deadline?: Deadline | undefined;
   /** Of the agent and the call, for the model. */
   readonly note?: string | undefined;
-  /** False: concepts alone. */
-  readonly useViews?: boolean | undefined;
 }
 
 export interface RankedCandidate {
@@ -67,8 +65,7 @@ const FAR_BELOW = 0.5;
  * @throws SvcError 404 `no_candidates`: there is nothing to choose from; as `LanguageModels.ask`
  */
 export async function identify(wanted: Identify): Promise<Identified> {
-  const { question, useViews = true } = wanted;
-  const subjects = useViews ? wanted.subjects : wanted.subjects.filter((s) => s.kind === 'concept');
+  const { question, subjects } = wanted;
   const [only, ...others] = subjects;
   if (only === undefined) {
     throw notFound('no_candidates', 'Nothing of this ontology is left to ask about', {

@@ -1,23 +1,15 @@
 /** What the graph tells a model that is to write SQL for one question: its shape round the subject, and values as they are really written. */
-import { type QuestionModel, type ServiceRequest, type Subject, sameName } from '../service.ts';
+import { type ServiceRequest, type Subject, sameName } from '../service.ts';
 import { comparisonsOf, relationsOf } from './comparisons.ts';
-import { sqlContext } from './context.ts';
+import { type ContextParts, sqlContext } from './context.ts';
 import { line } from './fence.ts';
 import { subjectKey } from './rank-index.ts';
 import { literalsOf } from './sql-text.ts';
 import { matches, NO_SAMPLES, type Samples, samplesWithin } from './values.ts';
 import { plain, stems } from './words.ts';
 
-export interface KnowledgeParts {
+export interface KnowledgeParts extends Omit<ContextParts, 'values'> {
   readonly request: ServiceRequest;
-  readonly model: QuestionModel;
-  readonly subject: Subject;
-  /** Further relations that may be read, best first. */
-  readonly others: readonly Subject[];
-  readonly question: string;
-  /** How many relationships a path may chain. */
-  readonly depth: number;
-  readonly product: string;
 }
 
 /** Values are asked of so many concepts besides the subject. */
@@ -50,10 +42,7 @@ export class Knowledge {
     const of = (subject: Subject): Samples => samples.get(subject) ?? NO_SAMPLES;
     const context = sqlContext({
       ...parts,
-      values: (subject, column) => {
-        const known = of(subject).columns.find((c) => c.name === column);
-        return known && { values: known.values.map((v) => v.value), complete: known.complete, distinct: known.distinct };
-      },
+      values: (subject, column) => of(subject).columns.find((c) => c.name === column),
     });
     return new Knowledge(parts, [context, ...linked(parts.question, samples)].join('\n'), samples);
   }

@@ -2,9 +2,10 @@
  * Questions in words (decisions 9): which concept, which SQL, which rows, what answer. The graph bounds what the model may do: it chooses
  * among what the caller may read, and a statement of its own runs only where the planner takes it as the caller's.
  */
-import { badRequest, notFound, SvcError } from '../errors.ts';
+import { badRequest, SvcError } from '../errors.ts';
 import {
   type Answer,
+  callerGone,
   type Example,
   examplesOf,
   type NamedRelation,
@@ -17,7 +18,7 @@ import {
   sameQuestion,
 } from '../service.ts';
 import { answerFrom } from './answer.ts';
-import { callerGone, outOfTime } from './failures.ts';
+import { outOfTime } from './failures.ts';
 import { clean } from './fence.ts';
 import { type Attempt, type Generated, generate, noSql, refused, type Try } from './generate.ts';
 import { type Identified, identify } from './identify.ts';
@@ -211,11 +212,6 @@ class Question {
     this.#started = started;
     const all = subjectsIn(model, settings.scope);
     this.#subjects = conceptsAlone ? all.filter((s) => s.kind === 'concept') : all;
-    if (this.#subjects.length === 0) {
-      throw notFound('no_candidates', 'Nothing of this ontology is left to ask about', {
-        hint: 'Widen concepts_list, views_list or include_tags; describe_knowledge_graph tells what there is',
-      });
-    }
   }
 
   get noted(): Noted {

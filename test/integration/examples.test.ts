@@ -26,8 +26,7 @@ async function failure(sql: string, user?: string): Promise<string> {
 const asked = async (user?: string): Promise<string[]> => (await s.rows('SHOW EXAMPLES', 'zoo', user && tokens[user])).map((e) => e.question);
 
 async function user(name: string, ...grants: string[]): Promise<void> {
-  await s.rows(`CREATE USER ${name}; ${grants.map((g) => `GRANT ${g} TO USER ${name}`).join('; ')}`);
-  tokens[name] = (await s.rows(`CREATE TOKEN FOR ${name}`))[0].token;
+  tokens[name] = await s.user(name, ...grants);
 }
 
 /** What the chain that answers questions is handed for a user. */

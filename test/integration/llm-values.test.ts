@@ -24,8 +24,7 @@ let s: TestService;
 const tokens: Record<string, string> = {};
 
 async function user(name: string, ...grants: string[]): Promise<void> {
-  await s.rows(`CREATE USER ${name}; ${grants.map((g) => `GRANT ${g} TO USER ${name}`).join('; ')}`);
-  tokens[name] = (await s.rows(`CREATE TOKEN FOR ${name}`))[0].token;
+  tokens[name] = await s.user(name, ...grants);
 }
 
 const modelFor = async (name: string): Promise<{ request: ServiceRequest; model: QuestionModel }> => {

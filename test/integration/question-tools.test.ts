@@ -73,8 +73,7 @@ async function failure(...args: Parameters<typeof call>): Promise<string> {
   }
 }
 async function user(name: string, ...grants: string[]): Promise<void> {
-  await s.rows(`CREATE USER ${name}; ${grants.map((g) => `GRANT ${g} TO USER ${name}`).join('; ')}`);
-  tokens[name] = (await s.rows(`CREATE TOKEN FOR ${name}`))[0].token;
+  tokens[name] = await s.user(name, ...grants);
 }
 
 beforeAll(async () => {

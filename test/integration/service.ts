@@ -24,6 +24,8 @@ export interface TestService {
   /** The rows of a statement that succeeds. @throws Error with the answer otherwise */
   // biome-ignore lint/suspicious/noExplicitAny: rows of every shape
   rows(sql: string, ontology?: string, token?: string): Promise<any[]>;
+  /** Makes a user with these grants. @returns its token */
+  user(name: string, ...grants: string[]): Promise<string>;
   /** `status code` of a statement that fails. */
   fault(sql: string, ontology?: string, token?: string): Promise<string>;
   get(path: string): Promise<Answer>;
@@ -57,14 +59,19 @@ export async function startTestService(tables: readonly string[], settings: Read
   };
   const query = (sql: string, ontology = '', token = admin): Promise<Answer> =>
     send('POST', 'query/', token, JSON.stringify({ ontology_name: ontology, query: sql }));
+  const rows: TestService['rows'] = async (sql, ontology, token) => {
+    const { status, json } = await query(sql, ontology, token);
+    if (status !== 200) throw new Error(`${status} ${JSON.stringify(json)} for ${sql}`);
+    return json.data;
+  };
   return {
     database,
     admin,
     query,
-    rows: async (sql, ontology, token) => {
-      const { status, json } = await query(sql, ontology, token);
-      if (status !== 200) throw new Error(`${status} ${JSON.stringify(json)} for ${sql}`);
-      return json.data;
+    rows,
+    user: async (name, ...grants) => {
+      await rows(`CREATE USER ${name}; ${grants.map((g) => `GRANT ${g} TO USER ${name}`).join('; ')}`);
+      return (await rows(`CREATE TOKEN FOR ${name}`))[0].token;
     },
     fault: async (sql, ontology, token) => {
       const { status, json } = await query(sql, ontology, token);

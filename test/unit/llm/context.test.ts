@@ -40,6 +40,14 @@ const concept = (
   ...more,
 });
 
+/** A sample of the column `status`. */
+const known = (values: readonly string[], complete: boolean, distinct: number) => ({
+  name: 'status',
+  values: values.map((value) => ({ value, count: 1 })),
+  complete,
+  distinct,
+});
+
 const order = concept(
   'order',
   [
@@ -69,7 +77,7 @@ const text = (parts: Partial<ContextParts> = {}): string =>
     question: 'How much?',
     depth: 2,
     product: 'svc',
-    values: (s, c) => (s === order && c === 'status' ? { values: ['shipped', "it's"], complete: true, distinct: 2 } : undefined),
+    values: (s, c) => (s === order && c === 'status' ? known(['shipped', "it's"], true, 2) : undefined),
     ...parts,
   });
 
@@ -98,7 +106,7 @@ vsvc.\`order\`\`totals\` (a view)`);
     const values = Array.from({ length: 40 }, (_, i) => `v${i}`);
     const told = (complete: boolean, distinct: number, n: number) =>
       / values[^:]*: .*/
-        .exec(text({ values: (s, c) => (s === order && c === 'status' ? { values: values.slice(0, n), complete, distinct } : undefined) }))?.[0]
+        .exec(text({ values: (s, c) => (s === order && c === 'status' ? known(values.slice(0, n), complete, distinct) : undefined) }))?.[0]
         .split(',').length;
     expect([told(true, 15, 15), told(true, 40, 40), told(false, 12, 12), told(false, 4000, 40)]).toEqual([15, 8, 8, 3]);
   });
