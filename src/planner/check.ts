@@ -9,6 +9,7 @@ import { resolveCondition } from './logic.ts';
 import { ConceptRelation } from './relation.ts';
 import { Resolver } from './resolve.ts';
 import { conceptSource } from './sources.ts';
+import { tableQuery } from './tables.ts';
 import { type PlanContext, Work } from './work.ts';
 
 /** Where a piece of SQL of the model stands in the script that makes it. */
@@ -16,6 +17,8 @@ export interface Piece {
   readonly kind: 'view' | 'logic' | 'property' | 'measure' | 'mapping';
   readonly name: string;
   readonly offset: number;
+  /** Where the WHERE of a measure begins. */
+  readonly filterOffset?: number | undefined;
 }
 
 /**
@@ -36,10 +39,20 @@ export function checkModel(graph: Graph, parser: SqlParser, pieces: readonly Pie
   }
 }
 
+/** SQL over tables, with the place of a fault in it. */
+function checkTables(work: Work, { sql }: { readonly sql: string }, offset: number): void {
+  const { stmt, offsetOf } = work.parse(sql, offset, false, false);
+  tableQuery(stmt, offsetOf);
+}
+
 function checkPiece(work: Work, graph: Graph, piece: Piece): void {
   if (piece.kind === 'view') {
     const view = graph.view(piece.name);
-    if (!view || isRaw(view)) return;
+    if (!view) return;
+    if (isRaw(view)) {
+      checkTables(work, view, piece.offset);
+      return;
+    }
     if (view.cube) {
       work.textOffsets.set(view.name, piece.offset);
       const all = work.parse(`SELECT * FROM vsvc.${quoteDouble(view.name)}`, undefined);
@@ -62,12 +75,13 @@ function checkPiece(work: Work, graph: Graph, piece: Piece): void {
   }
   if (piece.kind === 'mapping') {
     const mapping = graph.mapping(piece.name);
-    if (mapping) work.mapping(mapping);
+    if (mapping) checkTables(work, mapping, piece.offset);
     return;
   }
   if (piece.kind === 'measure') {
     const measure = graph.measure(piece.name);
     if (measure) work.plainExpression(measure, measure.expression, piece.offset);
+    if (measure?.filter != null) work.plainExpression(measure, measure.filter, piece.filterOffset);
     for (const concept of graph.concepts) {
       const own = concept.measures.find((m) => m.owner === concept && m.def.name.toLowerCase() === piece.name.toLowerCase());
       if (!own) continue;

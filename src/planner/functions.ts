@@ -18,15 +18,32 @@ const COLUMNS: Readonly<Record<string, readonly string[]>> = {
 /** Functions whose single column's name stays when the relation gets an alias. */
 const KEEP_NAME = new Set(['json_array_elements', 'jsonb_array_elements', 'json_array_elements_text', 'jsonb_array_elements_text']);
 
-/** The alias and the columns of a function in FROM, before the alias's own column list renames them; `scalar`: its row as a whole is its only column. */
-export function functionColumns(range: RangeFunction): { alias: string; columns: readonly OutColumn[]; scalar: boolean } {
+/** Functions whose columns are those of an argument's type. */
+const OF_ARGUMENT = /^jsonb?_populate_record(set|_valid)?$/;
+
+/** The alias and the columns of a function in FROM. */
+export interface FunctionColumns {
+  readonly alias: string;
+  /** Before the alias's own column list renames them. */
+  readonly columns: readonly OutColumn[];
+  /** Whether its row as a whole is its only column. */
+  readonly scalar: boolean;
+  /** False where the function may have other columns: one of the datasource's own, or one whose columns are those of an argument. */
+  readonly isKnown: boolean;
+}
+
+export function functionColumns(range: RangeFunction): FunctionColumns {
   const columns: string[] = [];
+  let isKnown = true;
   const calls = range.functions ?? [];
   for (const f of calls) {
     const [call, definitions] = 'List' in f ? (f.List.items ?? []) : [];
     const defined = definitions && 'List' in definitions ? definitions.List.items : calls.length === 1 ? range.coldeflist : undefined;
     if (defined?.length) columns.push(...defined.map((d) => ('ColumnDef' in d ? (d.ColumnDef.colname ?? '') : '')));
-    else if (call) columns.push(...columnsOf(call, calls.length === 1 ? range.alias?.aliasname : undefined));
+    else if (call) {
+      isKnown &&= hasKnownColumns(call);
+      columns.push(...columnsOf(call, calls.length === 1 ? range.alias?.aliasname : undefined));
+    }
   }
   if (range.ordinality) columns.push('ordinality');
   const first = calls[0] && 'List' in calls[0] ? calls[0].List.items?.[0] : undefined;
@@ -34,7 +51,13 @@ export function functionColumns(range: RangeFunction): { alias: string; columns:
     alias: range.alias?.aliasname ?? (first ? columnName(first) : 'function'),
     columns: columns.map((name) => ({ name, key: name })),
     scalar: columns.length === 1 && !range.coldeflist?.length,
+    isKnown,
   };
+}
+
+function hasKnownColumns(call: Node): boolean {
+  const path = 'FuncCall' in call ? (call.FuncCall.funcname ?? []).map((n) => ('String' in n ? (n.String.sval ?? '') : '')) : [];
+  return (path.length < 2 || path[0] === 'pg_catalog') && !OF_ARGUMENT.test(path.at(-1) ?? '');
 }
 
 function columnsOf(call: Node, alias: string | undefined): readonly string[] {

@@ -7,6 +7,7 @@ import type { Concept, Relationship } from '../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
 import type { MaskRule } from './access.ts';
+import { isPlainType } from './guard/index.ts';
 import { maskedValue } from './masks.ts';
 import { isFew, type RowFilter } from './narrow.ts';
 import { type Hop, isToMany } from './path.ts';
@@ -275,7 +276,8 @@ export function linkRows(
         ),
         ...extra.map(([lower, name]) => {
           const given = link.mapping.columns.find((c) => c.name.toLowerCase() === lower);
-          const value = given ? work.mapping(link.mapping).column(given.name) : nullValue();
+          const bare = given ? work.mapping(link.mapping).column(given.name) : nullValue();
+          const value = isPlainType(given?.type) ? bare : cast(bare, 'text');
           return target(behindMask(work, value, lower, work.policies?.maskOnLink([relationship.from, relationship.target], lower)), name);
         }),
       ],

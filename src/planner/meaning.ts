@@ -75,7 +75,7 @@ function splitPath(name: string): { hops: readonly string[]; member: string; isL
 }
 
 /** A column without the star that brought it. */
-export const plainColumn = ({ name, key, meaning }: OutColumn): OutColumn => (meaning ? { name, key, meaning } : { name, key });
+export const plainColumn = ({ star: _, ...column }: OutColumn): OutColumn => column;
 
 /** A column with what it means. */
 export function withMeaning(found: Found): OutColumn {
@@ -86,19 +86,20 @@ export function withMeaning(found: Found): OutColumn {
 /** What a column means under an alias: a path stays at the root, a value of a multi-value property is one still. */
 export function aliased(name: string, key: string, found: Found | undefined): OutColumn {
   const meaning = found && meaningOf(found);
-  if (!meaning) return { name, key };
+  const composite = found?.column.composite;
+  if (!meaning) return composite ? { name, key, composite } : { name, key };
   const kind = meaning.hops.length > 0 ? 'value' : meaning.kind;
-  return { name, key, meaning: { ...meaning, hops: [], member: key, kind } };
+  return { name, key, meaning: { ...meaning, hops: [], member: key, kind }, ...(composite ? { composite } : {}) };
 }
 
 /** The columns of a set operation: they mean what both arms mean by them. */
 export const inBoth = (left: readonly OutColumn[], right: readonly OutColumn[]): readonly OutColumn[] =>
-  left.map((column, i) => {
+  left.map(({ composite: _, ...column }, i) => {
     const a = column.meaning;
     const b = right[i]?.meaning;
     const same = a && b && a.kind === b.kind && a.member === b.member && a.property === b.property && a.hops.join('.') === b.hops.join('.');
     if (!a || same) return column;
-    const { meaning: _, ...plain } = column;
+    const { meaning: __, ...plain } = column;
     return plain;
   });
 

@@ -1,5 +1,6 @@
 /** What stands in FROM under an alias, as names are looked up in it; and the relations whose columns are fixed. */
 import { badRequest, type SvcError } from '../errors.ts';
+import type { Composite } from './guard/index.ts';
 import { type Meaning, meaningByName } from './meaning.ts';
 import { column, type Node } from './tree.ts';
 
@@ -13,6 +14,8 @@ export interface OutColumn {
   readonly star?: string;
   /** What it means in terms of the model, where it is told. */
   readonly meaning?: Meaning;
+  /** What is known of the fields of its values, where they are composite. */
+  readonly composite?: Composite | undefined;
 }
 
 /** A relation of a scope. */
@@ -67,7 +70,8 @@ export class FixedRelation implements Relation {
   }
 
   #found(c: OutColumn): Found {
-    return { node: column(this.alias, c.name), column: { name: c.name, key: c.key, meaning: meaningByName(c, this) } };
+    const found = { name: c.name, key: c.key, meaning: meaningByName(c, this) };
+    return { node: column(this.alias, c.name), column: c.composite ? { ...found, composite: c.composite } : found };
   }
 
   names(): Iterable<string> {

@@ -5,16 +5,17 @@
 import type { Alias, ColumnRef, RangeVar, ResTarget, SortBy, SubLink, WithClause } from '@pgsql/types';
 import { badRequest, nearest, SvcError } from '../errors.ts';
 import type { Graph } from '../ontology/graph.ts';
+import { compositeAt, fieldStar, indirection, rowTarget } from './fields.ts';
 import { resolveFrom } from './from.ts';
-import { isAggregate } from './guard/index.ts';
+import { compositeOf, isAggregate } from './guard/index.ts';
 import { aliased, inBoth, plainColumn, withMeaning } from './meaning.ts';
 import { columnName, namingStar } from './names.ts';
 import { isPath } from './path.ts';
 import { referenceOf, setOwner } from './references.ts';
 import { ConceptRelation } from './relation.ts';
-import { FixedRelation, type Found, type OutColumn } from './relations.ts';
+import { FixedRelation, type Found, type OutColumn, type Relation } from './relations.ts';
 import { Scope } from './scope.ts';
-import { clone, column, fieldsOf, type Node, rewrite, type SelectStmt, select, subselect, target, walk } from './tree.ts';
+import { clone, column, fieldsOf, locationIn, type Node, rewrite, type SelectStmt, select, subselect, target, walk } from './tree.ts';
 import type { Parsed, Work } from './work.ts';
 
 export class Resolver {
@@ -182,8 +183,8 @@ export class Resolver {
     const list: Node[] = [];
     for (const t of stmt.targetList ?? []) {
       if (!('ResTarget' in t) || !t.ResTarget.val) continue;
-      const written = t.ResTarget;
-      const many = this.at(refLocation(written), () => this.#star(written, scope));
+      const written = rowTarget(this, t.ResTarget, scope);
+      const many = this.at(refLocation(written), () => this.#star(written, scope) ?? fieldStar(this, written, scope));
       if (many) {
         for (const f of many) {
           list.push(target(f.node, f.column.name));
@@ -192,10 +193,12 @@ export class Resolver {
         continue;
       }
       const val = written.val as Node;
-      const found = 'ColumnRef' in val ? this.#columnOf(val.ColumnRef, scope) : undefined;
+      const found = 'ColumnRef' in val ? this.columnOf(val.ColumnRef, scope) : undefined;
+      const composite = found ? undefined : compositeOf(val, (ref) => compositeAt(this, ref, scope));
+      const known = (c: OutColumn): OutColumn => (composite ? { ...c, composite } : c);
       if (written.name) {
         list.push(target(found?.node ?? this.expression(val, scope), written.name));
-        columns.push(aliased(written.name, this.written(written.name), found));
+        columns.push(known(aliased(written.name, this.written(written.name), found)));
         continue;
       }
       if (found) {
@@ -209,7 +212,7 @@ export class Resolver {
       const node = this.expression(val, scope);
       const name = nameOfFirst(star) ?? told;
       list.push(target(node, name === '?column?' ? undefined : name));
-      columns.push({ name, key: this.written(name) });
+      columns.push(known({ name, key: this.written(name) }));
     }
     stmt.targetList = list;
     return columns;
@@ -234,12 +237,12 @@ export class Resolver {
         if (scope.relations.length === 0) throw badRequest('syntax_error', 'SELECT * with no tables specified is not valid');
         return this.#mergedStar(scope, starred);
       }
-      const relation = this.#relationOf(fields.slice(0, -1), scope);
+      const relation = this.relationOf(fields.slice(0, -1), scope);
       return starred(relation.alias, relation.star());
     }
     const path = this.written(last);
     if (!isPath(path) || !path.endsWith('].*')) return undefined;
-    const relations = fields.length > 1 ? [this.#relationOf(fields.slice(0, -1), scope)] : scope.relations;
+    const relations = fields.length > 1 ? [this.relationOf(fields.slice(0, -1), scope)] : scope.relations;
     const concepts = relations.filter((r) => r instanceof ConceptRelation);
     const able = concepts.filter((r) => r.schema === 'dsvc');
     if (able.length === 0) {
@@ -262,7 +265,7 @@ export class Resolver {
     return [...first, ...all.filter((f) => !scope.merged.has(f.column.key.toLowerCase()))];
   }
 
-  #relationOf(fields: readonly string[], scope: Scope): ReturnType<Scope['relation']> & object {
+  relationOf(fields: readonly string[], scope: Scope): Relation {
     const alias = fields.at(-1) ?? '';
     const found = scope.relation(this.written(alias));
     if (found) return found;
@@ -281,6 +284,7 @@ export class Resolver {
   expression(node: Node, scope: Scope): Node {
     return rewrite(node, (n) => {
       if ('ColumnRef' in n) return this.#column(n.ColumnRef, scope);
+      if ('A_Indirection' in n) return this.at(locationIn(n), () => indirection(this, n.A_Indirection, scope));
       if ('SubLink' in n) {
         this.#subLink(n.SubLink, scope);
         return n;
@@ -313,15 +317,15 @@ export class Resolver {
     if (last && 'A_Star' in last) {
       const fields = fieldsOf(ref);
       if (fields.length === 1) return { ColumnRef: ref };
-      return this.at(ref.location, () => this.#wholeRow(this.#relationOf(fields.slice(0, -1), scope)));
+      return this.at(ref.location, () => this.#wholeRow(this.relationOf(fields.slice(0, -1), scope)));
     }
-    const found = this.#columnOf(ref, scope);
+    const found = this.columnOf(ref, scope);
     if (found) return found.node;
     return this.at(ref.location, () => this.#named(ref, scope));
   }
 
   /** A reference that is a column of some relation. */
-  #columnOf(ref: ColumnRef, scope: Scope): Found | undefined {
+  columnOf(ref: ColumnRef, scope: Scope): Found | undefined {
     const fields = fieldsOf(ref).map((f) => this.written(f));
     const name = fields.at(-1) ?? '';
     return this.at(ref.location, () => {
@@ -338,7 +342,7 @@ export class Resolver {
 
   #qualified(fields: readonly string[], scope: Scope): Found {
     const name = fields.at(-1) as string;
-    const relation = this.#relationOf(fields.slice(0, -1), scope);
+    const relation = this.relationOf(fields.slice(0, -1), scope);
     // `svc.city.name`: the schema may stand before a relation that is called by its own name, and nothing else.
     const schema = fields.length === 3 ? fields[0] : undefined;
     if (fields.length > 3 || (schema !== undefined && !(relation instanceof ConceptRelation && relation.isIn(schema)))) {
@@ -414,7 +418,7 @@ export class Resolver {
       if (!query || !cte.ctename) throw badRequest('forbidden_statement', 'only a SELECT can stand in WITH', { offset: this.parsed.offsetOf(cte.location) });
       const name = cte.ctename;
       const named = (columns: readonly OutColumn[]): readonly OutColumn[] => [
-        ...columns.map((col, i) => this.#renamedColumn(cte.aliascolnames?.[i]) ?? plainColumn(col)),
+        ...columns.map((col, i) => renamedAs(col, this.#renamedColumn(cte.aliascolnames?.[i]))),
         ...[cte.search_clause?.search_seq_column, cte.cycle_clause?.cycle_mark_column, cte.cycle_clause?.cycle_path_column]
           .filter((n) => n !== undefined)
           .map((n) => ({ name: n, key: n })),
@@ -432,7 +436,7 @@ export class Resolver {
 
   /** The columns of a derived relation under an alias that may rename them. */
   renamed(alias: Alias | undefined, columns: readonly OutColumn[]): readonly OutColumn[] {
-    return columns.map((c, i) => this.#renamedColumn(alias?.colnames?.[i]) ?? plainColumn(c));
+    return columns.map((c, i) => renamedAs(c, this.#renamedColumn(alias?.colnames?.[i])));
   }
 
   /** Where a relation's name stands. */
@@ -440,6 +444,10 @@ export class Resolver {
     return this.parsed.offsetOf(range.location);
   }
 }
+
+/** A column under another name, where it gets one. */
+const renamedAs = (column: OutColumn, name: OutColumn | undefined): OutColumn =>
+  name === undefined ? plainColumn(column) : column.composite ? { ...name, composite: column.composite } : name;
 
 /** Remembers for a column's reference which block owns it. */
 function owned(found: Found, scope: Scope | undefined): Found {
@@ -456,7 +464,7 @@ function owned(found: Found, scope: Scope | undefined): Found {
 const refLocation = (t: ResTarget): number | undefined => (t.val && 'ColumnRef' in t.val ? t.val.ColumnRef.location : t.location);
 
 /** The select alias that a name means, exactly or else without case. */
-function aliasOf(scope: Scope, name: string): string | undefined {
+export function aliasOf(scope: Scope, name: string): string | undefined {
   if (scope.aliases.has(name)) return name;
   const lower = name.toLowerCase();
   for (const a of scope.aliases.keys()) if (a.toLowerCase() === lower) return a;

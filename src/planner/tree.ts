@@ -159,6 +159,17 @@ export function walk(value: unknown, visit: (node: Node) => boolean | undefined)
   for (const k of keys) walk((value as Record<string, unknown>)[k], visit);
 }
 
+/** The first place that a tree names, outermost first: a UTF-8 byte offset; undefined: it names none. */
+export function locationIn(tree: unknown): number | undefined {
+  let found: number | undefined;
+  walk(tree, (node) => {
+    const { location } = Object.values(node)[0] as { readonly location?: number };
+    if (location !== undefined && location >= 0) found ??= location;
+    return found === undefined;
+  });
+  return found;
+}
+
 const isNodeName = (key: string): boolean => {
   const c = key.charCodeAt(0);
   return c >= 65 && c <= 90;

@@ -2,11 +2,12 @@
 import { badRequest, forbidden, SvcError } from '../errors.ts';
 import type { Graph } from '../ontology/graph.ts';
 import type { ViewDef } from '../ontology/model.ts';
+import { isPlainType } from './guard/index.ts';
 import { printSelect } from './print.ts';
 import type { OutColumn } from './relations.ts';
 import { Resolver } from './resolve.ts';
-import { clone, FENCE, fragment, type Node, select, subselect } from './tree.ts';
-import { type Parsed, qualifyTables, type Work } from './work.ts';
+import { cast, clone, column, FENCE, fragment, type Node, select, subselect, target } from './tree.ts';
+import type { Parsed, Work } from './work.ts';
 
 const PARSED = new WeakMap<ViewDef, Parsed>();
 
@@ -54,6 +55,18 @@ function fencedIf(isFenced: boolean, work: Work, query: Node): Node {
   return { SelectStmt: select({ targetList: [all], fromClause: [subselect(query, work.alias())], ...FENCE }) };
 }
 
+/** The rows of a raw view, with a cast to text for columns whose type a text must not meet (guard/types.ts). */
+function plainTypes(work: Work, view: ViewDef, rows: Node): Node {
+  if (view.columns.every((c) => isPlainType(c.type))) return rows;
+  const alias = work.alias();
+  const names = view.columns.map((_, i) => `c${i}`);
+  const targetList = view.columns.map((c, i) => {
+    const value = column(alias, `c${i}`);
+    return target(isPlainType(c.type) ? value : cast(value, 'text'), `c${i}`);
+  });
+  return { SelectStmt: select({ targetList, fromClause: [subselect(rows, alias, { columns: names })] }) };
+}
+
 /** A view as a FROM item's query, with its columns. */
 export function viewItem(work: Work, view: ViewDef): { query: Node; columns: readonly OutColumn[] } {
   if (work.reading.includes(view.name)) throw badRequest('circular_view', `the view \`${view.name}\` reads itself`);
@@ -63,8 +76,8 @@ export function viewItem(work: Work, view: ViewDef): { query: Node; columns: rea
   if (view.datasource !== null) {
     asDefiner(work, view, () => undefined);
     work.datasources.add(view.datasource);
-    const stmt = qualifyTables(work.bindCaller(clone(parsed.stmt)), (_, message) => badRequest('forbidden_table', message));
-    return { query: fencedIf(bars && work.fenced, work, fragment(printSelect(stmt))), columns: view.columns.map((c) => ({ name: c.name, key: c.name })) };
+    const rows = plainTypes(work, view, fragment(printSelect(work.tableQuery(view, parsed).stmt)));
+    return { query: fencedIf(bars && work.fenced, work, rows), columns: view.columns.map((c) => ({ name: c.name, key: c.name })) };
   }
   work.reading.push(view.name);
   try {

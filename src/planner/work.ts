@@ -6,12 +6,14 @@ import type { Concept, Graph } from '../ontology/graph.ts';
 import type { MappingDef, ViewDef } from '../ontology/model.ts';
 import type { Access, CallerFacts } from './access.ts';
 import { bindCaller, callerFunctions } from './caller.ts';
-import { type GuardFacts, guardSelect, isVolatileFunction } from './guard/index.ts';
+import { afterSteps, type GuardFacts, guardSelect, isVolatileFunction, refusedField } from './guard/index.ts';
 import { isTotal } from './leak.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
 import { Policies } from './policies.ts';
 import { printSelect } from './print.ts';
+import { type TableQuery, tableQuery } from './tables.ts';
 import { clone, type Node, type SelectStmt, walk } from './tree.ts';
+import { typesAsText } from './typeof.ts';
 
 /** What a plan is made from. Nothing of it is changed. */
 export interface PlanContext {
@@ -248,6 +250,7 @@ export class Work {
     // A place in a stored text is none of the request.
     if (offset === undefined) forgetLocations(stmt);
     if (!stmt || !('SelectStmt' in stmt)) throw badRequest('forbidden_statement', 'only a SELECT can stand here', { offset });
+    if (facts.asksTypes) typesAsText(stmt);
     this.weigh(stmt);
     return { stmt: stmt.SelectStmt, offsetOf, standIns: prepared.standIns, facts };
   }
@@ -258,20 +261,21 @@ export class Work {
     let known = MAPPED.get(mapping);
     if (!known) {
       const { stmt, standIns, facts } = this.parse(mapping.sql, undefined, false, false);
-      const rows = mappedRows(
-        qualifyTables(stmt, (_, m) => badRequest('forbidden_table', m)),
-        standIns,
-      );
-      known = { rows, facts };
+      known = { rows: mappedRows(tableQuery(stmt).stmt, standIns), facts };
       MAPPED.set(mapping, known);
     }
     this.met(known.facts);
     return known.rows;
   }
 
-  /** The whole SELECT of a mapping as it runs, for asking the datasource about its columns. */
-  mappingSql(mapping: MappingDef): string {
-    return printSelect(qualifyTables(this.parse(mapping.sql, undefined, false, false).stmt, (_, m) => badRequest('forbidden_table', m)));
+  /** The SELECT over tables of a mapping or raw view as it runs. `parsed`: its text, which is not changed; by default parsed now. */
+  tableQuery(def: MappingDef | ViewDef, parsed: Parsed = this.parse(def.sql, undefined, false, false)): TableQuery {
+    return tableQuery(this.bindCaller(clone(parsed.stmt)));
+  }
+
+  /** The whole SELECT of a mapping or raw view as it runs, for asking the datasource about its columns. */
+  tableSql(def: MappingDef | ViewDef): string {
+    return printSelect(this.tableQuery(def).stmt);
   }
 
   /** The same of a calculated property or a measure: over plain names, without sub-queries. */
@@ -279,6 +283,8 @@ export class Work {
     const { node } = this.expression(owner, sql, offset);
     walk(node, (n) => {
       if ('SubLink' in n) throw badRequest('bad_expression', 'a sub-query cannot stand in a calculated property or a measure', { offset });
+      // its names are properties: single values
+      if ('A_Indirection' in n) afterSteps(n.A_Indirection, () => undefined, refuseField(offset));
       return undefined;
     });
     return node;
@@ -306,6 +312,12 @@ export class Work {
   }
 }
 
+const refuseField =
+  (offset: number | undefined) =>
+  (field: string): undefined => {
+    throw refusedField(field).at(offset);
+  };
+
 const MAPPED = new WeakMap<MappingDef, { readonly rows: MappedRows; readonly facts: GuardFacts }>();
 const EXPRESSIONS = new WeakMap<object, Map<string, Parsed>>();
 
@@ -318,49 +330,4 @@ function forgetLocations(value: unknown): void {
   const o = value as Record<string, unknown>;
   delete o.location;
   for (const k in o) forgetLocations(o[k]);
-}
-
-/** Schemas that nothing may read: the service's own catalog and PostgreSQL's. */
-const HIDDEN_SCHEMA = /^(kg_catalog|information_schema|pg_.*)$/i;
-
-/**
- * Writes out the schema `public` of tables without one in a SELECT over physical tables (changed in place).
- * `refuse` makes the error for a table that may not be read.
- */
-export function qualifyTables(stmt: SelectStmt, refuse: (location: number | undefined, message: string) => SvcError): SelectStmt {
-  const visit = (value: unknown, known: ReadonlySet<string>): void => {
-    walk(value, (node) => {
-      if ('SelectStmt' in node) {
-        query(node.SelectStmt, known);
-        return false;
-      }
-      if ('RangeVar' in node) {
-        const r = node.RangeVar;
-        if (r.catalogname) throw refuse(r.location, 'a table cannot name another database');
-        if (!r.schemaname) {
-          if (known.has(r.relname ?? '')) return false;
-          r.schemaname = 'public';
-          if (/^pg_/i.test(r.relname ?? '')) throw refuse(r.location, `the table ${r.relname} cannot be read`);
-        } else if (HIDDEN_SCHEMA.test(r.schemaname)) throw refuse(r.location, `the schema ${r.schemaname} cannot be read`);
-        return false;
-      }
-      return undefined;
-    });
-  };
-  const query = (s: SelectStmt, outer: ReadonlySet<string>): void => {
-    const known = new Set(outer);
-    const { withClause, larg, rarg, ...rest } = s;
-    for (const cte of withClause?.ctes ?? []) {
-      if (!('CommonTableExpr' in cte)) continue;
-      const name = cte.CommonTableExpr.ctename ?? '';
-      if (withClause?.recursive) known.add(name);
-      visit(cte.CommonTableExpr.ctequery, known);
-      known.add(name);
-    }
-    if (larg) query(larg, known);
-    if (rarg) query(rarg, known);
-    visit(rest, known);
-  };
-  query(stmt, new Set());
-  return stmt;
 }

@@ -58,7 +58,7 @@ export async function described(
         kind,
         name: def.name,
         datasource: datasourceOf(runtime, caller, def.datasource),
-        sql: new Work(context).mappingSql(def as MappingDef),
+        sql: new Work(context).tableSql(def as MappingDef | ViewDef),
         offset,
         columns: def.columns.map((c) => c.name),
         lenient: false,

@@ -249,13 +249,14 @@ export class Draft {
 
   /** Remembers where the SQL of what a statement makes begins. */
   #note(statement: ModelStatement): void {
-    const note = (kind: Piece['kind'], offset: number | undefined): void => {
-      if ('name' in statement && offset !== undefined) this.#pieces.set(`${kind} ${fold(statement.name.text)}`, { kind, name: statement.name.text, offset });
+    const note = (kind: Piece['kind'], offset: number | undefined, filterOffset?: number): void => {
+      if ('name' in statement && offset !== undefined)
+        this.#pieces.set(`${kind} ${fold(statement.name.text)}`, { kind, name: statement.name.text, offset, filterOffset });
     };
     if (statement.kind === 'create_view') note('view', statement.sql.offset);
     else if (statement.kind === 'create_mapping') note('mapping', statement.sql.offset);
     else if (statement.kind === 'create_property') note('property', statement.expression?.offset);
-    else if (statement.kind === 'create_measure') note('measure', statement.expression.offset);
+    else if (statement.kind === 'create_measure') note('measure', statement.expression.offset, statement.filter?.offset);
     else if (statement.kind === 'create_concept') note('logic', statement.logic?.condition.offset);
   }
 

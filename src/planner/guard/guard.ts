@@ -1,12 +1,15 @@
 /**
- * The read-only guard of decisions 5 over PostgreSQL's own syntax tree: what comes through is one SELECT made of known
- * parts, which calls known functions and casts to known types. It knows no ontology: which relations and columns there
- * are is the planner's question.
+ * The read-only guard over PostgreSQL's own syntax tree: what comes through is one SELECT made of known parts, which calls known functions and
+ * operators, casts to known types, and selects no field that could be a call. nodes.ts lists the parts, resolves.ts the rule for each name in
+ * them. The guard knows no ontology: which relations and columns there are is the planner's question.
  */
-import type { RawStmt } from '@pgsql/types';
+import type { A_Indirection, RawStmt } from '@pgsql/types';
 import { badRequest, nearest, type SvcError } from '../../errors.ts';
+import { afterSteps, LATER } from './fields.ts';
 import { ALLOWED_FUNCTIONS, isVolatileFunction, usesClock } from './functions.ts';
 import { type Member, NODES, REFUSED } from './nodes.ts';
+import { ALLOWED_OPERATORS, OPERATOR_WORDS } from './operators.ts';
+import { JUDGED_MEMBERS, type Rule } from './resolves.ts';
 import { ALLOWED_TYPES, CLOCK_VALUES, isAllowedCollation, isSystemSchema, SYSTEM_COLUMNS, TYPE_HINTS } from './types.ts';
 
 /** Makes the error; `location` is a UTF-8 byte offset into the parsed text, as the tree has it. */
@@ -29,14 +32,16 @@ export interface GuardFacts {
   readonly volatile: boolean;
   /** It reads the clock, also by a text such as 'today'. */
   readonly clock: boolean;
+  /** It calls pg_typeof, which needs a cast to text (typeof.ts). */
+  readonly asksTypes: boolean;
 }
 
 /** Node depth of some hundred levels of brackets or sub-queries. */
 export const MAX_DEPTH = 1000;
 
 const FUNCTION_HINT = 'Built-in functions that depend on their arguments alone may be called; the config key allowed_functions adds others.';
-/** `x.f` and `(x).f` call f(x) where x is a row and has no such column: what takes any row, and is not allowed. */
-const ROW_FUNCTION = /^(pg_(restore|column|collation)_.*|hash_record|record_(out|send)|any.*_out)$/;
+const FIELD_HINT =
+  "A field can be selected from a row of a relation, (c).name, from ROW(...), and from a function with result columns such as jsonb_each. For another composite value write to_jsonb(x) ->> 'field'.";
 /** Texts that date and time types read as the clock. */
 const CLOCK_TEXT = /^\s*(now|today|tomorrow|yesterday)\b/i;
 
@@ -45,6 +50,8 @@ interface Entry {
   readonly type: keyof typeof NODES;
   readonly fields: Fields;
   readonly depth: number;
+  /** All that is below the node has been judged. */
+  readonly isDone?: true;
 }
 
 /**
@@ -67,6 +74,7 @@ class Guard {
   readonly #systemColumns: { readonly name: string; readonly location: number | undefined }[] = [];
   #volatile = false;
   #clock = false;
+  #asksTypes = false;
 
   constructor(options: GuardOptions) {
     this.#fail = options.fail ?? ((code, message, _location, hint) => badRequest(code, message, { hint }));
@@ -84,13 +92,16 @@ class Guard {
     this.#push(root, 0);
     for (let entry = this.#stack.pop(); entry; entry = this.#stack.pop()) {
       if (entry.depth > this.#maxDepth) throw this.#fail('too_complex', 'the statement is nested too deeply');
-      this.#members(entry);
-      this.#check(entry);
+      // what a field is selected from is judged before the field
+      const isLate = entry.type === 'A_Indirection';
+      if (isLate && !entry.isDone) this.#stack.push({ ...entry, isDone: true });
+      if (!entry.isDone) this.#members(entry);
+      if (!isLate || entry.isDone) this.#check(entry);
     }
     for (const { name, location } of this.#systemColumns) {
       if (!this.#given.has(name)) throw this.#fail('forbidden_column', `there is no column \`${name}\`: system columns are not part of a concept`, location);
     }
-    return { volatile: this.#volatile, clock: this.#clock };
+    return { volatile: this.#volatile, clock: this.#clock, asksTypes: this.#asksTypes };
   }
 
   /** Each member of a node must be known; what is below goes on the stack, so that the first in the tree is judged first. */
@@ -133,55 +144,45 @@ class Guard {
     );
   }
 
+  /** Applies the rules of resolves.ts to the names in a node. */
   #check({ type, fields }: Entry): void {
+    for (const [member, rule] of JUDGED_MEMBERS.get(type) ?? []) if (fields[member] !== undefined) this.#judge(rule, member, fields);
+    if (type === 'CommonTableExpr') this.#give(fields.aliascolnames);
+    else if (type === 'ResTarget' || type === 'JsonTableColumn') this.#give([fields.name]);
+    else if (type === 'ColumnDef') this.#give([fields.colname]);
+    else if (type === 'Alias') this.#give(fields.colnames);
+  }
+
+  #judge(rule: Rule, member: string, fields: Fields): void {
     const location = locationOf(fields);
-    switch (type) {
-      case 'FuncCall':
-        this.#call(words(fields.funcname), location);
+    const value = fields[member];
+    switch (rule) {
+      case 'function':
+        this.#call(words(value), location);
         break;
-      case 'TypeName':
-        this.#type(words(fields.names), location);
+      case 'operator':
+        this.#operator(words(value), location);
         break;
-      case 'CollateClause':
-        this.#collation(words(fields.collname), location);
+      case 'type':
+        this.#type(words(value), location);
         break;
-      case 'A_Expr':
-        this.#operator(words(fields.name), location);
+      case 'collation':
+        this.#collation(words(value), location);
         break;
-      case 'SubLink':
-        this.#operator(words(fields.operName), location);
+      case 'relation':
+        this.#relation(member, value as string, location);
         break;
-      case 'SortBy':
-        this.#operator(words(fields.useOp), location);
+      case 'column':
+        this.#column(words((value as unknown[]).filter(isWord)), location);
         break;
-      case 'SQLValueFunction':
-        this.#valueFunction(fields.op as string, location);
+      case 'field':
+        this.#field(fields as A_Indirection);
         break;
-      case 'CommonTableExpr':
-        this.#give(fields.aliascolnames);
+      case 'value function':
+        this.#valueFunction(value as string, location);
         break;
-      case 'RangeVar':
-        this.#relation(fields, location);
-        break;
-      case 'ColumnRef':
-        this.#column(words((fields.fields as unknown[]).filter(isWord)), location);
-        break;
-      case 'A_Indirection':
-        for (const part of fields.indirection as unknown[]) if (isWord(part)) this.#rowFunction(part.String.sval ?? '', firstLocation(fields));
-        break;
-      case 'A_Const':
-        if (CLOCK_TEXT.test((fields.sval as { sval?: string } | undefined)?.sval ?? '')) this.#clock = true;
-        break;
-      case 'ResTarget':
-      case 'JsonTableColumn':
-        this.#give([fields.name]);
-        break;
-      case 'ColumnDef':
-        this.#give([fields.colname]);
-        break;
-      case 'Alias':
-        this.#give(fields.colnames);
-        break;
+      case 'literal':
+        if (CLOCK_TEXT.test((value as { sval?: string }).sval ?? '')) this.#clock = true;
     }
   }
 
@@ -191,6 +192,7 @@ class Guard {
     if (builtIn && ALLOWED_FUNCTIONS.has(name)) {
       if (isVolatileFunction(name)) this.#volatile = true;
       if (usesClock(name)) this.#clock = true;
+      if (name === 'pg_typeof') this.#asksTypes = true;
       return;
     }
     if (!isSystemSchema(path[0] ?? '') && this.#allowed.has(path.join('.'))) return;
@@ -222,7 +224,9 @@ class Guard {
   }
 
   #operator(path: readonly string[], location: number | undefined): void {
-    if (path.length <= 1 || (path.length === 2 && path[0] === 'pg_catalog')) return;
+    const name = path[path.length - 1];
+    if (name === undefined || (path.length === 1 && OPERATOR_WORDS.has(name))) return;
+    if ((path.length === 1 || (path.length === 2 && path[0] === 'pg_catalog')) && ALLOWED_OPERATORS.has(name)) return;
     throw this.#fail('forbidden_operator', `operator \`${path.join('.')}\` is not allowed`, location, "PostgreSQL's own operators are.");
   }
 
@@ -231,20 +235,23 @@ class Guard {
     this.#clock = true;
   }
 
-  #relation(fields: Fields, location: number | undefined): void {
-    if (typeof fields.schemaname === 'string' && isSystemSchema(fields.schemaname)) {
-      throw this.#fail('forbidden_relation', `schema \`${fields.schemaname}\` cannot be queried`, location);
-    }
+  #relation(member: string, name: string, location: number | undefined): void {
+    if (member === 'schemaname' && isSystemSchema(name)) throw this.#fail('forbidden_relation', `schema \`${name}\` cannot be queried`, location);
   }
 
   #column(path: readonly string[], location: number | undefined): void {
     const name = (path[path.length - 1] ?? '').toLowerCase();
     if (SYSTEM_COLUMNS.has(name)) this.#systemColumns.push({ name, location });
-    if (path.length > 1) this.#rowFunction(name, location);
   }
 
-  #rowFunction(name: string, location: number | undefined): void {
-    if (ROW_FUNCTION.test(name)) throw this.#fail('forbidden_function', `\`${name}\` is not allowed`, location, FUNCTION_HINT);
+  #field(node: A_Indirection): void {
+    afterSteps<typeof LATER>(
+      node,
+      () => LATER,
+      (field) => {
+        throw this.#fail('forbidden_function', notAField(field), firstLocation(node), FIELD_HINT);
+      },
+    );
   }
 
   #give(given: unknown): void {
@@ -254,6 +261,15 @@ class Guard {
     }
   }
 }
+
+/** Why a field is refused. */
+export const notAField = (field: string): string =>
+  field === '*'
+    ? '`.*` needs a value whose fields are known'
+    : `\`${field}\` is not known to be a field of this value: PostgreSQL may call a function of that name`;
+
+/** The error for a field that a value is not known to have. */
+export const refusedField = (field: string): SvcError => badRequest('forbidden_function', notAField(field), { hint: FIELD_HINT });
 
 interface Word {
   readonly String: { readonly sval?: string };

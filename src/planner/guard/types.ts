@@ -7,6 +7,20 @@ export const ALLOWED_TYPES: ReadonlySet<string> = new Set(
    datemultirange tsmultirange tstzmultirange point line lseg box path polygon circle inet cidr macaddr macaddr8 tsvector tsquery`.split(/\s+/),
 );
 
+/** PostgreSQL's oids below this one are its own objects'. */
+const FIRST_USER_OID = 16384;
+
+/**
+ * Whether values of a column's type may meet the texts of a statement: a type of the list, an array of one, or one that is not PostgreSQL's own. A text
+ * beside a value of another type (regclass, oid ...) may be looked up in the catalog. `type`: as the datasource names it (`int4`, `_text`, `oid:16400`);
+ * undefined: not known.
+ */
+export function isPlainType(type: string | undefined): boolean {
+  if (type === undefined) return true;
+  const oid = /^oid:(\d+)$/.exec(type)?.[1];
+  return oid === undefined ? ALLOWED_TYPES.has(type.replace(/^_/, '')) : Number(oid) >= FIRST_USER_OID;
+}
+
 /** Names that SQL itself or the modelling statements know, but that PostgreSQL does not take for a type. */
 export const TYPE_HINTS: Readonly<Record<string, string>> = { string: 'text', double: 'double precision', datetime: 'timestamp', number: 'numeric' };
 

@@ -1,0 +1,74 @@
+/**
+ * Field selection. PostgreSQL reads `(x).f` as the call f(x) where `x` has no field `f`, for values of every type (PostgreSQL manual, "Using
+ * Composite Types in Queries": functional notation). So a field may be selected only from a value that is known to have it.
+ */
+import type { A_Indirection, ColumnRef, Node } from '@pgsql/types';
+
+/** What is known of a composite value: its fields, each with what is known of the field's own value. */
+export interface Composite {
+  readonly fields: ReadonlyMap<string, Composite | undefined>;
+}
+
+/** The answer for a reference that is judged later, where the columns are known. */
+export const LATER = Symbol('later');
+
+/** The result columns of the functions on the list that return a composite value. */
+export const RESULT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map(
+  ['json_each', 'json_each_text', 'jsonb_each', 'jsonb_each_text'].map((name) => [name, ['key', 'value']] as const),
+);
+
+/** A step of an A_Indirection: the field's name, `*`, or undefined for a subscript. */
+export function stepName(step: Node): string | undefined {
+  if ('String' in step) return step.String.sval ?? '';
+  return 'A_Star' in step ? '*' : undefined;
+}
+
+const composite = (fields: Iterable<readonly [string, Composite | undefined]>): Composite => ({ fields: new Map(fields) });
+
+/**
+ * What is known of the fields of an expression's value; undefined: nothing. `reference` answers for the references in it.
+ */
+export function compositeOf<L = never>(node: Node | undefined, reference: (ref: ColumnRef) => Composite | undefined | L): Composite | undefined | L {
+  if (!node) return undefined;
+  if ('ColumnRef' in node) return reference(node.ColumnRef);
+  if ('A_Indirection' in node) return afterSteps(node.A_Indirection, reference, () => undefined);
+  if ('RowExpr' in node) {
+    const args = node.RowExpr.args ?? [];
+    if (args.some((a) => 'ColumnRef' in a && a.ColumnRef.fields?.some((f) => 'A_Star' in f))) return undefined;
+    const known = (arg: Node): Composite | undefined => {
+      const found = compositeOf(arg, reference);
+      return typeof found === 'object' && found !== null && 'fields' in found ? found : undefined;
+    };
+    return composite(args.map((arg, i) => [`f${i + 1}`, known(arg)]));
+  }
+  if ('FuncCall' in node) {
+    const path = (node.FuncCall.funcname ?? []).map((n) => ('String' in n ? (n.String.sval ?? '') : ''));
+    const builtIn = path.length === 1 || (path.length === 2 && path[0] === 'pg_catalog');
+    const columns = builtIn ? RESULT_COLUMNS.get(path.at(-1) ?? '') : undefined;
+    return columns && composite(columns.map((c) => [c, undefined]));
+  }
+  return undefined;
+}
+
+/**
+ * Follows the steps of an A_Indirection. `refused` hears the first field that the value before it is not known to have.
+ * @returns what is known of the result's fields
+ */
+export function afterSteps<L>(
+  { arg, indirection = [] }: A_Indirection,
+  reference: (ref: ColumnRef) => Composite | undefined | L,
+  refused: (field: string) => undefined,
+): Composite | undefined | L {
+  let known = compositeOf<L>(arg, reference);
+  for (const [i, step] of indirection.entries()) {
+    const name = stepName(step);
+    if (name === undefined) known = undefined;
+    else if (known === LATER) return i === 0 ? known : refused(name);
+    else {
+      const fields = (known as Composite | undefined)?.fields;
+      if (name === '*' ? !fields : !fields?.has(name)) return refused(name);
+      known = name === '*' ? undefined : fields?.get(name);
+    }
+  }
+  return known;
+}
