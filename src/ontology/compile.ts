@@ -3,6 +3,7 @@
  * A model in the middle of a script may name what is not there yet: such names are passed over here, and the check at the
  * script's end (apply/finish.ts) refuses them.
  */
+import { listed, visited } from '../budget.ts';
 import type { Concept, Graph, Property, Relationship, Rows } from './graph.ts';
 import { kinshipIn } from './kinship.ts';
 import { type Pair, type Pairs, pairRelationships, push, relationshipOf } from './links.ts';
@@ -312,7 +313,10 @@ export class CompiledConcept implements Concept {
   #findAncestors(): readonly CompiledConcept[] {
     if (!this.def) return [];
     const found = new Set<CompiledConcept>(this.parents);
-    for (const c of found) for (const parent of c.parents) found.add(parent);
+    for (const c of found) {
+      listed(c.parents.length);
+      for (const parent of c.parents) found.add(parent);
+    }
     // Only a circle, which the script's end refuses, leads back here.
     found.delete(this);
     found.delete(this.#graph.thing);
@@ -322,7 +326,10 @@ export class CompiledConcept implements Concept {
   #findDescendants(): readonly CompiledConcept[] {
     if (!this.def) return this.#graph.concepts;
     const found = new Set<CompiledConcept>(this.children);
-    for (const c of found) for (const child of c.children) found.add(child);
+    for (const c of found) {
+      listed(c.children.length);
+      for (const child of c.children) found.add(child);
+    }
     found.delete(this);
     return [...found].sort((a, b) => a.order - b.order);
   }
@@ -351,6 +358,7 @@ export class CompiledConcept implements Concept {
     const stack: CompiledConcept[] = [this];
     for (let c = stack.at(-1); c; c = stack.at(-1)) {
       open.add(c);
+      visited(c.parents.length);
       const next = c.parents.find((p) => !open.has(p));
       if (next) {
         stack.push(next);
@@ -366,6 +374,7 @@ export class CompiledConcept implements Concept {
   #collect(own: (c: CompiledConcept) => readonly string[]): readonly Property[] {
     const defs = new Map<string, PropertyDef>();
     for (const c of this.#lineage()) {
+      listed(own(c).length);
       for (const name of own(c)) {
         const def = this.#graph.property(name);
         if (def) defs.set(fold(name), def);
@@ -385,6 +394,7 @@ export class CompiledConcept implements Concept {
     const known = new Set([...this.properties.map((p) => fold(p.def.name))]);
     const family = new Set<CompiledConcept>();
     for (const c of this.descendants) {
+      visited(c.ancestors.length);
       // who may read this concept and not that one is told of that one's properties elsewhere, and gets no values of them here
       if (this.readable && !c.readable) continue;
       family.add(c);
@@ -394,6 +404,7 @@ export class CompiledConcept implements Concept {
     }
     const derived: Property[] = [];
     for (const owner of [...family].sort((a, b) => a.order - b.order)) {
+      listed(owner.def?.properties.length ?? 0);
       for (const name of owner.def?.properties ?? []) {
         const def = this.#graph.property(name);
         if (!def || known.has(fold(name))) continue;
@@ -408,6 +419,7 @@ export class CompiledConcept implements Concept {
     const own = (c: CompiledConcept) => c.def?.measures ?? [];
     const defs = new Map<string, MeasureDef>();
     for (const c of this.#lineage()) {
+      listed(own(c).length);
       for (const name of own(c)) {
         const def = this.#graph.measure(name);
         if (def) defs.set(fold(name), def);
@@ -437,6 +449,7 @@ export class CompiledConcept implements Concept {
       const add = (r: Relationship | undefined, own: boolean): void => {
         if (!r || !sees(r.target)) return;
         const nearer = declaring.get(fold(r.name)) ?? [];
+        listed(1 + nearer.length);
         if (nearer.some((n) => n !== c && n.isA(c))) return;
         found.push(r);
         if (own) push(declaring, fold(r.name), c);

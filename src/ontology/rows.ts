@@ -1,4 +1,5 @@
 /** Where the rows of a concept come from: decisions 5, "Rows of a concept". */
+import { listed } from '../budget.ts';
 import type { Concept, Graph, Rows } from './graph.ts';
 import type { MappingDef } from './model.ts';
 
@@ -13,6 +14,7 @@ export function rowsOf(concept: Concept, graph: Graph): Rows {
   }
   const sources: Sources = [];
   // Mappings into a logic concept are refused; passing over them here keeps its rows from being added to its ancestors.
+  listed(concept.descendants.length);
   for (const c of [concept, ...concept.descendants]) if (!c.def?.logic) for (const mapping of c.mappings) sources.push({ mapping, target: c });
   return sources.length > 0 ? { kind: 'mappings', standIn: false, sources } : standIn(concept);
 }

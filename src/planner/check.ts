@@ -1,4 +1,5 @@
 /** Checks of what a model's SQL refers to, when the model is made: each piece is planned once, as a query would. */
+import { Budget, PLAN_LIMITS, visited } from '../budget.ts';
 import { SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { quoteDouble } from '../language/quote.ts';
@@ -31,13 +32,21 @@ export function checkModel(graph: Graph, parser: SqlParser, pieces: readonly Pie
     const own = (view: ViewDef): Graph => (view.name === piece.name ? context.graph : graph);
     const work = new Work({ ...context, definer: own });
     try {
-      checkPiece(work, graph, piece);
+      new Budget(PLAN_LIMITS, `the plan of the ${KINDS[piece.kind]} \`${piece.name}\``).run(() => checkPiece(work, graph, piece), piece.offset);
     } catch (e) {
       if (e instanceof SvcError && e.offset === undefined) throw e.at(piece.offset);
       throw e;
     }
   }
 }
+
+const KINDS: Readonly<Record<Piece['kind'], string>> = {
+  view: 'view',
+  logic: 'concept',
+  property: 'calculated property',
+  measure: 'measure',
+  mapping: 'mapping',
+};
 
 /** SQL over tables, with the place of a fault in it. */
 function checkTables(work: Work, { sql }: { readonly sql: string }, offset: number): void {
@@ -83,6 +92,7 @@ function checkPiece(work: Work, graph: Graph, piece: Piece): void {
     if (measure) work.plainExpression(measure, measure.expression, piece.offset);
     if (measure?.filter != null) work.plainExpression(measure, measure.filter, piece.filterOffset);
     for (const concept of graph.concepts) {
+      visited(concept.measures.length);
       const own = concept.measures.find((m) => m.owner === concept && m.def.name.toLowerCase() === piece.name.toLowerCase());
       if (!own) continue;
       const relation = new ConceptRelation(work, concept, 'dsvc', work.alias());
@@ -98,6 +108,8 @@ function checkPiece(work: Work, graph: Graph, piece: Piece): void {
   const def = graph.property(piece.name);
   if (!def?.expression) return;
   work.plainExpression(def, def.expression, piece.offset);
-  for (const concept of graph.concepts)
+  for (const concept of graph.concepts) {
+    visited(concept.properties.length);
     if (concept.properties.some((p) => p.def === def && p.owner === concept)) conceptSource(work, concept, new Map([['v', { kind: 'property', def }]]));
+  }
 }

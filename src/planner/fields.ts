@@ -5,9 +5,10 @@
  */
 import type { A_Indirection, ColumnRef, ResTarget } from '@pgsql/types';
 import { badRequest, nearest, type SvcError } from '../errors.ts';
+import { aliasOf } from './aliases.ts';
 import { afterSteps, type Composite, compositeOf, refusedField, stepName } from './guard/index.ts';
 import type { Found, Relation } from './relations.ts';
-import { aliasOf, type Resolver } from './resolve.ts';
+import type { Resolver } from './resolve.ts';
 import type { Scope } from './scope.ts';
 import { clone, fieldsOf, locationIn, type Node } from './tree.ts';
 

@@ -1,5 +1,6 @@
 /** The planner: a SELECT over an ontology -> one SQL statement over the mapped tables. Pure: no I/O, no clock. */
-import { badRequest } from '../errors.ts';
+import { Budget, PLAN_LIMITS } from '../budget.ts';
+import { badRequest, SvcError } from '../errors.ts';
 import type { Source } from '../language/statements.ts';
 import type { Shape } from '../ontology/shape.ts';
 import { jsonRows, type OutputOptions } from './output.ts';
@@ -13,8 +14,8 @@ export type { OutputOptions } from './output.ts';
 export { leadsToMany } from './path.ts';
 export type { BoundValue, NamedRelation, PlanContext, SystemTable } from './work.ts';
 
-/** The longest statement that is sent: PostgreSQL would need gigabytes to plan a longer one. */
-const MAX_CHARACTERS = 512 * 1024;
+/** The longest statement that is sent: PostgreSQL would need gigabytes to plan a longer one. The verifier parses it once more. */
+const MAX_CHARACTERS = 256 * 1024;
 
 /** One statement for one datasource. */
 export interface Plan {
@@ -58,8 +59,9 @@ export interface PlanOptions extends OutputOptions {
  */
 export function planSelect(context: PlanContext, source: Source, options: PlanOptions = {}): Plan {
   try {
-    return plan(context, source, options);
+    return new Budget(PLAN_LIMITS, 'the plan of the statement').run(() => plan(context, source, options), source.offset);
   } catch (e) {
+    if (e instanceof SvcError && e.code === 'too_complex' && e.offset === undefined) throw e.at(source.offset);
     if (!(e instanceof RangeError)) throw e;
     throw badRequest('too_complex', 'the statement is nested too deeply', { offset: source.offset, cause: e });
   }
@@ -80,17 +82,12 @@ function plan(context: PlanContext, source: Source, options: PlanOptions, fenced
   }
   const places: [number, number][] = [];
   const sql = printSelect(query, {
+    longest: MAX_CHARACTERS,
     mark: (offset, location) => {
       const place = parsed.offsetOf(location);
       if (place !== undefined) places.push([offset, place - source.offset]);
     },
   });
-  if (sql.length > MAX_CHARACTERS) {
-    throw badRequest('too_complex', 'the statement becomes too long for the datasource', {
-      offset: source.offset,
-      hint: 'Walk fewer or shorter paths in one statement; policies whose conditions walk paths make each of them longer',
-    });
-  }
   return {
     datasource: [...work.datasources][0] ?? context.activeDatasource,
     sql,

@@ -2,6 +2,7 @@
  * One use of a concept in FROM and the tree of paths that a query walks from it: which columns are wanted at each node,
  * and the joins that bring them (decisions 5, Paths; sql-shapes.md for the shapes).
  */
+import { made } from '../budget.ts';
 import { badRequest } from '../errors.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../ontology/model.ts';
@@ -57,6 +58,7 @@ export class PathNode {
   filter: RowFilter | undefined;
 
   constructor(work: Work, parent: PathNode | null, step: Step | null, concept: Concept) {
+    made(10);
     this.parent = parent;
     this.step = step;
     this.concept = concept;

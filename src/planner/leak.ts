@@ -5,6 +5,7 @@
  * (PostgreSQL has the same idea for views, as LEAKPROOF and security_barrier: Rules and Privileges in its manual.)
  */
 import type { A_Const, FuncCall, SubLink } from '@pgsql/types';
+import { visited } from '../budget.ts';
 import { isAggregate } from './guard/index.ts';
 import type { Node } from './tree.ts';
 
@@ -86,6 +87,7 @@ export function isTotal(tree: unknown): boolean {
   /** `inner`: within a sub-query, which may read the row of the query round it, or be run only where there is one, before the policy was asked about it. */
   const total = (value: unknown, inner: boolean): boolean => {
     if (value === null || typeof value !== 'object') return true;
+    visited();
     if (Array.isArray(value)) return value.every((v) => total(v, inner));
     return Object.entries(value).every(([key, member]) => {
       if (BOUNDS.has(key)) return isCount(member);

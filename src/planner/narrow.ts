@@ -77,6 +77,9 @@ export function isFew(root: PathNode): boolean {
   return concept.key?.properties.every((p) => asked.has(p)) ?? false;
 }
 
+/** A longer list of constants is not repeated for each mapping: the text would become larger than what an index saves. */
+const LONGEST_LIST = 2000;
+
 /** The comparisons, as they are with their sides exchanged. */
 const COMPARES: Readonly<Record<string, string>> = { '=': '=', '<': '>', '>': '<', '<=': '>=', '>=': '<=' };
 
@@ -88,7 +91,7 @@ function comparisonOf(condition: Node, relations: readonly ConceptRelation[]): {
   if (!lexpr || !rexpr) return undefined;
   const left = propertyAt(lexpr, relations);
   const made = (at: NonNullable<typeof left>, constants: readonly Node[] | undefined, operator: string, on: Comparison['on']) =>
-    constants?.every(isConstant) ? { node: at.node, comparison: { def: at.def, constants, operator, on } } : undefined;
+    constants?.every(isConstant) && constants.length <= LONGEST_LIST ? { node: at.node, comparison: { def: at.def, constants, operator, on } } : undefined;
   const exchanged = COMPARES[op];
   if (kind === 'AEXPR_OP' && exchanged) {
     const right = left ? undefined : propertyAt(rexpr, relations);

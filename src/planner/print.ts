@@ -17,6 +17,8 @@ export interface PrintOptions {
    * positions point, e.g. the operator of an A_Expr, the first token of a column or a call.
    */
   readonly mark?: Mark | undefined;
+  /** The longest text, in UTF-16 units; default: any length. Past it 400 `too_complex`. */
+  readonly longest?: number;
 }
 
 /**
@@ -27,7 +29,7 @@ export interface PrintOptions {
  * whatever a later grammar brings, 400 `too_complex` for a tree nested deeper than 600 levels.
  */
 export function printSelect(node: SelectStmt, options: PrintOptions = {}): string {
-  const sink = new Sink(options.mark);
+  const sink = new Sink(options.mark, options.longest);
   select(sink, node);
   return sink.text;
 }

@@ -1,5 +1,6 @@
 /** What the references of a resolved tree mean, kept beside it: the tree itself stays PostgreSQL's. */
 import type { ColumnRef } from '@pgsql/types';
+import { made } from '../budget.ts';
 import type { Concept } from '../ontology/graph.ts';
 import type { MeasureDef } from '../ontology/model.ts';
 import type { PathNode } from './joins.ts';
@@ -37,6 +38,7 @@ export function cloneResolved<T>(tree: T): T {
 }
 function copy(v: unknown): unknown {
   if (v === null || typeof v !== 'object') return v;
+  made();
   if (Array.isArray(v)) return v.map(copy);
   const out: Record<string, unknown> = {};
   for (const k in v) out[k] = copy((v as Record<string, unknown>)[k]);

@@ -1,5 +1,6 @@
 /** A concept in FROM: its columns and paths, and the sub-select that yields those that a query uses. */
 import type { ColumnRef } from '@pgsql/types';
+import { made, visited } from '../budget.ts';
 import { badRequest, nearest, type SvcError } from '../errors.ts';
 import type { Concept } from '../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../ontology/model.ts';
@@ -98,6 +99,7 @@ export class ConceptRelation implements Relation {
 
   /** The relation's column that yields a column of a node. */
   exposeNode(node: PathNode, columnName: string, alias = node.alias): string {
+    visited(this.#exposed.size);
     for (const [name, e] of this.#exposed) if (e.node === node && e.column === columnName && e.alias === alias) return name;
     const name = this.work.alias();
     this.#exposed.set(name, { node, alias, column: columnName });
@@ -158,10 +160,10 @@ export class ConceptRelation implements Relation {
       );
       throw badRequest('unknown_measure', `unknown measure \`${name}\` of concept \`${concept.name}\`${near ? `; did you mean \`${near}\`?` : ''}`);
     }
-    const made = column(this.alias, `${MEASURE}${rest}`) as { ColumnRef: ColumnRef };
-    setMeasure(made.ColumnRef, { relation: this.#base, node, concept: concept.whole, def: found.def });
+    const ref = column(this.alias, `${MEASURE}${rest}`) as { ColumnRef: ColumnRef };
+    setMeasure(ref.ColumnRef, { relation: this.#base, node, concept: concept.whole, def: found.def });
     const key = `${MEASURE}${label}${found.def.name}`;
-    return { node: made, column: { name: key, key } };
+    return { node: ref, column: { name: key, key } };
   }
 
   /**
@@ -205,9 +207,10 @@ export class ConceptRelation implements Relation {
   }
 
   #made(node: PathNode, alias: string, columnName: string, exposed: string, key: string): Found {
-    const made = column(this.alias, exposed) as { ColumnRef: ColumnRef };
-    setReference(made.ColumnRef, { relation: this.#base, node, alias, column: columnName });
-    return { node: made, column: { name: exposed, key } };
+    made(2);
+    const ref = column(this.alias, exposed) as { ColumnRef: ColumnRef };
+    setReference(ref.ColumnRef, { relation: this.#base, node, alias, column: columnName });
+    return { node: ref, column: { name: exposed, key } };
   }
 
   #path(path: string): Found | undefined {
@@ -363,6 +366,13 @@ export class ConceptRelation implements Relation {
 
   /** The FROM item: a sub-select that joins the given nodes and yields the exposed columns of them and of the root. */
   emit(asked: ReadonlySet<PathNode> = new Set([...this.root.all()].slice(1))): Node {
+    return this.work.grows(
+      () => `the relation \`${this.called}\` with its paths`,
+      () => this.#emit(asked),
+    );
+  }
+
+  #emit(asked: ReadonlySet<PathNode>): Node {
     const { root } = this;
     const logic = asked.size > 0 ? this.#logic() : undefined;
     const computed = [...this.#exposed.values()].flatMap((e) => (e.computed ? [...e.computed.nodes] : []));

@@ -1,4 +1,6 @@
 /** What stands in FROM under an alias, as names are looked up in it; and the relations whose columns are fixed. */
+
+import { made } from '../budget.ts';
 import { badRequest, type SvcError } from '../errors.ts';
 import type { Composite } from './guard/index.ts';
 import { type Meaning, meaningByName } from './meaning.ts';
@@ -70,6 +72,7 @@ export class FixedRelation implements Relation {
   }
 
   #found(c: OutColumn): Found {
+    made(2);
     const found = { name: c.name, key: c.key, meaning: meaningByName(c, this) };
     return { node: column(this.alias, c.name), column: c.composite ? { ...found, composite: c.composite } : found };
   }

@@ -5,6 +5,7 @@
 import type { Alias, ColumnRef, RangeVar, ResTarget, SortBy, SubLink, WithClause } from '@pgsql/types';
 import { badRequest, nearest, SvcError } from '../errors.ts';
 import type { Graph } from '../ontology/graph.ts';
+import { aliasOf, hasAggregate, lastName } from './aliases.ts';
 import { compositeAt, fieldStar, indirection, rowTarget } from './fields.ts';
 import { resolveFrom } from './from.ts';
 import { compositeOf, isAggregate } from './guard/index.ts';
@@ -184,7 +185,12 @@ export class Resolver {
     for (const t of stmt.targetList ?? []) {
       if (!('ResTarget' in t) || !t.ResTarget.val) continue;
       const written = rowTarget(this, t.ResTarget, scope);
-      const many = this.at(refLocation(written), () => this.#star(written, scope) ?? fieldStar(this, written, scope));
+      const many = this.at(refLocation(written), () =>
+        this.work.grows(
+          () => 'the columns of `*`',
+          () => this.#star(written, scope) ?? fieldStar(this, written, scope),
+        ),
+      );
       if (many) {
         for (const f of many) {
           list.push(target(f.node, f.column.name));
@@ -385,7 +391,10 @@ export class Resolver {
       const { mode } = s;
       s.mode = 'none';
       try {
-        return this.expression(clone(s.aliases.get(alias) as Node), s);
+        return this.work.grows(
+          () => `the alias \`${name}\``,
+          () => this.expression(clone(s.aliases.get(alias) as Node), s),
+        );
       } finally {
         s.mode = mode;
       }
@@ -400,6 +409,13 @@ export class Resolver {
   /** A relation as one value: a row with just the columns that `*` gives. */
   #wholeRow(relation: NonNullable<ReturnType<Scope['relation']>>): Node {
     if (relation instanceof FixedRelation && relation.scalar) return column(relation.alias, (relation.columns[0] as OutColumn).name);
+    return this.work.grows(
+      () => `the row of \`${relation.called ?? relation.alias}\``,
+      () => this.#rowOf(relation),
+    );
+  }
+
+  #rowOf(relation: Relation): Node {
     // rows of different forms fail where they are compared
     this.work.leaky = true;
     const row = this.work.alias();
@@ -462,30 +478,6 @@ function owned(found: Found, scope: Scope | undefined): Found {
 }
 
 const refLocation = (t: ResTarget): number | undefined => (t.val && 'ColumnRef' in t.val ? t.val.ColumnRef.location : t.location);
-
-/** The select alias that a name means, exactly or else without case. */
-export function aliasOf(scope: Scope, name: string): string | undefined {
-  if (scope.aliases.has(name)) return name;
-  const lower = name.toLowerCase();
-  for (const a of scope.aliases.keys()) if (a.toLowerCase() === lower) return a;
-  return undefined;
-}
-
-const lastName = (names: readonly Node[] | undefined): string => {
-  const last = names?.at(-1);
-  return last && 'String' in last ? (last.String.sval ?? '') : '';
-};
-
-/** Whether an expression calls an aggregate (not in a sub-query of its own). */
-export function hasAggregate(node: Node): boolean {
-  let found = false;
-  walk(node, (n) => {
-    if ('SubLink' in n) return false;
-    if ('FuncCall' in n && !n.FuncCall.over && isAggregate(lastName(n.FuncCall.funcname))) found = true;
-    return !found;
-  });
-  return found;
-}
 
 function scopeRelations(scope: Scope | undefined): Scope['relations'] {
   const all: Scope['relations'] = [];

@@ -1,4 +1,5 @@
 /** The names that a query block sees: its relations, its common table expressions, those of the blocks around it. */
+import { visited } from '../budget.ts';
 import { badRequest } from '../errors.ts';
 import type { Found, OutColumn, Relation } from './relations.ts';
 import type { Node } from './tree.ts';
@@ -39,6 +40,7 @@ export class Scope {
 
   /** The relation of an alias, in this block or around it. */
   relation(alias: string): Relation | undefined {
+    visited(this.relations.length);
     const exact = this.relations.filter((r) => (r.called ?? r.alias) === alias);
     const found = exact.length > 0 ? exact : this.relations.filter((r) => (r.called ?? r.alias).toLowerCase() === alias.toLowerCase());
     if (found.length > 1)
@@ -61,6 +63,7 @@ export class Scope {
     let found: Found | undefined;
     let at: Relation | undefined;
     let failure: unknown;
+    visited(this.relations.length);
     for (const relation of this.relations) {
       if (relation.qualified) continue;
       let here: Found | undefined;

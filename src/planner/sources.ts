@@ -242,7 +242,11 @@ export class Branch {
     const { work } = this;
     if (work.expanding.has(def)) throw badRequest('circular_property', `the calculated property \`${def.name}\` depends on itself`);
     work.expanding.add(def);
-    const value = this.#expression(def, expression, `the calculated property \`${def.name}\``, actual);
+    const isSeen = work.seen.property(def.name) !== undefined;
+    const value = work.grows(
+      () => (isSeen ? `the calculated property \`${def.name}\`` : 'a calculated property'),
+      () => this.#expression(def, expression, `the calculated property \`${def.name}\``, actual),
+    );
     work.expanding.delete(def);
     return value;
   }

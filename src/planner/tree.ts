@@ -4,6 +4,7 @@
  * cloned first.
  */
 import type { A_Const, ColumnRef, JoinType, Node, SelectStmt, TypeName } from '@pgsql/types';
+import { made, visited } from '../budget.ts';
 
 export type { Node, SelectStmt } from '@pgsql/types';
 
@@ -14,15 +15,21 @@ export interface Fragment {
 }
 
 /** A Fragment where a Node is wanted: print.ts knows it. */
-export const fragment = (sql: string, atomic = false): Node => ({ Fragment: { sql, atomic } }) as unknown as Node;
+export const fragment = (sql: string, atomic = false): Node => counted({ Fragment: { sql, atomic } } as unknown as Node);
+
+/** Counts a node in the budget of the plan in the making. */
+function counted<T>(node: T): T {
+  made();
+  return node;
+}
 
 export const string = (sval: string): Node => ({ String: { sval } });
 
 /** A reference to a column: `alias.name`, or `name`. */
-export const column = (...names: string[]): Node => ({ ColumnRef: { fields: names.map(string) } });
+export const column = (...names: string[]): Node => counted({ ColumnRef: { fields: names.map(string) } });
 
-export const text = (sval: string): Node => ({ A_Const: { sval: { sval } } as A_Const });
-export const nullValue = (): Node => ({ A_Const: { isnull: true } as A_Const });
+export const text = (sval: string): Node => counted({ A_Const: { sval: { sval } } as A_Const });
+export const nullValue = (): Node => counted({ A_Const: { isnull: true } as A_Const });
 export const boolean = (value: boolean): Node => ({ A_Const: { boolval: value ? { boolval: true } : {} } as A_Const });
 
 /** An integer constant of any size (its digits go into the SQL as they are). */
@@ -65,9 +72,9 @@ export function typeName(sql: string): TypeName {
   return { names, ...(typmods ? { typmods } : {}), typemod: -1 };
 }
 
-export const cast = (arg: Node, type: string): Node => ({ TypeCast: { arg, typeName: typeName(type) } });
+export const cast = (arg: Node, type: string): Node => counted({ TypeCast: { arg, typeName: typeName(type) } });
 
-export const operator = (name: string, lexpr: Node, rexpr: Node): Node => ({ A_Expr: { kind: 'AEXPR_OP', name: [string(name)], lexpr, rexpr } });
+export const operator = (name: string, lexpr: Node, rexpr: Node): Node => counted({ A_Expr: { kind: 'AEXPR_OP', name: [string(name)], lexpr, rexpr } });
 export const equals = (l: Node, r: Node): Node => operator('=', l, r);
 
 /** All of the conditions; undefined when there is none. */
@@ -82,19 +89,21 @@ export const isNotNull = (arg: Node): Node => ({ NullTest: { arg, nulltesttype: 
 export const coalesce = (...args: Node[]): Node => ({ CoalesceExpr: { args } });
 
 /** A call of a built-in function. */
-export const call = (name: string, args: readonly Node[]): Node => ({
-  FuncCall: { funcname: [string(name)], args: [...args], funcformat: 'COERCE_EXPLICIT_CALL' },
-});
+export const call = (name: string, args: readonly Node[]): Node =>
+  counted({
+    FuncCall: { funcname: [string(name)], args: [...args], funcformat: 'COERCE_EXPLICIT_CALL' },
+  });
 
-export const target = (val: Node, name?: string): Node => ({ ResTarget: name === undefined ? { val } : { name, val } });
+export const target = (val: Node, name?: string): Node => counted({ ResTarget: name === undefined ? { val } : { name, val } });
 
-export const subselect = (query: SelectStmt | Node, alias: string, options: { lateral?: boolean; columns?: readonly string[] } = {}): Node => ({
-  RangeSubselect: {
-    ...(options.lateral ? { lateral: true } : {}),
-    subquery: isWrapped(query) ? query : { SelectStmt: query },
-    alias: { aliasname: alias, ...(options.columns?.length ? { colnames: options.columns.map(string) } : {}) },
-  },
-});
+export const subselect = (query: SelectStmt | Node, alias: string, options: { lateral?: boolean; columns?: readonly string[] } = {}): Node =>
+  counted({
+    RangeSubselect: {
+      ...(options.lateral ? { lateral: true } : {}),
+      subquery: isWrapped(query) ? query : { SelectStmt: query },
+      alias: { aliasname: alias, ...(options.columns?.length ? { colnames: options.columns.map(string) } : {}) },
+    },
+  });
 const isWrapped = (q: SelectStmt | Node): q is Node => 'SelectStmt' in q || 'Fragment' in q;
 
 export const join = (jointype: JoinType, larg: Node, rarg: Node, quals?: Node): Node => ({ JoinExpr: { jointype, larg, rarg, ...(quals ? { quals } : {}) } });
@@ -103,7 +112,7 @@ export const join = (jointype: JoinType, larg: Node, rarg: Node, quals?: Node): 
 export const FENCE: Pick<SelectStmt, 'limitOffset' | 'limitOption'> = { limitOffset: integer('0'), limitOption: 'LIMIT_OPTION_COUNT' };
 
 /** A SELECT with what every plain SELECT of the parser has. */
-export const select = (parts: SelectStmt): SelectStmt => ({ limitOption: 'LIMIT_OPTION_DEFAULT', op: 'SETOP_NONE', ...parts });
+export const select = (parts: SelectStmt): SelectStmt => counted({ limitOption: 'LIMIT_OPTION_DEFAULT', op: 'SETOP_NONE', ...parts });
 
 export const unionAll = (larg: SelectStmt, rarg: SelectStmt): SelectStmt => ({ limitOption: 'LIMIT_OPTION_DEFAULT', op: 'SETOP_UNION', all: true, larg, rarg });
 
@@ -116,6 +125,7 @@ export const clone = <T>(tree: T): T => structuredCloneTree(tree) as T;
 
 function structuredCloneTree(v: unknown): unknown {
   if (v === null || typeof v !== 'object') return v;
+  made();
   if (Array.isArray(v)) return v.map(structuredCloneTree);
   const out: Record<string, unknown> = {};
   for (const k in v) out[k] = structuredCloneTree((v as Record<string, unknown>)[k]);
@@ -128,6 +138,7 @@ function structuredCloneTree(v: unknown): unknown {
  */
 export function rewrite(value: unknown, visit: (node: Node) => Node | undefined): unknown {
   if (value === null || typeof value !== 'object') return value;
+  visited();
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) value[i] = rewrite(value[i], visit);
     return value;
@@ -149,6 +160,7 @@ export function rewrite(value: unknown, visit: (node: Node) => Node | undefined)
 /** Asks `visit` for each wrapped node below a value, outermost first; `false` keeps out of it. */
 export function walk(value: unknown, visit: (node: Node) => boolean | undefined): void {
   if (value === null || typeof value !== 'object') return;
+  visited();
   if (Array.isArray(value)) {
     for (const v of value) walk(v, visit);
     return;

@@ -69,6 +69,14 @@ function plainTypes(work: Work, view: ViewDef, rows: Node): Node {
 
 /** A view as a FROM item's query, with its columns. */
 export function viewItem(work: Work, view: ViewDef): { query: Node; columns: readonly OutColumn[] } {
+  const isSeen = work.seen.view(view.name) !== undefined;
+  return work.grows(
+    () => (isSeen ? `the view \`${view.name}\`` : 'a view in a view'),
+    () => viewQuery(work, view),
+  );
+}
+
+function viewQuery(work: Work, view: ViewDef): { query: Node; columns: readonly OutColumn[] } {
   if (work.reading.includes(view.name)) throw badRequest('circular_view', `the view \`${view.name}\` reads itself`);
   work.readsHidden ||= work.seen.view(view.name) === undefined;
   const parsed = parsedView(work, view);

@@ -1,4 +1,5 @@
 /** What one plan gathers while it is made, and the parsed forms of stored SQL that plans share. */
+import { growing } from '../budget.ts';
 import { badRequest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { parsePrepared, prepareSelect } from '../language/prepare.ts';
@@ -150,6 +151,11 @@ export class Work {
     return true;
   }
 
+  /** Runs `make` and notes its cost as that of a thing that the caller sees; of what policies ask, as theirs. */
+  grows<T>(what: () => string, make: () => T): T {
+    return this.trusted ? make() : growing(what(), make);
+  }
+
   /** Notes what stands in FROM, where the text is the caller's own. */
   named(relation: NamedRelation): void {
     if (this.trusted || this.#inViews > 0 || this.expanding.size > 0) return;
@@ -171,9 +177,10 @@ export class Work {
     const { expanding } = this;
     // the condition may read the very concept whose rows are being made: as it is, not as the caller sees it
     if (this.#trusted === 0) this.expanding = new Set();
+    const outermost = this.#trusted === 0;
     this.#trusted++;
     try {
-      return make();
+      return outermost ? growing('the conditions of policies', make) : make();
     } finally {
       this.#trusted--;
       this.expanding = expanding;

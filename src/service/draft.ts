@@ -2,6 +2,7 @@
 
 import type { Caller } from '../auth/authenticate.ts';
 import { can, canSee } from '../auth/grants.ts';
+import { Budget, SCRIPT_LIMITS } from '../budget.ts';
 import { createOntology, createVersion, setAllowedFunctions } from '../catalog/changes.ts';
 import type { Call } from '../catalog/db.ts';
 import type { PolicyRow } from '../catalog/policies.ts';
@@ -53,6 +54,8 @@ export class Draft {
   #at = 0;
   #calls: Call[] = [];
   #seen: SeenDraft | undefined;
+  /** What the script's statements and their checks may use together. */
+  readonly #budget = new Budget(SCRIPT_LIMITS, 'the script');
   /** The SQL that the script's objects hold, by kind and name. */
   readonly #pieces = new Map<string, Piece>();
   /** Modelling statements applied so far. */
@@ -119,7 +122,7 @@ export class Draft {
    * @throws SvcError 403 without EDIT on what it changes; 400 as the statement deserves
    */
   async apply(statement: ModelStatement): Promise<void> {
-    const seen = this.#seenDraft();
+    const seen = this.#budget.run(() => this.#seenDraft(), statement.source.offset);
     if (!this.#made) requireEdit(this.#caller.principal, statement, seen?.model ?? this.#model, this.name);
     this.#at = statement.source.offset;
     // what is not seen is unknown, whatever policies name it
@@ -127,7 +130,7 @@ export class Draft {
     if (statement.kind === 'rollback') await this.#rollback(statement);
     else if (statement.kind === 'alter_ontology' && statement.key.text === 'allowed_functions') await this.#allowFunctions(statement);
     else {
-      this.#change(statement, seen);
+      this.#budget.run(() => this.#change(statement, seen), statement.source.offset);
       if (statement.kind === 'create_view') this.#define(statement.name.text);
       this.#mayRead(statement);
       this.#note(statement);
@@ -217,18 +220,19 @@ export class Draft {
    */
   async graph(): Promise<Graph> {
     if (this.#graph !== undefined) return this.#graph;
+    const within = <T>(make: () => T): T => this.#budget.run(make, this.#at);
     // ends first: a fault in the script itself is told before any datasource is asked
-    const seen = this.#seen?.finish();
-    const shielded = <T>(make: () => T): T => (this.#seen === undefined ? make() : this.#seen.shielded(make));
+    const seen = within(() => this.#seen?.finish());
+    const shielded = <T>(make: () => T): T => within(() => (this.#seen === undefined ? make() : this.#seen.shielded(make)));
     const checked = shielded(() => finish(this.#base, this.#model, this.#context));
     const { parser, config } = this.#runtime;
     const context = this.planContext();
     const { allowedFunctions } = context;
     const names = this.#seen && { graph: seen?.graph ?? toldTo(this.#caller.principal, checked.graph, parser) };
     shielded(() => checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions, ...names }));
-    if (this.#changed) checkPolicies(context, checked.graph, this.row.policies, this.#at);
+    if (this.#changed) within(() => checkPolicies(context, checked.graph, this.row.policies, this.#at));
     this.#model = await described(this.#runtime, this.#caller, checked.graph, this.#context.places, allowedFunctions, this.row.active ?? 'main');
-    const { model, graph, warnings } = this.#model === checked.model ? checked : finish(this.#base, this.#model, this.#context);
+    const { model, graph, warnings } = this.#model === checked.model ? checked : within(() => finish(this.#base, this.#model, this.#context));
     this.#model = model;
     this.#warnings = seen?.warnings ?? warnings;
     this.#graph = graph;

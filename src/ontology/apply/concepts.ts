@@ -43,6 +43,8 @@ class ConceptBuilder {
   };
   /** Properties that the ontology did not have. */
   readonly created: PropertyDef[] = [];
+  /** Properties and measures so far, without case. */
+  readonly #listed = new Set<string>();
   readonly #model: Model;
   readonly #concept: string;
   readonly #context: ApplyContext;
@@ -118,10 +120,10 @@ class ConceptBuilder {
   }
 
   #once(name: Name): void {
-    const { properties, multi, measures } = this.parts;
-    if ([...properties, ...multi, ...measures].some((p) => sameName(p, name.text))) {
+    if (this.#listed.has(fold(name.text))) {
       throw badRequest('exists', `the concept ${quoted(this.#concept)} lists ${quoted(name.text)} twice`, { offset: name.offset });
     }
+    this.#listed.add(fold(name.text));
   }
 
   #names(what: 'key' | 'label', offset: number, list: readonly Name[], into: string[]): void {

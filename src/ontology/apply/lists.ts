@@ -2,7 +2,11 @@
  * The lists of a model by name. Each list has an index that moves on to the list made from it, so that a script of
  * thousands of statements does not search or index the whole model for each of them.
  */
+import { visited } from '../../budget.ts';
 import { fold } from '../names.ts';
+
+/** Copying a list takes a step for so many of its values. */
+const COPIED_IN_A_STEP = 10;
 
 interface Named {
   readonly name: string;
@@ -13,6 +17,7 @@ const indexes = new WeakMap<readonly Named[], Map<string, number>>();
 function indexOf(values: readonly Named[]): Map<string, number> {
   const known = indexes.get(values);
   if (known) return known;
+  visited(3 * values.length);
   const index = new Map<string, number>();
   values.forEach((v, i) => {
     if (!index.has(fold(v.name))) index.set(fold(v.name), i);
@@ -31,6 +36,7 @@ export function find<T extends Named>(values: readonly T[], name: string): T | u
 export function put<T extends Named>(values: readonly T[], value: T): readonly T[] {
   const at = indexOf(values).get(fold(value.name));
   if (at === undefined) return append(values, [value]);
+  visited(1 + values.length / COPIED_IN_A_STEP);
   const result = values.with(at, value);
   hand(values, result);
   return result;
@@ -43,13 +49,17 @@ export function append<T extends Named>(values: readonly T[], more: readonly T[]
   more.forEach((v, i) => {
     index.set(fold(v.name), values.length + i);
   });
+  visited(1 + values.length / COPIED_IN_A_STEP);
   const result = values.concat(more);
   hand(values, result);
   return result;
 }
 
 /** `values` without the one of that name. */
-export const remove = <T extends Named>(values: readonly T[], name: string): readonly T[] => values.filter((v) => fold(v.name) !== fold(name));
+export function remove<T extends Named>(values: readonly T[], name: string): readonly T[] {
+  visited(values.length);
+  return values.filter((v) => fold(v.name) !== fold(name));
+}
 
 function hand(from: readonly Named[], to: readonly Named[]): void {
   const index = indexOf(from);

@@ -1,4 +1,5 @@
 /** CREATE of properties, measures, mappings, views and cubes; tags and settings of the ontology. */
+import { visited } from '../../budget.ts';
 import { badRequest, nearest } from '../../errors.ts';
 import type { AlterOntology, AlterTag, CreateMapping, CreateMeasure, CreateProperty, CreateView, LinkConstraint, SqlText } from '../../language/statements.ts';
 import type { LinkEnd, MappingDef, Model, Tags } from '../model.ts';
@@ -203,6 +204,7 @@ const names = (values: readonly { readonly name: string }[]): string[] => values
 /** Keys of tags match without case, as all names do; an update keeps the spelling that is there. */
 function tagged(tags: Tags, s: AlterTag): Tags {
   const entries = Object.entries(tags);
+  visited(10 * entries.length);
   const at = entries.findIndex(([key]) => sameName(key, s.key.text));
   if (s.action === 'update')
     return Object.fromEntries(entries.toSpliced(at < 0 ? entries.length : at, at < 0 ? 0 : 1, [entries[at]?.[0] ?? s.key.text, s.value ?? '']));

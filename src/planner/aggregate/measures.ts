@@ -54,7 +54,10 @@ export function refuseBareMeasures(tree: unknown): void {
  * each of its calls (beside the WHERE of the definition).
  */
 export function expandMeasure(work: Work, measure: MeasureReference, columnOf: (def: PropertyDef) => Node, filters: () => readonly Node[]): Node {
-  return expand(work, measure.def, measure, columnOf, filters);
+  return work.grows(
+    () => `the measure \`${measure.def.name}\``,
+    () => expand(work, measure.def, measure, columnOf, filters),
+  );
 }
 
 function expand(work: Work, def: MeasureDef, measure: MeasureReference, columnOf: (def: PropertyDef) => Node, filters: () => readonly Node[]): Node {

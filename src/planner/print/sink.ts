@@ -16,9 +16,12 @@ export class Sink {
   text = '';
   private depth = 0;
   private readonly mark: Mark | undefined;
+  private readonly longest: number;
 
-  constructor(mark?: Mark) {
+  /** `longest`: of the text, in UTF-16 units. */
+  constructor(mark?: Mark, longest = Number.POSITIVE_INFINITY) {
     this.mark = mark;
+    this.longest = longest;
   }
 
   /** The next token stands for the node at `location`; -1 and undefined are nowhere. */
@@ -26,8 +29,13 @@ export class Sink {
     if (this.mark !== undefined && location !== undefined && location >= 0) this.mark(this.text.length, location);
   }
 
-  /** One level down; throws SvcError 400 `too_complex` below MAX_DEPTH. */
+  /** One level down. @throws SvcError 400 `too_complex` below MAX_DEPTH, and where the text is too long */
   enter(): void {
+    if (this.text.length > this.longest) {
+      throw badRequest('too_complex', 'the statement becomes too long for the datasource', {
+        hint: 'Walk fewer or shorter paths in one statement; policies whose conditions walk paths make each of them longer',
+      });
+    }
     if (++this.depth > MAX_DEPTH) {
       throw badRequest('too_complex', 'the statement is nested too deeply', { hint: 'Split it, or write it with fewer levels of nesting.' });
     }

@@ -1,0 +1,131 @@
+/**
+ * A budget for what is made in memory out of a short text: plans and models. A statement of a few kilobytes can name a thing of thousands of nodes thousands of
+ * times. The budget counts nodes where they are made and steps where they are visited, and ends the work with 400 `too_complex` while it is small.
+ *
+ * Steps measure time: the clock of a Worker does not move while it computes (Cloudflare Workers documentation, "Performance and timers"), so the
+ * budget counts what takes time.
+ *
+ * Planning and modelling are synchronous, so the budget in force is a variable of this module: no code that makes nodes can forget to hand it on.
+ */
+import { badRequest } from './errors.ts';
+
+/** How much may be made and visited. */
+export interface Limits {
+  /** Objects of trees. */
+  readonly nodes: number;
+  /** Visits of nodes, comparisons of names. */
+  readonly steps: number;
+  /** Entries of a model's closures: ancestors, inherited properties, relationships. */
+  readonly entries: number;
+}
+
+/** One plan: a hundred times what a large report needs, some 15 MB of nodes and a tenth of a second. A model's closures were counted when it was made. */
+export const PLAN_LIMITS: Limits = { nodes: 60_000, steps: 1_500_000, entries: Number.POSITIVE_INFINITY };
+
+/** One script of modelling statements, with all plans that check it: a model of some thousand concepts. */
+export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 12_000_000, entries: 1_000_000 };
+
+/** A node costs about as much as so many steps. */
+const STEPS_OF_A_NODE = 20;
+
+/** Ends the work under a budget; `run` makes an error of it. */
+class Exceeded extends Error {
+  readonly budget: Budget;
+  constructor(budget: Budget) {
+    super('the budget is exceeded');
+    this.budget = budget;
+  }
+}
+
+let current: Budget | undefined;
+
+/** What has been made and visited by one piece of work, which may consist of several runs. */
+export class Budget {
+  readonly limits: Limits;
+  readonly what: string;
+  nodes = 0;
+  steps = 0;
+  entries = 0;
+  /** The units that named things have used. */
+  readonly #grown = new Map<string, number>();
+
+  /** `what`: the work as the error calls it. */
+  constructor(limits: Limits, what: string) {
+    this.limits = limits;
+    this.what = what;
+  }
+
+  /** Nodes and steps as one number. */
+  get units(): number {
+    return this.nodes * STEPS_OF_A_NODE + this.steps;
+  }
+
+  /** @throws Exceeded */
+  spend(nodes: number, steps: number, entries: number): void {
+    this.nodes += nodes;
+    this.steps += steps;
+    this.entries += entries;
+    if (this.nodes > this.limits.nodes || this.steps > this.limits.steps || this.entries > this.limits.entries) throw new Exceeded(this);
+  }
+
+  note(what: string, units: number): void {
+    this.#grown.set(what, (this.#grown.get(what) ?? 0) + units);
+  }
+
+  /**
+   * Runs a part of the work, which is synchronous. A budget around it counts what the part uses too.
+   * @throws SvcError 400 `too_complex` that names what has grown; `offset`: its place in the request
+   */
+  run<T>(make: () => T, offset?: number): T {
+    const outer = current === this ? undefined : current;
+    const { nodes, steps, entries } = this;
+    const before = current;
+    current = this;
+    let result: T;
+    try {
+      result = make();
+    } catch (error) {
+      throw error instanceof Exceeded && error.budget === this ? this.#tooComplex(offset) : error;
+    } finally {
+      current = before;
+    }
+    outer?.spend(this.nodes - nodes, this.steps - steps, this.entries - entries);
+    return result;
+  }
+
+  #tooComplex(offset: number | undefined): Error {
+    let most: string | undefined;
+    for (const [what, units] of this.#grown) if (units > (most === undefined ? this.units / 2 : (this.#grown.get(most) ?? 0))) most = what;
+    const message = `${this.what} becomes too large${most === undefined ? '' : `; the larger part of it comes from ${most}`}`;
+    return badRequest('too_complex', message, { offset, hint: 'Name less at once, or split it' });
+  }
+}
+
+/** Counts nodes that are made. */
+export function made(nodes = 1): void {
+  if (current === undefined) return;
+  current.nodes += nodes;
+  if (current.nodes > current.limits.nodes) throw new Exceeded(current);
+}
+
+/** Counts nodes that are visited, or other work that takes about as long. */
+export function visited(steps = 1): void {
+  if (current === undefined) return;
+  current.steps += steps;
+  if (current.steps > current.limits.steps) throw new Exceeded(current);
+}
+
+/** Counts entries of a model's closure. */
+export const listed = (entries: number): void => current?.spend(0, entries, entries);
+
+/** Runs `make` and notes what it uses as that of a thing (`the view v` and the like), which the error may name. */
+export function growing<T>(what: string, make: () => T): T {
+  const budget = current;
+  if (budget === undefined) return make();
+  const before = budget.units;
+  try {
+    return make();
+  } finally {
+    budget.note(what, budget.units - before);
+  }
+}

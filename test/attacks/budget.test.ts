@@ -1,0 +1,174 @@
+/** Statements and scripts that grow: each is planned within its budget, or refused with what has grown. */
+import { describe, expect, it } from 'vitest';
+import { Budget, growing, made, PLAN_LIMITS, SCRIPT_LIMITS, visited } from '../../src/budget.ts';
+import { loadNodeParser } from '../../src/cli/node-parser.ts';
+import { SvcError } from '../../src/errors.ts';
+import { parseStatement } from '../../src/language/classify.ts';
+import { createSqlReader } from '../../src/language/expressions.ts';
+import { splitScript } from '../../src/language/split.ts';
+import type { ModelStatement, RollbackOntology } from '../../src/language/statements.ts';
+import { applyStatement, finish, Places } from '../../src/ontology/apply.ts';
+import { EMPTY_MODEL } from '../../src/ontology/model.ts';
+import { checkModel, planSelect } from '../../src/planner/index.ts';
+import { HEAVY_SCRIPTS, HEAVY_STATEMENTS } from '../support/heavy.ts';
+import { context } from '../unit/planner/company.ts';
+
+const parser = await loadNodeParser();
+const UNLIMITED = { nodes: Number.POSITIVE_INFINITY, steps: Number.POSITIVE_INFINITY, entries: Number.POSITIVE_INFINITY };
+
+interface Outcome {
+  readonly code: string;
+  readonly message: string;
+  readonly offset: number | undefined;
+  readonly nodes: number;
+  readonly steps: number;
+}
+
+function outcomeOf(make: () => void): Outcome {
+  const all = new Budget(UNLIMITED, 'all');
+  let fault: SvcError | undefined;
+  all.run(() => {
+    try {
+      make();
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      fault = error;
+    }
+  });
+  return { code: fault?.code ?? 'planned', message: fault?.message ?? '', offset: fault?.offset, nodes: all.nodes, steps: all.steps };
+}
+
+const plan = (sql: string): Outcome => outcomeOf(() => planSelect(context, { text: sql, offset: 7 }));
+
+/** A script as the service applies and checks it. */
+function script(text: string): Outcome {
+  const budget = new Budget(SCRIPT_LIMITS, 'the script');
+  const apply = { ...createSqlReader(parser, 'svc'), ontology: 'm', datasources: ['main'], activeDatasource: 'main', product: 'svc', places: new Places() };
+  return outcomeOf(() => {
+    let model = EMPTY_MODEL;
+    for (const source of splitScript(text)) {
+      const statement = parseStatement(source) as Exclude<ModelStatement, RollbackOntology>;
+      model = budget.run(() => applyStatement(model, statement, apply), source.offset);
+    }
+    const checked = budget.run(() => finish(EMPTY_MODEL, model, apply));
+    budget.run(() => checkModel(checked.graph, parser, checked.pieces));
+  });
+}
+
+describe('a statement', () => {
+  it('is one that may be sent', () => {
+    expect(Object.keys(HEAVY_STATEMENTS).length).toBeGreaterThanOrEqual(50);
+    expect(Object.entries(HEAVY_STATEMENTS).filter(([, sql]) => Buffer.byteLength(sql) > 64 * 1024)).toEqual([]);
+  });
+
+  it.each(Object.entries(HEAVY_STATEMENTS))('%s', (_what, sql) => {
+    const { code, nodes, steps } = plan(sql);
+    expect(['planned', 'too_complex', 'duplicate_column', 'unknown_column']).toContain(code);
+    // one node more ends it
+    expect(nodes).toBeLessThanOrEqual(PLAN_LIMITS.nodes + 100);
+    expect(steps).toBeLessThanOrEqual(PLAN_LIMITS.steps + 10_000);
+  });
+
+  it.each([
+    ['an alias of 1,000 parts, named 1,000 times', 'the alias `a`'],
+    ['an alias of 4,000 parts, named 4,000 times', 'the alias `a`'],
+    ['an alias in HAVING', 'the alias `a`'],
+    ['a whole row 20,000 times', 'the row of `t`'],
+    ['16,000 wildcards', 'the columns of `*`'],
+    ['columns that double in each CTE', 'the columns of `*`'],
+  ])('is refused with what has grown: %s', (what, grown) => {
+    const { code, message, offset } = plan(HEAVY_STATEMENTS[what] as string);
+    expect([code, offset]).toEqual(['too_complex', 7]);
+    expect(message).toBe(`the plan of the statement becomes too large; the larger part of it comes from ${grown}`);
+  });
+
+  it.each([
+    ['a list of 60 KB'],
+    ['a join of 500 concepts'],
+    ['a thousand CTEs'],
+    ['a cube of twelve columns'],
+    ['a tree of paths'],
+    ['2,500 aggregates'],
+    ['a list of 4,500 keys'],
+    ['a whole row 200 times'],
+  ])('is planned: %s', (what) => expect(plan(HEAVY_STATEMENTS[what] as string).code).toBe('planned'));
+
+  it('leaves a tenth of the budget and more unused where people write it', () => {
+    const columns = Array.from({ length: 300 }, (_, i) => `salary + ${i} AS c${i}`).join(', ');
+    const ctes = Array.from({ length: 30 }, (_, i) => `x${i} AS (SELECT ${i ? `a + 1 AS a FROM x${i - 1}` : '1 AS a'})`).join(', ');
+    const joins = Array.from({ length: 19 }, (_, i) => `JOIN svc.town c${i + 1} ON c${i + 1}.town_id = c${i}.town_id`).join(' ');
+    for (const sql of [`SELECT ${columns} FROM svc.employee`, `WITH ${ctes} SELECT a FROM x29`, `SELECT count(*) AS n FROM svc.town c0 ${joins}`]) {
+      const { code, nodes, steps } = plan(sql);
+      expect(code).toBe('planned');
+      expect(nodes).toBeLessThan(PLAN_LIMITS.nodes / 10);
+      expect(steps).toBeLessThan(PLAN_LIMITS.steps / 10);
+    }
+  });
+});
+
+describe('a script', () => {
+  it('is one that may be sent', () => expect(Object.entries(HEAVY_SCRIPTS).filter(([, text]) => Buffer.byteLength(text) > 1024 * 1024)).toEqual([]));
+
+  it.each(Object.entries(HEAVY_SCRIPTS))('%s', (_what, text) => {
+    const { code, nodes, steps } = script(text);
+    expect(code).toBe('too_complex');
+    expect(nodes).toBeLessThanOrEqual(SCRIPT_LIMITS.nodes + PLAN_LIMITS.nodes + 100);
+    expect(steps).toBeLessThanOrEqual(SCRIPT_LIMITS.steps + PLAN_LIMITS.steps + 100_000);
+  });
+
+  it('names what has grown', () => {
+    expect(script(HEAVY_SCRIPTS['17 views that double'] as string).message).toMatch(
+      /^the plan of the view `q\d+` becomes too large; the larger part of it comes from the view `q\d+`$/,
+    );
+    expect(script(HEAVY_SCRIPTS['18 calculated properties that double'] as string).message).toMatch(
+      /^the plan of the calculated property `q\d+` becomes too large; /,
+    );
+  });
+
+  it('is applied where it is a large model', () => {
+    const concepts = Array.from(
+      { length: 500 },
+      (_, i) =>
+        `CREATE CONCEPT c${i} (k${i} bigint, ${Array.from({ length: 20 }, (_, p) => `p${i}_${p} string`).join(', ')}, PRIMARY KEY (k${i})${i ? `, CONSTRAINT r${i} FOREIGN KEY (k${i}) REFERENCES c${i - 1} (k${i - 1}) INVERSEOF s${i}` : ''});
+CREATE MAPPING m${i} INTO c${i} AS SELECT id AS k${i}, ${Array.from({ length: 20 }, (_, p) => `x${p} AS p${i}_${p}`).join(', ')} FROM raw.t${i};`,
+    ).join('\n');
+    const { code, nodes, steps } = script(concepts);
+    expect(code).toBe('planned');
+    expect(nodes).toBeLessThan(SCRIPT_LIMITS.nodes / 4);
+    expect(steps).toBeLessThan(SCRIPT_LIMITS.steps / 4);
+  });
+});
+
+describe('a budget', () => {
+  const small = { nodes: 10, steps: 100, entries: 10 };
+  const codeOf = (make: () => void): string => outcomeOf(make).code;
+
+  it('ends work by nodes and by steps', () => {
+    expect(codeOf(() => new Budget(small, 'x').run(() => made(11)))).toBe('too_complex');
+    expect(codeOf(() => new Budget(small, 'x').run(() => visited(101)))).toBe('too_complex');
+    expect(codeOf(() => new Budget(small, 'x').run(() => made(10)))).toBe('planned');
+  });
+
+  it('counts all its runs together, and what runs inside it', () => {
+    const budget = new Budget(small, 'x');
+    budget.run(() => made(6));
+    expect(codeOf(() => budget.run(() => made(6)))).toBe('too_complex');
+    const outer = new Budget(small, 'outer');
+    expect(codeOf(() => outer.run(() => [1, 2].forEach(() => void new Budget(small, 'inner').run(() => made(6)))))).toBe('too_complex');
+  });
+
+  it('counts nothing outside of a run', () => {
+    made(1_000_000);
+    visited(1_000_000_000);
+  });
+
+  it('names the thing that used most of it', () => {
+    const { message } = outcomeOf(() =>
+      new Budget(small, 'the plan').run(() => {
+        growing('the view `a`', () => made(2));
+        growing('the view `b`', () => made(20));
+      }),
+    );
+    expect(message).toBe('the plan becomes too large; the larger part of it comes from the view `b`');
+  });
+});
