@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- a b c d nested cache peer auth policies mcp tpch fanout scale tpch-1 mcp-load]`: measures on the built script in workerd and prints tables with ratios. Whoever reads
+ * `npm run bench [-- a b budget c d nested cache peer auth policies mcp tpch fanout scale tpch-1 mcp-load]`: measures on the built script in workerd and prints tables with ratios. Whoever reads
  * them should look at the ratios: both sides of each were measured in turn, on the same machine, in the same minutes.
  */
 import { cpus } from 'node:os';
@@ -9,6 +9,7 @@ import { closeConnections, closeDatabase } from './lib/stack.ts';
 const SECTIONS: Readonly<Record<string, { what: string; load: () => Promise<{ run: () => Promise<void> }>; named?: boolean }>> = {
   a: { what: 'service against the bare driver', load: () => import('./sections/a-driver.ts') },
   b: { what: 'planning against parsing', load: () => import('./sections/b-plan.ts') },
+  budget: { what: 'what a text that grows costs before it is refused', load: () => import('./sections/budget.ts') },
   c: { what: 'generated against hand-written SQL', load: () => import('./sections/c-sql.ts') },
   d: { what: 'size and start of the script', load: () => import('./sections/d-script.ts') },
   nested: { what: 'nested results and formats against flat rows', load: () => import('./sections/nested.ts') },
