@@ -42,7 +42,7 @@ const BEFORE = 'SELECT * FROM (\n';
 const AFTER = '\n) q LIMIT 0';
 
 interface Result {
-  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
+  readonly fields: readonly { readonly name: string; readonly dataTypeID: number; readonly dataTypeModifier?: number }[];
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
@@ -71,7 +71,12 @@ export async function batch(ds: Datasource, statements: readonly Statement[], op
   return answers.slice(1).map((answer) => ({ columns: columnsOf(answer), rows: answer.rows }));
 }
 
-const columnsOf = (result: Result): ColumnDef[] => result.fields.map((f) => ({ name: f.name, type: typeName(f.dataTypeID) }));
+const columnsOf = (result: Result): ColumnDef[] =>
+  result.fields.map(({ name, dataTypeID, dataTypeModifier = -1 }) => ({
+    name,
+    type: typeName(dataTypeID),
+    ...(dataTypeModifier >= 0 ? { modifier: dataTypeModifier } : {}),
+  }));
 
 async function readResults(exchange: Awaited<ReturnType<typeof send>>, count: number, list: boolean): Promise<Result[]> {
   let answer: unknown;

@@ -94,6 +94,8 @@ export interface RelationshipDef {
 export interface ColumnDef {
   readonly name: string;
   readonly type?: string;
+  /** PostgreSQL's type modifier, where the column has one: the digits of `numeric(12,2)`. */
+  readonly modifier?: number;
 }
 
 export interface MappingDef {

@@ -1,6 +1,6 @@
 /** FROM: what each item is, which columns it has, and what it becomes. */
 import type { Alias, JoinExpr, RangeFunction, RangeSubselect, RangeVar } from '@pgsql/types';
-import { badRequest, nearest } from '../errors.ts';
+import { badRequest, forbidden, nearest } from '../errors.ts';
 import type { ViewDef } from '../ontology/model.ts';
 import { type Block, finishAggregates } from './aggregate/block.ts';
 import { nodesIn } from './aggregate/calls.ts';
@@ -38,7 +38,8 @@ class From {
   /** Relations met so far in this FROM: what LATERAL items may refer to. */
   readonly #before: Relation[] = [];
   readonly #relations: ConceptRelation[];
-  readonly #cubes: { readonly relation: CubeRelation; readonly stmt: SelectStmt }[] = [];
+  /** `barred`: the concepts of a cube that leaves rows out, where the caller may not read them all. */
+  readonly #cubes: { readonly relation: CubeRelation; readonly stmt: SelectStmt; readonly barred: readonly ConceptRelation[] | undefined }[] = [];
   /** Whether this FROM is a cube's: its aliases are no names of the block that reads it. */
   #inCube = false;
   /** Path nodes that FROM itself refers to. */
@@ -129,14 +130,18 @@ class From {
     const inner = new From(resolver, scope, this.#relations);
     inner.#inCube = true;
     const items = stmt.fromClause ?? [];
+    const read = this.#relations.length;
     asDefiner(work, view, () => {
       for (const item of items) for (const r of inner.item(item)) scope.add(r);
     });
+    const concepts = this.#relations.slice(read);
+    const leavesOut = stmt.whereClause !== undefined || items.length > 1 || items.some((i) => 'JoinExpr' in i);
+    const isBarred = leavesOut && concepts.map((r) => work.bars(r.concept)).includes(true);
     const [first, ...others] = items;
     if (!first) throw badRequest('bad_cube', `the cube \`${view.name}\` reads nothing`);
     replace(node, { ...others.reduce((l, r) => join('JOIN_INNER', l, r), first) });
     const relation = new CubeRelation(alias, view, stmt, resolver, scope, this.#scope);
-    this.#cubes.push({ relation, stmt });
+    this.#cubes.push({ relation, stmt, barred: isBarred ? concepts : undefined });
     return relation;
   }
 
@@ -260,7 +265,11 @@ class From {
 
   #finishCubes(stmt: SelectStmt): void {
     if (this.#cubes.length === 0) return;
-    const conditions = this.#cubes.flatMap((c) => c.relation.condition(c.stmt));
+    const conditions = this.#cubes.flatMap(({ relation, stmt: own, barred }) => {
+      const found = relation.condition(own);
+      if (barred && this.#resolver.work.fenced) barCube(relation.cube, barred, found);
+      return found;
+    });
     const where = and([...conjuncts(stmt.whereClause), ...conditions]);
     if (where) stmt.whereClause = where;
     const cubes = this.#cubes.map((c) => c.relation);
@@ -282,6 +291,21 @@ class From {
       return relation.emit(new Set([...relation.root.all()].filter((p) => nodes.has(p))));
     }) as Node[];
   }
+}
+
+/**
+ * Asks the condition of a cube before what may fail on a value.
+ * @throws SvcError 403 where the cube leaves rows out in another way than by a condition on the rows of its one concept
+ */
+function barCube(cube: ViewDef, concepts: readonly ConceptRelation[], conditions: readonly Node[]): void {
+  const [relation, ...others] = concepts;
+  const isPlain = (condition: Node): boolean => [...nodesIn(condition, concepts)].every((n) => !n.toMany) && !('SubLink' in condition);
+  if (!relation || others.length > 0 || !conditions.every(isPlain)) {
+    throw forbidden('forbidden', `An expression that may fail on a value needs QUERY on what the cube \`${cube.name}\` reads`, {
+      hint: 'Compare, group and count its columns, or ask an administrator for the right',
+    });
+  }
+  for (const condition of conditions) relation.barrier(condition);
 }
 
 /** Makes a node of the tree another one in its place. */

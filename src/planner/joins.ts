@@ -21,6 +21,7 @@ import {
   column,
   equals,
   exists,
+  FENCE,
   fieldsOf,
   integer,
   join,
@@ -245,6 +246,7 @@ export function linkRows(
     const def = work.graph.property(property);
     const integers = given?.type === 'int2' || given?.type === 'int4' || given?.type === 'int8';
     const declared = def ? parseType(def.type).sql : 'text';
+    work.weighCast(given, declared);
     return uniform && integers && /int/.test(declared) ? col : cast(col, declared);
   };
   const uniform = (columnsOf: (link: Relationship['links'][number]) => readonly string[], i: number): boolean => {
@@ -321,11 +323,13 @@ function behindMask(work: Work, value: Node, property: string, rule: MaskRule | 
   });
 }
 
-/** FROM and WHERE of a mapping's rows. */
-function fromMapping(work: Work, mapping: MappingDef): { fromClause: Node[]; whereClause?: Node } {
+/** FROM and WHERE of a mapping's rows; what it leaves out of its tables stays hidden from a caller who may not query them. */
+function fromMapping(work: Work, mapping: MappingDef): Pick<SelectStmt, 'fromClause' | 'whereClause' | 'limitOffset' | 'limitOption'> {
   const rows = work.mapping(mapping);
   const where = and(rows.where());
-  return { fromClause: rows.from(), ...(where ? { whereClause: where } : {}) };
+  const hides = rows.leavesOut && work.hides(mapping.datasource);
+  if (hides) work.quiet ||= !rows.isTotal;
+  return { fromClause: rows.from(), ...(where ? { whereClause: where } : {}), ...(hides && work.fenced ? FENCE : {}) };
 }
 
 /** The link's column that holds the value of a property at one end. */
@@ -350,6 +354,9 @@ function joinMulti(node: PathNode, parent: PathNode, def: PropertyDef): Maker {
     const branches = mappings.map((mapping) => {
       const given = (name: string): Node =>
         work.mapping(mapping).column(mapping.columns.find((c) => c.name.toLowerCase() === name.toLowerCase())?.name ?? name);
+      const columnOf = (name: string) => mapping.columns.find((c) => c.name.toLowerCase() === name.toLowerCase());
+      for (const { def: key } of near) work.weighCast(columnOf(key.name), parseType(key.type).sql);
+      work.weighCast(columnOf(def.name), value);
       return select({
         targetList: [
           ...near.map((n, i) => target(keyColumn(mapping, n.def, given(n.def.name)), `n${i}`)),

@@ -6,6 +6,7 @@
  */
 import type { A_Const, FuncCall, SubLink } from '@pgsql/types';
 import { visited } from '../budget.ts';
+import type { ColumnDef } from '../ontology/model.ts';
 import { isAggregate } from './guard/index.ts';
 import type { Node } from './tree.ts';
 
@@ -81,8 +82,11 @@ const TOTAL_NODES = new Set([
 /** Numbers of rows, which must not be negative. */
 const BOUNDS = new Set(['limitCount', 'limitOffset', 'startOffset', 'endOffset']);
 
-/** Whether no part of a tree can fail on any row. Constants are the statement's own and tell nothing. */
-export function isTotal(tree: unknown): boolean {
+/**
+ * Whether no part of a tree can fail on any row. Constants are the statement's own and tell nothing.
+ * `isInner`: the tree is part of a sub-query (see `inner` below).
+ */
+export function isTotal(tree: unknown, isInner = false): boolean {
   const relations = relationNames(tree);
   /** `inner`: within a sub-query, which may read the row of the query round it, or be run only where there is one, before the policy was asked about it. */
   const total = (value: unknown, inner: boolean): boolean => {
@@ -91,13 +95,15 @@ export function isTotal(tree: unknown): boolean {
     if (Array.isArray(value)) return value.every((v) => total(v, inner));
     return Object.entries(value).every(([key, member]) => {
       if (BOUNDS.has(key)) return isCount(member);
+      // a recursion may have no end: a statement that runs out of time fails
+      if (key === 'recursive' && member === true) return false;
       if (!isNodeName(key)) return total(member, inner);
       const node = value as Node;
       if (!TOTAL_NODES.has(key) || !isTotalNode(node, inner, relations)) return false;
       return total(member, inner || INNER.has(key));
     });
   };
-  return total(tree, false);
+  return total(tree, isInner);
 }
 
 const INNER = new Set(['SubLink', 'RangeSubselect', 'CommonTableExpr']);
@@ -192,11 +198,31 @@ const DECLARED: Readonly<Record<string, string>> = {
   'timestamp without time zone': 'timestamp',
 };
 
-/** Whether a table's column of a type (`given`, PostgreSQL's internal name) can be cast to a declared SQL type whatever it holds. */
-export function castsAlways(given: string | undefined, declared: string): boolean {
+/** Digits before the point that a whole number of a type can have. */
+const DIGITS: Readonly<Record<string, number>> = { int2: 5, int4: 10, int8: 19 };
+/** What PostgreSQL adds to a type modifier (VARHDRSZ). */
+const MODIFIER_OFFSET = 4;
+
+/** Whether a column gives texts: PostgreSQL quotes a text that it cannot cast in its message. */
+export const givesTexts = (column: ColumnDef): boolean => column.type === undefined || castsAlways(column, 'varchar');
+
+/** Whether every value of a column fits numeric(precision, scale): rounding could make one digit more. */
+function fitsDigits({ type = '', modifier }: ColumnDef, precision: number, scale: number): boolean {
+  if (type in DIGITS) return (DIGITS[type] as number) <= precision - scale;
+  if (type !== 'numeric' || modifier === undefined) return false;
+  const packed = modifier - MODIFIER_OFFSET;
+  const [has, fraction] = [packed >> 16, packed & 0x7ff];
+  return fraction <= scale && has - fraction <= precision - scale;
+}
+
+/** Whether a table's column can be cast to a declared SQL type whatever it holds. */
+export function castsAlways(column: ColumnDef | undefined, declared: string): boolean {
+  const given = column?.type;
   if (given === undefined) return false;
   const wanted = DECLARED[declared] ?? declared;
   if (given === wanted || wanted === 'text') return true;
+  const [, precision, scale = '0'] = /^numeric\((\d+)(?:,\s*(\d+))?\)$/.exec(wanted) ?? [];
+  if (precision !== undefined) return fitsDigits(column as ColumnDef, Number(precision), Number(scale));
   if (wanted === 'numeric' || wanted === 'float8') return given in WIDTH || (wanted === 'float8' && given === 'float4');
   if (given in WIDTH && wanted in WIDTH) return (WIDTH[given] as number) <= (WIDTH[wanted] as number);
   return FAMILIES.some((f) => f.has(given) && f.has(wanted));

@@ -20,6 +20,14 @@ export interface MappedRows {
   readonly column: (name: string) => Node;
   /** Whether nothing in it can fail on a value. */
   readonly isTotal: boolean;
+  /** Whether it may leave out rows of its tables: it has a condition, a join, or any form but a plain SELECT from one table. */
+  readonly leavesOut: boolean;
+}
+
+/** Whether a SELECT over tables may leave out rows of one of its tables. */
+export function leavesOut({ targetList: _t, fromClause = [], limitOption: _l, op, ...rest }: SelectStmt): boolean {
+  const [table, ...more] = fromClause;
+  return (op !== undefined && op !== 'SETOP_NONE') || Object.keys(rest).length > 0 || !table || !('RangeVar' in table) || more.length > 0;
 }
 
 /** `standIns`: names that PostgreSQL would cut, as prepared -> as written. */
@@ -33,6 +41,7 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
       where: () => [],
       column: (name) => column(ALIAS, written.get(name) ?? name),
       isTotal: isTotal(stmt),
+      leavesOut: leavesOut(stmt),
     };
   }
   const { fromClause = [], whereClause } = stmt;
@@ -41,6 +50,7 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
     where: () => (whereClause ? [clone(whereClause)] : []),
     column: (name) => columns.get(name) ?? column(ALIAS, name),
     isTotal: isTotal(stmt),
+    leavesOut: leavesOut(stmt),
   };
 }
 

@@ -134,7 +134,7 @@ export function branchCondition(branch: Branch, filter: RowFilter): Node[] | fal
     if (!given?.type) continue;
     const column = (): Node => branch.rows.column(given.name);
     // below a fence PostgreSQL puts nothing by itself; a comparison with constants cannot fail on a value
-    if (branch.isFenced && castsAlways(given.type, parseType(c.def.type).sql)) conditions.push(c.on(branch.property(c.def, true)));
+    if (branch.isFenced && castsAlways(given, parseType(c.def.type).sql)) conditions.push(c.on(branch.property(c.def, true)));
     else if (helps(c, given.type)) conditions.push(c.on(column()));
     else if (given.type === 'timestamp' && parseType(c.def.type).sql === 'date' && c.constants.every(isDate)) conditions.push(onDays(c, column));
   }

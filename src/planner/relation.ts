@@ -56,6 +56,8 @@ export class ConceptRelation implements Relation {
   readonly #base: ConceptRelation;
   readonly #reader: Concept;
   readonly #renamed: readonly string[];
+  /** Conditions that come before whatever reads the relation. */
+  readonly #barriers: Node[] = [];
   readonly #rows: ((wanted: WantedColumns) => SelectStmt) | undefined;
 
   /** `rows`: where its rows come from, where that is not the whole concept. */
@@ -88,6 +90,14 @@ export class ConceptRelation implements Relation {
   isIn(schema: string): boolean {
     const lower = schema.toLowerCase();
     return lower === this.schema || lower === this.schema.replace('svc', this.work.context.product);
+  }
+
+  /**
+   * Asks a condition of its rows before whatever reads the relation is evaluated on them. The condition refers to this relation only, and to paths that lead
+   * to one row each.
+   */
+  barrier(condition: Node): void {
+    this.#barriers.push(condition);
   }
 
   /** Yields a column of the concept's own rows under a name. */
@@ -376,22 +386,25 @@ export class ConceptRelation implements Relation {
     const { root } = this;
     const logic = asked.size > 0 ? this.#logic() : undefined;
     const computed = [...this.#exposed.values()].flatMap((e) => (e.computed ? [...e.computed.nodes] : []));
-    const nodes = new Set([...asked, ...computed, ...(logic?.nodes ?? [])]);
+    const barred = new Set<PathNode>();
+    const barriers = this.#barriers.map((b) => this.#inside(cloneResolved(b), barred));
+    const nodes = new Set([...asked, ...computed, ...(logic?.nodes ?? []), ...barred]);
     const makers = prepareJoins(root, nodes);
     const shown = [...this.#exposed].filter(([, e]) => e.node === root || nodes.has(e.node));
     const source = (): ReturnType<typeof nodeSource> => {
       const wanted = new Map([...root.columns.values()].map((c) => [c.name, c.wanted] as const));
       return this.#rows ? this.#rows(wanted) : conceptSource(this.work, logic?.source ?? this.concept, wanted, this.#reader, root.filter);
     };
-    if (makers.size === 0 && shown.every(([name, e]) => !e.computed && name === e.column)) return subselect(source(), this.alias);
+    if (makers.size === 0 && barriers.length === 0 && shown.every(([name, e]) => !e.computed && name === e.column)) return subselect(source(), this.alias);
     let from: Node = subselect(source(), root.alias);
     for (const [node, make] of makers) {
       const { item, condition } = make((name) => column((node.parent as PathNode).alias, name));
       from = join('JOIN_LEFT', from, item, condition);
     }
     const value = (e: Exposed): Node => (e.computed ? cloneResolved(e.computed.expression) : column(e.alias, e.column));
-    const where = logic && and(logic.conditions);
-    const fence = logic?.sources.map((c) => this.work.bars(c)).includes(true) && this.work.fenced ? FENCE : {};
+    const where = and([...(logic?.conditions ?? []), ...barriers]);
+    const isBarred = logic?.sources.map((c) => this.work.bars(c)).includes(true) || barriers.length > 0;
+    const fence = isBarred && this.work.fenced ? FENCE : {};
     return subselect(
       select({ targetList: shown.map(([name, e]) => target(value(e), name)), fromClause: [from], ...(where ? { whereClause: where } : {}), ...fence }),
       this.alias,

@@ -51,6 +51,10 @@ export class Resolver {
    * expressions). `onLeft` hears the columns of a set operation's first arm before the second is read.
    */
   query(stmt: SelectStmt, outer: Scope | undefined, onLeft?: (columns: readonly OutColumn[]) => void): readonly OutColumn[] {
+    return this.work.inBlock(() => this.#query(stmt, outer, onLeft));
+  }
+
+  #query(stmt: SelectStmt, outer: Scope | undefined, onLeft: ((columns: readonly OutColumn[]) => void) | undefined): readonly OutColumn[] {
     const scope = new Scope(outer);
     if (stmt.withClause) this.#with(stmt.withClause, scope);
     if (stmt.op && stmt.op !== 'SETOP_NONE' && stmt.larg && stmt.rarg) {

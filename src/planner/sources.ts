@@ -8,7 +8,7 @@ import type { MappingDef, PropertyDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
 import type { MaskRule } from './access.ts';
 import { admitted } from './admitted.ts';
-import { castsAlways, isTotal } from './leak.ts';
+import { castsAlways, givesTexts, isTotal } from './leak.ts';
 import { logicSource } from './logic.ts';
 import type { MappedRows } from './mapped.ts';
 import { keyedHash, maskedValue } from './masks.ts';
@@ -22,6 +22,7 @@ import {
   clone,
   coalesce,
   column,
+  FENCE,
   fieldsOf,
   isNotNull,
   type Node,
@@ -97,6 +98,8 @@ export class Branch {
   readonly rows: MappedRows;
   /** The row policies that its rows must meet. */
   readonly rules: readonly AppliedRule[];
+  /** Whether rows that the mapping leaves out are hidden from the caller. */
+  readonly #hides: boolean;
 
   constructor(work: Work, mapping: MappingDef, mapped: Concept, reader: Concept) {
     this.work = work;
@@ -106,11 +109,9 @@ export class Branch {
     this.rows = work.mapping(mapping);
     work.readsHidden ||= work.seen.concept(mapped.name) === undefined;
     this.rules = work.trusted ? [] : (work.policies?.rowRules(mapping) ?? []);
-    if (this.rules.length > 0) {
-      work.guarded = true;
-      work.leaky ||= !this.rows.isTotal;
-      work.quiet ||= !this.rows.isTotal;
-    }
+    if (this.rules.length > 0) work.guarded = true;
+    this.#hides = this.rows.leavesOut && work.hides(mapping.datasource);
+    if (this.rules.length > 0 || this.#hides) work.quiet ||= !this.rows.isTotal;
   }
 
   /** A SELECT of columns over its rows that meet the conditions. */
@@ -120,6 +121,7 @@ export class Branch {
       targetList: [...wanted].map(([name, w]) => target(this.column(w), name)),
       fromClause: this.rows.from(),
       ...(condition ? { whereClause: condition } : {}),
+      ...(this.#hides && this.work.fenced ? FENCE : {}),
       ...tail,
     });
   }
@@ -140,15 +142,15 @@ export class Branch {
     return select({ targetList: [...names].map(([name, own]) => target(column(rows, own), name)), fromClause: [subselect(inner, rows)] });
   }
 
-  /** Whether conditions from outside do not reach its rows: its policies come first. */
+  /** Whether conditions from outside do not reach its rows: its policies, or the mapping's own condition, come first. */
   get isFenced(): boolean {
-    return this.work.fenced && this.rules.length > 0;
+    return this.work.fenced && (this.rules.length > 0 || this.#hides);
   }
 
   /** Whether its key's columns can be compared before the policies are asked: nothing masked, nothing that could fail. */
   isPlainKey(key: readonly PropertyDef[]): boolean {
     if (!this.work.policies) return true;
-    return key.every((p) => !this.isMasked(p) && (this.rules.length === 0 || castsAlways(this.given(p)?.type, declaredType(p))));
+    return key.every((p) => !this.isMasked(p) && (this.rules.length === 0 || castsAlways(this.given(p), declaredType(p))));
   }
 
   /** Whether the caller gets another value of the property than the table has, itself or through what it is calculated from. */
@@ -223,10 +225,11 @@ export class Branch {
       return cast(this.calculated(def, def.expression, actual), type);
     }
     const given = this.given(def);
-    if (given && (this.rules.length > 0 || actual) && !castsAlways(given.type, type)) {
-      this.work.leaky = true;
-      // of what PostgreSQL casts, it quotes texts alone
-      this.work.quiet ||= given.type === undefined || castsAlways(given.type, 'varchar');
+    const { work } = this;
+    if (given && (work.isRestricted || actual) && !castsAlways(given, type)) {
+      work.leaky = true;
+      // PostgreSQL's message quotes the value of a text that it cannot cast
+      if (this.rules.length > 0 || this.#hides || actual) work.quiet ||= givesTexts(given);
     }
     return cast(given ? this.rows.column(given.name) : nullValue(), type);
   }
@@ -255,8 +258,8 @@ export class Branch {
   #expression(owner: object, expression: string, called: string, actual: boolean): Node {
     const { work } = this;
     const tree = work.plainExpression(owner, expression);
-    // these stand below the policies, where nothing else is weighed
-    if (this.rules.length > 0) work.leaky ||= !isTotal(tree);
+    // these are computed below the policies, where nothing else is weighed
+    if (this.rules.length > 0 || this.#hides) work.leaky ||= !isTotal(tree);
     return rewrite(tree, (n) => {
       if (!('ColumnRef' in n)) return undefined;
       const fields = fieldsOf(n.ColumnRef);

@@ -3,6 +3,8 @@ import { badRequest, forbidden, SvcError } from '../errors.ts';
 import type { Graph } from '../ontology/graph.ts';
 import type { ViewDef } from '../ontology/model.ts';
 import { isPlainType } from './guard/index.ts';
+import { isTotal } from './leak.ts';
+import { leavesOut } from './mapped.ts';
 import { printSelect } from './print.ts';
 import type { OutColumn } from './relations.ts';
 import { Resolver } from './resolve.ts';
@@ -14,6 +16,7 @@ const PARSED = new WeakMap<ViewDef, Parsed>();
 /** The parsed text of a view, shared: clone it before changing it. */
 export function parsedView(work: Work, view: ViewDef): Parsed {
   const offset = work.textOffsets.get(view.name);
+  // its writer checks it: nothing is kept from the text
   if (offset !== undefined) return work.parse(view.sql, offset);
   let parsed = PARSED.get(view);
   if (!parsed) {
@@ -21,8 +24,9 @@ export function parsedView(work: Work, view: ViewDef): Parsed {
     PARSED.set(view, parsed);
   } else {
     work.met(parsed.facts);
-    work.weigh(parsed.stmt);
   }
+  // a cube becomes a part of the block that reads it, a view a sub-query of its own
+  work.weigh(parsed.stmt, view.cube ? undefined : true);
   return parsed;
 }
 
@@ -80,13 +84,16 @@ function viewQuery(work: Work, view: ViewDef): { query: Node; columns: readonly 
   if (work.reading.includes(view.name)) throw badRequest('circular_view', `the view \`${view.name}\` reads itself`);
   work.readsHidden ||= work.seen.view(view.name) === undefined;
   const parsed = parsedView(work, view);
-  const bars = work.bars();
   if (view.datasource !== null) {
     asDefiner(work, view, () => undefined);
     work.datasources.add(view.datasource);
-    const rows = plainTypes(work, view, fragment(printSelect(work.tableQuery(view, parsed).stmt)));
-    return { query: fencedIf(bars && work.fenced, work, rows), columns: view.columns.map((c) => ({ name: c.name, key: c.name })) };
+    const { stmt } = work.tableQuery(view, parsed);
+    const hides = leavesOut(stmt) && work.hides(view.datasource);
+    if (hides) work.quiet ||= !isTotal(stmt);
+    const rows = plainTypes(work, view, fragment(printSelect(stmt)));
+    return { query: fencedIf(hides && work.fenced, work, rows), columns: view.columns.map((c) => ({ name: c.name, key: c.name })) };
   }
+  const bars = work.bars();
   work.reading.push(view.name);
   try {
     const stmt = work.bindCaller(clone(parsed.stmt));

@@ -4,11 +4,11 @@ import { badRequest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { parsePrepared, prepareSelect } from '../language/prepare.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
-import type { MappingDef, ViewDef } from '../ontology/model.ts';
+import type { ColumnDef, MappingDef, ViewDef } from '../ontology/model.ts';
 import type { Access, CallerFacts } from './access.ts';
 import { bindCaller, callerFunctions } from './caller.ts';
 import { afterSteps, type GuardFacts, guardSelect, isVolatileFunction, refusedField } from './guard/index.ts';
-import { isTotal } from './leak.ts';
+import { castsAlways, isTotal } from './leak.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
 import { Policies } from './policies.ts';
 import { printSelect } from './print.ts';
@@ -39,6 +39,8 @@ export interface PlanContext {
   readonly definer?: ((view: ViewDef) => Graph) | undefined;
   /** Who asks: what svc_username(), svc_has_role() and svc_claim() give. */
   readonly caller?: CallerFacts | undefined;
+  /** Whether the caller may query a datasource's tables: then nothing that a mapping or raw view leaves out is hidden from it; undefined: all of them. */
+  readonly queriesTables?: ((datasource: string) => boolean) | undefined;
 }
 
 /** A system table as the service hands it over: columns with PostgreSQL types, rows as one JSON array of objects. */
@@ -115,6 +117,7 @@ export class Work {
   readonly policies: Policies | undefined;
   #trusted = 0;
   #inViews = 0;
+  #blocks = 0;
   #aliases = 0;
   #parameters = new Map<string, number>();
 
@@ -154,6 +157,21 @@ export class Work {
   /** Runs `make` and notes its cost as that of a thing that the caller sees; of what policies ask, as theirs. */
   grows<T>(what: () => string, make: () => T): T {
     return this.trusted ? make() : growing(what(), make);
+  }
+
+  /** Whether anything may be kept from the caller: else what may fail on a value needs no thought. */
+  get isRestricted(): boolean {
+    return this.policies !== undefined || this.seen !== this.graph || this.context.queriesTables !== undefined;
+  }
+
+  /**
+   * Whether rows that SQL over tables leaves out are hidden from the caller, who may not query the datasource: its condition is then asked before
+   * what may fail on a value.
+   */
+  hides(datasource: string): boolean {
+    if (this.trusted || (this.context.queriesTables?.(datasource) ?? this.seen === this.graph)) return false;
+    this.barred = true;
+    return true;
   }
 
   /** Notes what stands in FROM, where the text is the caller's own. */
@@ -200,11 +218,30 @@ export class Work {
     this.clock ||= clock;
   }
 
-  /** Takes note of an expression that stands beside policies. */
-  weigh(tree: unknown): void {
-    if (!this.policies && this.seen === this.graph) return;
-    if (this.trusted) this.quiet ||= !isTotal(tree);
-    else this.leaky ||= !isTotal(tree);
+  /**
+   * Notes whether an expression may fail on a value. `isInner`: it is part of a sub-query, which may run before the conditions of the block around it.
+   */
+  weigh(tree: unknown, isInner: boolean = this.#inViews > 0 || this.#blocks > 1): void {
+    if (!this.isRestricted) return;
+    if (this.trusted) this.quiet ||= !isTotal(tree, isInner);
+    else this.leaky ||= !isTotal(tree, isInner);
+  }
+
+  /** The same for the cast of a table's column to a declared type. */
+  weighCast(column: ColumnDef | undefined, type: string): void {
+    if (!this.isRestricted || castsAlways(column, type)) return;
+    if (this.trusted) this.quiet = true;
+    else this.leaky = true;
+  }
+
+  /** Resolves a query block: what is expanded meanwhile is a part of it. */
+  inBlock<T>(make: () => T): T {
+    this.#blocks++;
+    try {
+      return make();
+    } finally {
+      this.#blocks--;
+    }
   }
 
   /** An alias that no caller can write (a name may not begin with `~`... and is unique in the plan). */
@@ -272,6 +309,10 @@ export class Work {
       MAPPED.set(mapping, known);
     }
     this.met(known.facts);
+    if (this.isRestricted && !known.rows.isTotal) {
+      if (this.trusted) this.quiet = true;
+      else this.leaky = true;
+    }
     return known.rows;
   }
 

@@ -21,7 +21,7 @@ import { type ResultPlace, resultPlace } from './results.ts';
 import type { Answer } from './runtime.ts';
 import type { Script } from './script.ts';
 import { type LateRows, prepareShow, systemContext, withLate } from './show.ts';
-import { seenBy, sightKey } from './sight.ts';
+import { seenBy, sightKey, tablesKey, tablesOf } from './sight.ts';
 import { isLate, SYSTEM_TABLES, systemTables } from './system.ts';
 
 /** Decisions 2: an answer of more bytes is 400 `result_too_large`. */
@@ -101,6 +101,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     },
     caller: factsOf(principal),
     access: row && accessOf(session.caller, row),
+    queriesTables: row && tablesOf(principal, row),
     definer: (view) => definers.sees(view, graph.whole),
     ...(row?.allowedFunctions == null ? {} : { allowedFunctions: new Set(row.allowedFunctions.split(',').map(fold)) }),
   };
@@ -171,6 +172,7 @@ function planKey(session: Session, text: string, context: PlanContext, output: O
     context.activeDatasource,
     draft.row.allowedFunctions ?? '',
     sightKey(session.caller.principal, draft.name),
+    tablesKey(session.caller.principal, draft.row),
     accessKey(context.access),
     JSON.stringify(output),
     session.script.bound === undefined,

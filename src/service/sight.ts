@@ -1,6 +1,7 @@
 /** An ontology as a caller sees it: what its grants open of it, and nothing else (decisions 7). */
 import { can, canAll, type Holder } from '../auth/grants.ts';
 import { cacheOf } from '../cache.ts';
+import type { OntologyRow } from '../catalog/snapshot.ts';
 import { expressionReferences } from '../language/expressions.ts';
 import type { SqlParser } from '../language/parser.ts';
 import type { Graph } from '../ontology/graph.ts';
@@ -22,6 +23,19 @@ export function sightKey(holder: Holder, ontology: string): string {
     .map((g) => `${g.privilege} ${g.all} ${JSON.stringify(g.key.slice(2))} ${g.key.length}`);
   return `:${[...new Set(told)].sort().join('\n')}`;
 }
+
+/**
+ * Which datasources' tables the holder may query; undefined: those of all datasources of the ontology, so that nothing that a mapping leaves out is
+ * hidden from it.
+ */
+export function tablesOf(holder: Holder, { datasources }: Pick<OntologyRow, 'datasources'>): ((datasource: string) => boolean) | undefined {
+  const queries = (datasource: string): boolean => can(holder, 'query', ['datasource', datasource]);
+  return datasources.every(queries) ? undefined : queries;
+}
+
+/** The same as a part of a cache's key. */
+export const tablesKey = (holder: Holder, { datasources }: Pick<OntologyRow, 'datasources'>): string =>
+  datasources.filter((d) => !can(holder, 'query', ['datasource', d])).join(',');
 
 interface Kept {
   readonly whole: Graph;

@@ -1,8 +1,29 @@
-/** Rows that a caller reads by a logic concept or a view alone: what may fail must not see the rows that these leave out. */
+/** Rows that are hidden from a caller: what may fail on a value must not see them. */
 import { describe, expect, it } from 'vitest';
+import { compile } from '../../../src/ontology/compile.ts';
 import { lensOf } from '../../../src/ontology/lens.ts';
+import type { Model } from '../../../src/ontology/model.ts';
 import { planSelect } from '../../../src/planner/index.ts';
-import { context, graph } from './company.ts';
+import { castsAlways } from '../../../src/planner/leak.ts';
+import { context, graph as untyped } from './company.ts';
+
+const TYPES: Readonly<Record<string, string>> = { bigint: 'int8', string: 'text', date: 'date', uuid: 'uuid', 'decimal(10,2)': 'numeric' };
+
+/** The company with the types of its tables' columns, as the service asks for them: each is the declared one. */
+const graph = compile(
+  {
+    ...untyped.model,
+    mappings: untyped.model.mappings.map((m) => ({
+      ...m,
+      columns: m.columns.map((c) => ({
+        ...c,
+        type: TYPES[untyped.property(c.name)?.type ?? ''] ?? 'int8',
+        ...(c.name === 'salary' ? { modifier: (10 << 16) + 2 + 4 } : {}),
+      })),
+    })),
+  },
+  'company',
+);
 
 /** Whoever may read these concepts and views, and sees nothing else. */
 const who = (concepts: readonly string[], views: readonly string[] = []) =>
@@ -31,4 +52,128 @@ describe('what may fail', () => {
     expect(isFenced('SELECT name FROM svc.rich WHERE 1 / party_id > 0')).toBe(false);
     expect(isFenced("SELECT name FROM vsvc.staff WHERE name LIKE 'x%'")).toBe(false);
   });
+});
+
+/** A caller who may query everything of the ontology, and no table. */
+const inOntology = (sql: string, model = graph.model): string =>
+  planSelect({ ...context, graph: compile(model, 'company'), queriesTables: () => false }, { text: sql, offset: 0 }).sql;
+
+describe('what SQL over tables leaves out', () => {
+  const mapped = (sql: string) => ({ ...graph.model, mappings: graph.model.mappings.map((m) => (m.name === 'm_town' ? { ...m, sql } : m)) });
+  const WHERE = "SELECT id AS town_id, label AS name FROM raw.towns WHERE label <> 'x'";
+
+  it.each([
+    ["SELECT town_id FROM svc.town WHERE name LIKE 'a%'", WHERE, true],
+    ["SELECT town_id FROM svc.town WHERE name = 'a'", WHERE, false],
+    ["SELECT town_id FROM svc.town WHERE name LIKE 'a%'", 'SELECT id AS town_id, label AS name FROM raw.towns', false],
+    ["SELECT town_id FROM svc.town WHERE name LIKE 'a%'", 'SELECT id AS town_id, label AS name FROM raw.towns JOIN raw.other USING (id)', true],
+    ["SELECT town_id FROM svc.town WHERE name LIKE 'a%'", 'SELECT DISTINCT id AS town_id, label AS name FROM raw.towns', true],
+    ['SELECT "located[town].name" AS n FROM dsvc.person WHERE "located[town].name" LIKE \'a%\'', WHERE, true],
+    ['SELECT 1 / town_id AS n FROM svc.town', WHERE, true],
+  ])('%s over %s', (sql, mapping, fenced) => expect(inOntology(sql, mapped(mapping)).includes('OFFSET 0')).toBe(fenced));
+
+  it('comes before the comparisons that reach the table', () => {
+    expect(inOntology("SELECT town_id FROM svc.town WHERE name LIKE 'a%' AND town_id = 5", mapped(WHERE))).toMatch(
+      /WHERE label <> 'x' AND id::bigint = 5 OFFSET 0/,
+    );
+  });
+
+  it('is open to who may query the datasource', () => {
+    const sql = planSelect(
+      { ...context, graph: compile(mapped(WHERE), 'company'), queriesTables: () => true },
+      { text: "SELECT town_id FROM svc.town WHERE name LIKE 'a%'", offset: 0 },
+    ).sql;
+    expect(sql).not.toContain('OFFSET 0');
+  });
+
+  it('is left out of links and multi-value properties too', () => {
+    const model = {
+      ...graph.model,
+      mappings: graph.model.mappings.map((m) => (m.name === 'm_knows' || m.name === 'm_nick' ? { ...m, sql: `${m.sql} WHERE a > 0` } : m)),
+    };
+    expect(inOntology('SELECT "knows[person]_since" AS s FROM dsvc.employee WHERE name LIKE \'a%\'', model)).toMatch(/acquaintances WHERE a > 0 OFFSET 0/);
+    expect(inOntology("SELECT nickname AS n FROM dsvc.employee WHERE name LIKE 'a%'", model)).toMatch(/nicknames WHERE a > 0 OFFSET 0/);
+  });
+
+  it('of raw views', () => {
+    const view = { name: 'raw', cube: false, datasource: 'main', description: null, tags: {}, columns: [{ name: 'n', type: 'text' }] };
+    const over = (sql: string) => inOntology("SELECT n FROM vsvc.raw WHERE n LIKE 'a%'", { ...graph.model, views: [{ ...view, sql }] });
+    expect(over('SELECT label AS n FROM raw.towns WHERE id > 5')).toContain('OFFSET 0');
+    expect(over('SELECT label AS n FROM raw.towns')).not.toContain('OFFSET 0');
+  });
+});
+
+describe('in a statement over guarded rows, what may fail', () => {
+  const access = {
+    rows: [{ concept: 'employee', conditions: [{ policy: 'p', condition: 'party_id < 100' }] }],
+    masks: [],
+    caller: { username: 'x', roles: [], claims: {} },
+    maskKey: 'k',
+  };
+  const view = (sql: string) => ({ name: 'v', cube: false, datasource: null, description: null, tags: {}, columns: [{ name: 'g' }, { name: 'j' }], sql });
+  const fenced = (sql: string, model = graph.model): boolean =>
+    planSelect({ ...context, graph: compile(model, 'company'), access }, { text: sql, offset: 0 }).sql.includes('OFFSET 0');
+  const retyped = (mapping: string, type: string) => ({
+    ...graph.model,
+    mappings: graph.model.mappings.map((m) => (m.name === mapping ? { ...m, columns: m.columns.map((c) => ({ ...c, type })) } : m)),
+  });
+
+  it.each<readonly [string, string, boolean, Model]>([
+    ['nothing', 'SELECT name FROM svc.employee', false, graph.model],
+    [
+      'a cast of another mapping',
+      'SELECT e.name FROM svc.employee e WHERE EXISTS (SELECT 1 FROM svc.town t WHERE t.town_id = e.boss_id)',
+      true,
+      retyped('m_town', 'text'),
+    ],
+    ['no cast of another mapping', 'SELECT e.name FROM svc.employee e WHERE EXISTS (SELECT 1 FROM svc.town t WHERE t.town_id = e.boss_id)', false, graph.model],
+    ['a cast of a path', 'SELECT "located[town].name" AS n FROM dsvc.employee', true, retyped('m_town', 'bytea')],
+    ['a cast of a link', 'SELECT "knows[person].name" AS n FROM dsvc.employee', true, retyped('m_knows', 'text')],
+    [
+      'a recursion',
+      'SELECT name FROM svc.employee e WHERE EXISTS (WITH RECURSIVE r (a) AS (SELECT e.party_id UNION ALL SELECT a FROM r) SELECT 1 FROM r WHERE a = 0)',
+      true,
+      graph.model,
+    ],
+    [
+      'an aggregate of a view',
+      'SELECT name FROM svc.employee e WHERE EXISTS (SELECT 1 FROM vsvc.v WHERE v.g = e.party_id)',
+      true,
+      { ...graph.model, views: [view('SELECT town_id AS g, json_object_agg(name, 1) AS j FROM svc.town GROUP BY town_id')] },
+    ],
+    [
+      'no aggregate of a view',
+      'SELECT name FROM svc.employee e WHERE EXISTS (SELECT 1 FROM vsvc.v WHERE v.g = e.party_id)',
+      false,
+      { ...graph.model, views: [view('SELECT town_id AS g, count(*) AS j FROM svc.town GROUP BY town_id')] },
+    ],
+    ['an aggregate of the statement itself', 'SELECT sum(salary) AS s FROM svc.employee', false, graph.model],
+    [
+      'an aggregate of a sub-query',
+      'SELECT name FROM svc.employee e WHERE EXISTS (SELECT sum(t.town_id) AS s FROM svc.town t WHERE t.town_id = e.party_id)',
+      true,
+      graph.model,
+    ],
+  ])('%s', (_what, sql, expected, model) => expect(fenced(sql, model)).toBe(expected));
+});
+
+describe('a cast of a column to numeric', () => {
+  const column = (type: string, precision?: number, scale = 0) => ({
+    name: 'c',
+    type,
+    ...(precision === undefined ? {} : { modifier: (precision << 16) + scale + 4 }),
+  });
+  it.each([
+    [column('numeric', 12, 2), 'numeric(12,2)', true],
+    [column('numeric', 10, 2), 'numeric(12,2)', true],
+    [column('numeric', 12, 3), 'numeric(12,2)', false],
+    [column('numeric', 13, 2), 'numeric(12,2)', false],
+    [column('numeric'), 'numeric(12,2)', false],
+    [column('numeric'), 'numeric', true],
+    [column('int4'), 'numeric(12,2)', true],
+    [column('int8'), 'numeric(12,2)', false],
+    [column('int8'), 'numeric(19)', true],
+    [column('float8'), 'numeric(12,2)', false],
+    [column('text'), 'numeric(12,2)', false],
+  ])('%o to %s', (from, to, always) => expect(castsAlways(from, to)).toBe(always));
 });
