@@ -23,7 +23,10 @@ export interface Limits {
 export const PLAN_LIMITS: Limits = { nodes: 60_000, steps: 1_500_000, entries: Number.POSITIVE_INFINITY };
 
 /** One script of modelling statements, with all plans that check it: a model of some thousand concepts. */
-export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 12_000_000, entries: 1_000_000 };
+export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 12_000_000, entries: 400_000 };
+
+/** What is told of a model: a node for each row and for each 100 characters of one. */
+export const ANSWER_LIMITS: Limits = { nodes: 350_000, steps: 40_000_000, entries: Number.POSITIVE_INFINITY };
 
 /** A node costs about as much as so many steps. */
 const STEPS_OF_A_NODE = 20;
@@ -79,18 +82,22 @@ export class Budget {
   run<T>(make: () => T, offset?: number): T {
     const outer = current === this ? undefined : current;
     const { nodes, steps, entries } = this;
+    const result = this.apart(make, offset);
+    outer?.spend(this.nodes - nodes, this.steps - steps, this.entries - entries);
+    return result;
+  }
+
+  /** The same, without a budget around it. */
+  apart<T>(make: () => T, offset?: number): T {
     const before = current;
     current = this;
-    let result: T;
     try {
-      result = make();
+      return make();
     } catch (error) {
       throw error instanceof Exceeded && error.budget === this ? this.#tooComplex(offset) : error;
     } finally {
       current = before;
     }
-    outer?.spend(this.nodes - nodes, this.steps - steps, this.entries - entries);
-    return result;
   }
 
   #tooComplex(offset: number | undefined): Error {

@@ -1,4 +1,5 @@
 /** The detail object of `get_ontology` (decisions 2), from the graph that the caller sees. Pure. */
+import { ANSWER_LIMITS, Budget, made } from '../budget.ts';
 import type { Concept, Graph, Relationship } from '../ontology/graph.ts';
 import { type ColumnDef, isRaw, type MappingDef, type MeasureDef, type PropertyDef, type Transitivity } from '../ontology/model.ts';
 import { postgresTypeName } from '../ontology/types.ts';
@@ -28,6 +29,10 @@ export function mappingsOf(concept: Concept): readonly MappingDef[] {
 
 /** `data` of get_ontology. */
 export function ontologyDetail(graph: Graph, version: string, datasources: readonly DetailDatasource[], texts: Texts): Record<string, unknown> {
+  return new Budget(ANSWER_LIMITS, 'the description of the ontology').apart(() => detailOf(graph, version, datasources, texts));
+}
+
+function detailOf(graph: Graph, version: string, datasources: readonly DetailDatasource[], texts: Texts): Record<string, unknown> {
   const { model } = graph;
   return {
     datasources,
@@ -79,6 +84,7 @@ const measureDetail = (m: MeasureDef, texts: Texts) => ({
 
 function conceptDetail(graph: Graph, concept: Concept, texts: Texts): Record<string, unknown> {
   const from = (owner: Concept): string | null => (owner === concept ? null : owner.name);
+  made(concept.properties.length + concept.multi.length + concept.measures.length + concept.relationships.length);
   return {
     concept: concept.name,
     inheritance: concept.parents.map((c) => c.name),

@@ -2,6 +2,7 @@
 
 import type { Caller } from '../auth/authenticate.ts';
 import { canSee } from '../auth/grants.ts';
+import { ANSWER_LIMITS, Budget, made, visited } from '../budget.ts';
 import type { AccessLists } from '../catalog/access.ts';
 import { NO_COUNTS, type RowCounts } from '../catalog/counts.ts';
 import type { HistoryLine } from '../catalog/history.ts';
@@ -57,6 +58,9 @@ export const isLate = (table: string): boolean =>
 
 type Type = SystemTable['columns'][number]['type'];
 type Value = string | number | boolean | null;
+/** As many characters of a row count as a row more. */
+const CHARACTERS_OF_A_NODE = 100;
+
 interface Table {
   /** `name` (text), or `name:type`. */
   readonly columns: string;
@@ -160,6 +164,7 @@ const TABLES: Readonly<Record<string, Table>> = {
     *rows(s) {
       for (const c of s.concepts) {
         for (const { def } of [...c.properties, ...c.multi]) {
+          visited(c.rows.kind === 'mappings' ? 10 * c.rows.sources.length : 1);
           const rows = c.rows.kind === 'mappings' ? c.rows.sources.map((x) => x.mapping).filter((m) => s.graph.mapping(m.name) !== undefined) : [];
           const from = (def.multi ? c.multiMappings.filter((m) => sameName(m.property ?? '', def.name)) : rows).filter((m) =>
             m.columns.some((x) => sameName(x.name, def.name)),
@@ -326,7 +331,13 @@ export function systemRows(context: SystemContext): (name: string) => SystemRows
     const columns = systemColumns(name);
     if (columns === undefined) return undefined;
     source ??= new Source(context);
-    const rows = Array.from((TABLES[name] as Table).rows(source), (row) => Object.fromEntries(columns.map((c, i) => [c.name, row[i] ?? null])));
+    const from = source;
+    const rows = new Budget(ANSWER_LIMITS, `the system table ${name}`).apart(() =>
+      Array.from((TABLES[name] as Table).rows(from), (row) => {
+        made(1 + row.reduce<number>((n, v) => n + (typeof v === 'string' ? v.length : 0), 0) / CHARACTERS_OF_A_NODE);
+        return Object.fromEntries(columns.map((c, i) => [c.name, row[i] ?? null]));
+      }),
+    );
     return { name, columns, rows };
   };
 }

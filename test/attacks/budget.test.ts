@@ -8,8 +8,10 @@ import { createSqlReader } from '../../src/language/expressions.ts';
 import { splitScript } from '../../src/language/split.ts';
 import type { ModelStatement, RollbackOntology } from '../../src/language/statements.ts';
 import { applyStatement, finish, Places } from '../../src/ontology/apply.ts';
+import { compile } from '../../src/ontology/compile.ts';
 import { EMPTY_MODEL } from '../../src/ontology/model.ts';
 import { checkModel, planSelect } from '../../src/planner/index.ts';
+import { systemTables } from '../../src/service/system.ts';
 import { HEAVY_SCRIPTS, HEAVY_STATEMENTS } from '../support/heavy.ts';
 import { context } from '../unit/planner/company.ts';
 
@@ -136,6 +138,34 @@ CREATE MAPPING m${i} INTO c${i} AS SELECT id AS k${i}, ${Array.from({ length: 20
     expect(code).toBe('planned');
     expect(nodes).toBeLessThan(SCRIPT_LIMITS.nodes / 4);
     expect(steps).toBeLessThan(SCRIPT_LIMITS.steps / 4);
+  });
+});
+
+describe('what is told of a model', () => {
+  const caller = { principal: { isAdmin: true, grants: [], roles: [] }, snapshot: { ontologies: [], datasources: [], agents: [] } };
+  const read = (concepts: number, mappings: number, table: string): Outcome => {
+    const chain = Array.from({ length: concepts }, (_, i) => ({
+      ...{ name: `c${i}`, parents: i === 0 ? [] : [`c${i - 1}`], properties: i === 0 ? ['k'] : [], multi: [], measures: [], primaryKey: [], label: [] },
+      ...{ relationships: [], description: null, tags: {}, logic: null },
+    }));
+    const bottom = Array.from({ length: mappings }, (_, i) => ({
+      ...{ name: `m${i}`, kind: 'concept' as const, concept: `c${concepts - 1}`, property: null, link: null, datasource: 'main' },
+      ...{ sql: `SELECT k FROM raw.some_table_${i}`, columns: [{ name: 'k' }] },
+    }));
+    const model = {
+      ...EMPTY_MODEL,
+      properties: [{ name: 'k', type: 'string', multi: false, description: null, tags: {}, expression: null }],
+      concepts: chain,
+      mappings: bottom,
+    };
+    const system = systemTables({ caller, graph: compile(model, 'm'), parser, product: 'svc' } as never);
+    return outcomeOf(() => void system(table));
+  };
+
+  it('is bounded', () => {
+    expect(read(20, 100, 'SYS_CONCEPT_PROPERTIES').code).toBe('planned');
+    const { code, message } = read(900, 2000, 'SYS_CONCEPT_PROPERTIES');
+    expect([code, message]).toEqual(['too_complex', 'the system table SYS_CONCEPT_PROPERTIES becomes too large']);
   });
 });
 
