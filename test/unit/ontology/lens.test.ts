@@ -2,13 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { SvcError } from '../../../src/errors.ts';
 import { expressionReferences } from '../../../src/language/expressions.ts';
+import { compile } from '../../../src/ontology/compile.ts';
 import type { Concept, Graph } from '../../../src/ontology/graph.ts';
 import { lensOf } from '../../../src/ontology/lens.ts';
 import { planSelect } from '../../../src/planner/index.ts';
+import { withTypes } from '../../support/typed.ts';
 import { run } from './script.ts';
 
 const parser = await loadNodeParser();
-const { graph: whole } = run(`
+const { graph: made } = run(`
   CREATE PROPERTY shout string AS SELECT upper(nick);
   CREATE MEASURE heads bigint AS SELECT COUNT(no);
   CREATE MEASURE claw_sum bigint AS SELECT SUM(claws);
@@ -31,6 +33,8 @@ const { graph: whole } = run(`
   CREATE ONTOLOGY VIEW bears AS SELECT no, claws FROM svc.bear;
   CREATE ONTOLOGY VIEW towns AS SELECT title FROM svc.town;
 `);
+// casts that could fail would put up barriers
+const whole = compile(withTypes(made.model), made.ontology);
 
 /** The graph of who sees these concepts and views; `read`: those that may be read, else all. */
 const seeing = (names: readonly string[], read: readonly string[] = names): Graph =>

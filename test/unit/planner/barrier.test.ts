@@ -5,25 +5,10 @@ import { lensOf } from '../../../src/ontology/lens.ts';
 import type { Model } from '../../../src/ontology/model.ts';
 import { planSelect } from '../../../src/planner/index.ts';
 import { castsAlways } from '../../../src/planner/leak.ts';
+import { withTypes } from '../../support/typed.ts';
 import { context, graph as untyped } from './company.ts';
 
-const TYPES: Readonly<Record<string, string>> = { bigint: 'int8', string: 'text', date: 'date', uuid: 'uuid', 'decimal(10,2)': 'numeric' };
-
-/** The company with the types of its tables' columns, as the service asks for them: each is the declared one. */
-const graph = compile(
-  {
-    ...untyped.model,
-    mappings: untyped.model.mappings.map((m) => ({
-      ...m,
-      columns: m.columns.map((c) => ({
-        ...c,
-        type: TYPES[untyped.property(c.name)?.type ?? ''] ?? 'int8',
-        ...(c.name === 'salary' ? { modifier: (10 << 16) + 2 + 4 } : {}),
-      })),
-    })),
-  },
-  'company',
-);
+const graph = compile(withTypes(untyped.model), 'company');
 
 /** Whoever may read these concepts and views, and sees nothing else. */
 const who = (concepts: readonly string[], views: readonly string[] = []) =>
