@@ -21,6 +21,8 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Call {
   readonly sql: Sql;
   readonly params: readonly Param[];
+  /** Takes the rows of the statement once the batch in which it stands is committed. */
+  readonly tell?: (rows: readonly Row[]) => void;
 }
 
 export interface CatalogDb {

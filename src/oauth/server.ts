@@ -83,7 +83,7 @@ class Server implements AuthorizationServer {
       refreshTokenIdleTTL: GRANT_SECONDS,
       clientRegistrationTTL: CLIENT_SECONDS,
       tokenExchangeCallback: async ({ userId, props }) => {
-        if (await userHolds(parts, userId, (props as Props).password, 0)) return;
+        if (await userHolds(parts, userId, (props as Props).password, null)) return;
         throw new OAuthError('invalid_grant', { description: 'The user has to log in again' });
       },
       onError: ({ internal: { category, reason } }) => {

@@ -1,0 +1,78 @@
+/**
+ * What happens to the credentials of a user who becomes an administrator: what somebody else controls ends in the transaction that adds the user to the role.
+ * Who controls a token, a password or an e-mail is kept beside it (migrations/010).
+ */
+import { type Call, type Row, sql } from './db.ts';
+
+/** Stands for an unknown user among those who control a credential. It is the id of no user. */
+export const UNKNOWN_USER = '00000000-0000-0000-0000-000000000000';
+
+/** A list of ids as a parameter. */
+export const idList = (ids: readonly string[]): string => `{${ids.join(',')}}`;
+
+/** What a promotion took away. All of it is 0 and false where the user was an administrator already. */
+export interface Promotion {
+  /** Tokens that were revoked. */
+  readonly tokens: number;
+  /** AUTH grants on the user that were deleted. */
+  readonly authGrants: number;
+  readonly password: boolean;
+  readonly email: boolean;
+}
+
+// whoever writes a credential of the user takes this lock too: one of the two sees what the other has written
+const LOCK_USER = sql`SELECT id FROM kg_catalog.users WHERE id = $1::uuid FOR UPDATE`;
+
+// Trusted are the user and the active administrators. What a release without these columns has written counts as the user's own where a login is behind it,
+// and as an unknown user's otherwise.
+const PROMOTE = sql`WITH trusted AS (
+  SELECT ARRAY(SELECT u.id FROM kg_catalog.role_members m JOIN kg_catalog.users u ON u.id = m.user_id WHERE m.role_id = $1::uuid AND u.active) || $2::uuid AS ids
+), subject AS (
+  SELECT u.id, u.key, t.ids AS trusted,
+    u.password IS NOT NULL AND NOT coalesce(u.password_by, '{}') <@ t.ids AS loses_password,
+    u.email IS NOT NULL AND NOT coalesce(u.email_by, '{}') <@ t.ids AS loses_email
+  FROM kg_catalog.users u, trusted t
+  WHERE u.id = $2::uuid AND NOT EXISTS (SELECT FROM kg_catalog.role_members m WHERE m.role_id = $1::uuid AND m.user_id = u.id)
+), tokens AS (
+  UPDATE kg_catalog.tokens t SET revoked = now() FROM subject s
+  WHERE t.user_id = s.id AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > now())
+    AND CASE WHEN t.created_by IS NULL THEN coalesce(t.label, '') NOT IN ('get_token', 'get_svc_user_token') ELSE NOT t.created_by <@ s.trusted END
+  RETURNING t.id
+), auth AS (
+  DELETE FROM kg_catalog.grants g USING subject s WHERE g.privilege = 'auth' AND g.resource_key = jsonb_build_array('user', s.key) RETURNING g.id
+), credentials AS (
+  UPDATE kg_catalog.users u SET login_generation = u.login_generation + 1,
+    password = CASE WHEN s.loses_password THEN NULL ELSE u.password END, password_by = CASE WHEN s.loses_password THEN NULL ELSE u.password_by END,
+    email = CASE WHEN s.loses_email THEN NULL ELSE u.email END, email_key = CASE WHEN s.loses_email THEN NULL ELSE u.email_key END,
+    email_by = CASE WHEN s.loses_email THEN NULL ELSE u.email_by END
+  FROM subject s WHERE u.id = s.id AND (s.loses_password OR s.loses_email)
+)
+SELECT (SELECT count(*) FROM tokens)::int AS tokens, (SELECT count(*) FROM auth)::int AS auth_grants,
+  EXISTS (SELECT FROM subject WHERE loses_password) AS password, EXISTS (SELECT FROM subject WHERE loses_email) AS email`;
+
+const read = (row: Row | undefined): Promotion => ({
+  tokens: Number(row?.tokens ?? 0),
+  authGrants: Number(row?.auth_grants ?? 0),
+  password: row?.password === true,
+  email: row?.email === true,
+});
+
+/**
+ * Takes from a user what others control, where it is not in the role yet. The caller adds the user to the role in the same batch, behind these.
+ * @param roleId the role `admin`
+ * @param tell is called with what was taken, once the batch is committed
+ */
+export const promote = (roleId: string, userId: string, tell: (promotion: Promotion) => void): readonly Call[] => [
+  { sql: LOCK_USER, params: [userId] },
+  { sql: PROMOTE, params: [roleId, userId], tell: (rows) => tell(read(rows[0])) },
+];
+
+// a second row of `state` breaks its check (23514), which ends the batch
+const NO_ADMIN = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE EXISTS (
+  SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id WHERE r.key = 'admin' AND m.user_id = $1::uuid)`;
+
+/** Ends the batch (23514) where the user has become an administrator meanwhile: for changes of users by somebody who is none. */
+export const stillNoAdmin = (userId: string): readonly Call[] => [
+  { sql: LOCK_USER, params: [userId] },
+  { sql: NO_ADMIN, params: [userId] },
+];
