@@ -1,5 +1,6 @@
 /** The operations that are no script: lists, details, concepts and views by name, settings. */
 
+import { can } from '../auth/grants.ts';
 import { clearCache as clearCached, commit } from '../catalog/changes.ts';
 import { DatasourceFault } from '../engine/errors.ts';
 import { badRequest, notFound, SvcError } from '../errors.ts';
@@ -59,13 +60,17 @@ export async function getOntology(
   return { name: row.name, version: row.version, detail: ontologyDetail(graph, row.version, datasources, texts) };
 }
 
-/** Clears what is cached of an ontology (service.md, endpoint rule 2). @throws SvcError 404 `unknown_ontology`; 503 `not_configured` without a cache backend */
+/**
+ * Clears what is cached of an ontology: every caller's next query goes to the datasource, so it needs EDIT.
+ * @throws SvcError 404 `unknown_ontology`; 403 `forbidden` without EDIT on the ontology; 503 `not_configured` without a cache backend
+ */
 export async function clearCache({ runtime, caller }: ServiceRequest, name: string): Promise<void> {
-  const { id } = requireOntology(caller, name);
+  const row = requireOntology(caller, name);
+  if (!can(caller.principal, 'edit', ['ontology', row.name])) throw lacks('EDIT', `ontology.${row.name}`);
   if (runtime.kv === undefined) {
     throw new SvcError(503, 'not_configured', 'This service has no cache backend', { hint: 'The operator of the service has to bind a KV namespace as CACHE' });
   }
-  await commit(runtime.db, clearCached(id), null);
+  await commit(runtime.db, clearCached(row.id), null);
 }
 
 /** Rows of a concept or view, and the SQL that says which. */

@@ -371,6 +371,25 @@ describe('an asynchronous answer', () => {
   });
 });
 
+describe('clear_cache', () => {
+  it.each([
+    ['EDIT ON ontology.shop', 200, undefined],
+    ['EDIT ON ALL ontology', 200, undefined],
+    ['QUERY ON ALL ontology.shop', 403, 'forbidden'],
+    ['ACCESS ON ALL ontology.shop', 403, 'forbidden'],
+    ['EDIT ON ontology.shop.concept.city', 403, 'forbidden'],
+    ['EDIT ON ontology', 404, 'unknown_ontology'],
+    ['QUERY ON datasource.main', 404, 'unknown_ontology'],
+  ])('with %s is %i', async (grant, status, code) => {
+    const una = await user('una', grant);
+    for (const method of ['GET', 'POST']) {
+      const response = await s.fetch('/svc/api/clear_cache/shop', { method, headers: by(una.token) });
+      const json = (await response.json()) as { code?: string };
+      expect([response.status, json.code]).toEqual([status, code]);
+    }
+  });
+});
+
 /** A service over the same catalog that lets something happen before each batch of writes. */
 async function startLate(before: () => Promise<unknown>): Promise<(sql: string, token: string) => Promise<string>> {
   const { createApp } = await import('../../src/http/app.ts');
