@@ -10,7 +10,7 @@ import type { Graph } from '../ontology/graph.ts';
 import { fold } from '../ontology/names.ts';
 import { type NamedRelation, type OutputOptions, type Plan, type PlanContext, placeOf, planSelect, rebind } from '../planner/index.ts';
 import type { Session } from './changes.ts';
-import { attachedDatasource, datasourceOf, secretOf } from './datasource.ts';
+import { attachedDatasource, connectionDigest, datasourceOf } from './datasource.ts';
 import { Definers } from './definers.ts';
 import { describeRelation } from './describe-relation.ts';
 import { EXPLAIN, explainRows } from './explain.ts';
@@ -194,9 +194,9 @@ function placed(error: unknown, plan: Plan, source: Source, before = 0): unknown
 /** Where the answer of a statement may be kept; undefined: it goes past the result cache. */
 async function placeOfResult({ request, caller, draft }: Session, { plan, datasource, readsSystem, context }: Planned): Promise<ResultPlace | undefined> {
   if (request.results === undefined || draft === undefined || draft.changed || readsSystem || plan.volatile) return undefined;
-  const secret = secretOf(caller, datasource.name);
-  if (secret === undefined) return undefined;
-  return resultPlace(request, { ontology: draft.row, datasource: { name: datasource.name, secret }, plan, access: context.access });
+  const connection = await connectionDigest(request.runtime, caller, datasource.name);
+  if (connection === undefined) return undefined;
+  return resultPlace(request, { ontology: draft.row, datasource: { name: datasource.name, connection }, plan, access: context.access });
 }
 
 /**
