@@ -11,6 +11,7 @@ import { fold } from '../ontology/names.ts';
 import { type FilterQuery, filterConcept, filterView } from '../planner/filter/index.ts';
 import type { PlanContext } from '../planner/index.ts';
 import { listOf, toldAgents } from './agents.ts';
+import { allowedFunctionsOf } from './allowed-functions.ts';
 import { ontologyDetail } from './detail.ts';
 import { lacks, loadGraph, quoted, requireOntology, unknownName, upToDate, visibleOntologies } from './lookup.ts';
 import { accessOf, factsOf } from './policies.ts';
@@ -55,7 +56,7 @@ export async function getOntology(
     .flatMap((key) => caller.snapshot.datasources.find((d) => d.key === key) ?? [])
     .map((d) => ({ name: d.name, type: d.type, is_active: d.key === row.active }));
   const { parser, config } = request.runtime;
-  const texts = new Texts(parser, config.product, caller.principal, graph);
+  const texts = new Texts(parser, config.product, caller.principal, graph, allowedFunctionsOf(row));
   request.about(row.name, row.version);
   return { name: row.name, version: row.version, detail: ontologyDetail(graph, row.version, datasources, texts) };
 }
@@ -132,6 +133,7 @@ async function listed(
     activeDatasource: row.active ?? 'main',
     caller: factsOf(caller.principal),
     access: accessOf(caller, row),
+    allowedFunctions: allowedFunctionsOf(row),
   };
   const query = (of: FilterRequest): FilterQuery =>
     kind === 'concept' ? filterConcept(context, found as Concept, of) : filterView(context, found as ViewDef, of);

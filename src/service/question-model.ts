@@ -3,6 +3,7 @@ import { cacheOf } from '../cache.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import { fold } from '../ontology/names.ts';
 import { leadsToMany } from '../planner/index.ts';
+import { allowedFunctionsOf } from './allowed-functions.ts';
 import { connectionDigest } from './datasource.ts';
 import { columnType, transitivityOf } from './detail.ts';
 import { loadGraph, requireOntology, upToDate } from './lookup.ts';
@@ -75,7 +76,7 @@ export async function questionModel(request: ServiceRequest, name: string): Prom
   const row = requireOntology(caller, name);
   const { parser, config } = request.runtime;
   const graph = seenBy(caller.principal, await loadGraph(request.runtime, row), parser);
-  const texts = new Texts(parser, config.product, caller.principal, graph);
+  const texts = new Texts(parser, config.product, caller.principal, graph, allowedFunctionsOf(row));
   // rows come from the attached datasources, and from the active one where a statement reads no mapping
   const connections = await Promise.all(row.datasources.map((key) => connectionDigest(request.runtime, caller, key)));
   const data = JSON.stringify([row.cacheGeneration, row.active, row.datasources, connections, row.allowedFunctions]);

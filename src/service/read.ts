@@ -7,8 +7,8 @@ import { DatasourceFault } from '../engine/errors.ts';
 import { badRequest, SvcError } from '../errors.ts';
 import type { ReadStatement, Source } from '../language/statements.ts';
 import type { Graph } from '../ontology/graph.ts';
-import { fold } from '../ontology/names.ts';
 import { type NamedRelation, type OutputOptions, type Plan, type PlanContext, placeOf, planSelect, rebind } from '../planner/index.ts';
+import { allowedFunctionsOf } from './allowed-functions.ts';
 import type { Session } from './changes.ts';
 import { attachedDatasource, connectionDigest, datasourceOf } from './datasource.ts';
 import { Definers } from './definers.ts';
@@ -102,7 +102,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     caller: factsOf(principal),
     access: row && accessOf(session.caller, row),
     definer: (view) => definers.sees(view, graph.whole),
-    ...(row?.allowedFunctions == null ? {} : { allowedFunctions: new Set(row.allowedFunctions.split(',').map(fold)) }),
+    allowedFunctions: allowedFunctionsOf(row),
   };
   const key = planKey(session, source.text, context, output);
   const { bound } = session.script;

@@ -371,6 +371,118 @@ describe('an asynchronous answer', () => {
   });
 });
 
+describe('a withdrawn function of the datasource', () => {
+  const MODEL = `CREATE ONTOLOGY calls;
+ALTER ONTOLOGY calls SET allowed_functions = 'shop.twice, shop.other';
+CREATE PROPERTY doubled bigint AS SELECT shop.twice(id);
+CREATE MEASURE total bigint AS SELECT SUM(shop.twice(id));
+CREATE MEASURE some bigint AS SELECT COUNT(id) WHERE shop.twice(id) > 2;
+CREATE CONCEPT city (id bigint, name string, doubled bigint, total MEASURE bigint, some MEASURE bigint, PRIMARY KEY (id));
+CREATE CONCEPT mapped (id bigint, PRIMARY KEY (id));
+CREATE CONCEPT late INHERITS (city) FROM dsvc.city WHERE shop.twice(id) > 2;
+CREATE MAPPING m INTO (city) AS SELECT id, name FROM shop.t_city;
+CREATE MAPPING mm INTO (mapped) AS SELECT shop.twice(id) AS id FROM shop.t_city;
+CREATE ONTOLOGY VIEW seen AS SELECT shop.twice(id) AS d, shop.other(id) AS o FROM svc.city;
+CREATE ONTOLOGY VIEW raw USING main AS SELECT shop.twice(id) AS d FROM shop.t_city;
+CREATE ONTOLOGY VIEW over AS SELECT d FROM vsvc.seen;
+CREATE ONTOLOGY CUBE rolled AS SELECT shop.twice(id) AS d, SUM(id) AS n FROM svc.city;
+CREATE ONTOLOGY VIEW kept AS SELECT upper(name) AS n, shop.other(id) AS o FROM svc.city`;
+  /** What reads each of the texts. */
+  const READS = {
+    'the statement itself': 'SELECT shop.twice(id) AS d FROM svc.city',
+    'a view': 'SELECT d FROM vsvc.seen',
+    'a view on raw tables': 'SELECT d FROM vsvc.raw',
+    'a view of a view': 'SELECT d FROM vsvc.over',
+    'a cube': 'SELECT d, SUM(n) AS n FROM vsvc.rolled GROUP BY d',
+    'a calculated property': 'SELECT doubled FROM svc.city',
+    'a measure': 'SELECT SUM("measure.total") AS t FROM dsvc.city',
+    'the condition of a measure': 'SELECT SUM("measure.some") AS t FROM dsvc.city',
+    'a mapping': 'SELECT id FROM svc.mapped',
+    'a logic concept': 'SELECT id FROM svc.late',
+  };
+  const set = (value: string) => s.query(`ALTER ONTOLOGY calls SET allowed_functions = '${value}'`, 'calls');
+  let una: Headers;
+
+  beforeAll(async () => {
+    for (const name of ['twice', 'other']) {
+      await s.database.exec(`CREATE FUNCTION shop.${name}(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT $1 * 2'`);
+      await s.database.exec(`GRANT EXECUTE ON FUNCTION shop.${name}(bigint) TO PUBLIC`);
+    }
+    await s.rows(MODEL, 'calls');
+    await s.rows("CREATE EXAMPLE 'How much is twice?' AS SELECT shop.twice(id) AS d FROM svc.city", 'calls');
+    una = by((await user('una', 'QUERY ON ALL ontology.calls')).token);
+  });
+
+  it('ends at once in every stored text, those that were read before too', async () => {
+    for (const [what, sql] of Object.entries(READS)) expect([what, await outcome(sql, una, 'calls')]).toEqual([what, '200']);
+    const filtered = async (path: string) => (await s.fetch(`/svc/api/q/calls/${path}`, { headers: una })).status;
+    expect([await filtered('view/seen'), await filtered('view/rolled'), await filtered('concept/city?_subj_=doubled&_op_=gt&_comp_=1')]).toEqual([
+      200, 200, 200,
+    ]);
+    expect((await set('shop.other')).status).toBe(200);
+    for (const [what, sql] of Object.entries(READS)) {
+      const { status, json } = await ask(sql, una, 'calls');
+      expect([what, status, json.code, json.data]).toEqual([what, 400, 'forbidden_function', 'function `shop.twice` is not allowed']);
+    }
+    expect([await filtered('view/seen'), await filtered('view/rolled'), await filtered('concept/city?_subj_=doubled&_op_=gt&_comp_=1')]).toEqual([
+      400, 400, 400,
+    ]);
+    expect(await outcome('SELECT name FROM svc.city', una, 'calls')).toBe('200');
+    expect(await outcome('SELECT n, o FROM vsvc.kept', una, 'calls')).toBe('200');
+    await set('shop.twice, shop.other');
+    for (const [what, sql] of Object.entries(READS)) expect([what, await outcome(sql, una, 'calls')]).toEqual([what, '200']);
+  });
+
+  it('in a policy lets nothing through', async () => {
+    await s.rows('CREATE POLICY few ON CONCEPT city TO PUBLIC USING (shop.twice(id) < 3)', 'calls');
+    try {
+      expect((await ask('SELECT id FROM svc.city', una, 'calls')).json.data).toEqual([{ id: 1 }]);
+      await set('shop.other');
+      expect(await outcome('SELECT id FROM svc.city', una, 'calls')).toBe('400 forbidden_function');
+    } finally {
+      await set('shop.twice, shop.other');
+      await s.query('DROP POLICY few', 'calls');
+    }
+  });
+
+  it('is named with what it breaks', async () => {
+    await s.rows('CREATE POLICY few ON CONCEPT city TO PUBLIC USING (shop.twice(id) < 3)', 'calls');
+    await s.rows("CREATE POLICY hide ON PROPERTY name MASK WITH (CASE WHEN shop.twice(3) = 6 THEN 'x' END)", 'calls');
+    try {
+      const { json } = await set('shop.other');
+      expect(json.data[0].warnings.map((w: { code: string }) => w.code)).toEqual(Array(11).fill('function_not_allowed'));
+      const calls = 'calls `shop.twice`, which is not allowed';
+      expect(json.data[0].warnings.map((w: { message: string }) => w.message)).toEqual([
+        `the view \`seen\` ${calls}`,
+        `the view \`raw\` ${calls}`,
+        `the cube \`rolled\` ${calls}`,
+        `the property \`doubled\` ${calls}`,
+        `the measure \`total\` ${calls}`,
+        `the measure \`some\` ${calls}`,
+        `the mapping \`mm\` ${calls}`,
+        `the logic concept \`late\` ${calls}`,
+        `the policy \`few\` ${calls}`,
+        `the policy \`hide\` ${calls}`,
+        `the example \`How much is twice?\` ${calls}`,
+      ]);
+      expect((await set('')).json.data[0].warnings).toHaveLength(12);
+      expect((await set('shop.twice, shop.other')).json.data[0].warnings).toEqual([]);
+    } finally {
+      await s.rows('DROP POLICY few', 'calls');
+      await s.rows('DROP POLICY hide', 'calls');
+    }
+  });
+
+  it('that the same script takes out of a text is not named for it', async () => {
+    const script = "ALTER ONTOLOGY calls SET allowed_functions = 'shop.other'; CREATE OR REPLACE ONTOLOGY VIEW seen AS SELECT id AS d, id AS o FROM svc.city";
+    const { json } = await s.query(script, 'calls');
+    const messages: string[] = json.data[0].warnings.map((w: { message: string }) => w.message);
+    expect(messages.filter((m) => m.includes('seen'))).toEqual([]);
+    expect(messages.filter((m) => m.includes('doubled'))).toHaveLength(1);
+    await set('shop.twice, shop.other');
+  });
+});
+
 describe('clear_cache', () => {
   it.each([
     ['EDIT ON ontology.shop', 200, undefined],
