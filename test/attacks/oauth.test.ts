@@ -1,8 +1,5 @@
 /** Clients of OAuth that are to make the service connect to where it stands: each address, and that nobody there hears of it. */
-import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
 import { fetchingOwn, fetchingPublic, isPublicAddress, publicFetch } from '../../src/oauth/public-address.ts';
@@ -140,7 +137,6 @@ describe('what the library fetches', () => {
 describe('a client_id that leads inside', () => {
   let database: LocalPostgres;
   let workers: BuiltWorkers<'usual' | 'documents'>;
-  let folder: string;
   let heard: string[] = [];
   const servers: Server[] = [];
 
@@ -158,9 +154,8 @@ describe('a client_id that leads inside', () => {
   let port = 0;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'attacks-oauth-'));
     database = await startLocalPostgres();
-    workers = await startBuiltWorkers(folder, database, { usual: {}, documents: { MCP_OAUTH_CIMD_ENABLED: 'true' } });
+    workers = await startBuiltWorkers('attacks-oauth', database, { usual: {}, documents: { MCP_OAUTH_CIMD_ENABLED: 'true' } });
     port = await listen('0.0.0.0', 0);
     // where the machine has IPv6
     await listen('::1', port).catch(() => undefined);
@@ -172,7 +167,6 @@ describe('a client_id that leads inside', () => {
     for (const server of servers) server.close();
     await workers?.stop();
     await database?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const authorize = (client: string): string =>
