@@ -1,6 +1,6 @@
--- Who controls a credential of a user besides the user: who made the token, who last set the password or the e-mail, and whose credentials they came with.
--- GRANT ROLE admin takes from a new administrator what somebody else controls. Each is a list of ids of users, who may have been dropped since; zeros alone
--- stand for an unknown user. NULL: written by a release that does not keep it.
+-- Who controls a credential of a user: who made the token, who last set the password or the e-mail, and who controlled the credential with which they did so.
+-- GRANT ROLE admin takes from a new administrator what other users control. Ids of users, who may have been dropped since; the id of zeros is an unknown user.
+-- NULL: written by a release without these columns.
 ALTER TABLE kg_catalog.tokens ADD COLUMN created_by uuid[];
 ALTER TABLE kg_catalog.users ADD COLUMN password_by uuid[];
 ALTER TABLE kg_catalog.users ADD COLUMN email_by uuid[];

@@ -216,7 +216,7 @@ export function readConfig(env: Env): Config {
       debug: flag('MCP_DEBUG', false),
       rowLimit: number('ROW_LIMIT', 3000, 1),
       dcrEnabled: flag('MCP_OAUTH_DCR_ENABLED', true),
-      // on somebody's own machine a public name may lead inside: the runtime connects to whatever it resolves to
+      // a local runtime connects to whatever address a name resolves to, loopback included
       cimdEnabled: flag('MCP_OAUTH_CIMD_ENABLED', catalog?.endpoint == null || !isLoopback(new URL(catalog.endpoint).hostname)),
       clientId: text('MCP_OAUTH_CLIENT_ID'),
       clientSecret: text('MCP_OAUTH_CLIENT_SECRET'),

@@ -27,8 +27,8 @@ export interface Principal extends Holder {
   /** What an OAuth access token is good for; undefined: the credential was none. */
   readonly scopes?: readonly string[] | undefined;
   /**
-   * Ids of who controls the credential besides the user: who made the token or set the e-mail by which it came; UNKNOWN_USER among them: nobody knows all.
-   * With an actor, of who controls the actor's.
+   * Ids of the other users who control the credential: who made the token, or who set the e-mail by which it names the user. UNKNOWN_USER: the list is not
+   * complete. With an actor: the actor and the users who control the actor's credential.
    */
   readonly controllers: readonly string[];
   /** Who came in this user's place (impersonate.ts); undefined: the user itself. */
@@ -94,7 +94,10 @@ export const principalOf = (
   ...came,
 });
 
-/** To whom the credentials are put down that a caller makes: to the caller (its actor) and, but for administrators, to who controls its own credential. */
+/**
+ * The ids that are stored with a token, password or e-mail that the caller makes: the caller (or its actor), and the users who control its own
+ * credential. Of an administrator only its own id is stored.
+ */
 export function makersOf({ isAdmin, userId, actor, controllers }: Principal): readonly string[] {
   const who = actor?.userId ?? userId;
   return isAdmin ? [who] : [...new Set([who, ...controllers])];
@@ -108,7 +111,7 @@ async function byJwt(jwt: VerifiedJwt, options: AuthOptions): Promise<Caller> {
   // the built-in administrator is ADMIN_TOKEN's; an account of that name at a provider is not to become it
   if (user === null || !user.active || user.id === ADMIN_ID) throw jwtFault('user_not_found');
   if (user.tenant !== null && tenantKey(user.tenant) !== jwt.tenant) throw jwtFault('user_not_found');
-  // who set the e-mail by which the token names the user has chosen whose token that is
+  // an e-mail decides whose tokens name the user, so whoever set it controls the credential
   const controllers = fold(user.name) === fold(jwt.name) ? [] : user.emailBy;
   const principal = principalOf(user, snapshot, { credential: 'jwt', controllers, tenant: jwt.tenant, claims: jwt.claims });
   return { principal, snapshot, refresh: () => byJwt(jwt, { ...options, fresh: true }) };

@@ -21,8 +21,8 @@ export const earlierOf = ({ userId, credential, tenant, claims, actor, controlle
 const over = () => unauthorized('invalid_token', 'The user of this statement may no longer use the service');
 
 /**
- * The same user with the rights that the catalog has now; with `fresh: false`, those of a snapshot of the usual age. A caller who was no administrator stays
- * none: its credential may have been taken back when the user became one, which is not judged here again.
+ * The same user with the rights that the catalog has now; with `fresh: false`, those of a snapshot of the usual age. A caller who was not an administrator
+ * does not become one: the promotion may have revoked its credential, which is not checked again here.
  * @throws SvcError 401 `invalid_token` where the user is gone or not active, or its actor may no longer act as it; 503 `catalog_unavailable`
  */
 export async function resume(earlier: Earlier, options: SnapshotOptions): Promise<Caller> {

@@ -19,9 +19,9 @@ export interface Session {
   readonly id: string;
   readonly userId: string;
   readonly userName: string;
-  /** Ids of who controls the login besides the user: who has set the password, or the e-mail by which a login provider named the user. */
+  /** Ids of the users who control the login: who set the password, or the e-mail by which a login provider named the user. */
   readonly controllers: readonly string[];
-  /** The user's row when the session was judged: what is made of the session holds as long as that does. */
+  /** The user's row when the session was checked. A token is given only while it is unchanged. */
   readonly login: Login;
   /** Milliseconds since 1970: when the password was given, and when the session ends. */
   readonly began: number;
@@ -46,7 +46,7 @@ export async function signed(secret: string, purpose: string, text: string): Pro
 
 /**
  * Begins a session of a user who has just logged in. @returns the value for the cookie
- * @param controllers ids of who controls the login besides the user
+ * @param controllers ids of the users who control the login
  */
 export async function beginSession(
   secret: string,
@@ -83,7 +83,7 @@ export async function logOut(db: CatalogDb, session: Session, requestId: string)
 export const sessionEntry = (action: 'login' | 'logout', session: Session, requestId: string) =>
   audit({ user: session.userName, credential: 'password', action, object: session.id, ontology: null, digest: null, requestId });
 
-/** A digest of a user's stored password, for what a new one or a new e-mail ends. The stored hash has a random salt: setting the same password again ends sessions too. */
+/** A digest of a user's stored password and login generation, for what a new password or a new e-mail ends. The stored hash has a random salt: setting the same password again ends sessions too. */
 export const passwordDigest = (secret: string, { id, password, generation }: Login): Promise<string> =>
   signed(secret, 'password', `${id} ${password ?? ''}${generation === '0' ? '' : ` ${generation}`}`);
 

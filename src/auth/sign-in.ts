@@ -63,7 +63,7 @@ export type TokenOrigin = 'get_token' | 'get_svc_user_token';
 
 /**
  * A fresh API token of a user who has logged in; of one user and origin the newest 20 live. Null: the login has ended meanwhile.
- * @param by ids of who controls the login besides the user
+ * @param by ids of the users who control the login
  * @throws SvcError 503 `catalog_unavailable`
  */
 export async function giveToken(

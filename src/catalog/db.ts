@@ -21,7 +21,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Call {
   readonly sql: Sql;
   readonly params: readonly Param[];
-  /** Takes the rows of the statement once the batch in which it stands is committed. */
+  /** Called with the rows of the statement after its batch was committed. */
   readonly tell?: (rows: readonly Row[]) => void;
 }
 

@@ -9,9 +9,9 @@ export interface Login {
   readonly name: string;
   readonly active: boolean;
   readonly password: string | null;
-  /** Goes up where sessions and OAuth grants have to end although the password stays. */
+  /** Rises when sessions and OAuth grants end although the password stays. */
   readonly generation: string;
-  /** Ids of who has set the password; empty where that was not kept. */
+  /** Ids of the users who control the password; empty if that is not known. */
   readonly passwordBy: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export const endSession = (id: string, until: string): Call => ({ sql: END_SESSI
 
 // two requests of one user at once would each miss the other's token
 const LOCK_USER = sql`SELECT id FROM kg_catalog.users WHERE id = $1::uuid FOR UPDATE`;
-// null where the login that the token comes of has ended meanwhile, which the column refuses (23502)
+// null if the login has ended meanwhile, which the column refuses (23502)
 const INSERT = sql`INSERT INTO kg_catalog.tokens (id, user_id, hash, label, expires, created_by) VALUES ($1::uuid,
   (SELECT id FROM kg_catalog.users WHERE id = $2::uuid AND active AND password IS NOT DISTINCT FROM $7 AND login_generation = $8::bigint), $3, $4, $5::timestamptz, $6::uuid[])`;
 const REVOKE_OLDER = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE id IN (
@@ -56,7 +56,7 @@ const REVOKE_OLDER = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE id I
 /** How many tokens of one user and origin live. */
 export const LIVE_TOKENS = 20;
 
-/** A token to be given out. `label`: where; `expires`: ISO 8601; `by`: ids of who controls the login that it comes of. */
+/** A token to be given out. `label`: where; `expires`: ISO 8601; `by`: ids of the users who control the login. */
 export interface GivenToken {
   readonly id: string;
   readonly hash: string;

@@ -1,6 +1,6 @@
 /**
- * What happens to the credentials of a user who becomes an administrator: what somebody else controls ends in the transaction that adds the user to the role.
- * Who controls a token, a password or an e-mail is kept beside it (migrations/010).
+ * Credentials of a user who becomes an administrator: those that another user controls end in the transaction that adds the user to the role. The catalog
+ * stores with each token, password and e-mail who controls it (migrations/010).
  */
 import { type Call, type Row, sql } from './db.ts';
 
@@ -10,7 +10,7 @@ export const UNKNOWN_USER = '00000000-0000-0000-0000-000000000000';
 /** A list of ids as a parameter. */
 export const idList = (ids: readonly string[]): string => `{${ids.join(',')}}`;
 
-/** What a promotion took away. All of it is 0 and false where the user was an administrator already. */
+/** What a promotion took away: 0 and false where the user was an administrator before. */
 export interface Promotion {
   /** Tokens that were revoked. */
   readonly tokens: number;
@@ -20,11 +20,11 @@ export interface Promotion {
   readonly email: boolean;
 }
 
-// whoever writes a credential of the user takes this lock too: one of the two sees what the other has written
+// statements that write a credential of the user take this lock too, so that one of the two transactions sees the other
 const LOCK_USER = sql`SELECT id FROM kg_catalog.users WHERE id = $1::uuid FOR UPDATE`;
 
-// Trusted are the user and the active administrators. What a release without these columns has written counts as the user's own where a login is behind it,
-// and as an unknown user's otherwise.
+// The user and the active administrators are trusted. Rows of a release without these columns: a password, an e-mail and the tokens of a login count as the
+// user's own, other tokens as those of an unknown user.
 const PROMOTE = sql`WITH trusted AS (
   SELECT ARRAY(SELECT u.id FROM kg_catalog.role_members m JOIN kg_catalog.users u ON u.id = m.user_id WHERE m.role_id = $1::uuid AND u.active) || $2::uuid AS ids
 ), subject AS (
@@ -58,9 +58,9 @@ const read = (row: Row | undefined): Promotion => ({
 });
 
 /**
- * Takes from a user what others control, where it is not in the role yet. The caller adds the user to the role in the same batch, behind these.
+ * Takes from a user what others control, unless it is in the role. The caller adds the user to the role later in the same batch.
  * @param roleId the role `admin`
- * @param tell is called with what was taken, once the batch is committed
+ * @param tell called after the commit
  */
 export const promote = (roleId: string, userId: string, tell: (promotion: Promotion) => void): readonly Call[] => [
   { sql: LOCK_USER, params: [userId] },
@@ -71,7 +71,7 @@ export const promote = (roleId: string, userId: string, tell: (promotion: Promot
 const NO_ADMIN = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE EXISTS (
   SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id WHERE r.key = 'admin' AND m.user_id = $1::uuid)`;
 
-/** Ends the batch (23514) where the user has become an administrator meanwhile: for changes of users by somebody who is none. */
+/** Aborts the batch (23514) if the user is an administrator: for changes of a user by a caller who is not an administrator. */
 export const stillNoAdmin = (userId: string): readonly Call[] => [
   { sql: LOCK_USER, params: [userId] },
   { sql: NO_ADMIN, params: [userId] },

@@ -21,7 +21,7 @@ export interface GrantRow {
   readonly key: readonly string[];
   readonly all: boolean;
   readonly grantOption: boolean;
-  /** Key of the role whose grant it is; null or absent: the user's own. */
+  /** Key of the role that has the grant; null or absent: the user has it. */
   readonly role?: string | null;
 }
 
@@ -69,7 +69,7 @@ export interface UserRow {
   readonly email: string | null;
   readonly tenant: string | null;
   readonly active: boolean;
-  /** Ids of who has set the e-mail; empty where that was not kept. */
+  /** Ids of the users who control the e-mail; empty if that is not known. */
   readonly emailBy: readonly string[];
 }
 
@@ -78,7 +78,7 @@ export interface TokenRow {
   /** Milliseconds since 1970. */
   readonly expires: number | null;
   readonly revoked: boolean;
-  /** Ids of who controls it besides the user: who made it, or who has set the password or e-mail of the login that it comes of. */
+  /** Ids of the users who control it: who made it, or who set the password or e-mail of the login that gave it. */
   readonly by: readonly string[];
 }
 

@@ -7,7 +7,7 @@ import { success } from './answers.ts';
 import type { AppContext } from './context.ts';
 
 /**
- * `data` = [the token]. Whatever is wrong with the bearer, the answer is the same. Where its signature holds, it is also as slow to make.
+ * `data` = [the token]. Whatever is wrong with the bearer, the answer is the same; if its signature is right, so is the time that it takes.
  * @throws SvcError 401 `invalid_bearer`; 503 `not_configured`, `catalog_unavailable`; 429
  */
 export async function getToken(c: AppContext): Promise<Response> {

@@ -19,7 +19,7 @@ export class Streams {
   }
 
   /**
-   * Opens a stream, whose first event tells where messages go. `owner`: who may send some (`ownerOf`).
+   * Opens a stream, whose first event has the address for messages. `owner`: who may send them (`ownerOf`).
    * @throws SvcError 429 `too_many_streams`
    */
   open(id: string, owner: string, endpoint: string): ReadableStream<Uint8Array> {

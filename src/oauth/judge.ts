@@ -25,7 +25,7 @@ const NO_SESSION = '00000000-0000-4000-8000-000000000000';
 interface Known {
   readonly digest: string;
   readonly at: number;
-  /** `permissions` of the snapshot before which it was read: each new password, e-mail and role raises it. */
+  /** The number `permissions` of the snapshot that was read before it; each new password, e-mail and role raises that number. */
   readonly permissions: number;
 }
 
@@ -39,9 +39,9 @@ export async function passwordOf({ config, db }: Pick<OAuthParts, 'config' | 'db
 }
 
 /**
- * Whether a user is active and has the password of that digest still.
- * @param permissions of the snapshot by which the user's rights are judged: what was read up to 30 s ago will do, where no right has changed in between, so
- *   that no new right meets an old password; null: the catalog is asked
+ * Whether a user is active and still has the password of that digest.
+ * @param permissions the number of the snapshot with the user's rights. A password that was read up to 30 s ago is used only with the same number, so that new
+ *   rights never meet an old password. Null: the catalog is asked
  * @throws SvcError 503
  */
 export async function userHolds(parts: OAuthParts, userId: string, digest: string, permissions: number | null): Promise<boolean> {

@@ -1,29 +1,29 @@
 /**
- * Addresses that others choose and the service fetches: client ID metadata documents, and the keys that they name. A deployed Worker reaches public addresses
- * only (`global_fetch_strictly_public`); elsewhere the runtime would connect to loopback and to private networks too.
+ * Addresses that clients choose and the service fetches: client ID metadata documents, and the keys that they name. A deployed Worker reaches public addresses
+ * only (`global_fetch_strictly_public`); a local runtime also connects to loopback and to private networks.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Names that lead to nothing public: RFC 6761 and 6762, home.arpa (RFC 8375), internal, and what networks use among themselves. */
+/** Names that are not in the public DNS: RFC 6761, RFC 6762, RFC 8375, `internal`, and other names in common use in private networks. */
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|test|invalid|onion|alt)$/;
 
 /**
- * Whether an address may be fetched on behalf of somebody else: https, without a user or password, and with a name of the public DNS. An IP address in any
- * spelling is none: clients have names, and each range that leads inside would have to be known. What a name resolves to is not known here. Pure.
+ * Whether the service may fetch an address that a client has chosen: https, no user and password, a name of the public DNS. IP addresses are refused in every
+ * spelling. The function does not know what a name resolves to. Pure.
  */
 export function isPublicAddress(address: string): boolean {
   const url = URL.parse(address);
   if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
-  // the parser has turned each spelling of an IPv4 address into four numbers, and other scripts and escapes into ASCII
+  // the URL parser turns each spelling of an IPv4 address into four decimal numbers, and escapes and other scripts into ASCII
   const name = url.hostname.toLowerCase().replace(/\.$/, '');
   if (name.startsWith('[') || /^\d+(\.\d+)*$/.test(name)) return false;
   return /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(name) && !LOCAL_NAME.test(name);
 }
 
-/** A refused fetch, as the runtime fails one that cannot connect. */
+/** The error of a refused fetch, of the type that the runtime throws when it cannot connect. */
 const refused = (why: string): TypeError => new TypeError(`not fetched: ${why}`);
 
-/** `fetch` for such addresses: others are refused before anything is connected to, and no redirect is followed. */
+/** `fetch` for such addresses: it refuses others before it connects, and follows no redirect. @throws TypeError */
 export const publicFetch =
   (real: typeof fetch): typeof fetch =>
   async (input, init) => {
@@ -37,7 +37,7 @@ export const publicFetch =
 const publicOnly = new AsyncLocalStorage<boolean>();
 const guards = new WeakSet<object>();
 
-/** The library takes the global `fetch` and no other: it is wrapped once, and is as it was for everybody else. */
+/** Wraps the global `fetch`, which is the only one that the library calls. Outside of `fetchingPublic` it behaves as before. */
 function guardFetch(): void {
   const real = globalThis.fetch;
   if (guards.has(real)) return;
@@ -47,11 +47,11 @@ function guardFetch(): void {
   globalThis.fetch = guarded;
 }
 
-/** Runs work of the library: whatever it fetches meanwhile is a public address. */
+/** Runs a call of the library during which only public addresses are fetched. */
 export function fetchingPublic<T>(work: () => Promise<T>): Promise<T> {
   guardFetch();
   return publicOnly.run(true, work);
 }
 
-/** Runs work of our own that the library calls meanwhile: it fetches what the settings name, such as the catalog. */
+/** Runs a callback of the library that fetches addresses of the settings, such as the catalog. */
 export const fetchingOwn = <T>(work: () => Promise<T>): Promise<T> => publicOnly.run(false, work);

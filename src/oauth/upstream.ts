@@ -117,7 +117,7 @@ async function begunOf(secret: string, cookie: string | undefined, now: number):
 }
 
 /**
- * Ends a login. @returns who it is, ids of who controls the login besides the user, what the provider says of the user for svc_claim(), and where the browser wanted to go
+ * Ends a login. @returns the user, the ids of the users who control the login, what the provider says of the user for svc_claim(), and where the browser wanted to go
  * @param url the address that the provider has sent the browser to
  * @throws SvcError 403 `login_expired`; 401 `login_failed`, `token_validation_failed`, `user_not_found`; 503
  */
@@ -166,6 +166,6 @@ async function userOf(parts: OAuthParts, claims: Claims): Promise<{ login: Login
   if (user.tenant !== null && tenantKey(user.tenant) !== 'DEFAULT') throw jwtFault('user_not_found');
   const login = await findSessionUser(parts.db, user.id, NO_SESSION);
   if (login?.active !== true) throw jwtFault('user_not_found');
-  // who set the e-mail by which the provider names the user has chosen whose account that is
+  // an e-mail decides which account of the provider is the user's, so whoever set it controls the login
   return { login, controllers: fold(user.name) === fold(name) ? [] : user.emailBy };
 }

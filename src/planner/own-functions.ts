@@ -1,11 +1,11 @@
-/** Which functions of a datasource's own a stored text calls. */
+/** The functions of a datasource that a stored text calls. */
 import type { SqlParser } from '../language/parser.ts';
 import { parsePrepared, prepareSelect } from '../language/prepare.ts';
 import { isSystemSchema } from './guard/types.ts';
 import { walk } from './tree.ts';
 
 /**
- * The functions with a schema that is none of PostgreSQL's, as `schema.name`, in the order in which they are called first.
+ * Functions whose schema is not one of PostgreSQL's, as `schema.name`, in order of their first call.
  * @param sql a SELECT that has been parsed before
  * @throws SvcError 400 `syntax_error` where it cannot be parsed
  */

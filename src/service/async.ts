@@ -35,15 +35,15 @@ export type AsyncPoll =
 export interface AsyncStatements {
   /** Stores the job, so that it runs whatever happens to the request. */
   start(job: AsyncJob): Promise<void>;
-  /** null: there is none (any more), or it is another owner's. */
+  /** null: it does not exist (any more), or has another owner. */
   poll(id: string, owner: string): Promise<AsyncPoll | null>;
   /** A further piece of the rows; null: they are gone. */
   piece(id: string, owner: string, n: number): Promise<Uint8Array | null>;
 }
 
 /**
- * Whose a result is: a digest of the user, of what its credential says of it (tenant and claims), and of who came in its place. Rows that policies have let
- * through under one claim are not read under another.
+ * The owner of a result: a digest of the user, of the tenant and claims of its credential, and of its actor. Rows that a policy admits under one claim are not
+ * read under another.
  */
 export const ownerOf = ({ userId, tenant, claims, actor }: Principal): Promise<string> =>
   sha256(JSON.stringify([userId, tenant, Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1)), actor?.userId ?? null]));
@@ -93,7 +93,7 @@ export async function startAsync(request: ServiceRequest, script: Script, presen
   return id;
 }
 
-/** How a statement of the caller stands; null where there is none (any more), or it is not the caller's (`ownerOf`). @throws SvcError 503 */
+/** The state of a statement; null if it does not exist (any more) or the caller is not its owner (`ownerOf`). @throws SvcError 503 */
 export async function pollAsync(request: ServiceRequest, id: string): Promise<AsyncPoll | null> {
   const key = id.toLowerCase();
   if (!ID.test(key)) return null;

@@ -14,12 +14,12 @@ export interface BrokenText {
   readonly offset?: undefined;
 }
 
-/** What the text is, in words, and a SELECT that holds it. */
+/** A description of the text, and a SELECT that contains it. */
 type Stored = readonly [what: string, sql: string];
 
 /**
- * The texts of an ontology that call a function of a datasource's own which is not allowed: statements that read them fail (400 `forbidden_function`).
- * @param row its policies and allowed functions as they are about to be
+ * The texts of an ontology that call a function of the datasource which is not allowed. Statements that read them fail (400 `forbidden_function`).
+ * @param row with the policies and allowed functions that are about to be written
  * @throws SvcError 503
  */
 export async function brokenTexts(runtime: Runtime, row: OntologyRow, model: Model): Promise<readonly BrokenText[]> {

@@ -23,13 +23,12 @@ function connectionOf(name: string, secret: string): Datasource {
   return datasource;
 }
 
-/** Digests by what they are of. */
+/** Digests by their input. */
 const digests = new Map<string, string>();
 
 /**
- * A digest of the connection of a datasource, keyed by a secret of the catalog so that it tells nobody the connection: a part of every key under which
- * something of its rows is kept, so that a variable that names another database never answers with rows of the one before. Undefined: there is no such
- * datasource, or its variable is not set.
+ * A digest of the connection of a datasource, keyed by a secret of the catalog. It is part of each cache key of rows and values, so that rows of one database
+ * are not found after the variable names another. Undefined: the datasource does not exist, or its variable is not set.
  */
 export async function connectionDigest({ config }: Runtime, { snapshot }: Caller, name: string): Promise<string | undefined> {
   const row = snapshot.datasources.find((d) => d.key === fold(name));

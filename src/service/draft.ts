@@ -51,7 +51,7 @@ export class Draft {
   #version: string;
   #texts: string[] = [];
   #warnings: readonly Warning[] = [];
-  /** `allowed_functions` was set: which texts that breaks is told when the script ends. */
+  /** `allowed_functions` was set: the texts that it breaks are listed when the draft is written. */
   #setFunctions = false;
   #broken: readonly BrokenText[] = [];
   /** Where the last modelling statement begins. */

@@ -62,7 +62,7 @@ export async function getOntology(
 }
 
 /**
- * Clears what is cached of an ontology: every caller's next query goes to the datasource, so it needs EDIT.
+ * Clears the cached results of an ontology. It needs EDIT, because the next query of every caller goes to the datasource.
  * @throws SvcError 404 `unknown_ontology`; 403 `forbidden` without EDIT on the ontology; 503 `not_configured` without a cache backend
  */
 export async function clearCache({ runtime, caller }: ServiceRequest, name: string): Promise<void> {

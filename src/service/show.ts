@@ -189,7 +189,7 @@ function tables(show: Showing): LateRows {
   return now(known.filter((s) => schema === undefined || s === schema).flatMap((s) => namesIn(s).map((table) => ({ schema: s, table }))));
 }
 
-/** `FOR u`: a caller's own, or with EDIT on the user; an administrator's by administrators alone. */
+/** `FOR u`: the caller's own tokens, or with EDIT on the user. Tokens of administrators are for administrators. */
 async function tokens(show: Showing): Promise<LateRows> {
   const { session, rest, statement } = show;
   const [word, user] = rest;

@@ -1,4 +1,4 @@
-/** Requests that are to cost more than their size: each as it is sent, and what must come of it. */
+/** Requests with many statements, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MOST_READS } from '../../src/service/script.ts';
 import { startTestService, type TestService } from '../integration/service.ts';

@@ -1,4 +1,4 @@
-/** Bodies that are to exhaust the MCP server: each as it is sent, and what must come of it before the server of a principal sees it. */
+/** Attacks on the MCP server: bodies, and the expected answers. Refused bodies must not reach the server of a principal. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken } from '../../src/auth/tokens.ts';
 import { createApp } from '../../src/http/app.ts';
@@ -71,7 +71,7 @@ describe('arguments', () => {
     ['a text that ends before brackets', `{"query":"\\\\","a":${lists(200)}}`, [400, -32600, 0]],
   ])('%s', async (_, args, expected) => expect(await send(call(args))).toEqual(expected));
 
-  it('are not the only place: parameters and results are bounded too', async () => {
+  it('are bounded in other parameters and in results, too', async () => {
     expect(await send(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":${objects(80)}}}`)).toEqual([400, -32600, 0]);
     expect(await send(`{"jsonrpc":"2.0","id":1,"result":${objects(80)}}`)).toEqual([400, -32600, 0]);
     expect(await send(`[${call(objects(80))}]`, OLD)).toEqual([400, -32600, 0]);
@@ -79,7 +79,7 @@ describe('arguments', () => {
 });
 
 describe('a stream', () => {
-  it('takes messages of its owner, and of nobody who has its id', async () => {
+  it('takes messages of its owner only', async () => {
     const streams = new Streams(() => undefined);
     const readable = streams.open('id', 'owner', '/message');
     expect(streams.find('id', 'owner')).toBeDefined();

@@ -1,11 +1,11 @@
-/** Clients of OAuth that are to make the service connect to where it stands: each address, and that nobody there hears of it. */
+/** Attacks with the addresses of OAuth clients: the service must not connect to loopback or to private networks. */
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
 import { fetchingOwn, fetchingPublic, isPublicAddress, publicFetch } from '../../src/oauth/public-address.ts';
 import { ask, type BuiltWorkers, startBuiltWorkers } from '../integration/support/worker.ts';
 
-/** Hosts that are, or may be, the machine itself or its network. */
+/** Hosts on loopback or in a private network, in many spellings. */
 const INSIDE = [
   '127.0.0.1',
   '127.1',
@@ -113,7 +113,7 @@ describe('what the library fetches', () => {
     expect(await (await fetched('https://loom.example/keys')).text()).toBe('{}');
   });
 
-  it('is bounded within its own work, and nobody else\u2019s', async () => {
+  it('is bounded in calls of the library only', async () => {
     const real = globalThis.fetch;
     const asked: string[] = [];
     globalThis.fetch = (async (input: string) => {

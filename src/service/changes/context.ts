@@ -132,8 +132,8 @@ export class Changing {
   }
 
   /**
-   * Who may take a user's place by EDIT on it is not to become an administrator by that.
-   * @returns what goes before the change in its batch: it ends the batch where the user has become an administrator meanwhile
+   * Only administrators change administrators, whatever EDIT others have.
+   * @returns the calls that go before the change in its batch: they abort it if the user has become an administrator meanwhile
    * @throws SvcError 403
    */
   async requireOver(user: catalog.Found, offset: number): Promise<readonly Call[]> {
@@ -142,7 +142,7 @@ export class Changing {
     return stillNoAdmin(user.id);
   }
 
-  /** Whether a user is an administrator where the script stands. @throws SvcError 503 */
+  /** Whether a user is an administrator after the statements applied so far. @throws SvcError 503 */
   async isAdministrator(user: catalog.Found): Promise<boolean> {
     return this.admins.get(user.id) ?? (!this.made(user) && (await adminStanding(this.db, user.id)).admin);
   }

@@ -32,8 +32,8 @@ export async function grant(ctx: Changing, statement: Grant): Promise<Done> {
 }
 
 /**
- * AUTH on an administrator would open nothing, but would still be there when the user is an administrator no more.
- * @returns what goes before the grant in its batch: it ends the batch where the user has become one meanwhile
+ * AUTH on an administrator is refused: it has no effect, but would have one after the user has lost the role.
+ * @returns the calls that go before the grant in its batch: they abort it if the user has become an administrator meanwhile
  * @throws SvcError 400 `administrator`
  */
 async function onNoAdministrator(ctx: Changing, { resource, source }: Grant): Promise<readonly Call[]> {

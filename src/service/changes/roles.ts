@@ -30,8 +30,8 @@ export async function dropRole(ctx: Changing, { name, source }: DropRole): Promi
 }
 
 /**
- * Into `admin`: what somebody else controls of the user's credentials ends with it, and the row tells what that was (nulls: the answer of the catalog got lost,
- * and what the batch has written is known by its version).
+ * GRANT ROLE. For `admin`, credentials of the user that others control end in the same transaction, and the row says what was taken; the numbers are null if the
+ * batch was committed but its answer was lost.
  */
 export async function grantRole(ctx: Changing, statement: GrantRole): Promise<Done> {
   const role = await roleToGive(ctx, statement.role, statement.source.offset);
@@ -43,7 +43,7 @@ export async function grantRole(ctx: Changing, statement: GrantRole): Promise<Do
   const calls = promote(role.id, user.id, (promotion) => {
     taken = promotion;
   });
-  // told when it is written: what the user has until then is the catalog's to say
+  // known after the commit only
   const rows = () => [
     {
       ...row,
