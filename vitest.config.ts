@@ -32,6 +32,8 @@ export default defineConfig({
                 ADMIN_TOKEN: inject<string>('adminToken'),
                 API_AUTH_SALT: inject<string>('apiAuthSalt'),
                 SESSION_SECRET: inject<string>('sessionSecret'),
+                // the tests answer for the addresses of clients
+                MCP_OAUTH_CIMD_ENABLED: 'true',
               },
             },
           })),

@@ -72,6 +72,8 @@ export interface Config {
     readonly debug: boolean;
     readonly rowLimit: number;
     readonly dcrEnabled: boolean;
+    /** Whether clients may be described by a document at their address (CIMD), which the service fetches. */
+    readonly cimdEnabled: boolean;
     readonly clientId: string | null;
     readonly clientSecret: string | null;
     readonly issuer: string | null;
@@ -112,6 +114,7 @@ export const SETTING_NAMES: readonly string[] = [
   'JWT_TYPE',
   'JWT_USE_TENANT_USER',
   'MCP_OAUTH_DCR_ENABLED',
+  'MCP_OAUTH_CIMD_ENABLED',
   'MCP_OAUTH_CLIENT_ID',
   'MCP_OAUTH_CLIENT_SECRET',
   'MCP_OAUTH_ISSUER',
@@ -180,11 +183,12 @@ export function readConfig(env: Env): Config {
   if (user !== 'email' && user !== 'username') throw new ConfigError('JWT_USE_EMAIL_OR_USER', 'email or username');
   const temperature = text('LLM_TEMPERATURE');
   if (temperature !== null && !Number.isFinite(Number(temperature))) throw new ConfigError('LLM_TEMPERATURE', 'a number');
-  const catalog = text('CATALOG_URL');
+  const catalogUrl = text('CATALOG_URL');
+  const catalog = catalogUrl === null ? null : parseConnection(catalogUrl, 'CATALOG_URL');
   return {
     product,
     publicUrl: publicUrl(text('PUBLIC_URL')),
-    catalog: catalog === null ? null : parseConnection(catalog, 'CATALOG_URL'),
+    catalog,
     datasourceSecrets: datasources(env),
     sessionSecret: text('SESSION_SECRET'),
     adminToken: text('ADMIN_TOKEN'),
@@ -212,6 +216,8 @@ export function readConfig(env: Env): Config {
       debug: flag('MCP_DEBUG', false),
       rowLimit: number('ROW_LIMIT', 3000, 1),
       dcrEnabled: flag('MCP_OAUTH_DCR_ENABLED', true),
+      // a local runtime connects to whatever address a name resolves to, loopback included
+      cimdEnabled: flag('MCP_OAUTH_CIMD_ENABLED', catalog?.endpoint == null || !isLoopback(new URL(catalog.endpoint).hostname)),
       clientId: text('MCP_OAUTH_CLIENT_ID'),
       clientSecret: text('MCP_OAUTH_CLIENT_SECRET'),
       issuer: text('MCP_OAUTH_ISSUER'),

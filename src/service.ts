@@ -5,7 +5,7 @@ export { OPERATORS as FILTER_OPERATORS } from './language/filters.ts';
 export { sameName } from './ontology/names.ts';
 export type { NamedRelation } from './planner/index.ts';
 export { type SeenAgent, visibleAgents } from './service/agents.ts';
-export { type AsyncJob, type AsyncPoll, type AsyncStatements, asyncRows, pollAsync, runJob, startAsync } from './service/async.ts';
+export { type AsyncJob, type AsyncPoll, type AsyncStatements, asyncRows, ownerOf, pollAsync, runJob, startAsync } from './service/async.ts';
 export { auditFailure, auditRequest } from './service/audit.ts';
 export { type Example, type ExamplesWish, examplesOf, sameQuestion } from './service/examples.ts';
 export { type Asked, recordQuestion } from './service/history.ts';

@@ -9,7 +9,10 @@ interface Task {
   readonly n: number;
 }
 
-const SNAPSHOT = { token: { id: 't', expires: null, revoked: false }, user: { id: 'u', name: 'ann', email: null, tenant: null, active: true } };
+const SNAPSHOT = {
+  token: { id: 't', expires: null, revoked: false, by: [] },
+  user: { id: 'u', name: 'ann', email: null, tenant: null, active: true, emailBy: [] },
+};
 const LISTS = { roles: [], grants: [], ontologies: [], datasources: [], agents: [], cacheGeneration: 1, permissions: 1, maskKey: 'k' };
 const options: AuthOptions = {
   db: { query: async () => [{ snapshot: JSON.stringify({ verifiedAt: Date.now(), ...SNAPSHOT, ...LISTS }) }], batch: async () => [] },

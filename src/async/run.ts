@@ -24,7 +24,7 @@ export class AsyncRun {
 
   /** Stores the job and has it run at once. */
   async start(job: AsyncJob): Promise<void> {
-    this.#store.create(job.caller.userId, JSON.stringify(job));
+    this.#store.create(job.owner, JSON.stringify(job));
     await this.#store.storage.setAlarm(Date.now());
   }
 

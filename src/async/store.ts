@@ -11,7 +11,7 @@ export interface Storage {
 export type JobState = 'waiting' | 'running' | 'completed' | 'error';
 
 export interface StoredJob {
-  /** Id of the user who may ask for the result. */
+  /** Who may ask for the result: a digest (service/async.ts). */
   readonly owner: string;
   readonly state: JobState;
   /** The job as JSON. */

@@ -1,6 +1,6 @@
 /** Credential → Principal (decisions 8): `x-jwt-token` where JWTs are taken, else `x-api-key`, else `Authorization: Bearer tk_...`. */
 import type { GrantRow, Snapshot, SnapshotKey, SnapshotOptions } from '../catalog/snapshot.ts';
-import { loadSnapshot } from '../catalog/snapshot.ts';
+import { fold, loadSnapshot } from '../catalog/snapshot.ts';
 import type { Config } from '../config.ts';
 import { unauthorized } from '../errors.ts';
 import type { Holder } from './grants.ts';
@@ -26,6 +26,11 @@ export interface Principal extends Holder {
   readonly claims: Readonly<Record<string, string>>;
   /** What an OAuth access token is good for; undefined: the credential was none. */
   readonly scopes?: readonly string[] | undefined;
+  /**
+   * Ids of the other users who control the credential: who made the token, or who set the e-mail by which it names the user. UNKNOWN_USER: the list is not
+   * complete. With an actor: the actor and the users who control the actor's credential.
+   */
+  readonly controllers: readonly string[];
   /** Who came in this user's place (impersonate.ts); undefined: the user itself. */
   readonly actor?: { readonly userId: string; readonly name: string } | undefined;
 }
@@ -76,7 +81,7 @@ export async function authenticate(headers: Headers, { adminToken, jwt }: AuthSe
 export const principalOf = (
   user: NonNullable<Snapshot['user']>,
   { roles, grants }: Snapshot,
-  came: Pick<Principal, 'credential'> & Partial<Pick<Principal, 'tenant' | 'claims' | 'actor'>>,
+  came: Pick<Principal, 'credential' | 'controllers'> & Partial<Pick<Principal, 'tenant' | 'claims' | 'actor'>>,
 ): Principal => ({
   userId: user.id,
   name: user.name,
@@ -89,6 +94,15 @@ export const principalOf = (
   ...came,
 });
 
+/**
+ * The ids that are stored with a token, password or e-mail that the caller makes: the caller (or its actor), and the users who control its own
+ * credential. Of an administrator only its own id is stored.
+ */
+export function makersOf({ isAdmin, userId, actor, controllers }: Principal): readonly string[] {
+  const who = actor?.userId ?? userId;
+  return isAdmin ? [who] : [...new Set([who, ...controllers])];
+}
+
 /** The user that a JWT names. @throws SvcError 401 `user_not_found`; 503 */
 async function byJwt(jwt: VerifiedJwt, options: AuthOptions): Promise<Caller> {
   const key: SnapshotKey = { kind: 'name', name: jwt.name, email: jwt.email };
@@ -97,7 +111,9 @@ async function byJwt(jwt: VerifiedJwt, options: AuthOptions): Promise<Caller> {
   // the built-in administrator is ADMIN_TOKEN's; an account of that name at a provider is not to become it
   if (user === null || !user.active || user.id === ADMIN_ID) throw jwtFault('user_not_found');
   if (user.tenant !== null && tenantKey(user.tenant) !== jwt.tenant) throw jwtFault('user_not_found');
-  const principal = principalOf(user, snapshot, { credential: 'jwt', tenant: jwt.tenant, claims: jwt.claims });
+  // an e-mail decides whose tokens name the user, so whoever set it controls the credential
+  const controllers = fold(user.name) === fold(jwt.name) ? [] : user.emailBy;
+  const principal = principalOf(user, snapshot, { credential: 'jwt', controllers, tenant: jwt.tenant, claims: jwt.claims });
   return { principal, snapshot, refresh: () => byJwt(jwt, { ...options, fresh: true }) };
 }
 
@@ -134,6 +150,7 @@ async function byToken(token: string, adminToken: string | null, options: AuthOp
       roles: ['admin'],
       grants: [],
       credential: 'admin_token',
+      controllers: [],
       tenant: null,
       claims: {},
     };
@@ -145,5 +162,5 @@ async function byToken(token: string, adminToken: string | null, options: AuthOp
   if (snapshot.token.expires !== null && snapshot.token.expires <= options.now()) throw invalid();
   keepHash(token, hash);
   tokenUsed(snapshot.token.id, options);
-  return { principal: principalOf(user, snapshot, { credential: 'api_token' }), snapshot, refresh };
+  return { principal: principalOf(user, snapshot, { credential: 'api_token', controllers: snapshot.token.by }), snapshot, refresh };
 }

@@ -1,7 +1,7 @@
 /** A caller in another user's place (decisions 7): `x-api-impersonate-user`, for who has AUTH on that user. */
 import { loadSnapshot } from '../catalog/snapshot.ts';
 import { forbidden } from '../errors.ts';
-import { type AuthOptions, type Caller, principalOf } from './authenticate.ts';
+import { type AuthOptions, type Caller, makersOf, principalOf } from './authenticate.ts';
 import { can } from './grants.ts';
 
 /** The same for whatever reason: who may not be a user learns nothing of it. */
@@ -19,7 +19,8 @@ function named(header: string): string {
 
 /**
  * The user of that name, with its rights and none of the caller's own; what the caller's credential says of it (tenant, claims)
- * does not go along. @throws SvcError 403 `forbidden` without the right, or where there is no such user; 503
+ * does not go along. Only administrators act as administrators, whatever AUTH grants there are.
+ * @throws SvcError 403 `forbidden` without the right, or where there is no such user; 503
  */
 export async function impersonate(caller: Caller, header: string, options: AuthOptions): Promise<Caller> {
   const name = named(header);
@@ -29,8 +30,10 @@ export async function impersonate(caller: Caller, header: string, options: AuthO
   const { user } = snapshot;
   if (user === null || !user.active) throw refused();
   const actor = { userId: principal.userId, name: principal.name };
+  const other = principalOf(user, snapshot, { credential: principal.credential, controllers: makersOf(principal), actor });
+  if (other.isAdmin && !principal.isAdmin) throw refused();
   return {
-    principal: principalOf(user, snapshot, { credential: principal.credential, actor }),
+    principal: other,
     snapshot,
     refresh: async () => impersonate(await caller.refresh(), header, { ...options, fresh: true }),
   };

@@ -6,6 +6,7 @@
 import { audit } from '../catalog/changes.ts';
 import type { CatalogDb } from '../catalog/db.ts';
 import { endSession, findSessionUser, type Login } from '../catalog/logins.ts';
+import { UNKNOWN_USER } from '../catalog/promotion.ts';
 import { equalHashes } from './tokens.ts';
 
 /** How long a session is good: a working day. */
@@ -18,6 +19,10 @@ export interface Session {
   readonly id: string;
   readonly userId: string;
   readonly userName: string;
+  /** Ids of the users who control the login: who set the password, or the e-mail by which a login provider named the user. */
+  readonly controllers: readonly string[];
+  /** The user's row when the session was checked. A token is given only while it is unchanged. */
+  readonly login: Login;
   /** Milliseconds since 1970: when the password was given, and when the session ends. */
   readonly began: number;
   readonly ends: number;
@@ -28,6 +33,7 @@ interface Sealed {
   readonly user: string;
   readonly began: number;
   readonly password: string;
+  readonly controllers: readonly string[];
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -38,14 +44,22 @@ export async function signed(secret: string, purpose: string, text: string): Pro
   return Buffer.from(await crypto.subtle.sign('HMAC', key, utf8(`${purpose}\0${text}`))).toString('base64url');
 }
 
-/** Begins a session of a user who has just given the password. @returns the value for the cookie */
-export async function beginSession(secret: string, login: Login, now: number): Promise<{ readonly value: string; readonly session: Session }> {
+/**
+ * Begins a session of a user who has just logged in. @returns the value for the cookie
+ * @param controllers ids of the users who control the login
+ */
+export async function beginSession(
+  secret: string,
+  login: Login,
+  controllers: readonly string[],
+  now: number,
+): Promise<{ readonly value: string; readonly session: Session }> {
   const id = crypto.randomUUID();
-  const sealed: Sealed = { id, user: login.id, began: now, password: await passwordDigest(secret, login) };
+  const sealed: Sealed = { id, user: login.id, began: now, password: await passwordDigest(secret, login), controllers };
   const text = Buffer.from(JSON.stringify(sealed)).toString('base64url');
   return {
     value: `${text}.${await signed(secret, 'session', text)}`,
-    session: { id, userId: login.id, userName: login.name, began: now, ends: now + SESSION_MS },
+    session: { id, userId: login.id, userName: login.name, controllers, login, began: now, ends: now + SESSION_MS },
   };
 }
 
@@ -53,11 +67,11 @@ export async function beginSession(secret: string, login: Login, now: number): P
 export async function findSession(secret: string, value: string, db: CatalogDb, now: number): Promise<Session | null> {
   const [text = '', signature = '', more] = value.split('.');
   if (more !== undefined || !equalHashes(await signed(secret, 'session', text), signature)) return null;
-  const { id, user, began, password } = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as Sealed;
+  const { id, user, began, password, controllers = [UNKNOWN_USER] } = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as Sealed;
   if (now >= began + SESSION_MS) return null;
   const login = await findSessionUser(db, user, id);
   if (login?.active !== true || !equalHashes(await passwordDigest(secret, login), password)) return null;
-  return { id, userId: login.id, userName: login.name, began, ends: began + SESSION_MS };
+  return { id, userId: login.id, userName: login.name, controllers, login, began, ends: began + SESSION_MS };
 }
 
 /** Ends a session everywhere. @throws SvcError 503 `catalog_unavailable` */
@@ -69,7 +83,8 @@ export async function logOut(db: CatalogDb, session: Session, requestId: string)
 export const sessionEntry = (action: 'login' | 'logout', session: Session, requestId: string) =>
   audit({ user: session.userName, credential: 'password', action, object: session.id, ontology: null, digest: null, requestId });
 
-/** A digest of a user's stored password, for what a new one ends. The stored hash has a random salt: setting the same password again ends sessions too. */
-export const passwordDigest = (secret: string, login: Login): Promise<string> => signed(secret, 'password', `${login.id} ${login.password ?? ''}`);
+/** A digest of a user's stored password and login generation, for what a new password or a new e-mail ends. The stored hash has a random salt: setting the same password again ends sessions too. */
+export const passwordDigest = (secret: string, { id, password, generation }: Login): Promise<string> =>
+  signed(secret, 'password', `${id} ${password ?? ''}${generation === '0' ? '' : ` ${generation}`}`);
 
 const utf8 = (text: string): Bytes => new TextEncoder().encode(text);

@@ -27,18 +27,19 @@ const isName = (name: string): boolean => /^[^\u0000-\u001f\u007f-\u009f]{1,256}
 
 /**
  * Judges user and password. Null: wrong, for whatever reason, at the same cost: one look into the catalog, one slow hash.
- * The answer is held back as the failures of that user name and that address demand; `given` null (nothing that could be
- * a user and a password) is not counted.
+ * The answer is held back as the failures of that user name and that address demand. `given` null is no attempt (what came
+ * is not signed, or too old): it is refused at once, without a hash, and is not counted.
  * @param address where the attempt comes from
  * @throws SvcError 503 `catalog_unavailable`
  */
 export async function signIn(parts: SignInParts, given: UserPassword | null, address: string): Promise<Login | null> {
-  const name = given !== null && isName(given.user) ? given.user : '';
-  const password = given !== null && given.password.length <= PASSWORD_CHARACTERS ? given.password : '';
+  if (given === null) return null;
+  const name = isName(given.user) ? given.user : '';
+  const password = given.password.length <= PASSWORD_CHARACTERS ? given.password : '';
   const login = await findLogin(parts.db, name);
   const right = await verifyPassword(password, login?.password ?? null);
   const user = right && login?.active === true ? login : null;
-  if (given !== null) await hold(parts, given.user, address, user === null);
+  await hold(parts, given.user, address, user === null);
   return user;
 }
 
@@ -60,20 +61,25 @@ async function hold({ attempts, pause, log }: SignInParts, user: string, address
 /** Where tokens are given out, which is their label. */
 export type TokenOrigin = 'get_token' | 'get_svc_user_token';
 
-/** A fresh API token of a user; of one user and origin the newest 20 live. @throws SvcError 503 `catalog_unavailable` */
+/**
+ * A fresh API token of a user who has logged in; of one user and origin the newest 20 live. Null: the login has ended meanwhile.
+ * @param by ids of the users who control the login
+ * @throws SvcError 503 `catalog_unavailable`
+ */
 export async function giveToken(
   { db, now }: Pick<SignInParts, 'db' | 'now'>,
-  user: { readonly id: string; readonly name: string },
+  login: Login,
+  by: readonly string[],
   origin: TokenOrigin,
   ttlDays: number,
   requestId: string,
-): Promise<string> {
+): Promise<string | null> {
   const token = createToken();
   const id = crypto.randomUUID();
   const expires = new Date(now() + ttlDays * 86_400_000).toISOString();
   const credential = origin === 'get_token' ? 'bearer' : 'session';
-  const entry = audit({ user: user.name, credential, action: 'give_token', object: id, ontology: null, digest: null, requestId });
-  const revoked = await storeToken(db, { id, userId: user.id, hash: await sha256(token), label: origin, expires }, entry);
-  if (revoked) forgetSnapshots();
-  return token;
+  const entry = audit({ user: login.name, credential, action: 'give_token', object: id, ontology: null, digest: null, requestId });
+  const revoked = await storeToken(db, login, { id, hash: await sha256(token), label: origin, expires, by }, entry);
+  if (revoked === true) forgetSnapshots();
+  return revoked === undefined ? null : token;
 }

@@ -6,6 +6,7 @@ import { conflict, type SvcError } from '../errors.ts';
 import type { Model } from '../ontology/model.ts';
 import { fold } from '../ontology/names.ts';
 import { type Call, type CatalogDb, DbError, type Param, type Sql, sql } from './db.ts';
+import { idList } from './promotion.ts';
 import type { Privilege } from './snapshot.ts';
 import { forgetSnapshots } from './snapshot.ts';
 import { versionExists } from './versions.ts';
@@ -116,10 +117,11 @@ export const dropAgent = (name: string): readonly Call[] => [call(DROP_AGENT, fo
 
 // users, tokens, grants
 
-const CREATE_USER = sql`INSERT INTO kg_catalog.users (id, name, key, email, email_key, tenant, password) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+const CREATE_USER = sql`INSERT INTO kg_catalog.users (id, name, key, email, email_key, tenant, password, email_by, password_by)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN $4::text IS NULL THEN NULL ELSE $8::uuid[] END, CASE WHEN $7::text IS NULL THEN NULL ELSE $8::uuid[] END)`;
 const FIND_USER = sql`SELECT id, name, active FROM kg_catalog.users WHERE key = $1`;
 const FIND_ROLE = sql`SELECT id, name FROM kg_catalog.roles WHERE key = $1`;
-const CREATE_TOKEN = sql`INSERT INTO kg_catalog.tokens (id, user_id, hash, label, expires) VALUES ($1, $2, $3, $4, $5::timestamptz)`;
+const CREATE_TOKEN = sql`INSERT INTO kg_catalog.tokens (id, user_id, hash, label, expires, created_by) VALUES ($1, $2, $3, $4, $5::timestamptz, $6::uuid[])`;
 const PARSE_TIME = sql`SELECT floor(extract(epoch FROM $1::timestamptz) * 1000)::text AS at`;
 const GRANT_USER = sql`INSERT INTO kg_catalog.grants (user_id, privilege, resource, resource_key, is_all, grant_option) VALUES ($1, $2, $3::jsonb, $4::jsonb, $5, $6)
   ON CONFLICT (user_id, privilege, resource_key, is_all) WHERE user_id IS NOT NULL DO UPDATE SET grant_option = kg_catalog.grants.grant_option OR excluded.grant_option`;
@@ -134,7 +136,9 @@ export const createUser = (u: {
   readonly email: string | null;
   readonly tenant: string | null;
   readonly password: string | null;
-}): readonly Call[] => [call(CREATE_USER, u.id, u.name, fold(u.name), u.email, u.email === null ? null : fold(u.email), u.tenant, u.password)];
+  /** Ids of who sets the password and the e-mail. */
+  readonly by: readonly string[];
+}): readonly Call[] => [call(CREATE_USER, u.id, u.name, fold(u.name), u.email, u.email === null ? null : fold(u.email), u.tenant, u.password, idList(u.by))];
 
 /** `expires`: ISO 8601, or null for a token without an end. */
 export const createToken = (t: {
@@ -143,7 +147,9 @@ export const createToken = (t: {
   readonly hash: string;
   readonly label: string | null;
   readonly expires: string | null;
-}): readonly Call[] => [call(CREATE_TOKEN, t.id, t.userId, t.hash, t.label, t.expires)];
+  /** Ids of who makes it. */
+  readonly by: readonly string[];
+}): readonly Call[] => [call(CREATE_TOKEN, t.id, t.userId, t.hash, t.label, t.expires, idList(t.by))];
 
 export const grant = (g: {
   readonly grantee: { readonly kind: 'user' | 'role'; readonly id: string };
@@ -224,7 +230,8 @@ const overtaken = (): SvcError =>
  */
 export async function commit(db: CatalogDb, calls: readonly Call[], version: string | null): Promise<void> {
   try {
-    await db.batch(calls);
+    const results = await db.batch(calls);
+    for (const [i, { tell }] of calls.entries()) tell?.(results[i] ?? []);
   } catch (error) {
     // a unique index that held, a row that is gone (foreign key, null), the last administrator (check), a transaction that lost
     if (error instanceof DbError && /^(23505|23503|23502|23514|40001|40P01)$/.test(error.sqlstate)) throw overtaken();

@@ -21,6 +21,8 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Call {
   readonly sql: Sql;
   readonly params: readonly Param[];
+  /** Called with the rows of the statement after its batch was committed. */
+  readonly tell?: (rows: readonly Row[]) => void;
 }
 
 export interface CatalogDb {

@@ -1,5 +1,6 @@
 /** What signing in reads and writes: users with their stored passwords, tokens given out by get_token and the token page, sessions that were ended. */
-import { type Call, type CatalogDb, type Row, sql } from './db.ts';
+import { type Call, type CatalogDb, DbError, type Row, sql } from './db.ts';
+import { idList } from './promotion.ts';
 import { fold } from './snapshot.ts';
 
 /** A user as somebody signs in. `password`: the stored hash, null where there is none. */
@@ -8,16 +9,27 @@ export interface Login {
   readonly name: string;
   readonly active: boolean;
   readonly password: string | null;
+  /** Rises when sessions and OAuth grants end although the password stays. */
+  readonly generation: string;
+  /** Ids of the users who control the password; empty if that is not known. */
+  readonly passwordBy: readonly string[];
 }
 
-const BY_NAME = sql`SELECT id, name, active, password FROM kg_catalog.users WHERE key = $1`;
-const BY_SESSION = sql`SELECT id, name, active, password FROM kg_catalog.users
+const BY_NAME = sql`SELECT id, name, active, password, login_generation::text AS generation, to_json(coalesce(password_by, '{}'))::text AS password_by FROM kg_catalog.users WHERE key = $1`;
+const BY_SESSION = sql`SELECT id, name, active, password, login_generation::text AS generation, to_json(coalesce(password_by, '{}'))::text AS password_by FROM kg_catalog.users
   WHERE id = $1::uuid AND NOT EXISTS (SELECT FROM kg_catalog.ended_sessions WHERE id = $2::uuid)`;
 
 const login = (row: Row | undefined): Login | undefined =>
   row === undefined
     ? undefined
-    : { id: String(row.id), name: String(row.name), active: row.active === true, password: row.password == null ? null : String(row.password) };
+    : {
+        id: String(row.id),
+        name: String(row.name),
+        active: row.active === true,
+        password: row.password == null ? null : String(row.password),
+        generation: String(row.generation),
+        passwordBy: JSON.parse(String(row.password_by)) as readonly string[],
+      };
 
 /** A user by name without case. @throws SvcError 503 */
 export const findLogin = async (db: CatalogDb, name: string): Promise<Login | undefined> => login((await db.query(BY_NAME, [fold(name)]))[0]);
@@ -33,7 +45,9 @@ export const endSession = (id: string, until: string): Call => ({ sql: END_SESSI
 
 // two requests of one user at once would each miss the other's token
 const LOCK_USER = sql`SELECT id FROM kg_catalog.users WHERE id = $1::uuid FOR UPDATE`;
-const INSERT = sql`INSERT INTO kg_catalog.tokens (id, user_id, hash, label, expires) VALUES ($1::uuid, $2::uuid, $3, $4, $5::timestamptz)`;
+// null if the login has ended meanwhile, which the column refuses (23502)
+const INSERT = sql`INSERT INTO kg_catalog.tokens (id, user_id, hash, label, expires, created_by) VALUES ($1::uuid,
+  (SELECT id FROM kg_catalog.users WHERE id = $2::uuid AND active AND password IS NOT DISTINCT FROM $7 AND login_generation = $8::bigint), $3, $4, $5::timestamptz, $6::uuid[])`;
 const REVOKE_OLDER = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE id IN (
     SELECT id FROM kg_catalog.tokens WHERE user_id = $1::uuid AND label = $2 AND id <> $3::uuid AND revoked IS NULL AND (expires IS NULL OR expires > now())
     ORDER BY created DESC, id OFFSET $4::int)
@@ -42,22 +56,37 @@ const REVOKE_OLDER = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE id I
 /** How many tokens of one user and origin live. */
 export const LIVE_TOKENS = 20;
 
-/** A token to be given out. `label`: where; `expires`: ISO 8601. */
+/** A token to be given out. `label`: where; `expires`: ISO 8601; `by`: ids of the users who control the login. */
 export interface GivenToken {
   readonly id: string;
-  readonly userId: string;
   readonly hash: string;
   readonly label: string;
   readonly expires: string;
+  readonly by: readonly string[];
 }
 
-/** Stores a token and revokes the user's older ones of that label beyond the newest 20. @returns whether any was revoked. @throws SvcError 503 */
-export async function storeToken(db: CatalogDb, token: GivenToken, audit: Call): Promise<boolean> {
-  const [, , revoked] = await db.batch([
-    { sql: LOCK_USER, params: [token.userId] },
-    { sql: INSERT, params: [token.id, token.userId, token.hash, token.label, token.expires] },
-    { sql: REVOKE_OLDER, params: [token.userId, token.label, token.id, LIVE_TOKENS - 1] },
-    audit,
-  ]);
-  return (revoked?.length ?? 0) > 0;
+/**
+ * Stores a token and revokes the user's older ones of that label beyond the newest 20.
+ * @param login as it was when the user logged in
+ * @returns whether any was revoked; undefined: the login has ended meanwhile, and nothing was stored
+ * @throws SvcError 503
+ */
+export async function storeToken(
+  db: CatalogDb,
+  login: Pick<Login, 'id' | 'password' | 'generation'>,
+  token: GivenToken,
+  audit: Call,
+): Promise<boolean | undefined> {
+  try {
+    const [, , revoked] = await db.batch([
+      { sql: LOCK_USER, params: [login.id] },
+      { sql: INSERT, params: [token.id, login.id, token.hash, token.label, token.expires, idList(token.by), login.password, login.generation] },
+      { sql: REVOKE_OLDER, params: [login.id, token.label, token.id, LIVE_TOKENS - 1] },
+      audit,
+    ]);
+    return (revoked?.length ?? 0) > 0;
+  } catch (error) {
+    if (error instanceof DbError && error.sqlstate === '23502') return undefined;
+    throw error;
+  }
 }

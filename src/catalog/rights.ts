@@ -1,6 +1,7 @@
 /** Statements that change users, roles and grants (decisions 7), each raising the number by which caches see that rights changed. */
 import { fold } from '../ontology/names.ts';
 import { type Call, type CatalogDb, type Param, type Sql, sql } from './db.ts';
+import { idList } from './promotion.ts';
 import type { Privilege } from './snapshot.ts';
 
 const call = (statement: Sql, ...params: Param[]): Call => ({ sql: statement, params });
@@ -10,8 +11,9 @@ const CHANGED = sql`UPDATE kg_catalog.state SET permissions = permissions + 1`;
 const SOME_ADMIN = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE NOT EXISTS (
   SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id JOIN kg_catalog.users u ON u.id = m.user_id WHERE r.key = 'admin' AND u.active)`;
 
-const SET_PASSWORD = sql`UPDATE kg_catalog.users SET password = $2 WHERE id = $1`;
-const SET_EMAIL = sql`UPDATE kg_catalog.users SET email = $2, email_key = $3 WHERE id = $1`;
+const SET_PASSWORD = sql`UPDATE kg_catalog.users SET password = $2, password_by = $3::uuid[] WHERE id = $1`;
+// a user may have logged in elsewhere by the e-mail: what began so ends, as with a new password
+const SET_EMAIL = sql`UPDATE kg_catalog.users SET email = $2, email_key = $3, email_by = $4::uuid[], login_generation = login_generation + 1 WHERE id = $1`;
 const SET_ACTIVE = sql`UPDATE kg_catalog.users SET active = $2 WHERE id = $1`;
 const DROP_USER = sql`DELETE FROM kg_catalog.users WHERE id = $1`;
 const CREATE_ROLE = sql`INSERT INTO kg_catalog.roles (id, name, key) VALUES ($1, $2, $3)`;
@@ -22,9 +24,16 @@ const FORGET_GRANTS = sql`DELETE FROM kg_catalog.grants WHERE resource_key -> 0 
 const REVOKE_USER = sql`DELETE FROM kg_catalog.grants WHERE user_id = $1 AND privilege = $2 AND resource_key = $3::jsonb AND is_all = $4`;
 const REVOKE_ROLE = sql`DELETE FROM kg_catalog.grants WHERE role_id = $1 AND privilege = $2 AND resource_key = $3::jsonb AND is_all = $4`;
 
-/** `password`: what is stored of it. */
-export const setPassword = (id: string, password: string): readonly Call[] => [call(SET_PASSWORD, id, password), call(CHANGED)];
-export const setEmail = (id: string, email: string | null): readonly Call[] => [call(SET_EMAIL, id, email, email === null ? null : fold(email)), call(CHANGED)];
+/** `password`: what is stored of it; `by`: ids of who sets it. */
+export const setPassword = (id: string, password: string, by: readonly string[]): readonly Call[] => [
+  call(SET_PASSWORD, id, password, idList(by)),
+  call(CHANGED),
+];
+/** Sessions and OAuth grants of the user end. `by`: ids of who sets it. */
+export const setEmail = (id: string, email: string | null, by: readonly string[]): readonly Call[] => [
+  call(SET_EMAIL, id, email, email === null ? null : fold(email), idList(by)),
+  call(CHANGED),
+];
 export const setActive = (id: string, active: boolean): readonly Call[] => [call(SET_ACTIVE, id, active), call(SOME_ADMIN), call(CHANGED)];
 /** Fails (23503) where a policy names the user. Its tokens, grants and memberships go along, and what others were granted on it. */
 export const dropUser = (id: string, name: string): readonly Call[] => [

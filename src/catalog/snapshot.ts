@@ -21,6 +21,8 @@ export interface GrantRow {
   readonly key: readonly string[];
   readonly all: boolean;
   readonly grantOption: boolean;
+  /** Key of the role that has the grant; null or absent: the user has it. */
+  readonly role?: string | null;
 }
 
 export interface OntologyRow {
@@ -67,13 +69,24 @@ export interface UserRow {
   readonly email: string | null;
   readonly tenant: string | null;
   readonly active: boolean;
+  /** Ids of the users who control the e-mail; empty if that is not known. */
+  readonly emailBy: readonly string[];
+}
+
+export interface TokenRow {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly expires: number | null;
+  readonly revoked: boolean;
+  /** Ids of the users who control it: who made it, or who set the password or e-mail of the login that gave it. */
+  readonly by: readonly string[];
 }
 
 /** What one caller's requests are judged by. `user` null: no such token, or no such user. */
 export interface Snapshot {
   /** Milliseconds since 1970 by the catalog's clock. */
   readonly verifiedAt: number;
-  readonly token: { readonly id: string; readonly expires: number | null; readonly revoked: boolean } | null;
+  readonly token: TokenRow | null;
   readonly user: UserRow | null;
   readonly roles: readonly { readonly name: string; readonly key: string }[];
   readonly grants: readonly GrantRow[];
@@ -98,19 +111,21 @@ const keptUnder = (by: SnapshotKey): string =>
 
 const READ = sql`
 WITH t AS (
-  SELECT id, user_id, expires, revoked FROM kg_catalog.tokens WHERE hash = $1
+  SELECT id, user_id, expires, revoked, coalesce(created_by, CASE WHEN label IN ('get_token', 'get_svc_user_token') THEN '{}' ELSE '{00000000-0000-0000-0000-000000000000}'::uuid[] END) AS made_by
+  FROM kg_catalog.tokens WHERE hash = $1
 ), u AS (
-  SELECT id, name, email, tenant, active FROM kg_catalog.users WHERE id = coalesce($2::uuid, (SELECT user_id FROM t),
+  SELECT id, name, email, tenant, active, coalesce(email_by, '{}') AS email_by FROM kg_catalog.users WHERE id = coalesce($2::uuid, (SELECT user_id FROM t),
     (SELECT id FROM kg_catalog.users WHERE key = $3), (SELECT (array_agg(id))[1] FROM kg_catalog.users WHERE email_key = $4 HAVING count(*) = 1))
 ), r AS (
   SELECT r.id, r.name, r.key FROM kg_catalog.roles r JOIN kg_catalog.role_members m ON m.role_id = r.id WHERE m.user_id = (SELECT id FROM u)
 )
 SELECT json_build_object(
   'verifiedAt', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint,
-  'token', (SELECT json_build_object('id', id, 'expires', floor(extract(epoch FROM expires) * 1000)::bigint, 'revoked', revoked IS NOT NULL) FROM t),
-  'user', (SELECT json_build_object('id', id, 'name', name, 'email', email, 'tenant', tenant, 'active', active) FROM u),
+  'token', (SELECT json_build_object('id', id, 'expires', floor(extract(epoch FROM expires) * 1000)::bigint, 'revoked', revoked IS NOT NULL, 'by', made_by) FROM t),
+  'user', (SELECT json_build_object('id', id, 'name', name, 'email', email, 'tenant', tenant, 'active', active, 'emailBy', email_by) FROM u),
   'roles', (SELECT coalesce(json_agg(json_build_object('name', name, 'key', key) ORDER BY key), '[]') FROM r),
-  'grants', (SELECT coalesce(json_agg(json_build_object('privilege', privilege, 'resource', resource, 'key', resource_key, 'all', is_all, 'grantOption', grant_option)), '[]')
+  'grants', (SELECT coalesce(json_agg(json_build_object('privilege', privilege, 'resource', resource, 'key', resource_key, 'all', is_all, 'grantOption', grant_option,
+               'role', (SELECT r.key FROM r WHERE r.id = role_id))), '[]')
              FROM kg_catalog.grants WHERE user_id = (SELECT id FROM u) OR role_id IN (SELECT id FROM r)),
   'ontologies', (SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'key', o.key, 'description', o.description, 'version', o.version, 'seq', o.seq,
                    'cacheGeneration', o.cache_generation, 'allowedFunctions', o.allowed_functions,

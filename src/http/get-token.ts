@@ -7,7 +7,7 @@ import { success } from './answers.ts';
 import type { AppContext } from './context.ts';
 
 /**
- * `data` = [the token]. Whatever is wrong with the bearer, the answer is the same, and as slow to make.
+ * `data` = [the token]. Whatever is wrong with the bearer, the answer is the same; if its signature is right, so is the time that it takes.
  * @throws SvcError 401 `invalid_bearer`; 503 `not_configured`, `catalog_unavailable`; 429
  */
 export async function getToken(c: AppContext): Promise<Response> {
@@ -19,12 +19,13 @@ export async function getToken(c: AppContext): Promise<Response> {
   const address = addressOf(c.req.raw.headers);
   await admit(c, `login:${address}`);
   const bearer = /^bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
-  const user = await signIn(runtime, await openBearer(bearer, apiAuthSalt, runtime.now()), address);
-  if (user === null) {
+  const login = await signIn(runtime, await openBearer(bearer, apiAuthSalt, runtime.now()), address);
+  const token = login === null ? null : await giveToken(runtime, login, login.passwordBy, 'get_token', apiTokenTtlDays, c.get('requestId'));
+  if (token === null) {
     throw unauthorized('invalid_bearer', 'The bearer is not valid', {
       hint: 'Send Authorization: Bearer <what npm run generate-bearer prints>; it is good for 24 hours',
       headers: { 'www-authenticate': 'Bearer realm="svc"' },
     });
   }
-  return success(c, [await giveToken(runtime, user, 'get_token', apiTokenTtlDays, c.get('requestId'))]);
+  return success(c, [token]);
 }

@@ -11,7 +11,7 @@ import { checkOrigin, checkPlace, ownOrigin, returnAddress } from './form.ts';
 import { loggedInPage, loginPage } from './login-page.ts';
 import { fromProvider, toProvider } from './login-upstream.ts';
 import { page, pageFailure, pageStyle } from './pages.ts';
-import { checkForm, currentSession, dropSession, formToken, putSession, requireLogin, seeOther, sessionSecret } from './session.ts';
+import { checkForm, currentSession, dropSession, formToken, putSession, requireLogin, seeOther, sessionSecret, toLogin } from './session.ts';
 
 type Handler = (c: AppContext) => Promise<Response> | Response;
 /** Adds a route below the product's name; other methods of its path are 405. */
@@ -86,7 +86,7 @@ async function sendLogin(c: AppContext): Promise<Response> {
   await admit(c, `login:${address}`);
   const user = await signIn(runtime, given, address);
   if (user === null) return form(c, 401, { returnTo, user: given.user, message: 'User name or password is wrong.' });
-  const { value, session } = await beginSession(secret, user, runtime.now());
+  const { value, session } = await beginSession(secret, user, user.passwordBy, runtime.now());
   runtime.waitUntil(runtime.db.batch([sessionEntry('login', session, c.get('requestId'))]).catch((error: unknown) => logged(c, error)));
   putSession(c, value);
   return seeOther(c, returnTo ?? `/${productOf(c)}/login`);
@@ -114,8 +114,9 @@ async function userToken(c: AppContext): Promise<Response> {
   const { pathname, search } = new URL(c.req.url);
   const session: Session | Response = await requireLogin(c, `${pathname}${search}`);
   if (session instanceof Response) return session;
-  const user = { id: session.userId, name: session.userName };
-  const token = await giveToken(runtime, user, 'get_svc_user_token', runtime.config.apiTokenTtlDays, c.get('requestId'));
+  const token = await giveToken(runtime, session.login, session.controllers, 'get_svc_user_token', runtime.config.apiTokenTtlDays, c.get('requestId'));
+  // the login has ended since the session was judged
+  if (token === null) return toLogin(c, `${pathname}${search}`);
   return json(c, 200, { token }, { 'cache-control': 'no-store' });
 }
 

@@ -151,6 +151,7 @@ export function serviceDocument(base: DocumentBase): JsonObject {
         id,
         tag: 'Service',
         summary: 'Makes every cached result of an ontology unreachable',
+        description: 'Needs EDIT on the ontology.',
         parameters: [ontology],
         answers: { 200: answer('Done', 'Success') },
         fails: [404],

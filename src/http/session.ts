@@ -53,9 +53,12 @@ export async function currentSession(c: AppContext): Promise<Session | null> {
  * this service with its query). @throws as `currentSession`
  */
 export async function requireLogin(c: AppContext, returnTo: string): Promise<Session | Response> {
-  const session = await currentSession(c);
-  return session ?? seeOther(c, `/${c.env.runtime.config.product}/login?${new URLSearchParams({ return_to: returnTo })}`);
+  return (await currentSession(c)) ?? toLogin(c, returnTo);
 }
+
+/** Sends the browser to the login page, which comes back to `returnTo`. */
+export const toLogin = (c: AppContext, returnTo: string): Response =>
+  seeOther(c, `/${c.env.runtime.config.product}/login?${new URLSearchParams({ return_to: returnTo })}`);
 
 /** 303 to a path of this service. */
 export function seeOther(c: AppContext, path: string): Response {

@@ -1,6 +1,6 @@
 /** What the front Worker hands to a principal's object: plain data, as arguments of RPC methods. */
 import type { Principal } from '../auth/authenticate.ts';
-import type { Earlier } from '../auth/resume.ts';
+import { type Earlier, earlierOf } from '../auth/resume.ts';
 import type { Runtime, ServiceRequest } from '../service.ts';
 import type { Message } from './messages.ts';
 import type { Spliced } from './spliced.ts';
@@ -48,12 +48,4 @@ export interface Session {
 }
 
 /** What is kept of a principal to go on as it. */
-export const callerOf = ({ userId, name, credential, tenant, claims, actor }: Principal, scopes: readonly string[] | null): McpCaller => ({
-  userId,
-  name,
-  credential,
-  tenant,
-  claims,
-  actor,
-  scopes,
-});
+export const callerOf = (principal: Principal, scopes: readonly string[] | null): McpCaller => ({ ...earlierOf(principal), name: principal.name, scopes });

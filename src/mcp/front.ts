@@ -7,6 +7,7 @@ import { badRequest, SvcError } from '../errors.ts';
 import { judgeOAuthBearer, oauthTokenOf } from '../oauth/judge.ts';
 import { insufficientScope, placeOf, withChallenge } from '../oauth/place.ts';
 import type { Exchange, Mount } from '../service/exchange.ts';
+import { ownerOf } from '../service.ts';
 import { callerOf, type McpCall } from './call.ts';
 import { faultResponse } from './faults.ts';
 import { guarded } from './guarded.ts';
@@ -138,18 +139,20 @@ class Face {
     if (asksToModel) query.set('mode', 'model');
     exchange.tell({ noted: true });
     const endpoint = `${this.#path}/message?${query}`;
-    return this.#watched(exchange, await this.#principals.open(caller.principal.userId, id, endpoint, clientOf(exchange)));
+    const { principal } = caller;
+    return this.#watched(exchange, await this.#principals.open(principal.userId, id, await ownerOf(principal), endpoint, clientOf(exchange)));
   }
 
-  /** SSE: a message to a stream of the same user. */
+  /** SSE: a message to a stream of the same user with the same claims: rows that one may see are not sent where the other reads. */
   async message(exchange: Exchange): Promise<Response> {
     const judged = await identify(exchange, ['POST']);
     const id = judged.search.get('sessionId') ?? '';
     const body = await readBody(exchange);
     if (body instanceof Response) return body;
     exchange.tell({ noted: true });
+    const { principal } = judged.caller;
     // an id that was never given out asks no object
-    const taken = STREAM_ID.test(id) && (await this.#principals.message(judged.caller.principal.userId, id, callOf(exchange, judged, body)));
+    const taken = STREAM_ID.test(id) && (await this.#principals.message(principal.userId, id, await ownerOf(principal), callOf(exchange, judged, body)));
     if (!taken) throw new SvcError(404, 'unknown_stream', 'There is no such stream', { hint: 'Open one by GET of the path that ends in /sse' });
     return new Response('Accepted', { status: 202 });
   }

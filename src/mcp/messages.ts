@@ -17,8 +17,17 @@ const NO_BATCHES_FROM = '2025-06-18';
 
 const invalid = (code: -32700 | -32600, why: string): Read => ({ kind: 'invalid', code, message: `Invalid JSON-RPC: ${why}` });
 
+/** Messages of one batch. */
+export const MOST_MESSAGES = 100;
+/** Levels of objects and lists below `params.arguments`. The libraries behind walk arguments by recursion. */
+export const MOST_LEVELS = 64;
+/** The message, its `params` and their `arguments`. */
+const OUTER_LEVELS = 3;
+
 /** Reads a body. `version`: the header `mcp-protocol-version`. */
 export function readMessages(text: string, version: string | null): Read {
+  const isBatch = /^\s*\[/.test(text);
+  if (nestsDeeper(text, MOST_LEVELS + OUTER_LEVELS + (isBatch ? 1 : 0))) return invalid(-32600, `arguments nest at most ${MOST_LEVELS} levels deep`);
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -30,8 +39,33 @@ export function readMessages(text: string, version: string | null): Read {
     return { kind: 'messages', body: completed(body) };
   }
   if (version !== null && version >= NO_BATCHES_FROM) return invalid(-32600, `there are no batches in the protocol version ${version}`);
+  if (body.length > MOST_MESSAGES) return invalid(-32600, `a batch has at most ${MOST_MESSAGES} messages`);
   if (body.length === 0 || !body.every(isMessage)) return invalid(-32600, 'a batch is an array of messages of JSON-RPC 2.0');
   return { kind: 'messages', body: body.map(completed) };
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Whether objects and lists of a JSON text nest deeper than `levels`. One pass over the text; one that is no JSON is judged by its brackets. */
+function nestsDeeper(text: string, levels: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (inString) {
+      if (c === BACKSLASH) i++;
+      else if (c === QUOTE) inString = false;
+      continue;
+    }
+    if (c === QUOTE) inString = true;
+    // [ and {, ] and }
+    else if (c === 0x5b || c === 0x7b) {
+      depth++;
+      if (depth > levels) return true;
+    } else if (c === 0x5d || c === 0x7d) depth--;
+  }
+  return false;
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -58,10 +58,10 @@ export abstract class McpObject<E> extends DurableObject<E> {
     this.#running.left(callId);
   }
 
-  /** Opens an SSE stream of that id; messages to it go to `endpoint`. */
-  async open(id: string, endpoint: string): Promise<Response> {
+  /** Opens an SSE stream of that id and owner; messages to it go to `endpoint`. */
+  async open(id: string, owner: string, endpoint: string): Promise<Response> {
     try {
-      return new Response(this.#streams.open(id, endpoint), { headers: { 'content-type': 'text/event-stream; charset=utf-8' } });
+      return new Response(this.#streams.open(id, owner, endpoint), { headers: { 'content-type': 'text/event-stream; charset=utf-8' } });
     } catch (error) {
       return faultResponse(error);
     }
@@ -69,12 +69,12 @@ export abstract class McpObject<E> extends DurableObject<E> {
 
   /** The client of a stream has left. */
   async close(id: string): Promise<void> {
-    this.#streams.find(id)?.end();
+    this.#streams.end(id);
   }
 
-  /** Takes a message to a stream, on which its answer will come. False: this principal has no such stream. */
-  async message(id: string, call: McpCall): Promise<boolean> {
-    const stream = this.#streams.find(id);
+  /** Takes a message to a stream, on which its answer will come. False: this owner has no such stream. */
+  async message(id: string, owner: string, call: McpCall): Promise<boolean> {
+    const stream = this.#streams.find(id, owner);
     if (stream === undefined) return false;
     for (const { method, params } of [call.body].flat() as readonly Message[]) {
       if (method === 'notifications/cancelled') this.#running.cancelled(id, params?.requestId);
@@ -194,9 +194,9 @@ export interface Client {
 export interface Principals {
   /** `client`: whose leaving ends the call. */
   post(userId: string, call: McpCall, client: Client): Promise<Response>;
-  /** `client`: whose leaving ends the stream. */
-  open(userId: string, id: string, endpoint: string, client: Client): Promise<Response>;
-  message(userId: string, id: string, call: McpCall): Promise<boolean>;
+  /** `owner`: who may send messages to the stream; `client`: whose leaving ends it. */
+  open(userId: string, id: string, owner: string, endpoint: string, client: Client): Promise<Response>;
+  message(userId: string, id: string, owner: string, call: McpCall): Promise<boolean>;
 }
 
 export function mcpPrincipals(namespace: DurableObjectNamespace, hint: string | null): Principals {
@@ -213,13 +213,13 @@ export function mcpPrincipals(namespace: DurableObjectNamespace, hint: string | 
       const stay = onLeaving(client, () => object.leave(call.callId));
       return answer.finally(stay);
     },
-    open: (userId, id, endpoint, client) => {
+    open: (userId, id, owner, endpoint, client) => {
       const object = stub(userId);
-      const opened = object.open(id, endpoint);
+      const opened = object.open(id, owner, endpoint);
       onLeaving(client, () => object.close(id));
       return opened;
     },
-    message: (userId, id, call) => stub(userId).message(id, call),
+    message: (userId, id, owner, call) => stub(userId).message(id, owner, call),
   };
 }
 

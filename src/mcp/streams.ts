@@ -10,7 +10,7 @@ const MOST_STREAMS = 32;
 const encoder = new TextEncoder();
 
 export class Streams {
-  readonly #open = new Map<string, Stream>();
+  readonly #open = new Map<string, { readonly stream: Stream; readonly owner: string }>();
   readonly #ended: (id: string) => void;
 
   /** `ended` is told of each stream that is closed, by whom ever. */
@@ -18,21 +18,31 @@ export class Streams {
     this.#ended = ended;
   }
 
-  /** Opens a stream, whose first event tells where messages go. @throws SvcError 429 `too_many_streams` */
-  open(id: string, endpoint: string): ReadableStream<Uint8Array> {
+  /**
+   * Opens a stream, whose first event has the address for messages. `owner`: who may send them (`ownerOf`).
+   * @throws SvcError 429 `too_many_streams`
+   */
+  open(id: string, owner: string, endpoint: string): ReadableStream<Uint8Array> {
     if (this.#open.size >= MOST_STREAMS) {
       throw new SvcError(429, 'too_many_streams', 'Too many streams are open', { hint: 'Close one, or use Streamable HTTP', headers: { 'retry-after': '60' } });
     }
     const stream = new Stream(() => {
       if (this.#open.delete(id)) this.#ended(id);
     });
-    this.#open.set(id, stream);
+    this.#open.set(id, { stream, owner });
     stream.send('endpoint', endpoint);
     return stream.readable;
   }
 
-  find(id: string): Stream | undefined {
-    return this.#open.get(id);
+  /** The stream of that id, where it is the owner's. */
+  find(id: string, owner: string): Stream | undefined {
+    const found = this.#open.get(id);
+    return found?.owner === owner ? found.stream : undefined;
+  }
+
+  /** Ends a stream, where it is open. */
+  end(id: string): void {
+    this.#open.get(id)?.stream.end();
   }
 }
 

@@ -4,6 +4,7 @@ import { passwordDigest } from '../auth/session.ts';
 import { equalHashes } from '../auth/tokens.ts';
 import { ByteStore } from '../cache.ts';
 import { findSessionUser } from '../catalog/logins.ts';
+import { UNKNOWN_USER } from '../catalog/promotion.ts';
 import { loadSnapshot } from '../catalog/snapshot.ts';
 import { type SvcError, unauthorized } from '../errors.ts';
 import { challengeOf, placeOf } from './place.ts';
@@ -24,6 +25,8 @@ const NO_SESSION = '00000000-0000-4000-8000-000000000000';
 interface Known {
   readonly digest: string;
   readonly at: number;
+  /** The number `permissions` of the snapshot that was read before it; each new password, e-mail and role raises that number. */
+  readonly permissions: number;
 }
 
 const known = new ByteStore(256 * 1024).view<Known>('oauth');
@@ -35,13 +38,18 @@ export async function passwordOf({ config, db }: Pick<OAuthParts, 'config' | 'db
   return login?.active === true ? passwordDigest(config.sessionSecret, login) : null;
 }
 
-/** Whether a user is active and has the password of that digest still; what was read up to `age` ms ago will do. @throws SvcError 503 */
-export async function userHolds(parts: OAuthParts, userId: string, digest: string, age: number): Promise<boolean> {
+/**
+ * Whether a user is active and still has the password of that digest.
+ * @param permissions the number of the snapshot with the user's rights. A password that was read up to 30 s ago is used only with the same number, so that new
+ *   rights never meet an old password. Null: the catalog is asked
+ * @throws SvcError 503
+ */
+export async function userHolds(parts: OAuthParts, userId: string, digest: string, permissions: number | null): Promise<boolean> {
   const found = known.get(userId);
   const now = parts.now();
-  if (found !== undefined && now - found.at < age && equalHashes(found.digest, digest)) return true;
+  if (found !== undefined && found.permissions === permissions && now - found.at < PASSWORD_MS && equalHashes(found.digest, digest)) return true;
   const current = await passwordOf(parts, userId);
-  if (current !== null) known.set(userId, { digest: current, at: now }, 200);
+  if (current !== null && permissions !== null) known.set(userId, { digest: current, at: now, permissions }, 200);
   return current !== null && equalHashes(current, digest);
 }
 
@@ -79,8 +87,11 @@ export async function judgeOAuthBearer(token: string, request: Request, parts: O
     const snapshot = await loadSnapshot({ kind: 'user', id: ids.userId }, { ...parts, fresh });
     if (snapshot.user === null || !snapshot.user.active) throw invalid();
     const found = await oauth.at(place, parts).validate(token);
-    if (found === null || !(await userHolds(parts, found.userId, found.password, fresh ? 0 : PASSWORD_MS))) throw invalid();
-    const principal = { ...principalOf(snapshot.user, snapshot, { credential: 'oauth', claims: found.claims }), scopes: found.scopes };
+    if (found === null || !(await userHolds(parts, found.userId, found.password, fresh ? null : snapshot.permissions))) throw invalid();
+    const principal = {
+      ...principalOf(snapshot.user, snapshot, { credential: 'oauth', controllers: [UNKNOWN_USER], claims: found.claims }),
+      scopes: found.scopes,
+    };
     return { principal, snapshot, expires: found.expires, refresh: () => judge(true) };
   };
   return judge(false);

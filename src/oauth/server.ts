@@ -12,6 +12,7 @@ import { sha256 } from '../auth/tokens.ts';
 import { open, type Sealing, seal } from '../catalog/seal.ts';
 import { namespaceOf, Outrun, storeOfUser } from './facade.ts';
 import { userHolds } from './judge.ts';
+import { fetchingOwn, fetchingPublic } from './public-address.ts';
 import { isRedirectOf, partsOf, scopesOf, withoutSlash } from './request.ts';
 import type { Stores } from './store-object.ts';
 import {
@@ -77,13 +78,13 @@ class Server implements AuthorizationServer {
       tokenEndpoint: `${path}/token`,
       ...(parts.config.mcp.dcrEnabled ? { clientRegistrationEndpoint: `${path}/register` } : {}),
       scopesSupported: [...SCOPES],
-      clientIdMetadataDocumentEnabled: true,
+      clientIdMetadataDocumentEnabled: parts.config.mcp.cimdEnabled,
       accessTokenTTL: ACCESS_SECONDS,
       refreshTokenTTL: GRANT_SECONDS,
       refreshTokenIdleTTL: GRANT_SECONDS,
       clientRegistrationTTL: CLIENT_SECONDS,
       tokenExchangeCallback: async ({ userId, props }) => {
-        if (await userHolds(parts, userId, (props as Props).password, 0)) return;
+        if (await fetchingOwn(() => userHolds(parts, userId, (props as Props).password, null))) return;
         throw new OAuthError('invalid_grant', { description: 'The user has to log in again' });
       },
       onError: ({ internal: { category, reason } }) => {
@@ -105,7 +106,7 @@ class Server implements AuthorizationServer {
     const own = new Request(url, { method, headers, ...(sent === null || method === 'GET' || method === 'HEAD' ? {} : { body: sent }) });
     let response: Response;
     try {
-      response = await this.#library.fetch(own, this.#env, CONTEXT);
+      response = await fetchingPublic(() => this.#library.fetch(own, this.#env, CONTEXT));
     } catch (error) {
       if (!(error instanceof Outrun)) throw error;
       this.#parts.log({ level: 'warn', event: 'oauth_replayed', reason: 'at_once' });
@@ -126,7 +127,11 @@ class Server implements AuthorizationServer {
     this.#parts.log({ level: 'warn', event: 'oauth_replayed', reason: 'refresh_token_reused' });
   }
 
-  async read(search: string): Promise<Asked | Refused> {
+  read(search: string): Promise<Asked | Refused> {
+    return fetchingPublic(() => this.#read(search));
+  }
+
+  async #read(search: string): Promise<Asked | Refused> {
     const { issuer, product, resource } = this.#place;
     const query = withoutSlash(new URLSearchParams(search), resource);
     const repeated = [...query.keys()].find((name) => name !== 'resource' && query.getAll(name).length > 1);
@@ -182,7 +187,8 @@ class Server implements AuthorizationServer {
     const props: Props = { password, claims: await this.#claimsOf(session) };
     const request = asked.request as AuthRequest;
     // one client may stand for several machines of a user; the newest grants live
-    const { redirectTo } = await this.#helpers.completeAuthorization({ request, userId, scope: [...scopes], metadata, props, revokeExistingGrants: false });
+    const grant = { request, userId, scope: [...scopes], metadata, props, revokeExistingGrants: false };
+    const { redirectTo } = await fetchingPublic(() => this.#helpers.completeAuthorization(grant));
     return redirectTo;
   }
 

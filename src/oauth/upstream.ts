@@ -10,7 +10,7 @@ import { signed } from '../auth/session.ts';
 import { tenantKey } from '../auth/tenants.ts';
 import { equalHashes } from '../auth/tokens.ts';
 import { findSessionUser, type Login } from '../catalog/logins.ts';
-import { loadSnapshot } from '../catalog/snapshot.ts';
+import { fold, loadSnapshot } from '../catalog/snapshot.ts';
 import { isSafeAddress } from '../config.ts';
 import { forbidden, SvcError, unauthorized } from '../errors.ts';
 import type { Claims as ClaimTexts, OAuthParts } from './types.ts';
@@ -117,7 +117,7 @@ async function begunOf(secret: string, cookie: string | undefined, now: number):
 }
 
 /**
- * Ends a login. @returns who it is, what the provider says of it for svc_claim(), and where the browser wanted to go
+ * Ends a login. @returns the user, the ids of the users who control the login, what the provider says of the user for svc_claim(), and where the browser wanted to go
  * @param url the address that the provider has sent the browser to
  * @throws SvcError 403 `login_expired`; 401 `login_failed`, `token_validation_failed`, `user_not_found`; 503
  */
@@ -127,7 +127,7 @@ export async function finishLogin(
   redirectUri: string,
   url: URL,
   cookie: string | undefined,
-): Promise<{ login: Login; claims: ClaimTexts; returnTo: string }> {
+): Promise<{ login: Login; controllers: readonly string[]; claims: ClaimTexts; returnTo: string }> {
   const begun = await begunOf(secret, cookie, parts.now());
   const mine = ours(parts);
   const server = await serverOf(mine, parts);
@@ -141,7 +141,7 @@ export async function finishLogin(
     parts.log({ level: 'error', event: 'login_failed', message: `the provider's claims take more than ${MOST_CLAIMS} characters; let it send fewer of them` });
     throw unauthorized('login_failed', 'The login provider says more of you than can be kept', { hint: 'The operator of the service has to look at the log' });
   }
-  return { login: await userOf(parts, claims), claims: texts, returnTo: begun.returnTo };
+  return { ...(await userOf(parts, claims)), claims: texts, returnTo: begun.returnTo };
 }
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -158,7 +158,7 @@ async function claimsOf({ client, authentication, options }: Ours, server: Serve
 }
 
 /** The user that they name. @throws SvcError 401 `token_validation_failed`, `user_not_found`; 503 */
-async function userOf(parts: OAuthParts, claims: Claims): Promise<Login> {
+async function userOf(parts: OAuthParts, claims: Claims): Promise<{ login: Login; controllers: readonly string[] }> {
   const { name, email } = namesOfClaims(claims, parts.config.jwt);
   const { user } = await loadSnapshot({ kind: 'name', name, email }, { ...parts, fresh: true });
   if (user === null || !user.active || user.id === ADMIN_ID) throw jwtFault('user_not_found');
@@ -166,5 +166,6 @@ async function userOf(parts: OAuthParts, claims: Claims): Promise<Login> {
   if (user.tenant !== null && tenantKey(user.tenant) !== 'DEFAULT') throw jwtFault('user_not_found');
   const login = await findSessionUser(parts.db, user.id, NO_SESSION);
   if (login?.active !== true) throw jwtFault('user_not_found');
-  return login;
+  // an e-mail decides which account of the provider is the user's, so whoever set it controls the login
+  return { login, controllers: fold(user.name) === fold(name) ? [] : user.emailBy };
 }

@@ -212,8 +212,12 @@ export class Work {
     return bound;
   }
 
-  /** Takes note of a text that the plan reads, however long ago it was parsed. */
-  met({ volatile, clock }: GuardFacts): void {
+  /** Takes note of a text that the plan reads, however long ago it was parsed. @throws SvcError 400 `forbidden_function` for a function that was allowed then */
+  met({ volatile, clock, functions }: GuardFacts): void {
+    const withdrawn = functions.find((name) => !this.context.allowedFunctions?.has(name));
+    if (withdrawn !== undefined) {
+      throw badRequest('forbidden_function', `function \`${withdrawn}\` is not allowed`, { hint: 'The config key allowed_functions no longer names it' });
+    }
     this.volatile ||= volatile;
     this.clock ||= clock;
   }

@@ -3,8 +3,13 @@ import type { Caller } from '../auth/authenticate.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
 import { httpEngine } from '../engine/engine.ts';
 import { badRequest } from '../errors.ts';
+import { fold } from '../ontology/names.ts';
 import { datasourceOf } from './datasource.ts';
 import type { Runtime } from './runtime.ts';
+
+/** The functions that the setting of an ontology allows, as the planner takes them. */
+export const allowedFunctionsOf = (row: Pick<OntologyRow, 'allowedFunctions'> | undefined): ReadonlySet<string> =>
+  new Set((row?.allowedFunctions ?? '').split(',').flatMap((name) => (name === '' ? [] : [fold(name)])));
 
 /** What a function of that name is, on one datasource: several rows where it is overloaded. */
 const FIND = `SELECT lower(n.nspname || '.' || p.proname), p.provolatile, p.prokind

@@ -1,6 +1,7 @@
 /** Statements that run on after their request (decisions 2, `x-async`): what is kept of one, how it begins, and how it runs. */
 import type { Principal } from '../auth/authenticate.ts';
-import { type Earlier, resume } from '../auth/resume.ts';
+import { type Earlier, earlierOf, resume } from '../auth/resume.ts';
+import { sha256 } from '../auth/tokens.ts';
 import { SvcError } from '../errors.ts';
 import type { Presentation } from '../nesting/presentation.ts';
 import { sameName } from '../ontology/names.ts';
@@ -14,6 +15,8 @@ export interface AsyncJob {
   /** The `response_id`. */
   readonly id: string;
   readonly caller: Earlier & Pick<Principal, 'name'>;
+  /** Who may ask for the result (`ownerOf`). */
+  readonly owner: string;
   readonly script: Script;
   readonly requestId: string;
   /** The version of the ontology that its caller has seen. */
@@ -32,11 +35,18 @@ export type AsyncPoll =
 export interface AsyncStatements {
   /** Stores the job, so that it runs whatever happens to the request. */
   start(job: AsyncJob): Promise<void>;
-  /** null: there is none (any more), or it is another user's. */
+  /** null: it does not exist (any more), or has another owner. */
   poll(id: string, owner: string): Promise<AsyncPoll | null>;
   /** A further piece of the rows; null: they are gone. */
   piece(id: string, owner: string, n: number): Promise<Uint8Array | null>;
 }
+
+/**
+ * The owner of a result: a digest of the user, of the tenant and claims of its credential, and of its actor. Rows that a policy admits under one claim are not
+ * read under another.
+ */
+export const ownerOf = ({ userId, tenant, claims, actor }: Principal): Promise<string> =>
+  sha256(JSON.stringify([userId, tenant, Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1)), actor?.userId ?? null]));
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -65,11 +75,11 @@ export async function startAsync(request: ServiceRequest, script: Script, presen
   if (row === undefined && !sameName(ontology, 'system_db') && !/^\s*create\s+ontology\b/i.test(script.sql)) requireOntology(caller, ontology);
   if (script.datasource !== null) attachedDatasource(caller, row, script.datasource);
   if (row !== undefined) request.about(row.name, row.version);
-  const { userId, name, credential, tenant, claims, actor } = caller.principal;
   const id = crypto.randomUUID();
   const job: AsyncJob = {
     id,
-    caller: { userId, name, credential, tenant, claims, actor },
+    caller: { ...earlierOf(caller.principal), name: caller.principal.name },
+    owner: await ownerOf(caller.principal),
     script,
     requestId: request.requestId,
     knownVersion: row?.version ?? null,
@@ -83,12 +93,12 @@ export async function startAsync(request: ServiceRequest, script: Script, presen
   return id;
 }
 
-/** How a statement of the caller stands; null where there is none (any more), or it is another user's. @throws SvcError 503 */
+/** The state of a statement; null if it does not exist (any more) or the caller is not its owner (`ownerOf`). @throws SvcError 503 */
 export async function pollAsync(request: ServiceRequest, id: string): Promise<AsyncPoll | null> {
   const key = id.toLowerCase();
   if (!ID.test(key)) return null;
   try {
-    return await statements(request).poll(key, request.caller.principal.userId);
+    return await statements(request).poll(key, await ownerOf(request.caller.principal));
   } catch (error) {
     throw error instanceof SvcError ? error : unavailable(error);
   }
@@ -101,8 +111,10 @@ export async function* asyncRows(
   { pieces, first }: AsyncPoll & { readonly state: 'completed' },
 ): AsyncGenerator<Uint8Array> {
   yield first;
+  if (pieces <= 1) return;
+  const owner = await ownerOf(request.caller.principal);
   for (let n = 1; n < pieces; n++) {
-    const piece = await statements(request).piece(id.toLowerCase(), request.caller.principal.userId, n);
+    const piece = await statements(request).piece(id.toLowerCase(), owner, n);
     if (piece === null) throw new Error('the result was deleted while it was sent');
     yield piece;
   }

@@ -1,6 +1,7 @@
 /** From the name of a datasource to its connection. */
 import type { Caller } from '../auth/authenticate.ts';
 import { canSee } from '../auth/grants.ts';
+import { sha256 } from '../auth/tokens.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
 import { type Datasource, parseDatasourceSecret } from '../engine/datasource.ts';
 import { badRequest, SvcError } from '../errors.ts';
@@ -22,8 +23,25 @@ function connectionOf(name: string, secret: string): Datasource {
   return datasource;
 }
 
-/** The name of the variable that holds a datasource's connection; undefined: there is no such datasource. */
-export const secretOf = ({ snapshot }: Caller, name: string): string | undefined => snapshot.datasources.find((d) => d.key === fold(name))?.secret;
+/** Digests by their input. */
+const digests = new Map<string, string>();
+
+/**
+ * A digest of the connection of a datasource, keyed by a secret of the catalog. It is part of each cache key of rows and values, so that rows of one database
+ * are not found after the variable names another. Undefined: the datasource does not exist, or its variable is not set.
+ */
+export async function connectionDigest({ config }: Runtime, { snapshot }: Caller, name: string): Promise<string | undefined> {
+  const row = snapshot.datasources.find((d) => d.key === fold(name));
+  const secret = row === undefined ? undefined : config.datasourceSecrets[row.secret];
+  if (secret === undefined) return undefined;
+  const of = JSON.stringify([snapshot.maskKey, secret]);
+  const known = digests.get(of);
+  if (known !== undefined) return known;
+  const digest = await sha256(of);
+  if (digests.size >= 100) digests.clear();
+  digests.set(of, digest);
+  return digest;
+}
 
 /** The connection of a datasource. @throws SvcError 502 `datasource_failed` where its variable is not set */
 export function datasourceOf(runtime: Runtime, { snapshot }: Caller, name: string): Datasource {

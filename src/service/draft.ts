@@ -20,6 +20,7 @@ import type { Warning } from '../ontology/validate.ts';
 import { checkModel, type Piece } from '../planner/check.ts';
 import type { PlanContext } from '../planner/work.ts';
 import { checkFunctions } from './allowed-functions.ts';
+import { type BrokenText, brokenTexts } from './broken-texts.ts';
 import { described } from './describe.ts';
 import { changedPart, isSeen, requireEdit } from './edit-rights.ts';
 import { datasourceInStatement, lacks, loadGraph, quoted } from './lookup.ts';
@@ -50,6 +51,9 @@ export class Draft {
   #version: string;
   #texts: string[] = [];
   #warnings: readonly Warning[] = [];
+  /** `allowed_functions` was set: the texts that it breaks are listed when the draft is written. */
+  #setFunctions = false;
+  #broken: readonly BrokenText[] = [];
   /** Where the last modelling statement begins. */
   #at = 0;
   #calls: Call[] = [];
@@ -212,6 +216,7 @@ export class Draft {
     const allowedFunctions = names.length === 0 ? null : names.join(',');
     Object.assign(this.row, { allowedFunctions });
     this.#calls.push(...setAllowedFunctions(this.row.id, allowedFunctions));
+    this.#setFunctions = true;
   }
 
   /**
@@ -272,6 +277,8 @@ export class Draft {
   async write(): Promise<Written | undefined> {
     const graph = await this.graph();
     if (!this.#changed && this.#calls.length === 0) return undefined;
+    if (this.#setFunctions) this.#broken = await brokenTexts(this.#runtime, this.row, graph.model);
+    this.#setFunctions = false;
     const calls = this.#calls;
     this.#calls = [];
     if (this.#changed) {
@@ -302,9 +309,9 @@ export class Draft {
     return { calls, version: this.#version };
   }
 
-  /** Warnings about what the script wrote. */
-  get warnings(): readonly Warning[] {
-    return this.#warnings;
+  /** Warnings about what the script wrote, and about what its `allowed_functions` break. */
+  get warnings(): readonly (Warning | BrokenText)[] {
+    return [...this.#warnings, ...this.#broken];
   }
 
   /** The same ontology with other datasources attached: what the script's next statements see. */

@@ -15,6 +15,7 @@ import type { Question, Source } from '../language/statements.ts';
 import type { Graph } from '../ontology/graph.ts';
 import { fold } from '../ontology/names.ts';
 import { type NamedRelation, type PlanContext, planSelect } from '../planner/index.ts';
+import { allowedFunctionsOf } from './allowed-functions.ts';
 import { Definers } from './definers.ts';
 import { loadGraph, quoted, requireOntology, upToDate } from './lookup.ts';
 import { accessKey, accessOf, factsKey, factsOf } from './policies.ts';
@@ -221,7 +222,7 @@ class Judge {
       },
       caller: factsOf(this.#caller.principal),
       definer: (view) => this.#definers.sees(view, this.#whole),
-      allowedFunctions: new Set((this.#row.allowedFunctions ?? '').split(',').map(fold)),
+      allowedFunctions: allowedFunctionsOf(this.#row),
     };
     return this.#definers.whileNeeded(() => {
       const plan = planSelect(context, query);

@@ -1,5 +1,6 @@
 /** The operations that are no script: lists, details, concepts and views by name, settings. */
 
+import { can } from '../auth/grants.ts';
 import { clearCache as clearCached, commit } from '../catalog/changes.ts';
 import { DatasourceFault } from '../engine/errors.ts';
 import { badRequest, notFound, SvcError } from '../errors.ts';
@@ -10,6 +11,7 @@ import { fold } from '../ontology/names.ts';
 import { type FilterQuery, filterConcept, filterView } from '../planner/filter/index.ts';
 import type { PlanContext } from '../planner/index.ts';
 import { listOf, toldAgents } from './agents.ts';
+import { allowedFunctionsOf } from './allowed-functions.ts';
 import { ontologyDetail } from './detail.ts';
 import { lacks, loadGraph, quoted, requireOntology, unknownName, upToDate, visibleOntologies } from './lookup.ts';
 import { accessOf, factsOf } from './policies.ts';
@@ -54,18 +56,22 @@ export async function getOntology(
     .flatMap((key) => caller.snapshot.datasources.find((d) => d.key === key) ?? [])
     .map((d) => ({ name: d.name, type: d.type, is_active: d.key === row.active }));
   const { parser, config } = request.runtime;
-  const texts = new Texts(parser, config.product, caller.principal, graph);
+  const texts = new Texts(parser, config.product, caller.principal, graph, allowedFunctionsOf(row));
   request.about(row.name, row.version);
   return { name: row.name, version: row.version, detail: ontologyDetail(graph, row.version, datasources, texts) };
 }
 
-/** Clears what is cached of an ontology (service.md, endpoint rule 2). @throws SvcError 404 `unknown_ontology`; 503 `not_configured` without a cache backend */
+/**
+ * Clears the cached results of an ontology. It needs EDIT, because the next query of every caller goes to the datasource.
+ * @throws SvcError 404 `unknown_ontology`; 403 `forbidden` without EDIT on the ontology; 503 `not_configured` without a cache backend
+ */
 export async function clearCache({ runtime, caller }: ServiceRequest, name: string): Promise<void> {
-  const { id } = requireOntology(caller, name);
+  const row = requireOntology(caller, name);
+  if (!can(caller.principal, 'edit', ['ontology', row.name])) throw lacks('EDIT', `ontology.${row.name}`);
   if (runtime.kv === undefined) {
     throw new SvcError(503, 'not_configured', 'This service has no cache backend', { hint: 'The operator of the service has to bind a KV namespace as CACHE' });
   }
-  await commit(runtime.db, clearCached(id), null);
+  await commit(runtime.db, clearCached(row.id), null);
 }
 
 /** Rows of a concept or view, and the SQL that says which. */
@@ -127,6 +133,7 @@ async function listed(
     activeDatasource: row.active ?? 'main',
     caller: factsOf(caller.principal),
     access: accessOf(caller, row),
+    allowedFunctions: allowedFunctionsOf(row),
   };
   const query = (of: FilterRequest): FilterQuery =>
     kind === 'concept' ? filterConcept(context, found as Concept, of) : filterView(context, found as ViewDef, of);

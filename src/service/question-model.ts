@@ -3,6 +3,8 @@ import { cacheOf } from '../cache.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import { fold } from '../ontology/names.ts';
 import { leadsToMany } from '../planner/index.ts';
+import { allowedFunctionsOf } from './allowed-functions.ts';
+import { connectionDigest } from './datasource.ts';
 import { columnType, transitivityOf } from './detail.ts';
 import { loadGraph, requireOntology, upToDate } from './lookup.ts';
 import { accessKey, accessOf, factsKey, factsOf } from './policies.ts';
@@ -74,7 +76,10 @@ export async function questionModel(request: ServiceRequest, name: string): Prom
   const row = requireOntology(caller, name);
   const { parser, config } = request.runtime;
   const graph = seenBy(caller.principal, await loadGraph(request.runtime, row), parser);
-  const texts = new Texts(parser, config.product, caller.principal, graph);
+  const texts = new Texts(parser, config.product, caller.principal, graph, allowedFunctionsOf(row));
+  // rows come from the attached datasources, and from the active one where a statement reads no mapping
+  const connections = await Promise.all(row.datasources.map((key) => connectionDigest(request.runtime, caller, key)));
+  const data = JSON.stringify([row.cacheGeneration, row.active, row.datasources, connections, row.allowedFunctions]);
   const shape = [row.id, row.version, row.name, config.product, sightKey(caller.principal, row.name)].join('\u0000');
   const subjects = rememberedSubjects(shape, () => subjectsOf(graph, texts));
   const byName = new Map([...subjects].reverse().map((s) => [fold(s.name), s]));
@@ -83,7 +88,7 @@ export async function questionModel(request: ServiceRequest, name: string): Prom
     version: row.version,
     shape,
     // a view's rows are those that its definer may read
-    key: [shape, row.cacheGeneration, caller.snapshot.permissions, accessKey(accessOf(caller, row)), factsKey(factsOf(caller.principal))].join('\u0000'),
+    key: [shape, data, caller.snapshot.permissions, accessKey(accessOf(caller, row)), factsKey(factsOf(caller.principal))].join('\u0000'),
     subjects,
     subject: (wanted) => byName.get(fold(wanted)),
   };

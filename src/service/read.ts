@@ -7,10 +7,10 @@ import { DatasourceFault } from '../engine/errors.ts';
 import { badRequest, SvcError } from '../errors.ts';
 import type { ReadStatement, Source } from '../language/statements.ts';
 import type { Graph } from '../ontology/graph.ts';
-import { fold } from '../ontology/names.ts';
 import { type NamedRelation, type OutputOptions, type Plan, type PlanContext, placeOf, planSelect, rebind } from '../planner/index.ts';
+import { allowedFunctionsOf } from './allowed-functions.ts';
 import type { Session } from './changes.ts';
-import { attachedDatasource, datasourceOf, secretOf } from './datasource.ts';
+import { attachedDatasource, connectionDigest, datasourceOf } from './datasource.ts';
 import { Definers } from './definers.ts';
 import { describeRelation } from './describe-relation.ts';
 import { EXPLAIN, explainRows } from './explain.ts';
@@ -103,7 +103,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     access: row && accessOf(session.caller, row),
     queriesTables: row && tablesOf(principal, row),
     definer: (view) => definers.sees(view, graph.whole),
-    ...(row?.allowedFunctions == null ? {} : { allowedFunctions: new Set(row.allowedFunctions.split(',').map(fold)) }),
+    allowedFunctions: allowedFunctionsOf(row),
   };
   const key = planKey(session, source.text, context, output);
   const { bound } = session.script;
@@ -196,9 +196,9 @@ function placed(error: unknown, plan: Plan, source: Source, before = 0): unknown
 /** Where the answer of a statement may be kept; undefined: it goes past the result cache. */
 async function placeOfResult({ request, caller, draft }: Session, { plan, datasource, readsSystem, context }: Planned): Promise<ResultPlace | undefined> {
   if (request.results === undefined || draft === undefined || draft.changed || readsSystem || plan.volatile) return undefined;
-  const secret = secretOf(caller, datasource.name);
-  if (secret === undefined) return undefined;
-  return resultPlace(request, { ontology: draft.row, datasource: { name: datasource.name, secret }, plan, access: context.access });
+  const connection = await connectionDigest(request.runtime, caller, datasource.name);
+  if (connection === undefined) return undefined;
+  return resultPlace(request, { ontology: draft.row, datasource: { name: datasource.name, connection }, plan, access: context.access });
 }
 
 /**

@@ -63,7 +63,8 @@ const isStamp = (stamp: unknown): stamp is Stamp =>
 export interface ResultOf {
   /** The ontology's cache generation and version stand in its row. */
   readonly ontology: OntologyRow;
-  readonly datasource: { readonly name: string; readonly secret: string };
+  /** `connection`: a digest (`connectionDigest`). */
+  readonly datasource: { readonly name: string; readonly connection: string };
   readonly plan: Plan;
   readonly access: PlanContext['access'];
 }
@@ -80,7 +81,7 @@ export async function resultPlace({ runtime, caller, results }: ServiceRequest, 
     ontology.cacheGeneration,
     ontology.version,
     datasource.name,
-    datasource.secret,
+    datasource.connection,
     plan.sql,
     plan.params,
     // the SQL of rows that are folded has short keys: what they are called stands in the shape alone

@@ -7,7 +7,7 @@ import type { OntologyRow } from '../catalog/snapshot.ts';
 import { badRequest, positionOf, SvcError } from '../errors.ts';
 import { parseStatement } from '../language/classify.ts';
 import { splitScript } from '../language/split.ts';
-import type { ModelStatement, ReadStatement, ServiceStatement, Statement } from '../language/statements.ts';
+import type { ModelStatement, ReadStatement, ServiceStatement, Source, Statement } from '../language/statements.ts';
 import { sameName } from '../ontology/names.ts';
 import type { BoundValue, NamedRelation } from '../planner/index.ts';
 import { statementDigest } from './audit.ts';
@@ -117,6 +117,23 @@ const texts = cacheOf<readonly Statement[]>('text');
 /** A longer script is read each time, as it is planned each time. */
 const KEPT_CHARACTERS = 8 * 1024;
 
+/** Statements of one request that read; each of them is planned, and sent to a datasource. */
+export const MOST_READS = 100;
+
+/** The statements of a script, each known by its first words. @throws SvcError 400 as `parseStatement`, `too_many_statements` at the first one too many */
+function parseAll(sources: readonly Source[]): readonly Statement[] {
+  let reads = 0;
+  return sources.map((source) => {
+    const statement = parseStatement(source);
+    if (isRead(statement)) reads++;
+    if (reads <= MOST_READS) return statement;
+    throw badRequest('too_many_statements', `a request has at most ${MOST_READS} statements that read`, {
+      offset: source.offset,
+      hint: 'Send several requests; statements that change a model are not counted',
+    });
+  });
+}
+
 const isNone = (name: string): boolean => name === '' || sameName(name, 'system_db');
 
 class ScriptRun implements Session {
@@ -166,7 +183,7 @@ class ScriptRun implements Session {
       const head = /^create\s+ontology\b/i.test(first.text) ? parseStatement(first) : undefined;
       if (head?.kind !== 'create_ontology' || !sameName(head.name.text, name)) requireOntology(caller, name);
     }
-    const statements = kept ?? sources.map(parseStatement);
+    const statements = kept ?? parseAll(sources);
     if (script.permitted !== undefined) checkPermitted(statements, script.permitted);
     if (statements.every(isRead)) {
       if (kept === undefined && script.sql.length <= KEPT_CHARACTERS) texts.set(script.sql, statements, 8 * script.sql.length + 1000);

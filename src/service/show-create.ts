@@ -14,6 +14,7 @@ import type { Graph } from '../ontology/graph.ts';
 import { type ConceptDef, isRaw, type MeasureDef, type Model, type PropertyDef, type ViewDef } from '../ontology/model.ts';
 import { fold, sameName } from '../ontology/names.ts';
 import { toldAgents } from './agents.ts';
+import { allowedFunctionsOf } from './allowed-functions.ts';
 import type { Session } from './changes.ts';
 import type { Printed } from './detail.ts';
 import { Draft } from './draft.ts';
@@ -101,7 +102,8 @@ const printer = (texts: Texts) => ({
 });
 
 /** A graph's own texts, as they are told to who asks. */
-const textsOf = ({ request: { runtime }, caller }: Session, graph: Graph): Texts => new Texts(runtime.parser, runtime.config.product, caller.principal, graph);
+const textsOf = ({ request: { runtime }, caller, draft }: Session, graph: Graph): Texts =>
+  new Texts(runtime.parser, runtime.config.product, caller.principal, graph, allowedFunctionsOf(draft?.row));
 
 const sqlPrinter =
   (parser: SqlParser, product: string): Printed =>

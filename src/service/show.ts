@@ -3,7 +3,8 @@ import { can, canSee } from '../auth/grants.ts';
 import { listTokens, readAccess } from '../catalog/access.ts';
 import { findUser } from '../catalog/changes.ts';
 import { readCounts } from '../catalog/counts.ts';
-import { badRequest, nearest, type SvcError } from '../errors.ts';
+import { adminStanding } from '../catalog/rights.ts';
+import { badRequest, forbidden, nearest, type SvcError } from '../errors.ts';
 import type { Name, Show } from '../language/statements.ts';
 import { neutralSchema } from '../ontology/apply.ts';
 import type { Graph } from '../ontology/graph.ts';
@@ -188,7 +189,7 @@ function tables(show: Showing): LateRows {
   return now(known.filter((s) => schema === undefined || s === schema).flatMap((s) => namesIn(s).map((table) => ({ schema: s, table }))));
 }
 
-/** `FOR u`: a caller's own, or with EDIT on the user. */
+/** `FOR u`: the caller's own tokens, or with EDIT on the user. Tokens of administrators are for administrators. */
 async function tokens(show: Showing): Promise<LateRows> {
   const { session, rest, statement } = show;
   const [word, user] = rest;
@@ -204,6 +205,8 @@ async function tokens(show: Showing): Promise<LateRows> {
   return async () => {
     const found = await findUser(db, user.text);
     if (found === undefined) throw unknownInStatement('user', user, []);
+    if (found.id !== principal.userId && !principal.isAdmin && (await adminStanding(db, found.id)).admin)
+      throw forbidden('forbidden', 'Tokens of administrators are shown to administrators', { offset: user.offset });
     return listTokens(db, found.id);
   };
 }

@@ -14,6 +14,7 @@ import { isRaw, type MappingDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
 import type { SystemTable } from '../planner/work.ts';
 import { type SeenAgent, visibleAgents } from './agents.ts';
+import { allowedFunctionsOf } from './allowed-functions.ts';
 import { columnType, mappingsOf, measureText, type Printed, transitivityOf } from './detail.ts';
 import type { ToldExample } from './examples.ts';
 import { visibleOntologies } from './lookup.ts';
@@ -82,7 +83,7 @@ class Source {
     this.context = context;
     this.graph = context.graph;
     this.concepts = context.graph.concepts;
-    this.texts = new Texts(context.parser, context.product, context.caller.principal, context.graph);
+    this.texts = new Texts(context.parser, context.product, context.caller.principal, context.graph, allowedFunctionsOf(context.ontology));
   }
 
   get rowsOf(): RowCounts {

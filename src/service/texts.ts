@@ -15,10 +15,12 @@ export class Texts {
   readonly #whole: Graph;
   readonly #seen: Graph;
   readonly #holder: Holder;
+  readonly #allowedFunctions: ReadonlySet<string>;
 
-  /** `graph`: the model as the holder sees it. */
-  constructor(parser: SqlParser, product: string, holder: Holder, { whole }: Graph) {
+  /** `graph`: the model as the holder sees it; `allowedFunctions`: functions of the datasource's own that its texts may call. */
+  constructor(parser: SqlParser, product: string, holder: Holder, { whole }: Graph, allowedFunctions: ReadonlySet<string> = new Set()) {
     this.#holder = holder;
+    this.#allowedFunctions = allowedFunctions;
     this.#parser = parser;
     this.#product = product;
     this.#whole = whole;
@@ -72,7 +74,8 @@ export class Texts {
   #holds(kind: 'view' | 'logic', name: string): boolean {
     if (this.#seen === this.#whole) return true;
     try {
-      checkModel(this.#whole, this.#parser, [{ kind, name, offset: 0 }], { graph: this.#seen, product: this.#product });
+      const options = { graph: this.#seen, product: this.#product, allowedFunctions: this.#allowedFunctions };
+      checkModel(this.#whole, this.#parser, [{ kind, name, offset: 0 }], options);
       return true;
     } catch (error) {
       if (error instanceof SvcError) return false;

@@ -1,8 +1,12 @@
 /** Samples of values are read as the caller: by grants, row policies and masks; what fails gives none. And what is remembered of a model. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
+import { keyValues } from '../../src/catalog/kv.ts';
+import { readConfig } from '../../src/config.ts';
 import { identify } from '../../src/llm/identify.ts';
 import { matches, NO_SAMPLES, type Samples, samplesWithin, sampleValues } from '../../src/llm/values.ts';
-import { type QuestionModel, questionModel, type ServiceRequest, type Subject } from '../../src/service.ts';
+import { type QuestionModel, questionModel, runScript, type ServiceRequest, type Subject } from '../../src/service.ts';
+import { memoryNamespace } from '../unit/catalog/memory-namespace.ts';
 import { startTestService, type TestService } from './service.ts';
 
 const MODEL = `CREATE ONTOLOGY shop;
@@ -189,6 +193,40 @@ describe('a datasource that fails', () => {
     // nothing is read, and what is known is told
     const known = await samplesWithin(request, model, [rich, subjectOf(model, 'states')], 0);
     expect([...known.keys()]).toEqual(['c:rich']);
+  });
+});
+
+describe('a variable that names another connection', () => {
+  it('is answered with nothing that was kept of the one before: neither samples nor results', async () => {
+    const kv = keyValues(memoryNamespace(), { scope: 'test', secret: 'test' });
+    const { url, endpoint } = JSON.parse(s.database.secret(READER)) as { url: string; endpoint: string };
+    const cached = { CATALOG_URL: s.database.secret(CATALOG_OWNER), RESULT_CACHE_TTL: '300' };
+    const by = async (DATASOURCE_MAIN: string) => {
+      const request = await s.request(tokens.una as string, { kv, config: readConfig({ ...cached, DATASOURCE_MAIN }) });
+      const states: string[] = [];
+      const results = { form: 'json', bypass: false, tell: (state: string) => states.push(state) };
+      const sql = 'SELECT name FROM svc.town ORDER BY name';
+      const answer = await runScript({ ...request, results }, { ontology: 'shop', sql, limit: null, datasource: null });
+      const rows =
+        answer.kind === 'kept'
+          ? answer.bytes
+          : new Uint8Array(await new Response(answer.kind === 'rows' ? (answer.rows.stream as BodyInit) : '').arrayBuffer());
+      if (answer.kind === 'rows') {
+        answer.keep?.(rows as Uint8Array<ArrayBuffer>);
+        await answer.rows.done;
+      }
+      const model = await questionModel(request, 'shop');
+      return { states, rows: new TextDecoder().decode(rows), sampled: valuesOf(await sampleValues(request, model, subjectOf(model, 'town')), 'name') };
+    };
+    const before = ['K\u00f8benhavn', 'New York'];
+    const one = JSON.stringify({ url, endpoint });
+    const first = await by(one);
+    expect(first).toMatchObject({ states: ['miss'], sampled: before });
+    await s.database.exec("INSERT INTO s.t_town VALUES (4, 'Turku')");
+    expect(await by(one)).toEqual({ ...first, states: ['hit'] });
+    const other = await by(JSON.stringify({ url: `${url}?options=-c%20geqo=on`, endpoint }));
+    expect([other.states, other.sampled, other.rows.includes('Turku')]).toEqual([['miss'], [...before, 'Turku'], true]);
+    await s.database.exec('DELETE FROM s.t_town WHERE id = 4');
   });
 });
 

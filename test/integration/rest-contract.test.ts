@@ -259,6 +259,8 @@ describe('the document of the service', () => {
       fakeRuntime(settings, { db: { query: () => Promise.reject(catalogUnavailable(null)), batch: () => Promise.reject(catalogUnavailable(null)) } });
     const broken = () =>
       fakeRuntime(settings, { db: { query: () => Promise.reject(new Error('secret of ours')), batch: () => Promise.reject(new Error('secret of ours')) } });
+    // a bearer that is signed: of any other nobody is asked
+    const authorization = `Bearer ${await makeBearer({ user: 'bea', password: 'right' }, SALT, Date.now())}`;
     for (const [status, runtime] of [
       [429, full],
       [503, down],
@@ -266,7 +268,8 @@ describe('the document of the service', () => {
     ] as const) {
       for (const { method, path, known, init } of operations()) {
         if (!known && path !== '/svc/api/get_token') continue;
-        const response = await askedOfFake(path, { method, ...init, headers: { ...(init.headers as object), 'x-api-key': ADMIN } }, runtime());
+        const credential: Record<string, string> = known ? { 'x-api-key': ADMIN } : { authorization };
+        const response = await askedOfFake(path, { method, ...init, headers: { ...(init.headers as object), ...credential } }, runtime());
         const text = await response.text();
         expect(
           breach(document, method, path, { status: response.status, header: (name) => response.headers.get(name), text }),

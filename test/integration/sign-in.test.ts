@@ -190,18 +190,28 @@ describe('get_token', () => {
     for (const secret of [PASSWORD, SALT, good, String(wrong['wrong password'])]) expect(log.join('\n')).not.toContain(secret);
   });
 
-  it('costs one hash, and one look into the catalog, whatever is wrong', async () => {
-    const asked = vi.spyOn(globalThis, 'fetch');
+  it('costs one hash and one look into the catalog where the signature holds, whatever else is wrong', async () => {
     const attempts = [`Bearer ${await bearer('ann', 'wrong')}`, `Bearer ${await bearer('nobody')}`, `Bearer ${await bearer('nopass')}`];
-    for (const authorization of [...attempts, `Bearer ${await bearer('ann\0')}`, `Bearer ${await bearer('ann', PASSWORD, 0)}`, 'Bearer gAAAAA', undefined]) {
-      hashes.made = 0;
-      asked.mockClear();
-      expect((await getToken(authorization)).status).toBe(401);
-      // what the audit log gathers is written whenever it comes to it
-      const looked = asked.mock.calls.filter(([, init]) => String(init?.body).includes('FROM kg_catalog.users WHERE key'));
-      expect([authorization, hashes.made, looked.length]).toEqual([authorization, 1, 1]);
-    }
+    for (const authorization of [...attempts, `Bearer ${await bearer('ann\0')}`])
+      expect([authorization, ...(await costOf(authorization))]).toEqual([authorization, 1, 1]);
   });
+
+  it('costs neither where the signature is wrong, or the bearer too old', async () => {
+    const other = await makeBearer({ user: 'ann', password: PASSWORD }, 'another salt', now());
+    const forged = `${(await bearer('ann')).slice(0, -6)}AAAAA=`;
+    for (const authorization of [`Bearer ${other}`, `Bearer ${forged}`, `Bearer ${await bearer('ann', PASSWORD, 0)}`, 'Bearer gAAAAA', undefined])
+      expect([authorization, ...(await costOf(authorization))]).toEqual([authorization, 0, 0]);
+  });
+
+  /** Hashes and look-ups of an attempt that is refused. */
+  async function costOf(authorization: string | undefined): Promise<[number, number]> {
+    const asked = vi.spyOn(globalThis, 'fetch');
+    hashes.made = 0;
+    asked.mockClear();
+    expect((await getToken(authorization)).status).toBe(401);
+    // what the audit log gathers is written whenever it comes to it
+    return [hashes.made, asked.mock.calls.filter(([, init]) => String(init?.body).includes('FROM kg_catalog.users WHERE key')).length];
+  }
 
   it('makes answers wait after five failures of a user, right ones too', async () => {
     for (let i = 0; i < 6; i++) await getToken(`Bearer ${await bearer('ann', `wrong ${i}`)}`, { 'cf-connecting-ip': `192.0.2.${i}` });

@@ -34,6 +34,8 @@ export interface GuardFacts {
   readonly clock: boolean;
   /** It calls pg_typeof, which needs a cast to text (typeof.ts). */
   readonly asksTypes: boolean;
+  /** Functions of the datasource's own that it calls, as `schema.name`: each must still be allowed when it is used. */
+  readonly functions: readonly string[];
 }
 
 /** Node depth of some hundred levels of brackets or sub-queries. */
@@ -75,6 +77,7 @@ class Guard {
   #volatile = false;
   #clock = false;
   #asksTypes = false;
+  readonly #functions = new Set<string>();
 
   constructor(options: GuardOptions) {
     this.#fail = options.fail ?? ((code, message, _location, hint) => badRequest(code, message, { hint }));
@@ -101,7 +104,7 @@ class Guard {
     for (const { name, location } of this.#systemColumns) {
       if (!this.#given.has(name)) throw this.#fail('forbidden_column', `there is no column \`${name}\`: system columns are not part of a concept`, location);
     }
-    return { volatile: this.#volatile, clock: this.#clock, asksTypes: this.#asksTypes };
+    return { volatile: this.#volatile, clock: this.#clock, asksTypes: this.#asksTypes, functions: [...this.#functions] };
   }
 
   /** Each member of a node must be known; what is below goes on the stack, so that the first in the tree is judged first. */
@@ -195,7 +198,10 @@ class Guard {
       if (name === 'pg_typeof') this.#asksTypes = true;
       return;
     }
-    if (!isSystemSchema(path[0] ?? '') && this.#allowed.has(path.join('.'))) return;
+    if (!isSystemSchema(path[0] ?? '') && this.#allowed.has(path.join('.'))) {
+      if (path.length > 1) this.#functions.add(path.join('.'));
+      return;
+    }
     const near = path.length === 1 ? nearest(name, ALLOWED_FUNCTIONS) : undefined;
     throw this.#fail(
       'forbidden_function',

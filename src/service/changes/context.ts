@@ -4,6 +4,7 @@ import { can, canSee, type Resource } from '../../auth/grants.ts';
 import * as catalog from '../../catalog/changes.ts';
 import type { Call, CatalogDb } from '../../catalog/db.ts';
 import type { ExampleRow } from '../../catalog/examples.ts';
+import { stillNoAdmin } from '../../catalog/promotion.ts';
 import { adminStanding } from '../../catalog/rights.ts';
 import type { GrantRow, OntologyRow, Privilege } from '../../catalog/snapshot.ts';
 import { badRequest, forbidden, type SvcError } from '../../errors.ts';
@@ -56,6 +57,8 @@ export class Changing {
   readonly roles = new Map<string, catalog.Found>();
   /** Users and roles dropped by the script. */
   readonly dropped = new Set<string>();
+  /** Users that the script has put into the role `admin` (true) or taken out of it, by id. */
+  readonly admins = new Map<string, boolean>();
   /** Examples as the script has left them, by the id of their ontology; one that is not here has not been changed. */
   readonly examples = new Map<string, readonly ExampleRow[]>();
 
@@ -128,10 +131,20 @@ export class Changing {
     return found.some((f) => this.users.get(fold(f.name))?.id === f.id || this.roles.get(fold(f.name))?.id === f.id);
   }
 
-  /** Who may take a user's place by EDIT on it is not to become an administrator by that. @throws SvcError 403 */
-  async requireOver(user: catalog.Found, offset: number): Promise<void> {
-    if (this.principal.isAdmin || this.made(user) || !(await adminStanding(this.db, user.id)).admin) return;
-    throw forbidden('forbidden', 'Administrators are changed by administrators', { offset });
+  /**
+   * Only administrators change administrators, whatever EDIT others have.
+   * @returns the calls that go before the change in its batch: they abort it if the user has become an administrator meanwhile
+   * @throws SvcError 403
+   */
+  async requireOver(user: catalog.Found, offset: number): Promise<readonly Call[]> {
+    if (this.principal.isAdmin || this.made(user)) return [];
+    if ((await adminStanding(this.db, user.id)).admin) throw forbidden('forbidden', 'Administrators are changed by administrators', { offset });
+    return stillNoAdmin(user.id);
+  }
+
+  /** Whether a user is an administrator after the statements applied so far. @throws SvcError 503 */
+  async isAdministrator(user: catalog.Found): Promise<boolean> {
+    return this.admins.get(user.id) ?? (!this.made(user) && (await adminStanding(this.db, user.id)).admin);
   }
 
   /** The service keeps an administrator, and the built-in one stays. @throws SvcError 400 `last_admin`, `built_in` */

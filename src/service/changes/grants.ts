@@ -2,6 +2,8 @@
 import { canGrant, canSee, type Resource } from '../../auth/grants.ts';
 import * as catalog from '../../catalog/changes.ts';
 import { findUser } from '../../catalog/changes.ts';
+import type { Call } from '../../catalog/db.ts';
+import { stillNoAdmin } from '../../catalog/promotion.ts';
 import * as rights from '../../catalog/rights.ts';
 import { badRequest, forbidden, SvcError } from '../../errors.ts';
 import type { Grant, Name, RefreshPermissions, Revoke } from '../../language/statements.ts';
@@ -15,9 +17,11 @@ export async function grant(ctx: Changing, statement: Grant): Promise<Done> {
   const resource = await resourceOf(ctx, statement);
   const text = resourceText(resource);
   await mayGive(ctx, statement, resource);
+  const guard = privilege === 'auth' ? await onNoAdministrator(ctx, statement) : [];
   const grantee = statement.grantee.kind === 'user' ? await ctx.user(statement.grantee.name) : await ctx.role(statement.grantee.name);
   ctx.gave(grantee, privilege, resource, all);
-  return done(catalog.grant({ grantee: { kind: statement.grantee.kind, id: grantee.id }, privilege, resource, all, grantOption }), {
+  const calls = catalog.grant({ grantee: { kind: statement.grantee.kind, id: grantee.id }, privilege, resource, all, grantOption });
+  return done([...guard, ...calls], {
     privilege: privilege.toUpperCase(),
     resource: text,
     is_all: all,
@@ -25,6 +29,24 @@ export async function grant(ctx: Changing, statement: Grant): Promise<Done> {
     grantee: grantee.name,
     grant_option: grantOption,
   });
+}
+
+/**
+ * AUTH on an administrator is refused: it has no effect, but would have one after the user has lost the role.
+ * @returns the calls that go before the grant in its batch: they abort it if the user has become an administrator meanwhile
+ * @throws SvcError 400 `administrator`
+ */
+async function onNoAdministrator(ctx: Changing, { resource, source }: Grant): Promise<readonly Call[]> {
+  const [, name] = resource;
+  if (name === undefined) return [];
+  const user = await ctx.user(name);
+  if (await ctx.isAdministrator(user)) {
+    throw badRequest('administrator', `the user ${quoted(user.name)} is an administrator`, {
+      offset: source.offset,
+      hint: 'Only administrators act as administrators, and they need no AUTH',
+    });
+  }
+  return stillNoAdmin(user.id);
 }
 
 /** Takes away that very grant; what its holder has handed on stays. */

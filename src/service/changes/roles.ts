@@ -1,6 +1,7 @@
 /** CREATE and DROP ROLE, and who is in a role. */
 import { can, canGrant } from '../../auth/grants.ts';
 import { type Found, findRole } from '../../catalog/changes.ts';
+import { type Promotion, promote } from '../../catalog/promotion.ts';
 import * as rights from '../../catalog/rights.ts';
 import { badRequest, forbidden } from '../../errors.ts';
 import type { CreateRole, DropRole, GrantRole, Name, RevokeRole } from '../../language/statements.ts';
@@ -28,19 +29,43 @@ export async function dropRole(ctx: Changing, { name, source }: DropRole): Promi
   return done(rights.dropRole(role.id, role.name), { role: role.name, dropped: true });
 }
 
+/**
+ * GRANT ROLE. For `admin`, credentials of the user that others control end in the same transaction, and the row says what was taken; the numbers are null if the
+ * batch was committed but its answer was lost.
+ */
 export async function grantRole(ctx: Changing, statement: GrantRole): Promise<Done> {
   const role = await roleToGive(ctx, statement.role, statement.source.offset);
   const user = await ctx.user(statement.user);
-  return done(rights.addMember(role.id, user.id), { role: role.name, user: user.name });
+  const row = { role: role.name, user: user.name };
+  if (fold(role.name) !== 'admin') return done(rights.addMember(role.id, user.id), row);
+  ctx.admins.set(user.id, true);
+  let taken: Promotion | undefined;
+  const calls = promote(role.id, user.id, (promotion) => {
+    taken = promotion;
+  });
+  // known after the commit only
+  const rows = () => [
+    {
+      ...row,
+      tokens_revoked: taken?.tokens ?? null,
+      auth_grants_revoked: taken?.authGrants ?? null,
+      password_cleared: taken?.password ?? null,
+      email_cleared: taken?.email ?? null,
+    },
+  ];
+  return { calls: [...calls, ...rights.addMember(role.id, user.id)], rows };
 }
 
 export async function revokeRole(ctx: Changing, statement: RevokeRole): Promise<Done> {
   const role = await roleToGive(ctx, statement.role, statement.source.offset);
   const user = await ctx.user(statement.user);
-  if (!ctx.made(role, user) && !(await rights.isMember(ctx.db, role.id, user.id))) {
+  if (!ctx.made(role, user) && ctx.admins.get(user.id) !== true && !(await rights.isMember(ctx.db, role.id, user.id))) {
     throw badRequest('unknown_grant', `the user ${quoted(user.name)} is not in the role ${quoted(role.name)}`, { offset: statement.user.offset });
   }
-  if (fold(role.name) === 'admin') await ctx.leavesAdmin(user, statement.user);
+  if (fold(role.name) === 'admin') {
+    await ctx.leavesAdmin(user, statement.user);
+    ctx.admins.set(user.id, false);
+  }
   return done(rights.removeMember(role.id, user.id), { role: role.name, user: user.name, revoked: true });
 }
 

@@ -1,4 +1,5 @@
 /** CREATE TOKEN and REVOKE TOKEN. */
+import { makersOf } from '../../auth/authenticate.ts';
 import { can } from '../../auth/grants.ts';
 import { createToken as newToken, sha256 } from '../../auth/tokens.ts';
 import * as catalog from '../../catalog/changes.ts';
@@ -11,7 +12,7 @@ import { type Changing, type Done, done } from './context.ts';
 export async function createToken(ctx: Changing, { user: name, expires, source }: CreateToken): Promise<Done> {
   const user = await ctx.user(name);
   if (!can(ctx.principal, 'edit', ['user', user.name])) throw lacks('EDIT', `user.${user.name}`, source.offset);
-  await ctx.requireOver(user, source.offset);
+  const over = await ctx.requireOver(user, source.offset);
   const { runtime } = ctx.session.request;
   let at = runtime.now() + runtime.config.apiTokenTtlDays * 86_400_000;
   if (expires !== null) {
@@ -24,7 +25,8 @@ export async function createToken(ctx: Changing, { user: name, expires, source }
   const token = newToken();
   const id = crypto.randomUUID();
   const end = new Date(at).toISOString();
-  return done(catalog.createToken({ id, userId: user.id, hash: await sha256(token), label: null, expires: end }), {
+  const calls = catalog.createToken({ id, userId: user.id, hash: await sha256(token), label: null, expires: end, by: makersOf(ctx.principal) });
+  return done([...over, ...calls], {
     token_id: id,
     user: user.name,
     token,
@@ -43,6 +45,6 @@ export async function revokeToken(ctx: Changing, { id }: RevokeToken): Promise<D
       hint: 'SHOW TOKEN FOR u tells the ids of the tokens of a user',
     });
   }
-  if (found.user.id !== ctx.principal.userId) await ctx.requireOver(found.user, id.offset);
-  return done(revoke(found.id), { token_id: found.id, user: found.user.name, revoked: true });
+  const over = found.user.id === ctx.principal.userId ? [] : await ctx.requireOver(found.user, id.offset);
+  return done([...over, ...revoke(found.id)], { token_id: found.id, user: found.user.name, revoked: true });
 }

@@ -1,4 +1,5 @@
 /** CREATE, ALTER and DROP USER. */
+import { makersOf } from '../../auth/authenticate.ts';
 import { can } from '../../auth/grants.ts';
 import { hashPassword } from '../../auth/passwords.ts';
 import * as catalog from '../../catalog/changes.ts';
@@ -23,33 +24,33 @@ export async function createUser(ctx: Changing, statement: CreateUser): Promise<
   const user = { id: crypto.randomUUID(), name: name.text };
   ctx.users.set(fold(name.text), user);
   const hash = password === null ? null : await hashPassword(password);
-  const calls = catalog.createUser({ ...user, email: option('email'), tenant: option('tenant'), password: hash });
+  const calls = catalog.createUser({ ...user, email: option('email'), tenant: option('tenant'), password: hash, by: makersOf(ctx.principal) });
   return done([...calls, ...ctx.own(['user', user.name])], { user: user.name });
 }
 
 const noPassword = (offset: number) => badRequest('bad_password', 'A password has at least one character', { offset });
 
-/** A user whom the caller may change. @throws SvcError 400 `unknown_user`, 403 */
-async function userToChange(ctx: Changing, name: Name, offset: number): Promise<catalog.Found> {
+/** A user whom the caller may change, and what goes before the change in its batch. @throws SvcError 400 `unknown_user`, 403 */
+async function userToChange(ctx: Changing, name: Name, offset: number): Promise<{ readonly user: catalog.Found; readonly over: readonly Call[] }> {
   const user = await ctx.user(name);
   if (!can(ctx.principal, 'edit', ['user', user.name])) throw lacks('EDIT', `user.${user.name}`, offset);
-  await ctx.requireOver(user, offset);
-  return user;
+  return { user, over: await ctx.requireOver(user, offset) };
 }
 
 export async function alterUser(ctx: Changing, { name, setting, value, source }: AlterUser): Promise<Done> {
-  const user = await userToChange(ctx, name, source.offset);
+  const { user, over } = await userToChange(ctx, name, source.offset);
+  const by = makersOf(ctx.principal);
   const calls = async (): Promise<readonly Call[]> => {
-    if (setting === 'email') return rights.setEmail(user.id, value.text.trim() === '' ? null : value.text);
+    if (setting === 'email') return rights.setEmail(user.id, value.text.trim() === '' ? null : value.text, by);
     if (setting === 'active') {
       const active = activeOf(value);
       if (!active) await ctx.leavesAdmin(user, name);
       return rights.setActive(user.id, active);
     }
     if (value.text === '') throw noPassword(value.offset);
-    return rights.setPassword(user.id, await hashPassword(value.text));
+    return rights.setPassword(user.id, await hashPassword(value.text), by);
   };
-  return done(await calls(), { user: user.name, changed: setting });
+  return done([...over, ...(await calls())], { user: user.name, changed: setting });
 }
 
 function activeOf({ text, offset }: AlterUser['value']): boolean {
@@ -59,12 +60,12 @@ function activeOf({ text, offset }: AlterUser['value']): boolean {
 }
 
 export async function dropUser(ctx: Changing, { name, source }: DropUser): Promise<Done> {
-  const user = await userToChange(ctx, name, source.offset);
+  const { user, over } = await userToChange(ctx, name, source.offset);
   ctx.unnamed('user', user, name);
   await ctx.leavesAdmin(user, name);
   await undefining(ctx, user, name);
   ctx.dropped.add(user.id);
-  return done(rights.dropUser(user.id, user.name), { user: user.name, dropped: true });
+  return done([...over, ...rights.dropUser(user.id, user.name)], { user: user.name, dropped: true });
 }
 
 /** Views read by the rights of who made them: they would fail without the user. @throws SvcError 400 `in_use` */

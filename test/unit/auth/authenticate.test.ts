@@ -14,7 +14,7 @@ const admin = createToken();
 const anns = createToken();
 const bens = createToken();
 
-const user = (id: string, name: string, more: Partial<UserRow> = {}): UserRow => ({ id, name, email: null, tenant: null, active: true, ...more });
+const user = (id: string, name: string, more: Partial<UserRow> = {}): UserRow => ({ id, name, email: null, tenant: null, active: true, emailBy: [], ...more });
 const USERS = {
   admin: user(ADMIN_ID, 'admin'),
   ann: user('a', 'ann'),

@@ -21,8 +21,8 @@ class FakeCatalog implements CatalogDb {
     if (this.down) throw catalogUnavailable(new Error('down'));
     const snapshot = {
       verifiedAt: this.now() + this.skew,
-      token: this.user === null ? null : { id: 't', expires: null, revoked: false },
-      user: this.user === null ? null : { id: 'u', name: this.user, email: null, tenant: null, active: true },
+      token: this.user === null ? null : { id: 't', expires: null, revoked: false, by: [] },
+      user: this.user === null ? null : { id: 'u', name: this.user, email: null, tenant: null, active: true, emailBy: [] },
       roles: [],
       grants: [],
       ontologies: [],

@@ -10,7 +10,7 @@ export function fakeRuntime(env: Record<string, string> = {}, parts: Partial<Run
   const whole: Snapshot = {
     verifiedAt: Date.now(),
     token: null,
-    user: { id: '00000000-0000-4000-8000-000000000001', name: 'admin', email: null, tenant: null, active: true },
+    user: { id: '00000000-0000-4000-8000-000000000001', name: 'admin', email: null, tenant: null, active: true, emailBy: [] },
     roles: [],
     grants: [],
     ontologies: [],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { idOf, readMessages } from '../../../src/mcp/messages.ts';
+import { idOf, MOST_LEVELS, MOST_MESSAGES, readMessages } from '../../../src/mcp/messages.ts';
 
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
 const codeOf = (text: string, version: string | null = null) => {
@@ -32,6 +32,34 @@ describe('readMessages', () => {
     const batch = JSON.stringify([ping, { ...ping, id: 2 }]);
     for (const version of [null, '2024-11-05', '2025-03-26']) expect(codeOf(batch, version)).toBe('messages');
     for (const version of ['2025-06-18', '2025-11-25', '2026-07-28']) expect(codeOf(batch, version)).toEqual([-32600, true]);
+  });
+
+  it('takes a hundred messages in a batch and no more', () => {
+    const batch = (n: number) => JSON.stringify(Array.from({ length: n }, (_, i) => ({ ...ping, id: i + 1 })));
+    expect(codeOf(batch(MOST_MESSAGES))).toBe('messages');
+    // counted before any of them is looked at
+    for (const text of [batch(MOST_MESSAGES + 1), `[${'1,'.repeat(MOST_MESSAGES)}1]`])
+      expect(readMessages(text, null)).toEqual({ kind: 'invalid', code: -32600, message: 'Invalid JSON-RPC: a batch has at most 100 messages' });
+  });
+
+  it('takes arguments that nest 64 levels deep and no deeper', () => {
+    const call = (value: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":${value}}}}`;
+    const shapes: Readonly<Record<string, (levels: number) => string>> = {
+      lists: (n) => '['.repeat(n) + ']'.repeat(n),
+      objects: (n) => `${'{"b":'.repeat(n)}1${'}'.repeat(n)}`,
+      both: (n) => `${'['.repeat(n % 2)}${'[{"b":'.repeat(n >> 1)}1${'}]'.repeat(n >> 1)}${']'.repeat(n % 2)}`,
+    };
+    for (const value of Object.values(shapes)) {
+      for (const text of [call(value(MOST_LEVELS)), `[${call(value(MOST_LEVELS))}]`]) expect(codeOf(text)).toBe('messages');
+      for (const n of [MOST_LEVELS + 1, 100_000]) {
+        for (const text of [call(value(n)), `[${call(value(n))}]`])
+          expect(readMessages(text, null)).toEqual({ kind: 'invalid', code: -32600, message: 'Invalid JSON-RPC: arguments nest at most 64 levels deep' });
+      }
+    }
+    // brackets in texts are none
+    for (const text of ['[{"'.repeat(200), '\\"[{'.repeat(200), '\\\\']) expect(codeOf(call(JSON.stringify(text)))).toBe('messages');
+    // wherever they are
+    expect(codeOf(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":${shapes.lists?.(100)}}}`)).toEqual([-32600, true]);
   });
 
   it('gives initialize the clientInfo that it lacks, and no other', () => {

@@ -108,6 +108,10 @@ describe('further functions', () => {
     guard('SELECT SHOP.F(1) FROM shop.f(2)', allowed);
     guard('SELECT svc_username()', allowed);
   });
+  it('are told where they are the datasource\u2019s own', () => {
+    const sql = 'SELECT shop.f(1), SHOP.F(2), svc_username(), upper(x), pg_catalog.lower(x) FROM shop.f(3) x';
+    expect(guard(sql, allowed)).toMatchObject({ functions: ['shop.f'] });
+  });
   it('are no others', () => {
     for (const call of ['f(1)', 'shop.g(1)', '"Shop".f(1)', 'x.shop.f(1)', 'shop.svc_username()', 'pg_catalog.svc_username()']) {
       expect(refusal(`SELECT ${call}`, allowed).code).toBe('forbidden_function');

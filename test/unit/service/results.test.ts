@@ -38,7 +38,7 @@ const setUp = (ttl = '300') => {
 const COLUMN = { key: 'a', hops: [], member: 'a', kind: 'value', ofRoot: false, format: null, json: false } as const;
 const PLAN = { sql: 'SELECT 1', params: ['x', null], nested: false, shape: { nests: false, columns: [COLUMN] } } as unknown as Plan;
 const ROW = { id: 'o', version: 'v1', cacheGeneration: 1 } as OntologyRow;
-const OF: ResultOf = { ontology: ROW, datasource: { name: 'main', secret: 'DATASOURCE_MAIN' }, plan: PLAN, access: undefined };
+const OF: ResultOf = { ontology: ROW, datasource: { name: 'main', connection: 'digest' }, plan: PLAN, access: undefined };
 const ACCESS: Access = {
   rows: [{ concept: 'city', conditions: [{ policy: 'p', condition: 'name = svc_username()' }] }],
   masks: [],
@@ -66,8 +66,8 @@ describe('the place of a result', () => {
     ['the generation of the ontology', { ontology: { ...ROW, cacheGeneration: 2 } }],
     ['the version', { ontology: { ...ROW, version: 'v2' } }],
     ['the ontology', { ontology: { ...ROW, id: 'o2' } }],
-    ['the datasource', { datasource: { name: 'other', secret: 'DATASOURCE_MAIN' } }],
-    ['its secret\u2019s name', { datasource: { name: 'main', secret: 'DATASOURCE_OTHER' } }],
+    ['the datasource', { datasource: { name: 'other', connection: 'digest' } }],
+    ['its connection', { datasource: { name: 'main', connection: 'another digest' } }],
     ['the SQL', { plan: { ...PLAN, sql: 'SELECT 2' } }],
     ['a parameter', { plan: { ...PLAN, params: ['y', null] } }],
     ['NULL as a parameter', { plan: { ...PLAN, params: ['x', 'null'] } }],

@@ -1,0 +1,78 @@
+/**
+ * Credentials of a user who becomes an administrator: those that another user controls end in the transaction that adds the user to the role. The catalog
+ * stores with each token, password and e-mail who controls it (migrations/010).
+ */
+import { type Call, type Row, sql } from './db.ts';
+
+/** Stands for an unknown user among those who control a credential. It is the id of no user. */
+export const UNKNOWN_USER = '00000000-0000-0000-0000-000000000000';
+
+/** A list of ids as a parameter. */
+export const idList = (ids: readonly string[]): string => `{${ids.join(',')}}`;
+
+/** What a promotion took away: 0 and false where the user was an administrator before. */
+export interface Promotion {
+  /** Tokens that were revoked. */
+  readonly tokens: number;
+  /** AUTH grants on the user that were deleted. */
+  readonly authGrants: number;
+  readonly password: boolean;
+  readonly email: boolean;
+}
+
+// statements that write a credential of the user take this lock too, so that one of the two transactions sees the other
+const LOCK_USER = sql`SELECT id FROM kg_catalog.users WHERE id = $1::uuid FOR UPDATE`;
+
+// The user and the active administrators are trusted. Rows of a release without these columns: a password, an e-mail and the tokens of a login count as the
+// user's own, other tokens as those of an unknown user.
+const PROMOTE = sql`WITH trusted AS (
+  SELECT ARRAY(SELECT u.id FROM kg_catalog.role_members m JOIN kg_catalog.users u ON u.id = m.user_id WHERE m.role_id = $1::uuid AND u.active) || $2::uuid AS ids
+), subject AS (
+  SELECT u.id, u.key, t.ids AS trusted,
+    u.password IS NOT NULL AND NOT coalesce(u.password_by, '{}') <@ t.ids AS loses_password,
+    u.email IS NOT NULL AND NOT coalesce(u.email_by, '{}') <@ t.ids AS loses_email
+  FROM kg_catalog.users u, trusted t
+  WHERE u.id = $2::uuid AND NOT EXISTS (SELECT FROM kg_catalog.role_members m WHERE m.role_id = $1::uuid AND m.user_id = u.id)
+), tokens AS (
+  UPDATE kg_catalog.tokens t SET revoked = now() FROM subject s
+  WHERE t.user_id = s.id AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > now())
+    AND CASE WHEN t.created_by IS NULL THEN coalesce(t.label, '') NOT IN ('get_token', 'get_svc_user_token') ELSE NOT t.created_by <@ s.trusted END
+  RETURNING t.id
+), auth AS (
+  DELETE FROM kg_catalog.grants g USING subject s WHERE g.privilege = 'auth' AND g.resource_key = jsonb_build_array('user', s.key) RETURNING g.id
+), credentials AS (
+  UPDATE kg_catalog.users u SET login_generation = u.login_generation + 1,
+    password = CASE WHEN s.loses_password THEN NULL ELSE u.password END, password_by = CASE WHEN s.loses_password THEN NULL ELSE u.password_by END,
+    email = CASE WHEN s.loses_email THEN NULL ELSE u.email END, email_key = CASE WHEN s.loses_email THEN NULL ELSE u.email_key END,
+    email_by = CASE WHEN s.loses_email THEN NULL ELSE u.email_by END
+  FROM subject s WHERE u.id = s.id AND (s.loses_password OR s.loses_email)
+)
+SELECT (SELECT count(*) FROM tokens)::int AS tokens, (SELECT count(*) FROM auth)::int AS auth_grants,
+  EXISTS (SELECT FROM subject WHERE loses_password) AS password, EXISTS (SELECT FROM subject WHERE loses_email) AS email`;
+
+const read = (row: Row | undefined): Promotion => ({
+  tokens: Number(row?.tokens ?? 0),
+  authGrants: Number(row?.auth_grants ?? 0),
+  password: row?.password === true,
+  email: row?.email === true,
+});
+
+/**
+ * Takes from a user what others control, unless it is in the role. The caller adds the user to the role later in the same batch.
+ * @param roleId the role `admin`
+ * @param tell called after the commit
+ */
+export const promote = (roleId: string, userId: string, tell: (promotion: Promotion) => void): readonly Call[] => [
+  { sql: LOCK_USER, params: [userId] },
+  { sql: PROMOTE, params: [roleId, userId], tell: (rows) => tell(read(rows[0])) },
+];
+
+// a second row of `state` breaks its check (23514), which ends the batch
+const NO_ADMIN = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE EXISTS (
+  SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id WHERE r.key = 'admin' AND m.user_id = $1::uuid)`;
+
+/** Aborts the batch (23514) if the user is an administrator: for changes of a user by a caller who is not an administrator. */
+export const stillNoAdmin = (userId: string): readonly Call[] => [
+  { sql: LOCK_USER, params: [userId] },
+  { sql: NO_ADMIN, params: [userId] },
+];

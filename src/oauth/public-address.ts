@@ -1,0 +1,57 @@
+/**
+ * Addresses that clients choose and the service fetches: client ID metadata documents, and the keys that they name. A deployed Worker reaches public addresses
+ * only (`global_fetch_strictly_public`); a local runtime also connects to loopback and to private networks.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Names that are not in the public DNS: RFC 6761, RFC 6762, RFC 8375, `internal`, and other names in common use in private networks. */
+const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|test|invalid|onion|alt)$/;
+
+/**
+ * Whether the service may fetch an address that a client has chosen: https, no user and password, a name of the public DNS. IP addresses are refused in every
+ * spelling. The function does not know what a name resolves to. Pure.
+ */
+export function isPublicAddress(address: string): boolean {
+  const url = URL.parse(address);
+  if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
+  // the URL parser turns each spelling of an IPv4 address into four decimal numbers, and escapes and other scripts into ASCII
+  const name = url.hostname.toLowerCase().replace(/\.$/, '');
+  if (name.startsWith('[') || /^\d+(\.\d+)*$/.test(name)) return false;
+  return /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(name) && !LOCAL_NAME.test(name);
+}
+
+/** The error of a refused fetch, of the type that the runtime throws when it cannot connect. */
+const refused = (why: string): TypeError => new TypeError(`not fetched: ${why}`);
+
+/** `fetch` for such addresses: it refuses others before it connects, and follows no redirect. @throws TypeError */
+export const publicFetch =
+  (real: typeof fetch): typeof fetch =>
+  async (input, init) => {
+    if (!isPublicAddress(input instanceof Request ? input.url : String(input))) throw refused('the address is not a public one');
+    const response = await real(input, { ...init, redirect: 'manual' });
+    if (response.type !== 'opaqueredirect' && (response.status < 300 || response.status > 399)) return response;
+    await response.body?.cancel().catch(() => undefined);
+    throw refused('the address redirects');
+  };
+
+const publicOnly = new AsyncLocalStorage<boolean>();
+const guards = new WeakSet<object>();
+
+/** Wraps the global `fetch`, which is the only one that the library calls. Outside of `fetchingPublic` it behaves as before. */
+function guardFetch(): void {
+  const real = globalThis.fetch;
+  if (guards.has(real)) return;
+  const outside = publicFetch(real);
+  const guarded: typeof fetch = (input, init) => (publicOnly.getStore() === true ? outside(input, init) : real(input, init));
+  guards.add(guarded);
+  globalThis.fetch = guarded;
+}
+
+/** Runs a call of the library during which only public addresses are fetched. */
+export function fetchingPublic<T>(work: () => Promise<T>): Promise<T> {
+  guardFetch();
+  return publicOnly.run(true, work);
+}
+
+/** Runs a callback of the library that fetches addresses of the settings, such as the catalog. */
+export const fetchingOwn = <T>(work: () => Promise<T>): Promise<T> => publicOnly.run(false, work);

@@ -1,0 +1,21 @@
+/** The functions of a datasource that a stored text calls. */
+import type { SqlParser } from '../language/parser.ts';
+import { parsePrepared, prepareSelect } from '../language/prepare.ts';
+import { isSystemSchema } from './guard/types.ts';
+import { walk } from './tree.ts';
+
+/**
+ * Functions whose schema is not one of PostgreSQL's, as `schema.name`, in order of their first call.
+ * @param sql a SELECT that has been parsed before
+ * @throws SvcError 400 `syntax_error` where it cannot be parsed
+ */
+export function ownFunctions(parser: SqlParser, sql: string): readonly string[] {
+  const found = new Set<string>();
+  walk(parsePrepared(parser, prepareSelect({ text: sql, offset: 0 })).stmts, (node) => {
+    if (!('FuncCall' in node)) return undefined;
+    const path = (node.FuncCall.funcname ?? []).map((part) => ('String' in part ? (part.String.sval ?? '') : ''));
+    if (path.length > 1 && !isSystemSchema(path[0] ?? '')) found.add(path.join('.'));
+    return undefined;
+  });
+  return [...found];
+}

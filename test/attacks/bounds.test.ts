@@ -1,0 +1,48 @@
+/** Requests with many statements, and the expected answers. */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { MOST_READS } from '../../src/service/script.ts';
+import { startTestService, type TestService } from '../integration/service.ts';
+
+let s: TestService;
+beforeAll(async () => {
+  s = await startTestService(['CREATE SCHEMA shop', 'CREATE TABLE shop.t_city (id bigint PRIMARY KEY)']);
+  await s.rows('CREATE ONTOLOGY shop; CREATE CONCEPT city (id bigint, PRIMARY KEY (id)); CREATE MAPPING m INTO (city) AS SELECT id FROM shop.t_city', 'shop');
+});
+afterAll(() => s?.close());
+
+const many = (n: number, statement = 'SELECT 1 AS x') => Array(n).fill(statement).join('; ');
+
+describe('statements that read', () => {
+  it('are a hundred in one request', async () => {
+    expect(await s.rows(`${many(MOST_READS - 1)}; SELECT 2 AS x`)).toEqual([{ x: 2 }]);
+  });
+
+  it.each(['SELECT 1 AS x', 'SHOW CONCEPTS', 'DESC svc.city', 'EXPLAIN SELECT 1', 'VALUES (1)', 'WITH a AS (SELECT 1) SELECT * FROM a', '(SELECT 1)'])(
+    'are no more than that: %s',
+    async (statement) => {
+      const text = many(MOST_READS + 1, statement);
+      const { status, json } = await s.query(text, 'shop');
+      expect([status, json.code, json.position]).toEqual([400, 'too_many_statements', text.length - statement.length + 1]);
+    },
+  );
+
+  it('are counted before any of them reaches a datasource, or a grammar', async () => {
+    const fetched = vi.spyOn(globalThis, 'fetch');
+    // no statement of them would parse
+    expect(await s.fault(many(2000, 'SELECT FROM WHERE'))).toBe('400 too_many_statements');
+    expect(fetched.mock.calls.filter(([, init]) => new Headers(init?.headers).get('neon-connection-string')?.includes('kg_reader'))).toEqual([]);
+    fetched.mockRestore();
+  });
+
+  it('too many keep nothing of the script', async () => {
+    expect(await s.fault(`CREATE PROPERTY kept string; ${many(101)}`, 'shop')).toBe('400 too_many_statements');
+    expect(await s.fault(`CREATE USER kept; ${many(101)}`)).toBe('400 too_many_statements');
+    expect(await s.rows("SELECT property_name FROM svc.SYS_PROPERTIES WHERE property_name = 'kept'", 'shop')).toEqual([]);
+    expect(await s.rows("SELECT user_name FROM svc.SYS_USERS WHERE user_name = 'kept'")).toEqual([]);
+  });
+});
+
+it('a script of modelling statements is not bounded by their number', async () => {
+  const script = Array.from({ length: 300 }, (_, i) => `CREATE PROPERTY p${i} string`).join('; ');
+  expect((await s.rows(`${script}; ${many(100)}; CREATE PROPERTY last string`, 'shop'))[0]).toMatchObject({ statements: 301 });
+});

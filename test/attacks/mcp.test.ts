@@ -1,0 +1,91 @@
+/** Attacks on the MCP server: bodies, and the expected answers. Refused bodies must not reach the server of a principal. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createToken } from '../../src/auth/tokens.ts';
+import { createApp } from '../../src/http/app.ts';
+import type { McpCall } from '../../src/mcp/call.ts';
+import { mcpMounts } from '../../src/mcp/front.ts';
+import { Streams } from '../../src/mcp/streams.ts';
+import type { Runtime } from '../../src/service.ts';
+import { fakeRuntime } from '../unit/http/fake-runtime.ts';
+
+const TOKEN = createToken();
+const PATH = '/svc/api/mcp';
+let runtime: Runtime;
+let app: ReturnType<typeof createApp>;
+/** What reached the principal's server. */
+const reached: McpCall[] = [];
+
+beforeAll(() => {
+  runtime = fakeRuntime({ ADMIN_TOKEN: TOKEN });
+  const answer = () => Response.json({ jsonrpc: '2.0', id: 1, result: {} });
+  const principals = {
+    post: async (_user: string, call: McpCall) => {
+      reached.push(call);
+      return answer();
+    },
+    open: async () => answer(),
+    message: async () => true,
+  };
+  app = createApp('svc', '1', mcpMounts('svc', '1', principals));
+});
+afterAll(() => {
+  reached.length = 0;
+});
+
+/** HTTP status, code of the JSON-RPC error, and how many messages reached the server. */
+async function send(body: string, headers: Readonly<Record<string, string>> = {}): Promise<[number, number | undefined, number]> {
+  reached.length = 0;
+  const all = { 'x-api-key': TOKEN, 'content-type': 'application/json', ...headers };
+  const response = await app.fetch(new Request(`http://127.0.0.1:8787${PATH}`, { method: 'POST', headers: all, body }), { runtime });
+  const json = (await response.json()) as { error?: { code: number } };
+  return [response.status, json.error?.code, reached.flatMap((c) => c.body).length];
+}
+
+const OLD = { 'mcp-protocol-version': '2025-03-26' };
+const batch = (n: number, message: (i: number) => unknown) => JSON.stringify(Array.from({ length: n }, (_, i) => message(i)));
+const call = (args: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_ontologies","arguments":${args}}}`;
+const lists = (n: number) => '['.repeat(n) + ']'.repeat(n);
+const objects = (n: number) => `${'{"a":'.repeat(n)}1${'}'.repeat(n)}`;
+
+describe('a batch', () => {
+  it.each([
+    ['a hundred requests', 100, (i: number) => ({ jsonrpc: '2.0', id: i, method: 'ping' }), [200, undefined, 100]],
+    ['one more', 101, (i: number) => ({ jsonrpc: '2.0', id: i, method: 'tools/list' }), [400, -32600, 0]],
+    ['5,000', 5000, (i: number) => ({ jsonrpc: '2.0', id: i, method: 'tools/list' }), [400, -32600, 0]],
+    ['notifications, which nobody answers', 5000, () => ({ jsonrpc: '2.0', method: 'notifications/initialized' }), [400, -32600, 0]],
+    ['what is no message', 200_000, () => 1, [400, -32600, 0]],
+    ['empty objects', 200_000, () => ({}), [400, -32600, 0]],
+  ])('of %s', async (_, n, message, expected) => expect(await send(batch(n, message), OLD)).toEqual(expected));
+});
+
+describe('arguments', () => {
+  it.each([
+    ['objects, 60 levels', objects(60), [200, undefined, 1]],
+    ['lists, 60 levels', `{"a":${lists(60)}}`, [200, undefined, 1]],
+    ['objects, 70 levels', objects(70), [400, -32600, 0]],
+    ['lists, 70 levels', `{"a":${lists(70)}}`, [400, -32600, 0]],
+    ['objects, 100,000 levels', objects(100_000), [400, -32600, 0]],
+    ['lists that never end', `{"a":${'['.repeat(500_000)}`, [400, -32600, 0]],
+    ['brackets in a text', JSON.stringify({ query: '[{'.repeat(10_000) }), [200, undefined, 1]],
+    ['an escaped quote before brackets', `{"query":"\\"${'['.repeat(200)}"}`, [200, undefined, 1]],
+    ['a text that ends before brackets', `{"query":"\\\\","a":${lists(200)}}`, [400, -32600, 0]],
+  ])('%s', async (_, args, expected) => expect(await send(call(args))).toEqual(expected));
+
+  it('are bounded in other parameters and in results, too', async () => {
+    expect(await send(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":${objects(80)}}}`)).toEqual([400, -32600, 0]);
+    expect(await send(`{"jsonrpc":"2.0","id":1,"result":${objects(80)}}`)).toEqual([400, -32600, 0]);
+    expect(await send(`[${call(objects(80))}]`, OLD)).toEqual([400, -32600, 0]);
+  });
+});
+
+describe('a stream', () => {
+  it('takes messages of its owner only', async () => {
+    const streams = new Streams(() => undefined);
+    const readable = streams.open('id', 'owner', '/message');
+    expect(streams.find('id', 'owner')).toBeDefined();
+    expect(streams.find('id', 'the same user with another claim')).toBeUndefined();
+    streams.end('id');
+    expect(streams.find('id', 'owner')).toBeUndefined();
+    await readable.cancel().catch(() => undefined);
+  });
+});

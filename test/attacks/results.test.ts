@@ -1,0 +1,181 @@
+/** Attacks on asynchronous answers, withdrawn functions and the cache: the requests, and the expected answers. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { admins, ask, by, type Headers, jwt, outcome, s, startCallers, user } from './callers.ts';
+
+beforeAll(startCallers);
+afterAll(() => s?.close());
+
+describe('an asynchronous answer', () => {
+  /** Starts the statement, waits for its end, and reads it with other headers. */
+  async function begun(sql: string, headers: Headers): Promise<(other: Headers) => Promise<{ status: number; text: string }>> {
+    const path = '/svc/openapi/ontology/shop/query';
+    const response = await s.fetch(path, { method: 'POST', headers: { 'content-type': 'text/plain', 'x-async': 'true', ...headers }, body: sql });
+    const { poll_url } = (await response.json()) as { poll_url: string };
+    const read = async (other: Headers) => {
+      const answer = await s.fetch(poll_url, { headers: other });
+      return { status: answer.status, text: await answer.text() };
+    };
+    await expect.poll(async () => (await read(headers)).text, { timeout: 10_000 }).toContain('"completed"');
+    return read;
+  }
+  const LOST = { status: 404, text: '{"error":"Response not found"}' };
+
+  it('is read with the claims that it was started with, and with no others', async () => {
+    const eva = await user('eva', 'QUERY ON ALL ontology.shop');
+    await admins(`ALTER USER ${eva.name} SET EMAIL = '${eva.name}@corp.example'`);
+    await s.rows("CREATE POLICY here ON CONCEPT city TO PUBLIC USING (name = svc_claim('town'))", 'shop');
+    try {
+      const claims = (more: Readonly<Record<string, unknown>>) => jwt({ email: `${eva.name}@corp.example`, ...more });
+      const read = await begun('SELECT name FROM svc.city', claims({ town: 'Berlin' }));
+      expect((await read(claims({ town: 'Berlin', iat: 5, jti: 'another token of the same login' }))).text).toContain('[{"name":"Berlin"}]');
+      const others = { 'another claim': { town: 'Lyon' }, 'no claim': {}, 'one claim more': { town: 'Berlin', dept: 'x' } };
+      for (const [what, more] of Object.entries(others)) expect({ what, ...(await read(claims(more))) }).toEqual({ what, ...LOST });
+      for (const headers of [by(eva.token), by(s.token)]) expect(await read(headers)).toEqual(LOST);
+      const own = await begun('SELECT name FROM svc.city', by(eva.token));
+      expect(await own(claims({ town: 'Berlin' }))).toEqual(LOST);
+    } finally {
+      await s.rows('DROP POLICY here', 'shop');
+    }
+  });
+
+  it('of an impersonated user is read by that impersonator only', async () => {
+    const vic = await user('vic', 'QUERY ON ALL ontology.shop');
+    const amy = await user('amy', `AUTH ON user.${vic.name}`);
+    const abe = await user('abe', `AUTH ON user.${vic.name}`);
+    const as = (token: string): Headers => ({ ...by(token), 'x-api-impersonate-user': vic.name });
+    const read = await begun('SELECT name FROM svc.city ORDER BY name', as(amy.token));
+    expect((await read(as(amy.token))).status).toBe(200);
+    for (const headers of [by(vic.token), by(amy.token), as(abe.token), as(s.token)]) expect(await read(headers)).toEqual(LOST);
+  });
+});
+
+describe('a withdrawn function of the datasource', () => {
+  const MODEL = `CREATE ONTOLOGY calls;
+ALTER ONTOLOGY calls SET allowed_functions = 'shop.twice, shop.other';
+CREATE PROPERTY doubled bigint AS SELECT shop.twice(id);
+CREATE MEASURE total bigint AS SELECT SUM(shop.twice(id));
+CREATE MEASURE some bigint AS SELECT COUNT(id) WHERE shop.twice(id) > 2;
+CREATE CONCEPT city (id bigint, name string, doubled bigint, total MEASURE bigint, some MEASURE bigint, PRIMARY KEY (id));
+CREATE CONCEPT mapped (id bigint, PRIMARY KEY (id));
+CREATE CONCEPT late INHERITS (city) FROM dsvc.city WHERE shop.twice(id) > 2;
+CREATE MAPPING m INTO (city) AS SELECT id, name FROM shop.t_city;
+CREATE MAPPING mm INTO (mapped) AS SELECT shop.twice(id) AS id FROM shop.t_city;
+CREATE ONTOLOGY VIEW seen AS SELECT shop.twice(id) AS d, shop.other(id) AS o FROM svc.city;
+CREATE ONTOLOGY VIEW raw USING main AS SELECT shop.twice(id) AS d FROM shop.t_city;
+CREATE ONTOLOGY VIEW over AS SELECT d FROM vsvc.seen;
+CREATE ONTOLOGY CUBE rolled AS SELECT shop.twice(id) AS d, SUM(id) AS n FROM svc.city;
+CREATE ONTOLOGY VIEW kept AS SELECT upper(name) AS n, shop.other(id) AS o FROM svc.city`;
+  /** What reads each of the texts. */
+  const READS = {
+    'the statement itself': 'SELECT shop.twice(id) AS d FROM svc.city',
+    'a view': 'SELECT d FROM vsvc.seen',
+    'a view on raw tables': 'SELECT d FROM vsvc.raw',
+    'a view of a view': 'SELECT d FROM vsvc.over',
+    'a cube': 'SELECT d, SUM(n) AS n FROM vsvc.rolled GROUP BY d',
+    'a calculated property': 'SELECT doubled FROM svc.city',
+    'a measure': 'SELECT SUM("measure.total") AS t FROM dsvc.city',
+    'the condition of a measure': 'SELECT SUM("measure.some") AS t FROM dsvc.city',
+    'a mapping': 'SELECT id FROM svc.mapped',
+    'a logic concept': 'SELECT id FROM svc.late',
+  };
+  const set = (value: string) => s.query(`ALTER ONTOLOGY calls SET allowed_functions = '${value}'`, 'calls');
+  let una: Headers;
+
+  beforeAll(async () => {
+    for (const name of ['twice', 'other']) {
+      await s.database.exec(`CREATE FUNCTION shop.${name}(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT $1 * 2'`);
+      await s.database.exec(`GRANT EXECUTE ON FUNCTION shop.${name}(bigint) TO PUBLIC`);
+    }
+    await s.rows(MODEL, 'calls');
+    await s.rows("CREATE EXAMPLE 'How much is twice?' AS SELECT shop.twice(id) AS d FROM svc.city", 'calls');
+    una = by((await user('una', 'QUERY ON ALL ontology.calls')).token);
+  });
+
+  it('is refused at once in each kind of stored text, also in texts that were parsed before', async () => {
+    for (const [what, sql] of Object.entries(READS)) expect([what, await outcome(sql, una, 'calls')]).toEqual([what, '200']);
+    const filtered = async (path: string) => (await s.fetch(`/svc/api/q/calls/${path}`, { headers: una })).status;
+    expect([await filtered('view/seen'), await filtered('view/rolled'), await filtered('concept/city?_subj_=doubled&_op_=gt&_comp_=1')]).toEqual([
+      200, 200, 200,
+    ]);
+    expect((await set('shop.other')).status).toBe(200);
+    for (const [what, sql] of Object.entries(READS)) {
+      const { status, json } = await ask(sql, una, 'calls');
+      expect([what, status, json.code, json.data]).toEqual([what, 400, 'forbidden_function', 'function `shop.twice` is not allowed']);
+    }
+    expect([await filtered('view/seen'), await filtered('view/rolled'), await filtered('concept/city?_subj_=doubled&_op_=gt&_comp_=1')]).toEqual([
+      400, 400, 400,
+    ]);
+    expect(await outcome('SELECT name FROM svc.city', una, 'calls')).toBe('200');
+    expect(await outcome('SELECT n, o FROM vsvc.kept', una, 'calls')).toBe('200');
+    await set('shop.twice, shop.other');
+    for (const [what, sql] of Object.entries(READS)) expect([what, await outcome(sql, una, 'calls')]).toEqual([what, '200']);
+  });
+
+  it('in a policy makes queries fail', async () => {
+    await s.rows('CREATE POLICY few ON CONCEPT city TO PUBLIC USING (shop.twice(id) < 3)', 'calls');
+    try {
+      expect((await ask('SELECT id FROM svc.city', una, 'calls')).json.data).toEqual([{ id: 1 }]);
+      await set('shop.other');
+      expect(await outcome('SELECT id FROM svc.city', una, 'calls')).toBe('400 forbidden_function');
+    } finally {
+      await set('shop.twice, shop.other');
+      await s.query('DROP POLICY few', 'calls');
+    }
+  });
+
+  it('is reported with the texts that call it', async () => {
+    await s.rows('CREATE POLICY few ON CONCEPT city TO PUBLIC USING (shop.twice(id) < 3)', 'calls');
+    await s.rows("CREATE POLICY hide ON PROPERTY name MASK WITH (CASE WHEN shop.twice(3) = 6 THEN 'x' END)", 'calls');
+    try {
+      const { json } = await set('shop.other');
+      expect(json.data[0].warnings.map((w: { code: string }) => w.code)).toEqual(Array(11).fill('function_not_allowed'));
+      const calls = 'calls `shop.twice`, which is not allowed';
+      expect(json.data[0].warnings.map((w: { message: string }) => w.message)).toEqual([
+        `the view \`seen\` ${calls}`,
+        `the view \`raw\` ${calls}`,
+        `the cube \`rolled\` ${calls}`,
+        `the property \`doubled\` ${calls}`,
+        `the measure \`total\` ${calls}`,
+        `the measure \`some\` ${calls}`,
+        `the mapping \`mm\` ${calls}`,
+        `the logic concept \`late\` ${calls}`,
+        `the policy \`few\` ${calls}`,
+        `the policy \`hide\` ${calls}`,
+        `the example \`How much is twice?\` ${calls}`,
+      ]);
+      expect((await set('')).json.data[0].warnings).toHaveLength(12);
+      expect((await set('shop.twice, shop.other')).json.data[0].warnings).toEqual([]);
+    } finally {
+      await s.rows('DROP POLICY few', 'calls');
+      await s.rows('DROP POLICY hide', 'calls');
+    }
+  });
+
+  it('is not reported for a text that the same script replaces', async () => {
+    const script = "ALTER ONTOLOGY calls SET allowed_functions = 'shop.other'; CREATE OR REPLACE ONTOLOGY VIEW seen AS SELECT id AS d, id AS o FROM svc.city";
+    const { json } = await s.query(script, 'calls');
+    const messages: string[] = json.data[0].warnings.map((w: { message: string }) => w.message);
+    expect(messages.filter((m) => m.includes('seen'))).toEqual([]);
+    expect(messages.filter((m) => m.includes('doubled'))).toHaveLength(1);
+    await set('shop.twice, shop.other');
+  });
+});
+
+describe('clear_cache', () => {
+  it.each([
+    ['EDIT ON ontology.shop', 200, undefined],
+    ['EDIT ON ALL ontology', 200, undefined],
+    ['QUERY ON ALL ontology.shop', 403, 'forbidden'],
+    ['ACCESS ON ALL ontology.shop', 403, 'forbidden'],
+    ['EDIT ON ontology.shop.concept.city', 403, 'forbidden'],
+    ['EDIT ON ontology', 404, 'unknown_ontology'],
+    ['QUERY ON datasource.main', 404, 'unknown_ontology'],
+  ])('with %s is %i', async (grant, status, code) => {
+    const una = await user('una', grant);
+    for (const method of ['GET', 'POST']) {
+      const response = await s.fetch('/svc/api/clear_cache/shop', { method, headers: by(una.token) });
+      const json = (await response.json()) as { code?: string };
+      expect([response.status, json.code]).toEqual([status, code]);
+    }
+  });
+});

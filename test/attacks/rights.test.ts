@@ -1,0 +1,289 @@
+/** Attacks on users who become administrators: the statements of the attacker, and the expected answers. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { CATALOG_OWNER } from '../../dev/roles.ts';
+import { makeBearer } from '../../src/auth/bearer.ts';
+import { resume } from '../../src/auth/resume.ts';
+import { beginSession } from '../../src/auth/session.ts';
+import { findLogin } from '../../src/catalog/logins.ts';
+import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
+import { loadNodeParser } from '../../src/cli/node-parser.ts';
+import { readConfig } from '../../src/config.ts';
+import { createApp } from '../../src/http/app.ts';
+import { admins, ask, by, catalog, db, demoteAll, isAdmin, jwt, logIn, outcome, PASSWORD, promoted, SALT, SECRET, s, startCallers, user } from './callers.ts';
+
+beforeAll(startCallers);
+afterAll(() => s?.close());
+afterEach(demoteAll);
+
+/** The row of a promotion that takes nothing. */
+const NOTHING = { tokens_revoked: 0, auth_grants_revoked: 0, password_cleared: false, email_cleared: false };
+
+describe('AUTH on a user who becomes an administrator', () => {
+  it('does not let others act as an administrator, and does not come back after a demotion', async () => {
+    const vic = await user('vic', 'QUERY ON ALL ontology.shop');
+    const amy = await user('amy');
+    const other = { ...by(amy.token), 'x-api-impersonate-user': vic.name };
+    await admins(`GRANT AUTH ON user.${vic.name} TO USER ${amy.name}`);
+    expect(await outcome('SELECT 1 AS one', other, 'shop')).toBe('200');
+    expect(await promoted(vic.name)).toEqual({ role: 'admin', user: vic.name, ...NOTHING, auth_grants_revoked: 1 });
+    expect(await ask('SELECT 1 AS one', other)).toMatchObject({ status: 403, json: { code: 'forbidden', data: 'This needs AUTH on that user' } });
+    await admins(`REVOKE ROLE admin FROM USER ${vic.name}`);
+    expect(await outcome('SELECT 1 AS one', other)).toBe('403 forbidden');
+    await admins(`GRANT AUTH ON user.${vic.name} TO USER ${amy.name}`);
+    expect(await outcome('SELECT 1 AS one', other)).toBe('200');
+  });
+
+  it('is refused for any grant in the catalog, with the same answer as for an unknown user', async () => {
+    const vic = await user('vic');
+    const amy = await user('amy');
+    await promoted(vic.name);
+    // as a release before this one has left it
+    await catalog(
+      `INSERT INTO kg_catalog.grants (user_id, privilege, resource, resource_key) SELECT id, 'auth', '["user","${vic.name}"]', '["user","${vic.name}"]' FROM kg_catalog.users WHERE key = '${amy.name}'`,
+    );
+    await admins('REFRESH PERMISSIONS');
+    const refusal = async (name: string) => {
+      const { status, json } = await ask('SELECT 1 AS one', { ...by(amy.token), 'x-api-impersonate-user': name });
+      const { request_id, ...told } = json;
+      return { status, told };
+    };
+    expect(await refusal(vic.name)).toEqual(await refusal('nobody'));
+    expect((await refusal(vic.name)).status).toBe(403);
+  });
+
+  it('cannot be granted, also in the script that promotes the user', async () => {
+    const vic = await user('vic');
+    const amy = await user('amy');
+    const grant = `GRANT AUTH ON user.${vic.name} TO USER ${amy.name}`;
+    expect(await outcome(`GRANT ROLE admin TO USER ${vic.name}; ${grant}`, by(s.token))).toBe('400 administrator');
+    await promoted(vic.name);
+    expect(await outcome(grant, by(s.token))).toBe('400 administrator');
+    expect(await outcome(`REVOKE ROLE admin FROM USER ${vic.name}; ${grant}`, by(s.token))).toBe('200');
+    // nor is it left by a script that grants first
+    expect(await outcome(`${grant}; GRANT ROLE admin TO USER ${vic.name}; REVOKE ROLE admin FROM USER ${vic.name}`, by(s.token))).toBe('200');
+    expect(await outcome('SELECT 1 AS one', { ...by(amy.token), 'x-api-impersonate-user': vic.name })).toBe('403 forbidden');
+  });
+
+  it('does not make a statement that started before the promotion an administrator\u2019s', async () => {
+    const vic = await user('vic', 'QUERY ON ALL ontology.shop');
+    const amy = await user('amy');
+    await admins(`GRANT AUTH ON user.${vic.name} TO USER ${amy.name}`);
+    const id = async (name: string) => String((await catalog(`SELECT id FROM kg_catalog.users WHERE key = '${name}'`))[0]?.id);
+    const came = { credential: 'api_token', tenant: null, claims: {}, isAdmin: false } as const;
+    const own = { ...came, userId: await id(vic.name), controllers: [], actor: undefined };
+    const acted = { ...own, actor: { userId: await id(amy.name), name: amy.name } };
+    const options = { db, now: Date.now, waitUntil: () => undefined };
+    expect((await resume(acted, options)).principal).toMatchObject({ name: vic.name, isAdmin: false });
+    await admins('GRANT QUERY ON ALL ontology TO ROLE admin');
+    await promoted(vic.name);
+    await expect(resume(acted, options)).rejects.toMatchObject({ status: 401, code: 'invalid_token' });
+    // its own statement goes on with what it could do
+    const { principal } = await resume(own, options);
+    expect([principal.isAdmin, principal.roles, principal.grants.map((g) => g.resource)]).toEqual([false, [], [['ontology', 'shop']]]);
+    expect((await resume({ ...own, isAdmin: true }, options)).principal.isAdmin).toBe(true);
+    await admins('REVOKE QUERY ON ALL ontology FROM ROLE admin');
+    // nor does one that an administrator began in the place of another go on when he is none any more
+    const asAdmin = { ...acted, isAdmin: true, actor: { userId: await id(amy.name), name: amy.name } };
+    await expect(resume(asAdmin, options)).rejects.toMatchObject({ status: 401 });
+  });
+});
+
+describe('at a promotion', () => {
+  it('tokens of others are revoked, tokens of the user and of administrators are kept', async () => {
+    const tom = await user('tom');
+    const ben = await user('ben', `EDIT ON user.${tom.name}`);
+    const [{ token: others }] = (await ask(`CREATE TOKEN FOR ${tom.name}`, by(ben.token))).json.data;
+    const own = await logIn(tom.name);
+    expect(await outcome('SELECT 1 AS one', by(others))).toBe('200');
+    expect(await promoted(tom.name)).toEqual({ role: 'admin', user: tom.name, ...NOTHING, tokens_revoked: 1 });
+    expect(await outcome('SELECT 1 AS one', by(others))).toBe('401 invalid_token');
+    for (const token of [own, tom.token]) expect(await isAdmin(by(token))).toBe(true);
+    const [{ token: after }] = (await admins(`CREATE TOKEN FOR ${tom.name}`)) as [{ token: string }];
+    expect(await isAdmin(by(after))).toBe(true);
+    // again is no promotion
+    expect(await promoted(tom.name)).toEqual({ role: 'admin', user: tom.name, ...NOTHING });
+  });
+
+  it.each([
+    ['with the token that it made', (token: string) => by(token)],
+    ['in the place of the user', (_: string, name: string, ben: string) => ({ ...by(ben), 'x-api-impersonate-user': name })],
+  ])('credentials that the attacker makes %s count as the attacker\u2019s', async (_, come) => {
+    const tom = await user('tom');
+    const ben = await user('ben', `EDIT ON user.${tom.name}`);
+    await admins(`GRANT EDIT ON user.${tom.name} TO USER ${tom.name}`, `GRANT AUTH ON user.${tom.name} TO USER ${ben.name}`);
+    const [{ token: first }] = (await ask(`CREATE TOKEN FOR ${tom.name}`, by(ben.token))).json.data;
+    const headers = come(first, tom.name, ben.token);
+    const [{ token: second }] = (await ask(`CREATE TOKEN FOR ${tom.name}`, headers)).json.data;
+    expect(await outcome(`ALTER USER ${tom.name} SET PASSWORD = 'bens own'`, headers)).toBe('200');
+    const third = await logIn(tom.name, 'bens own');
+    expect(await promoted(tom.name)).toMatchObject({ tokens_revoked: 3, password_cleared: true });
+    for (const token of [first, second, third]) expect(await outcome('SELECT 1 AS one', by(token))).toBe('401 invalid_token');
+    expect(await logIn(tom.name, 'bens own')).toBe('401');
+  });
+
+  it('a password that another user set is cleared, and tokens and sessions of it end', async () => {
+    const tom = await user('tom');
+    const ben = await user('ben', `EDIT ON user.${tom.name}`);
+    await ask(`ALTER USER ${tom.name} SET PASSWORD = 'bens own'`, by(ben.token));
+    const token = await logIn(tom.name, 'bens own');
+    const login = await findLogin(db, tom.name);
+    const { value } = await beginSession(SECRET, login as NonNullable<typeof login>, login?.passwordBy ?? [], Date.now());
+    const page = async () => (await s.fetch('/svc/get_svc_user_token/', { headers: { cookie: `svc_session=${value}` } })).status;
+    expect([await outcome('SELECT 1 AS one', by(token)), await page()]).toEqual(['200', 200]);
+    expect(await promoted(tom.name)).toEqual({ role: 'admin', user: tom.name, ...NOTHING, tokens_revoked: 2, password_cleared: true });
+    expect([await outcome('SELECT 1 AS one', by(token)), await page(), await logIn(tom.name, 'bens own')]).toEqual(['401 invalid_token', 303, '401']);
+    await admins(`ALTER USER ${tom.name} SET PASSWORD = '${PASSWORD}'`);
+    expect(await isAdmin(by(await logIn(tom.name)))).toBe(true);
+  });
+
+  it('tokens of a login with a password of another user end after a later change of the password, too', async () => {
+    const tom = await user('tom');
+    const ben = await user('ben', `EDIT ON user.${tom.name}`);
+    await ask(`ALTER USER ${tom.name} SET PASSWORD = 'bens own'`, by(ben.token));
+    const token = await logIn(tom.name, 'bens own');
+    await admins(`ALTER USER ${tom.name} SET PASSWORD = '${PASSWORD}'`);
+    expect(await promoted(tom.name)).toMatchObject({ tokens_revoked: 1, password_cleared: false });
+    expect(await outcome('SELECT 1 AS one', by(token))).toBe('401 invalid_token');
+    expect(await isAdmin(by(await logIn(tom.name)))).toBe(true);
+  });
+
+  it('an e-mail that another user set is cleared, and JWTs and tokens of it end', async () => {
+    const tom = await user('tom');
+    const ben = await user('ben', `EDIT ON user.${tom.name}`);
+    await admins(`GRANT EDIT ON user.${tom.name} TO USER ${tom.name}`);
+    const mail = `${ben.name}@corp.example`;
+    await ask(`ALTER USER ${tom.name} SET EMAIL = '${mail}'`, by(ben.token));
+    const [{ token }] = (await ask(`CREATE TOKEN FOR ${tom.name}`, jwt({ email: mail }))).json.data;
+    expect(await outcome('SELECT 1 AS one', by(token))).toBe('200');
+    expect(await promoted(tom.name)).toEqual({ role: 'admin', user: tom.name, ...NOTHING, tokens_revoked: 1, email_cleared: true });
+    expect(await outcome('SELECT 1 AS one', jwt({ email: mail }))).toBe('401 user_not_found');
+    expect(await outcome('SELECT 1 AS one', by(token))).toBe('401 invalid_token');
+    expect(await admins(`SELECT email FROM svc.SYS_USERS WHERE user_name = '${tom.name}'`)).toEqual([{ email: null }]);
+  });
+
+  it('a new e-mail ends sessions, so that none is left at a promotion', async () => {
+    const tom = await user('tom');
+    const login = await findLogin(db, tom.name);
+    const { value } = await beginSession(SECRET, login as NonNullable<typeof login>, [], Date.now());
+    const page = async () => (await s.fetch('/svc/get_svc_user_token/', { headers: { cookie: `svc_session=${value}` } })).status;
+    expect(await page()).toBe(200);
+    await admins(`ALTER USER ${tom.name} SET EMAIL = '${tom.name}@corp.example'`);
+    expect(await page()).toBe(303);
+  });
+
+  it('a token of a former administrator is revoked', async () => {
+    const tom = await user('tom');
+    const ada = await user('ada');
+    await promoted(ada.name);
+    const [{ token }] = (await ask(`CREATE TOKEN FOR ${tom.name}`, by(ada.token))).json.data;
+    await admins(`REVOKE ROLE admin FROM USER ${ada.name}`);
+    expect(await promoted(tom.name)).toMatchObject({ tokens_revoked: 1 });
+    expect(await outcome('SELECT 1 AS one', by(token))).toBe('401 invalid_token');
+  });
+
+  it('tokens and passwords of a dropped user are taken', async () => {
+    const tom = await user('tom');
+    const ben = await user('ben', `EDIT ON user.${tom.name}`);
+    const [{ token }] = (await ask(`CREATE TOKEN FOR ${tom.name}`, by(ben.token))).json.data;
+    await ask(`ALTER USER ${tom.name} SET PASSWORD = 'bens own'`, by(ben.token));
+    const second = await logIn(tom.name, 'bens own');
+    await admins(`DROP USER ${ben.name}`);
+    expect(await promoted(tom.name)).toMatchObject({ tokens_revoked: 2, password_cleared: true });
+    for (const t of [token, second]) expect(await outcome('SELECT 1 AS one', by(t))).toBe('401 invalid_token');
+  });
+
+  it('tokens without a stored maker are revoked, except those of a login', async () => {
+    const tom = await user('tom');
+    const own = await logIn(tom.name);
+    await catalog(`UPDATE kg_catalog.tokens SET created_by = NULL WHERE user_id = (SELECT id FROM kg_catalog.users WHERE key = '${tom.name}')`);
+    await catalog(`UPDATE kg_catalog.users SET password_by = NULL, email_by = NULL WHERE key = '${tom.name}'`);
+    expect(await promoted(tom.name)).toEqual({ role: 'admin', user: tom.name, ...NOTHING, tokens_revoked: 1 });
+    expect(await outcome('SELECT 1 AS one', by(tom.token))).toBe('401 invalid_token');
+    expect(await isAdmin(by(own))).toBe(true);
+  });
+
+  it('takes nothing from a user that the same script creates', async () => {
+    const name = 'fresh';
+    const script = `CREATE USER ${name} PASSWORD '${PASSWORD}' OPTIONS (email = 'fresh@corp.example'); CREATE TOKEN FOR ${name}; GRANT ROLE admin TO USER ${name}`;
+    expect((await ask(script, by(s.token))).json.data).toEqual([{ role: 'admin', user: name, ...NOTHING }]);
+    expect(await isAdmin(by(await logIn(name)))).toBe(true);
+    await admins(`REVOKE ROLE admin FROM USER ${name}; DROP USER ${name}`);
+  });
+
+  it('takes nothing if the script fails', async () => {
+    const tom = await user('tom');
+    const ben = await user('ben', `EDIT ON user.${tom.name}`);
+    const [{ token }] = (await ask(`CREATE TOKEN FOR ${tom.name}`, by(ben.token))).json.data;
+    expect(await outcome(`GRANT ROLE admin TO USER ${tom.name}; DROP USER nobody`, by(s.token))).toBe('400 unknown_user');
+    expect(await outcome('SELECT 1 AS one', by(token))).toBe('200');
+    expect(await isAdmin(by(token))).toBe(false);
+  });
+});
+
+describe('EDIT on an administrator', () => {
+  it.each([
+    ['CREATE TOKEN FOR @'],
+    ["ALTER USER @ SET PASSWORD = 'x'"],
+    ["ALTER USER @ SET EMAIL = 'x@corp.example'"],
+    ["ALTER USER @ SET ACTIVE = 'false'"],
+    ['DROP USER @'],
+    ['SHOW TOKEN FOR @'],
+    ['GRANT AUTH ON user.@ TO USER &'],
+    ['REVOKE AUTH ON user.@ FROM USER &'],
+    ["REVOKE TOKEN '#'"],
+  ])('does not allow %s', async (sql) => {
+    const tom = await user('tom');
+    const ben = await user('ben');
+    await admins(`GRANT EDIT ON user.${tom.name} TO USER ${ben.name} WITH GRANT OPTION`);
+    await promoted(tom.name);
+    const [{ token_id }] = (await admins(`SHOW TOKEN FOR ${tom.name}`)) as [{ token_id: string }];
+    const text = sql.replace('@', tom.name).replace('&', ben.name).replace('#', token_id);
+    expect(await outcome(text, by(ben.token))).toBe('403 forbidden');
+  });
+
+  /** A service over the same catalog that lets something happen before each batch of writes. */
+  async function startLate(before: () => Promise<unknown>): Promise<(path: string, init: RequestInit) => Promise<string>> {
+    const runtime = {
+      config: readConfig({ CATALOG_URL: s.database.secret(CATALOG_OWNER), API_AUTH_SALT: SALT }),
+      db: {
+        query: db.query,
+        batch: async (calls: Parameters<typeof db.batch>[0]) => {
+          await before();
+          return db.batch(calls);
+        },
+      },
+      parser: await loadNodeParser(),
+      now: Date.now,
+      waitUntil: () => undefined,
+      log: () => undefined,
+    };
+    const app = createApp('svc', '0');
+    return async (path, init) => {
+      const response = await app.fetch(new Request(`http://127.0.0.1${path}`, { method: 'POST', ...init }), { runtime });
+      forgetSnapshots();
+      return `${response.status} ${((await response.json()) as { code: string }).code}`;
+    };
+  }
+
+  it('gives a conflict if the user is promoted before the statement is written', async () => {
+    const tom = await user('tom');
+    const ben = await user('ben', `EDIT ON user.${tom.name}`);
+    // the promotion lies between the judging and the writing of each statement
+    const late = await startLate(() => promoted(tom.name));
+    for (const sql of [`CREATE TOKEN FOR ${tom.name}`, `ALTER USER ${tom.name} SET PASSWORD = 'x'`, `ALTER USER ${tom.name} SET EMAIL = 'x@corp.example'`]) {
+      const headers = { ...by(ben.token), 'content-type': 'application/json' };
+      expect([sql, await late('/svc/api/query', { headers, body: JSON.stringify({ query: sql }) })]).toEqual([sql, '409 version_conflict']);
+      await admins(`REVOKE ROLE admin FROM USER ${tom.name}`);
+    }
+  });
+
+  it('gives no token if the promotion ends the login before the token is written', async () => {
+    const tom = await user('tom');
+    const ben = await user('ben', `EDIT ON user.${tom.name}`);
+    await ask(`ALTER USER ${tom.name} SET PASSWORD = 'bens own'`, by(ben.token));
+    const authorization = `Bearer ${await makeBearer({ user: tom.name, password: 'bens own' }, SALT, Date.now())}`;
+    const late = await startLate(() => promoted(tom.name));
+    expect(await late('/svc/api/get_token', { headers: { authorization } })).toBe('401 invalid_bearer');
+    expect((await admins(`SHOW TOKEN FOR ${tom.name}`)).map((t) => t.label)).toEqual([null]);
+  });
+});
