@@ -54,7 +54,7 @@ function relation(verifier: Verifier, type: string, node: Tree, level: Level): R
   const { alias, names } = aliasOf(verifier, body.alias, level);
   if (type === 'RangeVar') return named(verifier, body, alias, names, level);
   if (type === 'RangeFunction') return functions(verifier, body, alias, names, level);
-  const { columns } = verifier.query(body.subquery as Tree, body.lateral ? level : level.parent, level.ctes);
+  const columns = verifier.query(body.subquery as Tree, body.lateral ? level : level.parent, level.ctes);
   const row = columns.renamed(names);
   return { alias, columns: row, whole: row };
 }

@@ -14,25 +14,31 @@ import { Verifier } from './verifier.ts';
 export type { Declared } from './declared.ts';
 export { type Refusal, RefusedByVerifier } from './refusal.ts';
 
-let pass: (sql: string) => Verified;
+/** What the constructor asks for: nothing outside of this file has it. */
+const PASSED = Symbol('passed');
 
 /** A statement that has passed: only `verify` makes one. */
 export class Verified {
-  readonly sql: string;
   /** Makes the type nominal: an object of the same form is none. */
-  readonly #passed = true;
+  readonly #sql: string;
 
-  private constructor(sql: string) {
-    this.sql = sql;
+  private constructor(sql: string, passed: symbol) {
+    if (passed !== PASSED) throw new TypeError('only verify makes a verified statement');
+    this.#sql = sql;
+  }
+
+  get sql(): string {
+    return this.#sql;
   }
 
   /** Whether a value is one, whatever its type says. */
   static is(value: unknown): value is Verified {
-    return typeof value === 'object' && value !== null && #passed in value && value.#passed;
+    return typeof value === 'object' && value !== null && #sql in value;
   }
 
-  static {
-    pass = (sql) => new Verified(sql);
+  /** @internal */
+  static of(sql: string, passed: symbol): Verified {
+    return new Verified(sql, passed);
   }
 }
 
@@ -48,7 +54,7 @@ export function verify(parser: SqlParser, sql: string, declared: Declared): Veri
   const raw = stmts[0] as Body;
   verifier.members('RawStmt', raw, PARTS.RawStmt, new Level(undefined, undefined));
   verifier.query((raw.stmt ?? {}) as Tree, undefined, undefined);
-  return pass(sql);
+  return Verified.of(sql, PASSED);
 }
 
 function parsed(parser: SqlParser, sql: string): readonly unknown[] {

@@ -1,4 +1,6 @@
 /** Queries: SELECT, VALUES, set operations and WITH. */
+
+import { ROW_FUNCTIONS } from './fields.ts';
 import { figure } from './figure.ts';
 import { fromClause } from './from.ts';
 import { PARTS } from './nodes.ts';
@@ -8,18 +10,13 @@ import { type Cte, Level } from './scope.ts';
 import { type Body, listOf, namesOf, type Tree, typeOf } from './tree.ts';
 import type { Verifier } from './verifier.ts';
 
-/** What is known of a query that has been checked. */
-export interface Query {
-  readonly columns: Row;
-}
-
 /**
- * Checks a query. `parent`: the relations that it may refer to; `ctes`: the common table expressions in scope; `onLeft` is told the columns of
- * a set operation's left side before the right one is read.
+ * Checks a query and gives its columns. `parent`: the relations that it may refer to; `ctes`: the common table expressions in scope; `onLeft` is
+ * told the columns of a set operation's left side before the right one is read.
  */
-export function query(verifier: Verifier, node: Tree, parent: Level | undefined, ctes: Cte | undefined, onLeft?: (columns: Row) => void): Query {
+export function query(verifier: Verifier, node: Tree, parent: Level | undefined, ctes: Cte | undefined, onLeft?: (columns: Row) => void): Row {
   if (typeOf(node) !== 'SelectStmt') refuse('statement', typeOf(node));
-  return { columns: select(verifier, node.SelectStmt as Body, parent, ctes, onLeft) };
+  return select(verifier, node.SelectStmt as Body, parent, ctes, onLeft);
 }
 
 function select(verifier: Verifier, body: Body, parent: Level | undefined, outer: Cte | undefined, onLeft?: (columns: Row) => void): Row {
@@ -153,6 +150,9 @@ function common(verifier: Verifier, cte: Body, level: Level, ctes: Cte | undefin
   if (cycle) verifier.members('CTECycleClause', cycle, PARTS.CTECycleClause, level);
   for (const list of [search?.search_col_list, cycle?.cycle_col_list]) namesOf(list);
   const more = [search?.search_seq_column, cycle?.cycle_mark_column, cycle?.cycle_path_column].filter((n) => n !== undefined).map(String);
-  const named = (columns: Row): Row => Row.of([columns.renamed(namesOf(cte.aliascolnames)), ...(more.length > 0 ? [new Row(more)] : [])]);
-  return named(query(verifier, cte.ctequery as Tree, level.parent, ctes, told && ((columns) => told(named(columns)))).columns);
+  const named = (columns: Row, added: readonly string[]): Row =>
+    Row.of([columns.renamed(namesOf(cte.aliascolnames)), ...(added.length > 0 ? [new Row(added)] : [])]);
+  // inside of the query itself they are columns by name, but none of its star
+  const within = more.filter((name) => !ROW_FUNCTIONS.has(name));
+  return named(query(verifier, cte.ctequery as Tree, level.parent, ctes, told && ((columns) => told(named(columns, within)))), more);
 }

@@ -3,10 +3,10 @@ import type { Declared } from './declared.ts';
 import { isFunction, RESULT_ROWS } from './functions.ts';
 import { BETWEEN, CLOCK_VALUES, EXPRESSIONS, type Member, type Members, OPERATOR_KINDS, PARTS, SUB_LINKS } from './nodes.ts';
 import { isOperator } from './operators.ts';
-import { type Query, query } from './query.ts';
+import { query } from './query.ts';
 import { refuse } from './refusal.ts';
 import { Row } from './row.ts';
-import { bare, fieldOf, type Level, qualified, relationOf } from './scope.ts';
+import { bare, type Cte, fieldOf, type Level, qualified, relationOf } from './scope.ts';
 import { type Body, listOf, nameOf, namesOf, type Tree, typeOf } from './tree.ts';
 import { isCollation, isType } from './types.ts';
 
@@ -43,9 +43,9 @@ export class Verifier {
     this.#depth--;
   }
 
-  /** A query inside of another one. */
-  query(...of: Parameters<typeof query> extends [unknown, ...infer Rest] ? Rest : never): Query {
-    return query(this, ...of);
+  /** Checks a query. Gives its columns; `parent`: the relations that it may refer to. */
+  query(node: Tree, parent: Level | undefined, ctes: Cte | undefined): Row {
+    return query(this, node, parent, ctes);
   }
 
   /** Checks that each member of a node is known, and what it holds. */
@@ -250,7 +250,7 @@ export class Verifier {
 
   #subLink(body: Body, level: Level): void {
     if (!SUB_LINKS.has(String(body.subLinkType))) refuse('member', `SubLink.${body.subLinkType}`);
-    const { columns } = this.query(body.subselect as Tree, level, level.ctes);
+    const columns = this.query(body.subselect as Tree, level, level.ctes);
     if (body.subLinkType === 'EXPR_SUBLINK') this.firsts.set((body.subselect as Tree).SelectStmt as Body, columns.names[0] ?? '?column?');
   }
 
