@@ -34,8 +34,8 @@ const IMMUTABLE = words(`
 
 /** Aggregates and window functions, immutable too. */
 const AGGREGATES = words(`
-  any_value array_agg avg bit_and bit_or bit_xor bool_and bool_or corr count covar_pop covar_samp every max min mode percentile_cont
-  percentile_disc range_agg range_intersect_agg regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy
+  any_value array_agg avg bit_and bit_or bit_xor bool_and bool_or corr count covar_pop covar_samp every jsonb_object_agg jsonb_object_agg_strict
+  jsonb_object_agg_unique jsonb_object_agg_unique_strict max min mode percentile_cont percentile_disc range_agg range_intersect_agg regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy
   stddev stddev_pop stddev_samp string_agg sum var_pop var_samp variance
   cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number`);
 
@@ -51,8 +51,7 @@ const DEPENDENT: Readonly<Record<string, readonly string[]>> = {
   'how values of their arguments are written as text or JSON': words(`
     array_to_json array_to_string concat concat_ws format json_agg json_agg_strict json_build_array json_build_object json_object_agg
     json_object_agg_strict json_object_agg_unique json_object_agg_unique_strict jsonb_agg jsonb_agg_strict jsonb_build_array
-    jsonb_build_object jsonb_object_agg jsonb_object_agg_strict jsonb_object_agg_unique jsonb_object_agg_unique_strict quote_literal
-    quote_nullable row_to_json to_json to_jsonb`),
+    jsonb_build_object quote_literal quote_nullable row_to_json to_json to_jsonb`),
   'how values of their result are read from JSON': words(`
     json_populate_record json_populate_recordset json_to_record json_to_recordset jsonb_populate_record jsonb_populate_record_valid
     jsonb_populate_recordset jsonb_to_record jsonb_to_recordset`),

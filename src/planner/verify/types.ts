@@ -17,7 +17,7 @@ export const isType = (name: string | undefined): boolean => name !== undefined 
 
 const COLLATIONS: ReadonlySet<string> = new Set(words('C POSIX default pg_c_utf8 pg_unicode_fast ucs_basic unicode'));
 /** Those that PostgreSQL makes of ICU's locales: `de-x-icu`, `zh-Hant-TW-x-icu`. */
-const ICU = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4}-x-icu$/;
+const ICU = /^[a-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,5}-x-icu$/;
 
 /** `undefined`: the name is qualified by another schema. */
 export const isCollation = (name: string | undefined): boolean => name !== undefined && (COLLATIONS.has(name) || ICU.test(name));
