@@ -24,9 +24,6 @@ export const RESULT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   ['jsonb_array_elements_text', ['value']],
 ]);
 
-/** Result columns of unnest(tsvector); unnest of an array has one column without a name of its own. */
-export const LEXEMES: readonly string[] = ['lexeme', 'positions', 'weights'];
-
 /** Functions whose result columns follow their arguments: only those of a column list are known. */
 export const SHAPED_BY_ARGUMENTS: ReadonlySet<string> = new Set(
   words(`

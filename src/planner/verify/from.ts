@@ -1,6 +1,6 @@
 /** FROM: which relations there are, under which names, with which columns. */
 
-import { LEXEMES, RESULT_COLUMNS, ROW_FUNCTIONS, SHAPED_BY_ARGUMENTS } from './fields.ts';
+import { RESULT_COLUMNS, ROW_FUNCTIONS, SHAPED_BY_ARGUMENTS } from './fields.ts';
 import { figure } from './figure.ts';
 import { isFunction } from './functions.ts';
 import { PARTS } from './nodes.ts';
@@ -94,7 +94,7 @@ function join(verifier: Verifier, body: Body, left: Side, level: Level): Side {
   const merged = body.isNatural ? common(Row.of(left.rows), Row.of(right.rows)) : namesOf(body.usingClause);
   add(left, right);
   if (body.quals !== undefined) verifier.expression(body.quals as Tree, new Level(level.parent, level.ctes, left.relations, left.rows));
-  const all = merged.length === 0 ? left.rows : [new Row(merged), ...left.rows.map((row) => row.without(new Set(merged)))];
+  const all = body.isNatural || merged.length > 0 ? [mergedRow(merged, left.rows, body.isNatural === true)] : left.rows;
   const using = aliasOf(verifier, body.join_using_alias, level);
   if (using.alias !== undefined) {
     const columns = new Row(merged);
@@ -106,8 +106,15 @@ function join(verifier: Verifier, body: Body, left: Side, level: Level): Side {
   return single({ alias, columns, whole: columns });
 }
 
-/** The columns that NATURAL merges. */
+/** The columns that NATURAL merges, as far as they are known. */
 const common = (left: Row, right: Row): string[] => left.names.filter((name) => right.has(name));
+
+/** The columns of a join: those that it merges come first. */
+function mergedRow(merged: readonly string[], rows: readonly Row[], isNatural: boolean): Row {
+  const row = Row.of([new Row(merged), ...rows.map((r) => r.without(new Set(merged)))]);
+  // NATURAL also merges columns of tables that are not known here: no place is certain
+  return isNatural && row.isOpen ? new Row(row.names, row.fields, 0) : row;
+}
 
 /** Functions in FROM. The columns are those that PostgreSQL gives them (addRangeTableEntryForFunction of parse_relation.c). */
 function functions(verifier: Verifier, body: Body, alias: string | undefined, names: readonly string[], level: Level): Relation {
@@ -154,7 +161,6 @@ function resultColumns(call: Tree, called: string): Given {
   // a function of the datasource's own may name its result as it likes
   if ((path.length > 1 && path[0] !== 'pg_catalog') || !isFunction(name) || SHAPED_BY_ARGUMENTS.has(name)) return { names: [], isRow: false };
   if (name === 'unnest' && path.length === 1 && listOf(args).length > 1) return { names: listOf(args).map(() => name), isRow: true };
-  if (name === 'unnest') return { names: [...scalar.names, ...LEXEMES], isRow: false };
   const names = RESULT_COLUMNS.get(name);
   return names ? { names, isRow: names.length > 1 } : scalar;
 }

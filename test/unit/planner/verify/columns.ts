@@ -28,7 +28,7 @@ export const COLUMNS: readonly string[] = [
   'SELECT g.g, g FROM generate_series(1, 2) g',
   'SELECT g.n, g.ordinality, (g).n FROM generate_series(1, 2) WITH ORDINALITY g (n)',
   'SELECT generate_series.generate_series FROM generate_series(1, 2)',
-  'SELECT u.lexeme, u.positions FROM unnest($1::tsvector) u',
+  'SELECT u.lexeme, u.positions FROM unnest($1::tsvector) u (lexeme, positions)',
   'SELECT u.a, u.b FROM unnest(ARRAY[1], ARRAY[2]) u (a, b)',
   'SELECT r.key, r.generate_series, r.q, r.ordinality, (r).q FROM ROWS FROM (jsonb_each($${}$$), generate_series(1, 2), json_to_record($${}$$) AS (q int)) WITH ORDINALITY r',
   'SELECT x.a, (x).a FROM json_to_recordset($$[]$$) AS x (a int, b text[])',
