@@ -6,7 +6,7 @@ import { isFunction } from './functions.ts';
 import { PARTS } from './nodes.ts';
 import { refuse } from './refusal.ts';
 import { Columns, NOTHING, Row } from './row.ts';
-import { cteOf, Level, type Relation, table } from './scope.ts';
+import { columnOf, cteOf, Level, type Relation, table } from './scope.ts';
 import { type Body, listOf, namesOf, type Tree, typeOf } from './tree.ts';
 import type { Verifier } from './verifier.ts';
 
@@ -92,6 +92,7 @@ function join(verifier: Verifier, body: Body, left: Side, level: Level): Side {
   level.relations.length = relations;
   level.rows.length = rows;
   const merged = body.isNatural ? common(Row.of(left.rows), Row.of(right.rows)) : namesOf(body.usingClause);
+  if (!body.isNatural) for (const name of merged) for (const side of [left, right]) columnOf(side.rows, name, verifier.declared);
   add(left, right);
   if (body.quals !== undefined) verifier.expression(body.quals as Tree, new Level(level.parent, level.ctes, left.relations, left.rows));
   const all = body.isNatural || merged.length > 0 ? [mergedRow(merged, left.rows, body.isNatural === true)] : left.rows;

@@ -64,12 +64,20 @@ export function bare(level: Level, name: string, declared: Declared): Row | unde
     open ||= at.rows.some((row) => row.isOpen);
   }
   if (level.outputs?.has(name)) return undefined;
-  const whole = relation(level, (r) => r.alias === name)?.whole;
-  if (whole) return open || whole.isOpen ? undefined : whole;
-  if (relation(level, (r) => r.alias === name)) return undefined;
-  if (open && declared.columns.has(name) && !SYSTEM_COLUMNS.has(name)) return undefined;
+  const named = relation(level, (r) => r.alias === name);
+  if (named) return open || named.whole?.isOpen ? undefined : named.whole;
+  if (open && isDeclared(name, declared)) return undefined;
   return refuse('column', name);
 }
+
+/** A column of USING: each side of the join has it. */
+export function columnOf(rows: readonly Row[], name: string, declared: Declared): void {
+  const isKnown = rows.some((row) => row.has(name));
+  if (!isKnown && !(rows.some((row) => row.isOpen) && isDeclared(name, declared))) refuse('column', name);
+}
+
+/** Whether a table may have the column, as far as the model says. */
+const isDeclared = (name: string, declared: Declared): boolean => declared.columns.has(name) && !SYSTEM_COLUMNS.has(name);
 
 /** The relation that `alias` or `schema.table` names. */
 export function relationOf(level: Level, path: readonly string[]): Relation {
@@ -89,7 +97,7 @@ function relation(level: Level, fits: (r: Relation) => boolean): Relation | unde
 /** The field `name` of a row: one that is known, or a column of a table that the texts of the model name. Gives the field's own fields. */
 export function fieldOf(row: Row, name: string, declared: Declared): Row | undefined {
   if (row.has(name)) return row.field(name);
-  if (row.isOpen && declared.columns.has(name) && !SYSTEM_COLUMNS.has(name) && !ROW_FUNCTIONS.has(name)) return undefined;
+  if (row.isOpen && isDeclared(name, declared) && !ROW_FUNCTIONS.has(name)) return undefined;
   return refuse('field', name);
 }
 

@@ -43,6 +43,15 @@ class Queries {
       head = `WITH ${name}${columns} AS (${this.query(depth - 1)}) `;
       this.#ctes = [name, ...before];
     }
+    if (depth > 1 && this.#chance(8)) {
+      const [name, alias] = [this.#name(), this.#name()];
+      this.#ctes = [name, ...this.#ctes];
+      const values = [0, 1].map(() => this.#value(1, [alias]));
+      const own = `SELECT ${values.join(', ')} FROM ${name} AS ${alias}${this.#chance(40) ? ` (${this.#names(2)})` : ''}`;
+      const columns = this.#chance(60) ? ` (${this.#names(2)})` : '';
+      const search = this.#chance(40) ? ` SEARCH DEPTH FIRST BY ${this.#name()} SET ${this.#name()}` : '';
+      head = `WITH RECURSIVE ${name}${columns} AS (SELECT 'x'::text AS a, 'y'::text AS key UNION ALL ${own})${search} `;
+    }
     let body = this.#block(depth, aliases);
     if (depth > 1 && this.#chance(10)) body = `(${body}) UNION ALL (${this.#block(depth - 1, aliases)})`;
     this.#ctes = before;

@@ -273,6 +273,9 @@ describe('names of nothing', () => {
     ['SELECT 1 FROM s.t z, s.t x JOIN s.u y ON y.a = z.a', 'relation:z'],
     ['SELECT 1 FROM (SELECT 1 AS q) x WHERE EXISTS (SELECT w.q)', 'relation:w'],
     ['SELECT a FROM s.t UNION SELECT b FROM s.u ORDER BY b', 'column:b'],
+    ['SELECT 1 FROM s.t JOIN s.u USING (z)', 'column:z'],
+    ['SELECT 1 FROM s.t JOIN (SELECT 1 AS b) x USING (a)', 'column:a'],
+    ['SELECT 1 FROM s.t JOIN s.u USING (ctid)', 'column:ctid'],
     ['SELECT 1 AS n FROM s.t WHERE n = 1', 'column:n'],
     ['SELECT 1 AS n FROM s.t HAVING n = 1', 'column:n'],
   ])('%s', (sql, expected) => expect(reason(sql)).toBe(expected));
