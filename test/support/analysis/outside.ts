@@ -13,7 +13,7 @@ const IMPLICIT_FUNCTIONS: Readonly<Record<string, { readonly fields: RegExp; rea
 /** Types that no statement names, and where they stand. */
 const IMPLICIT_TYPES: Readonly<Record<string, { readonly fields: RegExp; readonly reason: string }>> = {
   record: { fields: /./, reason: 'rows without a type of their own: whole rows, ROW(...), functions with result columns, SEARCH and CYCLE' },
-  unknown: { fields: /^(consttype|resulttype|vartype)$/, reason: 'a constant without a type, for an argument that takes any, or in a row' },
+  unknown: { fields: /^(consttype|resulttype|vartype|aggargtypes)$/, reason: 'a constant without a type, for an argument that takes any, or in a row' },
   regtype: { fields: /^funcresulttype$/, reason: 'what pg_typeof gives, directly under a cast to text' },
 };
 
