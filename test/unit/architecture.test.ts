@@ -185,6 +185,18 @@ describe('the arrows between the folders', () => {
     expect(unused).toEqual([]);
   });
 
+  it('lead from the verifier of finished SQL to the parser and to errors only, and into it by its front door', () => {
+    const of = (file: string): readonly string[] => innerImports(file.slice('src/'.length), importsOf(read(file))).map((i) => i.target);
+    const own = SOURCES.filter((f) => f.startsWith('src/planner/verify/'));
+    expect(own.length).toBeGreaterThan(5);
+    const shared = own.flatMap((file) => of(file).filter((t) => !t.startsWith('planner/verify/') && t !== 'errors.ts' && t !== 'language/parser.ts'));
+    expect(shared).toEqual([]);
+    const others = SOURCES.filter((f) => !own.includes(f)).flatMap((file) =>
+      of(file).filter((t) => t.startsWith('planner/verify/') && t !== 'planner/verify/index.ts'),
+    );
+    expect(others).toEqual([]);
+  });
+
   it('lead to no file outside of src but what the build makes', () => {
     const outside = SOURCES.flatMap((file) =>
       importsOf(read(file))

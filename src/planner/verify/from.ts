@@ -1,0 +1,167 @@
+/** FROM: which relations there are, under which names, with which columns. */
+
+import { RESULT_COLUMNS, ROW_FUNCTIONS, SHAPED_BY_ARGUMENTS } from './fields.ts';
+import { figure } from './figure.ts';
+import { isFunction } from './functions.ts';
+import { PARTS } from './nodes.ts';
+import { refuse } from './refusal.ts';
+import { Columns, NOTHING, Row } from './row.ts';
+import { columnOf, cteOf, Level, type Relation, table } from './scope.ts';
+import { type Body, listOf, namesOf, type Tree, typeOf } from './tree.ts';
+import type { Verifier } from './verifier.ts';
+
+/** What an item of FROM adds to a level. */
+interface Side {
+  readonly relations: Relation[];
+  readonly rows: Row[];
+}
+
+/** Adds the items of a FROM clause to a level. LATERAL sub-selects and functions see those before them. */
+export function fromClause(verifier: Verifier, items: unknown, level: Level): void {
+  for (const node of listOf(items)) add(level, item(verifier, node, level));
+}
+
+function add(level: Side, side: Side): void {
+  for (const relation of side.relations) level.relations.push(relation);
+  for (const row of side.rows) level.rows.push(row);
+}
+
+function item(verifier: Verifier, node: Tree, level: Level): Side {
+  const type = typeOf(node);
+  verifier.enter();
+  const side = type === 'JoinExpr' ? joins(verifier, node, level) : single(relation(verifier, type, node, level));
+  verifier.leave();
+  return side;
+}
+
+const single = (relation: Relation): Side => ({ relations: [relation], rows: [relation.columns] });
+
+interface Alias {
+  readonly alias: string | undefined;
+  readonly names: readonly string[];
+}
+
+function aliasOf(verifier: Verifier, value: unknown, level: Level): Alias {
+  if (value === undefined) return { alias: undefined, names: [] };
+  const body = value as Body;
+  verifier.members('Alias', body, PARTS.Alias, level);
+  return { alias: String(body.aliasname), names: namesOf(body.colnames) };
+}
+
+function relation(verifier: Verifier, type: string, node: Tree, level: Level): Relation {
+  if (type !== 'RangeVar' && type !== 'RangeSubselect' && type !== 'RangeFunction') refuse('node', type);
+  const body = verifier.part(node, type, level);
+  const { alias, names } = aliasOf(verifier, body.alias, level);
+  if (type === 'RangeVar') return named(verifier, body, alias, names, level);
+  if (type === 'RangeFunction') return functions(verifier, body, alias, names, level);
+  const columns = verifier.query(body.subquery as Tree, body.lateral ? level : level.parent, level.ctes);
+  const row = columns.renamed(names);
+  return { alias, columns: row, whole: row };
+}
+
+/** A declared table, or a common table expression: any other name without a schema would be one of PostgreSQL's own catalogs. */
+function named(verifier: Verifier, body: Body, alias: string | undefined, names: readonly string[], level: Level): Relation {
+  const { schemaname: schema, relname: name, inh, relpersistence } = body as { schemaname?: string; relname?: string; inh?: boolean; relpersistence?: string };
+  if (name === undefined) refuse('relation', '');
+  if (inh !== true) refuse('relation', `ONLY ${name}`);
+  if (relpersistence !== 'p') refuse('relation', name);
+  if (schema !== undefined) {
+    if (!verifier.isTable(schema, name)) refuse('relation', `${schema}.${name}`);
+    return table(schema, name, alias, names);
+  }
+  const cte = cteOf(level.ctes, name) ?? refuse('relation', name);
+  const columns = (cte.columns ?? NOTHING).renamed(names);
+  return { alias: alias ?? name, columns, whole: columns };
+}
+
+/** Joins lean to the left. */
+function joins(verifier: Verifier, top: Tree, level: Level): Side {
+  const chain: Body[] = [];
+  let left = top;
+  for (; typeOf(left) === 'JoinExpr'; left = (left.JoinExpr as Body).larg as Tree) chain.push(verifier.part(left, 'JoinExpr', level));
+  let side = item(verifier, left, level);
+  for (const body of chain.reverse()) side = join(verifier, body, side, level);
+  return side;
+}
+
+function join(verifier: Verifier, body: Body, left: Side, level: Level): Side {
+  const [relations, rows] = [level.relations.length, level.rows.length];
+  // the right side may refer to the left one, after LATERAL
+  add(level, left);
+  const right = item(verifier, body.rarg as Tree, level);
+  level.relations.length = relations;
+  level.rows.length = rows;
+  const merged = body.isNatural ? common(Row.of(left.rows), Row.of(right.rows)) : namesOf(body.usingClause);
+  if (!body.isNatural) for (const name of merged) for (const side of [left, right]) columnOf(side.rows, name, verifier.declared);
+  add(left, right);
+  if (body.quals !== undefined) verifier.expression(body.quals as Tree, new Level(level.parent, level.ctes, left.relations, left.rows));
+  const all = body.isNatural || merged.length > 0 ? [mergedRow(merged, left.rows, body.isNatural === true)] : left.rows;
+  const using = aliasOf(verifier, body.join_using_alias, level);
+  if (using.alias !== undefined) {
+    const columns = new Row(merged);
+    left.relations.push({ alias: using.alias, columns, whole: columns });
+  }
+  if (body.alias === undefined) return { relations: left.relations, rows: all };
+  const { alias, names } = aliasOf(verifier, body.alias, level);
+  const columns = Row.of(all).renamed(names);
+  return single({ alias, columns, whole: columns });
+}
+
+/** The columns that NATURAL merges, as far as they are known. */
+const common = (left: Row, right: Row): string[] => left.names.filter((name) => right.has(name));
+
+/** The columns of a join: those that it merges come first. */
+function mergedRow(merged: readonly string[], rows: readonly Row[], isNatural: boolean): Row {
+  const row = Row.of([new Row(merged), ...rows.map((r) => r.without(new Set(merged)))]);
+  // NATURAL also merges columns of tables that are not known here: no place is certain
+  return isNatural && row.isOpen ? new Row(row.names, row.fields, 0) : row;
+}
+
+/** Functions in FROM. The columns are those that PostgreSQL gives them (addRangeTableEntryForFunction of parse_relation.c). */
+function functions(verifier: Verifier, body: Body, alias: string | undefined, names: readonly string[], level: Level): Relation {
+  const calls = listOf(body.functions).map((entry) => {
+    if (typeOf(entry) !== 'List') refuse('node', typeOf(entry));
+    const [call, definitions] = listOf((entry.List as Body).items);
+    if (!call) refuse('node', 'RangeFunction');
+    verifier.expression(call, level);
+    return { call, defined: definitions && 'List' in definitions ? (definitions.List as Body).items : undefined };
+  });
+  const first = calls[0]?.call ?? refuse('node', 'RangeFunction');
+  const called = alias ?? figure(first, verifier.firsts);
+  const columns = new Columns();
+  let isRow = calls.length > 1 || body.ordinality === true;
+  for (const { call, defined = body.coldeflist } of calls) {
+    const given = definedColumns(verifier, defined, level) ?? resultColumns(call, calls.length === 1 ? called : figure(call, verifier.firsts));
+    isRow ||= given.isRow;
+    columns.addAll(new Row(given.names));
+  }
+  if (body.ordinality) columns.add('ordinality');
+  const row = columns.row().renamed(names);
+  return { alias: called, columns: row, whole: isRow ? row : undefined };
+}
+
+interface Given {
+  readonly names: readonly string[];
+  /** Whether the whole is certainly a row, and no value of another type. */
+  readonly isRow: boolean;
+}
+
+function definedColumns(verifier: Verifier, definitions: unknown, level: Level): Given | undefined {
+  if (definitions === undefined) return undefined;
+  return { names: listOf(definitions).map((d) => String(verifier.part(d, 'ColumnDef', level).colname)), isRow: true };
+}
+
+/** The names of the columns that a call in FROM gives, as far as they are known; `called`: what a column without a name of its own is called. */
+function resultColumns(call: Tree, called: string): Given {
+  // a value that is a row after all has no column of that name: `called.called` would be a call
+  const scalar: Given = { names: ROW_FUNCTIONS.has(called) ? [] : [called], isRow: false };
+  if (!('FuncCall' in call)) return scalar;
+  const { funcname, args } = call.FuncCall as Body;
+  const path = namesOf(funcname);
+  const name = path.at(-1) as string;
+  // a function of the datasource's own may name its result as it likes
+  if ((path.length > 1 && path[0] !== 'pg_catalog') || !isFunction(name) || SHAPED_BY_ARGUMENTS.has(name)) return { names: [], isRow: false };
+  if (name === 'unnest' && path.length === 1 && listOf(args).length > 1) return { names: listOf(args).map(() => name), isRow: true };
+  const names = RESULT_COLUMNS.get(name);
+  return names ? { names, isRow: names.length > 1 } : scalar;
+}

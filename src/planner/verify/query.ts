@@ -1,0 +1,158 @@
+/** Queries: SELECT, VALUES, set operations and WITH. */
+
+import { ROW_FUNCTIONS } from './fields.ts';
+import { figure } from './figure.ts';
+import { fromClause } from './from.ts';
+import { PARTS } from './nodes.ts';
+import { refuse } from './refusal.ts';
+import { Columns, Row } from './row.ts';
+import { type Cte, Level } from './scope.ts';
+import { type Body, listOf, namesOf, type Tree, typeOf } from './tree.ts';
+import type { Verifier } from './verifier.ts';
+
+/**
+ * Checks a query and gives its columns. `parent`: the relations that it may refer to; `ctes`: the common table expressions in scope; `onLeft` is
+ * told the columns of a set operation's left side before the right one is read.
+ */
+export function query(verifier: Verifier, node: Tree, parent: Level | undefined, ctes: Cte | undefined, onLeft?: (columns: Row) => void): Row {
+  if (typeOf(node) !== 'SelectStmt') refuse('statement', typeOf(node));
+  return select(verifier, node.SelectStmt as Body, parent, ctes, onLeft);
+}
+
+function select(verifier: Verifier, body: Body, parent: Level | undefined, outer: Cte | undefined, onLeft?: (columns: Row) => void): Row {
+  verifier.enter();
+  const ctes = body.withClause === undefined ? outer : withClause(verifier, body.withClause as Body, parent, outer);
+  const level = new Level(parent, ctes);
+  const isSet = isSetOperation(body);
+  verifier.members('SelectStmt', body, isSet ? PARTS.SetOperation : body.valuesLists ? PARTS.Values : PARTS.SelectStmt, level);
+  const columns = isSet ? setOperation(verifier, body, parent, ctes, onLeft) : body.valuesLists ? values(verifier, body, level) : block(verifier, body, level);
+  if (isSet) {
+    level.rows.push(columns);
+    order(verifier, body, level, columns);
+  }
+  for (const count of [body.limitCount, body.limitOffset]) if (count !== undefined) verifier.expression(count as Tree, level);
+  verifier.leave();
+  return columns;
+}
+
+const isSetOperation = (body: Body): boolean => body.op !== undefined && body.op !== 'SETOP_NONE';
+
+/** Set operations lean to the left. Their columns are called after those of the leftmost query. */
+function setOperation(verifier: Verifier, top: Body, parent: Level | undefined, ctes: Cte | undefined, onLeft?: (columns: Row) => void): Row {
+  const chain = [top];
+  let left = top.larg as Body;
+  for (; isPlainSet(left); left = left.larg as Body) {
+    verifier.members('SelectStmt', left, PARTS.SetOperation, new Level(parent, ctes));
+    chain.push(left);
+  }
+  const columns = select(verifier, left, parent, ctes);
+  for (const step of chain.reverse()) {
+    if (step === top) onLeft?.(columns);
+    select(verifier, step.rarg as Body, parent, ctes);
+  }
+  return columns;
+}
+
+/** A set operation that nothing but its two sides belongs to. */
+const isPlainSet = (body: Body): boolean => isSetOperation(body) && !['withClause', 'sortClause', 'limitCount', 'limitOffset'].some((tail) => tail in body);
+
+function values(verifier: Verifier, body: Body, level: Level): Row {
+  let width = 0;
+  for (const list of listOf(body.valuesLists)) {
+    if (typeOf(list) !== 'List') refuse('node', typeOf(list));
+    const items = (list.List as Body).items;
+    verifier.expression(list, level);
+    width = Math.max(width, listOf(items).length);
+  }
+  const columns = new Row(Array.from({ length: width }, (_, i) => `column${i + 1}`));
+  // ORDER BY of VALUES sees them as columns
+  level.rows.push(columns);
+  order(verifier, body, level, columns);
+  return columns;
+}
+
+function block(verifier: Verifier, body: Body, level: Level): Row {
+  fromClause(verifier, body.fromClause, level);
+  const columns = new Columns();
+  for (const item of listOf(body.targetList)) {
+    const { name, val } = verifier.part(item, 'ResTarget', level) as { name?: string; val?: Tree };
+    if (!val) refuse('node', 'ResTarget');
+    const star = verifier.star(val, level);
+    if (star) columns.addAll(star);
+    else {
+      const fields = verifier.expression(val, level);
+      columns.add(name ?? figure(val, verifier.firsts), fields);
+    }
+  }
+  const row = columns.row();
+  for (const condition of [body.whereClause, body.havingClause]) if (condition !== undefined) verifier.expression(condition as Tree, level);
+  for (const window of listOf(body.windowClause)) verifier.part(window, 'WindowDef', level);
+  order(verifier, body, level, row);
+  return row;
+}
+
+/** The clauses that may also name columns of the select list. */
+function order(verifier: Verifier, body: Body, level: Level, columns: Row): void {
+  if (!body.groupClause && !body.sortClause && !body.distinctClause) return;
+  level.outputs = new Set(columns.names);
+  for (const item of listOf(body.groupClause)) group(verifier, item, level);
+  for (const item of listOf(body.sortClause)) verifier.part(item, 'SortBy', level);
+  // a plain DISTINCT is a list of one empty node
+  for (const item of listOf(body.distinctClause)) if (Object.keys(item).length > 0) verifier.expression(item, level);
+  level.outputs = undefined;
+}
+
+function group(verifier: Verifier, item: Tree, level: Level): void {
+  if (!('GroupingSet' in item)) {
+    verifier.expression(item, level);
+    return;
+  }
+  verifier.enter();
+  for (const inner of listOf(verifier.part(item, 'GroupingSet', level).content)) group(verifier, inner, level);
+  verifier.leave();
+}
+
+/**
+ * Common table expressions. Without RECURSIVE each one sees those before it only, as in PostgreSQL: its own name means something else inside
+ * of it.
+ */
+function withClause(verifier: Verifier, body: Body, parent: Level | undefined, outer: Cte | undefined): Cte | undefined {
+  const level = new Level(parent, outer);
+  verifier.members('WithClause', body, PARTS.WithClause, level);
+  const all = listOf(body.ctes).map((node) => {
+    if (typeOf(node) !== 'CommonTableExpr') refuse('node', typeOf(node));
+    return node.CommonTableExpr as Body;
+  });
+  let ctes = outer;
+  if (!body.recursive) {
+    for (const cte of all) ctes = { name: String(cte.ctename), columns: common(verifier, cte, level, ctes), next: ctes };
+    return ctes;
+  }
+  const made = all.map((cte) => {
+    const entry: Cte = { name: String(cte.ctename), columns: undefined, next: ctes };
+    ctes = entry;
+    return entry;
+  });
+  for (const [i, cte] of all.entries()) {
+    const entry = made[i] as Cte;
+    entry.columns = common(verifier, cte, level, ctes, (columns) => {
+      entry.columns = columns;
+    });
+  }
+  return ctes;
+}
+
+/** One common table expression; `told`: its columns as soon as they are known. */
+function common(verifier: Verifier, cte: Body, level: Level, ctes: Cte | undefined, told?: (columns: Row) => void): Row {
+  verifier.members('CommonTableExpr', cte, PARTS.CommonTableExpr, level);
+  const [search, cycle] = [cte.search_clause, cte.cycle_clause] as (Body | undefined)[];
+  if (search) verifier.members('CTESearchClause', search, PARTS.CTESearchClause, level);
+  if (cycle) verifier.members('CTECycleClause', cycle, PARTS.CTECycleClause, level);
+  for (const list of [search?.search_col_list, cycle?.cycle_col_list]) namesOf(list);
+  const more = [search?.search_seq_column, cycle?.cycle_mark_column, cycle?.cycle_path_column].filter((n) => n !== undefined).map(String);
+  const named = (columns: Row, added: readonly string[]): Row =>
+    Row.of([columns.renamed(namesOf(cte.aliascolnames)), ...(added.length > 0 ? [new Row(added)] : [])]);
+  // inside of the query itself they are columns by name, but none of its star
+  const within = more.filter((name) => !ROW_FUNCTIONS.has(name));
+  return named(query(verifier, cte.ctequery as Tree, level.parent, ctes, told && ((columns) => told(named(columns, within)))), more);
+}

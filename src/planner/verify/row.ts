@@ -1,0 +1,95 @@
+/** What the statement itself says about the columns of a relation. */
+
+/**
+ * The columns of a relation, or the fields of a value that is a row, in their order. A table's columns are not known here: a row that
+ * holds them is open from the place (`gap`) on where they may be.
+ */
+export class Row {
+  readonly names: readonly string[];
+  /** Of each column whose value is a row: its fields. They have no fields of their own: PostgreSQL does not know them. */
+  readonly fields: readonly (Row | undefined)[];
+  readonly gap: number | undefined;
+  #places: ReadonlyMap<string, number> | undefined;
+
+  constructor(names: readonly string[], fields: readonly (Row | undefined)[] = [], gap?: number) {
+    this.names = names;
+    this.fields = fields;
+    this.gap = gap;
+  }
+
+  get isOpen(): boolean {
+    return this.gap !== undefined;
+  }
+
+  has(name: string): boolean {
+    return this.#index().has(name);
+  }
+
+  /** The fields of a column's value; undefined where it is no row, its fields are not known, or two columns have the name. */
+  field(name: string): Row | undefined {
+    const place = this.#index().get(name);
+    return place === undefined || place < 0 ? undefined : this.fields[place];
+  }
+
+  /** Place of each name; -1 where several columns have it. */
+  #index(): ReadonlyMap<string, number> {
+    if (this.#places) return this.#places;
+    const places = new Map<string, number>();
+    for (const [i, name] of this.names.entries()) places.set(name, places.has(name) ? -1 : i);
+    this.#places = places;
+    return places;
+  }
+
+  /** The same columns; the first ones under other names: an alias with a column list. */
+  renamed(names: readonly string[]): Row {
+    if (names.length === 0) return this;
+    // a name behind the gap may be one of those that are replaced
+    if (this.gap !== undefined && names.length > this.gap) return new Row(names, this.fields.slice(0, this.gap), names.length);
+    return new Row([...names, ...this.names.slice(names.length)], this.fields, this.gap);
+  }
+
+  /** The columns without some of them. */
+  without(names: ReadonlySet<string>): Row {
+    const kept = this.names.map((_, i) => i).filter((i) => !names.has(this.names[i] as string));
+    return new Row(
+      kept.map((i) => this.names[i] as string),
+      kept.map((i) => this.fields[i]),
+      this.gap === undefined ? undefined : kept.filter((i) => i < (this.gap as number)).length,
+    );
+  }
+
+  /** The columns of several relations, one after the other. */
+  static of(rows: readonly Row[]): Row {
+    if (rows.length === 1) return rows[0] as Row;
+    const columns = new Columns();
+    for (const row of rows) columns.addAll(row);
+    return columns.row();
+  }
+}
+
+/** The columns of a table. */
+export const TABLE = new Row([], [], 0);
+
+/** A relation without columns that are known. */
+export const NOTHING = new Row([]);
+
+/** Columns as they are met. */
+export class Columns {
+  readonly #names: string[] = [];
+  readonly #fields: (Row | undefined)[] = [];
+  #gap: number | undefined;
+
+  add(name: string, fields?: Row): void {
+    this.#names.push(name);
+    this.#fields.push(fields && fields.fields.length > 0 ? new Row(fields.names, [], fields.gap) : fields);
+  }
+
+  addAll(row: Row): void {
+    if (row.gap !== undefined) this.#gap ??= this.#names.length + row.gap;
+    for (const [i, name] of row.names.entries()) this.add(name, row.fields[i]);
+  }
+
+  row(): Row {
+    return new Row(this.#names, this.#fields, this.#gap);
+  }
+}

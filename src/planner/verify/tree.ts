@@ -1,0 +1,32 @@
+/** Words to read a syntax tree in the parser's JSON: `{ Type: { member: ... } }`. */
+import { refuse } from './refusal.ts';
+
+/** A node under the name of its type. */
+export type Tree = Readonly<Record<string, unknown>>;
+/** The members of a node. */
+export type Body = Readonly<Record<string, unknown>>;
+
+/** The type of a node; one that has none or several is refused. */
+export function typeOf(node: Tree): string {
+  let type: string | undefined;
+  for (const key in node) {
+    if (type !== undefined) refuse('node', key);
+    type = key;
+  }
+  return type ?? refuse('node', 'empty');
+}
+
+/** A list that may be missing. */
+export const listOf = (value: unknown): readonly Tree[] => (value === undefined ? [] : (value as readonly Tree[]));
+
+/** The text of a String node; undefined for another node. */
+export const nameOf = (node: Tree | undefined): string | undefined => {
+  const found = node?.String as { sval?: string } | undefined;
+  return found && (found.sval ?? '');
+};
+
+/** The texts of a list of String nodes; another node is refused. */
+export const namesOf = (value: unknown): string[] => listOf(value).map((node) => nameOf(node) ?? refuse('node', typeOf(node)));
+
+/** The members of a node's only type. */
+export const firstOf = (node: Tree): Body => node[typeOf(node)] as Body;

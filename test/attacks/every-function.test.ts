@@ -1,0 +1,121 @@
+/**
+ * Every function of PostgreSQL that a caller may not call, in every spelling: as a call, as an attribute, in every place of SQL. All are refused when
+ * they are planned, before any database; and by the verifier for itself.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ALLOWED_FUNCTIONS } from '../../src/planner/guard/index.ts';
+import { type Declared, RefusedByVerifier, verify } from '../../src/planner/verify/index.ts';
+import { forbiddenFunctions, parser, passing, planned, quoted } from '../support/every-function.ts';
+import { DEEP, patience } from '../support/generated.ts';
+import { ATTRIBUTES, CALLS, FIELDS, type Spelling } from '../support/spellings.ts';
+
+let forbidden: readonly string[];
+let plain: ReadonlySet<string>;
+const { stackTraceLimit } = Error;
+beforeAll(async () => {
+  const found = await forbiddenFunctions();
+  forbidden = found.names;
+  plain = found.plain;
+  // an error for each of some hundred thousand statements: their stacks are of no use
+  Error.stackTraceLimit = 0;
+}, 120_000);
+afterAll(() => {
+  Error.stackTraceLimit = stackTraceLimit;
+});
+
+/** The names that a spelling is tried with: all, or every eighth one, others for each spelling. */
+const namesFor = ({ what, some }: Spelling): readonly string[] => (some && !DEEP ? forbidden.filter((_, i) => (i + what.length) % 8 === 0) : forbidden);
+
+describe('the functions that nobody may call', () => {
+  it('are most of them', () => {
+    expect(forbidden.length).toBeGreaterThan(2000);
+    expect(plain.size).toBeGreaterThan(2000);
+  });
+});
+
+describe('a spelling that is refused for its function only', () => {
+  it.each([...CALLS, ...FIELDS].filter((s) => s.sound !== undefined))('$what', ({ sql, sound }) => {
+    expect(planned(sql(sound as string))).toBeUndefined();
+    expect(planned(sql(quoted(sound as string)))).toBeUndefined();
+  });
+});
+
+describe.each([
+  ['a call as', CALLS],
+  ['an attribute of', ATTRIBUTES],
+  ['a field of', FIELDS],
+] as const)('%s', (_, spellings) => {
+  it.each(spellings)('$what', { timeout: patience(60_000) }, (spelling) => {
+    expect(passing(namesFor(spelling), (f) => planned(spelling.sql(quoted(f))))).toEqual([]);
+  });
+});
+
+describe('other spellings of a name', () => {
+  const SPELLED: readonly (readonly [what: string, spell: (f: string) => string])[] = [
+    ['without quotes', (f) => f],
+    ['in upper case', (f) => f.toUpperCase()],
+    ['in back-quotes', (f) => `\`${f}\``],
+    ['with escapes', (f) => `U&"\\${f.charCodeAt(0).toString(16).padStart(4, '0')}${f.slice(1)}"`],
+    ['after a comment', (f) => `/* a */ ${f} -- b\n`],
+  ];
+  it.each(SPELLED)('of a call, %s', { timeout: patience(60_000) }, (_, spell) => {
+    expect(planned(`SELECT ${spell('upper')}('x') AS v`)).toBeUndefined();
+    expect(passing(plain, (f) => planned(`SELECT ${spell(f)}('x') AS v`))).toEqual([]);
+  });
+
+  it.each(SPELLED)('of an attribute, %s', { timeout: patience(60_000) }, (_, spell) => {
+    expect(passing(plain, (f) => planned(`SELECT ('x').${spell(f)} AS v`))).toEqual([]);
+  });
+
+  it('in other schemas', () => {
+    const some = (i: number): string[] => forbidden.filter((_, n) => DEEP || n % 5 === i);
+    for (const [i, schema] of ['public', 'information_schema', 'svc', '"PG_CATALOG"', 'pg_temp'].entries())
+      expect(
+        passing(some(i), (f) => planned(`SELECT ${schema}.${quoted(f)}('x') AS v`)),
+        schema,
+      ).toEqual([]);
+  });
+});
+
+describe('functions that may be called, as attributes', () => {
+  const allowed = [...ALLOWED_FUNCTIONS];
+  it.each(ATTRIBUTES)('of $what', { timeout: patience(60_000) }, ({ sql }) => expect(passing(allowed, (f) => planned(sql(quoted(f))))).toEqual([]));
+
+  it.each(FIELDS)('of $what, which has no such field', { timeout: patience(60_000) }, ({ sql }) => {
+    expect(passing(allowed, (f) => planned(sql(quoted(f))))).toEqual([]);
+  });
+});
+
+describe('the verifier, for itself', () => {
+  const declared: Declared = {
+    tables: [
+      ['svc', 'zq_one'],
+      ['dsvc', 'zq_one'],
+    ],
+    columns: new Set(['zq_id', 'zq_name', 'entity_id']),
+    functions: new Set(),
+    params: 0,
+  };
+  const verified = (text: string): string | undefined => {
+    try {
+      verify(parser, text, declared);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof RefusedByVerifier)) throw error;
+      return error.kind === 'syntax' ? 'syntax_error' : error.kind;
+    }
+  };
+
+  // `(c).zq_name` of a table and fields of sub-queries are refused, too: PostgreSQL would look for a function
+  it.each([...CALLS, ...FIELDS].filter((s) => s.sound !== undefined && !s.sql('').includes('(c).')))('lets $what through', ({ sql, sound }) => {
+    expect(verified(sql(quoted(sound as string)))).toBeUndefined();
+  });
+
+  it.each([...CALLS.map((s) => ({ ...s, some: true as const })), ...ATTRIBUTES, ...FIELDS])('refuses $what', { timeout: patience(60_000) }, (spelling) => {
+    expect(passing(namesFor(spelling), (f) => verified(spelling.sql(quoted(f))))).toEqual([]);
+  });
+
+  it.each([...ATTRIBUTES, ...FIELDS])('refuses $what under the names of functions that may be called', ({ sql }) => {
+    expect(passing(ALLOWED_FUNCTIONS, (f) => verified(sql(quoted(f))))).toEqual([]);
+  });
+});

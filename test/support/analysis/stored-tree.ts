@@ -1,0 +1,70 @@
+/**
+ * What PostgreSQL resolved in a stored query: the OIDs in the text of pg_rewrite.ev_action (nodeToString of PostgreSQL's outfuncs.c). The text is
+ * `{NODE :field value :field value ...}`, lists in round brackets, the bytes of constants in square ones.
+ */
+
+/** What a field refers to. */
+export type Kind = 'function' | 'operator' | 'type' | 'relation' | 'collation';
+
+const words = (text: string): string[] => text.trim().split(/\s+/);
+
+/** Fields that hold OIDs of other objects, one or a list; 0 is none. */
+const FIELDS: ReadonlyMap<string, Kind> = new Map(
+  Object.entries({
+    function: words('funcid aggfnoid winfnoid opfuncid hashfuncid negfuncid startInRangeFunc endInRangeFunc tsmhandler'),
+    operator: words('opno opnos eqop sortop cycle_mark_neop'),
+    type: words(`
+      aggargtypes aggtranstype aggtype array_typeid casetype coalescetype colTypes coltypes consttype ctecoltypes cycle_mark_type element_typeid
+      funccoltypes funcresulttype minmaxtype opresulttype paramtype refcontainertype refelemtype refrestype resulttype row_typeid typeId typid
+      vartype wintype`),
+    relation: words('relid resorigtbl seqid'),
+    collation: words(`
+      aggcollid array_collid casecollid coalescecollid colCollations colcollations collOid constcollid ctecolcollations cycle_mark_collation
+      funccolcollations funccollid inputcollid inputcollids minmaxcollid opcollid paramcollid refcollid resultcollid varcollid wincollid
+      firstColCollation collation`),
+  }).flatMap(([kind, names]) => names.map((name) => [name, kind as Kind] as const)),
+);
+
+/** Fields that are called as if they held OIDs, but hold something else. */
+const NO_OIDS: ReadonlySet<string> = new Set(
+  words('booltesttype btype cmptype commandType format_type item_type jointype nulltesttype rctype subLinkType type varreturningtype'),
+);
+const SUFFIXES = 'typeid|typid|types?|collids?|collations?|oid|funcid|opnos?|relid';
+
+/** What a stored query refers to, and of which nodes it is made. */
+export interface Stored {
+  /** OIDs by kind, and the fields that hold them. */
+  readonly refers: ReadonlyMap<Kind, ReadonlyMap<number, ReadonlySet<string>>>;
+  readonly nodes: ReadonlySet<string>;
+  /** Fields that look as if they held OIDs, but are not known here. */
+  readonly unknown: ReadonlySet<string>;
+}
+
+/** `:field 4711` or `:field (o 4711 4712)`. Blanks in names are escaped, so that no name of a statement's own reads as a field. */
+const REFERENCE = new RegExp(` :(${[...FIELDS.keys()].join('|')}) (?:\\([oi] ([\\d ]+)\\)|(\\d+)(?=[ )}]))`, 'g');
+/** A field of any name whose value is a number or a list of them. */
+const SUSPECT = new RegExp(` :(\\w*(?:${SUFFIXES})) (?:\\([oi] |\\d)`, 'gi');
+/** SQLVALUEFUNCTION and XMLEXPR have a type under a name that other nodes use for something else. */
+const VALUE_TYPE = /\{SQLVALUEFUNCTION :op \d+ :type (\d+)/g;
+const NODE = /(?<!\\)\{([A-Z]+)/g;
+
+/** Reads the text of a stored query. @throws Error where it is not of that form */
+export function readStored(text: string): Stored {
+  if (!text.startsWith('({QUERY ') || !text.endsWith('})')) throw new Error('no stored query');
+  const refers = new Map<Kind, Map<number, Set<string>>>();
+  const add = (kind: Kind, oid: number, field: string): void => {
+    if (oid === 0) return;
+    const of = refers.get(kind) ?? new Map<number, Set<string>>();
+    const fields = of.get(oid) ?? new Set<string>();
+    refers.set(kind, of.set(oid, fields.add(field)));
+  };
+  for (const [, field = '', list, one] of text.matchAll(REFERENCE)) {
+    const kind = FIELDS.get(field) as Kind;
+    if (one !== undefined) add(kind, Number(one), field);
+    else for (const oid of (list ?? '').trim().split(' ')) add(kind, Number(oid), field);
+  }
+  for (const [, oid] of text.matchAll(VALUE_TYPE)) add('type', Number(oid), 'SQLVALUEFUNCTION.type');
+  const nodes = new Set([...text.matchAll(NODE)].map((m) => m[1] as string));
+  const unknown = new Set([...text.matchAll(SUSPECT)].map((m) => m[1] as string).filter((f) => !FIELDS.has(f) && !NO_OIDS.has(f)));
+  return { refers, nodes, unknown };
+}

@@ -1,0 +1,96 @@
+/** Every function of PostgreSQL, a small model to write them in, and whether what is written is refused. */
+import { loadNodeParser } from '../../src/cli/node-parser.ts';
+import { SvcError } from '../../src/errors.ts';
+import { compile } from '../../src/ontology/compile.ts';
+import type { Graph } from '../../src/ontology/graph.ts';
+import { EMPTY_MODEL, type Model } from '../../src/ontology/model.ts';
+import { ALLOWED_FUNCTIONS } from '../../src/planner/guard/index.ts';
+import { type PlanContext, planSelect } from '../../src/planner/index.ts';
+import { databases } from './analysis/database.ts';
+
+export const parser = await loadNodeParser();
+
+/** Functions that may not be called: all names, and those of them that can be written without quotes. */
+export interface Forbidden {
+  readonly names: readonly string[];
+  readonly plain: ReadonlySet<string>;
+}
+
+/** Those of all PostgreSQL versions at hand. */
+export async function forbiddenFunctions(): Promise<Forbidden> {
+  const all = new Set<string>();
+  const keywords = new Set<string>();
+  for (const db of await databases()) {
+    for (const { n } of await db.query("SELECT DISTINCT proname::text AS n FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace")) all.add(String(n));
+    for (const { n } of await db.query("SELECT word AS n FROM pg_get_keywords() WHERE catcode <> 'U'")) keywords.add(String(n));
+    await db.close();
+  }
+  const names = [...all].filter((n) => !ALLOWED_FUNCTIONS.has(n)).sort();
+  return { names, plain: new Set(names.filter((n) => /^[a-z_][a-z0-9_]*$/.test(n) && !keywords.has(n))) };
+}
+
+/** Two concepts; no property is called as a function. `more`: what a model says beside them. */
+export function modelOf(more: Partial<Model> = {}): Model {
+  const property = (name: string, type: string) => ({ name, type, multi: false, description: null, tags: {}, expression: null });
+  const concept = (name: string, properties: readonly string[]) => ({
+    name,
+    parents: [],
+    properties,
+    multi: [],
+    measures: [],
+    primaryKey: ['zq_id'],
+    label: ['zq_name'],
+    relationships: [],
+    description: null,
+    tags: {},
+    logic: null,
+  });
+  const mapping = (name: string, sql: string) => ({
+    name,
+    kind: 'concept' as const,
+    concept: name.slice(2),
+    property: null,
+    link: null,
+    datasource: 'main',
+    sql,
+    columns: [{ name: 'zq_id' }, { name: 'zq_name' }],
+  });
+  return {
+    ...EMPTY_MODEL,
+    ...more,
+    properties: [property('zq_id', 'bigint'), property('zq_name', 'string'), ...(more.properties ?? [])],
+    concepts: [concept('zq_one', ['zq_id', 'zq_name', ...(more.properties ?? []).map((p) => p.name)]), ...(more.concepts ?? [])].map((c) =>
+      c.name === 'zq_one' ? { ...c, measures: (more.measures ?? []).map((m) => m.name) } : c,
+    ),
+    mappings: [mapping('m_zq_one', 'SELECT id AS zq_id, label AS zq_name FROM raw.one'), ...(more.mappings ?? [])].map((m) => ({
+      ...m,
+      concept: m.concept === null ? null : m.name === 'm_zq_one' ? 'zq_one' : m.concept,
+    })),
+  };
+}
+
+export const contextOf = (graph: Graph): PlanContext => ({ graph, parser, product: 'svc', activeDatasource: 'main' });
+export const context = contextOf(compile(modelOf(), 'zq'));
+export const quoted = (name: string): string => `"${name}"`;
+
+/** How a statement is refused: its code; undefined where it is not. Anything but a 400 is a fault. */
+export function refusal(run: () => unknown): string | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.status !== 400) throw error;
+    return error.code;
+  }
+}
+export const planned = (text: string): string | undefined => refusal(() => planSelect(context, { text, offset: 0 }));
+
+/** Names for which `make` gives a statement that is not refused, or refused for what says nothing: bad syntax. */
+export function passing(names: Iterable<string>, make: (name: string) => string | undefined): string[] {
+  const wrong: string[] = [];
+  for (const name of names) {
+    const code = make(name);
+    if (code === undefined || code === 'syntax_error') wrong.push(`${name}${code === undefined ? '' : ` (${code})`}`);
+  }
+  return wrong;
+}

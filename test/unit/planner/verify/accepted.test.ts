@@ -1,0 +1,55 @@
+/** What passes: fields that are columns, and everything that the planner writes. */
+import { describe, expect, it } from 'vitest';
+import { ALLOWED_FUNCTIONS } from '../../../../src/planner/guard/index.ts';
+import { ALLOWED_TYPES } from '../../../../src/planner/guard/types.ts';
+import { FUNCTIONS } from '../../../../src/planner/verify/functions.ts';
+import { RefusedByVerifier, verify } from '../../../../src/planner/verify/index.ts';
+import { TYPES } from '../../../../src/planner/verify/types.ts';
+import { forms } from '../../../support/corpora/forms.ts';
+import { generatedCorpora } from '../../../support/corpora/generated.ts';
+import type { Corpus } from '../../../support/corpora/index.ts';
+import { written } from '../../../support/corpora/written.ts';
+import { DEEP, patience } from '../../../support/generated.ts';
+import { COLUMNS } from './columns.ts';
+import { parser, reason } from './verified.ts';
+
+describe('columns and fields', () => {
+  it.each(COLUMNS)('%s', (sql) => expect(reason(sql)).toBe('passes'));
+});
+
+/** Statements that do not pass, with the reason; and how many were tried. */
+function tried(corpora: Iterable<Corpus>): { n: number; refused: string[] } {
+  let n = 0;
+  const refused: string[] = [];
+  for (const corpus of corpora) {
+    for (const { text, plan, declared } of corpus.planned()) {
+      n++;
+      try {
+        verify(parser, plan.sql, declared);
+      } catch (error) {
+        if (!(error instanceof RefusedByVerifier)) throw error;
+        refused.push(`${corpus.name}: ${error.reason}\n  ${text}\n  ${plan.sql.slice(0, 1000)}`);
+      }
+    }
+  }
+  return { n, refused };
+}
+
+describe('what the planner writes', () => {
+  it('for statements that people wrote', { timeout: patience(60_000) }, () => {
+    const { n, refused } = tried([forms(parser), ...written(parser)]);
+    expect(refused).toEqual([]);
+    expect(n).toBeGreaterThan(1500);
+  });
+
+  it('for generated ones', { timeout: patience(60_000) }, () => {
+    const { n, refused } = tried(generatedCorpora(parser, 400, 10_000));
+    expect(refused.slice(0, 10)).toEqual([]);
+    expect(n).toBeGreaterThan(DEEP ? 7000 : 300);
+  });
+
+  it('calls nothing and casts to nothing that the guard lets through and the verifier does not', () => {
+    expect([...ALLOWED_FUNCTIONS].filter((f) => !FUNCTIONS.has(f))).toEqual([]);
+    expect([...ALLOWED_TYPES].filter((t) => !TYPES.has(t))).toEqual([]);
+  });
+});
