@@ -7,6 +7,7 @@ import { jsonRows, type OutputOptions } from './output.ts';
 import { printSelect } from './print.ts';
 import { requireReadableText } from './readable.ts';
 import { Resolver } from './resolve.ts';
+import type { Declared } from './verify/index.ts';
 import { type BoundValue, boundText, type NamedRelation, type PlanContext, Work } from './work.ts';
 
 export { checkModel } from './check.ts';
@@ -24,6 +25,8 @@ export interface Plan {
   readonly sql: string;
   /** Values of $1, $2, ... */
   readonly params: readonly (string | null)[];
+  /** What the verifier lets the SQL name. */
+  readonly declared: Declared;
   /** The keys of a row, in their order. */
   readonly columns: readonly string[];
   /** What they mean. */
@@ -93,6 +96,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions, fenced
     sql,
     places,
     params: work.params,
+    declared: work.declared,
     columns: keys,
     shape,
     relations: work.relations,

@@ -26,6 +26,8 @@ export interface TableQuery {
   readonly stmt: SelectStmt;
   /** Its tables as [schema, table]. */
   readonly tables: readonly (readonly [string, string])[];
+  /** The names of columns that it writes. */
+  readonly columns: ReadonlySet<string>;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface TableQuery {
 export function tableQuery(stmt: SelectStmt, offsetOf: (location: number | undefined) => number | undefined = () => undefined): TableQuery {
   const reader = new Reader(offsetOf);
   reader.query(stmt, new Scope(undefined));
-  return { stmt, tables: [...reader.tables.values()] };
+  return { stmt, tables: [...reader.tables.values()], columns: reader.columns };
 }
 
 class Scope {
@@ -59,6 +61,7 @@ class Scope {
 
 class Reader {
   readonly tables = new Map<string, readonly [string, string]>();
+  readonly columns = new Set<string>();
   readonly #offsetOf: (location: number | undefined) => number | undefined;
 
   constructor(offsetOf: (location: number | undefined) => number | undefined) {
@@ -104,7 +107,8 @@ class Reader {
     else if ('RangeSubselect' in item) this.#subselect(item.RangeSubselect, scope, seen);
     else if ('RangeFunction' in item) this.#function(item.RangeFunction, scope, seen);
     else if ('JoinExpr' in item) {
-      const { larg, rarg, quals, alias, join_using_alias: using } = item.JoinExpr;
+      const { larg, rarg, quals, alias, usingClause = [], join_using_alias: using } = item.JoinExpr;
+      for (const name of usingClause) if ('String' in name) this.columns.add(name.String.sval ?? '');
       if (larg) this.#from(larg, scope, seen);
       if (rarg) this.#from(rarg, scope, seen);
       if (quals) item.JoinExpr.quals = this.#rewritten(quals, scope);
@@ -132,6 +136,7 @@ class Reader {
     } else if (HIDDEN_SCHEMA.test(range.schemaname)) throw fail(`the schema ${range.schemaname} cannot be read`);
     this.tables.set(JSON.stringify([range.schemaname, name]), [range.schemaname, name]);
     scope.relations.set(alias, null);
+    for (const n of range.alias?.colnames ?? []) if ('String' in n) this.columns.add(n.String.sval ?? '');
   }
 
   #subselect({ subquery, alias, lateral }: RangeSubselect, scope: Scope, seen: Scope): void {
@@ -192,6 +197,7 @@ class Reader {
   #column(ref: ColumnRef, scope: Scope): void {
     const fields = fieldsOf(ref);
     const name = fields.at(-1) ?? '';
+    if (name !== '*') this.columns.add(name);
     if (fields.length < 2 || name === '*') return;
     const columns = scope.relation(fields.at(-2) ?? '');
     const offset = this.#offsetOf(ref.location);

@@ -15,6 +15,7 @@ import { printSelect } from './print.ts';
 import { type TableQuery, tableQuery } from './tables.ts';
 import { clone, type Node, type SelectStmt, walk } from './tree.ts';
 import { typesAsText } from './typeof.ts';
+import type { Declared } from './verify/index.ts';
 
 /** What a plan is made from. Nothing of it is changed. */
 export interface PlanContext {
@@ -80,6 +81,9 @@ export class Work {
   /** Datasources that the plan's mappings live on, in the order of their first use. */
   readonly datasources = new Set<string>();
   readonly params: (string | null)[] = [];
+  /** The tables that the plan's mappings and raw views read, and their columns, for the verifier. */
+  readonly #tables = new Map<string, readonly [string, string]>();
+  readonly #columns = new Set<string>();
   /** Whether something of it gives another result each time, or with the clock. */
   volatile = false;
   clock = false;
@@ -309,10 +313,12 @@ export class Work {
     let known = MAPPED.get(mapping);
     if (!known) {
       const { stmt, standIns, facts } = this.parse(mapping.sql, undefined, false, false);
-      known = { rows: mappedRows(tableQuery(stmt).stmt, standIns), facts };
+      const query = tableQuery(stmt);
+      known = { rows: mappedRows(query.stmt, standIns), query, facts };
       MAPPED.set(mapping, known);
     }
     this.met(known.facts);
+    this.#declare(known.query, mapping);
     if (this.isRestricted && !known.rows.isTotal) {
       if (this.trusted) this.quiet = true;
       else this.leaky = true;
@@ -322,7 +328,26 @@ export class Work {
 
   /** The SELECT over tables of a mapping or raw view as it runs. `parsed`: its text, which is not changed; by default parsed now. */
   tableQuery(def: MappingDef | ViewDef, parsed: Parsed = this.parse(def.sql, undefined, false, false)): TableQuery {
-    return tableQuery(this.bindCaller(clone(parsed.stmt)));
+    const query = tableQuery(this.bindCaller(clone(parsed.stmt)));
+    this.#declare(query, def);
+    return query;
+  }
+
+  /** A star stands for columns that the model knows of the text. */
+  #declare({ tables, columns }: TableQuery, def: MappingDef | ViewDef): void {
+    for (const table of tables) this.#tables.set(JSON.stringify(table), table);
+    for (const name of columns) this.#columns.add(name);
+    for (const { name } of def.columns) this.#columns.add(name);
+  }
+
+  /** What the finished SQL may name. */
+  get declared(): Declared {
+    return {
+      tables: [...this.#tables.values()],
+      columns: this.#columns,
+      functions: new Set([...(this.context.allowedFunctions ?? [])].filter((f) => f !== '')),
+      params: this.params.length,
+    };
   }
 
   /** The whole SELECT of a mapping or raw view as it runs, for asking the datasource about its columns. */
@@ -370,7 +395,7 @@ const refuseField =
     throw refusedField(field).at(offset);
   };
 
-const MAPPED = new WeakMap<MappingDef, { readonly rows: MappedRows; readonly facts: GuardFacts }>();
+const MAPPED = new WeakMap<MappingDef, { readonly rows: MappedRows; readonly query: TableQuery; readonly facts: GuardFacts }>();
 const EXPRESSIONS = new WeakMap<object, Map<string, Parsed>>();
 
 function forgetLocations(value: unknown): void {

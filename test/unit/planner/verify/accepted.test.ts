@@ -26,6 +26,8 @@ function tried(corpora: Iterable<Corpus>): { n: number; refused: string[] } {
       n++;
       try {
         verify(parser, plan.sql, declared);
+        // what the planner itself declares
+        verify(parser, plan.sql, plan.declared);
       } catch (error) {
         if (!(error instanceof RefusedByVerifier)) throw error;
         refused.push(`${corpus.name}: ${error.reason}\n  ${text}\n  ${plan.sql.slice(0, 1000)}`);
