@@ -3,27 +3,17 @@
 import { RESULT_COLUMNS, ROW_FUNCTIONS, SHAPED_BY_ARGUMENTS } from './fields.ts';
 import { figure } from './figure.ts';
 import { isFunction } from './functions.ts';
+import { append, cteOf, Level, type Relation, type Side } from './level.ts';
 import { PARTS } from './nodes.ts';
 import { refuse } from './refusal.ts';
 import { Columns, NOTHING, Row } from './row.ts';
-import { columnOf, cteOf, Level, type Relation, table } from './scope.ts';
+import { columnOf, table } from './scope.ts';
 import { type Body, listOf, namesOf, type Tree, typeOf } from './tree.ts';
 import type { Verifier } from './verifier.ts';
 
-/** What an item of FROM adds to a level. */
-interface Side {
-  readonly relations: Relation[];
-  readonly rows: Row[];
-}
-
 /** Adds the items of a FROM clause to a level. LATERAL sub-selects and functions see those before them. */
 export function fromClause(verifier: Verifier, items: unknown, level: Level): void {
-  for (const node of listOf(items)) add(level, item(verifier, node, level));
-}
-
-function add(level: Side, side: Side): void {
-  for (const relation of side.relations) level.relations.push(relation);
-  for (const row of side.rows) level.rows.push(row);
+  for (const node of listOf(items)) level.add(item(verifier, node, level));
 }
 
 function item(verifier: Verifier, node: Tree, level: Level): Side {
@@ -55,7 +45,7 @@ function relation(verifier: Verifier, type: string, node: Tree, level: Level): R
   if (type === 'RangeVar') return named(verifier, body, alias, names, level);
   if (type === 'RangeFunction') return functions(verifier, body, alias, names, level);
   const columns = verifier.query(body.subquery as Tree, body.lateral ? level : level.parent, level.ctes);
-  const row = columns.renamed(names);
+  const row = renamed(verifier, columns, names);
   return { alias, columns: row, whole: row };
 }
 
@@ -70,7 +60,7 @@ function named(verifier: Verifier, body: Body, alias: string | undefined, names:
     return table(schema, name, alias, names);
   }
   const cte = cteOf(level.ctes, name) ?? refuse('relation', name);
-  const columns = (cte.columns ?? NOTHING).renamed(names);
+  const columns = renamed(verifier, cte.columns ?? NOTHING, names);
   return { alias: alias ?? name, columns, whole: columns };
 }
 
@@ -85,16 +75,17 @@ function joins(verifier: Verifier, top: Tree, level: Level): Side {
 }
 
 function join(verifier: Verifier, body: Body, left: Side, level: Level): Side {
-  const [relations, rows] = [level.relations.length, level.rows.length];
+  const mark = level.mark();
   // the right side may refer to the left one, after LATERAL
-  add(level, left);
+  level.add(left);
   const right = item(verifier, body.rarg as Tree, level);
-  level.relations.length = relations;
-  level.rows.length = rows;
+  level.backTo(mark);
+  if (body.isNatural) verifier.spend(sizeOf([...left.rows, ...right.rows]));
   const merged = body.isNatural ? common(Row.of(left.rows), Row.of(right.rows)) : namesOf(body.usingClause);
   if (!body.isNatural) for (const name of merged) for (const side of [left, right]) columnOf(side.rows, name, verifier.declared);
-  add(left, right);
-  if (body.quals !== undefined) verifier.expression(body.quals as Tree, new Level(level.parent, level.ctes, left.relations, left.rows));
+  append(left, right);
+  if (body.quals !== undefined) verifier.expression(body.quals as Tree, new Level(level.parent, level.ctes, left));
+  if (body.isNatural || merged.length > 0 || body.alias !== undefined) verifier.spend(sizeOf(left.rows));
   const all = body.isNatural || merged.length > 0 ? [mergedRow(merged, left.rows, body.isNatural === true)] : left.rows;
   const using = aliasOf(verifier, body.join_using_alias, level);
   if (using.alias !== undefined) {
@@ -105,6 +96,14 @@ function join(verifier: Verifier, body: Body, left: Side, level: Level): Side {
   const { alias, names } = aliasOf(verifier, body.alias, level);
   const columns = Row.of(all).renamed(names);
   return single({ alias, columns, whole: columns });
+}
+
+const sizeOf = (rows: readonly Row[]): number => rows.reduce((n, row) => n + row.names.length, 0);
+
+/** The columns of a relation under an alias with a column list. */
+function renamed(verifier: Verifier, columns: Row, names: readonly string[]): Row {
+  if (names.length > 0) verifier.spend(columns.names.length);
+  return columns.renamed(names);
 }
 
 /** The columns that NATURAL merges, as far as they are known. */

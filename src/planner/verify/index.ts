@@ -5,9 +5,9 @@
 import { SvcError } from '../../errors.ts';
 import type { SqlParser } from '../../language/parser.ts';
 import type { Declared } from './declared.ts';
+import { Level } from './level.ts';
 import { PARTS } from './nodes.ts';
 import { RefusedByVerifier, refuse } from './refusal.ts';
-import { Level } from './scope.ts';
 import type { Body, Tree } from './tree.ts';
 import { Verifier } from './verifier.ts';
 

@@ -3,10 +3,10 @@
 import { ROW_FUNCTIONS } from './fields.ts';
 import { figure } from './figure.ts';
 import { fromClause } from './from.ts';
+import { type Cte, Level } from './level.ts';
 import { PARTS } from './nodes.ts';
 import { refuse } from './refusal.ts';
 import { Columns, Row } from './row.ts';
-import { type Cte, Level } from './scope.ts';
 import { type Body, listOf, namesOf, type Tree, typeOf } from './tree.ts';
 import type { Verifier } from './verifier.ts';
 
@@ -27,7 +27,7 @@ function select(verifier: Verifier, body: Body, parent: Level | undefined, outer
   verifier.members('SelectStmt', body, isSet ? PARTS.SetOperation : body.valuesLists ? PARTS.Values : PARTS.SelectStmt, level);
   const columns = isSet ? setOperation(verifier, body, parent, ctes, onLeft) : body.valuesLists ? values(verifier, body, level) : block(verifier, body, level);
   if (isSet) {
-    level.rows.push(columns);
+    level.add({ relations: [], rows: [columns] });
     order(verifier, body, level, columns);
   }
   for (const count of [body.limitCount, body.limitOffset]) if (count !== undefined) verifier.expression(count as Tree, level);
@@ -66,7 +66,7 @@ function values(verifier: Verifier, body: Body, level: Level): Row {
   }
   const columns = new Row(Array.from({ length: width }, (_, i) => `column${i + 1}`));
   // ORDER BY of VALUES sees them as columns
-  level.rows.push(columns);
+  level.add({ relations: [], rows: [columns] });
   order(verifier, body, level, columns);
   return columns;
 }
@@ -78,8 +78,10 @@ function block(verifier: Verifier, body: Body, level: Level): Row {
     const { name, val } = verifier.part(item, 'ResTarget', level) as { name?: string; val?: Tree };
     if (!val) refuse('node', 'ResTarget');
     const star = verifier.star(val, level);
-    if (star) columns.addAll(star);
-    else {
+    if (star) {
+      verifier.spend(star.names.length);
+      columns.addAll(star);
+    } else {
       const fields = verifier.expression(val, level);
       columns.add(name ?? figure(val, verifier.firsts), fields);
     }

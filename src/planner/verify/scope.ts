@@ -4,52 +4,9 @@
  */
 import type { Declared } from './declared.ts';
 import { ROW_FUNCTIONS, SYSTEM_COLUMNS } from './fields.ts';
+import type { Level, Relation } from './level.ts';
 import { refuse } from './refusal.ts';
 import { type Row, TABLE } from './row.ts';
-
-/** A relation that can be named in expressions. */
-export interface Relation {
-  /** Undefined: it cannot be named, only its columns are found. */
-  readonly alias: string | undefined;
-  /** Of a table without an alias: `schema.table.column` names its columns too. */
-  readonly schema?: string | undefined;
-  readonly columns: Row;
-  /** What the bare alias stands for; undefined where that is no row: the alias of a function with one column. */
-  readonly whole: Row | undefined;
-}
-
-/** Common table expressions in scope, innermost first. */
-export interface Cte {
-  readonly name: string;
-  /** Undefined until its query has been read. */
-  columns: Row | undefined;
-  readonly next: Cte | undefined;
-}
-
-/** The relations of one query level. */
-export class Level {
-  readonly relations: Relation[];
-  /** What unqualified names are looked up in: items of FROM, joins with their merged columns. */
-  readonly rows: Row[];
-  readonly parent: Level | undefined;
-  readonly ctes: Cte | undefined;
-  /** Names of the select list, in the clauses that may name them. */
-  outputs: ReadonlySet<string> | undefined;
-
-  constructor(parent: Level | undefined, ctes: Cte | undefined, relations: Relation[] = [], rows: Row[] = []) {
-    this.parent = parent;
-    this.ctes = ctes;
-    this.relations = relations;
-    this.rows = rows;
-  }
-}
-
-/** The common table expression of a name. */
-export function cteOf(ctes: Cte | undefined, name: string): Cte | undefined {
-  let cte = ctes;
-  while (cte && cte.name !== name) cte = cte.next;
-  return cte;
-}
 
 /**
  * A name alone: a column of the innermost level that has it, else the whole row of a relation. Gives the fields of its value where it is
@@ -59,12 +16,12 @@ export function bare(level: Level, name: string, declared: Declared): Row | unde
   // a table further in may have a column of the name that is not known here
   let open = false;
   for (let at: Level | undefined = level; at; at = at.parent) {
-    const having = at.rows.filter((row) => row.has(name));
-    if (having.length > 0) return open || having.length > 1 ? undefined : having[0]?.field(name);
-    open ||= at.rows.some((row) => row.isOpen);
+    const found = at.column(name);
+    if (found) return open ? undefined : found.fields;
+    open ||= at.isOpen;
   }
   if (level.outputs?.has(name)) return undefined;
-  const named = relation(level, (r) => r.alias === name);
+  const named = relation(level, name);
   if (named) return open || named.whole?.isOpen ? undefined : named.whole;
   if (open && isDeclared(name, declared)) return undefined;
   return refuse('column', name);
@@ -82,13 +39,13 @@ const isDeclared = (name: string, declared: Declared): boolean => declared.colum
 /** The relation that `alias` or `schema.table` names. */
 export function relationOf(level: Level, path: readonly string[]): Relation {
   const [schema, alias] = path.length === 2 ? path : [undefined, path[0]];
-  const found = path.length > 2 ? undefined : relation(level, (r) => r.alias === alias && (schema === undefined || r.schema === schema));
+  const found = path.length > 2 ? undefined : relation(level, alias as string, schema);
   return found ?? refuse('relation', path.join('.'));
 }
 
-function relation(level: Level, fits: (r: Relation) => boolean): Relation | undefined {
+function relation(level: Level, alias: string, schema?: string): Relation | undefined {
   for (let at: Level | undefined = level; at; at = at.parent) {
-    const found = at.relations.find(fits);
+    const found = at.relation(alias, schema);
     if (found) return found;
   }
   return undefined;

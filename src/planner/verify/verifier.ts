@@ -1,12 +1,13 @@
 /** Expressions: their nodes, functions, operators, types and fields. */
 import type { Declared } from './declared.ts';
 import { isFunction, RESULT_ROWS } from './functions.ts';
+import type { Cte, Level } from './level.ts';
 import { BETWEEN, CLOCK_VALUES, EXPRESSIONS, type Member, type Members, OPERATOR_KINDS, PARTS, SUB_LINKS } from './nodes.ts';
 import { isOperator } from './operators.ts';
 import { query } from './query.ts';
 import { refuse } from './refusal.ts';
 import { Row } from './row.ts';
-import { bare, type Cte, fieldOf, type Level, qualified, relationOf } from './scope.ts';
+import { bare, fieldOf, qualified, relationOf } from './scope.ts';
 import { type Body, listOf, nameOf, namesOf, type Tree, typeOf } from './tree.ts';
 import { isCollation, isType } from './types.ts';
 
@@ -15,6 +16,9 @@ import { isCollation, isType } from './types.ts';
  * operations, joins) are walked in loops and do not count.
  */
 const MAX_DEPTH = 600;
+
+/** How many columns stars and column lists may make. PostgreSQL takes 1,664 in one select list. */
+const MAX_COLUMNS = 500_000;
 
 /** Schemas whose functions and tables nothing declares. */
 const SYSTEM_SCHEMA = /^(pg_|information_schema$|kg_catalog$)/i;
@@ -25,6 +29,7 @@ export class Verifier {
   /** The name of the first column of each sub-select that stands for a value. */
   readonly firsts = new Map<Body, string>();
   #depth = 0;
+  #columns = 0;
 
   constructor(declared: Declared) {
     this.declared = declared;
@@ -41,6 +46,12 @@ export class Verifier {
 
   leave(): void {
     this.#depth--;
+  }
+
+  /** Counts columns that a star or a column list makes: a short text can make any number of them. */
+  spend(columns: number): void {
+    this.#columns += columns;
+    if (this.#columns > MAX_COLUMNS) refuse('too_complex', 'columns');
   }
 
   /** Checks a query. Gives its columns; `parent`: the relations that it may refer to. */
@@ -160,7 +171,9 @@ export class Verifier {
     if (!('A_Star' in (fields.at(-1) ?? {}))) return undefined;
     this.members(type, body, EXPRESSIONS.ColumnRef, level);
     const path = namesOf(fields.slice(0, -1));
-    return path.length === 0 ? Row.of(level.rows) : relationOf(level, path).columns;
+    if (path.length > 0) return relationOf(level, path).columns;
+    if (level.rows.length > 1) for (const row of level.rows) this.spend(row.names.length);
+    return Row.of(level.rows);
   }
 
   #column(body: Body, level: Level): Row | undefined {
@@ -198,6 +211,7 @@ export class Verifier {
       if (!star) this.expression(arg, level);
       n += star ? star.names.length : 1;
     }
+    this.spend(n);
     return closed ? new Row(Array.from({ length: n }, (_, i) => `f${i + 1}`)) : undefined;
   }
 

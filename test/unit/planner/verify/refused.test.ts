@@ -292,6 +292,13 @@ describe('a deep statement', () => {
     expect(reason(`SELECT ${'NOT '.repeat(1000)}true`)).toBe('too_complex:depth');
   });
 
+  it('of which stars make columns without end is, too', () => {
+    const doubled = (n: number): string =>
+      `WITH c0 AS (SELECT 1 AS a)${Array.from({ length: n }, (_, i) => `, c${i + 1} AS (SELECT x.*, y.* FROM c${i} x, c${i} y)`).join('')} SELECT 1 FROM c${n}`;
+    expect(reason(doubled(5))).toBe('passes');
+    expect(reason(doubled(40))).toBe('too_complex:columns');
+  });
+
   it('that only leans to the left is not', () => {
     expect(reason(`SELECT 1${' + 1'.repeat(3000)}`)).toBe('passes');
     expect(reason(`SELECT 1${' UNION ALL SELECT 1'.repeat(2000)}`)).toBe('passes');
