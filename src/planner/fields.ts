@@ -55,7 +55,7 @@ export function fieldStar(resolver: Resolver, item: ResTarget, scope: Scope): re
     const base: A_Indirection = { ...val.A_Indirection, indirection: steps.slice(0, -1) };
     const composite = fieldsAfter(resolver, base, scope);
     if (!composite) throw refusedField('*');
-    return [...composite.fields.keys()].map((f) => {
+    return [...composite.fields].map((f) => {
       const { arg, indirection: before = [] } = clone(base);
       const field: Node = { A_Indirection: { ...(arg ? { arg } : {}), indirection: [...before, { String: { sval: f } }] } };
       return { node: resolver.expression(field, scope), column: { name: f, key: f } };

@@ -38,8 +38,12 @@ class From {
   /** Relations met so far in this FROM: what LATERAL items may refer to. */
   readonly #before: Relation[] = [];
   readonly #relations: ConceptRelation[];
-  /** `barred`: the concepts of a cube that leaves rows out, where the caller may not read them all. */
-  readonly #cubes: { readonly relation: CubeRelation; readonly stmt: SelectStmt; readonly barred: readonly ConceptRelation[] | undefined }[] = [];
+  /** `barred`: the cube leaves out rows that the caller may not read; `single`: the one concept that is all of its FROM. */
+  readonly #cubes: {
+    readonly relation: CubeRelation;
+    readonly stmt: SelectStmt;
+    readonly barred: { readonly single: ConceptRelation | undefined } | undefined;
+  }[] = [];
   /** Whether this FROM is a cube's: its aliases are no names of the block that reads it. */
   #inCube = false;
   /** Path nodes that FROM itself refers to. */
@@ -135,13 +139,15 @@ class From {
       for (const item of items) for (const r of inner.item(item)) scope.add(r);
     });
     const concepts = this.#relations.slice(read);
-    const leavesOut = stmt.whereClause !== undefined || items.length > 1 || items.some((i) => 'JoinExpr' in i);
-    const isBarred = leavesOut && concepts.map((r) => work.bars(r.concept)).includes(true);
+    const [only, ...more] = concepts;
+    const single = only && more.length === 0 && items.length === 1 && !items.some((i) => 'JoinExpr' in i || 'RangeSubselect' in i) ? only : undefined;
+    const leavesOut = stmt.whereClause !== undefined || !single;
+    const isBarred = leavesOut && (concepts.length === 0 ? work.bars() : concepts.map((r) => work.bars(r.concept)).includes(true));
     const [first, ...others] = items;
     if (!first) throw badRequest('bad_cube', `the cube \`${view.name}\` reads nothing`);
     replace(node, { ...others.reduce((l, r) => join('JOIN_INNER', l, r), first) });
     const relation = new CubeRelation(alias, view, stmt, resolver, scope, this.#scope);
-    this.#cubes.push({ relation, stmt, barred: isBarred ? concepts : undefined });
+    this.#cubes.push({ relation, stmt, barred: isBarred ? { single } : undefined });
     return relation;
   }
 
@@ -187,7 +193,9 @@ class From {
   #function(range: RangeFunction): Relation {
     const scope = this.#lateralScope();
     for (const f of range.functions ?? []) if ('List' in f) this.#resolver.expressions(f.List.items, scope);
-    const { alias, columns, scalar } = functionColumns(range);
+    const { alias, columns, scalar, isKnown } = functionColumns(range);
+    // its first column may have another name, and `x.x` would then be a call
+    if (!isKnown && columns.length === 1 && !range.alias?.colnames) range.alias = { aliasname: alias, colnames: columns.map((c) => string(c.name)) };
     return new FixedRelation(alias, this.#resolver.renamed(range.alias, columns), false, scalar);
   }
 
@@ -243,8 +251,8 @@ class From {
   }
 
   finish(stmt: SelectStmt): void {
-    if (this.#relations.length === 0) return;
     this.#finishCubes(stmt);
+    if (this.#relations.length === 0) return;
     narrow(this.#resolver.work, stmt.whereClause, this.#relations);
     sortByTable(stmt, this.#relations);
     const template = stmt.fromClause ?? [];
@@ -267,7 +275,7 @@ class From {
     if (this.#cubes.length === 0) return;
     const conditions = this.#cubes.flatMap(({ relation, stmt: own, barred }) => {
       const found = relation.condition(own);
-      if (barred && this.#resolver.work.fenced) barCube(relation.cube, barred, found);
+      if (barred && this.#resolver.work.fenced) barCube(relation.cube, barred.single, found);
       return found;
     });
     const where = and([...conjuncts(stmt.whereClause), ...conditions]);
@@ -297,10 +305,8 @@ class From {
  * Asks the condition of a cube before what may fail on a value.
  * @throws SvcError 403 where the cube leaves rows out in another way than by a condition on the rows of its one concept
  */
-function barCube(cube: ViewDef, concepts: readonly ConceptRelation[], conditions: readonly Node[]): void {
-  const [relation, ...others] = concepts;
-  const isPlain = (condition: Node): boolean => [...nodesIn(condition, concepts)].every((n) => !n.toMany) && !('SubLink' in condition);
-  if (!relation || others.length > 0 || !conditions.every(isPlain)) {
+function barCube(cube: ViewDef, relation: ConceptRelation | undefined, conditions: readonly Node[]): void {
+  if (!relation || [...nodesIn(conditions, [relation])].some((n) => n.toMany)) {
     throw forbidden('forbidden', `An expression that may fail on a value needs QUERY on what the cube \`${cube.name}\` reads`, {
       hint: 'Compare, group and count its columns, or ask an administrator for the right',
     });

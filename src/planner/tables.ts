@@ -225,7 +225,7 @@ class Reader {
     for (const step of indirection) {
       const name = stepName(step);
       if (name !== undefined && !known?.fields.has(name) && !(name === '*' && known)) throw refusedField(name).at(this.#offsetOf(locationIn(arg)));
-      known = name === undefined ? undefined : known?.fields.get(name);
+      known = undefined;
     }
     if (arg) node.A_Indirection.arg = this.#rewritten(arg, scope);
     this.#rewritten(indirection, scope);

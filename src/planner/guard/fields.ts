@@ -4,9 +4,9 @@
  */
 import type { A_Indirection, ColumnRef, Node } from '@pgsql/types';
 
-/** What is known of a composite value: its fields, each with what is known of the field's own value. */
+/** What is known of a composite value: the names of its fields. PostgreSQL knows no fields of a field: `((ROW(ROW(1))).f1).f1` is a call again. */
 export interface Composite {
-  readonly fields: ReadonlyMap<string, Composite | undefined>;
+  readonly fields: ReadonlySet<string>;
 }
 
 /** The answer for a reference that is judged later, where the columns are known. */
@@ -23,8 +23,6 @@ export function stepName(step: Node): string | undefined {
   return 'A_Star' in step ? '*' : undefined;
 }
 
-const composite = (fields: Iterable<readonly [string, Composite | undefined]>): Composite => ({ fields: new Map(fields) });
-
 /**
  * What is known of the fields of an expression's value; undefined: nothing. `reference` answers for the references in it.
  */
@@ -35,17 +33,13 @@ export function compositeOf<L = never>(node: Node | undefined, reference: (ref: 
   if ('RowExpr' in node) {
     const args = node.RowExpr.args ?? [];
     if (args.some((a) => 'ColumnRef' in a && a.ColumnRef.fields?.some((f) => 'A_Star' in f))) return undefined;
-    const known = (arg: Node): Composite | undefined => {
-      const found = compositeOf(arg, reference);
-      return typeof found === 'object' && found !== null && 'fields' in found ? found : undefined;
-    };
-    return composite(args.map((arg, i) => [`f${i + 1}`, known(arg)]));
+    return { fields: new Set(args.map((_, i) => `f${i + 1}`)) };
   }
   if ('FuncCall' in node) {
     const path = (node.FuncCall.funcname ?? []).map((n) => ('String' in n ? (n.String.sval ?? '') : ''));
     const builtIn = path.length === 1 || (path.length === 2 && path[0] === 'pg_catalog');
     const columns = builtIn ? RESULT_COLUMNS.get(path.at(-1) ?? '') : undefined;
-    return columns && composite(columns.map((c) => [c, undefined]));
+    return columns && { fields: new Set(columns) };
   }
   return undefined;
 }
@@ -67,7 +61,7 @@ export function afterSteps<L>(
     else {
       const fields = (known as Composite | undefined)?.fields;
       if (name === '*' ? !fields : !fields?.has(name)) return refused(name);
-      known = name === '*' ? undefined : fields?.get(name);
+      known = undefined;
     }
   }
   return known;

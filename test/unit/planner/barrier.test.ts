@@ -1,5 +1,6 @@
 /** Rows that are hidden from a caller: what may fail on a value must not see them. */
 import { describe, expect, it } from 'vitest';
+import { SvcError } from '../../../src/errors.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import { lensOf } from '../../../src/ontology/lens.ts';
 import type { Model } from '../../../src/ontology/model.ts';
@@ -85,6 +86,44 @@ describe('what SQL over tables leaves out', () => {
     const over = (sql: string) => inOntology("SELECT n FROM vsvc.raw WHERE n LIKE 'a%'", { ...graph.model, views: [{ ...view, sql }] });
     expect(over('SELECT label AS n FROM raw.towns WHERE id > 5')).toContain('OFFSET 0');
     expect(over('SELECT label AS n FROM raw.towns')).not.toContain('OFFSET 0');
+  });
+});
+
+describe('a cube that leaves rows out', () => {
+  const cube = (sql: string) => ({ name: 'c', cube: true, datasource: null, description: null, tags: {}, columns: [], sql });
+  const outcome = (definition: string, sql: string, concepts: readonly string[] = []): string => {
+    const whole = compile({ ...graph.model, views: [cube(definition)] }, 'company');
+    const seen = lensOf(whole, {
+      concept: (name) => concepts.includes(name),
+      view: () => true,
+      readsConcept: (name) => concepts.includes(name),
+      readsView: () => true,
+      columnsOf: () => [],
+    });
+    try {
+      return planSelect({ ...context, graph: seen, whole }, { text: sql, offset: 0 }).sql;
+    } catch (error) {
+      return error instanceof SvcError ? `${error.status} ${error.code}` : String(error);
+    }
+  };
+  const PLAIN = "SELECT name AS n, COUNT(*) AS k FROM svc.town WHERE name <> 'x'";
+  const LIKE = "SELECT n FROM vsvc.c WHERE n LIKE 'a%'";
+
+  it('asks its condition first', () => expect(outcome(PLAIN, LIKE)).toMatch(/WHERE "~\d+"\.name <> 'x' OFFSET 0/));
+  it('asks it first along a path to one row', () => {
+    expect(outcome('SELECT name AS n, COUNT(*) AS k FROM dsvc.person WHERE "located[town].name" <> \'x\'', LIKE)).toMatch(/<> 'x' OFFSET 0/);
+  });
+  it('asks nothing first of who may read the concept', () => expect(outcome(PLAIN, LIKE, ['town'])).not.toContain('OFFSET 0'));
+  it('asks nothing first where nothing can fail', () =>
+    expect(outcome(PLAIN, "SELECT n, SUM(k) AS k FROM vsvc.c WHERE n = 'a' GROUP BY n")).not.toContain('OFFSET 0'));
+  it.each([
+    ['a path to many rows', 'SELECT name AS n, COUNT(*) AS k FROM dsvc.town WHERE "houses[party].name" <> \'x\''],
+    ['a join', 'SELECT a.name AS n, COUNT(*) AS k FROM svc.town a JOIN svc.party b ON a.town_id = b.town_id'],
+    ['two relations', "SELECT a.name AS n, COUNT(*) AS k FROM svc.town a, svc.party b WHERE a.name <> 'x'"],
+    ['a sub-select', "SELECT a.name AS n, COUNT(*) AS k FROM (SELECT name FROM svc.town WHERE name <> 'x') a"],
+  ])('refuses what may fail over %s', (_what, definition) => {
+    expect(outcome(definition, LIKE)).toBe('403 forbidden');
+    expect(outcome(definition, "SELECT n FROM vsvc.c WHERE n = 'a'")).toContain('SELECT');
   });
 });
 
