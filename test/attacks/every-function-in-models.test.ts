@@ -1,18 +1,21 @@
 /** Every function of PostgreSQL that may not be called, as a call and as an attribute in each place of a model: refused when it is checked. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { quoteDouble } from '../../src/language/quote.ts';
 import { compile } from '../../src/ontology/compile.ts';
 import type { Concept, Graph } from '../../src/ontology/graph.ts';
 import type { Model } from '../../src/ontology/model.ts';
-import { checkModel, planSelect } from '../../src/planner/index.ts';
+import { checkModel, type Plan, planSelect } from '../../src/planner/index.ts';
 import { checkMaskExpression, checkRowCondition } from '../../src/planner/policy-check.ts';
 import { context, contextOf, forbiddenFunctions, modelOf, parser, passing, quoted, refusal } from '../support/every-function.ts';
 import { patience } from '../support/generated.ts';
 
 let forbidden: readonly string[];
+let ofRows: ReadonlySet<string>;
 const { stackTraceLimit } = Error;
 beforeAll(async () => {
   const found = await forbiddenFunctions();
   forbidden = found.names;
+  ofRows = found.ofRows;
   // an error for each of some hundred thousand statements: their stacks are of no use
   Error.stackTraceLimit = 0;
 }, 120_000);
@@ -92,10 +95,18 @@ describe('in a model', () => {
       ['a column', (f: string) => write(f, 'label')],
       ['a qualified column', (f: string) => write(f, 't.label')],
       ['a whole row', (f: string) => write(f, 't')],
-    ])('in a view on tables, on %s', { timeout: patience(60_000) }, (_what, value) => {
+    ])('in a view on tables, on %s', { timeout: patience(60_000) }, (what, value) => {
+      const isColumn = what === 'a whole row' && value('f') === '(t)."f"';
       const { graph, index } = pieces((names) => ({ views: names.map((f, i) => view(i, `SELECT ${value(f)} AS v FROM raw.one t`, 'main')) }));
-      const read = (f: string): string | undefined => refusal(() => planSelect(contextOf(graph), { text: `SELECT v FROM vsvc.zq_${index.get(f)}`, offset: 0 }));
-      expect(passing(forbidden, read)).toEqual([]);
+      const planned = (f: string): Plan => planSelect(contextOf(graph), { text: `SELECT v FROM vsvc.zq_${index.get(f)}`, offset: 0 });
+      const passed = passing(forbidden, (f) => refusal(() => planned(f)));
+      if (!isColumn) {
+        expect(passed).toEqual([]);
+        return;
+      }
+      // a column of the table may have the name of a function that takes no row; PostgreSQL reads `t.f` as that column, or finds nothing
+      expect(passed.filter((f) => ofRows.has(f))).toEqual([]);
+      expect(passed.filter((f) => !planned(f).sql.includes(`t.${quoteDouble(f)}`) && !planned(f).sql.includes(`t.${f}`))).toEqual([]);
     });
 
     const mapping = (i: number, sql: string) => ({

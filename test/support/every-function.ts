@@ -14,19 +14,27 @@ export const parser = await loadNodeParser();
 export interface Forbidden {
   readonly names: readonly string[];
   readonly plain: ReadonlySet<string>;
+  /** Those that take a row as their only argument. */
+  readonly ofRows: ReadonlySet<string>;
 }
+
+const OF_ROWS = `SELECT DISTINCT proname::text AS n FROM pg_proc
+  WHERE pronamespace = 'pg_catalog'::regnamespace AND pronargs >= 1 AND pronargs - pronargdefaults <= 1
+    AND (proargtypes[0]::regtype::text IN ('"any"', 'anyelement', 'anynonarray', 'anycompatible', 'anycompatiblenonarray', 'record') OR provariadic = '"any"'::regtype)`;
 
 /** Those of all PostgreSQL versions at hand. */
 export async function forbiddenFunctions(): Promise<Forbidden> {
   const all = new Set<string>();
   const keywords = new Set<string>();
+  const ofRows = new Set<string>();
   for (const db of await databases()) {
     for (const { n } of await db.query("SELECT DISTINCT proname::text AS n FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace")) all.add(String(n));
+    for (const { n } of await db.query(OF_ROWS)) ofRows.add(String(n));
     for (const { n } of await db.query("SELECT word AS n FROM pg_get_keywords() WHERE catcode <> 'U'")) keywords.add(String(n));
     await db.close();
   }
   const names = [...all].filter((n) => !ALLOWED_FUNCTIONS.has(n)).sort();
-  return { names, plain: new Set(names.filter((n) => /^[a-z_][a-z0-9_]*$/.test(n) && !keywords.has(n))) };
+  return { names, plain: new Set(names.filter((n) => /^[a-z_][a-z0-9_]*$/.test(n) && !keywords.has(n))), ofRows };
 }
 
 /** Two concepts; no property is called as a function. `more`: what a model says beside them. */
