@@ -21,7 +21,11 @@ interface Inner {
   readonly port: number;
   readonly ssl: unknown;
   readonly sslNegotiation: string;
-  readonly connection: pg.Connection & { connect(port: number | string, host?: string): void; requestSsl(): void; cancel(processId: number, secretKey: number): void };
+  readonly connection: pg.Connection & {
+    connect(port: number | string, host?: string): void;
+    requestSsl(): void;
+    cancel(processId: number, secretKey: number): void;
+  };
 }
 
 /**
