@@ -30,68 +30,55 @@ DECLARE
   readers CONSTANT name[] := ARRAY['kg_reader'];
   own CONSTANT oid[] := ARRAY(SELECT f.oid FROM (
 SELECT p.oid, f.family
-FROM pg_catalog.pg_proc p
-JOIN (VALUES
+FROM (VALUES
   ('run SQL texts',
-    ARRAY['ts\_stat', 'query\_to\_xml%', 'table\_to\_xml%', 'cursor\_to\_xml%', 'schema\_to\_xml%', 'database\_to\_xml%']::text[],
-    ARRAY[pg_catalog.to_regprocedure('pg_catalog.ts_rewrite(tsquery, text)')]::oid[],
-    ARRAY['dblink%', 'crosstab%', 'connectby', 'xpath\_table', 'pg\_background\_%', 'run\_command\_on\_%', 'postgres\_fdw\_%']::text[]),
+    ARRAY['ts_stat', 'query_to_xml*', 'table_to_xml*', 'cursor_to_xml*', 'schema_to_xml*', 'database_to_xml*']::text[],
+    ARRAY['dblink*', 'crosstab*', 'connectby', 'xpath_table', 'pg_background_*', 'run_command_on_*', 'postgres_fdw_*']::text[]),
   ('read or write files',
-    ARRAY['pg\_read\_%', 'pg\_ls\_%', 'pg\_stat\_file', 'pg\_current\_logfile', 'pg\_hba\_file\_rules', 'pg\_ident\_file\_mappings', 'pg\_show\_all\_file\_settings', 'pg\_config', 'pg\_control\_%', 'pg\_available\_extension%', 'pg\_extension\_update\_paths', 'pg\_timezone\_names']::text[],
-    ARRAY[]::oid[],
-    ARRAY['pg\_file\_%', 'pg\_logdir\_ls']::text[]),
+    ARRAY['pg_read_*', 'pg_ls_*', 'pg_stat_file', 'pg_current_logfile', 'pg_hba_file_rules', 'pg_ident_file_mappings', 'pg_show_all_file_settings', 'pg_config', 'pg_control_*', 'pg_available_extension*', 'pg_extension_update_paths', 'pg_timezone_names']::text[],
+    ARRAY['pg_file_*', 'pg_logdir_ls']::text[]),
   ('use large objects',
-    ARRAY['lo\_%', 'loread', 'lowrite']::text[],
-    ARRAY[]::oid[],
+    ARRAY['lo_*', 'loread', 'lowrite']::text[],
     ARRAY[]::text[]),
   ('signal other sessions or steer the server',
-    ARRAY['pg\_terminate\_backend', 'pg\_cancel\_backend', 'pg\_reload\_conf', 'pg\_rotate\_logfile%', 'pg\_log\_backend\_memory\_contexts', 'pg\_log\_standby\_snapshot', 'pg\_promote', 'pg\_switch\_wal', 'pg\_create\_restore\_point', 'pg\_backup\_%', 'pg\_start\_backup', 'pg\_stop\_backup', 'pg\_wal\_replay\_pause', 'pg\_wal\_replay\_resume']::text[],
-    ARRAY[]::oid[],
+    ARRAY['pg_terminate_backend', 'pg_cancel_backend', 'pg_reload_conf', 'pg_rotate_logfile*', 'pg_log_backend_memory_contexts', 'pg_log_standby_snapshot', 'pg_promote', 'pg_switch_wal', 'pg_create_restore_point', 'pg_backup_*', 'pg_start_backup', 'pg_stop_backup', 'pg_wal_replay_pause', 'pg_wal_replay_resume']::text[],
     ARRAY[]::text[]),
   ('wait',
-    ARRAY['pg\_sleep%']::text[],
-    ARRAY[]::oid[],
+    ARRAY['pg_sleep*']::text[],
     ARRAY[]::text[]),
   ('take advisory locks',
-    ARRAY['pg\_advisory\_%', 'pg\_try\_advisory\_%']::text[],
-    ARRAY[]::oid[],
+    ARRAY['pg_advisory_*', 'pg_try_advisory_*']::text[],
     ARRAY[]::text[]),
   ('read or change settings',
-    ARRAY['set\_config', 'current\_setting', 'pg\_show\_all\_settings', 'setseed']::text[],
-    ARRAY[]::oid[],
+    ARRAY['set_config', 'current_setting', 'pg_show_all_settings', 'setseed']::text[],
     ARRAY[]::text[]),
   ('show sessions and their statements',
-    ARRAY['pg\_stat\_get\_%', 'current\_query', 'pg\_prepared\_statement', 'pg\_cursor', 'pg\_prepared\_xact', 'pg\_lock\_status', 'pg\_blocking\_pids', 'pg\_safe\_snapshot\_blocking\_pids', 'pg\_isolation\_test\_session\_is\_blocked', 'pg\_get\_backend\_memory\_contexts', 'pg\_get\_shmem\_allocations%', 'pg\_get\_aios', 'pg\_get\_loaded\_modules', 'pg\_stat\_have\_stats', 'pg\_listening\_channels', 'pg\_notification\_queue\_usage', 'inet\_client\_%', 'inet\_server\_%', 'pg\_postmaster\_start\_time', 'pg\_conf\_load\_time']::text[],
-    ARRAY[]::oid[],
-    ARRAY['pg\_stat\_statements%', 'pg\_stat\_monitor%', 'pg\_buffercache\_%', 'pg\_wait\_sampling\_%']::text[]),
+    ARRAY['pg_stat_get_*', 'current_query', 'pg_prepared_statement', 'pg_cursor', 'pg_prepared_xact', 'pg_lock_status', 'pg_blocking_pids', 'pg_safe_snapshot_blocking_pids', 'pg_isolation_test_session_is_blocked', 'pg_get_backend_memory_contexts', 'pg_get_shmem_allocations*', 'pg_get_aios', 'pg_get_loaded_modules', 'pg_stat_have_stats', 'pg_listening_channels', 'pg_notification_queue_usage', 'inet_client_*', 'inet_server_*', 'pg_postmaster_start_time', 'pg_conf_load_time']::text[],
+    ARRAY['pg_stat_statements*', 'pg_stat_monitor*', 'pg_buffercache_*', 'pg_wait_sampling_*']::text[]),
   ('send messages or write the log',
-    ARRAY['pg\_notify', 'pg\_logical\_%', 'pg\_replication\_%', 'pg\_create\_%\_slot', 'pg\_create\_%\_replication\_slot', 'pg\_copy\_%\_slot', 'pg\_drop\_replication\_slot', 'pg\_sync\_replication\_slots', 'pg\_show\_replication\_origin\_status', 'pg\_get\_replication\_slots', 'pg\_current\_wal\_%', 'pg\_last\_wal\_%', 'pg\_last\_xact\_replay\_timestamp', 'pg\_last\_committed\_xact', 'pg\_wal\_summary\_contents', 'pg\_walfile\_name%', 'pg\_available\_wal\_summaries', 'pg\_get\_wal\_%', 'pg\_is\_wal\_replay\_paused']::text[],
-    ARRAY[]::oid[],
+    ARRAY['pg_notify', 'pg_logical_*', 'pg_replication_*', 'pg_create_logical_*', 'pg_create_physical_*', 'pg_copy_*', 'pg_drop_replication_slot', 'pg_sync_replication_slots', 'pg_show_replication_origin_status', 'pg_get_replication_slots', 'pg_current_wal_*', 'pg_last_wal_*', 'pg_last_xact_replay_timestamp', 'pg_last_committed_xact', 'pg_wal_summary_contents', 'pg_walfile_name*', 'pg_available_wal_summaries', 'pg_get_wal_*', 'pg_is_wal_replay_paused']::text[],
     ARRAY[]::text[]),
   ('use sequences',
-    ARRAY['nextval', 'setval', 'currval', 'lastval', 'pg\_sequence\_last\_value', 'pg\_get\_sequence\_data']::text[],
-    ARRAY[]::oid[],
+    ARRAY['nextval', 'setval', 'currval', 'lastval', 'pg_sequence_last_value', 'pg_get_sequence_data']::text[],
     ARRAY[]::text[]),
   ('assign transaction ids or keep snapshots',
-    ARRAY['pg\_current\_xact\_id', 'txid\_current', 'pg\_export\_snapshot']::text[],
-    ARRAY[]::oid[],
+    ARRAY['pg_current_xact_id', 'txid_current', 'pg_export_snapshot']::text[],
     ARRAY[]::text[]),
   ('show the size and place of tables',
-    ARRAY['pg\_relation\_size', 'pg\_table\_size', 'pg\_indexes\_size', 'pg\_total\_relation\_size', 'pg\_database\_size', 'pg\_tablespace\_size', 'pg\_relation\_filenode', 'pg\_relation\_filepath', 'pg\_filenode\_relation', 'pg\_tablespace\_location', 'pg\_tablespace\_databases', 'pg\_get\_multixact\_members']::text[],
-    ARRAY[]::oid[],
-    ARRAY['pgstattuple%', 'pgstat%index', 'pg\_relpages', 'pg\_freespace', 'pg\_visibility%', 'pgrowlocks', 'get\_raw\_page%']::text[]),
+    ARRAY['pg_relation_size', 'pg_table_size', 'pg_indexes_size', 'pg_total_relation_size', 'pg_database_size', 'pg_tablespace_size', 'pg_relation_filenode', 'pg_relation_filepath', 'pg_filenode_relation', 'pg_tablespace_location', 'pg_tablespace_databases', 'pg_get_multixact_members']::text[],
+    ARRAY['pgstat*', 'pg_relpages*', 'pg_freespace', 'pg_visibility*', 'pgrowlocks', 'get_raw_page*']::text[]),
   ('write catalogs, statistics or indexes',
-    ARRAY['pg\_import\_system\_collations', 'pg\_extension\_config\_dump', 'binary\_upgrade\_%', 'pg\_nextoid', 'pg\_stop\_making\_pinned\_objects', 'pg\_stat\_reset%', 'pg\_stat\_clear\_snapshot', 'pg\_stat\_force\_next\_flush', 'pg\_clear\_%\_stats', 'pg\_restore\_%\_stats', 'brin\_summarize\_%', 'brin\_desummarize\_%', 'gin\_clean\_pending\_list']::text[],
-    ARRAY[]::oid[],
-    ARRAY['pg\_prewarm', 'autoprewarm\_%', 'pg\_repack%']::text[]),
+    ARRAY['pg_import_system_collations', 'pg_extension_config_dump', 'binary_upgrade_*', 'pg_nextoid', 'pg_stop_making_pinned_objects', 'pg_stat_reset*', 'pg_stat_clear_snapshot', 'pg_stat_force_next_flush', 'pg_clear_*', 'pg_restore_*', 'brin_summarize_*', 'brin_desummarize_*', 'gin_clean_pending_list']::text[],
+    ARRAY['pg_prewarm', 'autoprewarm_*', 'pg_repack*']::text[]),
   ('call other services',
     ARRAY[]::text[],
-    ARRAY[]::oid[],
-    ARRAY['http', 'http\_%', 'query\_export\_to\_s3', 'table\_import\_from\_s3', 'aws\_lambda\_invoke', 'invoke']::text[])
-) AS f (family, names, signatures, extensions)
-ON p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace AND (p.proname LIKE ANY (f.names) OR p.oid = ANY (f.signatures))
-  OR p.proname LIKE ANY (f.extensions) AND EXISTS (SELECT FROM pg_catalog.pg_depend d
-    WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid AND d.deptype = 'e')
+    ARRAY['http', 'http_*', 'query_export_to_s3', 'table_import_from_s3', 'aws_lambda_invoke', 'invoke']::text[])
+) AS f (family, names, extensions)
+CROSS JOIN LATERAL (SELECT n, true AS builtin FROM unnest(f.names) n UNION ALL SELECT n, false FROM unnest(f.extensions) n) w
+JOIN pg_catalog.pg_proc p ON p.proname BETWEEN rtrim(w.n, '*')::name AND replace(w.n, '*', '~')::name
+WHERE CASE WHEN w.builtin THEN p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace ELSE EXISTS (SELECT FROM pg_catalog.pg_depend d
+  WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid AND d.deptype = 'e') END
+UNION ALL SELECT s.f::oid, s.family FROM (VALUES (pg_catalog.to_regprocedure('pg_catalog.ts_rewrite(tsquery, text)'), 'run SQL texts')) AS s (f, family) WHERE s.f IS NOT NULL
   ) f JOIN pg_catalog.pg_proc p ON p.oid = f.oid WHERE pg_has_role(p.proowner, 'USAGE'));
   functions text;
   member name;

@@ -16,7 +16,7 @@ export interface FunctionFamily {
   readonly why: string;
   /** Whether one of them alone shows what the role's callers may not see, or stops the work of others. */
   readonly grave: boolean;
-  /** Names in pg_catalog, the most dangerous first. `*` stands for any characters. */
+  /** Names in pg_catalog, the most dangerous first. A `*` at the end stands for any characters. */
   readonly names: readonly string[];
   /** Functions in pg_catalog of which other signatures are harmless. */
   readonly signatures?: readonly string[];
@@ -88,7 +88,7 @@ export const FUNCTION_FAMILIES: readonly FunctionFamily[] = [
     does: 'send messages or write the log',
     why: 'They reach listeners and replication, also from a transaction that only reads.',
     grave: false,
-    names: words(`pg_notify pg_logical_* pg_replication_* pg_create_*_slot pg_create_*_replication_slot pg_copy_*_slot pg_drop_replication_slot
+    names: words(`pg_notify pg_logical_* pg_replication_* pg_create_logical_* pg_create_physical_* pg_copy_* pg_drop_replication_slot
       pg_sync_replication_slots pg_show_replication_origin_status pg_get_replication_slots pg_current_wal_* pg_last_wal_* pg_last_xact_replay_timestamp
       pg_last_committed_xact pg_wal_summary_contents pg_walfile_name* pg_available_wal_summaries pg_get_wal_* pg_is_wal_replay_paused`),
   },
@@ -110,14 +110,14 @@ export const FUNCTION_FAMILIES: readonly FunctionFamily[] = [
     grave: false,
     names: words(`pg_relation_size pg_table_size pg_indexes_size pg_total_relation_size pg_database_size pg_tablespace_size pg_relation_filenode
       pg_relation_filepath pg_filenode_relation pg_tablespace_location pg_tablespace_databases pg_get_multixact_members`),
-    extensions: words('pgstattuple* pgstat*index pg_relpages pg_freespace pg_visibility* pgrowlocks get_raw_page*'),
+    extensions: words('pgstat* pg_relpages* pg_freespace pg_visibility* pgrowlocks get_raw_page*'),
   },
   {
     does: 'write catalogs, statistics or indexes',
     why: 'They change what the server keeps about tables. Most of them ask for a further right.',
     grave: false,
     names: words(`pg_import_system_collations pg_extension_config_dump binary_upgrade_* pg_nextoid pg_stop_making_pinned_objects pg_stat_reset*
-      pg_stat_clear_snapshot pg_stat_force_next_flush pg_clear_*_stats pg_restore_*_stats brin_summarize_* brin_desummarize_* gin_clean_pending_list`),
+      pg_stat_clear_snapshot pg_stat_force_next_flush pg_clear_* pg_restore_* brin_summarize_* brin_desummarize_* gin_clean_pending_list`),
     extensions: words('pg_prewarm autoprewarm_* pg_repack*'),
   },
   {
@@ -130,24 +130,23 @@ export const FUNCTION_FAMILIES: readonly FunctionFamily[] = [
 ];
 
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
-
-/** Names as patterns of LIKE, in which an underscore stands for any character unless it is escaped. */
-const patterns = (names: readonly string[]): string => `ARRAY[${names.map((n) => text(n.replaceAll('_', '\\_').replaceAll('*', '%'))).join(', ')}]::text[]`;
-
-function row({ does, names, signatures = [], extensions = [] }: FunctionFamily): string {
-  const exact = `ARRAY[${signatures.map((s) => `pg_catalog.to_regprocedure(${text(`pg_catalog.${s}`)})`).join(', ')}]::oid[]`;
-  return `(${[text(does), patterns(names), exact, patterns(extensions)].join(',\n    ')})`;
-}
+const array = (names: readonly string[]): string => `ARRAY[${names.map(text).join(', ')}]::text[]`;
+const row = ({ does, names, extensions = [] }: FunctionFamily): string => `(${text(does)},\n    ${array(names)},\n    ${array(extensions)})`;
+const signed = FUNCTION_FAMILIES.flatMap(({ does, signatures = [] }) =>
+  signatures.map((s) => `(pg_catalog.to_regprocedure(${text(`pg_catalog.${s}`)}), ${text(does)})`),
+);
 
 /**
  * A query of the functions in the list that the database has: columns `oid` and `family` (what they do), one row each.
- * Every role may run it.
+ * Every role may run it. Names are compared by ranges, for which pg_proc has an index; `~` comes after all characters of
+ * a name.
  */
 export const LISTED_FUNCTIONS = `SELECT p.oid, f.family
-FROM pg_catalog.pg_proc p
-JOIN (VALUES
+FROM (VALUES
   ${FUNCTION_FAMILIES.map(row).join(',\n  ')}
-) AS f (family, names, signatures, extensions)
-ON p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace AND (p.proname LIKE ANY (f.names) OR p.oid = ANY (f.signatures))
-  OR p.proname LIKE ANY (f.extensions) AND EXISTS (SELECT FROM pg_catalog.pg_depend d
-    WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid AND d.deptype = 'e')`;
+) AS f (family, names, extensions)
+CROSS JOIN LATERAL (SELECT n, true AS builtin FROM unnest(f.names) n UNION ALL SELECT n, false FROM unnest(f.extensions) n) w
+JOIN pg_catalog.pg_proc p ON p.proname BETWEEN rtrim(w.n, '*')::name AND replace(w.n, '*', '~')::name
+WHERE CASE WHEN w.builtin THEN p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace ELSE EXISTS (SELECT FROM pg_catalog.pg_depend d
+  WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid AND d.deptype = 'e') END
+UNION ALL SELECT s.f::oid, s.family FROM (VALUES ${signed.join(', ')}) AS s (f, family) WHERE s.f IS NOT NULL`;
