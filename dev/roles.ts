@@ -1,4 +1,5 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { type Exec, restrictReader } from './reader.ts';
 import { quoteName, quoteText } from './sql/role-settings.ts';
 
 /** The role that owns the catalog (schema kg_catalog); CATALOG_URL logs in as it. */
@@ -7,9 +8,6 @@ export const CATALOG_OWNER = 'kg_catalog_owner';
 export const READER = 'kg_reader';
 /** The role that may make schemas and tables: the database's owner on the embedded one, an alias of DATABASE_URL's role else. */
 export const DEVELOPER = 'kg_dev';
-
-/** Runs one statement as a role that may make roles and schemas. */
-export type Exec = (sql: string) => Promise<unknown>;
 
 /** What setUpRoles makes. */
 export interface RoleSetup {
@@ -22,13 +20,18 @@ export interface RoleSetup {
   /** The database's name. */
   database: string;
   statementTimeoutMs?: number | undefined;
+  /** Whether PUBLIC loses EXECUTE on the functions of src/cli/reader-functions.ts. */
+  restrictFunctions: boolean;
 }
 
 /**
  * Makes the two roles of decisions 6 (catalog owner and reader), the schema of the catalog, and the reader's right to
  * read what the developer's role makes. May be run again: passwords and settings are set anew.
+ *
+ * @returns a line for each restriction of the reader that the server refused
  */
-export async function setUpRoles({ exec, passwords, developer, developerPassword, database, statementTimeoutMs = 30_000 }: RoleSetup): Promise<void> {
+export async function setUpRoles(setup: RoleSetup): Promise<string[]> {
+  const { exec, passwords, developer, developerPassword, database, statementTimeoutMs = 30_000 } = setup;
   await ensureRole(exec, CATALOG_OWNER, passwords[CATALOG_OWNER]);
   await ensureRole(exec, READER, passwords[READER]);
   if (developerPassword !== undefined) {
@@ -38,14 +41,10 @@ export async function setUpRoles({ exec, passwords, developer, developerPassword
     await exec(`GRANT TEMPORARY ON DATABASE ${quoteName(database)} TO ${CATALOG_OWNER}`);
   }
   await exec('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
-  // Each by its own statement: one that a server refuses does not take the others with it unseen.
-  await exec(`ALTER ROLE ${READER} SET default_transaction_read_only = on`);
-  await exec(`ALTER ROLE ${READER} SET statement_timeout = ${quoteText(`${statementTimeoutMs}ms`)}`);
-  await exec(`ALTER ROLE ${READER} SET search_path = ''`);
-  for (const role of [READER, CATALOG_OWNER]) {
-    await exec(`ALTER ROLE ${role} SET "TimeZone" = 'UTC'`);
-    await exec(`ALTER ROLE ${role} SET "DateStyle" = 'ISO, MDY'`);
-  }
+  await exec(`ALTER ROLE ${CATALOG_OWNER} SET "TimeZone" = 'UTC'`);
+  await exec(`ALTER ROLE ${CATALOG_OWNER} SET "DateStyle" = 'ISO, MDY'`);
+  const owners = [CATALOG_OWNER, developer];
+  const refused = await restrictReader({ exec, reader: READER, owners, statementTimeoutMs, functions: setup.restrictFunctions });
   // The schema can be given to the owner only by a member of it.
   await exec(`DO $$ BEGIN IF NOT pg_has_role(current_user, '${CATALOG_OWNER}', 'MEMBER') THEN GRANT ${CATALOG_OWNER} TO CURRENT_USER; END IF; END $$`);
   await exec(`CREATE SCHEMA IF NOT EXISTS kg_catalog AUTHORIZATION ${CATALOG_OWNER}`);
@@ -57,6 +56,7 @@ export async function setUpRoles({ exec, passwords, developer, developerPassword
   }
   await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${quoteName(developer)} GRANT USAGE ON SCHEMAS TO ${READER}`);
   await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${quoteName(developer)} GRANT SELECT ON TABLES TO ${READER}`);
+  return refused;
 }
 
 /** Lets kg_reader read what is already there and may be granted, the catalog and the system's schemas excepted. */

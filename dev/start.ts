@@ -63,7 +63,8 @@ async function checkPort(port: number): Promise<void> {
 /** Roles, catalog and the sample's tables. */
 async function fill(database: Database, places: Places): Promise<void> {
   const timeout = Number(process.env.STATEMENT_TIMEOUT_MS);
-  await database.prepare(Number.isSafeInteger(timeout) && timeout > 0 ? timeout : undefined);
+  const left = await database.prepare(Number.isSafeInteger(timeout) && timeout > 0 ? timeout : undefined);
+  for (const line of left) console.log(`${READER}: ${line}`);
   if (places.sample && !(await worldLoaded((sql) => database.query(sql)))) {
     console.log('Loading the sample graph (250 countries, 135,000 cities) ...');
     await loadWorldTables((sql, params) => database.exec(sql, params)).catch((error: unknown) => {

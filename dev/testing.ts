@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { copyDatabase, openEmbedded } from './embedded.ts';
+import type { Exec } from './reader.ts';
 import { CATALOG_OWNER, DEVELOPER, newPassword, READER, setUpRoles } from './roles.ts';
 import { postgresPrograms, startScratchPostgres } from './scratch-postgres.ts';
 import type { AnswerLimits } from './sql/answer.ts';
@@ -26,6 +27,8 @@ export interface LocalPostgres {
   secret(role: LocalRole): string;
   /** The connection string of a role for PostgreSQL's own protocol; PGlite has none. */
   direct?(role: LocalRole): string;
+  /** Runs one statement as a superuser, past the endpoint, and gives its rows. */
+  superuser(sql: string): Promise<Record<string, unknown>[]>;
   /** Runs one statement by the endpoint and gives its rows as objects of JSON values. Throws Error with PostgreSQL's message and code. */
   exec(sql: string, params?: unknown[], role?: LocalRole): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
@@ -44,9 +47,10 @@ export async function startLocalPostgres({ backend = 'pglite', limits, statement
     database === 'postgres' && Object.hasOwn(passwords, user) && sameSecret(password, passwords[user as LocalRole]);
   const started = await (backend === 'pglite' ? startPglite(accepts) : startServer(accepts));
   try {
-    await started.admin((exec) =>
-      setUpRoles({ exec, passwords, developer: DEVELOPER, developerPassword: passwords[DEVELOPER], database: 'postgres', statementTimeoutMs }),
-    );
+    const developerPassword = passwords[DEVELOPER];
+    const setup = { passwords, developer: DEVELOPER, developerPassword, database: 'postgres', statementTimeoutMs, restrictFunctions: true };
+    const refused = await started.admin((exec) => setUpRoles({ ...setup, exec }));
+    if (refused.length) throw new Error(refused.join('\n'));
     const server = await startSqlServer({ backend: started.backend, ...(limits ? { limits } : {}) });
     const connectionString = (role: LocalRole = DEVELOPER) => `postgres://${role}:${passwords[role]}@127.0.0.1:${server.port}/postgres`;
     return {
@@ -54,6 +58,7 @@ export async function startLocalPostgres({ backend = 'pglite', limits, statement
       connectionString,
       secret: (role) => JSON.stringify({ url: connectionString(role), endpoint: server.endpoint }),
       ...(started.port === undefined ? {} : { direct: (role: LocalRole) => `postgres://${role}:${passwords[role]}@127.0.0.1:${started.port}/postgres` }),
+      superuser: (sql) => started.admin(async (exec) => (await exec(sql)).rows),
       exec: (sql, params = [], role = DEVELOPER) => post(server.endpoint, connectionString(role), sql, params),
       close: async () => {
         await server.close();
@@ -79,7 +84,7 @@ interface Started {
   /** Where PostgreSQL itself listens. */
   port?: number;
   /** Runs work as a superuser. */
-  admin(work: (exec: (sql: string) => Promise<unknown>) => Promise<void>): Promise<void>;
+  admin<T>(work: (exec: Exec) => Promise<T>): Promise<T>;
   stop(): Promise<void>;
 }
 
@@ -123,7 +128,7 @@ async function startServer(accepts: (login: Login) => boolean): Promise<Started>
     admin: async (work) => {
       const client = new pg.Client({ connectionString: scratch.url });
       await client.connect();
-      await work((sql) => client.query(sql)).finally(() => client.end());
+      return await work((sql) => client.query(sql)).finally(() => client.end());
     },
     port: scratch.port,
     stop: () => scratch.stop(),

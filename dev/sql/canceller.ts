@@ -2,6 +2,8 @@ import pg from 'pg';
 
 /** Time between two cancellations of the same statement. */
 const AGAIN_MS = 100;
+/** The longest that one cancellation may take. */
+const PATIENCE_MS = 5000;
 
 /** Cancels what a session runs, again and again until it is told that nothing runs any more. */
 export interface Canceller {
@@ -11,16 +13,32 @@ export interface Canceller {
   stop(): Promise<void>;
 }
 
+/** What of `pg`'s clients and connections is not declared by its types. */
+interface Inner {
+  readonly processID: number;
+  readonly secretKey: number;
+  readonly host: string;
+  readonly port: number;
+  readonly ssl: unknown;
+  readonly sslNegotiation: string;
+  readonly connection: pg.Connection & {
+    connect(port: number | string, host?: string): void;
+    requestSsl(): void;
+    cancel(processId: number, secretKey: number): void;
+  };
+}
+
 /**
- * A canceller of a session, which works from a connection of its own. Once is not enough: PostgreSQL forgets a
- * cancellation that arrives while the session is idle, as it is until it has read the statement.
+ * A canceller of a session, which sends CancelRequest messages (PostgreSQL manual, 55.2.8). They need no login, so the
+ * role of the session needs no right on pg_cancel_backend and no further connection of its limit. Once is not enough:
+ * PostgreSQL forgets a cancellation that arrives while the session is idle, as it is until it has read the statement.
  */
-export function canceller(config: pg.ClientConfig, processId: number): Canceller {
+export function canceller(config: pg.ClientConfig, session: pg.ClientBase): Canceller {
   const over = new AbortController();
   let work: Promise<void> | undefined;
   return {
     start: () => {
-      if (!over.signal.aborted) work ??= cancelUntil(over.signal, config, processId);
+      if (!over.signal.aborted) work ??= cancelUntil(over.signal, config, session as unknown as Inner);
     },
     stop: async () => {
       over.abort();
@@ -29,23 +47,30 @@ export function canceller(config: pg.ClientConfig, processId: number): Canceller
   };
 }
 
-async function cancelUntil(over: AbortSignal, config: pg.ClientConfig, processId: number): Promise<void> {
+async function cancelUntil(over: AbortSignal, config: pg.ClientConfig, session: Inner): Promise<void> {
   while (!over.aborted) {
-    const client = new pg.Client({ ...config, connectionTimeoutMillis: 5000 });
-    client.on('error', ignore);
-    try {
-      await client.connect();
-      while (!over.aborted) {
-        await client.query('SELECT pg_catalog.pg_cancel_backend($1)', [processId]);
-        await pause(over);
-      }
-    } catch {
-      // The connection failed; another one is tried, until the session runs to its own time-out.
-      await pause(over);
-    } finally {
-      await client.end().catch(ignore);
-    }
+    await cancel(config, session);
+    await pause(over);
   }
+}
+
+/** Resolves when the server has closed the connection, which it does after it has sent the signal, or when that failed. */
+function cancel(config: pg.ClientConfig, { processID, secretKey }: Inner): Promise<void> {
+  // The client is never connected: it reads the configuration, and its connection is used.
+  const { connection, host, port, ssl, sslNegotiation } = new pg.Client(config) as unknown as Inner;
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => connection.stream.destroy(), PATIENCE_MS);
+    const send = () => connection.cancel(processID, secretKey);
+    connection.on('connect', () => (ssl === false ? send() : sslNegotiation !== 'direct' && connection.requestSsl()));
+    connection.on('sslconnect', send);
+    connection.on('error', () => connection.stream.destroy());
+    connection.on('end', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+    else connection.connect(port, host);
+  });
 }
 
 const pause = (over: AbortSignal): Promise<void> =>
@@ -59,5 +84,3 @@ const pause = (over: AbortSignal): Promise<void> =>
     over.addEventListener('abort', done, { once: true });
     if (over.aborted) done();
   });
-
-function ignore(): void {}

@@ -37,7 +37,7 @@ export class PgBackend implements Backend {
     });
     // A client that loses its connection between two statements emits an error, which would end the process.
     client.on('error', ignore);
-    const { start, stop } = canceller(place.config, (client as unknown as { processID: number }).processID);
+    const { start, stop } = canceller(place.config, client);
     signal.addEventListener('abort', start, { once: true });
     const release = async () => {
       signal.removeEventListener('abort', start);

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { milliseconds } from '../../src/engine/settings.ts';
 
 /** What a role brings into a session on a database that knows no logins. */
 export interface RoleSettings {
@@ -37,10 +38,10 @@ export async function readRoleSettings(client: pg.Client, role: string): Promise
   return { enter: commands.join('; '), timeoutMs };
 }
 
-/** The statement_timeout in force, in milliseconds: PostgreSQL itself reads the units. */
+/** The statement_timeout in force, in milliseconds. By SHOW, which needs no right to execute a function. */
 export async function currentTimeout(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<[string]>({ text: "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'statement_timeout'", rowMode: 'array' });
-  return Number(rows[0]?.[0] ?? 0);
+  const { rows } = await client.query<[string]>({ text: 'SHOW statement_timeout', rowMode: 'array' });
+  return milliseconds(rows[0]?.[0] ?? '0') ?? 0;
 }
 
 /** `a, "B c", ""` as `'a', 'B c', ''`: SET takes texts where it takes names, and an empty one too. */

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { DataFolderError, openEmbedded } from '../embedded.ts';
 import { type Command, MigrationError, migrate, runOverHttp } from '../migrate.ts';
+import { openFunctions } from '../reader.ts';
 import { CATALOG_OWNER, DEVELOPER, grantExisting, READER, setUpRoles } from '../roles.ts';
 import type { Backend } from '../sql/backend.ts';
 import { PgBackend } from '../sql/pg-backend.ts';
@@ -18,8 +19,8 @@ export interface Database {
   endpoint: string;
   /** A connection string that the endpoint takes. */
   url(role: Role): string;
-  /** Makes roles and the catalog. Throws StartFailure. */
-  prepare(statementTimeoutMs: number | undefined): Promise<void>;
+  /** Makes roles and the catalog. Gives a line for each right that kg_reader is not to have and still has. Throws StartFailure. */
+  prepare(statementTimeoutMs: number | undefined): Promise<string[]>;
   /** Runs one statement as the developer's role. */
   exec(sql: string, params?: unknown[]): Promise<void>;
   query(sql: string): Promise<Record<string, unknown>[]>;
@@ -31,12 +32,12 @@ interface Origin {
   backend: Backend;
   database: string;
   passwords: Record<Role, string>;
-  setUp(statementTimeoutMs: number | undefined): Promise<void>;
+  setUp(statementTimeoutMs: number | undefined): Promise<string[]>;
 }
 
 /** Opens the embedded database, or connects to DATABASE_URL, and puts the SQL endpoint before it. Throws StartFailure. */
 export async function openDatabase(places: Places, secrets: Secrets): Promise<Database> {
-  const origin = places.databaseUrl === undefined ? await openFolder(places, secrets) : await openServer(places.databaseUrl, secrets);
+  const origin = places.databaseUrl === undefined ? await openFolder(places, secrets) : await openServer(places.databaseUrl, places.restrictFunctions, secrets);
   const server = await startSqlServer({ backend: origin.backend });
   const url = (role: Role) => `postgres://${role}:${origin.passwords[role]}@127.0.0.1:${server.port}/${encodeURIComponent(origin.database)}`;
   const post = async (query: string, params: unknown[]) => {
@@ -50,12 +51,13 @@ export async function openDatabase(places: Places, secrets: Secrets): Promise<Da
     endpoint: server.endpoint,
     url,
     prepare: async (statementTimeoutMs) => {
-      await origin.setUp(statementTimeoutMs);
+      const refused = await origin.setUp(statementTimeoutMs);
       const run = runOverHttp(url(CATALOG_OWNER), server.endpoint);
       await migrate((commands: Command[]) => run(commands)).catch((error: unknown) => {
         const advice = error instanceof MigrationError && places.databaseUrl === undefined ? '; npm run reset clears the data folder' : '';
         throw new StartFailure(`the catalog cannot be set up: ${(error as Error).message}${advice}`);
       });
+      return refused;
     },
     exec: async (sql, params = []) => void (await post(sql, params)),
     query: (sql) => post(sql, []),
@@ -74,14 +76,13 @@ async function openFolder({ dataDir }: Places, { passwords }: Secrets): Promise<
       : error;
   });
   const backend = new PgliteBackend(host, acceptor(passwords, database));
+  const roles = { passwords, developer: DEVELOPER, developerPassword: passwords[DEVELOPER], database, restrictFunctions: true };
   const setUp = (statementTimeoutMs: number | undefined) =>
-    backend.exclusive((client) =>
-      setUpRoles({ exec: (sql) => client.query(sql), passwords, developer: DEVELOPER, developerPassword: passwords[DEVELOPER], database, statementTimeoutMs }),
-    );
+    backend.exclusive((client) => setUpRoles({ ...roles, exec: (sql) => client.query(sql), statementTimeoutMs }));
   return { backend, database, passwords, setUp };
 }
 
-async function openServer(databaseUrl: string, secrets: Secrets): Promise<Origin> {
+async function openServer(databaseUrl: string, restrictFunctions: boolean, secrets: Secrets): Promise<Origin> {
   const derived = (role: Role) => rolePassword(databaseUrl, role, secrets.passwords[role]);
   const passwords = { [CATALOG_OWNER]: derived(CATALOG_OWNER), [READER]: derived(READER), [DEVELOPER]: secrets.passwords[DEVELOPER] };
   const admin = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
@@ -90,7 +91,7 @@ async function openServer(databaseUrl: string, secrets: Secrets): Promise<Origin
     throw unreachable(databaseUrl, error);
   });
   try {
-    const [me] = (await admin.query<{ role: string; database: string; missing: string[] }>(RIGHTS)).rows;
+    const [me] = (await admin.query<{ role: string; database: string; superuser: boolean; missing: string[] }>(RIGHTS)).rows;
     if (me!.missing.length)
       throw new StartFailure(`DATABASE_URL's role ${me!.role} may not make roles and schemas; a superuser can grant that: ${me!.missing.join('; ')}`);
     const accepts = acceptor(passwords, me!.database);
@@ -109,8 +110,10 @@ async function openServer(databaseUrl: string, secrets: Secrets): Promise<Origin
       try {
         await client.connect();
         const exec = (sql: string) => client.query(sql);
-        await setUpRoles({ exec, passwords, developer: me!.role, database: me!.database, statementTimeoutMs });
+        const refused = await setUpRoles({ exec, passwords, developer: me!.role, database: me!.database, statementTimeoutMs, restrictFunctions });
         await grantExisting(exec);
+        const open = await openFunctions(exec, READER);
+        return open === 0 ? refused : [...refused, openLine(open, restrictFunctions || !me!.superuser)];
       } catch (error) {
         throw new StartFailure(`the roles cannot be set up in the database of DATABASE_URL: ${(error as Error).message}`);
       } finally {
@@ -123,10 +126,13 @@ async function openServer(databaseUrl: string, secrets: Secrets): Promise<Origin
   }
 }
 
-const RIGHTS = `SELECT current_user::text AS role, current_database()::text AS database, array_remove(ARRAY[
+const RIGHTS = `SELECT current_user::text AS role, current_database()::text AS database, r.rolsuper AS superuser, array_remove(ARRAY[
     CASE WHEN NOT (r.rolsuper OR r.rolcreaterole) THEN format('ALTER ROLE %I CREATEROLE', r.rolname) END,
     CASE WHEN NOT has_database_privilege(current_database(), 'CREATE') THEN format('GRANT CREATE ON DATABASE %I TO %I', current_database(), r.rolname) END
   ], NULL) AS missing FROM pg_roles r WHERE r.rolname = current_user`;
+
+const openLine = (open: number, superuserOnly: boolean): string =>
+  `it may execute ${open} functions that it does not need: ${superuserOnly ? 'a superuser can run docs/restrict-functions.sql' : 'RESTRICT_FUNCTIONS=true takes them from PUBLIC'}, and kg doctor names them`;
 
 /** The place without the credentials, and the reason in words that hold none. */
 function unreachable(databaseUrl: string, error: unknown): StartFailure {

@@ -11,6 +11,8 @@ export interface Places {
   port: number;
   /** Undefined: the embedded database. */
   databaseUrl: string | undefined;
+  /** Whether PUBLIC loses EXECUTE on functions in the database of DATABASE_URL, for the sake of kg_reader. */
+  restrictFunctions: boolean;
   dataDir: string;
   /** Beside the data folder: secrets, the service's KV, the lock. */
   stateDir: string;
@@ -18,7 +20,7 @@ export interface Places {
   sample: boolean;
 }
 
-/** Reads PORT, DATABASE_URL, DATA_DIR, SESSION_FILE and SAMPLE. Throws StartFailure. */
+/** Reads PORT, DATABASE_URL, RESTRICT_FUNCTIONS, DATA_DIR, SESSION_FILE and SAMPLE. Throws StartFailure. */
 export function readPlaces(env: NodeJS.ProcessEnv): Places {
   const port = env.PORT?.trim() || '8787';
   if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65535)
@@ -28,10 +30,13 @@ export function readPlaces(env: NodeJS.ProcessEnv): Places {
     throw new StartFailure('DATABASE_URL must be a connection string postgresql://user:password@host/database');
   if (databaseUrl !== undefined && !URL.canParse(databaseUrl))
     throw new StartFailure('DATABASE_URL is no address: special signs in its password must be percent-encoded');
+  const restrict = env.RESTRICT_FUNCTIONS?.trim().toLowerCase() || 'false';
+  if (restrict !== 'true' && restrict !== 'false') throw new StartFailure(`RESTRICT_FUNCTIONS must be true or false, not ${JSON.stringify(restrict)}`);
   const dataDir = resolve(PROJECT, env.DATA_DIR?.trim() || '.dev/pgdata');
   return {
     port: Number(port),
     databaseUrl,
+    restrictFunctions: restrict === 'true',
     dataDir,
     stateDir: `${dataDir}.state`,
     sessionFile: resolve(PROJECT, env.SESSION_FILE?.trim() || '.dev/session.json'),

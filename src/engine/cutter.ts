@@ -51,7 +51,7 @@ const CLOSE_OBJECT = 0x7d;
 const isSpace = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09;
 
 /** Kept of the results before the last one (the settings' probe); more is dropped. */
-const CAPTURE_BYTES = 16 * 1024;
+const CAPTURE_BYTES = 256 * 1024;
 
 /** One answer's cutter: `push` every chunk in order, then `finish`. */
 export class RowCutter {

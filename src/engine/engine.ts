@@ -8,7 +8,7 @@ import { send } from './client.ts';
 import type { Datasource } from './datasource.ts';
 import { DatasourceFault, datasourceFailed } from './errors.ts';
 import { type RowStream, type RowsRequest, runRows, sendReading } from './rows.ts';
-import { DEFAULT_SETTINGS, fromProbe, rememberRole, type Settings, type Statement, settingStatement } from './settings.ts';
+import { DEFAULT_SETTINGS, fromProbe, knownRole, missingSettings, rememberRole, type Settings, type Statement } from './settings.ts';
 import { typeName } from './types.ts';
 
 /** What `describe` and `batch` take besides the statement. */
@@ -54,7 +54,7 @@ export async function describe(ds: Datasource, sql: string, options: RunOptions)
     const { exchange, results, probed } = await sendReading(ds, request, true);
     const answers = await readResults(exchange, Math.max(results, 1), results > 0);
     if (probed) {
-      const role = fromProbe(answers[0]?.rows[0]);
+      const role = fromProbe(answers[0]?.rows);
       if (role !== undefined) rememberRole(ds, role);
     }
     return columnsOf(answers.at(-1) as Result);
@@ -65,10 +65,10 @@ export async function describe(ds: Datasource, sql: string, options: RunOptions)
 
 /** See `SqlEngine.batch`. */
 export async function batch(ds: Datasource, statements: readonly Statement[], options: RunOptions): Promise<ResultSet[]> {
-  const settings = settingStatement({ ...DEFAULT_SETTINGS, ...options.settings }, options.timeoutMs);
-  const exchange = await send(ds, [settings, ...statements], { ...options, rawText: true, readOnly: true, retry: true });
-  const answers = await readResults(exchange, statements.length + 1, true);
-  return answers.slice(1).map((answer) => ({ columns: columnsOf(answer), rows: answer.rows }));
+  const settings = missingSettings(knownRole(ds), { ...DEFAULT_SETTINGS, ...options.settings }, options.timeoutMs);
+  const exchange = await send(ds, [...settings, ...statements], { ...options, rawText: true, readOnly: true, retry: true });
+  const answers = await readResults(exchange, settings.length + statements.length, true);
+  return answers.slice(settings.length).map((answer) => ({ columns: columnsOf(answer), rows: answer.rows }));
 }
 
 const columnsOf = (result: Result): ColumnDef[] =>

@@ -75,10 +75,12 @@ export function faultOf(status: number, body: string, context: FaultContext = {}
 
 const MISSING = new Set(['42P01', '42703', '42501', '3F000']);
 /** Classes whose faults lie in what was asked. */
-const CALLERS = /^(0A|20|21|22|23|42|54|P0|25006)/;
+const CALLERS = /^(0A|20|21|22|23|42|54|P0|25006|53400)/;
+/** The statement was canceled, or waited for a lock longer than lock_timeout. */
+const TIMEOUTS = new Set(['57014', '55P03']);
 
 function ofSqlState(sqlstate: string, hint: string | undefined, fault: DatasourceFault, context: FaultContext): SvcError {
-  if (sqlstate === '57014') return statementTimeout(fault);
+  if (TIMEOUTS.has(sqlstate)) return statementTimeout(fault);
   const missing = MISSING.has(sqlstate);
   // `(row).field` of a caller has the SQLSTATE of a missing column too.
   if (missing && !context.ownText && !/ not found in data type |in record data type/.test(fault.message)) {

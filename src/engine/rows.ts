@@ -5,7 +5,7 @@ import { type Exchange, type Fetch, send } from './client.ts';
 import { concat, RowCutter } from './cutter.ts';
 import type { Datasource } from './datasource.ts';
 import { datasourceFailed, type FaultContext, resultTooLarge } from './errors.ts';
-import { DEFAULT_SETTINGS, fits, fromProbe, knownRole, PROBE, rememberRole, type Settings, type Statement, settingStatement } from './settings.ts';
+import { DEFAULT_SETTINGS, fits, fromProbe, knownRole, missingSettings, PROBE, rememberRole, type Settings, type Statement } from './settings.ts';
 
 /** A statement whose rows are wanted, and its limits. */
 export interface RowsRequest extends Statement, FaultContext {
@@ -82,10 +82,13 @@ export interface SentReading {
 export async function sendReading(ds: Datasource, request: Omit<RowsRequest, 'maxBytes'> & { maxBytes?: number }, rawText: boolean): Promise<SentReading> {
   const settings = request.settings === undefined ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, ...request.settings };
   const role = knownRole(ds);
-  const statements: Statement[] = [{ sql: request.sql, params: request.params ?? [] }];
-  if (role === undefined || !fits(role, settings, request.timeoutMs)) statements.unshift(settingStatement(settings, request.timeoutMs));
-  if (role === undefined) statements.unshift(PROBE);
-  const results = statements.length > 1 ? statements.length : 0;
+  const alone = role !== undefined && fits(role, settings, request.timeoutMs);
+  const statements: Statement[] = [
+    ...(role === undefined ? [PROBE] : []),
+    ...(alone ? [] : missingSettings(role, settings, request.timeoutMs)),
+    { sql: request.sql, params: request.params ?? [] },
+  ];
+  const results = alone ? 0 : statements.length;
   const { timeoutMs, signal, physicalNames, ownText, quiet, maxBytes, fetch } = request;
   const exchange = await send(ds, results === 0 ? (statements[0] as Statement) : statements, {
     timeoutMs,
@@ -106,7 +109,7 @@ function learn(ds: Datasource, cutter: RowCutter): void {
   const bytes = cutter.captured();
   if (bytes === undefined) return;
   try {
-    const role = fromProbe((JSON.parse(new TextDecoder().decode(bytes)) as { rows?: unknown[][] }).rows?.[0]);
+    const role = fromProbe((JSON.parse(new TextDecoder().decode(bytes)) as { rows?: unknown[][] }).rows);
     if (role !== undefined) rememberRole(ds, role);
   } catch {
     // What is not known is asked again.

@@ -30,18 +30,23 @@ export interface Statement {
   readonly params?: readonly (string | null)[];
 }
 
-const PROBED = ['default_transaction_read_only', 'statement_timeout', ...Object.keys(DEFAULT_SETTINGS)];
+const TIMEOUT = 'statement_timeout';
+const READ_ONLY = 'default_transaction_read_only';
 
-/** The statement that asks for what the role carries: one row, its columns in the order of `fromProbe`. */
-export const PROBE: Statement = { sql: `SELECT ${PROBED.map((name) => `current_setting('${name}')`).join(', ')}`, params: [] };
+/**
+ * The statement that asks for what the role carries: rows of name and setting. SHOW and SET are used in place of
+ * current_setting and set_config, so that the role needs no right to execute those two functions, which a statement could
+ * call as well.
+ */
+export const PROBE: Statement = { sql: 'SHOW ALL', params: [] };
 
-/** The statement that sets all for the transaction in which it stands. */
-export function settingStatement(settings: Settings, timeoutMs: number): Statement {
-  const wanted = [['statement_timeout', String(timeoutMs)], ...Object.entries(settings)] as [string, string][];
-  const params: string[] = [];
-  const calls = wanted.map(([name, value]) => `set_config($${params.push(name)}, $${params.push(value)}, true)`);
-  return { sql: `SELECT ${calls.join(', ')}`, params };
+/** The statements that set these for the transaction in which they are sent. Names and values are the service's own. */
+function settingStatements(settings: Settings, timeoutMs?: number): Statement[] {
+  const wanted = [...(timeoutMs === undefined ? [] : [[TIMEOUT, String(timeoutMs)]]), ...Object.entries(settings)] as [string, string][];
+  return wanted.map(([name, value]) => ({ sql: `SET LOCAL ${quoted(name, '"')} = ${quoted(value, "'")}`, params: [] }));
 }
+
+const quoted = (text: string, sign: string): string => `${sign}${text.replaceAll(sign, sign + sign)}${sign}`;
 
 /** What a datasource's role carries. */
 export interface RoleSettings {
@@ -51,13 +56,25 @@ export interface RoleSettings {
   readonly settings: Settings;
 }
 
-/** Reads the probe's row; undefined where it is not of its form. */
-export function fromProbe(row: readonly unknown[] | undefined): RoleSettings | undefined {
-  if (row?.length !== PROBED.length || !row.every((v) => typeof v === 'string')) return undefined;
-  const values = row as readonly string[];
-  const timeoutMs = milliseconds(values[1] as string);
-  if (timeoutMs === undefined) return undefined;
-  return { readOnly: values[0] === 'on', timeoutMs, settings: Object.fromEntries(PROBED.slice(2).map((name, i) => [name, values[i + 2] as string])) };
+/** Reads the probe's rows; undefined where they are not of its form or one of the settings is missing. */
+export function fromProbe(rows: readonly (readonly unknown[])[] | undefined): RoleSettings | undefined {
+  const all = new Map(rows?.map(([name, value]) => [name, value]));
+  const settings: Record<string, string> = {};
+  for (const name of [READ_ONLY, TIMEOUT, ...Object.keys(DEFAULT_SETTINGS)]) {
+    const value = all.get(name);
+    if (typeof value !== 'string') return undefined;
+    settings[name] = value;
+  }
+  const { [READ_ONLY]: readOnly, [TIMEOUT]: timeout, ...rest } = settings;
+  const timeoutMs = milliseconds(timeout as string);
+  return timeoutMs === undefined ? undefined : { readOnly: readOnly === 'on', timeoutMs, settings: rest };
+}
+
+/** The statements that set what the role does not carry; all of them where the role is not known. */
+export function missingSettings(role: RoleSettings | undefined, wanted: Settings, timeoutMs: number): Statement[] {
+  if (role === undefined) return settingStatements(wanted, timeoutMs);
+  const missing = Object.entries(wanted).filter(([name, value]) => !same(name, role.settings[name], value));
+  return settingStatements(Object.fromEntries(missing), role.timeoutMs === timeoutMs ? undefined : timeoutMs);
 }
 
 /** Whether a statement needs nothing round it under a role that carries `role`. */
@@ -78,8 +95,8 @@ function same(name: string, has: string | undefined, wanted: string): boolean {
 
 const UNITS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `30s`, `0`, `1500ms` as milliseconds. */
-function milliseconds(text: string): number | undefined {
+/** `30s`, `0`, `1500ms` as milliseconds; undefined: another form. */
+export function milliseconds(text: string): number | undefined {
   const [, number, unit] = /^(\d+)(us|ms|s|min|h|d)?$/.exec(text) ?? [];
   if (number === undefined) return undefined;
   return Number(number) * (UNITS[unit ?? 'ms'] as number);

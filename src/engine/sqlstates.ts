@@ -113,6 +113,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   '42P11': 'invalid_cursor_definition',
   '42P13': 'invalid_function_definition',
   '42P17': 'invalid_object_definition',
+  '53400': 'configuration_limit_exceeded',
   '54000': 'program_limit_exceeded',
   '54001': 'statement_too_complex',
   '54011': 'too_many_columns',

@@ -3,7 +3,6 @@
  * of a caller who leaves before the head of its answer (its issues 4185 and 6832); what happens behind that is in faults.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { READER } from '../../dev/roles.ts';
 import { localPostgresAvailable } from '../../dev/testing.ts';
 import { type NodeService, startNodeService } from './support/service.ts';
 
@@ -24,10 +23,8 @@ describe.skipIf(missing)('a caller who leaves', () => {
 
   const running = async (): Promise<unknown> =>
     (
-      await service.database.exec(
+      await service.database.superuser(
         "SELECT count(*)::int AS n FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%left alone%' AND pid <> pg_backend_pid()",
-        [],
-        READER,
       )
     )[0]?.n;
   const SQL = "SELECT count(*) AS n FROM svc.item a, svc.item b, svc.item c WHERE a.name || b.name || c.name <> 'left alone'";

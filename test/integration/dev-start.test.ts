@@ -84,10 +84,11 @@ const get = async (session: Record<string, string>, path: string) => {
   const response = await fetch(`${session.base_url}${path}`, { headers: { 'x-api-key': session.admin_token! } });
   return [response.status, ((await response.json()) as { data?: unknown }).data];
 };
-const sql = async (session: Record<string, string>, query: string) => {
-  const headers = { 'neon-connection-string': session.database_url! };
+const sql = async (session: Record<string, string>, query: string, url = session.database_url!) => {
+  const headers = { 'neon-connection-string': url };
   const response = await fetch(session.sql_endpoint!, { method: 'POST', headers, body: JSON.stringify({ query }) });
-  return ((await response.json()) as { rows: unknown[] }).rows;
+  const body = (await response.json()) as { rows?: unknown[]; code?: string };
+  return body.rows ?? body.code;
 };
 
 describe('npm start', () => {
@@ -118,7 +119,9 @@ describe('npm start', () => {
     expect(Object.keys(session)).toEqual(['base_url', 'admin_token', 'demo_token', 'database_url', 'sql_endpoint', 'catalog_url', 'reader_url']);
     expect(await sql(session, 'SELECT current_user::text AS me')).toEqual([{ me: 'kg_dev' }]);
     expect(await sql(session, "SELECT count(*)::int AS n FROM kg_catalog.users WHERE name = 'admin'"), 'whose machine it is may look').toEqual([{ n: 1 }]);
-    expect(await sql(session, 'DELETE FROM kg_catalog.users'), 'and not write').toBeUndefined();
+    expect(await sql(session, 'DELETE FROM kg_catalog.users'), 'and not write').toBe('42501');
+    expect(await sql(session, 'SELECT pg_sleep(0)', session.reader_url)).toBe('42501');
+    expect(started.output, 'the embedded database refuses no restriction').not.toMatch(/^kg_reader:/m);
     for (const [name, value] of Object.entries(odd)) expect(await get(session, `/acme/api/get_config/${name}`)).toEqual([200, { [name]: value }]);
     expect((await get(session, '/acme/api/get_config/UNRELATED'))[0]).not.toBe(200);
     await sql(session, 'CREATE TABLE kept (a int)');
@@ -142,6 +145,7 @@ describe('npm start', () => {
     const again = await started.ready();
     expect([again.admin_token, again.demo_token]).toEqual([session.admin_token, session.demo_token]);
     expect(await sql(again, 'SELECT count(*)::int AS n FROM kept')).toEqual([{ n: 0 }]);
+    expect(await sql(again, 'SELECT pg_sleep(0)', again.reader_url)).toBe('42501');
     started.child.kill('SIGTERM');
     await started.exited;
     if (existsSync('/proc/self/stat')) expect(started.processes()).toEqual([]);
@@ -179,6 +183,17 @@ describe('npm start', () => {
         expect(await sql(session, 'SELECT current_user::text AS me, current_database()::text AS db')).toEqual([{ me: 'app', db: 'shop' }]);
         expect(await sql(session, "SELECT has_schema_privilege('kg_reader', 'kg_catalog', 'USAGE') AS may")).toEqual([{ may: false }]);
         expect(started.output).not.toContain('hush-77');
+        // the database may have other applications, so its functions stay as they are, and the start says so
+        expect(started.output).toMatch(/^kg_reader: not done, a superuser can: ALTER ROLE "kg_reader" SET temp_file_limit = '1GB' \(/m);
+        expect(started.output).toMatch(/^kg_reader: it may execute \d{3} functions that it does not need: a superuser can run docs\/restrict-functions\.sql/m);
+        expect(await sql(session, 'SELECT pg_sleep(0)', session.reader_url)).toEqual([{ pg_sleep: '' }]);
+        await started.stop();
+
+        const superuser = `postgres://postgres:${scratch.password}@127.0.0.1:${scratch.port}/shop`;
+        started = new Start({ DATABASE_URL: superuser, RESTRICT_FUNCTIONS: 'true' });
+        const restricted = await started.ready();
+        expect(started.output).not.toMatch(/^kg_reader:/m);
+        expect(await sql(restricted, 'SELECT pg_sleep(0)', restricted.reader_url)).toBe('42501');
       } finally {
         await started?.stop();
         await scratch.stop();

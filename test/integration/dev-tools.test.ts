@@ -180,6 +180,8 @@ describe('secrets and places', () => {
     expect(() => readPlaces({ DATABASE_URL: 'mysql://x/y' })).toThrow(/DATABASE_URL/);
     expect(readPlaces({})).toMatchObject({ port: 8787, sample: true, databaseUrl: undefined });
     expect(readPlaces({ SAMPLE: 'none' }).sample).toBe(false);
+    expect(() => readPlaces({ RESTRICT_FUNCTIONS: 'yes please' })).toThrow(/RESTRICT_FUNCTIONS must be true or false/);
+    expect([readPlaces({}), readPlaces({ RESTRICT_FUNCTIONS: 'TRUE' })].map((p) => p.restrictFunctions)).toEqual([false, true]);
   });
 
   it('a lock of a process that has ended does not hold', () => {

@@ -50,6 +50,8 @@ describe('doctor', () => {
       expect.stringMatching(/^datasource main: PostgreSQL 1[5-8]/),
       'datasource main: the role kg_reader is read-only, with statement_timeout, search_path, TimeZone and DateStyle set',
       'datasource main: the role kg_reader reads alone: it makes nothing, writes nothing, and does not reach kg_catalog',
+      'datasource main: the role kg_reader may execute no function that runs SQL texts, reads files or settings, shows sessions, waits or locks',
+      'datasource main: the role kg_reader has temp_file_limit 1GB, lock_timeout 10s, idle_in_transaction_session_timeout 2min, and 40 connections at the most',
       'datasource main: JSON comes as PostgreSQL wrote it',
     ]);
     expect(of('warn')).toEqual([expect.stringMatching(/^datasource main: random_page_cost is 4/)]);
@@ -90,6 +92,7 @@ describe('doctor', () => {
       'the role kg_dev may make schemas',
       'the role kg_dev may make tables',
       'the role kg_dev may write to shop.item',
+      expect.stringMatching(/^the role kg_dev may execute functions that run SQL texts \(ts_stat, query_to_xml, .* \d+ more\); .*wait \(pg_sleep, /),
     ]);
     expect(asDeveloper.of('warn').join('\n')).toMatch(/no statement_timeout.*ALTER ROLE kg_dev SET statement_timeout = '30000ms'/);
     expect(asDeveloper.of('warn').join('\n')).toMatch(/ALTER ROLE kg_dev SET search_path = ''/);
@@ -99,9 +102,102 @@ describe('doctor', () => {
     await dev('GRANT INSERT ON shop.item TO kg_reader');
     expect((await doctor()).of('fail')).toEqual([expect.stringMatching(/^datasource main: the role kg_reader may write to shop\.item/)]);
     await dev('REVOKE INSERT ON shop.item FROM kg_reader');
+    await dev('GRANT UPDATE (id) ON shop.item TO kg_reader');
+    await dev('CREATE SEQUENCE shop.numbers');
+    await dev('GRANT USAGE ON SEQUENCE shop.numbers TO kg_reader');
+    expect((await doctor()).of('fail')).toEqual([expect.stringMatching(/^datasource main: the role kg_reader may write to shop\.item, shop\.numbers: REVOKE/)]);
+    await dev('REVOKE UPDATE (id) ON shop.item FROM kg_reader');
+    await dev('DROP SEQUENCE shop.numbers');
     await owner('GRANT USAGE ON SCHEMA kg_catalog TO kg_reader');
     expect((await doctor()).of('fail')).toEqual([expect.stringMatching(/^datasource main: the role kg_reader reaches the catalog/)]);
     await owner('REVOKE USAGE ON SCHEMA kg_catalog FROM kg_reader');
+  });
+
+  /** Its lines about the role, while these statements of a superuser are in force. */
+  async function whilst(statements: readonly string[], undo: readonly string[]) {
+    const { superuser } = service.database;
+    try {
+      for (const sql of statements) await superuser(sql);
+      const { code, of } = await doctor();
+      const about = (state: string) => of(state).filter((l) => l.startsWith('datasource main: the role kg_reader') || l.includes('statement of the role'));
+      return { code, fail: about('fail'), warn: about('warn') };
+    } finally {
+      for (const sql of undo) await superuser(sql);
+    }
+  }
+  const ABOUT = 'datasource main: the role kg_reader';
+
+  it('fails on functions that show or stop what others do, and warns of the other ones', async () => {
+    const open = [
+      'GRANT EXECUTE ON FUNCTION ts_stat(text), ts_stat(text, text), pg_sleep, nextval TO kg_reader',
+      'GRANT EXECUTE ON FUNCTION lo_get(oid) TO PUBLIC',
+    ];
+    const close = [
+      'REVOKE EXECUTE ON FUNCTION ts_stat(text), ts_stat(text, text), pg_sleep, nextval FROM kg_reader',
+      'REVOKE EXECUTE ON FUNCTION lo_get(oid) FROM PUBLIC',
+    ];
+    const advice = 'a superuser can run docs/restrict-functions.sql';
+    expect(await whilst(open, close)).toEqual({
+      code: 1,
+      fail: [`${ABOUT} may execute functions that run SQL texts (ts_stat); use large objects (lo_get); wait (pg_sleep): ${advice}`],
+      warn: [`${ABOUT} may execute functions that use sequences (nextval): ${advice}`],
+    });
+    // where nobody is a superuser, nobody can do anything about it
+    const hosted = await whilst([...open, 'CREATE ROLE neon_superuser'], [...close, 'DROP ROLE neon_superuser']);
+    expect(hosted).toEqual({
+      code: 0,
+      fail: [],
+      warn: [
+        expect.stringMatching(
+          / run SQL texts \(ts_stat\); .*; use sequences \(nextval\): Neon lets nobody revoke the right, so that the planner's checks alone/,
+        ),
+      ],
+    });
+  });
+
+  it('fails on attributes of the role, and on roles by which it can do more', async () => {
+    expect((await whilst(['ALTER ROLE kg_reader CREATEDB BYPASSRLS'], ['ALTER ROLE kg_reader NOCREATEDB NOBYPASSRLS'])).fail).toEqual([
+      `${ABOUT} has CREATEDB, BYPASSRLS: ALTER ROLE kg_reader NOCREATEDB NOBYPASSRLS`,
+    ]);
+    const { fail, code } = await whilst(
+      ['CREATE ROLE analysts', 'CREATE ROLE staff', 'GRANT pg_monitor TO staff', 'GRANT staff, analysts TO kg_reader', 'GRANT pg_read_all_data TO kg_reader'],
+      ['REVOKE pg_read_all_data FROM kg_reader', 'DROP ROLE staff, analysts'],
+    );
+    const more = `${ABOUT} has more rights by pg_read_all_data, staff: REVOKE pg_read_all_data, staff FROM kg_reader, or make the role anew by CREATE ROLE`;
+    // both bring rights that have lines of their own
+    expect([code, fail[0], fail.length]).toEqual([1, more, 3]);
+    expect((await whilst(['GRANT kg_catalog_owner TO kg_reader'], ['REVOKE kg_catalog_owner FROM kg_reader'])).fail[0]).toMatch(/reaches the catalog/);
+  });
+
+  it('warns of limits that are missing, and of functions that run with the rights of others', async () => {
+    const lift = ['temp_file_limit', 'lock_timeout', 'idle_in_transaction_session_timeout'].map((name) => `ALTER ROLE kg_reader RESET ${name}`);
+    const limits = [
+      `SET temp_file_limit = '1GB'`,
+      `SET lock_timeout = '10s'`,
+      `SET idle_in_transaction_session_timeout = '2min'`,
+      'CONNECTION LIMIT 40',
+      'RESET work_mem',
+    ];
+    const lifted = await whilst(
+      [...lift, 'ALTER ROLE kg_reader CONNECTION LIMIT -1', `ALTER ROLE kg_reader SET work_mem = '512MB'`],
+      limits.map((l) => `ALTER ROLE kg_reader ${l}`),
+    );
+    expect(lifted).toEqual({
+      code: 0,
+      fail: [],
+      warn: [
+        `${ABOUT} has no temp_file_limit: ALTER ROLE kg_reader SET temp_file_limit = '1GB', which a superuser may run`,
+        `${ABOUT} has no lock_timeout: ALTER ROLE kg_reader SET lock_timeout = '10s'`,
+        `${ABOUT} has no idle_in_transaction_session_timeout: ALTER ROLE kg_reader SET idle_in_transaction_session_timeout = '2min'`,
+        `${ABOUT} has no limit of connections: ALTER ROLE kg_reader CONNECTION LIMIT 40`,
+        expect.stringMatching(/each hash of a statement of the role kg_reader may take 1024 MB .*: ALTER ROLE kg_reader SET work_mem = '16MB'$/),
+      ],
+    });
+    await dev("CREATE FUNCTION shop.all_of_it() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT count(*) FROM shop.item'");
+    expect((await doctor()).of('warn')).toContainEqual(
+      expect.stringMatching(/^datasource main: the role kg_reader may execute shop\.all_of_it with the rights/),
+    );
+    await dev('DROP FUNCTION shop.all_of_it()');
   });
 
   it('tells a time-out that is not the service own', async () => {

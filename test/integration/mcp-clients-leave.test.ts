@@ -5,7 +5,6 @@
  */
 import { Client, SSEClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { READER } from '../../dev/roles.ts';
 import { type LocalPostgres, localPostgresAvailable, startLocalPostgres } from '../../dev/testing.ts';
 import { ask, type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
 
@@ -31,10 +30,8 @@ describe.skipIf(missing)('a client of the SSE transport', () => {
 
   const running = async (): Promise<unknown> =>
     (
-      await database.exec(
+      await database.superuser(
         "SELECT count(*)::int AS n FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%left alone%' AND pid <> pg_backend_pid()",
-        [],
-        READER,
       )
     )[0]?.n;
   const becomes = (n: number) => expect.poll(running, { timeout: 30_000 }).toBe(n);

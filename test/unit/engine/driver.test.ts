@@ -5,7 +5,7 @@ import type { Fetch } from '../../../src/engine/client.ts';
 import { parseDatasourceSecret } from '../../../src/engine/datasource.ts';
 import { runRows } from '../../../src/engine/rows.ts';
 import { forgetRoles } from '../../../src/engine/settings.ts';
-import { fake, probeRow, rowsAnswer } from './fake.ts';
+import { fake, probeRows, rowsAnswer } from './fake.ts';
 
 interface Sent {
   url: string;
@@ -48,7 +48,7 @@ describe('our requests are those of the driver', () => {
   for (const url of CONNECTION_STRINGS) {
     it(url, async () => {
       const ds = { name: 'main', ...parseDatasourceSecret(url) };
-      const { fetch, asked } = fake(rowsAnswer([], probeRow('30s')));
+      const { fetch, asked } = fake(rowsAnswer([], probeRows('30s')));
       const ask = (f: Fetch) => runRows(ds, { sql: 'SELECT $1::text, $2::text', params: ['a', null], timeoutMs: 30_000, maxBytes: 1e6, fetch: f });
       await ask(fetch);
       await ask(fetch);

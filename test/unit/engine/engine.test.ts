@@ -2,14 +2,16 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { batch, describe as describeColumns } from '../../../src/engine/engine.ts';
 import { forgetRoles } from '../../../src/engine/settings.ts';
 import { typeName } from '../../../src/engine/types.ts';
-import { DS, fake, probeRow, refusal } from './fake.ts';
+import { DS, fake, probeRows, refusal } from './fake.ts';
 
 const result = (fields: [string, number][], rows: unknown[][] = []) => ({ fields: fields.map(([name, dataTypeID]) => ({ name, dataTypeID })), rows });
 const json =
   (value: unknown, status = 200) =>
   () =>
     new Response(JSON.stringify(value), { status });
-const settings = [result([], [probeRow('30s')]), result([], [['x']])];
+/** The probe, and a time-out and seven settings that are set. */
+const set = Array.from({ length: 8 }, () => result([]));
+const settings = [result([], probeRows('30s')), ...set];
 
 beforeEach(forgetRoles);
 
@@ -50,12 +52,12 @@ describe('describing a SELECT', () => {
 
 describe('a batch of small reads', () => {
   it('is read-only, under the settings, values as text', async () => {
-    const { fetch, asked } = fake(json({ results: [result([], [['x']]), result([['n', 1700]], [['1.50']]), result([['b', 16]], [[null]])] }));
+    const { fetch, asked } = fake(json({ results: [...set, result([['n', 1700]], [['1.50']]), result([['b', 16]], [[null]])] }));
     expect(await batch(DS, [{ sql: 'SELECT 1.50 AS n' }, { sql: 'SELECT $1::bool AS b', params: [null] }], { timeoutMs: 5000, fetch })).toEqual([
       { columns: [{ name: 'n', type: 'numeric' }], rows: [['1.50']] },
       { columns: [{ name: 'b', type: 'bool' }], rows: [[null]] },
     ]);
-    expect(asked[0]?.body.queries?.[0]?.params.slice(0, 2)).toEqual(['statement_timeout', '5000']);
+    expect(asked[0]?.body.queries?.[0]).toEqual({ query: `SET LOCAL "statement_timeout" = '5000'`, params: [] });
     const headers = new Headers(asked[0]?.init.headers);
     expect([headers.get('neon-batch-read-only'), headers.get('neon-raw-text-output')]).toEqual(['true', 'true']);
   });

@@ -26,7 +26,9 @@ describe('what a datasource answers', () => {
     ['28P01', 502, 'datasource_failed'],
     ['XX000', 502, 'datasource_failed'],
     ['40001', 502, 'datasource_failed'],
+    ['53400', 400, 'configuration_limit_exceeded'],
     ['57014', 504, 'statement_timeout'],
+    ['55P03', 504, 'statement_timeout'],
   ] as const) {
     it(`SQLSTATE ${code} is ${status} ${name}`, () => {
       const error = faultOf(400, pg(code, 'the message of t_secret', { position: '17' }), { physicalNames: ['t_secret'] });

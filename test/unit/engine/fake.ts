@@ -25,23 +25,33 @@ export function fake(...answers: Answer[]): { fetch: Fetch; asked: Asked[] } {
   return { fetch, asked };
 }
 
+const PROBED = ['default_transaction_read_only', 'statement_timeout', 'search_path', 'TimeZone', 'DateStyle', 'IntervalStyle', 'bytea_output'];
+const NAMES = [...PROBED, 'extra_float_digits', 'standard_conforming_strings'];
+const VALUES = ['on', '30s', '""', 'UTC', 'ISO, MDY', 'postgres', 'hex', '1', 'on'];
+
+/** What SHOW ALL says of a role that carries all settings; `changes`: other values, by their place. */
+export const shown = (changes: Readonly<Record<number, string>> = {}): string[][] => [
+  ['allow_system_table_mods', 'off', 'another setting'],
+  ...NAMES.map((name, i) => [name, changes[i] ?? (VALUES[i] as string), 'what it does']),
+];
+
 /** What the probe says of a role that carries all settings, with this time-out. */
-export const probeRow = (timeout: string): string[] => ['on', timeout, '""', 'UTC', 'ISO, MDY', 'postgres', 'hex', '1', 'on'];
+export const probeRows = (timeout: string): string[][] => shown({ 1: timeout });
 
 const result = (rows: string): string => `{"fields":[{"name":"row","dataTypeID":114}],"rows":${rows},"command":"SELECT","rowAsArray":true}`;
 
 /** The text of an answer to whatever was asked, rows being JSON texts of row objects. */
-export function envelope(asked: Asked, rows: readonly string[], probe: readonly string[] = probeRow('0')): string {
+export function envelope(asked: Asked, rows: readonly string[], probe: readonly (readonly string[])[] = probeRows('0')): string {
   const last = result(`[${rows.map((r) => `[${r}]`).join(',')}]`);
   const { queries } = asked.body;
   if (queries === undefined) return last;
-  const before = queries.slice(0, -1).map((q) => (q.query.includes('current_setting') ? result(JSON.stringify([probe])) : result('[["x"]]')));
+  const before = queries.slice(0, -1).map((q) => (q.query === 'SHOW ALL' ? result(JSON.stringify(probe)) : result('[]')));
   return `{"results":[${[...before, last].join(',')}]}`;
 }
 
 /** An answer with rows. */
 export const rowsAnswer =
-  (rows: readonly string[], probe?: readonly string[]): Answer =>
+  (rows: readonly string[], probe?: readonly (readonly string[])[]): Answer =>
   (asked) => {
     const text = envelope(asked, rows, probe);
     return new Response(text, { headers: { 'content-length': String(new TextEncoder().encode(text).length) } });

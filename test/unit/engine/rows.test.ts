@@ -5,7 +5,7 @@ import type { DatasourceFault } from '../../../src/engine/errors.ts';
 import { type RowsRequest, runRows } from '../../../src/engine/rows.ts';
 import { forgetRoles } from '../../../src/engine/settings.ts';
 import { generated } from '../../support/generated.ts';
-import { DS, envelope, fake, inPieces, probeRow, refusal, rowsAnswer, textOf } from './fake.ts';
+import { DS, envelope, fake, inPieces, probeRows, refusal, rowsAnswer, shown, textOf } from './fake.ts';
 
 const request = (fetch: Fetch, more: Partial<RowsRequest> = {}): RowsRequest => ({ sql: 'SELECT 1', timeoutMs: 30_000, maxBytes: 50_000_000, fetch, ...more });
 const status =
@@ -27,27 +27,40 @@ beforeEach(forgetRoles);
 
 describe('the settings of a statement', () => {
   it('are set by a batch round the first statement, which asks what the role carries; then the statement goes alone', async () => {
-    const { fetch, asked } = fake(rowsAnswer(['{"a":1}'], probeRow('30s')));
+    const { fetch, asked } = fake(rowsAnswer(['{"a":1}'], probeRows('30s')));
     expect(await textOf((await runRows(DS, request(fetch, { params: ['7', null] }))).stream)).toBe('[{"a":1}]');
     expect(await textOf((await runRows(DS, request(fetch))).stream)).toBe('[{"a":1}]');
-    expect(asked[0]?.body.queries?.map((q) => q.query.slice(0, 18))).toEqual(['SELECT current_set', 'SELECT set_config(', 'SELECT 1']);
-    expect(asked[0]?.body.queries?.at(-1)).toEqual({ query: 'SELECT 1', params: ['7', null] });
-    expect(asked[0]?.body.queries?.[1]?.params.slice(0, 2)).toEqual(['statement_timeout', '30000']);
+    expect(asked[0]?.body.queries?.map((q) => q.query)).toEqual([
+      'SHOW ALL',
+      `SET LOCAL "statement_timeout" = '30000'`,
+      `SET LOCAL "search_path" = ''`,
+      `SET LOCAL "TimeZone" = 'UTC'`,
+      `SET LOCAL "DateStyle" = 'ISO, MDY'`,
+      `SET LOCAL "IntervalStyle" = 'postgres'`,
+      `SET LOCAL "bytea_output" = 'hex'`,
+      `SET LOCAL "extra_float_digits" = '1'`,
+      `SET LOCAL "standard_conforming_strings" = 'on'`,
+      'SELECT 1',
+    ]);
+    expect(asked[0]?.body.queries?.map((q) => q.params)).toEqual([...Array.from({ length: 9 }, () => []), ['7', null]]);
     expect(new Headers(asked[0]?.init.headers).get('neon-batch-read-only')).toBe('true');
     expect(asked[1]?.body).toEqual({ query: 'SELECT 1', params: [] });
   });
 
   it('stay in a batch where the role does not carry them, or another time-out is wanted', async () => {
-    const { fetch, asked } = fake(rowsAnswer([], probeRow('30s')));
+    const { fetch, asked } = fake(rowsAnswer([], probeRows('30s')));
     await runRows(DS, request(fetch));
     await runRows(DS, request(fetch, { timeoutMs: 600_000 }));
     await runRows(DS, request(fetch, { settings: { work_mem: '8MB' } }));
-    expect(asked.slice(1).map((a) => a.body.queries?.length)).toEqual([2, 2]);
+    expect(asked.slice(1).map((a) => a.body.queries?.map((q) => q.query))).toEqual([
+      [`SET LOCAL "statement_timeout" = '600000'`, 'SELECT 1'],
+      [`SET LOCAL "work_mem" = '8MB'`, 'SELECT 1'],
+    ]);
     forgetRoles();
-    const poor = fake(rowsAnswer([], probeRow('0')));
+    const poor = fake(rowsAnswer([], probeRows('0')));
     await runRows(DS, request(poor.fetch));
     await runRows(DS, request(poor.fetch));
-    expect(poor.asked.map((a) => a.body.queries?.length)).toEqual([3, 2]);
+    expect(poor.asked.map((a) => a.body.queries?.length)).toEqual([10, 2]);
     expect(new Headers(poor.asked[1]?.init.headers).get('neon-batch-read-only')).toBe('true');
   });
 
@@ -55,7 +68,15 @@ describe('the settings of a statement', () => {
     const { fetch, asked } = fake(pgError('22012', 'division by zero'), rowsAnswer([]));
     await refusal(runRows(DS, request(fetch)));
     await runRows(DS, request(fetch));
-    expect(asked.map((a) => a.body.queries?.length)).toEqual([3, 3]);
+    expect(asked.map((a) => a.body.queries?.length)).toEqual([10, 10]);
+  });
+
+  it('need a batch for its read-only transaction alone, where the role carries all but that', async () => {
+    const { fetch, asked } = fake(rowsAnswer(['{"a":1}'], shown({ 0: 'off' })));
+    await runRows(DS, request(fetch));
+    expect(await textOf((await runRows(DS, request(fetch))).stream)).toBe('[{"a":1}]');
+    expect(asked[1]?.body.queries).toEqual([{ query: 'SELECT 1', params: [] }]);
+    expect(new Headers(asked[1]?.init.headers).get('neon-batch-read-only')).toBe('true');
   });
 });
 

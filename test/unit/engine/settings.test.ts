@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DEFAULT_SETTINGS, fits, forgetRoles, fromProbe, knownRole, PROBE, rememberRole, settingStatement } from '../../../src/engine/settings.ts';
+import { DEFAULT_SETTINGS, fits, forgetRoles, fromProbe, knownRole, missingSettings, rememberRole } from '../../../src/engine/settings.ts';
+import { shown } from './fake.ts';
 
-const ROW = ['on', '30s', '""', 'UTC', 'ISO, MDY', 'postgres', 'hex', '1', 'on'];
-const role = (changes: Record<number, string> = {}) => fromProbe(ROW.map((v, i) => changes[i] ?? v));
+const role = (changes: Record<number, string> = {}) => fromProbe(shown(changes));
 
 describe('what a role carries', () => {
   it('is read from the probe', () => {
-    expect(PROBE.sql.match(/current_setting/g)).toHaveLength(ROW.length);
     expect(role()).toEqual({
       readOnly: true,
       timeoutMs: 30_000,
@@ -30,8 +29,9 @@ describe('what a role carries', () => {
   });
 
   it('is unknown where the probe answers something else', () => {
-    for (const row of [undefined, [], ROW.slice(1), [...ROW.slice(0, 8), null], ROW.map((v, i) => (i === 1 ? 'soon' : v))])
-      expect(fromProbe(row)).toBeUndefined();
+    const rows = shown();
+    for (const answer of [undefined, [], rows.slice(0, -1), rows.map(([name]) => [name, null]), rows.map(([name]) => [name]), shown({ 1: 'soon' })])
+      expect(fromProbe(answer)).toBeUndefined();
   });
 
   it('fits where all is as wanted', () => {
@@ -70,10 +70,20 @@ describe('what is known of a role', () => {
   });
 });
 
-describe('the statement that sets them', () => {
-  it('binds names and values and holds for the transaction', () => {
-    const { sql, params } = settingStatement({ TimeZone: 'UTC', search_path: '' }, 5000);
-    expect(sql).toBe('SELECT set_config($1, $2, true), set_config($3, $4, true), set_config($5, $6, true)');
-    expect(params).toEqual(['statement_timeout', '5000', 'TimeZone', 'UTC', 'search_path', '']);
+describe('the statements that set what is missing', () => {
+  const missing = (r: ReturnType<typeof role>, wanted: Record<string, string> = DEFAULT_SETTINGS) => missingSettings(r, wanted, 30_000).map((s) => s.sql);
+
+  it('hold for the transaction, and are none where the role carries all', () => {
+    expect(missing(role())).toEqual([]);
+    expect(missing(role({ 1: '5s', 2: '"$user", public', 4: 'ISO, DMY' }))).toEqual([
+      `SET LOCAL "statement_timeout" = '30000'`,
+      `SET LOCAL "search_path" = ''`,
+      `SET LOCAL "DateStyle" = 'ISO, MDY'`,
+    ]);
+    expect(missing(undefined)).toHaveLength(8);
+  });
+
+  it('quote names and values', () => {
+    expect(missing(role(), { 'my."x': "it's" })).toEqual([`SET LOCAL "my.""x" = 'it''s'`]);
   });
 });
