@@ -13,7 +13,7 @@ export default defineConfig({
         // With a database: PGlite, and a PostgreSQL of the machine where there is one.
         test: {
           name: 'integration',
-          include: ['test/integration/**/*.test.ts'],
+          include: ['test/integration/**/*.test.ts', 'test/attacks/**/*.test.ts'],
           environment: 'node',
           pool: 'forks',
           testTimeout: deep ? 3_600_000 : 60_000,
