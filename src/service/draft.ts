@@ -261,7 +261,13 @@ export class Draft {
   /** That a changed model shows nobody what it did not show, but to the measure of its writer's own rights. @throws SvcError 403 */
   #keeps(before: Graph, after: Graph): void {
     const { principal } = this.#caller;
-    requireUsableRows(before, this.#usable(before), after, this.#at);
+    requireUsableRows(
+      before,
+      this.#usable(before),
+      after,
+      (text) => this.#context.referencesOf({ text, offset: 0 }, 'expression').map((r) => r.name),
+      this.#at,
+    );
     if (mayMakePolicies(principal, this.name)) return;
     requireKeptPolicies(this.planContext(), { before, after, seen: () => this.#usable(after) }, this.row.policies, this.#steps);
   }

@@ -3,8 +3,9 @@ import { can, canAll, canSee, type Holder } from '../auth/grants.ts';
 import type { ModelStatement, Name } from '../language/statements.ts';
 import { keyOf, type Places } from '../ontology/apply/context.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
-import { isRaw, type Model } from '../ontology/model.ts';
+import { isRaw, type MappingDef, type Model } from '../ontology/model.ts';
 import { fold, sameName, THING } from '../ontology/names.ts';
+import { multiMappings } from '../planner/joins.ts';
 import { sourcesOf } from '../planner/policies.ts';
 import { lacks } from './lookup.ts';
 
@@ -90,35 +91,91 @@ export function requireReadableNames(usable: Graph, whole: Graph, pieces: Iterab
   }
 }
 
+/** What a concept shows of tables: its conditions, and by mapping the properties that it shows of its rows. */
+interface Shown {
+  readonly conditions: readonly string[];
+  readonly cells: ReadonlyMap<MappingDef, ReadonlySet<string>>;
+}
+
 /**
- * That no concept shows rows that it did not show and that the writer may not query: a concept without mappings shows those of the
- * concepts above it, so that a DROP may open them.
+ * That no concept shows rows, values or links that it did not show and that the writer may not query. A concept without mappings shows the rows of
+ * those above it, one that lists a property of a concept below shows its values there.
  * @param usable `before` as the writer may use it (sight.ts)
+ * @param columnsOf the names of columns in an expression
  * @throws SvcError 403 `forbidden`
  */
-export function requireUsableRows(before: Graph, usable: Graph, after: Graph, offset: number | undefined): void {
+export function requireUsableRows(
+  before: Graph,
+  usable: Graph,
+  after: Graph,
+  columnsOf: (expression: string) => readonly string[],
+  offset: number | undefined,
+): void {
   if (usable === before) return;
-  const readable = usable.concepts.filter((c) => c.readable).map((c) => rowsOf(c.whole));
+  const readable = usable.concepts
+    .filter((c) => c.readable)
+    .map((c) =>
+      shownBy(
+        c.whole,
+        () => [],
+        (target) => usable.concept(target.name)?.readable === true,
+      ),
+    );
+  const isWithin = (shown: Shown, { name }: MappingDef, property: string, conditions: readonly string[]): boolean => {
+    const mapping = before.mapping(name);
+    return mapping !== undefined && shown.cells.get(mapping)?.has(property) === true && shown.conditions.every((c) => conditions.includes(c));
+  };
   for (const concept of after.concepts) {
-    const { mappings, conditions } = rowsOf(concept);
     const old = before.concept(concept.name);
-    const had = old && rowsOf(old);
-    const within = (other: ReturnType<typeof rowsOf>, name: string): boolean =>
-      other.mappings.has(name) && other.conditions.every((c) => conditions.includes(c));
-    for (const name of mappings) {
-      const mapping = before.mapping(name);
-      if (mapping === undefined || (had !== undefined && within(had, name)) || readable.some((r) => within(r, name))) continue;
-      const of = usable.concept(mapping.concept ?? '');
-      throw of === undefined || of.readable ? lacks('QUERY', `ALL ontology.${after.ontology}`, offset) : lacksQuery(after.ontology, of.name, offset);
+    const had = old && shownBy(old, columnsOf);
+    const { conditions, cells } = shownBy(concept, columnsOf);
+    for (const [mapping, properties] of cells) {
+      if (before.mapping(mapping.name) === undefined) continue;
+      for (const property of properties) {
+        if (had !== undefined && isWithin(had, mapping, property, conditions)) continue;
+        if (readable.some((shown) => isWithin(shown, mapping, property, conditions))) continue;
+        const of = usable.concept(mapping.concept ?? mapping.link?.back.concept ?? '');
+        throw of === undefined || of.readable ? lacks('QUERY', `ALL ontology.${after.ontology}`, offset) : lacksQuery(after.ontology, of.name, offset);
+      }
     }
   }
 }
 
-/** The folded names of the mappings that give a concept its rows, and the conditions that these meet. */
-function rowsOf(concept: Concept): { readonly mappings: ReadonlySet<string>; readonly conditions: readonly string[] } {
+/** The property under which the rows themselves, and those of links, are shown. */
+const ROW = '';
+
+/** `isOpen`: whether links to a target count. */
+function shownBy(concept: Concept, columnsOf: (expression: string) => readonly string[], isOpen: (target: Concept) => boolean = () => true): Shown {
+  const { graph } = concept;
   const { mappings, when } = sourcesOf(concept);
   const conditions = when.map(({ rows }) => (rows.kind === 'logic' ? JSON.stringify([rows.schema, rows.source.name, rows.condition]) : ''));
-  return { mappings: new Set([...mappings].map((m) => fold(m.name))), conditions };
+  const own = new Set(concept.properties.map((p) => fold(p.def.name)));
+  for (const name of measured(concept, columnsOf)) own.add(name);
+  const cells = new Map<MappingDef, Set<string>>();
+  for (const mapping of mappings) {
+    const there = new Set(graph.concept(mapping.concept ?? '')?.properties.map((p) => fold(p.def.name)));
+    const given = mapping.columns.map((c) => fold(c.name)).filter((name) => there.has(name) && own.has(name));
+    cells.set(mapping, new Set([ROW, ...given]));
+  }
+  if (concept.key !== null) for (const { def } of concept.multi) for (const mapping of multiMappings(graph, concept, def)) cells.set(mapping, new Set([ROW]));
+  for (const r of concept.relationships) if (isOpen(r.target)) for (const { mapping } of r.links) cells.set(mapping, new Set([ROW]));
+  return { conditions, cells };
+}
+
+/** The folded names of properties that the measures of a concept read, through whatever else they name. */
+function measured(concept: Concept, columnsOf: (expression: string) => readonly string[]): ReadonlySet<string> {
+  const { graph } = concept;
+  const found = new Set<string>();
+  const read = (expressions: readonly (string | null | undefined)[]): void => {
+    for (const name of expressions.flatMap((e) => (e == null ? [] : columnsOf(e))).map(fold)) {
+      if (found.has(name)) continue;
+      found.add(name);
+      const measure = graph.measure(name);
+      read([graph.property(name)?.expression, measure?.expression, measure?.filter]);
+    }
+  };
+  for (const { def } of concept.measures) read([def.expression, def.filter]);
+  return found;
 }
 
 /**
