@@ -146,6 +146,11 @@ const ROWS: readonly Attack[] = [
     `CREATE OR REPLACE CONCEPT being (being_id bigint, given string, LABEL (given)); ${worker({ assigned: '', more: 'PRIMARY KEY (firm_id)', boss: '' })}; DROP MAPPING m_assign`,
   ],
   [
+    'values are listed by an ancestor with rows of its own',
+    ['CREATE MAPPING m_being INTO (being) AS SELECT id AS being_id, name AS given FROM crew.t_guest', UNDER_104.replace('being_id < 104', "given <> 'Dee'")],
+    'CREATE OR REPLACE CONCEPT being (being_id bigint, given string, CONSTRAINT phone MULTIVALUE string, PRIMARY KEY (being_id), LABEL (given))',
+  ],
+  [
     'links are joined to a kin concept',
     [on('being_id < 104')],
     `CREATE OR REPLACE CONCEPT being (being_id bigint, given string, PRIMARY KEY (being_id), LABEL (given), ${WORKER.assigned}); ${worker({ assigned: '' })}`,
@@ -219,6 +224,15 @@ const VALUES: readonly Attack[] = [
     [worker({ more: 'CONSTRAINT graded FOREIGN KEY (grade) REFERENCES num (n)' }), mask('grade')],
     'CREATE OR REPLACE MAPPING m_num INTO (num) AS SELECT n FROM crew.t_more',
     'lee',
+  ],
+  [
+    'what a known relationship leads to meets another condition',
+    [
+      'CREATE CONCEPT small INHERITS (num) FROM svc.num WHERE n < 3',
+      worker({ more: 'CONSTRAINT graded FOREIGN KEY (grade) REFERENCES small (n)' }),
+      mask('grade'),
+    ],
+    'CREATE OR REPLACE CONCEPT small INHERITS (num) FROM svc.num WHERE n < 9',
   ],
   [
     'a link leads from it',
@@ -510,6 +524,26 @@ describe('a writer uses only what it may query', () => {
     expect([status, json.data]).toEqual([403, `This needs QUERY on ontology.${at}.concept.firm`]);
     const told = await s.query('DROP MAPPING m_shelf', at, tim);
     expect([told.status, told.json.data]).toEqual([403, `This needs QUERY on ALL ontology.${at}`]);
+  });
+
+  it('a concept does not come to show values that its writer may not query', async () => {
+    await s.rows(
+      `CREATE CONCEPT upper_c (u_id bigint, PRIMARY KEY (u_id)); CREATE CONCEPT lower_c (secret string, CONSTRAINT hint MULTIVALUE string) INHERITS (upper_c); CREATE MEASURE least string AS SELECT MIN(secret);
+       CREATE MAPPING m_lower INTO (lower_c) AS SELECT id AS u_id, ssn AS secret FROM crew.t_worker; CREATE MAPPING m_hint INTO (lower_c) MULTIVALUE hint AS SELECT id AS u_id, phone AS hint FROM crew.t_phone`,
+      at,
+    );
+    for (const [name, token] of [
+      ['sue', sue],
+      ['tim', tim],
+    ] as const) {
+      await s.rows(`GRANT EDIT ON ontology.${at}.concept.upper_c TO USER ${name}`);
+      for (const element of ['secret string', 'CONSTRAINT hint MULTIVALUE string', 'least MEASURE string']) {
+        const { status, json } = await s.query(`CREATE OR REPLACE CONCEPT upper_c (u_id bigint, ${element}, PRIMARY KEY (u_id))`, at, token);
+        if (name === 'sue') expect([status, json.data], element).toEqual([403, `This needs QUERY on ontology.${at}.concept.lower_c`]);
+        else expect([400, 403], `${element} ${JSON.stringify(json)}`).toContain(status);
+        expect(JSON.stringify(await s.query('SELECT * FROM svc.upper_c', at, token))).not.toMatch(/s-10/);
+      }
+    }
   });
 
   it('and goes on with what it may query, and with what its script makes', async () => {

@@ -3,7 +3,6 @@
  * a join by a masked property tells its value by what it leads to. Rows of links, and values of multi-value properties, are shown with the
  * rows that they are joined to: who joins them to other rows shows them without the policies of their own.
  */
-import { SvcError } from '../../errors.ts';
 import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import { push } from '../../ontology/links.ts';
 import type { LinkEnd, MappingDef, PropertyDef } from '../../ontology/model.ts';
@@ -11,20 +10,10 @@ import { fold } from '../../ontology/names.ts';
 import { parseType } from '../../ontology/types.ts';
 import { behindMask, multiMappings } from '../joins.ts';
 import { Policies, sourcesOf } from '../policies.ts';
-import { Branch } from '../sources.ts';
-import { cast, fieldsOf, select, target, walk } from '../tree.ts';
+import { cast, select, target } from '../tree.ts';
+import { type End, type Ends, EndsOf, hasEnd } from './ends.ts';
 import type { PolicyRules, Subject } from './enforced.ts';
-import { accessFor, definitionOf, type ModelContext, ModelWork, planned } from './work.ts';
-
-/** Rows of a mapping as an end of a join: by which values they are joined. */
-interface End {
-  readonly mapping: MappingDef;
-  /** Equal texts: the same values of the same rows. */
-  readonly text: string;
-  /** Whether one of the values is masked, or calculated from a masked one. */
-  readonly isMasked: boolean;
-}
-type Ends = ReadonlyMap<string, End>;
+import { accessFor, definitionOf, type ModelContext, planned } from './work.ts';
 
 /** A join that the model makes between any row of one side and any of the other. */
 interface Join {
@@ -45,29 +34,23 @@ interface Beside {
 }
 
 const NONE: Ends = new Map();
-/** Begins the text of an end that cannot be planned: it equals no other. */
-const UNPLANNED = 'unplanned ';
-const has = (ends: Ends, key: string): boolean => !key.startsWith(UNPLANNED) && ends.has(key);
-
 /** The joins of one version of a model. Nothing is worked out before it is asked for. Never fails. */
 export class Joins {
   readonly #context: ModelContext;
   readonly #graph: Graph;
   readonly #policies: Policies;
   readonly #rules: PolicyRules;
-  readonly #access: ReturnType<typeof accessFor>;
-  readonly #ends = new Map<string, End>();
+  readonly #ends: EndsOf;
   #joins: readonly Join[] | undefined;
   #byEnd: ReadonlyMap<string, readonly Join[]> | undefined;
-  #masked: ReadonlySet<PropertyDef> | undefined;
-  readonly #named = new Map<PropertyDef, readonly PropertyDef[]>();
 
   constructor(context: ModelContext, graph: Graph, rules: PolicyRules) {
     this.#context = context;
     this.#graph = graph;
     this.#rules = rules;
-    this.#access = accessFor(rules);
-    this.#policies = Policies.of(this.#access, graph);
+    const access = accessFor(rules);
+    this.#ends = new EndsOf(context, graph, access);
+    this.#policies = Policies.of(access, graph);
   }
 
   /** What this version shows by joins that `before` keeps back; undefined: nothing. */
@@ -92,25 +75,29 @@ export class Joins {
     const old = (end: End): boolean => before.#graph.mapping(end.mapping.name) !== undefined;
     const shows = (end: End, i: 0 | 1): boolean => (end.isMasked && old(end)) || this.#lacks(end, join, i, before);
     if (![...near.values()].some((e) => shows(e, 0)) && ![...far.values()].some((e) => shows(e, 1))) return false;
-    const holds = (ends: Ends, all: Ends): boolean => [...ends.keys()].every((key) => has(all, key));
+    const holds = (ends: Ends, all: Ends): boolean => [...ends.values()].every((end) => hasEnd(all, end));
     const isWithin = ({ sides: [a, b] }: Join): boolean => (holds(near, a) && holds(far, b)) || (holds(near, b) && holds(far, a));
-    const [first] = near.keys();
+    const [first] = near.values();
     if (first === undefined || before.#joinsOf(join.between, first).some(isWithin)) return false;
-    if (far === NONE)
-      return [...near].some(([key, e]) => shows(e, 0) && !before.#joinsOf(join.between, key).some(({ sides }) => sides.some((side) => has(side, key))));
-    return [...near].some(([a, e]) => {
-      const known = before.#joinsOf(join.between, a).map(({ sides: [x, y] }) => [has(x, a), x, y] as const);
-      const isKnown = (b: string): boolean => known.some(([isFirst, x, y]) => (isFirst && has(y, b)) || (has(y, a) && has(x, b)));
-      return [...far].some(([b, f]) => (shows(e, 0) || shows(f, 1)) && !isKnown(b));
+    return [...near.values()].some((a) => {
+      const known = before.#joinsOf(join.between, a).map(({ sides: [x, y] }) => ({ x, y, isFirst: hasEnd(x, a), isSecond: hasEnd(y, a) }));
+      if (far === NONE) return shows(a, 0) && !known.some((k) => k.isFirst || k.isSecond);
+      const isKnown = (b: End): boolean => known.some(({ x, y, isFirst, isSecond }) => (isFirst && hasEnd(y, b)) || (isSecond && hasEnd(x, b)));
+      return [...far.values()].some((b) => (shows(a, 0) || shows(b, 1)) && !isKnown(b));
     });
   }
 
-  /** Whether rows between are joined to rows that lack a row policy of those which the rows between belong to. */
-  #lacks(end: End, { mapping, owners }: Join, i: 0 | 1, before: Joins): boolean {
+  /**
+   * Whether rows between belong to rows that a policy narrows, and may be shown with others: with rows that were there before, which may have the
+   * same key, or with new ones that lack one of these policies.
+   */
+  #lacks({ mapping: ended }: End, { mapping, owners }: Join, i: 0 | 1, before: Joins): boolean {
     const owner = owners[i];
     if (mapping === null || owner === null || before.#graph.mapping(mapping.name) === undefined) return false;
-    const there = new Set(this.#rulesOf(end.mapping));
-    return [...before.#rulesAt(owner.name), ...this.#rulesAt(owner.name)].some((rule) => !there.has(rule));
+    const rules = [...before.#rulesAt(owner.name), ...this.#rulesAt(owner.name)];
+    if (before.#graph.mapping(ended.name) !== undefined) return rules.length > 0;
+    const there = new Set(this.#rulesOf(ended));
+    return rules.some((rule) => !there.has(rule));
   }
 
   /** The concepts whose row policies the rows of a mapping must meet, folded. */
@@ -133,41 +120,22 @@ export class Joins {
     return this.#joins;
   }
 
-  /** The joins with these rows between that have an end, on either side. */
-  #joinsOf(between: string, end: string): readonly Join[] {
+  /** The joins with these rows between that have an end on either side, conditions aside. */
+  #joinsOf(between: string, { text }: End): readonly Join[] {
     if (this.#byEnd === undefined) {
       const byEnd = new Map<string, Join[]>();
-      for (const join of this.#all()) for (const key of new Set(join.sides.flatMap((side) => [...side.keys()]))) push(byEnd, join.between + key, join);
+      for (const join of this.#all()) {
+        const texts = new Set(join.sides.flatMap((side) => [...side.values()].map((end) => end.text)));
+        for (const end of texts) push(byEnd, join.between + end, join);
+      }
       this.#byEnd = byEnd;
     }
-    return this.#byEnd.get(between + end) ?? [];
+    return this.#byEnd.get(between + text) ?? [];
   }
 
   /** Whether policies may have a say in a join by these properties, with these rows between. */
   #concerns(properties: readonly PropertyDef[], between: MappingDef | null): boolean {
-    return properties.some((p) => this.#maskedProperties().has(p)) || (between !== null && this.#isGuarded(between));
-  }
-
-  /** The properties that are masked in some rows, and what is calculated from them. */
-  #maskedProperties(): ReadonlySet<PropertyDef> {
-    if (this.#masked !== undefined) return this.#masked;
-    const masked = new Set(this.#rules.masks.flatMap((m) => this.#graph.property(m.property) ?? []));
-    for (let size = -1; size < masked.size && masked.size > 0; ) {
-      size = masked.size;
-      for (const p of this.#graph.model.properties) if (!masked.has(p) && this.#namesIn(p).some((below) => masked.has(below))) masked.add(p);
-    }
-    this.#masked = masked;
-    return masked;
-  }
-
-  /** The properties that a calculated one names. */
-  #namesIn(def: PropertyDef): readonly PropertyDef[] {
-    let names = this.#named.get(def);
-    if (names === undefined) {
-      names = def.expression === null ? [] : columnsIn(this.#context, this.#graph, def).flatMap((name) => this.#graph.property(name) ?? []);
-      this.#named.set(def, names);
-    }
-    return names;
+    return properties.some((p) => this.#ends.masked().has(p)) || (between !== null && this.#isGuarded(between));
   }
 
   *#relationships(): Iterable<Join> {
@@ -180,7 +148,7 @@ export class Joins {
         const subject = { concept: owner.name, property: r.name };
         if (r.kind === 'fk') {
           if (!this.#concerns([...r.source, ...r.references], null)) continue;
-          const sides = [this.#endsOf(near, r.source), this.#endsOf(far, r.references)] as const;
+          const sides = [this.#ends.of(near, r.source), this.#ends.of(far, r.references)] as const;
           yield { between: '', mapping: null, sides, owners: [null, null], subject };
         } else {
           for (const link of r.links) if (this.#concerns(this.#referred(link.near, link.far), link.mapping)) yield this.#link(link, near, far, subject);
@@ -194,7 +162,7 @@ export class Joins {
   }
 
   #link({ mapping, near, far }: Relationship['links'][number], from: readonly Concept[], to: readonly Concept[], subject: Subject): Join {
-    const side = (concepts: readonly Concept[], end: LinkEnd): Ends => this.#endsOf(concepts, this.#referred(end));
+    const side = (concepts: readonly Concept[], end: LinkEnd): Ends => this.#ends.of(concepts, this.#referred(end));
     const owner = (end: LinkEnd): Concept | null => this.#graph.concept(end.concept) ?? null;
     return { between: definitionOf(mapping), mapping, sides: [side(from, near), side(to, far)], owners: [owner(near), owner(far)], subject };
   }
@@ -202,7 +170,7 @@ export class Joins {
   *#multiValues(): Iterable<Join> {
     for (const { concept, def, mapping } of this.#multi()) {
       if (!this.#concerns(concept.key?.properties ?? [], mapping)) continue;
-      const sides = [this.#endsOf([concept], concept.key?.properties ?? []), NONE] as const;
+      const sides = [this.#ends.of([concept], concept.key?.properties ?? []), NONE] as const;
       const owner = this.#graph.concept(mapping.concept ?? '') ?? null;
       yield { between: definitionOf(mapping), mapping, sides, owners: [owner, null], subject: { concept: concept.name, property: def.name } };
     }
@@ -214,42 +182,6 @@ export class Joins {
       if (concept.key === null) continue;
       for (const { def } of concept.multi) for (const mapping of multiMappings(this.#graph, concept, def)) yield { concept, def, mapping };
     }
-  }
-
-  #endsOf(concepts: readonly Concept[], properties: readonly PropertyDef[]): Ends {
-    const ends = new Map<string, End>();
-    for (const concept of concepts) {
-      for (const mapping of sourcesOf(concept).mappings) {
-        const end = this.#end(concept, mapping, properties);
-        ends.set(end.text, end);
-      }
-    }
-    return ends;
-  }
-
-  #end(reader: Concept, mapping: MappingDef, properties: readonly PropertyDef[]): End {
-    // only what is calculated depends on the concept through which a row is read
-    const through = properties.some((p) => p.expression !== null) ? reader.name : '';
-    const key = JSON.stringify([mapping.name, through, properties.map((p) => p.name)]);
-    const known = this.#ends.get(key);
-    if (known !== undefined) return known;
-    const sql = planned(this.#context, this.#graph, this.#access, (work) => {
-      const mapped = this.#graph.concept(mapping.concept ?? '') ?? reader;
-      const wanted = properties.map((def, i) => [`v${i}`, { kind: 'property', def, actual: true }] as const);
-      return new Branch(work, mapping, mapped, reader).select(new Map(wanted), []);
-    });
-    const text = sql === null ? UNPLANNED + key : JSON.stringify([definitionOf(mapping), sql]);
-    const end = { mapping, text, isMasked: properties.some((p) => this.#isMasked(mapping, p)) };
-    this.#ends.set(key, end);
-    return end;
-  }
-
-  /** Whether a value in the rows of a mapping is masked, or calculated from one that is. */
-  #isMasked(mapping: MappingDef, def: PropertyDef, seen: Set<PropertyDef> = new Set()): boolean {
-    if (seen.has(def)) return false;
-    seen.add(def);
-    if (this.#policies.masks(mapping, def.name).length > 0) return true;
-    return this.#namesIn(def).some((below) => this.#isMasked(mapping, below, seen));
   }
 
   /** The values beside rows that bear the name of a masked property: by mask and mapping. */
@@ -284,18 +216,3 @@ export class Joins {
 }
 
 const subjectOf = (mapping: MappingDef): Subject => ({ concept: mapping.concept ?? mapping.link?.back.concept ?? null, property: mapping.property });
-
-/** The names of columns in the expression of a calculated property; where it cannot be read, all that there may be. */
-function columnsIn(context: ModelContext, graph: Graph, def: PropertyDef): readonly string[] {
-  const names: string[] = [];
-  try {
-    walk(new ModelWork(context, graph, accessFor({})).plainExpression(def, def.expression ?? ''), (n) => {
-      if ('ColumnRef' in n) names.push(fieldsOf(n.ColumnRef).at(-1) ?? '');
-      return undefined;
-    });
-  } catch (error) {
-    if (!(error instanceof SvcError)) throw error;
-    return graph.model.properties.map((p) => p.name);
-  }
-  return names;
-}
