@@ -3,10 +3,10 @@ import { SvcError } from '../../errors.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
 import type { Access } from '../access.ts';
-import { admitted } from '../admitted.ts';
 import { Policies, sourcesOf } from '../policies.ts';
 import { Branch } from '../sources.ts';
 import { fieldsOf, walk } from '../tree.ts';
+import { Questions } from './asked.ts';
 import { accessFor, definitionOf, type ModelContext, ModelWork, planned } from './work.ts';
 
 /** Rows of a mapping as an end of a join: by which values they are joined. */
@@ -37,7 +37,7 @@ export class EndsOf {
   readonly #access: Access;
   readonly #policies: Policies;
   readonly #ends = new Map<string, Pick<End, 'text' | 'isMasked'>>();
-  readonly #conditions = new Map<string, string | null>();
+  readonly #questions = new Map<Concept, Questions>();
   readonly #named = new Map<PropertyDef, readonly PropertyDef[]>();
   #masked: ReadonlySet<PropertyDef> | undefined;
 
@@ -86,18 +86,12 @@ export class EndsOf {
   #conditionsOf(concept: Concept, mapping: MappingDef): string | null {
     const { when } = sourcesOf(concept);
     if (when.length === 0) return '';
-    const key = JSON.stringify([concept.name, mapping.name]);
-    let text = this.#conditions.get(key);
-    if (text === undefined) {
-      const rule = { concept, rule: { concept: concept.name, conditions: [] }, when };
-      const sql = planned(this.#context, this.#graph, accessFor({ rows: [rule.rule] }), (work) => {
-        const branch = new Branch(work, mapping, this.#mapped(mapping), this.#mapped(mapping));
-        return admitted(work, branch.mapped, [rule], new Map(), (asked) => branch.select(asked, []));
-      });
-      text = sql;
-      this.#conditions.set(key, text);
+    let questions = this.#questions.get(concept);
+    if (questions === undefined) {
+      questions = new Questions(this.#context, this.#graph, accessFor({ rows: [{ concept: concept.name, conditions: [] }] }));
+      this.#questions.set(concept, questions);
     }
-    return text;
+    return questions.of({ concept, rule: { concept: concept.name, conditions: [] }, when }, mapping)?.join('\n') ?? null;
   }
 
   /** Whether a value in the rows of a mapping is masked, or calculated from one that is. */

@@ -5,10 +5,10 @@
 import type { Graph } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
-import type { Access, MaskRule, RowRule } from '../access.ts';
-import { admitted } from '../admitted.ts';
+import type { MaskRule, RowRule } from '../access.ts';
 import { Policies } from '../policies.ts';
 import { Branch, has } from '../sources.ts';
+import { Questions } from './asked.ts';
 import { accessFor, definitionOf, type ModelContext, planned } from './work.ts';
 
 /** The row policies and masks of an ontology, for whomever they are. */
@@ -24,8 +24,8 @@ export interface Subject {
 }
 
 export interface Part {
-  /** null: it cannot be planned. */
-  readonly text: string | null;
+  /** The same texts enforce the same; null: it cannot be planned. */
+  readonly texts: readonly string[] | null;
   readonly subject: Subject;
 }
 
@@ -41,16 +41,16 @@ export function enforcedOn(context: ModelContext, graph: Graph, { rows, masks }:
   const parts = new Map<string, Part>();
   const shown = new Map<string, { columns: Set<string>; subject: Subject }>();
   const mappings = graph.model.mappings.filter((m) => m.kind === 'concept' && graph.concept(m.concept ?? '') !== undefined);
-  const add = (policy: readonly unknown[], mapping: MappingDef, sql: string | null, subject: Subject): void => {
-    const text = sql === null ? null : JSON.stringify([definitionOf(mapping), sql]);
-    parts.set(JSON.stringify([...policy, fold(mapping.name)]), { text, subject });
+  const add = (policy: readonly unknown[], mapping: MappingDef, sql: readonly string[] | null, subject: Subject): void => {
+    parts.set(JSON.stringify([...policy, fold(mapping.name)]), { texts: sql && [definitionOf(mapping), ...sql], subject });
   };
   for (const rule of rows) {
     const access = accessFor({ rows: [rule] });
     const policies = Policies.of(access, graph);
+    const questions = new Questions(context, graph, access);
     for (const mapping of mappings) {
-      if (policies.rowRules(mapping).length === 0) continue;
-      add(['rows', fold(rule.concept)], mapping, rowsText(context, graph, access, mapping), { concept: mapping.concept, property: null });
+      const [applied] = policies.rowRules(mapping);
+      if (applied !== undefined) add(['rows', fold(rule.concept)], mapping, questions.of(applied, mapping), { concept: mapping.concept, property: null });
     }
   }
   for (const mask of masks) {
@@ -65,20 +65,11 @@ export function enforcedOn(context: ModelContext, graph: Graph, { rows, masks }:
         const mapped = graph.concept(mapping.concept as string) ?? graph.thing;
         return new Branch(work, mapping, mapped, mapped).select(new Map([['v', { kind: 'property', def }]]), []);
       });
-      add(['values', fold(mask.policy)], mapping, sql, subject);
+      add(['values', fold(mask.policy)], mapping, sql === null ? null : [sql], subject);
       if (def.expression === null && !shown.has(fold(mapping.name))) shown.set(fold(mapping.name), { columns: shownColumns(graph, mapping), subject });
     }
   }
   return { parts, shown };
-}
-
-/** The SELECT of the rows of one mapping that one rule admits. */
-function rowsText(context: ModelContext, graph: Graph, access: Access, mapping: MappingDef): string | null {
-  return planned(context, graph, access, (work) => {
-    const mapped = graph.concept(mapping.concept as string) ?? graph.thing;
-    const branch = new Branch(work, mapping, mapped, mapped);
-    return admitted(work, mapped, branch.rules, new Map(), (asked) => branch.select(asked, []));
-  });
 }
 
 /** Whether rows of the mapping have a value of the property: given by a column, or calculated. */
@@ -97,9 +88,9 @@ function shownColumns(graph: Graph, mapping: MappingDef): Set<string> {
 
 /** What of `before` is enforced otherwise in `after`; undefined: nothing. What is covered for the first time is no difference. */
 export function difference(before: Enforced, after: Enforced): Subject | undefined {
-  for (const [key, { text, subject }] of before.parts) {
-    const now = after.parts.get(key);
-    if (now === undefined || now.text === null || now.text !== text) return subject;
+  for (const [key, { texts, subject }] of before.parts) {
+    const now = after.parts.get(key)?.texts ?? null;
+    if (texts === null || now === null || now.length !== texts.length || now.some((text, i) => text !== texts[i])) return subject;
   }
   for (const [mapping, { columns, subject }] of before.shown) {
     const now = after.shown.get(mapping)?.columns;

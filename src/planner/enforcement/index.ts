@@ -1,5 +1,7 @@
 /** Whether policies enforce on one version of a model what they enforce on another one. */
+import { compile } from '../../ontology/compile.ts';
 import type { Graph } from '../../ontology/graph.ts';
+import type { MappingDef } from '../../ontology/model.ts';
 import { difference, enforcedOn, type PolicyRules, type Subject } from './enforced.ts';
 import { Joins } from './joined.ts';
 import type { ModelContext } from './work.ts';
@@ -19,12 +21,25 @@ export interface Weakened extends Subject {
  */
 export function weakened(context: ModelContext, before: Graph, after: Graph, rules: PolicyRules): Weakened | undefined {
   if (rules.rows.length + rules.masks.length === 0 || isSame(before, after)) return undefined;
-  const enforced = difference(enforcedOn(context, before, rules), enforcedOn(context, after, rules));
+  const [old, now] = [untyped(before), untyped(after)];
+  const enforced = difference(enforcedOn(context, old, rules), enforcedOn(context, now, rules));
   if (enforced !== undefined) return { by: 'enforced', ...enforced };
-  const joined = new Joins(context, after, rules).reveals(new Joins(context, before, rules));
+  const joined = new Joins(context, now, rules).reveals(new Joins(context, old, rules));
   return joined && { by: 'joined', ...joined };
 }
 
 /** Whether nothing of the model differs that SQL depends on. */
 const isSame = (a: Graph, b: Graph): boolean =>
   (['config', 'concepts', 'properties', 'mappings', 'views'] as const).every((part) => a.model[part] === b.model[part]);
+
+const UNTYPED = new WeakMap<MappingDef, MappingDef>();
+
+/** The same model without the types of its tables' columns: they shorten SQL, and mean nothing else. */
+function untyped({ model, ontology }: Graph): Graph {
+  const mappings = model.mappings.map((m) => {
+    const known = UNTYPED.get(m) ?? { ...m, columns: m.columns.map(({ name }) => ({ name })) };
+    UNTYPED.set(m, known);
+    return known;
+  });
+  return compile({ ...model, mappings }, ontology);
+}
