@@ -146,6 +146,16 @@ const ROWS: readonly Attack[] = [
     `CREATE OR REPLACE CONCEPT being (being_id bigint, given string, LABEL (given)); ${worker({ assigned: '', more: 'PRIMARY KEY (firm_id)', boss: '' })}; DROP MAPPING m_assign`,
   ],
   [
+    'links of a concept that stands for others’ rows are joined to other rows',
+    [
+      'CREATE CONCEPT lead (CONSTRAINT leads_in MULTIREFERENCE project INVERSEOF led_by) INHERITS (being); CREATE CONCEPT ghost INHERITS (being); CREATE MAPPING m_being INTO (being) AS SELECT id AS being_id FROM crew.t_worker',
+      'CREATE CONCEPT extra (e string); CREATE MAPPING m_extra INTO (extra) AS SELECT id AS being_id, name AS e FROM crew.t_guest',
+      'CREATE MAPPING m_lead (CONSTRAINT leads_in FOREIGN KEY (b) REFERENCES project (project_id), CONSTRAINT led_by FOREIGN KEY (a) REFERENCES lead (being_id)) AS SELECT a, b, ssn FROM crew.t_assign',
+      'CREATE POLICY few ON CONCEPT ghost TO PUBLIC USING (being_id < 104)',
+    ],
+    'CREATE OR REPLACE CONCEPT extra (e string) INHERITS (lead)',
+  ],
+  [
     'values are listed by an ancestor with rows of its own',
     ['CREATE MAPPING m_being INTO (being) AS SELECT id AS being_id, name AS given FROM crew.t_guest', UNDER_104.replace('being_id < 104', "given <> 'Dee'")],
     'CREATE OR REPLACE CONCEPT being (being_id bigint, given string, CONSTRAINT phone MULTIVALUE string, PRIMARY KEY (being_id), LABEL (given))',

@@ -133,9 +133,9 @@ export class Joins {
     return this.#byEnd.get(between + text) ?? [];
   }
 
-  /** Whether policies may have a say in a join by these properties, with these rows between. */
-  #concerns(properties: readonly PropertyDef[], between: MappingDef | null): boolean {
-    return properties.some((p) => this.#ends.masked().has(p)) || (between !== null && this.#isGuarded(between));
+  /** Whether policies may have a say in a join by these properties, with rows between or without: which of these they narrow, another version tells. */
+  #concerns(properties: readonly PropertyDef[], hasBetween: boolean): boolean {
+    return (hasBetween && this.#rules.rows.length > 0) || properties.some((p) => this.#ends.masked().has(p));
   }
 
   *#relationships(): Iterable<Join> {
@@ -147,11 +147,11 @@ export class Joins {
         const far = [r.target, ...r.target.descendants];
         const subject = { concept: owner.name, property: r.name };
         if (r.kind === 'fk') {
-          if (!this.#concerns([...r.source, ...r.references], null)) continue;
+          if (!this.#concerns([...r.source, ...r.references], false)) continue;
           const sides = [this.#ends.of(near, r.source), this.#ends.of(far, r.references)] as const;
           yield { between: '', mapping: null, sides, owners: [null, null], subject };
         } else {
-          for (const link of r.links) if (this.#concerns(this.#referred(link.near, link.far), link.mapping)) yield this.#link(link, near, far, subject);
+          for (const link of r.links) if (this.#concerns(this.#referred(link.near, link.far), true)) yield this.#link(link, near, far, subject);
         }
       }
     }
@@ -169,7 +169,7 @@ export class Joins {
 
   *#multiValues(): Iterable<Join> {
     for (const { concept, def, mapping } of this.#multi()) {
-      if (!this.#concerns(concept.key?.properties ?? [], mapping)) continue;
+      if (!this.#concerns(concept.key?.properties ?? [], true)) continue;
       const sides = [this.#ends.of([concept], concept.key?.properties ?? []), NONE] as const;
       const owner = this.#graph.concept(mapping.concept ?? '') ?? null;
       yield { between: definitionOf(mapping), mapping, sides, owners: [owner, null], subject: { concept: concept.name, property: def.name } };
