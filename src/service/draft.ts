@@ -27,7 +27,7 @@ import { checkPolicies, mayMakePolicies, namedBy } from './policies.ts';
 import type { Runtime } from './runtime.ts';
 import { SeenDraft } from './seen-draft.ts';
 import { seesAll, toldTo, usableBy } from './sight.ts';
-import { type Made, requireOldSources, requireReadableNames, requireUsable, requireUsableRows } from './writers.ts';
+import { type Made, requireOldSources, requireReadableNames, requireSameConditions, requireUsable, requireUsableRows } from './writers.ts';
 
 /** What a settled draft is about to write. */
 export interface Written {
@@ -243,6 +243,7 @@ export class Draft {
     const usable = this.#usable(checked.graph);
     requireReadableNames(usable, checked.graph, this.#pieces.values(), this.#context.places);
     shielded(() => checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions, graph: usable }));
+    requireSameConditions(context, usable, checked.graph, this.#pieces.values());
     if (this.#changed) checkPolicies(context, checked.graph, this.row.policies, this.#at);
     this.#model = await described(this.#runtime, this.#caller, checked.graph, this.#context.places, allowedFunctions, this.row.active ?? 'main');
     const { model, graph, warnings } = this.#model === checked.model ? checked : finish(this.#base, this.#model, this.#context);

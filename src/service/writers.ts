@@ -5,6 +5,8 @@ import { keyOf, type Places } from '../ontology/apply/context.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import { isRaw, type MappingDef, type Model } from '../ontology/model.ts';
 import { fold, sameName, THING } from '../ontology/names.ts';
+import { meansTheSame } from '../planner/enforcement/conditions.ts';
+import type { ModelContext } from '../planner/enforcement/index.ts';
 import { multiMappings } from '../planner/joins.ts';
 import { sourcesOf } from '../planner/policies.ts';
 import { lacks } from './lookup.ts';
@@ -89,6 +91,22 @@ export function requireReadableNames(usable: Graph, whole: Graph, pieces: Iterab
       if (first !== undefined && !holders.some((c) => c.readable)) throw lacksQuery(whole.ontology, first.name, ref.offset);
     }
   }
+}
+
+/**
+ * That conditions of logic concepts which the script wrote read no more over the whole model than over what their writer may query.
+ * @param usable `whole` as the writer may use it (sight.ts)
+ * @throws SvcError 403 `forbidden` at the first other one
+ */
+export function requireSameConditions(
+  context: ModelContext,
+  usable: Graph,
+  whole: Graph,
+  pieces: Iterable<{ readonly kind: string; readonly name: string; readonly offset: number }>,
+): void {
+  if (usable === whole) return;
+  for (const { kind, name, offset } of pieces)
+    if (kind === 'logic' && !meansTheSame(context, usable, whole, name)) throw lacks('QUERY', `ALL ontology.${whole.ontology}`, offset);
 }
 
 /** What a concept shows of tables: its conditions, and by mapping the properties that it shows of its rows. */

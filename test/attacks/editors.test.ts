@@ -536,6 +536,19 @@ describe('a writer uses only what it may query', () => {
     expect([told.status, told.json.data]).toEqual([403, `This needs QUERY on ALL ontology.${at}`]);
   });
 
+  it.each([
+    ['rows of all concepts', "EXISTS (SELECT 1 FROM svc.thing t WHERE t.entity_label = 'Acme')"],
+    ['whole rows with values of hidden concepts', "EXISTS (SELECT 1 FROM dsvc.being b WHERE to_jsonb(b)::text LIKE '%9000%')"],
+    ['columns that a hidden concept has', 'EXISTS (SELECT 1 FROM (SELECT * FROM dsvc.being) b (a, b, c, d, e, f) WHERE f IS NOT NULL)'],
+  ])('a condition does not read %s', async (_, condition) => {
+    for (const token of [sue, tim]) expect(await s.fault(`${OWN} INHERITS (being) FROM dsvc.being WHERE ${condition}`, at, token)).toMatch(/^40[03] /);
+    expect((await s.query('SELECT * FROM svc.own', at, sue)).json.data).toEqual([]);
+  });
+
+  it('a concept is not made of rows of all concepts', async () => {
+    for (const token of [sue, tim]) expect(await s.fault('CREATE CONCEPT everything FROM svc.thing WHERE true', at, token)).toBe('403 forbidden');
+  });
+
   it('a concept does not come to show values that its writer may not query', async () => {
     await s.rows(
       `CREATE CONCEPT upper_c (u_id bigint, PRIMARY KEY (u_id)); CREATE CONCEPT lower_c (secret string, CONSTRAINT hint MULTIVALUE string) INHERITS (upper_c); CREATE MEASURE least string AS SELECT MIN(secret);
