@@ -6,9 +6,9 @@ import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { SvcError } from '../../src/errors.ts';
 import type { SqlParser } from '../../src/language/parser.ts';
 import { planSelect } from '../../src/planner/index.ts';
-import { Rng } from '../integration/differential/rng.ts';
 import { generated, patience } from '../support/generated.ts';
 import { type Case, genCase } from './generated/case.ts';
+import { choices } from './generated/numbers.ts';
 import { accessFor } from './generated/service.ts';
 import { Sight } from './generated/sight.ts';
 import { policyText, specText, type Table } from './generated/spec.ts';
@@ -97,10 +97,8 @@ async function compare(c: Case, name: string): Promise<number> {
 describe('what the second opinion says that a caller is answered', () => {
   it('is what the caller is answered', { timeout: patience(120_000) }, async () => {
     let compared = 0;
-    const made = fc.noShrink(fc.nat()).map((n) => n);
-    const property = fc.asyncProperty(made, async (seed) => {
-      const r = new Rng({ nextInt: stepped(seed) } as never);
-      const c = genCase(r, parser);
+    const property = fc.asyncProperty(fc.noShrink(fc.nat()), async (seed) => {
+      const c = genCase(choices(seed), parser);
       if (c === undefined) return;
       await db.exec(ddl(c.tables));
       for (const name of ['u1', 'ed']) {
@@ -113,12 +111,3 @@ describe('what the second opinion says that a caller is answered', () => {
     expect(compared).toBeGreaterThan(600);
   });
 });
-
-/** Numbers from a seed: a linear congruential generator. */
-function stepped(seed: number): (min: number, max: number) => number {
-  let state = (seed ^ 0x2545f491) >>> 0;
-  return (min, max) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return min + Math.floor((state / 2 ** 32) * (max - min + 1));
-  };
-}
