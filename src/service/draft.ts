@@ -20,12 +20,12 @@ import { checkModel, type Piece } from '../planner/check.ts';
 import type { PlanContext } from '../planner/work.ts';
 import { checkFunctions } from './allowed-functions.ts';
 import { described } from './describe.ts';
-import { changedPart, isSeen, requireEdit } from './edit-rights.ts';
-import { requireKeptPolicies, type Step } from './kept-policies.ts';
+import { changedPart, isSeen, makesHidden, requireEdit } from './edit-rights.ts';
+import { MOST_SEARCHED, requireKeptPolicies, type Step } from './kept-policies.ts';
 import { datasourceInStatement, lacks, loadGraph, quoted } from './lookup.ts';
 import { checkPolicies, mayMakePolicies, namedBy } from './policies.ts';
 import type { Runtime } from './runtime.ts';
-import { SeenDraft } from './seen-draft.ts';
+import { collision, SeenDraft } from './seen-draft.ts';
 import { seesAll, toldTo, usableBy } from './sight.ts';
 import { type Made, requireOldSources, requireReadableNames, requireSameConditions, requireUsable, requireUsableRows } from './writers.ts';
 
@@ -47,7 +47,7 @@ export class Draft {
   #graph: Graph | undefined;
   /** The version that is in force before the statements that are not written yet; undefined: none is. */
   #inForce: Graph | undefined;
-  /** The modelling statements that are not written yet. */
+  /** The first modelling statements that are not written yet. */
   #steps: Step[] = [];
   readonly #madeHere: Made = { concept: new Set(), view: new Set() };
   #context: ApplyContext;
@@ -129,13 +129,13 @@ export class Draft {
   async apply(statement: ModelStatement): Promise<void> {
     const seen = this.#seenDraft();
     const { principal } = this.#caller;
-    if (!this.#made) {
-      requireEdit(principal, statement, seen?.model ?? this.#model, this.name);
-      requireUsable(principal, statement, this.#model, this.#madeHere, this.name);
-    }
+    if (!this.#made) requireEdit(principal, statement, seen?.model ?? this.#model, this.name);
     this.#at = statement.source.offset;
+    const known = seen === undefined || isSeen(statement, seen.model);
+    const reads = known || statement.kind === 'create_concept' || statement.kind === 'create_mapping';
+    if (!this.#made && reads) requireUsable(principal, statement, this.#model, this.#madeHere, this.name);
     // what is not seen is unknown, whatever policies name it
-    if (seen === undefined || isSeen(statement, seen.model)) this.#unnamed(statement);
+    if (known) this.#unnamed(statement);
     if (statement.kind === 'rollback') await this.#rollback(statement);
     else if (statement.kind === 'alter_ontology' && statement.key.text === 'allowed_functions') await this.#allowFunctions(statement);
     else {
@@ -148,7 +148,7 @@ export class Draft {
       this.#changed = true;
     }
     this.#graph = undefined;
-    this.#steps.push({ offset: this.#at, model: this.#model });
+    if (this.#steps.length <= MOST_SEARCHED) this.#steps.push({ offset: this.#at, model: this.#model });
     this.#texts.push(statement.source.text);
     this.statements++;
   }
@@ -166,6 +166,7 @@ export class Draft {
       this.#model = applyStatement(this.#model, statement, this.#context);
       return;
     }
+    if (makesHidden(statement, seen.model, this.#model)) throw collision('exists', statement.name.offset);
     const part = changedPart(statement, seen.model);
     const replaces = statement.kind === 'create_concept' && part !== undefined && seen.isPartly(part.name);
     seen.apply(statement);
@@ -270,7 +271,7 @@ export class Draft {
       this.#at,
     );
     if (mayMakePolicies(principal, this.name)) return;
-    requireKeptPolicies(this.planContext(), { before, after, seen: () => this.#usable(after) }, this.row.policies, this.#steps);
+    requireKeptPolicies(this.planContext(), { before, after, seen: () => this.#usable(after) }, this.row.policies, { steps: this.#steps, last: this.#at });
   }
 
   /** Concepts and views that the script adds are its writer's to use. */

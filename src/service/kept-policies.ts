@@ -25,20 +25,25 @@ export interface Step {
   readonly model: Model;
 }
 
+/** The statements between two versions: the first of them, and where the last one begins. */
+export interface Steps {
+  readonly steps: readonly Step[];
+  readonly last: number;
+}
+
 /** So many statements at most are searched for the one that a refusal points at. */
-const MOST_SEARCHED = 16;
+export const MOST_SEARCHED = 16;
 
 /** Where the first statement begins after which a policy is weakened; of a long script the last one. */
-function firstWeakening(steps: readonly Step[], weakens: (graph: Graph) => boolean, ontology: string): number | undefined {
+function firstWeakening({ steps, last }: Steps, weakens: (graph: Graph) => boolean, ontology: string): number {
+  if (steps.length > MOST_SEARCHED) return last;
   let [low, high] = [0, steps.length - 1];
-  if (steps.length <= MOST_SEARCHED) {
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (weakens(compile((steps[middle] as Step).model, ontology))) high = middle;
-      else low = middle + 1;
-    }
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (weakens(compile((steps[middle] as Step).model, ontology))) high = middle;
+    else low = middle + 1;
   }
-  return steps[high]?.offset;
+  return steps[high]?.offset ?? last;
 }
 
 /**
@@ -51,7 +56,7 @@ export function requireKeptPolicies(
   context: ModelContext,
   versions: { readonly before: Graph; readonly after: Graph; readonly seen: () => Graph },
   policies: readonly PolicyRow[],
-  steps: readonly Step[],
+  steps: Steps,
 ): void {
   const { before, after } = versions;
   const rules = rulesOf(policies);

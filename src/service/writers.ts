@@ -24,8 +24,8 @@ const lacksQuery = (ontology: string, concept: string, offset: number | undefine
 
 /**
  * The concepts that a statement reads, or whose rows and values it changes, as far as the model has them: parents and source of a concept, the
- * concepts that a mapping gives rows, and those that have a property. What the writer does not see is left to the statement's own refusal,
- * but for properties: they are seen where some concept that has them is.
+ * concepts that a mapping gives rows, and those that have a property. Concepts that the writer does not see are left to the statement's own
+ * refusal, but for those that share a property with one that it sees.
  * @throws SvcError 403 `forbidden` at the first that its writer may not query
  */
 export function requireUsable(holder: Holder, statement: ModelStatement, model: Model, made: Made, ontology: string): void {
@@ -51,7 +51,7 @@ export function requireUsable(holder: Holder, statement: ModelStatement, model: 
     case 'drop': {
       const { name } = statement;
       if (statement.kind === 'drop' && statement.object === 'mapping') for (const text of mappedBy(model, name.text)) require({ text, offset: name.offset });
-      if (statement.kind === 'drop' && statement.object !== 'property') return;
+      if (statement.kind === 'drop' ? statement.object !== 'property' : !statement.replace) return;
       for (const c of model.concepts) {
         if (![...c.properties, ...c.multi].some((p) => sameName(p, name.text)) || mayQuery(holder, ontology, made, c.name)) continue;
         throw sees(holder, ontology, c.name) ? lacksQuery(ontology, c.name, name.offset) : all(name.offset);

@@ -545,6 +545,33 @@ describe('a writer uses only what it may query', () => {
     expect((await s.query('SELECT * FROM svc.own', at, sue)).json.data).toEqual([]);
   });
 
+  it.each([
+    ['concept', 'CREATE OR REPLACE CONCEPT worker (w_id bigint, PRIMARY KEY (w_id))'],
+    ['view', 'CREATE OR REPLACE VIEW firms AS SELECT given FROM svc.being'],
+    ['property', 'CREATE OR REPLACE PROPERTY salary decimal(12,2) AS SELECT 1'],
+    ['measure', 'CREATE OR REPLACE MEASURE unseen bigint AS SELECT COUNT(being_id)'],
+    ['mapping', 'CREATE OR REPLACE MAPPING m_worker INTO (own) AS SELECT n AS k FROM crew.t_num'],
+  ])('a %s that its writer does not see is not replaced', async (what, script) => {
+    if (script.includes('unseen'))
+      await s.rows(`CREATE MEASURE unseen bigint AS SELECT COUNT(firm_id); CREATE CONCEPT counted (unseen MEASURE bigint) INHERITS (firm)`, at);
+    const uma = await s.user(
+      `uma_${what}`,
+      `EDIT ON ontology.${at}`,
+      `EDIT ON ontology.${at}.concept.own`,
+      `QUERY ON ontology.${at}.concept.being`,
+      'QUERY ON datasource.main',
+    );
+    const version = await versionOf(at);
+    const { status, json } = await s.query(script, at, uma);
+    expect([status, json.code, json.data]).toEqual([400, 'exists', 'the statement collides with a part of the ontology that you may not see']);
+    expect(await versionOf(at)).toBe(version);
+  });
+
+  it('what is dropped and not seen is unknown', async () => {
+    for (const what of ['PROPERTY salary', 'MAPPING m_worker', 'CONCEPT worker', 'VIEW firms'])
+      expect((await s.query(`DROP ${what}`, at, tim)).json.code, what).toBe(`unknown_${what.split(' ')[0]?.toLowerCase()}`);
+  });
+
   it('a concept is not made of rows of all concepts', async () => {
     for (const token of [sue, tim]) expect(await s.fault('CREATE CONCEPT everything FROM svc.thing WHERE true', at, token)).toBe('403 forbidden');
   });

@@ -34,6 +34,7 @@ interface Beside {
 }
 
 const NONE: Ends = new Map();
+
 /** The joins of one version of a model. Nothing is worked out before it is asked for. Never fails. */
 export class Joins {
   readonly #context: ModelContext;
