@@ -245,6 +245,19 @@ const VALUES: readonly Attack[] = [
     'CREATE OR REPLACE CONCEPT small INHERITS (num) FROM svc.num WHERE n < 9',
   ],
   [
+    'a row policy that reads it covers other rows',
+    ['CREATE CONCEPT graded (grade bigint); CREATE POLICY low ON CONCEPT graded TO PUBLIC USING (grade > 5)', mask('grade')],
+    worker({ inherits: 'INHERITS (being, graded)' }),
+  ],
+  [
+    'a mask that depends on it covers other rows',
+    [
+      'CREATE CONCEPT graded (grade bigint, salary decimal(12,2)); CREATE CONCEPT lower INHERITS (graded) FROM svc.graded WHERE grade < 5; CREATE POLICY pay ON PROPERTY salary OF CONCEPT lower MASK NULL',
+      mask('grade'),
+    ],
+    worker({ inherits: 'INHERITS (being, graded)' }),
+  ],
+  [
     'a link leads from it',
     [mask('grade')],
     `${worker({ more: 'CONSTRAINT graded MULTIREFERENCE num' })}; CREATE MAPPING m_graded (CONSTRAINT graded FOREIGN KEY (b) REFERENCES num (n), CONSTRAINT \`~graded\` FOREIGN KEY (a) REFERENCES worker (grade)) AS SELECT n AS a, n AS b FROM crew.t_num`,

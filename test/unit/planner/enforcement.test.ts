@@ -41,6 +41,12 @@ describe('a row policy', () => {
       'CREATE OR REPLACE CONCEPT toy (item_id bigint, near boolean, age bigint, PRIMARY KEY (item_id))',
       'enforced toy',
     ],
+    [
+      'what it covers',
+      row('shelf', 'shelf_id < 9'),
+      'CREATE CONCEPT attic INHERITS (shelf); CREATE OR REPLACE CONCEPT toy (item_id bigint, price bigint, near boolean, age bigint) INHERITS (attic)',
+      'enforced toy',
+    ],
     ['a mapping', row('item', 'near'), 'CREATE OR REPLACE MAPPING m_toy INTO (toy) AS SELECT id AS item_id FROM t.toys', 'enforced toy'],
   ])('is weakened by a change of %s', (_, rules, script, expected) => expect(by(script, rules)).toBe(expected));
 
