@@ -2,6 +2,7 @@
 import { can, canAll, canSee, type Holder } from '../auth/grants.ts';
 import type { ModelStatement, Name } from '../language/statements.ts';
 import { keyOf, type Places } from '../ontology/apply/context.ts';
+import { compile } from '../ontology/compile.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import { isRaw, type MappingDef, type Model } from '../ontology/model.ts';
 import { fold, sameName, THING } from '../ontology/names.ts';
@@ -24,7 +25,7 @@ const lacksQuery = (ontology: string, concept: string, offset: number | undefine
 
 /**
  * The concepts that a statement reads, or whose rows and values it changes, as far as the model has them: parents and source of a concept, the
- * concepts that a mapping gives rows, and those that have a property. Concepts that the writer does not see are left to the statement's own
+ * concepts that a mapping gives rows, and those that have or inherit a property. Concepts that the writer does not see are left to the statement's own
  * refusal, but for those that share a property with one that it sees.
  * @throws SvcError 403 `forbidden` at the first that its writer may not query
  */
@@ -52,8 +53,8 @@ export function requireUsable(holder: Holder, statement: ModelStatement, model: 
       const { name } = statement;
       if (statement.kind === 'drop' && statement.object === 'mapping') for (const text of mappedBy(model, name.text)) require({ text, offset: name.offset });
       if (statement.kind === 'drop' ? statement.object !== 'property' : !statement.replace) return;
-      for (const c of model.concepts) {
-        if (![...c.properties, ...c.multi].some((p) => sameName(p, name.text)) || mayQuery(holder, ontology, made, c.name)) continue;
+      for (const c of compile(model, ontology).concepts) {
+        if (![...c.properties, ...c.multi].some((p) => sameName(p.def.name, name.text)) || mayQuery(holder, ontology, made, c.name)) continue;
         throw sees(holder, ontology, c.name) ? lacksQuery(ontology, c.name, name.offset) : all(name.offset);
       }
       return;

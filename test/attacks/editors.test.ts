@@ -526,6 +526,7 @@ describe('a writer uses only what it may query', () => {
     ['names in a measure', 'CREATE MEASURE top decimal AS SELECT MAX(«salary»)', 'concept.worker'],
     ['names in the condition of a measure', 'CREATE MEASURE many bigint AS SELECT COUNT(being_id) WHERE «salary» > 1', 'concept.worker'],
     ['changes a property of it', 'CREATE OR REPLACE PROPERTY «low» boolean AS SELECT true', 'concept.worker'],
+    ['changes a property that it inherits', 'CREATE OR REPLACE PROPERTY «given» string AS SELECT 1', 'concept.worker'],
     ['drops a mapping of it', 'DROP MAPPING «m_firm»', 'concept.firm'],
     ['maps it', 'CREATE MAPPING more INTO («firm») AS SELECT id AS firm_id FROM crew.t_firm', 'concept.firm'],
   ])('%s', async (_, marked, what) => {
