@@ -106,6 +106,7 @@ function growth(c: Pick<Case, 'spec' | 'tables' | 'policies'>, after: Spec, writ
   for (const reader of readers) {
     const before = tells(spec, policies, reader);
     const unbound = tells(spec, policies, { name: reader.name, reads: null });
+    const answered = tells(spec, policies, { ...reader, isAnswered: true });
     // what the rows of a new mapping tell is its writer's, who may query the tables
     const now = tells(
       after,
@@ -118,6 +119,8 @@ function growth(c: Pick<Case, 'spec' | 'tables' | 'policies'>, after: Spec, writ
     for (const secret of secretsOf(c)) {
       if (!now(secret) || before(secret) || !open(secret)) continue;
       if (unbound(secret) && isThroughOthers) continue;
+      // a row that nothing hides but a condition over masked values, which is refused
+      if (secret.column === null && answered(secret)) continue;
       if (unbound(secret) && byWriter(secret)) continue;
       if (writer.readsTables && !bare.isCovered(secret.table)) continue;
       return `${reader.name}${reader.reads === null ? '' : ` (of ${[...reader.reads]})`} finds out about ${JSON.stringify(secret)}: ${JSON.stringify(tables.find((t) => t.name === secret.table))}`;

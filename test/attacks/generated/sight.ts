@@ -20,6 +20,8 @@ export interface Viewer {
   readonly name: string;
   /** The concepts that it may query; null: all. */
   readonly reads: ReadonlySet<string> | null;
+  /** Whether it is answered about logic concepts whose condition reads what is masked for it. */
+  readonly isAnswered?: true;
 }
 
 type Value = number | boolean | null;
@@ -241,6 +243,7 @@ export class Sight {
   }
 
   #findRefused(concept: string): boolean {
+    if (this.#viewer.isAnswered) return false;
     return this.#source(concept).when.some(({ source, cond }) => {
       if (cond.k === 'far') return this.#isMaskedIn(cond.target, cond.prop);
       return 'prop' in cond && this.#isMaskedIn(source, cond.prop);
