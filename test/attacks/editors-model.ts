@@ -62,3 +62,14 @@ CREATE MAPPING m_project INTO (project) AS SELECT id AS project_id, title FROM c
 CREATE MAPPING m_assign (CONSTRAINT assigned FOREIGN KEY (b) REFERENCES project (project_id), CONSTRAINT crew FOREIGN KEY (a) REFERENCES worker (being_id)) AS SELECT a, b, ssn FROM crew.t_assign;
 CREATE MAPPING m_phone INTO (worker) MULTIVALUE phone AS SELECT id AS being_id, firm AS firm_id, phone FROM crew.t_phone;
 CREATE VIEW seniors AS SELECT being_id AS id FROM svc.worker WHERE grade >= 5`;
+
+export const UNDER_104 = 'CREATE POLICY few ON CONCEPT being TO PUBLIC USING (being_id < 104)';
+export const HIDE_JUNIORS = 'CREATE POLICY jun ON CONCEPT junior TO USER nobody USING (true)';
+export const JUNIOR = 'CREATE OR REPLACE CONCEPT junior INHERITS (worker)';
+export const on = (condition: string, concept = 'worker'): string => `CREATE POLICY few ON CONCEPT ${concept} TO PUBLIC USING (${condition})`;
+export const mask = (property: string, how = 'NULL', concept = ''): string =>
+  `CREATE POLICY veil ON PROPERTY ${property} ${concept && `OF CONCEPT ${concept} `}MASK ${how}`;
+export const AS_BEING = `${WORKER.properties}, being_id bigint, given string, PRIMARY KEY (being_id), LABEL (given)`;
+
+/** [what, statements of an administrator, script, its writer where it is not kim] */
+export type Attack = readonly [string, readonly string[], string, ('kim' | 'lee')?];
