@@ -4,7 +4,7 @@
  */
 import { made } from '../budget.ts';
 import { badRequest } from '../errors.ts';
-import type { Concept, Relationship } from '../ontology/graph.ts';
+import type { Concept, Graph, Relationship } from '../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
 import type { MaskRule } from './access.ts';
@@ -305,7 +305,7 @@ export function linkRows(
 }
 
 /** A value that stands beside the rows of its concept, behind the mask of the property of its name: what WITH reads of other properties is not there. */
-function behindMask(work: Work, value: Node, property: string, rule: MaskRule | undefined): Node {
+export function behindMask(work: Work, value: Node, property: string, rule: MaskRule | undefined): Node {
   const def = work.graph.property(property);
   if (!rule || !def || work.trusted) return value;
   const type = parseType(def.type).sql;
@@ -344,12 +344,9 @@ function joinMulti(node: PathNode, parent: PathNode, def: PropertyDef): Maker {
   const key = parent.concept.key?.properties;
   if (!key) throw badRequest('no_key', `the multi-value property \`${def.name}\` needs a primary key on \`${parent.concept.name}\``);
   const near = key.map((p) => ({ def: p, name: node.parent === parent ? joinColumn(parent, p).name : '' }));
-  // One key means one thing, whatever concept a mapping gives its values through.
-  const kin = (c: Concept): boolean => c.key !== null && c.key.holder === parent.concept.key?.holder;
   return (parentColumn) => {
     const { work } = node;
-    const found = work.graph.concepts.filter((c) => c.multiMappings.length > 0 && kin(c)).flatMap((c) => c.multiMappings);
-    const mappings = [...new Set(found)].filter((m) => m.property?.toLowerCase() === def.name.toLowerCase());
+    const mappings = multiMappings(work.graph, parent.concept, def);
     const value = parseType(def.type).sql;
     const branches = mappings.map((mapping) => {
       const given = (name: string): Node =>
@@ -374,6 +371,13 @@ function joinMulti(node: PathNode, parent: PathNode, def: PropertyDef): Maker {
         });
     return { item: subselect(rows, node.alias), condition: and(near.map((n, i) => equals(column(node.alias, `n${i}`), parentColumn(n.name)))) as Node };
   };
+}
+
+/** The mappings that give a concept the values of a multi-value property: one key means one thing, whatever concept a mapping gives its values through. */
+export function multiMappings(graph: Graph, concept: Concept, def: PropertyDef): readonly MappingDef[] {
+  const kin = (c: Concept): boolean => c.key !== null && c.key.holder === concept.key?.holder;
+  const found = graph.concepts.filter((c) => c.multiMappings.length > 0 && kin(c)).flatMap((c) => c.multiMappings);
+  return [...new Set(found)].filter((m) => m.property?.toLowerCase() === def.name.toLowerCase());
 }
 
 /** A key column of a multi-value mapping: raw where it is an integer, as its index has it. */

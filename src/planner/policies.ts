@@ -135,7 +135,7 @@ export class Policies {
 }
 
 /** Where the rows of a concept come from, and the logic concepts on the way there. */
-function sourcesOf(concept: Concept): { readonly mappings: ReadonlySet<MappingDef>; readonly when: readonly Concept[] } {
+export function sourcesOf(concept: Concept): { readonly mappings: ReadonlySet<MappingDef>; readonly when: readonly Concept[] } {
   const when: Concept[] = [];
   let at = concept;
   while (at.rows.kind === 'logic' && !when.includes(at)) {

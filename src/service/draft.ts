@@ -22,12 +22,14 @@ import type { PlanContext } from '../planner/work.ts';
 import { checkFunctions } from './allowed-functions.ts';
 import { type BrokenText, brokenTexts } from './broken-texts.ts';
 import { described } from './describe.ts';
-import { changedPart, isSeen, requireEdit } from './edit-rights.ts';
+import { changedPart, isSeen, makesHidden, requireEdit } from './edit-rights.ts';
+import { MOST_SEARCHED, requireKeptPolicies, type Step } from './kept-policies.ts';
 import { datasourceInStatement, lacks, loadGraph, quoted } from './lookup.ts';
-import { checkPolicies, namedBy } from './policies.ts';
+import { checkPolicies, mayMakePolicies, namedBy } from './policies.ts';
 import type { Runtime } from './runtime.ts';
-import { SeenDraft } from './seen-draft.ts';
-import { seesAll, toldTo } from './sight.ts';
+import { collision, SeenDraft } from './seen-draft.ts';
+import { seesAll, toldTo, usableBy } from './sight.ts';
+import { type Made, requireOldSources, requireReadableNames, requireSameConditions, requireUsable, requireUsableRows } from './writers.ts';
 
 /** What a settled draft is about to write. */
 export interface Written {
@@ -45,6 +47,11 @@ export class Draft {
   #base: Model;
   #model: Model;
   #graph: Graph | undefined;
+  /** The version that is in force before the statements that are not written yet; undefined: none is. */
+  #inForce: Graph | undefined;
+  /** The first modelling statements that are not written yet. */
+  #steps: Step[] = [];
+  readonly #madeHere: Made = { concept: new Set(), view: new Set() };
   #context: ApplyContext;
   #changed: boolean;
   #seq: number;
@@ -73,6 +80,7 @@ export class Draft {
     this.#base = model;
     this.#model = model;
     this.#graph = graph;
+    this.#inForce = graph;
     this.#changed = made;
     this.#seq = made ? 0 : row.seq;
     this.#version = made ? '' : row.version;
@@ -127,20 +135,27 @@ export class Draft {
    */
   async apply(statement: ModelStatement): Promise<void> {
     const seen = this.#budget.run(() => this.#seenDraft(), statement.source.offset);
-    if (!this.#made) requireEdit(this.#caller.principal, statement, seen?.model ?? this.#model, this.name);
+    const { principal } = this.#caller;
+    if (!this.#made) requireEdit(principal, statement, seen?.model ?? this.#model, this.name);
     this.#at = statement.source.offset;
+    const known = seen === undefined || isSeen(statement, seen.model);
+    const reads = known || statement.kind === 'create_concept' || statement.kind === 'create_mapping';
+    if (!this.#made && reads) this.#budget.run(() => requireUsable(principal, statement, this.#model, this.#madeHere, this.name), this.#at);
     // what is not seen is unknown, whatever policies name it
-    if (seen === undefined || isSeen(statement, seen.model)) this.#unnamed(statement);
+    if (known) this.#unnamed(statement);
     if (statement.kind === 'rollback') await this.#rollback(statement);
     else if (statement.kind === 'alter_ontology' && statement.key.text === 'allowed_functions') await this.#allowFunctions(statement);
     else {
+      const before = this.#model;
       this.#budget.run(() => this.#change(statement, seen), statement.source.offset);
+      this.#noteMade(statement, before);
       if (statement.kind === 'create_view') this.#define(statement.name.text);
       this.#mayRead(statement);
       this.#note(statement);
       this.#changed = true;
     }
     this.#graph = undefined;
+    if (this.#steps.length <= MOST_SEARCHED) this.#steps.push({ offset: this.#at, model: this.#model });
     this.#texts.push(statement.source.text);
     this.statements++;
   }
@@ -158,6 +173,7 @@ export class Draft {
       this.#model = applyStatement(this.#model, statement, this.#context);
       return;
     }
+    if (makesHidden(statement, seen.model, this.#model)) throw collision('exists', statement.name.offset);
     const part = changedPart(statement, seen.model);
     const replaces = statement.kind === 'create_concept' && part !== undefined && seen.isPartly(part.name);
     seen.apply(statement);
@@ -203,6 +219,7 @@ export class Draft {
     if (this.#made || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) throw unknown();
     const model = await readModel(this.#runtime, this.row.id, text.toLowerCase());
     if (model === undefined) throw unknown();
+    requireOldSources(this.#caller.principal, this.#model, model, offset);
     this.#base = model;
     this.#model = model;
     this.#pieces.clear();
@@ -233,15 +250,46 @@ export class Draft {
     const { parser, config } = this.#runtime;
     const context = this.planContext();
     const { allowedFunctions } = context;
-    const names = this.#seen && { graph: seen?.graph ?? toldTo(this.#caller.principal, checked.graph, parser) };
-    shielded(() => checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions, ...names }));
+    const usable = within(() => this.#usable(checked.graph));
+    within(() => requireReadableNames(usable, checked.graph, this.#pieces.values(), this.#context.places));
+    shielded(() => checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions, graph: usable }));
+    within(() => requireSameConditions(context, usable, checked.graph, this.#pieces.values()));
     if (this.#changed) within(() => checkPolicies(context, checked.graph, this.row.policies, this.#at));
     this.#model = await described(this.#runtime, this.#caller, checked.graph, this.#context.places, allowedFunctions, this.row.active ?? 'main');
     const { model, graph, warnings } = this.#model === checked.model ? checked : within(() => finish(this.#base, this.#model, this.#context));
+    const inForce = this.#inForce;
+    if (inForce !== undefined && this.#changed) within(() => this.#keeps(inForce, graph));
     this.#model = model;
     this.#warnings = seen?.warnings ?? warnings;
     this.#graph = graph;
     return graph;
+  }
+
+  /** A version of the model as the writer of the script may use it. */
+  #usable(whole: Graph): Graph {
+    return this.#made ? whole : usableBy(this.#caller.principal, whole, this.#madeHere, this.#runtime.parser);
+  }
+
+  /** That a changed model shows nobody what it did not show, but to the measure of its writer's own rights. @throws SvcError 403 */
+  #keeps(before: Graph, after: Graph): void {
+    const { principal } = this.#caller;
+    requireUsableRows(
+      before,
+      this.#usable(before),
+      after,
+      (text) => this.#context.referencesOf({ text, offset: 0 }, 'expression').map((r) => r.name),
+      this.#at,
+    );
+    if (mayMakePolicies(principal, this.name)) return;
+    requireKeptPolicies(this.planContext(), { before, after, seen: () => this.#usable(after) }, this.row.policies, { steps: this.#steps, last: this.#at });
+  }
+
+  /** Concepts and views that the script adds are its writer's to use. */
+  #noteMade(statement: ModelStatement, before: Model): void {
+    if (statement.kind !== 'create_concept' && statement.kind !== 'create_view') return;
+    const { text } = statement.name;
+    const list: readonly { readonly name: string }[] = statement.kind === 'create_concept' ? before.concepts : before.views;
+    if (!list.some((o) => sameName(o.name, text))) this.#madeHere[statement.kind === 'create_concept' ? 'concept' : 'view'].add(fold(text));
   }
 
   /** What SQL of the model and of its policies is planned with when it is checked. */
@@ -303,7 +351,9 @@ export class Draft {
       this.#version = version;
       this.#seq++;
       this.#base = graph.model;
+      this.#inForce = graph;
     }
+    this.#steps = [];
     this.#changed = false;
     this.#texts = [];
     return { calls, version: this.#version };

@@ -38,6 +38,18 @@ export function isSeen(statement: ModelStatement, seen: Model): boolean {
   return list === undefined || list.some((o) => sameName(o.name, object?.name.text ?? ''));
 }
 
+/**
+ * Whether a statement makes what is there already, unseen: OR REPLACE would take away what its writer does not know of. A property or measure that
+ * no concept has is nobody's.
+ */
+export function makesHidden(statement: ModelStatement, seen: Model, whole: Model): boolean {
+  const object = objectOf(statement);
+  if (object === undefined || !object.makes || isSeen(statement, seen) || !isSeen(statement, whole)) return false;
+  const { list, name } = object;
+  if (list !== 'properties' && list !== 'measures') return true;
+  return whole.concepts.some((c) => [...c.properties, ...c.multi, ...c.measures].some((own) => sameName(own, name.text)));
+}
+
 /** The concept or view that a statement changes, where `seen` has it: what it is called there, and as a part of a resource. */
 export function changedPart(statement: ModelStatement, seen: Model): { readonly kind: 'concept' | 'view'; readonly name: string } | undefined {
   const object = objectOf(statement);

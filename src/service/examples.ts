@@ -113,11 +113,11 @@ export const seesExample = async (runtime: Runtime, caller: Caller, row: Ontolog
   (await new Judge(runtime, caller, row, graph.whole, null).told(example)) !== undefined;
 
 /**
- * Whether a query can be an example: one SELECT on the ontology that plans for who writes it.
- * @throws SvcError 400 as planning does, `outside_scope` for a system table; 403 where a view's definer has lost its rights; 503
+ * Whether a query can be an example: one SELECT on the ontology that plans for who writes it, over what its writer may query.
+ * @throws SvcError 400 as planning does, `outside_scope` for a system table; 403 without QUERY on what it reads, or where a view's definer has lost its rights; 503
  */
 export async function checkExample(runtime: Runtime, caller: Caller, row: OntologyRow, graph: Graph, query: Source): Promise<void> {
-  await new Judge(runtime, caller, row, graph.whole, null).plan(query);
+  await new Judge(runtime, caller, row, graph.whole, null).asWriter(query);
 }
 
 /** Scripts that make those examples again that hold and that the caller is told of. @throws SvcError 503 */
@@ -181,15 +181,17 @@ class Judge {
     });
   }
 
-  /** For who writes it. */
+  /** For who edits the ontology: over all that the caller sees, read by whoever may. */
   #asEditor({ query }: ExampleRow): Promise<Verdict> {
     this.#editorKey ??= sha256(JSON.stringify(['edit', this.#seesAll ? '' : sightKey(this.#caller.principal, this.#row.name)]));
-    return this.#judged(this.#editorKey, query, () => this.plan({ text: query, offset: 0 }));
+    return this.#judged(this.#editorKey, query, () =>
+      this.#plan({ graph: toldTo(this.#caller.principal, this.#whole, this.#runtime.parser) }, { text: query, offset: 0 }),
+    );
   }
 
-  /** Plans a query for who writes it: over all that the caller sees, read by whoever may. @throws as `checkExample` */
-  plan(query: Source): Promise<ReturnType<typeof planSelect>> {
-    return this.#plan({ graph: toldTo(this.#caller.principal, this.#whole, this.#runtime.parser) }, query);
+  /** Plans a query for who writes it, values unmasked. @throws as `checkExample` */
+  asWriter(query: Source): Promise<ReturnType<typeof planSelect>> {
+    return this.#plan({ graph: seenBy(this.#caller.principal, this.#whole, this.#runtime.parser) }, query);
   }
 
   async #judged(who: Promise<string>, query: string, plan: () => Promise<ReturnType<typeof planSelect>>): Promise<Verdict> {

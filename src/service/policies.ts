@@ -68,9 +68,12 @@ export function accessKey(access: Access | undefined): string {
 export const factsKey = ({ username, roles, claims }: CallerFacts): string =>
   JSON.stringify([username, [...roles].sort(), Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1))]);
 
+/** Whether a caller may make and drop the policies of an ontology, and change what they depend on. */
+export const mayMakePolicies = (principal: Principal, ontology: string): boolean => canGrant(principal, 'edit', ['ontology', ontology], true);
+
 /** @throws SvcError 403 for who may not make and drop the policies of an ontology */
 export function requirePolicyRight(principal: Principal, ontology: string, offset: number): void {
-  if (canGrant(principal, 'edit', ['ontology', ontology], true)) return;
+  if (mayMakePolicies(principal, ontology)) return;
   throw forbidden('forbidden', `This needs EDIT ON ALL ontology.${ontology} with grant option`, { offset, hint: 'Ask an administrator for the right' });
 }
 

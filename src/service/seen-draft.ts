@@ -85,10 +85,10 @@ export class SeenDraft {
   #told(error: unknown): unknown {
     if (!(error instanceof SvcError) || error.status !== 400) return error;
     const words = [...`${error.message} ${error.hint ?? ''}`.matchAll(/`([^`]+)`/g)].map((m) => fold(m[1] ?? ''));
-    if (!words.some((word) => this.#hidden.has(word))) return error;
-    return badRequest(error.code, 'the statement collides with a part of the ontology that you may not see', {
-      offset: error.offset,
-      hint: 'Ask who may see all of the ontology',
-    });
+    return words.some((word) => this.#hidden.has(word)) ? collision(error.code, error.offset) : error;
   }
 }
+
+/** 400: what a statement says does not go together with what its writer does not see. */
+export const collision = (code: string, offset: number | undefined): SvcError =>
+  badRequest(code, 'the statement collides with a part of the ontology that you may not see', { offset, hint: 'Ask who may see all of the ontology' });

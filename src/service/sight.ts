@@ -57,6 +57,23 @@ export function toldTo(holder: Holder, whole: Graph, parser: SqlParser): Graph {
   return kept(`${whole.ontology}/told${sightKey(holder, whole.ontology)}`, whole, () => lensOf(whole, sight));
 }
 
+/**
+ * `whole` as the writer of a script may use it: what its grants let it query, and what the script has made (`made`: folded names of concepts and
+ * views). The very same graph for who may query all of it.
+ */
+export function usableBy(holder: Holder, whole: Graph, made: Record<'concept' | 'view', ReadonlySet<string>>, parser: SqlParser): Graph {
+  if (canAll(holder, 'query', ['ontology', whole.ontology])) return whole;
+  const { columnsOf, concept, view, readsConcept, readsView } = sightOf(holder, whole.ontology, parser);
+  const isMade = (kind: 'concept' | 'view', name: string): boolean => made[kind].has(fold(name));
+  return lensOf(whole, {
+    columnsOf,
+    concept: (name) => isMade('concept', name) || concept(name),
+    view: (name) => isMade('view', name) || view(name),
+    readsConcept: (name) => isMade('concept', name) || readsConcept(name),
+    readsView: (name) => isMade('view', name) || readsView(name),
+  });
+}
+
 /** One lens a version and sight: a version's graph is one object while it is remembered, a draft's is never asked for again. */
 function kept(key: string, whole: Graph, make: () => Graph): Graph {
   const known = lenses.get(key);

@@ -7,6 +7,7 @@ import type { CreateOntology, DropOntology } from '../../language/statements.ts'
 import { fold } from '../../ontology/names.ts';
 import { Draft } from '../draft.ts';
 import { lacks, quoted } from '../lookup.ts';
+import { requirePolicyRight } from '../policies.ts';
 import { type Changing, checkName, type Done, done, exists } from './context.ts';
 
 export async function createOntology(ctx: Changing, statement: CreateOntology): Promise<Done> {
@@ -23,9 +24,12 @@ export async function createOntology(ctx: Changing, statement: CreateOntology): 
   return { calls, rows: () => [{ ontology: name.text, version: draft.version }] };
 }
 
+/** @throws SvcError 403 without EDIT, and where the ontology has policies without the right to drop these */
 export async function dropOntology(ctx: Changing, { name, source }: DropOntology): Promise<Done> {
   const row = ctx.ontology(name);
   if (!can(ctx.principal, 'edit', ['ontology', row.name])) throw lacks('EDIT', `ontology.${row.name}`, source.offset);
+  // its policies go with it
+  if (row.policies.length > 0) requirePolicyRight(ctx.principal, row.name, source.offset);
   const { ontologies } = ctx.caller.snapshot;
   (ontologies as OntologyRow[]).splice(ontologies.indexOf(row), 1);
   ctx.session.left(row);

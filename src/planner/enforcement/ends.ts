@@ -1,0 +1,141 @@
+/** The rows that a model joins, and by which values: the ends of its joins, as texts that can be compared between two versions of it. */
+import { SvcError } from '../../errors.ts';
+import type { Concept, Graph } from '../../ontology/graph.ts';
+import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
+import type { Access } from '../access.ts';
+import { Policies, sourcesOf } from '../policies.ts';
+import { Branch } from '../sources.ts';
+import { fieldsOf, walk } from '../tree.ts';
+import { Questions } from './asked.ts';
+import { accessFor, definitionOf, type ModelContext, ModelWork, planned } from './work.ts';
+
+/** Rows of a mapping as an end of a join: by which values they are joined. */
+export interface End {
+  readonly mapping: MappingDef;
+  /** Equal texts: the same values of the same rows, conditions aside. */
+  readonly text: string;
+  /** The text with the conditions of logic concepts that the rows meet; the same where there are none. */
+  readonly key: string;
+  /** Whether one of the values is masked, or calculated from a masked one. */
+  readonly isMasked: boolean;
+}
+
+/** By key. */
+export type Ends = ReadonlyMap<string, End>;
+
+/** Begins the text of an end that cannot be planned: it equals no other. */
+const UNPLANNED = 'unplanned ';
+
+/** Whether rows are among others, joined by the same values: the same rows, or some of them. */
+export const hasEnd = (ends: Ends, { key, text }: End): boolean =>
+  !text.startsWith(UNPLANNED) && (ends.has(text) || (!key.startsWith(UNPLANNED) && ends.has(key)));
+
+/** The ends of joins over one version of a model. Never fails. */
+export class EndsOf {
+  readonly #context: ModelContext;
+  readonly #graph: Graph;
+  readonly #access: Access;
+  readonly #policies: Policies;
+  readonly #ends = new Map<string, Pick<End, 'text' | 'isMasked'>>();
+  readonly #questions = new Map<Concept, Questions>();
+  readonly #named = new Map<PropertyDef, readonly PropertyDef[]>();
+  #masked: ReadonlySet<PropertyDef> | undefined;
+
+  constructor(context: ModelContext, graph: Graph, access: Access) {
+    this.#context = context;
+    this.#graph = graph;
+    this.#access = access;
+    this.#policies = Policies.of(access, graph);
+  }
+
+  /** The rows of concepts, joined by their properties. */
+  of(concepts: readonly Concept[], properties: readonly PropertyDef[]): Ends {
+    const ends = new Map<string, End>();
+    for (const concept of concepts) {
+      for (const mapping of sourcesOf(concept).mappings) {
+        const end = this.#end(concept, mapping, properties);
+        const conditions = this.#conditionsOf(concept, mapping);
+        const key = conditions === null ? UNPLANNED + concept.name + end.text : end.text + conditions;
+        ends.set(key, { mapping, key, ...end });
+      }
+    }
+    return ends;
+  }
+
+  #end(reader: Concept, mapping: MappingDef, properties: readonly PropertyDef[]): Pick<End, 'text' | 'isMasked'> {
+    // only what is calculated depends on the concept through which a row is read
+    const through = properties.some((p) => p.expression !== null) ? reader.name : '';
+    const key = JSON.stringify([mapping.name, through, properties.map((p) => p.name)]);
+    const known = this.#ends.get(key);
+    if (known !== undefined) return known;
+    const sql = planned(this.#context, this.#graph, this.#access, (work) => {
+      const wanted = properties.map((def, i) => [`v${i}`, { kind: 'property', def, actual: true }] as const);
+      return new Branch(work, mapping, this.#mapped(mapping), reader).select(new Map(wanted), []);
+    });
+    const text = sql === null ? UNPLANNED + key : JSON.stringify([definitionOf(mapping), sql]);
+    const end = { text, isMasked: properties.some((p) => this.#isMasked(mapping, p)) };
+    this.#ends.set(key, end);
+    return end;
+  }
+
+  #mapped(mapping: MappingDef): Concept {
+    return this.#graph.concept(mapping.concept ?? '') ?? this.#graph.thing;
+  }
+
+  /** The SQL of the conditions that rows of a mapping meet which are read through a concept; empty: none. null: it cannot be planned. */
+  #conditionsOf(concept: Concept, mapping: MappingDef): string | null {
+    const { when } = sourcesOf(concept);
+    if (when.length === 0) return '';
+    let questions = this.#questions.get(concept);
+    if (questions === undefined) {
+      questions = new Questions(this.#context, this.#graph, accessFor({ rows: [{ concept: concept.name, conditions: [] }] }));
+      this.#questions.set(concept, questions);
+    }
+    return questions.of({ concept, rule: { concept: concept.name, conditions: [] }, when }, mapping)?.join('\n') ?? null;
+  }
+
+  /** Whether a value in the rows of a mapping is masked, or calculated from one that is. */
+  #isMasked(mapping: MappingDef, def: PropertyDef, seen: Set<PropertyDef> = new Set()): boolean {
+    if (seen.has(def)) return false;
+    seen.add(def);
+    if (this.#policies.masks(mapping, def.name).length > 0) return true;
+    return this.#namesIn(def).some((below) => this.#isMasked(mapping, below, seen));
+  }
+
+  /** The properties that are masked in some rows, and what is calculated from them. */
+  masked(): ReadonlySet<PropertyDef> {
+    if (this.#masked !== undefined) return this.#masked;
+    const masked = new Set(this.#access.masks.flatMap((m) => this.#graph.property(m.property) ?? []));
+    for (let size = -1; size < masked.size && masked.size > 0; ) {
+      size = masked.size;
+      for (const p of this.#graph.model.properties) if (!masked.has(p) && this.#namesIn(p).some((below) => masked.has(below))) masked.add(p);
+    }
+    this.#masked = masked;
+    return masked;
+  }
+
+  /** The properties that a calculated one names. */
+  #namesIn(def: PropertyDef): readonly PropertyDef[] {
+    let names = this.#named.get(def);
+    if (names === undefined) {
+      names = def.expression === null ? [] : columnsIn(this.#context, this.#graph, def).flatMap((name) => this.#graph.property(name) ?? []);
+      this.#named.set(def, names);
+    }
+    return names;
+  }
+}
+
+/** The names of columns in the expression of a calculated property; where it cannot be read, all that there may be. */
+function columnsIn(context: ModelContext, graph: Graph, def: PropertyDef): readonly string[] {
+  const names: string[] = [];
+  try {
+    walk(new ModelWork(context, graph, accessFor({})).plainExpression(def, def.expression ?? ''), (n) => {
+      if ('ColumnRef' in n) names.push(fieldsOf(n.ColumnRef).at(-1) ?? '');
+      return undefined;
+    });
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return graph.model.properties.map((p) => p.name);
+  }
+  return names;
+}

@@ -1,0 +1,45 @@
+/** Whether policies enforce on one version of a model what they enforce on another one. */
+import { compile } from '../../ontology/compile.ts';
+import type { Graph } from '../../ontology/graph.ts';
+import type { MappingDef } from '../../ontology/model.ts';
+import { difference, enforcedOn, type PolicyRules, type Subject } from './enforced.ts';
+import { Joins } from './joined.ts';
+import type { ModelContext } from './work.ts';
+
+export type { PolicyRules, Subject } from './enforced.ts';
+export type { ModelContext } from './work.ts';
+
+/** What is weaker in a version of a model than in the one before. */
+export interface Weakened extends Subject {
+  /** `enforced`: rows or values that a policy covers; `joined`: what a join shows of them. */
+  readonly by: 'enforced' | 'joined';
+}
+
+/**
+ * What policies cover in `before` and enforce otherwise, or no longer, in `after`; undefined: nothing. New rows, new coverage, and whatever
+ * the policies do not read make no difference.
+ */
+export function weakened(context: ModelContext, before: Graph, after: Graph, rules: PolicyRules): Weakened | undefined {
+  if (rules.rows.length + rules.masks.length === 0 || isSame(before, after)) return undefined;
+  const [old, now] = [untyped(before), untyped(after)];
+  const enforced = difference(enforcedOn(context, old, rules), enforcedOn(context, now, rules));
+  if (enforced !== undefined) return { by: 'enforced', ...enforced };
+  const joined = new Joins(context, now, rules).reveals(new Joins(context, old, rules));
+  return joined && { by: 'joined', ...joined };
+}
+
+/** Whether nothing of the model differs that SQL depends on. */
+const isSame = (a: Graph, b: Graph): boolean =>
+  (['config', 'concepts', 'properties', 'mappings', 'views'] as const).every((part) => a.model[part] === b.model[part]);
+
+const UNTYPED = new WeakMap<MappingDef, MappingDef>();
+
+/** The same model without the types of its tables' columns: they shorten SQL, and mean nothing else. */
+function untyped({ model, ontology }: Graph): Graph {
+  const mappings = model.mappings.map((m) => {
+    const known = UNTYPED.get(m) ?? { ...m, columns: m.columns.map(({ name }) => ({ name })) };
+    UNTYPED.set(m, known);
+    return known;
+  });
+  return compile({ ...model, mappings }, ontology);
+}

@@ -1,0 +1,219 @@
+/**
+ * What joins of a model show of rows and values that policies keep back. Relationships and multi-value properties are joined by true values:
+ * a join by a masked property tells its value by what it leads to. Rows of links, and values of multi-value properties, are shown with the
+ * rows that they are joined to: who joins them to other rows shows them without the policies of their own.
+ */
+import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
+import { push } from '../../ontology/links.ts';
+import type { LinkEnd, MappingDef, PropertyDef } from '../../ontology/model.ts';
+import { fold } from '../../ontology/names.ts';
+import { parseType } from '../../ontology/types.ts';
+import { behindMask, multiMappings } from '../joins.ts';
+import { Policies, sourcesOf } from '../policies.ts';
+import { cast, select, target } from '../tree.ts';
+import { type End, type Ends, EndsOf, hasEnd } from './ends.ts';
+import type { PolicyRules, Subject } from './enforced.ts';
+import { accessFor, definitionOf, type ModelContext, planned } from './work.ts';
+
+/** A join that the model makes between any row of one side and any of the other. */
+interface Join {
+  /** A foreign key, or the link or multi-value mapping between the two sides; equal texts: the same rows between them. */
+  readonly between: string;
+  readonly mapping: MappingDef | null;
+  readonly sides: readonly [Ends, Ends];
+  /** The concepts whose policies the rows between belong to, side by side. */
+  readonly owners: readonly [Concept | null, Concept | null];
+  readonly subject: Subject;
+}
+
+/** A value beside the rows of concepts, as the text of its SQL behind one mask. */
+interface Beside {
+  readonly texts: ReadonlySet<string>;
+  readonly isMasked: boolean;
+  readonly subject: Subject;
+}
+
+const NONE: Ends = new Map();
+
+/** The joins of one version of a model. Nothing is worked out before it is asked for. Never fails. */
+export class Joins {
+  readonly #context: ModelContext;
+  readonly #graph: Graph;
+  readonly #policies: Policies;
+  readonly #rules: PolicyRules;
+  readonly #ends: EndsOf;
+  #joins: readonly Join[] | undefined;
+  #byEnd: ReadonlyMap<string, readonly Join[]> | undefined;
+
+  constructor(context: ModelContext, graph: Graph, rules: PolicyRules) {
+    this.#context = context;
+    this.#graph = graph;
+    this.#rules = rules;
+    const access = accessFor(rules);
+    this.#ends = new EndsOf(context, graph, access);
+    this.#policies = Policies.of(access, graph);
+  }
+
+  /** What this version shows by joins that `before` keeps back; undefined: nothing. */
+  reveals(before: Joins): Subject | undefined {
+    const besides = this.besides();
+    for (const [key, { texts, isMasked, subject }] of before.besides()) {
+      if (!isMasked) continue;
+      const now = besides.get(key)?.texts;
+      if (now === undefined || [...now].some((t) => !texts.has(t))) return subject;
+    }
+    for (const mapping of before.#graph.model.mappings) {
+      if (mapping.kind === 'concept' || !before.#isGuarded(mapping)) continue;
+      const now = this.#graph.mapping(mapping.name);
+      if (now === undefined || definitionOf(now) !== definitionOf(mapping)) return subjectOf(mapping);
+    }
+    return this.#all().find((join) => this.#isNew(join, before))?.subject;
+  }
+
+  /** Whether a join shows what `before` does not. What was mapped since is its maker's to show. */
+  #isNew(join: Join, before: Joins): boolean {
+    const [near, far] = join.sides;
+    const old = (end: End): boolean => before.#graph.mapping(end.mapping.name) !== undefined;
+    const shows = (end: End, i: 0 | 1): boolean => (end.isMasked && old(end)) || this.#lacks(end, join, i, before);
+    if (![...near.values()].some((e) => shows(e, 0)) && ![...far.values()].some((e) => shows(e, 1))) return false;
+    const holds = (ends: Ends, all: Ends): boolean => [...ends.values()].every((end) => hasEnd(all, end));
+    const isWithin = ({ sides: [a, b] }: Join): boolean => (holds(near, a) && holds(far, b)) || (holds(near, b) && holds(far, a));
+    const [first] = near.values();
+    if (first === undefined || before.#joinsOf(join.between, first).some(isWithin)) return false;
+    return [...near.values()].some((a) => {
+      const known = before.#joinsOf(join.between, a).map(({ sides: [x, y] }) => ({ x, y, isFirst: hasEnd(x, a), isSecond: hasEnd(y, a) }));
+      if (far === NONE) return shows(a, 0) && !known.some((k) => k.isFirst || k.isSecond);
+      const isKnown = (b: End): boolean => known.some(({ x, y, isFirst, isSecond }) => (isFirst && hasEnd(y, b)) || (isSecond && hasEnd(x, b)));
+      return [...far.values()].some((b) => (shows(a, 0) || shows(b, 1)) && !isKnown(b));
+    });
+  }
+
+  /**
+   * Whether rows between belong to rows that a policy narrows, and may be shown with others: with rows that were there before, which may have the
+   * same key, or with new ones that lack one of these policies.
+   */
+  #lacks({ mapping: ended }: End, { mapping, owners }: Join, i: 0 | 1, before: Joins): boolean {
+    const owner = owners[i];
+    if (mapping === null || owner === null || before.#graph.mapping(mapping.name) === undefined) return false;
+    const rules = [...before.#rulesAt(owner.name), ...this.#rulesAt(owner.name)];
+    if (before.#graph.mapping(ended.name) !== undefined) return rules.length > 0;
+    const there = new Set(this.#rulesOf(ended));
+    return rules.some((rule) => !there.has(rule));
+  }
+
+  /** The concepts whose row policies the rows of a mapping must meet, folded. */
+  #rulesOf(mapping: MappingDef): readonly string[] {
+    return this.#policies.rowRules(mapping).map((r) => fold(r.rule.concept));
+  }
+
+  #rulesAt(concept: string): readonly string[] {
+    const found = this.#graph.concept(concept);
+    return found === undefined ? [] : [...sourcesOf(found).mappings].flatMap((m) => this.#rulesOf(m));
+  }
+
+  /** Whether the rows of a link or multi-value mapping belong to rows that a row policy narrows. */
+  #isGuarded(mapping: MappingDef): boolean {
+    return [mapping.concept, mapping.link?.forward.concept, mapping.link?.back.concept].some((c) => c != null && this.#rulesAt(c).length > 0);
+  }
+
+  #all(): readonly Join[] {
+    this.#joins ??= [...this.#relationships(), ...this.#multiValues()];
+    return this.#joins;
+  }
+
+  /** The joins with these rows between that have an end on either side, conditions aside. */
+  #joinsOf(between: string, { text }: End): readonly Join[] {
+    if (this.#byEnd === undefined) {
+      const byEnd = new Map<string, Join[]>();
+      for (const join of this.#all()) {
+        const texts = new Set(join.sides.flatMap((side) => [...side.values()].map((end) => end.text)));
+        for (const end of texts) push(byEnd, join.between + end, join);
+      }
+      this.#byEnd = byEnd;
+    }
+    return this.#byEnd.get(between + text) ?? [];
+  }
+
+  /** Whether policies may have a say in a join by these properties, with rows between or without: which of these they narrow, another version tells. */
+  #concerns(properties: readonly PropertyDef[], hasBetween: boolean): boolean {
+    return (hasBetween && this.#rules.rows.length > 0) || properties.some((p) => this.#ends.masked().has(p));
+  }
+
+  *#relationships(): Iterable<Join> {
+    const graph = this.#graph;
+    for (const owner of graph.concepts) {
+      for (const r of owner.relationships) {
+        if (r.isInverse || r.declaredBy !== owner) continue;
+        const near = [owner, ...owner.descendants];
+        const far = [r.target, ...r.target.descendants];
+        const subject = { concept: owner.name, property: r.name };
+        if (r.kind === 'fk') {
+          if (!this.#concerns([...r.source, ...r.references], false)) continue;
+          const sides = [this.#ends.of(near, r.source), this.#ends.of(far, r.references)] as const;
+          yield { between: '', mapping: null, sides, owners: [null, null], subject };
+        } else {
+          for (const link of r.links) if (this.#concerns(this.#referred(link.near, link.far), true)) yield this.#link(link, near, far, subject);
+        }
+      }
+    }
+  }
+
+  #referred(...ends: readonly LinkEnd[]): readonly PropertyDef[] {
+    return ends.flatMap((end) => end.references).flatMap((name) => this.#graph.property(name) ?? []);
+  }
+
+  #link({ mapping, near, far }: Relationship['links'][number], from: readonly Concept[], to: readonly Concept[], subject: Subject): Join {
+    const side = (concepts: readonly Concept[], end: LinkEnd): Ends => this.#ends.of(concepts, this.#referred(end));
+    const owner = (end: LinkEnd): Concept | null => this.#graph.concept(end.concept) ?? null;
+    return { between: definitionOf(mapping), mapping, sides: [side(from, near), side(to, far)], owners: [owner(near), owner(far)], subject };
+  }
+
+  *#multiValues(): Iterable<Join> {
+    for (const { concept, def, mapping } of this.#multi()) {
+      if (!this.#concerns(concept.key?.properties ?? [], true)) continue;
+      const sides = [this.#ends.of([concept], concept.key?.properties ?? []), NONE] as const;
+      const owner = this.#graph.concept(mapping.concept ?? '') ?? null;
+      yield { between: definitionOf(mapping), mapping, sides, owners: [owner, null], subject: { concept: concept.name, property: def.name } };
+    }
+  }
+
+  /** Each concept with each mapping that gives it values of a multi-value property. */
+  *#multi(): Iterable<{ readonly concept: Concept; readonly def: PropertyDef; readonly mapping: MappingDef }> {
+    for (const concept of this.#graph.concepts) {
+      if (concept.key === null) continue;
+      for (const { def } of concept.multi) for (const mapping of multiMappings(this.#graph, concept, def)) yield { concept, def, mapping };
+    }
+  }
+
+  /** The values beside rows that bear the name of a masked property: by mask and mapping. */
+  besides(): ReadonlyMap<string, Beside> {
+    const found = new Map<string, { texts: Set<string>; isMasked: boolean; subject: Subject }>();
+    for (const mask of this.#rules.masks) {
+      const access = accessFor({ masks: [mask] });
+      const def = this.#graph.property(mask.property);
+      if (def === undefined) continue;
+      const policies = Policies.of(access, this.#graph);
+      const note = (mapping: MappingDef, ends: readonly Concept[]): void => {
+        const column = mapping.columns.find((c) => fold(c.name) === fold(def.name))?.name;
+        if (column === undefined) return;
+        const rule = policies.maskOnLink(ends, def.name);
+        const sql = planned(this.#context, this.#graph, access, (work) => {
+          const value = cast(work.mapping(mapping).column(column), parseType(def.type).sql);
+          return select({ targetList: [target(behindMask(work, value, def.name, rule))] });
+        });
+        const key = JSON.stringify([fold(mask.policy), fold(mapping.name)]);
+        const known = found.get(key) ?? { texts: new Set<string>(), isMasked: false, subject: subjectOf(mapping) };
+        known.texts.add(JSON.stringify([definitionOf(mapping), sql]));
+        known.isMasked ||= rule !== undefined;
+        found.set(key, known);
+      };
+      for (const { concept, def: multi, mapping } of this.#multi()) if (multi === def) note(mapping, [concept]);
+      for (const owner of this.#graph.concepts) {
+        for (const r of owner.relationships) if (!r.isInverse && r.declaredBy === owner) for (const l of r.links) note(l.mapping, [r.from, r.target]);
+      }
+    }
+    return found;
+  }
+}
+
+const subjectOf = (mapping: MappingDef): Subject => ({ concept: mapping.concept ?? mapping.link?.back.concept ?? null, property: mapping.property });

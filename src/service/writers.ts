@@ -1,0 +1,215 @@
+/** What the writer of a script may use: to read a concept or view in a definition needs the right to query it. */
+import { can, canAll, canSee, type Holder } from '../auth/grants.ts';
+import type { ModelStatement, Name } from '../language/statements.ts';
+import { keyOf, type Places } from '../ontology/apply/context.ts';
+import { compile } from '../ontology/compile.ts';
+import type { Concept, Graph } from '../ontology/graph.ts';
+import { isRaw, type MappingDef, type Model } from '../ontology/model.ts';
+import { fold, sameName, THING } from '../ontology/names.ts';
+import { meansTheSame } from '../planner/enforcement/conditions.ts';
+import type { ModelContext } from '../planner/enforcement/index.ts';
+import { multiMappings } from '../planner/joins.ts';
+import { sourcesOf } from '../planner/policies.ts';
+import { lacks } from './lookup.ts';
+
+/** What the script has made so far: folded names. Its writer may use it. */
+export interface Made {
+  readonly concept: Set<string>;
+  readonly view: Set<string>;
+}
+
+const mayQuery = (holder: Holder, ontology: string, made: Made, concept: string): boolean =>
+  fold(concept) === THING || made.concept.has(fold(concept)) || can(holder, 'query', ['ontology', ontology, 'concept', concept]);
+
+const lacksQuery = (ontology: string, concept: string, offset: number | undefined): Error => lacks('QUERY', `ontology.${ontology}.concept.${concept}`, offset);
+
+/**
+ * The concepts that a statement reads, or whose rows and values it changes, as far as the model has them: parents and source of a concept, the
+ * concepts that a mapping gives rows, and those that have or inherit a property. Concepts that the writer does not see are left to the statement's own
+ * refusal, but for those that share a property with one that it sees.
+ * @throws SvcError 403 `forbidden` at the first that its writer may not query
+ */
+export function requireUsable(holder: Holder, statement: ModelStatement, model: Model, made: Made, ontology: string): void {
+  if (canAll(holder, 'query', ['ontology', ontology])) return;
+  const require = (name: Name): void => {
+    const found = model.concepts.find((c) => sameName(c.name, name.text));
+    if (found === undefined || mayQuery(holder, ontology, made, found.name)) return;
+    if (sees(holder, ontology, found.name)) throw lacksQuery(ontology, found.name, name.offset);
+  };
+  const all = (offset: number): Error => lacks('QUERY', `ALL ontology.${ontology}`, offset);
+  switch (statement.kind) {
+    case 'create_concept':
+      for (const parent of statement.parents) require(parent);
+      if (statement.logic) require(statement.logic.concept);
+      return;
+    case 'create_mapping': {
+      const { target } = statement;
+      for (const name of target.kind === 'link' ? target.constraints.map((c) => c.concept) : [target.concept]) require(name);
+      for (const text of mappedBy(model, statement.name.text)) require({ text, offset: statement.name.offset });
+      return;
+    }
+    case 'create_property':
+    case 'drop': {
+      const { name } = statement;
+      if (statement.kind === 'drop' && statement.object === 'mapping') for (const text of mappedBy(model, name.text)) require({ text, offset: name.offset });
+      if (statement.kind === 'drop' ? statement.object !== 'property' : !statement.replace) return;
+      for (const c of compile(model, ontology).concepts) {
+        if (![...c.properties, ...c.multi].some((p) => sameName(p.def.name, name.text)) || mayQuery(holder, ontology, made, c.name)) continue;
+        throw sees(holder, ontology, c.name) ? lacksQuery(ontology, c.name, name.offset) : all(name.offset);
+      }
+      return;
+    }
+    case 'alter_ontology':
+      // how far walks go is a part of every definition that walks
+      if (fold(statement.key.text) === 'default_transitivity') throw all(statement.key.offset);
+      return;
+    default:
+      return;
+  }
+}
+
+const sees = (holder: Holder, ontology: string, concept: string): boolean => can(holder, 'access', ['ontology', ontology, 'concept', concept]);
+
+/** The concepts of a mapping of that name. */
+function mappedBy(model: Model, name: string): readonly string[] {
+  const mapping = model.mappings.find((m) => sameName(m.name, name));
+  return [mapping?.concept, mapping?.link?.forward.concept, mapping?.link?.back.concept].filter((c) => c != null);
+}
+
+/**
+ * That calculated properties and measures which the script wrote name properties of concepts that their writer may query.
+ * @param usable `whole` as the writer may use it (sight.ts)
+ * @throws SvcError 403 `forbidden` at the first other name
+ */
+export function requireReadableNames(usable: Graph, whole: Graph, pieces: Iterable<{ readonly kind: string; readonly name: string }>, places: Places): void {
+  if (usable === whole) return;
+  for (const { kind, name } of pieces) {
+    if (kind !== 'property' && kind !== 'measure') continue;
+    for (const ref of places.references.get(keyOf([kind, name])) ?? []) {
+      const def = whole.property(ref.name);
+      const holders = def === undefined ? [] : usable.concepts.filter((c) => [...c.properties, ...c.multi].some((p) => p.def.name === def.name));
+      const [first] = holders;
+      if (first !== undefined && !holders.some((c) => c.readable)) throw lacksQuery(whole.ontology, first.name, ref.offset);
+    }
+  }
+}
+
+/**
+ * That conditions of logic concepts which the script wrote read no more over the whole model than over what their writer may query.
+ * @param usable `whole` as the writer may use it (sight.ts)
+ * @throws SvcError 403 `forbidden` at the first other one
+ */
+export function requireSameConditions(
+  context: ModelContext,
+  usable: Graph,
+  whole: Graph,
+  pieces: Iterable<{ readonly kind: string; readonly name: string; readonly offset: number }>,
+): void {
+  if (usable === whole) return;
+  for (const { kind, name, offset } of pieces)
+    if (kind === 'logic' && !meansTheSame(context, usable, whole, name)) throw lacks('QUERY', `ALL ontology.${whole.ontology}`, offset);
+}
+
+/** What a concept shows of tables: its conditions, and by mapping the properties that it shows of its rows. */
+interface Shown {
+  readonly conditions: readonly string[];
+  readonly cells: ReadonlyMap<MappingDef, ReadonlySet<string>>;
+}
+
+/**
+ * That no concept shows rows, values or links that it did not show and that the writer may not query. A concept without mappings shows the rows of
+ * those above it, one that lists a property of a concept below shows its values there.
+ * @param usable `before` as the writer may use it (sight.ts)
+ * @param columnsOf the names of columns in an expression
+ * @throws SvcError 403 `forbidden`
+ */
+export function requireUsableRows(
+  before: Graph,
+  usable: Graph,
+  after: Graph,
+  columnsOf: (expression: string) => readonly string[],
+  offset: number | undefined,
+): void {
+  if (usable === before) return;
+  const readable = usable.concepts
+    .filter((c) => c.readable)
+    .map((c) =>
+      shownBy(
+        c.whole,
+        () => [],
+        (target) => usable.concept(target.name)?.readable === true,
+      ),
+    );
+  const isWithin = (shown: Shown, { name }: MappingDef, property: string, conditions: readonly string[]): boolean => {
+    const mapping = before.mapping(name);
+    return mapping !== undefined && shown.cells.get(mapping)?.has(property) === true && shown.conditions.every((c) => conditions.includes(c));
+  };
+  for (const concept of after.concepts) {
+    const old = before.concept(concept.name);
+    const had = old && shownBy(old, columnsOf);
+    const { conditions, cells } = shownBy(concept, columnsOf);
+    for (const [mapping, properties] of cells) {
+      if (before.mapping(mapping.name) === undefined) continue;
+      for (const property of properties) {
+        if (had !== undefined && isWithin(had, mapping, property, conditions)) continue;
+        if (readable.some((shown) => isWithin(shown, mapping, property, conditions))) continue;
+        const of = usable.concept(mapping.concept ?? mapping.link?.back.concept ?? '');
+        throw of === undefined || of.readable ? lacks('QUERY', `ALL ontology.${after.ontology}`, offset) : lacksQuery(after.ontology, of.name, offset);
+      }
+    }
+  }
+}
+
+/** The property under which the rows themselves, and those of links, are shown. */
+const ROW = '';
+
+/** `isOpen`: whether links to a target count. */
+function shownBy(concept: Concept, columnsOf: (expression: string) => readonly string[], isOpen: (target: Concept) => boolean = () => true): Shown {
+  const { graph } = concept;
+  const { mappings, when } = sourcesOf(concept);
+  const conditions = when.map(({ rows }) => (rows.kind === 'logic' ? JSON.stringify([rows.schema, rows.source.name, rows.condition]) : ''));
+  const own = new Set(concept.properties.map((p) => fold(p.def.name)));
+  for (const name of measured(concept, columnsOf)) own.add(name);
+  const cells = new Map<MappingDef, Set<string>>();
+  for (const mapping of mappings) {
+    const there = new Set(graph.concept(mapping.concept ?? '')?.properties.map((p) => fold(p.def.name)));
+    const given = mapping.columns.map((c) => fold(c.name)).filter((name) => there.has(name) && own.has(name));
+    cells.set(mapping, new Set([ROW, ...given]));
+  }
+  if (concept.key !== null) for (const { def } of concept.multi) for (const mapping of multiMappings(graph, concept, def)) cells.set(mapping, new Set([ROW]));
+  for (const r of concept.relationships) if (isOpen(r.target)) for (const { mapping } of r.links) cells.set(mapping, new Set([ROW]));
+  return { conditions, cells };
+}
+
+/** The folded names of properties that the measures of a concept read, through whatever else they name. */
+function measured(concept: Concept, columnsOf: (expression: string) => readonly string[]): ReadonlySet<string> {
+  const { graph } = concept;
+  const found = new Set<string>();
+  const read = (expressions: readonly (string | null | undefined)[]): void => {
+    for (const name of expressions.flatMap((e) => (e == null ? [] : columnsOf(e))).map(fold)) {
+      if (found.has(name)) continue;
+      found.add(name);
+      const measure = graph.measure(name);
+      read([graph.property(name)?.expression, measure?.expression, measure?.filter]);
+    }
+  };
+  for (const { def } of concept.measures) read([def.expression, def.filter]);
+  return found;
+}
+
+/**
+ * That the tables which an older version reads and the present one does not are open to who brings it back: its mappings and raw views are
+ * written anew.
+ * @throws SvcError 403 `forbidden` without QUERY on a datasource
+ */
+export function requireOldSources(holder: Holder, now: Model, older: Model, offset: number): void {
+  const known = new Set([...now.mappings, ...now.views].map(sourceText));
+  const read = [...older.mappings, ...older.views.filter(isRaw)].filter((def) => !known.has(sourceText(def)));
+  const closed = read.find((def) => !can(holder, 'query', ['datasource', def.datasource ?? '']))?.datasource;
+  if (closed == null) return;
+  throw lacks('QUERY', canSee(holder, ['datasource', closed]) ? `datasource.${closed}` : 'the datasource', offset);
+}
+
+/** What a mapping or view reads, and what it is for. */
+const sourceText = (def: Model['mappings'][number] | Model['views'][number]): string =>
+  JSON.stringify([fold(def.name), def.datasource, def.sql, 'kind' in def ? [def.kind, def.concept, def.property, def.link] : null]);

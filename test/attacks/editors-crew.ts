@@ -1,0 +1,52 @@
+/** A service with the users of the attacks on models, and ontologies of their own for each attack. */
+import { expect } from 'vitest';
+import { startTestService, type TestService } from '../integration/service.ts';
+import { MODEL, TABLES } from './editors-model.ts';
+
+/** kim and lee edit all of each ontology, lee may query the datasource too; max may make policies; rob queries. */
+export class Crew {
+  readonly service: TestService;
+  readonly tokens: Readonly<Record<'kim' | 'lee' | 'max' | 'rob', string>>;
+  /** How many ontologies there are. */
+  count = 0;
+
+  private constructor(service: TestService, tokens: Crew['tokens']) {
+    this.service = service;
+    this.tokens = tokens;
+  }
+
+  static async open(): Promise<Crew> {
+    const service = await startTestService(TABLES);
+    await service.user('nobody');
+    const reads = 'QUERY ON datasource.main';
+    return new Crew(service, {
+      kim: await service.user('kim'),
+      lee: await service.user('lee', reads),
+      max: await service.user('max', reads),
+      rob: await service.user('rob'),
+    });
+  }
+
+  /** An ontology of its own with the model and these statements of an administrator. @returns its name */
+  async ontology(...statements: string[]): Promise<string> {
+    const name = `crew${++this.count}`;
+    await this.service.rows(`CREATE ONTOLOGY ${name}; ${MODEL}`);
+    const edits = `GRANT EDIT ON ALL ontology.${name} TO USER`;
+    await this.service.rows(`${edits} kim; ${edits} lee; ${edits} max WITH GRANT OPTION; GRANT QUERY ON ALL ontology.${name} TO USER rob`);
+    for (const statement of statements) await this.service.rows(statement, name);
+    return name;
+  }
+
+  async versionOf(ontology: string): Promise<string> {
+    return (await this.service.rows('SHOW VERSION', ontology))[0].id;
+  }
+
+  /** Expects that a script is 403 `forbidden` and keeps nothing. @returns the message */
+  async refused(ontology: string, script: string, token: string): Promise<string> {
+    const before = await this.versionOf(ontology);
+    const { status, json } = await this.service.query(script, ontology, token);
+    expect([status, json.code], json.data).toEqual([403, 'forbidden']);
+    expect(await this.versionOf(ontology)).toBe(before);
+    return json.data;
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * No script of an editor who may not make policies lets anybody find out more. For random ontologies, policies, rights and scripts:
+ *
+ * A secret of a caller is a row, or a masked value, of the mapped tables that policies or grants keep from it: tables with it and without it (or
+ * with another value) give the caller the same answers, and would give others to who may query everything without policies. After a script that
+ * was accepted it must be a secret still, unless the script's writer may query it and the caller's policies do not hide it. A writer who may
+ * query the datasource may show tables that no policy covers, and new rows. Who reads a logic concept without its source is judged by policies
+ * alone. What callers are answered comes from generated/sight.ts.
+ */
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { loadNodeParser } from '../../src/cli/node-parser.ts';
+import { SvcError } from '../../src/errors.ts';
+import type { SqlParser } from '../../src/language/parser.ts';
+import type { Graph } from '../../src/ontology/graph.ts';
+import { Joins } from '../../src/planner/enforcement/joined.ts';
+import type { Rng } from '../integration/differential/rng.ts';
+import { DEEP, generated, patience, SEED } from '../support/generated.ts';
+import { type Case, genCase } from './generated/case.ts';
+import { genScript } from './generated/gen.ts';
+import { choices } from './generated/numbers.ts';
+import { type Grant, ONTOLOGY, Ontology } from './generated/service.ts';
+import { Sight, type Viewer } from './generated/sight.ts';
+import { type Policy, policyText, type Spec, specText, type Table } from './generated/spec.ts';
+
+/** What a planted fault takes away. */
+const off = vi.hoisted(() => ({ enforced: false, usable: false }));
+// the types of columns come from a datasource, and there is none
+vi.mock(import('../../src/service/describe.ts'), () => ({ described: async (_runtime: unknown, _caller: unknown, graph: Graph) => graph.model }) as never);
+vi.mock(import('../../src/planner/enforcement/enforced.ts'), async (original) => {
+  const actual = await original();
+  return { ...actual, difference: (before, after) => (off.enforced ? undefined : actual.difference(before, after)) };
+});
+vi.mock(import('../../src/service/writers.ts'), async (original) => {
+  const actual = await original();
+  return {
+    ...actual,
+    requireUsable: (...args) => (off.usable ? undefined : actual.requireUsable(...args)),
+    requireUsableRows: (...args) => (off.usable ? undefined : actual.requireUsableRows(...args)),
+  };
+});
+
+let parser: SqlParser;
+beforeAll(async () => {
+  parser = await loadNodeParser();
+});
+
+/** Who writes: which concepts it may query (null: all), which of them it edits, and whether it may query the datasource. */
+interface Writer {
+  readonly viewer: Viewer;
+  readonly grants: readonly Grant[];
+  readonly readsTables: boolean;
+}
+
+/** `isPartly`: one that may not query all of it. */
+function genWriter(r: Rng, spec: Spec, isPartly: boolean): Writer {
+  const ontology = ['ontology', ONTOLOGY];
+  const readsTables = r.chance(40);
+  const source: Grant[] = readsTables ? [{ privilege: 'query', on: ['datasource', 'main'], all: false }] : [];
+  if (!isPartly && r.chance(60))
+    return { viewer: { name: 'ed', reads: null }, grants: [...source, { privilege: 'edit', on: ontology, all: true }], readsTables };
+  const names = spec.concepts.map((c) => c.name);
+  const edits = r.some(names, r.int(1, 4));
+  const queries = r.some(names, r.int(0, 3));
+  const on = (privilege: 'edit' | 'query', list: readonly string[]): Grant[] => list.map((c) => ({ privilege, on: [...ontology, 'concept', c], all: false }));
+  const grants: Grant[] = [...source, ...on('edit', edits), ...on('query', queries)];
+  if (r.chance(70)) grants.push({ privilege: 'edit', on: ontology, all: false });
+  if (r.chance(70)) grants.push({ privilege: 'access', on: ontology, all: true });
+  return { viewer: { name: 'ed', reads: new Set([...edits, ...queries]) }, grants, readsTables };
+}
+
+/** Other tables: without a row, or with another value in it. */
+interface Secret {
+  readonly table: string;
+  readonly row: number;
+  readonly column: string | null;
+}
+
+const without = (tables: readonly Table[], { table, row, column }: Secret): readonly Table[] =>
+  tables.map((t) => {
+    if (t.name !== table) return t;
+    if (column === null) return { ...t, rows: t.rows.filter((_, i) => i !== row) };
+    const at = t.columns.indexOf(column);
+    return { ...t, rows: t.rows.map((cells, i) => (i === row ? cells.map((v, j) => (j === at ? (v + 1) % 4 : v)) : cells)) };
+  });
+
+function secretsOf({ spec, tables, policies }: Pick<Case, 'spec' | 'tables' | 'policies'>): readonly Secret[] {
+  const masked = new Set(policies.flatMap((p) => (p.kind === 'mask' ? [p.prop] : [])));
+  return tables.flatMap((t) => {
+    const columns = new Set(spec.mappings.flatMap((m) => (m.table === t.name ? m.columns.flatMap((c) => (masked.has(c.as) ? [c.column] : [])) : [])));
+    return t.rows.flatMap((_, row) => [{ table: t.name, row, column: null }, ...[...columns].map((column) => ({ table: t.name, row, column }))]);
+  });
+}
+
+/** What some caller finds out by a script; undefined: nobody finds out anything. */
+function growth(c: Pick<Case, 'spec' | 'tables' | 'policies'>, after: Spec, writer: Writer, readers: readonly Viewer[]): string | undefined {
+  const { spec, tables, policies } = c;
+  const tells = (of: Spec, by: readonly Policy[], who: Viewer, from = tables): ((s: Secret) => boolean) => {
+    const as = (given: readonly Table[]): string => new Sight(of, given, by, who).all();
+    const whole = as(from);
+    return (s) => as(without(from, s)) !== whole;
+  };
+  const open = tells(spec, [], { name: '', reads: null });
+  const byWriter = tells(spec, [], writer.viewer);
+  const bare = new Sight(spec, tables, policies, writer.viewer);
+  for (const reader of readers) {
+    const before = tells(spec, policies, reader);
+    const unbound = tells(spec, policies, { name: reader.name, reads: null });
+    const answered = tells(spec, policies, { ...reader, isAnswered: true });
+    // what the rows of a new mapping tell is its writer's, who may query the tables
+    const now = tells(
+      after,
+      policies,
+      reader,
+      tables.map((t) => (spec.mappings.some((m) => m.table === t.name) ? t : { ...t, rows: [] })),
+    );
+    // who reads a logic concept alone sees by it what its condition gives on the model of the day
+    const isThroughOthers = spec.concepts.some((o) => o.logic !== null && reader.reads?.has(o.name) && !reader.reads.has(o.logic.source));
+    for (const secret of secretsOf(c)) {
+      if (!now(secret) || before(secret) || !open(secret)) continue;
+      if (unbound(secret) && isThroughOthers) continue;
+      // a row that nothing hides but a condition over masked values, which is refused
+      if (secret.column === null && answered(secret)) continue;
+      if (unbound(secret) && byWriter(secret)) continue;
+      if (writer.readsTables && !bare.isCovered(secret.table)) continue;
+      return `${reader.name}${reader.reads === null ? '' : ` (of ${[...reader.reads]})`} finds out about ${JSON.stringify(secret)}: ${JSON.stringify(tables.find((t) => t.name === secret.table))}`;
+    }
+  }
+  return undefined;
+}
+
+const counts = new Map<string, number>();
+const count = (what: string): void => {
+  counts.set(what, (counts.get(what) ?? 0) + 1);
+};
+
+/** One run: an ontology, its policies, a writer, and up to three scripts one after another. @throws Error where somebody finds out more */
+async function attempt(r: Rng, isPartly: boolean): Promise<void> {
+  const made = genCase(r, parser);
+  if (made === undefined) return count('no ontology');
+  const { graph, tables, policies } = made;
+  let { spec } = made;
+  const writer = genWriter(r, spec, isPartly);
+  const later = ['nf11', 'nf21', 'nf31'].filter(() => r.chance(50));
+  const readers: Viewer[] = [
+    { name: 'u1', reads: null },
+    { name: 'u2', reads: new Set([...r.some(spec.concepts, r.int(1, 4)).map((c) => c.name), ...later]) },
+    writer.viewer,
+  ];
+  const ontology = new Ontology(parser, graph, policies);
+  const versions = [{ version: ontology.version, spec }];
+  const story = [specText(spec), ...policies.map(policyText), JSON.stringify(writer.grants)];
+  for (let i = 1; i <= 3; i++) {
+    const old = r.chance(15) ? r.pick(versions) : undefined;
+    const script =
+      old === undefined
+        ? genScript(r, spec, `f${i}`, writer.readsTables)
+        : { text: `ROLLBACK ONTOLOGY ${ONTOLOGY} TO VERSION '${old.version}'`, after: old.spec };
+    if (script.text === '') continue;
+    story.push(script.text);
+    try {
+      await ontology.apply(script.text, 'ed', writer.grants);
+    } catch (e) {
+      if (!(e instanceof SvcError) || e.status >= 500) throw e;
+      count(e.status === 403 ? (/GRANT OPTION/.test(e.message) ? 'refused: policies' : /QUERY/.test(e.message) ? 'refused: QUERY' : 'refused: EDIT') : 'bad');
+      story[story.length - 1] += ` -- ${e.status} ${e.message}`;
+      continue;
+    }
+    count('accepted');
+    const found = growth({ spec, tables, policies }, script.after, writer, readers);
+    if (found !== undefined) throw new Error(`${found}\n${story.join('\n-- next\n')}`);
+    ({ after: spec } = script);
+    versions.push({ version: ontology.version, spec });
+  }
+}
+
+const RUNS = 300;
+/** Runs of a seed each, so that a failure can be run alone. */
+const seeds = fc.noShrink(fc.integer({ min: 0, max: 2 ** 31 - 1 }));
+const oneRun = (seed: number, isPartly = false): Promise<void> => attempt(choices(seed), isPartly);
+
+describe('no script of an editor lets anybody find out more', () => {
+  it(`in ${RUNS} ontologies`, { timeout: patience(120_000) }, async () => {
+    await fc.assert(
+      fc.asyncProperty(seeds, (seed) => oneRun(seed)),
+      generated(RUNS),
+    );
+    console.log(`editors: SEED=${SEED} ${[...counts].map(([what, n]) => `${what} ${n}`).join(', ')}`);
+    // both ways are taken often enough for the run to say something
+    const least = DEEP ? RUNS : RUNS / 10;
+    for (const what of ['accepted', 'refused: policies', 'refused: QUERY']) expect(counts.get(what) ?? 0, what).toBeGreaterThan(least);
+  });
+
+  it.each([
+    ['what policies enforce', () => Object.assign(off, { enforced: true })],
+    ['what joins show', () => vi.spyOn(Joins.prototype, 'reveals').mockReturnValue(undefined)],
+    ['what writers may query', () => Object.assign(off, { usable: true }), true],
+  ])('and a fault is found: without the check of %s', { timeout: patience(120_000) }, async (_, plant, isPartly = false) => {
+    plant();
+    try {
+      const { errorInstance } = await fc.check(
+        fc.asyncProperty(seeds, (seed) => oneRun(seed, isPartly)),
+        generated(5 * RUNS, 5 * RUNS),
+      );
+      expect(String(errorInstance)).toMatch(/finds out about/);
+    } finally {
+      Object.assign(off, { enforced: false, usable: false });
+      vi.restoreAllMocks();
+    }
+  });
+});

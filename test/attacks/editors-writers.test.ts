@@ -1,0 +1,168 @@
+/** What a writer who may not query all of an ontology tries to read by what it writes; each attack as a statement, and what must come of it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestService } from '../integration/service.ts';
+import { Crew } from './editors-crew.ts';
+
+let crew: Crew;
+let s: TestService;
+beforeAll(async () => {
+  crew = await Crew.open();
+  s = crew.service;
+}, 180_000);
+afterAll(() => s?.close());
+
+describe('a writer uses only what it may query', () => {
+  let at: string;
+  /** EDIT on the ontology itself and on `own`, QUERY on `being`; sees all. */
+  let sue: string;
+  /** The same, but sees that alone. */
+  let tim: string;
+  beforeAll(async () => {
+    at = await crew.ontology();
+    await s.rows(
+      'CREATE VIEW firms AS SELECT firm_name FROM svc.firm; CREATE CONCEPT plain (p_id bigint, PRIMARY KEY (p_id)); CREATE CONCEPT shelf INHERITS (firm); CREATE MAPPING m_shelf INTO (shelf) AS SELECT CAST(9 AS bigint) AS firm_id',
+      at,
+    );
+    const grants = [
+      `EDIT ON ontology.${at}`,
+      `EDIT ON ontology.${at}.concept.own`,
+      `EDIT ON ontology.${at}.concept.shelf`,
+      `QUERY ON ontology.${at}.concept.being`,
+    ];
+    sue = await s.user('sue', `ACCESS ON ALL ontology.${at}`, 'QUERY ON datasource.main', ...grants);
+    tim = await s.user('tim', ...grants);
+  });
+
+  const OWN = 'CREATE OR REPLACE CONCEPT own';
+  const needs = (what: string): string => `403 forbidden This needs QUERY on ontology.AT.${what}`;
+  // «marks» stand round what the position of the refusal points at
+  it.each([
+    ['inherits', `${OWN} INHERITS («firm»)`, 'concept.firm'],
+    ['inherits with a list', `${OWN} (k bigint, more string) INHERITS (being, «firm»)`, 'concept.firm'],
+    ['inherits what it had before', `${OWN} (k bigint, PRIMARY KEY (k)) INHERITS («worker»)`, 'concept.worker'],
+    ['makes a concept that inherits', 'CREATE CONCEPT new INHERITS («firm»)', 'concept.firm'],
+    ['defines a concept', `${OWN} INHERITS (being) FROM dsvc.«worker» WHERE true`, 'concept.worker'],
+    ['walks in a condition', `${OWN} INHERITS (being) FROM dsvc.being WHERE EXISTS (SELECT 1 FROM dsvc.being b WHERE «b."_type_of_worker"»)`, 'concept.worker'],
+    ['reads in a condition', `${OWN} INHERITS (being) FROM dsvc.being WHERE EXISTS (SELECT 1 FROM «svc.firm»)`, 'concept.firm'],
+    ['reads in a view', 'CREATE VIEW mine AS SELECT firm_name FROM «svc.firm»', 'concept.firm'],
+    ['reads a view in a view', 'CREATE VIEW mine AS SELECT firm_name FROM «vsvc.firms»', 'view.firms'],
+    ['reads in a cube', 'CREATE ONTOLOGY CUBE mine AS SELECT firm_name AS f, count(firm_id) AS n FROM «dsvc.firm»', 'concept.firm'],
+    ['reads in an example', "CREATE EXAMPLE 'which?' AS SELECT firm_name FROM «svc.firm»", 'concept.firm'],
+    ['names in a calculated property', 'CREATE PROPERTY most decimal AS SELECT abs(«salary»)', 'concept.worker'],
+    ['names in a measure', 'CREATE MEASURE top decimal AS SELECT MAX(«salary»)', 'concept.worker'],
+    ['names in the condition of a measure', 'CREATE MEASURE many bigint AS SELECT COUNT(being_id) WHERE «salary» > 1', 'concept.worker'],
+    ['changes a property of it', 'CREATE OR REPLACE PROPERTY «low» boolean AS SELECT true', 'concept.worker'],
+    ['changes a property that it inherits', 'CREATE OR REPLACE PROPERTY «given» string AS SELECT 1', 'concept.worker'],
+    ['drops a mapping of it', 'DROP MAPPING «m_firm»', 'concept.firm'],
+    ['maps it', 'CREATE MAPPING more INTO («firm») AS SELECT id AS firm_id FROM crew.t_firm', 'concept.firm'],
+  ])('%s', async (_, marked, what) => {
+    const [head = '', inside = '', tail = ''] = marked.split(/[«»]/);
+    const { status, json } = await s.query(head + inside + tail, at, sue);
+    expect(`${status} ${json.code} ${json.data}`).toBe(needs(what).replace('AT', at));
+    expect(json.position).toBe(head.length + 1);
+    // who does not see it hears of nothing
+    const unseen = await s.query(head + inside + tail, at, tim);
+    expect([400, 403]).toContain(unseen.status);
+    expect(unseen.json.data).not.toMatch(/QUERY on ontology/);
+  });
+
+  it('how far walks go is for who may query all of it', async () =>
+    expect(await s.fault(`ALTER ONTOLOGY ${at} SET default_transitivity = '9'`, at, sue)).toBe('403 forbidden'));
+
+  it('a concept does not come to stand for rows that its writer may not query', async () => {
+    const { status, json } = await s.query('DROP MAPPING m_shelf', at, sue);
+    expect([status, json.data]).toEqual([403, `This needs QUERY on ontology.${at}.concept.firm`]);
+    const told = await s.query('DROP MAPPING m_shelf', at, tim);
+    expect([told.status, told.json.data]).toEqual([403, `This needs QUERY on ALL ontology.${at}`]);
+  });
+
+  it.each([
+    ['rows of all concepts', "EXISTS (SELECT 1 FROM svc.thing t WHERE t.entity_label = 'Acme')"],
+    ['whole rows with values of hidden concepts', "EXISTS (SELECT 1 FROM dsvc.being b WHERE to_jsonb(b)::text LIKE '%9000%')"],
+    ['columns that a hidden concept has', 'EXISTS (SELECT 1 FROM (SELECT * FROM dsvc.being) b (a, b, c, d, e, f) WHERE f IS NOT NULL)'],
+  ])('a condition does not read %s', async (_, condition) => {
+    for (const token of [sue, tim]) expect(await s.fault(`${OWN} INHERITS (being) FROM dsvc.being WHERE ${condition}`, at, token)).toMatch(/^40[03] /);
+    expect((await s.query('SELECT * FROM svc.own', at, sue)).json.data).toEqual([]);
+  });
+
+  it.each([
+    ['concept', 'CREATE OR REPLACE CONCEPT worker (w_id bigint, PRIMARY KEY (w_id))'],
+    ['view', 'CREATE OR REPLACE VIEW firms AS SELECT given FROM svc.being'],
+    ['property', 'CREATE OR REPLACE PROPERTY salary decimal(12,2) AS SELECT 1'],
+    ['measure', 'CREATE OR REPLACE MEASURE unseen bigint AS SELECT COUNT(being_id)'],
+    ['mapping', 'CREATE OR REPLACE MAPPING m_worker INTO (own) AS SELECT n AS k FROM crew.t_num'],
+  ])('a %s that its writer does not see is not replaced', async (what, script) => {
+    if (script.includes('unseen'))
+      await s.rows(`CREATE MEASURE unseen bigint AS SELECT COUNT(firm_id); CREATE CONCEPT counted (unseen MEASURE bigint) INHERITS (firm)`, at);
+    const uma = await s.user(
+      `uma_${what}`,
+      `EDIT ON ontology.${at}`,
+      `EDIT ON ontology.${at}.concept.own`,
+      `QUERY ON ontology.${at}.concept.being`,
+      'QUERY ON datasource.main',
+    );
+    const version = await crew.versionOf(at);
+    const { status, json } = await s.query(script, at, uma);
+    expect([status, json.code, json.data]).toEqual([400, 'exists', 'the statement collides with a part of the ontology that you may not see']);
+    expect(await crew.versionOf(at)).toBe(version);
+  });
+
+  it('what is dropped and not seen is unknown', async () => {
+    for (const what of ['PROPERTY salary', 'MAPPING m_worker', 'CONCEPT worker', 'VIEW firms'])
+      expect((await s.query(`DROP ${what}`, at, tim)).json.code, what).toBe(`unknown_${what.split(' ')[0]?.toLowerCase()}`);
+  });
+
+  it('a concept is not made of rows of all concepts', async () => {
+    for (const token of [sue, tim]) expect(await s.fault('CREATE CONCEPT everything FROM svc.thing WHERE true', at, token)).toBe('403 forbidden');
+  });
+
+  it('a concept does not come to show values that its writer may not query', async () => {
+    await s.rows(
+      `CREATE CONCEPT upper_c (u_id bigint, PRIMARY KEY (u_id)); CREATE CONCEPT lower_c (secret string, CONSTRAINT hint MULTIVALUE string) INHERITS (upper_c); CREATE MEASURE least string AS SELECT MIN(secret);
+       CREATE MAPPING m_lower INTO (lower_c) AS SELECT id AS u_id, ssn AS secret FROM crew.t_worker; CREATE MAPPING m_hint INTO (lower_c) MULTIVALUE hint AS SELECT id AS u_id, phone AS hint FROM crew.t_phone`,
+      at,
+    );
+    for (const [name, token] of [
+      ['sue', sue],
+      ['tim', tim],
+    ] as const) {
+      await s.rows(`GRANT EDIT ON ontology.${at}.concept.upper_c TO USER ${name}`);
+      for (const element of ['secret string', 'CONSTRAINT hint MULTIVALUE string', 'least MEASURE string']) {
+        const { status, json } = await s.query(`CREATE OR REPLACE CONCEPT upper_c (u_id bigint, ${element}, PRIMARY KEY (u_id))`, at, token);
+        if (name === 'sue') expect([status, json.data], element).toEqual([403, `This needs QUERY on ontology.${at}.concept.lower_c`]);
+        else expect([400, 403], `${element} ${JSON.stringify(json)}`).toContain(status);
+        expect(JSON.stringify(await s.query('SELECT * FROM svc.upper_c', at, token))).not.toMatch(/s-10/);
+      }
+    }
+  });
+
+  it('and goes on with what it may query, and with what its script makes', async () => {
+    for (const token of [sue, tim]) {
+      await s.rows(`${OWN} INHERITS (being) FROM dsvc.being WHERE given LIKE 'A%'`, at, token);
+      await s.rows(
+        `CREATE CONCEPT a${token.slice(-4)} (x${token.slice(-4)} bigint); CREATE CONCEPT b${token.slice(-4)} INHERITS (a${token.slice(-4)}); CREATE VIEW c${token.slice(-4)} AS SELECT x${token.slice(-4)} FROM svc.a${token.slice(-4)};
+        CREATE PROPERTY y${token.slice(-4)} string AS SELECT upper(given); CREATE MEASURE z${token.slice(-4)} bigint AS SELECT COUNT(being_id)`,
+        at,
+        token,
+      );
+      expect((await s.rows('SELECT count(*) AS n FROM svc.own', at, token))[0].n).toBe(1);
+    }
+    await s.rows(`${OWN} (k bigint, PRIMARY KEY (k))`, at);
+  });
+
+  it('a cube with USING, a link and a multi-value mapping need QUERY on the datasource', async () => {
+    const ontology = await crew.ontology(
+      'CREATE ONTOLOGY CUBE c USING main AS SELECT grade AS g, count(being_id) AS n FROM dsvc.worker',
+      'CREATE VIEW r AS SELECT fname FROM crew.t_worker',
+    );
+    for (const sql of [
+      'CREATE ONTOLOGY CUBE d USING main AS SELECT grade AS g, count(being_id) AS n FROM dsvc.worker',
+      'CREATE OR REPLACE ONTOLOGY CUBE c USING main AS SELECT given AS g, count(being_id) AS n FROM dsvc.worker',
+      'CREATE OR REPLACE VIEW r AS SELECT fname, salary FROM crew.t_worker',
+      'CREATE OR REPLACE MAPPING m_num INTO (num) AS SELECT n FROM crew.t_more',
+      'CREATE MAPPING p INTO (worker) MULTIVALUE phone AS SELECT id AS being_id, phone FROM crew.t_phone',
+      'CREATE MAPPING l (CONSTRAINT assigned FOREIGN KEY (b) REFERENCES project (project_id), CONSTRAINT crew FOREIGN KEY (a) REFERENCES worker (being_id)) AS SELECT a, b FROM crew.t_assign',
+    ])
+      expect(await s.fault(sql, ontology, crew.tokens.kim), sql).toMatch(/^40[03] (forbidden|unknown_datasource)$/);
+  });
+});

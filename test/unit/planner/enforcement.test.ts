@@ -1,0 +1,110 @@
+/** Which changes of a model weaken a policy; that nobody sees more is shown in test/attacks. */
+import { describe, expect, it } from 'vitest';
+import { loadNodeParser } from '../../../src/cli/node-parser.ts';
+import { compile } from '../../../src/ontology/compile.ts';
+import type { Mask } from '../../../src/planner/access.ts';
+import { meansTheSame } from '../../../src/planner/enforcement/conditions.ts';
+import { type PolicyRules, weakened } from '../../../src/planner/enforcement/index.ts';
+import { run } from '../ontology/script.ts';
+
+const parser = await loadNodeParser();
+const context = { parser, product: 'svc', activeDatasource: 'main', allowedFunctions: new Set<string>() };
+const before = run(`CREATE PROPERTY near boolean AS SELECT item_id < 10;
+CREATE CONCEPT shelf (shelf_id bigint, room string, PRIMARY KEY (shelf_id));
+CREATE CONCEPT item (item_id bigint, price bigint, shelf_id bigint, near boolean, PRIMARY KEY (item_id), CONSTRAINT lies_on FOREIGN KEY (shelf_id) REFERENCES shelf (shelf_id));
+CREATE CONCEPT toy (age bigint) INHERITS (item);
+CREATE CONCEPT dear INHERITS (item) FROM svc.item WHERE price > 100;
+CREATE MAPPING m_shelf INTO (shelf) AS SELECT id AS shelf_id, room FROM t.shelves;
+CREATE MAPPING m_item INTO (item) AS SELECT id AS item_id, price, shelf AS shelf_id, price AS cost FROM t.items;
+CREATE MAPPING m_toy INTO (toy) AS SELECT id AS item_id, age FROM t.toys`).model;
+
+const ITEM =
+  'CREATE OR REPLACE CONCEPT item (item_id bigint, price bigint, shelf_id bigint, near boolean, PRIMARY KEY (item_id), CONSTRAINT lies_on FOREIGN KEY (shelf_id) REFERENCES shelf (shelf_id)';
+const row = (concept: string, condition: string): PolicyRules => ({ rows: [{ concept, conditions: [{ policy: 'p', condition }] }], masks: [] });
+const mask = (property: string, concept: string | null = null, how: Mask = { kind: 'hash' }): PolicyRules => ({
+  rows: [],
+  masks: [{ policy: 'm', property, concept, mask: how }],
+});
+const by = (script: string, rules: PolicyRules): string | undefined => {
+  const found = weakened(context, compile(before, 'o'), compile(run(script, before).model, 'o'), rules);
+  return found && `${found.by} ${found.concept}${found.property === null ? '' : ` ${found.property}`}`;
+};
+
+describe('a row policy', () => {
+  it.each([
+    ['its calculated property', row('item', 'near'), 'CREATE OR REPLACE PROPERTY near boolean AS SELECT true', 'enforced item'],
+    ['the concept that it walks to', row('item', '"lies_on[shelf].room" = \'a\''), "CREATE OR REPLACE PROPERTY room string AS SELECT 'a'", 'enforced item'],
+    ['the condition of its concept', row('dear', 'false'), 'CREATE OR REPLACE CONCEPT dear INHERITS (item) FROM svc.item WHERE price > 200', 'enforced item'],
+    [
+      'the parent of its concept',
+      row('item', 'near'),
+      'CREATE OR REPLACE CONCEPT toy (item_id bigint, near boolean, age bigint, PRIMARY KEY (item_id))',
+      'enforced toy',
+    ],
+    [
+      'what it covers',
+      row('shelf', 'shelf_id < 9'),
+      'CREATE CONCEPT attic INHERITS (shelf); CREATE OR REPLACE CONCEPT toy (item_id bigint, price bigint, near boolean, age bigint) INHERITS (attic)',
+      'enforced toy',
+    ],
+    ['a mapping', row('item', 'near'), 'CREATE OR REPLACE MAPPING m_toy INTO (toy) AS SELECT id AS item_id FROM t.toys', 'enforced toy'],
+  ])('is weakened by a change of %s', (_, rules, script, expected) => expect(by(script, rules)).toBe(expected));
+
+  it.each([
+    ['a property', `${ITEM}, more string)`],
+    ['a relationship', `${ITEM}, CONSTRAINT twin FOREIGN KEY (price) REFERENCES item (price))`],
+    ['a descendant with rows', 'CREATE CONCEPT game INHERITS (toy); CREATE MAPPING m_game INTO (game) AS SELECT id AS item_id FROM t.games'],
+    ['a logic concept', 'CREATE CONCEPT cheap INHERITS (item) FROM svc.item WHERE price < 5'],
+    ['another mapping', 'CREATE OR REPLACE MAPPING m_shelf INTO (shelf) AS SELECT id AS shelf_id FROM t.shelves'],
+    ['a property that it does not read', 'CREATE OR REPLACE PROPERTY age bigint AS SELECT item_id'],
+    ['a tag', "ALTER CONCEPT item UPDATE TAG a = 'b'"],
+  ])('is not weakened by %s', (_, script) => {
+    expect(by(script, row('item', "near AND svc_has_role('x')"))).toBeUndefined();
+    expect(by(script, row('dear', 'price < 200'))).toBeUndefined();
+  });
+});
+
+describe('a mask', () => {
+  it.each([
+    ['a join by its property', mask('price'), `${ITEM}, CONSTRAINT twin FOREIGN KEY (price) REFERENCES item (item_id))`, 'joined item twin'],
+    [
+      'a join by what is calculated of it',
+      mask('price'),
+      `CREATE PROPERTY half bigint AS SELECT price / 2; ${ITEM}, half bigint, CONSTRAINT twin FOREIGN KEY (half) REFERENCES item (item_id))`,
+      'joined item twin',
+    ],
+    ['a join by a masked key', mask('shelf_id', 'shelf'), `${ITEM}, CONSTRAINT other FOREIGN KEY (price) REFERENCES shelf (shelf_id))`, 'joined item other'],
+    [
+      'more rows at the end of such a join',
+      mask('shelf_id', 'item'),
+      'CREATE MAPPING m_more INTO (shelf) AS SELECT id AS shelf_id FROM t.more',
+      'joined item lies_on',
+    ],
+    ['its column under another name', mask('price'), `${ITEM}, cost bigint)`, 'enforced item price'],
+    [
+      'the condition of its concept',
+      mask('price', 'dear'),
+      'CREATE OR REPLACE CONCEPT dear INHERITS (item) FROM svc.item WHERE price > 200',
+      'enforced item price',
+    ],
+    [
+      'what its expression reads',
+      mask('price', null, { kind: 'with', expression: 'CASE WHEN near THEN 0 ELSE price END' }),
+      'CREATE OR REPLACE PROPERTY near boolean AS SELECT false',
+      'enforced item price',
+    ],
+  ])('is weakened by %s', (_, rules, script, expected) => expect(by(script, rules)).toBe(expected));
+
+  it.each([
+    ['a property', `${ITEM}, more string)`, mask('price')],
+    ['a join by other properties', `${ITEM}, CONSTRAINT twin FOREIGN KEY (shelf_id) REFERENCES item (item_id))`, mask('price')],
+    ['a concept below with a join that was there', 'CREATE CONCEPT game INHERITS (toy)', mask('shelf_id')],
+    ['what is calculated of its property', `CREATE PROPERTY half bigint AS SELECT price / 2; ${ITEM}, half bigint)`, mask('price')],
+    ['rows of another concept', 'CREATE OR REPLACE MAPPING m_shelf INTO (shelf) AS SELECT id AS shelf_id FROM t.shelves', mask('price')],
+  ])('is not weakened by %s', (_, script, rules) => expect(by(script, rules)).toBeUndefined());
+});
+
+it('the condition of a logic concept means the same over the whole model as over the same model', () => {
+  const graph = compile(before, 'o');
+  expect(meansTheSame(context, graph, graph, 'dear')).toBe(true);
+});
