@@ -1,7 +1,9 @@
 /** What `kg doctor` looks at in a datasource: its server, its role, and the way its answers come. */
 import { send } from '../engine/client.ts';
 import type { Datasource } from '../engine/datasource.ts';
+import { operatorText } from '../engine/operator.ts';
 import { fits, fromProbe, PROBE, type RoleSettings } from '../engine/settings.ts';
+import type { SqlText } from '../engine/statement.ts';
 import { SvcError } from '../errors.ts';
 import { identifier } from '../planner/print/lexical.ts';
 import { type Diagnosis, type Line, RIGHTS, type Rights, roleLines } from './doctor-role.ts';
@@ -17,9 +19,9 @@ const EXACT = '{"b":1.10,"a":12345678901234567890}';
 export async function examine(datasource: Datasource, about: string, statementTimeoutMs: number): Promise<Diagnosis[]> {
   const line = (state: Diagnosis['state'], text: string): Diagnosis => ({ state, about, text });
   try {
-    const probed = await rowsOf(datasource, PROBE.sql);
+    const probed = await rowsOf(datasource, PROBE.text);
     const settings = new Map(probed.map(([name, value]) => [String(name), String(value)]));
-    const [[rights] = []] = await rowsOf(datasource, RIGHTS);
+    const [[rights] = []] = await rowsOf(datasource, operatorText(RIGHTS));
     const role = JSON.parse(String(rights)) as Rights;
     return [
       versionLine(settings, line),
@@ -70,7 +72,7 @@ function settingLines(name: string, role: RoleSettings | undefined, timeoutMs: n
 async function exactLine(datasource: Datasource, line: Line): Promise<Diagnosis> {
   const exchange = await send(
     datasource,
-    { sql: `SELECT '${EXACT}'::json AS j`, params: [] },
+    { text: operatorText(`SELECT '${EXACT}'::json AS j`) },
     { timeoutMs: TIMEOUT_MS, rawText: false, retry: true, ownText: true },
   );
   try {
@@ -93,8 +95,8 @@ function costLine(settings: ReadonlyMap<string, string>, line: Line): Diagnosis 
 }
 
 /** Rows of one statement sent as it is, under the role's own settings. */
-async function rowsOf(datasource: Datasource, sql: string): Promise<readonly (readonly unknown[])[]> {
-  const exchange = await send(datasource, { sql, params: [] }, { timeoutMs: TIMEOUT_MS, rawText: true, retry: true, ownText: true });
+async function rowsOf(datasource: Datasource, text: SqlText): Promise<readonly (readonly unknown[])[]> {
+  const exchange = await send(datasource, { text }, { timeoutMs: TIMEOUT_MS, rawText: true, retry: true, ownText: true });
   try {
     const answer = (await exchange.watch(() => exchange.response.json())) as { readonly rows?: readonly (readonly unknown[])[] } | null;
     return answer?.rows ?? [];

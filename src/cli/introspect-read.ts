@@ -1,6 +1,7 @@
 /** Reads what a database tells of its own tables. */
 import type { Datasource } from '../engine/datasource.ts';
 import { httpEngine } from '../engine/engine.ts';
+import { operatorText } from '../engine/operator.ts';
 
 /** A column, its type as pg_type names it (of a domain, the type under it). */
 export interface DbColumn {
@@ -87,6 +88,6 @@ const READ = `
  * @throws SvcError where the datasource cannot be reached
  */
 export async function readTables(datasource: Datasource): Promise<DbTable[]> {
-  const [result] = await httpEngine.batch(datasource, [{ sql: READ }], { timeoutMs: TIMEOUT_MS, ownText: true });
+  const [result] = await httpEngine.batch(datasource, [{ text: operatorText(READ) }], { timeoutMs: TIMEOUT_MS, ownText: true });
   return (result?.rows ?? []).map(([json]) => JSON.parse(json ?? 'null') as DbTable);
 }

@@ -1,12 +1,15 @@
 /** Questions about the data of an ontology, asked in its own language, and what is found. */
 import type { Datasource } from '../engine/datasource.ts';
 import { httpEngine } from '../engine/engine.ts';
+import { operatorText } from '../engine/operator.ts';
+import type { SqlText } from '../engine/statement.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { compile } from '../ontology/compile.ts';
 import type { Graph } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
 import { fold } from '../ontology/names.ts';
 import { type Plan, planSelect } from '../planner/index.ts';
+import { verify } from '../planner/verify/index.ts';
 
 /** What a check has to tell. */
 export interface Finding {
@@ -53,8 +56,8 @@ export class DataReader {
 
   /** The first row of such a SELECT. @throws SvcError */
   async first(sql: string, graph?: Graph): Promise<Row> {
-    const { datasource, sql: text, params } = this.plan(sql, graph);
-    const [row] = await this.run(datasource, text, params);
+    const { datasource, sql: planned, params, declared } = this.plan(sql, graph);
+    const [row] = await this.#rows(datasource, verify(this.context.parser, planned, declared), params);
     return row ?? {};
   }
 
@@ -64,10 +67,14 @@ export class DataReader {
   }
 
   /** Rows of a statement in the datasource's own terms that yields one column of JSON. @throws SvcError */
-  async run(datasource: string, sql: string, params: readonly (string | null)[] = []): Promise<Row[]> {
+  run(datasource: string, sql: string, params: readonly (string | null)[] = []): Promise<Row[]> {
+    return this.#rows(datasource, operatorText(sql), params);
+  }
+
+  async #rows(datasource: string, text: SqlText, params: readonly (string | null)[]): Promise<Row[]> {
     const connection = this.context.datasources.get(fold(datasource));
     if (!connection) throw new Error(`no connection to ${datasource}`);
-    const [result] = await httpEngine.batch(connection, [{ sql, params }], { timeoutMs: TIMEOUT_MS, ownText: true });
+    const [result] = await httpEngine.batch(connection, [{ text, params }], { timeoutMs: TIMEOUT_MS, ownText: true });
     return (result?.rows ?? []).map(([json]) => JSON.parse(json ?? '{}') as Row);
   }
 

@@ -5,7 +5,7 @@
 import { SvcError } from '../errors.ts';
 import { connectionHeader, type Datasource, isSafeEndpoint } from './datasource.ts';
 import { callerGone, DatasourceFault, datasourceFailed, type FaultContext, faultOf, statementTimeout } from './errors.ts';
-import type { Statement } from './settings.ts';
+import { type Statement, sqlOf } from './statement.ts';
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
@@ -110,7 +110,8 @@ async function exchange(ds: Datasource, statements: Statement | readonly Stateme
   }
 }
 
-const asQuery = (s: Statement): { query: string; params: readonly (string | null)[] } => ({ query: s.sql, params: s.params ?? [] });
+/** The one place where a text becomes a part of a request. */
+const asQuery = (s: Statement): { query: string; params: readonly (string | null)[] } => ({ query: sqlOf(s.text), params: s.params ?? [] });
 
 const connections = new WeakMap<Datasource, string>();
 

@@ -8,7 +8,8 @@ import { send } from './client.ts';
 import type { Datasource } from './datasource.ts';
 import { DatasourceFault, datasourceFailed } from './errors.ts';
 import { type RowStream, type RowsRequest, runRows, sendReading } from './rows.ts';
-import { DEFAULT_SETTINGS, fromProbe, knownRole, missingSettings, rememberRole, type Settings, type Statement } from './settings.ts';
+import { DEFAULT_SETTINGS, fromProbe, knownRole, missingSettings, rememberRole, type Settings } from './settings.ts';
+import { BEFORE, type SqlText, type Statement, sqlOf, withoutRows } from './statement.ts';
 import { typeName } from './types.ts';
 
 /** What `describe` and `batch` take besides the statement. */
@@ -29,27 +30,23 @@ export interface SqlEngine {
   /**
    * The columns that a SELECT over the datasource's tables yields, with PostgreSQL's names of their types; nothing is read.
    *
-   * @throws SvcError 400 with PostgreSQL's own message and an offset into `sql` where it does not hold
+   * @throws SvcError 400 with PostgreSQL's own message and an offset into the text where it does not hold
    */
-  describe(ds: Datasource, sql: string, options: RunOptions): Promise<ColumnDef[]>;
+  describe(ds: Datasource, text: SqlText, options: RunOptions): Promise<ColumnDef[]>;
   /** Runs small reading statements in one read-only transaction. */
   batch(ds: Datasource, statements: readonly Statement[], options: RunOptions): Promise<ResultSet[]>;
 }
 
 export const httpEngine: SqlEngine = { rows: runRows, describe, batch };
 
-const BEFORE = 'SELECT * FROM (\n';
-const AFTER = '\n) q LIMIT 0';
-
 interface Result {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number; readonly dataTypeModifier?: number }[];
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-/** See `SqlEngine.describe`. The text has been checked before: one SELECT, without a semicolon. */
-export async function describe(ds: Datasource, sql: string, options: RunOptions): Promise<ColumnDef[]> {
-  // A comment at the end of the text must not swallow the bracket, hence the line breaks.
-  const request = { ...options, ownText: options.ownText ?? true, sql: `${BEFORE}${sql}${AFTER}` };
+/** See `SqlEngine.describe`. */
+export async function describe(ds: Datasource, text: SqlText, options: RunOptions): Promise<ColumnDef[]> {
+  const request = { ...options, ownText: options.ownText ?? true, text: withoutRows(text) };
   try {
     const { exchange, results, probed } = await sendReading(ds, request, true);
     const answers = await readResults(exchange, Math.max(results, 1), results > 0);
@@ -59,7 +56,7 @@ export async function describe(ds: Datasource, sql: string, options: RunOptions)
     }
     return columnsOf(answers.at(-1) as Result);
   } catch (error) {
-    throw error instanceof SvcError ? placed(error, sql) : error;
+    throw error instanceof SvcError ? placed(error, sqlOf(text)) : error;
   }
 }
 

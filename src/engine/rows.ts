@@ -5,7 +5,8 @@ import { type Exchange, type Fetch, send } from './client.ts';
 import { concat, RowCutter } from './cutter.ts';
 import type { Datasource } from './datasource.ts';
 import { datasourceFailed, type FaultContext, resultTooLarge } from './errors.ts';
-import { DEFAULT_SETTINGS, fits, fromProbe, knownRole, missingSettings, PROBE, rememberRole, type Settings, type Statement } from './settings.ts';
+import { DEFAULT_SETTINGS, fits, fromProbe, knownRole, missingSettings, PROBE, rememberRole, type Settings } from './settings.ts';
+import type { Statement } from './statement.ts';
 
 /** A statement whose rows are wanted, and its limits. */
 export interface RowsRequest extends Statement, FaultContext {
@@ -86,7 +87,7 @@ export async function sendReading(ds: Datasource, request: Omit<RowsRequest, 'ma
   const statements: Statement[] = [
     ...(role === undefined ? [PROBE] : []),
     ...(alone ? [] : missingSettings(role, settings, request.timeoutMs)),
-    { sql: request.sql, params: request.params ?? [] },
+    { text: request.text, params: request.params ?? [] },
   ];
   const results = alone ? 0 : statements.length;
   const { timeoutMs, signal, physicalNames, ownText, quiet, maxBytes, fetch } = request;

@@ -5,6 +5,7 @@
  */
 import { cacheOf } from '../cache.ts';
 import type { Datasource } from './datasource.ts';
+import { fixed, type Statement, setLocal } from './statement.ts';
 
 /** Wanted values by the setting's name. */
 export type Settings = Readonly<Record<string, string>>;
@@ -24,12 +25,6 @@ export const DEFAULT_SETTINGS: Settings = {
   standard_conforming_strings: 'on',
 };
 
-/** One statement with text parameters. */
-export interface Statement {
-  readonly sql: string;
-  readonly params?: readonly (string | null)[];
-}
-
 const TIMEOUT = 'statement_timeout';
 const READ_ONLY = 'default_transaction_read_only';
 
@@ -38,15 +33,13 @@ const READ_ONLY = 'default_transaction_read_only';
  * current_setting and set_config, so that the role needs no right to execute those two functions, which a statement could
  * call as well.
  */
-export const PROBE: Statement = { sql: 'SHOW ALL', params: [] };
+export const PROBE: Statement = { text: fixed`SHOW ALL` };
 
 /** The statements that set these for the transaction in which they are sent. Names and values are the service's own. */
 function settingStatements(settings: Settings, timeoutMs?: number): Statement[] {
   const wanted = [...(timeoutMs === undefined ? [] : [[TIMEOUT, String(timeoutMs)]]), ...Object.entries(settings)] as [string, string][];
-  return wanted.map(([name, value]) => ({ sql: `SET LOCAL ${quoted(name, '"')} = ${quoted(value, "'")}`, params: [] }));
+  return wanted.map(([name, value]) => ({ text: setLocal(name, value) }));
 }
-
-const quoted = (text: string, sign: string): string => `${sign}${text.replaceAll(sign, sign + sign)}${sign}`;
 
 /** What a datasource's role carries. */
 export interface RoleSettings {

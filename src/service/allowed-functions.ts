@@ -2,6 +2,7 @@
 import type { Caller } from '../auth/authenticate.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
 import { httpEngine } from '../engine/engine.ts';
+import { fixed } from '../engine/statement.ts';
 import { badRequest } from '../errors.ts';
 import { fold } from '../ontology/names.ts';
 import { datasourceOf } from './datasource.ts';
@@ -12,7 +13,7 @@ export const allowedFunctionsOf = (row: Pick<OntologyRow, 'allowedFunctions'> | 
   new Set((row?.allowedFunctions ?? '').split(',').flatMap((name) => (name === '' ? [] : [fold(name)])));
 
 /** What a function of that name is, on one datasource: several rows where it is overloaded. */
-const FIND = `SELECT lower(n.nspname || '.' || p.proname), p.provolatile, p.prokind
+const FIND = fixed`SELECT lower(n.nspname || '.' || p.proname), p.provolatile, p.prokind
 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
 WHERE lower(n.nspname || '.' || p.proname) IN (SELECT pg_catalog.json_array_elements_text($1::pg_catalog.json))`;
 
@@ -40,7 +41,7 @@ export async function checkFunctions(runtime: Runtime, caller: Caller, ontology:
   if (names.length === 0) return names;
   const found = new Set<string>();
   for (const key of ontology.datasources) {
-    const [answer] = await httpEngine.batch(datasourceOf(runtime, caller, key), [{ sql: FIND, params: [JSON.stringify(names)] }], {
+    const [answer] = await httpEngine.batch(datasourceOf(runtime, caller, key), [{ text: FIND, params: [JSON.stringify(names)] }], {
       timeoutMs: runtime.config.statementTimeoutMs,
     });
     for (const [name, volatility, kind] of answer?.rows ?? []) {

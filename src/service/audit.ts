@@ -57,10 +57,10 @@ async function writeLater(runtime: Runtime): Promise<void> {
 
 /**
  * SHA-256 of a statement's text without its values: texts and numbers as `?`, blanks and comments as one space. Equal for the
- * same statement with other values, and of no use for guessing a password in it. Null where there is no text that can be read.
+ * same statement with other values, and of no use for guessing a password in it. Null where there is no text that can be read, or one of more than `most` characters.
  */
-export async function statementDigest(text: string | null): Promise<string | null> {
-  if (text === null || text.length > MOST_CHARACTERS) return null;
+export async function statementDigest(text: string | null, most = MOST_CHARACTERS): Promise<string | null> {
+  if (text === null || text.length > most) return null;
   let plain = '';
   try {
     const next = lex(text);

@@ -10,10 +10,12 @@ import { type ColumnDef, isRaw, type MappingDef, type Model, type ViewDef } from
 import { fold } from '../ontology/names.ts';
 import { printSelect } from '../planner/print.ts';
 import { Resolver } from '../planner/resolve.ts';
+import type { Verified } from '../planner/verify/index.ts';
 import { viewItem } from '../planner/views.ts';
 import { type PlanContext, Work } from '../planner/work.ts';
 import { datasourceOf } from './datasource.ts';
 import type { Runtime } from './runtime.ts';
+import { verified } from './verified.ts';
 
 /** How many SELECTs are asked about at the same time. */
 const AT_ONCE = 6;
@@ -27,7 +29,7 @@ interface Question {
   readonly name: string;
   readonly datasource: Datasource;
   /** Checked by the planner and printed by it: what runs is never the modeller's own text. */
-  readonly sql: string;
+  readonly text: Verified;
   readonly offset: number;
 }
 
@@ -54,11 +56,13 @@ export async function described(
     const offset = places.get(kind, def.name);
     if (offset === undefined) return;
     try {
+      const work = new Work(context);
+      const sql = work.tableSql(def as MappingDef | ViewDef);
       questions.push({
         kind,
         name: def.name,
         datasource: datasourceOf(runtime, caller, def.datasource),
-        sql: new Work(context).tableSql(def as MappingDef | ViewDef),
+        text: verified(runtime, sql, work.declared),
         offset,
         columns: def.columns.map((c) => c.name),
         lenient: false,
@@ -103,7 +107,7 @@ function viewQuestion(runtime: Runtime, caller: Caller, context: PlanContext, vi
     columns: columns.map((c) => c.key),
     lenient: true,
     datasource: datasourceOf(runtime, caller, datasource),
-    sql,
+    text: verified(runtime, sql, work.declared),
     offset,
   };
 }
@@ -118,7 +122,7 @@ function cubeItem(work: Work, cube: ViewDef): ReturnType<typeof viewItem> {
 async function columnsOf(runtime: Runtime, question: Question): Promise<readonly ColumnDef[]> {
   const { columns } = question;
   try {
-    const found = await httpEngine.describe(question.datasource, question.sql, { timeoutMs: runtime.config.statementTimeoutMs, ownText: true });
+    const found = await httpEngine.describe(question.datasource, question.text, { timeoutMs: runtime.config.statementTimeoutMs, ownText: true });
     if (columns.length !== found.length) return found;
     return columns.map((name, i) => ({ ...found[i], name }));
   } catch (error) {

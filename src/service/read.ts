@@ -4,16 +4,18 @@ import { cacheOf } from '../cache.ts';
 import type { Datasource } from '../engine/datasource.ts';
 import { httpEngine } from '../engine/engine.ts';
 import { DatasourceFault } from '../engine/errors.ts';
+import { EXPLAIN } from '../engine/statement.ts';
 import { badRequest, SvcError } from '../errors.ts';
 import type { ReadStatement, Source } from '../language/statements.ts';
 import type { Graph } from '../ontology/graph.ts';
 import { type NamedRelation, type OutputOptions, type Plan, type PlanContext, placeOf, planSelect, rebind } from '../planner/index.ts';
+import type { Verified } from '../planner/verify/index.ts';
 import { allowedFunctionsOf } from './allowed-functions.ts';
 import type { Session } from './changes.ts';
 import { attachedDatasource, connectionDigest, datasourceOf } from './datasource.ts';
 import { Definers } from './definers.ts';
 import { describeRelation } from './describe-relation.ts';
-import { EXPLAIN, explainRows } from './explain.ts';
+import { explainRows } from './explain.ts';
 import { noGraph, quoted } from './lookup.ts';
 import { physicalNames } from './physical.ts';
 import { accessKey, accessOf, factsKey, factsOf } from './policies.ts';
@@ -23,21 +25,27 @@ import type { Script } from './script.ts';
 import { type LateRows, prepareShow, systemContext, withLate } from './show.ts';
 import { seenBy, sightKey, tablesKey, tablesOf } from './sight.ts';
 import { isLate, SYSTEM_TABLES, systemTables } from './system.ts';
+import { verified } from './verified.ts';
 
 /** Decisions 2: an answer of more bytes is 400 `result_too_large`. */
 export const MAX_BYTES = 50_000_000;
 
+/** A plan whose SQL has passed the verifier: once for all requests that share it. */
+interface Ready {
+  readonly plan: Plan;
+  readonly text: Verified;
+}
+
 /** A SELECT that holds and waits for its turn. */
-interface Planned {
+interface Planned extends Ready {
   readonly kind: 'query';
   readonly context: PlanContext;
-  readonly plan: Plan;
   readonly datasource: Datasource;
   readonly graph: Graph;
   /** The caller's own text: database errors are placed in it. */
   readonly source: Source;
   /** It reads what the catalog is asked for when its turn has come (users, roles, grants, numbers of rows): the plan with their rows. */
-  readonly late?: () => Promise<Plan>;
+  readonly late?: () => Promise<Ready>;
   /** It reads system tables, whose rows are the caller's own. */
   readonly readsSystem: boolean;
 }
@@ -114,45 +122,46 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   // nor is one that has looked at the rights of a view's definer for others than these
   const ruled = (place: string): string => `${place}\u0000${session.caller.snapshot.permissions}`;
   const kept = key === undefined || exactly === undefined ? undefined : findPlan([key, exactly].flatMap((k) => [k, own(k), ruled(k), ruled(own(k))]));
-  const planned = (made: Plan): Planned => ({
-    kind: 'query',
-    context,
-    plan: made,
-    datasource: datasourceOf(runtime, session.caller, made.datasource),
-    graph,
-    source,
-    readsSystem: read.size > 0,
-  });
-  const admitted = (made: Plan): Planned => {
-    for (const relation of made.relations) if (session.script.admits?.(relation) === false) throw outside(relation);
-    return planned(made);
+  const ready = (made: Plan): Ready => ({ plan: made, text: verified(runtime, made.sql, made.declared) });
+  const admitted = (made: Ready): Planned => {
+    for (const relation of made.plan.relations) if (session.script.admits?.(relation) === false) throw outside(relation);
+    return {
+      kind: 'query',
+      context,
+      ...made,
+      datasource: datasourceOf(runtime, session.caller, made.plan.datasource),
+      graph,
+      source,
+      readsSystem: read.size > 0,
+    };
   };
-  if (kept !== undefined) return admitted(bound === undefined ? kept : rebind(kept, bound));
+  if (kept !== undefined) return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
   let made = planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }) });
   // results-limit does not touch reads of system tables (decisions 2)
   if (output.limit !== undefined && read.size > 0) made = planSelect(context, source);
   // the rows of a system table are the caller's own, and stand in its parameters
   const place = made.readsBound ? exactly : key;
+  const whole = ready(made);
   if (place !== undefined && read.size === 0) {
     const owned = made.readsCaller ? own(place) : place;
     plans.set(
       definers.used ? ruled(owned) : owned,
-      made,
+      whole,
       2 * (made.sql.length + made.params.reduce((n, p) => n + (p?.length ?? 0), 0)) + 500 + 200 * made.columns.length,
     );
   }
-  if (![...read].some(isLate)) return admitted(made);
-  const late = async (): Promise<Plan> => planSelect({ ...context, systemTable: systemTables(await withLate(session, system, read)) }, source);
-  return { ...admitted(made), late };
+  if (![...read].some(isLate)) return admitted(whole);
+  const late = async (): Promise<Ready> => ready(planSelect({ ...context, systemTable: systemTables(await withLate(session, system, read)) }, source));
+  return { ...admitted(whole), late };
 }
 
 /** What a script is not to read, though its caller may. */
 const outside = ({ kind, name }: NamedRelation): SvcError =>
   badRequest('outside_scope', `${quoted(name)} is not among the ${kind === 'system' ? 'concepts and views' : `${kind}s`} that may be read here`);
 
-const plans = cacheOf<Plan>('plan');
+const plans = cacheOf<Ready>('plan');
 
-function findPlan(places: readonly string[]): Plan | undefined {
+function findPlan(places: readonly string[]): Ready | undefined {
   for (const place of new Set(places)) {
     const found = plans.get(place);
     if (found !== undefined) return found;
@@ -214,10 +223,10 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
   const found = await place?.find();
   if (place !== undefined) session.request.results?.tell(found === undefined ? 'miss' : 'hit');
   if (found !== undefined) return { kind: 'kept', bytes: found.bytes, rows: found.rows };
-  const plan = late === undefined ? prepared.plan : await late();
+  const { plan, text } = late === undefined ? prepared : await late();
   const rows = await httpEngine
     .rows(datasource, {
-      sql: plan.sql,
+      text,
       params: plan.params,
       timeoutMs: runtime.config.statementTimeoutMs,
       maxBytes: MAX_BYTES,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type LocalPostgres, localPostgresAvailable, startLocalPostgres } from '../../dev/testing.ts';
 import { type Datasource, parseDatasourceSecret } from '../../src/engine/datasource.ts';
 import { httpEngine } from '../../src/engine/engine.ts';
+import { operatorText } from '../../src/engine/operator.ts';
 import type { RowsRequest } from '../../src/engine/rows.ts';
 import { forgetRoles, knownRole } from '../../src/engine/settings.ts';
 import { SvcError } from '../../src/errors.ts';
@@ -31,7 +32,8 @@ for (const backend of ['pglite', 'pg'] as const) {
     let local: LocalPostgres;
     let ds: Datasource;
     let developer: Datasource;
-    const run = async (sql: string, more: Partial<RowsRequest> = {}) => httpEngine.rows(ds, { sql, timeoutMs: ROLE_TIMEOUT, maxBytes: 50_000_000, ...more });
+    const run = async (sql: string, more: Partial<RowsRequest> = {}) =>
+      httpEngine.rows(ds, { text: operatorText(sql), timeoutMs: ROLE_TIMEOUT, maxBytes: 50_000_000, ...more });
     const text = async (sql: string, more: Partial<RowsRequest> = {}) => await new Response((await run(sql, more)).stream).text();
 
     beforeAll(async () => {
@@ -120,7 +122,7 @@ for (const backend of ['pglite', 'pg'] as const) {
     }
 
     it('sets what a role does not carry', async () => {
-      const bare = (sql: string) => httpEngine.rows(developer, { sql, timeoutMs: 1000, maxBytes: 1e6 });
+      const bare = (sql: string) => httpEngine.rows(developer, { text: operatorText(sql), timeoutMs: 1000, maxBytes: 1e6 });
       await bare(`SELECT '1'::json`);
       expect(knownRole(developer)?.readOnly).toBe(false);
       const rows = await bare(
@@ -141,7 +143,7 @@ for (const backend of ['pglite', 'pg'] as const) {
     });
 
     it('describes a SELECT over the tables', async () => {
-      const describe = (sql: string) => httpEngine.describe(ds, sql, { timeoutMs: ROLE_TIMEOUT });
+      const describe = (sql: string) => httpEngine.describe(ds, operatorText(sql), { timeoutMs: ROLE_TIMEOUT });
       const wanted = [
         { name: 'id', type: 'int8' },
         { name: 'price', type: 'numeric', modifier: (30 << 16) + 4 + 4 },
@@ -156,22 +158,28 @@ for (const backend of ['pglite', 'pg'] as const) {
     });
 
     it('runs small reads together', async () => {
-      const [a, b] = await httpEngine.batch(ds, [{ sql: 'SELECT 1.50 AS n' }, { sql: 'SELECT $1::text AS t, now() = now() AS same', params: ['x'] }], {
-        timeoutMs: 1000,
-      });
+      const [a, b] = await httpEngine.batch(
+        ds,
+        [{ text: operatorText('SELECT 1.50 AS n') }, { text: operatorText('SELECT $1::text AS t, now() = now() AS same'), params: ['x'] }],
+        {
+          timeoutMs: 1000,
+        },
+      );
       expect(a).toEqual({ columns: [{ name: 'n', type: 'numeric' }], rows: [['1.50']] });
       expect(b?.rows).toEqual([['x', 't']]);
     });
 
     it('tells nothing of a login that is refused', async () => {
       const wrong = { ...ds, url: ds.url.replace(/:[^:@]+@/, ':not-the-password@') };
-      const error = await refusal(httpEngine.rows(wrong, { sql: `SELECT '1'::json`, timeoutMs: 1000, maxBytes: 1e6 }));
+      const error = await refusal(httpEngine.rows(wrong, { text: operatorText(`SELECT '1'::json`), timeoutMs: 1000, maxBytes: 1e6 }));
       expect([error.status, error.code]).toEqual([502, 'datasource_failed']);
       expect(error.message).not.toMatch(/password|kg_reader/);
     });
 
     it('tells of a server that is not there', async () => {
-      const error = await refusal(httpEngine.rows({ ...ds, endpoint: 'http://127.0.0.1:1/sql' }, { sql: `SELECT '1'::json`, timeoutMs: 1000, maxBytes: 1e6 }));
+      const error = await refusal(
+        httpEngine.rows({ ...ds, endpoint: 'http://127.0.0.1:1/sql' }, { text: operatorText(`SELECT '1'::json`), timeoutMs: 1000, maxBytes: 1e6 }),
+      );
       expect([error.status, error.code]).toEqual([502, 'datasource_failed']);
     });
 

@@ -76,6 +76,8 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'cli/validate-data-reader.ts': ['engine'],
   'cli/doctor.ts': ['catalog'],
   'cli/doctor-datasource.ts': ['engine'],
+  // what may be sent: the texts that the verifier has passed
+  'engine/statement.ts': ['planner/verify/index.ts'],
 };
 
 const PURE = ['ontology', 'language', 'planner', 'nesting'];
@@ -105,6 +107,18 @@ const innerImports = (file: string, imports: readonly Import[]): { readonly targ
     .map((i) => ({ target: normalize(join(dirname(file), i.from)), typeOnly: i.typeOnly }))
     .filter((i) => i.target.startsWith('src/'))
     .map((i) => ({ ...i, target: i.target.slice('src/'.length) }));
+
+/** The files of the Worker. */
+function bundled(): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const visit = (file: string): void => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    for (const { target, typeOnly } of innerImports(file, importsOf(read(file)))) if (!typeOnly) visit(`src/${target}`);
+  };
+  visit('src/index.ts');
+  return reached;
+}
 
 describe('what this test reads', () => {
   it('is there', () => {
@@ -186,7 +200,7 @@ describe('the arrows between the folders', () => {
   });
 
   it('lead from the verifier of finished SQL to the parser and to errors only, and into it by its front door', () => {
-    const of = (file: string): readonly string[] => innerImports(file.slice('src/'.length), importsOf(read(file))).map((i) => i.target);
+    const of = (file: string): readonly string[] => innerImports(file, importsOf(read(file))).map((i) => i.target);
     const own = SOURCES.filter((f) => f.startsWith('src/planner/verify/'));
     expect(own.length).toBeGreaterThan(5);
     const shared = own.flatMap((file) => of(file).filter((t) => !t.startsWith('planner/verify/') && t !== 'errors.ts' && t !== 'language/parser.ts'));
@@ -214,15 +228,43 @@ describe('the arrows between the folders', () => {
   });
 
   it('never lead from what is bundled to what is not', () => {
-    const reached = new Set<string>();
-    const visit = (file: string): void => {
-      if (reached.has(file)) return;
-      reached.add(file);
-      for (const { target, typeOnly } of innerImports(file, importsOf(read(file)))) if (!typeOnly) visit(`src/${target}`);
-    };
-    visit('src/index.ts');
+    const reached = bundled();
     expect(reached.size).toBeGreaterThan(80);
     expect([...reached].filter((f) => f.startsWith('src/cli/'))).toEqual([]);
+  });
+});
+
+describe('what is sent to a datasource', () => {
+  const holders = (pattern: RegExp): readonly string[] => SOURCES.filter((f) => pattern.test(codeOnly(read(f))));
+  const users = (file: string, name: RegExp): readonly string[] =>
+    SOURCES.filter((f) => innerImports(f, importsOf(read(f))).some((i) => i.target === file && !i.typeOnly && name.test(codeOnly(read(f)))));
+
+  it('is made in one place of a text that is checked there', () => {
+    // what is sent along with the connection string
+    expect(SOURCES.filter((f) => read(f).includes("'Neon-Connection-String':"))).toEqual(['src/engine/client.ts']);
+    expect(holders(/\bconnectionHeader\(/)).toEqual(['src/engine/client.ts', 'src/engine/datasource.ts']);
+    // a member of the type and one of the object
+    expect(holders(/\bquery: sqlOf\(/)).toEqual(['src/engine/client.ts']);
+    expect(read('src/engine/client.ts').match(/\bquery:/g)?.length).toBe(2);
+    // the catalog has a client of its own, for another connection
+    expect(SOURCES.filter((f) => importsOf(read(f)).some((i) => i.from === '@neondatabase/serverless'))).toEqual(['src/catalog/db.ts']);
+  });
+
+  it('comes from the verifier, or is a constant', () => {
+    expect(users('planner/verify/index.ts', /\bverify\(/).toSorted()).toEqual(['src/cli/validate-data-reader.ts', 'src/service/verified.ts']);
+    const makers = holders(/\b(operatorText|setLocal|new OwnText)\b/).filter((f) => !f.startsWith('src/cli/'));
+    expect(makers.toSorted()).toEqual(['src/engine/operator.ts', 'src/engine/settings.ts', 'src/engine/statement.ts']);
+    // as a call, `fixed` takes what is no constant
+    expect(holders(/\bfixed\s*\(/).toSorted()).toEqual(['src/engine/operator.ts', 'src/engine/statement.ts']);
+    const constants = SOURCES.flatMap((f) => [...read(f).matchAll(/\bfixed`([^`]*)`/g)].map(([, text]) => text));
+    expect(constants.length).toBeGreaterThan(1);
+    expect(constants.filter((text) => text?.includes('${'))).toEqual([]);
+  });
+
+  it('is no text of an operator in the Worker', () => {
+    const reached = bundled();
+    expect(reached.has('src/engine/statement.ts')).toBe(true);
+    expect(reached.has('src/engine/operator.ts')).toBe(false);
   });
 });
 

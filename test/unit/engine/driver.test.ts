@@ -3,6 +3,7 @@ import { neon, neonConfig } from '@neondatabase/serverless';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fetch } from '../../../src/engine/client.ts';
 import { parseDatasourceSecret } from '../../../src/engine/datasource.ts';
+import { operatorText } from '../../../src/engine/operator.ts';
 import { runRows } from '../../../src/engine/rows.ts';
 import { forgetRoles } from '../../../src/engine/settings.ts';
 import { fake, probeRows, rowsAnswer } from './fake.ts';
@@ -49,7 +50,8 @@ describe('our requests are those of the driver', () => {
     it(url, async () => {
       const ds = { name: 'main', ...parseDatasourceSecret(url) };
       const { fetch, asked } = fake(rowsAnswer([], probeRows('30s')));
-      const ask = (f: Fetch) => runRows(ds, { sql: 'SELECT $1::text, $2::text', params: ['a', null], timeoutMs: 30_000, maxBytes: 1e6, fetch: f });
+      const ask = (f: Fetch) =>
+        runRows(ds, { text: operatorText('SELECT $1::text, $2::text'), params: ['a', null], timeoutMs: 30_000, maxBytes: 1e6, fetch: f });
       await ask(fetch);
       await ask(fetch);
       const [batch, single] = asked.map((a) => sentBy(a.url, a.init));

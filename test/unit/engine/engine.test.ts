@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { batch, describe as describeColumns } from '../../../src/engine/engine.ts';
+import { operatorText } from '../../../src/engine/operator.ts';
 import { forgetRoles } from '../../../src/engine/settings.ts';
 import { typeName } from '../../../src/engine/types.ts';
 import { DS, fake, probeRows, refusal } from './fake.ts';
@@ -28,8 +29,8 @@ describe('describing a SELECT', () => {
       { name: 'tags', type: '_text' },
       { name: 'odd', type: 'oid:99999' },
     ];
-    expect(await describeColumns(DS, 'SELECT id FROM t -- all', { timeoutMs: 30_000, fetch })).toEqual(wanted);
-    expect(await describeColumns(DS, 'SELECT id FROM t -- all', { timeoutMs: 30_000, fetch })).toEqual(wanted);
+    expect(await describeColumns(DS, operatorText('SELECT id FROM t -- all'), { timeoutMs: 30_000, fetch })).toEqual(wanted);
+    expect(await describeColumns(DS, operatorText('SELECT id FROM t -- all'), { timeoutMs: 30_000, fetch })).toEqual(wanted);
     expect(asked[1]?.body.query).toBe('SELECT * FROM (\nSELECT id FROM t -- all\n) q LIMIT 0');
   });
 
@@ -37,7 +38,7 @@ describe('describing a SELECT', () => {
     const sql = "SELECT '🜁' AS a, x FROM store.t_gone";
     const position = String('SELECT * FROM (\n'.length + [...sql].join('').replace('🜁', '?').indexOf('store') + 1);
     const { fetch } = fake(json({ message: 'relation "store.t_gone" does not exist', code: '42P01', position }, 400));
-    const error = await refusal(describeColumns(DS, sql, { timeoutMs: 30_000, fetch, physicalNames: ['t_gone'] }));
+    const error = await refusal(describeColumns(DS, operatorText(sql), { timeoutMs: 30_000, fetch, physicalNames: ['t_gone'] }));
     expect([error.status, error.code, error.message]).toEqual([400, 'undefined_table', 'relation "store.t_gone" does not exist']);
     expect(error.offset).toBe(sql.indexOf('store'));
   });
@@ -45,7 +46,7 @@ describe('describing a SELECT', () => {
   it('takes no other answer', async () => {
     for (const answer of [json({}), json({ results: [] }), json(null), json({ results: [...settings, {}] }), () => new Response('x')]) {
       const { fetch } = fake(answer);
-      expect((await refusal(describeColumns(DS, 'SELECT 1', { timeoutMs: 30_000, fetch }))).code).toBe('datasource_failed');
+      expect((await refusal(describeColumns(DS, operatorText('SELECT 1'), { timeoutMs: 30_000, fetch }))).code).toBe('datasource_failed');
     }
   });
 });
@@ -53,7 +54,9 @@ describe('describing a SELECT', () => {
 describe('a batch of small reads', () => {
   it('is read-only, under the settings, values as text', async () => {
     const { fetch, asked } = fake(json({ results: [...set, result([['n', 1700]], [['1.50']]), result([['b', 16]], [[null]])] }));
-    expect(await batch(DS, [{ sql: 'SELECT 1.50 AS n' }, { sql: 'SELECT $1::bool AS b', params: [null] }], { timeoutMs: 5000, fetch })).toEqual([
+    expect(
+      await batch(DS, [{ text: operatorText('SELECT 1.50 AS n') }, { text: operatorText('SELECT $1::bool AS b'), params: [null] }], { timeoutMs: 5000, fetch }),
+    ).toEqual([
       { columns: [{ name: 'n', type: 'numeric' }], rows: [['1.50']] },
       { columns: [{ name: 'b', type: 'bool' }], rows: [[null]] },
     ]);

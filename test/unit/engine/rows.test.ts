@@ -2,12 +2,19 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Fetch } from '../../../src/engine/client.ts';
 import type { DatasourceFault } from '../../../src/engine/errors.ts';
+import { operatorText } from '../../../src/engine/operator.ts';
 import { type RowsRequest, runRows } from '../../../src/engine/rows.ts';
 import { forgetRoles } from '../../../src/engine/settings.ts';
 import { generated } from '../../support/generated.ts';
 import { DS, envelope, fake, inPieces, probeRows, refusal, rowsAnswer, shown, textOf } from './fake.ts';
 
-const request = (fetch: Fetch, more: Partial<RowsRequest> = {}): RowsRequest => ({ sql: 'SELECT 1', timeoutMs: 30_000, maxBytes: 50_000_000, fetch, ...more });
+const request = (fetch: Fetch, more: Partial<RowsRequest> = {}): RowsRequest => ({
+  text: operatorText('SELECT 1'),
+  timeoutMs: 30_000,
+  maxBytes: 50_000_000,
+  fetch,
+  ...more,
+});
 const status =
   (code: number, body = '', headers = {}) =>
   () =>

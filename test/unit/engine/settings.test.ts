@@ -71,7 +71,7 @@ describe('what is known of a role', () => {
 });
 
 describe('the statements that set what is missing', () => {
-  const missing = (r: ReturnType<typeof role>, wanted: Record<string, string> = DEFAULT_SETTINGS) => missingSettings(r, wanted, 30_000).map((s) => s.sql);
+  const missing = (r: ReturnType<typeof role>, wanted: Record<string, string> = DEFAULT_SETTINGS) => missingSettings(r, wanted, 30_000).map((s) => s.text.sql);
 
   it('hold for the transaction, and are none where the role carries all', () => {
     expect(missing(role())).toEqual([]);
@@ -83,7 +83,9 @@ describe('the statements that set what is missing', () => {
     expect(missing(undefined)).toHaveLength(8);
   });
 
-  it('quote names and values', () => {
-    expect(missing(role(), { 'my."x': "it's" })).toEqual([`SET LOCAL "my.""x" = 'it''s'`]);
+  it('have nothing to quote in names and values', () => {
+    expect(missing(role(), { 'my.x': 'a b' })).toEqual([`SET LOCAL "my.x" = 'a b'`]);
+    expect(() => missing(role(), { 'my."x': 'a' })).toThrow(TypeError);
+    expect(() => missing(role(), { 'my.x': "it's" })).toThrow(TypeError);
   });
 });

@@ -1,0 +1,114 @@
+/** A planner with a fault in it: what the verifier keeps from the datasource when the guard did not. */
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { CATALOG_OWNER } from '../../dev/roles.ts';
+import type { Plan } from '../../src/planner/index.ts';
+import { Work } from '../../src/planner/work.ts';
+import { type NodeService, startNodeService } from '../integration/support/service.ts';
+
+/** The fault: what becomes of the SQL of each plan. */
+let fault: (plan: Plan) => Plan = (plan) => plan;
+vi.mock('../../src/planner/index.ts', async (original) => {
+  const real = await original<typeof import('../../src/planner/index.ts')>();
+  return { ...real, planSelect: (...args: Parameters<typeof real.planSelect>) => fault(real.planSelect(...args)) };
+});
+
+let s: NodeService;
+const logged: Readonly<Record<string, unknown>>[] = [];
+const waited: Promise<unknown>[] = [];
+
+beforeAll(async () => {
+  s = await startNodeService({}, { log: (line) => void logged.push(line), waitUntil: (work) => void waited.push(work) });
+  await s.database.exec('CREATE SCHEMA shop');
+  await s.database.exec('CREATE TABLE shop.t_city (id bigint PRIMARY KEY, name text, secret text)');
+  await s.database.exec('CREATE TABLE shop.t_other (id bigint)');
+  await s.database.exec("INSERT INTO shop.t_city VALUES (1, 'Berlin', 'x')");
+  await s.rows(
+    'CREATE ONTOLOGY shop; CREATE CONCEPT city (id bigint, name string, PRIMARY KEY (id)); CREATE MAPPING m INTO (city) AS SELECT id, name FROM shop.t_city',
+    'shop',
+  );
+});
+afterAll(() => s?.close());
+afterEach(() => {
+  fault = (plan) => plan;
+  vi.restoreAllMocks();
+});
+
+/** Texts of what the fault makes of a plan's SQL, and the reason that is logged. */
+const FAULTS: readonly (readonly [string, (sql: string) => string, string])[] = [
+  ['two statements', (sql) => `${sql}; ${sql}`, 'statement:2 statements'],
+  ['no SELECT', () => 'DELETE FROM shop.t_city', 'statement:DeleteStmt'],
+  ['a SELECT that writes', () => "WITH w AS (UPDATE shop.t_city SET name = '' RETURNING 1) SELECT '{}'::json FROM w", 'statement:UpdateStmt'],
+  ['a setting', () => 'SET ROLE postgres', 'statement:VariableSetStmt'],
+  ['text that is no SQL', (sql) => `${sql} ~~ garbage (`, 'syntax:parser'],
+  ['another table', () => 'SELECT to_json(o.id) FROM shop.t_other AS o', 'relation:shop.t_other'],
+  ['a table of the system', () => 'SELECT to_json(r.rolname) FROM pg_catalog.pg_roles AS r', 'relation:pg_catalog.pg_roles'],
+  ['another column of the table', () => 'SELECT to_json(c.secret) FROM shop.t_city AS c', 'field:secret'],
+  ['a function', () => "SELECT to_json(pg_catalog.current_setting('server_version'))", 'function:pg_catalog.current_setting'],
+  ['a function as a field', () => "SELECT to_json(('server_version').current_setting)", ''],
+  ['a function of another schema', () => 'SELECT to_json(shop.twice(1))', 'function:shop.twice'],
+  ['a look-up by a type', () => "SELECT to_json('shop.t_other'::regclass)", 'type:regclass'],
+  ['an operator of a schema', () => 'SELECT to_json(1 OPERATOR(shop.+) 1)', 'operator:shop.+'],
+  ['a parameter that is not bound', () => 'SELECT to_json($7::text)', 'parameter:$7'],
+  ['a lock', () => 'SELECT to_json(c.id) FROM shop.t_city AS c FOR UPDATE', ''],
+];
+
+describe('a plan with', () => {
+  it.each(FAULTS)('%s is not sent', async (_, change, reason) => {
+    expect((await s.query('SELECT name FROM svc.city', 'shop')).json.data).toEqual([{ name: 'Berlin' }]);
+    s.reached();
+    logged.length = 0;
+    fault = (plan) => ({ ...plan, sql: change(plan.sql) });
+    const marked = `SELECT name AS n${FAULTS.findIndex(([, c]) => c === change)} FROM svc.city`;
+    const { status, json } = await s.query(marked, 'shop');
+    expect([status, json.code]).toEqual([500, 'refused_by_verifier']);
+    expect(JSON.stringify(json)).not.toMatch(/t_city|t_other|pg_|regclass/);
+    await Promise.all(waited.splice(0));
+    const line = logged.find((l) => l.event === 'refused_by_verifier');
+    expect(line).toMatchObject({ level: 'error', digest: reason.startsWith('syntax') ? expect.anything() : expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(String(line?.reason).startsWith(reason)).toBe(true);
+    expect(String(line?.reason)).toMatch(/^[a-z_]+:/);
+    // EXPLAIN sends the same text, REST and filters go the same way
+    expect((await s.query(`EXPLAIN ${marked}`, 'shop')).json.code).toBe('refused_by_verifier');
+    expect((await s.get('ontology/shop/concept/city?name=Berlin')).json).not.toMatchObject({ data: [{ name: 'Berlin' }] });
+    expect(s.reached()).toEqual([]);
+  });
+
+  it('no fault is verified once for all requests that share it', async () => {
+    const { parser } = await import('../../src/cli/node-parser.ts').then(async (m) => ({ parser: await m.loadNodeParser() }));
+    const parse = vi.spyOn(parser, 'parse');
+    const finished = (): number => parse.mock.calls.filter(([sql]) => sql.includes('t_city')).length;
+    const sql = 'SELECT name AS once FROM svc.city';
+    await s.rows(sql, 'shop');
+    const first = finished();
+    expect(first).toBeGreaterThan(0);
+    await s.rows(sql, 'shop');
+    await s.rows(sql, 'shop');
+    expect(finished()).toBe(first);
+  });
+
+  it('too many levels for the verifier is too complex, not a fault', async () => {
+    fault = (plan) => ({ ...plan, sql: `SELECT ${'to_json('.repeat(5000)}1${')'.repeat(5000)}` });
+    const { status, json } = await s.query('SELECT name AS deep FROM svc.city', 'shop');
+    expect([status, json.code]).toEqual([400, 'too_complex']);
+  });
+});
+
+describe('a mapping that is described', () => {
+  it('is not asked about with a faulty text', async () => {
+    s.reached();
+    vi.spyOn(Work.prototype, 'tableSql').mockReturnValue('SELECT pg_sleep(1), id, name FROM shop.t_city');
+    const { status, json } = await s.query('CREATE OR REPLACE MAPPING m INTO (city) AS SELECT id, name FROM shop.t_city WHERE id > 0', 'shop');
+    expect([status, json.code]).toEqual([500, 'refused_by_verifier']);
+    expect(s.reached()).toEqual([]);
+  });
+});
+
+describe('the catalog', () => {
+  it('is reached by another role, and never by a caller’s statement', async () => {
+    await s.rows('SELECT name FROM svc.city', 'shop');
+    const sent = vi.spyOn(globalThis, 'fetch');
+    await s.rows('SELECT name AS other FROM svc.city', 'shop');
+    const toCatalog = sent.mock.calls.filter(([, init]) => new Headers(init?.headers).get('neon-connection-string')?.includes(`//${CATALOG_OWNER}:`));
+    for (const [, init] of toCatalog) expect(String(init?.body)).not.toContain('t_city');
+  });
+});
