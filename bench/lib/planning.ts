@@ -5,14 +5,16 @@ import type { SqlParser } from '../../src/language/parser.ts';
 import { splitScript } from '../../src/language/split.ts';
 import type { ReadStatement } from '../../src/language/statements.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
-import { planSelect } from '../../src/planner/index.ts';
+import { type Plan, planSelect } from '../../src/planner/index.ts';
+import { verify } from '../../src/planner/verify/index.ts';
 import type { Session } from '../../src/service/changes.ts';
 import { prepareRead } from '../../src/service/read.ts';
 
-/** `cold`: the text has not been seen. `warm`: it has, so that the service's cache of plans has it; with what comes before. */
+/** `cold`: the text has not been seen. `verify`: the check of its finished SQL, once for a plan. `warm`: the text has been seen, so that the service's cache of plans has it; with what comes before. */
 export interface Planning {
   readonly parse: (text: string) => unknown;
   readonly cold: (text: string) => unknown;
+  readonly verify: (text: string) => unknown;
   readonly warm: (text: string) => Promise<unknown>;
 }
 
@@ -23,9 +25,15 @@ export function planning(model: string, parser: SqlParser): Planning {
   const graph = graphOf(model, 'world', parser);
   const context = planContext(graph, parser);
   const session = fakeSession(parser);
+  const plans = new Map<string, Plan>();
   return {
     parse: (text) => parser.parse(text),
     cold: (text) => planSelect(context, { text, offset: 0 }),
+    verify: (text) => {
+      const plan = plans.get(text) ?? planSelect(context, { text, offset: 0 });
+      plans.set(text, plan);
+      return verify(parser, plan.sql, plan.declared);
+    },
     warm: async (text) => {
       for (const source of splitScript(text)) await prepareRead(session, parseStatement(source) as ReadStatement, graph, true);
     },

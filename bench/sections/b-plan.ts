@@ -8,27 +8,41 @@ import { planning } from '../lib/planning.ts';
 import { post, startScripts } from '../lib/stack.ts';
 import { note, table } from '../lib/table.ts';
 
-type Figures = Record<'parse' | 'cold' | 'warm', number>;
+type Figures = Record<'parse' | 'cold' | 'verify' | 'warm', number>;
 
 export async function run(): Promise<void> {
   const model = await worldModel();
   report('Node', await inNode(model));
   report('workerd', await inWorkerd(model));
-  note('Cold: a text that has not been seen, over a model that has. Warm: the text again, from splitting the script to the plan in the cache.');
+  note(
+    'Cold: a text that has not been seen, over a model that has. Verify: the check of its finished SQL, once for a plan. Warm: the text again, from splitting the script to the plan in the cache.',
+  );
 }
 
 function report(runtime: string, figures: readonly Figures[]): void {
   const rows = figures.map((f, i) => figuresRow(`${i + 1}. ${shortened(QUESTIONS[i]?.question ?? '')}`, f));
   const middle = (key: keyof Figures): number => median(figures.map((f) => f[key]));
-  rows.push(figuresRow('median', { parse: middle('parse'), cold: middle('cold'), warm: middle('warm') }));
-  table(`(b) planning against parsing the same text, ${runtime}`, ['question of docs/world.md', 'parse', 'cold', 'warm', 'cold / parse'], rows);
+  rows.push(figuresRow('median', { parse: middle('parse'), cold: middle('cold'), verify: middle('verify'), warm: middle('warm') }));
+  table(
+    `(b) planning against parsing the same text, ${runtime}`,
+    ['question of docs/world.md', 'parse', 'cold', 'verify', 'warm', 'cold / parse', 'verify / cold'],
+    rows,
+  );
 }
 
-const figuresRow = (name: string, f: Figures): string[] => [name, us(f.parse), us(f.cold), us(f.warm), ratio(f.cold, f.parse)];
+const figuresRow = (name: string, f: Figures): string[] => [
+  name,
+  us(f.parse),
+  us(f.cold),
+  us(f.verify),
+  us(f.warm),
+  ratio(f.cold, f.parse),
+  ratio(f.verify, f.cold),
+];
 const shortened = (text: string): string => (text.length > 50 ? `${text.slice(0, 47)}...` : text);
 
 async function inNode(model: string): Promise<Figures[]> {
-  const { parse, cold, warm } = planning(model, await loadNodeParser());
+  const { parse, cold, verify, warm } = planning(model, await loadNodeParser());
   const each = async (step: () => unknown): Promise<number> => {
     const start = performance.now();
     for (let i = 0; i < 20; i++) step();
@@ -40,15 +54,25 @@ async function inNode(model: string): Promise<Figures[]> {
     return (performance.now() - start) / 20;
   };
   // The code is to be compiled by the time that it is measured, as in an isolate that has lived a while.
-  for (let i = 0; i < 100; i++) for (const { sql } of QUESTIONS) cold(sql);
+  for (let i = 0; i < 100; i++) {
+    for (const { sql } of QUESTIONS) {
+      cold(sql);
+      verify(sql);
+    }
+  }
   const figures: Figures[] = [];
   for (const { sql } of QUESTIONS) {
     const took = await interleaved(
-      { parse: () => each(() => parse(sql)), cold: () => each(() => cold(sql)), warm: () => eachAwaited(() => warm(sql)) },
+      {
+        parse: () => each(() => parse(sql)),
+        cold: () => each(() => cold(sql)),
+        verify: () => each(() => verify(sql)),
+        warm: () => eachAwaited(() => warm(sql)),
+      },
       30,
       10,
     );
-    figures.push({ parse: median(took.parse), cold: median(took.cold), warm: median(took.warm) });
+    figures.push({ parse: median(took.parse), cold: median(took.cold), verify: median(took.verify), warm: median(took.warm) });
   }
   return figures;
 }
@@ -59,7 +83,7 @@ async function inWorkerd(model: string): Promise<Figures[]> {
     const url = running.urls.plan as string;
     await post(url, { what: 'model', text: model, n: 1 });
     const n = 100;
-    for (const { sql } of QUESTIONS) await post(url, { what: 'cold', text: sql, n });
+    for (const { sql } of QUESTIONS) for (const what of ['cold', 'verify']) await post(url, { what, text: sql, n });
     const figures: Figures[] = [];
     for (const { sql } of QUESTIONS) {
       // Timers may stand still inside a Worker, so requests of none and of many runs are timed from outside.
@@ -68,9 +92,13 @@ async function inWorkerd(model: string): Promise<Figures[]> {
         await post(url, { what, text: sql, n: times });
         return performance.now() - start;
       };
-      const took = await interleaved({ nothing: task('parse', 0), parse: task('parse', n), cold: task('cold', n), warm: task('warm', n) }, 15, 4);
+      const took = await interleaved(
+        { nothing: task('parse', 0), parse: task('parse', n), cold: task('cold', n), verify: task('verify', n), warm: task('warm', n) },
+        15,
+        4,
+      );
       const each = (samples: readonly number[]): number => Math.max(0, median(samples) - median(took.nothing)) / n;
-      figures.push({ parse: each(took.parse), cold: each(took.cold), warm: each(took.warm) });
+      figures.push({ parse: each(took.parse), cold: each(took.cold), verify: each(took.verify), warm: each(took.warm) });
     }
     return figures;
   } finally {

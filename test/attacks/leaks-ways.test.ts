@@ -1,9 +1,9 @@
 /** The ways round a query: other routes, forms of answers, what is kept, and other people's places. The caller is the one of attacks.test.ts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keyValues } from '../../../src/catalog/kv.ts';
-import { memoryNamespace } from '../../unit/catalog/memory-namespace.ts';
-import { type NodeService, startNodeService } from '../support/service.ts';
-import { MODEL, POLICIES, SECRETS, TABLES } from './world.ts';
+import { keyValues } from '../../src/catalog/kv.ts';
+import { type NodeService, startNodeService } from '../integration/support/service.ts';
+import { memoryNamespace } from '../unit/catalog/memory-namespace.ts';
+import { MODEL, POLICIES, SECRETS, TABLES } from './leaks-world.ts';
 
 let service: NodeService;
 const tokens: Record<string, string> = {};

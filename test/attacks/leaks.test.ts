@@ -3,10 +3,10 @@
  * without the hidden rows and with the masked values, or refused; and no answer holds a hidden value, errors included.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type NodeService, startNodeService } from '../support/service.ts';
-import { REFUSED, SHAPES, TELLING } from './shapes.ts';
-import { PLACES, TRAPS } from './traps.ts';
-import { MODEL, POLICIES, SECRETS, SEEN, TABLES } from './world.ts';
+import { type NodeService, startNodeService } from '../integration/support/service.ts';
+import { REFUSED, SHAPES, TELLING } from './leaks-shapes.ts';
+import { PLACES, TRAPS } from './leaks-traps.ts';
+import { MODEL, POLICIES, SECRETS, SEEN, TABLES } from './leaks-world.ts';
 
 let service: NodeService;
 const tokens: Record<string, string> = {};
