@@ -2,7 +2,7 @@
 import type { Hono } from 'hono';
 import { type Session, signed } from '../auth/session.ts';
 import { equalHashes } from '../auth/tokens.ts';
-import { badRequest, forbidden, SvcError } from '../errors.ts';
+import { badRequest, forbidden, loggedLine, SvcError } from '../errors.ts';
 import { oauthEntry } from '../oauth/audit.ts';
 import { passwordOf } from '../oauth/judge.ts';
 import { requirePlace, resourceMetadata } from '../oauth/place.ts';
@@ -107,7 +107,7 @@ async function decide(c: AppContext, server: AuthorizationServer, asked: Asked, 
 }
 
 const logged = (c: AppContext, error: unknown): void =>
-  c.env.runtime.log({ level: 'error', event: 'audit_failed', request_id: c.get('requestId'), message: String(error) });
+  c.env.runtime.log({ level: 'error', event: 'audit_failed', request_id: c.get('requestId'), message: loggedLine(error) });
 
 /** Sends the browser to a client's address that was judged; the policy of the page that it leaves lets it go there. */
 function leave(c: AppContext, location: string): Response {
