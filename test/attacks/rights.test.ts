@@ -339,3 +339,28 @@ describe('A role that policies ask for by svc_has_role', () => {
     expect(await outcome('CREATE ROLE chiefs; DROP ROLE chiefs', by(mal.token))).toBe('200');
   });
 });
+
+describe('The e-mail of a user', () => {
+  it('is not taken by an editor of users, so that the JSON Web Tokens of an administrator name nobody or another user', async () => {
+    const boss = await user('boss');
+    const mal = await user('mal', 'EDIT ON user');
+    const email = `${boss.name}@corp.example`;
+    await admins(`ALTER USER ${boss.name} SET EMAIL = '${email}'`);
+    await promoted(boss.name);
+    expect(await isAdmin(jwt({ email }))).toBe(true);
+    const sent = email.toUpperCase();
+    for (const sql of [
+      `CREATE USER twin OPTIONS (email = '${sent}')`,
+      `CREATE USER \`${sent}\``,
+      `CREATE USER twin; ALTER USER twin SET EMAIL = '${sent}'`,
+      `CREATE USER \`${sent}\` OPTIONS (email = 'twin@corp.example')`,
+    ])
+      expect([sql, await outcome(sql, by(mal.token))]).toEqual([sql, '400 exists']);
+    await admins('REFRESH PERMISSIONS');
+    expect(await isAdmin(jwt({ email }))).toBe(true);
+    // their own e-mails are set, and set again
+    const own = "CREATE USER twin OPTIONS (email = 'twin@corp.example'); ALTER USER twin SET EMAIL = 'twin@corp.example'";
+    expect(await outcome(own, by(mal.token))).toBe('200');
+    expect(await outcome("ALTER USER twin SET EMAIL = 'Twin@corp.example'; ALTER USER twin SET EMAIL = ''; DROP USER twin", by(mal.token))).toBe('200');
+  });
+});
