@@ -112,3 +112,39 @@ function distance(a: string, b: string, limit: number): number {
   }
   return last[b.length] as number;
 }
+
+/** Classes of SQLSTATE whose messages name objects, settings and connections only. Messages of the others may quote a value. */
+const QUOTES_NO_VALUE = /^(08|0A|25|28|3D|3F|40|42|53|54|55|57|58|XX)/;
+
+/** What a log has of a fault. */
+export interface LoggedFault {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+  readonly cause?: LoggedFault;
+}
+
+/**
+ * A fault for the log, without values: PostgreSQL quotes values of rows (`invalid input syntax for type integer: "Ann"`), and a JSON parser quotes the text
+ * that it reads, which may be a statement with a password. Of such faults the log has the SQLSTATE or the kind only.
+ */
+export function loggedFault(fault: unknown): LoggedFault {
+  if (!(fault instanceof Error)) return { name: typeof fault, message: '', stack: '' };
+  const { name, cause } = fault;
+  const message = messageFor(fault);
+  // the first lines of a stack repeat the message
+  const frames = (fault.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line) && !fault.message.includes(line));
+  return { name, message, stack: [`${name}: ${message}`, ...frames].join('\n'), ...(cause === undefined ? {} : { cause: loggedFault(cause) }) };
+}
+
+/** The same in one line. */
+export function loggedLine(fault: unknown): string {
+  const { name, message } = loggedFault(fault);
+  return message === '' ? name : `${name}: ${message}`;
+}
+
+function messageFor(fault: Error & { readonly sqlstate?: unknown }): string {
+  if (fault instanceof SyntaxError) return 'the text cannot be parsed';
+  const { sqlstate } = fault;
+  return typeof sqlstate === 'string' && !QUOTES_NO_VALUE.test(sqlstate) ? `SQLSTATE ${sqlstate}` : fault.message;
+}

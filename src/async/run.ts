@@ -1,5 +1,5 @@
 /** The life of one async statement: stored, run by an alarm, kept for ten minutes, deleted by a second alarm. */
-import { SvcError } from '../errors.ts';
+import { loggedLine, SvcError } from '../errors.ts';
 import { presentedRows } from '../nesting/stage.ts';
 import { type AsyncJob, type AsyncPoll, MAX_BYTES, type Runtime, resultTooLarge, runJob } from '../service.ts';
 import { JobStore, PieceCutter, type Storage } from './store.ts';
@@ -99,7 +99,7 @@ export class AsyncRun {
       user: job.caller.name,
       ontology,
       status: fault === undefined ? 200 : fault instanceof SvcError ? fault.status : 500,
-      ...(cause === undefined ? {} : { cause: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) }),
+      ...(cause === undefined ? {} : { cause: loggedLine(cause) }),
     });
   }
 }

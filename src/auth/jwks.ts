@@ -2,7 +2,9 @@
  * Keys of an identity provider by address (RFC 7517, 5): `JWT_<TENANT>_JWKS_URL`. An isolate keeps the imported keys,
  * never a promise: requests that come while one of them fetches look again until it is done.
  */
+
 import type { JWK } from 'jose';
+import { loggedFault } from '../errors.ts';
 import { fits, publicKey } from './jwt-keys.ts';
 import type { Tenant } from './tenants.ts';
 
@@ -119,7 +121,7 @@ async function load({ config, algorithms }: Tenant, state: State, { now, log }: 
     state.readAt = begun;
   } catch (error) {
     const variable = `JWT_${config.id}_JWKS_URL`;
-    log({ level: 'error', event: 'jwks_unavailable', variable, message: `${variable}: ${error instanceof Error ? error.message : 'no keys could be had'}` });
+    log({ level: 'error', event: 'jwks_unavailable', variable, message: `${variable}: ${loggedFault(error).message || 'no keys could be had'}` });
   } finally {
     state.triedAt = now();
     state.fetchingSince = NEVER;

@@ -1,5 +1,7 @@
 /** What the operator is told of the settings of credentials and logins, once an isolate: a bad one is named and refused, and the rest goes on working. */
+
 import { type Config, isSafeAddress } from '../config.ts';
+import { loggedLine } from '../errors.ts';
 import { remarksOnTenants, type SettingRemark } from './tenants.ts';
 import { isToken } from './tokens.ts';
 
@@ -42,6 +44,6 @@ export async function reportSettings(
     for (const { level, variable, message } of [...(await remarksOnSettings(settings)), ...more])
       log({ level, event: level === 'warn' ? 'setting_warning' : 'setting_refused', variable, message });
   } catch (error) {
-    log({ level: 'error', event: 'settings_unread', message: String(error) });
+    log({ level: 'error', event: 'settings_unread', message: loggedLine(error) });
   }
 }

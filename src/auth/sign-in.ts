@@ -1,8 +1,10 @@
 /** Signing in by user name and password: for get_token and the login page (decisions 8). */
+
 import { audit } from '../catalog/changes.ts';
 import type { CatalogDb } from '../catalog/db.ts';
 import { findLogin, type Login, storeToken } from '../catalog/logins.ts';
 import { fold, forgetSnapshots } from '../catalog/snapshot.ts';
+import { loggedLine } from '../errors.ts';
 import type { UserPassword } from './bearer.ts';
 import { verifyPassword } from './passwords.ts';
 import { type Attempts, MOST_DELAY_MS } from './throttle.ts';
@@ -49,7 +51,7 @@ async function hold({ attempts, pause, log }: SignInParts, user: string, address
   const delays = await Promise.all(
     keys.map((key) =>
       attempts.settle(key, failed).catch((error: unknown) => {
-        log({ level: 'error', event: 'throttle_failed', message: String(error) });
+        log({ level: 'error', event: 'throttle_failed', message: loggedLine(error) });
         return MOST_DELAY_MS; // neither unlimited tries nor a lock-out
       }),
     ),

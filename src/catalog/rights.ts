@@ -69,6 +69,12 @@ export async function adminStanding(db: CatalogDb, userId: string): Promise<{ re
   return { admin: row?.admin === true, others: row?.others === true };
 }
 
+const HAS_EMAIL = sql`SELECT 1 AS one FROM kg_catalog.users WHERE email_key IN (SELECT json_array_elements_text($1::json)) AND id <> $2::uuid LIMIT 1`;
+
+/** Whether a user other than `except` has one of these texts as its e-mail, without case. @throws SvcError 503 */
+export const isEmailOfAnother = async (db: CatalogDb, texts: readonly string[], except: string): Promise<boolean> =>
+  (await db.query(HAS_EMAIL, [JSON.stringify(texts.map(fold)), except])).length > 0;
+
 const IS_MEMBER = sql`SELECT 1 AS one FROM kg_catalog.role_members WHERE role_id = $1::uuid AND user_id = $2::uuid`;
 
 /** @throws SvcError 503 */

@@ -1,4 +1,5 @@
 /** One structured line a request: who asked for what and how it ended, never a value, a query string or a credential. */
+import { loggedFault } from '../errors.ts';
 import type { AppContext } from './context.ts';
 
 export function logRequest(c: AppContext, begun: number): void {
@@ -15,12 +16,6 @@ export function logRequest(c: AppContext, begun: number): void {
     actor: c.get('caller')?.principal.actor?.name,
     ontology: c.get('ontology'),
     rows: c.get('rows'),
-    ...(cause === undefined ? {} : { cause: describe(cause) }),
+    ...(cause === undefined ? {} : { cause: loggedFault(cause) }),
   });
-}
-
-/** A fault underneath, for the operator. */
-function describe(cause: unknown): unknown {
-  if (!(cause instanceof Error)) return String(cause);
-  return { name: cause.name, message: cause.message, stack: cause.stack, ...(cause.cause === undefined ? {} : { cause: describe(cause.cause) }) };
 }

@@ -1,6 +1,8 @@
 /** The login page where users log in at an OpenID Connect provider (MCP_OAUTH_ISSUER): the way there and back. */
+
 import { getCookie, setCookie } from 'hono/cookie';
 import { beginSession, sessionEntry } from '../auth/session.ts';
+import { loggedLine } from '../errors.ts';
 import { requirePlace } from '../oauth/place.ts';
 import { beginLogin, finishLogin } from '../oauth/upstream.ts';
 import { addressOf, admit } from './admit.ts';
@@ -41,7 +43,7 @@ export async function fromProvider(c: AppContext): Promise<Response> {
   const { value, session } = await beginSession(secret, login, controllers, runtime.now());
   await runtime.oauth?.at(requirePlace(runtime.config, c.req.raw), runtime).keepClaims(session, claims);
   const entry = runtime.db.batch([sessionEntry('login', session, c.get('requestId'))]);
-  runtime.waitUntil(entry.catch((error: unknown) => runtime.log({ level: 'error', event: 'audit_failed', message: String(error) })));
+  runtime.waitUntil(entry.catch((error: unknown) => runtime.log({ level: 'error', event: 'audit_failed', message: loggedLine(error) })));
   putSession(c, value);
   return seeOther(c, returnAddress(returnTo, ownOrigin(c)) ?? `/${runtime.config.product}/login`);
 }

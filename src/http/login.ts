@@ -2,7 +2,7 @@
 import type { UserPassword } from '../auth/bearer.ts';
 import { beginSession, logOut, type Session, sessionEntry } from '../auth/session.ts';
 import { giveToken, signIn } from '../auth/sign-in.ts';
-import { forbidden, notFound, SvcError } from '../errors.ts';
+import { forbidden, loggedLine, notFound, SvcError } from '../errors.ts';
 import { addressOf, admit } from './admit.ts';
 import { json } from './answers.ts';
 import { readText } from './body.ts';
@@ -93,7 +93,7 @@ async function sendLogin(c: AppContext): Promise<Response> {
 }
 
 const logged = (c: AppContext, error: unknown): void =>
-  c.env.runtime.log({ level: 'error', event: 'audit_failed', request_id: c.get('requestId'), message: String(error) });
+  c.env.runtime.log({ level: 'error', event: 'audit_failed', request_id: c.get('requestId'), message: loggedLine(error) });
 
 async function logout(c: AppContext): Promise<Response> {
   checkOrigin(c);

@@ -2,7 +2,7 @@
 import type { Hono } from 'hono';
 import { type Session, signed } from '../auth/session.ts';
 import { equalHashes } from '../auth/tokens.ts';
-import { badRequest, forbidden, SvcError } from '../errors.ts';
+import { badRequest, forbidden, loggedLine, SvcError } from '../errors.ts';
 import { oauthEntry } from '../oauth/audit.ts';
 import { passwordOf } from '../oauth/judge.ts';
 import { requirePlace, resourceMetadata } from '../oauth/place.ts';
@@ -17,6 +17,9 @@ import { type AddRoute, onPage, readForm } from './login.ts';
 import { consentPage, grantsPage } from './oauth-pages.ts';
 import { page } from './pages.ts';
 import { checkForm, currentSession, formToken, requireLogin, seeOther, sessionSecret } from './session.ts';
+
+/** Anybody may register a client, and the registration is kept for months. */
+const REGISTRATION_CHARACTERS = 16 * 1024;
 
 /** Adds the routes. The documents of RFC 8414 and 9728 stand at the root, and also with the path of the MCP server appended. */
 export function oauthRoutes(app: Hono<AppEnv>, route: AddRoute, product: string): void {
@@ -47,6 +50,8 @@ async function protocol(c: AppContext, path: ProtocolPath): Promise<Response> {
     return json(c, 404, { error: 'not_found', error_description: 'Clients do not register here' });
   if (path !== 'metadata' && c.req.method === 'POST') await admit(c, `oauth:${addressOf(c.req.raw.headers)}`);
   const body = c.req.raw.body === null ? null : await readText(c.req.raw);
+  if (path === 'register' && body !== null && body.length > REGISTRATION_CHARACTERS)
+    return json(c, 400, { error: 'invalid_client_metadata', error_description: `A registration has at most ${REGISTRATION_CHARACTERS} characters` });
   const answer = await server.protocol(c.req.raw, path, body);
   const response = new Response(answer.body, answer);
   response.headers.set('x-request-id', c.get('requestId'));
@@ -107,7 +112,7 @@ async function decide(c: AppContext, server: AuthorizationServer, asked: Asked, 
 }
 
 const logged = (c: AppContext, error: unknown): void =>
-  c.env.runtime.log({ level: 'error', event: 'audit_failed', request_id: c.get('requestId'), message: String(error) });
+  c.env.runtime.log({ level: 'error', event: 'audit_failed', request_id: c.get('requestId'), message: loggedLine(error) });
 
 /** Sends the browser to a client's address that was judged; the policy of the page that it leaves lets it go there. */
 function leave(c: AppContext, location: string): Response {

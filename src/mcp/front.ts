@@ -3,7 +3,7 @@
  * principal's object without any credential.
  */
 import { authenticate, type Caller } from '../auth/authenticate.ts';
-import { badRequest, SvcError } from '../errors.ts';
+import { badRequest, loggedLine, SvcError } from '../errors.ts';
 import { judgeOAuthBearer, oauthTokenOf } from '../oauth/judge.ts';
 import { insufficientScope, placeOf, withChallenge } from '../oauth/place.ts';
 import type { Exchange, Mount } from '../service/exchange.ts';
@@ -71,7 +71,7 @@ function logFault({ runtime, requestId }: Exchange, error: unknown): void {
     level: 'error',
     event: 'mcp_failed',
     request_id: requestId,
-    cause: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause),
+    cause: loggedLine(cause),
   });
 }
 

@@ -1,7 +1,7 @@
 /** The Durable Object of one principal: it answers its MCP calls and holds its SSE streams. It stores nothing. */
 import { DurableObject } from 'cloudflare:workers';
 import { resume } from '../auth/resume.ts';
-import { forbidden, type SvcError } from '../errors.ts';
+import { forbidden, loggedLine, type SvcError } from '../errors.ts';
 import { auditRequest, type Runtime } from '../service.ts';
 import { isEventStream, isSubscription, messagesOf, plain } from './answers.ts';
 import type { McpCall, Session } from './call.ts';
@@ -120,7 +120,7 @@ export abstract class McpObject<E> extends DurableObject<E> {
         level: 'error',
         event: 'mcp_failed',
         request_id: call.requestId,
-        cause: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+        cause: loggedLine(error),
       });
       response = faultResponse(error, idOf(call.body));
     }

@@ -19,6 +19,15 @@ const requestOf = ({ runtime, caller, requestId }: Session, signal: AbortSignal)
   about: () => undefined,
 });
 
+/** The text itself if its escapes are no UTF-8: no ontology has that name. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 const uriOf = (name: string): string => `ontology://${encodeURIComponent(name)}`;
 
 async function visible(session: Session, signal: AbortSignal): Promise<readonly JsonRow[]> {
@@ -49,7 +58,7 @@ export function addResources(server: McpServer, session: Session): void {
   });
   const config = { title: 'Model of a knowledge graph', description: 'Concepts, properties, relationships and views as compact text', mimeType: 'text/plain' };
   server.registerResource('ontology', template, config, async (uri, { name }, context) => {
-    const asked = decodeURIComponent(String(name));
+    const asked = decoded(String(name));
     try {
       const ontology = ontologyOf(session.caller, session.target, asked);
       const { detail } = await getOntology(requestOf(session, context.mcpReq.signal), ontology);

@@ -1,6 +1,6 @@
 /** The MCP server of one request: its tools, resources and prompts for one caller. Imported when the first call comes. */
 import { McpServer } from '@modelcontextprotocol/server';
-import type { SvcError } from '../errors.ts';
+import { loggedLine, type SvcError } from '../errors.ts';
 import { type auditRequest, sameName } from '../service.ts';
 import type { Session } from './call.ts';
 import { toolFault } from './faults.ts';
@@ -102,9 +102,7 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGa
   });
 }
 
-function causeOf({ cause, code }: SvcError): string {
-  return cause instanceof Error ? `${cause.name}: ${cause.message}` : cause === undefined ? code : String(cause);
-}
+const causeOf = ({ cause, code }: SvcError): string => (cause === undefined ? code : loggedLine(cause));
 
 /** The name of a tool as a log may tell it. */
 export const loggedTool = ({ tools }: Offer, name: unknown): string =>

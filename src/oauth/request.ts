@@ -25,8 +25,8 @@ export function isRedirectOf(asked: string, registered: readonly string[]): bool
 /** What a CSP lets the consent form end at: the client's own address. */
 export function formTarget(redirectUri: string): string {
   const { protocol, origin, hostname } = new URL(redirectUri);
-  // a CSP has no word for an IPv6 address
-  return /^https?:$/.test(protocol) && !hostname.startsWith('[') ? `'self' ${origin}` : `'self' ${protocol}`;
+  // a CSP cannot name an IPv6 address, and other characters of a host (; , * ') have a meaning of their own in it
+  return /^https?:$/.test(protocol) && /^[a-z0-9._-]+$/.test(hostname) ? `'self' ${origin}` : `'self' ${protocol}`;
 }
 
 /** A token or code as the library writes it; `userId` is a user's uuid. */

@@ -12,7 +12,7 @@ import { equalHashes } from '../auth/tokens.ts';
 import { findSessionUser, type Login } from '../catalog/logins.ts';
 import { fold, loadSnapshot } from '../catalog/snapshot.ts';
 import { isSafeAddress } from '../config.ts';
-import { forbidden, SvcError, unauthorized } from '../errors.ts';
+import { forbidden, loggedLine, SvcError, unauthorized } from '../errors.ts';
 import type { Claims as ClaimTexts, OAuthParts } from './types.ts';
 
 /** How long a user may take at the provider. */
@@ -71,7 +71,7 @@ async function serverOf({ issuer, options }: Ours, parts: Pick<OAuthParts, 'now'
     metadata.set(issuer.href, { server, at: parts.now() });
     return server;
   } catch (error) {
-    parts.log({ level: 'error', event: 'login_unavailable', variable: 'MCP_OAUTH_ISSUER', message: String(error) });
+    parts.log({ level: 'error', event: 'login_unavailable', variable: 'MCP_OAUTH_ISSUER', message: loggedLine(error) });
     throw new SvcError(503, 'login_unavailable', 'The login provider cannot be reached', { hint: 'Try again later', cause: error });
   }
 }
@@ -132,7 +132,7 @@ export async function finishLogin(
   const mine = ours(parts);
   const server = await serverOf(mine, parts);
   const claims = await claimsOf(mine, server, begun, redirectUri, url).catch((error: unknown) => {
-    parts.log({ level: 'warn', event: 'login_failed', message: String(error) });
+    parts.log({ level: 'warn', event: 'login_failed', message: loggedLine(error) });
     throw unauthorized('login_failed', 'The login provider did not confirm who you are', { hint: 'Log in again', cause: error });
   });
   const texts = claimTexts(claims);

@@ -3,7 +3,7 @@ import type { FuncCall } from '@pgsql/types';
 import { badRequest } from '../errors.ts';
 import { fold } from '../ontology/names.ts';
 import type { CallerFacts } from './access.ts';
-import { boolean, call, cast, type Node, nullValue, rewrite, text } from './tree.ts';
+import { boolean, call, cast, type Node, nullValue, rewrite, text, walk } from './tree.ts';
 
 const ARGUMENTS: Readonly<Record<string, number>> = { username: 0, has_role: 1, claim: 1 };
 
@@ -37,11 +37,35 @@ export function bindCaller<T>(tree: T, product: string, facts: CallerFacts = NOB
 function functionOf(called: FuncCall, product: string): string | undefined {
   const only = called.funcname?.length === 1 ? called.funcname[0] : undefined;
   const name = only && 'String' in only ? (only.String.sval ?? '') : '';
-  for (const prefix of ['svc_', `${product}_`]) if (name.startsWith(prefix) && name.slice(prefix.length) in ARGUMENTS) return name.slice(prefix.length);
+  for (const prefix of ['svc_', `${product}_`])
+    if (name.startsWith(prefix) && Object.hasOwn(ARGUMENTS, name.slice(prefix.length))) return name.slice(prefix.length);
   return undefined;
 }
 
 const constantOf = (node: Node): string | undefined => ('A_Const' in node && node.A_Const.sval ? (node.A_Const.sval.sval ?? '') : undefined);
+
+/** The roles for which SQL calls `svc_has_role`. */
+export interface AskedRoles {
+  /** Folded names. */
+  readonly names: ReadonlySet<string>;
+  /** Whether a role is given by an expression: values of rows may name any role. */
+  readonly any: boolean;
+}
+
+/** The roles for which a tree calls `svc_has_role`. */
+export function rolesAskedIn(tree: unknown, product: string): AskedRoles {
+  const names = new Set<string>();
+  let any = false;
+  walk(tree, (n) => {
+    if (!('FuncCall' in n) || functionOf(n.FuncCall, product) !== 'has_role') return undefined;
+    const [role] = n.FuncCall.args ?? [];
+    const name = role && constantOf(role);
+    if (name === undefined) any = true;
+    else names.add(fold(name));
+    return undefined;
+  });
+  return { names, any };
+}
 
 /** Roles are compared as names are: without case. */
 function hasRole(role: Node, roles: readonly string[]): Node {

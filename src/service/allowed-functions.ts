@@ -21,6 +21,23 @@ WHERE lower(n.nspname || '.' || p.proname) IN (SELECT pg_catalog.json_array_elem
 const CLOSED = /^(pg_.*|information_schema|kg_catalog)\./;
 
 /**
+ * Which of these functions a datasource has.
+ * @throws SvcError 400 `bad_value` if one of them is a procedure or VOLATILE there; 502
+ */
+export async function functionsOn(runtime: Runtime, caller: Caller, datasource: string, names: readonly string[], offset: number): Promise<readonly string[]> {
+  if (names.length === 0) return [];
+  const [answer] = await httpEngine.batch(datasourceOf(runtime, caller, datasource), [{ text: FIND, params: [JSON.stringify(names)] }], {
+    timeoutMs: runtime.config.statementTimeoutMs,
+  });
+  return (answer?.rows ?? []).map(([name, volatility, kind]) => {
+    if (kind === 'p') throw badRequest('bad_value', `\`${name}\` is a procedure`, { offset });
+    if (volatility === 'v')
+      throw badRequest('bad_value', `the function \`${name}\` is VOLATILE`, { offset, hint: 'Only IMMUTABLE and STABLE functions can be allowed' });
+    return name ?? '';
+  });
+}
+
+/**
  * A comma list of `schema.name` -> the names, in lower case.
  * @throws SvcError 400 `bad_value` for what is no such name, is not on a datasource of the ontology, or changes something there (VOLATILE); 502
  */
@@ -40,16 +57,7 @@ export async function checkFunctions(runtime: Runtime, caller: Caller, ontology:
   }
   if (names.length === 0) return names;
   const found = new Set<string>();
-  for (const key of ontology.datasources) {
-    const [answer] = await httpEngine.batch(datasourceOf(runtime, caller, key), [{ text: FIND, params: [JSON.stringify(names)] }], {
-      timeoutMs: runtime.config.statementTimeoutMs,
-    });
-    for (const [name, volatility, kind] of answer?.rows ?? []) {
-      if (kind === 'p') throw fail(`\`${name}\` is a procedure`);
-      if (volatility === 'v') throw fail(`the function \`${name}\` is VOLATILE`, 'Only IMMUTABLE and STABLE functions can be allowed');
-      found.add(name ?? '');
-    }
-  }
+  for (const key of ontology.datasources) for (const name of await functionsOn(runtime, caller, key, names, offset)) found.add(name);
   const missing = names.find((n) => !found.has(n));
   if (missing !== undefined) throw fail(`there is no function \`${missing}\` on the datasources of the ontology`);
   return names;

@@ -1,6 +1,8 @@
 /** The audit of requests, off their way: lines are gathered in the isolate and written together, a moment after the answer. */
+
 import { sha256 } from '../auth/tokens.ts';
 import { type AuditLine, writeAudit } from '../catalog/audit.ts';
+import { loggedFault } from '../errors.ts';
 import { lex } from '../language/lexer.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -50,7 +52,7 @@ async function writeLater(runtime: Runtime): Promise<void> {
   failures = new Map();
   lost = 0;
   await writeAudit(runtime.db, due, counts).catch((error: unknown) => {
-    runtime.log({ level: 'error', event: 'audit_failed', lines: due.length, cause: error instanceof Error ? error.message : String(error) });
+    runtime.log({ level: 'error', event: 'audit_failed', lines: due.length, cause: loggedFault(error).message });
   });
   if (gone > 0) runtime.log({ level: 'error', event: 'audit_lost', lines: gone });
 }

@@ -2,7 +2,7 @@
 import type { Caller } from '../auth/authenticate.ts';
 import { type HistoryLine, readHistory, writeHistory } from '../catalog/history.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
-import { SvcError } from '../errors.ts';
+import { loggedFault, SvcError } from '../errors.ts';
 import { findOntology, visibleOntologies } from './lookup.ts';
 import type { Runtime, ServiceRequest } from './runtime.ts';
 
@@ -60,7 +60,7 @@ export function recordQuestion({ runtime, caller }: ServiceRequest, asked: Asked
     tries: whole(asked.tries),
     error: orNull(errorText(asked.error), MOST_CHARACTERS.error),
   }).catch((error: unknown) => {
-    runtime.log({ level: 'error', event: 'history_failed', cause: error instanceof Error ? error.message : String(error) });
+    runtime.log({ level: 'error', event: 'history_failed', cause: loggedFault(error).message });
   });
   runtime.waitUntil(written);
 }

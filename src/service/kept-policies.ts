@@ -8,7 +8,7 @@ import { type ModelContext, type PolicyRules, weakened } from '../planner/enforc
 import { quoted } from './lookup.ts';
 
 /** The policies of an ontology, for whomever they are. */
-function rulesOf(policies: readonly PolicyRow[]): PolicyRules {
+export function rulesOf(policies: readonly PolicyRow[]): PolicyRules {
   const rows = Map.groupBy(
     policies.filter((p) => p.kind === 'row'),
     (p) => p.concept,

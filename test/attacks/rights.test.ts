@@ -287,3 +287,80 @@ describe('EDIT on an administrator', () => {
     expect((await admins(`SHOW TOKEN FOR ${tom.name}`)).map((t) => t.label)).toEqual([null]);
   });
 });
+
+describe('A role that policies ask for by svc_has_role', () => {
+  const ROWS = 'SELECT name FROM svc.city';
+  const names = async (token: string): Promise<unknown[]> => (await ask(ROWS, by(token), 'shop')).json.data.map((r: { name: string }) => r.name);
+
+  it.each([
+    ['in its condition', "CREATE POLICY asked ON CONCEPT city TO PUBLIC USING (svc_has_role('chiefs') OR name = 'Lyon')", ''],
+    [
+      'by a calculated property',
+      "CREATE POLICY asked ON CONCEPT city TO PUBLIC USING (led OR name = 'Lyon')",
+      "CREATE PROPERTY led boolean AS SELECT svc_has_role('Chiefs')",
+    ],
+    [
+      'by a logic concept',
+      'CREATE POLICY asked ON CONCEPT led_city TO PUBLIC USING (true)',
+      "CREATE CONCEPT led_city FROM dsvc.city WHERE name = 'Berlin' AND NOT svc_has_role('chiefs')",
+    ],
+    [
+      'by a value of the row',
+      "CREATE POLICY asked ON CONCEPT city TO PUBLIC USING (svc_has_role(CASE WHEN name = 'Berlin' THEN 'chiefs' END) OR name = 'Lyon')",
+      '',
+    ],
+  ])('%s is not made or dropped by editors of roles', async (_where, policy, model) => {
+    const mal = await user('mal', 'QUERY ON ALL ontology.shop', 'EDIT ON role');
+    await admins(`GRANT ACCESS ON user.${mal.name} TO USER ${mal.name}`);
+    const byValue = policy.includes('CASE');
+    try {
+      if (model !== '')
+        await s.rows(
+          `${model}${model.startsWith('CREATE PROPERTY') ? '; CREATE OR REPLACE CONCEPT city (id bigint, name string, led boolean, PRIMARY KEY (id))' : ''}`,
+          'shop',
+        );
+      await s.rows(policy, 'shop');
+      const before = await names(mal.token);
+      expect(await outcome(`CREATE ROLE chiefs; GRANT ROLE chiefs TO USER ${mal.name}`, by(mal.token))).toBe('403 forbidden');
+      await admins('CREATE ROLE Chiefs', `GRANT EDIT ON role.chiefs TO USER ${mal.name}`);
+      if (!byValue) for (const token of [mal.token, s.token]) expect(await outcome('DROP ROLE chiefs', by(token))).toBe('400 in_use');
+      expect(await outcome(`DROP ROLE chiefs; CREATE ROLE chiefs; GRANT ROLE chiefs TO USER ${mal.name}`, by(mal.token))).toBe(
+        byValue ? '403 forbidden' : '400 in_use',
+      );
+      expect(await names(mal.token)).toEqual(before);
+      // a role of another name is nobody's
+      if (!byValue) expect(await outcome('CREATE ROLE painters; DROP ROLE painters', by(mal.token))).toBe('200');
+    } finally {
+      await s.query('DROP POLICY asked', 'shop');
+      await s.query('DROP ROLE chiefs');
+      await s.query('CREATE OR REPLACE CONCEPT city (id bigint, name string, PRIMARY KEY (id)); DROP PROPERTY led', 'shop');
+      await s.query('DROP CONCEPT led_city', 'shop');
+    }
+    expect(await outcome('CREATE ROLE chiefs; DROP ROLE chiefs', by(mal.token))).toBe('200');
+  });
+});
+
+describe('The e-mail of a user', () => {
+  it('is not taken by an editor of users, so that the JSON Web Tokens of an administrator name nobody or another user', async () => {
+    const boss = await user('boss');
+    const mal = await user('mal', 'EDIT ON user');
+    const email = `${boss.name}@corp.example`;
+    await admins(`ALTER USER ${boss.name} SET EMAIL = '${email}'`);
+    await promoted(boss.name);
+    expect(await isAdmin(jwt({ email }))).toBe(true);
+    const sent = email.toUpperCase();
+    for (const sql of [
+      `CREATE USER twin OPTIONS (email = '${sent}')`,
+      `CREATE USER \`${sent}\``,
+      `CREATE USER twin; ALTER USER twin SET EMAIL = '${sent}'`,
+      `CREATE USER \`${sent}\` OPTIONS (email = 'twin@corp.example')`,
+    ])
+      expect([sql, await outcome(sql, by(mal.token))]).toEqual([sql, '400 exists']);
+    await admins('REFRESH PERMISSIONS');
+    expect(await isAdmin(jwt({ email }))).toBe(true);
+    // their own e-mails are set, and set again
+    const own = "CREATE USER twin OPTIONS (email = 'twin@corp.example'); ALTER USER twin SET EMAIL = 'twin@corp.example'";
+    expect(await outcome(own, by(mal.token))).toBe('200');
+    expect(await outcome("ALTER USER twin SET EMAIL = 'Twin@corp.example'; ALTER USER twin SET EMAIL = ''; DROP USER twin", by(mal.token))).toBe('200');
+  });
+});

@@ -307,3 +307,13 @@ describe('the protocol', () => {
     ]);
   });
 });
+
+describe('a resource that is not there', () => {
+  it('gives the same error, also if its address has broken escapes', async () => {
+    const read = async (uri: string) => (await post('resources/read', { uri }, { token: edna })).json.error;
+    for (const name of ['park', 'nope', '%zz', '%ff', '%25zz']) {
+      const { code, message } = await read(`ontology://${name}`);
+      expect([name, code, message.replace(/ontology:\S+/, '')]).toEqual([name, -32602, 'Resource  not found']);
+    }
+  });
+});

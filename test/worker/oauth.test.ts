@@ -475,6 +475,13 @@ describe('what must not happen', () => {
       expect(await register({ redirect_uris })).toMatchObject({ status: 400, json: expect.not.objectContaining({ client_id: expect.anything() }) });
   });
 
+  it('registrations of more than 16 KiB', async () => {
+    const redirect_uris = Array.from({ length: 1000 }, (_, i) => `https://app${i}.example/callback`);
+    for (const fields of [{ redirect_uris }, { client_name: 'x'.repeat(17_000) }, { contacts: ['x'.repeat(17_000)] }])
+      expect(await register(fields)).toMatchObject({ status: 400, json: { error: 'invalid_client_metadata' } });
+    expect((await register({ redirect_uris: redirect_uris.slice(0, 100) })).status).toBe(201);
+  });
+
   it('objects for tokens, codes and clients that somebody made up', async () => {
     const filled = async (): Promise<number> => {
       const ids = await listDurableObjectIds(env.OAUTH_STORE);

@@ -2,10 +2,12 @@
 import { compile } from '../../ontology/compile.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { MappingDef } from '../../ontology/model.ts';
+import { type AskedRoles, rolesAskedIn } from '../caller.ts';
 import { difference, enforcedOn, type PolicyRules, type Subject } from './enforced.ts';
 import { Joins } from './joined.ts';
 import type { ModelContext } from './work.ts';
 
+export type { AskedRoles } from '../caller.ts';
 export type { PolicyRules, Subject } from './enforced.ts';
 export type { ModelContext } from './work.ts';
 
@@ -26,6 +28,19 @@ export function weakened(context: ModelContext, before: Graph, after: Graph, rul
   if (enforced !== undefined) return { by: 'enforced', ...enforced };
   const joined = new Joins(context, now, rules).reveals(new Joins(context, old, rules));
   return joined && { by: 'joined', ...joined };
+}
+
+/** The roles for which policies call `svc_has_role`, also in what their conditions and masks read: calculated properties, logic concepts, views. */
+export function rolesAskedBy(context: ModelContext, graph: Graph, rules: PolicyRules): AskedRoles {
+  const names = new Set<string>();
+  let any = false;
+  const asks = (tree: unknown): void => {
+    const found = rolesAskedIn(tree, context.product);
+    for (const name of found.names) names.add(name);
+    any ||= found.any;
+  };
+  enforcedOn({ ...context, asks }, graph, rules);
+  return { names, any };
 }
 
 /** Whether nothing of the model differs that SQL depends on. */

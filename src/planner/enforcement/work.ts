@@ -8,7 +8,10 @@ import type { SelectStmt } from '../tree.ts';
 import { type PlanContext, Work } from '../work.ts';
 
 /** What SQL of a model is planned with. */
-export type ModelContext = Omit<PlanContext, 'graph' | 'whole' | 'access' | 'definer' | 'caller'>;
+export type ModelContext = Omit<PlanContext, 'graph' | 'whole' | 'access' | 'definer' | 'caller'> & {
+  /** Called with each tree in which svc_username() and its like may be called. */
+  readonly asks?: ((tree: unknown) => void) | undefined;
+};
 
 /** Policies as they are compared: for no caller in particular. */
 export const accessFor = (policies: Partial<Pick<Access, 'rows' | 'masks'>>): Access => ({
@@ -22,6 +25,7 @@ export const accessFor = (policies: Partial<Pick<Access, 'rows' | 'masks'>>): Ac
 /** A plan for no caller: svc_username() and its like stay calls, so that two texts that ask for different roles or claims differ. */
 export class ModelWork extends Work {
   readonly #definers: Map<string, string | undefined>;
+  readonly #asks: ModelContext['asks'];
 
   constructor(context: ModelContext, graph: Graph, access: Access) {
     const definers = new Map<string, string | undefined>();
@@ -31,9 +35,11 @@ export class ModelWork extends Work {
     };
     super({ ...context, graph, whole: graph, access, definer }, [], true);
     this.#definers = definers;
+    this.#asks = context.asks;
   }
 
   override bindCaller<T>(tree: T): T {
+    this.#asks?.(tree);
     return tree;
   }
 

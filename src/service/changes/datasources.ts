@@ -5,6 +5,7 @@ import { isDatasourceSecret } from '../../config.ts';
 import { badRequest, forbidden } from '../../errors.ts';
 import type { AlterOntologyDatasource, CreateDatasource, DropDatasource } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
+import { allowedFunctionsOf, functionsOn } from '../allowed-functions.ts';
 import { Draft } from '../draft.ts';
 import { datasourceInStatement, lacks, quoted } from '../lookup.ts';
 import { type Changing, checkName, type Done, done, exists, optionsOf } from './context.ts';
@@ -62,6 +63,8 @@ export async function alterDatasource(ctx: Changing, statement: AlterOntologyDat
   const draft = ctx.session.draft?.row.key === row.key ? ctx.session.draft : undefined;
   let { datasources, active } = row;
   if (action === 'add') {
+    // what is allowed was checked on the datasources that were attached then
+    await functionsOn(ctx.session.request.runtime, ctx.caller, datasource.key, [...allowedFunctionsOf(row)], statement.datasource.offset);
     datasources = [...datasources, datasource.key];
     active ??= datasource.key;
   } else if (action === 'activate') active = datasource.key;

@@ -8,6 +8,7 @@ import type { CreateRole, DropRole, GrantRole, Name, RevokeRole } from '../../la
 import { fold } from '../../ontology/names.ts';
 import { lacks, quoted } from '../lookup.ts';
 import { type Changing, checkName, type Done, done, exists } from './context.ts';
+import { requireNotAsked, requireUnasked } from './policy-roles.ts';
 
 export async function createRole(ctx: Changing, { name, source }: CreateRole): Promise<Done> {
   ctx.mayCreate('role', source.offset);
@@ -15,6 +16,7 @@ export async function createRole(ctx: Changing, { name, source }: CreateRole): P
   const key = fold(name.text);
   const known = ctx.roles.get(key) ?? (await findRole(ctx.db, name.text));
   if (known !== undefined && !ctx.dropped.has(known.id)) throw exists('role', name);
+  await requireUnasked(ctx, name);
   const role = { id: crypto.randomUUID(), name: name.text };
   ctx.roles.set(key, role);
   return done([...rights.createRole(role.id, role.name), ...ctx.own(['role', role.name])], { role: role.name });
@@ -25,6 +27,7 @@ export async function dropRole(ctx: Changing, { name, source }: DropRole): Promi
   if (!can(ctx.principal, 'edit', ['role', role.name])) throw lacks('EDIT', `role.${role.name}`, source.offset);
   if (fold(role.name) === 'admin') throw builtIn('the role `admin` is built in and cannot be dropped', name);
   ctx.unnamed('role', role, name);
+  await requireNotAsked(ctx, name);
   ctx.dropped.add(role.id);
   return done(rights.dropRole(role.id, role.name), { role: role.name, dropped: true });
 }

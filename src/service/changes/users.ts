@@ -22,10 +22,22 @@ export async function createUser(ctx: Changing, statement: CreateUser): Promise<
   const known = ctx.users.get(fold(name.text)) ?? (await catalog.findUser(ctx.db, name.text));
   if (known !== undefined && !ctx.dropped.has(known.id)) throw exists('user', name);
   const user = { id: crypto.randomUUID(), name: name.text };
+  const email = option('email');
+  await requireOwnEmail(ctx, email === null ? [name.text] : [name.text, email], user.id, name.offset);
   ctx.users.set(fold(name.text), user);
   const hash = password === null ? null : await hashPassword(password);
-  const calls = catalog.createUser({ ...user, email: option('email'), tenant: option('tenant'), password: hash, by: makersOf(ctx.principal) });
+  const calls = catalog.createUser({ ...user, email, tenant: option('tenant'), password: hash, by: makersOf(ctx.principal) });
   return done([...calls, ...ctx.own(['user', user.name])], { user: user.name });
+}
+
+/**
+ * A JSON Web Token or a login provider names a user by its e-mail. If another user had the same e-mail, or had it as its name, the first one could not log in
+ * or would become the other one. Administrators may do so: they see all users.
+ * @throws SvcError 400 `exists`
+ */
+async function requireOwnEmail(ctx: Changing, texts: readonly string[], id: string, offset: number): Promise<void> {
+  if (ctx.principal.isAdmin || !(await rights.isEmailOfAnother(ctx.db, texts, id))) return;
+  throw badRequest('exists', 'another user has that e-mail', { offset, hint: 'Ask an administrator' });
 }
 
 const noPassword = (offset: number) => badRequest('bad_password', 'A password has at least one character', { offset });
@@ -41,7 +53,11 @@ export async function alterUser(ctx: Changing, { name, setting, value, source }:
   const { user, over } = await userToChange(ctx, name, source.offset);
   const by = makersOf(ctx.principal);
   const calls = async (): Promise<readonly Call[]> => {
-    if (setting === 'email') return rights.setEmail(user.id, value.text.trim() === '' ? null : value.text, by);
+    if (setting === 'email') {
+      const email = value.text.trim() === '' ? null : value.text;
+      if (email !== null) await requireOwnEmail(ctx, [email], user.id, value.offset);
+      return rights.setEmail(user.id, email, by);
+    }
     if (setting === 'active') {
       const active = activeOf(value);
       if (!active) await ctx.leavesAdmin(user, name);

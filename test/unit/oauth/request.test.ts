@@ -33,6 +33,9 @@ describe('redirect addresses', () => {
     expect(formTarget('https://app.example:8443/callback?x=1')).toBe("'self' https://app.example:8443");
     expect(formTarget('http://127.0.0.1:33418/callback')).toBe("'self' http://127.0.0.1:33418");
     expect(formTarget('http://[::1]:33418/callback')).toBe("'self' http:");
+    // they would end a directive or a policy, or name other hosts
+    for (const host of ['a;frame-ancestors.example', 'a,b.example', '*.example', "'none'.example"])
+      expect(formTarget(`https://${host}/cb`)).toBe("'self' https:");
     expect(formTarget('com.example.app:/callback')).toBe("'self' com.example.app:");
   });
 });

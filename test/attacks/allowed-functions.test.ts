@@ -1,0 +1,39 @@
+/** The setting `allowed_functions` on datasources that were attached after it was set. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { READER } from '../../dev/roles.ts';
+import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import { type NodeService, startNodeService } from '../integration/support/service.ts';
+
+let s: NodeService;
+let other: LocalPostgres;
+beforeAll(async () => {
+  other = await startLocalPostgres();
+  s = await startNodeService({ DATASOURCE_OTHER: other.secret(READER) });
+  const make = (volatility: string) => `CREATE FUNCTION public.nice(a text) RETURNS text ${volatility} LANGUAGE sql AS $$ SELECT a $$`;
+  await s.database.exec(make('IMMUTABLE'));
+  await other.exec(make('VOLATILE'));
+  await other.exec('CREATE FUNCTION public.kind(a text) RETURNS text IMMUTABLE LANGUAGE sql AS $$ SELECT a $$');
+  await s.database.exec('CREATE FUNCTION public.kind(a text) RETURNS text IMMUTABLE LANGUAGE sql AS $$ SELECT a $$');
+  await s.rows(
+    "CREATE DATASOURCE other TYPE postgres SECRET 'DATASOURCE_OTHER'; CREATE ONTOLOGY shop; ALTER ONTOLOGY shop SET allowed_functions = 'public.nice'",
+  );
+});
+afterAll(async () => {
+  await s?.close();
+  await other?.close();
+});
+
+describe('A datasource that is attached later', () => {
+  it('is refused if a function that is allowed is VOLATILE there', async () => {
+    const { status, json } = await s.query('ALTER ONTOLOGY shop ADD DATASOURCE other');
+    expect([status, json.code, json.data]).toEqual([400, 'bad_value', 'the function `public.nice` is VOLATILE']);
+    expect((await s.query("ALTER ONTOLOGY shop SET allowed_functions = 'public.nice'; ALTER ONTOLOGY shop ADD DATASOURCE other")).status).toBe(400);
+    expect((await s.query("SELECT public.nice('a') AS a", 'shop')).status).toBe(200);
+  });
+
+  it('is attached if it has the functions as they are allowed, or not at all', async () => {
+    await s.rows("ALTER ONTOLOGY shop SET allowed_functions = 'public.kind'");
+    await s.rows('ALTER ONTOLOGY shop ADD DATASOURCE other');
+    expect((await s.query("ALTER ONTOLOGY shop SET allowed_functions = 'public.nice'")).json.code).toBe('bad_value');
+  });
+});
