@@ -35,7 +35,8 @@ export class AsyncRun {
     const { state, version, error } = stored;
     if (state === 'error') return { state, version, error: error ?? FAILED };
     if (state !== 'completed') return { state: 'running' };
-    return { state, version, pieces: this.#store.pieces(), first: this.#store.piece(0) ?? new Uint8Array() };
+    const { rights } = JSON.parse(stored.job) as Partial<AsyncJob>;
+    return { state, version, pieces: this.#store.pieces(), first: this.#store.piece(0) ?? new Uint8Array(), rights: rights ?? null };
   }
 
   piece(owner: string, n: number): Uint8Array | null {
@@ -75,6 +76,8 @@ export class AsyncRun {
       let n = 0;
       const cutter = new PieceCutter((piece) => this.#store.addPiece(n++, piece));
       if (answer.kind === 'value') {
+        // a script that changes a model or a policy may change its caller's own rights; its answer has no rows of the datasource
+        this.#store.replace(JSON.stringify({ ...job, rights: null }));
         const bytes = new TextEncoder().encode(JSON.stringify(answer.data));
         if (bytes.length > MAX_BYTES) throw resultTooLarge(MAX_BYTES);
         cutter.push(bytes);

@@ -56,6 +56,11 @@ export class JobStore {
     this.#rows("UPDATE job SET state = 'running'");
   }
 
+  /** Puts another text in the place of the job's. */
+  replace(job: string): void {
+    this.#rows('UPDATE job SET job = ?', job);
+  }
+
   completed(version: string | null): void {
     this.#rows("UPDATE job SET state = 'completed', version = ?", version);
   }

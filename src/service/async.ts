@@ -1,14 +1,17 @@
 /** Statements that run on after their request (decisions 2, `x-async`): what is kept of one, how it begins, and how it runs. */
-import type { Principal } from '../auth/authenticate.ts';
+import type { Caller, Principal } from '../auth/authenticate.ts';
 import { type Earlier, earlierOf, resume } from '../auth/resume.ts';
 import { sha256 } from '../auth/tokens.ts';
+import type { OntologyRow } from '../catalog/snapshot.ts';
 import { SvcError } from '../errors.ts';
 import type { Presentation } from '../nesting/presentation.ts';
 import { sameName } from '../ontology/names.ts';
 import { attachedDatasource } from './datasource.ts';
 import { findOntology, requireOntology, upToDate } from './lookup.ts';
+import { accessKey, accessOf } from './policies.ts';
 import type { Answer, Runtime, ServiceRequest } from './runtime.ts';
 import { runScript, type Script } from './script.ts';
+import { sightKey, tablesKey } from './sight.ts';
 
 /** A statement that waits for its turn: plain data, so that it can be stored. */
 export interface AsyncJob {
@@ -17,6 +20,8 @@ export interface AsyncJob {
   readonly caller: Earlier & Pick<Principal, 'name'>;
   /** Who may ask for the result (`ownerOf`). */
   readonly owner: string;
+  /** The rights by which its rows are read; null: the ontology did not exist yet. */
+  readonly rights: ReadingRights | null;
   readonly script: Script;
   readonly requestId: string;
   /** The version of the ontology that its caller has seen. */
@@ -25,10 +30,16 @@ export interface AsyncJob {
   readonly presentation: Presentation;
 }
 
+/** What a caller may read of an ontology: equal digests, equal rights. */
+export interface ReadingRights {
+  readonly ontology: string;
+  readonly digest: string;
+}
+
 /** How a statement stands. `first` is the first piece of the rows' JSON array, `pieces` how many there are. */
 export type AsyncPoll =
   | { readonly state: 'running' }
-  | { readonly state: 'completed'; readonly version: string | null; readonly pieces: number; readonly first: Uint8Array }
+  | { readonly state: 'completed'; readonly version: string | null; readonly pieces: number; readonly first: Uint8Array; readonly rights: ReadingRights | null }
   | { readonly state: 'error'; readonly version: string | null; readonly error: string };
 
 /** Where statements run on: one object a statement, named by its id. */
@@ -47,6 +58,20 @@ export interface AsyncStatements {
  */
 export const ownerOf = ({ userId, tenant, claims, actor }: Principal): Promise<string> =>
   sha256(JSON.stringify([userId, tenant, Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1)), actor?.userId ?? null]));
+
+/** The rights of a caller on an ontology: what it sees, what it may read of tables, and the policies in force for it. */
+async function rightsOf(caller: Caller, row: OntologyRow): Promise<ReadingRights> {
+  const { principal } = caller;
+  const keys = [row.id, principal.isAdmin, sightKey(principal, row.name), tablesKey(principal, row), accessKey(accessOf(caller, row))];
+  return { ontology: row.name, digest: await sha256(JSON.stringify(keys)) };
+}
+
+/** Whether the caller has the rights still. @throws SvcError 503 */
+async function hasStill(request: ServiceRequest, { ontology, digest }: ReadingRights): Promise<boolean> {
+  const caller = await upToDate(request, ontology);
+  const row = findOntology(caller, ontology);
+  return row !== undefined && (await rightsOf(caller, row)).digest === digest;
+}
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -80,6 +105,7 @@ export async function startAsync(request: ServiceRequest, script: Script, presen
     id,
     caller: { ...earlierOf(caller.principal), name: caller.principal.name },
     owner: await ownerOf(caller.principal),
+    rights: row === undefined ? null : await rightsOf(caller, row),
     script,
     requestId: request.requestId,
     knownVersion: row?.version ?? null,
@@ -93,12 +119,17 @@ export async function startAsync(request: ServiceRequest, script: Script, presen
   return id;
 }
 
-/** The state of a statement; null if it does not exist (any more) or the caller is not its owner (`ownerOf`). @throws SvcError 503 */
+/**
+ * The state of a statement; null if it does not exist (any more), if the caller is not its owner (`ownerOf`), or if the caller's rights on the ontology have changed
+ * since it began.
+ * @throws SvcError 503
+ */
 export async function pollAsync(request: ServiceRequest, id: string): Promise<AsyncPoll | null> {
   const key = id.toLowerCase();
   if (!ID.test(key)) return null;
   try {
-    return await statements(request).poll(key, await ownerOf(request.caller.principal));
+    const poll = await statements(request).poll(key, await ownerOf(request.caller.principal));
+    return poll?.state === 'completed' && poll.rights != null && !(await hasStill(request, poll.rights)) ? null : poll;
   } catch (error) {
     throw error instanceof SvcError ? error : unavailable(error);
   }

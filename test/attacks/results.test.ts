@@ -38,6 +38,32 @@ describe('an asynchronous answer', () => {
     }
   });
 
+  it('is gone when a right is taken away or a policy is made, and comes back with the right', async () => {
+    const ivy = await user('ivy', 'QUERY ON ALL ontology.shop');
+    const read = await begun('SELECT name FROM svc.city ORDER BY name', by(ivy.token));
+    expect((await read(by(ivy.token))).text).toContain('Lyon');
+    await admins(`REVOKE QUERY ON ALL ontology.shop FROM USER ${ivy.name}`, `GRANT ACCESS ON ALL ontology.shop TO USER ${ivy.name}`);
+    expect(await read(by(ivy.token))).toEqual(LOST);
+    await admins(`GRANT QUERY ON ALL ontology.shop TO USER ${ivy.name}`, `REVOKE ACCESS ON ALL ontology.shop FROM USER ${ivy.name}`);
+    expect((await read(by(ivy.token))).text).toContain('Lyon');
+    await s.rows("CREATE POLICY here ON CONCEPT city TO PUBLIC USING (name = 'Berlin')", 'shop');
+    try {
+      expect(await read(by(ivy.token))).toEqual(LOST);
+    } finally {
+      await s.rows('DROP POLICY here', 'shop');
+    }
+  });
+
+  it('of a script that changes the rights of its caller is read', async () => {
+    const eve = await user('eve', 'EDIT ON ALL ontology.shop WITH GRANT OPTION');
+    const read = await begun("CREATE POLICY own ON CONCEPT city TO PUBLIC USING (name = 'Berlin')", by(eve.token));
+    try {
+      expect((await read(by(eve.token))).status).toBe(200);
+    } finally {
+      await s.rows('DROP POLICY own', 'shop');
+    }
+  });
+
   it('of an impersonated user is read by that impersonator only', async () => {
     const vic = await user('vic', 'QUERY ON ALL ontology.shop');
     const amy = await user('amy', `AUTH ON user.${vic.name}`);
