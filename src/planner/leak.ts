@@ -168,20 +168,38 @@ function isCount(value: unknown): boolean {
   return isnull === true || (ival !== undefined && (ival.ival ?? 0) >= 0);
 }
 
-/** What only some types hold: numbers and days that fail where PostgreSQL makes a comparison's or a CASE's two types one. */
-const EXTREME = /\d{31}|\d\.?e[+-]?\d|^\s*[+-]?\d{5,}-|^\s*j\d|\bbc\b/i;
+/** Numbers that only some types hold: they fail where PostgreSQL makes a comparison's or a CASE's two types one. */
+const EXTREME = /\d{31}|\d\.?e[+-]?\d/i;
+
+/** The words of one or two letters that PostgreSQL takes in a day or time. */
+const DAY_WORDS = new Set(['t', 'z', 'j', 'y', 'm', 'd', 'h', 's', 'ad', 'bc', 'am', 'pm', 'at', 'on', 'jd']);
+
+/**
+ * Whether a text may be a day that `date` holds and `timestamp` or `timestamptz` does not, in any format of PostgreSQL (`1/1/294277`, `294277 Jan 1`,
+ * `J109202770`, `2942770101`; Date/Time Input Interpretation in its manual): a year of five digits, or one before Christ. Too many texts rather than too few.
+ */
+function mayBeFarDay(value: string): boolean {
+  const words = value.toLowerCase().match(/[a-z]+/g) ?? [];
+  if (!words.every((w) => w.length > 2 || DAY_WORDS.has(w))) return false;
+  if (words.includes('bc')) return true;
+  const digits = value.trim();
+  // without separators, month and day are the last four digits
+  if (/^\d+$/.test(digits)) return digits.length > 8;
+  return /\d{5}/.test(value.replace(/:\d\d\.\d+/g, ''));
+}
 
 /** Whether a constant is within the bounds of every type that it may be taken for. */
-const isPlainConstant = ({ sval, fval }: A_Const): boolean => !EXTREME.test(sval?.sval ?? '') && !EXTREME.test(fval?.fval ?? '');
+const isPlainConstant = ({ sval, fval }: A_Const): boolean =>
+  !EXTREME.test(sval?.sval ?? '') && !EXTREME.test(fval?.fval ?? '') && !mayBeFarDay(sval?.sval ?? '');
 
-/** Types whose comparisons compute, and overflow. */
-const COMPUTED = new Set(['point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle']);
+/** Types whose comparisons compute, and overflow, or whose values may have no place in the type that PostgreSQL makes of two. */
+const COMPUTED = new Set(['point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle', 'macaddr8']);
 
 /** A cast of a constant, or one to text. */
 function isTotalCast(node: Extract<Node, { TypeCast: unknown }>): boolean {
   const { arg, typeName } = node.TypeCast;
   const type = typeName?.names?.at(-1);
-  if (type && 'String' in type && COMPUTED.has(type.String.sval ?? '')) return false;
+  if (type && 'String' in type && COMPUTED.has((type.String.sval ?? '').replace(/^_/, ''))) return false;
   if (arg && ('A_Const' in arg || 'ParamRef' in arg)) return true;
   return type !== undefined && 'String' in type && type.String.sval === 'text' && !typeName?.typmods?.length && !typeName?.arrayBounds?.length;
 }
