@@ -8,7 +8,7 @@ import type { A_Const, FuncCall, SubLink } from '@pgsql/types';
 import { visited } from '../budget.ts';
 import type { ColumnDef } from '../ontology/model.ts';
 import { isAggregate } from './guard/index.ts';
-import type { Node } from './tree.ts';
+import { type Node, walk } from './tree.ts';
 
 const TOTAL_OPERATORS = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
 const TOTAL_KINDS = new Set([
@@ -129,7 +129,7 @@ function isTotalNode(node: Node, inner: boolean, relations: ReadonlySet<string>)
   if ('A_Expr' in node) return isTotalOperator(node.A_Expr.kind, node.A_Expr.name);
   if ('FuncCall' in node) return isTotalCall(node.FuncCall, inner);
   if ('TypeCast' in node) return isTotalCast(node);
-  if ('SubLink' in node) return isTotalSubLink(node.SubLink);
+  if ('SubLink' in node) return isTotalSubLink(node.SubLink) && !multiplies(node.SubLink.subselect);
   if ('ColumnRef' in node) {
     const [only, ...others] = node.ColumnRef.fields ?? [];
     return others.length > 0 || only === undefined || !('String' in only) || !relations.has((only.String.sval ?? '').toLowerCase());
@@ -141,6 +141,21 @@ function isTotalNode(node: Node, inner: boolean, relations: ReadonlySet<string>)
 function isTotalSubLink({ subLinkType, operName }: SubLink): boolean {
   if (subLinkType === 'EXISTS_SUBLINK') return true;
   return (subLinkType === 'ANY_SUBLINK' || subLinkType === 'ALL_SUBLINK') && isTotalName(operName);
+}
+
+/**
+ * Whether a sub-query of an expression reads more than one relation, itself or by a common table expression: for a single row of the block around
+ * it, its time is the product of their sizes, and a statement that runs out of time fails.
+ */
+function multiplies(subselect: Node | undefined): boolean {
+  let relations = 0;
+  walk(subselect, (n) => {
+    // without a schema it is a common table expression, of however many relations
+    if ('RangeVar' in n) relations += n.RangeVar.schemaname === undefined ? 2 : 1;
+    if ('RangeSubselect' in n) relations++;
+    return relations < 2;
+  });
+  return relations > 1;
 }
 
 const isTotalName = (name: readonly Node[] | undefined): boolean => {
@@ -179,7 +194,7 @@ const DAY_WORDS = new Set(['t', 'z', 'j', 'y', 'm', 'd', 'h', 's', 'ad', 'bc', '
  * `J109202770`, `2942770101`; Date/Time Input Interpretation in its manual): a year of five digits, or one before Christ. Too many texts rather than too few.
  */
 function mayBeFarDay(value: string): boolean {
-  const words = value.toLowerCase().match(/[a-z]+/g) ?? [];
+  const words: readonly string[] = value.toLowerCase().match(/[a-z]+/g) ?? [];
   if (!words.every((w) => w.length > 2 || DAY_WORDS.has(w))) return false;
   if (words.includes('bc')) return true;
   const digits = value.trim();
@@ -192,8 +207,8 @@ function mayBeFarDay(value: string): boolean {
 const isPlainConstant = ({ sval, fval }: A_Const): boolean =>
   !EXTREME.test(sval?.sval ?? '') && !EXTREME.test(fval?.fval ?? '') && !mayBeFarDay(sval?.sval ?? '');
 
-/** Types whose comparisons compute, and overflow, or whose values may have no place in the type that PostgreSQL makes of two. */
-const COMPUTED = new Set(['point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle', 'macaddr8']);
+/** Types whose comparisons compute, and overflow, whose values may have no place in the type that PostgreSQL makes of two, or that have a collation of their own, which may conflict. */
+const COMPUTED = new Set(['point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle', 'macaddr8', 'name']);
 
 /** A cast of a constant, or one to text. */
 function isTotalCast(node: Extract<Node, { TypeCast: unknown }>): boolean {
