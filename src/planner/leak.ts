@@ -8,7 +8,7 @@ import type { A_Const, FuncCall, SubLink } from '@pgsql/types';
 import { visited } from '../budget.ts';
 import type { ColumnDef } from '../ontology/model.ts';
 import { isAggregate } from './guard/index.ts';
-import type { Node } from './tree.ts';
+import { type Node, walk } from './tree.ts';
 
 const TOTAL_OPERATORS = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
 const TOTAL_KINDS = new Set([
@@ -129,7 +129,7 @@ function isTotalNode(node: Node, inner: boolean, relations: ReadonlySet<string>)
   if ('A_Expr' in node) return isTotalOperator(node.A_Expr.kind, node.A_Expr.name);
   if ('FuncCall' in node) return isTotalCall(node.FuncCall, inner);
   if ('TypeCast' in node) return isTotalCast(node);
-  if ('SubLink' in node) return isTotalSubLink(node.SubLink);
+  if ('SubLink' in node) return isTotalSubLink(node.SubLink) && !multiplies(node.SubLink.subselect);
   if ('ColumnRef' in node) {
     const [only, ...others] = node.ColumnRef.fields ?? [];
     return others.length > 0 || only === undefined || !('String' in only) || !relations.has((only.String.sval ?? '').toLowerCase());
@@ -141,6 +141,21 @@ function isTotalNode(node: Node, inner: boolean, relations: ReadonlySet<string>)
 function isTotalSubLink({ subLinkType, operName }: SubLink): boolean {
   if (subLinkType === 'EXISTS_SUBLINK') return true;
   return (subLinkType === 'ANY_SUBLINK' || subLinkType === 'ALL_SUBLINK') && isTotalName(operName);
+}
+
+/**
+ * Whether a sub-query of an expression reads more than one relation, itself or by a common table expression: for a single row of the block around
+ * it, its time is the product of their sizes, and a statement that runs out of time fails.
+ */
+function multiplies(subselect: Node | undefined): boolean {
+  let relations = 0;
+  walk(subselect, (n) => {
+    // without a schema it is a common table expression, of however many relations
+    if ('RangeVar' in n) relations += n.RangeVar.schemaname === undefined ? 2 : 1;
+    if ('RangeSubselect' in n) relations++;
+    return relations < 2;
+  });
+  return relations > 1;
 }
 
 const isTotalName = (name: readonly Node[] | undefined): boolean => {
@@ -168,20 +183,38 @@ function isCount(value: unknown): boolean {
   return isnull === true || (ival !== undefined && (ival.ival ?? 0) >= 0);
 }
 
-/** What only some types hold: numbers and days that fail where PostgreSQL makes a comparison's or a CASE's two types one. */
-const EXTREME = /\d{31}|\d\.?e[+-]?\d|^\s*[+-]?\d{5,}-|^\s*j\d|\bbc\b/i;
+/** Numbers that only some types hold: they fail where PostgreSQL makes a comparison's or a CASE's two types one. */
+const EXTREME = /\d{31}|\d\.?e[+-]?\d/i;
+
+/** The words of one or two letters that PostgreSQL takes in a day or time. */
+const DAY_WORDS = new Set(['t', 'z', 'j', 'y', 'm', 'd', 'h', 's', 'ad', 'bc', 'am', 'pm', 'at', 'on', 'jd']);
+
+/**
+ * Whether a text may be a day that `date` holds and `timestamp` or `timestamptz` does not, in any format of PostgreSQL (`1/1/294277`, `294277 Jan 1`,
+ * `J109202770`, `2942770101`; Date/Time Input Interpretation in its manual): a year of five digits, or one before Christ. Too many texts rather than too few.
+ */
+function mayBeFarDay(value: string): boolean {
+  const words: readonly string[] = value.toLowerCase().match(/[a-z]+/g) ?? [];
+  if (!words.every((w) => w.length > 2 || DAY_WORDS.has(w))) return false;
+  if (words.includes('bc')) return true;
+  const digits = value.trim();
+  // without separators, month and day are the last four digits
+  if (/^\d+$/.test(digits)) return digits.length > 8;
+  return /\d{5}/.test(value.replace(/:\d\d\.\d+/g, ''));
+}
 
 /** Whether a constant is within the bounds of every type that it may be taken for. */
-const isPlainConstant = ({ sval, fval }: A_Const): boolean => !EXTREME.test(sval?.sval ?? '') && !EXTREME.test(fval?.fval ?? '');
+const isPlainConstant = ({ sval, fval }: A_Const): boolean =>
+  !EXTREME.test(sval?.sval ?? '') && !EXTREME.test(fval?.fval ?? '') && !mayBeFarDay(sval?.sval ?? '');
 
-/** Types whose comparisons compute, and overflow. */
-const COMPUTED = new Set(['point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle']);
+/** Types whose comparisons compute, and overflow, whose values may have no place in the type that PostgreSQL makes of two, or that have a collation of their own, which may conflict. */
+const COMPUTED = new Set(['point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle', 'macaddr8', 'name']);
 
 /** A cast of a constant, or one to text. */
 function isTotalCast(node: Extract<Node, { TypeCast: unknown }>): boolean {
   const { arg, typeName } = node.TypeCast;
   const type = typeName?.names?.at(-1);
-  if (type && 'String' in type && COMPUTED.has(type.String.sval ?? '')) return false;
+  if (type && 'String' in type && COMPUTED.has((type.String.sval ?? '').replace(/^_/, ''))) return false;
   if (arg && ('A_Const' in arg || 'ParamRef' in arg)) return true;
   return type !== undefined && 'String' in type && type.String.sval === 'text' && !typeName?.typmods?.length && !typeName?.arrayBounds?.length;
 }
