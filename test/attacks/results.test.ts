@@ -55,7 +55,8 @@ describe('an asynchronous answer', () => {
   });
 
   it('of a script that changes the rights of its caller is read', async () => {
-    const eve = await user('eve', 'EDIT ON ALL ontology.shop WITH GRANT OPTION');
+    const eve = await user('eve');
+    await admins(`GRANT EDIT ON ALL ontology.shop TO USER ${eve.name} WITH GRANT OPTION`);
     const read = await begun("CREATE POLICY own ON CONCEPT city TO PUBLIC USING (name = 'Berlin')", by(eve.token));
     try {
       expect((await read(by(eve.token))).status).toBe(200);
