@@ -93,6 +93,11 @@ export class Level {
     return this.#isOpen;
   }
 
+  /** Whether a table of the level may have the column, as far as the model says. */
+  declares(name: string): boolean {
+    return this.isOpen && this.#side.rows.some((row) => row.declares(name));
+  }
+
   /** The column of a name; undefined where none is known. */
   column(name: string): Found | undefined {
     if (++this.#lookUps > FEW) {

@@ -49,6 +49,40 @@ const REFUSED: Readonly<Record<string, readonly (readonly [sql: string, reason: 
     ["SELECT 1 FROM JSON_TABLE('{}', '$' COLUMNS (x int)) j", 'node:JsonTable'],
     ['TABLE pg_class', 'relation:pg_class'],
   ],
+  'whole rows and stars of a table of which only columns are declared': [
+    ['SELECT u FROM s.u', 'row:s.u'],
+    ['SELECT to_json(x) FROM s.u x', 'row:s.u'],
+    ['SELECT count(u.*) FROM s.u', 'row:s.u'],
+    ['SELECT u.* FROM s.u', 'row:s.u'],
+    ['SELECT s.u.* FROM s.u', 'row:s.u'],
+    ['SELECT * FROM s.u', 'row:s.u'],
+    ['SELECT ROW(u.*) FROM s.u', 'row:s.u'],
+    ['SELECT (u).* FROM s.u', 'row:s.u'],
+    ['SELECT (u.*).a FROM s.u', 'row:s.u'],
+    ['SELECT x FROM s.u x (a)', 'row:s.u'],
+    ['SELECT j FROM (s.t JOIN s.u USING (a)) j', 'row:s.u'],
+    ['SELECT j.* FROM (s.t CROSS JOIN s.u) j', 'row:s.u'],
+    ['SELECT * FROM s.t, s.u', 'row:s.u'],
+    ['SELECT * FROM s.t NATURAL JOIN (SELECT a FROM s.u) x', 'passes'],
+    ['SELECT t.a FROM s.t NATURAL JOIN s.u', 'row:s.u'],
+    ['SELECT (SELECT u) FROM s.u', 'row:s.u'],
+    ['SELECT 1 FROM s.u, LATERAL (SELECT to_jsonb(u)) x', 'row:s.u'],
+    ['SELECT 1 FROM s.u WHERE u IS NULL', 'row:s.u'],
+    ['SELECT 1 FROM s.u GROUP BY u', 'row:s.u'],
+    ['WITH x AS (SELECT * FROM s.u) SELECT a FROM x', 'row:s.u'],
+    ['SELECT a FROM s.t UNION SELECT * FROM s.u', 'row:s.u'],
+    ['SELECT t, t.*, u.a FROM s.t, s.u', 'passes'],
+    ['SELECT a FROM s.u a', 'passes'],
+  ],
+  'columns that are declared of another table': [
+    ['SELECT u.md5 FROM s.u', 'field:md5'],
+    ['SELECT md5 FROM s.u', 'column:md5'],
+    ['SELECT u.md5 FROM s.t, s.u', 'field:md5'],
+    ['SELECT md5 FROM s.t, s.u', 'passes'],
+    ['SELECT 1 FROM s."T x" JOIN s.u USING (b)', 'column:b'],
+    ['SELECT x.b FROM (SELECT * FROM s.t) x', 'passes'],
+    ['SELECT "T x".b FROM s."T x"', 'field:b'],
+  ],
   'common table expressions out of their scope': [
     // inside of itself the name is that of a catalog
     ['WITH pg_class AS (SELECT relname FROM pg_class) SELECT relname FROM pg_class', 'relation:pg_class'],
@@ -204,7 +238,7 @@ describe('fields that are none', () => {
     ['SELECT x.a FROM (SELECT 1 AS a) x (b)', 'field:a'],
     ['SELECT x.md5 FROM (SELECT t.* FROM s.t) x (md5, a)', 'passes'],
     ['SELECT x.upper FROM (SELECT * FROM s.t) x', 'field:upper'],
-    ['SELECT x.upper FROM (SELECT * FROM s.t JOIN s.u USING (a)) x', 'field:upper'],
+    ['SELECT x.upper FROM (SELECT * FROM s.t JOIN s.t y USING (a)) x', 'field:upper'],
     ['WITH x AS (SELECT 1 AS a) SELECT x.upper FROM x', 'field:upper'],
     ['WITH x (b) AS (SELECT 1 AS a) SELECT x.a FROM x', 'field:a'],
     ['WITH RECURSIVE x (n) AS (SELECT 1 UNION ALL SELECT x.upper FROM x) SELECT n FROM x', 'field:upper'],
@@ -361,6 +395,7 @@ describe('tables of the system', () => {
       ['kg_catalog', 'users'],
       ['pg_toast', 'x'],
     ] as const;
-    for (const [schema, name] of tables) expect(reason(`SELECT 1 FROM ${schema}.${name}`, { tables })).toBe(`relation:${schema}.${name}`);
+    for (const [schema, name] of tables)
+      expect(reason(`SELECT 1 FROM ${schema}.${name}`, { tables: [{ schema, name, columns: new Set(), isWhole: true }] })).toBe(`relation:${schema}.${name}`);
   });
 });
