@@ -48,6 +48,21 @@ const FAULTS: readonly (readonly [string, (sql: string) => string, string])[] = 
   ['a column of another table, by its name alone', () => 'SELECT to_json(num) FROM shop.t_city', 'column:num'],
   ['the whole row of the table', () => 'SELECT to_json(c) FROM shop.t_city AS c', 'row:shop.t_city'],
   ['the whole row of the table by a call in field notation', () => 'SELECT c.to_json FROM shop.t_city AS c', 'field:to_json'],
+  [
+    'another column of the table, behind one of a sub-select around it',
+    () => "SELECT to_json((SELECT secret FROM shop.t_city)) FROM (SELECT 'y' AS secret) AS y",
+    'column:secret',
+  ],
+  [
+    'another column of the table, behind a name of the select list',
+    () => "SELECT to_json(name) AS secret FROM shop.t_city ORDER BY secret || ''",
+    'column:secret',
+  ],
+  [
+    'another column of the table, behind the name of a relation',
+    () => 'SELECT to_json((SELECT secret FROM shop.t_city)) FROM (SELECT 1 AS id) AS secret',
+    'column:secret',
+  ],
   ['a star over the table', () => 'SELECT to_json(x) FROM (SELECT * FROM shop.t_city) AS x', 'row:shop.t_city'],
   ['a star over the table’s row', () => 'SELECT to_json(ROW(c.*)) FROM shop.t_city AS c', 'row:shop.t_city'],
   ['a function', () => "SELECT to_json(pg_catalog.current_setting('server_version'))", 'function:pg_catalog.current_setting'],

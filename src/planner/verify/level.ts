@@ -47,6 +47,8 @@ export class Level {
   readonly ctes: Cte | undefined;
   /** Names of the select list, in the clauses that may name them. */
   outputs: ReadonlySet<string> | undefined;
+  /** Whether what is read is an item of ORDER BY or DISTINCT ON, or one of GROUP BY where no table has its name: a name of the select list. */
+  isItem = false;
   readonly #side: Side;
   #lookUps = 0;
   /** Indexes, until the level changes. */

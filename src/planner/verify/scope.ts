@@ -10,26 +10,23 @@ import { Row } from './row.ts';
 
 /**
  * A name alone: a column of the innermost level that has it, else the whole row of a relation. Gives the fields of its value where it is
- * certainly a row.
+ * certainly a row. A table in scope may have a column of any name, which PostgreSQL takes before a column further out, a name of the select
+ * list inside of an expression, and a whole row: so the name must be one that the table declares.
  */
 export function bare(level: Level, name: string): Row | undefined {
-  // a table further in may have a column of the name that is not known here
   let open = false;
   let declared = false;
   for (let at: Level | undefined = level; at; at = at.parent) {
     const found = at.column(name);
-    if (found) return open ? undefined : found.fields;
+    if (found && !open) return found.fields;
+    if (found) break;
     open ||= at.isOpen;
     declared ||= at.declares(name);
   }
-  if (level.outputs?.has(name)) return undefined;
+  if (declared || (level.outputs?.has(name) && (level.isItem || !open))) return undefined;
   const named = relation(level, name);
-  // PostgreSQL takes the column where a table has it
-  if (declared) return undefined;
-  if (named) {
-    named.whole?.whole();
-    return open || named.whole?.isOpen ? undefined : named.whole;
-  }
+  if (!open && named) return named.whole;
+  named?.whole?.whole();
   return refuse('column', name);
 }
 
