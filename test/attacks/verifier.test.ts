@@ -78,6 +78,7 @@ describe('a plan with', () => {
   it.each(FAULTS)('%s is not sent', async (_, change, reason) => {
     expect((await s.query('SELECT name FROM svc.city', 'shop')).json.data).toEqual([{ name: 'Berlin' }]);
     s.reached();
+    await Promise.all(waited.splice(0));
     logged.length = 0;
     fault = (plan) => ({ ...plan, sql: change(plan.sql) });
     const marked = `SELECT name AS n${FAULTS.findIndex(([, c]) => c === change)} FROM svc.city`;
