@@ -6,6 +6,7 @@ import type { Alias, ColumnRef, CommonTableExpr, RangeFunction, RangeSubselect, 
 import { badRequest, type SvcError } from '../errors.ts';
 import { functionColumns } from './functions.ts';
 import { type Composite, compositeOf, refusedField, stepName } from './guard/index.ts';
+import { SYSTEM_COLUMNS } from './guard/types.ts';
 import { columnName } from './names.ts';
 import { fieldsOf, locationIn, type Node, rewrite } from './tree.ts';
 
@@ -84,6 +85,10 @@ class Scope {
   /** The tables of the relation of an alias. */
   tables(alias: string): readonly Growing[] {
     return this.#tables.get(alias) ?? this.outer?.tables(alias) ?? [];
+  }
+
+  get hasTable(): boolean {
+    return [...this.#tables.values()].some((tables) => tables.length > 0) || (this.outer?.hasTable ?? false);
   }
 
   /** Notes that a star stands for the columns of all relations, without those of outer scopes. */
@@ -246,6 +251,10 @@ class Reader {
     const tables = scope.tables(fields.length > 1 ? (fields.at(-2) ?? '') : name);
     if (fields.length < 2 || name === '*') for (const table of tables) table.isWhole = true;
     if (name === '*') return;
+    // the guard lets a name pass that the statement gives to a column of its own: PostgreSQL may still take that of a table
+    if (SYSTEM_COLUMNS.has(name) && (fields.length > 1 ? tables.length > 0 : scope.hasTable)) {
+      throw badRequest('forbidden_column', `there is no column \`${name}\`: system columns cannot be read`, { offset: this.#offsetOf(ref.location) });
+    }
     if (fields.length > 1 && tables.length > 0) for (const table of tables) table.columns.add(name);
     else this.columns.add(name);
     if (fields.length < 2) return;

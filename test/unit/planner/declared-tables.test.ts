@@ -38,6 +38,22 @@ describe('a text declares', () => {
   });
 });
 
+describe('a system column', () => {
+  it.each([
+    'SELECT x.ctid FROM a x, (SELECT 1 AS ctid) y',
+    'SELECT (SELECT ctid FROM a) FROM (SELECT 1 AS ctid) y',
+    'SELECT (SELECT 1 WHERE ctid IS NULL) FROM a, (SELECT 1 AS ctid) y',
+    'SELECT id AS ctid FROM a ORDER BY ctid::text',
+    'SELECT j.xmin FROM (a JOIN b USING (id)) j, (SELECT 1 AS xmin) y',
+  ])('is refused though another column has its name: %s', (sql) => {
+    expect(() => declared(sql)).toThrow(expect.objectContaining({ code: 'forbidden_column' }));
+  });
+
+  it.each(['SELECT y.ctid FROM a, (SELECT 1 AS ctid) y', 'SELECT ctid FROM (SELECT 1 AS ctid FROM a) y'])('may be called so of a sub-select: %s', (sql) => {
+    expect(declared(sql)).toEqual(['public.a()']);
+  });
+});
+
 describe('tables of several texts', () => {
   it('have the columns of each', () => {
     const tables = new DeclaredTables();
