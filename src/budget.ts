@@ -22,6 +22,12 @@ export interface Limits {
 /** One plan: a hundred times what a large report needs, some 15 MB of nodes and a tenth of a second. A model's closures were counted when it was made. */
 export const PLAN_LIMITS: Limits = { nodes: 60_000, steps: 1_500_000, entries: Number.POSITIVE_INFINITY };
 
+/** All plans that the reading statements of one script need, with the check of their SQL: the largest four of them, or a hundred of usual size. */
+export const READS_LIMITS: Limits = { nodes: 240_000, steps: 10_000_000, entries: Number.POSITIVE_INFINITY };
+
+/** What it takes to parse and verify a character of finished SQL. */
+export const STEPS_OF_A_CHARACTER = 8;
+
 /** One script of modelling statements, with all plans that check it: a model of some thousand concepts. */
 export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 12_000_000, entries: 400_000 };
 

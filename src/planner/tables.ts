@@ -6,6 +6,7 @@ import type { Alias, ColumnRef, CommonTableExpr, RangeFunction, RangeSubselect, 
 import { badRequest, type SvcError } from '../errors.ts';
 import { functionColumns } from './functions.ts';
 import { type Composite, compositeOf, refusedField, stepName } from './guard/index.ts';
+import { SYSTEM_COLUMNS } from './guard/types.ts';
 import { columnName } from './names.ts';
 import { fieldsOf, locationIn, type Node, rewrite } from './tree.ts';
 
@@ -24,10 +25,25 @@ type Columns = ReadonlyMap<string, Composite | undefined> | null;
 /** What a SELECT over tables names. */
 export interface TableQuery {
   readonly stmt: SelectStmt;
-  /** Its tables as [schema, table]. */
-  readonly tables: readonly (readonly [string, string])[];
-  /** The names of columns that it writes. */
+  readonly tables: readonly Table[];
+  /** The names of columns that it writes without a table in front of them. */
   readonly columns: ReadonlySet<string>;
+}
+
+/** A table, and what a SELECT names of it. */
+export interface Table {
+  readonly schema: string;
+  readonly name: string;
+  /** The names of columns that are written with the table in front of them. */
+  readonly columns: ReadonlySet<string>;
+  /** Whether its whole row is named, or all of its columns by a star or NATURAL. */
+  readonly isWhole: boolean;
+}
+
+/** The same while the SELECT is read. */
+interface Growing extends Table {
+  readonly columns: Set<string>;
+  isWhole: boolean;
 }
 
 /**
@@ -43,6 +59,9 @@ export function tableQuery(stmt: SelectStmt, offsetOf: (location: number | undef
 class Scope {
   readonly outer: Scope | undefined;
   readonly relations = new Map<string, Columns>();
+  /** The tables of each relation whose columns are those of tables. */
+  readonly #tables = new Map<string, Growing[]>();
+  #isWhole = false;
   readonly ctes = new Map<string, Columns>();
 
   constructor(outer: Scope | undefined) {
@@ -54,13 +73,38 @@ class Scope {
     return this.relations.has(alias) ? (this.relations.get(alias) as Columns) : this.outer?.relation(alias);
   }
 
+  /** Adds a relation. */
+  add(alias: string, columns: Columns, tables: readonly Growing[] = []): void {
+    this.relations.set(alias, columns);
+    const known = this.#tables.get(alias);
+    // tables of two schemas may have one name
+    if (known) known.push(...tables);
+    else this.#tables.set(alias, [...tables]);
+  }
+
+  /** The tables of the relation of an alias. */
+  tables(alias: string): readonly Growing[] {
+    return this.#tables.get(alias) ?? this.outer?.tables(alias) ?? [];
+  }
+
+  get hasTable(): boolean {
+    return [...this.#tables.values()].some((tables) => tables.length > 0) || (this.outer?.hasTable ?? false);
+  }
+
+  /** Notes that a star stands for the columns of all relations, without those of outer scopes. */
+  allWhole(): void {
+    if (this.#isWhole) return;
+    this.#isWhole = true;
+    for (const tables of this.#tables.values()) for (const table of tables) table.isWhole = true;
+  }
+
   cte(name: string): Columns | undefined {
     return this.ctes.has(name) ? (this.ctes.get(name) as Columns) : this.outer?.cte(name);
   }
 }
 
 class Reader {
-  readonly tables = new Map<string, readonly [string, string]>();
+  readonly tables = new Map<string, Growing>();
   readonly columns = new Set<string>();
   readonly #offsetOf: (location: number | undefined) => number | undefined;
 
@@ -101,55 +145,61 @@ class Reader {
     scope.ctes.set(name, named && new Map([...named, ...extra.flatMap((n) => (n === undefined ? [] : [[n, undefined] as const]))]));
   }
 
-  /** An item of FROM; `seen`: the relations that it may refer to where it is LATERAL. */
-  #from(item: Node, scope: Scope, seen: Scope): void {
-    if ('RangeVar' in item) this.#range(item.RangeVar, scope);
-    else if ('RangeSubselect' in item) this.#subselect(item.RangeSubselect, scope, seen);
+  /** An item of FROM; `seen`: the relations that it may refer to where it is LATERAL. Gives its tables. */
+  #from(item: Node, scope: Scope, seen: Scope): Growing[] {
+    if ('RangeVar' in item) return this.#range(item.RangeVar, scope);
+    if ('RangeSubselect' in item) this.#subselect(item.RangeSubselect, scope, seen);
     else if ('RangeFunction' in item) this.#function(item.RangeFunction, scope, seen);
     else if ('JoinExpr' in item) {
-      const { larg, rarg, quals, alias, usingClause = [], join_using_alias: using } = item.JoinExpr;
+      const { larg, rarg, quals, alias, isNatural, usingClause = [], join_using_alias: using } = item.JoinExpr;
       for (const name of usingClause) if ('String' in name) this.columns.add(name.String.sval ?? '');
-      if (larg) this.#from(larg, scope, seen);
-      if (rarg) this.#from(rarg, scope, seen);
+      const tables = larg ? this.#from(larg, scope, seen) : [];
+      if (rarg) tables.push(...this.#from(rarg, scope, seen));
+      if (isNatural) for (const table of tables) table.isWhole = true;
       if (quals) item.JoinExpr.quals = this.#rewritten(quals, scope);
-      for (const a of [alias, using]) if (a) scope.relations.set(a.aliasname ?? '', null);
+      for (const a of [alias, using]) if (a) scope.add(a.aliasname ?? '', null, tables);
+      return tables;
     } else {
       this.#rewritten(item, scope);
       const alias = 'JsonTable' in item ? item.JsonTable.alias?.aliasname : undefined;
-      if (alias !== undefined) scope.relations.set(alias, null);
+      if (alias !== undefined) scope.add(alias, null);
     }
+    return [];
   }
 
-  #range(range: RangeVar, scope: Scope): void {
+  #range(range: RangeVar, scope: Scope): Growing[] {
     const fail = (message: string): SvcError => badRequest('forbidden_table', message, { offset: this.#offsetOf(range.location) });
     const name = range.relname ?? '';
     const cte = range.schemaname ? undefined : scope.cte(name);
     const alias = range.alias?.aliasname ?? name;
     if (range.catalogname) throw fail('a table cannot name another database');
     if (cte !== undefined) {
-      scope.relations.set(alias, renamed(cte, range.alias?.colnames));
-      return;
+      scope.add(alias, renamed(cte, range.alias?.colnames));
+      return [];
     }
     if (!range.schemaname) {
       range.schemaname = 'public';
       if (/^pg_/i.test(name)) throw fail(`the table ${name} cannot be read`);
     } else if (HIDDEN_SCHEMA.test(range.schemaname)) throw fail(`the schema ${range.schemaname} cannot be read`);
-    this.tables.set(JSON.stringify([range.schemaname, name]), [range.schemaname, name]);
-    scope.relations.set(alias, null);
-    for (const n of range.alias?.colnames ?? []) if ('String' in n) this.columns.add(n.String.sval ?? '');
+    const key = JSON.stringify([range.schemaname, name]);
+    const table = this.tables.get(key) ?? { schema: range.schemaname, name, columns: new Set(), isWhole: false };
+    this.tables.set(key, table);
+    scope.add(alias, null, [table]);
+    for (const n of range.alias?.colnames ?? []) if ('String' in n) table.columns.add(n.String.sval ?? '');
+    return [table];
   }
 
   #subselect({ subquery, alias, lateral }: RangeSubselect, scope: Scope, seen: Scope): void {
     const query = subquery && 'SelectStmt' in subquery ? subquery.SelectStmt : undefined;
     const around = lateral ? seen : beside(scope);
     const columns = query ? this.query(query, around) : null;
-    if (alias) scope.relations.set(alias.aliasname ?? '', renamed(columns, alias.colnames));
+    if (alias) scope.add(alias.aliasname ?? '', renamed(columns, alias.colnames));
   }
 
   #function(range: RangeFunction, scope: Scope, seen: Scope): void {
     this.#rewritten(range.functions, seen);
     const { alias, columns, isKnown } = functionColumns(range);
-    scope.relations.set(alias, isKnown ? renamed(new Map(columns.map((c) => [c.name, undefined] as const)), range.alias?.colnames) : null);
+    scope.add(alias, isKnown ? renamed(new Map(columns.map((c) => [c.name, undefined] as const)), range.alias?.colnames) : null);
   }
 
   #targets(stmt: SelectStmt, scope: Scope): Columns {
@@ -197,8 +247,17 @@ class Reader {
   #column(ref: ColumnRef, scope: Scope): void {
     const fields = fieldsOf(ref);
     const name = fields.at(-1) ?? '';
-    if (name !== '*') this.columns.add(name);
-    if (fields.length < 2 || name === '*') return;
+    if (fields.length < 2 && name === '*') scope.allWhole();
+    const tables = scope.tables(fields.length > 1 ? (fields.at(-2) ?? '') : name);
+    if (fields.length < 2 || name === '*') for (const table of tables) table.isWhole = true;
+    if (name === '*') return;
+    // the guard lets a name pass that the statement gives to a column of its own: PostgreSQL may still take that of a table
+    if (SYSTEM_COLUMNS.has(name) && (fields.length > 1 ? tables.length > 0 : scope.hasTable)) {
+      throw badRequest('forbidden_column', `there is no column \`${name}\`: system columns cannot be read`, { offset: this.#offsetOf(ref.location) });
+    }
+    if (fields.length > 1 && tables.length > 0) for (const table of tables) table.columns.add(name);
+    else this.columns.add(name);
+    if (fields.length < 2) return;
     const columns = scope.relation(fields.at(-2) ?? '');
     const offset = this.#offsetOf(ref.location);
     if (columns ? !columns.has(name) : ROW_FUNCTIONS.test(name)) {

@@ -7,6 +7,7 @@ import type { Concept, Graph } from '../ontology/graph.ts';
 import type { ColumnDef, MappingDef, ViewDef } from '../ontology/model.ts';
 import type { Access, CallerFacts } from './access.ts';
 import { bindCaller, callerFunctions } from './caller.ts';
+import { DeclaredTables } from './declared-tables.ts';
 import { afterSteps, type GuardFacts, guardSelect, isVolatileFunction, refusedField } from './guard/index.ts';
 import { castsAlways, isTotal } from './leak.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
@@ -82,8 +83,7 @@ export class Work {
   readonly datasources = new Set<string>();
   readonly params: (string | null)[] = [];
   /** The tables that the plan's mappings and raw views read, and their columns, for the verifier. */
-  readonly #tables = new Map<string, readonly [string, string]>();
-  readonly #columns = new Set<string>();
+  readonly #tables = new DeclaredTables();
   /** Whether something of it gives another result each time, or with the clock. */
   volatile = false;
   clock = false;
@@ -333,18 +333,16 @@ export class Work {
     return query;
   }
 
-  /** A star stands for columns that the model knows of the text. */
   #declare({ tables, columns }: TableQuery, def: MappingDef | ViewDef): void {
-    for (const table of tables) this.#tables.set(JSON.stringify(table), table);
-    for (const name of columns) this.#columns.add(name);
-    for (const { name } of def.columns) this.#columns.add(name);
+    // a star stands for columns that the model knows of the text
+    const named = tables.some((t) => t.isWhole) ? [columns, new Set(def.columns.map((c) => c.name))] : [columns];
+    for (const table of tables) this.#tables.add(table, named);
   }
 
   /** What the finished SQL may name. */
   get declared(): Declared {
     return {
-      tables: [...this.#tables.values()],
-      columns: this.#columns,
+      tables: this.#tables.all,
       functions: new Set([...(this.context.allowedFunctions ?? [])].filter((f) => f !== '')),
       params: this.params.length,
     };

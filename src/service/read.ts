@@ -1,5 +1,6 @@
 /** Reading statements: planned over the model as it stands, run on the datasource in one round trip. */
 
+import { STEPS_OF_A_CHARACTER, visited } from '../budget.ts';
 import { cacheOf } from '../cache.ts';
 import type { Datasource } from '../engine/datasource.ts';
 import { httpEngine } from '../engine/engine.ts';
@@ -122,7 +123,11 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   // nor is one that has looked at the rights of a view's definer for others than these
   const ruled = (place: string): string => `${place}\u0000${session.caller.snapshot.permissions}`;
   const kept = key === undefined || exactly === undefined ? undefined : findPlan([key, exactly].flatMap((k) => [k, own(k), ruled(k), ruled(own(k))]));
-  const ready = (made: Plan): Ready => ({ plan: made, text: verified(runtime, made.sql, made.declared) });
+  const within = <T>(make: () => T): T => session.reads.run(make, source.offset);
+  const ready = (made: Plan): Ready => {
+    within(() => visited(made.sql.length * STEPS_OF_A_CHARACTER));
+    return { plan: made, text: verified(runtime, made.sql, made.declared) };
+  };
   const admitted = (made: Ready): Planned => {
     for (const relation of made.plan.relations) if (session.script.admits?.(relation) === false) throw outside(relation);
     return {
@@ -136,9 +141,9 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     };
   };
   if (kept !== undefined) return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
-  let made = planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }) });
+  let made = within(() => planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }) }));
   // results-limit does not touch reads of system tables (decisions 2)
-  if (output.limit !== undefined && read.size > 0) made = planSelect(context, source);
+  if (output.limit !== undefined && read.size > 0) made = within(() => planSelect(context, source));
   // the rows of a system table are the caller's own, and stand in its parameters
   const place = made.readsBound ? exactly : key;
   const whole = ready(made);
@@ -151,7 +156,10 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     );
   }
   if (![...read].some(isLate)) return admitted(whole);
-  const late = async (): Promise<Ready> => ready(planSelect({ ...context, systemTable: systemTables(await withLate(session, system, read)) }, source));
+  const late = async (): Promise<Ready> => {
+    const systemTable = systemTables(await withLate(session, system, read));
+    return ready(within(() => planSelect({ ...context, systemTable }, source)));
+  };
   return { ...admitted(whole), late };
 }
 

@@ -1,5 +1,7 @@
 /** Running the statements of a request in order (decisions 5, Running; decisions 2, `query`). */
+
 import type { Caller } from '../auth/authenticate.ts';
+import { Budget, READS_LIMITS } from '../budget.ts';
 import { cacheOf } from '../cache.ts';
 import { audit, commit } from '../catalog/changes.ts';
 import type { Call } from '../catalog/db.ts';
@@ -137,6 +139,7 @@ function parseAll(sources: readonly Source[]): readonly Statement[] {
 const isNone = (name: string): boolean => name === '' || sameName(name, 'system_db');
 
 class ScriptRun implements Session {
+  readonly reads = new Budget(READS_LIMITS, 'all that the statements of the script read');
   readonly request: ServiceRequest;
   readonly script: Script;
   readonly statements: readonly Statement[];

@@ -127,7 +127,7 @@ describe('the reader of stored queries', () => {
     "CREATE TYPE other.mood AS ENUM ('good')",
     'CREATE AGGREGATE other.total (int) (SFUNC = int4pl, STYPE = int)',
   ];
-  const declared: Declared = { tables: [['s', 't']], columns: new Set(), functions: new Set(), params: 0 };
+  const declared: Declared = { tables: [{ schema: 's', name: 't', columns: new Set(), isWhole: true }], functions: new Set(), params: 0 };
   interface Found {
     readonly what: string;
     readonly sql: string;

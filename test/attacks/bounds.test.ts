@@ -34,6 +34,17 @@ describe('statements that read', () => {
     fetched.mockRestore();
   });
 
+  it('share one budget', async () => {
+    const large = (i: number): string => `SELECT id + ${i} AS x FROM svc.city${' UNION ALL SELECT id FROM svc.city'.repeat(150)}`;
+    expect((await s.query(large(0), 'shop')).status).toBe(200);
+    const { status, json } = await s.query(Array.from({ length: MOST_READS }, (_, i) => large(i)).join('; '), 'shop');
+    expect([status, json.code]).toEqual([400, 'too_complex']);
+    expect(json.data).toMatch(/^all that the statements of the script read becomes too large/);
+    expect(json.position).toBeGreaterThan(10 * large(0).length);
+    // what is planned already costs nothing
+    expect((await s.query(Array(MOST_READS).fill(large(1)).join('; '), 'shop')).status).toBe(200);
+  });
+
   it('too many keep nothing of the script', async () => {
     expect(await s.fault(`CREATE PROPERTY kept string; ${many(101)}`, 'shop')).toBe('400 too_many_statements');
     expect(await s.fault(`CREATE USER kept; ${many(101)}`)).toBe('400 too_many_statements');

@@ -23,10 +23,9 @@ afterAll(async () => {
 
 const declared: Declared = {
   tables: [
-    ['s', 't'],
-    ['s', 'u'],
+    { schema: 's', name: 't', columns: COLUMNS, isWhole: true },
+    { schema: 's', name: 'u', columns: COLUMNS, isWhole: true },
   ],
-  columns: COLUMNS,
   functions: new Set(),
   params: 0,
 };

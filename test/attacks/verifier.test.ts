@@ -21,9 +21,10 @@ beforeAll(async () => {
   await s.database.exec('CREATE SCHEMA shop');
   await s.database.exec('CREATE TABLE shop.t_city (id bigint PRIMARY KEY, name text, secret text)');
   await s.database.exec('CREATE TABLE shop.t_other (id bigint)');
+  await s.database.exec('CREATE TABLE shop.t_town (num bigint)');
   await s.database.exec("INSERT INTO shop.t_city VALUES (1, 'Berlin', 'x')");
   await s.rows(
-    'CREATE ONTOLOGY shop; CREATE CONCEPT city (id bigint, name string, PRIMARY KEY (id)); CREATE MAPPING m INTO (city) AS SELECT id, name FROM shop.t_city',
+    'CREATE ONTOLOGY shop; CREATE CONCEPT city (id bigint, name string, PRIMARY KEY (id)); CREATE MAPPING m INTO (city) AS SELECT id, name FROM shop.t_city; CREATE MAPPING n INTO (city) AS SELECT t.num AS id FROM shop.t_town AS t',
     'shop',
   );
 });
@@ -43,6 +44,27 @@ const FAULTS: readonly (readonly [string, (sql: string) => string, string])[] = 
   ['another table', () => 'SELECT to_json(o.id) FROM shop.t_other AS o', 'relation:shop.t_other'],
   ['a table of the system', () => 'SELECT to_json(r.rolname) FROM pg_catalog.pg_roles AS r', 'relation:pg_catalog.pg_roles'],
   ['another column of the table', () => 'SELECT to_json(c.secret) FROM shop.t_city AS c', 'field:secret'],
+  ['a column of another table', () => 'SELECT to_json(c.num) FROM shop.t_city AS c', 'field:num'],
+  ['a column of another table, by its name alone', () => 'SELECT to_json(num) FROM shop.t_city', 'column:num'],
+  ['the whole row of the table', () => 'SELECT to_json(c) FROM shop.t_city AS c', 'row:shop.t_city'],
+  ['the whole row of the table by a call in field notation', () => 'SELECT c.to_json FROM shop.t_city AS c', 'field:to_json'],
+  [
+    'another column of the table, behind one of a sub-select around it',
+    () => "SELECT to_json((SELECT secret FROM shop.t_city)) FROM (SELECT 'y' AS secret) AS y",
+    'column:secret',
+  ],
+  [
+    'another column of the table, behind a name of the select list',
+    () => "SELECT to_json(name) AS secret FROM shop.t_city ORDER BY secret || ''",
+    'column:secret',
+  ],
+  [
+    'another column of the table, behind the name of a relation',
+    () => 'SELECT to_json((SELECT secret FROM shop.t_city)) FROM (SELECT 1 AS id) AS secret',
+    'column:secret',
+  ],
+  ['a star over the table', () => 'SELECT to_json(x) FROM (SELECT * FROM shop.t_city) AS x', 'row:shop.t_city'],
+  ['a star over the table’s row', () => 'SELECT to_json(ROW(c.*)) FROM shop.t_city AS c', 'row:shop.t_city'],
   ['a function', () => "SELECT to_json(pg_catalog.current_setting('server_version'))", 'function:pg_catalog.current_setting'],
   ['a function as a field', () => "SELECT to_json(('server_version').current_setting)", ''],
   ['a function of another schema', () => 'SELECT to_json(shop.twice(1))', 'function:shop.twice'],
@@ -56,6 +78,7 @@ describe('a plan with', () => {
   it.each(FAULTS)('%s is not sent', async (_, change, reason) => {
     expect((await s.query('SELECT name FROM svc.city', 'shop')).json.data).toEqual([{ name: 'Berlin' }]);
     s.reached();
+    await Promise.all(waited.splice(0));
     logged.length = 0;
     fault = (plan) => ({ ...plan, sql: change(plan.sql) });
     const marked = `SELECT name AS n${FAULTS.findIndex(([, c]) => c === change)} FROM svc.city`;

@@ -3,32 +3,48 @@ import type { SqlParser } from '../../src/language/parser.ts';
 import { prepareSelect } from '../../src/language/prepare.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
 import { isRaw } from '../../src/ontology/model.ts';
-import type { Declared } from '../../src/planner/verify/index.ts';
+import type { Declared, DeclaredTable } from '../../src/planner/verify/index.ts';
 
-type Tables = Map<string, readonly [string, string]>;
+type Tables = Map<string, DeclaredTable & { readonly columns: Set<string>; isWhole: boolean }>;
+
+/** What one text names. */
+interface Named {
+  readonly tables: Set<readonly [schema: string, name: string]>;
+  readonly aliases: Set<string>;
+  readonly columns: Set<string>;
+  isWhole: boolean;
+}
 
 /** Tables and columns of the whole model; `functions`: those that the ontology allows. */
 export function declaredOf(graph: Graph, parser: SqlParser, params: number, functions: ReadonlySet<string> = new Set()): Declared {
   let known = KNOWN.get(graph.model);
   if (!known) {
     const tables: Tables = new Map();
-    const columns = new Set<string>();
     for (const { sql, columns: given } of [...graph.model.mappings, ...graph.model.views.filter(isRaw)]) {
-      read(parser.parse(prepareSelect({ text: sql, offset: 0 }).text).stmts, tables, columns, new Set());
-      for (const { name } of given) columns.add(name);
+      const named: Named = { tables: new Set(), aliases: new Set(), columns: new Set(), isWhole: false };
+      read(parser.parse(prepareSelect({ text: sql, offset: 0 }).text).stmts, named, new Set());
+      for (const { name } of given) named.columns.add(name);
+      const isWhole = named.isWhole || [...named.aliases].some((alias) => named.columns.has(alias));
+      for (const [schema, name] of named.tables) {
+        const key = `${schema}.${name}`;
+        const table = tables.get(key) ?? { schema, name, columns: new Set<string>(), isWhole: false };
+        tables.set(key, table);
+        for (const column of named.columns) table.columns.add(column);
+        table.isWhole ||= isWhole;
+      }
     }
-    known = { tables: [...tables.values()], columns };
+    known = [...tables.values()];
     KNOWN.set(graph.model, known);
   }
-  return { ...known, functions, params };
+  return { tables: known, functions, params };
 }
-const KNOWN = new WeakMap<object, Pick<Declared, 'tables' | 'columns'>>();
+const KNOWN = new WeakMap<object, readonly DeclaredTable[]>();
 
-/** Every table that is no common table expression, and the last word of every column reference. */
-function read(value: unknown, tables: Tables, columns: Set<string>, ctes: ReadonlySet<string>): void {
+/** Every table that is no common table expression, the last word of every column reference, and stars. */
+function read(value: unknown, named: Named, ctes: ReadonlySet<string>): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
-    for (const v of value) read(v, tables, columns, ctes);
+    for (const v of value) read(v, named, ctes);
     return;
   }
   const node = value as Record<string, Record<string, unknown>>;
@@ -37,10 +53,15 @@ function read(value: unknown, tables: Tables, columns: Set<string>, ctes: Readon
   if (withClause) known = new Set([...ctes, ...(withClause.ctes ?? []).map((c) => c.CommonTableExpr.ctename)]);
   if (node.RangeVar) {
     const { schemaname = 'public', relname } = node.RangeVar as { schemaname?: string; relname: string };
-    if (node.RangeVar.schemaname !== undefined || !known.has(relname)) tables.set(`${schemaname}.${relname}`, [schemaname, relname]);
+    if (node.RangeVar.schemaname !== undefined || !known.has(relname)) {
+      named.tables.add([schemaname, relname]);
+      named.aliases.add((node.RangeVar.alias as { aliasname: string } | undefined)?.aliasname ?? relname);
+    }
   }
-  const last = (node.ColumnRef?.fields as { String?: { sval?: string } }[] | undefined)?.at(-1)?.String?.sval;
-  if (last !== undefined) columns.add(last);
-  for (const using of (node.JoinExpr?.usingClause ?? []) as { String: { sval: string } }[]) columns.add(using.String.sval);
-  for (const v of Object.values(value)) read(v, tables, columns, known);
+  const fields = node.ColumnRef?.fields as { String?: { sval?: string }; A_Star?: object }[] | undefined;
+  const last = fields?.at(-1)?.String?.sval;
+  if (last !== undefined) named.columns.add(last);
+  if (fields?.at(-1)?.A_Star || node.JoinExpr?.isNatural) named.isWhole = true;
+  for (const using of (node.JoinExpr?.usingClause ?? []) as { String: { sval: string } }[]) named.columns.add(using.String.sval);
+  for (const v of Object.values(value)) read(v, named, known);
 }

@@ -56,8 +56,7 @@ function named(verifier: Verifier, body: Body, alias: string | undefined, names:
   if (inh !== true) refuse('relation', `ONLY ${name}`);
   if (relpersistence !== 'p') refuse('relation', name);
   if (schema !== undefined) {
-    if (!verifier.isTable(schema, name)) refuse('relation', `${schema}.${name}`);
-    return table(schema, name, alias, names);
+    return table(verifier.table(schema, name) ?? refuse('relation', `${schema}.${name}`), alias, names);
   }
   const cte = cteOf(level.ctes, name) ?? refuse('relation', name);
   const columns = renamed(verifier, cte.columns ?? NOTHING, names);
@@ -80,9 +79,13 @@ function join(verifier: Verifier, body: Body, left: Side, level: Level): Side {
   level.add(left);
   const right = item(verifier, body.rarg as Tree, level);
   level.backTo(mark);
-  if (body.isNatural) verifier.spend(sizeOf([...left.rows, ...right.rows]));
+  if (body.isNatural) {
+    const rows = [...left.rows, ...right.rows];
+    verifier.spend(sizeOf(rows));
+    for (const row of rows) row.whole();
+  }
   const merged = body.isNatural ? common(Row.of(left.rows), Row.of(right.rows)) : namesOf(body.usingClause);
-  if (!body.isNatural) for (const name of merged) for (const side of [left, right]) columnOf(side.rows, name, verifier.declared);
+  if (!body.isNatural) for (const name of merged) for (const side of [left, right]) columnOf(side.rows, name);
   append(left, right);
   if (body.quals !== undefined) verifier.expression(body.quals as Tree, new Level(level.parent, level.ctes, left));
   if (body.isNatural || merged.length > 0 || body.alias !== undefined) verifier.spend(sizeOf(left.rows));
@@ -98,7 +101,7 @@ function join(verifier: Verifier, body: Body, left: Side, level: Level): Side {
   return single({ alias, columns, whole: columns });
 }
 
-const sizeOf = (rows: readonly Row[]): number => rows.reduce((n, row) => n + row.names.length, 0);
+const sizeOf = (rows: readonly Row[]): number => rows.reduce((n, row) => n + row.names.length + row.tables.length, 0);
 
 /** The columns of a relation under an alias with a column list. */
 function renamed(verifier: Verifier, columns: Row, names: readonly string[]): Row {
@@ -113,7 +116,7 @@ const common = (left: Row, right: Row): string[] => left.names.filter((name) => 
 function mergedRow(merged: readonly string[], rows: readonly Row[], isNatural: boolean): Row {
   const row = Row.of([new Row(merged), ...rows.map((r) => r.without(new Set(merged)))]);
   // NATURAL also merges columns of tables that are not known here: no place is certain
-  return isNatural && row.isOpen ? new Row(row.names, row.fields, 0) : row;
+  return isNatural && row.isOpen ? new Row(row.names, row.fields, 0, row.tables) : row;
 }
 
 /** Functions in FROM. The columns are those that PostgreSQL gives them (addRangeTableEntryForFunction of parse_relation.c). */

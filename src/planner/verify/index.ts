@@ -11,7 +11,7 @@ import { RefusedByVerifier, refuse } from './refusal.ts';
 import type { Body, Tree } from './tree.ts';
 import { Verifier } from './verifier.ts';
 
-export type { Declared } from './declared.ts';
+export type { Declared, DeclaredTable } from './declared.ts';
 export { type Refusal, RefusedByVerifier } from './refusal.ts';
 
 /** What the constructor asks for: nothing outside of this file has it. */
@@ -43,7 +43,7 @@ export class Verified {
 }
 
 /**
- * Checks a finished statement: one SELECT that writes and locks nothing, over declared tables and its own common table expressions, with
+ * Checks a finished statement: one SELECT that writes and locks nothing, over declared tables and their declared columns, and its own common table expressions, with
  * functions, operators, types and collations of the lists, parameters that are bound, and fields that are columns.
  * @throws RefusedByVerifier with the kind of the check and the name that failed
  */

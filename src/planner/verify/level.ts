@@ -47,6 +47,8 @@ export class Level {
   readonly ctes: Cte | undefined;
   /** Names of the select list, in the clauses that may name them. */
   outputs: ReadonlySet<string> | undefined;
+  /** Whether what is read is an item of ORDER BY or DISTINCT ON, or one of GROUP BY where no table has its name: a name of the select list. */
+  isItem = false;
   readonly #side: Side;
   #lookUps = 0;
   /** Indexes, until the level changes. */
@@ -91,6 +93,11 @@ export class Level {
   get isOpen(): boolean {
     this.#isOpen ??= this.#side.rows.some((row) => row.isOpen);
     return this.#isOpen;
+  }
+
+  /** Whether a table of the level may have the column, as far as the model says. */
+  declares(name: string): boolean {
+    return this.isOpen && this.#side.rows.some((row) => row.declares(name));
   }
 
   /** The column of a name; undefined where none is known. */

@@ -98,14 +98,24 @@ function order(verifier: Verifier, body: Body, level: Level, columns: Row): void
   if (!body.groupClause && !body.sortClause && !body.distinctClause) return;
   level.outputs = new Set(columns.names);
   for (const item of listOf(body.groupClause)) group(verifier, item, level);
-  for (const item of listOf(body.sortClause)) verifier.part(item, 'SortBy', level);
+  for (const item of listOf(body.sortClause)) {
+    level.isItem = isName((item.SortBy as Body | undefined)?.node);
+    verifier.part(item, 'SortBy', level);
+  }
   // a plain DISTINCT is a list of one empty node
-  for (const item of listOf(body.distinctClause)) if (Object.keys(item).length > 0) verifier.expression(item, level);
+  for (const item of listOf(body.distinctClause)) {
+    level.isItem = isName(item);
+    if (Object.keys(item).length > 0) verifier.expression(item, level);
+  }
+  level.isItem = false;
   level.outputs = undefined;
 }
 
+const isName = (node: unknown): boolean => typeof node === 'object' && node !== null && 'ColumnRef' in node;
+
 function group(verifier: Verifier, item: Tree, level: Level): void {
   if (!('GroupingSet' in item)) {
+    level.isItem = isName(item) && !level.isOpen;
     verifier.expression(item, level);
     return;
   }

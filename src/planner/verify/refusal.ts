@@ -8,6 +8,7 @@ export type Refusal =
   | 'node'
   | 'member'
   | 'relation'
+  | 'row'
   | 'function'
   | 'operator'
   | 'type'

@@ -1,4 +1,7 @@
 /** What the statement itself says about the columns of a relation. */
+import type { DeclaredTable } from './declared.ts';
+import { SYSTEM_COLUMNS } from './fields.ts';
+import { refuse } from './refusal.ts';
 
 /**
  * The columns of a relation, or the fields of a value that is a row, in their order. A table's columns are not known here: a row that
@@ -9,16 +12,30 @@ export class Row {
   /** Of each column whose value is a row: its fields. They have no fields of their own: PostgreSQL does not know them. */
   readonly fields: readonly (Row | undefined)[];
   readonly gap: number | undefined;
+  /** The tables whose columns may be at the gap. */
+  readonly tables: readonly DeclaredTable[];
   #places: ReadonlyMap<string, number> | undefined;
 
-  constructor(names: readonly string[], fields: readonly (Row | undefined)[] = [], gap?: number) {
+  constructor(names: readonly string[], fields: readonly (Row | undefined)[] = [], gap?: number, tables: readonly DeclaredTable[] = []) {
     this.names = names;
     this.fields = fields;
     this.gap = gap;
+    this.tables = tables;
   }
 
   get isOpen(): boolean {
     return this.gap !== undefined;
+  }
+
+  /** Whether a table at the gap may have the column, as far as the model says. */
+  declares(name: string): boolean {
+    return !SYSTEM_COLUMNS.has(name) && this.tables.some((table) => table.columns.has(name));
+  }
+
+  /** The row as one value, or as all of its columns: each table in it has to be declared as a whole. */
+  whole(): this {
+    for (const { isWhole, schema, name } of this.tables) if (!isWhole) refuse('row', `${schema}.${name}`);
+    return this;
   }
 
   has(name: string): boolean {
@@ -44,8 +61,8 @@ export class Row {
   renamed(names: readonly string[]): Row {
     if (names.length === 0) return this;
     // a name behind the gap may be one of those that are replaced
-    if (this.gap !== undefined && names.length > this.gap) return new Row(names, this.fields.slice(0, this.gap), names.length);
-    return new Row([...names, ...this.names.slice(names.length)], this.fields, this.gap);
+    if (this.gap !== undefined && names.length > this.gap) return new Row(names, this.fields.slice(0, this.gap), names.length, this.tables);
+    return new Row([...names, ...this.names.slice(names.length)], this.fields, this.gap, this.tables);
   }
 
   /** The columns without some of them. */
@@ -55,6 +72,7 @@ export class Row {
       kept.map((i) => this.names[i] as string),
       kept.map((i) => this.fields[i]),
       this.gap === undefined ? undefined : kept.filter((i) => i < (this.gap as number)).length,
+      this.tables,
     );
   }
 
@@ -67,9 +85,6 @@ export class Row {
   }
 }
 
-/** The columns of a table. */
-export const TABLE = new Row([], [], 0);
-
 /** A relation without columns that are known. */
 export const NOTHING = new Row([]);
 
@@ -77,19 +92,21 @@ export const NOTHING = new Row([]);
 export class Columns {
   readonly #names: string[] = [];
   readonly #fields: (Row | undefined)[] = [];
+  readonly #tables = new Set<DeclaredTable>();
   #gap: number | undefined;
 
   add(name: string, fields?: Row): void {
     this.#names.push(name);
-    this.#fields.push(fields && fields.fields.length > 0 ? new Row(fields.names, [], fields.gap) : fields);
+    this.#fields.push(fields && fields.fields.length > 0 ? new Row(fields.names, [], fields.gap, fields.tables) : fields);
   }
 
   addAll(row: Row): void {
     if (row.gap !== undefined) this.#gap ??= this.#names.length + row.gap;
+    for (const table of row.tables) this.#tables.add(table);
     for (const [i, name] of row.names.entries()) this.add(name, row.fields[i]);
   }
 
   row(): Row {
-    return new Row(this.#names, this.#fields, this.#gap);
+    return new Row(this.#names, this.#fields, this.#gap, [...this.#tables]);
   }
 }

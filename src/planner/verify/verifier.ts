@@ -1,5 +1,5 @@
 /** Expressions: their nodes, functions, operators, types and fields. */
-import type { Declared } from './declared.ts';
+import type { Declared, DeclaredTable } from './declared.ts';
 import { isFunction, RESULT_ROWS } from './functions.ts';
 import type { Cte, Level } from './level.ts';
 import { BETWEEN, CLOCK_VALUES, EXPRESSIONS, type Member, type Members, OPERATOR_KINDS, PARTS, SUB_LINKS } from './nodes.ts';
@@ -25,7 +25,7 @@ const SYSTEM_SCHEMA = /^(pg_|information_schema$|kg_catalog$)/i;
 
 export class Verifier {
   readonly declared: Declared;
-  readonly #tables: ReadonlySet<string>;
+  readonly #tables: ReadonlyMap<string, DeclaredTable>;
   /** The name of the first column of each sub-select that stands for a value. */
   readonly firsts = new Map<Body, string>();
   #depth = 0;
@@ -33,11 +33,12 @@ export class Verifier {
 
   constructor(declared: Declared) {
     this.declared = declared;
-    this.#tables = new Set(declared.tables.filter(([schema]) => !SYSTEM_SCHEMA.test(schema)).map(([schema, name]) => `${schema}\0${name}`));
+    this.#tables = new Map(declared.tables.filter((t) => !SYSTEM_SCHEMA.test(t.schema)).map((t) => [`${t.schema}\0${t.name}`, t]));
   }
 
-  isTable(schema: string, name: string): boolean {
-    return this.#tables.has(`${schema}\0${name}`);
+  /** The declared table of a name. */
+  table(schema: string, name: string): DeclaredTable | undefined {
+    return this.#tables.get(`${schema}\0${name}`);
   }
 
   enter(): void {
@@ -171,17 +172,17 @@ export class Verifier {
     if (!('A_Star' in (fields.at(-1) ?? {}))) return undefined;
     this.members(type, body, EXPRESSIONS.ColumnRef, level);
     const path = namesOf(fields.slice(0, -1));
-    if (path.length > 0) return relationOf(level, path).columns;
-    if (level.rows.length > 1) for (const row of level.rows) this.spend(row.names.length);
-    return Row.of(level.rows);
+    if (path.length > 0) return relationOf(level, path).columns.whole();
+    if (level.rows.length > 1) for (const row of level.rows) this.spend(row.names.length + row.tables.length);
+    return Row.of(level.rows).whole();
   }
 
   #column(body: Body, level: Level): Row | undefined {
     const fields = listOf(body.fields);
     const star = 'A_Star' in (fields.at(-1) ?? {});
     const path = namesOf(star ? fields.slice(0, -1) : fields);
-    if (star) return path.length === 0 ? undefined : relationOf(level, path).whole;
-    return path.length === 1 ? bare(level, path[0] as string, this.declared) : qualified(level, path, this.declared);
+    if (star) return path.length === 0 ? undefined : relationOf(level, path).whole?.whole();
+    return path.length === 1 ? bare(level, path[0] as string) : qualified(level, path);
   }
 
   /**
@@ -192,7 +193,7 @@ export class Verifier {
     let row = this.expression(body.arg as Tree, level);
     for (const step of listOf(body.indirection)) {
       const name = nameOf(step);
-      if (name !== undefined) row = row ? fieldOf(row, name, this.declared) : refuse('field', name);
+      if (name !== undefined) row = row ? fieldOf(row, name) : refuse('field', name);
       else if ('A_Star' in step) row ??= refuse('field', '*');
       else {
         this.part(step, 'A_Indices', level);

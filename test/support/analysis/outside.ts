@@ -43,7 +43,7 @@ const every = ({ fields }: Resolved, pattern: RegExp): boolean => [...fields].ev
 
 function isListed(r: Resolved, { tables, functions }: Declared): boolean {
   const own = r.schema === 'pg_catalog';
-  const isTable = (name: string): boolean => tables.some(([schema, table]) => schema === r.schema && table === name);
+  const isTable = (name: string): boolean => tables.some((t) => t.schema === r.schema && t.name === name);
   switch (r.kind) {
     case 'function': {
       if (!own) return functions.has(`${r.schema}.${r.name}`);

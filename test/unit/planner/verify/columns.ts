@@ -42,7 +42,7 @@ export const COLUMNS: readonly string[] = [
   'SELECT t.a, y.n FROM s.t, LATERAL (SELECT t.b || 1 AS n) y',
   'SELECT y.n FROM s.t JOIN s.u ON t.a = u.a LEFT JOIN LATERAL (SELECT t.b || u.b AS n) y ON y.n = t.c',
   'SELECT (SELECT max(u.a) FROM s.u WHERE u.b = t.b) FROM s.t',
-  'SELECT a AS n FROM s.t GROUP BY n, GROUPING SETS ((n), ()) ORDER BY n',
+  'SELECT a AS n FROM (SELECT a FROM s.t) x GROUP BY n, GROUPING SETS ((n), ()) ORDER BY n',
   'SELECT DISTINCT ON (n) a AS n FROM s.t ORDER BY n',
   'SELECT a AS n FROM s.t UNION SELECT b FROM s.u ORDER BY n LIMIT 2',
   'VALUES (1, 2) ORDER BY column1',

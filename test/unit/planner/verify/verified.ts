@@ -4,14 +4,13 @@ import { type Declared, RefusedByVerifier, verify } from '../../../../src/planne
 
 export const parser = await loadNodeParser();
 
-/** Tables s.t and s.u with columns a, b, c, one that is called like a function of rows, and s."T x". */
+/** Table s.t, also as a whole; columns of s.u and s."T x". */
 export const declared: Declared = {
   tables: [
-    ['s', 't'],
-    ['s', 'u'],
-    ['s', 'T x'],
+    { schema: 's', name: 't', columns: new Set(['a', 'b', 'c', 't', 'pg_column_size', 'ctid', 'md5']), isWhole: true },
+    { schema: 's', name: 'u', columns: new Set(['a', 'b', 'c', 'ctid']), isWhole: false },
+    { schema: 's', name: 'T x', columns: new Set(['a']), isWhole: false },
   ],
-  columns: new Set(['a', 'b', 'c', 'pg_column_size', 'ctid', 'md5']),
   functions: new Set(['ext.f', 'pg_catalog.pg_sleep', 'information_schema._pg_truetypid']),
   params: 2,
 };
