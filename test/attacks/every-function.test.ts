@@ -88,7 +88,7 @@ describe('functions that may be called, as attributes', () => {
 
 describe('the verifier, for itself', () => {
   const declared: Declared = {
-    tables: ['svc', 'dsvc'].map((schema) => ({ schema, name: 'zq_one', columns: new Set(['zq_id', 'zq_name', 'entity_id']), isWhole: true })),
+    tables: ['svc', 'dsvc'].map((schema) => ({ schema, name: 'zq_one', columns: new Set(['zq_id', 'zq_name', 'entity_id', 'c']), isWhole: true })),
     functions: new Set(),
     params: 0,
   };
