@@ -73,10 +73,7 @@ export function collationsOf(text: SqlText, count: number, asked: readonly numbe
   const value = (i: number): string =>
     `CASE WHEN (SELECT t.typcollation <> 0 FROM pg_catalog.pg_type t WHERE t.oid = pg_catalog.pg_typeof(q.c${i})) THEN COALESCE(pg_catalog.pg_collation_for(q.c${i}), '') ELSE '"default"' END AS c${i}`;
   const names = Array.from({ length: count }, (_, i) => `c${i}`);
-  return new OwnText(
-    `SELECT ${asked.map(value).join(', ')} FROM (SELECT 1) one LEFT JOIN (\n${sqlOf(text)}\n) q (${names.join(', ')}) ON false`,
-    OWN,
-  );
+  return new OwnText(`SELECT ${asked.map(value).join(', ')} FROM (SELECT 1) one LEFT JOIN (\n${sqlOf(text)}\n) q (${names.join(', ')}) ON false`, OWN);
 }
 
 /** The columns of a statement without its rows. */
