@@ -9,7 +9,7 @@ import type { Datasource } from './datasource.ts';
 import { DatasourceFault, datasourceFailed } from './errors.ts';
 import { type RowStream, type RowsRequest, runRows, sendReading } from './rows.ts';
 import { DEFAULT_SETTINGS, fromProbe, knownRole, missingSettings, rememberRole, type Settings } from './settings.ts';
-import { BEFORE, type SqlText, type Statement, sqlOf, withoutRows } from './statement.ts';
+import { BEFORE, collationsOf, type SqlText, type Statement, sqlOf, withoutRows } from './statement.ts';
 import { typeName } from './types.ts';
 
 /** What `describe` and `batch` take besides the statement. */
@@ -24,6 +24,12 @@ export interface ResultSet {
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
+/** A SELECT and the columns that `describe` gave for it. */
+export interface Described {
+  readonly text: SqlText;
+  readonly columns: readonly ColumnDef[];
+}
+
 export interface SqlEngine {
   /** Runs one statement that yields one json column; see `runRows`. */
   rows(ds: Datasource, request: RowsRequest): Promise<RowStream>;
@@ -33,11 +39,15 @@ export interface SqlEngine {
    * @throws SvcError 400 with PostgreSQL's own message and an offset into the text where it does not hold
    */
   describe(ds: Datasource, text: SqlText, options: RunOptions): Promise<ColumnDef[]>;
+  /**
+   * The columns of described SELECTs with their collations, in the same order. One request asks about all of them; none is sent where no column can have a collation.
+   */
+  collated(ds: Datasource, described: readonly Described[], options: RunOptions): Promise<(readonly ColumnDef[])[]>;
   /** Runs small reading statements in one read-only transaction. */
   batch(ds: Datasource, statements: readonly Statement[], options: RunOptions): Promise<ResultSet[]>;
 }
 
-export const httpEngine: SqlEngine = { rows: runRows, describe, batch };
+export const httpEngine: SqlEngine = { rows: runRows, describe, collated, batch };
 
 interface Result {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number; readonly dataTypeModifier?: number }[];
@@ -59,6 +69,32 @@ export async function describe(ds: Datasource, text: SqlText, options: RunOption
     throw error instanceof SvcError ? placed(error, sqlOf(text)) : error;
   }
 }
+
+/** Types with a collation, and those that PostgreSQL does not have built in. */
+const MAY_HAVE_COLLATION = /^(_?(text|varchar|bpchar|name)|unknown|oid:.*)$/;
+
+/** See `SqlEngine.collated`. */
+export async function collated(ds: Datasource, described: readonly Described[], options: RunOptions): Promise<(readonly ColumnDef[])[]> {
+  const asked = described.map(({ columns }) => columns.flatMap((c, i) => (c.type === undefined || MAY_HAVE_COLLATION.test(c.type) ? [i] : [])));
+  const positions = asked.flatMap((of, i) => (of.length > 0 ? [i] : []));
+  if (positions.length === 0) return described.map((d) => d.columns);
+  const statements = positions.map((i) => {
+    const { text, columns } = described[i] as Described;
+    return { text: collationsOf(text, columns.length, asked[i] as number[]) };
+  });
+  const answers = await batch(ds, statements, options);
+  const found = new Map(positions.map((position, i) => [position, answers[i]?.rows[0]] as const));
+  return described.map(({ columns }, i) =>
+    columns.map((column, c) => {
+      const at = asked[i]?.indexOf(c) ?? -1;
+      const collation = at < 0 ? DEFAULT_COLLATION : found.get(i)?.[at];
+      if (typeof collation !== 'string') throw datasourceFailed(new DatasourceFault('no collation for a column'));
+      return collation === DEFAULT_COLLATION ? column : { ...column, collation };
+    }),
+  );
+}
+
+const DEFAULT_COLLATION = '"default"';
 
 /** See `SqlEngine.batch`. */
 export async function batch(ds: Datasource, statements: readonly Statement[], options: RunOptions): Promise<ResultSet[]> {

@@ -65,5 +65,16 @@ export const BEFORE = 'SELECT * FROM (\n';
 // A comment at the end of the text must not swallow the bracket, hence the line breaks.
 const AFTER = '\n) q LIMIT 0';
 
+/**
+ * Asks for the collations of columns of a statement, in one row; the statement is not run. `count`: how many columns it has; `asked`: positions from 0.
+ * A type without collations gives `"default"`, a column without a definite collation an empty text.
+ */
+export function collationsOf(text: SqlText, count: number, asked: readonly number[]): OwnText {
+  const value = (i: number): string =>
+    `CASE WHEN (SELECT t.typcollation <> 0 FROM pg_catalog.pg_type t WHERE t.oid = pg_catalog.pg_typeof(q.c${i})) THEN COALESCE(pg_catalog.pg_collation_for(q.c${i}), '') ELSE '"default"' END AS c${i}`;
+  const names = Array.from({ length: count }, (_, i) => `c${i}`);
+  return new OwnText(`SELECT ${asked.map(value).join(', ')} FROM (SELECT 1) one LEFT JOIN (\n${sqlOf(text)}\n) q (${names.join(', ')}) ON false`, OWN);
+}
+
 /** The columns of a statement without its rows. */
 export const withoutRows = (text: SqlText): OwnText => new OwnText(`${BEFORE}${sqlOf(text)}${AFTER}`, OWN);

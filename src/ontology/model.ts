@@ -96,6 +96,11 @@ export interface ColumnDef {
   readonly type?: string;
   /** PostgreSQL's type modifier, where the column has one: the digits of `numeric(12,2)`. */
   readonly modifier?: number;
+  /**
+   * The collation of a text column as `pg_collation_for` writes it (`"C"`), where it is not the default of the database. Empty: PostgreSQL derives none, because the
+   * column is made of columns with different collations. Absent in versions that were made before it was asked.
+   */
+  readonly collation?: string;
 }
 
 export interface MappingDef {

@@ -248,14 +248,34 @@ function fitsDigits({ type = '', modifier }: ColumnDef, precision: number, scale
   return fraction <= scale && has - fraction <= precision - scale;
 }
 
+/**
+ * Whether PostgreSQL derives no collation for a column: any comparison of it fails.
+ */
+export const lacksCollation = (column: ColumnDef): boolean => column.collation === '';
+
+/**
+ * Whether columns that one statement reads have different collations, other than the default. An expression of two of them, or a CASE that gives one or the other,
+ * has no collation, and PostgreSQL fails where it compares such a value ("could not determine which collation to use", Collation Support in its manual). A column of
+ * the default collation takes that of the other one.
+ */
+export function collationsConflict(columns: Iterable<ColumnDef>): boolean {
+  const found = new Set<string>();
+  for (const column of columns) {
+    if (lacksCollation(column)) return true;
+    const collation = column.collation ?? (column.type === 'name' || column.type === '_name' ? '"C"' : undefined);
+    if (collation !== undefined) found.add(collation);
+  }
+  return found.size > 1;
+}
+
 /** Whether a table's column can be cast to a declared SQL type whatever it holds. */
 export function castsAlways(column: ColumnDef | undefined, declared: string): boolean {
   const given = column?.type;
-  if (given === undefined) return false;
+  if (column === undefined || given === undefined || lacksCollation(column)) return false;
   const wanted = DECLARED[declared] ?? declared;
   if (given === wanted || wanted === 'text') return true;
   const [, precision, scale = '0'] = /^numeric\((\d+)(?:,\s*(\d+))?\)$/.exec(wanted) ?? [];
-  if (precision !== undefined) return fitsDigits(column as ColumnDef, Number(precision), Number(scale));
+  if (precision !== undefined) return fitsDigits(column, Number(precision), Number(scale));
   if (wanted === 'numeric' || wanted === 'float8') return given in WIDTH || (wanted === 'float8' && given === 'float4');
   if (given in WIDTH && wanted in WIDTH) return (WIDTH[given] as number) <= (WIDTH[wanted] as number);
   return FAMILIES.some((f) => f.has(given) && f.has(wanted));

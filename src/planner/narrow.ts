@@ -9,7 +9,7 @@ import { parseType } from '../ontology/types.ts';
 import { conjuncts } from './aggregate/conditions.ts';
 import { idsOf, type KeyFilter, keyCondition } from './entity-id.ts';
 import type { PathNode } from './joins.ts';
-import { castsAlways } from './leak.ts';
+import { castsAlways, lacksCollation } from './leak.ts';
 import { referenceOf } from './references.ts';
 import type { ConceptRelation } from './relation.ts';
 import type { Branch } from './sources.ts';
@@ -131,7 +131,7 @@ export function branchCondition(branch: Branch, filter: RowFilter): Node[] | fal
   }
   for (const c of filter.comparisons) {
     const given = branch.isMasked(c.def) ? undefined : branch.given(c.def);
-    if (!given?.type) continue;
+    if (!given?.type || lacksCollation(given)) continue;
     const column = (): Node => branch.rows.column(given.name);
     // below a fence PostgreSQL puts nothing by itself; a comparison with constants cannot fail on a value
     if (branch.isFenced && castsAlways(given, parseType(c.def.type).sql)) conditions.push(c.on(branch.property(c.def, true)));

@@ -9,7 +9,7 @@ import type { Access, CallerFacts } from './access.ts';
 import { bindCaller, callerFunctions } from './caller.ts';
 import { DeclaredTables } from './declared-tables.ts';
 import { afterSteps, type GuardFacts, guardSelect, isVolatileFunction, refusedField } from './guard/index.ts';
-import { castsAlways, isTotal } from './leak.ts';
+import { castsAlways, collationsConflict, isTotal } from './leak.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
 import { Policies } from './policies.ts';
 import { printSelect } from './print.ts';
@@ -84,6 +84,8 @@ export class Work {
   readonly params: (string | null)[] = [];
   /** The tables that the plan's mappings and raw views read, and their columns, for the verifier. */
   readonly #tables = new DeclaredTables();
+  /** Columns whose collation is not the default. */
+  readonly #collated = new Set<ColumnDef>();
   /** Whether something of it gives another result each time, or with the clock. */
   volatile = false;
   clock = false;
@@ -334,9 +336,20 @@ export class Work {
   }
 
   #declare({ tables, columns }: TableQuery, def: MappingDef | ViewDef): void {
+    this.#collate(def);
     // a star stands for columns that the model knows of the text
     const named = tables.some((t) => t.isWhole) ? [columns, new Set(def.columns.map((c) => c.name))] : [columns];
     for (const table of tables) this.#tables.add(table, named);
+  }
+
+  /**
+   * Notes the collations of what a mapping or raw view gives. Those that conflict may fail in any expression of the plan, also in one that the planner writes, and where
+   * a mask or a policy reads the columns.
+   */
+  #collate({ columns }: MappingDef | ViewDef): void {
+    if (this.leaky || !this.isRestricted) return;
+    for (const column of columns) if (column.collation !== undefined || column.type?.endsWith('name')) this.#collated.add(column);
+    this.leaky = collationsConflict(this.#collated);
   }
 
   /** What the finished SQL may name. */

@@ -83,14 +83,38 @@ export async function described(
   const answers = new Map<string, readonly ColumnDef[]>();
   const queue = [...questions];
   const work = async (): Promise<void> => {
-    for (let q = queue.shift(); q !== undefined; q = queue.shift()) answers.set(`${q.kind} ${fold(q.name)}`, await columnsOf(runtime, q));
+    for (let q = queue.shift(); q !== undefined; q = queue.shift()) answers.set(keyOf(q), await columnsOf(runtime, q));
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, questions.length) }, work));
+  for (const [q, columns] of await collations(runtime, questions, answers)) answers.set(keyOf(q), columns);
   const told = <T extends { readonly name: string; readonly columns: readonly ColumnDef[] }>(kind: string, def: T): T => {
     const columns = answers.get(`${kind} ${fold(def.name)}`);
     return columns === undefined ? def : { ...def, columns };
   };
   return { ...model, mappings: model.mappings.map((m) => told('mapping', m)), views: model.views.map((v) => told('view', v)) };
+}
+
+const keyOf = ({ kind, name }: Pick<Question, 'kind' | 'name'>): string => `${kind} ${fold(name)}`;
+
+/** How many SELECTs one request asks about for their collations. */
+const COLLATIONS_AT_ONCE = 50;
+
+/** The columns of mappings and raw views with their collations. Views over concepts have those of the mappings that they read. */
+async function collations(runtime: Runtime, questions: readonly Question[], answers: ReadonlyMap<string, readonly ColumnDef[]>) {
+  const found: (readonly [Question, readonly ColumnDef[]])[] = [];
+  const byName = Map.groupBy(
+    questions.filter((q) => !q.lenient),
+    (q) => q.datasource.name,
+  );
+  for (const of of byName.values()) {
+    for (let i = 0; i < of.length; i += COLLATIONS_AT_ONCE) {
+      const part = of.slice(i, i + COLLATIONS_AT_ONCE);
+      const described = part.map((q) => ({ text: q.text, columns: answers.get(keyOf(q)) ?? [] }));
+      const columns = await httpEngine.collated((part[0] as Question).datasource, described, { timeoutMs: runtime.config.statementTimeoutMs });
+      found.push(...part.map((q, n) => [q, columns[n] as readonly ColumnDef[]] as const));
+    }
+  }
+  return found;
 }
 
 /** What a view over concepts asks its datasource. */

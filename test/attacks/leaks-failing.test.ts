@@ -9,7 +9,7 @@ let s: TestService;
 beforeAll(async () => {
   crew = await Crew.open();
   s = crew.service;
-  await s.database.exec('ALTER TABLE crew.t_worker ALTER fname TYPE text COLLATE "POSIX"');
+  await s.database.exec('ALTER TABLE crew.t_worker ALTER fname TYPE text COLLATE "POSIX", ALTER ssn TYPE text COLLATE "C"');
 }, 180_000);
 afterAll(() => s?.close());
 
@@ -23,6 +23,9 @@ const CONDITIONS: readonly (readonly [string, string])[] = [
   ['a day with points', FAR("DATE '1.1.294277'")],
   ['a day without separators', FAR("DATE '2942770101'")],
   ['a name beside a text of another collation', "CASE WHEN w.salary = # THEN CASE WHEN w.given = 'q' THEN name 'x' ELSE w.given END = 'y' ELSE true END"],
+  ['texts of two collations', 'w.salary = # AND w.given = w.ssn'],
+  ['an order of texts of two collations', 'w.salary = # AND w.given < w.ssn'],
+  ['a text of one of two collations', "w.salary = # AND lower(CASE WHEN w.grade > 0 THEN w.given ELSE w.ssn END) = 'q'"],
   ['a sub-query without an end', `EXISTS (SELECT 1 FROM ${PRODUCT} WHERE w.salary = # AND (${NEVER}))`],
 ];
 const POLICIES: readonly (readonly [string, string])[] = [

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { batch, describe as describeColumns } from '../../../src/engine/engine.ts';
+import { batch, collated, describe as describeColumns } from '../../../src/engine/engine.ts';
 import { operatorText } from '../../../src/engine/operator.ts';
 import { forgetRoles } from '../../../src/engine/settings.ts';
 import { typeName } from '../../../src/engine/types.ts';
@@ -48,6 +48,42 @@ describe('describing a SELECT', () => {
       const { fetch } = fake(answer);
       expect((await refusal(describeColumns(DS, operatorText('SELECT 1'), { timeoutMs: 30_000, fetch }))).code).toBe('datasource_failed');
     }
+  });
+});
+
+describe('collations of columns', () => {
+  const options = { timeoutMs: 5000 };
+  const text = operatorText('SELECT a, n, b FROM t -- all');
+
+  it('are asked about in one request, and the default is left out', async () => {
+    const row = (...cells: string[]) => result([], [cells]);
+    const { fetch, asked } = fake(json({ results: [...set, row('"C"', ''), row('"default"')] }));
+    const first = [
+      { name: 'a', type: 'text' },
+      { name: 'n', type: 'int8' },
+      { name: 'b', type: '_varchar', modifier: 8 },
+    ];
+    const numbers = [{ name: 'n', type: 'int8' }];
+    const last = [{ name: 'x', type: 'oid:99999' }];
+    const described = [first, numbers, last].map((columns) => ({ text, columns }));
+    expect(await collated(DS, described, { ...options, fetch })).toEqual([
+      [{ ...first[0], collation: '"C"' }, first[1], { ...first[2], collation: '' }],
+      numbers,
+      last,
+    ]);
+    expect(asked).toHaveLength(1);
+    expect(asked[0]?.body.queries).toHaveLength(set.length + 2);
+  });
+
+  it('are not asked about where no type has one', async () => {
+    const { fetch, asked } = fake();
+    expect(await collated(DS, [{ text, columns: [{ name: 'n', type: 'int8' }] }], { ...options, fetch })).toEqual([[{ name: 'n', type: 'int8' }]]);
+    expect(asked).toHaveLength(0);
+  });
+
+  it('are not taken for the default where the answer lacks them', async () => {
+    const { fetch } = fake(json({ results: [...set, result([])] }));
+    expect((await refusal(collated(DS, [{ text, columns: [{ name: 'a', type: 'text' }] }], { ...options, fetch }))).code).toBe('datasource_failed');
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { send } from '../../../src/engine/client.ts';
 import { operatorText } from '../../../src/engine/operator.ts';
-import { EXPLAIN, explained, fixed, type SqlText, setLocal, sqlOf, withoutRows } from '../../../src/engine/statement.ts';
+import { collationsOf, EXPLAIN, explained, fixed, type SqlText, setLocal, sqlOf, withoutRows } from '../../../src/engine/statement.ts';
 import { verify } from '../../../src/planner/verify/index.ts';
 
 const NOTHING = { tables: [], functions: new Set<string>(), params: 0 };
@@ -15,6 +15,9 @@ describe('a text that may be sent', () => {
     expect(sqlOf(fixed`SHOW ALL`)).toBe('SHOW ALL');
     expect(sqlOf(explained(passed))).toBe(`${EXPLAIN}SELECT 1 AS a`);
     expect(sqlOf(withoutRows(passed))).toBe('SELECT * FROM (\nSELECT 1 AS a\n) q LIMIT 0');
+    expect(sqlOf(collationsOf(passed, 2, [1]))).toMatch(
+      /^SELECT CASE .*pg_collation_for\(q\.c1\).* AS c1 FROM \(SELECT 1\) one LEFT JOIN \(\nSELECT 1 AS a\n\) q \(c0, c1\) ON false$/,
+    );
     expect(sqlOf(operatorText('SELECT 2'))).toBe('SELECT 2');
   });
 

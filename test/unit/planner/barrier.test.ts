@@ -201,3 +201,41 @@ describe('a cast of a column to numeric', () => {
     [column('text'), 'numeric(12,2)', false],
   ])('%o to %s', (from, to, always) => expect(castsAlways(from, to)).toBe(always));
 });
+
+describe('columns with collations of their own', () => {
+  const WHERE = "SELECT id AS town_id, label AS name, code AS zip FROM raw.towns WHERE label <> 'x'";
+  const collated = (name?: string, zip?: string) => ({
+    ...graph.model,
+    mappings: graph.model.mappings.map((m) =>
+      m.name === 'm_town'
+        ? {
+            ...m,
+            sql: WHERE,
+            columns: [
+              ...m.columns.filter((c) => c.name !== 'name'),
+              { name: 'name', type: 'text', ...(name === undefined ? {} : { collation: name }) },
+              { name: 'zip', type: 'text', ...(zip === undefined ? {} : { collation: zip }) },
+            ],
+          }
+        : m,
+    ),
+  });
+  const SQL = "SELECT town_id FROM svc.town WHERE name = 'a'";
+
+  it.each([
+    ['"C"', '"POSIX"', true],
+    ['"C"', '"C"', false],
+    ['"C"', undefined, false],
+    ['', undefined, true],
+  ])('%s and %s', (name, zip, fenced) => {
+    const sql = inOntology(SQL, collated(name, zip));
+    expect(sql.includes('OFFSET 0')).toBe(fenced);
+    if (!fenced) expect(sql).toBe(inOntology(SQL, collated()));
+  });
+
+  it('are compared above the barrier where PostgreSQL derives no collation', () => {
+    const conditions = (sql: string) => sql.split("'a'").length - 1;
+    expect(conditions(inOntology(SQL, collated('"C"', '"POSIX"')))).toBe(2);
+    expect(conditions(inOntology(SQL, collated('')))).toBe(1);
+  });
+});

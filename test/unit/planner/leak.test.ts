@@ -4,7 +4,7 @@ import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import type { Access } from '../../../src/planner/access.ts';
 import { planSelect } from '../../../src/planner/index.ts';
-import { isTotal } from '../../../src/planner/leak.ts';
+import { castsAlways, collationsConflict, isTotal } from '../../../src/planner/leak.ts';
 import { context } from './company.ts';
 
 const parser = await loadNodeParser();
@@ -93,4 +93,20 @@ describe('a plan under a policy', () => {
     ['SELECT x.n FROM (SELECT count(*) AS n FROM svc.employee) x', false],
     ['SELECT x.n FROM (SELECT sum(party_id) AS n FROM svc.employee) x', true],
   ])('is fenced where it has to be: %s', (sql, fenced) => expect(isFenced(sql)).toBe(fenced));
+});
+
+describe('collations of the columns that a statement reads', () => {
+  it.each([
+    [[{ collation: '"C"' }, { collation: '"POSIX"' }], true],
+    [[{ collation: '"C"' }, {}, { collation: '"C"' }], false],
+    [[{ type: 'name' }, { collation: '"POSIX"' }], true],
+    [[{ type: 'name' }, { type: 'name', collation: '"C"' }, { type: 'text' }], false],
+    [[{ collation: '' }], true],
+    [[], false],
+  ])('%j', (columns, conflict) => expect(collationsConflict(columns.map((c) => ({ name: 'x', ...c })))).toBe(conflict));
+
+  it('make no column safe to compare that has none', () => {
+    expect(castsAlways({ name: 'x', type: 'text', collation: '' }, 'text')).toBe(false);
+    expect(castsAlways({ name: 'x', type: 'text', collation: '"C"' }, 'text')).toBe(true);
+  });
 });
