@@ -92,6 +92,12 @@ const SAME_RIGHTS = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, ''
 /** Aborts the batch (23514) if rights were changed since a snapshot with that number was read. */
 export const sameRights = (permissions: number): Call => call(SAME_RIGHTS, permissions);
 
+const NO_ADMIN = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE NOT EXISTS (
+  SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id WHERE r.key = 'admin' AND m.user_id = $1::uuid)`;
+
+/** Aborts the batch (23514) if the user is no administrator any more. */
+export const isStillAdmin = (userId: string): Call => call(NO_ADMIN, userId);
+
 /** Whether a call raises the number by which caches see that rights changed. */
 export const changesRights = ({ sql: statement }: Call): boolean => statement === CHANGED;
 

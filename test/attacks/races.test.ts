@@ -91,6 +91,17 @@ describe('a right that is taken away while a script runs', () => {
     expect(await outcome(`CREATE TOKEN FOR ${vic.name}`, by(mal.token))).toBe('400 unknown_user');
   });
 
+  it('of an administrator gives nothing either', async () => {
+    const pup = await user('pup');
+    const ada = await user('ada');
+    await admins(`GRANT ROLE admin TO USER ${ada.name}`);
+    const [row] = await admins(`CREATE TOKEN FOR ${ada.name}`);
+    const demoted = () => admins(`REVOKE ROLE admin FROM USER ${ada.name}`);
+    const attack = `GRANT ROLE admin TO USER ${pup.name}`;
+    expect(await whileHeld(attack, by(String(row?.token)), demoted, 'INSERT INTO kg_catalog.role_members')).toBe('409 version_conflict');
+    expect(await outcome('CREATE USER mine', by(pup.token))).toBe('403 forbidden');
+  });
+
   it('a script that itself changes rights between reads is not disturbed', async () => {
     const mal = await user('mal', 'EDIT ON user', 'EDIT ON role');
     const script =
