@@ -36,7 +36,9 @@ export class AsyncRun {
     if (state === 'error') return { state, version, error: error ?? FAILED };
     if (state !== 'completed') return { state: 'running' };
     const { rights } = JSON.parse(stored.job) as Partial<AsyncJob>;
-    return { state, version, pieces: this.#store.pieces(), first: this.#store.piece(0) ?? new Uint8Array(), rights: rights ?? null };
+    // a job of an earlier release
+    if (rights == null) return null;
+    return { state, version, pieces: this.#store.pieces(), first: this.#store.piece(0) ?? new Uint8Array(), rights };
   }
 
   piece(owner: string, n: number): Uint8Array | null {
@@ -69,15 +71,14 @@ export class AsyncRun {
     let fault: unknown;
     const signal = AbortSignal.timeout(runtime.config.asyncTimeoutMs + GRACE_MS);
     try {
-      const answer = await runJob(runtime, job, signal, (name, about) => {
+      const { answer, rights } = await runJob(runtime, job, signal, (name, about) => {
         ontology = name;
         version = about;
       });
+      if (rights.digest !== job.rights.digest) this.#store.replace(JSON.stringify({ ...job, rights }));
       let n = 0;
       const cutter = new PieceCutter((piece) => this.#store.addPiece(n++, piece));
       if (answer.kind === 'value') {
-        // a script that changes a model or a policy may change its caller's own rights; its answer has no rows of the datasource
-        this.#store.replace(JSON.stringify({ ...job, rights: null }));
         const bytes = new TextEncoder().encode(JSON.stringify(answer.data));
         if (bytes.length > MAX_BYTES) throw resultTooLarge(MAX_BYTES);
         cutter.push(bytes);

@@ -57,7 +57,11 @@ export const createVersion = (v: NewVersion): readonly Call[] => [
   call(POINT_AT, v.ontologyId, v.seq, v.version, v.model.description),
 ];
 
-export const dropOntology = (id: string, name: string): readonly Call[] => [call(DROP_ONTOLOGY, id), call(FORGET_GRANTS, 'ontology', fold(name))];
+export const dropOntology = (id: string, name: string): readonly Call[] => [
+  call(DROP_ONTOLOGY, id),
+  call(FORGET_GRANTS, 'ontology', fold(name)),
+  call(CHANGED),
+];
 
 export const setAllowedFunctions = (id: string, functions: string | null): readonly Call[] => [call(SET_FUNCTIONS, id, functions)];
 
@@ -81,7 +85,11 @@ export const replaceDatasource = (
   id: string,
   d: { readonly type: string; readonly secret: string; readonly options: Readonly<Record<string, string>> },
 ): readonly Call[] => [call(REPLACE_DATASOURCE, id, d.type, d.secret, JSON.stringify(d.options))];
-export const dropDatasource = (name: string): readonly Call[] => [call(DROP_DATASOURCE, fold(name)), call(FORGET_GRANTS, 'datasource', fold(name))];
+export const dropDatasource = (name: string): readonly Call[] => [
+  call(DROP_DATASOURCE, fold(name)),
+  call(FORGET_GRANTS, 'datasource', fold(name)),
+  call(CHANGED),
+];
 export const attachDatasource = (ontologyId: string, datasource: string, active: boolean): readonly Call[] => [call(ATTACH, ontologyId, datasource, active)];
 export const detachDatasource = (ontologyId: string, datasource: string): readonly Call[] => [call(DETACH, ontologyId, datasource)];
 export const activateDatasource = (ontologyId: string, datasource: string): readonly Call[] => [
@@ -113,7 +121,7 @@ export const saveAgent = (
     ...[...new Set(agent.ontologyKeys)].map((ontology, position) => call(AGENT_ONTOLOGY, key, ontology, position)),
   ];
 };
-export const dropAgent = (name: string): readonly Call[] => [call(DROP_AGENT, fold(name)), call(FORGET_GRANTS, 'agent', fold(name))];
+export const dropAgent = (name: string): readonly Call[] => [call(DROP_AGENT, fold(name)), call(FORGET_GRANTS, 'agent', fold(name)), call(CHANGED)];
 
 // users, tokens, grants
 

@@ -58,6 +58,49 @@ export const revoke = (g: {
 ];
 export const refreshPermissions = (): readonly Call[] => [call(CHANGED)];
 
+// a deletion of the row waits for the lock, and then deletes the new grant too
+const LOCK_RESOURCE = {
+  user: sql`SELECT id FROM kg_catalog.users WHERE key = $1 FOR KEY SHARE`,
+  role: sql`SELECT id FROM kg_catalog.roles WHERE key = $1 FOR KEY SHARE`,
+  ontology: sql`SELECT id FROM kg_catalog.ontologies WHERE key = $1 FOR KEY SHARE`,
+  datasource: sql`SELECT id FROM kg_catalog.datasources WHERE key = $1 FOR KEY SHARE`,
+  agent: sql`SELECT id FROM kg_catalog.agents WHERE key = $1 FOR KEY SHARE`,
+} as const;
+// a second row of `state` breaks its check (23514), which ends the batch
+const RESOURCE_GONE = {
+  user: sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE NOT EXISTS (SELECT FROM kg_catalog.users WHERE key = $1 AND id::text = coalesce($2, id::text))`,
+  role: sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE NOT EXISTS (SELECT FROM kg_catalog.roles WHERE key = $1 AND id::text = coalesce($2, id::text))`,
+  ontology: sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE NOT EXISTS (SELECT FROM kg_catalog.ontologies WHERE key = $1 AND id::text = coalesce($2, id::text))`,
+  datasource: sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE NOT EXISTS (SELECT FROM kg_catalog.datasources WHERE key = $1 AND id::text = coalesce($2, id::text))`,
+  agent: sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE NOT EXISTS (SELECT FROM kg_catalog.agents WHERE key = $1 AND id::text = coalesce($2, id::text))`,
+} as const;
+
+/** What a resource of two or more parts begins with. */
+export type ResourceKind = keyof typeof LOCK_RESOURCE;
+
+/**
+ * Aborts the batch (23514) if the named thing was dropped meanwhile: a grant names it by its name, and would hold for the next thing of that name.
+ * @param id of the thing that the caller's right is on; null: any of that name
+ */
+export const stillThere = (kind: ResourceKind, name: string, id: string | null): readonly Call[] => [
+  call(LOCK_RESOURCE[kind], fold(name)),
+  call(RESOURCE_GONE[kind], fold(name), id),
+];
+
+const SAME_RIGHTS = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE EXISTS (SELECT FROM kg_catalog.state WHERE permissions <> $1::bigint)`;
+
+/** Aborts the batch (23514) if rights were changed since a snapshot with that number was read. */
+export const sameRights = (permissions: number): Call => call(SAME_RIGHTS, permissions);
+
+const NO_ADMIN = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE NOT EXISTS (
+  SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id WHERE r.key = 'admin' AND m.user_id = $1::uuid)`;
+
+/** Aborts the batch (23514) if the user is no administrator any more. */
+export const isStillAdmin = (userId: string): Call => call(NO_ADMIN, userId);
+
+/** Whether a call raises the number by which caches see that rights changed. */
+export const changesRights = ({ sql: statement }: Call): boolean => statement === CHANGED;
+
 const STANDING = sql`SELECT
   EXISTS (SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id WHERE r.key = 'admin' AND m.user_id = $1::uuid) AS admin,
   EXISTS (SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id JOIN kg_catalog.users u ON u.id = m.user_id

@@ -88,3 +88,13 @@ export function grantsPage({ product, user, grants, token }: GrantList): string 
 ${list}`,
   );
 }
+
+/** Says why a request of a client is refused, with a link back to the client. */
+export const refusedPage = ({ product, why, location, host }: { product: string; why: string; location: string; host: string }): string =>
+  pageOf(
+    product,
+    'That did not work',
+    `<h1>That did not work</h1>
+<p role="alert">The program that sent you here asked wrongly: ${escaped(why)}.</p>
+<p><a href="${escaped(location)}" rel="noreferrer">Go on to ${escaped(host)}</a> only if you know that address.</p>`,
+  );

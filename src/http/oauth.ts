@@ -2,6 +2,7 @@
 import type { Hono } from 'hono';
 import { type Session, signed } from '../auth/session.ts';
 import { equalHashes } from '../auth/tokens.ts';
+import { isLoopback } from '../config.ts';
 import { badRequest, forbidden, loggedLine, SvcError } from '../errors.ts';
 import { oauthEntry } from '../oauth/audit.ts';
 import { passwordOf } from '../oauth/judge.ts';
@@ -14,7 +15,7 @@ import { readText } from './body.ts';
 import type { AppContext, AppEnv } from './context.ts';
 import { checkOrigin } from './form.ts';
 import { type AddRoute, onPage, readForm } from './login.ts';
-import { consentPage, grantsPage } from './oauth-pages.ts';
+import { consentPage, grantsPage, refusedPage } from './oauth-pages.ts';
 import { page } from './pages.ts';
 import { checkForm, currentSession, formToken, requireLogin, seeOther, sessionSecret } from './session.ts';
 
@@ -77,12 +78,24 @@ async function authorize(c: AppContext): Promise<Response> {
   // judged before anybody logs in: who asks wrongly is told so at once
   const asked = await server.read(search);
   if ('refused' in asked) {
-    if (asked.location !== null) return leave(c, asked.location);
+    if (asked.location !== null) return refuse(c, asked.refused, asked.location);
     throw badRequest('invalid_request', asked.refused, { hint: 'Start again in the program that sent you here' });
   }
   const session = await requireLogin(c, `${pathname}${search}`);
   if (session instanceof Response) return session;
   return fields === null ? ask(c, asked, session, search) : decide(c, server, asked, session, fields, search);
+}
+
+/**
+ * Tells a client what is wrong with its request. Anybody may register a client, so the browser goes by itself only to a program on its own computer or to an
+ * address of the settings; to others the user goes by a link (RFC 9700, 4.11.2: the service is no open redirector).
+ */
+function refuse(c: AppContext, why: string, location: string): Response {
+  const { product, mcp } = c.env.runtime.config;
+  const { protocol: scheme, hostname, host, origin, pathname } = new URL(location);
+  const known = mcp.issuer === null && mcp.clientId !== null && mcp.redirectUris.some((uri) => uri.startsWith(`${origin}${pathname}`));
+  if (known || (scheme === 'http:' && isLoopback(hostname))) return leave(c, location);
+  return page(c, 400, refusedPage({ product, why, location, host }));
 }
 
 /** Ties a form to its session and to the request that it shows. */

@@ -20,8 +20,8 @@ export interface AsyncJob {
   readonly caller: Earlier & Pick<Principal, 'name'>;
   /** Who may ask for the result (`ownerOf`). */
   readonly owner: string;
-  /** The rights by which its rows are read; null: the ontology did not exist yet. */
-  readonly rights: ReadingRights | null;
+  /** The rights by which it is answered. */
+  readonly rights: ReadingRights;
   readonly script: Script;
   readonly requestId: string;
   /** The version of the ontology that its caller has seen. */
@@ -30,16 +30,16 @@ export interface AsyncJob {
   readonly presentation: Presentation;
 }
 
-/** What a caller may read of an ontology: equal digests, equal rights. */
+/** What a caller may read of an ontology, or of the whole service (null): equal digests, equal rights. */
 export interface ReadingRights {
-  readonly ontology: string;
+  readonly ontology: string | null;
   readonly digest: string;
 }
 
 /** How a statement stands. `first` is the first piece of the rows' JSON array, `pieces` how many there are. */
 export type AsyncPoll =
   | { readonly state: 'running' }
-  | { readonly state: 'completed'; readonly version: string | null; readonly pieces: number; readonly first: Uint8Array; readonly rights: ReadingRights | null }
+  | { readonly state: 'completed'; readonly version: string | null; readonly pieces: number; readonly first: Uint8Array; readonly rights: ReadingRights }
   | { readonly state: 'error'; readonly version: string | null; readonly error: string };
 
 /** Where statements run on: one object a statement, named by its id. */
@@ -59,18 +59,29 @@ export interface AsyncStatements {
 export const ownerOf = ({ userId, tenant, claims, actor }: Principal): Promise<string> =>
   sha256(JSON.stringify([userId, tenant, Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1)), actor?.userId ?? null]));
 
-/** The rights of a caller on an ontology: what it sees, what it may read of tables, and the policies in force for it. */
-async function rightsOf(caller: Caller, row: OntologyRow): Promise<ReadingRights> {
-  const { principal } = caller;
+/**
+ * The rights of a caller on an ontology: what it sees, what it may read of tables, and the policies in force for it. Without an ontology all of its rights: the
+ * statements of a script may name ontologies.
+ */
+async function rightsOf(caller: Caller, row: OntologyRow | undefined): Promise<ReadingRights> {
+  const { principal, snapshot } = caller;
+  if (row === undefined) {
+    const grants = principal.grants.map(({ privilege, key, all, grantOption }) => JSON.stringify([privilege, key, all, grantOption])).sort();
+    const policies = snapshot.ontologies.map((o) => [o.id, accessKey(accessOf(caller, o))]);
+    return { ontology: null, digest: await sha256(JSON.stringify([principal.isAdmin, grants, [...principal.roles].sort(), policies])) };
+  }
   const keys = [row.id, principal.isAdmin, sightKey(principal, row.name), tablesKey(principal, row), accessKey(accessOf(caller, row))];
   return { ontology: row.name, digest: await sha256(JSON.stringify(keys)) };
 }
 
-/** Whether the caller has the rights still. @throws SvcError 503 */
-async function hasStill(request: ServiceRequest, { ontology, digest }: ReadingRights): Promise<boolean> {
-  const caller = await upToDate(request, ontology);
-  const row = findOntology(caller, ontology);
-  return row !== undefined && (await rightsOf(caller, row)).digest === digest;
+/** Whether the caller has the rights still. What was remembered of it may be older than the statement. @throws SvcError 503 */
+async function hasStill(request: ServiceRequest, rights: ReadingRights): Promise<boolean> {
+  return (await has(request.caller, rights)) || (await has(await request.caller.refresh(), rights));
+}
+
+async function has(caller: Caller, { ontology, digest }: ReadingRights): Promise<boolean> {
+  const row = ontology === null ? undefined : findOntology(caller, ontology);
+  return (ontology === null || row !== undefined) && (await rightsOf(caller, row)).digest === digest;
 }
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -105,7 +116,7 @@ export async function startAsync(request: ServiceRequest, script: Script, presen
     id,
     caller: { ...earlierOf(caller.principal), name: caller.principal.name },
     owner: await ownerOf(caller.principal),
-    rights: row === undefined ? null : await rightsOf(caller, row),
+    rights: await rightsOf(caller, row),
     script,
     requestId: request.requestId,
     knownVersion: row?.version ?? null,
@@ -129,7 +140,7 @@ export async function pollAsync(request: ServiceRequest, id: string): Promise<As
   if (!ID.test(key)) return null;
   try {
     const poll = await statements(request).poll(key, await ownerOf(request.caller.principal));
-    return poll?.state === 'completed' && poll.rights != null && !(await hasStill(request, poll.rights)) ? null : poll;
+    return poll?.state === 'completed' && !(await hasStill(request, poll.rights)) ? null : poll;
   } catch (error) {
     throw error instanceof SvcError ? error : unavailable(error);
   }
@@ -151,13 +162,27 @@ export async function* asyncRows(
   }
 }
 
+/** What a statement that has run answers. */
+export interface JobAnswer {
+  readonly answer: Answer;
+  /** The rights by which the answer may be read. A script that changes rights or a model may change those of its caller: those after it. */
+  readonly rights: ReadingRights;
+}
+
 /**
  * Runs a job with the rights that its caller has now, under ASYNC_TIMEOUT_MS.
  * @throws SvcError as `runScript`
  */
-export async function runJob(runtime: Runtime, job: AsyncJob, signal: AbortSignal, about: ServiceRequest['about']): Promise<Answer> {
+export async function runJob(runtime: Runtime, job: AsyncJob, signal: AbortSignal, about: ServiceRequest['about']): Promise<JobAnswer> {
   const { config, db, now, waitUntil } = runtime;
   const caller = await resume(job.caller, { db, now, waitUntil });
   const patient: Runtime = { ...runtime, config: { ...config, statementTimeoutMs: config.asyncTimeoutMs } };
-  return runScript({ runtime: patient, caller, requestId: job.requestId, signal, knownVersion: job.knownVersion, about }, job.script);
+  let changed = false;
+  const noted = (): void => {
+    changed = true;
+  };
+  const answer = await runScript({ runtime: patient, caller, requestId: job.requestId, signal, knownVersion: job.knownVersion, about, noted }, job.script);
+  if (!changed) return { answer, rights: job.rights };
+  const after = await resume(job.caller, { db, now, waitUntil });
+  return { answer, rights: await rightsOf(after, findOntology(after, job.script.ontology)) };
 }

@@ -5,6 +5,7 @@ import { Budget, READS_LIMITS } from '../budget.ts';
 import { cacheOf } from '../cache.ts';
 import { audit, commit } from '../catalog/changes.ts';
 import type { Call } from '../catalog/db.ts';
+import { changesRights, isStillAdmin, sameRights } from '../catalog/rights.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
 import { badRequest, positionOf, SvcError } from '../errors.ts';
 import { parseStatement } from '../language/classify.ts';
@@ -268,6 +269,7 @@ class ScriptRun implements Session {
     // a statement behind modelling ones must not overtake them
     if (!isExample(statement)) await this.#flushDraft();
     const done = await this.#changes.apply(statement);
+    if (!isExample(statement)) this.#needsRights = true;
     this.#calls.push(...done.calls);
     if (done.settle !== undefined) this.#unsettled.push(done.settle);
     this.#rows = done.rows;
@@ -293,12 +295,28 @@ class ScriptRun implements Session {
   }
   #version: string | null = null;
 
+  /** Whether the calls that wait were allowed by rights that somebody may have taken away meanwhile. */
+  #needsRights = false;
+  /** How often earlier steps of the script raise the number of the snapshot's rights. */
+  #raised = 0;
+
   async #write(): Promise<void> {
     await this.#flushDraft();
     if (this.#calls.length === 0) return;
-    this.#steps.push({ kind: 'write', calls: [...this.#calls, await this.#entry()], version: this.#version });
+    // the script may take long: what its caller has lost in the meantime gives nothing any more
+    const guard = this.#needsRights ? this.#rightsGuard() : [];
+    this.#raised += this.#calls.filter(changesRights).length;
+    this.#needsRights = false;
+    this.#steps.push({ kind: 'write', calls: [...guard, ...this.#calls, await this.#entry()], version: this.#version });
     this.#calls = [];
     this.#version = null;
+  }
+
+  /** Aborts a batch if what allows it was taken away since the caller was judged. */
+  #rightsGuard(): readonly Call[] {
+    const { isAdmin, userId, credential, actor } = this.caller.principal;
+    if (!isAdmin) return [sameRights(this.caller.snapshot.permissions + this.#raised)];
+    return credential === 'admin_token' && actor === undefined ? [] : [isStillAdmin(userId)];
   }
 
   /** The audit's line about what this request changes; the statements themselves may hold passwords, so a digest of them without their values. */

@@ -7,8 +7,8 @@ afterAll(() => s?.close());
 
 describe('an asynchronous answer', () => {
   /** Starts the statement, waits for its end, and reads it with other headers. */
-  async function begun(sql: string, headers: Headers): Promise<(other: Headers) => Promise<{ status: number; text: string }>> {
-    const path = '/svc/openapi/ontology/shop/query';
+  async function begun(sql: string, headers: Headers, ontology = 'shop'): Promise<(other: Headers) => Promise<{ status: number; text: string }>> {
+    const path = `/svc/openapi/ontology/${ontology}/query`;
     const response = await s.fetch(path, { method: 'POST', headers: { 'content-type': 'text/plain', 'x-async': 'true', ...headers }, body: sql });
     const { poll_url } = (await response.json()) as { poll_url: string };
     const read = async (other: Headers) => {
@@ -62,6 +62,31 @@ describe('an asynchronous answer', () => {
       expect((await read(by(eve.token))).status).toBe(200);
     } finally {
       await s.rows('DROP POLICY own', 'shop');
+    }
+  });
+
+  it('is gone with the right, also if the request names no ontology or the statement describes the model', async () => {
+    const ada = await user('ada', 'EDIT ON ALL ontology.shop');
+    const set = "ALTER ONTOLOGY shop SET default_transitivity = '4'";
+    const begin: readonly [string, string][] = [
+      [`${set}; SELECT name FROM svc.city`, 'system_db'],
+      [`${set}; SELECT name FROM svc.city`, 'shop'],
+      [`SELECT 1 AS one; ${set}; SHOW CREATE ONTOLOGY shop`, 'system_db'],
+      [set, 'shop'],
+      ['SELECT ontology FROM svc.SYS_ONTOLOGIES', 'system_db'],
+      ['SHOW CREATE ONTOLOGY shop', 'shop'],
+      ['EXPLAIN SELECT name FROM svc.city', 'shop'],
+      ['DESCRIBE svc.city', 'shop'],
+      ['CREATE ONTOLOGY extra; CREATE CONCEPT c (id bigint, PRIMARY KEY (id)); SELECT 1 AS one', 'extra'],
+    ];
+    await admins(`GRANT EDIT ON ontology TO USER ${ada.name}`);
+    for (const [sql, ontology] of begin) {
+      await admins(`GRANT EDIT ON ALL ontology.shop TO USER ${ada.name}`);
+      const read = await begun(sql, by(ada.token), ontology);
+      expect({ sql, status: (await read(by(ada.token))).status }).toEqual({ sql, status: 200 });
+      await admins(`REVOKE EDIT ON ALL ontology.shop FROM USER ${ada.name}`);
+      if (ontology === 'extra') await admins('DROP ONTOLOGY extra');
+      expect({ sql, ...(await read(by(ada.token))) }).toEqual({ sql, ...LOST });
     }
   });
 

@@ -470,6 +470,18 @@ describe('what must not happen', () => {
     for (const { text } of [shown, listed]) expect(text).not.toMatch(/<img|<script/);
   });
 
+  it('a redirect to the site of a client by itself, where the request is wrong', async () => {
+    const site = 'https://evil.example/callback';
+    const registered = await register({ redirect_uris: [site] });
+    const wrong = { redirect_uri: site, resource: 'https://other.example/mcp' };
+    const asked = await asking(registered.json.client_id, verifierOf(), wrong);
+    for (const browser of [await visitor(), new Visitor(send)]) {
+      const { status, location, text } = await browser.send(asked);
+      expect({ status, location }).toEqual({ status: 400, location: null });
+      expect(text).toContain('<a href="https://evil.example/callback?error=invalid_target&amp;');
+    }
+  });
+
   it('registrations without a redirect URI, or with one that runs script', async () => {
     for (const redirect_uris of [undefined, [], ['javascript:alert(1)'], ['http://evil.example/callback'], [`${CALLBACK}#x`]])
       expect(await register({ redirect_uris })).toMatchObject({ status: 400, json: expect.not.objectContaining({ client_id: expect.anything() }) });

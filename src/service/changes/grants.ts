@@ -21,7 +21,7 @@ export async function grant(ctx: Changing, statement: Grant): Promise<Done> {
   const grantee = statement.grantee.kind === 'user' ? await ctx.user(statement.grantee.name) : await ctx.role(statement.grantee.name);
   ctx.gave(grantee, privilege, resource, all);
   const calls = catalog.grant({ grantee: { kind: statement.grantee.kind, id: grantee.id }, privilege, resource, all, grantOption });
-  return done([...guard, ...calls], {
+  return done([...guard, ...(await stays(ctx, resource)), ...calls], {
     privilege: privilege.toUpperCase(),
     resource: text,
     is_all: all,
@@ -47,6 +47,16 @@ async function onNoAdministrator(ctx: Changing, { resource, source }: Grant): Pr
     });
   }
   return stillNoAdmin(user.id);
+}
+
+/** The calls that abort the batch if what a grant is on has been dropped meanwhile. */
+async function stays(ctx: Changing, [kind, name]: Resource): Promise<readonly Call[]> {
+  if (kind === undefined || name === undefined) return [];
+  const at = { text: name, offset: 0 };
+  if (kind === 'user') return rights.stillThere(kind, name, (await ctx.user(at)).id);
+  if (kind === 'role') return rights.stillThere(kind, name, (await ctx.role(at)).id);
+  if (kind === 'ontology') return rights.stillThere(kind, name, ctx.ontology(at).id);
+  return rights.stillThere(kind as 'datasource' | 'agent', name, null);
 }
 
 /** Takes away that very grant; what its holder has handed on stays. */
