@@ -12,6 +12,7 @@ import { accessKey, accessOf } from './policies.ts';
 import type { Answer, Runtime, ServiceRequest } from './runtime.ts';
 import { runScript, type Script } from './script.ts';
 import { sightKey, tablesKey } from './sight.ts';
+import { Spending } from './spending.ts';
 
 /** A statement that waits for its turn: plain data, so that it can be stored. */
 export interface AsyncJob {
@@ -159,5 +160,5 @@ export async function runJob(runtime: Runtime, job: AsyncJob, signal: AbortSigna
   const { config, db, now, waitUntil } = runtime;
   const caller = await resume(job.caller, { db, now, waitUntil });
   const patient: Runtime = { ...runtime, config: { ...config, statementTimeoutMs: config.asyncTimeoutMs } };
-  return runScript({ runtime: patient, caller, requestId: job.requestId, signal, knownVersion: job.knownVersion, about }, job.script);
+  return runScript({ runtime: patient, caller, requestId: job.requestId, spending: new Spending(), signal, knownVersion: job.knownVersion, about }, job.script);
 }
