@@ -16,6 +16,6 @@ export { MAX_BYTES } from './service/read.ts';
 export { type CacheState, RESULT_BYTES, type ResultWish, resultSeconds } from './service/results.ts';
 export type { Answer, Runtime, ServiceRequest } from './service/runtime.ts';
 export { type Sample, sampleRows } from './service/sample.ts';
-export { Spending } from './service/spending.ts';
 export { type DryRun, dryRun, runScript, type Script } from './service/script.ts';
 export { searchValues, type ValueSearch } from './service/search.ts';
+export { Spending } from './service/spending.ts';

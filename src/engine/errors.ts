@@ -92,7 +92,10 @@ function ofSqlState(sqlstate: string, hint: string | undefined, fault: Datasourc
   // what is wrong with the statement itself (class 42) is known before a value is read
   if (context.quiet && !sqlstate.startsWith('42')) return badRequest(conditionName(sqlstate), conditionName(sqlstate).replaceAll('_', ' '), { cause: fault });
   const scrub = context.ownText ? (s: string) => s : scrubber(context.physicalNames ?? []);
-  return badRequest(conditionName(sqlstate), scrub(fault.message), { hint: hint === undefined || sqlstate === STACK_DEPTH ? undefined : scrub(hint), cause: fault });
+  return badRequest(conditionName(sqlstate), scrub(fault.message), {
+    hint: hint === undefined || sqlstate === STACK_DEPTH ? undefined : scrub(hint),
+    cause: fault,
+  });
 }
 
 /**

@@ -162,7 +162,6 @@ class ScriptRun implements Session {
   }
 
   static async begin(request: ServiceRequest, script: Script): Promise<ScriptRun> {
-    const { runtime } = request;
     const name = script.ontology;
     let caller = isNone(name) ? request.caller : await upToDate(request, name);
     let known = isNone(name) ? undefined : findOntology(caller, name);
