@@ -22,7 +22,7 @@ export interface Limits {
 /** One plan: a hundred times what a large report needs, some 15 MB of nodes and a tenth of a second. A model's closures were counted when it was made. */
 export const PLAN_LIMITS: Limits = { nodes: 60_000, steps: 1_500_000, entries: Number.POSITIVE_INFINITY };
 
-/** All plans that the reading statements of one script need, with the check of their SQL: the largest four of them, or a hundred of usual size. */
+/** All plans that the reading statements of one request need, with the check of their SQL: the largest four of them, or a hundred of usual size. */
 export const READS_LIMITS: Limits = { nodes: 240_000, steps: 10_000_000, entries: Number.POSITIVE_INFINITY };
 
 /** What it takes to parse and verify a character of finished SQL. */
@@ -33,6 +33,12 @@ export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 12_000_000, entrie
 
 /** What is told of a model: a node for each row and for each 100 characters of one. */
 export const ANSWER_LIMITS: Limits = { nodes: 350_000, steps: 40_000_000, entries: Number.POSITIVE_INFINITY };
+
+/** All that is told of models in one request: the largest two of them, or every section of a usual one many times. */
+export const ANSWERS_LIMITS: Limits = { nodes: 700_000, steps: 80_000_000, entries: Number.POSITIVE_INFINITY };
+
+/** The plans by which the examples of ontologies are judged in one request: a thousand of usual size. */
+export const EXAMPLES_LIMITS: Limits = { nodes: 800_000, steps: 20_000_000, entries: Number.POSITIVE_INFINITY };
 
 /** A node costs about as much as so many steps. */
 const STEPS_OF_A_NODE = 20;
@@ -74,7 +80,16 @@ export class Budget {
     this.nodes += nodes;
     this.steps += steps;
     this.entries += entries;
-    if (this.nodes > this.limits.nodes || this.steps > this.limits.steps || this.entries > this.limits.entries) throw new Exceeded(this);
+    this.check();
+  }
+
+  get isExceeded(): boolean {
+    return this.nodes > this.limits.nodes || this.steps > this.limits.steps || this.entries > this.limits.entries;
+  }
+
+  /** @throws Exceeded */
+  check(): void {
+    if (this.isExceeded) throw new Exceeded(this);
   }
 
   note(what: string, units: number): void {
@@ -82,14 +97,24 @@ export class Budget {
   }
 
   /**
-   * Runs a part of the work, which is synchronous. A budget around it counts what the part uses too.
+   * Runs a part of the work, which is synchronous. A budget around it counts what the part uses too, also where the part fails.
    * @throws SvcError 400 `too_complex` that names what has grown; `offset`: its place in the request
    */
   run<T>(make: () => T, offset?: number): T {
     const outer = current === this ? undefined : current;
     const { nodes, steps, entries } = this;
-    const result = this.apart(make, offset);
-    outer?.spend(this.nodes - nodes, this.steps - steps, this.entries - entries);
+    const result = (() => {
+      try {
+        return this.apart(make, offset);
+      } finally {
+        if (outer !== undefined) {
+          outer.nodes += this.nodes - nodes;
+          outer.steps += this.steps - steps;
+          outer.entries += this.entries - entries;
+        }
+      }
+    })();
+    outer?.check();
     return result;
   }
 
@@ -98,6 +123,8 @@ export class Budget {
     const before = current;
     current = this;
     try {
+      // a part before it may have failed beyond the limit
+      this.check();
       return make();
     } catch (error) {
       throw error instanceof Exceeded && error.budget === this ? this.#tooComplex(offset) : error;
@@ -112,6 +139,12 @@ export class Budget {
     const message = `${this.what} becomes too large${most === undefined ? '' : `; the larger part of it comes from ${most}`}`;
     return badRequest('too_complex', message, { offset, hint: 'Name less at once, or split it' });
   }
+}
+
+/** Makes one answer about a model, within its own limits and those of `all` answers of the request; not within a budget in force. @throws SvcError 400 `too_complex` */
+export function withinAnswer<T>(what: string, all: Budget | undefined, make: () => T): T {
+  const one = new Budget(ANSWER_LIMITS, what);
+  return all === undefined ? one.apart(make) : all.apart(() => one.run(make));
 }
 
 /** Counts nodes that are made. */

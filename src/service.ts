@@ -18,3 +18,4 @@ export type { Answer, Runtime, ServiceRequest } from './service/runtime.ts';
 export { type Sample, sampleRows } from './service/sample.ts';
 export { type DryRun, dryRun, runScript, type Script } from './service/script.ts';
 export { searchValues, type ValueSearch } from './service/search.ts';
+export { Spending } from './service/spending.ts';

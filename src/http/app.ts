@@ -18,6 +18,7 @@ import {
   type ResultWish,
   resultSeconds,
   runScript,
+  Spending,
   unknownName,
   viewRows,
 } from '../service.ts';
@@ -222,6 +223,7 @@ function request(c: AppContext, wish?: Wish) {
     runtime: c.env.runtime,
     caller,
     requestId: c.get('requestId'),
+    spending: new Spending(),
     signal: c.req.raw.signal,
     knownVersion: c.req.raw.headers.get('x-ontology-version'),
     about: (ontology: string, version: string) => {

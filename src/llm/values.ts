@@ -3,7 +3,7 @@
  * on it. A question that names one of them is told what it names (literal linking).
  */
 import { cacheOf } from '../cache.ts';
-import { type QuestionModel, type ServiceRequest, type Subject, type SubjectColumn, sampleRows } from '../service.ts';
+import { type QuestionModel, type ServiceRequest, Spending, type Subject, type SubjectColumn, sampleRows } from '../service.ts';
 import { subjectKey } from './rank-index.ts';
 import { plain, type Word, words } from './words.ts';
 
@@ -88,8 +88,8 @@ export async function sampleValues(
   if (columns.length > 0) {
     try {
       const rows = await sampleRows(
-        // what the request says of versions and results is about its own statement
-        { ...request, signal, knownVersion: null, results: undefined, noted: undefined, about: () => undefined },
+        // what the request says of versions and results is about its own statement; samples have their time as a bound
+        { ...request, spending: new Spending(), signal, knownVersion: null, results: undefined, noted: undefined, about: () => undefined },
         {
           ontology: model.ontology,
           isView: subject.kind !== 'concept',

@@ -1,7 +1,7 @@
 /** What the front Worker hands to a principal's object: plain data, as arguments of RPC methods. */
 import type { Principal } from '../auth/authenticate.ts';
 import { type Earlier, earlierOf } from '../auth/resume.ts';
-import type { Runtime, ServiceRequest } from '../service.ts';
+import type { Runtime, ServiceRequest, Spending } from '../service.ts';
 import type { Message } from './messages.ts';
 import type { Spliced } from './spliced.ts';
 import type { Named, Target } from './target.ts';
@@ -41,6 +41,8 @@ export interface Session {
   /** Told of a statement that the scope of the access token alone forbids. */
   readonly lacksScope?: (() => void) | undefined;
   readonly requestId: string;
+  /** What all its messages may use together. */
+  readonly spending: Spending;
   /** Takes the rows of results that go into the answer as they are. */
   readonly spliced: Spliced;
   /** Its messages. */

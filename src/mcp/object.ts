@@ -2,7 +2,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { resume } from '../auth/resume.ts';
 import { forbidden, loggedLine, type SvcError } from '../errors.ts';
-import { auditRequest, type Runtime } from '../service.ts';
+import { auditRequest, type Runtime, Spending } from '../service.ts';
 import { isEventStream, isSubscription, messagesOf, plain } from './answers.ts';
 import type { McpCall, Session } from './call.ts';
 import { faultResponse } from './faults.ts';
@@ -171,7 +171,7 @@ async function sessionOf(call: McpCall, runtime: Runtime): Promise<Session> {
   const { db, now, waitUntil, kv, config } = runtime;
   const caller = await resume(call.caller, { db, now, waitUntil, kv, fresh: false });
   const target = targetOf(caller, call.named, config.mcp);
-  return { runtime, caller, target, modelling: call.modelling, requestId: call.requestId, spliced: new Spliced(), body: call.body };
+  return { runtime, caller, target, modelling: call.modelling, requestId: call.requestId, spending: new Spending(), spliced: new Spliced(), body: call.body };
 }
 
 /** A method is one of the protocol's words, or it is not told. */

@@ -10,10 +10,11 @@ import { ontologyOf } from './target.ts';
 /** What the protocol has for a resource that is not there. */
 const NOT_FOUND = -32002;
 
-const requestOf = ({ runtime, caller, requestId }: Session, signal: AbortSignal) => ({
+const requestOf = ({ runtime, caller, requestId, spending }: Session, signal: AbortSignal) => ({
   runtime,
   caller,
   requestId,
+  spending,
   signal,
   knownVersion: null,
   about: () => undefined,

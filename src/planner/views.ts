@@ -1,4 +1,5 @@
 /** Views in FROM: over concepts and views a sub-select that is planned like the caller's own; over raw tables as mappings are. */
+import type { SelectStmt } from '@pgsql/types';
 import { badRequest, forbidden, SvcError } from '../errors.ts';
 import type { Graph } from '../ontology/graph.ts';
 import type { ViewDef } from '../ontology/model.ts';
@@ -59,9 +60,24 @@ function fencedIf(isFenced: boolean, work: Work, query: Node): Node {
   return { SelectStmt: select({ targetList: [all], fromClause: [subselect(query, work.alias())], ...FENCE }) };
 }
 
-/** The rows of a raw view, with a cast to text for columns whose type a text must not meet (guard/types.ts). */
-function plainTypes(work: Work, view: ViewDef, rows: Node): Node {
-  if (view.columns.every((c) => isPlainType(c.type))) return rows;
+/** Whether a query has all columns of something, whatever they are by now. */
+function hasStar({ targetList = [], larg, rarg }: SelectStmt): boolean {
+  if (larg && rarg) return hasStar(larg) || hasStar(rarg);
+  return targetList.some((t) => {
+    const value = 'ResTarget' in t ? t.ResTarget.val : undefined;
+    if (!value) return false;
+    const last = 'ColumnRef' in value ? value.ColumnRef.fields?.at(-1) : 'A_Indirection' in value ? value.A_Indirection.indirection?.at(-1) : undefined;
+    return last !== undefined && 'A_Star' in last;
+  });
+}
+
+/**
+ * The rows of a raw view: with a cast to text for columns whose type a text must not meet (guard/types.ts), and without columns that a table got
+ * after the view was made.
+ */
+function plainColumns(work: Work, view: ViewDef, stmt: SelectStmt): Node {
+  const rows = fragment(printSelect(stmt));
+  if (view.columns.every((c) => isPlainType(c.type)) && !hasStar(stmt)) return rows;
   const alias = work.alias();
   const names = view.columns.map((_, i) => `c${i}`);
   const targetList = view.columns.map((c, i) => {
@@ -90,7 +106,7 @@ function viewQuery(work: Work, view: ViewDef): { query: Node; columns: readonly 
     const { stmt } = work.tableQuery(view, parsed);
     const hides = leavesOut(stmt) && work.hides(view.datasource);
     if (hides) work.quiet ||= !isTotal(stmt);
-    const rows = plainTypes(work, view, fragment(printSelect(stmt)));
+    const rows = plainColumns(work, view, stmt);
     return { query: fencedIf(hides && work.fenced, work, rows), columns: view.columns.map((c) => ({ name: c.name, key: c.name })) };
   }
   const bars = work.bars();

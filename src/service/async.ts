@@ -12,6 +12,7 @@ import { accessKey, accessOf } from './policies.ts';
 import type { Answer, Runtime, ServiceRequest } from './runtime.ts';
 import { runScript, type Script } from './script.ts';
 import { sightKey, tablesKey } from './sight.ts';
+import { Spending } from './spending.ts';
 
 /** A statement that waits for its turn: plain data, so that it can be stored. */
 export interface AsyncJob {
@@ -181,7 +182,8 @@ export async function runJob(runtime: Runtime, job: AsyncJob, signal: AbortSigna
   const noted = (): void => {
     changed = true;
   };
-  const answer = await runScript({ runtime: patient, caller, requestId: job.requestId, signal, knownVersion: job.knownVersion, about, noted }, job.script);
+  const { requestId, knownVersion } = job;
+  const answer = await runScript({ runtime: patient, caller, requestId, spending: new Spending(), signal, knownVersion, about, noted }, job.script);
   if (!changed) return { answer, rights: job.rights };
   const after = await resume(job.caller, { db, now, waitUntil });
   return { answer, rights: await rightsOf(after, findOntology(after, job.script.ontology)) };

@@ -1,5 +1,5 @@
 /** The detail object of `get_ontology` (decisions 2), from the graph that the caller sees. Pure. */
-import { ANSWER_LIMITS, Budget, made } from '../budget.ts';
+import { type Budget, made, withinAnswer } from '../budget.ts';
 import type { Concept, Graph, Relationship } from '../ontology/graph.ts';
 import { type ColumnDef, isRaw, type MappingDef, type MeasureDef, type PropertyDef, type Transitivity } from '../ontology/model.ts';
 import { postgresTypeName } from '../ontology/types.ts';
@@ -28,8 +28,14 @@ export function mappingsOf(concept: Concept): readonly MappingDef[] {
 }
 
 /** `data` of get_ontology. */
-export function ontologyDetail(graph: Graph, version: string, datasources: readonly DetailDatasource[], texts: Texts): Record<string, unknown> {
-  return new Budget(ANSWER_LIMITS, 'the description of the ontology').apart(() => detailOf(graph, version, datasources, texts));
+export function ontologyDetail(
+  graph: Graph,
+  version: string,
+  datasources: readonly DetailDatasource[],
+  texts: Texts,
+  answers?: Budget,
+): Record<string, unknown> {
+  return withinAnswer('the description of the ontology', answers, () => detailOf(graph, version, datasources, texts));
 }
 
 function detailOf(graph: Graph, version: string, datasources: readonly DetailDatasource[], texts: Texts): Record<string, unknown> {

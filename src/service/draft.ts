@@ -2,7 +2,7 @@
 
 import type { Caller } from '../auth/authenticate.ts';
 import { can, canSee } from '../auth/grants.ts';
-import { Budget, SCRIPT_LIMITS } from '../budget.ts';
+import type { Budget } from '../budget.ts';
 import { createOntology, createVersion, setAllowedFunctions } from '../catalog/changes.ts';
 import type { Call } from '../catalog/db.ts';
 import type { PolicyRow } from '../catalog/policies.ts';
@@ -26,7 +26,7 @@ import { changedPart, isSeen, makesHidden, requireEdit } from './edit-rights.ts'
 import { MOST_SEARCHED, requireKeptPolicies, type Step } from './kept-policies.ts';
 import { datasourceInStatement, lacks, loadGraph, quoted } from './lookup.ts';
 import { checkPolicies, mayMakePolicies, namedBy } from './policies.ts';
-import type { Runtime } from './runtime.ts';
+import type { Runtime, Working } from './runtime.ts';
 import { collision, SeenDraft } from './seen-draft.ts';
 import { seesAll, toldTo, usableBy } from './sight.ts';
 import { type Made, requireOldSources, requireReadableNames, requireSameConditions, requireUsable, requireUsableRows } from './writers.ts';
@@ -65,15 +65,16 @@ export class Draft {
   #at = 0;
   #calls: Call[] = [];
   #seen: SeenDraft | undefined;
-  /** What the script's statements and their checks may use together. */
-  readonly #budget = new Budget(SCRIPT_LIMITS, 'the script');
+  /** What the request's modelling statements and their checks may use together. */
+  readonly #budget: Budget;
   /** The SQL that the script's objects hold, by kind and name. */
   readonly #pieces = new Map<string, Piece>();
   /** Modelling statements applied so far. */
   statements = 0;
 
-  private constructor(runtime: Runtime, caller: Caller, row: OntologyRow, made: boolean, graph: Graph | undefined, model: Model) {
+  private constructor({ runtime, spending }: Working, caller: Caller, row: OntologyRow, made: boolean, graph: Graph | undefined, model: Model) {
     this.#runtime = runtime;
+    this.#budget = spending.models;
     this.#caller = caller;
     this.row = row;
     this.#made = made;
@@ -89,13 +90,13 @@ export class Draft {
   }
 
   /** The current version of an ontology. @throws SvcError 404, 503 */
-  static async open(runtime: Runtime, caller: Caller, row: OntologyRow): Promise<Draft> {
-    const graph = await loadGraph(runtime, row);
-    return new Draft(runtime, caller, row, false, graph, graph.model);
+  static async open(request: Working, caller: Caller, row: OntologyRow): Promise<Draft> {
+    const graph = await loadGraph(request.runtime, row);
+    return new Draft(request, caller, row, false, graph, graph.model);
   }
 
   /** An ontology that the script makes. */
-  static create(runtime: Runtime, caller: Caller, name: string, description: string | null, text: string): Draft {
+  static create(request: Working, caller: Caller, name: string, description: string | null, text: string): Draft {
     const row: OntologyRow = {
       id: crypto.randomUUID(),
       name,
@@ -110,7 +111,7 @@ export class Draft {
       policies: [],
       policyGeneration: 0,
     };
-    const draft = new Draft(runtime, caller, row, true, undefined, { ...EMPTY_MODEL, description });
+    const draft = new Draft(request, caller, row, true, undefined, { ...EMPTY_MODEL, description });
     draft.#texts.push(text);
     draft.statements = 1;
     return draft;
@@ -290,6 +291,11 @@ export class Draft {
     const { text } = statement.name;
     const list: readonly { readonly name: string }[] = statement.kind === 'create_concept' ? before.concepts : before.views;
     if (!list.some((o) => sameName(o.name, text))) this.#madeHere[statement.kind === 'create_concept' ? 'concept' : 'view'].add(fold(text));
+  }
+
+  /** Runs a check that counts as part of the request's modelling. @throws SvcError 400 `too_complex` */
+  within<T>(make: () => T, offset: number): T {
+    return this.#budget.run(make, offset);
   }
 
   /** What SQL of the model and of its policies is planned with when it is checked. */

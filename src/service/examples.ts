@@ -5,6 +5,7 @@
 import type { Caller } from '../auth/authenticate.ts';
 import { can } from '../auth/grants.ts';
 import { sha256 } from '../auth/tokens.ts';
+import type { Budget } from '../budget.ts';
 import { cacheOf } from '../cache.ts';
 import { type ExampleRow, readExamples } from '../catalog/examples.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
@@ -19,8 +20,9 @@ import { allowedFunctionsOf } from './allowed-functions.ts';
 import { Definers } from './definers.ts';
 import { loadGraph, quoted, requireOntology, upToDate } from './lookup.ts';
 import { accessKey, accessOf, factsKey, factsOf } from './policies.ts';
-import type { Runtime, ServiceRequest } from './runtime.ts';
+import type { Runtime, ServiceRequest, Working } from './runtime.ts';
 import { seenBy, seesAll, sightKey, toldTo } from './sight.ts';
+import type { Spending } from './spending.ts';
 import { SYSTEM_TABLES, systemColumns } from './system.ts';
 
 /** The form in which questions are compared: without case, white space folded, without what ends a sentence. */
@@ -74,21 +76,29 @@ export async function examplesOf(
   ontology: string,
   { rank, most = Number.POSITIVE_INFINITY }: ExamplesWish = {},
 ): Promise<readonly Example[]> {
-  const { runtime } = request;
+  const { runtime, spending } = request;
   const caller = await upToDate(request, ontology);
   const row = requireOntology(caller, ontology);
   const rows = await readExamples(runtime.db, row.id);
   if (rows.length === 0) return [];
-  const judge = new Judge(runtime, caller, row, await loadGraph(runtime, row), row.version);
+  const judge = new Judge(request, caller, row, await loadGraph(runtime, row), row.version);
   const found: Example[] = [];
   for (const example of rank === undefined ? rows : rank(rows)) {
-    if (found.length >= most) break;
-    const { error, relations } = await judge.asReader(example);
+    if (found.length >= most || spending.examples.isExceeded) break;
+    const { error, relations } = await judge.asReader(example).catch(unlessExceeded(spending));
     const { question, description, query } = example;
     if (error === null) found.push({ question, description, query: printed(runtime, query), relations });
   }
   return found;
 }
+
+/** For an example that was not judged: it is left out. @throws what else went wrong */
+const unlessExceeded =
+  ({ examples }: Spending) =>
+  (error: unknown): Verdict => {
+    if (!examples.isExceeded) throw error;
+    return { error: 'not judged', relations: [] };
+  };
 
 /**
  * The examples that a caller is told of. Who has EDIT on the ontology and sees all of it: all of them. Who has EDIT and sees a part:
@@ -96,33 +106,33 @@ export async function examplesOf(
  * @param graph the model by which they are judged; `version`: where it is that of a version
  * @throws SvcError 503
  */
-export async function toldExamples(runtime: Runtime, caller: Caller, row: OntologyRow, graph: Graph, version: string | null): Promise<readonly ToldExample[]> {
-  const judge = new Judge(runtime, caller, row, graph.whole, version);
+export async function toldExamples(request: Working, caller: Caller, row: OntologyRow, graph: Graph, version: string | null): Promise<readonly ToldExample[]> {
+  const judge = new Judge(request, caller, row, graph.whole, version);
   const told: ToldExample[] = [];
-  for (const example of await readExamples(runtime.db, row.id)) {
+  for (const example of await readExamples(request.runtime.db, row.id)) {
     const error = await judge.told(example);
     if (error === undefined) continue;
     const { question, description, query, changedBy, changedOn } = example;
-    told.push({ question, description, query: printed(runtime, query), changedBy, changedOn, error });
+    told.push({ question, description, query: printed(request.runtime, query), changedBy, changedOn, error });
   }
   return told;
 }
 
 /** Whether a caller is told of an example (`toldExamples`). @throws SvcError 503 */
-export const seesExample = async (runtime: Runtime, caller: Caller, row: OntologyRow, graph: Graph, example: ExampleRow): Promise<boolean> =>
-  (await new Judge(runtime, caller, row, graph.whole, null).told(example)) !== undefined;
+export const seesExample = async (request: Working, caller: Caller, row: OntologyRow, graph: Graph, example: ExampleRow): Promise<boolean> =>
+  (await new Judge(request, caller, row, graph.whole, null).told(example)) !== undefined;
 
 /**
  * Whether a query can be an example: one SELECT on the ontology that plans for who writes it, over what its writer may query.
  * @throws SvcError 400 as planning does, `outside_scope` for a system table; 403 without QUERY on what it reads, or where a view's definer has lost its rights; 503
  */
-export async function checkExample(runtime: Runtime, caller: Caller, row: OntologyRow, graph: Graph, query: Source): Promise<void> {
-  await new Judge(runtime, caller, row, graph.whole, null).asWriter(query);
+export async function checkExample(request: Working, caller: Caller, row: OntologyRow, graph: Graph, query: Source): Promise<void> {
+  await new Judge(request, caller, row, graph.whole, null).asWriter(query);
 }
 
 /** Scripts that make those examples again that hold and that the caller is told of. @throws SvcError 503 */
-export async function printExamples(runtime: Runtime, caller: Caller, row: OntologyRow, graph: Graph, version: string | null): Promise<readonly string[]> {
-  const told = await toldExamples(runtime, caller, row, graph, version);
+export async function printExamples(request: Working, caller: Caller, row: OntologyRow, graph: Graph, version: string | null): Promise<readonly string[]> {
+  const told = await toldExamples(request, caller, row, graph, version);
   return told.filter((e) => e.error === null).map(printExample);
 }
 
@@ -139,6 +149,7 @@ const verdicts = cacheOf<Verdict>('example');
 /** Judges examples of an ontology for one caller, by one model. */
 class Judge {
   readonly #runtime: Runtime;
+  readonly #budget: Budget;
   readonly #caller: Caller;
   readonly #row: OntologyRow;
   readonly #whole: Graph;
@@ -150,8 +161,9 @@ class Judge {
   #editorKey: Promise<string> | undefined;
 
   /** `version`: which one `whole` is; null: it is none, so that nothing is remembered. */
-  constructor(runtime: Runtime, caller: Caller, row: OntologyRow, whole: Graph, version: string | null) {
+  constructor({ runtime, spending }: Working, caller: Caller, row: OntologyRow, whole: Graph, version: string | null) {
     this.#runtime = runtime;
+    this.#budget = spending.examples;
     this.#caller = caller;
     this.#row = row;
     this.#whole = whole;
@@ -202,7 +214,7 @@ class Judge {
     const verdict = await plan().then(
       ({ relations }): Verdict => ({ error: null, relations }),
       (error: unknown): Verdict => {
-        if (error instanceof SvcError && error.status < 500) return { error: error.message, relations: [] };
+        if (error instanceof SvcError && error.status < 500 && !this.#budget.isExceeded) return { error: error.message, relations: [] };
         throw error;
       },
     );
@@ -227,7 +239,7 @@ class Judge {
       allowedFunctions: allowedFunctionsOf(this.#row),
     };
     return this.#definers.whileNeeded(() => {
-      const plan = planSelect(context, query);
+      const plan = this.#budget.run(() => planSelect(context, query), query.offset);
       const system = plan.relations.find((r) => r.kind === 'system');
       if (system === undefined) return plan;
       throw badRequest('outside_scope', `\`${system.name}\` is a system table: an example reads concepts and views`, { offset: query.offset });

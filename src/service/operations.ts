@@ -58,7 +58,7 @@ export async function getOntology(
   const { parser, config } = request.runtime;
   const texts = new Texts(parser, config.product, caller.principal, graph, allowedFunctionsOf(row));
   request.about(row.name, row.version);
-  return { name: row.name, version: row.version, detail: ontologyDetail(graph, row.version, datasources, texts) };
+  return { name: row.name, version: row.version, detail: ontologyDetail(graph, row.version, datasources, texts, request.spending.answers) };
 }
 
 /**

@@ -123,7 +123,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   // nor is one that has looked at the rights of a view's definer for others than these
   const ruled = (place: string): string => `${place}\u0000${session.caller.snapshot.permissions}`;
   const kept = key === undefined || exactly === undefined ? undefined : findPlan([key, exactly].flatMap((k) => [k, own(k), ruled(k), ruled(own(k))]));
-  const within = <T>(make: () => T): T => session.reads.run(make, source.offset);
+  const within = <T>(make: () => T): T => session.request.spending.reads.run(make, source.offset);
   const ready = (made: Plan): Ready => {
     within(() => visited(made.sql.length * STEPS_OF_A_CHARACTER));
     return { plan: made, text: verified(runtime, made.sql, made.declared) };

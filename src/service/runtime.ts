@@ -11,6 +11,7 @@ import type { OAuth } from '../oauth/types.ts';
 import type { Shape } from '../ontology/shape.ts';
 import type { AsyncStatements } from './async.ts';
 import type { KeptRows, ResultWish } from './results.ts';
+import type { Spending } from './spending.ts';
 
 /** The parts, as index.ts puts them together for a request. */
 export interface Runtime {
@@ -43,6 +44,8 @@ export interface ServiceRequest {
   readonly runtime: Runtime;
   readonly caller: Caller;
   readonly requestId: string;
+  /** What all scripts of the request may use together. */
+  readonly spending: Spending;
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
   /** `x-ontology-version` of the request: a version that the caller has seen. */
@@ -54,6 +57,9 @@ export interface ServiceRequest {
   /** What it says of the result cache; undefined: nothing is looked up or kept. */
   readonly results?: ResultWish | undefined;
 }
+
+/** A request as that which works for it needs it. */
+export type Working = Pick<ServiceRequest, 'runtime' | 'spending'>;
 
 /** What a script answers: rows of the datasource as the bytes of a JSON array, rows in the form that was asked for out of the result cache, or rows of the service's own. */
 export type Answer =

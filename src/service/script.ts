@@ -1,7 +1,6 @@
 /** Running the statements of a request in order (decisions 5, Running; decisions 2, `query`). */
 
 import type { Caller } from '../auth/authenticate.ts';
-import { Budget, READS_LIMITS } from '../budget.ts';
 import { cacheOf } from '../cache.ts';
 import { audit, commit } from '../catalog/changes.ts';
 import type { Call } from '../catalog/db.ts';
@@ -20,6 +19,7 @@ import { findOntology, requireOntology, upToDate } from './lookup.ts';
 import { checkPermitted, type Permitted } from './permitted.ts';
 import { type Prepared, prepareRead, runRead } from './read.ts';
 import type { Answer, ServiceRequest } from './runtime.ts';
+import type { Spending } from './spending.ts';
 
 export interface Script {
   /** `system_db`, the empty text: none. */
@@ -120,27 +120,24 @@ const texts = cacheOf<readonly Statement[]>('text');
 /** A longer script is read each time, as it is planned each time. */
 const KEPT_CHARACTERS = 8 * 1024;
 
-/** Statements of one request that read; each of them is planned, and sent to a datasource. */
-export const MOST_READS = 100;
-
 /** The statements of a script, each known by its first words. @throws SvcError 400 as `parseStatement`, `too_many_statements` at the first one too many */
-function parseAll(sources: readonly Source[]): readonly Statement[] {
-  let reads = 0;
+function parseAll(sources: readonly Source[], spending: Spending): readonly Statement[] {
   return sources.map((source) => {
     const statement = parseStatement(source);
-    if (isRead(statement)) reads++;
-    if (reads <= MOST_READS) return statement;
-    throw badRequest('too_many_statements', `a request has at most ${MOST_READS} statements that read`, {
-      offset: source.offset,
-      hint: 'Send several requests; statements that change a model are not counted',
-    });
+    if (isRead(statement)) spending.countRead(source.offset);
+    return statement;
   });
+}
+
+/** Counts the statements that read of a script that has been read before. @throws SvcError 400 `too_many_statements` */
+function counted(statements: readonly Statement[], spending: Spending): readonly Statement[] {
+  for (const statement of statements) if (isRead(statement)) spending.countRead(statement.source.offset);
+  return statements;
 }
 
 const isNone = (name: string): boolean => name === '' || sameName(name, 'system_db');
 
 class ScriptRun implements Session {
-  readonly reads = new Budget(READS_LIMITS, 'all that the statements of the script read');
   readonly request: ServiceRequest;
   readonly script: Script;
   readonly statements: readonly Statement[];
@@ -166,7 +163,6 @@ class ScriptRun implements Session {
   }
 
   static async begin(request: ServiceRequest, script: Script): Promise<ScriptRun> {
-    const { runtime } = request;
     const name = script.ontology;
     let caller = isNone(name) ? request.caller : await upToDate(request, name);
     let known = isNone(name) ? undefined : findOntology(caller, name);
@@ -187,7 +183,7 @@ class ScriptRun implements Session {
       const head = /^create\s+ontology\b/i.test(first.text) ? parseStatement(first) : undefined;
       if (head?.kind !== 'create_ontology' || !sameName(head.name.text, name)) requireOntology(caller, name);
     }
-    const statements = kept ?? parseAll(sources);
+    const statements = kept === undefined ? parseAll(sources, request.spending) : counted(kept, request.spending);
     if (script.permitted !== undefined) checkPermitted(statements, script.permitted);
     if (statements.every(isRead)) {
       if (kept === undefined && script.sql.length <= KEPT_CHARACTERS) texts.set(script.sql, statements, 8 * script.sql.length + 1000);
@@ -200,7 +196,7 @@ class ScriptRun implements Session {
     const run = new ScriptRun(request, script, statements, caller);
     const row = known === undefined ? undefined : findOntology(run.caller, name);
     if (row !== undefined) {
-      run.draft = await Draft.open(runtime, run.caller, row);
+      run.draft = await Draft.open(request, run.caller, row);
       run.about();
     }
     return run;
@@ -262,7 +258,7 @@ class ScriptRun implements Session {
         hint: 'Send the statement with the ontology that it names',
       });
     }
-    this.draft = await Draft.open(this.request.runtime, this.caller, this.#changes.ontology(name));
+    this.draft = await Draft.open(this.request, this.caller, this.#changes.ontology(name));
   }
 
   async #service(statement: ServiceStatement): Promise<void> {

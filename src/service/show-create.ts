@@ -173,7 +173,7 @@ async function ontology(session: Session, name: Name): Promise<LateRows> {
   const { caller } = session;
   const { principal, snapshot } = caller;
   const row = ontologyInStatement(session.caller, name);
-  const draft = session.draft?.row.key === row.key ? session.draft : await Draft.open(runtime, session.caller, row);
+  const draft = session.draft?.row.key === row.key ? session.draft : await Draft.open(session.request, session.caller, row);
   const graph = seenBy(principal, await draft.graph(), runtime.parser);
   const { model } = graph;
   const texts = textsOf(session, graph);
@@ -199,13 +199,13 @@ async function ontology(session: Session, name: Name): Promise<LateRows> {
   const attachments = printAttachments(row.name, row.datasources.map(nameOf), row.active === null ? null : nameOf(row.active));
   const version = draft.changed ? null : draft.version;
   const script = printModel(told, row.name, runtime.config.product, [...attachments, ...functions]) + policies.join('');
-  return one(script, () => printExamples(runtime, caller, row, graph, version));
+  return one(script, () => printExamples(session.request, caller, row, graph, version));
 }
 
 /** An example that the caller is told of. @throws SvcError 400 `unknown_example` */
-function example({ request: { runtime }, caller }: Session, name: Name, { row }: Draft, graph: Graph): LateRows {
+function example({ request, caller }: Session, name: Name, { row }: Draft, graph: Graph): LateRows {
   return async () => {
-    const found = (await toldExamples(runtime, caller, row, graph, null)).find((e) => sameQuestion(e.question, name.text));
+    const found = (await toldExamples(request, caller, row, graph, null)).find((e) => sameQuestion(e.question, name.text));
     if (found === undefined) throw unknownExample(name);
     return one(printExample(found))();
   };

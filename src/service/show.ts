@@ -128,6 +128,7 @@ export function systemContext(session: Session, graph: Graph | undefined): Syste
   return {
     caller: session.caller,
     parser,
+    answers: session.request.spending.answers,
     product: config.product,
     graph: graph ?? noGraph(),
     ontology: row,
@@ -146,7 +147,7 @@ export async function withLate(session: Session, context: SystemContext, tables:
   const access = names.some((t) => ACCESS_TABLES.has(t)) ? visibleAccess(session.caller, await readAccess(db)) : undefined;
   const counts = draft && !draft.changed && names.some((t) => COUNT_TABLES.has(t)) ? await readCounts(db, draft.version) : undefined;
   const agents = names.some((t) => AGENT_TABLES.has(t)) ? await toldAgents(session.request.runtime, session.caller) : undefined;
-  const examples = ontology && names.includes('SYS_EXAMPLES') ? await toldExamples(runtime, session.caller, ontology, graph, version) : undefined;
+  const examples = ontology && names.includes('SYS_EXAMPLES') ? await toldExamples(session.request, session.caller, ontology, graph, version) : undefined;
   const history = names.includes('SYS_AGENTS_HISTORY') ? await toldHistory(runtime, session.caller, ontology) : undefined;
   return { ...context, access, counts, agents, examples, history };
 }

@@ -2,7 +2,7 @@
 
 import type { Caller } from '../auth/authenticate.ts';
 import { canSee } from '../auth/grants.ts';
-import { ANSWER_LIMITS, Budget, made, visited } from '../budget.ts';
+import { type Budget, made, visited, withinAnswer } from '../budget.ts';
 import type { AccessLists } from '../catalog/access.ts';
 import { NO_COUNTS, type RowCounts } from '../catalog/counts.ts';
 import type { HistoryLine } from '../catalog/history.ts';
@@ -26,6 +26,8 @@ import { Texts } from './texts.ts';
 export interface SystemContext {
   readonly caller: Caller;
   readonly parser: SqlParser;
+  /** What the request's answers about the model may use together; undefined: this one alone. */
+  readonly answers?: Budget | undefined;
   readonly product: string;
   /** The model as the caller sees it. */
   readonly graph: Graph;
@@ -333,7 +335,7 @@ export function systemRows(context: SystemContext): (name: string) => SystemRows
     if (columns === undefined) return undefined;
     source ??= new Source(context);
     const from = source;
-    const rows = new Budget(ANSWER_LIMITS, `the system table ${name}`).apart(() =>
+    const rows = withinAnswer(`the system table ${name}`, context.answers, () =>
       Array.from((TABLES[name] as Table).rows(from), (row) => {
         made(1 + row.reduce<number>((n, v) => n + (typeof v === 'string' ? v.length : 0), 0) / CHARACTERS_OF_A_NODE);
         return Object.fromEntries(columns.map((c, i) => [c.name, row[i] ?? null]));

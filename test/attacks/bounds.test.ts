@@ -1,6 +1,6 @@
 /** Requests with many statements, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { MOST_READS } from '../../src/service/script.ts';
+import { MOST_READS } from '../../src/service/spending.ts';
 import { startTestService, type TestService } from '../integration/service.ts';
 
 let s: TestService;
@@ -39,7 +39,7 @@ describe('statements that read', () => {
     expect((await s.query(large(0), 'shop')).status).toBe(200);
     const { status, json } = await s.query(Array.from({ length: MOST_READS }, (_, i) => large(i)).join('; '), 'shop');
     expect([status, json.code]).toEqual([400, 'too_complex']);
-    expect(json.data).toMatch(/^all that the statements of the script read becomes too large/);
+    expect(json.data).toMatch(/^all that the statements of the request read becomes too large/);
     expect(json.position).toBeGreaterThan(10 * large(0).length);
     // what is planned already costs nothing
     expect((await s.query(Array(MOST_READS).fill(large(1)).join('; '), 'shop')).status).toBe(200);

@@ -8,7 +8,7 @@ import { neonDb } from '../../src/catalog/db.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { readConfig } from '../../src/config.ts';
 import { createApp } from '../../src/http/app.ts';
-import type { Runtime, ServiceRequest } from '../../src/service.ts';
+import { type Runtime, type ServiceRequest, Spending } from '../../src/service.ts';
 
 export interface Answer {
   readonly status: number;
@@ -82,6 +82,7 @@ export async function startTestService(tables: readonly string[], settings: Read
       runtime: { ...runtime, ...parts },
       caller: await authenticate(new Headers({ 'x-api-key': token }), config, runtime),
       requestId: 'test',
+      spending: new Spending(),
       signal: new AbortController().signal,
       knownVersion: null,
       about: () => undefined,

@@ -49,10 +49,11 @@ export function ontologyFor(call: ToolCall, argument: string | undefined): strin
 }
 
 /** A call as the operations want it. */
-export const requestOf = ({ runtime, caller, requestId, signal, note }: ToolCall): ServiceRequest => ({
+export const requestOf = ({ runtime, caller, requestId, spending, signal, note }: ToolCall): ServiceRequest => ({
   runtime,
   caller,
   requestId,
+  spending,
   signal,
   knownVersion: null,
   about: () => undefined,

@@ -2,7 +2,6 @@
 
 import { ADMIN_ID, type Caller, type Principal } from '../../auth/authenticate.ts';
 import { can, canSee, type Resource } from '../../auth/grants.ts';
-import type { Budget } from '../../budget.ts';
 import * as catalog from '../../catalog/changes.ts';
 import type { Call, CatalogDb } from '../../catalog/db.ts';
 import type { ExampleRow } from '../../catalog/examples.ts';
@@ -19,8 +18,6 @@ import type { Script } from '../script.ts';
 
 /** The script in which the statements stand. */
 export interface Session {
-  /** What the plans of the script's reading statements may use together. */
-  readonly reads: Budget;
   readonly request: ServiceRequest;
   readonly script: Script;
   /** Who asks, by what the catalog says now and what the script has made so far. */

@@ -71,7 +71,7 @@ export async function alterDatasource(ctx: Changing, statement: AlterOntologyDat
   else {
     if (row.active === datasource.key && datasources.length > 1)
       throw fail('in_use', `the datasource ${quoted(datasource.name)} is the active one; activate another one first`);
-    const users = (draft ?? (await Draft.open(ctx.session.request.runtime, ctx.caller, row))).users(datasource.name);
+    const users = (draft ?? (await Draft.open(ctx.session.request, ctx.caller, row))).users(datasource.name);
     if (users.length > 0)
       throw fail(
         'in_use',

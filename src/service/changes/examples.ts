@@ -26,7 +26,7 @@ async function created(ctx: Changing, draft: Draft, { question, description, rep
   const graph = await draft.graph();
   const all = await examplesIn(ctx, row.id);
   const old = all.find((e) => sameQuestion(e.question, question.text));
-  if (old !== undefined && !(await seesExample(runtime, ctx.caller, row, graph, old))) throw hidden(question);
+  if (old !== undefined && !(await seesExample(ctx.session.request, ctx.caller, row, graph, old))) throw hidden(question);
   if (old !== undefined && !replace) {
     throw badRequest('exists', `there is an example of the question ${quoted(old.question)} already`, {
       offset: question.offset,
@@ -36,7 +36,7 @@ async function created(ctx: Changing, draft: Draft, { question, description, rep
   if (old === undefined && all.length >= MOST_EXAMPLES)
     throw badRequest('too_many_examples', `an ontology has at most ${MOST_EXAMPLES} examples`, { offset: source.offset, hint: 'Drop some first' });
   const query = createSqlReader(runtime.parser, runtime.config.product).textOf(sql, 'select');
-  await checkExample(runtime, ctx.caller, row, graph, sql);
+  await checkExample(ctx.session.request, ctx.caller, row, graph, sql);
   const { userId, name } = ctx.principal;
   const made = { question: question.text.trim(), description, query };
   const changedOn = new Date(runtime.now()).toISOString();
@@ -52,7 +52,7 @@ export async function dropExample(ctx: Changing, { question, source }: DropExamp
     const { row } = draft;
     const all = await examplesIn(ctx, row.id);
     const old = all.find((e) => sameQuestion(e.question, question.text));
-    if (old === undefined || !(await seesExample(ctx.session.request.runtime, ctx.caller, row, await draft.graph(), old))) throw unknownExample(question);
+    if (old === undefined || !(await seesExample(ctx.session.request, ctx.caller, row, await draft.graph(), old))) throw unknownExample(question);
     dropped = old.question;
     ctx.examples.set(
       row.id,

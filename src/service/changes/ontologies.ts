@@ -17,7 +17,7 @@ export async function createOntology(ctx: Changing, statement: CreateOntology): 
   if (fold(name.text) === 'system_db')
     throw badRequest('reserved_name', `${quoted(name.text)} stands for no ontology and cannot be the name of one`, { offset: name.offset });
   if (ctx.caller.snapshot.ontologies.some((o) => o.key === fold(name.text))) throw exists('ontology', name);
-  const draft = Draft.create(ctx.session.request.runtime, ctx.caller, name.text, statement.description, statement.source.text);
+  const draft = Draft.create(ctx.session.request, ctx.caller, name.text, statement.description, statement.source.text);
   (ctx.caller.snapshot.ontologies as OntologyRow[]).push(draft.row);
   const calls = [...ctx.own(['ontology', name.text])];
   if (!ctx.session.entered(draft)) calls.unshift(...((await draft.write())?.calls ?? []));

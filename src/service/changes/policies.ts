@@ -34,7 +34,7 @@ export async function createPolicy(ctx: Changing, statement: CreatePolicy): Prom
   const named = rule.kind === 'row' ? (rule.to === null ? [] : [rule.to]) : rule.except;
   const grantees = await Promise.all(named.map((g) => granteeOf(ctx, g)));
   const policy = rowOf(ctx, graph, statement, old?.name ?? name.text, grantees);
-  checkPolicy(draft.planContext(), graph, policy, placesOf(rule));
+  draft.within(() => checkPolicy(draft.planContext(), graph, policy, placesOf(rule)), source.offset);
   const calls = catalog.createPolicy(
     { ontologyId: row.id, version: draft.version, generation: row.policyGeneration },
     policy,

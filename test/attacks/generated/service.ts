@@ -13,6 +13,7 @@ import type { Access } from '../../../src/planner/access.ts';
 import { Draft } from '../../../src/service/draft.ts';
 import { accessOf } from '../../../src/service/policies.ts';
 import type { Runtime } from '../../../src/service/runtime.ts';
+import { Spending } from '../../../src/service/spending.ts';
 import { exprText, type Policy } from './spec.ts';
 
 export const ONTOLOGY = 'o';
@@ -88,7 +89,7 @@ export class Ontology {
       principal: { userId: writer, name: writer, isAdmin: false, roles: [], grants: grants.map(grantRow), credential: 'api_token', tenant: null, claims: {} },
       snapshot: { datasources: [{ id: 'main', name: 'main', key: 'main', type: 'postgres', secret: 'DATASOURCE_MAIN' }] },
     } as unknown as Caller;
-    const draft = await Draft.open(this.#runtime, caller, { ...this.#row });
+    const draft = await Draft.open({ runtime: this.#runtime, spending: new Spending() }, caller, { ...this.#row });
     for (const source of splitScript(script)) await draft.apply(parseStatement(source) as ModelStatement);
     const written = await draft.write();
     if (written !== undefined) this.#row = { ...this.#row, version: written.version, seq: this.#row.seq + 1 };

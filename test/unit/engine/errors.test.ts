@@ -44,6 +44,12 @@ describe('what a datasource answers', () => {
     expect([error.message, error.hint]).toEqual(['operator does not exist: text + integer', 'You might need to add explicit type casts.']);
   });
 
+  it('drops the hint that tells the stack depth of the server', () => {
+    const hint = 'Increase the configuration parameter "max_stack_depth" (currently 2048kB), after ensuring the platform\'s stack depth limit is adequate.';
+    const error = faultOf(400, pg('54001', 'stack depth limit exceeded', { hint }), { ownText: true });
+    expect([error.code, error.message, error.hint]).toEqual(['statement_too_complex', 'stack depth limit exceeded', undefined]);
+  });
+
   it("takes the missing field of a row for the caller's fault", () => {
     expect(faultOf(400, pg('42703', 'could not identify column "x" in record data type')).status).toBe(400);
   });
