@@ -95,6 +95,7 @@ class From {
       const concept = schema === 'vsvc' ? undefined : graph.concept(name);
       if (concept) {
         requireReadable(concept);
+        work.joins();
         work.named({ kind: 'concept', schema: (schema ?? 'dsvc') as Schema, name: concept.name });
         const relation = new ConceptRelation(
           work,

@@ -13,6 +13,7 @@ import { castsAlways, isTotal } from './leak.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
 import { Policies } from './policies.ts';
 import { printSelect } from './print.ts';
+import { givesAlways } from './result.ts';
 import { type TableQuery, tableQuery } from './tables.ts';
 import { clone, type Node, type SelectStmt, walk } from './tree.ts';
 import { typesAsText } from './typeof.ts';
@@ -122,6 +123,8 @@ export class Work {
   #trusted = 0;
   #inViews = 0;
   #blocks = 0;
+  #subLinks = 0;
+  #read = 0;
   #aliases = 0;
   #parameters = new Map<string, number>();
 
@@ -242,6 +245,13 @@ export class Work {
     else this.leaky = true;
   }
 
+  /** The same for the cast of a measure to its declared type: in a sub-query it may run before the conditions of the block around it. */
+  weighMeasure(tree: Node, type: string): void {
+    if (!this.isRestricted || (this.#inViews === 0 && this.#blocks < 2) || givesAlways(this.graph, tree, type)) return;
+    if (this.trusted) this.quiet = true;
+    else this.leaky = true;
+  }
+
   /** Resolves a query block: what is expanded meanwhile is a part of it. */
   inBlock<T>(make: () => T): T {
     this.#blocks++;
@@ -250,6 +260,26 @@ export class Work {
     } finally {
       this.#blocks--;
     }
+  }
+
+  /** Resolves a sub-query of an expression: what is expanded meanwhile is a part of it. */
+  inSubLink<T>(make: () => T): T {
+    if (this.#subLinks++ === 0) this.#read = 0;
+    try {
+      return make();
+    } finally {
+      this.#subLinks--;
+    }
+  }
+
+  /**
+   * Notes relations that the query joins. Where a sub-query of an expression reads several, by whatever views and paths, its time for a single row of
+   * the block around it is the product of their sizes: it may run out of time for a hidden row.
+   */
+  joins(relations = 1): void {
+    if (this.#subLinks === 0 || this.trusted || !this.isRestricted) return;
+    this.#read += relations;
+    if (this.#read > 1) this.leaky = true;
   }
 
   /** An alias that no caller can write (a name may not begin with `~`... and is unique in the plan). */
@@ -318,6 +348,7 @@ export class Work {
       MAPPED.set(mapping, known);
     }
     this.met(known.facts);
+    if (known.rows.multiplies) this.joins(2);
     this.#declare(known.query, mapping);
     if (this.isRestricted && !known.rows.isTotal) {
       if (this.trusted) this.quiet = true;

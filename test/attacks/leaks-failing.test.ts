@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestService } from '../integration/service.ts';
 import { Crew } from './editors-crew.ts';
-import { on } from './editors-model.ts';
+import { on, worker } from './editors-model.ts';
 
 let crew: Crew;
 let s: TestService;
@@ -18,12 +18,23 @@ const FAR = (day: string): string =>
 const PRODUCT = Array.from({ length: 30 }, (_, i) => `svc.num n${i}`).join(', ');
 const NEVER = Array.from({ length: 30 }, (_, i) => `n${i}.n = -1`).join(' OR ');
 
+/** A view over a product, one that does the work itself, and a concept whose mapping does. */
+const AMPLIFIERS = [
+  `CREATE VIEW crossed AS SELECT ${Array.from({ length: 30 }, (_, i) => `n${i}.n AS n${i}`).join(', ')} FROM ${PRODUCT}`,
+  `CREATE VIEW endless AS SELECT c.n0 AS n FROM vsvc.crossed c WHERE ${NEVER.replaceAll('.n =', ' =')}`,
+  `CREATE CONCEPT product (product_id bigint, PRIMARY KEY (product_id)); CREATE MAPPING m_product INTO (product) AS SELECT n0.n AS product_id FROM ${PRODUCT.replaceAll('svc.num', 'crew.t_num')} WHERE ${NEVER}`,
+];
+
 const CONDITIONS: readonly (readonly [string, string])[] = [
   ['a day of another order', FAR("DATE '1/1/294277'")],
   ['a day with points', FAR("DATE '1.1.294277'")],
   ['a day without separators', FAR("DATE '2942770101'")],
   ['a name beside a text of another collation', "CASE WHEN w.salary = # THEN CASE WHEN w.given = 'q' THEN name 'x' ELSE w.given END = 'y' ELSE true END"],
   ['a sub-query without an end', `EXISTS (SELECT 1 FROM ${PRODUCT} WHERE w.salary = # AND (${NEVER}))`],
+  ['a view of a product', `EXISTS (SELECT 1 FROM vsvc.crossed c WHERE w.salary = # AND (${NEVER.replaceAll('.n =', ' =')}))`],
+  ['a view without an end', 'EXISTS (SELECT 1 FROM vsvc.endless WHERE w.salary = #)'],
+  ['a list from a view without an end', 'w.salary = # AND w.grade IN (SELECT n FROM vsvc.endless)'],
+  ['a mapping without an end', 'EXISTS (SELECT 1 FROM svc.product WHERE w.salary = #)'],
 ];
 const POLICIES: readonly (readonly [string, string])[] = [
   ['a path', `"works_in[firm].country" = 'DE'`],
@@ -32,7 +43,7 @@ const POLICIES: readonly (readonly [string, string])[] = [
 
 describe.each(POLICIES)('under a policy with %s', (_, policy) => {
   it.each(CONDITIONS)('%s tells nothing of a hidden row', { timeout: 30_000 }, async (__, condition) => {
-    const ontology = await crew.ontology(on(policy));
+    const ontology = await crew.ontology(...AMPLIFIERS, on(policy));
     // 3000 is the salary of a hidden worker, 3001 of none
     const answers = ['3000', '3001'].map((salary) =>
       s.query(`SELECT w.given FROM svc.worker w WHERE w.salary = 1 OR ${condition.replaceAll('#', salary)}`, ontology, crew.tokens.rob),
@@ -40,5 +51,32 @@ describe.each(POLICIES)('under a policy with %s', (_, policy) => {
     const [one, other] = (await Promise.all(answers)).map(({ status, json }) => [status, json.data]);
     expect(one).toEqual(other);
     expect(one?.[0]).toBe(200);
+  });
+});
+
+/** Calculated properties whose values do not fit their types for every row. */
+const RESULTS: readonly (readonly [string, string])[] = [
+  ['bigint', 'ssn'],
+  ['decimal(2,0)', 'salary'],
+  ['date', 'given'],
+  ['json', 'given'],
+  ['boolean', 'given'],
+  ['uuid', 'ssn'],
+  ['bigint', "CASE WHEN grade > 0 THEN 'x' ELSE '1' END"],
+  ['smallint', 'COALESCE(NULLIF(salary * 9, 1), 0)'],
+  ['date', 'lower(ssn)'],
+];
+
+describe.each(POLICIES)('under a policy with %s', (_, policy) => {
+  it.each(RESULTS)('a calculated property of type %s over %s tells nothing of a hidden row', async (type, expression) => {
+    const property = `CREATE PROPERTY result ${type} AS SELECT ${expression}; CREATE CONCEPT some INHERITS (worker) FROM svc.worker WHERE true`;
+    const ontology = await crew.ontology(property, worker({ more: `result ${type}` }), on(policy));
+    for (const concept of ['worker', 'some']) {
+      // 104 is the key of a hidden worker, 999 of none
+      for (const id of [104, 999]) {
+        const { status, json } = await s.query(`SELECT given FROM svc.${concept} WHERE result IS NOT NULL AND being_id = ${id}`, ontology, crew.tokens.rob);
+        expect([status, json.data], `${concept} ${id}`).toEqual([200, []]);
+      }
+    }
   });
 });
