@@ -119,6 +119,7 @@ class From {
       const system = schema === 'vsvc' ? undefined : work.context.systemTable?.(name.toUpperCase());
       if (system) {
         work.named({ kind: 'system', schema: 'svc', name: system.name });
+        for (const { type } of system.columns) work.reads(type);
         return this.#become(node, range.alias, alias, systemTableItem(work, system));
       }
       throw this.#unknown(name, schema);

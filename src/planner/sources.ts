@@ -223,6 +223,7 @@ export class Branch {
   #value(def: PropertyDef, actual: boolean): Node {
     const type = declaredType(def);
     const { work } = this;
+    work.reads(type);
     if (def.expression !== null) {
       if (!has(this.mapped, def) && !has(this.reader, def)) return cast(nullValue(), type);
       this.#weighResult(work.plainExpression(def, def.expression), type, actual);

@@ -7,6 +7,7 @@ import type { Concept, Graph } from '../ontology/graph.ts';
 import type { ColumnDef, MappingDef, ViewDef } from '../ontology/model.ts';
 import type { Access, CallerFacts } from './access.ts';
 import { bindCaller, callerFunctions } from './caller.ts';
+import { CONVERSIONS, convertedAs, typesNamed } from './conversions.ts';
 import { DeclaredTables } from './declared-tables.ts';
 import { afterSteps, type GuardFacts, guardSelect, isVolatileFunction, refusedField } from './guard/index.ts';
 import { castsAlways, isTotal } from './leak.ts';
@@ -124,6 +125,7 @@ export class Work {
   #inViews = 0;
   #blocks = 0;
   #subLinks = 0;
+  readonly #kinds = new Set<string>();
   #read = 0;
   #aliases = 0;
   #parameters = new Map<string, number>();
@@ -234,15 +236,25 @@ export class Work {
    */
   weigh(tree: unknown, isInner: boolean = this.#inViews > 0 || this.#blocks > 1): void {
     if (!this.isRestricted) return;
+    for (const type of typesNamed(tree)) this.reads(type);
     if (this.trusted) this.quiet ||= !isTotal(tree, isInner);
     else this.leaky ||= !isTotal(tree, isInner);
   }
 
   /** The same for the cast of a table's column to a declared type. */
   weighCast(column: ColumnDef | undefined, type: string): void {
+    this.reads(type);
     if (!this.isRestricted || castsAlways(column, type)) return;
     if (this.trusted) this.quiet = true;
     else this.leaky = true;
+  }
+
+  /** Notes the type of a value that may meet others in the statement. */
+  reads(type: string): void {
+    if (!this.isRestricted || this.trusted) return;
+    const kind = convertedAs(type);
+    if (kind !== undefined) this.#kinds.add(kind);
+    if (CONVERSIONS.some((pair) => pair.every((k) => this.#kinds.has(k)))) this.leaky = true;
   }
 
   /** The same for the cast of a measure to its declared type: in a sub-query it may run before the conditions of the block around it. */

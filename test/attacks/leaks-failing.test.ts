@@ -80,3 +80,36 @@ describe.each(POLICIES)('under a policy with %s', (_, policy) => {
     }
   });
 });
+
+/** Comparisons of two types of which PostgreSQL makes one: a stored number or day has no place in it. */
+const CONVERSIONS: readonly string[] = [
+  'b.amount = b.ratio',
+  'b.amount < CAST(1 AS double precision)',
+  'coalesce(b.amount, b.ratio) IS NOT NULL',
+  'greatest(b.amount, b.ratio) > 0',
+  'b.amount IN (SELECT x.ratio FROM svc.ledger x)',
+  'coalesce(b.day, b.at_time) IS NOT NULL',
+  "CASE WHEN b.ledger_id > 0 THEN b.day ELSE CAST('2020-01-01' AS timestamptz) END IS NOT NULL",
+  'coalesce(b.day, localtimestamp) IS NOT NULL',
+];
+
+describe('a stored value that does not fit the type of another', () => {
+  let ontology: string;
+  beforeAll(async () => {
+    await s.database.exec(
+      `CREATE TABLE crew.t_ledger AS SELECT id, CASE WHEN id = 105 THEN '1e400'::numeric ELSE 1 END AS amount, 1::float8 AS ratio,
+       CASE WHEN id = 105 THEN '300000-01-01'::date ELSE '2020-01-01' END AS day, timestamp '2020-01-01' AS at_time, firm FROM crew.t_worker`,
+    );
+    ontology = await crew.ontology(
+      `CREATE CONCEPT ledger (ledger_id bigint, amount decimal, ratio double, day date, at_time timestamp, firm_id bigint, PRIMARY KEY (ledger_id),
+       CONSTRAINT kept_by FOREIGN KEY (firm_id) REFERENCES firm (firm_id));
+       CREATE MAPPING m_ledger INTO (ledger) AS SELECT id AS ledger_id, amount, ratio, day, at_time, firm AS firm_id FROM crew.t_ledger`,
+      on('"kept_by[firm].country" = \'DE\'', 'ledger'),
+    );
+  });
+  it.each(CONVERSIONS)('tells nothing of a hidden row: %s', async (condition) => {
+    // 105 is the key of a hidden row, with such values
+    const { status, json } = await s.query(`SELECT b.ledger_id FROM svc.ledger b WHERE b.ledger_id = 105 OR ${condition}`, ontology, crew.tokens.rob);
+    expect([status, json.data.length <= 3], JSON.stringify(json)).toEqual([200, true]);
+  });
+});
