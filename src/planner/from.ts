@@ -95,6 +95,7 @@ class From {
       const concept = schema === 'vsvc' ? undefined : graph.concept(name);
       if (concept) {
         requireReadable(concept);
+        work.joins();
         work.named({ kind: 'concept', schema: (schema ?? 'dsvc') as Schema, name: concept.name });
         const relation = new ConceptRelation(
           work,
@@ -118,6 +119,7 @@ class From {
       const system = schema === 'vsvc' ? undefined : work.context.systemTable?.(name.toUpperCase());
       if (system) {
         work.named({ kind: 'system', schema: 'svc', name: system.name });
+        for (const { type } of system.columns) work.reads(type);
         return this.#become(node, range.alias, alias, systemTableItem(work, system));
       }
       throw this.#unknown(name, schema);

@@ -12,6 +12,7 @@ import { isPlainType } from './guard/index.ts';
 import { maskedValue } from './masks.ts';
 import { isFew, type RowFilter } from './narrow.ts';
 import { type Hop, isToMany } from './path.ts';
+import { givesAlways } from './result.ts';
 import { conceptSource, isMixedInteger, rawType, type Wanted } from './sources.ts';
 import {
   and,
@@ -94,6 +95,7 @@ export class PathNode {
     const label = step.kind === 'hop' ? step.hop.label.toLowerCase() : `.${step.def.name.toLowerCase()}`;
     let node = this.children.get(label);
     if (!node) {
+      this.work.joins();
       node = new PathNode(this.work, this, step, step.kind === 'hop' ? step.hop.rows : this.concept);
       this.children.set(label, node);
     }
@@ -310,7 +312,10 @@ export function behindMask(work: Work, value: Node, property: string, rule: Mask
   if (!rule || !def || work.trusted) return value;
   const type = parseType(def.type).sql;
   const { mask } = rule;
-  if (mask.kind === 'with') work.quiet = true;
+  if (mask.kind === 'with') {
+    work.quiet = true;
+    work.leaky ||= !givesAlways(work.graph, work.plainExpression(mask, mask.expression), type);
+  }
   return maskedValue(work, cast(value, type), mask, type, () => {
     if (mask.kind !== 'with') return undefined;
     let alone = true;

@@ -145,9 +145,10 @@ function isTotalSubLink({ subLinkType, operName }: SubLink): boolean {
 
 /**
  * Whether a sub-query of an expression reads more than one relation, itself or by a common table expression: for a single row of the block around
- * it, its time is the product of their sizes, and a statement that runs out of time fails.
+ * it, its time is the product of their sizes, and a statement that runs out of time fails. What views and mappings read is counted as they are
+ * expanded (`Work.joins`).
  */
-function multiplies(subselect: Node | undefined): boolean {
+export function multiplies(subselect: Node | undefined): boolean {
   let relations = 0;
   walk(subselect, (n) => {
     // without a schema it is a common table expression, of however many relations

@@ -3,7 +3,7 @@
  * has one level less to flatten; any other stands as a sub-select.
  */
 import { isAggregate, isVolatileFunction, isWindow } from './guard/index.ts';
-import { isTotal } from './leak.ts';
+import { isTotal, multiplies } from './leak.ts';
 import { columnName } from './names.ts';
 import { printExpression, printSelect } from './print.ts';
 import { clone, column, fragment, type Node, type SelectStmt, subselect, walk } from './tree.ts';
@@ -20,6 +20,8 @@ export interface MappedRows {
   readonly column: (name: string) => Node;
   /** Whether nothing in it can fail on a value. */
   readonly isTotal: boolean;
+  /** Whether it reads more than one relation. */
+  readonly multiplies: boolean;
   /** Whether it may leave out rows of its tables: it has a condition, a join, or any form but a plain SELECT from one table. */
   readonly leavesOut: boolean;
 }
@@ -41,6 +43,7 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
       where: () => [],
       column: (name) => column(ALIAS, written.get(name) ?? name),
       isTotal: isTotal(stmt),
+      multiplies: multiplies({ SelectStmt: stmt }),
       leavesOut: leavesOut(stmt),
     };
   }
@@ -50,6 +53,7 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
     where: () => (whereClause ? [clone(whereClause)] : []),
     column: (name) => columns.get(name) ?? column(ALIAS, name),
     isTotal: isTotal(stmt),
+    multiplies: multiplies({ SelectStmt: stmt }),
     leavesOut: leavesOut(stmt),
   };
 }

@@ -319,7 +319,8 @@ export class Resolver {
 
   #subLink(link: SubLink, scope: Scope): void {
     if (link.testexpr) link.testexpr = this.expression(link.testexpr, scope);
-    if (link.subselect && 'SelectStmt' in link.subselect) this.query(link.subselect.SelectStmt, scope);
+    const { subselect } = link;
+    if (subselect && 'SelectStmt' in subselect) this.work.inSubLink(() => this.query(subselect.SelectStmt, scope));
   }
 
   #column(ref: ColumnRef, scope: Scope): Node {

@@ -14,6 +14,7 @@ import type { MappedRows } from './mapped.ts';
 import { keyedHash, maskedValue } from './masks.ts';
 import { branchCondition, type FirstRows, type RowFilter } from './narrow.ts';
 import type { AppliedRule } from './policies.ts';
+import { givesAlways } from './result.ts';
 import {
   and,
   boolean,
@@ -189,6 +190,7 @@ export class Branch {
   /** A value behind one more mask, in the rows that the mask concerns. */
   #masked(def: PropertyDef, rule: MaskRule, value: Node): Node {
     const { mask } = rule;
+    if (mask.kind === 'with') this.#weighResult(this.work.plainExpression(mask, mask.expression), declaredType(def), true);
     if (mask.kind === 'with') this.work.quiet = true;
     const expression = (): Node | undefined =>
       mask.kind === 'with' ? this.#expression(mask, mask.expression, `the mask \`${rule.policy}\``, true) : undefined;
@@ -220,18 +222,28 @@ export class Branch {
   /** A property's value without a mask of its own; `actual`: also without those of what it is calculated from. */
   #value(def: PropertyDef, actual: boolean): Node {
     const type = declaredType(def);
+    const { work } = this;
+    work.reads(type);
     if (def.expression !== null) {
       if (!has(this.mapped, def) && !has(this.reader, def)) return cast(nullValue(), type);
+      this.#weighResult(work.plainExpression(def, def.expression), type, actual);
       return cast(this.calculated(def, def.expression, actual), type);
     }
     const given = this.given(def);
-    const { work } = this;
     if (given && (work.isRestricted || actual) && !castsAlways(given, type)) {
       work.leaky = true;
       // PostgreSQL's message quotes the value of a text that it cannot cast
       if (this.rules.length > 0 || this.#hides || actual) work.quiet ||= givesTexts(given);
     }
     return cast(given ? this.rows.column(given.name) : nullValue(), type);
+  }
+
+  /** Notes whether the value of a stored expression may fail to become the declared type: the message quotes it. */
+  #weighResult(tree: Node, type: string, actual: boolean): void {
+    const { work } = this;
+    if (!(work.isRestricted || actual) || givesAlways(work.graph, tree, type)) return;
+    work.leaky = true;
+    if (this.rules.length > 0 || this.#hides || actual) work.quiet = true;
   }
 
   /** The column of the mapping that gives a property of the mapped concept. */

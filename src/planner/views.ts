@@ -4,7 +4,7 @@ import { badRequest, forbidden, SvcError } from '../errors.ts';
 import type { Graph } from '../ontology/graph.ts';
 import type { ViewDef } from '../ontology/model.ts';
 import { isPlainType } from './guard/index.ts';
-import { isTotal } from './leak.ts';
+import { isTotal, multiplies } from './leak.ts';
 import { leavesOut } from './mapped.ts';
 import { printSelect } from './print.ts';
 import type { OutColumn } from './relations.ts';
@@ -104,6 +104,8 @@ function viewQuery(work: Work, view: ViewDef): { query: Node; columns: readonly 
     asDefiner(work, view, () => undefined);
     work.datasources.add(view.datasource);
     const { stmt } = work.tableQuery(view, parsed);
+    for (const c of view.columns) work.reads(c.type ?? '');
+    work.joins(multiplies({ SelectStmt: stmt }) ? 2 : 1);
     const hides = leavesOut(stmt) && work.hides(view.datasource);
     if (hides) work.quiet ||= !isTotal(stmt);
     const rows = plainColumns(work, view, stmt);

@@ -7,12 +7,14 @@ import type { Concept, Graph } from '../ontology/graph.ts';
 import type { ColumnDef, MappingDef, ViewDef } from '../ontology/model.ts';
 import type { Access, CallerFacts } from './access.ts';
 import { bindCaller, callerFunctions } from './caller.ts';
+import { CONVERSIONS, convertedAs, typesNamed } from './conversions.ts';
 import { DeclaredTables } from './declared-tables.ts';
 import { afterSteps, type GuardFacts, guardSelect, isVolatileFunction, refusedField } from './guard/index.ts';
 import { castsAlways, collationsConflict, isTotal } from './leak.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
 import { Policies } from './policies.ts';
 import { printSelect } from './print.ts';
+import { givesAlways } from './result.ts';
 import { type TableQuery, tableQuery } from './tables.ts';
 import { clone, type Node, type SelectStmt, walk } from './tree.ts';
 import { typesAsText } from './typeof.ts';
@@ -124,6 +126,9 @@ export class Work {
   #trusted = 0;
   #inViews = 0;
   #blocks = 0;
+  #subLinks = 0;
+  readonly #kinds = new Set<string>();
+  #read = 0;
   #aliases = 0;
   #parameters = new Map<string, number>();
 
@@ -233,13 +238,30 @@ export class Work {
    */
   weigh(tree: unknown, isInner: boolean = this.#inViews > 0 || this.#blocks > 1): void {
     if (!this.isRestricted) return;
+    for (const type of typesNamed(tree)) this.reads(type);
     if (this.trusted) this.quiet ||= !isTotal(tree, isInner);
     else this.leaky ||= !isTotal(tree, isInner);
   }
 
   /** The same for the cast of a table's column to a declared type. */
   weighCast(column: ColumnDef | undefined, type: string): void {
+    this.reads(type);
     if (!this.isRestricted || castsAlways(column, type)) return;
+    if (this.trusted) this.quiet = true;
+    else this.leaky = true;
+  }
+
+  /** Notes the type of a value that may meet others in the statement. */
+  reads(type: string): void {
+    if (!this.isRestricted || this.trusted) return;
+    const kind = convertedAs(type);
+    if (kind !== undefined) this.#kinds.add(kind);
+    if (CONVERSIONS.some((pair) => pair.every((k) => this.#kinds.has(k)))) this.leaky = true;
+  }
+
+  /** The same for the cast of a measure to its declared type: in a sub-query it may run before the conditions of the block around it. */
+  weighMeasure(tree: Node, type: string): void {
+    if (!this.isRestricted || (this.#inViews === 0 && this.#blocks < 2) || givesAlways(this.graph, tree, type)) return;
     if (this.trusted) this.quiet = true;
     else this.leaky = true;
   }
@@ -252,6 +274,26 @@ export class Work {
     } finally {
       this.#blocks--;
     }
+  }
+
+  /** Resolves a sub-query of an expression: what is expanded meanwhile is a part of it. */
+  inSubLink<T>(make: () => T): T {
+    if (this.#subLinks++ === 0) this.#read = 0;
+    try {
+      return make();
+    } finally {
+      this.#subLinks--;
+    }
+  }
+
+  /**
+   * Notes relations that the query joins. Where a sub-query of an expression reads several, by whatever views and paths, its time for a single row of
+   * the block around it is the product of their sizes: it may run out of time for a hidden row.
+   */
+  joins(relations = 1): void {
+    if (this.#subLinks === 0 || this.trusted || !this.isRestricted) return;
+    this.#read += relations;
+    if (this.#read > 1) this.leaky = true;
   }
 
   /** An alias that no caller can write (a name may not begin with `~`... and is unique in the plan). */
@@ -320,6 +362,7 @@ export class Work {
       MAPPED.set(mapping, known);
     }
     this.met(known.facts);
+    if (known.rows.multiplies) this.joins(2);
     this.#declare(known.query, mapping);
     if (this.isRestricted && !known.rows.isTotal) {
       if (this.trusted) this.quiet = true;

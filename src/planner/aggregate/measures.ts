@@ -96,7 +96,9 @@ function expand(work: Work, def: MeasureDef, measure: MeasureReference, columnOf
     return call as Node;
   }) as Node;
   work.expanding.delete(def);
-  return cast(value, parseType(def.type).sql);
+  const { sql } = parseType(def.type);
+  work.weighMeasure(work.plainExpression(def, def.expression), sql);
+  return cast(value, sql);
 }
 
 /**

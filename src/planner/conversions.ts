@@ -1,0 +1,45 @@
+/**
+ * Types of which PostgreSQL makes one by itself where two values meet (a comparison, CASE, UNION), with values that have no place in the other:
+ * `numeric` holds numbers that no float holds, `date` days that no timestamp holds. The message quotes the value.
+ */
+import { type Node, walk } from './tree.ts';
+
+type Kind = 'numeric' | 'float' | 'date' | 'timestamp';
+
+/** Pairs that may fail where both are read. */
+export const CONVERSIONS: readonly (readonly [Kind, Kind])[] = [
+  ['numeric', 'float'],
+  ['date', 'timestamp'],
+];
+
+/** Digits before the point that every number of a type may have and still be a float. */
+const FLOAT_DIGITS = 37;
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  numeric: 'numeric',
+  'double precision': 'float',
+  float8: 'float',
+  float4: 'float',
+  date: 'date',
+  timestamp: 'timestamp',
+  timestamptz: 'timestamp',
+};
+
+/** What a type counts as; undefined: nothing of this. `type`: a declared SQL type, or a name in PostgreSQL's catalog. */
+export function convertedAs(type: string): Kind | undefined {
+  const [, precision, scale = '0'] = /^numeric\((\d+)(?:,\s*(\d+))?\)$/.exec(type) ?? [];
+  if (precision !== undefined) return Number(precision) - Number(scale) > FLOAT_DIGITS ? 'numeric' : undefined;
+  return KINDS[type];
+}
+
+/** The types that a tree names: of casts, and of current_timestamp and its like. */
+export function typesNamed(tree: unknown): ReadonlySet<string> {
+  const names = new Set<string>();
+  walk(tree, (n: Node) => {
+    const last = 'TypeCast' in n ? n.TypeCast.typeName?.names?.at(-1) : undefined;
+    if (last && 'String' in last) names.add((last.String.sval ?? '').replace(/^_/, ''));
+    if ('SQLValueFunction' in n) names.add('timestamptz');
+    return undefined;
+  });
+  return names;
+}
