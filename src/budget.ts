@@ -31,7 +31,7 @@ export const STEPS_OF_A_CHARACTER = 8;
 /** One script of modelling statements, with all plans that check it: a model of some thousand concepts. */
 export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 12_000_000, entries: 400_000 };
 
-/** What is told of a model: a node for each row and for each 100 characters of one. */
+/** Answers about a model: a node for each row and for each 100 characters of a row. */
 export const ANSWER_LIMITS: Limits = { nodes: 350_000, steps: 40_000_000, entries: Number.POSITIVE_INFINITY };
 
 /** All that is told of models in one request: the largest two of them, or every section of a usual one many times. */

@@ -16,7 +16,7 @@ export interface FunctionFamily {
   readonly why: string;
   /** Whether one of them alone shows what the role's callers may not see, or stops the work of others. */
   readonly grave: boolean;
-  /** Names in pg_catalog, the most dangerous first. A `*` at the end stands for any characters. */
+  /** Names in pg_catalog, the most dangerous first. A `*` at the end matches any characters. */
   readonly names: readonly string[];
   /** Functions in pg_catalog of which other signatures are harmless. */
   readonly signatures?: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Texts that may be sent to a datasource: finished SQL that the verifier has passed (planner/verify), and the service's own texts, which stand
- * whole in its code. `sqlOf` is called where a request is made, so that no other text reaches a database.
+ * Texts that may be sent to a datasource: finished SQL that the verifier has passed (planner/verify), and the service's own texts, which are
+ * constants in its code. `sqlOf` is called where a request is made, so that no other text reaches a database.
  */
 import { Verified } from '../planner/verify/index.ts';
 

@@ -1,5 +1,5 @@
 /**
- * SQL over tables: the texts of mappings and raw views. What they name is not of the model, so a small analysis of their scopes stands in for the
+ * SQL over tables: the texts of mappings and raw views. Their names are not in the model, so a small analysis of their scopes replaces the
  * resolver: it writes out the schema of each table, and lets through only references that cannot be a function call.
  */
 import type { Alias, ColumnRef, CommonTableExpr, RangeFunction, RangeSubselect, RangeVar, SelectStmt } from '@pgsql/types';
@@ -68,7 +68,7 @@ class Scope {
     this.outer = outer;
   }
 
-  /** What is known of the relation of an alias; undefined: there is none. */
+  /** What is known of the relation of an alias; undefined: no such relation. */
   relation(alias: string): Columns | undefined {
     return this.relations.has(alias) ? (this.relations.get(alias) as Columns) : this.outer?.relation(alias);
   }
@@ -112,7 +112,7 @@ class Reader {
     this.#offsetOf = offsetOf;
   }
 
-  /** Reads a query and gives its columns; null where a star stands for columns that only the datasource knows. */
+  /** Reads a query and gives its columns; null where a star expands to columns that only the datasource knows. */
   query(stmt: SelectStmt, outer: Scope): Columns {
     const scope = new Scope(outer);
     for (const cte of stmt.withClause?.ctes ?? []) if ('CommonTableExpr' in cte) this.#cte(cte.CommonTableExpr, stmt.withClause?.recursive === true, scope);

@@ -1,5 +1,5 @@
 /**
- * pg_typeof gives a value of type regtype. A text beside it (in CASE, UNION, COALESCE, a comparison ...) would become a regtype too, and PostgreSQL
+ * pg_typeof gives a value of type regtype. A text next to it (in CASE, UNION, COALESCE, a comparison ...) would become a regtype too, and PostgreSQL
  * would look it up in its catalog: the answer would tell whether a type or table of that name exists. So each call gets a cast to text.
  */
 import { type Node, rewrite } from './tree.ts';

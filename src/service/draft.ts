@@ -47,7 +47,7 @@ export class Draft {
   #base: Model;
   #model: Model;
   #graph: Graph | undefined;
-  /** The version that is in force before the statements that are not written yet; undefined: none is. */
+  /** The version in force before the statements that are not written yet; undefined for a new ontology. */
   #inForce: Graph | undefined;
   /** The first modelling statements that are not written yet. */
   #steps: Step[] = [];

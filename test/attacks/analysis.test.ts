@@ -27,7 +27,7 @@ afterAll(async () => {
   for (const db of all ?? []) await db.close();
 });
 
-/** Runs `work` beside tables that are gone afterwards. */
+/** Runs `work` with tables that are dropped afterwards. */
 async function beside<T>(db: AnalysisDatabase, tables: readonly string[], work: () => Promise<T>): Promise<T> {
   await db.run('BEGIN');
   try {

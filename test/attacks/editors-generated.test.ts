@@ -25,7 +25,7 @@ import { type Policy, policyText, type Spec, specText, type Table } from './gene
 
 /** What a planted fault takes away. */
 const off = vi.hoisted(() => ({ enforced: false, usable: false }));
-// the types of columns come from a datasource, and there is none
+// the types of columns come from a datasource, which this test does not have
 vi.mock(import('../../src/service/describe.ts'), () => ({ described: async (_runtime: unknown, _caller: unknown, graph: Graph) => graph.model }) as never);
 vi.mock(import('../../src/planner/enforcement/enforced.ts'), async (original) => {
   const actual = await original();
@@ -114,7 +114,7 @@ function growth(c: Pick<Case, 'spec' | 'tables' | 'policies'>, after: Spec, writ
       reader,
       tables.map((t) => (spec.mappings.some((m) => m.table === t.name) ? t : { ...t, rows: [] })),
     );
-    // who reads a logic concept alone sees by it what its condition gives on the model of the day
+    // a reader of a logic concept only sees what its condition gives on the current model
     const isThroughOthers = spec.concepts.some((o) => o.logic !== null && reader.reads?.has(o.name) && !reader.reads.has(o.logic.source));
     for (const secret of secretsOf(c)) {
       if (!now(secret) || before(secret) || !open(secret)) continue;

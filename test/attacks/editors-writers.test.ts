@@ -35,7 +35,7 @@ describe('a writer uses only what it may query', () => {
 
   const OWN = 'CREATE OR REPLACE CONCEPT own';
   const needs = (what: string): string => `403 forbidden This needs QUERY on ontology.AT.${what}`;
-  // «marks» stand round what the position of the refusal points at
+  // «marks» enclose what the position of the refusal points at
   it.each([
     ['inherits', `${OWN} INHERITS («firm»)`, 'concept.firm'],
     ['inherits with a list', `${OWN} (k bigint, more string) INHERITS (being, «firm»)`, 'concept.firm'],

@@ -46,7 +46,7 @@ const OVERLOADS = `SELECT proname AS name, proname || '(' || pg_get_function_ide
     ARRAY(SELECT proargnames[i] FROM generate_subscripts(proargmodes, 1) i WHERE proargmodes[i] IN ('o', 'b', 't')) AS out
   FROM pg_proc p WHERE pronamespace = 'pg_catalog'::regnamespace`;
 
-/** What takes or gives one of these looks names up, runs code of its own, or is none of a query's. */
+/** What takes or gives one of these looks names up, runs code of its own, or does not belong in a query. */
 const FORBIDDEN = /^(reg\w+|cstring|internal|refcursor|aclitem|trigger|event_trigger|language_handler|\w+_handler|anyenum|pg_\w+|txid_snapshot)$/;
 
 /** Overloads that take such a type all the same: no statement has a value of it. */
@@ -136,7 +136,7 @@ describe('the operators', () => {
   });
 
   it('call no function that may do more', async () => {
-    // what an operator calls is not on the list of functions, so its volatility is all that tells of it: none is volatile
+    // what an operator calls is not on the list of functions, so only its volatility is checked: no operator is volatile
     expect((await everywhere<Operator>(SQL)).filter((o) => o.volatility === 'v')).toEqual([]);
   });
 });

@@ -82,7 +82,7 @@ describe('AUTH on a user who becomes an administrator', () => {
     expect([principal.isAdmin, principal.roles, principal.grants.map((g) => g.resource)]).toEqual([false, [], [['ontology', 'shop']]]);
     expect((await resume({ ...own, isAdmin: true }, options)).principal.isAdmin).toBe(true);
     await admins('REVOKE QUERY ON ALL ontology FROM ROLE admin');
-    // nor does one that an administrator began in the place of another go on when he is none any more
+    // a session that an administrator began as another user ends when the role is revoked
     const asAdmin = { ...acted, isAdmin: true, actor: { userId: await id(amy.name), name: amy.name } };
     await expect(resume(asAdmin, options)).rejects.toMatchObject({ status: 401 });
   });

@@ -65,7 +65,7 @@ async function compare(c: Case, name: string): Promise<number> {
         said?.flatMap(([type, values, , multi]) => (multi[i]?.length ? (multi[i] as unknown[]) : [null]).map((v) => JSON.stringify([type, ...values, v]))),
       );
     const below = c.graph.concepts.filter((d) => d.def?.logic && d !== concept && d.isA(concept));
-    // of no rows it is not told whether this is refused
+    // without rows the answer does not show whether this is refused
     for (const [i, d] of said?.length === 0 ? [] : below.entries()) {
       const lines = said?.map(([type, values, is]) => JSON.stringify([type, ...values, is[i]]));
       await same(['entity_type', ...own, `"_type_of_${d.name}"`], said?.some(([, , is]) => is[i] === null) ? undefined : lines);

@@ -37,7 +37,7 @@ export async function forbiddenFunctions(): Promise<Forbidden> {
   return { names, plain: new Set(names.filter((n) => /^[a-z_][a-z0-9_]*$/.test(n) && !keywords.has(n))), ofRows };
 }
 
-/** Two concepts; no property is called as a function. `more`: what a model says beside them. */
+/** Two concepts; no property is called as a function. `more`: further statements of the model. */
 export function modelOf(more: Partial<Model> = {}): Model {
   const property = (name: string, type: string) => ({ name, type, multi: false, description: null, tags: {}, expression: null });
   const concept = (name: string, properties: readonly string[]) => ({

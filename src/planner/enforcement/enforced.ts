@@ -29,7 +29,7 @@ export interface Part {
   readonly subject: Subject;
   /** The mapping's folded name. */
   readonly mapping: string;
-  /** Whether what is enforced depends on values of the row: by it something is told of them, though they be masked. */
+  /** Whether the enforcement depends on values of the row: it then reveals something about them, even if they are masked. */
   readonly isTelling: boolean;
 }
 

@@ -26,7 +26,7 @@ interface Join {
   readonly subject: Subject;
 }
 
-/** A value beside the rows of concepts, as the text of its SQL behind one mask. */
+/** A value joined to the rows of concepts, as the text of its SQL under one mask. */
 interface Beside {
   readonly texts: ReadonlySet<string>;
   readonly isMasked: boolean;
@@ -185,7 +185,7 @@ export class Joins {
     }
   }
 
-  /** The values beside rows that bear the name of a masked property: by mask and mapping. */
+  /** The joined values under the name of a masked property, by mask and mapping. */
   besides(): ReadonlyMap<string, Beside> {
     const found = new Map<string, { texts: Set<string>; isMasked: boolean; subject: Subject }>();
     for (const mask of this.#rules.masks) {

@@ -115,7 +115,7 @@ export const RESOLVES = {
   JsonSerializeExpr: { expr: 'syntax' },
 } as const satisfies { readonly [T in keyof typeof NODES]: { readonly [M in Exclude<keyof (typeof NODES)[T], 'constructor'>]?: Rule } };
 
-/** Rules that the guard applies to a node as it stands; the others need no look. */
+/** Rules that the guard applies to a node; the other rules need no check. */
 const JUDGED: ReadonlySet<Rule> = new Set<Rule>(['function', 'operator', 'type', 'collation', 'relation', 'column', 'field', 'value function', 'literal']);
 
 /** The members of each node type that the guard judges, with their rules. */

@@ -12,7 +12,7 @@ const FIRST_USER_OID = 16384;
 
 /**
  * Whether values of a column's type may meet the texts of a statement: a type of the list, an array of one, or one that is not PostgreSQL's own. A text
- * beside a value of another type (regclass, oid ...) may be looked up in the catalog. `type`: as the datasource names it (`int4`, `_text`, `oid:16400`);
+ * next to a value of another type (regclass, oid ...) may be looked up in the catalog. `type`: as the datasource names it (`int4`, `_text`, `oid:16400`);
  * undefined: not known.
  */
 export function isPlainType(type: string | undefined): boolean {

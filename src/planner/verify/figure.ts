@@ -1,7 +1,7 @@
 /** The name of a select-list item without an alias: FigureColname of PostgreSQL's parse_target.c. */
 import { type Body, firstOf, listOf, nameOf, type Tree, typeOf } from './tree.ts';
 
-/** `firsts`: the first column's name of each sub-select that stands for a value. */
+/** `firsts`: the first column's name of each scalar sub-select. */
 export const figure = (node: Tree, firsts: ReadonlyMap<Body, string>): string => find(node, firsts)[0] ?? '?column?';
 
 /** A name, and whether it is better than that of a cast around it. */

@@ -39,7 +39,7 @@ const AGGREGATES = words(`
   stddev stddev_pop stddev_samp string_agg sum var_pop var_samp variance
   cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number`);
 
-/** Functions of which an overload is not immutable, by what its result depends on beside the arguments. */
+/** Functions of which an overload is not immutable, by what its result depends on besides the arguments. */
 const DEPENDENT: Readonly<Record<string, readonly string[]>> = {
   'the clock': words('age clock_timestamp now statement_timestamp timeofday transaction_timestamp'),
   chance: words('array_sample array_shuffle gen_random_uuid random random_normal uuidv4 uuidv7'),

@@ -19,7 +19,7 @@ const PASSED = Symbol('passed');
 
 /** A statement that has passed: only `verify` makes one. */
 export class Verified {
-  /** Makes the type nominal: an object of the same form is none. */
+  /** Makes the type nominal: an object of the same form does not have it. */
   readonly #sql: string;
 
   private constructor(sql: string, passed: symbol) {

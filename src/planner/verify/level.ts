@@ -8,7 +8,7 @@ export interface Relation {
   /** Of a table without an alias: `schema.table.column` names its columns too. */
   readonly schema?: string | undefined;
   readonly columns: Row;
-  /** What the bare alias stands for; undefined where that is no row: the alias of a function with one column. */
+  /** The row that the bare alias means; undefined for the alias of a function with one column, which is no row. */
   readonly whole: Row | undefined;
 }
 
@@ -71,7 +71,7 @@ export class Level {
     this.#changed();
   }
 
-  /** Where the level stands now, to go back to. */
+  /** The present state of the level, for backTo. */
   mark(): readonly [number, number] {
     return [this.#side.relations.length, this.#side.rows.length];
   }
@@ -100,7 +100,7 @@ export class Level {
     return this.isOpen && this.#side.rows.some((row) => row.declares(name));
   }
 
-  /** The column of a name; undefined where none is known. */
+  /** The column of a name; undefined: no known column. */
   column(name: string): Found | undefined {
     if (++this.#lookUps > FEW) {
       this.#columns ??= columnsOf(this.#side.rows);
@@ -111,7 +111,7 @@ export class Level {
     return found;
   }
 
-  /** The relation of an alias, of one schema where that is told. */
+  /** The relation of an alias; with `schema`, only a table of that schema. */
   relation(alias: string, schema?: string): Relation | undefined {
     if (schema !== undefined) return this.#side.relations.find((r) => r.alias === alias && r.schema === schema);
     if (++this.#lookUps <= FEW) return this.#side.relations.find((r) => r.alias === alias);

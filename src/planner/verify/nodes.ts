@@ -177,12 +177,12 @@ export const OPERATOR_KINDS: ReadonlyMap<string, 'operator' | 'word'> = new Map(
   ['AEXPR_NOT_BETWEEN_SYM', 'word'],
 ]);
 
-/** Words that stand for comparisons by >= and <=. */
+/** Words that mean comparisons by >= and <=. */
 export const BETWEEN: ReadonlySet<string> = new Set(['BETWEEN', 'NOT BETWEEN', 'BETWEEN SYMMETRIC', 'NOT BETWEEN SYMMETRIC']);
 
 export const SUB_LINKS: ReadonlySet<string> = new Set(['EXISTS_SUBLINK', 'ALL_SUBLINK', 'ANY_SUBLINK', 'EXPR_SUBLINK', 'ARRAY_SUBLINK']);
 
-/** The functions without brackets that read the clock; the other ones tell who asks, or where. */
+/** The functions without brackets that read the clock; the others give the user or the place in the database. */
 export const CLOCK_VALUES: ReadonlySet<string> = new Set([
   'SVFOP_CURRENT_DATE',
   'SVFOP_CURRENT_TIME',

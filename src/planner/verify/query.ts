@@ -12,7 +12,7 @@ import type { Verifier } from './verifier.ts';
 
 /**
  * Checks a query and gives its columns. `parent`: the relations that it may refer to; `ctes`: the common table expressions in scope; `onLeft` is
- * told the columns of a set operation's left side before the right one is read.
+ * given the columns of a set operation's left side before the right side is read.
  */
 export function query(verifier: Verifier, node: Tree, parent: Level | undefined, ctes: Cte | undefined, onLeft?: (columns: Row) => void): Row {
   if (typeOf(node) !== 'SelectStmt') refuse('statement', typeOf(node));
@@ -154,7 +154,7 @@ function withClause(verifier: Verifier, body: Body, parent: Level | undefined, o
   return ctes;
 }
 
-/** One common table expression; `told`: its columns as soon as they are known. */
+/** One common table expression; `told` is called with its columns as soon as they are known. */
 function common(verifier: Verifier, cte: Body, level: Level, ctes: Cte | undefined, told?: (columns: Row) => void): Row {
   verifier.members('CommonTableExpr', cte, PARTS.CommonTableExpr, level);
   const [search, cycle] = [cte.search_clause, cte.cycle_clause] as (Body | undefined)[];

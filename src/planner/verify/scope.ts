@@ -1,6 +1,6 @@
 /**
  * Which column or relation a name means, as PostgreSQL finds it (transformColumnRef of parse_expr.c, parse_relation.c). Only what is certainly
- * a column passes: where `a.f` is none, PostgreSQL reads it as the call f(a).
+ * a column passes: where `a` has no column `f`, PostgreSQL reads `a.f` as the call f(a).
  */
 import type { DeclaredTable } from './declared.ts';
 import { ROW_FUNCTIONS } from './fields.ts';

@@ -26,7 +26,7 @@ const SYSTEM_SCHEMA = /^(pg_|information_schema$|kg_catalog$)/i;
 export class Verifier {
   readonly declared: Declared;
   readonly #tables: ReadonlyMap<string, DeclaredTable>;
-  /** The name of the first column of each sub-select that stands for a value. */
+  /** The name of the first column of each scalar sub-select. */
   readonly firsts = new Map<Body, string>();
   #depth = 0;
   #columns = 0;
@@ -162,7 +162,7 @@ export class Verifier {
     }
   }
 
-  /** The columns that an item of a select list or a row gives where it is a star; undefined: it is none. */
+  /** The columns that an item of a select list or a row gives where it is a star; undefined: it is no star. */
   star(node: Tree, level: Level): Row | undefined {
     const type = typeOf(node);
     const body = node[type] as Body;
@@ -216,12 +216,12 @@ export class Verifier {
     return closed ? new Row(Array.from({ length: n }, (_, i) => `f${i + 1}`)) : undefined;
   }
 
-  /** `text`: the call stands directly under a cast to text. */
+  /** `text`: a cast to text is directly around the call. */
   #call(body: Body, text = false): Row | undefined {
     const path = namesOf(body.funcname);
     const [name, schema] = [path.at(-1) as string, path.length > 1 ? path.slice(0, -1).join('.') : 'pg_catalog'];
     const builtIn = schema === 'pg_catalog' && isFunction(name);
-    // regtype beside a text would make the text a name that is looked up in the catalog
+    // next to a regtype, a text becomes a name that is looked up in the catalog
     if (builtIn ? name === 'pg_typeof' && !text : !this.#isDeclared(path)) refuse('function', path.join('.'));
     return builtIn ? RESULT_ROWS.get(name) : undefined;
   }

@@ -83,7 +83,7 @@ export class Ontology {
     return this.#row.version;
   }
 
-  /** Applies a script, or throws what its writer is told. */
+  /** Applies a script, or throws the writer's error. */
   async apply(script: string, writer: string, grants: readonly Grant[]): Promise<void> {
     const caller = {
       principal: { userId: writer, name: writer, isAdmin: false, roles: [], grants: grants.map(grantRow), credential: 'api_token', tenant: null, claims: {} },

@@ -107,7 +107,7 @@ export class Sight {
     );
   }
 
-  /** A mapping beside rows, and those of the rows that it stands beside. */
+  /** A joined mapping, and the mappings of the rows that it joins. */
   #beside(m: Mapping): readonly Mapping[] {
     return [m, ...[m.concept, ...(m.far === null ? [] : [m.far.concept])].flatMap((c) => this.#source(c).mappings)];
   }
@@ -162,7 +162,7 @@ export class Sight {
     }
     const own = this.#mappingsInto([name, ...this.#below(name)]);
     if (own.length > 0) return { mappings: own, when: [] };
-    // it stands for the nearest mapped concepts above it
+    // it means the nearest mapped concepts above it
     const found: Mapping[] = [];
     const logic: string[] = [];
     const queue = new Set(concept?.parents ?? []);
@@ -346,7 +346,7 @@ export class Sight {
     return this.#spec.concepts.find((c) => c.rels.includes(rel))?.name ?? '';
   }
 
-  /** Whether what stands beside rows of these concepts under the name of a property is masked. */
+  /** Whether a value joined to rows of these concepts under the name of a property is masked. */
   #isMaskedBeside(concepts: readonly string[], name: string): boolean {
     if (!this.#props.has(name)) return false;
     const isFor = (p: Policy): p is Extract<Policy, { kind: 'mask' }> => p.kind === 'mask' && p.prop === name && !p.except.includes(this.#viewer.name);

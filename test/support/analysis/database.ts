@@ -128,7 +128,7 @@ export async function embedded(): Promise<AnalysisDatabase> {
   );
 }
 
-/** A PostgreSQL server of this machine; undefined where there is none. */
+/** A PostgreSQL server of this machine; undefined where the machine has no PostgreSQL. */
 export async function server(): Promise<AnalysisDatabase | undefined> {
   if (!localPostgresAvailable()) return undefined;
   const scratch = await startScratchPostgres();

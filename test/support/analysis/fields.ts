@@ -1,4 +1,4 @@
-/** Random queries that select fields from everything that may have some, under names that are also functions: where a field is none, PostgreSQL calls them. */
+/** Random queries that select fields from everything that may have some, under names that are also functions: where a value has no such field, PostgreSQL calls the function. */
 import fc from 'fast-check';
 
 /** Names of columns and aliases; none of these functions is ever called by its own. */

@@ -10,7 +10,7 @@ const IMPLICIT_FUNCTIONS: Readonly<Record<string, { readonly fields: RegExp; rea
   in_range: { fields: /^(start|end)InRangeFunc$/, reason: 'compares rows with the ends of a frame by RANGE' },
 };
 
-/** Types that no statement names, and where they stand. */
+/** Types that no statement names, and where they occur. */
 const IMPLICIT_TYPES: Readonly<Record<string, { readonly fields: RegExp; readonly reason: string }>> = {
   record: { fields: /./, reason: 'rows without a type of their own: whole rows, ROW(...), functions with result columns, SEARCH and CYCLE' },
   unknown: { fields: /^(consttype|resulttype|vartype|aggargtypes)$/, reason: 'a constant without a type, for an argument that takes any, or in a row' },

@@ -8,7 +8,7 @@ export type Kind = 'function' | 'operator' | 'type' | 'relation' | 'collation';
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** Fields that hold OIDs of other objects, one or a list; 0 is none. */
+/** Fields that hold OIDs of other objects, one or a list; 0 means no object. */
 const FIELDS: ReadonlyMap<string, Kind> = new Map(
   Object.entries({
     function: words('funcid aggfnoid winfnoid opfuncid hashfuncid negfuncid startInRangeFunc endInRangeFunc tsmhandler'),

@@ -33,7 +33,7 @@ export interface Question {
   readonly options?: PlanOptions;
 }
 
-/** What the outermost stage is asked for beside the plain rows. */
+/** What the outermost stage is asked for besides the plain rows. */
 const NESTED: PlanOptions = { nested: true, limit: 3, offset: 1 };
 
 /** Plans questions; those that are refused are left out. Where rows can be nested, the nested form too. */

@@ -33,7 +33,7 @@ const FIELDS = ['current_setting', 'pg_sleep', 'ts_stat', 'pg_column_size', 'rec
 const TYPES = ['regclass', 'regtype', 'regrole', 'xml', 'oid', 'aclitem', 'record', 'money', 'pg_node_tree'];
 const TABLES = ['pg_proc', 'pg_authid', 'pg_shadow', 'secrets'];
 
-/** Expressions in whose places an attribute of them can stand. */
+/** Expressions that can be replaced by an attribute of them. */
 const WRAPPED = ['ColumnRef', 'A_Const', 'FuncCall', 'TypeCast', 'A_Expr', 'CaseExpr', 'SubLink', 'CoalesceExpr', 'ParamRef', 'A_ArrayExpr', 'BoolExpr'];
 
 const CHANGES: readonly Change[] = [
@@ -150,7 +150,7 @@ const CHANGES: readonly Change[] = [
 ];
 const NAMES: Readonly<Record<string, readonly string[]>> = { FuncCall: FORBIDDEN, RangeVar: TABLES, TypeCast: TYPES };
 
-/** All places of a tree where a node of a type stands in an expression. */
+/** All places of a tree where a node of a type occurs in an expression. */
 function places(value: unknown, type: string, found: Slot[] = []): Slot[] {
   if (typeof value !== 'object' || value === null) return found;
   const slot = value as Slot;

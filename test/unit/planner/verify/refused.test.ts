@@ -344,7 +344,7 @@ describe('a verified statement', () => {
       false,
       false,
     ]);
-    // @ts-expect-error an object of the same form is none
+    // @ts-expect-error an object of the same form does not have the type
     const forged: Verified = { sql: 'SELECT 1' };
     expect(Verified.is(forged)).toBe(false);
     // @ts-expect-error nobody else may make one
