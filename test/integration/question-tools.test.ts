@@ -8,6 +8,7 @@ import { generateSql } from '../../src/mcp/tools/generate-sql.ts';
 import { identifyConcept } from '../../src/mcp/tools/identify-concept.ts';
 import { queryData } from '../../src/mcp/tools/query-data.ts';
 import type { Tool, ToolCall } from '../../src/mcp/tools/tool.ts';
+import { Spending } from '../../src/service.ts';
 import { startTestService, type TestService } from './service.ts';
 
 const MODEL = `CREATE ONTOLOGY clinic;
@@ -58,7 +59,16 @@ async function call(tool: Tool, args: Record<string, unknown>, { user, agent, on
   heard.length = 0;
   const { runtime, caller, requestId } = await s.request(user === undefined ? s.admin : (tokens[user] ?? ''), { llm });
   const target = targetOf(caller, { ontology, agent: agent ?? null }, { defaultOntology: null, defaultAgent: null });
-  const session = { runtime, caller, target, modelling: false, requestId, signal: new AbortController().signal, note: () => undefined };
+  const session = {
+    runtime,
+    caller,
+    target,
+    modelling: false,
+    requestId,
+    spending: new Spending(),
+    signal: new AbortController().signal,
+    note: () => undefined,
+  };
   const result = await tool.run(session as unknown as ToolCall, tool.input.parse(args));
   const json = JSON.parse(JSON.stringify(result));
   expect(tool.output.strict().parse(json)).toEqual(json);
