@@ -118,6 +118,24 @@ describe('a right that is taken away while a script runs', () => {
     expect((await s.query('DESCRIBE CONCEPT late', 'shop')).status).toBe(400);
   });
 
+  it('is lost with the token, and an administrator who is not active has none', async () => {
+    const mal = await user('mal', 'EDIT ON ALL ontology.shop');
+    await admins(`GRANT EDIT ON user.${mal.name} TO USER ${mal.name}`);
+    const ada = await user('ada');
+    await admins(`GRANT ROLE admin TO USER ${ada.name}`);
+    const [row] = await admins(`CREATE TOKEN FOR ${ada.name}`);
+    const revoked = async () => {
+      const tokens = await admins(`SHOW TOKEN FOR ${mal.name}`);
+      await admins(...tokens.map((t) => `REVOKE TOKEN '${t.token_id}'`));
+    };
+    const inactive = () => admins(`ALTER USER ${ada.name} SET ACTIVE = 'false'`);
+    expect(await whileHeld(`CREATE TOKEN FOR ${mal.name}`, by(mal.token), revoked, 'INSERT INTO kg_catalog.tokens')).toBe('409 version_conflict');
+    const [fresh] = await admins(`CREATE TOKEN FOR ${mal.name}`);
+    expect(await whileHeld('CREATE CONCEPT late (id bigint)', by(String(fresh?.token)), revoked, VERSIONS, 'shop')).toBe('401 invalid_token');
+    const attack = `GRANT ROLE admin TO USER ${mal.name}`;
+    expect(await whileHeld(attack, by(String(row?.token)), inactive, 'INSERT INTO kg_catalog.role_members')).toBe('409 version_conflict');
+  });
+
   it('of somebody else does not disturb an editor', async () => {
     const edith = await user('edith', 'EDIT ON ALL ontology.shop');
     const eve = await user('eve');
