@@ -93,9 +93,10 @@ const SAME_RIGHTS = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, ''
 export const sameRights = (permissions: number): Call => call(SAME_RIGHTS, permissions);
 
 const NO_ADMIN = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE NOT EXISTS (
-  SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id WHERE r.key = 'admin' AND m.user_id = $1::uuid)`;
+  SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id JOIN kg_catalog.users u ON u.id = m.user_id
+  WHERE r.key = 'admin' AND u.active AND u.id = $1::uuid)`;
 
-/** Aborts the batch (23514) if the user is no administrator any more. */
+/** Aborts the batch (23514) if the user is no active administrator any more. */
 export const isStillAdmin = (userId: string): Call => call(NO_ADMIN, userId);
 
 /** Whether a call raises the number by which caches see that rights changed. */

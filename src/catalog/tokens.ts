@@ -1,5 +1,6 @@
 /** API tokens in the catalog: when one was used, whose it is, and its end. */
 import { type Call, type CatalogDb, sql } from './db.ts';
+import { refreshPermissions } from './rights.ts';
 
 const USED = sql`UPDATE kg_catalog.tokens SET last_used = now() WHERE id = $1::uuid AND (last_used IS NULL OR last_used < now() - interval '1 minute')`;
 const FIND = sql`SELECT t.id, u.id AS user_id, u.name AS user_name FROM kg_catalog.tokens t JOIN kg_catalog.users u ON u.id = t.user_id WHERE t.id = $1::uuid AND t.revoked IS NULL`;
@@ -21,5 +22,5 @@ export async function findToken(db: CatalogDb, id: string): Promise<FoundToken |
   return row === undefined ? undefined : { id: String(row.id), user: { id: String(row.user_id), name: String(row.user_name) } };
 }
 
-/** Ends a token. */
-export const revokeToken = (id: string): readonly Call[] => [{ sql: REVOKE, params: [id] }];
+/** Ends a token. What its holder has begun and not yet written is judged again. */
+export const revokeToken = (id: string): readonly Call[] => [{ sql: REVOKE, params: [id] }, ...refreshPermissions()];

@@ -78,6 +78,8 @@ const MISSING = new Set(['42P01', '42703', '42501', '3F000']);
 const CALLERS = /^(0A|20|21|22|23|42|54|P0|25006|53400)/;
 /** `statement_too_complex`: PostgreSQL's hint is for the server's administrator and tells a setting's value. */
 const STACK_DEPTH = '54001';
+/** `configuration_limit_exceeded`: PostgreSQL's message and hint name a setting of the server and its value. */
+const SETTING_LIMIT = '53400';
 /** The statement was canceled, or waited for a lock longer than lock_timeout. */
 const TIMEOUTS = new Set(['57014', '55P03']);
 
@@ -90,7 +92,8 @@ function ofSqlState(sqlstate: string, hint: string | undefined, fault: Datasourc
   }
   if (!missing && !CALLERS.test(sqlstate)) return datasourceFailed(fault);
   // what is wrong with the statement itself (class 42) is known before a value is read
-  if (context.quiet && !sqlstate.startsWith('42')) return badRequest(conditionName(sqlstate), conditionName(sqlstate).replaceAll('_', ' '), { cause: fault });
+  if (sqlstate === SETTING_LIMIT || (context.quiet && !sqlstate.startsWith('42')))
+    return badRequest(conditionName(sqlstate), conditionName(sqlstate).replaceAll('_', ' '), { cause: fault });
   const scrub = context.ownText ? (s: string) => s : scrubber(context.physicalNames ?? []);
   return badRequest(conditionName(sqlstate), scrub(fault.message), {
     hint: hint === undefined || sqlstate === STACK_DEPTH ? undefined : scrub(hint),

@@ -16,14 +16,15 @@ const RIGHTS: Readonly<Record<Scope, string>> = {
   model: 'Model: change ontologies, where you may.',
 };
 
-/** A name as a client gives it: one line, not too long. */
-const named = (name: string): string =>
-  escaped(
-    name
-      .replace(/[\p{C}\p{Z}]+/gu, ' ')
-      .trim()
-      .slice(0, 100),
-  );
+/** A name as a client gives it, as text: one line, not too long, without characters that turn the direction of the text around it. */
+const line = (name: string): string =>
+  name
+    .replace(/[\p{C}\p{Z}]+/gu, ' ')
+    .trim()
+    .slice(0, 100)
+    .toWellFormed();
+
+const named = (name: string): string => escaped(line(name));
 
 /** Names the client, the user and the rights. */
 export function consentPage({ product, user, asked, action, token }: ConsentForm): string {
@@ -42,7 +43,7 @@ export function consentPage({ product, user, asked, action, token }: ConsentForm
   );
   return pageOf(
     product,
-    `Allow ${asked.clientName.slice(0, 100)}?`,
+    `Allow ${line(asked.clientName)}?`,
     `<h1>Allow ${name} to use ${product}?</h1>
 <p>You are logged in as <strong>${escaped(user)}</strong>. ${name} will act for you, with your rights:</p>
 <form method="post" action="${escaped(action)}">

@@ -2,9 +2,8 @@
 
 import type { Caller } from '../auth/authenticate.ts';
 import { cacheOf } from '../cache.ts';
-import { audit, commit } from '../catalog/changes.ts';
+import { audit } from '../catalog/changes.ts';
 import type { Call } from '../catalog/db.ts';
-import { changesRights, isStillAdmin, sameRights } from '../catalog/rights.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
 import { badRequest, positionOf, SvcError } from '../errors.ts';
 import { parseStatement } from '../language/classify.ts';
@@ -18,6 +17,7 @@ import { Draft } from './draft.ts';
 import { findOntology, requireOntology, upToDate } from './lookup.ts';
 import { checkPermitted, type Permitted } from './permitted.ts';
 import { type Prepared, prepareRead, runRead } from './read.ts';
+import { type Batch, RightsGuard } from './rights-guard.ts';
 import type { Answer, ServiceRequest } from './runtime.ts';
 import type { Spending } from './spending.ts';
 
@@ -81,7 +81,7 @@ const isExample = (s: ServiceStatement): boolean => s.kind === 'create_example' 
 const isService = (s: Statement): s is ServiceStatement => SERVICE.has(s.kind);
 
 /** What is done once everything has been understood: writing and reading in the order of the statements. */
-type Step = { readonly kind: 'write'; readonly calls: readonly Call[]; readonly version: string | null } | { readonly kind: 'read'; readonly read: Prepared };
+type Step = { readonly kind: 'write'; readonly batch: Batch } | { readonly kind: 'read'; readonly read: Prepared };
 
 /**
  * Runs a script; the answer is that of its last statement. Everything is applied and planned in memory first, so that a
@@ -265,7 +265,7 @@ class ScriptRun implements Session {
     // a statement behind modelling ones must not overtake them
     if (!isExample(statement)) await this.#flushDraft();
     const done = await this.#changes.apply(statement);
-    if (!isExample(statement)) this.#needsRights = true;
+    if (!isExample(statement)) this.#strict = true;
     this.#calls.push(...done.calls);
     if (done.settle !== undefined) this.#unsettled.push(done.settle);
     this.#rows = done.rows;
@@ -291,28 +291,16 @@ class ScriptRun implements Session {
   }
   #version: string | null = null;
 
-  /** Whether the calls that wait were allowed by rights that somebody may have taken away meanwhile. */
-  #needsRights = false;
-  /** How often earlier steps of the script raise the number of the snapshot's rights. */
-  #raised = 0;
+  /** Whether the calls that wait change rights, or what rights are on. */
+  #strict = false;
 
   async #write(): Promise<void> {
     await this.#flushDraft();
     if (this.#calls.length === 0) return;
-    // the script may take long: what its caller has lost in the meantime gives nothing any more
-    const guard = this.#needsRights ? this.#rightsGuard() : [];
-    this.#raised += this.#calls.filter(changesRights).length;
-    this.#needsRights = false;
-    this.#steps.push({ kind: 'write', calls: [...guard, ...this.#calls, await this.#entry()], version: this.#version });
+    this.#steps.push({ kind: 'write', batch: { calls: [...this.#calls, await this.#entry()], version: this.#version, strict: this.#strict } });
     this.#calls = [];
     this.#version = null;
-  }
-
-  /** Aborts a batch if what allows it was taken away since the caller was judged. */
-  #rightsGuard(): readonly Call[] {
-    const { isAdmin, userId, credential, actor } = this.caller.principal;
-    if (!isAdmin) return [sameRights(this.caller.snapshot.permissions + this.#raised)];
-    return credential === 'admin_token' && actor === undefined ? [] : [isStillAdmin(userId)];
+    this.#strict = false;
   }
 
   /** The audit's line about what this request changes; the statements themselves may hold passwords, so a digest of them without their values. */
@@ -332,11 +320,13 @@ class ScriptRun implements Session {
 
   async #perform(): Promise<Answer> {
     let answer: Answer | undefined;
+    // the script may take long: what its caller has lost in the meantime gives nothing any more
+    const guard = new RightsGuard(this.caller);
     for (const [i, step] of this.#steps.entries()) {
       answer = undefined;
       if (step.kind === 'write') {
         const { runtime } = this.request;
-        const work = commit(runtime.db, step.calls, step.version);
+        const work = guard.commit(runtime.db, step.batch);
         // goes on when the caller has gone
         runtime.waitUntil(work.catch(() => undefined));
         await work;

@@ -6,7 +6,7 @@ beforeAll(startCallers);
 afterAll(() => s?.close());
 
 /** Sends a script, does something else before the batch with `marker` reaches the catalog, and lets it go on. @returns the outcome of the script */
-async function whileHeld(sql: string, headers: Headers, other: () => Promise<unknown>, marker: string): Promise<string> {
+async function whileHeld(sql: string, headers: Headers, other: () => Promise<unknown>, marker: string, ontology = ''): Promise<string> {
   const inner = globalThis.fetch;
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => {
@@ -26,7 +26,7 @@ async function whileHeld(sql: string, headers: Headers, other: () => Promise<unk
     return inner(input, init);
   };
   try {
-    const answer = outcome(sql, headers);
+    const answer = outcome(sql, headers, ontology);
     await Promise.race([held, answer]);
     expect(used, 'the batch was held').toBe(true);
     await other();
@@ -39,6 +39,7 @@ async function whileHeld(sql: string, headers: Headers, other: () => Promise<unk
 }
 
 const GRANTS = 'INSERT INTO kg_catalog.grants';
+const VERSIONS = 'INSERT INTO kg_catalog.ontology_versions';
 
 describe('a grant whose resource is dropped meanwhile', () => {
   const RESOURCES = {
@@ -100,6 +101,53 @@ describe('a right that is taken away while a script runs', () => {
     const attack = `GRANT ROLE admin TO USER ${pup.name}`;
     expect(await whileHeld(attack, by(String(row?.token)), demoted, 'INSERT INTO kg_catalog.role_members')).toBe('409 version_conflict');
     expect(await outcome('CREATE USER mine', by(pup.token))).toBe('403 forbidden');
+  });
+
+  it('lets nobody change a model with it', async () => {
+    const mal = await user('mal', 'EDIT ON ALL ontology.shop', 'ACCESS ON ontology.shop');
+    const ada = await user('ada');
+    await admins(`GRANT ROLE admin TO USER ${ada.name}`);
+    const [row] = await admins(`CREATE TOKEN FOR ${ada.name}`);
+    const lost = () => admins(`REVOKE EDIT ON ALL ontology.shop FROM USER ${mal.name}`);
+    const demoted = () => admins(`REVOKE ROLE admin FROM USER ${ada.name}`);
+    expect(await whileHeld('CREATE CONCEPT late (id bigint)', by(mal.token), lost, VERSIONS, 'shop')).toBe('409 version_conflict');
+    expect(await whileHeld('CREATE CONCEPT late (id bigint)', by(String(row?.token)), demoted, VERSIONS, 'shop')).toBe('409 version_conflict');
+    await admins(`GRANT EDIT ON ALL ontology.shop TO USER ${mal.name}`);
+    const inactive = () => admins(`ALTER USER ${mal.name} SET ACTIVE = 'false'`);
+    expect(await whileHeld('CREATE CONCEPT late (id bigint)', by(mal.token), inactive, VERSIONS, 'shop')).toMatch(/^401 /);
+    expect((await s.query('DESCRIBE CONCEPT late', 'shop')).status).toBe(400);
+  });
+
+  it('is lost with the token, and an administrator who is not active has none', async () => {
+    const mal = await user('mal', 'EDIT ON ALL ontology.shop');
+    await admins(`GRANT EDIT ON user.${mal.name} TO USER ${mal.name}`);
+    const ada = await user('ada');
+    await admins(`GRANT ROLE admin TO USER ${ada.name}`);
+    const [row] = await admins(`CREATE TOKEN FOR ${ada.name}`);
+    const revoked = async () => {
+      const tokens = await admins(`SHOW TOKEN FOR ${mal.name}`);
+      await admins(...tokens.map((t) => `REVOKE TOKEN '${t.token_id}'`));
+    };
+    const inactive = () => admins(`ALTER USER ${ada.name} SET ACTIVE = 'false'`);
+    expect(await whileHeld(`CREATE TOKEN FOR ${mal.name}`, by(mal.token), revoked, 'INSERT INTO kg_catalog.tokens')).toBe('409 version_conflict');
+    const [fresh] = await admins(`CREATE TOKEN FOR ${mal.name}`);
+    expect(await whileHeld('CREATE CONCEPT late (id bigint)', by(String(fresh?.token)), revoked, VERSIONS, 'shop')).toBe('401 invalid_token');
+    const attack = `GRANT ROLE admin TO USER ${mal.name}`;
+    expect(await whileHeld(attack, by(String(row?.token)), inactive, 'INSERT INTO kg_catalog.role_members')).toBe('409 version_conflict');
+  });
+
+  it('of somebody else does not disturb an editor', async () => {
+    const edith = await user('edith', 'EDIT ON ALL ontology.shop');
+    const eve = await user('eve');
+    const others = () => admins(`GRANT QUERY ON ALL ontology.shop TO USER ${eve.name}`, `GRANT ACCESS ON ontology.shop TO USER ${edith.name}`);
+    expect(await whileHeld('CREATE CONCEPT kept (id bigint)', by(edith.token), others, VERSIONS, 'shop')).toBe('200');
+    // another version meanwhile is a conflict as before, whatever rights have changed
+    const faster = async () => {
+      await s.rows('CREATE CONCEPT faster (id bigint)', 'shop');
+      await admins(`REVOKE QUERY ON ALL ontology.shop FROM USER ${eve.name}`);
+    };
+    expect(await whileHeld('CREATE CONCEPT slower (id bigint)', by(edith.token), faster, VERSIONS, 'shop')).toBe('409 version_conflict');
+    await s.rows('DROP CONCEPT kept; DROP CONCEPT faster', 'shop');
   });
 
   it('a script that itself changes rights between reads is not disturbed', async () => {

@@ -50,6 +50,15 @@ describe('what a datasource answers', () => {
     expect([error.code, error.message, error.hint]).toEqual(['statement_too_complex', 'stack depth limit exceeded', undefined]);
   });
 
+  it('tells of a limit of the server only that it was reached', () => {
+    const told = 'temporary file size exceeds "temp_file_limit" (1048576kB)';
+    for (const context of [{}, { ownText: true }, { quiet: true }]) {
+      const error = faultOf(400, pg('53400', told, { hint: 'Raise "temp_file_limit".' }), context);
+      expect([error.code, error.message, error.hint]).toEqual(['configuration_limit_exceeded', 'configuration limit exceeded', undefined]);
+      expect(error.cause).toMatchObject({ message: told });
+    }
+  });
+
   it("takes the missing field of a row for the caller's fault", () => {
     expect(faultOf(400, pg('42703', 'could not identify column "x" in record data type')).status).toBe(400);
   });

@@ -1,0 +1,37 @@
+/** Names that a client gives itself, on the page that asks the user. */
+import { describe, expect, it } from 'vitest';
+import { consentPage } from '../../../src/http/oauth-pages.ts';
+
+const pageFor = (clientName: string): string =>
+  consentPage({
+    product: 'svc',
+    user: 'ann',
+    action: '/svc/oauth/authorize',
+    token: 't',
+    asked: {
+      clientId: 'c',
+      clientName,
+      clientDomain: null,
+      redirectUri: 'https://a.example/',
+      redirectHost: 'a.example',
+      isLocal: false,
+      scopes: ['read'],
+      request: {},
+    },
+  });
+
+describe('the name of a client', () => {
+  it.each([
+    ['turns the direction of the text', '\u202eeduac'],
+    ['has several lines', 'one\n\ntwo'],
+    ['has invisible characters', 'Cl\u200baude'],
+  ])('that %s is shown without that in the title and the text', (_what, name) => {
+    expect(pageFor(name)).not.toMatch(/[\u202e\u200b]|one\s*\n/);
+  });
+
+  it('is text, and is cut between characters', () => {
+    const html = pageFor(`<script>${'x'.repeat(91)}\u{1f600}</script>`);
+    expect(html).not.toContain('<script>');
+    expect(html.isWellFormed()).toBe(true);
+  });
+});
