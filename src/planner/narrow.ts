@@ -148,7 +148,7 @@ export function branchCondition(branch: Branch, filter: RowFilter): Node[] | fal
   return conditions;
 }
 
-/** Whether a comparison cannot fail on any value of its property: PostgreSQL computes a cast such as `CAST(CAST('x' AS text) AS date)` for each row. */
+/** Whether a comparison cannot fail on any value of its property. */
 const isSafe = ({ def, constants }: Comparison): boolean =>
   constants.every((c) => isTotal(c)) && !mayMeet([parseType(def.type).sql, ...constants.flatMap((c) => [...typesNamed(c)])]);
 

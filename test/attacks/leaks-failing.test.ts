@@ -98,7 +98,6 @@ const CONVERSIONS: readonly string[] = [
   'b.amount IN (SELECT r.r FROM vsvc.ranked r)',
   'b.same_amount',
   "b.day < CAST('2020-01-01 10:00' AS timestamp)",
-  "b.ledger_id = 105 AND b.day = CAST(CAST('x' AS text) AS date)",
 ];
 
 describe.each([
