@@ -12,6 +12,12 @@ export const CONVERSIONS: readonly (readonly [Kind, Kind])[] = [
   ['date', 'timestamp'],
 ];
 
+/** Whether two of these types are such a pair. */
+export function mayMeet(types: readonly string[]): boolean {
+  const kinds = types.map(convertedAs);
+  return CONVERSIONS.some((pair) => pair.every((k) => kinds.includes(k)));
+}
+
 /** Digits before the point that every number of a type may have and still be a float. */
 const FLOAT_DIGITS = 37;
 
@@ -32,13 +38,18 @@ export function convertedAs(type: string): Kind | undefined {
   return KINDS[type];
 }
 
-/** The types that a tree names: of casts, and of current_timestamp and its like. */
+/** Window functions that give a float whatever they read. */
+const FLOAT_FUNCTIONS = new Set(['percent_rank', 'cume_dist']);
+
+/** The types that a tree names: of casts, of current_timestamp and its like, and of percent_rank and cume_dist. */
 export function typesNamed(tree: unknown): ReadonlySet<string> {
   const names = new Set<string>();
   walk(tree, (n: Node) => {
     const last = 'TypeCast' in n ? n.TypeCast.typeName?.names?.at(-1) : undefined;
     if (last && 'String' in last) names.add((last.String.sval ?? '').replace(/^_/, ''));
     if ('SQLValueFunction' in n) names.add('timestamptz');
+    const name = 'FuncCall' in n ? n.FuncCall.funcname?.at(-1) : undefined;
+    if (name && 'String' in name && FLOAT_FUNCTIONS.has(name.String.sval ?? '')) names.add('float8');
     return undefined;
   });
   return names;

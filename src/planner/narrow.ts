@@ -7,9 +7,10 @@ import type { SortBy } from '@pgsql/types';
 import type { PropertyDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
 import { conjuncts } from './aggregate/conditions.ts';
+import { mayMeet, typesNamed } from './conversions.ts';
 import { idsOf, type KeyFilter, keyCondition } from './entity-id.ts';
 import type { PathNode } from './joins.ts';
-import { castsAlways, lacksCollation } from './leak.ts';
+import { castsAlways, isTotal, lacksCollation } from './leak.ts';
 import { referenceOf } from './references.ts';
 import type { ConceptRelation } from './relation.ts';
 import type { Branch } from './sources.ts';
@@ -133,7 +134,9 @@ export function branchCondition(branch: Branch, filter: RowFilter): Node[] | fal
     const given = branch.isMasked(c.def) ? undefined : branch.given(c.def);
     if (!given?.type || lacksCollation(given)) continue;
     const column = (): Node => branch.rows.column(given.name);
-    // below a fence PostgreSQL puts nothing by itself; a comparison with constants cannot fail on a value
+    // it is asked of hidden rows too: where it may fail, it stays above
+    if (branch.isFenced && !isSafe(c)) continue;
+    // below a fence PostgreSQL puts nothing by itself
     if (branch.isFenced && castsAlways(given, parseType(c.def.type).sql)) conditions.push(c.on(branch.property(c.def, true)));
     else if (helps(c, given.type)) conditions.push(c.on(column()));
     else if (given.type === 'timestamp' && parseType(c.def.type).sql === 'date' && c.constants.every(isDate)) conditions.push(onDays(c, column));
@@ -144,6 +147,10 @@ export function branchCondition(branch: Branch, filter: RowFilter): Node[] | fal
   }
   return conditions;
 }
+
+/** Whether a comparison cannot fail on any value of its property. */
+const isSafe = ({ def, constants }: Comparison): boolean =>
+  constants.every((c) => isTotal(c)) && !mayMeet([parseType(def.type).sql, ...constants.flatMap((c) => [...typesNamed(c)])]);
 
 const INTEGERS: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'integer', int8: 'bigint' };
 

@@ -251,12 +251,18 @@ export class Work {
     else this.leaky = true;
   }
 
-  /** Notes the type of a value that may meet others in the statement. */
+  /**
+   * Notes the type of a value that may meet others in the statement. What a policy reads counts too: the caller's columns of a concept are planned with
+   * its policies, and a policy's own comparison may fail on a value that PostgreSQL quotes.
+   */
   reads(type: string): void {
-    if (!this.isRestricted || this.trusted) return;
+    if (!this.isRestricted) return;
     const kind = convertedAs(type);
-    if (kind !== undefined) this.#kinds.add(kind);
-    if (CONVERSIONS.some((pair) => pair.every((k) => this.#kinds.has(k)))) this.leaky = true;
+    if (kind === undefined) return;
+    this.#kinds.add(kind);
+    if (!CONVERSIONS.some((pair) => pair.every((k) => this.#kinds.has(k)))) return;
+    this.leaky = true;
+    this.quiet ||= this.trusted;
   }
 
   /** The same for the cast of a measure to its declared type: in a sub-query it may run before the conditions of the block around it. */
