@@ -26,7 +26,12 @@ export function logicSource(
   const relation = new ConceptRelation(work, rows.source, rows.schema, alias, reader);
   relation.root.filter = filter;
   for (const [name, w] of wanted) relation.expose(name, w);
-  const condition = resolveCondition(work, concept, rows.condition, relation);
+  const condition = resolveCondition(
+    work,
+    concept,
+    rows.condition,
+    new ConceptRelation(work, rows.source, rows.schema, alias, rows.source, [], alias, relation),
+  );
   const used = nodesIn(condition, [relation]);
   const facts = { scope: new Scope(undefined), relations: [relation], fromNodes: new Set<never>() };
   const isBranch = (node: Parameters<typeof levelOf>[0]): boolean => levelOf(node, facts) !== null;

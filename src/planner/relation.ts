@@ -138,7 +138,7 @@ export class ConceptRelation implements Relation {
     const lower = name.toLowerCase();
     if (ENTITY.has(lower)) return this.#own(lower, this.#asked(this.concept, { kind: lower as 'entity_id' }));
     const property = propertyOf(this.named, lower, this.schema !== 'svc');
-    if (property) return this.#own(property.name, this.#asked(this.concept, { kind: 'property', def: property }));
+    if (property) return this.#own(property.name, this.#asked(this.concept, { kind: 'property', def: property, ...this.#applies(property) }));
     if (this.schema !== 'dsvc') return undefined;
     if (lower.startsWith(TYPE_OF)) return this.#typeOf(name.slice(TYPE_OF.length));
     const multi = multiOf(this.named, lower);
@@ -192,6 +192,11 @@ export class ConceptRelation implements Relation {
           : [...(concept.key?.properties ?? []), ...(wanted.kind === 'entity_label' ? concept.label : [])];
     for (const def of read) this.#judge(concept, def);
     return wanted;
+  }
+
+  /** A condition of the model has the same value whatever concept its rows are read through. */
+  #applies({ expression }: PropertyDef): { readonly reader?: Concept } {
+    return expression !== null && this.#base !== this ? { reader: this.#reader } : {};
   }
 
   /** What a logic concept reads must not be masked for the caller. @throws SvcError 403 `masked` */
@@ -325,7 +330,7 @@ export class ConceptRelation implements Relation {
       const mappings: ReadonlySet<MappingDef> = new Set(rows.sources.map((s) => s.mapping));
       return this.#reference(this.root, this.root.want(`t:${asked.name}`, { kind: 'mapped_in', mappings }), '').node;
     }
-    const lens = new ConceptRelation(this.work, rows.source, rows.schema, this.alias, this.#reader, [], this.called, this.#base);
+    const lens = new ConceptRelation(this.work, rows.source, rows.schema, this.alias, rows.source, [], this.called, this.#base);
     const condition = resolveCondition(this.work, asked, rows.condition, lens);
     const branches: Branches = { relations: [this.#base], isBranch: (n) => !isPlainHop(n), inside: true };
     return coalesce(and([this.#meets(rows.source), asExists(condition, branches)]) as Node, boolean(false));
@@ -420,7 +425,7 @@ export class ConceptRelation implements Relation {
     const nodes = new Set<PathNode>();
     let source: Concept = this.concept;
     while (rows.kind === 'logic') {
-      const lens: ConceptRelation = new ConceptRelation(this.work, rows.source, rows.schema, this.alias, this.#reader, [], this.called, this.#base);
+      const lens: ConceptRelation = new ConceptRelation(this.work, rows.source, rows.schema, this.alias, rows.source, [], this.called, this.#base);
       const condition = resolveCondition(this.work, source, rows.condition, lens);
       conditions.push(this.#inside(asExists(condition, { relations: [this.#base], isBranch: (n) => !isPlainHop(n), inside: true }), nodes));
       source = rows.source;
@@ -447,7 +452,7 @@ export class ConceptRelation implements Relation {
 
 /** One key a kind of column. */
 function wantedKey(wanted: Wanted): string {
-  if (wanted.kind === 'property') return propertyKey(wanted.def, wanted.actual);
+  if (wanted.kind === 'property') return `${propertyKey(wanted.def, wanted.actual)}${wanted.reader ? `[${wanted.reader.name}]` : ''}`;
   if (wanted.kind === 'raw') return `r:${wanted.def.name}`;
   if (wanted.kind === 'mapped_in') return `t:${[...wanted.mappings].map((m) => m.name).join('|')}`;
   return wanted.kind !== 'mapping' && wanted.actual ? `a:${wanted.kind}` : wanted.kind;

@@ -42,8 +42,11 @@ import type { Work } from './work.ts';
 
 /** A column that a source is asked for. */
 export type Wanted =
-  /** `actual`: the true value, whatever is masked for the caller: for joins that the model makes, and for the conditions of policies. */
-  | { readonly kind: 'property'; readonly def: PropertyDef; readonly actual?: true }
+  /**
+   * `actual`: the true value, whatever is masked for the caller: for joins that the model makes, and for the conditions of policies.
+   * `reader`: the concept whose calculated properties apply to the rows, where that is not the one that the caller reads them through.
+   */
+  | { readonly kind: 'property'; readonly def: PropertyDef; readonly actual?: true; readonly reader?: Concept }
   /** The property's column as the table has it, for joins by index; only where `rawType` gave a type. */
   | { readonly kind: 'raw'; readonly def: PropertyDef; readonly type: string }
   | { readonly kind: 'entity_id' | 'entity_type' | 'entity_label'; readonly actual?: true }
@@ -162,7 +165,7 @@ export class Branch {
   column(wanted: Wanted): Node {
     switch (wanted.kind) {
       case 'property':
-        return this.property(wanted.def, wanted.actual);
+        return this.property(wanted.def, wanted.actual, wanted.reader);
       case 'raw': {
         const given = this.given(wanted.def);
         return given ? this.rows.column(given.name) : cast(nullValue(), wanted.type);
@@ -181,20 +184,21 @@ export class Branch {
   }
 
   /** The value of a property, cast to its declared type, behind its mask unless `actual`; NULL where the mapping does not give it or it does not apply. */
-  property(def: PropertyDef, actual = false): Node {
-    const applies = has(this.mapped, def) || (def.expression !== null && has(this.reader, def));
+  property(def: PropertyDef, actual = false, reader = this.reader): Node {
+    const applies = has(this.mapped, def) || (def.expression !== null && has(reader, def));
     const rules = actual || !applies ? [] : (this.work.policies?.masks(this.mapping, def.name) ?? []);
-    return rules.reduceRight((value, rule) => this.#masked(def, rule, value), this.#value(def, actual));
+    return rules.reduceRight((value, rule) => this.#masked(def, rule, value, reader), this.#value(def, actual, reader));
   }
 
   /** A value behind one more mask, in the rows that the mask concerns. */
-  #masked(def: PropertyDef, rule: MaskRule, value: Node): Node {
+  #masked(def: PropertyDef, rule: MaskRule, value: Node, reader: Concept): Node {
     const { mask } = rule;
     if (mask.kind === 'with') this.#weighResult(this.work.plainExpression(mask, mask.expression), declaredType(def), true);
     if (mask.kind === 'with') this.work.quiet = true;
+    const concerned = (rule.concept === null ? undefined : this.work.graph.concept(rule.concept)) ?? this.mapped;
     const expression = (): Node | undefined =>
-      mask.kind === 'with' ? this.#expression(mask, mask.expression, `the mask \`${rule.policy}\``, true) : undefined;
-    const masked = maskedValue(this.work, this.#value(def, true), mask, declaredType(def), expression);
+      mask.kind === 'with' ? this.#expression(mask, mask.expression, `the mask \`${rule.policy}\``, true, concerned) : undefined;
+    const masked = maskedValue(this.work, this.#value(def, true, reader), mask, declaredType(def), expression);
     const met = this.#isInstance(this.work.policies?.maskedWhen(rule, this.mapping) ?? []);
     return met ? { CaseExpr: { args: [{ CaseWhen: { expr: met, result: masked } }], defresult: value } } : masked;
   }
@@ -214,20 +218,20 @@ export class Branch {
         if ('ColumnRef' in n) plain &&= work.graph.property(fieldsOf(n.ColumnRef).at(-1) ?? '') !== undefined && fieldsOf(n.ColumnRef).length === 1;
         return plain;
       });
-      return plain ? this.#expression(rows, rows.condition, 'a logic concept', true) : undefined;
+      return plain ? this.#expression(rows, rows.condition, 'a logic concept', true, rows.source) : undefined;
     });
     return conditions.length > 0 && conditions.every((c) => c !== undefined) ? coalesce(and(conditions as Node[]) as Node, boolean(false)) : undefined;
   }
 
   /** A property's value without a mask of its own; `actual`: also without those of what it is calculated from. */
-  #value(def: PropertyDef, actual: boolean): Node {
+  #value(def: PropertyDef, actual: boolean, reader: Concept): Node {
     const type = declaredType(def);
     const { work } = this;
     work.reads(type);
     if (def.expression !== null) {
-      if (!has(this.mapped, def) && !has(this.reader, def)) return cast(nullValue(), type);
+      if (!has(this.mapped, def) && !has(reader, def)) return cast(nullValue(), type);
       this.#weighResult(work.plainExpression(def, def.expression), type, actual);
-      return cast(this.calculated(def, def.expression, actual), type);
+      return cast(this.calculated(def, def.expression, actual, reader), type);
     }
     const given = this.given(def);
     if (given && (work.isRestricted || actual) && !castsAlways(given, type)) {
@@ -253,21 +257,21 @@ export class Branch {
     return this.mapping.columns.find((c) => c.name === def.name) ?? this.mapping.columns.find((c) => c.name.toLowerCase() === wanted);
   }
 
-  private calculated(def: PropertyDef, expression: string, actual: boolean): Node {
+  private calculated(def: PropertyDef, expression: string, actual: boolean, reader: Concept): Node {
     const { work } = this;
     if (work.expanding.has(def)) throw badRequest('circular_property', `the calculated property \`${def.name}\` depends on itself`);
     work.expanding.add(def);
     const isSeen = work.seen.property(def.name) !== undefined;
     const value = work.grows(
       () => (isSeen ? `the calculated property \`${def.name}\`` : 'a calculated property'),
-      () => this.#expression(def, expression, `the calculated property \`${def.name}\``, actual),
+      () => this.#expression(def, expression, `the calculated property \`${def.name}\``, actual, reader),
     );
     work.expanding.delete(def);
     return value;
   }
 
   /** A stored expression over plain names of properties. */
-  #expression(owner: object, expression: string, called: string, actual: boolean): Node {
+  #expression(owner: object, expression: string, called: string, actual: boolean, reader: Concept): Node {
     const { work } = this;
     const tree = work.plainExpression(owner, expression);
     // these are computed below the policies, where nothing else is weighed
@@ -277,7 +281,7 @@ export class Branch {
       const fields = fieldsOf(n.ColumnRef);
       const property = work.graph.property(fields.at(-1) ?? '');
       if (fields.length !== 1 || !property) throw badRequest('unknown_property', `unknown property \`${fields.join('.')}\` in ${called}`);
-      return this.property(property, actual);
+      return this.property(property, actual, reader);
     }) as Node;
   }
 
@@ -285,7 +289,7 @@ export class Branch {
   key(): Node | undefined {
     const key = this.mapped.key;
     if (!key) return undefined;
-    const parts = key.properties.map((p) => cast(this.property(p, true), 'text'));
+    const parts = key.properties.map((p) => cast(this.property(p, true, this.mapped), 'text'));
     if (parts.length === 1) return parts[0];
     return parts
       .map((p) => call('replace', [call('replace', [p, text('%'), text('%25')]), text('|'), text('%7C')]))
@@ -306,7 +310,7 @@ export class Branch {
   }
 
   private label(actual = false): Node {
-    const parts = this.mapped.label.map((p) => cast(this.property(p, actual), 'text'));
+    const parts = this.mapped.label.map((p) => cast(this.property(p, actual, this.mapped), 'text'));
     if (parts.length === 0) return this.#shownKey(actual) ?? cast(nullValue(), 'text');
     if (parts.length === 1) return parts[0] as Node;
     const any = isNotNull(coalesce(...parts.map(clone)));
