@@ -22,7 +22,11 @@ async function read(ontology: string, column: string): Promise<Record<string, un
   const seen: Record<string, unknown[]> = {};
   for (const schema of SCHEMAS)
     for (const concept of CONCEPTS) {
-      const { status, json } = await s.query(`SELECT ${column} AS v FROM ${schema}.${concept} WHERE entity_type = 'worker' ORDER BY 1`, ontology, crew.tokens.rob);
+      const { status, json } = await s.query(
+        `SELECT ${column} AS v FROM ${schema}.${concept} WHERE entity_type = 'worker' ORDER BY 1`,
+        ontology,
+        crew.tokens.rob,
+      );
       seen[`${schema}.${concept}`] = status === 200 ? json.data.map(({ v }: { v: unknown }) => v) : [status, json.code];
     }
   return seen;

@@ -1,0 +1,203 @@
+/** Random queries over hidden-values.ts whose expressions may fail on a value, in every place where an expression can be. */
+import fc from 'fast-check';
+
+const constant = fc.constantFrom('0', '3', '7', '11', '-1', '1');
+const from = <T>(...of: T[]): fc.Arbitrary<T> => fc.constantFrom(...of);
+
+/** Expressions over one column `§` and a constant `¤` that some value makes fail, by the column's kind; each gives a text, so that they combine. */
+const OF_NUMBERS = [
+  '(1 / (§ - ¤))',
+  '(10 % (§ - ¤))',
+  '(§ * 9223372036854775807)',
+  'sqrt(§)',
+  'ln(§ - ¤)',
+  '§::smallint',
+  'power(§, -1)',
+  'chr(§::int)',
+  "left('abc', §::int)",
+  "repeat('x', §::smallint)",
+  "(§::text || 'x')::bigint",
+  "(DATE '2020-01-01' + §::int)",
+  'make_date(2020, §::int, 1)',
+  "to_char(§, '999')",
+  'exp(§)',
+  'abs(§)',
+  '(- §)',
+  '(ARRAY[1, 2])[§::int]',
+  "lpad('x', §::int)",
+  'width_bucket(5, 1, 9, §::int)',
+  'round(§::numeric, 2)',
+  '§::numeric(3, 1)',
+];
+const OF_TEXTS = [
+  '§::bigint',
+  '§::date',
+  '§::json',
+  "('x' ~ §)",
+  "('ab' LIKE §)",
+  "to_date(§, 'YYYY-MM-DD')",
+  "decode(§, 'hex')",
+  '§::uuid',
+  '§::boolean',
+  '§::double precision',
+  "regexp_replace('abc', §, '')",
+  '§::numeric(3, 1)',
+  'format(§)',
+  "to_number(§, '999')",
+  "jsonb_path_exists('{}', §::jsonpath)",
+  '§::interval',
+  '§::timestamp',
+  'ascii(§)',
+  'length(§)',
+  "('x' SIMILAR TO §)",
+  '§::int[]',
+  "date_trunc(§, DATE '2020-01-01')",
+  "('a' > §)",
+  'upper(§)',
+];
+const OF_DAYS = [
+  '(§ + 1)',
+  '(§ - 2147483647)',
+  '§::timestamp',
+  "(§ + INTERVAL '9999 years')",
+  "to_char(§, 'YYYY')",
+  "date_trunc('month', §)",
+  'extract(year FROM §)',
+  '(§::timestamptz)',
+  "(§ - DATE '2020-01-01')",
+];
+const OF_DOCS = ["(§ ->> 'a')::bigint", "(§ -> 'a')", 'jsonb_array_length(§)', "(§::jsonb -> 'a')", "(§ #>> '{a}')::int", '§::text'];
+
+const KINDS: readonly (readonly [columns: readonly string[], templates: readonly string[]])[] = [
+  [['n', 'd', 'f', 'code', 'secret', 'inverse'], OF_NUMBERS],
+  [['t', 'note', 'state'], OF_TEXTS],
+  [['day', 'day_text', 'far'], OF_DAYS],
+  [['doc'], OF_DOCS],
+];
+/** The columns that the views have too. */
+const COMMON = new Set(['n', 'd', 'f', 'code', 'secret', 't', 'note', 'day', 'day_text', 'doc']);
+
+type Name = (column: string) => string;
+type Value = (name: Name) => string;
+
+/** An expression as text, over columns that `name` writes. */
+const value = (common = false): fc.Arbitrary<Value> =>
+  from(...KINDS).chain(([columns, templates]) =>
+    fc
+      .tuple(
+        from(...columns.filter((c) => !common || COMMON.has(c))).filter((c) => c !== undefined),
+        from(...templates),
+        constant,
+        from(0, 0, 0, 1, 2, 3),
+      )
+      .map(([column, template, k, form]) => {
+        const made: Value = (name) => {
+          const v = `(${template.replaceAll('§', name(column)).replaceAll('¤', k)})`;
+          if (form === 1) return `CASE WHEN ${name('id')} > 4 THEN ${v}::text ELSE 'x' END`;
+          if (form === 2) return `coalesce(nullif(${v}::text, 'x'), 'y')`;
+          if (form === 3) return `${name(column)}::text`;
+          return `${v}::text`;
+        };
+        return made;
+      }),
+  );
+
+/** A condition: comparisons of such values, beside harmless ones. */
+const condition = (common = false): fc.Arbitrary<Value> =>
+  fc
+    .tuple(
+      value(common),
+      value(common),
+      from('% IS NOT NULL', "% > '1'", '% IS DISTINCT FROM @', "% = ANY (ARRAY['x', '1'])", 'length(%::text) > 1', '% IS NULL OR % < @'),
+      from('', 'ID > 0 AND ', 'ID > 4 AND ', 'ID < 5 OR ', 'NOT (ID > 4) AND ', 'ID IN (1, 6, 7) AND '),
+    )
+    .map(
+      ([a, b, form, beside]): Value =>
+        (name) =>
+          `(${beside.replaceAll('ID', name('id'))}(${form.replaceAll('%', `(${a(name)})`).replaceAll('@', `(${b(name)})`)}))`,
+    );
+
+const of =
+  (alias: string): Name =>
+  (column) =>
+    `${alias}.${column}`;
+const I = of('i');
+const path =
+  (p: string): Name =>
+  (column) =>
+    `i."${p}.${column}"`;
+
+const RELATIONS = ['svc.item', 'dsvc.item', 'esvc.item', 'dsvc.entry', 'dsvc.big', 'svc.big', 'dsvc.odd'];
+const VIEWS = ['vsvc.items', 'vsvc.casts'];
+
+const simple: fc.Arbitrary<string> = fc.tuple(from(...RELATIONS), condition(), condition(), value(), value()).chain(([relation, c, c2, v, w]) => {
+  const i = `${relation} i`;
+  return from(
+    `SELECT i.id FROM ${i} WHERE ${c(I)} ORDER BY 1`,
+    `SELECT i.id FROM ${i} WHERE ${c(I)} AND ${c2(I)} ORDER BY 1`,
+    `SELECT i.id, ${v(I)} AS v FROM ${i} ORDER BY 1`,
+    `SELECT count(*) AS n FROM ${i} WHERE ${c(I)}`,
+    `SELECT max(${v(I)}) AS v, min(${w(I)}) AS w FROM ${i}`,
+    `SELECT count(*) FILTER (WHERE ${c(I)}) AS n FROM ${i}`,
+    `SELECT ${v(I)} AS v, count(*) AS n FROM ${i} GROUP BY 1 ORDER BY 1`,
+    `SELECT i.state FROM ${i} GROUP BY i.state HAVING bool_or(${c(I)}) ORDER BY 1`,
+    `SELECT i.id FROM ${i} ORDER BY ${v(I)}, i.id LIMIT 2`,
+    `SELECT DISTINCT ON (${v(I)}) i.id FROM ${i} ORDER BY ${v(I)}, i.id`,
+    `SELECT b.box_id FROM svc.box b WHERE EXISTS (SELECT 1 FROM ${i} WHERE i.id > b.box_id AND ${c(I)}) ORDER BY 1`,
+    `SELECT b.box_id FROM svc.box b WHERE 'x' NOT IN (SELECT coalesce(${v(I)}, 'y') FROM ${i}) ORDER BY 1`,
+    `SELECT b.box_id, (SELECT max(${v(I)}) FROM ${i} WHERE i.id > b.box_id AND ${c(I)}) AS v FROM svc.box b ORDER BY 1`,
+    `SELECT b.box_id, i.id FROM svc.box b JOIN ${i} ON i.id >= b.box_id AND ${c(I)} ORDER BY 1, 2`,
+    `SELECT b.box_id, i.id FROM svc.box b LEFT JOIN ${i} ON i.id >= b.box_id AND ${c(I)} WHERE ${c2(I)} ORDER BY 1, 2`,
+    `SELECT i.id, j.id AS k FROM ${i} JOIN svc.item j ON ${v(I)} = ${w(of('j'))} ORDER BY 1, 2`,
+    `SELECT i.id, l.v FROM ${i}, LATERAL (SELECT ${v(I)} AS v WHERE ${c(I)}) l ORDER BY 1`,
+    `WITH c AS (SELECT i.id, ${v(I)} AS v FROM ${i} WHERE ${c(I)}) SELECT c.id, c.v FROM c WHERE c.id < 100 ORDER BY 1`,
+    `WITH c AS MATERIALIZED (SELECT i.* FROM ${i}) SELECT i.id FROM c i WHERE ${c(I)} ORDER BY 1`,
+    `WITH c AS NOT MATERIALIZED (SELECT i.* FROM ${i}) SELECT i.id FROM c i WHERE ${c(I)} ORDER BY 1`,
+    `SELECT i.id FROM (SELECT * FROM ${relation} OFFSET 0) i WHERE ${c(I)} ORDER BY 1`,
+    `SELECT i.id FROM ${i} WHERE ${c(I)} UNION ALL SELECT i.id FROM ${i} WHERE ${c2(I)} ORDER BY 1`,
+    `SELECT i.id FROM ${i} EXCEPT SELECT i.id FROM ${i} WHERE ${c2(I)} ORDER BY 1`,
+    `SELECT i.id, count(${v(I)}) OVER (PARTITION BY ${w(I)}) AS n FROM ${i} ORDER BY 1`,
+    `SELECT i.id, lag(i.id) OVER (ORDER BY ${v(I)}, i.id) AS n FROM ${i} WHERE ${c(I)} ORDER BY 1`,
+    `SELECT string_agg(${v(I)}, ',' ORDER BY ${w(I)}, i.id) AS v FROM ${i} WHERE ${c(I)}`,
+    `SELECT i.id FROM ${i} WHERE i.id IN (SELECT j.id FROM svc.item j WHERE ${c(of('j'))}) AND ${c2(I)} ORDER BY 1`,
+    `SELECT i.state, i.box_id, max(${v(I)}) AS v FROM ${i} GROUP BY GROUPING SETS ((i.state), (i.box_id), ()) ORDER BY 1, 2, 3`,
+    `SELECT CASE WHEN ${c(I)} THEN ${v(I)} ELSE ${w(I)} END AS v FROM ${i} ORDER BY i.id`,
+    `SELECT i.id FROM ${i} WHERE i.id = (SELECT j.id FROM svc.item j WHERE ${c(of('j'))} LIMIT 1)`,
+    `WITH RECURSIVE r AS (SELECT i.id, 1 AS k FROM ${i} WHERE ${c(I)} UNION SELECT i.id, r.k + 1 FROM r JOIN ${i} ON i.id = r.id + 1 AND r.k < 3 AND ${c2(I)}) SELECT r.id, r.k FROM r ORDER BY 1, 2`,
+    `SELECT sum("measure.inverted") AS m FROM dsvc.item i WHERE ${c(I)}`,
+    `SELECT i.id, i.entity_label FROM ${i} WHERE i.entity_id LIKE 'entry:%' AND ${c(I)} ORDER BY 1`,
+  );
+});
+
+const PATHS = ['next[item]', 'next[item].next[item]', 'before[item]', 'next[item*]'];
+const walking: fc.Arbitrary<string> = fc
+  .tuple(from(...PATHS), condition(true), value(true), condition(true), from(...RELATIONS.slice(1, 2), 'dsvc.big'))
+  .chain(([p, c, v, c2, relation]) =>
+    from(
+      `SELECT i.id FROM ${relation} i WHERE ${c(path(p))} ORDER BY 1`,
+      `SELECT i.id, count(${path(p)('id')}) AS n FROM ${relation} i WHERE ${c2(I)} GROUP BY i.id ORDER BY 1`,
+      `SELECT i.id, max(${v(path(p))}) AS v FROM ${relation} i GROUP BY i.id ORDER BY 1`,
+      `SELECT max(${v(path(p))}) AS v FROM ${relation} i WHERE ${c2(I)}`,
+      `SELECT i.id, ${v(path(p))} AS v FROM ${relation} i ORDER BY 1, 2`,
+      `SELECT i.box_id, max(${v(path('has_item[item]'))}) AS v FROM dsvc.box i GROUP BY i.box_id ORDER BY 1`,
+      `SELECT i.box_id FROM dsvc.box i WHERE ${c(path('has_item[item]'))} ORDER BY 1`,
+      `SELECT i.box_id, sum("measure.~lies_in[item].inverted") AS m FROM dsvc.box i GROUP BY i.box_id ORDER BY 1`,
+      `SELECT i.box_id, sum("measure.has_item[item].inverted") AS m FROM dsvc.box i GROUP BY i.box_id ORDER BY 1`,
+    ),
+  );
+
+const viewed: fc.Arbitrary<string> = fc
+  .tuple(from(...VIEWS), condition(true), value(true))
+  .chain(([view, c, v]) =>
+    from(
+      `SELECT i.id FROM ${view} i WHERE ${c(I)} ORDER BY 1`,
+      `SELECT i.id, ${v(I)} AS v FROM ${view} i ORDER BY 1`,
+      `SELECT i.id FROM ${view} i JOIN svc.item j ON j.id = i.id WHERE ${c(of('j'))} ORDER BY 1`,
+      `SELECT count(*) AS n FROM ${view} i WHERE ${c(I)}`,
+      `SELECT i.state, i.n FROM vsvc.sums i WHERE i.n > 1 OR i.code = 7 ORDER BY 1`,
+      `SELECT i.state FROM vsvc.sums i ORDER BY 1`,
+    ),
+  );
+
+/** One query. */
+export const query: fc.Arbitrary<string> = fc.oneof({ weight: 4, arbitrary: simple }, { weight: 2, arbitrary: walking }, { weight: 1, arbitrary: viewed });

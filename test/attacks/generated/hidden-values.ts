@@ -1,0 +1,87 @@
+/** Tables of which a caller sees half, with columns whose values make expressions fail, and policies that hide the other half. */
+
+/** A benign value of each column for rows that the caller sees, and values for the others. */
+const COLUMNS: Readonly<Record<string, readonly [benign: (id: number) => string, others: readonly string[]]>> = {
+  n: [(id) => `${20 + id}`, ['0', '3', '-1', '7', '9223372036854775807', '-9223372036854775808', 'NULL', '40000', '11']],
+  d: [(id) => `${20 + id}.5`, ['0', '-1', '1e300', '3', '99999999999', 'NULL', '0.00001']],
+  f: [(id) => `${20 + id}`, ['0', '-1', '1e308', "'NaN'", "'Infinity'", '3', 'NULL', '1e-308']],
+  t: [(id) => `'${id}'`, ["'x'", "'('", "'\\'", '\'{"a"\'', "'5'", "''", "'%s'", "'2020-13-45'", "'$['", 'NULL', "'1e400'", "'deadbee'"]],
+  day: [(id) => `'2020-01-0${id}'`, ["'5874897-12-31'", "'4713-01-01 BC'", "'infinity'", "'2020-01-01'", 'NULL', "'1999-12-31'"]],
+  code: [(id) => `'${id}'`, ["'x'", "'9999999999999999999'", "'7'", "''", "'1.5'", 'NULL']],
+  day_text: [(id) => `'2020-02-0${id}'`, ["'x'", "'2020-02-30'", "'2020-01-01'", "'January'", 'NULL']],
+  doc: [(id) => `'{"a": ${id}}'`, ["'{'", "'[1, 2]'", '\'{"a": "x"}\'', "'7'", "'null'", 'NULL']],
+  secret: [(id) => `${id}`, ['0', '-1', '3', '9223372036854775807', 'NULL', '5']],
+  note: [(id) => `'${id}'`, ["'x'", "'('", "'5'", "''", "'2020-01-01'"]],
+};
+const MASKED = ['secret', 'note'];
+const VISIBLE = [1, 2, 3, 4];
+const HIDDEN = [5, 6, 7, 8, 9];
+
+/** Numbers that look random, the same for the same seed. */
+function pick(seed: number, id: number, column: number, of: number): number {
+  let x = (seed ^ (id * 0x9e3779b9) ^ (column * 0x85ebca6b)) >>> 0;
+  for (let i = 0; i < 3; i++) {
+    x = Math.imul(x ^ (x >>> 16), 0x45d9f3b) >>> 0;
+    x = (x ^ (x >>> 15)) >>> 0;
+  }
+  return x % of;
+}
+
+/** One row: a hidden one has other values throughout and refers to another, a visible one has others in its masked columns. */
+function row(seed: number, id: number): string {
+  const isHidden = HIDDEN.includes(id);
+  const values = Object.entries(COLUMNS).map(([name, [benign, others]], i) =>
+    isHidden || MASKED.includes(name) ? others[pick(seed, id, i, others.length)] : benign(id),
+  );
+  return `(${[id, ...(isHidden ? ["'shut'", 2, 1 + pick(seed, id, 77, 9)] : ["'open'", 1, (id % 9) + 1]), ...values].join(', ')})`;
+}
+
+/** Puts the same rows into the table, in the same order, with other values where the caller does not see them. */
+export const filled = (seed: number): readonly string[] => [
+  'TRUNCATE gen.t_item',
+  `INSERT INTO gen.t_item VALUES ${[...VISIBLE, ...HIDDEN].map((id) => row(seed, id)).join(', ')}`,
+];
+
+export const TABLES = [
+  'CREATE SCHEMA gen',
+  'CREATE TABLE gen.t_box (id bigint PRIMARY KEY, name text, state text)',
+  "INSERT INTO gen.t_box VALUES (1, 'left', 'open'), (2, 'right', 'shut')",
+  `CREATE TABLE gen.t_item (id bigint PRIMARY KEY, state text, box bigint, next bigint, n bigint, d numeric, f float8, t text, day date, code text, day_text text,
+ doc text, secret bigint, note text)`,
+  'CREATE TABLE gen.t_tag (item bigint, tag text)',
+  `INSERT INTO gen.t_tag VALUES ${[...VISIBLE, ...HIDDEN].map((id) => `(${id}, 't${id % 3}')`).join(', ')}`,
+];
+
+/** `code`, `day_text` and `doc` are texts in the table and other types in the model: the mapping casts them. */
+export const MODEL = `CREATE PROPERTY inverse decimal AS SELECT 100 / (n - 11);
+CREATE PROPERTY far date AS SELECT day + 1;
+CREATE MEASURE inverted decimal AS SELECT sum(10 / (n - 7));
+CREATE CONCEPT box (box_id bigint, box_name string, state string, PRIMARY KEY (box_id));
+CREATE CONCEPT entry (id bigint, state string, PRIMARY KEY (id), LABEL (state));
+CREATE CONCEPT item (box_id bigint, next_id bigint, n bigint, d decimal, f double, t string, day date, code bigint, day_text date, doc json, secret bigint, note string,
+ inverse decimal, far date, inverted MEASURE decimal,
+ CONSTRAINT lies_in FOREIGN KEY (box_id) REFERENCES box (box_id) INVERSEOF has_item,
+ CONSTRAINT next FOREIGN KEY (next_id) REFERENCES item (id) INVERSEOF before TRANSITIVE(3),
+ CONSTRAINT tag MULTIVALUE string) INHERITS (entry);
+CREATE CONCEPT big INHERITS (item) FROM dsvc.item WHERE n > 2;
+CREATE CONCEPT odd INHERITS (item) FROM dsvc.item WHERE 12 / (n - 3) > -100;
+CREATE CONCEPT shut INHERITS (item) FROM dsvc.item WHERE id >= 5;
+CREATE MAPPING m_box INTO (box) AS SELECT id AS box_id, name AS box_name, state FROM gen.t_box;
+CREATE MAPPING m_item INTO (item) AS SELECT id, state, box AS box_id, next AS next_id, n, d, f, t, day, code, day_text, doc, secret, note FROM gen.t_item;
+CREATE MAPPING m_tag INTO (item) MULTIVALUE tag AS SELECT item AS id, tag FROM gen.t_tag;
+CREATE VIEW items AS SELECT id, n, d, f, t, day, code, day_text, doc, secret, note FROM svc.item;
+CREATE VIEW casts AS SELECT id, t::bigint AS n, 1 / d AS d, 1 / f AS f, t, day + 1 AS day, code, day_text, doc, secret, note FROM svc.item;
+CREATE VIEW sums AS SELECT i.state, sum(10 / i.n) AS n, max(i.t::bigint) AS code FROM svc.item i GROUP BY i.state`;
+
+const MASKS = ['CREATE POLICY veil ON PROPERTY secret MASK NULL', 'CREATE POLICY cover ON PROPERTY note MASK FULL'];
+const rows = (condition: string, concept = 'item'): string => `CREATE POLICY few ON CONCEPT ${concept} TO PUBLIC USING (${condition})`;
+const EMPTY = "CREATE POLICY none ON PROPERTY note MASK WITH ('')";
+
+/** What hides `HIDDEN`, and the masked columns. */
+export const POLICIES: readonly (readonly [string, readonly string[]])[] = [
+  ['a comparison', [rows('id < 5'), ...MASKS]],
+  ['a path', [rows(`"lies_in[box].state" = 'open'`), ...MASKS]],
+  ['a sub-query', [rows("box_id IN (SELECT b.box_id FROM svc.box b WHERE b.state = 'open')"), ...MASKS]],
+  ['a policy of an ancestor', [rows("state = 'open'", 'entry'), MASKS[0] as string, EMPTY]],
+  ['a policy of a logic concept', ['CREATE POLICY few ON CONCEPT shut TO USER nobody USING (true)', ...MASKS]],
+];

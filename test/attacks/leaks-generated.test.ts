@@ -1,0 +1,53 @@
+/**
+ * No interference: what a caller under policies gets is the same whatever the rows and values are that the policies hide. Random queries with
+ * expressions that may fail on a value are asked twice; between the two, every hidden row and every masked value changes. The two answers, rows or
+ * errors, must be equal. The test knows nothing of barriers: it only compares. SEED=n and DEEP=1 as in test/support/generated.ts.
+ */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestService, type TestService } from '../integration/service.ts';
+import { generated, patience, SEED } from '../support/generated.ts';
+import { query } from './generated/failing-queries.ts';
+import { filled, MODEL, POLICIES, TABLES } from './generated/hidden-values.ts';
+
+const BATCH = 40;
+
+let s: TestService;
+let rob: string;
+const ontologies: string[] = [];
+beforeAll(async () => {
+  s = await startTestService(TABLES);
+  await s.user('nobody');
+  rob = await s.user('rob');
+  for (const [i, [, policies]] of POLICIES.entries()) {
+    const name = `gen${i}`;
+    ontologies.push(name);
+    await s.rows(`CREATE ONTOLOGY ${name}; ${MODEL}; GRANT QUERY ON ALL ontology.${name} TO USER rob`);
+    for (const p of policies) await s.rows(p, name);
+  }
+}, 180_000);
+afterAll(() => s?.close());
+
+describe.each(POLICIES.map(([what], i) => [what, i] as const))('under %s', (_, at) => {
+  it('no answer depends on what is hidden', { timeout: patience(120_000) }, async () => {
+    const counts = new Map<string, number>();
+    const property = fc.asyncProperty(fc.array(query, { minLength: BATCH, maxLength: BATCH }), fc.nat(), fc.nat(), async (queries, one, other) => {
+      const answers: string[][] = [];
+      for (const seed of [one, other]) {
+        for (const statement of filled(seed)) await s.database.exec(statement);
+        const all = await Promise.all(queries.map((q) => s.query(q, ontologies[at], rob)));
+        answers.push(all.map(({ status, json }) => `${status} ${json.code ?? ''} ${JSON.stringify(json.data)}`));
+        for (const { status, json } of all) counts.set(`${status} ${json.code ?? ''}`, (counts.get(`${status} ${json.code ?? ''}`) ?? 0) + 1);
+      }
+      for (const [i, q] of queries.entries()) if (answers[0]?.[i] !== answers[1]?.[i]) throw new Error(`${q}\n${answers[0]?.[i]}\n${answers[1]?.[i]}`);
+    });
+    const { failed, errorInstance, counterexample } = await fc.check(property, { ...generated(4, 100), endOnFailure: true });
+    if (failed)
+      throw new Error(`SEED=${SEED} values ${counterexample?.slice(1).join(', ')}
+${(errorInstance as Error | undefined)?.message ?? ''}`);
+    const sum = [...counts.values()].reduce((a, b) => a + b, 0);
+    if (process.env.DEEP) process.stderr.write(`${POLICIES[at]?.[0]}: ${[...counts].map(([k, n]) => `${k}: ${n}`).join(', ')}\n`);
+    // a test of queries that all fail, or that never do, would show nothing
+    expect((counts.get('200 ') ?? 0) / sum).toBeGreaterThan(0.4);
+  });
+});
