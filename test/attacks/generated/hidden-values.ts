@@ -52,6 +52,9 @@ export const TABLES = [
   `INSERT INTO gen.t_tag VALUES ${[...VISIBLE, ...HIDDEN].map((id) => `(${id}, 't${id % 3}')`).join(', ')}`,
 ];
 
+const ITEMS =
+  'MAPPING m_item INTO (item) AS SELECT id, state, box AS box_id, next AS next_id, n, d, f, t, day, code, day_text, doc, secret, note FROM gen.t_item';
+
 /** `code`, `day_text` and `doc` are texts in the table and other types in the model: the mapping casts them. */
 export const MODEL = `CREATE PROPERTY inverse decimal AS SELECT 100 / (n - 11);
 CREATE PROPERTY far date AS SELECT day + 1;
@@ -67,7 +70,7 @@ CREATE CONCEPT big INHERITS (item) FROM dsvc.item WHERE n > 2;
 CREATE CONCEPT odd INHERITS (item) FROM dsvc.item WHERE 12 / (n - 3) > -100;
 CREATE CONCEPT shut INHERITS (item) FROM dsvc.item WHERE id >= 5;
 CREATE MAPPING m_box INTO (box) AS SELECT id AS box_id, name AS box_name, state FROM gen.t_box;
-CREATE MAPPING m_item INTO (item) AS SELECT id, state, box AS box_id, next AS next_id, n, d, f, t, day, code, day_text, doc, secret, note FROM gen.t_item;
+CREATE ${ITEMS};
 CREATE MAPPING m_tag INTO (item) MULTIVALUE tag AS SELECT item AS id, tag FROM gen.t_tag;
 CREATE VIEW items AS SELECT id, n, d, f, t, day, code, day_text, doc, secret, note FROM svc.item;
 CREATE VIEW casts AS SELECT id, t::bigint AS n, 1 / d AS d, 1 / f AS f, t, day + 1 AS day, code, day_text, doc, secret, note FROM svc.item;
@@ -83,5 +86,7 @@ export const POLICIES: readonly (readonly [string, readonly string[]])[] = [
   ['a path', [rows(`"lies_in[box].state" = 'open'`), ...MASKS]],
   ['a sub-query', [rows("box_id IN (SELECT b.box_id FROM svc.box b WHERE b.state = 'open')"), ...MASKS]],
   ['a policy of an ancestor', [rows("state = 'open'", 'entry'), MASKS[0] as string, EMPTY]],
+  ['the condition of a mapping', [`CREATE OR REPLACE ${ITEMS} WHERE state = 'open'`, ...MASKS]],
+  ['the condition of a mapping over a sub-query', [`CREATE OR REPLACE ${ITEMS} WHERE box IN (SELECT b.id FROM gen.t_box b WHERE b.state = 'open')`, ...MASKS]],
   ['a policy of a logic concept', ['CREATE POLICY few ON CONCEPT shut TO USER nobody USING (true)', ...MASKS]],
 ];
