@@ -33,11 +33,12 @@ export class AsyncRun {
     const stored = this.#store.read();
     if (stored === undefined || stored.owner !== owner) return null;
     const { state, version, error } = stored;
-    if (state === 'error') return { state, version, error: error ?? FAILED };
-    if (state !== 'completed') return { state: 'running' };
+    if (state !== 'completed' && state !== 'error') return { state: 'running' };
     const { rights } = JSON.parse(stored.job) as Partial<AsyncJob>;
     // a job of an earlier release
     if (rights == null) return null;
+    // an error names values and parts of the model, so it is read with the same rights as rows
+    if (state === 'error') return { state, version, error: error ?? FAILED, rights };
     return { state, version, pieces: this.#store.pieces(), first: this.#store.piece(0) ?? new Uint8Array(), rights };
   }
 
@@ -71,11 +72,13 @@ export class AsyncRun {
     let fault: unknown;
     const signal = AbortSignal.timeout(runtime.config.asyncTimeoutMs + GRACE_MS);
     try {
-      const { answer, rights } = await runJob(runtime, job, signal, (name, about) => {
+      const about = (name: string, of: string): void => {
         ontology = name;
-        version = about;
+        version = of;
+      };
+      const answer = await runJob(runtime, job, signal, about, (rights) => {
+        if (rights.digest !== job.rights.digest) this.#store.replace(JSON.stringify({ ...job, rights }));
       });
-      if (rights.digest !== job.rights.digest) this.#store.replace(JSON.stringify({ ...job, rights }));
       let n = 0;
       const cutter = new PieceCutter((piece) => this.#store.addPiece(n++, piece));
       if (answer.kind === 'value') {

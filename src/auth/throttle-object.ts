@@ -6,8 +6,16 @@ import { AttemptCounter, type Attempts } from './throttle.ts';
 export class LoginThrottle extends DurableObject {
   readonly #counter = new AttemptCounter(this.ctx.storage, Date.now);
 
-  settle(failed: boolean): Promise<number> {
-    return this.#counter.settle(failed);
+  begin(most: number): string | null {
+    return this.#counter.begin(most);
+  }
+
+  settle(failed: boolean, ticket?: string): Promise<number> {
+    return this.#counter.settle(failed, ticket);
+  }
+
+  cancel(ticket: string): void {
+    this.#counter.cancel(ticket);
   }
 
   override alarm(): Promise<void> {
@@ -17,8 +25,11 @@ export class LoginThrottle extends DurableObject {
 
 /** The objects of a namespace; the location hint is part of an object's name (platform, Configuration). */
 export function loginAttempts(namespace: DurableObjectNamespace<LoginThrottle>, hint: string | null): Attempts {
+  const of = (key: string) =>
+    namespace.get(namespace.idFromName(`${hint ?? '-'}:${key}`), hint === null ? {} : { locationHint: hint as DurableObjectLocationHint });
   return {
-    settle: (key, failed) =>
-      namespace.get(namespace.idFromName(`${hint ?? '-'}:${key}`), hint === null ? {} : { locationHint: hint as DurableObjectLocationHint }).settle(failed),
+    begin: async (key, most) => of(key).begin(most),
+    settle: async (key, failed, ticket) => of(key).settle(failed, ticket),
+    cancel: async (key, ticket) => of(key).cancel(ticket),
   };
 }

@@ -31,7 +31,7 @@ export interface AsyncJob {
   readonly presentation: Presentation;
 }
 
-/** What a caller may read of an ontology, or of the whole service (null): equal digests, equal rights. */
+/** What a caller may read, of an ontology and of the whole service: equal digests, equal rights. `ontology`: of the script; null: none. */
 export interface ReadingRights {
   readonly ontology: string | null;
   readonly digest: string;
@@ -41,7 +41,7 @@ export interface ReadingRights {
 export type AsyncPoll =
   | { readonly state: 'running' }
   | { readonly state: 'completed'; readonly version: string | null; readonly pieces: number; readonly first: Uint8Array; readonly rights: ReadingRights }
-  | { readonly state: 'error'; readonly version: string | null; readonly error: string };
+  | { readonly state: 'error'; readonly version: string | null; readonly error: string; readonly rights: ReadingRights };
 
 /** Where statements run on: one object a statement, named by its id. */
 export interface AsyncStatements {
@@ -61,18 +61,16 @@ export const ownerOf = ({ userId, tenant, claims, actor }: Principal): Promise<s
   sha256(JSON.stringify([userId, tenant, Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1)), actor?.userId ?? null]));
 
 /**
- * The rights of a caller on an ontology: what it sees, what it may read of tables, and the policies in force for it. Without an ontology all of its rights: the
- * statements of a script may name ontologies.
+ * The rights of a caller: all of its grants, and the policies in force for it. The statements of a script may name users, roles and other ontologies, so the
+ * rights on the ontology of the script are not enough. Of that ontology the digest also holds what the caller sees and what it may read of tables.
  */
 async function rightsOf(caller: Caller, row: OntologyRow | undefined): Promise<ReadingRights> {
   const { principal, snapshot } = caller;
-  if (row === undefined) {
-    const grants = principal.grants.map(({ privilege, key, all, grantOption }) => JSON.stringify([privilege, key, all, grantOption])).sort();
-    const policies = snapshot.ontologies.map((o) => [o.id, accessKey(accessOf(caller, o))]);
-    return { ontology: null, digest: await sha256(JSON.stringify([principal.isAdmin, grants, [...principal.roles].sort(), policies])) };
-  }
-  const keys = [row.id, principal.isAdmin, sightKey(principal, row.name), tablesKey(principal, row), accessKey(accessOf(caller, row))];
-  return { ontology: row.name, digest: await sha256(JSON.stringify(keys)) };
+  const grants = principal.grants.map(({ privilege, key, all, grantOption }) => JSON.stringify([privilege, key, all, grantOption])).sort();
+  const held = principal.isAdmin ? 'administrator' : [grants, [...principal.roles].sort()];
+  const policies = snapshot.ontologies.map((o) => [o.id, accessKey(accessOf(caller, o))]).filter(([, key]) => key !== '');
+  const own = row === undefined ? null : [row.id, sightKey(principal, row.name), tablesKey(principal, row)];
+  return { ontology: row?.name ?? null, digest: await sha256(JSON.stringify([held, policies, own])) };
 }
 
 /** Whether the caller has the rights still. What was remembered of it may be older than the statement. @throws SvcError 503 */
@@ -132,7 +130,7 @@ export async function startAsync(request: ServiceRequest, script: Script, presen
 }
 
 /**
- * The state of a statement; null if it does not exist (any more), if the caller is not its owner (`ownerOf`), or if the caller's rights on the ontology have changed
+ * The state of a statement; null if it does not exist (any more), if the caller is not its owner (`ownerOf`), or if it has ended and the caller's rights have changed
  * since it began.
  * @throws SvcError 503
  */
@@ -141,7 +139,7 @@ export async function pollAsync(request: ServiceRequest, id: string): Promise<As
   if (!ID.test(key)) return null;
   try {
     const poll = await statements(request).poll(key, await ownerOf(request.caller.principal));
-    return poll?.state === 'completed' && !(await hasStill(request, poll.rights)) ? null : poll;
+    return poll !== null && poll.state !== 'running' && !(await hasStill(request, poll.rights)) ? null : poll;
   } catch (error) {
     throw error instanceof SvcError ? error : unavailable(error);
   }
@@ -163,18 +161,18 @@ export async function* asyncRows(
   }
 }
 
-/** What a statement that has run answers. */
-export interface JobAnswer {
-  readonly answer: Answer;
-  /** The rights by which the answer may be read. A script that changes rights or a model may change those of its caller: those after it. */
-  readonly rights: ReadingRights;
-}
-
 /**
  * Runs a job with the rights that its caller has now, under ASYNC_TIMEOUT_MS.
+ * @param changedRights is called with the rights by which the answer or the error may be read, if the script has changed something
  * @throws SvcError as `runScript`
  */
-export async function runJob(runtime: Runtime, job: AsyncJob, signal: AbortSignal, about: ServiceRequest['about']): Promise<JobAnswer> {
+export async function runJob(
+  runtime: Runtime,
+  job: AsyncJob,
+  signal: AbortSignal,
+  about: ServiceRequest['about'],
+  changedRights: (rights: ReadingRights) => void,
+): Promise<Answer> {
   const { config, db, now, waitUntil } = runtime;
   const caller = await resume(job.caller, { db, now, waitUntil });
   const patient: Runtime = { ...runtime, config: { ...config, statementTimeoutMs: config.asyncTimeoutMs } };
@@ -183,8 +181,12 @@ export async function runJob(runtime: Runtime, job: AsyncJob, signal: AbortSigna
     changed = true;
   };
   const { requestId, knownVersion } = job;
-  const answer = await runScript({ runtime: patient, caller, requestId, spending: new Spending(), signal, knownVersion, about, noted }, job.script);
-  if (!changed) return { answer, rights: job.rights };
-  const after = await resume(job.caller, { db, now, waitUntil });
-  return { answer, rights: await rightsOf(after, findOntology(after, job.script.ontology)) };
+  try {
+    return await runScript({ runtime: patient, caller, requestId, spending: new Spending(), signal, knownVersion, about, noted }, job.script);
+  } finally {
+    if (changed) {
+      const after = await resume(job.caller, { db, now, waitUntil });
+      changedRights(await rightsOf(after, findOntology(after, job.script.ontology)));
+    }
+  }
 }

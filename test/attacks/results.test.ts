@@ -7,7 +7,12 @@ afterAll(() => s?.close());
 
 describe('an asynchronous answer', () => {
   /** Starts the statement, waits for its end, and reads it with other headers. */
-  async function begun(sql: string, headers: Headers, ontology = 'shop'): Promise<(other: Headers) => Promise<{ status: number; text: string }>> {
+  async function begun(
+    sql: string,
+    headers: Headers,
+    ontology = 'shop',
+    state = '"completed"',
+  ): Promise<(other: Headers) => Promise<{ status: number; text: string }>> {
     const path = `/svc/openapi/ontology/${ontology}/query`;
     const response = await s.fetch(path, { method: 'POST', headers: { 'content-type': 'text/plain', 'x-async': 'true', ...headers }, body: sql });
     const { poll_url } = (await response.json()) as { poll_url: string };
@@ -15,7 +20,7 @@ describe('an asynchronous answer', () => {
       const answer = await s.fetch(poll_url, { headers: other });
       return { status: answer.status, text: await answer.text() };
     };
-    await expect.poll(async () => (await read(headers)).text, { timeout: 10_000 }).toContain('"completed"');
+    await expect.poll(async () => (await read(headers)).text, { timeout: 10_000 }).toContain(state);
     return read;
   }
   const LOST = { status: 404, text: '{"error":"Response not found"}' };
@@ -52,6 +57,44 @@ describe('an asynchronous answer', () => {
     } finally {
       await s.rows('DROP POLICY here', 'shop');
     }
+  });
+
+  it('is gone with a right on something else than the ontology of the request: users, tokens, other ontologies', async () => {
+    const pia = await user('pia', 'QUERY ON ALL ontology.shop');
+    const zed = await user('zed');
+    await admins('CREATE ONTOLOGY elsewhere');
+    const right = { user: `EDIT ON user.${zed.name}`, ontology: 'ACCESS ON ALL ontology.elsewhere' };
+    const begin: readonly [keyof typeof right, string, string][] = [
+      ['user', 'SELECT user_name FROM svc.SYS_USERS', zed.name],
+      ['user', `SHOW TOKEN FOR ${zed.name}`, 'token_id'],
+      ['user', `CREATE TOKEN FOR ${zed.name}`, 'tk_'],
+      ['ontology', 'SHOW ONTOLOGIES', 'elsewhere'],
+    ];
+    for (const [kind, sql, shown] of begin) {
+      await admins(`GRANT ${right[kind]} TO USER ${pia.name}`);
+      const read = await begun(sql, by(pia.token));
+      expect((await read(by(pia.token))).text).toContain(shown);
+      await admins(`REVOKE ${right[kind]} FROM USER ${pia.name}`);
+      expect({ sql, ...(await read(by(pia.token))) }).toEqual({ sql, ...LOST });
+    }
+    await admins('DROP ONTOLOGY elsewhere');
+  });
+
+  it('that is an error with a value is gone with the right', async () => {
+    const ivy = await user('ivy', 'QUERY ON ALL ontology.shop');
+    const read = await begun('SELECT CAST(name AS bigint) AS n FROM svc.city', by(ivy.token), 'shop', '"error"');
+    expect((await read(by(ivy.token))).text).toContain('Berlin');
+    await admins(`REVOKE QUERY ON ALL ontology.shop FROM USER ${ivy.name}`);
+    expect(await read(by(ivy.token))).toEqual(LOST);
+  });
+
+  it('that is an error of a script that changed the rights of its caller is read', async () => {
+    const eve = await user('eve');
+    await admins(`GRANT EDIT ON ALL ontology.shop TO USER ${eve.name} WITH GRANT OPTION`);
+    const sql = "CREATE POLICY own ON CONCEPT city TO PUBLIC USING (name = 'Berlin'); SELECT CAST(name AS bigint) AS n FROM svc.city";
+    const read = await begun(sql, by(eve.token), 'shop', '"error"');
+    expect((await read(by(eve.token))).text).toContain('Berlin');
+    if ((await s.rows('SELECT policy_name FROM svc.SYS_POLICIES', 'shop')).length > 0) await s.rows('DROP POLICY own', 'shop');
   });
 
   it('of a script that changes the rights of its caller is read', async () => {

@@ -1,4 +1,5 @@
 /** Signing in: get_token with a bearer, the login page with its sessions, and the page that gives a token. */
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CATALOG_OWNER } from '../../dev/roles.ts';
 import { makeBearer } from '../../src/auth/bearer.ts';
@@ -12,13 +13,13 @@ import { parseConnection } from '../../src/config.ts';
 import { type NodeService, startNodeService } from './support/service.ts';
 import { hidden, Visitor } from './support/visitor.ts';
 
-const hashes = vi.hoisted(() => ({ made: 0 }));
-/** Passwords are hashed fast here, and counted. */
+const hashes = vi.hoisted(() => ({ made: 0, open: Promise.resolve() }));
+/** Passwords are hashed fast here, and counted. A hash ends when `hashes.open` does. */
 vi.mock('node:crypto', async (importOriginal) => {
   const real = await importOriginal<typeof import('node:crypto')>();
   const scrypt: typeof real.scrypt = ((password, salt, length, options, callback) => {
     hashes.made++;
-    real.scrypt(password, salt, length, { ...options, N: 16 }, callback);
+    void hashes.open.then(() => real.scrypt(password, salt, length, { ...options, N: 16 }, callback));
   }) as typeof real.scrypt;
   return { ...real, scrypt };
 });
@@ -62,12 +63,20 @@ beforeAll(async () => {
     {
       now,
       log: (line) => void log.push(JSON.stringify(line)),
-      pause: async (ms) => void pauses.push(ms),
+      pause: async (ms) => {
+        pauses.push(ms);
+        ahead += ms;
+      },
       attempts: {
-        settle: async (key, failed) => {
+        begin: async (key, most) => {
           if (broken) throw new Error('unreachable');
-          return counter(key).settle(failed);
+          return counter(key).begin(most);
         },
+        settle: async (key, failed, ticket) => {
+          if (broken) throw new Error('unreachable');
+          return counter(key).settle(failed, ticket);
+        },
+        cancel: async (key, ticket) => counter(key).cancel(ticket),
       },
     },
   );
@@ -239,7 +248,7 @@ describe('get_token', () => {
     for (let i = 0; i < 8; i++) await getToken(undefined);
     expect([counters.size, pauses]).toEqual([0, []]);
     await getToken(`Bearer ${await bearer('ann', 'x')}`);
-    expect([...counters.keys()].map((key) => key.replace(/[0-9a-f]{64}$/, '<hash>'))).toEqual(['user:<hash>', 'address:<hash>']);
+    expect([...counters.keys()].map((key) => key.replace(/[0-9a-f]{64}$/, '<hash>')).sort()).toEqual(['address:<hash>', 'user:<hash>']);
   });
 
   it('locks nobody out where attempts cannot be counted', async () => {
@@ -247,6 +256,90 @@ describe('get_token', () => {
     log.length = 0;
     expect([(await give('ann')).status, pauses]).toEqual([200, [4000]]);
     expect(log.join('\n')).toContain('throttle_failed');
+  });
+
+  /** Sends attempts at once. @returns the number of refused ones and of hashes while no hash has ended; then what `meanwhile` gives; then all answers */
+  async function atOnce<T>(bearers: readonly (readonly [string, string])[], refused: number, meanwhile: () => Promise<T>) {
+    let open: () => void = () => undefined;
+    hashes.open = new Promise((resolve) => {
+      open = resolve;
+    });
+    hashes.made = 0;
+    const early: Given[] = [];
+    const all = bearers.map(async ([authorization, address]) => {
+      const answer = await getToken(authorization, { 'cf-connecting-ip': address });
+      early.push(answer);
+      return answer;
+    });
+    try {
+      await vi.waitFor(() => expect([early.length, hashes.made]).toEqual([refused, bearers.length - refused]), 10_000);
+      for (const { status, headers, json } of early) expect([status, headers.get('retry-after'), json.code]).toEqual([429, '5', 'too_many_requests']);
+      hashes.open = Promise.resolve();
+      const result = await meanwhile();
+      const late = async (): Promise<number[]> => {
+        open();
+        return (await Promise.all(all)).map((a) => a.status);
+      };
+      return { result, late };
+    } catch (error) {
+      open();
+      hashes.open = Promise.resolve();
+      throw error;
+    }
+  }
+  const statusFrom = async (user: string, address: string) => (await getToken(`Bearer ${await bearer(user)}`, { 'cf-connecting-ip': address })).status;
+  const count = (statuses: readonly number[], status: number) => statuses.filter((s) => s === status).length;
+
+  it('judges five attempts of an address at once, and refuses the others before they cost a hash', async () => {
+    const wrong: [string, string][] = [];
+    for (let i = 0; i < 40; i++) wrong.push([`Bearer ${await bearer('ann', `wrong ${i}`)}`, '192.0.2.1']);
+    const { result, late } = await atOnce(wrong, 35, async () => [
+      await statusFrom('ann', '192.0.2.2'),
+      await statusFrom('ben', '192.0.2.2'),
+      await statusFrom('ben', '192.0.2.1'),
+    ]);
+    expect(result).toEqual([200, 200, 429]);
+    const statuses = await late();
+    expect([count(statuses, 429), count(statuses, 401)]).toEqual([35, 5]);
+    expect(await statusFrom('ann', '192.0.2.1')).toBe(200);
+  });
+
+  it('judges ten attempts at a user at once, wherever they come from', async () => {
+    const wrong: [string, string][] = [];
+    for (let i = 0; i < 40; i++) wrong.push([`Bearer ${await bearer(i % 2 ? 'ann' : 'ANN', `wrong ${i}`)}`, `192.0.2.${i}`]);
+    const { result, late } = await atOnce(wrong, 30, async () => [await statusFrom('ann', '198.51.100.1'), await statusFrom('ben', '198.51.100.1')]);
+    expect(result).toEqual([429, 200]);
+    const statuses = await late();
+    expect([count(statuses, 429), count(statuses, 401)]).toEqual([30, 10]);
+    // the addresses of refused attempts have nothing that runs
+    expect(await statusFrom('ben', '192.0.2.39')).toBe(200);
+  });
+
+  it('judges thirty-two attempts at once in an isolate, whoever they are for', async () => {
+    const wrong: [string, string][] = [];
+    for (let i = 0; i < 60; i++) wrong.push([`Bearer ${await bearer(`nobody ${i}`)}`, `192.0.2.${i}`]);
+    const { result, late } = await atOnce(wrong, 28, () => statusFrom('ann', '198.51.100.1'));
+    expect(result).toBe(429);
+    const statuses = await late();
+    expect([count(statuses, 429), count(statuses, 401)]).toEqual([28, 32]);
+    expect(await statusFrom('ann', '198.51.100.1')).toBe(200);
+  });
+
+  it('judges thirty-two attempts at once where they cannot be counted', async () => {
+    broken = true;
+    const wrong: [string, string][] = [];
+    for (let i = 0; i < 40; i++) wrong.push([`Bearer ${await bearer('ann', `wrong ${i}`)}`, '192.0.2.1']);
+    const { late } = await atOnce(wrong, 8, async () => undefined);
+    expect(count(await late(), 401)).toBe(32);
+    expect(await statusFrom('ann', '192.0.2.1')).toBe(200);
+  });
+
+  it('gives the slots back where the catalog fails', async () => {
+    const asked = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('unreachable'));
+    const from = { 'cf-connecting-ip': '192.0.2.1' };
+    for (let i = 0; i < 12; i++) expect((await getToken(`Bearer ${await bearer('ann')}`, from)).status).toBe(503);
+    asked.mockRestore();
+    expect(await statusFrom('ann', '192.0.2.1')).toBe(200);
   });
 
   it('is 405 for another method', async () => {
@@ -319,6 +412,16 @@ describe('the login page', () => {
     await browser.logIn('ann', 'wrong');
     expect((await browser.logIn('ann', PASSWORD)).status).toBe(303);
     expect(pauses).toEqual([500, 500]);
+  });
+
+  it('refuses an attempt when too many run', async () => {
+    const browser = visitor();
+    const fields = { ...hidden((await browser.send('/svc/login')).text), user: 'ann', password: PASSWORD };
+    const address = counter(`address:${createHash('sha256').update('-').digest('hex')}`);
+    const tickets = Array.from({ length: 5 }, () => address.begin(5));
+    expect((await browser.post('/svc/login', fields)).status).toBe(429);
+    address.cancel(String(tickets[0]));
+    expect((await browser.post('/svc/login', fields)).status).toBe(303);
   });
 
   it('takes a form of its own page in the same browser alone', async () => {

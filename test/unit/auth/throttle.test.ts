@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AttemptCounter, delayAfter, FADE_MS, MOST_FAILURES } from '../../../src/auth/throttle.ts';
+import { AttemptCounter, delayAfter, FADE_MS, LEASE_MS, MOST_FAILURES } from '../../../src/auth/throttle.ts';
 
 /** A Durable Object's storage and clock. */
 function object() {
@@ -83,6 +83,45 @@ describe('failed attempts', () => {
     await o.fail(6);
     o.now -= 10 * FADE_MS;
     expect(await o.counter.settle(false)).toBe(1000);
+  });
+});
+
+describe('attempts that run', () => {
+  it('are bounded, and free their place when they are settled or cancelled', async () => {
+    const o = object();
+    const [a, b] = [o.counter.begin(2), o.counter.begin(2)] as [string, string];
+    expect(o.counter.begin(2)).toBe(null);
+    await o.counter.settle(false, a);
+    const c = o.counter.begin(2) as string;
+    expect([typeof c, o.counter.begin(2)]).toEqual(['string', null]);
+    o.counter.cancel(b);
+    o.counter.cancel(b);
+    expect([typeof o.counter.begin(2), o.counter.begin(2)]).toEqual(['string', null]);
+    expect(o.writes).toBe(0);
+  });
+
+  it('run until their answer is sent, right or wrong', async () => {
+    for (const failed of [true, false]) {
+      const o = object();
+      await o.fail(8);
+      const ticket = o.counter.begin(1) as string;
+      expect(await o.counter.settle(failed, ticket)).toBe(4000);
+      o.now += 3999;
+      expect(o.counter.begin(1)).toBe(null);
+      o.now += 1;
+      expect(o.counter.begin(1)).not.toBe(null);
+    }
+  });
+
+  it('end with their lease where nobody settles them, and when the clock goes back', () => {
+    const o = object();
+    o.counter.begin(1);
+    o.now += LEASE_MS - 1;
+    expect(o.counter.begin(1)).toBe(null);
+    o.now += 1;
+    expect(o.counter.begin(1)).not.toBe(null);
+    o.now -= 60 * LEASE_MS;
+    expect(o.counter.begin(1)).not.toBe(null);
   });
 });
 
