@@ -163,7 +163,7 @@ const givesArgument = (call: Tree): boolean =>
  * `ofRows`: rows of tables are among its arguments, so that the columns may be those of the table.
  */
 function resultColumns(call: Tree, called: string, ofRows: boolean): Given {
-  if (ofRows && givesArgument(call) && !(listOf((call.FuncCall as Body | undefined)?.args).length > 1)) return { names: [], isRow: false };
+  if (ofRows && givesArgument(call)) return { names: [], isRow: false };
   // a value that is a row after all has no column of that name: `called.called` would be a call
   const scalar: Given = { names: ROW_FUNCTIONS.has(called) ? [] : [called], isRow: false };
   if (!('FuncCall' in call)) return scalar;

@@ -49,7 +49,7 @@ export const COLUMNS: readonly string[] = [
   'SELECT q.column1, column3 FROM (SELECT 1 AS a, 2 AS b) x, LATERAL (VALUES (x.*, 3)) q',
   'SELECT q.m, q.n FROM s.t, LATERAL (VALUES (t.*)) q (m, n)',
   'SELECT (SELECT count(k) FROM unnest(ARRAY[t.a]) k), (SELECT max(k) FROM jsonb_object_keys(to_jsonb(t)) k) FROM s.t',
-  'SELECT x.q, x FROM unnest(ARRAY[t.a]) x (q), s.t',
+  'SELECT x.q FROM s.t, unnest(ARRAY[t.a]) x (q)',
   'SELECT ARRAY(SELECT 1 UNION ALL SELECT 2 LIMIT length(t.b)) FROM s.t',
   'WITH pg_class AS (SELECT 1 AS a) SELECT pg_class.a FROM pg_class',
   'WITH RECURSIVE x (n) AS (SELECT 1 UNION ALL SELECT x.n + 1 FROM x WHERE n < 3) SEARCH DEPTH FIRST BY n SET o CYCLE n SET c USING p SELECT x.n, x.o, x.c, x.p FROM x',

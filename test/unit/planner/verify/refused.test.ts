@@ -60,6 +60,7 @@ const REFUSED: Readonly<Record<string, readonly (readonly [sql: string, reason: 
     ['SELECT (SELECT secret FROM unnest(ARRAY[t]) secret) FROM s.t, s.u', 'column:secret'],
     ['SELECT (SELECT secret FROM unnest(ARRAY[x.*]) secret) FROM s.t x, s.u', 'column:secret'],
     ['SELECT (SELECT secret FROM pg_catalog.unnest(ARRAY[t]) secret) FROM s.t, s.u', 'column:secret'],
+    ['SELECT (SELECT count(unnest) FROM unnest(ARRAY[t.*], ARRAY[t.*]) x) FROM s.t, s.u', 'column:unnest'],
     ['SELECT (SELECT column1 FROM (SELECT) x, LATERAL (VALUES (x.*)) q) FROM s.u', 'column:column1'],
   ],
   'common table expressions out of their scope': [
