@@ -33,7 +33,8 @@ function find(node: Tree, firsts: ReadonlyMap<Body, string>): Found {
   if (word !== undefined) return good(word);
   switch (type) {
     case 'ColumnRef':
-      return good(nameOf(listOf(body.fields).at(-1)));
+      // `(x.*)::text` is called x
+      return good(nameOf(listOf(body.fields).findLast((field) => 'String' in field)));
     case 'A_Indirection': {
       const named = listOf(body.indirection).findLast((step) => 'String' in step);
       return named ? good(nameOf(named)) : find(body.arg as Tree, firsts);

@@ -125,15 +125,16 @@ function functions(verifier: Verifier, body: Body, alias: string | undefined, na
     if (typeOf(entry) !== 'List') refuse('node', typeOf(entry));
     const [call, definitions] = listOf((entry.List as Body).items);
     if (!call) refuse('node', 'RangeFunction');
+    const before = verifier.tableRows;
     verifier.expression(call, level);
-    return { call, defined: definitions && 'List' in definitions ? (definitions.List as Body).items : undefined };
+    return { call, ofRows: verifier.tableRows > before, defined: definitions && 'List' in definitions ? (definitions.List as Body).items : undefined };
   });
   const first = calls[0]?.call ?? refuse('node', 'RangeFunction');
   const called = alias ?? figure(first, verifier.firsts);
   const columns = new Columns();
   let isRow = calls.length > 1 || body.ordinality === true;
-  for (const { call, defined = body.coldeflist } of calls) {
-    const given = definedColumns(verifier, defined, level) ?? resultColumns(call, calls.length === 1 ? called : figure(call, verifier.firsts));
+  for (const { call, ofRows, defined = body.coldeflist } of calls) {
+    const given = definedColumns(verifier, defined, level) ?? resultColumns(call, calls.length === 1 ? called : figure(call, verifier.firsts), ofRows);
     isRow ||= given.isRow;
     columns.addAll(new Row(given.names));
   }
@@ -153,8 +154,16 @@ function definedColumns(verifier: Verifier, definitions: unknown, level: Level):
   return { names: listOf(definitions).map((d) => String(verifier.part(d, 'ColumnDef', level).colname)), isRow: true };
 }
 
-/** The names of the columns that a call in FROM gives, as far as they are known; `called`: what a column without a name of its own is called. */
-function resultColumns(call: Tree, called: string): Given {
+/** COALESCE, GREATEST, LEAST, NULLIF and unnest: the result has the type of an argument, or of its elements. */
+const givesArgument = (call: Tree): boolean =>
+  'FuncCall' in call ? namesOf((call.FuncCall as Body).funcname).at(-1) === 'unnest' : ['CoalesceExpr', 'MinMaxExpr', 'A_Expr'].includes(typeOf(call));
+
+/**
+ * The names of the columns that a call in FROM gives, as far as they are known; `called`: what a column without a name of its own is called;
+ * `ofRows`: rows of tables are among its arguments, so that the columns may be those of the table.
+ */
+function resultColumns(call: Tree, called: string, ofRows: boolean): Given {
+  if (ofRows && givesArgument(call)) return { names: [], isRow: false };
   // a value that is a row after all has no column of that name: `called.called` would be a call
   const scalar: Given = { names: ROW_FUNCTIONS.has(called) ? [] : [called], isRow: false };
   if (!('FuncCall' in call)) return scalar;

@@ -96,6 +96,8 @@ export const PARTS: Readonly<Record<string, Members>> = {
   },
   /** A SelectStmt that is VALUES. */
   Values: { valuesLists: 'own', ...tail },
+  /** A List that is a row of VALUES. */
+  ValuesList: { items: 'own' },
   /** A SelectStmt that is UNION, INTERSECT or EXCEPT. */
   SetOperation: { all: 'plain', larg: 'own', rarg: 'own', ...tail },
   WithClause: { ctes: 'own', recursive: 'plain', ...at },

@@ -30,7 +30,9 @@ function select(verifier: Verifier, body: Body, parent: Level | undefined, outer
     level.add({ relations: [], rows: [columns] });
     order(verifier, body, level, columns);
   }
-  for (const count of [body.limitCount, body.limitOffset]) if (count !== undefined) verifier.expression(count as Tree, level);
+  // LIMIT of a set operation does not see its columns: a name there is a column further out
+  const around = isSet ? new Level(parent, ctes) : level;
+  for (const count of [body.limitCount, body.limitOffset]) if (count !== undefined) verifier.expression(count as Tree, around);
   verifier.leave();
   return columns;
 }
@@ -60,9 +62,16 @@ function values(verifier: Verifier, body: Body, level: Level): Row {
   let width = 0;
   for (const list of listOf(body.valuesLists)) {
     if (typeOf(list) !== 'List') refuse('node', typeOf(list));
-    const items = (list.List as Body).items;
-    verifier.expression(list, level);
-    width = Math.max(width, listOf(items).length);
+    verifier.members('List', list.List as Body, PARTS.ValuesList, level);
+    let known = 0;
+    for (const item of listOf((list.List as Body).items)) {
+      // a star may give no column at all
+      const star = verifier.star(item, level);
+      if (!star) verifier.expression(item, level);
+      known += star ? star.names.length : 1;
+    }
+    verifier.spend(known);
+    width = Math.max(width, known);
   }
   const columns = new Row(Array.from({ length: width }, (_, i) => `column${i + 1}`));
   // ORDER BY of VALUES sees them as columns

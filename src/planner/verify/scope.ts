@@ -30,6 +30,9 @@ export function bare(level: Level, name: string): Row | undefined {
   return refuse('column', name);
 }
 
+/** Whether a name that passes as a column is also that of a table which is declared as a whole: without such a column it means the row. */
+export const mayBeRow = (level: Level, name: string): boolean => relation(level, name)?.whole?.tables.some((table) => table.isWhole) ?? false;
+
 /** A column of USING: each side of the join has it. */
 export function columnOf(rows: readonly Row[], name: string): void {
   const isKnown = rows.some((row) => row.has(name));

@@ -7,7 +7,7 @@ import { isOperator } from './operators.ts';
 import { query } from './query.ts';
 import { refuse } from './refusal.ts';
 import { Row } from './row.ts';
-import { bare, fieldOf, qualified, relationOf } from './scope.ts';
+import { bare, fieldOf, mayBeRow, qualified, relationOf } from './scope.ts';
 import { type Body, listOf, nameOf, namesOf, type Tree, typeOf } from './tree.ts';
 import { isCollation, isType } from './types.ts';
 
@@ -30,6 +30,12 @@ export class Verifier {
   readonly firsts = new Map<Body, string>();
   #depth = 0;
   #columns = 0;
+  #tableRows = 0;
+
+  /** How many values that are, or may be, rows of tables have been read. */
+  get tableRows(): number {
+    return this.#tableRows;
+  }
 
   constructor(declared: Declared) {
     this.declared = declared;
@@ -124,6 +130,7 @@ export class Verifier {
     const type = typeOf(node);
     this.enter();
     const row = this.#expression(type, node[type] as Body, level);
+    if (row && row.tables.length > 0) this.#tableRows++;
     this.leave();
     return row;
   }
@@ -182,7 +189,10 @@ export class Verifier {
     const star = 'A_Star' in (fields.at(-1) ?? {});
     const path = namesOf(star ? fields.slice(0, -1) : fields);
     if (star) return path.length === 0 ? undefined : relationOf(level, path).whole?.whole();
-    return path.length === 1 ? bare(level, path[0] as string) : qualified(level, path);
+    if (path.length > 1) return qualified(level, path);
+    const row = bare(level, path[0] as string);
+    if (!row && mayBeRow(level, path[0] as string)) this.#tableRows++;
+    return row;
   }
 
   /**

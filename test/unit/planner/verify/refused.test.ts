@@ -49,6 +49,20 @@ const REFUSED: Readonly<Record<string, readonly (readonly [sql: string, reason: 
     ["SELECT 1 FROM JSON_TABLE('{}', '$' COLUMNS (x int)) j", 'node:JsonTable'],
     ['TABLE pg_class', 'relation:pg_class'],
   ],
+  'columns of a table further out, by a name that the inner query does not have': [
+    // PostgreSQL calls the column x, so that the type's name is looked up further out
+    ['SELECT (SELECT max(bool) FROM (SELECT (x.*)::text::bool FROM (SELECT 1 AS a) x) q) FROM s.u', 'column:bool'],
+    ['SELECT ARRAY(SELECT 1 AS secret UNION ALL SELECT 2 LIMIT secret) FROM s.u', 'column:secret'],
+    ['SELECT ARRAY(SELECT 1 AS secret EXCEPT SELECT 2 OFFSET secret) FROM s.u', 'column:secret'],
+    ['SELECT (SELECT secret FROM coalesce(t, t) secret) FROM s.t, s.u', 'column:secret'],
+    ['SELECT (SELECT secret FROM nullif(t, t) secret) FROM s.t, s.u', 'column:secret'],
+    ['SELECT (SELECT secret FROM greatest(t, t) secret) FROM s.t, s.u', 'column:secret'],
+    ['SELECT (SELECT secret FROM unnest(ARRAY[t]) secret) FROM s.t, s.u', 'column:secret'],
+    ['SELECT (SELECT secret FROM unnest(ARRAY[x.*]) secret) FROM s.t x, s.u', 'column:secret'],
+    ['SELECT (SELECT secret FROM pg_catalog.unnest(ARRAY[t]) secret) FROM s.t, s.u', 'column:secret'],
+    ['SELECT (SELECT count(unnest) FROM unnest(ARRAY[t.*], ARRAY[t.*]) x) FROM s.t, s.u', 'column:unnest'],
+    ['SELECT (SELECT column1 FROM (SELECT) x, LATERAL (VALUES (x.*)) q) FROM s.u', 'column:column1'],
+  ],
   'common table expressions out of their scope': [
     // inside of itself the name is that of a catalog
     ['WITH pg_class AS (SELECT relname FROM pg_class) SELECT relname FROM pg_class', 'relation:pg_class'],
