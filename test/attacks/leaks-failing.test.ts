@@ -30,6 +30,10 @@ const CONDITIONS: readonly (readonly [string, string])[] = [
   ['a day with points', FAR("DATE '1.1.294277'")],
   ['a day without separators', FAR("DATE '2942770101'")],
   ['a name beside a text of another collation', "CASE WHEN w.salary = # THEN CASE WHEN w.given = 'q' THEN name 'x' ELSE w.given END = 'y' ELSE true END"],
+  [
+    'a star compared as a whole row',
+    "EXISTS (SELECT 1 FROM (SELECT 'x' AS v OFFSET 0) h WHERE CASE WHEN w.salary = # THEN w.* = h.* ELSE true END)",
+  ],
   ['texts of two collations', 'w.salary = # AND w.given = w.ssn'],
   ['an order of texts of two collations', 'w.salary = # AND w.given < w.ssn'],
   ['a text of one of two collations', "w.salary = # AND lower(CASE WHEN w.grade > 0 THEN w.given ELSE w.ssn END) = 'q'"],
@@ -88,6 +92,8 @@ describe.each(POLICIES)('under a policy with %s', (_, policy) => {
 const CONVERSIONS: readonly string[] = [
   'b.amount = b.ratio',
   'b.amount < CAST(1 AS double precision)',
+  'b.tiny = b.ratio',
+  'coalesce(b.tiny, CAST(1 AS real)) > 0',
   'coalesce(b.amount, b.ratio) IS NOT NULL',
   'greatest(b.amount, b.ratio) > 0',
   'b.amount IN (SELECT x.ratio FROM svc.ledger x)',
@@ -109,14 +115,15 @@ describe.each([
     await s.database.exec('DROP TABLE IF EXISTS crew.t_ledger');
     await s.database.exec(
       `CREATE TABLE crew.t_ledger AS SELECT id, CASE WHEN id = 105 THEN '1e400'::numeric ELSE 1 END AS amount, 1::float8 AS ratio,
+       CASE WHEN id = 105 THEN '1e-390'::numeric(400, 390) ELSE 1 END::numeric(400, 390) AS tiny,
        CASE WHEN id = 105 THEN '300000-01-01'::date ELSE '2020-01-01' END AS day, timestamp '2020-01-01' AS at_time, firm FROM crew.t_worker`,
     );
     ontology = await crew.ontology(
       'CREATE VIEW ranked AS SELECT DISTINCT percent_rank() OVER (ORDER BY n) AS r FROM svc.num',
       `CREATE PROPERTY same_amount boolean AS SELECT amount = ratio;
-       CREATE CONCEPT ledger (ledger_id bigint, amount decimal, ratio double, same_amount boolean, day date, at_time timestamp, firm_id bigint, PRIMARY KEY (ledger_id),
+       CREATE CONCEPT ledger (ledger_id bigint, amount decimal, ratio double, tiny decimal(400, 390), same_amount boolean, day date, at_time timestamp, firm_id bigint, PRIMARY KEY (ledger_id),
        CONSTRAINT kept_by FOREIGN KEY (firm_id) REFERENCES firm (firm_id));
-       CREATE MAPPING m_ledger INTO (ledger) AS SELECT id AS ledger_id, amount, ratio, day, at_time, firm AS firm_id FROM crew.t_ledger`,
+       CREATE MAPPING m_ledger INTO (ledger) AS SELECT id AS ledger_id, amount, ratio, tiny, day, at_time, firm AS firm_id FROM crew.t_ledger`,
       on(policy, 'ledger'),
     );
   });
