@@ -31,10 +31,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   timestamptz: 'timestamp',
 };
 
-/** What a type counts as; undefined: nothing of this. `type`: a declared SQL type, or a name in PostgreSQL's catalog. */
+/** What a type counts as, an array as its elements; undefined: nothing of this. `type`: a declared SQL type, or a name in PostgreSQL's catalog. */
 export function convertedAs(type: string): Kind | undefined {
   const [, precision, scale = '0'] = /^numeric\((\d+)(?:,\s*(-?\d+))?\)$/.exec(type) ?? [];
-  if (precision === undefined) return KINDS[type];
+  if (precision === undefined) return KINDS[type.replace(/^_/, '')];
   return Number(precision) - Number(scale) > FLOAT_DIGITS || Number(scale) > FLOAT_DIGITS ? 'numeric' : undefined;
 }
 

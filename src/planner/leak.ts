@@ -211,6 +211,13 @@ const isPlainConstant = ({ sval, fval }: A_Const): boolean =>
 /** Types whose comparisons compute, and overflow, whose values may have no place in the type that PostgreSQL makes of two, or that have a collation of their own, which may conflict. */
 const COMPUTED = new Set(['point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle', 'macaddr8', 'name']);
 
+/**
+ * Whether comparisons of a column's values, or conversions that PostgreSQL makes by itself, may fail: geometric types overflow, and of types that are
+ * not PostgreSQL's own nothing is known. `type`: as the datasource names it (`int4`, `_text`, `oid:16400`); undefined: not known.
+ */
+export const isComputed = (type: string | undefined): boolean =>
+  type === undefined || type.startsWith('oid:') || (type !== 'name' && COMPUTED.has(type.replace(/^_/, '')));
+
 /** A cast of a constant, or one to text. */
 function isTotalCast(node: Extract<Node, { TypeCast: unknown }>): boolean {
   const { arg, typeName } = node.TypeCast;

@@ -10,7 +10,7 @@ import { bindCaller, callerFunctions } from './caller.ts';
 import { CONVERSIONS, convertedAs, typesNamed } from './conversions.ts';
 import { DeclaredTables } from './declared-tables.ts';
 import { afterSteps, type GuardFacts, guardSelect, isVolatileFunction, refusedField } from './guard/index.ts';
-import { castsAlways, collationsConflict, isTotal } from './leak.ts';
+import { castsAlways, collationsConflict, isComputed, isTotal } from './leak.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
 import { Policies } from './policies.ts';
 import { printSelect } from './print.ts';
@@ -263,6 +263,13 @@ export class Work {
     if (!CONVERSIONS.some((pair) => pair.every((k) => this.#kinds.has(k)))) return;
     this.leaky = true;
     this.quiet ||= this.trusted;
+  }
+
+  /** Notes the columns of a raw view, which have the types of the tables. */
+  readsTable(columns: readonly ColumnDef[]): void {
+    if (!this.isRestricted) return;
+    if (columns.some((c) => isComputed(c.type))) this.leaky = true;
+    for (const { type } of columns) this.reads(type ?? '');
   }
 
   /** The same for the cast of a measure to its declared type: in a sub-query it may run before the conditions of the block around it. */
