@@ -8,7 +8,7 @@ import type { A_Const, FuncCall, SubLink } from '@pgsql/types';
 import { visited } from '../budget.ts';
 import type { ColumnDef } from '../ontology/model.ts';
 import { isAggregate } from './guard/index.ts';
-import { type Node, walk } from './tree.ts';
+import { type Node, type SelectStmt, walk } from './tree.ts';
 
 const TOTAL_OPERATORS = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
 const TOTAL_KINDS = new Set([
@@ -217,6 +217,29 @@ const COMPUTED = new Set(['point', 'line', 'lseg', 'box', 'path', 'polygon', 'ci
  */
 export const isComputed = (type: string | undefined): boolean =>
   type === undefined || type.startsWith('oid:') || (type !== 'name' && COMPUTED.has(type.replace(/^_/, '')));
+
+const COMPARING = ['A_Expr', 'CaseExpr', 'CoalesceExpr', 'MinMaxExpr'];
+
+/**
+ * Whether a SELECT over tables computes a column by comparing values of its tables or by choosing one of several: their types are not known from its
+ * text, so this may fail (`isComputed`, conversions.ts).
+ */
+export function comparesColumns(stmt: SelectStmt): boolean {
+  let found = false;
+  const computes = (n: Node): boolean => {
+    const name = 'FuncCall' in n ? n.FuncCall.funcname?.at(-1) : undefined;
+    return COMPARING.some((key) => key in n) || (name !== undefined && 'String' in name && name.String.sval === 'length');
+  };
+  walk(stmt, (n) => {
+    if ('ResTarget' in n)
+      walk(n.ResTarget.val, (v) => {
+        found ||= computes(v);
+        return !found;
+      });
+    return !found;
+  });
+  return found;
+}
 
 /** A cast of a constant, or one to text. */
 function isTotalCast(node: Extract<Node, { TypeCast: unknown }>): boolean {
