@@ -18,7 +18,7 @@ export function mayMeet(types: readonly string[]): boolean {
   return CONVERSIONS.some((pair) => pair.every((k) => kinds.includes(k)));
 }
 
-/** Digits before the point that every number of a type may have and still be a float. */
+/** Digits before the point, or after it, that every number of a type may have and still be a float. PostgreSQL fails on one that is too small too. */
 const FLOAT_DIGITS = 37;
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -31,11 +31,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
   timestamptz: 'timestamp',
 };
 
-/** What a type counts as; undefined: nothing of this. `type`: a declared SQL type, or a name in PostgreSQL's catalog. */
+/** What a type counts as, an array as its elements; undefined: nothing of this. `type`: a declared SQL type, or a name in PostgreSQL's catalog. */
 export function convertedAs(type: string): Kind | undefined {
-  const [, precision, scale = '0'] = /^numeric\((\d+)(?:,\s*(\d+))?\)$/.exec(type) ?? [];
-  if (precision !== undefined) return Number(precision) - Number(scale) > FLOAT_DIGITS ? 'numeric' : undefined;
-  return KINDS[type];
+  const [, precision, scale = '0'] = /^numeric\((\d+)(?:,\s*(-?\d+))?\)$/.exec(type) ?? [];
+  if (precision === undefined) return KINDS[type.replace(/^_/, '')];
+  return Number(precision) - Number(scale) > FLOAT_DIGITS || Number(scale) > FLOAT_DIGITS ? 'numeric' : undefined;
 }
 
 /** Window functions that give a float whatever they read. */

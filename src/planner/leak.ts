@@ -8,7 +8,7 @@ import type { A_Const, FuncCall, SubLink } from '@pgsql/types';
 import { visited } from '../budget.ts';
 import type { ColumnDef } from '../ontology/model.ts';
 import { isAggregate } from './guard/index.ts';
-import { type Node, walk } from './tree.ts';
+import { type Node, type SelectStmt, walk } from './tree.ts';
 
 const TOTAL_OPERATORS = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
 const TOTAL_KINDS = new Set([
@@ -210,6 +210,36 @@ const isPlainConstant = ({ sval, fval }: A_Const): boolean =>
 
 /** Types whose comparisons compute, and overflow, whose values may have no place in the type that PostgreSQL makes of two, or that have a collation of their own, which may conflict. */
 const COMPUTED = new Set(['point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle', 'macaddr8', 'name']);
+
+/**
+ * Whether comparisons of a column's values, or conversions that PostgreSQL makes by itself, may fail: geometric types overflow, and of types that are
+ * not PostgreSQL's own nothing is known. `type`: as the datasource names it (`int4`, `_text`, `oid:16400`); undefined: not known.
+ */
+export const isComputed = (type: string | undefined): boolean =>
+  type === undefined || type.startsWith('oid:') || (type !== 'name' && COMPUTED.has(type.replace(/^_/, '')));
+
+const COMPARING = ['A_Expr', 'CaseExpr', 'CoalesceExpr', 'MinMaxExpr'];
+
+/**
+ * Whether a SELECT over tables computes a column by comparing values of its tables or by choosing one of several: their types are not known from its
+ * text, so this may fail (`isComputed`, conversions.ts).
+ */
+export function comparesColumns(stmt: SelectStmt): boolean {
+  let found = false;
+  const computes = (n: Node): boolean => {
+    const name = 'FuncCall' in n ? n.FuncCall.funcname?.at(-1) : undefined;
+    return COMPARING.some((key) => key in n) || (name !== undefined && 'String' in name && name.String.sval === 'length');
+  };
+  walk(stmt, (n) => {
+    if ('ResTarget' in n)
+      walk(n.ResTarget.val, (v) => {
+        found ||= computes(v);
+        return !found;
+      });
+    return !found;
+  });
+  return found;
+}
 
 /** A cast of a constant, or one to text. */
 function isTotalCast(node: Extract<Node, { TypeCast: unknown }>): boolean {

@@ -104,7 +104,7 @@ function viewQuery(work: Work, view: ViewDef): { query: Node; columns: readonly 
     asDefiner(work, view, () => undefined);
     work.datasources.add(view.datasource);
     const { stmt } = work.tableQuery(view, parsed);
-    for (const c of view.columns) work.reads(c.type ?? '');
+    work.readsTable(view.columns);
     work.joins(multiplies({ SelectStmt: stmt }) ? 2 : 1);
     const hides = leavesOut(stmt) && work.hides(view.datasource);
     if (hides) work.quiet ||= !isTotal(stmt);

@@ -10,7 +10,7 @@ import { bindCaller, callerFunctions } from './caller.ts';
 import { CONVERSIONS, convertedAs, typesNamed } from './conversions.ts';
 import { DeclaredTables } from './declared-tables.ts';
 import { afterSteps, type GuardFacts, guardSelect, isVolatileFunction, refusedField } from './guard/index.ts';
-import { castsAlways, collationsConflict, isTotal } from './leak.ts';
+import { castsAlways, collationsConflict, comparesColumns, isComputed, isTotal } from './leak.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
 import { Policies } from './policies.ts';
 import { printSelect } from './print.ts';
@@ -265,6 +265,13 @@ export class Work {
     this.quiet ||= this.trusted;
   }
 
+  /** Notes the columns of a raw view, which have the types of the tables. */
+  readsTable(columns: readonly ColumnDef[]): void {
+    if (!this.isRestricted) return;
+    if (columns.some((c) => isComputed(c.type))) this.leaky = true;
+    for (const { type } of columns) this.reads(type ?? '');
+  }
+
   /** The same for the cast of a measure to its declared type: in a sub-query it may run before the conditions of the block around it. */
   weighMeasure(tree: Node, type: string): void {
     if (!this.isRestricted || (this.#inViews === 0 && this.#blocks < 2) || givesAlways(this.graph, tree, type)) return;
@@ -384,8 +391,12 @@ export class Work {
     return query;
   }
 
-  #declare({ tables, columns }: TableQuery, def: MappingDef | ViewDef): void {
+  #declare({ stmt, tables, columns }: TableQuery, def: MappingDef | ViewDef): void {
     this.#collate(def);
+    if (this.isRestricted && comparesColumns(stmt)) {
+      this.leaky = true;
+      this.quiet ||= this.trusted;
+    }
     // a star stands for columns that the model knows of the text
     const named = tables.some((t) => t.isWhole) ? [columns, new Set(def.columns.map((c) => c.name))] : [columns];
     for (const table of tables) this.#tables.add(table, named);
