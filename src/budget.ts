@@ -17,6 +17,8 @@ export interface Limits {
   readonly steps: number;
   /** Entries of a model's closures: ancestors, inherited properties, relationships. */
   readonly entries: number;
+  /** Nodes, steps and entries together, in steps. Without it each has its own limit only. */
+  readonly units?: number;
 }
 
 /** One plan: a hundred times what a large report needs, some 15 MB of nodes and a tenth of a second. A model's closures were counted when it was made. */
@@ -29,7 +31,13 @@ export const READS_LIMITS: Limits = { nodes: 240_000, steps: 10_000_000, entries
 export const STEPS_OF_A_CHARACTER = 8;
 
 /** One script of modelling statements, with all plans that check it: a model of some thousand concepts. */
-export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 12_000_000, entries: 400_000 };
+export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 12_000_000, entries: 400_000, units: 12_000_000 };
+
+/** What it takes to read a character of a modelling statement: it is split, read as tokens and as a statement. */
+export const STEPS_OF_A_MODELLING_CHARACTER = 2;
+
+/** What it takes to parse a piece of SQL of a model and to walk its tree: a part for the call and a part for each character. */
+export const stepsOfPiece = (characters: number): number => 400 + 3 * characters;
 
 /** Answers about a model: a node for each row and for each 100 characters of a row. */
 export const ANSWER_LIMITS: Limits = { nodes: 350_000, steps: 40_000_000, entries: Number.POSITIVE_INFINITY };
@@ -42,6 +50,9 @@ export const EXAMPLES_LIMITS: Limits = { nodes: 800_000, steps: 20_000_000, entr
 
 /** A node costs about as much as so many steps. */
 const STEPS_OF_A_NODE = 20;
+
+/** An entry of a closure costs so many steps besides the one that `listed` counts. */
+const STEPS_OF_AN_ENTRY = 10;
 
 /** Ends the work under a budget; `run` makes an error of it. */
 class Exceeded extends Error {
@@ -70,9 +81,9 @@ export class Budget {
     this.what = what;
   }
 
-  /** Nodes and steps as one number. */
+  /** Nodes, steps and entries as one number. */
   get units(): number {
-    return this.nodes * STEPS_OF_A_NODE + this.steps;
+    return this.nodes * STEPS_OF_A_NODE + this.steps + this.entries * STEPS_OF_AN_ENTRY;
   }
 
   /** @throws Exceeded */
@@ -84,7 +95,8 @@ export class Budget {
   }
 
   get isExceeded(): boolean {
-    return this.nodes > this.limits.nodes || this.steps > this.limits.steps || this.entries > this.limits.entries;
+    const { nodes, steps, entries, units } = this.limits;
+    return this.nodes > nodes || this.steps > steps || this.entries > entries || (units !== undefined && this.units > units);
   }
 
   /** @throws Exceeded */
@@ -151,14 +163,14 @@ export function withinAnswer<T>(what: string, all: Budget | undefined, make: () 
 export function made(nodes = 1): void {
   if (current === undefined) return;
   current.nodes += nodes;
-  if (current.nodes > current.limits.nodes) throw new Exceeded(current);
+  current.check();
 }
 
 /** Counts nodes that are visited, or other work that takes about as long. */
 export function visited(steps = 1): void {
   if (current === undefined) return;
   current.steps += steps;
-  if (current.steps > current.limits.steps) throw new Exceeded(current);
+  current.check();
 }
 
 /** Counts entries of a model's closure. */

@@ -1,4 +1,5 @@
 /** What the ontology asks about the SQL inside modelling statements, read from PostgreSQL's own tree. */
+import { stepsOfPiece, visited } from '../budget.ts';
 import { badRequest } from '../errors.ts';
 import { neutralSchema, type Reference, type RelationReference, type SqlReader } from '../ontology/apply.ts';
 import type { ColumnDef } from '../ontology/model.ts';
@@ -168,6 +169,7 @@ function renamed({ root, at }: Parsed, sql: SqlText, product: string, schemaOf: 
 }
 
 function parse(parser: SqlParser, sql: SqlText, kind: Kind): Parsed {
+  visited(stepsOfPiece(sql.text.length));
   const before = kind === 'expression' ? SELECT : '';
   const prepared = prepareSelect({ text: before + sql.text, offset: sql.offset - before.length });
   const at = (location: unknown): number => Math.max(sql.offset, prepared.toSource(typeof location === 'number' ? location : 0));

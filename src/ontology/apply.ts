@@ -2,6 +2,7 @@
  * Modelling statements (decisions 6): a model and a statement give a new model. A script is applied statement by statement,
  * each seeing the ones before, and ended by `finish`; whoever gets an error keeps the model that was there before.
  */
+import { STEPS_OF_A_MODELLING_CHARACTER, visited } from '../budget.ts';
 import type { ModelStatement, RollbackOntology } from '../language/statements.ts';
 import { createConcept } from './apply/concepts.ts';
 import type { ApplyContext } from './apply/context.ts';
@@ -20,6 +21,7 @@ export { type Finished, finish } from './apply/finish.ts';
  */
 export function applyStatement(model: Model, statement: Exclude<ModelStatement, RollbackOntology>, context: ApplyContext): Model {
   context.places.last = statement.source.offset;
+  visited(STEPS_OF_A_MODELLING_CHARACTER * statement.source.text.length);
   switch (statement.kind) {
     case 'create_property':
       return createProperty(model, statement, context);

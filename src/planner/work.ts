@@ -1,5 +1,5 @@
 /** What one plan gathers while it is made, and the parsed forms of stored SQL that plans share. */
-import { growing } from '../budget.ts';
+import { growing, stepsOfPiece, visited } from '../budget.ts';
 import { badRequest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { parsePrepared, prepareSelect } from '../language/prepare.ts';
@@ -338,6 +338,7 @@ export class Work {
 
   /** Parses a SELECT of the caller's, or a stored one (`offset` undefined: errors tell no position); `parameters`: the bound values may stand in it. */
   parse(sql: string, offset: number | undefined, parameters = false, service = true): Parsed {
+    visited(stepsOfPiece(sql.length));
     const prepared = prepareSelect({ text: sql, offset: offset ?? 0 });
     const offsetOf = (location: number | undefined): number | undefined => (offset === undefined ? undefined : prepared.toSource(location ?? 0));
     let stmts: ReturnType<SqlParser['parse']>['stmts'];

@@ -127,6 +127,24 @@ describe('a script', () => {
     );
   });
 
+  it('is applied with 2,000 concepts of 20 properties', () => {
+    const concepts = Array.from(
+      { length: 2000 },
+      (_, i) => `CREATE CONCEPT c${i} (k${i} bigint, ${Array.from({ length: 20 }, (_, p) => `p${i}_${p} string`).join(', ')}, PRIMARY KEY (k${i}));`,
+    ).join('\n');
+    expect(script(concepts).code).toBe('planned');
+  });
+
+  it('is refused for many small costs together', () => {
+    const limits = { nodes: 10, steps: 100, entries: 10, units: 150 };
+    const both = (): void => {
+      made(5);
+      visited(60);
+    };
+    expect(outcomeOf(() => new Budget(limits, 'x').run(both)).code).toBe('too_complex');
+    expect(outcomeOf(() => new Budget({ ...limits, units: 160 }, 'x').run(both)).code).toBe('planned');
+  });
+
   it('is applied where it is a large model', () => {
     const concepts = Array.from(
       { length: 500 },
