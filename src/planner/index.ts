@@ -18,6 +18,9 @@ export type { BoundValue, NamedRelation, PlanContext, SystemTable } from './work
 /** The longest statement that is sent: PostgreSQL would need gigabytes to plan a longer one. The verifier parses it once more. */
 const MAX_CHARACTERS = 256 * 1024;
 
+/** The most sets of rows that a statement may build in memory: with PostgreSQL's own work_mem and hash_mem_multiplier each may take 8 MB. */
+const MOST_SETS = 160;
+
 /** One statement for one datasource. */
 export interface Plan {
   readonly datasource: string;
@@ -86,6 +89,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions, fenced
   const places: [number, number][] = [];
   const sql = printSelect(query, {
     longest: MAX_CHARACTERS,
+    mostSets: MOST_SETS,
     mark: (offset, location) => {
       const place = parsed.offsetOf(location);
       if (place !== undefined) places.push([offset, place - source.offset]);

@@ -19,6 +19,8 @@ export interface PrintOptions {
   readonly mark?: Mark | undefined;
   /** The longest text, in UTF-16 units; default: any length. Past it 400 `too_complex`. */
   readonly longest?: number;
+  /** How many sets it may build in memory (`Sink.set`); default: any number. Past it 400 `too_complex`. */
+  readonly mostSets?: number;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface PrintOptions {
  * whatever a later grammar brings, 400 `too_complex` for a tree nested deeper than 600 levels.
  */
 export function printSelect(node: SelectStmt, options: PrintOptions = {}): string {
-  const sink = new Sink(options.mark, options.longest);
+  const sink = new Sink(options.mark, options.longest, options.mostSets);
   select(sink, node);
   return sink.text;
 }

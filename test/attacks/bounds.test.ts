@@ -53,6 +53,27 @@ describe('statements that read', () => {
   });
 });
 
+describe('the sets that a statement builds in memory', () => {
+  const sets = (n: number, one: string): string => `SELECT ${Array.from({ length: n }, (_, i) => `(SELECT count(*) FROM (${one}) q${i}) AS n${i}`).join(', ')}`;
+  it.each([
+    'SELECT DISTINCT id FROM svc.city',
+    'SELECT id FROM svc.city GROUP BY id',
+    'SELECT id FROM svc.city UNION SELECT 1',
+    'SELECT id FROM svc.city INTERSECT SELECT 1',
+    'SELECT id FROM svc.city EXCEPT ALL SELECT 1',
+    'WITH RECURSIVE r AS (SELECT id FROM svc.city UNION SELECT id + 1 FROM r WHERE id < 3) SELECT id FROM r',
+  ])('are bounded: %s', async (one) => {
+    expect((await s.query(sets(160, one), 'shop')).status).toBe(200);
+    const { status, json } = await s.query(sets(161, one), 'shop');
+    expect([status, json.code, json.data]).toEqual([400, 'too_complex', 'the statement builds too many sets of rows in memory']);
+  });
+
+  it('are one for many neighbouring UNIONs, and none for UNION ALL', async () => {
+    expect((await s.query(`SELECT 0 AS x${' UNION SELECT id FROM svc.city'.repeat(300)}`, 'shop')).status).toBe(200);
+    expect((await s.query(`SELECT 0 AS x${' UNION ALL SELECT id FROM svc.city'.repeat(300)}`, 'shop')).status).toBe(200);
+  });
+});
+
 it('a script of modelling statements is not bounded by their number', async () => {
   const script = Array.from({ length: 300 }, (_, i) => `CREATE PROPERTY p${i} string`).join('; ');
   expect((await s.rows(`${script}; ${many(100)}; CREATE PROPERTY last string`, 'shop'))[0]).toMatchObject({ statements: 301 });

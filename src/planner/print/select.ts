@@ -75,6 +75,8 @@ function setOperation(sink: Sink, last: pg.SelectStmt): void {
     const step = chain[i] as pg.SelectStmt;
     if (i === chain.length - 1) setOperand(sink, must(step.larg, 'set operation'));
     sink.text += ` ${must(step.op, 'set operation').slice('SETOP_'.length)} ${step.all ? 'ALL ' : ''}`;
+    // PostgreSQL makes one set of neighbouring UNIONs
+    if (step.op !== 'SETOP_UNION' || (!step.all && chain[i + 1]?.op !== step.op)) sink.set();
     setOperand(sink, must(step.rarg, 'set operation'));
   }
 }
@@ -97,6 +99,7 @@ function simpleSelect(sink: Sink, n: pg.SelectStmt): void {
   }
   sink.text += 'SELECT';
   if (n.distinctClause !== undefined) {
+    sink.set();
     sink.text += ' DISTINCT';
     // a plain DISTINCT is a list of one empty node
     if (typeOf(n.distinctClause[0] ?? {}) !== undefined) {
@@ -118,6 +121,7 @@ function simpleSelect(sink: Sink, n: pg.SelectStmt): void {
     expression(sink, n.whereClause);
   }
   if (n.groupClause !== undefined) {
+    sink.set();
     sink.text += n.groupDistinct ? ' GROUP BY DISTINCT ' : ' GROUP BY ';
     sink.list(n.groupClause, groupItem);
   }

@@ -17,11 +17,14 @@ export class Sink {
   private depth = 0;
   private readonly mark: Mark | undefined;
   private readonly longest: number;
+  private readonly mostSets: number;
+  private sets = 0;
 
-  /** `longest`: of the text, in UTF-16 units. */
-  constructor(mark?: Mark, longest = Number.POSITIVE_INFINITY) {
+  /** `longest`: of the text, in UTF-16 units; `mostSets`: how many sets it may build. */
+  constructor(mark?: Mark, longest = Number.POSITIVE_INFINITY, mostSets = Number.POSITIVE_INFINITY) {
     this.mark = mark;
     this.longest = longest;
+    this.mostSets = mostSets;
   }
 
   /** The next token stands for the node at `location`; -1 and undefined are nowhere. */
@@ -39,6 +42,19 @@ export class Sink {
     if (++this.depth > MAX_DEPTH) {
       throw badRequest('too_complex', 'the statement is nested too deeply', { hint: 'Split it, or write it with fewer levels of nesting.' });
     }
+  }
+
+  /**
+   * Counts what PostgreSQL builds a hash table for: GROUP BY, DISTINCT, UNION (also that of a recursive common table expression), INTERSECT and EXCEPT. It allocates these tables
+   * when the statement starts (ExecInitAgg, ExecInitSetOp and ExecInitRecursiveUnion of src/backend/executor), each up to work_mem * hash_mem_multiplier,
+   * by the number of rows that it expects.
+   * @throws SvcError 400 `too_complex`
+   */
+  set(): void {
+    if (++this.sets <= this.mostSets) return;
+    throw badRequest('too_complex', 'the statement builds too many sets of rows in memory', {
+      hint: 'Use fewer GROUP BY, DISTINCT, UNION, EXCEPT, INTERSECT and transitive paths in one statement; policies whose conditions walk paths add theirs',
+    });
   }
 
   leave(): void {
