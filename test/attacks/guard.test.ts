@@ -69,6 +69,9 @@ const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
   'a look-up in the catalog': [
     ["SELECT 'shop.t_city'::regclass", 'forbidden_type', 'regclass'],
     ["SELECT CAST('shop.t_city' AS pg_catalog.regclass)", 'forbidden_type', 'pg_catalog'],
+    ['SELECT id::numeric(id, 2) FROM svc.city', 'unsupported_syntax', 'id, 2'],
+    ['SELECT CAST(id AS numeric((SELECT 1))) FROM svc.city', 'unsupported_syntax', '(SELECT 1)'],
+    ['SELECT name::bit(n) FROM svc.city', 'unsupported_syntax', 'n) FROM'],
     ["SELECT regclass 'shop.t_city'", 'forbidden_type', 'regclass'],
     ["SELECT ARRAY['shop.t_city']::regclass[]", 'forbidden_type', 'regclass'],
     ["SELECT to_regclass('shop.t_city')", FIELD, 'to_regclass'],
