@@ -128,3 +128,17 @@ describe('a field that a value has', () => {
     expect(json.data).toEqual(rows);
   });
 });
+
+describe('a sub-query in an expression over one row', () => {
+  it('is refused within JSON_ARRAY, too', async () => {
+    const query = 'JSON_ARRAY(SELECT name FROM shop.t_city)';
+    expect(
+      (
+        await ask(
+          `CREATE PROPERTY names string AS SELECT ${query}; CREATE OR REPLACE CONCEPT city (id bigint, name string, info json, names string, PRIMARY KEY (id))`,
+        )
+      ).json.code,
+    ).toBe('bad_expression');
+    await expect(s.rows(`CREATE POLICY m ON PROPERTY name MASK WITH (${query})`, 'shop')).rejects.toThrow('bad_expression');
+  });
+});
