@@ -69,6 +69,9 @@ const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
   'a look-up in the catalog': [
     ["SELECT 'shop.t_city'::regclass", 'forbidden_type', 'regclass'],
     ["SELECT CAST('shop.t_city' AS pg_catalog.regclass)", 'forbidden_type', 'pg_catalog'],
+    ['SELECT id::numeric(id, 2) FROM svc.city', 'unsupported_syntax', 'id, 2'],
+    ['SELECT CAST(id AS numeric((SELECT 1))) FROM svc.city', 'unsupported_syntax', '(SELECT 1)'],
+    ['SELECT name::bit(n) FROM svc.city', 'unsupported_syntax', 'n) FROM'],
     ["SELECT regclass 'shop.t_city'", 'forbidden_type', 'regclass'],
     ["SELECT ARRAY['shop.t_city']::regclass[]", 'forbidden_type', 'regclass'],
     ["SELECT to_regclass('shop.t_city')", FIELD, 'to_regclass'],
@@ -123,5 +126,19 @@ describe('a field that a value has', () => {
   ])('is selected: %s', async (sql, rows) => {
     const { json } = await ask(sql);
     expect(json.data).toEqual(rows);
+  });
+});
+
+describe('a sub-query in an expression over one row', () => {
+  it('is refused within JSON_ARRAY, too', async () => {
+    const query = 'JSON_ARRAY(SELECT name FROM shop.t_city)';
+    expect(
+      (
+        await ask(
+          `CREATE PROPERTY names string AS SELECT ${query}; CREATE OR REPLACE CONCEPT city (id bigint, name string, info json, names string, PRIMARY KEY (id))`,
+        )
+      ).json.code,
+    ).toBe('bad_expression');
+    await expect(s.rows(`CREATE POLICY m ON PROPERTY name MASK WITH (${query})`, 'shop')).rejects.toThrow('bad_expression');
   });
 });

@@ -169,6 +169,9 @@ class Guard {
       case 'type':
         this.#type(words(value), location);
         break;
+      case 'constants':
+        this.#constants(value as unknown[], location);
+        break;
       case 'collation':
         this.#collation(words(value), location);
         break;
@@ -216,6 +219,11 @@ class Guard {
     if ((path.length === 1 || (path.length === 2 && path[0] === 'pg_catalog')) && ALLOWED_TYPES.has(name)) return;
     const meant = path.length === 1 ? (TYPE_HINTS[name.toLowerCase()] ?? nearest(name, ALLOWED_TYPES)) : undefined;
     throw this.#fail('forbidden_type', `type \`${path.join('.')}\` is not allowed${meant && meant !== name ? `; did you mean \`${meant}\`?` : ''}`, location);
+  }
+
+  #constants(modifiers: readonly unknown[], location: number | undefined): void {
+    const other = modifiers.find((m) => !('A_Const' in (m as Fields)));
+    if (other !== undefined) throw this.#fail('unsupported_syntax', 'a type modifier must be a constant', firstLocation(other) ?? location);
   }
 
   #collation(path: readonly string[], location: number | undefined): void {

@@ -11,6 +11,7 @@ import type { NODES } from './nodes.ts';
  * - `function`: the name of a function: it must be on the list (functions.ts), or one of the datasource's own that the ontology allows.
  * - `operator`: the name of an operator: one of PostgreSQL's own (operators.ts), written without a schema or with pg_catalog.
  * - `type`: the name of a type: it must be on the list (types.ts). No reg* type is.
+ * - `constants`: the modifiers of a type, as in numeric(10, 2). PostgreSQL also takes names here; the verifier takes constants only.
  * - `collation`: the name of a collation: it must be on the list (types.ts).
  * - `relation`: the name of a relation: no schema of PostgreSQL or of the service. Which relations there are is the question of the resolver, and in SQL over
  *   tables of tables.ts.
@@ -21,9 +22,9 @@ import type { NODES } from './nodes.ts';
  *   columns of mappings and raw views have types of the list, and no function on the list takes or returns another.
  * - `own name`: a name that the statement itself gives to a relation, a column, a window or a parameter of a call that is judged by its own name.
  * - `syntax`: PostgreSQL chooses the function by the syntax and the types of the operands: equality and order of the default operator class, the
- *   constructors and predicates of SQL/JSON, subscripts, type modifiers. What it chooses depends on the operands alone.
+ *   constructors and predicates of SQL/JSON, subscripts. What it chooses depends on the operands alone.
  */
-export type Rule = 'function' | 'operator' | 'type' | 'collation' | 'relation' | 'column' | 'field' | 'value function' | 'literal' | 'own name' | 'syntax';
+export type Rule = 'function' | 'operator' | 'type' | 'constants' | 'collation' | 'relation' | 'column' | 'field' | 'value function' | 'literal' | 'own name' | 'syntax';
 
 export const RESOLVES = {
   // DISTINCT, GROUP BY, UNION and their like compare by `=` of the default operator class; ORDER BY and window functions by `<`
@@ -74,7 +75,7 @@ export const RESOLVES = {
   SubLink: { operName: 'operator', subLinkType: 'syntax' },
   // CAST, `::`, and `type 'text'`
   TypeCast: {},
-  TypeName: { names: 'type', typmods: 'syntax' },
+  TypeName: { names: 'type', typmods: 'constants' },
   CollateClause: { collname: 'collation' },
   RowExpr: { args: 'syntax' },
   A_ArrayExpr: { elements: 'syntax' },
@@ -116,7 +117,7 @@ export const RESOLVES = {
 } as const satisfies { readonly [T in keyof typeof NODES]: { readonly [M in Exclude<keyof (typeof NODES)[T], 'constructor'>]?: Rule } };
 
 /** Rules that the guard applies to a node; the other rules need no check. */
-const JUDGED: ReadonlySet<Rule> = new Set<Rule>(['function', 'operator', 'type', 'collation', 'relation', 'column', 'field', 'value function', 'literal']);
+const JUDGED: ReadonlySet<Rule> = new Set<Rule>(['function', 'operator', 'type', 'constants', 'collation', 'relation', 'column', 'field', 'value function', 'literal']);
 
 /** The members of each node type that the guard judges, with their rules. */
 export const JUDGED_MEMBERS: ReadonlyMap<string, readonly (readonly [member: string, rule: Rule])[]> = new Map(
