@@ -7,7 +7,7 @@ export type { NamedRelation } from './planner/index.ts';
 export { type SeenAgent, visibleAgents } from './service/agents.ts';
 export { type AsyncJob, type AsyncPoll, type AsyncStatements, asyncRows, ownerOf, pollAsync, runJob, startAsync } from './service/async.ts';
 export { auditFailure, auditRequest } from './service/audit.ts';
-export { type Example, type ExamplesWish, examplesOf, sameQuestion } from './service/examples.ts';
+export { type Example, type ExamplesWish, examplesOf, sameQuestionAs } from './service/examples.ts';
 export { type Asked, recordQuestion } from './service/history.ts';
 export { findOntology, unknownName } from './service/lookup.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/operations.ts';

@@ -55,6 +55,16 @@ async function readBytes(request: Request): Promise<Uint8Array> {
 
 const tooLarge = (): SvcError => new SvcError(413, 'body_too_large', 'The body is larger than 1 MiB');
 
+/** A form has a few short fields; a larger one could hold half a million of them. */
+export const FORM_CHARACTERS = 64 * 1024;
+
+/** The text of a form's body. @throws SvcError as `readText`; 413 `body_too_large` */
+export async function readFormText(request: Request): Promise<string> {
+  const text = await readText(request);
+  if (text.length > FORM_CHARACTERS) throw new SvcError(413, 'body_too_large', 'The form is larger than 64 KiB');
+  return text;
+}
+
 function checked(bytes: Uint8Array): Uint8Array {
   if (bytes.byteLength > BODY_BYTES) throw tooLarge();
   return bytes;

@@ -5,7 +5,7 @@ import { giveToken, signIn } from '../auth/sign-in.ts';
 import { forbidden, loggedLine, notFound, SvcError } from '../errors.ts';
 import { addressOf, admit } from './admit.ts';
 import { json } from './answers.ts';
-import { readText } from './body.ts';
+import { readFormText } from './body.ts';
 import type { AppContext } from './context.ts';
 import { checkOrigin, checkPlace, ownOrigin, returnAddress } from './form.ts';
 import { loggedInPage, loginPage } from './login-page.ts';
@@ -43,7 +43,7 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 /** The fields of a form. @throws SvcError 415; 413 `body_too_large`; 400 `malformed_body` */
 export async function readForm(c: AppContext): Promise<URLSearchParams> {
   if (!FORM_TYPE.test(c.req.header('content-type') ?? '')) throw new SvcError(415, 'unsupported_media_type', 'This path takes the form of its page');
-  return new URLSearchParams(await readText(c.req.raw));
+  return new URLSearchParams(await readFormText(c.req.raw));
 }
 
 const productOf = (c: AppContext): string => c.env.runtime.config.product;

@@ -11,7 +11,7 @@ import { formTarget, scopesOf } from '../oauth/request.ts';
 import type { Asked, AuthorizationServer, ProtocolPath } from '../oauth/types.ts';
 import { addressOf, admit } from './admit.ts';
 import { json } from './answers.ts';
-import { readText } from './body.ts';
+import { readFormText, readText } from './body.ts';
 import type { AppContext, AppEnv } from './context.ts';
 import { checkOrigin } from './form.ts';
 import { type AddRoute, onPage, readForm } from './login.ts';
@@ -50,7 +50,7 @@ async function protocol(c: AppContext, path: ProtocolPath): Promise<Response> {
   if (path === 'register' && !c.env.runtime.config.mcp.dcrEnabled)
     return json(c, 404, { error: 'not_found', error_description: 'Clients do not register here' });
   if (path !== 'metadata' && c.req.method === 'POST') await admit(c, `oauth:${addressOf(c.req.raw.headers)}`);
-  const body = c.req.raw.body === null ? null : await readText(c.req.raw);
+  const body = c.req.raw.body === null ? null : await (path === 'token' ? readFormText : readText)(c.req.raw);
   if (path === 'register' && body !== null && body.length > REGISTRATION_CHARACTERS)
     return json(c, 400, { error: 'invalid_client_metadata', error_description: `A registration has at most ${REGISTRATION_CHARACTERS} characters` });
   const answer = await server.protocol(c.req.raw, path, body);

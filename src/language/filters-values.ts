@@ -22,7 +22,7 @@ export interface TypedValue {
 /** The value as one of the type; undefined: it does not fit. */
 export function typedValue(type: ValueType, value: string): TypedValue | undefined {
   if (type.family === 'text') return { text: value, literal: quoteLiteral(value) };
-  const text = value.replace(/^[ \t\n\r\f\v]+|[ \t\n\r\f\v]+$/g, '');
+  const text = value.replace(/^[ \t\n\r\f\v]+|(?<![ \t\n\r\f\v])[ \t\n\r\f\v]+$/g, '');
   const read = READERS[type.sql];
   return read?.(text, type);
 }

@@ -15,7 +15,7 @@ import {
   type ServiceRequest,
   type Subject,
   sameName,
-  sameQuestion,
+  sameQuestionAs,
 } from '../service.ts';
 import { answerFrom } from './answer.ts';
 import { outOfTime } from './failures.ts';
@@ -247,7 +247,8 @@ class Question {
   async statement(most: number): Promise<Generated<Done>> {
     const { prompt, request } = this.#asking;
     const examples = await examplesOf(request, this.#asking.ontology, { rank: (all) => nearest(prompt, all), most: MOST_EXAMPLES });
-    const same = examples.find((e) => sameQuestion(e.question, prompt));
+    const isSame = sameQuestionAs(prompt);
+    const same = examples.find((e) => isSame(e.question));
     const verified = same === undefined ? undefined : await this.#verified(same, most);
     if (verified !== undefined) return verified;
     const { subject } = await this.identified();
@@ -344,8 +345,9 @@ class Question {
 /** The examples of the same question, then those that share words with it. */
 function nearest<T extends { readonly question: string }>(question: string, examples: readonly T[]): readonly T[] {
   const asked = new Set(stems(question));
+  const isSame = sameQuestionAs(question);
   const score = (example: T): number => {
-    if (sameQuestion(example.question, question)) return 2;
+    if (isSame(example.question)) return 2;
     const words = new Set(stems(example.question));
     const shared = [...words].filter((w) => asked.has(w)).length;
     return words.size === 0 || asked.size === 0 ? 0 : shared / (words.size + asked.size - shared);

@@ -31,7 +31,7 @@ function isKept(source: string, value: number): boolean {
 function digits(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
   const all = (whole + fraction).replace(/^0+/, '');
-  const short = all.replace(/0+$/, '');
+  const short = all.replace(/(?<!0)0+$/, '');
   if (short === '') return '0';
   return `${sign}${short}e${Number(exponent) - fraction.length + all.length - short.length}`;
 }

@@ -39,7 +39,7 @@ export function rounded(source: string, digits: number, shift = 0): string | und
 }
 
 function plusOne(digits: string): string {
-  const nines = /9*$/.exec(digits)?.[0].length ?? 0;
+  const nines = /(?<!9)9*$/.exec(digits)?.[0].length ?? 0;
   const at = digits.length - nines;
   const zeros = '0'.repeat(nines);
   return at === 0 ? `1${zeros}` : `${digits.slice(0, at - 1)}${String.fromCharCode(digits.charCodeAt(at - 1) + 1)}${zeros}`;

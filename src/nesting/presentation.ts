@@ -32,7 +32,7 @@ const isMode = (p: Presentation): boolean => p.nested && p.formatProperties;
 export const keyText = (key: string): string => `${JSON.stringify(key)}:`;
 
 /** Without the targets: `works_for` of `works_for[company]`. */
-const minimized = (hop: string): string => hop.replace(/\[[^\]]*\]/g, '');
+const minimized = (hop: string): string => hop.replace(/\[[^[\]]*\]/g, '');
 
 /**
  * The keys of one object's members as they are shown, in their order. A change that would give two members one key is not

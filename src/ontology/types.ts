@@ -68,7 +68,7 @@ export function parseType(text: string, offset?: number): TypeInfo {
   const word = text
     .trim()
     .toLowerCase()
-    .replace(/\s*\(.*$/s, '');
+    .replace(/(?<!\s)\s*\(.*$/s, '');
   if (Object.hasOwn(TABLE, word) && text.includes('(')) {
     const fault = word === 'decimal' ? 'has 1 to 1000 digits, of which at most all stand behind the point' : 'takes no numbers';
     throw badRequest('unknown_type', `unknown type \`${text}\`: ${word} ${fault}`, { offset });

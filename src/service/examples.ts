@@ -29,11 +29,14 @@ import { SYSTEM_TABLES, systemColumns } from './system.ts';
 export const questionKey = (question: string): string =>
   fold(question.normalize('NFC'))
     .replace(/\s+/gu, ' ')
-    .replace(/[\s?!.\uff1f\uff01\u3002]+$/u, '')
+    .replace(/(?<![\s?!.\uff1f\uff01\u3002])[\s?!.\uff1f\uff01\u3002]+$/u, '')
     .trimStart();
 
-/** Whether two texts ask the same, word for word. */
-export const sameQuestion = (a: string, b: string): boolean => questionKey(a) === questionKey(b);
+/** Whether another text asks the same as this one, word for word. The key of a long text is made once. */
+export function sameQuestionAs(asked: string): (other: string) => boolean {
+  const key = questionKey(asked);
+  return (other) => questionKey(other) === key;
+}
 
 /** 400 for the question of an example that there is not. */
 export const unknownExample = ({ text, offset }: Question): SvcError =>

@@ -18,7 +18,7 @@ import { allowedFunctionsOf } from './allowed-functions.ts';
 import type { Session } from './changes.ts';
 import type { Printed } from './detail.ts';
 import { Draft } from './draft.ts';
-import { printExamples, sameQuestion, toldExamples, unknownExample } from './examples.ts';
+import { printExamples, sameQuestionAs, toldExamples, unknownExample } from './examples.ts';
 import { datasourceInStatement, lacks, ontologyInStatement, unknownInStatement } from './lookup.ts';
 import { printedPolicy } from './policies.ts';
 import { seenBy } from './sight.ts';
@@ -205,7 +205,8 @@ async function ontology(session: Session, name: Name): Promise<LateRows> {
 /** An example that the caller is told of. @throws SvcError 400 `unknown_example` */
 function example({ request, caller }: Session, name: Name, { row }: Draft, graph: Graph): LateRows {
   return async () => {
-    const found = (await toldExamples(request, caller, row, graph, null)).find((e) => sameQuestion(e.question, name.text));
+    const same = sameQuestionAs(name.text);
+    const found = (await toldExamples(request, caller, row, graph, null)).find((e) => same(e.question));
     if (found === undefined) throw unknownExample(name);
     return one(printExample(found))();
   };

@@ -6,7 +6,7 @@ import { badRequest, type SvcError } from '../../errors.ts';
 import { createSqlReader } from '../../language/expressions.ts';
 import type { CreateExample, DropExample, Question } from '../../language/statements.ts';
 import type { Draft } from '../draft.ts';
-import { checkExample, exampleKey, sameQuestion, seesExample, unknownExample } from '../examples.ts';
+import { checkExample, exampleKey, sameQuestionAs, seesExample, unknownExample } from '../examples.ts';
 import { lacks, quoted } from '../lookup.ts';
 import { type Changing, type Done, done } from './context.ts';
 
@@ -25,7 +25,8 @@ async function created(ctx: Changing, draft: Draft, { question, description, rep
   const { runtime } = ctx.session.request;
   const graph = await draft.graph();
   const all = await examplesIn(ctx, row.id);
-  const old = all.find((e) => sameQuestion(e.question, question.text));
+  const isSame = sameQuestionAs(question.text);
+  const old = all.find((e) => isSame(e.question));
   if (old !== undefined && !(await seesExample(ctx.session.request, ctx.caller, row, graph, old))) throw hidden(question);
   if (old !== undefined && !replace) {
     throw badRequest('exists', `there is an example of the question ${quoted(old.question)} already`, {
@@ -51,7 +52,8 @@ export async function dropExample(ctx: Changing, { question, source }: DropExamp
   const settle = async (): Promise<readonly Call[]> => {
     const { row } = draft;
     const all = await examplesIn(ctx, row.id);
-    const old = all.find((e) => sameQuestion(e.question, question.text));
+    const isSame = sameQuestionAs(question.text);
+    const old = all.find((e) => isSame(e.question));
     if (old === undefined || !(await seesExample(ctx.session.request, ctx.caller, row, await draft.graph(), old))) throw unknownExample(question);
     dropped = old.question;
     ctx.examples.set(

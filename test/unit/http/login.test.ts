@@ -252,3 +252,17 @@ describe('what pages show', () => {
     expect(again).toMatch(/id="password"[^>]* autofocus/);
   });
 });
+
+describe('forms', () => {
+  it.each(['/svc/login', '/svc/logout'])('of more than 64 KiB are not read as fields: %s', async (path) => {
+    const runtime = fakeRuntime({ SESSION_SECRET });
+    const send = (body: string) =>
+      at(`http://127.0.0.1:8787${path}`, runtime, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+        body,
+      });
+    expect(await code(await send('a&'.repeat(32 * 1024 + 1)))).toBe('413 body_too_large');
+    expect((await send('a&'.repeat(32 * 1024))).status).not.toBe(413);
+  });
+});
