@@ -24,7 +24,19 @@ import type { NODES } from './nodes.ts';
  * - `syntax`: PostgreSQL chooses the function by the syntax and the types of the operands: equality and order of the default operator class, the
  *   constructors and predicates of SQL/JSON, subscripts. What it chooses depends on the operands alone.
  */
-export type Rule = 'function' | 'operator' | 'type' | 'constants' | 'collation' | 'relation' | 'column' | 'field' | 'value function' | 'literal' | 'own name' | 'syntax';
+export type Rule =
+  | 'function'
+  | 'operator'
+  | 'type'
+  | 'constants'
+  | 'collation'
+  | 'relation'
+  | 'column'
+  | 'field'
+  | 'value function'
+  | 'literal'
+  | 'own name'
+  | 'syntax';
 
 export const RESOLVES = {
   // DISTINCT, GROUP BY, UNION and their like compare by `=` of the default operator class; ORDER BY and window functions by `<`
@@ -117,7 +129,18 @@ export const RESOLVES = {
 } as const satisfies { readonly [T in keyof typeof NODES]: { readonly [M in Exclude<keyof (typeof NODES)[T], 'constructor'>]?: Rule } };
 
 /** Rules that the guard applies to a node; the other rules need no check. */
-const JUDGED: ReadonlySet<Rule> = new Set<Rule>(['function', 'operator', 'type', 'constants', 'collation', 'relation', 'column', 'field', 'value function', 'literal']);
+const JUDGED: ReadonlySet<Rule> = new Set<Rule>([
+  'function',
+  'operator',
+  'type',
+  'constants',
+  'collation',
+  'relation',
+  'column',
+  'field',
+  'value function',
+  'literal',
+]);
 
 /** The members of each node type that the guard judges, with their rules. */
 export const JUDGED_MEMBERS: ReadonlyMap<string, readonly (readonly [member: string, rule: Rule])[]> = new Map(
