@@ -25,7 +25,7 @@ const lacksQuery = (ontology: string, concept: string, offset: number | undefine
 
 /**
  * The concepts that a statement reads, or whose rows and values it changes, as far as the model has them: parents and source of a concept, the
- * concepts that a mapping gives rows, and those that have or inherit a property. Concepts that the writer does not see are left to the statement's own
+ * concepts that a mapping gives rows, and those that have or inherit a property or a measure. Concepts that the writer does not see are left to the statement's own
  * refusal, but for those that share a property with one that it sees.
  * @throws SvcError 403 `forbidden` at the first that its writer may not query
  */
@@ -49,12 +49,14 @@ export function requireUsable(holder: Holder, statement: ModelStatement, model: 
       return;
     }
     case 'create_property':
+    case 'create_measure':
     case 'drop': {
       const { name } = statement;
       if (statement.kind === 'drop' && statement.object === 'mapping') for (const text of mappedBy(model, name.text)) require({ text, offset: name.offset });
       if (statement.kind === 'drop' ? statement.object !== 'property' : !statement.replace) return;
       for (const c of compile(model, ontology).concepts) {
-        if (![...c.properties, ...c.multi].some((p) => sameName(p.def.name, name.text)) || mayQuery(holder, ontology, made, c.name)) continue;
+        const elements = statement.kind === 'create_measure' ? c.measures : [...c.properties, ...c.multi];
+        if (!elements.some(({ def }) => sameName(def.name, name.text)) || mayQuery(holder, ontology, made, c.name)) continue;
         throw sees(holder, ontology, c.name) ? lacksQuery(ontology, c.name, name.offset) : all(name.offset);
       }
       return;

@@ -49,6 +49,22 @@ export const ROWS: readonly Attack[] = [
     ],
     'CREATE CONCEPT trap (t_firm bigint, CONSTRAINT lure FOREIGN KEY (t_firm) REFERENCES worker (being_id) INVERSEOF home) INHERITS (corp)',
   ],
+  [
+    'a measure that a condition reads gets another condition',
+    [
+      `CREATE MEASURE heads bigint AS SELECT COUNT(being_id); ${worker({ more: 'heads MEASURE bigint' })}`,
+      on('grade > (SELECT SUM("measure.heads") FROM dsvc.worker)'),
+    ],
+    'CREATE OR REPLACE MEASURE heads bigint AS SELECT COUNT(being_id) WHERE being_id < 0',
+  ],
+  [
+    'a measure behind a measure that a condition reads is rewritten',
+    [
+      `CREATE MEASURE heads bigint AS SELECT COUNT(being_id); CREATE MEASURE more decimal AS SELECT heads * 1.0; ${worker({ more: 'heads MEASURE bigint, more MEASURE decimal' })}`,
+      on('grade > (SELECT SUM("measure.more") FROM dsvc.worker)'),
+    ],
+    'CREATE OR REPLACE MEASURE heads bigint AS SELECT COUNT(boss_id) - 99',
+  ],
   ['a property on the way is calculated', [on('"works_in[firm].country" = \'DE\'')], "CREATE OR REPLACE PROPERTY country string AS SELECT 'DE'"],
   ['walks go farther', [on('"boss[worker*].given" = \'Ada\'')], "ALTER ONTOLOGY crewN SET default_transitivity = '9'"],
   [

@@ -20,7 +20,7 @@ describe('a writer uses only what it may query', () => {
   beforeAll(async () => {
     at = await crew.ontology();
     await s.rows(
-      'CREATE VIEW firms AS SELECT firm_name FROM svc.firm; CREATE CONCEPT plain (p_id bigint, PRIMARY KEY (p_id)); CREATE CONCEPT shelf INHERITS (firm); CREATE MAPPING m_shelf INTO (shelf) AS SELECT CAST(9 AS bigint) AS firm_id',
+      'CREATE VIEW firms AS SELECT firm_name FROM svc.firm; CREATE CONCEPT plain (p_id bigint, PRIMARY KEY (p_id)); CREATE CONCEPT shelf INHERITS (firm); CREATE MEASURE tally bigint AS SELECT COUNT(firm_id); CREATE CONCEPT tallied (tally MEASURE bigint) INHERITS (firm); CREATE MAPPING m_shelf INTO (shelf) AS SELECT CAST(9 AS bigint) AS firm_id',
       at,
     );
     const grants = [
@@ -53,6 +53,7 @@ describe('a writer uses only what it may query', () => {
     ['names in the condition of a measure', 'CREATE MEASURE many bigint AS SELECT COUNT(being_id) WHERE «salary» > 1', 'concept.worker'],
     ['changes a property of it', 'CREATE OR REPLACE PROPERTY «low» boolean AS SELECT true', 'concept.worker'],
     ['changes a property that it inherits', 'CREATE OR REPLACE PROPERTY «given» string AS SELECT 1', 'concept.worker'],
+    ['changes a measure of it', 'CREATE OR REPLACE MEASURE «tally» bigint AS SELECT MAX(being_id)', 'concept.tallied'],
     ['drops a mapping of it', 'DROP MAPPING «m_firm»', 'concept.firm'],
     ['maps it', 'CREATE MAPPING more INTO («firm») AS SELECT id AS firm_id FROM crew.t_firm', 'concept.firm'],
   ])('%s', async (_, marked, what) => {

@@ -1,7 +1,7 @@
 /** Whether policies enforce on one version of a model what they enforce on another one. */
 import { compile } from '../../ontology/compile.ts';
 import type { Graph } from '../../ontology/graph.ts';
-import type { MappingDef } from '../../ontology/model.ts';
+import type { MappingDef, Model } from '../../ontology/model.ts';
 import { type AskedRoles, rolesAskedIn } from '../caller.ts';
 import { difference, enforcedOn, type PolicyRules, type Subject } from './enforced.ts';
 import { Joins } from './joined.ts';
@@ -43,9 +43,20 @@ export function rolesAskedBy(context: ModelContext, graph: Graph, rules: PolicyR
   return { names, any };
 }
 
+/** The parts of a model, and whether SQL depends on them. The type requires an entry for each part. */
+const MATTERS: Readonly<Record<keyof Model, boolean>> = {
+  format: false,
+  description: false,
+  config: true,
+  properties: true,
+  measures: true,
+  concepts: true,
+  mappings: true,
+  views: true,
+};
+
 /** Whether nothing of the model differs that SQL depends on. */
-const isSame = (a: Graph, b: Graph): boolean =>
-  (['config', 'concepts', 'properties', 'mappings', 'views'] as const).every((part) => a.model[part] === b.model[part]);
+const isSame = (a: Graph, b: Graph): boolean => (Object.keys(MATTERS) as (keyof Model)[]).every((part) => !MATTERS[part] || a.model[part] === b.model[part]);
 
 const UNTYPED = new WeakMap<MappingDef, MappingDef>();
 
