@@ -2,7 +2,7 @@
 import { visited } from '../budget.ts';
 import { isAggregate } from './guard/index.ts';
 import type { Scope } from './scope.ts';
-import { type Node, walk } from './tree.ts';
+import { isSubQuery, type Node, walk } from './tree.ts';
 
 /** The select alias that a name means, exactly or else without case. */
 export function aliasOf(scope: Scope, name: string): string | undefined {
@@ -23,7 +23,7 @@ export const lastName = (names: readonly Node[] | undefined): string => {
 export function hasAggregate(node: Node): boolean {
   let found = false;
   walk(node, (n) => {
-    if ('SubLink' in n) return false;
+    if (isSubQuery(n)) return false;
     if ('FuncCall' in n && !n.FuncCall.over && isAggregate(lastName(n.FuncCall.funcname))) found = true;
     return !found;
   });

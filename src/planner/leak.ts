@@ -106,7 +106,7 @@ export function isTotal(tree: unknown, isInner = false): boolean {
   return total(tree, isInner);
 }
 
-const INNER = new Set(['SubLink', 'RangeSubselect', 'CommonTableExpr']);
+const INNER = new Set(['SubLink', 'JsonArrayQueryConstructor', 'RangeSubselect', 'CommonTableExpr']);
 
 const isNodeName = (key: string): boolean => /^[A-Z]/.test(key);
 

@@ -8,7 +8,7 @@ import { isAggregate } from './guard/index.ts';
 import { type PlanContext, planSelect } from './index.ts';
 import { resolveCondition } from './logic.ts';
 import { ConceptRelation } from './relation.ts';
-import { fieldsOf, type Node, walk } from './tree.ts';
+import { fieldsOf, isSubQuery, type Node, walk } from './tree.ts';
 import { Work } from './work.ts';
 
 /**
@@ -51,7 +51,7 @@ export function checkMaskExpression(context: PlanContext, known: readonly Proper
 /** A policy judges one row: it aggregates none. @throws SvcError 400 `bad_expression` */
 function plainRows(node: Node, offset: number | undefined): void {
   walk(node, (n) => {
-    if ('SubLink' in n || 'SelectStmt' in n) return false;
+    if (isSubQuery(n)) return false;
     if (!('FuncCall' in n)) return undefined;
     const last = n.FuncCall.funcname?.at(-1);
     const name = last && 'String' in last ? (last.String.sval ?? '') : '';

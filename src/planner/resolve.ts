@@ -300,7 +300,7 @@ export class Resolver {
         return n;
       }
       if ('SelectStmt' in n) {
-        this.query(n.SelectStmt, scope);
+        this.work.inSubLink(() => this.query(n.SelectStmt, scope));
         return n;
       }
       if ('FuncCall' in n && !scope.inAggregate && !n.FuncCall.over && isAggregate(lastName(n.FuncCall.funcname))) {

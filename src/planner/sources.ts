@@ -26,6 +26,7 @@ import {
   FENCE,
   fieldsOf,
   isNotNull,
+  isSubQuery,
   type Node,
   nullValue,
   operator,
@@ -214,7 +215,7 @@ export class Branch {
       const { node } = work.expression(rows, rows.condition);
       let plain = true;
       walk(node, (n) => {
-        if ('SubLink' in n) plain = false;
+        if (isSubQuery(n)) plain = false;
         if ('ColumnRef' in n) plain &&= work.graph.property(fieldsOf(n.ColumnRef).at(-1) ?? '') !== undefined && fieldsOf(n.ColumnRef).length === 1;
         return plain;
       });

@@ -116,6 +116,9 @@ export const select = (parts: SelectStmt): SelectStmt => counted({ limitOption: 
 
 export const unionAll = (larg: SelectStmt, rarg: SelectStmt): SelectStmt => ({ limitOption: 'LIMIT_OPTION_DEFAULT', op: 'SETOP_UNION', all: true, larg, rarg });
 
+/** Whether a node of an expression is a sub-query: a SubLink, or the query of another node, as in JSON_ARRAY(SELECT ...). */
+export const isSubQuery = (node: object): boolean => 'SubLink' in node || 'SelectStmt' in node;
+
 export const exists = (query: SelectStmt): Node => ({ SubLink: { subLinkType: 'EXISTS_SUBLINK', subselect: { SelectStmt: query } } });
 
 /** The texts of a ColumnRef's fields; `*` stands for a star. */

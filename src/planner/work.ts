@@ -16,7 +16,7 @@ import { Policies } from './policies.ts';
 import { printSelect } from './print.ts';
 import { givesAlways } from './result.ts';
 import { type TableQuery, tableQuery } from './tables.ts';
-import { clone, type Node, type SelectStmt, walk } from './tree.ts';
+import { clone, isSubQuery, type Node, type SelectStmt, walk } from './tree.ts';
 import { typesAsText } from './typeof.ts';
 import type { Declared } from './verify/index.ts';
 
@@ -431,7 +431,7 @@ export class Work {
   plainExpression(owner: object, sql: string, offset?: number): Node {
     const { node } = this.expression(owner, sql, offset);
     walk(node, (n) => {
-      if ('SubLink' in n || 'SelectStmt' in n) throw badRequest('bad_expression', 'a sub-query cannot stand in a calculated property or a measure', { offset });
+      if (isSubQuery(n)) throw badRequest('bad_expression', 'a sub-query cannot stand in a calculated property or a measure', { offset });
       // its names are properties: single values
       if ('A_Indirection' in n) afterSteps(n.A_Indirection, () => undefined, refuseField(offset));
       return undefined;

@@ -18,6 +18,7 @@ import {
   integer,
   isNotNull,
   isNull,
+  isSubQuery,
   type Node,
   operator,
   rewrite,
@@ -110,7 +111,7 @@ function isBelow(node: PathNode, top: PathNode): boolean {
 function isFoldable(item: Item, top: PathNode, level: PathNode, block: Block): boolean {
   let able = !item.things;
   walk(item.expression, (n) => {
-    if ('SubLink' in n) able = false;
+    if (isSubQuery(n)) able = false;
     if (isAggregateCall(n) && !partials(n.FuncCall)) able = false;
     if (!('ColumnRef' in n)) return able;
     const ref = referenceOf(n.ColumnRef);
