@@ -95,8 +95,8 @@ class Guard {
     this.#push(root, 0);
     for (let entry = this.#stack.pop(); entry; entry = this.#stack.pop()) {
       if (entry.depth > this.#maxDepth) throw this.#fail('too_complex', 'the statement is nested too deeply');
-      // what a field is selected from is judged before the field
-      const isLate = entry.type === 'A_Indirection';
+      // what a field is selected from is judged before the field, and what a modifier calls before the modifier
+      const isLate = entry.type === 'A_Indirection' || (entry.type === 'TypeName' && entry.fields.typmods !== undefined);
       if (isLate && !entry.isDone) this.#stack.push({ ...entry, isDone: true });
       if (!entry.isDone) this.#members(entry);
       if (!isLate || entry.isDone) this.#check(entry);
