@@ -30,7 +30,7 @@ const TEXTS = new Set(['string', 'time', 'timestamp', 'datetime', 'bytea', 'inte
 
 /** The JSON Schema of a value of a column; `{}` where the type says nothing of its JSON. Every column may be null. */
 export function valueSchema(type: string | null): JsonObject {
-  const name = (type ?? '').replace(/\(.*$/, '');
+  const name = (type ?? '').split('(', 1)[0] as string;
   if (name.startsWith('_')) return { type: ['array', 'null'] };
   const integer = Object.hasOwn(INTEGERS, name) ? INTEGERS[name] : undefined;
   if (integer !== undefined) return { type: ['integer', 'null'], format: integer };

@@ -92,7 +92,7 @@ function float(text: string, sql: string, largest: number, least: number): Typed
   if (/^(nan|[+-]?inf(inity)?)$/i.test(text)) return cast(text, sql);
   if (!NUMBER.test(text)) return undefined;
   const n = Math.abs(Number(text));
-  const isZero = !/[1-9]/.test(text.replace(/[eE].*$/, ''));
+  const isZero = !/[1-9]/.test(text.split(/e/i, 1)[0] as string);
   if (n === Number.POSITIVE_INFINITY || n >= largest || (!isZero && n <= least)) return undefined;
   return cast(text, sql);
 }

@@ -13,6 +13,16 @@ export const clean = (text: string): string =>
     .replace(/\r\n?/g, '\n')
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, ' ');
 
+/** A text without what models think aloud, which may contain drafts. Only up to the last end mark, so that each begin mark finds an end. */
+export function withoutThoughts(text: string): string {
+  const end = text.toLowerCase().lastIndexOf('</think');
+  if (end < 0) return text;
+  const after = end + '</thinking>'.length;
+  return text.slice(0, after).replace(THOUGHTS, '') + text.slice(after);
+}
+
+const THOUGHTS = /<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/gi;
+
 /** A text in one line, cut between characters where it is longer. */
 export const line = (text: string, most: number): string => cut(inner(text).replace(/\s+/g, ' ').trim(), most);
 

@@ -156,7 +156,7 @@ function readingsOf(written: string, hedged: boolean): readonly Reading[] {
     const value = Number(text);
     if (!Number.isFinite(value)) return;
     const places = /\.(\d+)/.exec(text)?.[1]?.length ?? 0;
-    const zeros = hedged && places === 0 ? (/^\d+?(0*)$/.exec(text)?.[1]?.length ?? 0) : -1;
+    const zeros = hedged && places === 0 ? finalZeros(text) : -1;
     // what is about 1,200 is no further from it than its last digit says
     readings.set(value, zeros >= 0 ? 10 ** zeros : 0.5000001 * 10 ** -places);
   };
@@ -166,4 +166,12 @@ function readingsOf(written: string, hedged: boolean): readonly Reading[] {
   // 1.234.567 and 12.345
   if (/^\d{1,3}(?:\.\d{3})+$/.test(plain)) add(plain.replaceAll('.', ''));
   return [...readings].map(([value, slack]) => ({ value, slack }));
+}
+
+/** How many zeros a whole number ends with; 0 where the text is no whole number. */
+function finalZeros(text: string): number {
+  if (!/^\d+$/.test(text)) return 0;
+  let at = text.length;
+  while (text[at - 1] === '0') at--;
+  return text.length - at;
 }

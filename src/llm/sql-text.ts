@@ -1,9 +1,7 @@
 /** SQL in what a language model says. Pure. */
-import { clean } from './fence.ts';
+import { clean, withoutThoughts } from './fence.ts';
 
 const FENCES = /```(?:[a-z]*[ \t]*\r?\n|(?:postgre)?sql\b)?([\s\S]*?)```/gi;
-/** What models think aloud may hold drafts. */
-const THOUGHTS = /<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/gi;
 const BEGINS = /^(?:select|with)\b/i;
 /** A longer text is no query that anybody reads; a part of it would be another query. */
 const MAX_CHARACTERS = 20_000;
@@ -12,7 +10,7 @@ const MAX_TEXT = 100_000;
 
 /** The statement in a text that has not the agreed form: inside the only code fence, or the text itself where it begins as a query does. */
 export function sqlIn(text: string): string | undefined {
-  const said = text.slice(0, MAX_TEXT).replace(THOUGHTS, '').trim();
+  const said = withoutThoughts(text.slice(0, MAX_TEXT)).trim();
   const sql = BEGINS.test(said) ? (text.length > MAX_TEXT ? '' : statement(said)) : fencedIn(said);
   return sql === '' ? undefined : sql;
 }

@@ -63,7 +63,7 @@ const BASE: Readonly<Record<string, string>> = {
 
 /** A TypeName of a base type with its modifiers, e.g. `numeric(10,2)`. */
 export function typeName(sql: string): TypeName {
-  const m = /^([a-z ]+?)\s*(?:\(([\d, ]+)\))?$/.exec(sql);
+  const m = /^([a-z]+(?: [a-z]+)*)(?: ?\(([\d, ]+)\))?$/.exec(sql);
   const base = m?.[1] === undefined ? undefined : BASE[m[1]];
   if (!base) throw new Error(`no base type ${sql}`);
   const names =

@@ -1,5 +1,6 @@
 /** Finding the value that was asked for in what a model said. */
 import type { z } from 'zod';
+import { withoutThoughts } from '../fence.ts';
 
 /** Characters of a text in which a value is looked for. */
 const MAX_TEXT = 100_000;
@@ -13,8 +14,7 @@ const MAX_STARTS = 50;
 export function valueIn<T>(text: string, schema: z.ZodType<T>): T | undefined {
   const whole = formed(jsonOf(text), schema);
   if (whole !== undefined) return whole.value;
-  // what models think aloud may hold drafts
-  const said = text.slice(0, MAX_TEXT).replace(/<think(ing)?>[\s\S]*?<\/think(ing)?>/gi, '');
+  const said = withoutThoughts(text.slice(0, MAX_TEXT));
   const found = new Map<string, T>();
   for (const object of objectsIn(said)) {
     const value = formed(object, schema);

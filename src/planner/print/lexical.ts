@@ -64,7 +64,7 @@ export function constant(sink: Sink, c: A_Const): void {
   else throw unsupported('an empty constant');
 }
 
-const NUMBER = /^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/;
+const NUMBER = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
 
 /** A number as PostgreSQL 15 reads it: without underscores and in decimal, both of which came with 16. */
 function number(written: string): string {

@@ -1,0 +1,72 @@
+/**
+ * No regular expression of the service takes quadratic time on a text that a caller sends. Each literal of src goes through
+ * recheck, which searches for texts on which an expression backtracks; those that it finds must read bounded texts only.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { check } from 'recheck';
+import { parseSync } from 'vite';
+import { expect, it } from 'vitest';
+
+const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
+
+/** Slow expressions that read bounded texts, by their beginnings, and why. */
+const BOUNDED: readonly { readonly file: string; readonly begins: string; readonly why: string }[] = [
+  { file: 'config.ts', begins: '\\/+$', why: "the operator's own PUBLIC_URL" },
+  { file: 'cli/service-client.ts', begins: '\\/+$', why: 'the address that the user of the command gives' },
+  { file: 'cli/introspect-names.ts', begins: '^(.*?)((?:[A-Z]?[a-z]+', why: "a table's name, of at most 63 bytes" },
+  { file: 'auth/passwords.ts', begins: '=+$', why: 'the base64 of a salt or a hash' },
+  { file: 'auth/jwt.ts', begins: '"(?:[^"\\\\]|\\\\.)*"|', why: 'JSON that was parsed before: every string in it ends' },
+  { file: 'language/filters-values.ts', begins: '"(?:[^"\\\\]|\\\\.)*"|', why: 'JSON that was parsed before: every string in it ends' },
+  { file: 'llm/fence.ts', begins: '<think', why: 'a text up to its last end mark: every begin mark finds an end' },
+  { file: 'llm/numbers.ts', begins: '(?:about|around|', why: 'the 24 characters before a number' },
+  { file: 'llm/numbers.ts', begins: '(?:^|\\n)[\\s*>|-]*$', why: 'the 24 characters before a number' },
+];
+
+/** Files that build expressions while they run: from constants, or from names of a mapping. */
+const BUILT = ['engine/errors.ts', 'language/prepare.ts', 'llm/comparisons.ts', 'llm/words.ts', 'nesting/to-char.ts'];
+
+interface Literal {
+  readonly file: string;
+  readonly pattern: string;
+  readonly flags: string;
+}
+
+const literals: Literal[] = [];
+const building = new Set<string>();
+for (const file of globSync('**/*.ts', { cwd: SRC })) {
+  const { program, errors } = parseSync(file, readFileSync(join(SRC, file), 'utf8'));
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`);
+  visit(program, (node) => {
+    const { regex, callee } = node as { regex?: Omit<Literal, 'file'>; callee?: { name?: string } };
+    if (node.type === 'Literal' && regex) literals.push({ file, ...regex });
+    if ((node.type === 'NewExpression' || node.type === 'CallExpression') && callee?.name === 'RegExp') building.add(file);
+  });
+}
+
+function visit(node: unknown, take: (node: Record<string, unknown>) => void): void {
+  if (typeof node !== 'object' || node === null) return;
+  if (!Array.isArray(node)) take(node as Record<string, unknown>);
+  for (const below of Object.values(node)) visit(below, take);
+}
+
+it('reads the expressions of every file', () => {
+  expect(literals.length).toBeGreaterThan(300);
+  expect([...building].sort()).toEqual(BUILT);
+});
+
+it('finds a quadratic expression', async () => {
+  expect((await check('\\s+$', '')).status).toBe('vulnerable');
+});
+
+it('finds none in src that reads unbounded texts', { timeout: 120_000 }, async () => {
+  const slow: string[] = [];
+  for (const { file, pattern, flags } of literals) {
+    // recheck knows neither g nor d, which change nothing here, and reads v as u
+    const found = await check(pattern, flags.replace(/[gd]/g, '').replace('v', 'u'), { timeout: 10_000 });
+    const isBounded = BOUNDED.some((known) => known.file === file && pattern.startsWith(known.begins));
+    if (found.status !== 'safe' && !isBounded) slow.push(`${file}: ${pattern}`);
+  }
+  expect(slow).toEqual([]);
+});
