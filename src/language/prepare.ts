@@ -107,12 +107,18 @@ export function parsePrepared(parser: SqlParser, prepared: Prepared): ParseResul
     return parser.parse(prepared.text);
   } catch (e) {
     if (!(e instanceof SvcError)) throw e;
-    let message = e.message;
-    for (const [standIn, name] of prepared.standIns) message = message.replaceAll(standIn, () => name);
+    const message = asWritten(prepared, e.message);
     const offset = e.offset === undefined ? undefined : prepared.toSourceFrom(e.offset);
     const hint = e.hint ?? (e.code === 'syntax_error' && hasBarePath(prepared.text) ? PATH_HINT : undefined);
     throw new SvcError(e.status, e.code, message, { hint, offset, cause: e.cause });
   }
+}
+
+/** The text of an error about a prepared statement, with names as the caller wrote them. */
+export function asWritten({ standIns }: Pick<Prepared, 'standIns'>, message: string): string {
+  let written = message;
+  for (const [standIn, name] of standIns) written = written.replaceAll(standIn, () => name);
+  return written;
 }
 
 /** For errors about what may be a relationship path without quotes (`rel[c].prop`, to PostgreSQL an element of an array). */

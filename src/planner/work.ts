@@ -2,7 +2,7 @@
 import { growing, stepsOfPiece, visited } from '../budget.ts';
 import { badRequest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
-import { parsePrepared, prepareSelect } from '../language/prepare.ts';
+import { asWritten, parsePrepared, prepareSelect } from '../language/prepare.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import type { ColumnDef, MappingDef, ViewDef } from '../ontology/model.ts';
 import type { Access, CallerFacts } from './access.ts';
@@ -353,7 +353,7 @@ export class Work {
     const facts = guardSelect(raw ?? {}, {
       allowedFunctions: new Set([...(this.context.allowedFunctions ?? []), ...own]),
       parameters,
-      fail: (code, message, location, hint) => badRequest(code, message, { hint, offset: location === undefined ? offset : offsetOf(location) }),
+      fail: (code, message, location, hint) => badRequest(code, asWritten(prepared, message), { hint, offset: location === undefined ? offset : offsetOf(location) }),
     });
     this.met(facts);
     const stmt = raw?.stmt;

@@ -137,3 +137,10 @@ describe('the names of generated expressions', () => {
     patience(60_000),
   );
 });
+
+it('writes a name over 63 bytes in a refusal as the caller wrote it', () => {
+  const graph = compile(EMPTY_MODEL, 'empty');
+  const long = 'f'.repeat(80);
+  const text = `SELECT ${long}(1)`;
+  expect(() => planSelect({ graph, parser, product: 'svc', activeDatasource: 'main' }, { text, offset: 0 })).toThrow(`function \`${long}\` is not allowed`);
+});
