@@ -353,7 +353,8 @@ export class Work {
     const facts = guardSelect(raw ?? {}, {
       allowedFunctions: new Set([...(this.context.allowedFunctions ?? []), ...own]),
       parameters,
-      fail: (code, message, location, hint) => badRequest(code, asWritten(prepared, message), { hint, offset: location === undefined ? offset : offsetOf(location) }),
+      fail: (code, message, location, hint) =>
+        badRequest(code, asWritten(prepared, message), { hint, offset: location === undefined ? offset : offsetOf(location) }),
     });
     this.met(facts);
     const stmt = raw?.stmt;
