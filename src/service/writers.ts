@@ -112,7 +112,10 @@ export function requireSameConditions(
     if (kind === 'logic' && !meansTheSame(context, usable, whole, name)) throw lacks('QUERY', `ALL ontology.${whole.ontology}`, offset);
 }
 
-/** What a concept shows of tables: its conditions, and by mapping the properties that it shows of its rows. */
+/**
+ * What a concept shows of tables: its conditions, and by mapping what it shows of its rows. These are properties; for a mapping of values or links, the
+ * mappings whose rows have them.
+ */
 interface Shown {
   readonly conditions: readonly string[];
   readonly cells: ReadonlyMap<MappingDef, ReadonlySet<string>>;
@@ -162,8 +165,14 @@ export function requireUsableRows(
   }
 }
 
-/** The property under which the rows themselves, and those of links, are shown. */
+/** The property under which the rows themselves are shown. */
 const ROW = '';
+
+function addCells(cells: Map<MappingDef, Set<string>>, mapping: MappingDef, names: readonly string[]): void {
+  const known = cells.get(mapping) ?? new Set([ROW]);
+  for (const name of names) known.add(name);
+  cells.set(mapping, known);
+}
 
 /** `isOpen`: whether links to a target count. */
 function shownBy(concept: Concept, columnsOf: (expression: string) => readonly string[], isOpen: (target: Concept) => boolean = () => true): Shown {
@@ -178,8 +187,13 @@ function shownBy(concept: Concept, columnsOf: (expression: string) => readonly s
     const given = mapping.columns.map((c) => fold(c.name)).filter((name) => there.has(name) && own.has(name));
     cells.set(mapping, new Set([ROW, ...given]));
   }
-  if (concept.key !== null) for (const { def } of concept.multi) for (const mapping of multiMappings(graph, concept, def)) cells.set(mapping, new Set([ROW]));
-  for (const r of concept.relationships) if (isOpen(r.target)) for (const { mapping } of r.links) cells.set(mapping, new Set([ROW]));
+  const rows = [...mappings].map((m) => fold(m.name));
+  if (concept.key !== null) for (const { def } of concept.multi) for (const mapping of multiMappings(graph, concept, def)) addCells(cells, mapping, rows);
+  for (const r of concept.relationships) {
+    if (!isOpen(r.target) || r.links.length === 0) continue;
+    const ends = [...rows.map((name) => `from ${name}`), ...[...sourcesOf(r.target).mappings].map((m) => `to ${fold(m.name)}`)];
+    for (const { mapping } of r.links) addCells(cells, mapping, ends);
+  }
   return { conditions, cells };
 }
 

@@ -137,6 +137,26 @@ describe('a writer uses only what it may query', () => {
     }
   });
 
+  it('a concept does not come to show values and links of rows between two concepts that its writer may query', async () => {
+    await s.rows(
+      `CREATE CONCEPT top_c (t_id bigint, PRIMARY KEY (t_id)); CREATE CONCEPT mid_c (CONSTRAINT mark MULTIVALUE string, CONSTRAINT works_on MULTIREFERENCE project INVERSEOF done_by) INHERITS (top_c);
+       CREATE CONCEPT low_c INHERITS (mid_c); CREATE MAPPING m_mid INTO (mid_c) AS SELECT id AS t_id FROM crew.t_worker; CREATE MAPPING m_low INTO (low_c) AS SELECT CAST(101 AS bigint) AS t_id;
+       CREATE MAPPING m_mark INTO (mid_c) MULTIVALUE mark AS SELECT id AS t_id, phone AS mark FROM crew.t_phone;
+       CREATE MAPPING m_works (CONSTRAINT works_on FOREIGN KEY (b) REFERENCES project (project_id), CONSTRAINT done_by FOREIGN KEY (a) REFERENCES mid_c (t_id)) AS SELECT a, b FROM crew.t_assign`,
+      at,
+    );
+    const una = await s.user('una', `ACCESS ON ALL ontology.${at}`, ...['top_c', 'low_c', 'project'].map((c) => `EDIT ON ontology.${at}.concept.${c}`));
+    const reads = async (concept: string) =>
+      JSON.stringify((await s.query(`SELECT t_id, mark, "works_on[project].title" AS title FROM dsvc.${concept}`, at, una)).json.data);
+    expect(await reads('low_c')).toBe('[{"t_id":101,"mark":"p-101","title":"Bridge"}]');
+    for (const element of ['CONSTRAINT mark MULTIVALUE string', 'CONSTRAINT works_on MULTIREFERENCE project INVERSEOF done_by']) {
+      const outcome = await s.fault(`CREATE OR REPLACE CONCEPT top_c (t_id bigint, ${element}, PRIMARY KEY (t_id))`, at, una);
+      // the declaration of a second link of that name is another relationship, which has no mapping
+      expect([element, outcome]).toEqual([element, element.includes('VALUE') ? '403 forbidden' : '200 undefined']);
+      expect(await reads('top_c')).not.toMatch(/p-10[46]|Tunnel/);
+    }
+  });
+
   it('and goes on with what it may query, and with what its script makes', async () => {
     for (const token of [sue, tim]) {
       await s.rows(`${OWN} INHERITS (being) FROM dsvc.being WHERE given LIKE 'A%'`, at, token);
