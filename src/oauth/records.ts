@@ -44,6 +44,7 @@ const CLEAR_MS = 10 * 60_000;
 export class OAuthRecords {
   readonly #storage: Storage;
   readonly #now: () => number;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(storage: Storage, now: () => number) {
     this.#storage = storage;
@@ -57,7 +58,11 @@ export class OAuthRecords {
   }
 
   /** Writes a record. @returns false where it was changed since the writer has read it, or its grant is gone */
-  async write({ key, value, metadata, expires, seen }: Written): Promise<boolean> {
+  write(written: Written): Promise<boolean> {
+    return this.#alone(() => this.#write(written));
+  }
+
+  async #write({ key, value, metadata, expires, seen }: Written): Promise<boolean> {
     const before = await this.#live(key);
     if ((before?.version ?? 0) !== seen) return false;
     if (!(await this.#hasGrant(key))) return false;
@@ -77,7 +82,11 @@ export class OAuthRecords {
   }
 
   /** Deletes a record, and a grant with its tokens: at most `PAGE` records of tokens. The others are good for nothing without their grant, and expire. */
-  async remove(key: string): Promise<void> {
+  remove(key: string): Promise<void> {
+    return this.#alone(() => this.#remove(key));
+  }
+
+  async #remove(key: string): Promise<void> {
     await this.#storage.delete(key);
     if (!key.startsWith('grant:')) return;
     const tokens = await this.#storage.list({ prefix: `token:${key.slice('grant:'.length)}:`, limit: PAGE });
@@ -96,7 +105,11 @@ export class OAuthRecords {
   }
 
   /** Clears away what has expired. */
-  async alarm(): Promise<void> {
+  alarm(): Promise<void> {
+    return this.#alone(() => this.#clear());
+  }
+
+  async #clear(): Promise<void> {
     let live = 0;
     let next = Number.POSITIVE_INFINITY;
     let startAfter: string | undefined;
@@ -115,6 +128,16 @@ export class OAuthRecords {
     } while (startAfter !== undefined);
     if (live === 0) await this.#storage.deleteAll();
     else if (Number.isFinite(next)) await this.#storage.setAlarm(Math.max(next, this.#now()) + CLEAR_MS);
+  }
+
+  /**
+   * Runs a change after those before it: what it has read is still so when it writes. The input gate of an object keeps other events out while storage is
+   * read, but not a call that has begun in the same event.
+   */
+  #alone<T>(change: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(change);
+    this.#last = result.catch(() => undefined);
+    return result;
   }
 
   /** Whether a record may be there: an access token needs its grant, other records need nothing. */
@@ -143,7 +166,7 @@ export class OAuthRecords {
     const grants = [...(await this.#storage.list<Stored>({ prefix: 'grant:' }))]
       .filter(([, record]) => (JSON.parse(record.value) as GrantPart).clientId === clientId)
       .sort(([, a], [, b]) => b.made - a.made);
-    for (const [key] of grants.slice(LIVE_GRANTS - 1)) await this.remove(key);
+    for (const [key] of grants.slice(LIVE_GRANTS - 1)) await this.#remove(key);
   }
 }
 

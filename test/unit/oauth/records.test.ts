@@ -45,6 +45,16 @@ describe('records', () => {
     expect(await records.write(entry('client:a', '5', seen + 1))).toBe(false);
   });
 
+  it('are written once by writers who have seen the same version and come at the same time', async () => {
+    const { records } = object();
+    await records.write(entry('grant:u:g', grant('c')));
+    const written = await Promise.all(Array.from({ length: 5 }, (_, i) => records.write(entry('grant:u:g', grant(`c${i}`), 1))));
+    expect(written.filter(Boolean).length).toBe(1);
+    const [changed] = await Promise.all([records.write(entry('grant:u:g', grant('c'), 2)), records.remove('grant:u:g')]);
+    expect([changed, await records.read('grant:u:g')]).toEqual([true, null]);
+    expect(await records.write(entry('grant:u:g', grant('c'), 3))).toBe(false);
+  });
+
   it('are not found once they have expired, and are cleared away by the alarm', async () => {
     const it = object();
     await it.records.write(entry('client:a', '1', 0, it.now + 1000));
