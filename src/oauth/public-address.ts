@@ -54,9 +54,24 @@ function guardFetch(): void {
   globalThis.fetch = guarded;
 }
 
-/** Runs a call of the library during which only public addresses are fetched. */
+/**
+ * Wraps `console.warn`: what the library writes there has texts of clients, as they came, and a line end in them would begin a line of the log. The service
+ * logs the same refusals itself.
+ */
+function guardWarnings(): void {
+  const real = console.warn;
+  if (guards.has(real)) return;
+  const guarded: typeof console.warn = (...parts) => {
+    if (publicOnly.getStore() !== true) real(...parts);
+  };
+  guards.add(guarded);
+  console.warn = guarded;
+}
+
+/** Runs a call of the library during which only public addresses are fetched, and nothing is written to the console. */
 export function fetchingPublic<T>(work: () => Promise<T>): Promise<T> {
   guardFetch();
+  guardWarnings();
   return publicOnly.run(true, work);
 }
 

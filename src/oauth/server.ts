@@ -48,6 +48,9 @@ interface Metadata {
 /** The authorization servers of a service. */
 export const oauthServers = (stores: Stores): OAuth => ({ at: (place, parts) => new Server(place, parts, stores) });
 
+/** The library's word for what goes wrong with a client ID metadata document. */
+const DOCUMENT = 'client-id-metadata-document';
+
 const claimsKey = (session: string): string => `claims:${session}`;
 
 type LibraryEnv = { readonly OAUTH_KV: KVNamespace };
@@ -87,9 +90,11 @@ class Server implements AuthorizationServer {
         if (await fetchingOwn(() => userHolds(parts, userId, (props as Props).password, null))) return;
         throw new OAuthError('invalid_grant', { description: 'The user has to log in again' });
       },
-      onError: ({ internal: { category, reason } }) => {
+      onError: ({ internal: { category, reason, detail } }) => {
         this.#reason = reason;
-        parts.log({ level: 'info', event: 'oauth_refused', category, reason });
+        // of a document that is public; other details may hold what was sent
+        const message = category === DOCUMENT ? String((detail as { readonly message?: unknown } | undefined)?.message).slice(0, 500) : undefined;
+        parts.log({ level: 'info', event: 'oauth_refused', category, reason, message });
       },
     });
   }
@@ -156,7 +161,10 @@ class Server implements AuthorizationServer {
       };
     } catch (error) {
       if (error instanceof AuthorizationError) return { refused: error.description, location: error.redirectTo ?? null };
-      if (error instanceof CimdFetchError) return { refused: 'The description of that client cannot be read', location: null };
+      if (error instanceof CimdFetchError) {
+        this.#parts.log({ level: 'info', event: 'oauth_refused', category: DOCUMENT, reason: error.reason, message: error.detail.slice(0, 500) });
+        return { refused: 'The description of that client cannot be read', location: null };
+      }
       throw error;
     }
   }
