@@ -86,8 +86,9 @@ class Server implements AuthorizationServer {
       refreshTokenTTL: GRANT_SECONDS,
       refreshTokenIdleTTL: GRANT_SECONDS,
       clientRegistrationTTL: CLIENT_SECONDS,
-      tokenExchangeCallback: async ({ userId, props }) => {
-        if (await fetchingOwn(() => userHolds(parts, userId, (props as Props).password, null))) return;
+      tokenExchangeCallback: async ({ userId, props, requestedScope }) => {
+        // a request for fewer scopes than those of its grant is given `read` at least
+        if (await fetchingOwn(() => userHolds(parts, userId, (props as Props).password, null))) return { accessTokenScope: [...scopesOf(requestedScope)] };
         throw new OAuthError('invalid_grant', { description: 'The user has to log in again' });
       },
       onError: ({ internal: { category, reason, detail } }) => {
