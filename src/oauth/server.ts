@@ -116,6 +116,9 @@ class Server implements AuthorizationServer {
     } catch (error) {
       if (!(error instanceof Outrun)) throw error;
       this.#parts.log({ level: 'warn', event: 'oauth_replayed', reason: 'at_once' });
+      // as with a code that comes again later: one of the two who have it is a thief (RFC 6749, 4.1.2)
+      const grant = partsOf(new URLSearchParams(body ?? '').get('code') ?? '');
+      if (grant !== null && error.key === `grant:${grant.userId}:${grant.grantId}`) await this.#stores(storeOfUser(grant.userId)).remove(error.key);
       return refusal('invalid_grant', 'The code or token was used already');
     }
     if (this.#reason === 'refresh_token_mismatch') await this.#endReused(new URLSearchParams(body ?? '').get('refresh_token') ?? '');
