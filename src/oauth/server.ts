@@ -156,9 +156,10 @@ class Server implements AuthorizationServer {
       return {
         clientId: shown.clientId,
         clientName: shown.clientName,
-        clientDomain: shown.clientDomain ?? null,
+        // a port may be somebody else's than the host
+        clientDomain: shown.clientDomain === undefined ? null : new URL(shown.clientId).host,
         redirectUri: shown.redirectUri,
-        redirectHost: shown.redirectHost,
+        redirectHost: shown.redirectIsLoopback ? shown.redirectHost : new URL(shown.redirectUri).host,
         isLocal: shown.redirectIsLoopback,
         scopes: scopesOf(shown.scope),
         request,
