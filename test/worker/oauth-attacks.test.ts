@@ -86,7 +86,7 @@ function publish(documents: Readonly<Record<string, () => Response>>): void {
 const described = (client_id: string, change: object = {}) => ({ client_id, client_name: 'Loom', redirect_uris: [CALLBACK], ...change });
 
 beforeAll(async () => {
-  for (const user of ['nell', 'nick', 'away']) await rows(`CREATE USER ${user} PASSWORD '${PASSWORD}'`);
+  for (const user of ['nell', 'nick', 'nora', 'away']) await rows(`CREATE USER ${user} PASSWORD '${PASSWORD}'`);
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -278,6 +278,29 @@ describe('tokens', () => {
     const [refreshed] = await Promise.all([refresh(client, refresh_token), token({ client_id: client, token: refresh_token })]);
     for (const left of [access_token, refreshed.json.access_token ?? '']) expect(await call(left)).toBe(401);
     for (const left of [refresh_token, refreshed.json.refresh_token ?? 'x']) expect((await refresh(client, left)).status).toBe(400);
+  });
+
+  it('are none for a login that ended while its user allowed the client', async () => {
+    const browser = await visitor('nora');
+    const client = await newClient();
+    const code_verifier = verifierOf();
+    const path = await asking(client, code_verifier);
+    const form = { ...hidden((await browser.send(path)).text), decision: 'allow' };
+    // a new password is set after the session was checked
+    const real = globalThis.fetch;
+    let changed = false;
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+      const response = await real(input, init);
+      if (changed || typeof init?.body !== 'string' || !init.body.includes('ended_sessions')) return response;
+      changed = true;
+      await rows("ALTER USER nora SET PASSWORD = 'Another-horse-9!'");
+      return response;
+    });
+    const sent = await browser.post(path, form, { origin: BASE });
+    expect([sent.status, changed]).toEqual([302, true]);
+    const code = new URL(sent.location as string).searchParams.get('code') as string;
+    const fetched = await token({ grant_type: 'authorization_code', client_id: client, code, code_verifier });
+    expect([fetched.status, fetched.json.error]).toEqual([400, 'invalid_grant']);
   });
 
   it('and sessions do not come back with a user who was set inactive for a while', async () => {
