@@ -14,7 +14,8 @@ const SOME_ADMIN = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' 
 const SET_PASSWORD = sql`UPDATE kg_catalog.users SET password = $2, password_by = $3::uuid[] WHERE id = $1`;
 // a user may have logged in elsewhere by the e-mail: what began so ends, as with a new password
 const SET_EMAIL = sql`UPDATE kg_catalog.users SET email = $2, email_key = $3, email_by = $4::uuid[], login_generation = login_generation + 1 WHERE id = $1`;
-const SET_ACTIVE = sql`UPDATE kg_catalog.users SET active = $2 WHERE id = $1`;
+// sessions and OAuth grants end for good: they do not come back with a user who is set active again
+const SET_ACTIVE = sql`UPDATE kg_catalog.users SET active = $2, login_generation = login_generation + CASE WHEN $2 THEN 0 ELSE 1 END WHERE id = $1`;
 const DROP_USER = sql`DELETE FROM kg_catalog.users WHERE id = $1`;
 const CREATE_ROLE = sql`INSERT INTO kg_catalog.roles (id, name, key) VALUES ($1, $2, $3)`;
 const DROP_ROLE = sql`DELETE FROM kg_catalog.roles WHERE id = $1`;
@@ -34,6 +35,7 @@ export const setEmail = (id: string, email: string | null, by: readonly string[]
   call(SET_EMAIL, id, email, email === null ? null : fold(email), idList(by)),
   call(CHANGED),
 ];
+/** The sessions and OAuth grants of a user who is set inactive end; its API tokens are good again when it is set active. */
 export const setActive = (id: string, active: boolean): readonly Call[] => [call(SET_ACTIVE, id, active), call(SOME_ADMIN), call(CHANGED)];
 /** Fails (23503) where a policy names the user. Its tokens, grants and memberships go along, and what others were granted on it. */
 export const dropUser = (id: string, name: string): readonly Call[] => [

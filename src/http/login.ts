@@ -123,7 +123,9 @@ async function userToken(c: AppContext): Promise<Response> {
 /** A GET that makes something: not by another site's page, not by a browser that guesses what comes next. @throws SvcError 403, 405 */
 function checkTokenRequest(c: AppContext): void {
   const hint = 'Open the address itself in your browser';
-  if (c.req.header('sec-fetch-site') === 'cross-site') throw forbidden('cross_site', 'A page of another site asks for this', { hint });
+  // a page of another host of the same site sends the cookie too
+  if (!['same-origin', 'none', undefined].includes(c.req.header('sec-fetch-site')))
+    throw forbidden('cross_site', 'A page of another site asks for this', { hint });
   if (/\bprefetch\b/.test(c.req.header('sec-purpose') ?? '')) throw forbidden('prefetch', 'Tokens are not made ahead', { hint });
   if (c.req.raw.method === 'HEAD') throw new SvcError(405, 'method_not_allowed', 'This path does not take that method', { headers: { allow: 'GET' } });
 }

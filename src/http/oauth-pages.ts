@@ -28,7 +28,9 @@ const named = (name: string): string => escaped(line(name));
 
 /** Names the client, the user and the rights. */
 export function consentPage({ product, user, asked, action, token }: ConsentForm): string {
-  const name = named(asked.clientName);
+  // a name of characters that nobody sees is none
+  const shown = line(asked.clientName) || line(asked.clientId);
+  const name = escaped(shown);
   const origin =
     asked.clientDomain === null
       ? 'The program gave itself this name; nobody has checked it.'
@@ -43,7 +45,7 @@ export function consentPage({ product, user, asked, action, token }: ConsentForm
   );
   return pageOf(
     product,
-    `Allow ${line(asked.clientName)}?`,
+    `Allow ${shown}?`,
     `<h1>Allow ${name} to use ${product}?</h1>
 <p>You are logged in as <strong>${escaped(user)}</strong>. ${name} will act for you, with your rights:</p>
 <form method="post" action="${escaped(action)}">

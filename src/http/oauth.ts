@@ -1,11 +1,11 @@
 /** OAuth's routes (decisions 8): metadata, token and registration for clients; consent and the list of grants for users. */
 import type { Hono } from 'hono';
-import { type Session, signed } from '../auth/session.ts';
+import { ADMIN_ID } from '../auth/authenticate.ts';
+import { passwordDigest, type Session, signed } from '../auth/session.ts';
 import { equalHashes } from '../auth/tokens.ts';
 import { isLoopback } from '../config.ts';
 import { badRequest, forbidden, loggedLine, SvcError } from '../errors.ts';
 import { oauthEntry } from '../oauth/audit.ts';
-import { passwordOf } from '../oauth/judge.ts';
 import { requirePlace, resourceMetadata } from '../oauth/place.ts';
 import { formTarget, scopesOf } from '../oauth/request.ts';
 import type { Asked, AuthorizationServer, ProtocolPath } from '../oauth/types.ts';
@@ -115,7 +115,8 @@ async function decide(c: AppContext, server: AuthorizationServer, asked: Asked, 
     throw forbidden('form_expired', 'The form is not one of this browser, or is too old', { hint: 'Start again in the program that sent you here' });
   }
   if (fields.get('decision') !== 'allow') return leave(c, server.deny(asked));
-  const password = await passwordOf(runtime, session.userId);
+  // of the login that was judged: read again, it could be a new one, with which all that the old one gave has ended
+  const password = session.userId === ADMIN_ID ? null : await passwordDigest(sessionSecret(c), session.login);
   if (password === null) throw forbidden('form_expired', 'This user may no longer use the service');
   const wanted = fields.getAll('scope');
   const scopes = scopesOf(asked.scopes.filter((scope) => wanted.includes(scope)));

@@ -57,8 +57,8 @@ export function namespaceOf(stores: Stores, mcp: Config['mcp'], now: () => numbe
       if (store !== null) await stores(store).remove(key);
     },
     async list({ prefix }: { readonly prefix: string }): Promise<unknown> {
-      // all of one user; nobody asks for the records of all users
-      const store = /^(grant|token):./.test(prefix) ? await storeOf(prefix) : null;
+      // of one user. Tokens are not listed: they end with their grant, in one step
+      const store = /^grant:./.test(prefix) ? await storeOf(prefix) : null;
       const keys = store === null ? [] : await stores(store).names(prefix);
       return { keys, list_complete: true, cacheStatus: null };
     },

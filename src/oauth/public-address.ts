@@ -23,15 +23,22 @@ export function isPublicAddress(address: string): boolean {
 /** The error of a refused fetch, of the type that the runtime throws when it cannot connect. */
 const refused = (why: string): TypeError => new TypeError(`not fetched: ${why}`);
 
-/** `fetch` for such addresses: it refuses others before it connects, and follows no redirect. @throws TypeError */
+/** The media types of JSON (RFC 6839, 3.1). */
+const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
+
+/**
+ * `fetch` for such addresses: it refuses others before it connects, follows no redirect, and takes JSON only. A host that lets anybody keep texts (a paste, an
+ * attachment) does not serve them as JSON, so nobody can publish a client in its name. @throws TypeError
+ */
 export const publicFetch =
   (real: typeof fetch): typeof fetch =>
   async (input, init) => {
     if (!isPublicAddress(input instanceof Request ? input.url : String(input))) throw refused('the address is not a public one');
     const response = await real(input, { ...init, redirect: 'manual' });
-    if (response.type !== 'opaqueredirect' && (response.status < 300 || response.status > 399)) return response;
+    const redirects = response.type === 'opaqueredirect' || (response.status >= 300 && response.status <= 399);
+    if (!redirects && (!response.ok || JSON_TYPE.test(response.headers.get('content-type') ?? ''))) return response;
     await response.body?.cancel().catch(() => undefined);
-    throw refused('the address redirects');
+    throw refused(redirects ? 'the address redirects' : 'the answer is not JSON');
   };
 
 const publicOnly = new AsyncLocalStorage<boolean>();
@@ -47,9 +54,24 @@ function guardFetch(): void {
   globalThis.fetch = guarded;
 }
 
-/** Runs a call of the library during which only public addresses are fetched. */
+/**
+ * Wraps `console.warn`: what the library writes there has texts of clients, as they came, and a line end in them would begin a line of the log. The service
+ * logs the same refusals itself.
+ */
+function guardWarnings(): void {
+  const real = console.warn;
+  if (guards.has(real)) return;
+  const guarded: typeof console.warn = (...parts) => {
+    if (publicOnly.getStore() !== true) real(...parts);
+  };
+  guards.add(guarded);
+  console.warn = guarded;
+}
+
+/** Runs a call of the library during which only public addresses are fetched, and nothing is written to the console. */
 export function fetchingPublic<T>(work: () => Promise<T>): Promise<T> {
   guardFetch();
+  guardWarnings();
   return publicOnly.run(true, work);
 }
 

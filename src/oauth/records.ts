@@ -36,29 +36,36 @@ export interface Written {
 export const LIVE_GRANTS = 20;
 const KEPT_SPENT = 1000;
 const ID_CHARACTERS = 32;
+/** How many records are read at once: each may have some 20 KiB, and a client may refresh its tokens without end. */
+export const PAGE = 500;
 /** Records that have expired are not found any more; they are cleared away this much later at the most. */
 const CLEAR_MS = 10 * 60_000;
 
 export class OAuthRecords {
   readonly #storage: Storage;
   readonly #now: () => number;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(storage: Storage, now: () => number) {
     this.#storage = storage;
     this.#now = now;
   }
 
+  /** @returns null for an access token whose grant is gone */
   async read(key: string): Promise<Found | null> {
     const found = await this.#live(key);
-    return found === undefined ? null : { value: found.value, version: found.version };
+    return found === undefined || !(await this.#hasGrant(key)) ? null : { value: found.value, version: found.version };
   }
 
   /** Writes a record. @returns false where it was changed since the writer has read it, or its grant is gone */
-  async write({ key, value, metadata, expires, seen }: Written): Promise<boolean> {
+  write(written: Written): Promise<boolean> {
+    return this.#alone(() => this.#write(written));
+  }
+
+  async #write({ key, value, metadata, expires, seen }: Written): Promise<boolean> {
     const before = await this.#live(key);
     if ((before?.version ?? 0) !== seen) return false;
-    const token = /^token:([^:]+):([^:]+):/.exec(key);
-    if (token !== null && (await this.#live(`grant:${token[1]}:${token[2]}`)) === undefined) return false;
+    if (!(await this.#hasGrant(key))) return false;
     const isGrant = key.startsWith('grant:');
     if (isGrant && before === undefined) await this.#makeRoom(value);
     const record: Stored = {
@@ -74,13 +81,16 @@ export class OAuthRecords {
     return true;
   }
 
-  /** Deletes a record, and a grant with its tokens. */
-  async remove(key: string): Promise<void> {
-    if (key.startsWith('grant:')) {
-      const tokens = await this.#storage.list({ prefix: `token:${key.slice('grant:'.length)}:` });
-      await Promise.all([...tokens.keys()].map((token) => this.#storage.delete(token)));
-    }
+  /** Deletes a record, and a grant with its tokens: at most `PAGE` records of tokens. The others are good for nothing without their grant, and expire. */
+  remove(key: string): Promise<void> {
+    return this.#alone(() => this.#remove(key));
+  }
+
+  async #remove(key: string): Promise<void> {
     await this.#storage.delete(key);
+    if (!key.startsWith('grant:')) return;
+    const tokens = await this.#storage.list({ prefix: `token:${key.slice('grant:'.length)}:`, limit: PAGE });
+    await Promise.all([...tokens.keys()].map((token) => this.#storage.delete(token)));
   }
 
   /** Names of the records that begin so, with what was put beside them. */
@@ -95,13 +105,45 @@ export class OAuthRecords {
   }
 
   /** Clears away what has expired. */
-  async alarm(): Promise<void> {
-    const all = await this.#storage.list<Stored>();
-    const live = [...all].filter(([, record]) => this.#isLive(record));
-    if (live.length === 0) return this.#storage.deleteAll();
-    await Promise.all([...all].filter(([, record]) => !this.#isLive(record)).map(([key]) => this.#storage.delete(key)));
-    const next = Math.min(...live.map(([, { expires }]) => expires ?? Number.POSITIVE_INFINITY));
-    if (Number.isFinite(next)) await this.#storage.setAlarm(Math.max(next, this.#now()) + CLEAR_MS);
+  alarm(): Promise<void> {
+    return this.#alone(() => this.#clear());
+  }
+
+  async #clear(): Promise<void> {
+    let live = 0;
+    let next = Number.POSITIVE_INFINITY;
+    let startAfter: string | undefined;
+    do {
+      const page = await this.#storage.list<Stored>({ limit: PAGE, ...(startAfter === undefined ? {} : { startAfter }) });
+      const gone: string[] = [];
+      for (const [key, record] of page) {
+        if (!this.#isLive(record)) gone.push(key);
+        else {
+          live++;
+          next = Math.min(next, record.expires ?? Number.POSITIVE_INFINITY);
+        }
+      }
+      await Promise.all(gone.map((key) => this.#storage.delete(key)));
+      startAfter = page.size < PAGE ? undefined : [...page.keys()].at(-1);
+    } while (startAfter !== undefined);
+    if (live === 0) await this.#storage.deleteAll();
+    else if (Number.isFinite(next)) await this.#storage.setAlarm(Math.max(next, this.#now()) + CLEAR_MS);
+  }
+
+  /**
+   * Runs a change after those before it: what it has read is still so when it writes. The input gate of an object keeps other events out while storage is
+   * read, but not a call that has begun in the same event.
+   */
+  #alone<T>(change: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(change);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Whether a record may be there: an access token needs its grant, other records need nothing. */
+  async #hasGrant(key: string): Promise<boolean> {
+    const token = /^token:([^:]+):([^:]+):/.exec(key);
+    return token === null || (await this.#live(`grant:${token[1]}:${token[2]}`)) !== undefined;
   }
 
   #isLive({ expires }: Stored): boolean {
@@ -124,7 +166,7 @@ export class OAuthRecords {
     const grants = [...(await this.#storage.list<Stored>({ prefix: 'grant:' }))]
       .filter(([, record]) => (JSON.parse(record.value) as GrantPart).clientId === clientId)
       .sort(([, a], [, b]) => b.made - a.made);
-    for (const [key] of grants.slice(LIVE_GRANTS - 1)) await this.remove(key);
+    for (const [key] of grants.slice(LIVE_GRANTS - 1)) await this.#remove(key);
   }
 }
 

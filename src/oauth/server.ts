@@ -48,6 +48,9 @@ interface Metadata {
 /** The authorization servers of a service. */
 export const oauthServers = (stores: Stores): OAuth => ({ at: (place, parts) => new Server(place, parts, stores) });
 
+/** The library's word for what goes wrong with a client ID metadata document. */
+const DOCUMENT = 'client-id-metadata-document';
+
 const claimsKey = (session: string): string => `claims:${session}`;
 
 type LibraryEnv = { readonly OAUTH_KV: KVNamespace };
@@ -83,13 +86,16 @@ class Server implements AuthorizationServer {
       refreshTokenTTL: GRANT_SECONDS,
       refreshTokenIdleTTL: GRANT_SECONDS,
       clientRegistrationTTL: CLIENT_SECONDS,
-      tokenExchangeCallback: async ({ userId, props }) => {
-        if (await fetchingOwn(() => userHolds(parts, userId, (props as Props).password, null))) return;
+      tokenExchangeCallback: async ({ userId, props, requestedScope }) => {
+        // a request for fewer scopes than those of its grant is given `read` at least
+        if (await fetchingOwn(() => userHolds(parts, userId, (props as Props).password, null))) return { accessTokenScope: [...scopesOf(requestedScope)] };
         throw new OAuthError('invalid_grant', { description: 'The user has to log in again' });
       },
-      onError: ({ internal: { category, reason } }) => {
+      onError: ({ internal: { category, reason, detail } }) => {
         this.#reason = reason;
-        parts.log({ level: 'info', event: 'oauth_refused', category, reason });
+        // of a document that is public; other details may hold what was sent
+        const message = category === DOCUMENT ? String((detail as { readonly message?: unknown } | undefined)?.message).slice(0, 500) : undefined;
+        parts.log({ level: 'info', event: 'oauth_refused', category, reason, message });
       },
     });
   }
@@ -110,6 +116,9 @@ class Server implements AuthorizationServer {
     } catch (error) {
       if (!(error instanceof Outrun)) throw error;
       this.#parts.log({ level: 'warn', event: 'oauth_replayed', reason: 'at_once' });
+      // as with a code that comes again later: one of the two who have it is a thief (RFC 6749, 4.1.2)
+      const grant = partsOf(new URLSearchParams(body ?? '').get('code') ?? '');
+      if (grant !== null && error.key === `grant:${grant.userId}:${grant.grantId}`) await this.#stores(storeOfUser(grant.userId)).remove(error.key);
       return refusal('invalid_grant', 'The code or token was used already');
     }
     if (this.#reason === 'refresh_token_mismatch') await this.#endReused(new URLSearchParams(body ?? '').get('refresh_token') ?? '');
@@ -147,16 +156,20 @@ class Server implements AuthorizationServer {
       return {
         clientId: shown.clientId,
         clientName: shown.clientName,
-        clientDomain: shown.clientDomain ?? null,
+        // a port may be somebody else's than the host
+        clientDomain: shown.clientDomain === undefined ? null : new URL(shown.clientId).host,
         redirectUri: shown.redirectUri,
-        redirectHost: shown.redirectHost,
+        redirectHost: shown.redirectIsLoopback ? shown.redirectHost : new URL(shown.redirectUri).host,
         isLocal: shown.redirectIsLoopback,
         scopes: scopesOf(shown.scope),
         request,
       };
     } catch (error) {
       if (error instanceof AuthorizationError) return { refused: error.description, location: error.redirectTo ?? null };
-      if (error instanceof CimdFetchError) return { refused: 'The description of that client cannot be read', location: null };
+      if (error instanceof CimdFetchError) {
+        this.#parts.log({ level: 'info', event: 'oauth_refused', category: DOCUMENT, reason: error.reason, message: error.detail.slice(0, 500) });
+        return { refused: 'The description of that client cannot be read', location: null };
+      }
       throw error;
     }
   }

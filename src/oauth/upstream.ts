@@ -160,12 +160,19 @@ async function claimsOf({ client, authentication, options }: Ours, server: Serve
 /** The user that they name. @throws SvcError 401 `token_validation_failed`, `user_not_found`; 503 */
 async function userOf(parts: OAuthParts, claims: Claims): Promise<{ login: Login; controllers: readonly string[] }> {
   const { name, email } = namesOfClaims(claims, parts.config.jwt);
-  const { user } = await loadSnapshot({ kind: 'name', name, email }, { ...parts, fresh: true });
-  if (user === null || !user.active || user.id === ADMIN_ID) throw jwtFault('user_not_found');
-  // a user bound to a tenant is taken from that tenant's tokens alone
-  if (user.tenant !== null && tenantKey(user.tenant) !== 'DEFAULT') throw jwtFault('user_not_found');
-  const login = await findSessionUser(parts.db, user.id, NO_SESSION);
+  const named = async () => {
+    const { user } = await loadSnapshot({ kind: 'name', name, email }, { ...parts, fresh: true });
+    if (user === null || !user.active || user.id === ADMIN_ID) throw jwtFault('user_not_found');
+    // a user bound to a tenant is taken from that tenant's tokens alone
+    if (user.tenant !== null && tenantKey(user.tenant) !== 'DEFAULT') throw jwtFault('user_not_found');
+    return user;
+  };
+  const { id } = await named();
+  const login = await findSessionUser(parts.db, id, NO_SESSION);
   if (login?.active !== true) throw jwtFault('user_not_found');
+  // asked again: an e-mail that has changed before the login was read does not name the user any more, and a later change ends the session
+  const user = await named();
+  if (user.id !== id) throw jwtFault('user_not_found');
   // an e-mail decides which account of the provider is the user's, so whoever set it controls the login
   return { login, controllers: fold(user.name) === fold(name) ? [] : user.emailBy };
 }

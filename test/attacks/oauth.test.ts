@@ -105,12 +105,25 @@ describe('what the library fetches', () => {
   });
 
   it('is refused before anybody is asked', async () => {
-    const { asked, fetched } = faked(() => new Response('{}'));
+    const { asked, fetched } = faked(() => Response.json({}));
     for (const address of ['https://127.0.0.1/keys', 'https://[::1]/keys', 'http://loom.example/keys'])
       await expect(fetched(address)).rejects.toThrow(TypeError);
     await expect(fetched(new Request('https://10.0.0.1/keys'))).rejects.toThrow(TypeError);
     expect(asked).toEqual([]);
     expect(await (await fetched('https://loom.example/keys')).text()).toBe('{}');
+  });
+
+  it.each(['text/plain', 'text/html', 'application/octet-stream', 'image/svg+xml', 'text/json', 'application/jsonx', 'application/x; a=application/json', ''])(
+    'is JSON, not what somebody has stored at the host (%s)',
+    async (type) => {
+      const { fetched } = faked(() => new Response('{}', { headers: { 'content-type': type } }));
+      await expect(fetched('https://paste.example/raw/client.json')).rejects.toThrow('not JSON');
+    },
+  );
+
+  it.each(['application/json', 'application/json; charset=utf-8', 'Application/JWK-Set+JSON'])('may be %s', async (type) => {
+    const { fetched } = faked(() => new Response('{}', { headers: { 'content-type': type } }));
+    expect(await (await fetched('https://loom.example/client.json')).text()).toBe('{}');
   });
 
   it('is bounded in calls of the library only', async () => {

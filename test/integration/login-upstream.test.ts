@@ -19,6 +19,7 @@ beforeAll(async () => {
       ann: { email: 'Ann@corp.example', email_verified: true },
       ben: { email: 'ben@corp.example', email_verified: false },
       bound: { email: 'bound@corp.example' },
+      moved: { email: 'moved@corp.example' },
       stranger: { email: 'stranger@corp.example' },
       idle: { email: 'idle@corp.example' },
       admin: { email: 'admin' },
@@ -38,6 +39,7 @@ beforeAll(async () => {
     "CREATE USER ann PASSWORD 'Correct-horse-9!' OPTIONS (email='ann@CORP.example')",
     "CREATE USER ben OPTIONS (email='ben@corp.example')",
     "CREATE USER bound OPTIONS (email='bound@corp.example', tenant='other')",
+    "CREATE USER moved OPTIONS (email='moved@corp.example')",
     "CREATE USER idle OPTIONS (email='idle@corp.example')",
     "ALTER USER idle SET ACTIVE = 'false'",
   ])
@@ -107,6 +109,25 @@ describe('the login page', () => {
     const back = await logIn(browser, account);
     expect([back.status, back.text]).toEqual([status, expect.stringContaining(message)]);
     expect([...browser.cookies.keys()]).toEqual([]);
+  });
+
+  it('does not log in by an e-mail that is changed meanwhile', async () => {
+    const browser = visitor();
+    const back = await atProvider((await browser.send(LOGIN)).location as string, 'moved');
+    const real = globalThis.fetch;
+    let changed = false;
+    globalThis.fetch = (async (input, init) => {
+      // the e-mail has named the user, whose login is read next
+      if (!changed && typeof init?.body === 'string' && init.body.includes('ended_sessions')) {
+        changed = true;
+        await service.rows("ALTER USER moved SET EMAIL = 'elsewhere@corp.example'");
+      }
+      return real(input, init);
+    }) as typeof fetch;
+    const { status } = await browser.send(back).finally(() => {
+      globalThis.fetch = real;
+    });
+    expect([changed, status, browser.cookies.has('svc_session')]).toEqual([true, 401, false]);
   });
 
   it('takes an answer only in the browser that asked, once, in time, of that issuer, with its state', async () => {

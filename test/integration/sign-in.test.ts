@@ -562,6 +562,7 @@ describe('the token page', () => {
     for (const [init, status] of [
       [{ headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' } }, 403],
       [{ headers: { 'sec-fetch-site': 'cross-site', accept: '*/*' } }, 403],
+      [{ headers: { 'sec-fetch-site': 'same-site', accept: '*/*' } }, 403],
       [{ headers: { 'sec-purpose': 'prefetch;prerender' } }, 403],
       [{ method: 'HEAD' }, 405],
       [{ method: 'POST' }, 405],

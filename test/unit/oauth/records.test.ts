@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { LIVE_GRANTS, OAuthRecords, type Storage } from '../../../src/oauth/records.ts';
+import { LIVE_GRANTS, OAuthRecords, PAGE, type Storage } from '../../../src/oauth/records.ts';
 
 /** A Durable Object's storage and clock. */
 function object() {
   const values = new Map<string, unknown>();
-  const it = { now: 1_000_000, alarm: null as number | null, writes: 0, values };
+  const it = { now: 1_000_000, alarm: null as number | null, writes: 0, mostRead: 0, values };
   const storage = {
     get: async (key: string) => structuredClone(values.get(key)),
     put: async (key: string, value: unknown) => {
@@ -12,7 +12,12 @@ function object() {
       values.set(key, structuredClone(value));
     },
     delete: async (key: string) => values.delete(key),
-    list: async ({ prefix = '' }: { prefix?: string } = {}) => new Map([...values].filter(([key]) => key.startsWith(prefix))),
+    list: async ({ prefix = '', startAfter = '', limit = Number.POSITIVE_INFINITY }: { prefix?: string; startAfter?: string; limit?: number } = {}) => {
+      const found = [...values].filter(([key]) => key.startsWith(prefix) && key > startAfter).sort(([a], [b]) => (a < b ? -1 : 1));
+      const page = found.slice(0, limit);
+      it.mostRead = Math.max(it.mostRead, page.length);
+      return new Map(page);
+    },
     getAlarm: async () => it.alarm,
     setAlarm: async (at: number) => {
       it.alarm = at;
@@ -38,6 +43,16 @@ describe('records', () => {
     expect((await records.read('client:a'))?.value).toBe('3');
     await records.remove('client:a');
     expect(await records.write(entry('client:a', '5', seen + 1))).toBe(false);
+  });
+
+  it('are written once by writers who have seen the same version and come at the same time', async () => {
+    const { records } = object();
+    await records.write(entry('grant:u:g', grant('c')));
+    const written = await Promise.all(Array.from({ length: 5 }, (_, i) => records.write(entry('grant:u:g', grant(`c${i}`), 1))));
+    expect(written.filter(Boolean).length).toBe(1);
+    const [changed] = await Promise.all([records.write(entry('grant:u:g', grant('c'), 2)), records.remove('grant:u:g')]);
+    expect([changed, await records.read('grant:u:g')]).toEqual([true, null]);
+    expect(await records.write(entry('grant:u:g', grant('c'), 3))).toBe(false);
   });
 
   it('are not found once they have expired, and are cleared away by the alarm', async () => {
@@ -77,6 +92,24 @@ describe('records', () => {
     await records.remove('grant:u:g');
     expect([await records.read('token:u:g:1'), await records.write(entry('token:u:g:2', '{}'))]).toEqual([null, false]);
     expect(await records.read('token:u:g2:1')).not.toBeNull();
+  });
+
+  it('of a grant end in one step, however many tokens its client has fetched', async () => {
+    const it = object();
+    const ends = it.now + 3_600_000;
+    await it.records.write(entry('grant:u:g', grant('c')));
+    for (let i = 0; i < 3 * PAGE; i++) await it.records.write(entry(`token:u:g:${String(i).padStart(5, '0')}`, '{}', 0, ends));
+    await it.records.remove('grant:u:g');
+    expect(it.values.size).toBe(2 * PAGE);
+    for (const key of it.values.keys()) expect(await it.records.read(key)).toBeNull();
+    // the alarm reads in pages too, and sees all of them
+    it.now = ends - 1;
+    await it.records.alarm();
+    expect([it.values.size, it.alarm]).toEqual([2 * PAGE, ends + 600_000]);
+    it.now = ends;
+    await it.records.write(entry('client:a', '1', 0, ends + 1000));
+    await it.records.alarm();
+    expect([[...it.values.keys()], it.mostRead]).toEqual([['client:a'], PAGE]);
   });
 
   it('know the refresh tokens that were replaced', async () => {
