@@ -138,6 +138,14 @@ export const VALUES: readonly Attack[] = [
     'lee',
   ],
   [
+    'values beside rows of a descendant are no longer of the logic concept of the mask, and a kin concept without rows has them unmasked',
+    [
+      'CREATE CONCEPT apart (CONSTRAINT phone MULTIVALUE string) INHERITS (being); CREATE CONCEPT temp INHERITS (worker); CREATE MAPPING m_temp INTO (temp) AS SELECT id AS being_id, grade FROM crew.t_worker',
+      mask('phone', 'NULL', 'junior'),
+    ],
+    'CREATE OR REPLACE CONCEPT junior INHERITS (worker)',
+  ],
+  [
     'the link that bears its name has another mapping',
     [mask('ssn', 'FULL', 'worker')],
     'CREATE OR REPLACE MAPPING m_assign (CONSTRAINT assigned FOREIGN KEY (b) REFERENCES project (project_id), CONSTRAINT crew FOREIGN KEY (a) REFERENCES worker (being_id)) AS SELECT a, b, ssn AS number FROM crew.t_assign',

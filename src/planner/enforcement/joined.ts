@@ -185,7 +185,10 @@ export class Joins {
     }
   }
 
-  /** The joined values under the name of a masked property, by mask and mapping. */
+  /**
+   * The joined values under the name of a masked property, by mask and mapping; values of a multi-value property also by the mapping whose rows
+   * have them. The concept through which a row is read decides on the mask.
+   */
   besides(): ReadonlyMap<string, Beside> {
     const found = new Map<string, { texts: Set<string>; isMasked: boolean; subject: Subject }>();
     for (const mask of this.#rules.masks) {
@@ -193,7 +196,7 @@ export class Joins {
       const def = this.#graph.property(mask.property);
       if (def === undefined) continue;
       const policies = Policies.of(access, this.#graph);
-      const note = (mapping: MappingDef, ends: readonly Concept[]): void => {
+      const note = (mapping: MappingDef, ends: readonly Concept[], rows: readonly MappingDef[]): void => {
         const column = mapping.columns.find((c) => fold(c.name) === fold(def.name))?.name;
         if (column === undefined) return;
         const rule = policies.maskOnLink(ends, def.name);
@@ -201,15 +204,17 @@ export class Joins {
           const value = cast(work.mapping(mapping).column(column), parseType(def.type).sql);
           return select({ targetList: [target(behindMask(work, value, def.name, rule))] });
         });
-        const key = JSON.stringify([fold(mask.policy), fold(mapping.name)]);
-        const known = found.get(key) ?? { texts: new Set<string>(), isMasked: false, subject: subjectOf(mapping) };
-        known.texts.add(JSON.stringify([definitionOf(mapping), sql]));
-        known.isMasked ||= rule !== undefined;
-        found.set(key, known);
+        for (const row of [undefined, ...rows]) {
+          const key = JSON.stringify([fold(mask.policy), fold(mapping.name), row && fold(row.name)]);
+          const known = found.get(key) ?? { texts: new Set<string>(), isMasked: false, subject: subjectOf(mapping) };
+          known.texts.add(JSON.stringify([definitionOf(mapping), sql]));
+          known.isMasked ||= rule !== undefined;
+          found.set(key, known);
+        }
       };
-      for (const { concept, def: multi, mapping } of this.#multi()) if (multi === def) note(mapping, [concept]);
+      for (const { concept, def: multi, mapping } of this.#multi()) if (multi === def) note(mapping, [concept], [...sourcesOf(concept).mappings]);
       for (const owner of this.#graph.concepts) {
-        for (const r of owner.relationships) if (!r.isInverse && r.declaredBy === owner) for (const l of r.links) note(l.mapping, [r.from, r.target]);
+        for (const r of owner.relationships) if (!r.isInverse && r.declaredBy === owner) for (const l of r.links) note(l.mapping, [r.from, r.target], []);
       }
     }
     return found;
