@@ -223,7 +223,7 @@ export class Draft {
     requireOldSources(this.#caller.principal, this.#model, model, offset);
     this.#base = model;
     this.#model = model;
-    this.#pieces.clear();
+    for (const noted of [this.#pieces, this.#madeHere.concept, this.#madeHere.view]) noted.clear();
     this.#changed = true;
   }
 
