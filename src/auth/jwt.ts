@@ -185,8 +185,8 @@ function claimOf(payload: JWTPayload, user: Config['jwt']['user']): string {
 
 /** The names to look for. @throws SvcError `user_not_found` where the claim cannot be anybody's */
 function namesOf(claim: string, sent: string | null, jwt: Config['jwt']): { readonly name: string; readonly email: string | null } {
-  // signs for ohm, kelvin and angstrom are letters in lower case: a provider that tells them apart could name somebody else's account
-  if (claim.length > MAX_NAME || /[\u2126\u212a\u212b]/.test(claim)) throw jwtFault('user_not_found');
+  // signs for theta, ohm, kelvin and angstrom are letters in lower case: a provider that tells them apart could name somebody else's account
+  if (claim.length > MAX_NAME || /[\u03f4\u2126\u212a\u212b]/.test(claim)) throw jwtFault('user_not_found');
   if (!jwt.tenantUser) return { name: claim, email: claim };
   if (sent !== null) return { name: `${sent}/${claim}`, email: null };
   // without a header there is no prefix; a name that has one of another tenant is that tenant's

@@ -92,8 +92,14 @@ function secretsOf({ spec, tables, policies }: Pick<Case, 'spec' | 'tables' | 'p
   });
 }
 
-/** What some caller finds out by a script; undefined: nobody finds out anything. */
-function growth(c: Pick<Case, 'spec' | 'tables' | 'policies'>, after: Spec, writer: Writer, readers: readonly Viewer[]): string | undefined {
+/** What some caller finds out by a script; undefined: nobody finds out anything. `others`: the tables that somebody else has mapped. */
+function growth(
+  c: Pick<Case, 'spec' | 'tables' | 'policies'>,
+  after: Spec,
+  writer: Writer,
+  readers: readonly Viewer[],
+  others: ReadonlySet<string>,
+): string | undefined {
   const { spec, tables, policies } = c;
   const tells = (of: Spec, by: readonly Policy[], who: Viewer, from = tables): ((s: Secret) => boolean) => {
     const as = (given: readonly Table[]): string => new Sight(of, given, by, who).all();
@@ -122,6 +128,8 @@ function growth(c: Pick<Case, 'spec' | 'tables' | 'policies'>, after: Spec, writ
       // a row that nothing hides but a condition over masked values, which is refused
       if (secret.column === null && answered(secret)) continue;
       if (unbound(secret) && byWriter(secret)) continue;
+      // whoever may query a datasource may map its tables, also in two ways
+      if (writer.readsTables && !others.has(secret.table)) continue;
       if (writer.readsTables && !bare.isCovered(secret.table)) continue;
       return `${reader.name}${reader.reads === null ? '' : ` (of ${[...reader.reads]})`} finds out about ${JSON.stringify(secret)}: ${JSON.stringify(tables.find((t) => t.name === secret.table))}`;
     }
@@ -148,6 +156,7 @@ async function attempt(r: Rng, isPartly: boolean): Promise<void> {
     writer.viewer,
   ];
   const ontology = new Ontology(parser, graph, policies);
+  const others = new Set(spec.mappings.map((m) => m.table));
   const versions = [{ version: ontology.version, spec }];
   const story = [specText(spec), ...policies.map(policyText), JSON.stringify(writer.grants)];
   for (let i = 1; i <= 3; i++) {
@@ -167,7 +176,7 @@ async function attempt(r: Rng, isPartly: boolean): Promise<void> {
       continue;
     }
     count('accepted');
-    const found = growth({ spec, tables, policies }, script.after, writer, readers);
+    const found = growth({ spec, tables, policies }, script.after, writer, readers, others);
     if (found !== undefined) throw new Error(`${found}\n${story.join('\n-- next\n')}`);
     ({ after: spec } = script);
     versions.push({ version: ontology.version, spec });
