@@ -68,14 +68,48 @@ const OF_DAYS = [
 ];
 const OF_DOCS = ["(§ ->> 'a')::bigint", "(§ -> 'a')", 'jsonb_array_length(§)', "(§::jsonb -> 'a')", "(§ #>> '{a}')::int", '§::text'];
 
+const OF_FLAGS = ['(NOT §)', '§::int', '(1 / §::int)', '(CASE WHEN § THEN 1 / ¤ ELSE 2 END)', '(§ AND 1 / ¤ > 0)'];
+const OF_IDS = [
+  "(§ > '00000000-0000-0000-0000-000000000002')",
+  "(replace(§::text, '-', '')::numeric)",
+  'right(§::text, 1)::int',
+  '(1 / (right(§::text, 1)::int - ¤))',
+];
+const OF_TIMES = [
+  "(§ + INTERVAL '1 hour')",
+  "(DATE '2020-01-01' + §)",
+  'extract(hour FROM §)',
+  '(1 / (extract(hour FROM §) - ¤))',
+  "to_char(§, 'HH24')",
+  '§::interval',
+];
+const OF_INSTANTS = [
+  "(§ + INTERVAL '300000 years')",
+  '§::date',
+  'extract(epoch FROM §)',
+  "date_trunc('hour', §)",
+  "(§ AT TIME ZONE 'UTC')",
+  "(§ - TIMESTAMP '2020-01-01')",
+];
+const OF_LISTS = ['(§::int[])[1]', '(1 / (§::int[])[1])', 'cardinality(§::int[])', 'array_length(§::int[], 1)', '(§::int[] || ¤)'];
+const OF_BYTES = ["encode(§::bytea, 'hex')", 'length(§)', "convert_from(§::bytea, 'UTF8')", 'get_byte(§::bytea, ¤)'];
+
 const KINDS: readonly (readonly [columns: readonly string[], templates: readonly string[]])[] = [
   [['n', 'd', 'f', 'code', 'secret', 'inverse'], OF_NUMBERS],
+  [['pay', 'wide', 'small'], OF_NUMBERS],
   [['t', 'note', 'state'], OF_TEXTS],
+  [['code3', 'mood'], OF_TEXTS],
   [['day', 'day_text', 'far'], OF_DAYS],
-  [['doc'], OF_DOCS],
+  [['doc', 'jb'], OF_DOCS],
+  [['flag', 'flag_text'], OF_FLAGS],
+  [['uid', 'uid_text'], OF_IDS],
+  [['tm', 'tm_text'], OF_TIMES],
+  [['at'], OF_INSTANTS],
+  [['list'], OF_LISTS],
+  [['bin'], OF_BYTES],
 ];
 /** The columns that the views have too. */
-const COMMON = new Set(['n', 'd', 'f', 'code', 'secret', 't', 'note', 'day', 'day_text', 'doc']);
+const COMMON = new Set(KINDS.flatMap(([columns]) => columns).filter((c) => !['inverse', 'state', 'far'].includes(c)));
 
 type Name = (column: string) => string;
 type Value = (name: Name) => string;

@@ -10,6 +10,21 @@ const COLUMNS: Readonly<Record<string, readonly [benign: (id: number) => string,
   code: [(id) => `'${id}'`, ["'x'", "'9999999999999999999'", "'7'", "''", "'1.5'", 'NULL']],
   day_text: [(id) => `'2020-02-0${id}'`, ["'x'", "'2020-02-30'", "'2020-01-01'", "'January'", 'NULL']],
   doc: [(id) => `'{"a": ${id}}'`, ["'{'", "'[1, 2]'", '\'{"a": "x"}\'', "'7'", "'null'", 'NULL']],
+  flag: [(id) => String(id > 2), ['true', 'false', 'NULL']],
+  flag_text: [(id) => `'${id > 2}'`, ["'x'", "'maybe'", "'t'", "''", 'NULL']],
+  uid: [(id) => `'00000000-0000-0000-0000-00000000000${id}'`, ["'ffffffff-ffff-ffff-ffff-ffffffffffff'", "'00000000-0000-0000-0000-000000000000'", 'NULL']],
+  uid_text: [(id) => `'00000000-0000-0000-0000-00000000000${id}'`, ["'x'", "'00000000-0000-0000-0000-000000000001'", "''", 'NULL']],
+  tm: [(id) => `'0${id}:00'`, ["'24:00'", "'00:00'", "'23:59:59.999999'", 'NULL']],
+  tm_text: [(id) => `'0${id}:00'`, ["'x'", "'25:00'", "'07:00'", 'NULL']],
+  at: [(id) => `'2020-03-0${id} 10:00Z'`, ["'infinity'", "'294276-12-31 23:00Z'", "'4713-01-01 BC'", 'NULL']],
+  pay: [(id) => `${20 + id}.25`, ['0', '999999.99', '-999999.99', '11', 'NULL']],
+  wide: [(id) => `${20 + id}`, ['0', '100', '99.96', '1e30', "'NaN'", 'NULL']],
+  small: [(id) => `${20 + id}`, ['0', '32768', '-32769', '7', 'NULL']],
+  code3: [(id) => `'${id}'`, ["'x'", "'('", "'5'", "''", 'NULL']],
+  mood: [(id) => (id > 2 ? "'calm'" : "'sad'"), ["'glad'", "'sad'", 'NULL']],
+  list: [(id) => `'{${id},2}'`, ["'{}'", "'{0}'", "'{NULL}'", "'{2147483647,1}'", 'NULL']],
+  jb: [(id) => `'{"a": ${id}}'`, ["'[1]'", '\'{"a": "x"}\'', "'7'", "'null'", 'NULL']],
+  bin: [(id) => `'\\x0${id}'`, ["''", "'\\xff'", "'\\x00'", 'NULL']],
   secret: [(id) => `${id}`, ['0', '-1', '3', '9223372036854775807', 'NULL', '5']],
   note: [(id) => `'${id}'`, ["'x'", "'('", "'5'", "''", "'2020-01-01'"]],
 };
@@ -44,25 +59,32 @@ export const filled = (seed: number): readonly string[] => [
 
 export const TABLES = [
   'CREATE SCHEMA gen',
+  "CREATE TYPE gen.mood AS ENUM ('sad', 'calm', 'glad')",
   'CREATE TABLE gen.t_box (id bigint PRIMARY KEY, name text, state text)',
   "INSERT INTO gen.t_box VALUES (1, 'left', 'open'), (2, 'right', 'shut')",
   `CREATE TABLE gen.t_item (id bigint PRIMARY KEY, state text, box bigint, next bigint, n bigint, d numeric, f float8, t text, day date, code text, day_text text,
- doc text, secret bigint, note text)`,
+ doc text, flag boolean, flag_text text, uid uuid, uid_text text, tm time, tm_text text, at timestamptz, pay numeric(8,2), wide numeric, small int, code3 char(3),
+ mood gen.mood, list int[], jb jsonb, bin bytea, secret bigint, note text)`,
   'CREATE TABLE gen.t_tag (item bigint, tag text)',
   `INSERT INTO gen.t_tag VALUES ${[...VISIBLE, ...HIDDEN].map((id) => `(${id}, 't${id % 3}')`).join(', ')}`,
 ];
 
-const ITEMS =
-  'MAPPING m_item INTO (item) AS SELECT id, state, box AS box_id, next AS next_id, n, d, f, t, day, code, day_text, doc, secret, note FROM gen.t_item';
+/** What the views have of an item, besides its key. */
+const SHOWN =
+  'n, d, f, t, day, code, day_text, doc, flag, flag_text, uid, uid_text, tm, tm_text, at, pay, wide, small, code3, mood, list, jb, bin, secret, note';
+const ITEMS = `MAPPING m_item INTO (item) AS SELECT id, state, box AS box_id, next AS next_id, ${SHOWN} FROM gen.t_item`;
 
-/** `code`, `day_text` and `doc` are texts in the table and other types in the model: the mapping casts them. */
+/** `code`, `day_text` and others are texts in the table and other types in the model: the mapping casts them. */
 export const MODEL = `CREATE PROPERTY inverse decimal AS SELECT 100 / (n - 11);
 CREATE PROPERTY far date AS SELECT day + 1;
+CREATE PROPERTY visible boolean AS SELECT id < 5 AND state = 'open';
 CREATE MEASURE inverted decimal AS SELECT sum(10 / (n - 7));
 CREATE CONCEPT box (box_id bigint, box_name string, state string, PRIMARY KEY (box_id));
 CREATE CONCEPT entry (id bigint, state string, PRIMARY KEY (id), LABEL (state));
-CREATE CONCEPT item (box_id bigint, next_id bigint, n bigint, d decimal, f double, t string, day date, code bigint, day_text date, doc json, secret bigint, note string,
- inverse decimal, far date, inverted MEASURE decimal,
+CREATE CONCEPT item (box_id bigint, next_id bigint, n bigint, d decimal, f double, t string, day date, code bigint, day_text date, doc json,
+ flag boolean, flag_text boolean, uid uuid, uid_text uuid, tm time, tm_text time, at timestamp, pay decimal(8,2), wide decimal(3,1), small smallint, code3 string, mood string, list string, jb json,
+ bin string, secret bigint, note string,
+ inverse decimal, far date, visible boolean, inverted MEASURE decimal,
  CONSTRAINT lies_in FOREIGN KEY (box_id) REFERENCES box (box_id) INVERSEOF has_item,
  CONSTRAINT next FOREIGN KEY (next_id) REFERENCES item (id) INVERSEOF before TRANSITIVE(3),
  CONSTRAINT tag MULTIVALUE string) INHERITS (entry);
@@ -72,9 +94,10 @@ CREATE CONCEPT shut INHERITS (item) FROM dsvc.item WHERE id >= 5;
 CREATE MAPPING m_box INTO (box) AS SELECT id AS box_id, name AS box_name, state FROM gen.t_box;
 CREATE ${ITEMS};
 CREATE MAPPING m_tag INTO (item) MULTIVALUE tag AS SELECT item AS id, tag FROM gen.t_tag;
-CREATE VIEW items AS SELECT id, n, d, f, t, day, code, day_text, doc, secret, note FROM svc.item;
-CREATE VIEW casts AS SELECT id, t::bigint AS n, 1 / d AS d, 1 / f AS f, t, day + 1 AS day, code, day_text, doc, secret, note FROM svc.item;
-CREATE VIEW sums AS SELECT i.state, sum(10 / i.n) AS n, max(i.t::bigint) AS code FROM svc.item i GROUP BY i.state`;
+CREATE VIEW items AS SELECT id, ${SHOWN} FROM svc.item;
+CREATE VIEW casts AS SELECT id, t::bigint AS n, 1 / d AS d, 1 / f AS f, t, day + 1 AS day, ${SHOWN.slice(SHOWN.indexOf('code,'))} FROM svc.item;
+CREATE VIEW sums AS SELECT i.state, sum(10 / i.n) AS n, max(i.t::bigint) AS code FROM svc.item i GROUP BY i.state;
+CREATE VIEW open_boxes AS SELECT box_id FROM svc.box WHERE state = 'open'`;
 
 const MASKS = ['CREATE POLICY veil ON PROPERTY secret MASK NULL', 'CREATE POLICY cover ON PROPERTY note MASK FULL'];
 const rows = (condition: string, concept = 'item'): string => `CREATE POLICY few ON CONCEPT ${concept} TO PUBLIC USING (${condition})`;
@@ -88,5 +111,11 @@ export const POLICIES: readonly (readonly [string, readonly string[]])[] = [
   ['a policy of an ancestor', [rows("state = 'open'", 'entry'), MASKS[0] as string, EMPTY]],
   ['the condition of a mapping', [`CREATE OR REPLACE ${ITEMS} WHERE state = 'open'`, ...MASKS]],
   ['the condition of a mapping over a sub-query', [`CREATE OR REPLACE ${ITEMS} WHERE box IN (SELECT b.id FROM gen.t_box b WHERE b.state = 'open')`, ...MASKS]],
+  ['a view', [rows('box_id IN (SELECT v.box_id FROM vsvc.open_boxes v)'), ...MASKS]],
+  [
+    'two policies, a claim and a role',
+    [rows("svc_claim('level') IS NULL AND id < 7"), "CREATE POLICY more ON CONCEPT entry TO PUBLIC USING (state = 'open' OR svc_has_role('boss'))", ...MASKS],
+  ],
+  ['a calculated property', [rows('visible'), ...MASKS]],
   ['a policy of a logic concept', ['CREATE POLICY few ON CONCEPT shut TO USER nobody USING (true)', ...MASKS]],
 ];
