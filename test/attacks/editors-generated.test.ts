@@ -108,6 +108,8 @@ function growth(
   };
   const open = tells(spec, [], { name: '', reads: null });
   const byWriter = tells(spec, [], writer.viewer);
+  // which rows a policy shows tells something of what its condition reads
+  const byWriterUnderPolicies = tells(spec, policies, writer.viewer);
   const bare = new Sight(spec, tables, policies, writer.viewer);
   for (const reader of readers) {
     const before = tells(spec, policies, reader);
@@ -127,7 +129,7 @@ function growth(
       if (unbound(secret) && isThroughOthers) continue;
       // a row that nothing hides but a condition over masked values, which is refused
       if (secret.column === null && answered(secret)) continue;
-      if (unbound(secret) && byWriter(secret)) continue;
+      if (unbound(secret) && (byWriter(secret) || byWriterUnderPolicies(secret))) continue;
       // whoever may query a datasource may map its tables, also in two ways
       if (writer.readsTables && !others.has(secret.table)) continue;
       if (writer.readsTables && !bare.isCovered(secret.table)) continue;
