@@ -111,11 +111,11 @@ const KINDS: readonly (readonly [columns: readonly string[], templates: readonly
 /** The columns that the views have too. */
 const COMMON = new Set(KINDS.flatMap(([columns]) => columns).filter((c) => !['inverse', 'state', 'far'].includes(c)));
 
-type Name = (column: string) => string;
+export type Name = (column: string) => string;
 type Value = (name: Name) => string;
 
 /** An expression as text, over columns that `name` writes. */
-const value = (common = false): fc.Arbitrary<Value> =>
+export const value = (common = false): fc.Arbitrary<Value> =>
   from(...KINDS).chain(([columns, templates]) =>
     fc
       .tuple(
@@ -137,7 +137,7 @@ const value = (common = false): fc.Arbitrary<Value> =>
   );
 
 /** A condition: comparisons of such values, beside harmless ones. */
-const condition = (common = false): fc.Arbitrary<Value> =>
+export const condition = (common = false): fc.Arbitrary<Value> =>
   fc
     .tuple(
       value(common),

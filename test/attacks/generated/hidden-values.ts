@@ -74,6 +74,23 @@ const SHOWN =
   'n, d, f, t, day, code, day_text, doc, flag, flag_text, uid, uid_text, tm, tm_text, at, pay, wide, small, code3, mood, list, jb, bin, secret, note';
 const ITEMS = `MAPPING m_item INTO (item) AS SELECT id, state, box AS box_id, next AS next_id, ${SHOWN} FROM gen.t_item`;
 
+/** The concept `item`: the properties that its mapping has columns for, and what else it declares. */
+export const ITEM = {
+  properties: `box_id bigint, next_id bigint, n bigint, d decimal, f double, t string, day date, code bigint, day_text date, doc json,
+ flag boolean, flag_text boolean, uid uuid, uid_text uuid, tm time, tm_text time, at timestamp, pay decimal(8,2), wide decimal(3,1), small smallint, code3 string, mood string, list string, jb json,
+ bin string, secret bigint, note string`,
+  elements: [
+    'inverse decimal',
+    'far date',
+    'visible boolean',
+    'inverted MEASURE decimal',
+    'CONSTRAINT lies_in FOREIGN KEY (box_id) REFERENCES box (box_id) INVERSEOF has_item',
+    'CONSTRAINT next FOREIGN KEY (next_id) REFERENCES item (id) INVERSEOF before TRANSITIVE(3)',
+    'CONSTRAINT tag MULTIVALUE string',
+  ],
+};
+export const VIEWS = ['items', 'casts', 'sums', 'open_boxes'];
+
 /** `code`, `day_text` and others are texts in the table and other types in the model: the mapping casts them. */
 export const MODEL = `CREATE PROPERTY inverse decimal AS SELECT 100 / (n - 11);
 CREATE PROPERTY far date AS SELECT day + 1;
@@ -81,13 +98,7 @@ CREATE PROPERTY visible boolean AS SELECT id < 5 AND state = 'open';
 CREATE MEASURE inverted decimal AS SELECT sum(10 / (n - 7));
 CREATE CONCEPT box (box_id bigint, box_name string, state string, PRIMARY KEY (box_id));
 CREATE CONCEPT entry (id bigint, state string, PRIMARY KEY (id), LABEL (state));
-CREATE CONCEPT item (box_id bigint, next_id bigint, n bigint, d decimal, f double, t string, day date, code bigint, day_text date, doc json,
- flag boolean, flag_text boolean, uid uuid, uid_text uuid, tm time, tm_text time, at timestamp, pay decimal(8,2), wide decimal(3,1), small smallint, code3 string, mood string, list string, jb json,
- bin string, secret bigint, note string,
- inverse decimal, far date, visible boolean, inverted MEASURE decimal,
- CONSTRAINT lies_in FOREIGN KEY (box_id) REFERENCES box (box_id) INVERSEOF has_item,
- CONSTRAINT next FOREIGN KEY (next_id) REFERENCES item (id) INVERSEOF before TRANSITIVE(3),
- CONSTRAINT tag MULTIVALUE string) INHERITS (entry);
+CREATE CONCEPT item (${[ITEM.properties, ...ITEM.elements].join(', ')}) INHERITS (entry);
 CREATE CONCEPT big INHERITS (item) FROM dsvc.item WHERE n > 2;
 CREATE CONCEPT odd INHERITS (item) FROM dsvc.item WHERE 12 / (n - 3) > -100;
 CREATE CONCEPT shut INHERITS (item) FROM dsvc.item WHERE id >= 5;

@@ -1,0 +1,71 @@
+/**
+ * No interference, after scripts of editors: what a caller under policies gets is the same whatever the policies hide, before a script of an editor and
+ * after it. Random scripts change concepts, properties, measures, views and cubes. After each script that is accepted, all relations are read twice;
+ * between the two, every hidden row and every masked value changes. The test knows nothing of the rules for editors: it only compares.
+ * SEED=n and DEEP=1 as in test/support/generated.ts.
+ */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestService, type TestService } from '../integration/service.ts';
+import { DEEP, generated, patience, SEED } from '../support/generated.ts';
+import { PROBES, script } from './generated/editing-scripts.ts';
+import { filled, MODEL, POLICIES, TABLES } from './generated/hidden-values.ts';
+
+let s: TestService;
+/** A reader, and an editor who may not make policies. */
+const tokens: string[] = [];
+beforeAll(async () => {
+  s = await startTestService(TABLES);
+  await s.user('nobody');
+  tokens.push(await s.user('rob'), await s.user('ed'));
+}, 180_000);
+afterAll(() => s?.close());
+
+/** What both see, as texts: of queries that differ from one run to the next there are none. */
+async function seen(ontology: string): Promise<string[]> {
+  const answers = await Promise.all(tokens.flatMap((token) => PROBES.map((q) => s.query(q, ontology, token))));
+  return answers.map(({ status, json }) => `${status} ${json.code ?? ''} ${JSON.stringify(json.data)}`);
+}
+
+/** Each kind with DEEP=1, else three that differ most: a script that is accepted takes 400 queries. */
+const KINDS = POLICIES.map(([what, policies], i) => [what, policies, i] as const).filter((_, i) => DEEP || i % 4 === 1);
+
+describe.each(KINDS)('under %s', (_, policies, at) => {
+  it('no script of an editor lets an answer depend on what is hidden', { timeout: patience(120_000) }, async () => {
+    const ontology = `ed${at}`;
+    await s.rows(
+      `CREATE ONTOLOGY ${ontology}; ${MODEL}; CREATE CONCEPT own (own_p bigint, PRIMARY KEY (own_p)); GRANT QUERY ON ALL ontology.${ontology} TO USER rob; GRANT EDIT ON ALL ontology.${ontology} TO USER ed`,
+    );
+    for (const p of policies) await s.rows(p, ontology);
+    const base = (await s.rows('SHOW VERSION', ontology))[0].id;
+    const counts = new Map<string, number>();
+    const count = (what: string): void => {
+      counts.set(what, (counts.get(what) ?? 0) + 1);
+    };
+    const property = fc.asyncProperty(script, fc.nat(), fc.nat(), async (text, one, other) => {
+      const { status, json } = await s.query(text, ontology, tokens[1]);
+      count(status === 403 ? '403' : `${status} ${json.code ?? ''}`);
+      if (status >= 500) throw new Error(`${status} ${json.data}`);
+      if (status !== 200) return;
+      try {
+        const answers: string[][] = [];
+        for (const seed of [one, other]) {
+          for (const statement of filled(seed)) await s.database.exec(statement);
+          answers.push(await seen(ontology));
+        }
+        for (const a of answers[0] ?? []) if (a.startsWith('200')) count('probes with rows');
+        for (const [i, a] of (answers[0] as string[]).entries())
+          if (a !== answers[1]?.[i]) throw new Error(`${i < PROBES.length ? 'reader' : 'editor'}: ${PROBES[i % PROBES.length]}\n${a}\n${answers[1]?.[i]}`);
+      } finally {
+        await s.rows(`ROLLBACK ONTOLOGY ${ontology} TO VERSION '${base}'`, ontology);
+      }
+    });
+    const { failed, errorInstance, counterexample } = await fc.check(property, { ...generated(6, 120), endOnFailure: true });
+    if (DEEP) process.stderr.write(`${POLICIES[at]?.[0]}: ${[...counts].map(([k, n]) => `${k}: ${n}`).join(', ')}\n`);
+    if (failed)
+      throw new Error(
+        `SEED=${SEED} values ${counterexample?.slice(1).join(', ')}\n${counterexample?.[0]}\n${(errorInstance as Error | undefined)?.message ?? ''}`,
+      );
+    expect(counts.get('probes with rows') ?? 0).toBeGreaterThan(50);
+  });
+});
