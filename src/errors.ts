@@ -113,8 +113,11 @@ function distance(a: string, b: string, limit: number): number {
   return last[b.length] as number;
 }
 
-/** Classes of SQLSTATE whose messages name objects, settings and connections only. Messages of the others may quote a value. */
-const QUOTES_NO_VALUE = /^(08|0A|25|28|3D|3F|40|42|53|54|55|57|58|XX)/;
+/**
+ * Classes of SQLSTATE whose messages name objects, settings and connections only. Messages of the others may quote a value. So does 42601: the input functions
+ * of tsquery, tsvector and jsonpath raise it (`syntax error in tsquery: "Ann & &"`).
+ */
+const QUOTES_NO_VALUE = /^(08|0A|25|28|3D|3F|40|42(?!601)|53|54|55|57|58|XX)/;
 
 /** What a log has of a fault. */
 export interface LoggedFault {
@@ -143,8 +146,16 @@ export function loggedLine(fault: unknown): string {
   return message === '' ? name : `${name}: ${message}`;
 }
 
-function messageFor(fault: Error & { readonly sqlstate?: unknown }): string {
+type WithState = Error & { readonly sqlstate?: unknown };
+
+const mayQuote = ({ sqlstate }: WithState): boolean => typeof sqlstate === 'string' && !QUOTES_NO_VALUE.test(sqlstate);
+
+/** Whether a fault goes back to one that may quote a value. */
+const comesOfQuoting = ({ cause }: Error): boolean => cause instanceof Error && (mayQuote(cause) || comesOfQuoting(cause));
+
+function messageFor(fault: WithState): string {
   if (fault instanceof SyntaxError) return 'the text cannot be parsed';
-  const { sqlstate } = fault;
-  return typeof sqlstate === 'string' && !QUOTES_NO_VALUE.test(sqlstate) ? `SQLSTATE ${sqlstate}` : fault.message;
+  if (mayQuote(fault)) return `SQLSTATE ${String(fault.sqlstate)}`;
+  // an answer to the caller repeats what PostgreSQL said
+  return fault instanceof SvcError && fault.status < 500 && comesOfQuoting(fault) ? fault.code : fault.message;
 }

@@ -91,8 +91,10 @@ function ofSqlState(sqlstate: string, hint: string | undefined, fault: Datasourc
     return datasourceFailed(fault, 'a mapped table or column is gone or may not be read');
   }
   if (!missing && !CALLERS.test(sqlstate)) return datasourceFailed(fault);
-  // what is wrong with the statement itself (class 42) is known before a value is read
-  if (sqlstate === SETTING_LIMIT || (context.quiet && !sqlstate.startsWith('42')))
+  // what is wrong with the statement itself is known before a value is read and has a position; input functions of tsquery, tsvector and jsonpath
+  // raise 42601 for values of rows too, without one
+  const ofStatement = sqlstate.startsWith('42') && fault.position !== undefined;
+  if (sqlstate === SETTING_LIMIT || (context.quiet && !ofStatement))
     return badRequest(conditionName(sqlstate), conditionName(sqlstate).replaceAll('_', ' '), { cause: fault });
   const scrub = context.ownText ? (s: string) => s : scrubber(context.physicalNames ?? []);
   return badRequest(conditionName(sqlstate), scrub(fault.message), {

@@ -27,7 +27,7 @@ import { MOST_SEARCHED, requireKeptPolicies, type Step } from './kept-policies.t
 import { datasourceInStatement, lacks, loadGraph, quoted } from './lookup.ts';
 import { checkPolicies, mayMakePolicies, namedBy } from './policies.ts';
 import type { Runtime, Working } from './runtime.ts';
-import { collision, SeenDraft } from './seen-draft.ts';
+import { collision, SeenDraft, withoutPolicies } from './seen-draft.ts';
 import { seesAll, toldTo, usableBy } from './sight.ts';
 import { type Made, requireOldSources, requireReadableNames, requireSameConditions, requireUsable, requireUsableRows } from './writers.ts';
 
@@ -143,7 +143,7 @@ export class Draft {
     const reads = known || statement.kind === 'create_concept' || statement.kind === 'create_mapping';
     if (!this.#made && reads) this.#budget.run(() => requireUsable(principal, statement, this.#model, this.#madeHere, this.name), this.#at);
     // what is not seen is unknown, whatever policies name it
-    if (known) this.#unnamed(statement);
+    if (known) withoutPolicies(seen, () => this.#unnamed(statement));
     if (statement.kind === 'rollback') await this.#rollback(statement);
     else if (statement.kind === 'alter_ontology' && statement.key.text === 'allowed_functions') await this.#allowFunctions(statement);
     else {
@@ -246,7 +246,7 @@ export class Draft {
     const within = <T>(make: () => T): T => this.#budget.run(make, this.#at);
     // ends first: a fault in the script itself is told before any datasource is asked
     const seen = within(() => this.#seen?.finish());
-    const shielded = <T>(make: () => T): T => within(() => (this.#seen === undefined ? make() : this.#seen.shielded(make)));
+    const shielded = <T>(make: () => T): T => within(() => (this.#seen === undefined ? make() : this.#seen.shielded(make, this.#texts)));
     const checked = shielded(() => finish(this.#base, this.#model, this.#context));
     const { parser, config } = this.#runtime;
     const context = this.planContext();
@@ -255,7 +255,7 @@ export class Draft {
     within(() => requireReadableNames(usable, checked.graph, this.#pieces.values(), this.#context.places));
     shielded(() => checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions, graph: usable }));
     within(() => requireSameConditions(context, usable, checked.graph, this.#pieces.values()));
-    if (this.#changed) within(() => checkPolicies(context, checked.graph, this.row.policies, this.#at));
+    if (this.#changed) within(() => withoutPolicies(this.#seen, () => checkPolicies(context, checked.graph, this.row.policies, this.#at)));
     this.#model = await described(this.#runtime, this.#caller, checked.graph, this.#context.places, allowedFunctions, this.row.active ?? 'main');
     const { model, graph, warnings } = this.#model === checked.model ? checked : within(() => finish(this.#base, this.#model, this.#context));
     const inForce = this.#inForce;

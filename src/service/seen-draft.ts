@@ -73,19 +73,38 @@ export class SeenDraft {
     }
   }
 
-  /** Runs what may fail on the whole; its error without what is hidden. */
-  shielded<T>(make: () => T): T {
+  /**
+   * Runs what may fail on the whole; its error without what is hidden.
+   * @param texts the statements of the script: a name of theirs that is unknown is named, whatever hidden thing has that name
+   */
+  shielded<T>(make: () => T, texts: readonly string[] = []): T {
     try {
       return make();
     } catch (error) {
-      throw this.#told(error);
+      throw this.#told(error, texts);
     }
   }
 
-  #told(error: unknown): unknown {
+  #told(error: unknown, texts: readonly string[]): unknown {
     if (!(error instanceof SvcError) || error.status !== 400) return error;
     const words = [...`${error.message} ${error.hint ?? ''}`.matchAll(/`([^`]+)`/g)].map((m) => fold(m[1] ?? ''));
-    return words.some((word) => this.#hidden.has(word)) ? collision(error.code, error.offset) : error;
+    const hidden = words.filter((word) => this.#hidden.has(word));
+    const written = new Set(error.code.startsWith('unknown_') && hidden.length > 0 ? texts.flatMap((text) => fold(text).split(/[^\p{L}\p{N}_]+/u)) : []);
+    return hidden.every((word) => written.has(word)) ? error : collision(error.code, error.offset);
+  }
+}
+
+/**
+ * Runs a check of policies. A caller who does not see all of the ontology (`seen`) is not told which policy fails or why: the name and the SQL of a policy may name
+ * hidden parts.
+ * @throws SvcError as `check`
+ */
+export function withoutPolicies(seen: SeenDraft | undefined, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (seen === undefined || !(error instanceof SvcError) || error.code !== 'in_use') throw error;
+    throw badRequest('in_use', 'a policy would not hold any more', { offset: error.offset, hint: 'Ask who may make the policies of the ontology' });
   }
 }
 

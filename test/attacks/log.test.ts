@@ -40,10 +40,13 @@ describe('The log has no value of a row', () => {
     'SELECT name::uuid AS n FROM svc.city',
     "SELECT to_date(name, 'YYYY') AS n FROM svc.city",
     'SELECT name::interval AS n FROM svc.city',
+    "SELECT (name || ' & &')::tsquery AS n FROM svc.city",
+    `SELECT ('''' || name)::tsvector AS n FROM svc.city`,
+    "SELECT ('$' || name || ' ' || name)::jsonpath AS n FROM svc.city",
   ])('where %s fails', async (sql) => {
     const log = await logged(query(sql), 400);
     expect(log).not.toContain(SECRET);
-    expect(log).toContain('SQLSTATE 22');
+    expect(log).toMatch(/SQLSTATE (22|42601)/);
   });
 });
 
@@ -66,6 +69,9 @@ describe('The log has nothing of a body', () => {
     `SELECT '${SECRET}'::int AS n`,
     `SELECT * FROM svc.city WHERE name = '${SECRET}`,
     `REVOKE TOKEN '${SECRET}'`,
+    `CREATE MAPPING failing INTO (city) AS SELECT 1 AS id, '${SECRET}'::int AS name`,
+    `CREATE VIEW failing AS SELECT '${SECRET}'::int AS n FROM shop.t_city`,
+    `SELECT '${SECRET} & &'::tsquery AS n`,
   ])('%s', async (sql) => {
     expect(await logged(query(sql), 400)).not.toContain(SECRET);
   });

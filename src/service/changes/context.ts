@@ -13,6 +13,7 @@ import type { Name, TagList } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
 import type { Draft } from '../draft.ts';
 import { lacks, ontologyInStatement, quoted, unknownInStatement } from '../lookup.ts';
+import { mayMakePolicies } from '../policies.ts';
 import type { ServiceRequest } from '../runtime.ts';
 import type { Script } from '../script.ts';
 
@@ -161,8 +162,7 @@ export class Changing {
     for (const ontology of this.caller.snapshot.ontologies) {
       const policy = ontology.policies.find((p) => p.grantees.some((g) => g.kind === kind && g.id === found.id));
       if (policy === undefined) continue;
-      const seen = canSee(this.principal, ['ontology', ontology.name]);
-      const where = seen ? `the policy ${quoted(policy.name)} of the ontology ${quoted(ontology.name)}` : 'a policy';
+      const where = mayMakePolicies(this.principal, ontology.name) ? `the policy ${quoted(policy.name)} of the ontology ${quoted(ontology.name)}` : 'a policy';
       throw badRequest('in_use', `the ${kind} ${quoted(found.name)} is named by ${where}`, { offset, hint: 'Drop or replace the policy first' });
     }
   }

@@ -92,13 +92,11 @@ async function undefining(ctx: Changing, user: catalog.Found, { offset }: Name):
     const { model } = draft?.row.key === row.key ? await draft.graph() : await loadGraph(runtime, row);
     const view = model.views.find((v) => v.definer === user.id);
     if (view === undefined) continue;
-    throw badRequest(
-      'in_use',
-      `the user ${quoted(user.name)} has made the view ${quoted(view.name)} of the ontology ${quoted(row.name)}, which reads by its rights`,
-      {
-        offset,
-        hint: "Replace the view as another user, or ALTER USER u SET ACTIVE = 'false'",
-      },
-    );
+    const seen = can(ctx.principal, 'access', ['ontology', row.name, 'view', view.name]);
+    const what = seen ? `the view ${quoted(view.name)} of the ontology ${quoted(row.name)}` : 'a view';
+    throw badRequest('in_use', `the user ${quoted(user.name)} has made ${what}, which reads by its rights`, {
+      offset,
+      hint: "Replace the view as another user, or ALTER USER u SET ACTIVE = 'false'",
+    });
   }
 }

@@ -59,6 +59,14 @@ describe('what a datasource answers', () => {
     }
   });
 
+  it('does not quote a value that PostgreSQL reports as a syntax error', () => {
+    const value = pg('42601', 'syntax error in tsquery: "Ann & &"');
+    expect(faultOf(400, value, { quiet: true }).message).toBe('syntax error');
+    expect(faultOf(400, value).message).toContain('Ann');
+    // what has a position is a fault of the statement
+    expect(faultOf(400, pg('42883', 'operator does not exist: text + integer', { position: '8' }), { quiet: true }).message).toContain('operator');
+  });
+
   it("takes the missing field of a row for the caller's fault", () => {
     expect(faultOf(400, pg('42703', 'could not identify column "x" in record data type')).status).toBe(400);
   });
