@@ -15,7 +15,7 @@ import { viewItem } from '../planner/views.ts';
 import { type PlanContext, Work } from '../planner/work.ts';
 import { datasourceOf } from './datasource.ts';
 import type { Runtime } from './runtime.ts';
-import { verified } from './verified.ts';
+import { verified, verifiedText } from './verified.ts';
 
 /** How many SELECTs are asked about at the same time. */
 const AT_ONCE = 6;
@@ -62,7 +62,7 @@ export async function described(
         kind,
         name: def.name,
         datasource: datasourceOf(runtime, caller, def.datasource),
-        text: verified(runtime, sql, work.declared),
+        text: verifiedText(runtime, sql, work.declared, { kind, name: def.name }),
         offset,
         columns: def.columns.map((c) => c.name),
         lenient: false,

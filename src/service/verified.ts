@@ -10,6 +10,34 @@ export interface Verifying extends Pick<Runtime, 'log' | 'waitUntil'> {
   readonly parser: SqlParser;
 }
 
+/** Refusals that a text over tables can cause by itself: the planner does not know the columns of tables, so it does not resolve all names. */
+const NAMES: ReadonlySet<string> = new Set(['qualifier', 'column', 'field']);
+
+/**
+ * The finished SQL of a text over tables that somebody writes now: the same as `verified`, but a name that cannot be resolved is a fault of the text.
+ * @param what the mapping or view, for the message
+ * @throws SvcError 400 `mapping_failed` or `view_failed` where a name in the text cannot be resolved; as `verified` otherwise
+ */
+export function verifiedText(
+  runtime: Verifying,
+  sql: string,
+  declared: Declared,
+  what: { readonly kind: 'mapping' | 'view'; readonly name: string },
+): Verified {
+  try {
+    return verify(runtime.parser, sql, declared);
+  } catch (error) {
+    if (!(error instanceof RefusedByVerifier && NAMES.has(error.kind))) return refused(runtime, sql, error);
+    throw badRequest(
+      `${what.kind}_failed`,
+      `the SELECT of the ${what.kind} \`${what.name}\` has no ${error.kind === 'qualifier' ? 'table' : 'column'} \`${error.subject}\` at this place`,
+      {
+        hint: 'Check the names and aliases in FROM. The columns of a function with several columns need a list: f() AS r(a, b)',
+      },
+    );
+  }
+}
+
 /**
  * Finished SQL as a text that the engine sends. A refusal is a fault of the service: the log gets its reason and a digest of the SQL, the caller
  * only the code.
@@ -19,15 +47,19 @@ export function verified(runtime: Verifying, sql: string, declared: Declared): V
   try {
     return verify(runtime.parser, sql, declared);
   } catch (error) {
-    if (!(error instanceof RefusedByVerifier)) throw error;
-    if (error.kind === 'too_complex')
-      throw badRequest('too_complex', 'the SQL of the statement is nested too deeply', { hint: 'Name less at once, or split it' });
-    const { reason } = error;
-    const log = (digest: string | null): void => runtime.log({ level: 'error', event: 'refused_by_verifier', reason, digest });
-    runtime.waitUntil(statementDigest(sql, Number.POSITIVE_INFINITY).then(log));
-    throw new SvcError(500, 'refused_by_verifier', 'The SQL of this statement did not pass the last check, so it was not sent to the datasource', {
-      hint: 'This is a fault of the service: its log has the reason under the id of this request',
-      cause: error,
-    });
+    return refused(runtime, sql, error);
   }
+}
+
+function refused(runtime: Verifying, sql: string, error: unknown): never {
+  if (!(error instanceof RefusedByVerifier)) throw error;
+  if (error.kind === 'too_complex')
+    throw badRequest('too_complex', 'the SQL of the statement is nested too deeply', { hint: 'Name less at once, or split it' });
+  const { reason } = error;
+  const log = (digest: string | null): void => runtime.log({ level: 'error', event: 'refused_by_verifier', reason, digest });
+  runtime.waitUntil(statementDigest(sql, Number.POSITIVE_INFINITY).then(log));
+  throw new SvcError(500, 'refused_by_verifier', 'The SQL of this statement did not pass the last check, so it was not sent to the datasource', {
+    hint: 'This is a fault of the service: its log has the reason under the id of this request',
+    cause: error,
+  });
 }

@@ -1,6 +1,9 @@
 /** Why a statement is refused. */
 
-/** What a check is about. `too_complex`: the statement is nested too deeply, or the parser cannot hold it. */
+/**
+ * What a check is about. `relation`: a table or common table expression in FROM; `qualifier`: the name in front of a column. `too_complex`: the statement is
+ * nested too deeply, or the parser cannot hold it.
+ */
 export type Refusal =
   | 'syntax'
   | 'too_complex'
@@ -8,6 +11,7 @@ export type Refusal =
   | 'node'
   | 'member'
   | 'relation'
+  | 'qualifier'
   | 'row'
   | 'function'
   | 'operator'
@@ -24,14 +28,18 @@ const MAX_NAME = 130;
 /** A finished statement that does not pass. Holds no part of the statement but the name that failed. */
 export class RefusedByVerifier extends Error {
   readonly kind: Refusal;
+  /** The name that failed, cut. */
+  readonly subject: string;
   /** `kind:name`, for logs: the kind of the check, and the name that failed. */
   readonly reason: string;
 
   constructor(kind: Refusal, name: string) {
-    const reason = `${kind}:${name.slice(0, MAX_NAME)}`;
+    const subject = name.slice(0, MAX_NAME);
+    const reason = `${kind}:${subject}`;
     super(`refused by the verifier (${reason})`);
     this.name = 'RefusedByVerifier';
     this.kind = kind;
+    this.subject = subject;
     this.reason = reason;
   }
 }

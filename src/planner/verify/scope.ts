@@ -43,7 +43,7 @@ export function columnOf(rows: readonly Row[], name: string): void {
 export function relationOf(level: Level, path: readonly string[]): Relation {
   const [schema, alias] = path.length === 2 ? path : [undefined, path[0]];
   const found = path.length > 2 ? undefined : relation(level, alias as string, schema);
-  return found ?? refuse('relation', path.join('.'));
+  return found ?? refuse('qualifier', path.join('.'));
 }
 
 function relation(level: Level, alias: string, schema?: string): Relation | undefined {

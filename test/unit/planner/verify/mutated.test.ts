@@ -116,7 +116,7 @@ const CHANGES: readonly Change[] = [
       const fields = body.fields as Node[];
       return fields.length < 2 ? false : void Object.assign(body, { fields: [...strings('nobody'), ...fields.slice(1)] });
     },
-    kinds: ['relation'],
+    kinds: ['qualifier'],
   },
   {
     what: 'an unknown column',
