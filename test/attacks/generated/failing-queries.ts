@@ -198,12 +198,27 @@ const simple: fc.Arbitrary<string> = fc.tuple(from(...RELATIONS), condition(), c
     `SELECT CASE WHEN ${c(I)} THEN ${v(I)} ELSE ${w(I)} END AS v FROM ${i} ORDER BY i.id`,
     `SELECT i.id FROM ${i} WHERE i.id = (SELECT j.id FROM svc.item j WHERE ${c(of('j'))} LIMIT 1)`,
     `WITH RECURSIVE r AS (SELECT i.id, 1 AS k FROM ${i} WHERE ${c(I)} UNION SELECT i.id, r.k + 1 FROM r JOIN ${i} ON i.id = r.id + 1 AND r.k < 3 AND ${c2(I)}) SELECT r.id, r.k FROM r ORDER BY 1, 2`,
+    `SELECT i.id FROM ${i} ORDER BY i.id LIMIT (SELECT count(*) FROM ${i} WHERE ${c(I)})`,
+    `SELECT i.id FROM ${i} ORDER BY i.id OFFSET (SELECT length(max(${v(I)})) FROM ${i})`,
+    `SELECT i.id FROM ${i} WHERE ${c(I)} INTERSECT ALL SELECT i.id FROM ${i} WHERE ${c2(I)} ORDER BY 1`,
+    `SELECT i.state, i.box_id, count(${v(I)}) AS n FROM ${i} GROUP BY ROLLUP (i.state, i.box_id) HAVING count(*) > 0 ORDER BY 1, 2`,
+    `SELECT i.state, max(${v(I)}) AS v FROM ${i} GROUP BY CUBE (i.state) ORDER BY 1`,
+    `SELECT i.id, nth_value(${v(I)}, 2) OVER (ORDER BY i.id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS v FROM ${i} ORDER BY 1`,
+    `SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ${v(I)}) AS v, mode() WITHIN GROUP (ORDER BY ${w(I)}) AS w FROM ${i}`,
+    `SELECT i.id, i.secret, i.note FROM ${i} ORDER BY i.secret NULLS FIRST, i.note DESC, i.id`,
+    `SELECT i.id, j.id AS k FROM ${i} FULL JOIN svc.item j ON i.id = j.id AND ${c(I)} ORDER BY 1, 2`,
+    `SELECT id, i.state, j.state AS s FROM ${i} FULL JOIN (SELECT j.id, j.state FROM svc.item j WHERE ${c(of('j'))}) j USING (id) ORDER BY 1, 2`,
+    `SELECT i.id, j.id AS k FROM ${i} JOIN svc.item j ON i.secret = j.secret OR i.note = j.note ORDER BY 1, 2`,
+    `SELECT to_jsonb(i) AS v FROM ${i} WHERE ${c(I)} ORDER BY i.id`,
+    `SELECT i.id FROM ${i} WHERE i::text LIKE '%9%' AND ${c(I)} ORDER BY 1`,
+    `SELECT array_agg(i.id ORDER BY ${v(I)}, i.id) FILTER (WHERE ${c(I)}) AS v FROM ${i}`,
+    `EXPLAIN SELECT i.id FROM ${i} WHERE ${c(I)}`,
     `SELECT sum("measure.inverted") AS m FROM dsvc.item i WHERE ${c(I)}`,
     `SELECT i.id, i.entity_label FROM ${i} WHERE i.entity_id LIKE 'entry:%' AND ${c(I)} ORDER BY 1`,
   );
 });
 
-const PATHS = ['next[item]', 'next[item].next[item]', 'before[item]', 'next[item*]'];
+const PATHS = ['next[item]', 'next[item].next[item]', 'before[item]', 'next[item*]', 'before[item*]', 'lies_in[box].has_item[item]'];
 const walking: fc.Arbitrary<string> = fc
   .tuple(from(...PATHS), condition(true), value(true), condition(true), from(...RELATIONS.slice(1, 2), 'dsvc.big'))
   .chain(([p, c, v, c2, relation]) =>
@@ -213,6 +228,9 @@ const walking: fc.Arbitrary<string> = fc
       `SELECT i.id, max(${v(path(p))}) AS v FROM ${relation} i GROUP BY i.id ORDER BY 1`,
       `SELECT max(${v(path(p))}) AS v FROM ${relation} i WHERE ${c2(I)}`,
       `SELECT i.id, ${v(path(p))} AS v FROM ${relation} i ORDER BY 1, 2`,
+      `SELECT i.id, i."${p}.tag" AS v FROM ${relation} i WHERE ${c2(I)} ORDER BY 1, 2`,
+      `SELECT i.id, i.tag FROM ${relation} i WHERE ${c(path(p))} ORDER BY 1, 2`,
+      `SELECT i.tag, count(*) AS n, max(${v(I)}) AS v FROM ${relation} i GROUP BY 1 ORDER BY 1`,
       `SELECT i.box_id, max(${v(path('has_item[item]'))}) AS v FROM dsvc.box i GROUP BY i.box_id ORDER BY 1`,
       `SELECT i.box_id FROM dsvc.box i WHERE ${c(path('has_item[item]'))} ORDER BY 1`,
       `SELECT i.box_id, sum("measure.~lies_in[item].inverted") AS m FROM dsvc.box i GROUP BY i.box_id ORDER BY 1`,
