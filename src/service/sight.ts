@@ -33,9 +33,9 @@ export function tablesOf(holder: Holder, { datasources }: Pick<OntologyRow, 'dat
   return datasources.every(queries) ? undefined : queries;
 }
 
-/** The same as a part of a cache's key. */
+/** The same as a part of a cache's key. Names are quoted, because a name may contain a separator. */
 export const tablesKey = (holder: Holder, { datasources }: Pick<OntologyRow, 'datasources'>): string =>
-  datasources.filter((d) => !can(holder, 'query', ['datasource', d])).join(',');
+  JSON.stringify(datasources.filter((d) => !can(holder, 'query', ['datasource', d])));
 
 interface Kept {
   readonly whole: Graph;

@@ -13,7 +13,7 @@ import type { Model } from '../../../src/ontology/model.ts';
 import { planSelect } from '../../../src/planner/index.ts';
 import { conceptColumns } from '../../../src/service/describe-columns.ts';
 import { ontologyDetail } from '../../../src/service/detail.ts';
-import { seenBy } from '../../../src/service/sight.ts';
+import { seenBy, tablesKey } from '../../../src/service/sight.ts';
 import { type SystemContext, systemRows } from '../../../src/service/system.ts';
 import { Texts } from '../../../src/service/texts.ts';
 import { Cases } from '../../integration/differential/cases.ts';
@@ -148,4 +148,12 @@ describe('what a caller sees of an ontology', () => {
     },
     patience(120_000),
   );
+});
+
+it('tables have different keys for callers without different datasources, whatever the names contain', () => {
+  const datasources = ['x', 'y', 'x,y'];
+  const without = (...names: string[]): string =>
+    tablesKey({ isAdmin: false, grants: datasources.filter((d) => !names.includes(d)).map((d) => grant('datasource', d)) }, { datasources });
+  expect(without('x', 'y')).not.toBe(without('x,y'));
+  expect(without('x')).toBe(without('x'));
 });
