@@ -157,6 +157,28 @@ describe('a writer uses only what it may query', () => {
     }
   });
 
+  it('a concept does not come to show values by a property that a concept below it lists', async () => {
+    const ontology = await crew.ontology('CREATE CONCEPT kept INHERITS (being); CREATE CONCEPT side (k bigint)');
+    const grants = ['kept', 'side', 'new', 'guest'].map((c) => `EDIT ON ontology.${ontology}.concept.${c}`);
+    const reads = [`QUERY ON ontology.${ontology}.concept.being`, `EDIT ON ontology.${ontology}`];
+    const knows = await s.user('zoe', `ACCESS ON ALL ontology.${ontology}`, ...grants, ...reads);
+    const guesses = await s.user('zac', ...grants, ...reads);
+    const both = await s.user('zed', ...grants, ...reads, `QUERY ON ontology.${ontology}.concept.worker`);
+    for (const token of [knows, guesses]) {
+      for (const script of [
+        'CREATE CONCEPT new (salary decimal(12,2)) INHERITS (being)',
+        'CREATE OR REPLACE CONCEPT kept (salary decimal(12,2)) INHERITS (being)',
+        'CREATE OR REPLACE CONCEPT guest (salary decimal(12,2), ssn string) INHERITS (being)',
+        'CREATE CONCEPT new INHERITS (being); CREATE OR REPLACE CONCEPT kept (salary decimal(12,2)) INHERITS (new)',
+        'CREATE OR REPLACE CONCEPT side (ssn string); CREATE OR REPLACE CONCEPT kept INHERITS (being, side)',
+      ])
+        expect(await s.fault(script, ontology, token), script).toBe('403 forbidden');
+      for (const relation of ['dsvc.being', 'esvc.being', 'dsvc.thing', 'esvc.thing'])
+        expect(JSON.stringify(await s.query(`SELECT * FROM ${relation}`, ontology, token)), relation).not.toMatch(/s-10\d|9000/);
+    }
+    await s.rows('CREATE CONCEPT new (salary decimal(12,2)) INHERITS (being); CREATE OR REPLACE CONCEPT kept (k bigint) INHERITS (new)', ontology, both);
+  });
+
   it('and goes on with what it may query, and with what its script makes', async () => {
     for (const token of [sue, tim]) {
       await s.rows(`${OWN} INHERITS (being) FROM dsvc.being WHERE given LIKE 'A%'`, at, token);

@@ -162,6 +162,20 @@ describe('an old version', () => {
     await s.rows('CREATE PROPERTY later string', ontology);
     await s.rows(`ROLLBACK ONTOLOGY ${ontology} TO VERSION '${old}'`, ontology, crew.tokens.kim);
   });
+
+  it('brings back another definer of a raw view by who may query its datasource alone', async () => {
+    const view = 'VIEW raw AS SELECT fname FROM crew.t_worker';
+    const ontology = await crew.ontology(`CREATE ${view}`);
+    const old = await crew.versionOf(ontology);
+    const pam = await s.user('pam', 'QUERY ON datasource.main', `EDIT ON ALL ontology.${ontology}`);
+    await s.rows(`CREATE OR REPLACE ${view}`, ontology, pam);
+    await s.rows('REVOKE QUERY ON datasource.main FROM USER pam');
+    expect(await s.fault('SELECT fname FROM vsvc.raw', ontology, crew.tokens.rob)).toBe('403 view_unreadable');
+    const back = `ROLLBACK ONTOLOGY ${ontology} TO VERSION '${old}'`;
+    expect(await crew.refused(ontology, back, crew.tokens.kim)).toBe('This needs QUERY on the datasource');
+    await s.rows(back, ontology, crew.tokens.lee);
+    expect(await s.rows('SELECT fname FROM vsvc.raw', ontology, crew.tokens.rob)).toHaveLength(6);
+  });
 });
 
 describe('an ontology with policies', () => {
