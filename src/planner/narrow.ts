@@ -13,7 +13,7 @@ import type { PathNode } from './joins.ts';
 import { castsAlways, isTotal, lacksCollation } from './leak.ts';
 import { referenceOf } from './references.ts';
 import type { ConceptRelation } from './relation.ts';
-import type { Branch } from './sources.ts';
+import { type Branch, isHeldBack } from './sources.ts';
 import { and, cast, clone, equals, integer, type Node, operator, or, text } from './tree.ts';
 import type { Work } from './work.ts';
 
@@ -131,7 +131,7 @@ export function branchCondition(branch: Branch, filter: RowFilter): Node[] | fal
     conditions.push(condition);
   }
   for (const c of filter.comparisons) {
-    const given = branch.isMasked(c.def) ? undefined : branch.given(c.def);
+    const given = branch.isMasked(c.def) || isHeldBack(branch.work, branch.reader, c.def) ? undefined : branch.given(c.def);
     if (!given?.type || lacksCollation(given)) continue;
     const column = (): Node => branch.rows.column(given.name);
     // it is asked of hidden rows too: where it may fail, it stays above

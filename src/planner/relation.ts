@@ -12,7 +12,7 @@ import { refuseMasked } from './policies.ts';
 import { requireReadable } from './readable.ts';
 import { cloneResolved, forget, referenceOf, setMeasure, setReference } from './references.ts';
 import type { Found, Relation } from './relations.ts';
-import { conceptSource, type Wanted, type WantedColumns } from './sources.ts';
+import { conceptSource, propertyFor, type Wanted, type WantedColumns } from './sources.ts';
 import { and, boolean, coalesce, column, FENCE, join, type Node, type SelectStmt, select, string, subselect, target, utf8Length, walk } from './tree.ts';
 import type { Work } from './work.ts';
 
@@ -138,7 +138,7 @@ export class ConceptRelation implements Relation {
     const lower = name.toLowerCase();
     if (ENTITY.has(lower)) return this.#own(lower, this.#asked(this.concept, { kind: lower as 'entity_id' }));
     const property = propertyOf(this.named, lower, this.schema !== 'svc');
-    if (property) return this.#own(property.name, this.#asked(this.concept, { kind: 'property', def: property, ...this.#applies(property) }));
+    if (property) return this.#own(property.name, this.#asked(this.concept, { ...propertyFor(this.named, property), ...this.#applies(property) }));
     if (this.schema !== 'dsvc') return undefined;
     if (lower.startsWith(TYPE_OF)) return this.#typeOf(name.slice(TYPE_OF.length));
     const multi = multiOf(this.named, lower);
@@ -265,7 +265,7 @@ export class ConceptRelation implements Relation {
     const asked = (wanted: Wanted): string => node.want(wantedKey(wanted), wanted);
     if (ENTITY.has(lower)) return this.#reference(node, asked(this.#asked(columns, { kind: lower as 'entity_id' })), `${label}.${lower}`);
     const property = propertyOf(columns, lower, derived);
-    if (property) return this.#reference(node, asked(this.#asked(columns, { kind: 'property', def: property })), `${label}.${property.name}`);
+    if (property) return this.#reference(node, asked(this.#asked(columns, propertyFor(columns, property))), `${label}.${property.name}`);
     const multi = multiOf(columns, lower);
     if (multi) this.#judge(columns, multi);
     if (multi) return this.#reference(node.child({ kind: 'multi', def: multi }), 'value', `${label}.${multi.name}`);
@@ -452,7 +452,8 @@ export class ConceptRelation implements Relation {
 
 /** One key a kind of column. */
 function wantedKey(wanted: Wanted): string {
-  if (wanted.kind === 'property') return `${propertyKey(wanted.def, wanted.actual)}${wanted.reader ? `[${wanted.reader.name}]` : ''}`;
+  if (wanted.kind === 'property')
+    return `${propertyKey(wanted.def, wanted.actual)}${wanted.reader ? `[${wanted.reader.name}]` : ''}${wanted.seen ? ' seen' : ''}`;
   if (wanted.kind === 'raw') return `r:${wanted.def.name}`;
   if (wanted.kind === 'mapped_in') return `t:${[...wanted.mappings].map((m) => m.name).join('|')}`;
   return wanted.kind !== 'mapping' && wanted.actual ? `a:${wanted.kind}` : wanted.kind;

@@ -3,8 +3,9 @@
  * each cast to its declared type so that PostgreSQL flattens the union (sql-shapes.md).
  */
 import { badRequest } from '../errors.ts';
-import type { Concept } from '../ontology/graph.ts';
+import type { Concept, Graph } from '../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../ontology/model.ts';
+import { fold } from '../ontology/names.ts';
 import { parseType } from '../ontology/types.ts';
 import type { MaskRule } from './access.ts';
 import { admitted } from './admitted.ts';
@@ -13,7 +14,7 @@ import { logicSource } from './logic.ts';
 import type { MappedRows } from './mapped.ts';
 import { keyedHash, maskedValue } from './masks.ts';
 import { branchCondition, type FirstRows, type RowFilter } from './narrow.ts';
-import type { AppliedRule } from './policies.ts';
+import { type AppliedRule, sourcesOf } from './policies.ts';
 import { givesAlways } from './result.ts';
 import {
   and,
@@ -46,8 +47,9 @@ export type Wanted =
   /**
    * `actual`: the true value, whatever is masked for the caller: for joins that the model makes, and for the conditions of policies.
    * `reader`: the concept whose calculated properties apply to the rows, where that is not the one that the caller reads them through.
+   * `seen`: of a property of descendants, the model as whoever reads sees it: not in all rows may it have the values.
    */
-  | { readonly kind: 'property'; readonly def: PropertyDef; readonly actual?: true; readonly reader?: Concept }
+  | { readonly kind: 'property'; readonly def: PropertyDef; readonly actual?: true; readonly reader?: Concept; readonly seen?: Graph }
   /** The property's column as the table has it, for joins by index; only where `rawType` gave a type. */
   | { readonly kind: 'raw'; readonly def: PropertyDef; readonly type: string }
   | { readonly kind: 'entity_id' | 'entity_type' | 'entity_label'; readonly actual?: true }
@@ -81,7 +83,7 @@ export function conceptSource(work: Work, concept: Concept, wanted: WantedColumn
     const narrowed = filter ? branchCondition(branch, filter) : [];
     if (narrowed === false) continue;
     const rules = branch.rules;
-    if (filter?.first) branches.push(branch.first(wanted, narrowed, filter.first));
+    if (filter?.first && !filter.first.sorts.some(({ def }) => isHeldBack(work, reader, def))) branches.push(branch.first(wanted, narrowed, filter.first));
     else branches.push(rules.length === 0 ? branch.select(wanted, narrowed) : admitted(work, mapped, rules, wanted, (asked) => branch.select(asked, narrowed)));
   }
   const [first, ...others] = branches;
@@ -166,7 +168,9 @@ export class Branch {
   column(wanted: Wanted): Node {
     switch (wanted.kind) {
       case 'property':
-        return this.property(wanted.def, wanted.actual, wanted.reader);
+        return wanted.seen === undefined || shownIn(wanted.seen, this.mapping).has(fold(wanted.def.name))
+          ? this.property(wanted.def, wanted.actual, wanted.reader)
+          : cast(nullValue(), declaredType(wanted.def));
       case 'raw': {
         const given = this.given(wanted.def);
         return given ? this.rows.column(given.name) : cast(nullValue(), wanted.type);
@@ -317,6 +321,39 @@ export class Branch {
     const any = isNotNull(coalesce(...parts.map(clone)));
     return { CaseExpr: { args: [{ CaseWhen: { expr: any, result: call('concat_ws', [text(' '), ...parts]) } }] } };
   }
+}
+
+/**
+ * What a column of a property is asked for as who reads through the concept (as the reader sees it) may have it: a concept shows in `dsvc` and `esvc` what
+ * its descendants list, and not all descendants that have rows may be open to the reader.
+ */
+export const propertyFor = (concept: Concept, def: PropertyDef): Extract<Wanted, { kind: 'property' }> =>
+  concept.graph === concept.graph.whole || has(concept.whole, def) ? { kind: 'property', def } : { kind: 'property', def, seen: concept.graph };
+
+/** Whether a caller may lack values of a property in some rows of the concept: its true values then choose no rows. */
+export const isHeldBack = (work: Work, reader: Concept, def: PropertyDef): boolean => work.seen !== work.graph && !has(reader, def);
+
+const SHOWN = new WeakMap<Graph, ReadonlyMap<MappingDef, ReadonlySet<string>>>();
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** The folded names of properties whose values are open to a caller in all rows of a mapping: by a concept that has the property and all of the rows. */
+function shownIn(seen: Graph, mapping: MappingDef): ReadonlySet<string> {
+  let shown = SHOWN.get(seen);
+  if (shown === undefined) {
+    const made = new Map<MappingDef, Set<string>>();
+    for (const { whole } of seen.concepts.filter((c) => c.readable)) {
+      const { mappings, when } = sourcesOf(whole);
+      if (when.length > 0) continue;
+      for (const m of mappings) {
+        const names = made.get(m) ?? new Set();
+        for (const { def } of whole.properties) names.add(fold(def.name));
+        made.set(m, names);
+      }
+    }
+    SHOWN.set(seen, made);
+    shown = made;
+  }
+  return shown.get(mapping) ?? NOTHING;
 }
 
 /** Whether a property is the concept's own or inherited one. */

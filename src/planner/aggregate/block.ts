@@ -9,6 +9,7 @@ import type { PathNode } from '../joins.ts';
 import type { MeasureReference } from '../references.ts';
 import type { ConceptRelation } from '../relation.ts';
 import type { Scope } from '../scope.ts';
+import { propertyFor } from '../sources.ts';
 import { isNotNull, type Node, rewrite, type SelectStmt, walk } from '../tree.ts';
 import type { Work } from '../work.ts';
 import { type BlockFacts, callsOf, isBeginning, type Level, levelOf, nodesIn } from './calls.ts';
@@ -93,7 +94,8 @@ function measureItem(block: Block, node: Node, measure: MeasureReference): Item 
   if ((!once || !isRoot) && !isKeyed(concept))
     throw badRequest('no_key', `the measure \`${measure.def.name}\` needs a primary key on \`${concept.name}\` here`);
   if (once) {
-    const columnOf = (def: PropertyDef): Node => relation.columnAt(at, { kind: 'property', def });
+    const seen = relation.named.graph.concept(concept.name) ?? concept;
+    const columnOf = (def: PropertyDef): Node => relation.columnAt(at, propertyFor(seen, def));
     const there = (): Node[] => [...(isRoot ? [] : [isNotNull(relation.columnAt(at, { kind: 'mapping' }))]), ...conjuncts(wrapper.agg_filter)];
     const expression = expandMeasure(work, measure, columnOf, there);
     return { node, expression, level: levelOf(at, block), free: false, nodes: new Set(nodesIn(expression, block.relations)), type };

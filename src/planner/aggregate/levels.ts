@@ -3,6 +3,7 @@ import { badRequest } from '../../errors.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
 import { actualProperty, type PathNode, propertyKey } from '../joins.ts';
 import { cloneResolved, type MeasureReference, ownerOf } from '../references.ts';
+import { propertyFor } from '../sources.ts';
 import {
   and,
   boolean,
@@ -265,9 +266,10 @@ function thingsSelect(block: Block, things: Things, set: GroupSet, expressions: 
   const inner = new Map<string, Node>([['m', relation.columnAt(node, { kind: 'mapping' })]]);
   for (const p of concept.key?.properties ?? []) inner.set(propertyKey(p, work.policies !== undefined), relation.columnAt(node, actualProperty(work, p)));
   const nameOf = new Map<string, string>();
+  const seen = relation.named.graph.concept(concept.name) ?? concept;
   const columnOf = (def: PropertyDef): Node => {
     const key = `p:${def.name}`;
-    if (!inner.has(key)) inner.set(key, relation.columnAt(node, { kind: 'property', def }));
+    if (!inner.has(key)) inner.set(key, relation.columnAt(node, propertyFor(seen, def)));
     if (!nameOf.has(key)) nameOf.set(key, `x${[...inner.keys()].indexOf(key)}`);
     return column(x, nameOf.get(key) as string);
   };
