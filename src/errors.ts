@@ -92,6 +92,15 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
+/**
+ * The end of a message about an unknown name: "; did you mean `x`?", or nothing if no name is near enough to be meant.
+ *
+ * @param near what `nearest` found
+ * @param shown how the message shows the name: in backquotes by default
+ */
+export const didYouMean = (near: string | undefined, shown: (name: string) => string = (name) => `\`${name}\``): string =>
+  near ? `; did you mean ${shown(near)}?` : '';
+
 /** Optimal string alignment distance (a transposition counts one), cut off at `limit`. */
 function distance(a: string, b: string, limit: number): number {
   let before: number[] = [];

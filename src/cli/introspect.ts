@@ -1,6 +1,6 @@
 /** `kg introspect DATASOURCE`: a starting script over the tables of a datasource, which it opens itself. */
 import { type Datasource, neonEndpoint, parseDatasourceSecret } from '../engine/datasource.ts';
-import { nearest, SvcError } from '../errors.ts';
+import { didYouMean, nearest, SvcError } from '../errors.ts';
 import { printConcept, printMapping, printProperty } from '../language/print.ts';
 import { quoteBack } from '../language/quote.ts';
 import { EMPTY_MODEL } from '../ontology/model.ts';
@@ -66,7 +66,7 @@ export function chosen(tables: readonly DbTable[], { schema, tables: named }: Se
   if (inSchema.length === 0) {
     const where = schema === undefined ? 'in this datasource' : `in the schema ${schema}`;
     const near = schema === undefined ? undefined : nearest(schema, new Set(tables.map((t) => t.schema)));
-    throw new Failure(`there are no tables ${where} that its role may read${near === undefined ? '' : `; did you mean ${near}?`}`);
+    throw new Failure(`there are no tables ${where} that its role may read${didYouMean(near, String)}`);
   }
   if (named === undefined) {
     const own = inSchema.filter((t) => !t.isView);
@@ -82,7 +82,7 @@ export function chosen(tables: readonly DbTable[], { schema, tables: named }: Se
         name,
         inSchema.map((t) => (name.includes('.') ? `${t.schema}.${t.name}` : t.name)),
       );
-      throw new Failure(`there is no table ${name} that the datasource's role may read${near === undefined ? '' : `; did you mean ${near}?`}`);
+      throw new Failure(`there is no table ${name} that the datasource's role may read${didYouMean(near, String)}`);
     }
     for (const table of matches) found.add(table);
   }

@@ -4,7 +4,7 @@ import { type CatalogDb, DbError, neonDb } from '../catalog/db.ts';
 import { findOntology, ontologyNames } from '../catalog/operator.ts';
 import { readModel } from '../catalog/versions.ts';
 import type { Datasource } from '../engine/datasource.ts';
-import { nearest, SvcError } from '../errors.ts';
+import { didYouMean, nearest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { compile } from '../ontology/compile.ts';
 import { fold } from '../ontology/names.ts';
@@ -47,7 +47,7 @@ async function validated(name: string, env: Env, parser: SqlParser, db: CatalogD
   const model = stored && (await readModel({ db }, stored.id, stored.version));
   if (!stored || !model) {
     const near = nearest(name, await ontologyNames(db));
-    throw new Failure(`there is no ontology ${name}${near === undefined ? '' : `; did you mean ${near}?`}`);
+    throw new Failure(`there is no ontology ${name}${didYouMean(near, String)}`);
   }
   const graph = compile(model, stored.name);
   const used = new Set([...model.mappings.map((m) => fold(m.datasource)), ...model.views.flatMap((v) => (v.datasource === null ? [] : [fold(v.datasource)]))]);

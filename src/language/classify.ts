@@ -1,5 +1,5 @@
 /** One statement's text -> its syntax tree (decisions 6 and 7). Queries are recognised here and parsed by PostgreSQL's grammar. */
-import { badRequest, nearest, SvcError } from '../errors.ts';
+import { badRequest, didYouMean, nearest, SvcError } from '../errors.ts';
 import { lex } from './lexer.ts';
 import { name, QUERIES } from './modelling/clauses.ts';
 import { createConcept } from './modelling/concept.ts';
@@ -142,17 +142,13 @@ function unknown(c: Cursor, table: Table, before: string): SvcError {
   const written = token === undefined ? '' : c.source.text.slice(token.start, token.end).slice(0, 40);
   const near = token?.kind === 'word' ? nearest(token.value, known) : undefined;
   const statement = [before, written].filter((part) => part !== '').join(' ');
-  return badRequest(
-    'unknown_statement',
-    `unknown statement \`${statement}\`${near === undefined ? '' : `; did you mean \`${[before, near].join(' ').trim()}\`?`}`,
-    {
-      offset: c.offset(),
-      hint:
-        before === ''
-          ? 'Statements are queries (SELECT, WITH, VALUES), SHOW, DESC, EXPLAIN, CREATE, ALTER, DROP, ROLLBACK ONTOLOGY, GRANT and REVOKE.'
-          : `Behind ${before} stands ${oneOf(known)}.`,
-    },
-  );
+  return badRequest('unknown_statement', `unknown statement \`${statement}\`${didYouMean(near && [before, near].join(' ').trim())}`, {
+    offset: c.offset(),
+    hint:
+      before === ''
+        ? 'Statements are queries (SELECT, WITH, VALUES), SHOW, DESC, EXPLAIN, CREATE, ALTER, DROP, ROLLBACK ONTOLOGY, GRANT and REVOKE.'
+        : `Behind ${before} stands ${oneOf(known)}.`,
+  });
 }
 
 function create(c: Cursor): Statement {

@@ -2,7 +2,7 @@
  * URL filters (service.md, Filter parameters; decisions 4): the query string of a concept or view -> what it asks for. Whether
  * names exist and values fit is the planner's question.
  */
-import { badRequest, nearest, type SvcError } from '../errors.ts';
+import { badRequest, didYouMean, nearest, type SvcError } from '../errors.ts';
 
 export const OPERATORS = ['eq', 'not_eq', 'in', 'not_in', 'like', 'not_like', 'gt', 'gte', 'lt', 'lte', 'is_null', 'not_null'] as const;
 export type FilterOperator = (typeof OPERATORS)[number];
@@ -116,7 +116,7 @@ const shown = (name: string): string => JSON.stringify(name.length > 60 ? `${nam
 
 function unknownParameter(name: string): SvcError {
   const near = nearest(name, [...EXTRAS, ...PARTS.map((p) => `_${p}_`)]);
-  return badRequest('unknown_parameter', `unknown parameter ${shown(name)}${near === undefined ? '' : `; did you mean ${near}?`}`, {
+  return badRequest('unknown_parameter', `unknown parameter ${shown(name)}${didYouMean(near, String)}`, {
     hint: 'A filter is _subj_, _op_, _comp_ and _conj_, later groups _subj1_, _op1_ and so on; besides there are _select_, _order_, _limit_ and _offset_',
   });
 }
@@ -150,7 +150,7 @@ function groupOf(number: number, group: ReadonlyMap<Part, string>): Omit<FilterG
   const operator = OPERATORS.find((o) => o === word.toLowerCase());
   if (operator === undefined) {
     const near = nearest(word, OPERATORS);
-    throw badRequest('unknown_operator', `unknown operator ${shown(word)} in ${nameOf('op', number)}${near === undefined ? '' : `; did you mean ${near}?`}`, {
+    throw badRequest('unknown_operator', `unknown operator ${shown(word)} in ${nameOf('op', number)}${didYouMean(near, String)}`, {
       hint: `The operators are ${OPERATORS.join(', ')}`,
     });
   }

@@ -2,7 +2,7 @@
  * The types that a property or a measure may have (decisions 6): how they are written, their canonical names, the
  * PostgreSQL types they stand for, and which of them can be compared.
  */
-import { badRequest, nearest } from '../errors.ts';
+import { badRequest, didYouMean, nearest } from '../errors.ts';
 import type { TypeName } from './model.ts';
 
 /** Groups of types whose values PostgreSQL compares without a cast. */
@@ -74,7 +74,7 @@ export function parseType(text: string, offset?: number): TypeInfo {
     throw badRequest('unknown_type', `unknown type \`${text}\`: ${word} ${fault}`, { offset });
   }
   const near = (Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined) ?? nearest(word, Object.keys(TABLE));
-  throw badRequest('unknown_type', `unknown type \`${text}\`${near === undefined ? '' : `; did you mean \`${near}\`?`}`, {
+  throw badRequest('unknown_type', `unknown type \`${text}\`${didYouMean(near)}`, {
     offset,
     hint: `the types are ${Object.keys(TABLE).join(', ')}; decimal may carry digits, as in decimal(10,2)`,
   });

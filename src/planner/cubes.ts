@@ -1,6 +1,6 @@
 /** Cubes in FROM (decisions 5, Measures): a cube's dimensions are expressions over its own FROM, its measures stand inside aggregates of the block that asks. */
 import type { ColumnRef } from '@pgsql/types';
-import { badRequest, nearest } from '../errors.ts';
+import { badRequest, didYouMean, nearest } from '../errors.ts';
 import type { ViewDef } from '../ontology/model.ts';
 import { isAggregateCall } from './aggregate/calls.ts';
 import { conjuncts } from './aggregate/conditions.ts';
@@ -107,7 +107,7 @@ export class CubeRelation implements Relation {
 
   explain(name: string): ReturnType<typeof badRequest> | undefined {
     const near = nearest(name, this.names());
-    return badRequest('unknown_column', `unknown column \`${name}\` of the cube \`${this.cube.name}\`${near ? `; did you mean \`${near}\`?` : ''}`);
+    return badRequest('unknown_column', `unknown column \`${name}\` of the cube \`${this.cube.name}\`${didYouMean(near)}`);
   }
 }
 

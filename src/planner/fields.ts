@@ -4,7 +4,7 @@
  * that gives one of these.
  */
 import type { A_Indirection, ColumnRef, ResTarget } from '@pgsql/types';
-import { badRequest, nearest, type SvcError } from '../errors.ts';
+import { badRequest, didYouMean, nearest, type SvcError } from '../errors.ts';
 import { aliasOf } from './aliases.ts';
 import { afterSteps, type Composite, compositeOf, refusedField, stepName } from './guard/index.ts';
 import type { Found, Relation } from './relations.ts';
@@ -106,5 +106,5 @@ function rowField(resolver: Resolver, { arg, indirection: steps = [] }: A_Indire
 
 function unknownColumn(name: string, called: string, relation: Relation): SvcError {
   const near = nearest(name, relation.names());
-  return badRequest('unknown_column', `unknown column \`${name}\` of \`${called}\`${near ? `; did you mean \`${near}\`?` : ''}`);
+  return badRequest('unknown_column', `unknown column \`${name}\` of \`${called}\`${didYouMean(near)}`);
 }

@@ -1,6 +1,6 @@
 /** FROM: what each item is, which columns it has, and what it becomes. */
 import type { Alias, JoinExpr, RangeFunction, RangeSubselect, RangeVar } from '@pgsql/types';
-import { badRequest, forbidden, nearest } from '../errors.ts';
+import { badRequest, didYouMean, forbidden, nearest } from '../errors.ts';
 import type { ViewDef } from '../ontology/model.ts';
 import { type Block, finishAggregates } from './aggregate/block.ts';
 import { nodesIn } from './aggregate/calls.ts';
@@ -171,7 +171,7 @@ class From {
     for (const prefix of ['', 'e', 'd', 'v', 'g']) if (lower === `${prefix}svc` || lower === prefix + product) return `${prefix}svc` as Schema;
     const shown = ['', 'e', 'd', 'v'].map((p) => p + product);
     const near = nearest(lower, shown);
-    throw badRequest('unknown_schema', `unknown schema \`${written}\`${near ? `; did you mean \`${near}\`?` : ''}`, {
+    throw badRequest('unknown_schema', `unknown schema \`${written}\`${didYouMean(near)}`, {
       hint: `the schemas are ${shown.join(', ')}; tables stand in mappings, never in a query`,
     });
   }
@@ -181,8 +181,8 @@ class From {
     const views = graph.model.views.map((v) => v.name);
     const concepts = [...graph.concepts.map((c) => c.name), ...(this.#resolver.work.context.systemTables ?? [])];
     const near = nearest(name, schema === 'vsvc' ? views : schema ? concepts : [...concepts, ...views]);
-    if (schema === 'vsvc') return badRequest('unknown_view', `unknown view \`${name}\`${near ? `; did you mean \`${near}\`?` : ''}`);
-    return badRequest('unknown_concept', `unknown concept \`${name}\`${near ? `; did you mean \`${near}\`?` : ''}`);
+    if (schema === 'vsvc') return badRequest('unknown_view', `unknown view \`${name}\`${didYouMean(near)}`);
+    return badRequest('unknown_concept', `unknown concept \`${name}\`${didYouMean(near)}`);
   }
 
   #subselect(range: RangeSubselect): Relation {

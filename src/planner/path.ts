@@ -2,7 +2,7 @@
  * Relationship paths (decisions 5, Paths): one identifier such as `rel[c].prop`, `r1[c1].r2[c2*3].prop`, `rel[c]_column`,
  * `rel[c].*`, read against a concept.
  */
-import { badRequest, nearest } from '../errors.ts';
+import { badRequest, didYouMean, nearest } from '../errors.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';
 import { requireReadable } from './readable.ts';
 
@@ -82,7 +82,7 @@ function readHop(from: Concept, name: string, bracket: string, path: string): Ho
       name,
       from.relationships.flatMap((r) => (r.isInverse && r.inverseName !== null ? [r.name, `~${r.def.name}`] : [r.name])),
     );
-    throw badRequest('unknown_relationship', `unknown relationship \`${name}\` of concept \`${from.name}\`${near ? `; did you mean \`${near}\`?` : ''}`, {
+    throw badRequest('unknown_relationship', `unknown relationship \`${name}\` of concept \`${from.name}\`${didYouMean(near)}`, {
       hint: near ? undefined : 'SHOW and DESCRIBE list the relationships of a concept',
     });
   }
@@ -126,7 +126,7 @@ function readBracket({ graph }: Concept, bracket: string, path: string, candidat
         hint: `a walk is written "relationship[concept*n]" with n from 1 to ${MAX_DEPTH}`,
       });
     const near = nearest(name, [...new Set(candidates.map((r) => r.target.name)), ...graph.concepts.map((c) => c.name)]);
-    throw badRequest('unknown_concept', `unknown concept \`${name}\` in the path \`${path}\`${near ? `; did you mean \`${near}\`?` : ''}`);
+    throw badRequest('unknown_concept', `unknown concept \`${name}\` in the path \`${path}\`${didYouMean(near)}`);
   }
   return { concept, star: star?.[2] ?? null };
 }

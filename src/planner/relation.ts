@@ -1,7 +1,7 @@
 /** A concept in FROM: its columns and paths, and the sub-select that yields those that a query uses. */
 import type { ColumnRef } from '@pgsql/types';
 import { made, visited } from '../budget.ts';
-import { badRequest, nearest, type SvcError } from '../errors.ts';
+import { badRequest, didYouMean, nearest, type SvcError } from '../errors.ts';
 import type { Concept } from '../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../ontology/model.ts';
 import { asExists, type Branches } from './aggregate/conditions.ts';
@@ -168,7 +168,7 @@ export class ConceptRelation implements Relation {
         name,
         concept.measures.map((m) => m.def.name),
       );
-      throw badRequest('unknown_measure', `unknown measure \`${name}\` of concept \`${concept.name}\`${near ? `; did you mean \`${near}\`?` : ''}`);
+      throw badRequest('unknown_measure', `unknown measure \`${name}\` of concept \`${concept.name}\`${didYouMean(near)}`);
     }
     const ref = column(this.alias, `${MEASURE}${rest}`) as { ColumnRef: ColumnRef };
     setMeasure(ref.ColumnRef, { relation: this.#base, node, concept: concept.whole, def: found.def });
@@ -247,7 +247,7 @@ export class ConceptRelation implements Relation {
     const given = columns.find((c) => c.toLowerCase() === name.toLowerCase());
     if (!given) {
       const near = nearest(name, columns);
-      throw badRequest('unknown_property', `the link of \`${path}\` has no column \`${name}\`${near ? `; did you mean \`${near}\`?` : ''}`, {
+      throw badRequest('unknown_property', `the link of \`${path}\` has no column \`${name}\`${didYouMean(near)}`, {
         hint: columns.length ? undefined : 'only many-to-many relationships have link columns',
       });
     }
@@ -270,10 +270,7 @@ export class ConceptRelation implements Relation {
     if (multi) this.#judge(columns, multi);
     if (multi) return this.#reference(node.child({ kind: 'multi', def: multi }), 'value', `${label}.${multi.name}`);
     const near = nearest(name, [...columnNames(columns, derived), ...columns.multi.map((m) => m.def.name)]);
-    throw badRequest(
-      'unknown_property',
-      `unknown property \`${name}\` of concept \`${columns.name}\` in the path \`${path}\`${near ? `; did you mean \`${near}\`?` : ''}`,
-    );
+    throw badRequest('unknown_property', `unknown property \`${name}\` of concept \`${columns.name}\` in the path \`${path}\`${didYouMean(near)}`);
   }
 
   /** The columns of a wildcard path `rel[c].*`, in the order of SELECT *. */
@@ -296,7 +293,7 @@ export class ConceptRelation implements Relation {
         name,
         [...concept.descendants].map((c) => c.name),
       );
-      throw badRequest('unknown_concept', `unknown concept \`${name}\` in \`${TYPE_OF}${name}\`${near ? `; did you mean \`${TYPE_OF}${near}\`?` : ''}`);
+      throw badRequest('unknown_concept', `unknown concept \`${name}\` in \`${TYPE_OF}${name}\`${didYouMean(near && TYPE_OF + near)}`);
     }
     if (!found.isA(concept)) throw badRequest('unknown_property', `\`${found.name}\` is no descendant of \`${concept.name}\``);
     requireReadable(found);

@@ -3,7 +3,7 @@
  * that the query uses. The tree is changed in place.
  */
 import type { Alias, ColumnRef, RangeVar, ResTarget, SortBy, SubLink, WithClause } from '@pgsql/types';
-import { badRequest, nearest, SvcError } from '../errors.ts';
+import { badRequest, didYouMean, nearest, SvcError } from '../errors.ts';
 import type { Graph } from '../ontology/graph.ts';
 import { aliasOf, hasAggregate, lastName } from './aliases.ts';
 import { compositeAt, fieldStar, indirection, rowTarget } from './fields.ts';
@@ -166,7 +166,7 @@ export class Resolver {
           name,
           columns.map((c) => c.key),
         );
-        throw badRequest('unknown_column', `the set operation has no column \`${name}\`${near ? `; did you mean \`${near}\`?` : ''}`, {
+        throw badRequest('unknown_column', `the set operation has no column \`${name}\`${didYouMean(near)}`, {
           offset: this.parsed.offsetOf(node.ColumnRef.location),
         });
       }
@@ -282,7 +282,7 @@ export class Resolver {
     const known: string[] = [];
     for (let s: Scope | undefined = scope; s; s = s.outer) known.push(...s.relations.map((r) => r.alias));
     const near = nearest(alias, known);
-    throw badRequest('unknown_alias', `\`${this.written(alias)}\` is no relation of FROM${near ? `; did you mean \`${near}\`?` : ''}`);
+    throw badRequest('unknown_alias', `\`${this.written(alias)}\` is no relation of FROM${didYouMean(near)}`);
   }
 
   expressions(nodes: Node[] | undefined, scope: Scope): void {
@@ -374,10 +374,7 @@ export class Resolver {
     if (explained) return explained;
     const near = nearest(name, known);
     const where = concept ? ` of concept \`${concept}\`` : alias ? ` of \`${alias}\`` : '';
-    return badRequest(
-      concept ? 'unknown_property' : 'unknown_column',
-      `unknown ${concept ? 'property' : 'column'} \`${name}\`${where}${near ? `; did you mean \`${near}\`?` : ''}`,
-    );
+    return badRequest(concept ? 'unknown_property' : 'unknown_column', `unknown ${concept ? 'property' : 'column'} \`${name}\`${where}${didYouMean(near)}`);
   }
 
   #useAlias(scope: Scope, name: string): boolean {

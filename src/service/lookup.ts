@@ -4,7 +4,7 @@ import { canSee, type Holder } from '../auth/grants.ts';
 import { cacheOf } from '../cache.ts';
 import type { DatasourceRow, OntologyRow, Snapshot } from '../catalog/snapshot.ts';
 import { readModel } from '../catalog/versions.ts';
-import { badRequest, forbidden, nearest, notFound, type SvcError } from '../errors.ts';
+import { badRequest, didYouMean, forbidden, nearest, notFound, type SvcError } from '../errors.ts';
 import type { Name } from '../language/statements.ts';
 import { compile } from '../ontology/compile.ts';
 import type { Graph } from '../ontology/graph.ts';
@@ -17,7 +17,7 @@ export const quoted = (name: string): string => `\`${name}\``;
 /** "unknown x `n`; did you mean `m`?" with the nearest of the names that the caller may see. */
 export function unknownName(kind: string, name: string, known: Iterable<string>): string {
   const near = nearest(name, known);
-  return `unknown ${kind} ${quoted(name)}${near === undefined ? '' : `; did you mean ${quoted(near)}?`}`;
+  return `unknown ${kind} ${quoted(name)}${didYouMean(near)}`;
 }
 
 /** 400 for a name inside a statement. */

@@ -2,7 +2,7 @@
 import { can } from '../auth/grants.ts';
 import { datasourceOptions } from '../catalog/access.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
-import { badRequest, forbidden, nearest, type SvcError } from '../errors.ts';
+import { badRequest, didYouMean, forbidden, nearest, type SvcError } from '../errors.ts';
 import { productText } from '../language/expressions.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { printConcept, printMapping, printMeasure, printModel, printProperty, printView } from '../language/print.ts';
@@ -52,14 +52,10 @@ export async function showCreate(session: Session, statement: Show, words: reado
   }
   if (!KINDS.includes(kind)) {
     const near = nearest(kind, KINDS);
-    throw badRequest(
-      'unknown_statement',
-      `unknown statement \`SHOW CREATE ${what.text}\`${near === undefined ? '' : `; did you mean \`SHOW CREATE ${near}\`?`}`,
-      {
-        offset: what.offset,
-        hint: `SHOW CREATE takes ${KINDS.join(', ')} and a name`,
-      },
-    );
+    throw badRequest('unknown_statement', `unknown statement \`SHOW CREATE ${what.text}\`${didYouMean(near && `SHOW CREATE ${near}`)}`, {
+      offset: what.offset,
+      hint: `SHOW CREATE takes ${KINDS.join(', ')} and a name`,
+    });
   }
   if (graph === undefined) {
     throw badRequest('no_ontology', 'This statement reads an ontology, and the request names none', {

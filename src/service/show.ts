@@ -4,7 +4,7 @@ import { listTokens, readAccess } from '../catalog/access.ts';
 import { findUser } from '../catalog/changes.ts';
 import { readCounts } from '../catalog/counts.ts';
 import { adminStanding } from '../catalog/rights.ts';
-import { badRequest, forbidden, nearest, type SvcError } from '../errors.ts';
+import { badRequest, didYouMean, forbidden, nearest, type SvcError } from '../errors.ts';
 import type { Name, Show } from '../language/statements.ts';
 import { neutralSchema } from '../ontology/apply.ts';
 import type { Graph } from '../ontology/graph.ts';
@@ -91,7 +91,7 @@ const now = (rows: readonly unknown[]): LateRows => {
 function unknownShow(what: Name): SvcError {
   const known = [...Object.keys(LISTS), ...Object.keys(OTHERS)].sort();
   const near = nearest(what.text, known);
-  return badRequest('unknown_statement', `unknown statement \`SHOW ${what.text}\`${near === undefined ? '' : `; did you mean \`SHOW ${near}\`?`}`, {
+  return badRequest('unknown_statement', `unknown statement \`SHOW ${what.text}\`${didYouMean(near && `SHOW ${near}`)}`, {
     offset: what.offset,
     hint: `Behind SHOW stands ${known.slice(0, -1).join(', ')} or ${known.at(-1)}`,
   });

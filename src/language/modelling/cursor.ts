@@ -1,5 +1,5 @@
 /** The tokens of one statement, walked from left to right, and the errors that say what was expected where. */
-import { badRequest, nearest, SvcError } from '../../errors.ts';
+import { badRequest, didYouMean, nearest, SvcError } from '../../errors.ts';
 import { significant, type Token, tokenize } from '../lexer.ts';
 import type { Name, Source, SqlText } from '../statements.ts';
 
@@ -158,13 +158,9 @@ export class Cursor {
     const found = token === undefined ? 'the end of the statement' : `\`${written.length > SHOWN ? `${written.slice(0, SHOWN)}...` : written}\``;
     const expected = [...[...this.#keywords].map((keyword) => `\`${keyword}\``), ...this.#things];
     const near = token?.kind === 'word' && !this.#keywords.has(token.value.toUpperCase()) ? nearest(token.value, this.#keywords) : undefined;
-    return badRequest(
-      'syntax_error',
-      `${expected.length === 0 ? 'unexpected ' : `expected ${oneOf(expected)}, found `}${found}${near === undefined ? '' : `; did you mean \`${near}\`?`}`,
-      {
-        offset: this.offset(),
-      },
-    );
+    return badRequest('syntax_error', `${expected.length === 0 ? 'unexpected ' : `expected ${oneOf(expected)}, found `}${found}${didYouMean(near)}`, {
+      offset: this.offset(),
+    });
   }
 }
 

@@ -1,5 +1,5 @@
 /** Faults that several statements share. */
-import { badRequest, nearest, type SvcError } from '../../errors.ts';
+import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
 import type { Name, TagList } from '../../language/statements.ts';
 import type { Tags } from '../model.ts';
 import { ENTITY_COLUMNS, fold, sameName, THING } from '../names.ts';
@@ -12,7 +12,7 @@ export const quoted = (name: string): string => `\`${name}\``;
 /** 400 `unknown_<kind>`: no such thing; the nearest known name is said. `of` tells where it was looked for. */
 export function unknown(kind: Kind, name: string, offset: number | undefined, known: Iterable<string>, of = ''): SvcError {
   const near = nearest(name, known);
-  return badRequest(`unknown_${kind}`, `unknown ${kind} ${quoted(name)}${of}${near === undefined ? '' : `; did you mean ${quoted(near)}?`}`, { offset });
+  return badRequest(`unknown_${kind}`, `unknown ${kind} ${quoted(name)}${of}${didYouMean(near)}`, { offset });
 }
 
 /** 400 `exists`. */

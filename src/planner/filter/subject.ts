@@ -1,5 +1,5 @@
 /** What the names of a URL filter mean on a concept: columns, relationship paths, bare relationships, multi-value properties (decisions 4). */
-import { badRequest, nearest, type SvcError } from '../../errors.ts';
+import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
 import type { ValueType } from '../../language/filters-values.ts';
 import type { Concept } from '../../ontology/graph.ts';
 import { ENTITY_COLUMNS, fold } from '../../ontology/names.ts';
@@ -113,7 +113,7 @@ function pathSubject(asked: string, end: PathEnd): Subject {
       columns.map((c) => c.name),
     );
     if (column === undefined) {
-      throw badRequest('unknown_property', `the link of \`${asked}\` has no column \`${end.name}\`${near ? `; did you mean \`${near}\`?` : ''}`);
+      throw badRequest('unknown_property', `the link of \`${asked}\` has no column \`${end.name}\`${didYouMean(near)}`);
     }
     return made(`${label}_${column.name}`, postgresType(column.type), true);
   }
@@ -140,5 +140,5 @@ function unknown(concept: Concept, name: string, where = ''): SvcError {
     ...concept.relationships.map((r) => r.name),
   ]);
   const said = name.length > 100 ? `${name.slice(0, 100)}…` : name;
-  return badRequest('unknown_property', `unknown property \`${said}\` of concept \`${concept.name}\`${where}${near ? `; did you mean \`${near}\`?` : ''}`);
+  return badRequest('unknown_property', `unknown property \`${said}\` of concept \`${concept.name}\`${where}${didYouMean(near)}`);
 }

@@ -1,5 +1,5 @@
 /** What the names of a URL filter mean on a view or cube: its columns. */
-import { badRequest, nearest } from '../../errors.ts';
+import { badRequest, didYouMean, nearest } from '../../errors.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { cubeColumns } from '../cubes.ts';
@@ -31,10 +31,7 @@ export function viewSubjects(context: PlanContext, view: ViewDef): ViewSubjects 
         all.map((s) => s.column),
       );
       const said = asked.length > 100 ? `${asked.slice(0, 100)}…` : asked;
-      throw badRequest(
-        'unknown_column',
-        `unknown column \`${said}\` of the ${view.cube ? 'cube' : 'view'} \`${view.name}\`${near ? `; did you mean \`${near}\`?` : ''}`,
-      );
+      throw badRequest('unknown_column', `unknown column \`${said}\` of the ${view.cube ? 'cube' : 'view'} \`${view.name}\`${didYouMean(near)}`);
     },
   };
 }

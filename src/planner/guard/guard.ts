@@ -4,7 +4,7 @@
  * them. The guard knows no ontology: which relations and columns there are is the planner's question.
  */
 import type { A_Indirection, RawStmt } from '@pgsql/types';
-import { badRequest, nearest, type SvcError } from '../../errors.ts';
+import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
 import { afterSteps, LATER } from './fields.ts';
 import { ALLOWED_FUNCTIONS, isVolatileFunction, usesClock } from './functions.ts';
 import { type Member, NODES, REFUSED } from './nodes.ts';
@@ -208,7 +208,7 @@ class Guard {
     const near = path.length === 1 ? nearest(name, ALLOWED_FUNCTIONS) : undefined;
     throw this.#fail(
       'forbidden_function',
-      `function \`${path.join('.')}\` is not allowed${near && near !== name ? `; did you mean \`${near}\`?` : ''}`,
+      `function \`${path.join('.')}\` is not allowed${didYouMean(near === name ? undefined : near)}`,
       location,
       FUNCTION_HINT,
     );
@@ -218,7 +218,7 @@ class Guard {
     const name = path[path.length - 1] ?? '';
     if ((path.length === 1 || (path.length === 2 && path[0] === 'pg_catalog')) && ALLOWED_TYPES.has(name)) return;
     const meant = path.length === 1 ? (TYPE_HINTS[name.toLowerCase()] ?? nearest(name, ALLOWED_TYPES)) : undefined;
-    throw this.#fail('forbidden_type', `type \`${path.join('.')}\` is not allowed${meant && meant !== name ? `; did you mean \`${meant}\`?` : ''}`, location);
+    throw this.#fail('forbidden_type', `type \`${path.join('.')}\` is not allowed${didYouMean(meant === name ? undefined : meant)}`, location);
   }
 
   #constants(modifiers: readonly unknown[], location: number | undefined): void {
