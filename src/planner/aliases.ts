@@ -2,7 +2,7 @@
 import { visited } from '../budget.ts';
 import { isAggregate } from './guard/index.ts';
 import type { Scope } from './scope.ts';
-import { isSubQuery, type Node, walk } from './tree.ts';
+import { isSubQuery, lastName, type Node, walk } from './tree.ts';
 
 /** The select alias that a name means, exactly or else without case. */
 export function aliasOf(scope: Scope, name: string): string | undefined {
@@ -12,12 +12,6 @@ export function aliasOf(scope: Scope, name: string): string | undefined {
   for (const a of scope.aliases.keys()) if (a.toLowerCase() === lower) return a;
   return undefined;
 }
-
-/** The last of some names, a function's without its schema. */
-export const lastName = (names: readonly Node[] | undefined): string => {
-  const last = names?.at(-1);
-  return last && 'String' in last ? (last.String.sval ?? '') : '';
-};
 
 /** Whether an expression calls an aggregate (not in a sub-query of its own). */
 export function hasAggregate(node: Node): boolean {

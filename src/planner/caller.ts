@@ -3,7 +3,7 @@ import type { FuncCall } from '@pgsql/types';
 import { badRequest } from '../errors.ts';
 import { fold } from '../ontology/names.ts';
 import type { CallerFacts } from './access.ts';
-import { boolean, call, cast, type Node, nullValue, rewrite, text, walk } from './tree.ts';
+import { boolean, call, cast, lastName, type Node, nullValue, rewrite, text, walk } from './tree.ts';
 
 const ARGUMENTS: Readonly<Record<string, number>> = { username: 0, has_role: 1, claim: 1 };
 
@@ -35,8 +35,7 @@ export function bindCaller<T>(tree: T, product: string, facts: CallerFacts = NOB
 }
 
 function functionOf(called: FuncCall, product: string): string | undefined {
-  const only = called.funcname?.length === 1 ? called.funcname[0] : undefined;
-  const name = only && 'String' in only ? (only.String.sval ?? '') : '';
+  const name = called.funcname?.length === 1 ? lastName(called.funcname) : '';
   for (const prefix of ['svc_', `${product}_`])
     if (name.startsWith(prefix) && Object.hasOwn(ARGUMENTS, name.slice(prefix.length))) return name.slice(prefix.length);
   return undefined;

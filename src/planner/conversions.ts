@@ -2,7 +2,7 @@
  * Types of which PostgreSQL makes one by itself where two values meet (a comparison, CASE, UNION), with values that have no place in the other:
  * `numeric` holds numbers that no float holds, `date` days that no timestamp holds. The message quotes the value.
  */
-import { type Node, walk } from './tree.ts';
+import { lastName, type Node, nameOf, walk } from './tree.ts';
 
 type Kind = 'numeric' | 'float' | 'date' | 'timestamp';
 
@@ -45,11 +45,10 @@ const FLOAT_FUNCTIONS = new Set(['percent_rank', 'cume_dist']);
 export function typesNamed(tree: unknown): ReadonlySet<string> {
   const names = new Set<string>();
   walk(tree, (n: Node) => {
-    const last = 'TypeCast' in n ? n.TypeCast.typeName?.names?.at(-1) : undefined;
-    if (last && 'String' in last) names.add((last.String.sval ?? '').replace(/^_/, ''));
+    const type = 'TypeCast' in n ? nameOf(n.TypeCast.typeName?.names?.at(-1)) : undefined;
+    if (type !== undefined) names.add(type.replace(/^_/, ''));
     if ('SQLValueFunction' in n) names.add('timestamptz');
-    const name = 'FuncCall' in n ? n.FuncCall.funcname?.at(-1) : undefined;
-    if (name && 'String' in name && FLOAT_FUNCTIONS.has(name.String.sval ?? '')) names.add('float8');
+    if ('FuncCall' in n && FLOAT_FUNCTIONS.has(lastName(n.FuncCall.funcname))) names.add('float8');
     return undefined;
   });
   return names;

@@ -9,7 +9,7 @@ import { cloneResolved, measureOf, setOwner } from './references.ts';
 import type { Found, Relation } from './relations.ts';
 import type { Resolver } from './resolve.ts';
 import type { Scope } from './scope.ts';
-import { and, call, clone, column, type Node, rewrite, type SelectStmt, walk } from './tree.ts';
+import { and, call, clone, column, type Node, nameOf, rewrite, type SelectStmt, walk } from './tree.ts';
 import { asDefiner } from './views.ts';
 
 /** A cube's column that is an aggregate: what it stands for inside an aggregate of the block. */
@@ -25,8 +25,8 @@ export interface CubeColumn {
 export function cubeColumns(cube: ViewDef, stmt: SelectStmt, written: (name: string) => string): readonly CubeColumn[] {
   return (stmt.targetList ?? []).map((t) => {
     const { name, val } = 'ResTarget' in t ? t.ResTarget : {};
-    const bare = val && 'ColumnRef' in val ? val.ColumnRef.fields?.at(-1) : undefined;
-    const own = bare && 'String' in bare ? written(bare.String.sval ?? '') : undefined;
+    const bare = val && 'ColumnRef' in val ? nameOf(val.ColumnRef.fields?.at(-1)) : undefined;
+    const own = bare === undefined ? undefined : written(bare);
     const shown = name === undefined ? own : written(name);
     if (!val || shown === undefined) throw badRequest('bad_cube', `each column of the cube \`${cube.name}\` needs a name`);
     return { name: shown, value: val, isMeasure: hasAggregate(val) || own?.toLowerCase().startsWith('measure.') === true };

@@ -6,7 +6,7 @@
 import type { PropertyDef } from '../ontology/model.ts';
 import { findType } from '../ontology/types.ts';
 import type { Branch } from './sources.ts';
-import { and, cast, equals, integer, type Node, text } from './tree.ts';
+import { and, cast, equals, integer, lastName, type Node, text } from './tree.ts';
 import type { BoundValue } from './work.ts';
 
 /** Ids of which a row must have one; `bound`: they are values of parameters, and stay so. */
@@ -70,7 +70,7 @@ function partCondition(branch: Branch, def: PropertyDef, value: string, bound: b
 export function idsOf(condition: Node, isColumn: (node: Node) => boolean, values: readonly BoundValue[] = []): KeyFilter | undefined {
   if (!('A_Expr' in condition)) return undefined;
   const { kind, name, lexpr, rexpr } = condition.A_Expr;
-  if (!lexpr || !rexpr || name?.length !== 1 || !name[0] || !('String' in name[0]) || name[0].String.sval !== '=') return undefined;
+  if (!lexpr || !rexpr || name?.length !== 1 || lastName(name) !== '=') return undefined;
   if (kind === 'AEXPR_OP') {
     const other = isColumn(lexpr) ? rexpr : isColumn(rexpr) ? lexpr : undefined;
     return other && (all([other]) ?? boundIds(other, values));
@@ -100,9 +100,8 @@ function boundIds(node: Node, values: readonly BoundValue[]): KeyFilter | undefi
 /** A constant's text, also behind a cast to text. */
 function textOf(node: Node): string | undefined {
   if ('TypeCast' in node) {
-    const last = node.TypeCast.typeName?.names?.at(-1);
     const mods = node.TypeCast.typeName?.typmods;
-    return last && 'String' in last && last.String.sval === 'text' && !mods && node.TypeCast.arg ? textOf(node.TypeCast.arg) : undefined;
+    return lastName(node.TypeCast.typeName?.names) === 'text' && !mods && node.TypeCast.arg ? textOf(node.TypeCast.arg) : undefined;
   }
   return 'A_Const' in node && node.A_Const.sval ? (node.A_Const.sval.sval ?? '') : undefined;
 }

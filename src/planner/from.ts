@@ -18,7 +18,7 @@ import { Resolver } from './resolve.ts';
 import { Scope } from './scope.ts';
 import { firstOfEach, sortByTable } from './sort.ts';
 import { systemTableItem } from './system.ts';
-import { and, boolean, clone, join, type Node, rewrite, type SelectStmt, string, subselect, walk } from './tree.ts';
+import { and, boolean, clone, join, type Node, namesOf, rewrite, type SelectStmt, string, subselect, walk } from './tree.ts';
 import { asDefiner, parsedView, viewItem } from './views.ts';
 
 /** Finishes a block when all its names are resolved: puts the sub-selects of concepts in their places, and its aggregates on their levels. */
@@ -160,7 +160,7 @@ class From {
   }
 
   #renames(alias: Alias | undefined): readonly string[] {
-    return (alias?.colnames ?? []).map((n) => ('String' in n ? this.#resolver.written(n.String.sval ?? '') : ''));
+    return namesOf(alias?.colnames).map((name) => this.#resolver.written(name));
   }
 
   /** The neutral name of a schema: the caller may use the product's. */
@@ -209,7 +209,7 @@ class From {
     if (join.isNatural) this.#natural(join, left, right);
     for (const [i, n] of (join.usingClause ?? []).entries())
       if ('String' in n) (join.usingClause as Node[])[i] = string(this.#using(this.#resolver.written(n.String.sval ?? ''), left, right));
-    const merged = (join.usingClause ?? []).map((n) => ('String' in n ? (n.String.sval ?? '') : ''));
+    const merged = namesOf(join.usingClause);
     const using = join.join_using_alias?.aliasname;
     if (using)
       scope.add(

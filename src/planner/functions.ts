@@ -2,6 +2,7 @@
 import type { FuncCall, Node, RangeFunction } from '@pgsql/types';
 import { columnName } from './names.ts';
 import type { OutColumn } from './relations.ts';
+import { namesOf } from './tree.ts';
 
 /** Functions whose columns have names of their own; every other one that may be called gives one column. */
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
@@ -56,7 +57,7 @@ export function functionColumns(range: RangeFunction): FunctionColumns {
 }
 
 function hasKnownColumns(call: Node): boolean {
-  const path = 'FuncCall' in call ? (call.FuncCall.funcname ?? []).map((n) => ('String' in n ? (n.String.sval ?? '') : '')) : [];
+  const path = 'FuncCall' in call ? namesOf(call.FuncCall.funcname) : [];
   return (path.length < 2 || path[0] === 'pg_catalog') && !OF_ARGUMENT.test(path.at(-1) ?? '');
 }
 

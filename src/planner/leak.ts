@@ -8,7 +8,7 @@ import type { A_Const, FuncCall, SubLink } from '@pgsql/types';
 import { visited } from '../budget.ts';
 import type { ColumnDef } from '../ontology/model.ts';
 import { isAggregate } from './guard/index.ts';
-import { type Node, type SelectStmt, walk } from './tree.ts';
+import { lastName, type Node, type SelectStmt, walk } from './tree.ts';
 
 const TOTAL_OPERATORS = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
 const TOTAL_KINDS = new Set([
@@ -169,8 +169,7 @@ const isTotalOperator = (kind: string | undefined, name: readonly Node[] | undef
 
 /** Aggregates and windows see only rows that have passed every condition of their block; but not those of the block round it. */
 function isTotalCall(call: FuncCall, inner: boolean): boolean {
-  const last = call.funcname?.at(-1);
-  const name = last && 'String' in last ? (last.String.sval ?? '') : '';
+  const name = lastName(call.funcname);
   if (call.funcname?.length !== 1) return false;
   return (TOTAL_FUNCTIONS.has(name) && (call.args?.length ?? 0) < 2) || TOTAL_AGGREGATES.has(name) || (!inner && isAggregate(name));
 }
@@ -227,8 +226,7 @@ const COMPARING = ['A_Expr', 'CaseExpr', 'CoalesceExpr', 'MinMaxExpr'];
 export function comparesColumns(stmt: SelectStmt): boolean {
   let found = false;
   const computes = (n: Node): boolean => {
-    const name = 'FuncCall' in n ? n.FuncCall.funcname?.at(-1) : undefined;
-    return COMPARING.some((key) => key in n) || (name !== undefined && 'String' in name && name.String.sval === 'length');
+    return COMPARING.some((key) => key in n) || ('FuncCall' in n && lastName(n.FuncCall.funcname) === 'length');
   };
   walk(stmt, (n) => {
     if ('ResTarget' in n)
@@ -244,10 +242,10 @@ export function comparesColumns(stmt: SelectStmt): boolean {
 /** A cast of a constant, or one to text. */
 function isTotalCast(node: Extract<Node, { TypeCast: unknown }>): boolean {
   const { arg, typeName } = node.TypeCast;
-  const type = typeName?.names?.at(-1);
-  if (type && 'String' in type && COMPUTED.has((type.String.sval ?? '').replace(/^_/, ''))) return false;
+  const type = lastName(typeName?.names);
+  if (COMPUTED.has(type.replace(/^_/, ''))) return false;
   if (arg && ('A_Const' in arg || 'ParamRef' in arg)) return true;
-  return type !== undefined && 'String' in type && type.String.sval === 'text' && !typeName?.typmods?.length && !typeName?.arrayBounds?.length;
+  return type === 'text' && !typeName?.typmods?.length && !typeName?.arrayBounds?.length;
 }
 
 const FAMILIES: readonly ReadonlySet<string>[] = [new Set(['int2', 'int4', 'int8']), new Set(['text', 'varchar', 'bpchar', 'char', 'name'])];

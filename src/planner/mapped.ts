@@ -6,7 +6,7 @@ import { isAggregate, isVolatileFunction, isWindow } from './guard/index.ts';
 import { isTotal, multiplies } from './leak.ts';
 import { columnName } from './names.ts';
 import { printExpression, printSelect } from './print.ts';
-import { clone, column, fragment, isSubQuery, type Node, type SelectStmt, subselect, walk } from './tree.ts';
+import { clone, column, fragment, isSubQuery, lastName, type Node, type SelectStmt, subselect, walk } from './tree.ts';
 
 /** The alias under which a mapping stands that is a sub-select. */
 const ALIAS = 'm';
@@ -66,8 +66,7 @@ function isPlain(stmt: SelectStmt): boolean {
   walk([targetList, fromClause, whereClause], (n) => {
     if (isSubQuery(n) || 'RangeFunction' in n || 'A_Star' in n) plain = false;
     if ('FuncCall' in n) {
-      const last = n.FuncCall.funcname?.at(-1);
-      const name = last && 'String' in last ? (last.String.sval ?? '') : '';
+      const name = lastName(n.FuncCall.funcname);
       if (n.FuncCall.over || isAggregate(name) || isWindow(name) || isVolatileFunction(name)) plain = false;
     }
     return plain;

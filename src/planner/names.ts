@@ -1,5 +1,7 @@
 /** What PostgreSQL would call a column of a select list: FigureColname of parse_target.c. */
+
 import type { Node, SelectStmt, TypeName } from '@pgsql/types';
+import { nameOf } from './tree.ts';
 
 /** The name of an unaliased output column. */
 export const columnName = (node: Node): string => figure(node)[0] ?? '?column?';
@@ -12,17 +14,17 @@ type Figure = readonly [name: string | undefined, strength: 0 | 1 | 2, star?: Se
 
 function figure(node: Node): Figure {
   if ('ColumnRef' in node) {
-    const last = node.ColumnRef.fields?.at(-1);
-    return last && 'String' in last ? [last.String.sval ?? '', 2] : [undefined, 0];
+    const name = nameOf(node.ColumnRef.fields?.at(-1));
+    return name === undefined ? [undefined, 0] : [name, 2];
   }
   if ('A_Indirection' in node) {
-    const name = (node.A_Indirection.indirection ?? []).findLast((i) => 'String' in i);
-    if (name && 'String' in name) return [name.String.sval ?? '', 2];
+    const name = nameOf((node.A_Indirection.indirection ?? []).findLast((i) => 'String' in i));
+    if (name !== undefined) return [name, 2];
     return node.A_Indirection.arg ? figure(node.A_Indirection.arg) : [undefined, 0];
   }
   if ('FuncCall' in node) {
-    const last = node.FuncCall.funcname?.at(-1);
-    return last && 'String' in last ? [last.String.sval ?? '', 2] : [undefined, 0];
+    const name = nameOf(node.FuncCall.funcname?.at(-1));
+    return name === undefined ? [undefined, 0] : [name, 2];
   }
   if ('A_Expr' in node) return node.A_Expr.kind === 'AEXPR_NULLIF' ? ['nullif', 2] : [undefined, 0];
   if ('TypeCast' in node) {
@@ -69,10 +71,7 @@ function figure(node: Node): Figure {
   return [undefined, 0];
 }
 
-const lastOf = (type: TypeName | undefined): string | undefined => {
-  const last = type?.names?.at(-1);
-  return last && 'String' in last ? last.String.sval : undefined;
-};
+const lastOf = (type: TypeName | undefined): string | undefined => nameOf(type?.names?.at(-1));
 
 const JSON_FUNCTIONS: Readonly<Record<string, string>> = { JSON_EXISTS_OP: 'json_exists', JSON_QUERY_OP: 'json_query', JSON_VALUE_OP: 'json_value' };
 

@@ -14,7 +14,7 @@ import { castsAlways, isTotal, lacksCollation } from './leak.ts';
 import { referenceOf } from './references.ts';
 import type { ConceptRelation } from './relation.ts';
 import { type Branch, isHeldBack } from './sources.ts';
-import { and, cast, clone, equals, integer, type Node, operator, or, text } from './tree.ts';
+import { and, cast, clone, equals, integer, lastName, type Node, operator, or, text } from './tree.ts';
 import type { Work } from './work.ts';
 
 /** What the rows of a node must meet for a row of the block to meet WHERE. */
@@ -88,7 +88,7 @@ function comparisonOf(condition: Node, relations: readonly ConceptRelation[]): {
   if (!('A_Expr' in condition)) return undefined;
   const expr = condition.A_Expr;
   const { kind, name, lexpr, rexpr } = expr;
-  const op = name?.length === 1 && name[0] && 'String' in name[0] ? (name[0].String.sval ?? '') : '';
+  const op = name?.length === 1 ? lastName(name) : '';
   if (!lexpr || !rexpr) return undefined;
   const left = propertyAt(lexpr, relations);
   const made = (at: NonNullable<typeof left>, constants: readonly Node[] | undefined, operator: string, on: Comparison['on']) =>
@@ -165,8 +165,7 @@ function helps(c: Comparison, type: string): boolean {
 
 function isInteger(constant: Node): boolean {
   if ('TypeCast' in constant) {
-    const last = constant.TypeCast.typeName?.names?.at(-1);
-    return last !== undefined && 'String' in last && /^(int[248]|bigint|integer|smallint)$/.test(last.String.sval ?? '');
+    return /^(int[248]|bigint|integer|smallint)$/.test(lastName(constant.TypeCast.typeName?.names));
   }
   if ('A_Expr' in constant) return false;
   return 'A_Const' in constant && (constant.A_Const.ival !== undefined || /^\d+$/.test(constant.A_Const.fval?.fval ?? ''));
@@ -175,9 +174,7 @@ function isInteger(constant: Node): boolean {
 /** Whether a constant is surely read as a date: a time of day behind it would count in a comparison with one. */
 function isDate(constant: Node): boolean {
   if (!('TypeCast' in constant)) return 'A_Const' in constant && constant.A_Const.sval !== undefined;
-  const names = constant.TypeCast.typeName?.names ?? [];
-  const last = names.at(-1);
-  return last !== undefined && 'String' in last && last.String.sval === 'date' && !constant.TypeCast.typeName?.arrayBounds?.length;
+  return lastName(constant.TypeCast.typeName?.names) === 'date' && !constant.TypeCast.typeName?.arrayBounds?.length;
 }
 
 /** The last date that has a next one; what comes after it (infinity, too) is its own. */

@@ -2,7 +2,7 @@
 import type { SqlParser } from '../language/parser.ts';
 import { parsePrepared, prepareSelect } from '../language/prepare.ts';
 import { isSystemSchema } from './guard/types.ts';
-import { walk } from './tree.ts';
+import { namesOf, walk } from './tree.ts';
 
 /**
  * Functions whose schema is not one of PostgreSQL's, as `schema.name`, in order of their first call.
@@ -13,7 +13,7 @@ export function ownFunctions(parser: SqlParser, sql: string): readonly string[] 
   const found = new Set<string>();
   walk(parsePrepared(parser, prepareSelect({ text: sql, offset: 0 })).stmts, (node) => {
     if (!('FuncCall' in node)) return undefined;
-    const path = (node.FuncCall.funcname ?? []).map((part) => ('String' in part ? (part.String.sval ?? '') : ''));
+    const path = namesOf(node.FuncCall.funcname);
     if (path.length > 1 && !isSystemSchema(path[0] ?? '')) found.add(path.join('.'));
     return undefined;
   });

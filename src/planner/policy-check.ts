@@ -8,7 +8,7 @@ import { isAggregate } from './guard/index.ts';
 import { type PlanContext, planSelect } from './index.ts';
 import { resolveCondition } from './logic.ts';
 import { ConceptRelation } from './relation.ts';
-import { fieldsOf, isSubQuery, type Node, walk } from './tree.ts';
+import { fieldsOf, isSubQuery, lastName, type Node, walk } from './tree.ts';
 import { Work } from './work.ts';
 
 /**
@@ -53,8 +53,7 @@ function plainRows(node: Node, offset: number | undefined): void {
   walk(node, (n) => {
     if (isSubQuery(n)) return false;
     if (!('FuncCall' in n)) return undefined;
-    const last = n.FuncCall.funcname?.at(-1);
-    const name = last && 'String' in last ? (last.String.sval ?? '') : '';
+    const name = lastName(n.FuncCall.funcname);
     if (n.FuncCall.over || isAggregate(name)) throw badRequest('bad_expression', `\`${name}\` aggregates rows: a policy is about one row`, { offset });
     return undefined;
   });

@@ -5,7 +5,7 @@
 import type { Alias, ColumnRef, RangeVar, ResTarget, SortBy, SubLink, WithClause } from '@pgsql/types';
 import { badRequest, didYouMean, nearest, SvcError } from '../errors.ts';
 import type { Graph } from '../ontology/graph.ts';
-import { aliasOf, hasAggregate, lastName } from './aliases.ts';
+import { aliasOf, hasAggregate } from './aliases.ts';
 import { compositeAt, fieldStar, indirection, rowTarget } from './fields.ts';
 import { resolveFrom } from './from.ts';
 import { compositeOf, isAggregate } from './guard/index.ts';
@@ -16,7 +16,7 @@ import { referenceOf, setOwner } from './references.ts';
 import { ConceptRelation } from './relation.ts';
 import { FixedRelation, type Found, type OutColumn, type Relation } from './relations.ts';
 import { Scope } from './scope.ts';
-import { clone, column, fieldsOf, locationIn, type Node, rewrite, type SelectStmt, select, subselect, target, walk } from './tree.ts';
+import { clone, column, fieldsOf, lastName, locationIn, type Node, nameOf, rewrite, type SelectStmt, select, subselect, target, walk } from './tree.ts';
 import type { Parsed, Work } from './work.ts';
 
 export class Resolver {
@@ -447,9 +447,8 @@ export class Resolver {
   }
 
   #renamedColumn(node: Node | undefined): OutColumn | undefined {
-    if (!node || !('String' in node)) return undefined;
-    const name = node.String.sval ?? '';
-    return { name, key: this.written(name) };
+    const name = nameOf(node);
+    return name === undefined ? undefined : { name, key: this.written(name) };
   }
 
   /** The columns of a derived relation under an alias that may rename them. */

@@ -3,7 +3,7 @@ import type { Graph } from '../ontology/graph.ts';
 import type { ColumnDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
 import { castsAlways } from './leak.ts';
-import { fieldsOf, type Node } from './tree.ts';
+import { fieldsOf, lastName, type Node, nameOf } from './tree.ts';
 
 /** The names of types in PostgreSQL's catalog, by the name in SQL where the two differ. */
 const INTERNAL: Readonly<Record<string, string>> = {
@@ -59,9 +59,8 @@ export function givesAlways(graph: Graph, node: Node, declared: string): boolean
   if ('A_Expr' in node) {
     const { kind = '', name, lexpr } = node.A_Expr;
     if (kind === 'AEXPR_NULLIF') return all([lexpr]);
-    const last = name?.at(-1);
     if (!CONDITIONS.has(kind) || !isBoolean) return false;
-    return kind !== 'AEXPR_OP' || (last !== undefined && 'String' in last && COMPARISONS.has(last.String.sval ?? ''));
+    return kind !== 'AEXPR_OP' || COMPARISONS.has(lastName(name));
   }
   if ('CaseExpr' in node) {
     const { args = [], defresult } = node.CaseExpr;
@@ -73,8 +72,8 @@ export function givesAlways(graph: Graph, node: Node, declared: string): boolean
   if ('FuncCall' in node) return castsAlways(columnOf(resultOf(node.FuncCall.funcname) ?? ''), declared);
   if ('TypeCast' in node) {
     const { names = [], typmods = [] } = node.TypeCast.typeName ?? {};
-    const last = names.at(-1);
-    return typmods.length === 0 && last !== undefined && 'String' in last && castsAlways({ name: '', type: last.String.sval ?? '' }, declared);
+    const type = nameOf(names.at(-1));
+    return typmods.length === 0 && type !== undefined && castsAlways({ name: '', type }, declared);
   }
   return false;
 }
@@ -91,12 +90,7 @@ const RESULTS: Readonly<Record<string, string>> = {
   every: 'boolean',
 };
 
-const nameOf = (name: readonly Node[] | undefined): string => {
-  const last = name?.at(-1);
-  return last && 'String' in last ? (last.String.sval ?? '') : '';
-};
-
-const resultOf = (name: readonly Node[] | undefined): string | undefined => RESULTS[nameOf(name)];
+const resultOf = (name: readonly Node[] | undefined): string | undefined => RESULTS[lastName(name)];
 
 /** Whether a call gives one of its argument's values. */
-const isExtreme = (name: readonly Node[] | undefined): boolean => ['min', 'max'].includes(nameOf(name));
+const isExtreme = (name: readonly Node[] | undefined): boolean => ['min', 'max'].includes(lastName(name));

@@ -8,7 +8,7 @@ import { functionColumns } from './functions.ts';
 import { type Composite, compositeOf, refusedField, stepName } from './guard/index.ts';
 import { SYSTEM_COLUMNS } from './guard/types.ts';
 import { columnName } from './names.ts';
-import { fieldsOf, locationIn, type Node, rewrite } from './tree.ts';
+import { fieldsOf, locationIn, type Node, namesOf, rewrite } from './tree.ts';
 
 /** Schemas that nothing may read: PostgreSQL's and the service's own catalog. */
 const HIDDEN_SCHEMA = /^(kg_catalog|information_schema|pg_.*)$/i;
@@ -152,7 +152,7 @@ class Reader {
     else if ('RangeFunction' in item) this.#function(item.RangeFunction, scope, seen);
     else if ('JoinExpr' in item) {
       const { larg, rarg, quals, alias, isNatural, usingClause = [], join_using_alias: using } = item.JoinExpr;
-      for (const name of usingClause) if ('String' in name) this.columns.add(name.String.sval ?? '');
+      for (const name of namesOf(usingClause)) this.columns.add(name);
       const tables = larg ? this.#from(larg, scope, seen) : [];
       if (rarg) tables.push(...this.#from(rarg, scope, seen));
       if (isNatural) for (const table of tables) table.isWhole = true;
@@ -185,7 +185,7 @@ class Reader {
     const table = this.tables.get(key) ?? { schema: range.schemaname, name, columns: new Set(), isWhole: false };
     this.tables.set(key, table);
     scope.add(alias, null, [table]);
-    for (const n of range.alias?.colnames ?? []) if ('String' in n) table.columns.add(n.String.sval ?? '');
+    for (const name of namesOf(range.alias?.colnames)) table.columns.add(name);
     return [table];
   }
 
@@ -302,6 +302,6 @@ function beside(scope: Scope): Scope {
 /** Columns under an alias that may rename the first of them. */
 function renamed(columns: Columns, names: Alias['colnames']): Columns {
   if (columns === null || !names?.length) return columns;
-  const given = names.map((n) => ('String' in n ? (n.String.sval ?? '') : ''));
+  const given = namesOf(names);
   return new Map([...columns].map(([name, composite], i) => [given[i] ?? name, composite] as const));
 }

@@ -121,8 +121,17 @@ export const isSubQuery = (node: object): boolean => 'SubLink' in node || 'Selec
 
 export const exists = (query: SelectStmt): Node => ({ SubLink: { subLinkType: 'EXISTS_SUBLINK', subselect: { SelectStmt: query } } });
 
+/** The text of a String node; undefined for another node. */
+export const nameOf = (node: Node | undefined): string | undefined => (node && 'String' in node ? (node.String.sval ?? '') : undefined);
+
+/** The texts of a list of String nodes, as of a function's name or a USING clause; '' for another node. */
+export const namesOf = (nodes: readonly Node[] | undefined): string[] => (nodes ?? []).map((n) => nameOf(n) ?? '');
+
+/** The last text of such a list: the name of a function or type without its schema, or an operator. '' if there is none. */
+export const lastName = (names: readonly Node[] | undefined): string => nameOf(names?.at(-1)) ?? '';
+
 /** The texts of a ColumnRef's fields; `*` stands for a star. */
-export const fieldsOf = (ref: ColumnRef): string[] => (ref.fields ?? []).map((f) => ('String' in f ? (f.String.sval ?? '') : '*'));
+export const fieldsOf = (ref: ColumnRef): string[] => (ref.fields ?? []).map((f) => nameOf(f) ?? '*');
 
 export const clone = <T>(tree: T): T => structuredCloneTree(tree) as T;
 

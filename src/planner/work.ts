@@ -16,7 +16,7 @@ import { Policies } from './policies.ts';
 import { printSelect } from './print.ts';
 import { givesAlways } from './result.ts';
 import { type TableQuery, tableQuery } from './tables.ts';
-import { clone, isSubQuery, type Node, type SelectStmt, walk } from './tree.ts';
+import { clone, isSubQuery, lastName, type Node, type SelectStmt, walk } from './tree.ts';
 import { typesAsText } from './typeof.ts';
 import type { Declared } from './verify/index.ts';
 
@@ -329,8 +329,7 @@ export class Work {
   isVolatile(tree: unknown): boolean {
     let found = false;
     walk(tree, (n) => {
-      const name = 'FuncCall' in n ? n.FuncCall.funcname?.at(-1) : undefined;
-      if (name && 'String' in name && isVolatileFunction(name.String.sval ?? '')) found = true;
+      if ('FuncCall' in n && isVolatileFunction(lastName(n.FuncCall.funcname))) found = true;
       return !found;
     });
     return found;

@@ -6,7 +6,7 @@ import type { PathNode } from '../joins.ts';
 import { ownerOf, referenceOf } from '../references.ts';
 import type { ConceptRelation } from '../relation.ts';
 import type { Scope } from '../scope.ts';
-import { type Node, walk } from '../tree.ts';
+import { lastName, type Node, walk } from '../tree.ts';
 
 /** The deepest to-many node of a path, or null: the row that FROM yields. */
 export type Level = PathNode | null;
@@ -24,13 +24,9 @@ export interface Call {
 
 const FREE = new Set(['min', 'max', 'bool_and', 'bool_or', 'every', 'bit_and', 'bit_or']);
 
-const nameOf = (call: FuncCall): string => {
-  const last = call.funcname?.at(-1);
-  return last && 'String' in last ? (last.String.sval ?? '') : '';
-};
-
 /** Whether a node is a call of an aggregate (no window). */
-export const isAggregateCall = (node: Node): node is { FuncCall: FuncCall } => 'FuncCall' in node && !node.FuncCall.over && isAggregate(nameOf(node.FuncCall));
+export const isAggregateCall = (node: Node): node is { FuncCall: FuncCall } =>
+  'FuncCall' in node && !node.FuncCall.over && isAggregate(lastName(node.FuncCall.funcname));
 
 /** What a block is asked about: its relations, and the nodes that FROM itself joins. */
 export interface BlockFacts {
@@ -116,7 +112,7 @@ const argumentsOf = (call: FuncCall): unknown[] => [call.agg_within_group ? unde
 
 function callOf(node: Node, call: FuncCall, facts: BlockFacts, tree: ReadonlySet<PathNode>): Call {
   const nodes = nodesIn(argumentsOf(call), facts.relations);
-  const free = FREE.has(nameOf(call)) || call.agg_distinct === true;
+  const free = FREE.has(lastName(call.funcname)) || call.agg_distinct === true;
   let columns = false;
   walk(argumentsOf(call), (n) => {
     if ('ColumnRef' in n && ownerOf(n.ColumnRef) === facts.scope) columns = true;
@@ -126,13 +122,13 @@ function callOf(node: Node, call: FuncCall, facts: BlockFacts, tree: ReadonlySet
     const level = facts.cube ? null : longest([...tree].map((n) => levelOf(n, facts)));
     if (level === undefined)
       throw fanout(
-        `${nameOf(call)}(*) over two paths that part counts their product`,
+        `${lastName(call.funcname)}(*) over two paths that part counts their product`,
         'count one of them, or COUNT(DISTINCT entity_id) for the rows themselves',
       );
     return { node, call, level, free, nodes };
   }
   const level = longest([...nodes].map((n) => levelOf(n, facts)));
   if (level === undefined)
-    throw fanout(`a call of ${nameOf(call)} takes columns of two paths that part`, 'aggregate each path by itself, in two calls or in a sub-query');
+    throw fanout(`a call of ${lastName(call.funcname)} takes columns of two paths that part`, 'aggregate each path by itself, in two calls or in a sub-query');
   return { node, call, level, free, nodes };
 }

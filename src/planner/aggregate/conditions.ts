@@ -3,7 +3,7 @@ import type { PathNode } from '../joins.ts';
 import { type Joined, type Maker, prepareJoins } from '../joins.ts';
 import { forget, referenceOf } from '../references.ts';
 import type { ConceptRelation } from '../relation.ts';
-import { and, column, exists, join, type Node, not, or, select, string, subselect, target, walk } from '../tree.ts';
+import { and, column, exists, join, type Node, nameOf, not, or, select, string, subselect, target, walk } from '../tree.ts';
 import { nodesIn } from './calls.ts';
 
 /** Branch nodes of a level by relation: what is not on its spine. */
@@ -184,7 +184,7 @@ function strictNodes(part: Node): PathNode[] {
   if ('NullTest' in part) return part.NullTest.nulltesttype === 'IS_NOT_NULL' ? nodeOf(part.NullTest.arg) : [];
   if (!('A_Expr' in part)) return [];
   const { kind, name, lexpr, rexpr } = part.A_Expr;
-  const op = name?.[0] && 'String' in name[0] ? (name[0].String.sval ?? '') : '';
+  const op = nameOf(name?.[0]) ?? '';
   if (kind === 'AEXPR_OP' && STRICT_OPERATORS.has(op)) return [...nodeOf(lexpr), ...nodeOf(rexpr)];
   if (kind === 'AEXPR_LIKE' || kind === 'AEXPR_ILIKE' || kind === 'AEXPR_BETWEEN') return nodeOf(lexpr);
   if (kind === 'AEXPR_IN' && rexpr && 'List' in rexpr && op === '=') return nodeOf(lexpr);

@@ -19,6 +19,7 @@ import {
   isNotNull,
   isNull,
   isSubQuery,
+  lastName,
   type Node,
   operator,
   rewrite,
@@ -133,7 +134,7 @@ interface Partials {
 function partials(written: FuncCall): Partials | undefined {
   const { agg_distinct, agg_order, agg_within_group, func_variadic, over, agg_star, args = [] } = written;
   if (agg_distinct || agg_order?.length || agg_within_group || func_variadic || over) return undefined;
-  const name = nameOf(written);
+  const name = lastName(written.funcname);
   const [arg] = args;
   if (args.length > 1 || (agg_star ? name !== 'count' : !arg)) return undefined;
   const missing = contribution(arg, written.agg_filter);
@@ -158,11 +159,6 @@ function partials(written: FuncCall): Partials | undefined {
 
 /** Calls that are their own combination. */
 const AGAIN = new Set(['min', 'max', 'bool_and', 'bool_or', 'every', 'bit_and', 'bit_or']);
-
-const nameOf = (written: FuncCall): string => {
-  const last = written.funcname?.at(-1);
-  return last && 'String' in last ? (last.String.sval ?? '') : '';
-};
 
 const choose = (expr: Node, result: Node, otherwise: Node): Node => ({ CaseExpr: { args: [{ CaseWhen: { expr, result } }], defresult: otherwise } });
 

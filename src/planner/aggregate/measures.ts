@@ -7,7 +7,7 @@ import type { PathNode } from '../joins.ts';
 import { refuseMasked } from '../policies.ts';
 import { type MeasureReference, measureOf } from '../references.ts';
 import { propertyOf } from '../relation.ts';
-import { and, cast, clone, fieldsOf, type Node, rewrite, walk } from '../tree.ts';
+import { and, cast, clone, fieldsOf, lastName, type Node, rewrite, walk } from '../tree.ts';
 import type { Work } from '../work.ts';
 import { isAggregateCall } from './calls.ts';
 import { conjuncts } from './conditions.ts';
@@ -21,15 +21,7 @@ export function wrappedMeasure(node: Node): MeasureReference | undefined {
   const arg = node.FuncCall.args?.[0];
   const measure = arg && 'ColumnRef' in arg ? measureOf(arg.ColumnRef) : undefined;
   if (!measure) return undefined;
-  const name = node.FuncCall.funcname?.at(-1);
-  if (
-    node.FuncCall.args?.length !== 1 ||
-    !name ||
-    !('String' in name) ||
-    !WRAPPERS.has(name.String.sval ?? '') ||
-    node.FuncCall.agg_distinct ||
-    node.FuncCall.agg_order
-  ) {
+  if (node.FuncCall.args?.length !== 1 || !WRAPPERS.has(lastName(node.FuncCall.funcname)) || node.FuncCall.agg_distinct || node.FuncCall.agg_order) {
     throw badRequest('bad_measure', `the measure \`${measure.def.name}\` stands inside SUM, COUNT, AVG, MIN or MAX alone`);
   }
   return measure;

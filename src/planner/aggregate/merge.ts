@@ -2,7 +2,7 @@
  * The levels of a block put side by side by group: UNION ALL of their rows, grouped once more (fan-out.md, Combining levels).
  * A join would need an equality that takes NULL for NULL, which PostgreSQL runs as a nested loop.
  */
-import { call, cast, column, equals, integer, type Node, nullValue, type SelectStmt, select, subselect, target, unionAll } from '../tree.ts';
+import { call, cast, column, equals, integer, lastName, type Node, nullValue, type SelectStmt, select, subselect, target, unionAll } from '../tree.ts';
 import type { Work } from '../work.ts';
 import { isAggregateCall } from './calls.ts';
 
@@ -21,8 +21,7 @@ const ORDERED = /^(count|sum|avg|min|max|stddev.*|var_.*|variance|corr|covar_.*|
 export function pickOf(expression: Node, type?: string): Pick {
   if (type !== undefined) return type === 'boolean' ? 'bool' : type === 'jsonb' || type === 'uuid' ? 'any' : 'max';
   if (!isAggregateCall(expression)) return 'any';
-  const last = expression.FuncCall.funcname?.at(-1);
-  const name = last && 'String' in last ? (last.String.sval ?? '') : '';
+  const name = lastName(expression.FuncCall.funcname);
   if (/^(bool_and|bool_or|every)$/.test(name)) return 'bool';
   if (/^percentile_/.test(name)) return 'A_ArrayExpr' in (bare(expression.FuncCall.args?.[0]) ?? {}) ? 'max' : 'any';
   return ORDERED.test(name) ? 'max' : 'any';

@@ -3,18 +3,13 @@ import type { FuncCall, TypeName } from '@pgsql/types';
 import { parseType } from '../../ontology/types.ts';
 import { type Reference, referenceOf } from '../references.ts';
 import { typeOf } from '../sources.ts';
-import { cast, type Node, nullValue, rewrite, walk } from '../tree.ts';
+import { cast, lastName, type Node, nullValue, rewrite, walk } from '../tree.ts';
 
 /** NULL operands make these NULL. */
 const STRICT_OPERATORS = new Set(['+', '-', '*', '/', '%', '=', '<>', '!=', '<', '>', '<=', '>=']);
 /** These fail on no value. */
 const COMPARISONS = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
 const STRICT_FUNCTIONS = new Set(['abs', 'round', 'trunc', 'floor', 'ceil', 'ceiling', 'length', 'lower', 'upper']);
-
-const nameIn = (names: readonly Node[] | undefined): string => {
-  const last = names?.at(-1);
-  return last && 'String' in last ? (last.String.sval ?? '') : '';
-};
 
 /** Whether an expression over columns of related rows is surely NULL where all of them are. */
 export function isNullOverNulls(expr: Node | undefined): boolean {
@@ -23,11 +18,11 @@ export function isNullOverNulls(expr: Node | undefined): boolean {
   if ('TypeCast' in expr) return isNullOverNulls(expr.TypeCast.arg);
   if ('A_Expr' in expr) {
     const { kind, name, lexpr, rexpr } = expr.A_Expr;
-    return kind === 'AEXPR_OP' && name?.length === 1 && STRICT_OPERATORS.has(nameIn(name)) && (isNullOverNulls(lexpr) || isNullOverNulls(rexpr));
+    return kind === 'AEXPR_OP' && name?.length === 1 && STRICT_OPERATORS.has(lastName(name)) && (isNullOverNulls(lexpr) || isNullOverNulls(rexpr));
   }
   if ('FuncCall' in expr) {
     const { funcname, args } = expr.FuncCall as FuncCall;
-    return funcname?.length === 1 && STRICT_FUNCTIONS.has(nameIn(funcname)) && (args ?? []).some(isNullOverNulls);
+    return funcname?.length === 1 && STRICT_FUNCTIONS.has(lastName(funcname)) && (args ?? []).some(isNullOverNulls);
   }
   return 'A_Const' in expr && expr.A_Const.isnull === true;
 }
@@ -61,7 +56,7 @@ const HARMLESS = ['A_Const', 'CoalesceExpr', 'CaseExpr', 'CaseWhen', 'BoolExpr',
 function isHarmless(node: Node): boolean {
   if ('A_Expr' in node) {
     const { kind, name } = node.A_Expr;
-    return (kind === 'AEXPR_OP' || kind === 'AEXPR_IN') && name?.length === 1 && COMPARISONS.has(nameIn(name));
+    return (kind === 'AEXPR_OP' || kind === 'AEXPR_IN') && name?.length === 1 && COMPARISONS.has(lastName(name));
   }
   return HARMLESS.some((h) => h in node);
 }
@@ -101,7 +96,7 @@ export function exactKind(expr: Node | undefined): Exact | undefined {
   if ('TypeCast' in expr) return castKind(expr.TypeCast.typeName);
   if ('A_Expr' in expr) {
     const { kind, name, lexpr, rexpr } = expr.A_Expr;
-    if (kind !== 'AEXPR_OP' || name?.length !== 1 || !'+-*/%'.includes(nameIn(name))) return undefined;
+    if (kind !== 'AEXPR_OP' || name?.length !== 1 || !'+-*/%'.includes(lastName(name))) return undefined;
     return widest(lexpr ? [lexpr, rexpr] : [rexpr]);
   }
   if ('CoalesceExpr' in expr) return widest(expr.CoalesceExpr.args ?? []);
@@ -114,7 +109,7 @@ export function exactKind(expr: Node | undefined): Exact | undefined {
 
 function castKind(type: TypeName | undefined): Exact | undefined {
   if (!type || type.arrayBounds?.length || type.setof) return undefined;
-  const name = nameIn(type.names);
+  const name = lastName(type.names);
   return name === 'numeric' ? 'numeric' : EXACT[name];
 }
 

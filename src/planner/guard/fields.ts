@@ -2,7 +2,9 @@
  * Field selection. PostgreSQL reads `(x).f` as the call f(x) where `x` has no field `f`, for values of every type (PostgreSQL manual, "Using
  * Composite Types in Queries": functional notation). So a field may be selected only from a value that is known to have it.
  */
+
 import type { A_Indirection, ColumnRef, Node } from '@pgsql/types';
+import { nameOf, namesOf } from '../tree.ts';
 
 /** What is known of a composite value: the names of its fields. PostgreSQL knows no fields of a field: `((ROW(ROW(1))).f1).f1` is a call again. */
 export interface Composite {
@@ -19,8 +21,7 @@ export const RESULT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map(
 
 /** A step of an A_Indirection: the field's name, `*`, or undefined for a subscript. */
 export function stepName(step: Node): string | undefined {
-  if ('String' in step) return step.String.sval ?? '';
-  return 'A_Star' in step ? '*' : undefined;
+  return 'A_Star' in step ? '*' : nameOf(step);
 }
 
 /**
@@ -36,7 +37,7 @@ export function compositeOf<L = never>(node: Node | undefined, reference: (ref: 
     return { fields: new Set(args.map((_, i) => `f${i + 1}`)) };
   }
   if ('FuncCall' in node) {
-    const path = (node.FuncCall.funcname ?? []).map((n) => ('String' in n ? (n.String.sval ?? '') : ''));
+    const path = namesOf(node.FuncCall.funcname);
     const builtIn = path.length === 1 || (path.length === 2 && path[0] === 'pg_catalog');
     const columns = builtIn ? RESULT_COLUMNS.get(path.at(-1) ?? '') : undefined;
     return columns && { fields: new Set(columns) };
