@@ -4,6 +4,7 @@
  */
 
 import type { JWK } from 'jose';
+import { readBounded } from '../bytes.ts';
 import { loggedFault } from '../errors.ts';
 import { fits, publicKey } from './jwt-keys.ts';
 import type { Tenant } from './tenants.ts';
@@ -156,13 +157,7 @@ async function read(url: string): Promise<readonly JWK[]> {
 class Refused extends Error {}
 
 async function bounded(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) throw new Refused(`it answered more than ${MAX_BYTES / 1024} KiB`);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
+  const { bytes, isCut } = await readBounded(response.body, MAX_BYTES);
+  if (isCut) throw new Refused(`it answered more than ${MAX_BYTES / 1024} KiB`);
+  return new TextDecoder().decode(bytes);
 }

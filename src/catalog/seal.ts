@@ -1,4 +1,5 @@
 /** Texts that lie where others may read or write: AES-GCM under a secret of the service. */
+import { concat } from '../bytes.ts';
 
 const encoder = new TextEncoder();
 /** They stand before the rest. */
@@ -20,10 +21,7 @@ export async function seal(text: string, sealing: Sealing): Promise<Uint8Array<A
   const { by, additionalData } = await keyOf(sealing, 'encrypt');
   const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
   const sealed = new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData }, by, encoder.encode(text)));
-  const all = new Uint8Array(NONCE_BYTES + sealed.length);
-  all.set(iv);
-  all.set(sealed, NONCE_BYTES);
-  return all;
+  return concat([iv, sealed]);
 }
 
 /** Undefined where it was sealed with another secret, for something else, or by nobody. */

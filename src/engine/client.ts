@@ -2,6 +2,7 @@
  * One HTTP request of Neon's SQL-over-HTTP protocol: what `@neondatabase/serverless` sends, but with raw text off where
  * rows stream, so that a json column comes as PostgreSQL wrote it.
  */
+import { readBounded } from '../bytes.ts';
 import { SvcError } from '../errors.ts';
 import { connectionHeader, type Datasource, isSafeEndpoint } from './datasource.ts';
 import { callerGone, DatasourceFault, datasourceFailed, type FaultContext, faultOf, statementTimeout } from './errors.ts';
@@ -81,10 +82,10 @@ export async function send(ds: Datasource, statements: Statement | readonly Stat
   try {
     const response = await exchange(ds, statements, options, abort.signal);
     if (response.status === 200) return { response, abort: () => abort.abort(), release, watch, failure };
-    const body = await errorBody(response);
+    const { bytes } = await readBounded(response.body, ERROR_BYTES);
     release();
     abort.abort();
-    throw faultOf(response.status, body, options);
+    throw faultOf(response.status, new TextDecoder().decode(bytes), options);
   } catch (error) {
     release();
     throw error instanceof SvcError ? error : failure(error);
@@ -135,19 +136,4 @@ function headersFor(connection: string, batch: boolean, options: SendOptions): R
   };
   if (batch && options.readOnly !== undefined) headers['Neon-Batch-Read-Only'] = String(options.readOnly);
   return headers;
-}
-
-async function errorBody(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return '';
-  const decoder = new TextDecoder();
-  let text = '';
-  for (let size = 0; size < ERROR_BYTES; ) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    size += value.length;
-    text += decoder.decode(value, { stream: true });
-  }
-  await reader.cancel();
-  return text;
 }

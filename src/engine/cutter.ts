@@ -3,6 +3,7 @@
  * becomes `[{..},{..}]`. The bytes of each row pass unchanged, so numbers keep every digit. A statement of a batch comes
  * as `{"results":[{..},{..}]}`, of which the last result is cut. Members may stand in any order.
  */
+import { wholeOf } from '../bytes.ts';
 
 /** The answer is not of the protocol, or it ended too early. */
 export class EnvelopeError extends Error {
@@ -80,7 +81,7 @@ export class RowCutter {
 
   /** The bytes of the first result of a batch, where it came before the last one. */
   captured(): Uint8Array | undefined {
-    return this.#capture === null || this.#captured > CAPTURE_BYTES ? undefined : concat(this.#capture);
+    return this.#capture === null || this.#captured > CAPTURE_BYTES ? undefined : wholeOf(this.#capture);
   }
 
   /**
@@ -373,18 +374,4 @@ export class RowCutter {
 function move(b: Uint8Array, from: number, to: number, out: number): number {
   if (out !== from) b.copyWithin(out, from, to);
   return out + to - from;
-}
-
-/** All chunks as one array; a single one is not copied. */
-export function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  if (chunks.length === 1) return chunks[0] as Uint8Array;
-  let length = 0;
-  for (const c of chunks) length += c.length;
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const c of chunks) {
-    whole.set(c, at);
-    at += c.length;
-  }
-  return whole;
 }

@@ -1,8 +1,9 @@
 /** The rows of one statement as bytes of a JSON array, small answers whole, large ones streamed. */
+import { concat, wholeOf } from '../bytes.ts';
 import { SvcError } from '../errors.ts';
 import { type BodyReader, bodyReader } from './body.ts';
 import { type Exchange, type Fetch, send } from './client.ts';
-import { concat, RowCutter } from './cutter.ts';
+import { RowCutter } from './cutter.ts';
 import type { Datasource } from './datasource.ts';
 import { datasourceFailed, type FaultContext, resultTooLarge } from './errors.ts';
 import { DEFAULT_SETTINGS, fits, fromProbe, knownRole, missingSettings, PROBE, rememberRole, type Settings } from './settings.ts';
@@ -145,7 +146,7 @@ async function firstBytes(exchange: Exchange, cutter: RowCutter, maxBytes: numbe
     const chunk = await reader.read();
     if (chunk === undefined) {
       cutter.finish();
-      return { pieces: [concat(pieces)], received, reader: undefined };
+      return { pieces: [wholeOf(pieces)], received, reader: undefined };
     }
     received += chunk.length;
     if (received > maxBytes) throw resultTooLarge(maxBytes);
@@ -165,7 +166,7 @@ function wholeRows(source: FirstBytes, cutter: RowCutter): RowStream {
     get stream() {
       return new Response(whole as Uint8Array<ArrayBuffer>).body as ReadableStream<Uint8Array>;
     },
-    body: (before = '', after = '') => concat([encoder.encode(before), whole, encoder.encode(after)]) as Uint8Array<ArrayBuffer>,
+    body: (before = '', after = '') => concat([encoder.encode(before), whole, encoder.encode(after)]),
     done: Promise.resolve({ rows: cutter.rows, bytes: whole.length }),
     cancel: () => undefined,
   };

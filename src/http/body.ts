@@ -1,4 +1,5 @@
 /** Request bodies: read to the end under a limit, decoded strictly. */
+import { readBounded } from '../bytes.ts';
 import { badRequest, SvcError } from '../errors.ts';
 
 /** Decisions 2: a body over 1 MiB is 413. */
@@ -25,32 +26,12 @@ export async function readText(request: Request): Promise<string> {
 }
 
 async function readBytes(request: Request): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array();
   // read at once, without a turn for each piece: no more comes than the content-length says
   const length = request.headers.get('content-length');
   if (length !== null && /^\d{1,7}$/.test(length) && Number(length) <= BODY_BYTES) return checked(new Uint8Array(await request.arrayBuffer()));
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  const reader = request.body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.byteLength;
-    if (size <= BODY_BYTES) parts.push(value);
-    else if (size > DRAIN_BYTES) {
-      await reader.cancel();
-      break;
-    }
-  }
-  if (size > BODY_BYTES) throw tooLarge();
-  if (parts.length === 1) return parts[0] as Uint8Array;
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.byteLength;
-  }
-  return all;
+  const { bytes, isCut } = await readBounded(request.body, BODY_BYTES, DRAIN_BYTES);
+  if (isCut) throw tooLarge();
+  return bytes;
 }
 
 const tooLarge = (): SvcError => new SvcError(413, 'body_too_large', 'The body is larger than 1 MiB');

@@ -1,4 +1,5 @@
 /** The form of answers with rows: by Accept (JSON, CSV, NDJSON) and by the presentation headers (decisions 2 and 3). */
+import { concat } from '../bytes.ts';
 import { SvcError } from '../errors.ts';
 import type { Presentation } from '../nesting/presentation.ts';
 import { type Format, type Stage, stageFor, valueText, type Wish } from '../nesting/stage.ts';
@@ -94,7 +95,7 @@ export async function bodyOf(
 ): Promise<Body> {
   const [before, after] = wish.format === 'json' ? [around.before, around.after] : ['', ''];
   if (answer.kind === 'value') return before + valueText(answer.data, wish.format) + after;
-  if (answer.kind === 'kept') return joined([encoder.encode(before), answer.bytes, encoder.encode(after)]);
+  if (answer.kind === 'kept') return concat([encoder.encode(before), answer.bytes, encoder.encode(after)]);
   const { rows } = answer;
   const copy = answer.keep && new Copy(answer.keep);
   const stage = stageFor(answer, wish, MAX_BYTES);
@@ -107,7 +108,7 @@ export async function bodyOf(
     const made = [stage.push(rows.whole), ...stage.finish()];
     if (before.length + lengthOf(made) + after.length > MAX_BYTES) throw resultTooLarge(MAX_BYTES);
     copy?.whole(made);
-    return joined([encoder.encode(before), ...made, encoder.encode(after)]);
+    return concat([encoder.encode(before), ...made, encoder.encode(after)]);
   }
   if (!stage.isLate) return streamed(changed(before, rows.stream, stage, after, copy), LAST_WORDS[wish.format]?.(told), rows.cancel);
   try {
@@ -120,16 +121,6 @@ export async function bodyOf(
 }
 
 const lengthOf = (pieces: readonly Uint8Array[]): number => pieces.reduce((sum, piece) => sum + piece.length, 0);
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(lengthOf(pieces));
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
-}
 
 /** The rows of an answer on their way to the cache: let go as soon as they are too many. */
 class Copy {
@@ -149,7 +140,7 @@ class Copy {
 
   /** All of it has been pushed, and without a fault. */
   end(): void {
-    if (this.#length <= RESULT_BYTES) this.#keep(joined(this.#pieces));
+    if (this.#length <= RESULT_BYTES) this.#keep(concat(this.#pieces));
   }
 
   whole(pieces: readonly Uint8Array[]): void {
@@ -166,7 +157,7 @@ function gathered(before: string, pieces: Iterable<Uint8Array<ArrayBuffer>>, aft
     const { done, value } = rest.next();
     if (done) {
       copy?.whole(first.slice(1));
-      return joined([...first, encoder.encode(after)]);
+      return concat([...first, encoder.encode(after)]);
     }
     first.push(value);
   }
@@ -174,7 +165,7 @@ function gathered(before: string, pieces: Iterable<Uint8Array<ArrayBuffer>>, aft
     {
       pull(controller) {
         if (first.length > 0) {
-          controller.enqueue(joined(first.splice(0)));
+          controller.enqueue(concat(first.splice(0)));
           return;
         }
         const { done, value } = rest.next();

@@ -2,6 +2,7 @@
  * Reads rows out of the bytes of a JSON array of flat objects, as scan.ts does out of text: for folding, which hands values
  * on as bytes.
  */
+import { wholeOf } from '../bytes.ts';
 import { BACKSLASH, BLANK, CLOSE, CLOSE_OBJECT, COLON, COMMA, isSpace, OPEN, OPEN_OBJECT, QUOTE } from './characters.ts';
 import { RowsError } from './scan.ts';
 
@@ -84,17 +85,8 @@ export class ByteRowReader {
   #gather(): Uint8Array {
     const pieces = this.#waiting;
     this.#waiting = [];
-    const length = this.#rest.length + this.#waitingLength;
     this.#waitingLength = 0;
-    if (this.#rest.length === 0 && pieces.length === 1) return pieces[0] as Uint8Array;
-    const all = new Uint8Array(length);
-    all.set(this.#rest);
-    let at = this.#rest.length;
-    for (const piece of pieces) {
-      all.set(piece, at);
-      at += piece.length;
-    }
-    return all;
+    return wholeOf(this.#rest.length === 0 ? pieces : [this.#rest, ...pieces]);
   }
 
   /** Reads the members of an object; where it ends, or -1: there is not all of it yet. */

@@ -24,13 +24,14 @@ function exists(file: string): boolean {
 const SOURCES = FILES.filter((f) => /^src\/.*\.ts$/.test(f));
 
 /**
- * Part -> the parts that it may import (architecture, "The way of a request"). Anybody may import `errors`, `cache` and `budget`, which are below
+ * Part -> the parts that it may import (architecture, "The way of a request"). Anybody may import `errors`, `cache`, `budget` and `bytes`, which are below
  * all; of `config` what is no pure folder may: its types and tests of names, never the reading.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   cache: [],
   budget: [],
+  bytes: [],
   config: [],
   ontology: [],
   language: ['ontology'],
@@ -92,7 +93,7 @@ function forbidden(file: string, target: string, typeOnly: boolean): string | un
   const from = partOf(file);
   const to = partOf(target);
   if (to === 'index') return 'nothing imports index.ts';
-  if (from === to || to === 'errors' || to === 'cache' || to === 'budget') return undefined;
+  if (from === to || to === 'errors' || to === 'cache' || to === 'budget' || to === 'bytes') return undefined;
   if (to === 'config' && !PURE.includes(from)) return undefined;
   if (within(target, MAY_IMPORT[from] ?? [])) return undefined;
   if (typeOnly && within(target, MAY_IMPORT_TYPES[from] ?? [])) return undefined;

@@ -1,4 +1,5 @@
 /** The fetch that providers are called with: bounded answers, no redirects, and the parameters of LLM_ADDITIONAL_PARAMS. */
+import { readBounded } from '../../bytes.ts';
 
 /** Bytes that an answer may have: a hundred times what a turn needs. */
 const MAX_ANSWER_BYTES = 1_000_000;
@@ -24,7 +25,8 @@ export const boundedFetch =
   (send: Fetch): Fetch =>
   async (input, init) => {
     const response = await send(input, { ...init, redirect: 'manual' });
-    const bytes = await readBounded(response);
+    const { bytes, isCut } = await readBounded(response.body, MAX_ANSWER_BYTES);
+    if (isCut) throw new EndlessAnswer();
     const headers = new Headers(response.headers);
     for (const name of OF_THE_TRANSFER) headers.delete(name);
     const { status, statusText } = response;
@@ -53,27 +55,3 @@ export function merged(value: unknown, params: Readonly<Record<string, unknown>>
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>> {
-  if (response.body === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const reader = response.body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    length += value.length;
-    if (length > MAX_ANSWER_BYTES) {
-      reader.cancel().catch(() => undefined);
-      throw new EndlessAnswer();
-    }
-    chunks.push(value);
-  }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
-}

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { concat, EnvelopeError, RowCutter } from '../../../src/engine/cutter.ts';
+import { wholeOf } from '../../../src/bytes.ts';
+import { EnvelopeError, RowCutter } from '../../../src/engine/cutter.ts';
 import { generated } from '../../support/generated.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -13,7 +14,7 @@ function cut(text: string, cuts: readonly number[] = [], results = 0): { text: s
   const pieces: Uint8Array[] = [];
   for (let i = 1; i < places.length; i++) pieces.push(cutter.push(all.slice(places[i - 1], places[i])).slice());
   cutter.finish();
-  return { text: new TextDecoder().decode(concat(pieces)), cutter };
+  return { text: new TextDecoder().decode(wholeOf(pieces)), cutter };
 }
 
 const every = (length: number): number[] => Array.from({ length }, (_, i) => i);
