@@ -2,6 +2,7 @@
  * Environment → one typed, validated object. The only reader of environment variables: index.ts calls `readConfig` and
  * hands the result down. Runs in Node too (dev/start.ts asks `isSetting` what to hand on to the Worker).
  */
+import { BadConnection, type Connection, readConnection } from './connection.ts';
 
 /** What a variable may hold: wrangler hands on text, booleans and numbers. Bindings (KV, Durable Objects) are skipped. */
 export type Env = Readonly<Record<string, unknown>>;
@@ -14,12 +15,6 @@ export class ConfigError extends Error {
     this.name = 'ConfigError';
     this.variable = variable;
   }
-}
-
-/** A database behind an SQL-over-HTTP endpoint. `endpoint` null: Neon's own address, derived from the host. */
-export interface Connection {
-  readonly url: string;
-  readonly endpoint: string | null;
 }
 
 /** The settings of one tenant's tokens (`JWT_<TENANT>_*`), unchecked: a bad key concerns that tenant's callers alone (auth/tenants.ts). */
@@ -236,42 +231,18 @@ export function readConfig(env: Env): Config {
   };
 }
 
-/**
- * Reads a connection: a connection string, or JSON {"url","endpoint"} for an SQL-over-HTTP server. The endpoint must be
- * https; http is for loopback alone (decisions 6).
- * @throws ConfigError naming `variable`
- */
+/** Reads a connection. @throws ConfigError naming `variable` */
 export function parseConnection(value: string, variable: string): Connection {
-  let url = value.trim();
-  let endpoint: string | null = null;
-  if (url.startsWith('{')) {
-    let parsed: unknown;
-    try {
-      parsed = JSON.parse(url);
-    } catch {
-      throw new ConfigError(variable, 'a connection string or JSON {"url","endpoint"}');
-    }
-    const { url: u, endpoint: e } = parsed as Record<string, unknown>;
-    if (typeof u !== 'string' || (e !== undefined && e !== null && typeof e !== 'string'))
-      throw new ConfigError(variable, 'a connection string or JSON {"url","endpoint"}');
-    url = u.trim();
-    endpoint = typeof e === 'string' && e.trim() !== '' ? e.trim() : null;
+  try {
+    return readConnection(value);
+  } catch (error) {
+    if (error instanceof BadConnection) throw new ConfigError(variable, error.message);
+    throw error;
   }
-  if (!/^postgres(ql)?:\/\/[^\s]+$/.test(url) || !URL.canParse(url))
-    throw new ConfigError(variable, 'a connection string postgresql://user:password@host/database');
-  if (endpoint !== null && !isSafeAddress(endpoint)) throw new ConfigError(variable, 'a connection whose endpoint is https (http on loopback only)');
-  return { url, endpoint };
 }
 
 /** Whether a name of a host is of the loopback interface (`localhost`, 127.0.0.0/8, ::1), as URL gives it. */
 export const isLoopback = (hostname: string): boolean => /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
-
-/** Whether a service may be called there: https, or http on loopback, without a user or password in it. */
-export function isSafeAddress(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const url = new URL(address);
-  return url.username === '' && url.password === '' && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)));
-}
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;

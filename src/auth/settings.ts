@@ -1,6 +1,7 @@
 /** What the operator is told of the settings of credentials and logins, once an isolate: a bad one is named and refused, and the rest goes on working. */
 
-import { type Config, isSafeAddress } from '../config.ts';
+import type { Config } from '../config.ts';
+import { isSafeAddress } from '../connection.ts';
 import { loggedLine } from '../errors.ts';
 import { remarksOnTenants, type SettingRemark } from './tenants.ts';
 import { isToken } from './tokens.ts';

@@ -1,5 +1,6 @@
 /** Which tenant a JWT is of, and whether that tenant's settings hold (service.md, tenant configuration; decisions 8). */
-import { type Config, isSafeAddress, type TenantConfig } from '../config.ts';
+import type { Config, TenantConfig } from '../config.ts';
+import { isSafeAddress } from '../connection.ts';
 import { KeyFault, knownAlgorithm, parseKey } from './jwt-keys.ts';
 
 type JwtConfig = Config['jwt'];

@@ -3,7 +3,7 @@
  * constants of this folder: no text of a caller ever runs over CATALOG_URL, values travel as parameters.
  */
 import { NeonDbError, type NeonQueryFunction, neon, neonConfig } from '@neondatabase/serverless';
-import type { Connection } from '../config.ts';
+import type { Connection } from '../connection.ts';
 import { SvcError } from '../errors.ts';
 
 declare const constant: unique symbol;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { type CatalogDb, DbError, neonDb } from '../catalog/db.ts';
 import { appliedMigrations, datasourceSecrets } from '../catalog/operator.ts';
-import type { Connection } from '../config.ts';
+import type { Connection } from '../connection.ts';
 import { SvcError } from '../errors.ts';
 import { examine } from './doctor-datasource.ts';
 import type { Diagnosis } from './doctor-role.ts';

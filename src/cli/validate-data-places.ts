@@ -1,5 +1,6 @@
 /** Connections of the commands that open a database: to the catalog, and to datasources as the service reads them. */
-import { type Connection, parseConnection } from '../config.ts';
+import { parseConnection } from '../config.ts';
+import type { Connection } from '../connection.ts';
 import { type Datasource, neonEndpoint, parseDatasourceSecret } from '../engine/datasource.ts';
 import { Failure } from './failure.ts';
 import { readSession } from './service-client.ts';

@@ -3,8 +3,9 @@
  * rows stream, so that a json column comes as PostgreSQL wrote it.
  */
 import { readBounded } from '../bytes.ts';
+import { isSafeAddress } from '../connection.ts';
 import { SvcError } from '../errors.ts';
-import { connectionHeader, type Datasource, isSafeEndpoint } from './datasource.ts';
+import { connectionHeader, type Datasource } from './datasource.ts';
 import { callerGone, DatasourceFault, datasourceFailed, type FaultContext, faultOf, statementTimeout } from './errors.ts';
 import { type Statement, sqlOf } from './statement.ts';
 
@@ -121,7 +122,7 @@ function connectionOf(ds: Datasource): string {
   let header = connections.get(ds);
   if (header === undefined) {
     // Datasource is plain data that others build too; the password must not travel in the clear.
-    if (!isSafeEndpoint(ds.endpoint)) throw datasourceFailed(undefined, 'the address of the datasource is no https address');
+    if (!isSafeAddress(ds.endpoint)) throw datasourceFailed(undefined, 'the address of the datasource is no https address');
     header = connectionHeader(ds.url);
     connections.set(ds, header);
   }

@@ -11,7 +11,7 @@ import { tenantKey } from '../auth/tenants.ts';
 import { equalHashes } from '../auth/tokens.ts';
 import { findSessionUser, type Login } from '../catalog/logins.ts';
 import { fold, loadSnapshot } from '../catalog/snapshot.ts';
-import { isSafeAddress } from '../config.ts';
+import { isSafeAddress } from '../connection.ts';
 import { forbidden, loggedLine, SvcError, unauthorized } from '../errors.ts';
 import type { Claims as ClaimTexts, OAuthParts } from './types.ts';
 

@@ -3,7 +3,8 @@ import { createExecutionContext, env, listDurableObjectIds, runDurableObjectAlar
 import { exports } from 'cloudflare:workers';
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { neonDb } from '../../src/catalog/db.ts';
-import { type Connection, readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Connection } from '../../src/connection.ts';
 import { SvcError } from '../../src/errors.ts';
 import worker from '../../src/index.ts';
 import { judgeOAuthBearer } from '../../src/oauth/judge.ts';

@@ -1,5 +1,6 @@
 /** Which provider and model the LLM_ settings name, and what is wrong with them (decisions 9, docs/ai.md). */
-import { type Config, isSafeAddress } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import { isSafeAddress } from '../../connection.ts';
 
 export const PROVIDERS = ['openai', 'anthropic', 'google', 'azure', 'bedrock', 'openai-compatible', 'workers-ai'] as const;
 export type Provider = (typeof PROVIDERS)[number];

@@ -103,10 +103,18 @@ describe('connections', () => {
   });
 
   it('go nowhere else', () => {
-    for (const endpoint of ['http://10.0.0.1/sql', 'http://127.0.0.1.evil.example/sql', 'ftp://localhost/', 'https://user:pw@gate.example/', 'gate']) {
+    for (const endpoint of [
+      'http://10.0.0.1/sql',
+      'http://db.localhost/sql',
+      'http://127.0.0.1.evil.example/sql',
+      'ftp://localhost/',
+      'https://user:pw@gate.example/',
+      'gate',
+    ]) {
       expect(() => parseConnection(JSON.stringify({ url: 'postgres://u:p@h/d', endpoint }), 'X')).toThrow(ConfigError);
     }
-    for (const value of ['mysql://u:p@h/d', '{"url":7}', '{', 'postgres://']) expect(() => parseConnection(value, 'X')).toThrow(ConfigError);
+    for (const value of ['postgres://h/d', 'postgres://u:p@h', 'mysql://u:p@h/d', '{"url":7}', '{', 'postgres://'])
+      expect(() => parseConnection(value, 'X')).toThrow(ConfigError);
   });
 
   it('know the loopback interface by its names', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { connectionHeader, isSafeEndpoint, parseDatasourceSecret } from '../../../src/engine/datasource.ts';
+import { isSafeAddress } from '../../../src/connection.ts';
+import { connectionHeader, parseDatasourceSecret } from '../../../src/engine/datasource.ts';
 import { SvcError } from '../../../src/errors.ts';
 
 const thrown = (run: () => unknown): SvcError => {
@@ -50,9 +51,9 @@ describe('the secret of a datasource', () => {
 describe('the address', () => {
   it('is https, or http on loopback', () => {
     for (const good of ['https://h.x/sql', 'http://localhost:1/sql', 'http://127.0.0.1:1/sql', 'http://[::1]:1/sql'])
-      expect(isSafeEndpoint(good), good).toBe(true);
-    for (const bad of ['http://h.x/sql', 'http://localhost.x/sql', 'https://u:p@h.x/sql', '//h.x', 'http://127.0.0.1@h.x/sql'])
-      expect(isSafeEndpoint(bad), bad).toBe(false);
+      expect(isSafeAddress(good), good).toBe(true);
+    for (const bad of ['http://h.x/sql', 'http://db.localhost/sql', 'http://localhost.x/sql', 'https://u:p@h.x/sql', '//h.x', 'http://127.0.0.1@h.x/sql'])
+      expect(isSafeAddress(bad), bad).toBe(false);
   });
 });
 

@@ -1,0 +1,68 @@
+/** Connections to databases as settings write them: CATALOG_URL and DATASOURCE_<NAME>. */
+
+export interface Connection {
+  /** The connection string. */
+  readonly url: string;
+  /** The address of the SQL-over-HTTP server; null: the one that Neon's driver derives from the host. */
+  readonly endpoint: string | null;
+}
+
+/** A value that is no connection. The message says what is expected and never contains the value. */
+export class BadConnection extends Error {
+  constructor(expected: string) {
+    super(expected);
+    this.name = 'BadConnection';
+  }
+}
+
+/**
+ * Reads a connection: a connection string, or JSON `{"url","endpoint"}` for a server of the SQL-over-HTTP protocol.
+ *
+ * @throws BadConnection
+ */
+export function readConnection(value: string): Connection {
+  const text = value.trim();
+  let url: unknown = text;
+  let endpoint: unknown = null;
+  if (text.startsWith('{')) {
+    try {
+      ({ url, endpoint = null } = JSON.parse(text) as Record<string, unknown>);
+    } catch {
+      throw new BadConnection('a connection string or JSON {"url","endpoint"}');
+    }
+  }
+  if (typeof url !== 'string' || (endpoint !== null && typeof endpoint !== 'string')) {
+    throw new BadConnection('a connection string or JSON {"url","endpoint"}');
+  }
+  parseConnectionString(url);
+  const address = endpoint === null ? '' : endpoint.trim();
+  if (address !== '' && !isSafeAddress(address)) throw new BadConnection('JSON whose endpoint is an https address (http on loopback only)');
+  return { url: url.trim(), endpoint: address === '' ? null : address };
+}
+
+/**
+ * A connection string as a URL. As in `@neondatabase/serverless` 1.2.0, it is parsed with the scheme `http`, for which the URL parser knows hosts, and must
+ * have a user, a host and a database.
+ *
+ * @throws BadConnection
+ */
+export function parseConnectionString(url: string): URL {
+  const rest = /^postgres(?:ql)?:(\/\/.+)$/.exec(url.trim())?.[1];
+  const text = `http:${rest ?? ''}`;
+  if (rest === undefined || !URL.canParse(text)) throw new BadConnection('a connection string postgresql://user:password@host/database');
+  const parsed = new URL(text);
+  if (parsed.username === '' || parsed.hostname === '' || parsed.pathname.length < 2)
+    throw new BadConnection('a connection string with user, host and database');
+  return parsed;
+}
+
+/**
+ * Whether the service may send secrets to an address: https, or http on loopback, without a user or password in it. Loopback is `localhost`, 127.0.0.0/8 and
+ * ::1. Names below `localhost` are not: RFC 6761, section 6.3 only recommends that resolvers keep them from DNS, and the resolver is that of the machine.
+ */
+export function isSafeAddress(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, hostname, username, password } = new URL(address);
+  if (username !== '' || password !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname));
+}
