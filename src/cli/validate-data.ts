@@ -1,4 +1,5 @@
 /** `kg validate --ontology NAME --data`: checks the data behind an ontology and counts it. */
+
 import { keepCounts, type RowCount } from '../catalog/counts.ts';
 import { type CatalogDb, DbError, neonDb } from '../catalog/db.ts';
 import { findOntology, ontologyNames } from '../catalog/operator.ts';
@@ -8,6 +9,7 @@ import { didYouMean, nearest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { compile } from '../ontology/compile.ts';
 import { fold } from '../ontology/names.ts';
+import { allowedFunctionsOf } from '../planner/own-functions.ts';
 import { Failure } from './failure.ts';
 import { checkDangling, checkKeys, checkToOne, guarded } from './validate-data-checks.ts';
 import { checkIndexes } from './validate-data-indexes.ts';
@@ -65,7 +67,7 @@ async function validated(name: string, env: Env, parser: SqlParser, db: CatalogD
     parser,
     product: 'svc',
     activeDatasource: stored.datasources.find((d) => d.active)?.name ?? 'main',
-    allowedFunctions: new Set((stored.allowedFunctions ?? '').split(',').flatMap((f) => (f.trim() === '' ? [] : [fold(f.trim())]))),
+    allowedFunctions: allowedFunctionsOf(stored),
     datasources,
   });
   const { counts, findings } = await counted(reader);

@@ -1,8 +1,17 @@
-/** The functions of a datasource that a stored text calls. */
+/** The functions of a datasource that queries may call, and those that a stored text calls. */
 import type { SqlParser } from '../language/parser.ts';
 import { parsePrepared, prepareSelect } from '../language/prepare.ts';
+import { fold } from '../ontology/names.ts';
 import { isSystemSchema } from './guard/types.ts';
 import { namesOf, walk } from './tree.ts';
+
+/** The functions that the setting `allowed_functions` lists: a comma list of `schema.name` -> the names in lower case, each once. */
+export const functionsIn = (setting: string | null | undefined): ReadonlySet<string> =>
+  new Set((setting ?? '').split(',').flatMap((name) => (name.trim() === '' ? [] : [fold(name.trim())])));
+
+/** The functions that an ontology allows. */
+export const allowedFunctionsOf = (ontology: { readonly allowedFunctions: string | null } | undefined): ReadonlySet<string> =>
+  functionsIn(ontology?.allowedFunctions);
 
 /**
  * Functions whose schema is not one of PostgreSQL's, as `schema.name`, in order of their first call.

@@ -417,7 +417,7 @@ export class Work {
   get declared(): Declared {
     return {
       tables: this.#tables.all,
-      functions: new Set([...(this.context.allowedFunctions ?? [])].filter((f) => f !== '')),
+      functions: new Set(this.context.allowedFunctions),
       params: this.params.length,
     };
   }

@@ -4,13 +4,9 @@ import type { OntologyRow } from '../catalog/snapshot.ts';
 import { httpEngine } from '../engine/engine.ts';
 import { fixed } from '../engine/statement.ts';
 import { badRequest } from '../errors.ts';
-import { fold } from '../ontology/names.ts';
+import { functionsIn } from '../planner/own-functions.ts';
 import { datasourceOf } from './datasource.ts';
 import type { Runtime } from './runtime.ts';
-
-/** The functions that the setting of an ontology allows, as the planner takes them. */
-export const allowedFunctionsOf = (row: Pick<OntologyRow, 'allowedFunctions'> | undefined): ReadonlySet<string> =>
-  new Set((row?.allowedFunctions ?? '').split(',').flatMap((name) => (name === '' ? [] : [fold(name)])));
 
 /** What a function of that name is, on one datasource: several rows where it is overloaded. */
 const FIND = fixed`SELECT lower(n.nspname || '.' || p.proname), p.provolatile, p.prokind
@@ -43,14 +39,7 @@ export async function functionsOn(runtime: Runtime, caller: Caller, datasource: 
  */
 export async function checkFunctions(runtime: Runtime, caller: Caller, ontology: OntologyRow, value: string, offset: number): Promise<readonly string[]> {
   const fail = (message: string, hint?: string) => badRequest('bad_value', message, { offset, hint });
-  const names = [
-    ...new Set(
-      value
-        .split(',')
-        .map((n) => n.trim().toLowerCase())
-        .filter((n) => n !== ''),
-    ),
-  ];
+  const names = [...functionsIn(value)];
   for (const name of names) {
     if (!/^[^\s.,"]+\.[^\s.,"]+$/.test(name)) throw fail(`allowed_functions is a comma list of schema.name, which \`${name}\` is not`);
     if (CLOSED.test(name)) throw fail(`\`${name}\` is none of the datasource's own functions`, "PostgreSQL's own functions are allowed where they are safe");

@@ -2,8 +2,7 @@
 import { readExamples } from '../catalog/examples.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
 import type { Model } from '../ontology/model.ts';
-import { ownFunctions } from '../planner/own-functions.ts';
-import { allowedFunctionsOf } from './allowed-functions.ts';
+import { allowedFunctionsOf, ownFunctions } from '../planner/own-functions.ts';
 import { quoted } from './lookup.ts';
 import type { Runtime } from './runtime.ts';
 

@@ -18,6 +18,7 @@ import { EMPTY_MODEL, type Model } from '../ontology/model.ts';
 import { fold, sameName } from '../ontology/names.ts';
 import type { Warning } from '../ontology/validate.ts';
 import { checkModel, type Piece } from '../planner/check.ts';
+import { allowedFunctionsOf } from '../planner/own-functions.ts';
 import type { PlanContext } from '../planner/work.ts';
 import { checkFunctions } from './allowed-functions.ts';
 import { type BrokenText, brokenTexts } from './broken-texts.ts';
@@ -301,8 +302,7 @@ export class Draft {
   /** What SQL of the model and of its policies is planned with when it is checked. */
   planContext(): Omit<PlanContext, 'graph'> & { readonly allowedFunctions: ReadonlySet<string> } {
     const { parser, config } = this.#runtime;
-    const allowedFunctions = new Set((this.row.allowedFunctions ?? '').split(',').map(fold));
-    return { parser, product: config.product, activeDatasource: this.row.active ?? 'main', allowedFunctions };
+    return { parser, product: config.product, activeDatasource: this.row.active ?? 'main', allowedFunctions: allowedFunctionsOf(this.row) };
   }
 
   /** The same ontology with other policies: what the script's next statements are judged by. A policy more raises their number. */

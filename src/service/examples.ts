@@ -16,7 +16,7 @@ import type { Question, Source } from '../language/statements.ts';
 import type { Graph } from '../ontology/graph.ts';
 import { fold } from '../ontology/names.ts';
 import { type NamedRelation, type PlanContext, planSelect } from '../planner/index.ts';
-import { allowedFunctionsOf } from './allowed-functions.ts';
+import { allowedFunctionsOf } from '../planner/own-functions.ts';
 import { Definers } from './definers.ts';
 import { loadGraph, quoted, requireOntology, upToDate } from './lookup.ts';
 import { accessKey, accessOf, factsKey, factsOf } from './policies.ts';

@@ -3,7 +3,7 @@ import { cacheOf } from '../cache.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import { fold } from '../ontology/names.ts';
 import { leadsToMany } from '../planner/index.ts';
-import { allowedFunctionsOf } from './allowed-functions.ts';
+import { allowedFunctionsOf } from '../planner/own-functions.ts';
 import { connectionDigest } from './datasource.ts';
 import { columnType, transitivityOf } from './detail.ts';
 import { loadGraph, requireOntology, upToDate } from './lookup.ts';

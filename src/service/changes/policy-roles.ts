@@ -6,7 +6,7 @@ import type { Name } from '../../language/statements.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
 import { type AskedRoles, rolesAskedBy } from '../../planner/enforcement/index.ts';
-import { allowedFunctionsOf } from '../allowed-functions.ts';
+import { allowedFunctionsOf } from '../../planner/own-functions.ts';
 import { rulesOf } from '../kept-policies.ts';
 import { loadGraph, quoted } from '../lookup.ts';
 import { mayMakePolicies } from '../policies.ts';
