@@ -1,6 +1,7 @@
 /** The REST faces: routes under `/<product>/api` and `/<product>/openapi`, with what every request goes through. */
 import { zValidator } from '@hono/zod-validator';
 import { type Handler, Hono } from 'hono';
+import { methodNotAllowed } from 'hono/method-not-allowed';
 import { authenticate } from '../auth/authenticate.ts';
 import { impersonate } from '../auth/impersonate.ts';
 import { badRequest, notFound, SvcError } from '../errors.ts';
@@ -61,12 +62,10 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     checkHost(c.req.raw.headers, c.req.url, c.env.runtime.config);
     await next();
   });
+  app.use(methodNotAllowed({ app, onMethodNotAllowed }));
 
   const route = (methods: readonly string[], path: string, ...handlers: Handler<AppEnv>[]): void => {
     app.on([...methods], [`/${product}${path}`], ...handlers);
-    app.all(`/${product}${path}`, () => {
-      throw new SvcError(405, 'method_not_allowed', 'This path does not take that method', { headers: { allow: methods.join(', ') } });
-    });
   };
 
   /** A route that needs a credential; the body of a POST without SQL in it is read and must be JSON where there is one. */
@@ -204,6 +203,12 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   app.notFound((c) => failure(c, notFound('unknown_path', 'There is nothing under this path')));
   app.onError((error, c) => failure(c, error));
   return app;
+}
+
+/** 405 for a path that other methods have. HEAD is not listed: it is answered as GET. */
+function onMethodNotAllowed(c: AppContext, methods: readonly string[]): Response {
+  const allow = methods.filter((method) => method !== 'HEAD').join(', ');
+  return failure(c, new SvcError(405, 'method_not_allowed', 'This path does not take that method', { headers: { allow } }));
 }
 
 /** Judges the credential and keeps who asks. */

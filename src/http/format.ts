@@ -1,4 +1,5 @@
 /** The form of answers with rows: by Accept (JSON, CSV, NDJSON) and by the presentation headers (decisions 2 and 3). */
+import { parseAccept } from 'hono/utils/accept';
 import { concat } from '../bytes.ts';
 import { SvcError } from '../errors.ts';
 import type { Presentation } from '../nesting/presentation.ts';
@@ -26,13 +27,7 @@ const FORMATS: readonly (readonly [string, Format])[] = [
  */
 export function acceptedFormat(accept: string | null): Format {
   if (accept === null || accept.trim() === '') return 'json';
-  const ranges = accept.split(',').flatMap((range, place) => {
-    const [type = '', ...parameters] = range.split(';').map((p) => p.trim().toLowerCase());
-    if (type === '') return [];
-    const q = parameters.find((p) => /^q\s*=/.test(p));
-    const weight = q === undefined ? 1 : Number(q.slice(q.indexOf('=') + 1).trim());
-    return [{ type, weight: Number.isFinite(weight) ? weight : 1, place }];
-  });
+  const ranges = parseAccept(accept).map(({ type, q }, place) => ({ type: type.toLowerCase(), weight: q, place }));
   let best: { readonly format: Format; readonly weight: number; readonly precise: number; readonly place: number } | undefined;
   for (const [type, format] of FORMATS) {
     // the most precise range that fits decides
