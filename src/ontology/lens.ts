@@ -4,7 +4,8 @@
  * out as if the hidden parts had never been made. Only rows are those of the whole: a concept that is seen has the properties that it
  * inherits from hidden ones, as its own, and the rows of its hidden descendants.
  */
-import { CompiledConcept, CompiledGraph } from './compile.ts';
+import { CompiledGraph } from './compile.ts';
+import { CompiledConcept } from './compiled-concept.ts';
 import type { Concept, Graph, Relationship, Rows } from './graph.ts';
 import type { ConceptDef, MappingDef, MeasureDef, Model, RelationshipDef, ViewDef } from './model.ts';
 import { fold } from './names.ts';

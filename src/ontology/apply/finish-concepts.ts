@@ -1,6 +1,6 @@
 /** What must hold of concepts at a script's end (decisions 5 and 6). */
 import { badRequest, type SvcError } from '../../errors.ts';
-import { keyText } from '../compile.ts';
+import { keyText } from '../compiled-concept.ts';
 import type { Concept, Graph } from '../graph.ts';
 import type { Pair, Pairs } from '../links.ts';
 import type { RelationshipDef } from '../model.ts';
