@@ -5,6 +5,30 @@
 import type { Subject } from '../service.ts';
 import { type Asked, asked, asksFor, groups, isWeak, type Mention, mentions } from './phrases.ts';
 import { type Bearers, type Field, fieldOf, INHERITED, type PhraseField, partOf, type RankIndex, rankIndex, subjectKey } from './rank-index.ts';
+import {
+  APART,
+  ASKED_COLUMN,
+  ASKED_FOR,
+  COLUMN,
+  FIRST,
+  FROM_CHILD,
+  FROM_LACKING_PARENT,
+  FROM_PARENT,
+  FROM_TARGET,
+  GROUPED,
+  HALF,
+  MOST_REASONS,
+  NAME,
+  NAMED,
+  NEXT_COLUMN,
+  NEXT_NAME,
+  REASONED,
+  SURE,
+  TAIL,
+  VALUE,
+  VIEW,
+  WITHIN,
+} from './rank-weights.ts';
 import { type Match, matches, type Samples } from './values.ts';
 
 export interface Ranked {
@@ -25,42 +49,6 @@ export interface RankOptions {
   /** Values of subjects, by `subjectKey`. */
   readonly samples?: ReadonlyMap<string, Samples> | undefined;
 }
-
-/** Where a word's weight is half of what it may be at most. */
-const HALF = 2;
-const NAME = 1.5;
-/** For the name that the question asks for, and where none is, for the one that comes first. */
-const ASKED_FOR = 0.8;
-const FIRST = 0.4;
-/** A name by which the answer is grouped. */
-const GROUPED = 0.7;
-/** A name inside a longer name (`order` in `order line`). */
-const WITHIN = 0.4;
-/** The last word of a name (`model` of `bike model`), where that word is nothing else's name. */
-const TAIL = 0.45;
-/** The words of a name, apart. */
-const APART = 0.45;
-/** Of a second place in the question. */
-const NEXT_NAME = 0.35;
-const NEXT_COLUMN = 0.6;
-const COLUMN: Readonly<Partial<Record<Field, number>>> = { measure: 0.5, column: 0.3, 'column synonym': 0.25, relationship: 0.15 };
-/** For what has the column that is asked for, where no name is: `the revenue by product`. */
-const ASKED_COLUMN: Readonly<Partial<Record<Field, number>>> = { measure: 0.8, column: 0.4, 'column synonym': 0.4 };
-const VALUE = 0.9;
-/** What a subject is given of the score of what its relationships lead to, of its parent, of its child. */
-const FROM_TARGET = 0.15;
-const FROM_PARENT = 0.1;
-/** The same of a parent that lacks what the question names and the child has as a column or in its condition (`customers born before 1950`). */
-const FROM_LACKING_PARENT = 0.8;
-const FROM_CHILD = 0.2;
-/** A view against the concepts that it is made of, unless it is named. */
-const VIEW = 0.9;
-/** How sure the words of a name must be for it to be asked for, and to be named. */
-const SURE = 0.6;
-const NAMED = 0.8;
-/** Reasons that are told of a subject, and for how many subjects. */
-const MOST_REASONS = 5;
-const REASONED = 40;
 
 /** Subjects for a question, the best first; all of them, also those that nothing speaks for. */
 export function rank(question: string, subjects: readonly Subject[], { index = rankIndex(subjects), samples }: RankOptions = {}): readonly Ranked[] {
