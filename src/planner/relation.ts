@@ -454,7 +454,7 @@ export class ConceptRelation implements Relation {
 function wantedKey(wanted: Wanted): string {
   if (wanted.kind === 'property')
     return `${propertyKey(wanted.def, wanted.actual)}${wanted.reader ? `[${wanted.reader.name}]` : ''}${wanted.seen ? ' seen' : ''}`;
-  if (wanted.kind === 'raw') return `r:${wanted.def.name}`;
+  if (wanted.kind === 'raw') return `r:${wanted.def.name}${wanted.seen ? ' seen' : ''}`;
   if (wanted.kind === 'mapped_in') return `t:${[...wanted.mappings].map((m) => m.name).join('|')}`;
   return wanted.kind !== 'mapping' && wanted.actual ? `a:${wanted.kind}` : wanted.kind;
 }

@@ -51,7 +51,7 @@ export type Wanted =
    */
   | { readonly kind: 'property'; readonly def: PropertyDef; readonly actual?: true; readonly reader?: Concept; readonly seen?: Graph }
   /** The property's column as the table has it, for joins by index; only where `rawType` gave a type. */
-  | { readonly kind: 'raw'; readonly def: PropertyDef; readonly type: string }
+  | { readonly kind: 'raw'; readonly def: PropertyDef; readonly type: string; readonly seen?: Graph }
   | { readonly kind: 'entity_id' | 'entity_type' | 'entity_label'; readonly actual?: true }
   /** The name of the row's mapping. */
   | { readonly kind: 'mapping' }
@@ -166,11 +166,11 @@ export class Branch {
   }
 
   column(wanted: Wanted): Node {
+    if ('seen' in wanted && !shownIn(wanted.seen, this.mapping).has(fold(wanted.def.name)))
+      return cast(nullValue(), wanted.kind === 'raw' ? wanted.type : declaredType(wanted.def));
     switch (wanted.kind) {
       case 'property':
-        return wanted.seen === undefined || shownIn(wanted.seen, this.mapping).has(fold(wanted.def.name))
-          ? this.property(wanted.def, wanted.actual, wanted.reader)
-          : cast(nullValue(), declaredType(wanted.def));
+        return this.property(wanted.def, wanted.actual, wanted.reader);
       case 'raw': {
         const given = this.given(wanted.def);
         return given ? this.rows.column(given.name) : cast(nullValue(), wanted.type);
