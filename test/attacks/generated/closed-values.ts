@@ -16,9 +16,11 @@ const CONCEPTS: Readonly<
   l: { parents: ['a'], own: ['q', 's'], mapped: false, when: 'a_id > 0' },
 };
 const KEYS = ['a_id', 'f_id'];
-const NAMES = Object.keys(CONCEPTS);
+export const NAMES = Object.keys(CONCEPTS);
 export const PROPERTIES = ['pa', 'p', 'q', 'r', 's', 'fk', 'link'] as const;
 export const READ = [...NAMES, 'thing'] as const;
+/** Concepts that scripts of editors make. */
+export const MADE: readonly string[] = ['n1', 'n2'];
 /** What a reader may get QUERY on. */
 export const GRANTABLE: readonly string[] = [...NAMES.map((n) => `concept.${n}`), 'view.va', 'view.vb'];
 
@@ -43,7 +45,10 @@ const VIEWS: Readonly<Record<string, readonly (readonly [string, string])[]>> = 
 
 /** Whether the reader gets rows of a mapping (by concept) through something that it may query. */
 const sees = (granted: readonly string[], m: string): boolean =>
-  granted.some((g) => VIEWS[g]?.some(([of]) => of === m) || (g.startsWith('concept.') && rows(g.replace('concept.', '')).includes(m)));
+  granted.some(
+    (g) =>
+      VIEWS[g]?.some(([of]) => of === m) || (g.startsWith('concept.') && CONCEPTS[g.replace('concept.', '')] && rows(g.replace('concept.', '')).includes(m)),
+  );
 
 /** By concept of a mapping: the properties whose values the reader gets through nothing that it may query; also the key where it gets no row. */
 export function closedCells(granted: readonly string[]): ReadonlyMap<string, readonly string[]> {
@@ -88,10 +93,12 @@ const MORE: Readonly<Record<string, string>> = {
   b: ', CONSTRAINT to_f FOREIGN KEY (fk) REFERENCES f (f_id) INVERSEOF of_b, sum_q MEASURE decimal, CONSTRAINT nick MULTIVALUE string',
   f: ', sum_q MEASURE decimal, PRIMARY KEY (f_id), CONSTRAINT to_a FOREIGN KEY (link) REFERENCES a (a_id) INVERSEOF of_a',
 };
-const create = (name: string): string => {
-  const { parents, when } = concept(name);
+/** CREATE CONCEPT as the model has it; with more elements, or other parents. */
+export const create = (name: string, more = '', others?: readonly string[]): string => {
+  const { when } = concept(name);
+  const parents = others ?? concept(name).parents;
   const inherits = parents.length > 0 ? ` INHERITS (${parents.join(', ')})` : '';
-  return `CREATE CONCEPT ${name} (${listed(name)}${MORE[name] ?? ''})${inherits}${when === undefined ? '' : ` FROM dsvc.a WHERE ${when}`}`;
+  return `CREATE CONCEPT ${name} (${listed(name)}${MORE[name] ?? ''}${more})${inherits}${when === undefined ? '' : ` FROM dsvc.a WHERE ${when}`}`;
 };
 
 export const TABLES = [
@@ -106,9 +113,12 @@ export const MODEL = [
   'CREATE ONTOLOGY partial',
   'CREATE MEASURE sum_p decimal AS SELECT SUM(p)',
   'CREATE MEASURE sum_q decimal AS SELECT SUM(q)',
-  ...NAMES.map(create),
+  ...NAMES.map((name) => create(name)),
   ...mapped.map((m) => `CREATE MAPPING m_${m} INTO (${m}) AS SELECT ${[...properties(m)].join(', ')} FROM partial.t_${m}`),
   'CREATE MAPPING m_nick INTO (b) MULTIVALUE nick AS SELECT a_id, nick FROM partial.t_nick',
+  ...MADE.map((n) => `CREATE CONCEPT ${n} (k2 bigint)`),
+  'CREATE PROPERTY calc bigint AS SELECT 1',
+  'CREATE MEASURE tally bigint AS SELECT count(p)',
   'CREATE VIEW va AS SELECT pa, p FROM dsvc.a',
   'CREATE VIEW vb AS SELECT q FROM svc.b',
 ].join(';\n');

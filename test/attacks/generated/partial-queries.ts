@@ -1,6 +1,6 @@
 /** Random queries over the concepts of closed-values.ts, whatever the reader may query of them. */
 import fc from 'fast-check';
-import { PROPERTIES, properties, READ } from './closed-values.ts';
+import { MADE, PROPERTIES, properties, READ } from './closed-values.ts';
 
 const HOPS = [
   'to_f[f]',
@@ -24,7 +24,7 @@ function parts(granted: readonly string[]) {
   const names = granted.filter((g) => g.startsWith('concept.')).map((g) => g.replace('concept.', ''));
   const readable = fc.oneof({ weight: 12, arbitrary: fc.constantFrom('thing', ...names, ...names) }, { weight: 1, arbitrary: fc.constantFrom(...READ) });
   const from = fc.tuple(fc.constantFrom('svc', 'dsvc', 'dsvc', 'esvc'), readable).map(([schema, name]) => `${schema}.${name}`);
-  const shown = names.flatMap((n) => [...properties(n)]);
+  const shown = names.flatMap((n) => (MADE.includes(n) ? [...PROPERTIES, 'calc'] : [...properties(n)]));
   const property = fc.oneof({ weight: 8, arbitrary: fc.constantFrom('pa', ...shown) }, { weight: 1, arbitrary: fc.constantFrom<string>(...PROPERTIES) });
   const hops = HOPS.filter((h) => [...h.matchAll(/\[(\w+)\]/g)].every(([, n]) => names.includes(n ?? '')));
   const column = fc.oneof(
@@ -38,7 +38,7 @@ function parts(granted: readonly string[]) {
 /** A SELECT for a reader with these grants. */
 export const ask = (granted: readonly string[]): fc.Arbitrary<string> => {
   const { from, column } = parts(granted);
-  return fc.tuple(from, column, column, value, measure, fc.nat(27)).map(([f, x, y, v, m, form]) => {
+  return fc.tuple(from, column, column, value, measure, fc.nat(28)).map(([f, x, y, v, m, form]) => {
     switch (form) {
       case 0:
         return `SELECT * FROM ${f} ORDER BY entity_id, entity_type`;
