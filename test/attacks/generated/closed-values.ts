@@ -51,14 +51,14 @@ const sees = (granted: readonly string[], m: string): boolean =>
   );
 
 /** By concept of a mapping: the properties whose values the reader gets through nothing that it may query; also the key where it gets no row. */
-export function closedCells(granted: readonly string[]): ReadonlyMap<string, readonly string[]> {
+export function closedCells(granted: readonly string[], masked: (m: string, p: string) => boolean = () => false): ReadonlyMap<string, readonly string[]> {
   const open = new Set<string>();
   for (const g of granted) {
     for (const [m, p] of VIEWS[g] ?? []) open.add(`${m}.${p}`);
     const name = g.replace('concept.', '');
     if (CONCEPTS[name]) for (const m of rows(name)) for (const p of properties(name)) open.add(`${m}.${p}`);
   }
-  return new Map(mapped.map((m) => [m, [...properties(m)].filter((p) => (KEYS.includes(p) ? !sees(granted, m) : !open.has(`${m}.${p}`)))]));
+  return new Map(mapped.map((m) => [m, [...properties(m)].filter((p) => (KEYS.includes(p) ? !sees(granted, m) : masked(m, p) || !open.has(`${m}.${p}`)))]));
 }
 
 const IDS: Readonly<Record<string, readonly number[]>> = { a: [1, 2], b: [11, 12, 13], c: [21, 22], d: [31, 32], g: [41], f: [1, 2, 11, 21, 31, 32] };
@@ -75,11 +75,29 @@ const value = (p: string, id: number): string =>
     link: String([1, 11, 12, 21, 31][id % 5]),
   })[p] ?? String(id);
 
-/** Fills the tables; `other`: with other values in the closed cells. */
-export const filled = (closed: ReadonlyMap<string, readonly string[]>, other: boolean): readonly string[] =>
+/** Policies for every caller: by keys, and masks. */
+export const POLICIES: readonly string[] = [
+  'CREATE POLICY few ON CONCEPT b TO PUBLIC USING (a_id NOT IN (12, 31))',
+  'CREATE POLICY some ON CONCEPT f TO PUBLIC USING (f_id <> 11)',
+  'CREATE POLICY veil ON PROPERTY q MASK NULL',
+  'CREATE POLICY cover ON PROPERTY p OF CONCEPT c MASK WITH (7)',
+];
+/** Whether a value is masked, and whether a row is hidden, by these. */
+export const isMasked = (m: string, p: string): boolean => p === 'q' || (p === 'p' && ancestors(m).includes('c'));
+export const isHidden = (m: string, id: number): boolean => (m === 'f' ? id === 11 : ancestors(m).includes('b') && [12, 31].includes(id));
+
+/** Fills the tables; `other`: with other values in the closed cells, and in all cells of hidden rows but their keys. */
+export const filled = (
+  closed: ReadonlyMap<string, readonly string[]>,
+  other: boolean,
+  hidden: (m: string, id: number) => boolean = () => false,
+): readonly string[] =>
   mapped.flatMap((m) => {
     const columns = [...properties(m)];
-    const of = (id: number) => columns.map((p) => (other && closed.get(m)?.includes(p) ? (OTHERS[p] ?? String(id + 1)) : value(p, id))).join(', ');
+    const of = (id: number) =>
+      columns
+        .map((p) => (other && (closed.get(m)?.includes(p) || (hidden(m, id) && !KEYS.includes(p))) ? (OTHERS[p] ?? String(id + 1)) : value(p, id)))
+        .join(', ');
     return [`TRUNCATE partial.t_${m}`, `INSERT INTO partial.t_${m} (${columns.join(', ')}) VALUES ${(IDS[m] ?? []).map((id) => `(${of(id)})`).join(', ')}`];
   });
 
