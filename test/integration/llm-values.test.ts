@@ -247,3 +247,31 @@ describe('a question', () => {
     expect((await modelFor('mia')).model.subject('extra')?.name).toBe('extra');
   });
 });
+
+describe('the samples of one request', () => {
+  it('are bounded, however many questions it holds, and what was left out is read by the next one', async () => {
+    const names = Array.from({ length: 130 }, (_, i) => `crate${i}`);
+    const made = names.map(
+      (n) =>
+        `CREATE CONCEPT ${n} (${n}_no bigint, ${n}_label string, PRIMARY KEY (${n}_no)); CREATE MAPPING m_${n} INTO ${n} AS SELECT id AS ${n}_no, name AS ${n}_label FROM s.t_town`,
+    );
+    await s.rows(`CREATE ONTOLOGY store; ${made.join('; ')}`);
+    const subjectsRead = async (): Promise<number> => {
+      const request = await s.request(s.admin);
+      const model = await questionModel(request, 'store');
+      const found = await Promise.all(
+        [0, 1].map((half) =>
+          samplesWithin(
+            request,
+            model,
+            names.filter((_, i) => i % 2 === half).map((n) => subjectOf(model, n)),
+            50_000,
+          ),
+        ),
+      );
+      return found.flatMap((of) => [...of.values()]).filter((of) => of.rows > 0).length;
+    };
+    expect(await subjectsRead()).toBe(100);
+    expect(await subjectsRead()).toBe(130);
+  });
+});
