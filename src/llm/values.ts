@@ -3,7 +3,7 @@
  * on it. A question that names one of them is told what it names (literal linking).
  */
 import { cacheOf } from '../cache.ts';
-import { type QuestionModel, type ServiceRequest, type Subject, type SubjectColumn, sampleRows } from '../service.ts';
+import { outlivesRights, type QuestionModel, type ServiceRequest, type Subject, type SubjectColumn, sampleRows } from '../service.ts';
 import { subjectKey } from './rank-index.ts';
 import { plain, type Word, words } from './words.ts';
 
@@ -84,14 +84,23 @@ export async function sampleValues(
   if (known !== undefined) return known;
   const columns = sampledColumns(subject);
   const spending = request.spending.samples;
-  if (spending.isSpent) return NO_SAMPLES;
+  if (spending.isSpent || outlivesRights(request)) return NO_SAMPLES;
   let samples = NO_SAMPLES;
   let fresh = FRESH_MS;
   if (columns.length > 0) {
     try {
       const rows = await sampleRows(
         // what the request says of versions and results is about its own statement; samples have their time as a bound
-        { ...request, spending, signal, knownVersion: null, results: undefined, noted: undefined, about: () => undefined },
+        {
+          ...request,
+          caller: { ...request.caller, refresh: () => Promise.reject(new Error('samples are kept by these rights')) },
+          spending,
+          signal,
+          knownVersion: null,
+          results: undefined,
+          noted: undefined,
+          about: () => undefined,
+        },
         {
           ontology: model.ontology,
           isView: subject.kind !== 'concept',

@@ -14,7 +14,7 @@ import type { BoundValue, NamedRelation } from '../planner/index.ts';
 import { statementDigest } from './audit.ts';
 import { Changes, type Done, type Session } from './changes.ts';
 import { Draft } from './draft.ts';
-import { findOntology, requireOntology, upToDate } from './lookup.ts';
+import { currentCaller, findOntology, requireOntology, upToDate } from './lookup.ts';
 import { checkPermitted, type Permitted } from './permitted.ts';
 import { type Prepared, prepareRead, runRead } from './read.ts';
 import { type Batch, RightsGuard } from './rights-guard.ts';
@@ -164,7 +164,7 @@ class ScriptRun implements Session {
 
   static async begin(request: ServiceRequest, script: Script): Promise<ScriptRun> {
     const name = script.ontology;
-    let caller = isNone(name) ? request.caller : await upToDate(request, name);
+    let caller = isNone(name) ? await currentCaller(request) : await upToDate(request, name);
     let known = isNone(name) ? undefined : findOntology(caller, name);
     const kept = texts.get(script.sql);
     const sources = (() => {

@@ -174,14 +174,17 @@ describe('a datasource that fails', () => {
     await s.database.exec('DROP TABLE s.t_gone');
     const { request, model } = await modelFor('admin');
     let now = Date.now();
-    const at = { ...request, runtime: { ...request.runtime, now: () => now } };
+    const at = (): ServiceRequest => {
+      const snapshot = { ...request.caller.snapshot, verifiedAt: now };
+      return { ...request, caller: { ...request.caller, snapshot }, runtime: { ...request.runtime, now: () => now } };
+    };
     const broken = subjectOf(model, 'broken');
-    expect(await sampleValues(at, model, broken)).toEqual(NO_SAMPLES);
+    expect(await sampleValues(at(), model, broken)).toEqual(NO_SAMPLES);
     await s.database.exec("CREATE TABLE s.t_gone AS SELECT 1::bigint AS no, 'here'::text AS label");
     await s.database.exec('GRANT SELECT ON s.t_gone TO PUBLIC');
-    expect(await sampleValues(at, model, broken)).toEqual(NO_SAMPLES);
+    expect(await sampleValues(at(), model, broken)).toEqual(NO_SAMPLES);
     now += 61_000;
-    expect(valuesOf(await sampleValues(at, model, broken), 'label')).toEqual(['here']);
+    expect(valuesOf(await sampleValues(at(), model, broken), 'label')).toEqual(['here']);
   });
 
   it('does not hold up a question, and nothing is remembered of one that nobody waits for', async () => {
