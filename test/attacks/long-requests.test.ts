@@ -1,5 +1,5 @@
 /** Requests that go on for longer than rights may be remembered: what their callers lose meanwhile gives nothing any more. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
 import { queryData } from '../../src/llm/questions.ts';
 import type { LanguageModels, Turn } from '../../src/llm/types.ts';
@@ -81,4 +81,32 @@ describe.each(LOSSES)('a minute after %s', (_, loss, expected, gain) => {
     await s.rows(gain, 'clinic');
     expect(found).toEqual(expected);
   });
+
+  it('a further statement of the same script is not run', async () => {
+    const real = globalThis.fetch;
+    const spy = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+      const answer = await real(input, init);
+      if (passed === 0 && String(init?.body).includes('takes long')) {
+        passed = 1;
+        await s.rows(loss, 'clinic');
+        passed = 61_000;
+      }
+      return answer;
+    });
+    const script = { ontology: 'clinic', sql: `SELECT 'takes long' AS a FROM svc.patient; ${SQL}`, limit: null, datasource: null };
+    const found = await outcome(async () => (await cutRows(await runScript(await request(), script), 100)).rows);
+    spy.mockRestore();
+    passed = 0;
+    await s.rows(gain, 'clinic');
+    expect(found).toBe(expected === 'invalid_token' ? 'invalid_token' : 'rights_changed');
+  });
+});
+
+it('a script of a caller whose rights are the same goes on after a minute', async () => {
+  passed = 0;
+  const one = await request();
+  passed = 61_000;
+  const script = { ontology: 'clinic', sql: `SELECT 1 AS a FROM svc.patient; ${SQL}`, limit: null, datasource: null };
+  expect((await cutRows(await runScript(one, script), 100)).rows).toHaveLength(2);
+  passed = 0;
 });
