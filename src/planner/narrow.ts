@@ -13,7 +13,8 @@ import type { PathNode } from './joins.ts';
 import { castsAlways, isTotal, lacksCollation } from './leak.ts';
 import { referenceOf } from './references.ts';
 import type { ConceptRelation } from './relation.ts';
-import { type Branch, isHeldBack } from './sources.ts';
+import { isHeldBack, type OpenAs } from './shown.ts';
+import type { Branch } from './sources.ts';
 import { and, cast, clone, equals, integer, type Node, operator, or, text } from './tree.ts';
 import type { Work } from './work.ts';
 
@@ -25,6 +26,8 @@ export interface RowFilter {
   readonly joined?: readonly { readonly def: PropertyDef; readonly value: Node }[];
   /** The first rows alone are wanted. */
   readonly first?: FirstRows;
+  /** Only rows that the caller may read as instances of a concept. */
+  readonly as?: OpenAs;
 }
 
 /** ORDER BY properties and LIMIT: of each mapping, no more rows can be among the first of all. */

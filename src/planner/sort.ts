@@ -17,7 +17,8 @@ export function sortByTable(stmt: SelectStmt, relations: readonly ConceptRelatio
     const at = [...ref.node.columns.values()].find((c) => c.name === ref.column)?.wanted;
     const masked = at?.kind === 'property' && ref.relation.work.policies?.maskedBelow(ref.relation.work, ref.node.concept, at.def) !== undefined;
     const type = at?.kind === 'property' && !masked ? rawType(ref.node.concept, at.def) : undefined;
-    if (at?.kind === 'property' && type) item.SortBy.node = ref.relation.columnAt(ref.node, { ...at, kind: 'raw', type });
+    if (at?.kind === 'property' && type)
+      item.SortBy.node = ref.relation.columnAt(ref.node, { kind: 'raw', def: at.def, type, ...(at.seen ? { seen: at.seen } : {}) });
   }
 }
 
