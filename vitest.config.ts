@@ -16,6 +16,7 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts', 'test/attacks/**/*.test.ts'],
           environment: 'node',
           pool: 'forks',
+          globalSetup: ['./test/support/databases/setup.ts'],
           testTimeout: deep ? 3_600_000 : 60_000,
           hookTimeout: 120_000,
         },
