@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { cloudflareTest } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
@@ -6,6 +7,8 @@ const deep = Boolean(process.env.DEEP);
 export default defineConfig({
   test: {
     silent: 'passed-only',
+    // by default a machine of two cores gets one worker
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       // Generated tests take their time on a busy machine.
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], environment: 'node', testTimeout: deep ? 600_000 : 30_000, hookTimeout: 60_000 } },
