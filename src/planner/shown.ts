@@ -4,7 +4,6 @@ import type { MappingDef, PropertyDef } from '../ontology/model.ts';
 import { fold } from '../ontology/names.ts';
 import { sourcesOf } from './policies.ts';
 import type { Wanted } from './sources.ts';
-import type { Work } from './work.ts';
 
 /** Rows of a concept as those that a caller may read as instances of another one. */
 export interface OpenAs {
@@ -18,9 +17,6 @@ export interface OpenAs {
  */
 export const propertyFor = (concept: Concept, def: PropertyDef): Extract<Wanted, { kind: 'property' }> =>
   concept.graph === concept.graph.whole || has(concept.whole, def) ? { kind: 'property', def } : { kind: 'property', def, seen: concept.graph };
-
-/** Whether a caller may lack values of a property in some rows of the concept: its true values then choose no rows. */
-export const isHeldBack = (work: Work, reader: Concept, def: PropertyDef): boolean => work.seen !== work.graph && !has(reader, def);
 
 const SHOWN = new WeakMap<Graph, ReadonlyMap<MappingDef, ReadonlySet<string>>>();
 const NOTHING: ReadonlySet<string> = new Set();

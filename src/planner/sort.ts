@@ -61,7 +61,7 @@ function sortOf(item: Node, relation: ConceptRelation): { def: PropertyDef; like
   if (!('SortBy' in item) || item.SortBy.useOp?.length || ref?.relation !== relation || ref.node !== relation.root || ref.alias !== relation.root.alias)
     return undefined;
   const wanted = [...ref.node.columns.values()].find((c) => c.name === ref.column)?.wanted;
-  return wanted?.kind === 'property' || wanted?.kind === 'raw' ? { def: wanted.def, like: item.SortBy } : undefined;
+  return (wanted?.kind === 'property' || wanted?.kind === 'raw') && wanted.seen === undefined ? { def: wanted.def, like: item.SortBy } : undefined;
 }
 
 const MOST_ROWS = '9223372036854775807';

@@ -15,7 +15,7 @@ import { keyedHash, maskedValue } from './masks.ts';
 import { branchCondition, type FirstRows, type RowFilter } from './narrow.ts';
 import type { AppliedRule } from './policies.ts';
 import { givesAlways } from './result.ts';
-import { has, isHeldBack, isOpenAs, isShown } from './shown.ts';
+import { has, isOpenAs, isShown } from './shown.ts';
 import {
   and,
   boolean,
@@ -87,7 +87,7 @@ export function conceptSource(work: Work, concept: Concept, wanted: WantedColumn
     const narrowed = filter ? branchCondition(branch, filter) : [];
     if (narrowed === false) continue;
     const rules = branch.rules;
-    if (filter?.first && !filter.first.sorts.some(({ def }) => isHeldBack(work, reader, def))) branches.push(branch.first(wanted, narrowed, filter.first));
+    if (filter?.first) branches.push(branch.first(wanted, narrowed, filter.first));
     else branches.push(rules.length === 0 ? branch.select(wanted, narrowed) : admitted(work, mapped, rules, wanted, (asked) => branch.select(asked, narrowed)));
   }
   const [first, ...others] = branches;
