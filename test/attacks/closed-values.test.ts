@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../integration/service.ts';
 import { generated, patience, SEED } from '../support/generated.ts';
-import { closedCells, filled, GRANTABLE, isHidden, isMasked, MODEL, POLICIES, TABLES } from './generated/closed-values.ts';
 import { ask } from './generated/closed-queries.ts';
+import { closedCells, filled, GRANTABLE, isHidden, isMasked, MODEL, POLICIES, TABLES } from './generated/closed-values.ts';
 
 const BATCH = 60;
 

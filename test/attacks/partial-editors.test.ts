@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../integration/service.ts';
 import { DEEP, generated, patience, SEED } from '../support/generated.ts';
-import { closedCells, filled, GRANTABLE, MADE, MODEL, NAMES, TABLES } from './generated/closed-values.ts';
 import { ask } from './generated/closed-queries.ts';
+import { closedCells, filled, GRANTABLE, MADE, MODEL, NAMES, TABLES } from './generated/closed-values.ts';
 import { script } from './generated/partial-scripts.ts';
 
 const OWN = [...MADE.map((n) => `concept.${n}`), 'view.w1'];
