@@ -60,7 +60,7 @@ export async function startLocalPostgres({ backend = 'pglite', limits, statement
       secret: (role) => JSON.stringify({ url: connectionString(role), endpoint: server.endpoint }),
       ...(started.port === undefined ? {} : { direct: (role: LocalRole) => `postgres://${role}:${passwords[role]}@127.0.0.1:${started.port}/postgres` }),
       superuser: (sql) => started.admin(async (exec) => (await exec(sql)).rows),
-      exec: (sql, params = [], role = DEVELOPER) => post(server.endpoint, connectionString(role), sql, params),
+      exec: (sql, params = [], role = DEVELOPER) => postSql(server.endpoint, connectionString(role), sql, params),
       close: async () => {
         await server.close();
         await started.stop();
@@ -136,7 +136,8 @@ async function startServer(accepts: (login: Login) => boolean): Promise<Started>
   };
 }
 
-async function post(endpoint: string, connectionString: string, query: string, params: unknown[]): Promise<Record<string, unknown>[]> {
+/** Runs one statement by an SQL endpoint. */
+export async function postSql(endpoint: string, connectionString: string, query: string, params: unknown[]): Promise<Record<string, unknown>[]> {
   const headers = { 'content-type': 'application/json', 'neon-connection-string': connectionString };
   const response = await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify({ query, params }) });
   const body = (await response.json()) as { rows: Record<string, unknown>[]; message?: string; code?: string };

@@ -10,7 +10,7 @@ import type { Exchange, Mount } from '../service/exchange.ts';
 import { ownerOf } from '../service.ts';
 import { callerOf, type McpCall } from './call.ts';
 import { faultResponse } from './faults.ts';
-import { guarded } from './guarded.ts';
+import { guarded, JUDGE_MS, judgedAgain } from './guarded.ts';
 import { errorBody, type Message, readMessages } from './messages.ts';
 import type { Client, Principals } from './object.ts';
 import { allowedOrigin, corsHeaders, PREFLIGHT_HEADERS } from './origins.ts';
@@ -123,7 +123,15 @@ class Face {
     if (body instanceof Response) return body;
     exchange.tell({ noted: true });
     const { userId } = judged.caller.principal;
+    const { now } = exchange.runtime;
+    const begun = now();
     const response = await this.#principals.post(userId, callOf(exchange, judged, body), clientOf(exchange));
+    if (now() - begun >= JUDGE_MS) {
+      await judgedAgain(() => judge(exchange)).catch(async (error: unknown) => {
+        await response.body?.cancel();
+        throw error;
+      });
+    }
     return this.#watched(exchange, response);
   }
 

@@ -85,6 +85,16 @@ function completed(message: Message): Message {
   return { ...message, params: { ...params, clientInfo: { name: 'unnamed', version: '0' } } };
 }
 
+/**
+ * What the SDK is handed: a batch without its cancellations. A batch has a server of its own, so they could name only requests of the same batch, and
+ * the SDK never answers a batch of which a request was cancelled. A batch of nothing else stays as it is.
+ */
+export function withoutCancellations(body: Message | readonly Message[]): Message | readonly Message[] {
+  if (!Array.isArray(body)) return body;
+  const others = (body as readonly Message[]).filter(({ method }) => method !== 'notifications/cancelled');
+  return others.length === 0 ? body : others;
+}
+
 /** The id that an error answers to: that of a single request. */
 export const idOf = (body: Message | readonly Message[]): string | number | null => ('method' in body ? (body.id ?? null) : null);
 

@@ -7,7 +7,7 @@ import { isEventStream, isSubscription, messagesOf, plain } from './answers.ts';
 import type { McpCall, Session } from './call.ts';
 import { faultResponse } from './faults.ts';
 import { Gate } from './gate.ts';
-import { idOf, type Message } from './messages.ts';
+import { errorBody, idOf, type Message, withoutCancellations } from './messages.ts';
 import type { Offer } from './offer.ts';
 import { Running } from './running.ts';
 import { Spliced } from './spliced.ts';
@@ -79,6 +79,10 @@ export abstract class McpObject<E> extends DurableObject<E> {
     for (const { method, params } of [call.body].flat() as readonly Message[]) {
       if (method === 'notifications/cancelled') this.#running.cancelled(id, params?.requestId);
     }
+    if (this.#running.isFull) {
+      stream.send('message', errorBody(-32000, 'Too many messages wait for their answers', idOf(call.body)));
+      return true;
+    }
     const run = this.#running.begin(call, id);
     const answering = this.#answer({ ...call, takesStreams: true }, run.signal).then(async (answer) => {
       if (answer.body !== null && isEventStream(answer)) {
@@ -107,7 +111,8 @@ export abstract class McpObject<E> extends DurableObject<E> {
       const request = new Request(ADDRESS, { method: 'POST', headers: headersOf(call), body: '{}', signal });
       const session = await sessionOf(call, runtime);
       this.#sessions.set(request, { ...session, lacksScope });
-      response = await plain(await handle(request, { parsedBody: call.body }), call.body, call.takesStreams, session.spliced);
+      const parsedBody = withoutCancellations(call.body);
+      response = await plain(await handle(request, { parsedBody }), parsedBody, call.takesStreams, session.spliced);
       // its server is made; whoever keeps the request keeps no rows
       this.#sessions.delete(request);
       // of a batch each message has its own answer

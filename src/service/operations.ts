@@ -13,7 +13,7 @@ import type { PlanContext } from '../planner/index.ts';
 import { listOf, toldAgents } from './agents.ts';
 import { allowedFunctionsOf } from './allowed-functions.ts';
 import { ontologyDetail } from './detail.ts';
-import { lacks, loadGraph, quoted, requireOntology, unknownName, upToDate, visibleOntologies } from './lookup.ts';
+import { currentCaller, lacks, loadGraph, quoted, requireOntology, unknownName, upToDate, visibleOntologies } from './lookup.ts';
 import { accessOf, factsOf } from './policies.ts';
 import type { Answer, ServiceRequest } from './runtime.ts';
 import { runScript, type Script } from './script.ts';
@@ -24,9 +24,9 @@ import { Texts } from './texts.ts';
 export const listOntologies = ({ caller }: ServiceRequest): readonly string[] => visibleOntologies(caller.snapshot, caller.principal).map((o) => o.name);
 
 /** Agents with an ontology that the caller may see (docs/design/rights-and-visibility.md#agents-and-their-lists). @throws SvcError 503 */
-export async function listAgents({ runtime, caller }: ServiceRequest): Promise<readonly unknown[]> {
+export async function listAgents(request: ServiceRequest): Promise<readonly unknown[]> {
   const list = (text: string | undefined): readonly string[] => listOf(text).filter((name) => name !== 'none');
-  return (await toldAgents(runtime, caller)).map(({ agent, ontologies }) => ({
+  return (await toldAgents(request.runtime, await currentCaller(request))).map(({ agent, ontologies }) => ({
     name: agent.name,
     description: agent.description,
     ontologies,

@@ -14,9 +14,10 @@ import type { BoundValue, NamedRelation } from '../planner/index.ts';
 import { statementDigest } from './audit.ts';
 import { Changes, type Done, type Session } from './changes.ts';
 import { Draft } from './draft.ts';
-import { findOntology, requireOntology, upToDate } from './lookup.ts';
+import { currentCaller, findOntology, outlivesRights, requireOntology, upToDate } from './lookup.ts';
 import { checkPermitted, type Permitted } from './permitted.ts';
 import { type Prepared, prepareRead, runRead } from './read.ts';
+import { rightsOf } from './reading-rights.ts';
 import { type Batch, RightsGuard } from './rights-guard.ts';
 import type { Answer, ServiceRequest } from './runtime.ts';
 import type { Spending } from './spending.ts';
@@ -164,7 +165,7 @@ class ScriptRun implements Session {
 
   static async begin(request: ServiceRequest, script: Script): Promise<ScriptRun> {
     const name = script.ontology;
-    let caller = isNone(name) ? request.caller : await upToDate(request, name);
+    let caller = isNone(name) ? await currentCaller(request) : await upToDate(request, name);
     let known = isNone(name) ? undefined : findOntology(caller, name);
     const kept = texts.get(script.sql);
     const sources = (() => {
@@ -322,9 +323,12 @@ class ScriptRun implements Session {
     let answer: Answer | undefined;
     // the script may take long: what its caller has lost in the meantime gives nothing any more
     const guard = new RightsGuard(this.caller);
+    let hasWritten = false;
     for (const [i, step] of this.#steps.entries()) {
       answer = undefined;
+      if (i > 0 && !hasWritten) await this.#checkRights();
       if (step.kind === 'write') {
+        hasWritten = true;
         const { runtime } = this.request;
         const work = guard.commit(runtime.db, step.batch);
         // goes on when the caller has gone
@@ -338,6 +342,19 @@ class ScriptRun implements Session {
     }
     this.about();
     return answer ?? { kind: 'value', data: this.#modelling ? [this.#modelled()] : this.#rows() };
+  }
+
+  /**
+   * Ends a script that reads by rights of more than a minute ago which its caller has no longer. What it writes itself changes rights too, and is judged when it is
+   * committed. @throws SvcError 409 `rights_changed`; as `Caller.refresh`
+   */
+  async #checkRights(): Promise<void> {
+    const { runtime } = this.request;
+    if (!outlivesRights({ caller: this.caller, runtime })) return;
+    const digest = async (caller: Caller): Promise<string> => (await rightsOf(caller, this.draft && findOntology(caller, this.draft.name))).digest;
+    const now = await currentCaller({ caller: this.caller, runtime });
+    if ((await digest(this.caller)) === (await digest(now))) return;
+    throw new SvcError(409, 'rights_changed', 'The rights of the caller changed while the script ran', { hint: 'Send the script again' });
   }
 
   /** What a script of modelling statements answers. */

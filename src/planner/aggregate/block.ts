@@ -9,7 +9,7 @@ import type { PathNode } from '../joins.ts';
 import type { MeasureReference } from '../references.ts';
 import type { ConceptRelation } from '../relation.ts';
 import type { Scope } from '../scope.ts';
-import { propertyFor } from '../sources.ts';
+import { propertyFor } from '../shown.ts';
 import { isNotNull, type Node, rewrite, type SelectStmt, walk } from '../tree.ts';
 import type { Work } from '../work.ts';
 import { type BlockFacts, callsOf, isBeginning, type Level, levelOf, nodesIn } from './calls.ts';

@@ -4,9 +4,10 @@
  */
 import { badRequest } from '../../errors.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
-import { actualProperty, type PathNode, propertyKey } from '../joins.ts';
+import { type PathNode, propertyKey } from '../joins.ts';
 import { cloneResolved, type MeasureReference, ownerOf } from '../references.ts';
-import { propertyFor } from '../sources.ts';
+import { propertyFor } from '../shown.ts';
+import { actualProperty } from '../sources.ts';
 import {
   and,
   boolean,
