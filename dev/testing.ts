@@ -38,8 +38,9 @@ export interface LocalPostgres {
 export const localPostgresAvailable = (): boolean => postgresPrograms() !== undefined;
 
 /**
- * Starts a database in a temporary folder: PGlite, or a PostgreSQL server of the machine. It has the roles of decisions 6,
- * the empty schema kg_catalog owned by kg_catalog_owner, and kg_reader reads whatever kg_dev makes.
+ * Starts a database in a temporary folder: PGlite, or a PostgreSQL server of the machine. It has the roles of a deployment
+ * (docs/design/statements-and-versions.md#datasources-and-secrets) and the empty schema kg_catalog owned by kg_catalog_owner; kg_reader reads everything that
+ * kg_dev creates.
  */
 export async function startLocalPostgres({ backend = 'pglite', limits, statementTimeoutMs }: LocalPostgresOptions = {}): Promise<LocalPostgres> {
   const passwords = { [CATALOG_OWNER]: newPassword(), [READER]: newPassword(), [DEVELOPER]: newPassword() };

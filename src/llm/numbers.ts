@@ -1,4 +1,4 @@
-/** Numbers of an answer in words, looked up in the rows that it was made from (decisions 9: `warnings`). Pure. */
+/** Numbers of an answer in words, looked up in the rows that it was made from: `warnings` (docs/design/mcp.md#numbers-in-answers). Pure. */
 
 /** Digits with separators of thousands (blanks and apostrophes of several kinds, points, commas; Indian groups too) and a decimal part; lists by commas. */
 const NUMBER =

@@ -91,8 +91,8 @@ interface Identified extends Judged {
 }
 
 /**
- * Judges the credential of a request, in the order of decisions 8. An OAuth access token of this service comes as
- * `Authorization: Bearer` and is no API token. A refusal says where a client gets one (RFC 9728).
+ * Judges the credential of a request (docs/design/credentials.md#the-order-of-credentials). An OAuth access token of this service comes as `Authorization:
+ * Bearer` and is not an API token. A refusal says where a client gets one (RFC 9728).
  * @throws SvcError 401, 503
  */
 async function judge({ request, runtime }: Exchange): Promise<Judged> {

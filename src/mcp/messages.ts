@@ -78,7 +78,7 @@ function isMessage(value: unknown): value is Message {
   return typeof method === 'string' && (params === undefined || isObject(params));
 }
 
-/** service.md has `initialize` without clientInfo, which the protocol wants. */
+/** Published clients send `initialize` without clientInfo, which the protocol requires (docs/design/mcp.md#messages). */
 function completed(message: Message): Message {
   const { method, params } = message;
   if (method !== 'initialize' || params === undefined || params.clientInfo !== undefined) return message;

@@ -14,7 +14,7 @@ import { Spliced } from './spliced.ts';
 import { Streams } from './streams.ts';
 import { targetOf } from './target.ts';
 
-/** Calls of tools at once; the rest wait (platform, Durable Objects). */
+/** Calls of tools that run at once; the others wait (docs/design/platform-rules.md#mcp-objects). */
 const TOOLS_AT_ONCE = 8;
 /** Of those that wait for a language model. */
 const QUESTIONS_AT_ONCE = 4;
@@ -195,7 +195,7 @@ export interface Client {
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
-/** The objects as the front asks for them: one a user, its name with the location hint (platform, Configuration). */
+/** The objects as the front addresses them: one for each user, with the location hint in its name (docs/design/platform-rules.md#names-of-durable-objects). */
 export interface Principals {
   /** `client`: whose leaving ends the call. */
   post(userId: string, call: McpCall, client: Client): Promise<Response>;

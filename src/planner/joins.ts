@@ -1,6 +1,6 @@
 /**
- * One use of a concept in FROM and the tree of paths that a query walks from it: which columns are wanted at each node,
- * and the joins that bring them (decisions 5, Paths; sql-shapes.md for the shapes).
+ * One use of a concept in FROM and the tree of paths that a query walks from it (docs/design/paths-and-cardinality.md#joins): which columns are wanted at each
+ * node, and the joins that bring them (docs/design/sql-shapes.md#joins-of-paths).
  */
 import { made } from '../budget.ts';
 import { badRequest } from '../errors.ts';

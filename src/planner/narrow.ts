@@ -1,7 +1,7 @@
 /**
- * Conditions of WHERE that reach the tables (sql-shapes.md). A property's column is cast to its declared type, so that the branches of a
- * union flatten; where the table has another type, the cast keeps the index out. A comparison with constants is then asked of
- * the table's own column too. The caller's condition stays: what is added may only narrow.
+ * Conditions of WHERE that reach the tables (docs/design/sql-shapes.md#conditions-that-reach-the-tables). A property's column is cast to its declared type, so
+ * that the branches of a union flatten; if the table has another type, the cast keeps the index out. A comparison with constants is then repeated on the
+ * table's own column. The caller's condition stays: what is added may only narrow.
  */
 import type { SortBy } from '@pgsql/types';
 import type { PropertyDef } from '../ontology/model.ts';

@@ -1,6 +1,6 @@
 /**
- * The rows of a concept as a SELECT (decisions 5, Rows of a concept): a UNION ALL over mappings with just the columns that are wanted,
- * each cast to its declared type so that PostgreSQL flattens the union (sql-shapes.md).
+ * The rows of a concept (docs/design/paths-and-cardinality.md#rows-of-a-concept) as a SELECT: a UNION ALL over mappings with just the columns that are wanted,
+ * each cast to its declared type so that PostgreSQL flattens the union (docs/design/sql-shapes.md#a-concept-is-a-union-of-its-mappings).
  */
 import { badRequest } from '../errors.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
@@ -103,7 +103,7 @@ const emptySource = (wanted: WantedColumns): SelectStmt =>
 export class Branch {
   readonly work: Work;
   readonly mapping: MappingDef;
-  /** The concept that the mapping maps INTO: T of decisions 5. */
+  /** The concept that the mapping maps INTO: T of docs/design/paths-and-cardinality.md#entity-columns. */
   readonly mapped: Concept;
   readonly reader: Concept;
   readonly rows: MappedRows;
@@ -292,7 +292,7 @@ export class Branch {
     }) as Node;
   }
 
-  /** The key's values as text, joined: `key` of decisions 5; undefined without a primary key. */
+  /** The key's values as text, joined (docs/design/paths-and-cardinality.md#entity-columns); undefined without a primary key. */
   key(): Node | undefined {
     const key = this.mapped.key;
     if (!key) return undefined;

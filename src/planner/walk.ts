@@ -1,6 +1,7 @@
 /**
- * Transitive paths: one row for each distinct node that a walk of at most n steps reaches, with the length of the shortest
- * walk (decisions 5; sql-shapes.md: a LATERAL recursion seeded by the row, `UNION` on node and level, then the least level).
+ * Transitive paths: one row for each distinct node that a walk of at most n steps reaches, with the length of the shortest walk
+ * (docs/design/paths-and-cardinality.md#walks). The SQL is a LATERAL recursion that starts from the row, `UNION` on node and level, then the least level
+ * (docs/design/sql-shapes.md#walks).
  */
 import { badRequest } from '../errors.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';

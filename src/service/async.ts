@@ -1,4 +1,7 @@
-/** Statements that run on after their request (decisions 2, `x-async`): what is kept of one, how it begins, and how it runs. */
+/**
+ * Statements that run on after their request (docs/design/statements-and-versions.md#statements-that-run-on): what is kept of one, how it begins, and how it
+ * runs.
+ */
 import type { Caller, Principal } from '../auth/authenticate.ts';
 import { type Earlier, earlierOf, resume } from '../auth/resume.ts';
 import { sha256 } from '../auth/tokens.ts';

@@ -1,4 +1,4 @@
-/** Running the statements of a request in order (decisions 5, Running; decisions 2, `query`). */
+/** Runs the statements of a request in order (docs/design/statements-and-versions.md#scripts). */
 
 import type { Caller } from '../auth/authenticate.ts';
 import { cacheOf } from '../cache.ts';
@@ -85,9 +85,9 @@ const isService = (s: Statement): s is ServiceStatement => SERVICE.has(s.kind);
 type Step = { readonly kind: 'write'; readonly batch: Batch } | { readonly kind: 'read'; readonly read: Prepared };
 
 /**
- * Runs a script; the answer is that of its last statement. Everything is applied and planned in memory first, so that a
- * statement that does not hold keeps nothing of the script.
- * @throws SvcError as decisions 2 has them
+ * Runs a script; the answer is that of its last statement. Everything is applied and planned in memory first, so that a statement that fails there keeps
+ * nothing of the script.
+ * @throws SvcError as in docs/design/rows-and-json.md#status-codes
  */
 export async function runScript(request: ServiceRequest, script: Script): Promise<Answer> {
   const run = await ScriptRun.begin(request, script);

@@ -1,6 +1,6 @@
 /**
- * A block with aggregates: as it stands where plain joins are right, else one sub-select a level, combined by group
- * (fan-out.md, Procedure).
+ * A block with aggregates: left as it is if plain joins are right, else one sub-select for each level, combined by group
+ * (docs/design/aggregates-over-several-paths.md#procedure).
  */
 import { badRequest } from '../../errors.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
