@@ -143,7 +143,8 @@ export function genModel(r: Rng): PartModel {
   for (const c of concepts) {
     const source = ['r0', 'r1'].find((p) => c.props.includes(p));
     const taken = shape.lineage(c.name).some((a) => a.rel !== null);
-    if (source !== undefined && !taken && r.chance(70)) change(c.name, { rel: { name: `e_${c.name}`, source, target: r.pick(concepts).name } });
+    if (source !== undefined && !taken && r.chance(70))
+      change(c.name, { rel: { name: `e_${c.name}`, source, target: (r.chance(50) ? r.pick(shape.lineage(c.name)) : r.pick(concepts)).name } });
   }
   for (const q of r.some(Object.keys(MEASURES), r.int(0, 3))) {
     const of = MEASURES[q as keyof typeof MEASURES];
