@@ -48,6 +48,7 @@ export default defineConfig({
           setupFiles: ['./test/worker/no-secrets.ts'],
           globalSetup: ['./test/worker/setup.ts'],
           testTimeout: 60_000,
+          hookTimeout: 120_000,
         },
       },
     ],
