@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { cloudflareTest } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
@@ -6,6 +7,8 @@ const deep = Boolean(process.env.DEEP);
 export default defineConfig({
   test: {
     silent: 'passed-only',
+    // by default a machine of two cores gets one worker
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       // Generated tests take their time on a busy machine.
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], environment: 'node', testTimeout: deep ? 600_000 : 30_000, hookTimeout: 60_000 } },
@@ -16,6 +19,7 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts', 'test/attacks/**/*.test.ts'],
           environment: 'node',
           pool: 'forks',
+          globalSetup: ['./test/support/databases/setup.ts'],
           testTimeout: deep ? 3_600_000 : 60_000,
           hookTimeout: 120_000,
         },
@@ -44,6 +48,7 @@ export default defineConfig({
           setupFiles: ['./test/worker/no-secrets.ts'],
           globalSetup: ['./test/worker/setup.ts'],
           testTimeout: 60_000,
+          hookTimeout: 120_000,
         },
       },
     ],

@@ -25,8 +25,8 @@ export interface RoleSetup {
 }
 
 /**
- * Makes the two roles of decisions 6 (catalog owner and reader), the schema of the catalog, and the reader's right to
- * read what the developer's role makes. May be run again: passwords and settings are set anew.
+ * Creates the two roles, the owner of the catalog and the reader (docs/design/statements-and-versions.md#datasources-and-secrets), the schema of the catalog,
+ * and the reader's right to read what the developer's role creates. Can be run again: passwords and settings are set anew.
  *
  * @returns a line for each restriction of the reader that the server refused
  */

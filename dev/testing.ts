@@ -38,8 +38,9 @@ export interface LocalPostgres {
 export const localPostgresAvailable = (): boolean => postgresPrograms() !== undefined;
 
 /**
- * Starts a database in a temporary folder: PGlite, or a PostgreSQL server of the machine. It has the roles of decisions 6,
- * the empty schema kg_catalog owned by kg_catalog_owner, and kg_reader reads whatever kg_dev makes.
+ * Starts a database in a temporary folder: PGlite, or a PostgreSQL server of the machine. It has the roles of a deployment
+ * (docs/design/statements-and-versions.md#datasources-and-secrets) and the empty schema kg_catalog owned by kg_catalog_owner; kg_reader reads everything that
+ * kg_dev creates.
  */
 export async function startLocalPostgres({ backend = 'pglite', limits, statementTimeoutMs }: LocalPostgresOptions = {}): Promise<LocalPostgres> {
   const passwords = { [CATALOG_OWNER]: newPassword(), [READER]: newPassword(), [DEVELOPER]: newPassword() };
@@ -59,7 +60,7 @@ export async function startLocalPostgres({ backend = 'pglite', limits, statement
       secret: (role) => JSON.stringify({ url: connectionString(role), endpoint: server.endpoint }),
       ...(started.port === undefined ? {} : { direct: (role: LocalRole) => `postgres://${role}:${passwords[role]}@127.0.0.1:${started.port}/postgres` }),
       superuser: (sql) => started.admin(async (exec) => (await exec(sql)).rows),
-      exec: (sql, params = [], role = DEVELOPER) => post(server.endpoint, connectionString(role), sql, params),
+      exec: (sql, params = [], role = DEVELOPER) => postSql(server.endpoint, connectionString(role), sql, params),
       close: async () => {
         await server.close();
         await started.stop();
@@ -135,7 +136,8 @@ async function startServer(accepts: (login: Login) => boolean): Promise<Started>
   };
 }
 
-async function post(endpoint: string, connectionString: string, query: string, params: unknown[]): Promise<Record<string, unknown>[]> {
+/** Runs one statement by an SQL endpoint. */
+export async function postSql(endpoint: string, connectionString: string, query: string, params: unknown[]): Promise<Record<string, unknown>[]> {
   const headers = { 'content-type': 'application/json', 'neon-connection-string': connectionString };
   const response = await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify({ query, params }) });
   const body = (await response.json()) as { rows: Record<string, unknown>[]; message?: string; code?: string };

@@ -1,7 +1,7 @@
 /**
- * What an isolate may remember: one least-recently-used store whose entries are counted in bytes, shared by all caches
- * of the isolate. It holds finished values only, never a promise, stream or client of a request (architecture: a promise
- * shared between requests is cancelled with the one that made it).
+ * The memory of an isolate (docs/design/caches.md#the-store-of-an-isolate): one least-recently-used store, counted in bytes, shared by all caches of the
+ * isolate. It contains finished values only, never a promise, stream or client of a request: a promise shared between requests is cancelled with the request
+ * that made it (docs/design/platform-rules.md#state-of-a-module).
  */
 
 /** 32 MiB of the 128 MB that an isolate has. */

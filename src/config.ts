@@ -145,7 +145,7 @@ const SECRET_WORD = /KEY|SECRET|SALT|TOKEN|PASS|CREDENTIAL|DATABASE|DATASOURCE|C
 /** Whether an environment variable of this name is a setting of the service (`JWT_<TENANT>_*` and `DATASOURCE_<NAME>` too). */
 export const isSetting = (name: string): boolean => SETTING_NAMES.includes(name) || TENANT_SETTING.test(name) || DATASOURCE_SETTING.test(name);
 
-/** Whether CREATE DATASOURCE may name this variable (decisions 6). */
+/** Whether CREATE DATASOURCE may name this variable (docs/design/statements-and-versions.md#datasources-and-secrets). */
 export const isDatasourceSecret = (name: string): boolean => DATASOURCE_SETTING.test(name);
 
 /**
@@ -231,7 +231,11 @@ export function readConfig(env: Env): Config {
   };
 }
 
-/** Reads a connection. @throws ConfigError naming `variable` */
+/**
+ * Reads a connection: a connection string, or JSON {"url","endpoint"} for an SQL-over-HTTP server. The endpoint must be https; http is allowed on loopback only
+ * (docs/design/statements-and-versions.md#datasources-and-secrets).
+ * @throws ConfigError naming `variable`
+ */
 export function parseConnection(value: string, variable: string): Connection {
   try {
     return readConnection(value);

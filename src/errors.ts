@@ -8,8 +8,8 @@ export interface ErrorDetails {
   /** What the caller can do about it. */
   readonly hint?: string | undefined;
   /**
-   * 0-based offset (UTF-16 code units) into the text of the request in which the fault stands. `withSource` and the
-   * faces turn it into the 1-based position in Unicode code points of decisions 2.
+   * 0-based offset (UTF-16 code units) of the fault in the text of the request. `withSource` and the faces turn it into the 1-based position in Unicode code
+   * points (docs/design/rows-and-json.md#positions).
    */
   readonly offset?: number | undefined;
   /** Further headers of the HTTP answer (`allow`, `retry-after`, `www-authenticate`). */
@@ -18,7 +18,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** An error that a caller may see. `status` is the HTTP status of decisions 2, `code` a snake_case word. */
+/** An error that a caller may see. `status` is the HTTP status (docs/design/rows-and-json.md#status-codes), `code` a snake_case word. */
 export class SvcError extends Error {
   readonly status: number;
   readonly code: string;
@@ -64,7 +64,7 @@ export const notFound = (code: string, message: string, details?: ErrorDetails):
 /** 409: somebody else changed it meanwhile. */
 export const conflict = (code: string, message: string, details?: ErrorDetails): SvcError => new SvcError(409, code, message, details);
 
-/** 1-based position in Unicode code points of a 0-based UTF-16 offset in `text` (decisions 2). */
+/** 1-based position in Unicode code points of a 0-based UTF-16 offset in `text` (docs/design/rows-and-json.md#positions). */
 export function positionOf(text: string, offset: number): number {
   let position = 1;
   const end = Math.min(offset, text.length);

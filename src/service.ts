@@ -9,7 +9,7 @@ export { type AsyncJob, type AsyncPoll, type AsyncStatements, asyncRows, ownerOf
 export { auditFailure, auditRequest } from './service/audit.ts';
 export { type Example, type ExamplesWish, examplesOf, sameQuestionAs } from './service/examples.ts';
 export { type Asked, recordQuestion } from './service/history.ts';
-export { findOntology, unknownName } from './service/lookup.ts';
+export { findOntology, outlivesRights, unknownName } from './service/lookup.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/operations.ts';
 export { type QuestionModel, questionModel, type Subject, type SubjectColumn, type SubjectRelationship } from './service/question-model.ts';
 export { MAX_BYTES } from './service/read.ts';

@@ -67,7 +67,7 @@ interface Request {
   };
 }
 
-/** The form that is asked for tells what the turn is for (decisions 9: members `concept`, `sql`, `answer`). */
+/** The schema that is requested tells which turn it is, by its member `concept`, `sql` or `answer` (docs/design/mcp.md#questions). */
 function said({ response_format: format }: Request, reply: Exclude<Reply, { readonly status: number }>): object {
   const members = format?.json_schema?.schema?.properties ?? {};
   const concepts = members.concept?.enum;

@@ -39,7 +39,10 @@ interface Stub {
   piece(owner: string, n: number): Promise<Uint8Array | null>;
 }
 
-/** The objects of a namespace as the service asks for them; the location hint is part of an object's name (platform, Configuration). */
+/**
+ * The objects of a namespace as the service addresses them. The location hint is part of an object's name
+ * (docs/design/platform-rules.md#names-of-durable-objects).
+ */
 export function asyncStatements(namespace: DurableObjectNamespace, hint: string | null) {
   const stub = (id: string): Stub =>
     namespace.get(namespace.idFromName(`${hint ?? '-'}:${id}`), hint === null ? {} : { locationHint: hint as DurableObjectLocationHint }) as unknown as Stub;

@@ -4,7 +4,7 @@ import { presentedRows } from '../nesting/stage.ts';
 import { type AsyncJob, type AsyncPoll, MAX_BYTES, type Runtime, resultTooLarge, runJob } from '../service.ts';
 import { JobStore, PieceCutter, type Storage } from './store.ts';
 
-/** Decisions 2: how long a result can be asked for. */
+/** How long a result is kept (docs/design/platform-rules.md#async-statements). */
 export const KEPT_MS = 10 * 60_000;
 /** How long after its time-out a statement is still waited for: PostgreSQL's own cancel comes first. */
 const GRACE_MS = 10_000;

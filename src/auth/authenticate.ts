@@ -1,4 +1,7 @@
-/** Credential → Principal (decisions 8): `x-jwt-token` where JWTs are taken, else `x-api-key`, else `Authorization: Bearer tk_...`. */
+/**
+ * Credential → Principal: `x-jwt-token` if JWTs are enabled, else `x-api-key`, else `Authorization: Bearer tk_...`
+ * (docs/design/credentials.md#the-order-of-credentials).
+ */
 import type { GrantRow, Snapshot, SnapshotKey, SnapshotOptions } from '../catalog/snapshot.ts';
 import { fold, loadSnapshot } from '../catalog/snapshot.ts';
 import type { Config } from '../config.ts';

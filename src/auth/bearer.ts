@@ -1,4 +1,7 @@
-/** The bearer of get_token (decisions 8): a Fernet token over base64(`user:password`), its key made of API_AUTH_SALT. */
+/**
+ * The bearer of get_token (docs/design/credentials.md#the-bearer-of-get_token): a Fernet token over base64(`user:password`) with a key derived from
+ * API_AUTH_SALT.
+ */
 import { decrypt, encrypt, keyFromText } from './fernet.ts';
 
 /** How old a bearer may be. */

@@ -1,4 +1,7 @@
-/** The algebra of grants (decisions 7): EDIT includes QUERY includes ACCESS; ALL reaches everything below a resource. Pure. */
+/**
+ * The algebra of grants (docs/design/rights-and-visibility.md#privileges-and-resources): EDIT includes QUERY includes ACCESS; ALL covers everything below a
+ * resource. Pure.
+ */
 
 import { fold, type GrantRow, type Privilege } from '../catalog/snapshot.ts';
 

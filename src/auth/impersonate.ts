@@ -1,4 +1,4 @@
-/** A caller in another user's place (decisions 7): `x-api-impersonate-user`, for who has AUTH on that user. */
+/** Acting as another user (docs/design/rights-and-visibility.md#impersonation): `x-api-impersonate-user`, for callers with AUTH on that user. */
 import { loadSnapshot } from '../catalog/snapshot.ts';
 import { forbidden } from '../errors.ts';
 import { type AuthOptions, type Caller, makersOf, principalOf } from './authenticate.ts';

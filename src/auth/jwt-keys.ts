@@ -68,9 +68,9 @@ const longEnough = (key: CryptoKey): CryptoKey | undefined => {
 };
 
 /**
- * The key that a variable holds, by algorithm. The two characters `\n` stand for a newline (service.md).
- * @throws KeyFault `invalid_key_format` where it is neither PEM nor JWK; `could_not_parse_public_key` where it cannot be
- *   imported, is too short, or does not fit one of the algorithms
+ * The key in a variable, by algorithm. The two characters `\n` mean a newline (docs/design/credentials.md#keys-and-algorithms).
+ * @throws KeyFault `invalid_key_format` if it is neither PEM nor JWK; `could_not_parse_public_key` if it cannot be imported, is too short, or does not fit one
+ *   of the algorithms
  */
 export async function parseKey(text: string, variable: string, algorithms: readonly string[]): Promise<ReadonlyMap<string, CryptoKey>> {
   const plain = text.replace(/\\r/g, '').replace(/\\n/g, '\n').trim();

@@ -1,6 +1,6 @@
 /**
- * JWTs of external identity providers (service.md, JWT authentication; decisions 8): signature, claims, and which user
- * they name. docs/security.md goes through RFC 8725 point by point.
+ * JWTs of external identity providers (docs/design/credentials.md#json-web-tokens): signature, claims, and which user they name.
+ * docs/security.md#rfc-8725-point-by-point goes through RFC 8725.
  */
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import { ByteStore, type Cache } from '../cache.ts';
@@ -19,7 +19,7 @@ const MAX_NAME = 512;
 /** Media types of JWTs that stand for a user; a token that says it is something else (a logout token, a DPoP proof) is not taken for one. */
 const TYPES = ['jwt', 'at+jwt'];
 
-/** Messages of service.md, by their codes. */
+/** Messages that clients know, by their codes (docs/design/credentials.md#jwt-failures). */
 const MESSAGES = {
   token_has_expired: 'Token has expired',
   invalid_token: 'Invalid token',
@@ -32,7 +32,7 @@ const MESSAGES = {
 
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="svc", error="invalid_token"' };
 
-/** 401 in the words of service.md; `cause` goes to the log. */
+/** 401 with one of these messages; `cause` goes to the log. */
 export const jwtFault = (code: keyof typeof MESSAGES, cause?: unknown): SvcError => unauthorized(code, MESSAGES[code], { headers: CHALLENGE, cause });
 
 /** A token whose signature and claims hold. */
@@ -48,8 +48,8 @@ export interface VerifiedJwt {
 }
 
 /**
- * Judges a token. `sent`: `x-jwt-tenant-id`, null where there is none.
- * @throws SvcError 401 with the messages of service.md
+ * Judges a token. `sent`: `x-jwt-tenant-id`, or null.
+ * @throws SvcError 401 with the messages of docs/design/credentials.md#jwt-failures
  */
 export async function verifyJwt(token: string, sent: string | null, jwt: Config['jwt'], options: JwksOptions): Promise<VerifiedJwt> {
   const now = options.now();

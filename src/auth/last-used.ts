@@ -1,4 +1,4 @@
-/** When API tokens were used last: written after the answer, and once a minute at most (decisions 7). */
+/** When API tokens were used last: written after the answer, and at most once a minute (docs/design/credentials.md#api-tokens). */
 import { ByteStore } from '../cache.ts';
 import type { CatalogDb } from '../catalog/db.ts';
 import { noteUse } from '../catalog/tokens.ts';

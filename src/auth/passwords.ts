@@ -1,7 +1,7 @@
 /** Passwords as a slow salted hash with its parameters: `$scrypt$ln=14,r=8,p=5$<salt>$<hash>` (base64 without padding). */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-// 16 MiB and inside what production allows (N*r*p <= 2^20): platform, memory and CPU
+// 16 MiB, within the limit of production (N*r*p <= 2^20): docs/design/platform-rules.md#cryptography
 const LOG_N = 14;
 const R = 8;
 const P = 5;

@@ -18,7 +18,10 @@ export async function remarksOnSettings({ adminToken, jwt, mcp }: Settings): Pro
   return [remark('error', 'ADMIN_TOKEN', text), ...remarks];
 }
 
-/** With an issuer the client's id and secret are ours there, without one they are those of a client registered in advance (decisions 8). */
+/**
+ * With an issuer the client's id and secret are this service's credentials there, else those of a client registered in advance
+ * (docs/design/credentials.md#the-user-of-an-upstream-login).
+ */
 function remarksOnOAuth({ issuer, clientId, clientSecret, redirectUris }: Config['mcp']): SettingRemark[] {
   if (issuer !== null) {
     return [

@@ -1,4 +1,4 @@
-/** Signing in by user name and password: for get_token and the login page (decisions 8). */
+/** Signing in with user name and password, for get_token and the login page (docs/design/credentials.md#signing-in-by-password). */
 
 import { audit } from '../catalog/changes.ts';
 import type { CatalogDb } from '../catalog/db.ts';

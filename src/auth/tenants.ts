@@ -1,4 +1,4 @@
-/** Which tenant a JWT is of, and whether that tenant's settings hold (service.md, tenant configuration; decisions 8). */
+/** The tenant of a JWT, and whether its settings are valid (docs/design/credentials.md#tenants). */
 import type { Config, TenantConfig } from '../config.ts';
 import { isSafeAddress } from '../connection.ts';
 import { KeyFault, knownAlgorithm, parseKey } from './jwt-keys.ts';

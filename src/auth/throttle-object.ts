@@ -23,7 +23,7 @@ export class LoginThrottle extends DurableObject {
   }
 }
 
-/** The objects of a namespace; the location hint is part of an object's name (platform, Configuration). */
+/** The objects of a namespace. The location hint is part of an object's name (docs/design/platform-rules.md#names-of-durable-objects). */
 export function loginAttempts(namespace: DurableObjectNamespace<LoginThrottle>, hint: string | null): Attempts {
   const of = (key: string) =>
     namespace.get(namespace.idFromName(`${hint ?? '-'}:${key}`), hint === null ? {} : { locationHint: hint as DurableObjectLocationHint });

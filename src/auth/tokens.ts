@@ -1,6 +1,6 @@
 /**
- * API tokens (decisions 7): `tk_`, 27 random base62 characters and a checksum of 6, so that a mistyped one is refused
- * without asking anybody. Only the SHA-256 of a token is stored.
+ * API tokens (docs/design/credentials.md#api-tokens): `tk_`, 27 random base62 characters and a checksum of 6, so that a mistyped token is refused without I/O.
+ * Only the SHA-256 of a token is stored.
  */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_CHARACTERS = 27;

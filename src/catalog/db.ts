@@ -44,7 +44,7 @@ export class DbError extends Error {
   }
 }
 
-/** 503: the catalog cannot be reached (decisions 2). */
+/** 503: the catalog cannot be reached (docs/design/rows-and-json.md#status-codes). */
 export const catalogUnavailable = (cause: unknown): SvcError =>
   new SvcError(503, 'catalog_unavailable', 'The catalog of the service cannot be reached at the moment', {
     hint: 'Try again in a few seconds',

@@ -1,4 +1,4 @@
-/** Verified examples as the catalog keeps them (decisions 6): beside the ontology, no part of a version. */
+/** Verified examples in the catalog (docs/design/statements-and-versions.md#examples): attached to an ontology, not part of a version. */
 import { cacheOf } from '../cache.ts';
 import { type Call, type CatalogDb, DbError, type Param, type Sql, sql } from './db.ts';
 

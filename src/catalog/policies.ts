@@ -1,4 +1,4 @@
-/** Row policies and masks as the catalog keeps them (decisions 7): beside the ontology, no part of a version. */
+/** Row policies and masks in the catalog (docs/design/policies.md#where-policies-are-kept): attached to an ontology, not part of a version. */
 import { fold } from '../ontology/names.ts';
 import { type Call, type Param, type Sql, sql } from './db.ts';
 

@@ -1,4 +1,7 @@
-/** Statements that change users, roles and grants (decisions 7), each raising the number by which caches see that rights changed. */
+/**
+ * Statements that change users, roles and grants. Each raises the number by which caches notice a change of rights
+ * (docs/design/rights-and-visibility.md#changes-of-rights).
+ */
 import { fold } from '../ontology/names.ts';
 import { type Call, type CatalogDb, type Param, type Sql, sql } from './db.ts';
 import { idList } from './promotion.ts';

@@ -1,6 +1,6 @@
 /**
- * What decides rights: one snapshot of the catalog, read in one statement, with the catalog's own clock in it. A snapshot
- * older than 60 s is never used; from 30 s on it is read anew in the background (platform: one snapshot, bounded age).
+ * What decides rights: one snapshot of the catalog, read in one statement, with the catalog's own clock in it (docs/design/caches.md#the-snapshot). A snapshot
+ * older than 60 s is never used; from 30 s on it is read again in the background.
  */
 import { ByteStore, cacheOf } from '../cache.ts';
 import { fold } from '../ontology/names.ts';

@@ -1,4 +1,4 @@
-/** `npm run generate-bearer -- USER`: prints the bearer that POST get_token takes (decisions 8). */
+/** `npm run generate-bearer -- USER`: prints the bearer that POST get_token accepts (docs/design/credentials.md#the-bearer-of-get_token). */
 import { pathToFileURL } from 'node:url';
 import { makeBearer } from '../auth/bearer.ts';
 import { Failure } from './failure.ts';

@@ -49,7 +49,7 @@ export function sharedPrefix(names: readonly string[]): string {
   return names.length >= 3 && names.every((n) => n.startsWith(prefix) && /^[A-Za-z]/.test(n.slice(prefix.length))) ? prefix : '';
 }
 
-/** `name` as decisions 6 allows one: no square brackets, no control characters, no reserved beginning. */
+/** `name` as a valid name (docs/design/statements-and-versions.md#names-of-things): no square brackets, no control characters, no reserved prefix. */
 export function allowed(name: string): string {
   const text = name
     .replaceAll('[', '(')

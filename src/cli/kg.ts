@@ -1,4 +1,4 @@
-/** `npm run kg -- COMMAND`: the command line (decisions 10). */
+/** `npm run kg -- COMMAND`: the command line (docs/design/platform-rules.md#the-command-line). */
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createToken } from '../auth/tokens.ts';

@@ -18,8 +18,8 @@ export interface ServiceClient {
 }
 
 /**
- * Finds the service by KG_URL and KG_TOKEN, else by the session file that `npm start` writes (SESSION_FILE, default
- * .dev/session.json): decisions 10. The session's token goes to the session's address alone.
+ * Finds the service by KG_URL and KG_TOKEN, else by the session file that `npm start` writes (SESSION_FILE, default .dev/session.json). The session's token is
+ * sent to the session's address only (docs/design/platform-rules.md#the-command-line).
  *
  * @throws Failure that says what is missing
  */

@@ -21,8 +21,8 @@ const misconfigured = (expected: string): SvcError =>
   });
 
 /**
- * Reads the value of a secret `DATASOURCE_<NAME>` (platform, "Database over HTTP"): a connection string, whose endpoint
- * is Neon's own, or JSON `{"url","endpoint"}` for any server of the protocol.
+ * Reads the value of a secret `DATASOURCE_<NAME>` (docs/design/platform-rules.md#sql-over-http): a connection string, with Neon's own endpoint, or JSON
+ * `{"url","endpoint"}` for any server of the protocol.
  *
  * @throws SvcError 502 `datasource_failed`, which never shows the value
  */

@@ -1,4 +1,7 @@
-/** What a datasource's faults are to the caller (decisions 2): 400 the statement's own, 502 the datasource's, 504 out of time. */
+/**
+ * Faults of a datasource as the caller sees them (docs/design/rows-and-json.md#faults-of-the-datasource): 400 of the statement, 502 of the datasource, 504 out
+ * of time.
+ */
 import { badRequest, SvcError } from '../errors.ts';
 import { conditionName } from './sqlstates.ts';
 

@@ -43,7 +43,7 @@ export interface RowStream {
   cancel(): void;
 }
 
-/** Up to here a fault still gets its status (decisions 2). */
+/** Up to this size a fault still gets its status (docs/design/rows-and-json.md#streaming-and-limits-of-size). */
 const BUFFER_BYTES = 1024 * 1024;
 /** A piece smaller than this is copied out of the buffer that it was read into. */
 const SMALL_BYTES = 16 * 1024;

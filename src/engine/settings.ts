@@ -1,7 +1,7 @@
 /**
- * The session settings under which every statement of a caller runs. A reading role that carries them itself (ALTER
- * ROLE) costs nothing; else they are set in a read-only batch round the statement (sql-shapes, "Running over HTTP").
- * Which of the two holds is asked once a datasource and isolate, together with the first statement.
+ * The session settings under which every statement of a caller runs (docs/design/platform-rules.md#session-settings). A reading role that carries them (ALTER
+ * ROLE) costs nothing; else they are set in a read-only batch around the statement. The role is asked once for each datasource and isolate, together with the
+ * first statement.
  */
 import { cacheOf } from '../cache.ts';
 import type { Datasource } from './datasource.ts';
@@ -11,9 +11,9 @@ import { fixed, type Statement, setLocal } from './statement.ts';
 export type Settings = Readonly<Record<string, string>>;
 
 /**
- * What values look like and what a text means to PostgreSQL depends on these. The first four are those of decisions 2
- * and 5; a database with other defaults for the rest would change how intervals and bytes are written, or how the
- * planner's own literals are read.
+ * The form of values, and how PostgreSQL reads a text, depend on these. The first three decide names and the values of rows
+ * (docs/design/rows-and-json.md#values); other defaults of a database for the rest would change how intervals and bytes are written, or how the planner's own
+ * literals are read.
  */
 export const DEFAULT_SETTINGS: Settings = {
   search_path: '',

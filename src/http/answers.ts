@@ -40,7 +40,7 @@ export function asSvcError(error: unknown): SvcError {
   });
 }
 
-/** The error body of decisions 2. */
+/** The error body (docs/design/rows-and-json.md#error-bodies). */
 export function failure(c: AppContext, thrown: unknown): Response {
   const error = asSvcError(thrown);
   c.set('code', error.code);

@@ -2,7 +2,7 @@
 import { readBounded } from '../bytes.ts';
 import { badRequest, SvcError } from '../errors.ts';
 
-/** Decisions 2: a body over 1 MiB is 413. */
+/** A larger body is 413 (docs/design/platform-rules.md#limits-of-a-request). */
 export const BODY_BYTES = 1024 * 1024;
 /** How much of a refused body is still read: a body that nobody reads breaks the connection before the answer is seen. */
 const DRAIN_BYTES = 16 * 1024 * 1024;

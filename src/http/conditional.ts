@@ -1,4 +1,4 @@
-/** Answers that a caller may keep and ask about again: a weak ETag of what is answered, compared after authentication (platform, Edges). */
+/** Answers that a caller may keep and revalidate: a weak ETag of the answer, compared after authentication (docs/design/caches.md#etags). */
 import { sha256 } from '../auth/tokens.ts';
 import { raw } from './answers.ts';
 import type { AppContext } from './context.ts';

@@ -1,4 +1,6 @@
-/** Which pages of other origins may call the REST families (decisions 1, CORS_ORIGINS): without credentials, none by default. */
+/**
+ * Which pages of other origins may call the REST families (docs/design/platform-rules.md#other-origins): CORS_ORIGINS, default none, never with credentials.
+ */
 import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { AppEnv } from './context.ts';

@@ -1,4 +1,7 @@
-/** The form of answers with rows: by Accept (JSON, CSV, NDJSON) and by the presentation headers (decisions 2 and 3). */
+/**
+ * The form of answers with rows: by Accept (docs/design/rows-and-json.md#formats) and by the presentation headers
+ * (docs/design/nested-results.md#presentation-headers).
+ */
 import { parseAccept } from 'hono/utils/accept';
 import { concat } from '../bytes.ts';
 import { SvcError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** POST get_token: a Fernet bearer (npm run generate-bearer makes it) for an API token (decisions 8). */
+/** POST get_token: exchanges a Fernet bearer (`npm run generate-bearer`) for an API token (docs/design/credentials.md#the-bearer-of-get_token). */
 import { openBearer } from '../auth/bearer.ts';
 import { giveToken, signIn } from '../auth/sign-in.ts';
 import { SvcError, unauthorized } from '../errors.ts';

@@ -2,7 +2,7 @@
 import { type Config, isLoopback } from '../config.ts';
 import { badRequest, SvcError } from '../errors.ts';
 
-/** Decisions 2: a URL has at most 16 KiB. */
+/** The longest URL (docs/design/platform-rules.md#limits-of-a-request). */
 export const URL_BYTES = 16 * 1024;
 
 /** The caller's x-request-id where it is sane, else a fresh one. */

@@ -1,4 +1,4 @@
-/** OAuth's routes (decisions 8): metadata, token and registration for clients; consent and the list of grants for users. */
+/** OAuth's routes (docs/design/credentials.md#oauth-access-tokens): metadata, token and registration for clients; consent and the list of grants for users. */
 import type { Hono } from 'hono';
 import { ADMIN_ID } from '../auth/authenticate.ts';
 import { passwordDigest, type Session, signed } from '../auth/session.ts';

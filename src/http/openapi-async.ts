@@ -1,4 +1,4 @@
-/** `x-async` of the openapi family: 202 with the place to poll, and what is found there (decisions 2). */
+/** `x-async` of the openapi family (docs/design/statements-and-versions.md#statements-that-run-on): 202 with the address to poll, and the result. */
 
 import type { Presentation } from '../nesting/presentation.ts';
 import { type AsyncPoll, asyncRows, pollAsync, type Script, type ServiceRequest, startAsync } from '../service.ts';

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the service (decisions 2, Documents). */
+/** The OpenAPI 3.1 document of the service (docs/design/rows-and-json.md#documents). */
 import { PROMPT_NAMES } from '../llm/templates.ts';
 import {
   answer,

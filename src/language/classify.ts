@@ -1,4 +1,7 @@
-/** One statement's text -> its syntax tree (decisions 6 and 7). Queries are recognised here and parsed by PostgreSQL's grammar. */
+/**
+ * The text of one statement -> its syntax tree (docs/design/statements-and-versions.md#classes-of-statements). Queries are recognised here and parsed by
+ * PostgreSQL's grammar.
+ */
 import { badRequest, didYouMean, nearest, SvcError } from '../errors.ts';
 import { lex } from './lexer.ts';
 import { name, QUERIES } from './modelling/clauses.ts';

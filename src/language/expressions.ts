@@ -121,13 +121,13 @@ function relationsIn({ root, at, name }: Parsed): RelationReference[] {
   return found;
 }
 
-/** The text to store: trimmed, schemas and functions of the product in their neutral names (decisions 1). */
+/** The text to store: trimmed, schemas and functions of the product in their neutral names (docs/design/statements-and-versions.md#names-of-the-product). */
 const neutralText = (parsed: Parsed, sql: SqlText, product: string): string =>
   renamed(parsed, sql, product, (schema) => neutralSchema(schema, product), `${product}_`, 'svc_');
 
 /**
- * The inverse of what is done before storing: a stored piece of SQL with schemas and functions in the product's names,
- * as everything that is printed has them (decisions 1).
+ * The inverse: a stored piece of SQL with schemas and functions in the product's names, as in everything that is printed
+ * (docs/design/statements-and-versions.md#names-of-the-product).
  */
 export function productText(parser: SqlParser, sql: string, kind: 'expression' | 'select', product: string): string {
   const source = { text: sql, offset: 0 };

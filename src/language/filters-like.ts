@@ -1,4 +1,4 @@
-/** Patterns of `like` in URL filters (decisions 4): `%`, `_` and bracket sets, and everything else for itself. */
+/** Patterns of `like` in URL filters (docs/design/filters.md#patterns): `%`, `_` and bracket sets; everything else is literal. */
 import { badRequest, type SvcError } from '../errors.ts';
 
 /** What PostgreSQL matches with: its LIKE where that knows all of the pattern, else a regular expression. */

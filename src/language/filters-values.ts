@@ -1,4 +1,7 @@
-/** Values of URL filters against the types of properties: what fits is decided here, before the database (decisions 4). */
+/**
+ * Values of URL filters against the types of properties (docs/design/filters.md#values): a value that does not fit is refused here, before the database is
+ * asked.
+ */
 import type { TypeFamily } from '../ontology/types.ts';
 import { quoteLiteral } from './quote.ts';
 

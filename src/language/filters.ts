@@ -1,6 +1,6 @@
 /**
- * URL filters (service.md, Filter parameters; decisions 4): the query string of a concept or view -> what it asks for. Whether
- * names exist and values fit is the planner's question.
+ * URL filters (docs/design/filters.md#parameters): the query string of a concept or view -> what it asks for. Whether names exist and values fit is decided by
+ * the planner.
  */
 import { badRequest, didYouMean, nearest, type SvcError } from '../errors.ts';
 

@@ -43,7 +43,7 @@ interface Types {
   readonly measure: (name: string) => string;
 }
 
-/** Names match without case (decisions 5). */
+/** Names match without case (docs/design/paths-and-cardinality.md#names-in-a-query). */
 function typesOf(model: Model): Types {
   const lookup = (defs: readonly { readonly name: string; readonly type: string }[]) => {
     const types = new Map(defs.map((def) => [def.name.toLowerCase(), def.type]));

@@ -1,4 +1,4 @@
-/** A request's text -> its statements (decisions 5, Running). */
+/** The text of a request -> its statements (docs/design/statements-and-versions.md#scripts). */
 import { SvcError } from '../errors.ts';
 import { lex } from './lexer.ts';
 import type { Source } from './statements.ts';

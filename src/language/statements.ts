@@ -1,6 +1,6 @@
 /**
- * The syntax trees of all statements that a request may hold (decisions 6 and 7). Each node carries the span of the
- * statement in the whole text that was sent; names carry their own offset, so that an error can point at them.
+ * The syntax trees of all statements that a request may contain (docs/design/statements-and-versions.md#classes-of-statements). Each node has the span of the
+ * statement in the whole text that was sent; names have their own offset, so that an error can point at them.
  */
 import type { Transitivity } from '../ontology/model.ts';
 

@@ -11,7 +11,8 @@ export interface Comparison {
   readonly value: string;
 }
 
-const NAME = '`(?:[^`]|``)*`|"(?:[^"]|"")*"|[\\p{L}_][\\p{L}\\p{N}_$]*';
+// Lookbehinds: a name is tried at the beginning of a run of letters or quotes only, which keeps the time linear.
+const NAME = '(?<!`)`(?:[^`]|``)*`|(?<!")"(?:[^"]|"")*"|(?<![\\p{L}\\p{N}_$])[\\p{L}_][\\p{L}\\p{N}_$]*';
 const TEXT = "'(?:[^']|'')*'";
 /** Other texts are passed over as a whole. */
 const COMPARED = new RegExp(`${TEXT}|(${NAME})\\s*(?:(?:=|<>|!=)\\s*(${TEXT})|(?:NOT\\s+)?IN\\s*\\(\\s*(${TEXT}(?:\\s*,\\s*${TEXT})*)\\s*\\))`, 'giu');

@@ -15,12 +15,13 @@ export const clean = (text: string): string =>
 
 /** A text without what models think aloud, which may contain drafts. Only up to the last end mark, so that each begin mark finds an end. */
 export function withoutThoughts(text: string): string {
-  const end = text.toLowerCase().lastIndexOf('</think');
-  if (end < 0) return text;
-  const after = end + '</thinking>'.length;
+  const end = [...text.matchAll(END)].at(-1);
+  if (end === undefined) return text;
+  const after = end.index + end[0].length;
   return text.slice(0, after).replace(THOUGHTS, '') + text.slice(after);
 }
 
+const END = /<\/think(?:ing)?>/gi;
 const THOUGHTS = /<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/gi;
 
 /** A text in one line, cut between characters where it is longer. */

@@ -1,6 +1,6 @@
 /**
- * SQL for a question: asked of the language model, judged by the planner and the datasource, and asked for again with what was wrong
- * (decisions 9: 1 + retries calls). Only a statement that holds leaves this file as one.
+ * SQL for a question: written by the language model, checked by the planner and the datasource, and requested again with the error (at most 1 + retries calls,
+ * docs/design/mcp.md#questions). This file returns a statement only if it is valid.
  */
 import { z } from 'zod';
 import { badRequest, SvcError } from '../errors.ts';

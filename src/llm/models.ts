@@ -1,4 +1,4 @@
-/** The configured language model, over the AI SDK (decisions 9, docs/ai.md). Providers are loaded with the first question. */
+/** The configured language model, over the AI SDK (docs/design/mcp.md#providers, docs/ai.md). Providers are loaded with the first question. */
 import type { Config } from '../config.ts';
 import { SvcError } from '../errors.ts';
 import { modelFailed, outOfTime } from './failures.ts';
@@ -27,7 +27,7 @@ export interface Surroundings {
 
 type Sdk = typeof import('./providers/sdk.ts');
 
-/** Repetitions of a call that ended with 429 or 5xx (decisions 9). */
+/** Repetitions of a call that ended with 429 or 5xx (docs/design/mcp.md#questions). */
 const REPETITIONS = 2;
 
 /** The specifiers are what a build without a provider goes by (scripts/build.ts). */

@@ -1,4 +1,4 @@
-/** Numbers of an answer in words, looked up in the rows that it was made from (decisions 9: `warnings`). Pure. */
+/** Numbers of an answer in words, looked up in the rows that it was made from: `warnings` (docs/design/mcp.md#numbers-in-answers). Pure. */
 
 /** Digits with separators of thousands (blanks and apostrophes of several kinds, points, commas; Indian groups too) and a decimal part; lists by commas. */
 const NUMBER =
@@ -45,12 +45,14 @@ interface Reading {
  * The numbers of `answer` that neither a value of `rows`, nor a column's name, nor their count, nor `also` (the question, the SQL) holds,
  * as they are written. Rounding, thousands' separators, percent, words of scale, times, dates and places in a list are understood, as
  * they are written in English, German and French.
+ * Of texts in the rows it reads the first 100,000 characters.
  */
 export function unfoundNumbers(answer: string, rows: readonly Readonly<Record<string, unknown>>[], also: readonly string[]): readonly string[] {
   const columns = Object.keys(rows[0] ?? {}).join(' ');
   const known = new Set<number>([rows.length]);
-  for (const row of rows) for (const value of Object.values(row)) gather(value, known);
-  for (const text of also) gather(text, known);
+  const room = { left: MOST_READ };
+  for (const row of rows) for (const value of Object.values(row)) gather(value, known, room);
+  for (const text of also) gather(text, known, { left: MOST_READ });
   // sales_2023 names a year
   for (const [digits] of [columns, ...also].join(' ').matchAll(/(?<=_)\d{1,4}(?!\d)/g)) known.add(Number(digits));
   const sorted = [...known].sort((a, b) => a - b);
@@ -81,14 +83,19 @@ function holds(sorted: readonly number[], { value, slack }: Reading): boolean {
   return near(value) || near(-value);
 }
 
-function gather(value: unknown, known: Set<number>): void {
+/** The most characters of texts in the rows whose numbers are looked up. */
+const MOST_READ = 100_000;
+
+function gather(value: unknown, known: Set<number>, room: { left: number }): void {
   if (typeof value === 'number') known.add(value);
   else if (typeof value === 'string') {
-    for (const { readings, parts } of numbersIn(value, true, true)) for (const r of [...readings, ...parts.flat()]) known.add(r.value);
+    const text = value.slice(0, room.left);
+    room.left -= text.length;
+    for (const { readings, parts } of numbersIn(text, true, true)) for (const r of [...readings, ...parts.flat()]) known.add(r.value);
   } else if (Array.isArray(value)) {
     known.add(value.length);
-    for (const v of value) gather(v, known);
-  } else if (typeof value === 'object' && value !== null) for (const v of Object.values(value)) gather(v, known);
+    for (const v of value) gather(v, known, room);
+  } else if (typeof value === 'object' && value !== null) for (const v of Object.values(value)) gather(v, known, room);
 }
 
 /** The numbers of a text; digits inside words (`B52`, `h2o`) are names, not numbers, and so are list numbers at a line's beginning. `isValue`: what stands before a number says nothing of it. */

@@ -1,6 +1,6 @@
 /**
- * Questions in words (decisions 9): which concept, which SQL, which rows, what answer. The graph bounds what the model may do: it chooses
- * among what the caller may read, and a statement of its own runs only where the planner takes it as the caller's.
+ * Questions in words (docs/design/mcp.md#questions): which concept, which SQL, which rows, what answer. The graph bounds the model: it chooses among what the
+ * caller may read, and a statement of its own runs only if the planner accepts it as the caller's.
  */
 import { badRequest, SvcError } from '../errors.ts';
 import {

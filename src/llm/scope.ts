@@ -1,4 +1,7 @@
-/** What of an ontology a question may be about: lists of names and tags, of the agent and of the call (decisions 9). Pure. */
+/**
+ * The part of an ontology that a question may be about: lists of names and tags, of the agent and of the call (docs/design/mcp.md#the-scope-of-a-question).
+ * Pure.
+ */
 import type { QuestionModel, Subject } from '../service.ts';
 
 /** Folded names; an empty list: none. */

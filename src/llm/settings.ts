@@ -1,4 +1,4 @@
-/** What a question is to obey: the options of the agent, narrowed by the arguments of the call (decisions 6 and 9). */
+/** The settings of a question: the options of the agent, narrowed by the arguments of the call (docs/design/mcp.md#settings-of-a-question). */
 import { narrowed, type Scope, scopeOf } from './scope.ts';
 
 /** The arguments that the four tools share; undefined: left out. */

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 
-/** What a turn is for: the members `concept`, `sql`, `answer` of its schema (decisions 9). */
+/** The purpose of a turn, which is also a member of its schema: `concept`, `sql` or `answer` (docs/design/mcp.md#questions). */
 export type Stage = 'concept' | 'sql' | 'answer';
 
 /** One turn: instructions, what is asked, and the form of the answer. */
@@ -43,8 +43,9 @@ export interface LanguageModels {
   /** Milliseconds that one call may take (LLM_TIMEOUT). */
   readonly timeoutMs: number;
   /**
-   * Asks for one turn: a call of the provider, repeated at most twice after 429 or 5xx, never after a time-out (decisions 9).
-   * @throws SvcError 502 `llm_failed`, 502 `llm_refused` (the provider declines the request or the key), 504 `llm_timeout`, 500 `llm_misconfigured`; nothing that the provider said
+   * Asks for one turn: a call of the provider, repeated at most twice after 429 or 5xx, never after a time-out (docs/design/mcp.md#questions).
+   * @throws SvcError 502 `llm_failed`, 502 `llm_refused` (the provider declines the request or the key), 504 `llm_timeout`, 500 `llm_misconfigured`; nothing
+   *   that the provider said
    */
   ask<T>(turn: Turn<T>, deadline: Deadline): Promise<Told<T>>;
   /** One vector a text, all of one length; undefined: no embeddings are at hand. @throws SvcError 502 `llm_failed` */

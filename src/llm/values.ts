@@ -3,7 +3,7 @@
  * on it. A question that names one of them is told what it names (literal linking).
  */
 import { cacheOf } from '../cache.ts';
-import { type QuestionModel, type ServiceRequest, Spending, type Subject, type SubjectColumn, sampleRows } from '../service.ts';
+import { outlivesRights, type QuestionModel, type ServiceRequest, type Subject, type SubjectColumn, sampleRows } from '../service.ts';
 import { subjectKey } from './rank-index.ts';
 import { plain, type Word, words } from './words.ts';
 
@@ -72,7 +72,7 @@ export function rememberedSamples(request: ServiceRequest, model: Pick<QuestionM
 
 /**
  * Values of the subject's text columns, as the caller may see them; remembered for ten minutes. Columns that look like secrets, or
- * bear a tag such as `pii`, are never read. A datasource that fails gives no values, and no error. `signal`: ends the reading sooner.
+ * bear a tag such as `pii`, are never read. A datasource that fails gives no values, and no error; so does a request whose samples have used their budget. `signal`: ends the reading sooner.
  */
 export async function sampleValues(
   request: ServiceRequest,
@@ -83,13 +83,24 @@ export async function sampleValues(
   const known = rememberedSamples(request, model, subject);
   if (known !== undefined) return known;
   const columns = sampledColumns(subject);
+  const spending = request.spending.samples;
+  if (spending.isSpent || outlivesRights(request)) return NO_SAMPLES;
   let samples = NO_SAMPLES;
   let fresh = FRESH_MS;
   if (columns.length > 0) {
     try {
       const rows = await sampleRows(
         // what the request says of versions and results is about its own statement; samples have their time as a bound
-        { ...request, spending: new Spending(), signal, knownVersion: null, results: undefined, noted: undefined, about: () => undefined },
+        {
+          ...request,
+          caller: { ...request.caller, refresh: () => Promise.reject(new Error('samples are kept by these rights')) },
+          spending,
+          signal,
+          knownVersion: null,
+          results: undefined,
+          noted: undefined,
+          about: () => undefined,
+        },
         {
           ontology: model.ontology,
           isView: subject.kind !== 'concept',
@@ -102,7 +113,7 @@ export async function sampleValues(
       samples = samplesOf(columns, rows);
     } catch {
       // the statement of the question itself will tell what is wrong
-      if (request.signal.aborted) return NO_SAMPLES;
+      if (request.signal.aborted || spending.isSpent) return NO_SAMPLES;
       fresh = FAILED_MS;
     }
   }

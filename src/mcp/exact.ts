@@ -1,4 +1,4 @@
-/** JSON for readers that take numbers for doubles (decisions 9): what a double does not give back becomes text. Pure. */
+/** JSON for readers that take numbers for doubles (docs/design/mcp.md#exact-numbers): a number that a double does not give back becomes text. Pure. */
 
 /** Fewer digits than these always come back from a double; an exponent of three may overflow it. */
 const MAY_LOSE = /[0-9][0-9.]{15}|[eE][+-]?\d{3}/;

@@ -10,7 +10,7 @@ import type { Exchange, Mount } from '../service/exchange.ts';
 import { ownerOf } from '../service.ts';
 import { callerOf, type McpCall } from './call.ts';
 import { faultResponse } from './faults.ts';
-import { guarded } from './guarded.ts';
+import { guarded, JUDGE_MS, judgedAgain } from './guarded.ts';
 import { errorBody, type Message, readMessages } from './messages.ts';
 import type { Client, Principals } from './object.ts';
 import { allowedOrigin, corsHeaders, PREFLIGHT_HEADERS } from './origins.ts';
@@ -91,8 +91,8 @@ interface Identified extends Judged {
 }
 
 /**
- * Judges the credential of a request, in the order of decisions 8. An OAuth access token of this service comes as
- * `Authorization: Bearer` and is no API token. A refusal says where a client gets one (RFC 9728).
+ * Judges the credential of a request (docs/design/credentials.md#the-order-of-credentials). An OAuth access token of this service comes as `Authorization:
+ * Bearer` and is not an API token. A refusal says where a client gets one (RFC 9728).
  * @throws SvcError 401, 503
  */
 async function judge({ request, runtime }: Exchange): Promise<Judged> {
@@ -123,7 +123,15 @@ class Face {
     if (body instanceof Response) return body;
     exchange.tell({ noted: true });
     const { userId } = judged.caller.principal;
+    const { now } = exchange.runtime;
+    const begun = now();
     const response = await this.#principals.post(userId, callOf(exchange, judged, body), clientOf(exchange));
+    if (now() - begun >= JUDGE_MS) {
+      await judgedAgain(() => judge(exchange)).catch(async (error: unknown) => {
+        await response.body?.cancel();
+        throw error;
+      });
+    }
     return this.#watched(exchange, response);
   }
 

@@ -3,7 +3,17 @@ import { SvcError } from '../errors.ts';
 import { STREAM_MS } from './streams.ts';
 
 /** A credential is judged anew so often; keep-alive comments make the occasions. */
-const JUDGE_MS = 60_000;
+export const JUDGE_MS = 60_000;
+
+/**
+ * Judges a credential again before an answer is handed out that took long. A catalog that cannot be reached says nothing of the credential.
+ * @throws SvcError 401, 403 as `judge`
+ */
+export async function judgedAgain(judge: () => Promise<unknown>): Promise<void> {
+  await judge().catch((error: unknown) => {
+    if (!(error instanceof SvcError) || error.status < 500) throw error;
+  });
+}
 
 /** `judge` throws where the credential holds no longer. */
 export function guarded(stream: ReadableStream<Uint8Array>, judge: () => Promise<unknown>, now: () => number = Date.now): ReadableStream<Uint8Array> {
@@ -15,13 +25,10 @@ export function guarded(stream: ReadableStream<Uint8Array>, judge: () => Promise
     if (now() - begun >= STREAM_MS) return false;
     if (now() - judged < JUDGE_MS) return true;
     judged = now();
-    try {
-      await judge();
-      return true;
-    } catch (error) {
-      // a catalog that cannot be reached says nothing of the credential
-      return error instanceof SvcError && error.status >= 500;
-    }
+    return judgedAgain(judge).then(
+      () => true,
+      () => false,
+    );
   }
 
   return new ReadableStream<Uint8Array>({

@@ -78,11 +78,21 @@ function isMessage(value: unknown): value is Message {
   return typeof method === 'string' && (params === undefined || isObject(params));
 }
 
-/** service.md has `initialize` without clientInfo, which the protocol wants. */
+/** Published clients send `initialize` without clientInfo, which the protocol requires (docs/design/mcp.md#messages). */
 function completed(message: Message): Message {
   const { method, params } = message;
   if (method !== 'initialize' || params === undefined || params.clientInfo !== undefined) return message;
   return { ...message, params: { ...params, clientInfo: { name: 'unnamed', version: '0' } } };
+}
+
+/**
+ * What the SDK is handed: a batch without its cancellations. A batch has a server of its own, so they could name only requests of the same batch, and
+ * the SDK never answers a batch of which a request was cancelled. A batch of nothing else stays as it is.
+ */
+export function withoutCancellations(body: Message | readonly Message[]): Message | readonly Message[] {
+  if (!Array.isArray(body)) return body;
+  const others = (body as readonly Message[]).filter(({ method }) => method !== 'notifications/cancelled');
+  return others.length === 0 ? body : others;
 }
 
 /** The id that an error answers to: that of a single request. */

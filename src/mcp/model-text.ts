@@ -1,6 +1,6 @@
 /** A model as compact text for a language model: what `get_ontology` tells, without what a question does not need. Pure. */
 
-/** What is read of the detail object (decisions 2, get_ontology). */
+/** The members of the detail object that are read here (docs/design/rows-and-json.md#the-detail-object). */
 export interface Detail {
   readonly ontology: readonly ConceptDetail[];
   readonly properties: Readonly<Record<string, { readonly type: string; readonly is_measure?: boolean; readonly expression?: string | null }>>;

@@ -7,14 +7,14 @@ import { isEventStream, isSubscription, messagesOf, plain } from './answers.ts';
 import type { McpCall, Session } from './call.ts';
 import { faultResponse } from './faults.ts';
 import { Gate } from './gate.ts';
-import { idOf, type Message } from './messages.ts';
+import { errorBody, idOf, type Message, withoutCancellations } from './messages.ts';
 import type { Offer } from './offer.ts';
 import { Running } from './running.ts';
 import { Spliced } from './spliced.ts';
 import { Streams } from './streams.ts';
 import { targetOf } from './target.ts';
 
-/** Calls of tools at once; the rest wait (platform, Durable Objects). */
+/** Calls of tools that run at once; the others wait (docs/design/platform-rules.md#mcp-objects). */
 const TOOLS_AT_ONCE = 8;
 /** Of those that wait for a language model. */
 const QUESTIONS_AT_ONCE = 4;
@@ -79,6 +79,10 @@ export abstract class McpObject<E> extends DurableObject<E> {
     for (const { method, params } of [call.body].flat() as readonly Message[]) {
       if (method === 'notifications/cancelled') this.#running.cancelled(id, params?.requestId);
     }
+    if (this.#running.isFull) {
+      stream.send('message', errorBody(-32000, 'Too many messages wait for their answers', idOf(call.body)));
+      return true;
+    }
     const run = this.#running.begin(call, id);
     const answering = this.#answer({ ...call, takesStreams: true }, run.signal).then(async (answer) => {
       if (answer.body !== null && isEventStream(answer)) {
@@ -107,7 +111,8 @@ export abstract class McpObject<E> extends DurableObject<E> {
       const request = new Request(ADDRESS, { method: 'POST', headers: headersOf(call), body: '{}', signal });
       const session = await sessionOf(call, runtime);
       this.#sessions.set(request, { ...session, lacksScope });
-      response = await plain(await handle(request, { parsedBody: call.body }), call.body, call.takesStreams, session.spliced);
+      const parsedBody = withoutCancellations(call.body);
+      response = await plain(await handle(request, { parsedBody }), parsedBody, call.takesStreams, session.spliced);
       // its server is made; whoever keeps the request keeps no rows
       this.#sessions.delete(request);
       // of a batch each message has its own answer
@@ -190,7 +195,7 @@ export interface Client {
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
-/** The objects as the front asks for them: one a user, its name with the location hint (platform, Configuration). */
+/** The objects as the front addresses them: one for each user, with the location hint in its name (docs/design/platform-rules.md#names-of-durable-objects). */
 export interface Principals {
   /** `client`: whose leaving ends the call. */
   post(userId: string, call: McpCall, client: Client): Promise<Response>;

@@ -1,4 +1,4 @@
-/** Pages of which origins may reach the MCP server (decisions 9, MCP_CORS_ORIGINS). Pure. */
+/** The origins whose pages may reach the MCP server: MCP_CORS_ORIGINS (docs/design/mcp.md#origins). Pure. */
 import { isLoopback } from '../config.ts';
 
 const METHODS = 'GET, POST, DELETE, OPTIONS';

@@ -3,7 +3,7 @@ import { RowReader } from '../nesting/scan.ts';
 import type { Answer } from '../service.ts';
 import { exactText, isExact, parseExact } from './exact.ts';
 
-/** An answer ends here (platform: one object a principal, in an isolate of 128 MB). */
+/** The most bytes of an answer: one object serves a user in an isolate of 128 MB (docs/design/platform-rules.md#mcp-objects). */
 export const ANSWER_BYTES = 2 * 1024 * 1024;
 
 export type JsonRow = Readonly<Record<string, unknown>>;

@@ -9,6 +9,11 @@ export interface Run {
   done(): void;
 }
 
+/** Roughly what a message takes in memory besides its text, in characters. */
+const OF_A_MESSAGE = 16_384;
+/** What the messages of all streams may take while they wait for their answers. A stream takes a message at once, so no connection bounds them. */
+const MOST_WAITING = 16 * 1024 * 1024;
+
 interface Entry {
   readonly abort: AbortController;
   /** The SSE stream that it came by; null: Streamable HTTP, whose request is its own. */
@@ -19,11 +24,22 @@ interface Entry {
 
 export class Running {
   readonly #entries = new Map<string, Entry>();
+  #waiting = 0;
+
+  /** Whether messages that have come by streams take as much as they may. */
+  get isFull(): boolean {
+    return this.#waiting >= MOST_WAITING;
+  }
 
   begin({ callId, body }: Pick<McpCall, 'callId' | 'body'>, stream: string | null): Run {
     const abort = new AbortController();
+    const size = stream === null ? 0 : JSON.stringify(body).length + OF_A_MESSAGE * [body].flat().length;
+    this.#waiting += size;
     this.#entries.set(callId, { abort, stream, requestId: idOf(body) });
-    return { signal: abort.signal, done: () => void this.#entries.delete(callId) };
+    const done = (): void => {
+      if (this.#entries.delete(callId)) this.#waiting -= size;
+    };
+    return { signal: abort.signal, done };
   }
 
   /** The client of a call has left. */

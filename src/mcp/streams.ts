@@ -6,12 +6,15 @@ const KEEP_ALIVE_MS = 15_000;
 export const STREAM_MS = 30 * 60_000;
 /** So many may be open at once. */
 const MOST_STREAMS = 32;
+/** Bytes that the clients of all streams have not read yet: a few times what eight tools can answer at once. */
+const MOST_UNREAD = 32 * 1024 * 1024;
 
 const encoder = new TextEncoder();
 
 export class Streams {
   readonly #open = new Map<string, { readonly stream: Stream; readonly owner: string }>();
   readonly #ended: (id: string) => void;
+  readonly #unread = { bytes: 0 };
 
   /** `ended` is told of each stream that is closed, by whom ever. */
   constructor(ended: (id: string) => void) {
@@ -26,7 +29,7 @@ export class Streams {
     if (this.#open.size >= MOST_STREAMS) {
       throw new SvcError(429, 'too_many_streams', 'Too many streams are open', { hint: 'Close one, or use Streamable HTTP', headers: { 'retry-after': '60' } });
     }
-    const stream = new Stream(() => {
+    const stream = new Stream(this.#unread, () => {
       if (this.#open.delete(id)) this.#ended(id);
     });
     this.#open.set(id, { stream, owner });
@@ -51,8 +54,10 @@ class Stream {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #timers: { readonly alive: ReturnType<typeof setInterval>; readonly end: ReturnType<typeof setTimeout> };
   readonly #ended: () => void;
+  readonly #unread: { bytes: number };
 
-  constructor(ended: () => void) {
+  constructor(unread: { bytes: number }, ended: () => void) {
+    this.#unread = unread;
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     this.readable = readable;
     this.#writer = writable.getWriter();
@@ -73,8 +78,21 @@ class Stream {
     this.#close();
   }
 
+  /** Ends the stream where too much is unread: a client that does not read would fill the memory of the object. */
   #write(text: string): void {
-    this.#writer.write(encoder.encode(text)).catch(() => this.#close());
+    const bytes = encoder.encode(text);
+    const { length } = bytes;
+    if (this.#unread.bytes > 0 && this.#unread.bytes + length > MOST_UNREAD) {
+      this.end();
+      return;
+    }
+    this.#unread.bytes += length;
+    this.#writer
+      .write(bytes)
+      .catch(() => this.#close())
+      .finally(() => {
+        this.#unread.bytes -= length;
+      });
   }
 
   #close(): void {

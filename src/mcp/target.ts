@@ -1,4 +1,4 @@
-/** Which agent and which ontology a call is about (decisions 9). */
+/** The agent and the ontology of a call (docs/design/mcp.md#the-agent-and-the-ontology-of-a-call). */
 import type { Caller } from '../auth/authenticate.ts';
 import type { Config } from '../config.ts';
 import { forbidden, notFound, type SvcError } from '../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Folds flat rows into nested objects (decisions 3) while they come. What is kept are bytes: each distinct object of a level
- * is written once, however many rows and parents it has.
+ * Folds flat rows into nested objects while they arrive (docs/design/nested-results.md#folding). It keeps bytes: each distinct object of a level is stored
+ * once, however many rows and parents it has.
  */
 import { SvcError } from '../errors.ts';
 import { CLOSE, CLOSE_OBJECT, COMMA, OPEN, OPEN_OBJECT } from './characters.ts';

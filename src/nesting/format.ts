@@ -1,4 +1,4 @@
-/** The tag `format` of a property: how its values are written as text (decisions 3). */
+/** The tag `format` of a property: how its values are written as text (docs/design/nested-results.md#format-tags). */
 import { rounded } from './decimal.ts';
 import { readMoment } from './moment.ts';
 import { toChar } from './to-char.ts';

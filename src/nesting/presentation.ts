@@ -2,7 +2,7 @@
 import { type ColumnShape, levelOf, type Shape } from '../ontology/shape.ts';
 import { type Change, formatOf } from './format.ts';
 
-/** The presentation headers (service.md); all false: rows as the database gives them. */
+/** The presentation headers (docs/design/nested-results.md#presentation-headers); all false: rows as the database returns them. */
 export interface Presentation {
   readonly nested: boolean;
   readonly formatProperties: boolean;

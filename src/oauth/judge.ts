@@ -1,4 +1,4 @@
-/** OAuth access token → caller (decisions 8): good under the MCP path alone, for as long as its user and grant are. */
+/** OAuth access token → caller (docs/design/credentials.md#oauth-access-tokens): valid under the MCP path only, as long as its user and grant are. */
 import { ADMIN_ID, type Caller, type Principal, principalOf } from '../auth/authenticate.ts';
 import { passwordDigest } from '../auth/session.ts';
 import { equalHashes } from '../auth/tokens.ts';
@@ -62,8 +62,8 @@ function refused(place: Place | null, product: string): SvcError {
 }
 
 /**
- * What may be an access token among the credentials of a request (decisions 8): `Authorization: Bearer` that is no API
- * token, where no other credential comes first.
+ * The credential of a request that may be an access token (docs/design/credentials.md#the-order-of-credentials): `Authorization: Bearer` that is not an API
+ * token, if no other credential comes first.
  */
 export function oauthTokenOf(headers: Headers, { jwt }: Pick<OAuthParts['config'], 'jwt'>): string | null {
   if ((jwt.enabled && headers.has('x-jwt-token')) || headers.has('x-api-key')) return null;

@@ -1,4 +1,4 @@
-/** Where OAuth is offered: at PUBLIC_URL, else at the request's own origin on loopback, else nowhere (decisions 1). */
+/** Where OAuth is offered (docs/design/credentials.md#where-oauth-is-offered): at PUBLIC_URL, else at the request's own origin on loopback, else nowhere. */
 import type { Config } from '../config.ts';
 import { SvcError } from '../errors.ts';
 import type { Place } from './types.ts';

@@ -34,7 +34,7 @@ export class OAuthStore extends DurableObject {
 /** The objects by name. */
 export type Stores = (name: string) => Pick<OAuthStore, 'read' | 'write' | 'remove' | 'names' | 'isSpent'>;
 
-/** The objects of a namespace; the location hint is part of an object's name (platform, Configuration). */
+/** The objects of a namespace. The location hint is part of an object's name (docs/design/platform-rules.md#names-of-durable-objects). */
 export function oauthStores(namespace: DurableObjectNamespace<OAuthStore>, hint: string | null): Stores {
   return (name) =>
     namespace.get(

@@ -1,6 +1,6 @@
 /**
- * OAuth for the MCP server (decisions 8): what the faces know of it. server.ts implements it over
- * `@cloudflare/workers-oauth-provider`; it is handed in by index.ts, so that the faces run in plain Node too.
+ * OAuth for the MCP server, as the faces know it (docs/design/credentials.md#oauth-access-tokens). server.ts implements it over
+ * `@cloudflare/workers-oauth-provider`; index.ts passes it in, so that the faces run in plain Node too.
  */
 import type { AuthOptions } from '../auth/authenticate.ts';
 import type { Session } from '../auth/session.ts';
@@ -96,8 +96,8 @@ export interface AuthorizationServer {
   /** Judges an authorization request by its query. */
   read(search: string): Promise<Asked | Refused>;
   /**
-   * Keeps what the login provider has said of the user of a session, for the grants of that session (decisions 8: the user is mapped
-   * like a JWT's).
+   * Keeps what the login provider has said of the user of a session, for the grants of that session. The user is found by the rules for JWTs
+   * (docs/design/credentials.md#the-user-of-an-upstream-login).
    */
   keepClaims(session: Pick<Session, 'id' | 'userId' | 'ends'>, claims: Claims): Promise<void>;
   /** Gives the client its code, with the claims that were kept of the session. @returns where the browser goes on */

@@ -1,6 +1,6 @@
 /**
- * Modelling statements (decisions 6): a model and a statement give a new model. A script is applied statement by statement,
- * each seeing the ones before, and ended by `finish`; whoever gets an error keeps the model that was there before.
+ * Modelling statements (docs/design/statements-and-versions.md#modelling-statements): a model and a statement give a new model. A script is applied statement
+ * by statement, each seeing the ones before, and ended by `finish`; a caller who gets an error keeps the model that was there before.
  */
 import { STEPS_OF_A_MODELLING_CHARACTER, visited } from '../budget.ts';
 import type { ModelStatement, RollbackOntology } from '../language/statements.ts';

@@ -1,4 +1,4 @@
-/** A stored model as an isolate keeps it: what stands in it many times is kept once (platform.md: 12 MiB at most). */
+/** A stored model in the memory of an isolate: values that occur many times in it are stored once (docs/design/platform-rules.md#memory-of-an-isolate). */
 import type { Model, Tags } from './model.ts';
 
 /** Shorter texts are one string already (V8 makes them so when it parses JSON); of longer ones (SQL) hardly two are equal. */

@@ -66,7 +66,7 @@ export interface Concept {
   readonly mappings: readonly MappingDef[];
   /** Own mappings of kind `multi`. */
   readonly multiMappings: readonly MappingDef[];
-  /** Where its rows come from (decisions 5, rows of a concept). */
+  /** Where its rows come from (docs/design/paths-and-cardinality.md#rows-of-a-concept). */
   readonly rows: Rows;
 }
 

@@ -1,8 +1,7 @@
 /**
- * A model as one caller sees it (decisions 7, "what a caller may not see does not exist for it"): a graph in which hidden concepts
- * and views, and what belongs to them alone, are not there. It is the graph of a smaller model, so that names, lists and hints come
- * out as if the hidden parts had never been made. Only rows are those of the whole: a concept that is seen has the properties that it
- * inherits from hidden ones, as its own, and the rows of its hidden descendants.
+ * A model as one caller sees it (docs/design/rights-and-visibility.md#the-visible-part-of-a-model): a graph in which hidden concepts and views, and what
+ * belongs to them alone, do not exist. It is the graph of a smaller model, so that names, lists and hints come out as if the hidden parts had never been made.
+ * Only rows are those of the whole: a visible concept has the properties that it inherits from hidden ones, as its own, and the rows of its hidden descendants.
  */
 import { CompiledGraph } from './compile.ts';
 import { CompiledConcept } from './compiled-concept.ts';

@@ -10,7 +10,10 @@ export interface Pair {
   readonly def: RelationshipDef;
   /** The concept that declares `def`. */
   readonly owner: ConceptDef;
-  /** The same relationship as the target declares it (decisions 5: "the same link, not a second one"), or null. */
+  /**
+   * The same relationship as the target declares it, or null: the same link, not a second one
+   * (docs/design/paths-and-cardinality.md#relationships-and-their-inverses).
+   */
   readonly twin: RelationshipDef | null;
   /** Its name seen from the target: INVERSEOF's, or the twin's, else `~name`. */
   readonly inverseName: string;

@@ -1,6 +1,6 @@
 /** Names without case, and how a relationship answers to its name in the other direction. */
 
-/** The form in which names are compared: decisions 5, "they match without regard to case". */
+/** The form in which names are compared: they match without regard to case (docs/design/paths-and-cardinality.md#names-in-a-query). */
 export const fold = (name: string): string => name.toLowerCase();
 
 export const sameName = (a: string, b: string): boolean => a === b || fold(a) === fold(b);

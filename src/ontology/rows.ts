@@ -1,4 +1,4 @@
-/** Where the rows of a concept come from: decisions 5, "Rows of a concept". */
+/** Where the rows of a concept come from (docs/design/paths-and-cardinality.md#rows-of-a-concept). */
 import { listed } from '../budget.ts';
 import type { Concept, Graph, Rows } from './graph.ts';
 import type { MappingDef } from './model.ts';

@@ -22,7 +22,10 @@ export interface ColumnShape {
 export interface Shape {
   /** In the order of the select list. */
   readonly columns: readonly ColumnShape[];
-  /** Whether rows of one root can become one object: the root's entity_id is selected, and a relationship column or multi-value property of it (decisions 3). */
+  /**
+   * Whether rows of one root can become one object: the root's entity_id is selected, and a relationship column or multi-value property of it
+   * (docs/design/nested-results.md#when-rows-nest).
+   */
   readonly nests: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The types that a property or a measure may have (decisions 6): how they are written, their canonical names, the
- * PostgreSQL types they stand for, and which of them can be compared.
+ * The types that a property or a measure may have (docs/design/statements-and-versions.md#types): how they are written, their canonical names, their PostgreSQL
+ * types, and which of them can be compared.
  */
 import { badRequest, didYouMean, nearest } from '../errors.ts';
 import type { TypeName } from './model.ts';

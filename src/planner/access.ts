@@ -1,4 +1,4 @@
-/** What a caller may see of rows and values (decisions 7): the policies that are in force for it, as the planner is told of them. */
+/** What a caller may see of rows and values: the policies in force for it, as the planner gets them (docs/design/policies.md#policies-in-force). */
 
 /** Conditions of one concept of which at least one must hold for a row to be shown; none at all: no row is. */
 export interface RowRule {

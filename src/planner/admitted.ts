@@ -1,7 +1,7 @@
 /**
- * The rows of a mapping that a caller's row policies admit (decisions 7): for every concept that a row is an instance of and that has
- * policies, one of those for the caller holds. Conditions see all rows and true values. Where something else in the statement may fail on a
- * value, OFFSET 0 keeps it above: PostgreSQL moves no condition into a sub-select that has one.
+ * The rows of a mapping that a caller's row policies admit (docs/design/policies.md#row-policies): for every concept that a row is an instance of and that has
+ * policies, one of those for the caller is true. Conditions see all rows and true values. If something else in the statement may fail on a value, OFFSET 0
+ * keeps it above: PostgreSQL does not push predicates below it (docs/design/policies.md#barriers).
  */
 import type { Concept } from '../ontology/graph.ts';
 import { levelOf, nodesIn } from './aggregate/calls.ts';

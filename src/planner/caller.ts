@@ -1,4 +1,7 @@
-/** What SQL may ask of its caller (decisions 1): `svc_username()`, `svc_has_role(text)`, `svc_claim(text)`, also under the product's name. */
+/**
+ * What SQL may ask about its caller: `svc_username()`, `svc_has_role(text)`, `svc_claim(text)`, also under the product's name
+ * (docs/design/policies.md#functions-of-the-caller).
+ */
 import type { FuncCall } from '@pgsql/types';
 import { badRequest } from '../errors.ts';
 import { fold } from '../ontology/names.ts';

@@ -1,4 +1,7 @@
-/** Cubes in FROM (decisions 5, Measures): a cube's dimensions are expressions over its own FROM, its measures stand inside aggregates of the block that asks. */
+/**
+ * Cubes in FROM (docs/design/aggregates-over-several-paths.md#cubes): a cube's dimensions are expressions over its own FROM, its measures stand inside
+ * aggregates of the block that reads it.
+ */
 import type { ColumnRef } from '@pgsql/types';
 import { badRequest, didYouMean, nearest } from '../errors.ts';
 import type { ViewDef } from '../ontology/model.ts';

@@ -1,7 +1,6 @@
 /**
- * Conditions on `entity_id` reach the table's index (sql-shapes.md): where a query asks for certain ids, each mapping's
- * rows are narrowed by the key column itself. The caller's own comparison of the text stays, so this may only
- * narrow, never decide.
+ * Conditions on `entity_id` reach the table's index (docs/design/sql-shapes.md#comparisons-of-entity_id): if a query asks for certain ids, each mapping's rows
+ * are narrowed by the key column itself. The caller's own comparison of the text stays, so this may only narrow, never decide.
  */
 import type { PropertyDef } from '../ontology/model.ts';
 import { findType } from '../ontology/types.ts';

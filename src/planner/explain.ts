@@ -1,6 +1,6 @@
 /**
- * A SELECT told in the ontology's own terms: what it reads, which paths it walks, how it groups and sorts. For EXPLAIN of a
- * caller who may not know the tables behind it (decisions 6); without estimates.
+ * A SELECT in the ontology's own terms: what it reads, which paths it walks, how it groups and sorts. For EXPLAIN of a caller who may not know the tables
+ * behind it; without estimates (docs/design/statements-and-versions.md#explain).
  */
 import type { SelectStmt } from '@pgsql/types';
 import { SvcError } from '../errors.ts';

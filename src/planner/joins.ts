@@ -1,6 +1,6 @@
 /**
- * One use of a concept in FROM and the tree of paths that a query walks from it: which columns are wanted at each node,
- * and the joins that bring them (decisions 5, Paths; sql-shapes.md for the shapes).
+ * One use of a concept in FROM and the tree of paths that a query walks from it (docs/design/paths-and-cardinality.md#joins): which columns are wanted at each
+ * node, and the joins that bring them (docs/design/sql-shapes.md#joins-of-paths).
  */
 import { made } from '../budget.ts';
 import { badRequest } from '../errors.ts';
@@ -8,12 +8,13 @@ import type { Concept, Graph, Relationship } from '../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
 import type { MaskRule } from './access.ts';
+import { ofVisible } from './beside.ts';
 import { isPlainType } from './guard/index.ts';
 import { maskedValue } from './masks.ts';
 import { isFew, type RowFilter } from './narrow.ts';
 import { type Hop, isToMany } from './path.ts';
 import { givesAlways } from './result.ts';
-import { conceptSource, isMixedInteger, rawType, type Wanted } from './sources.ts';
+import { actualProperty, conceptSource, isMixedInteger, rawType, type Wanted } from './sources.ts';
 import {
   and,
   boolean,
@@ -21,17 +22,14 @@ import {
   clone,
   column,
   equals,
-  exists,
   FENCE,
   fieldsOf,
-  integer,
   join,
   type Node,
   nullValue,
   rewrite,
   type SelectStmt,
   select,
-  string,
   subselect,
   target,
   unionAll,
@@ -105,9 +103,6 @@ export class PathNode {
 
 /** The key of a wanted property column at a node. */
 export const propertyKey = (def: PropertyDef, actual = false): string => `${actual ? 'a' : 'p'}:${def.name}`;
-
-/** A property's true value at a node, for what the model itself joins and tells apart: the caller's own column of it where nothing is masked. */
-export const actualProperty = (work: Work, def: PropertyDef): Wanted => (work.policies ? { kind: 'property', def, actual: true } : { kind: 'property', def });
 
 const wantActual = (node: PathNode, def: PropertyDef): string => node.want(propertyKey(def, node.work.policies !== undefined), actualProperty(node.work, def));
 
@@ -188,36 +183,6 @@ function joinLink(node: PathNode, parent: PathNode, relationship: Relationship):
       condition: and(nearColumns.map((c, i) => equals(column(link, `n${i}`), parentColumn(c.name)))) as Node,
     };
   };
-}
-
-/**
- * Rows beside those of concepts (of a link, of a multi-value property) that belong to rows which the caller's policies admit: where something of the
- * statement may fail on a value, it must see no other (admitted.ts says why OFFSET 0). `keys`: column -> property of the concept.
- */
-function ofVisible(
-  work: Work,
-  rows: SelectStmt,
-  owners: readonly { readonly concept: Concept; readonly keys: readonly (readonly [string, PropertyDef])[] }[],
-): SelectStmt {
-  if (work.trusted || !work.policies) return rows;
-  const guarded = owners.filter((o) => work.policies?.isGuarded(o.concept));
-  if (guarded.length > 0) work.guarded = true;
-  if (!work.fenced || guarded.length === 0) return rows;
-  const conditions = guarded.map(({ concept: owner, keys }) => {
-    // the condition of a logic concept is asked of its source's rows: those that do not meet it count there
-    let concept = owner;
-    while (concept.rows.kind === 'logic') concept = concept.rows.source;
-    const wanted = new Map(keys.map(([name, def]) => [name, actualProperty(work, def)] as const));
-    const same = keys.map(([name, def]) => equals(column('o', name), cast(column('r', name), parseType(def.type).sql)));
-    return exists(select({ targetList: [], fromClause: [subselect(conceptSource(work, concept, wanted), 'o')], whereClause: and(same) as Node }));
-  });
-  return select({
-    targetList: [{ ResTarget: { val: { ColumnRef: { fields: [string('r'), { A_Star: {} }] } } } }],
-    fromClause: [subselect(rows, 'r')],
-    whereClause: and(conditions) as Node,
-    limitOffset: integer('0'),
-    limitOption: 'LIMIT_OPTION_COUNT',
-  });
 }
 
 /** The alias under which the link rows of a many-to-many node stand. */

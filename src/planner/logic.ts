@@ -1,4 +1,4 @@
-/** The rows of a logic concept: those of its source that meet the condition, each once (decisions 5). */
+/** The rows of a logic concept: those of its source that meet the condition, each once (docs/design/paths-and-cardinality.md#logic-concepts). */
 import { badRequest } from '../errors.ts';
 import type { Concept, Graph, Rows } from '../ontology/graph.ts';
 import { levelOf, nodesIn } from './aggregate/calls.ts';

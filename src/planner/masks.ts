@@ -1,4 +1,6 @@
-/** What stands instead of a masked value (decisions 7, Masks). NULL stays NULL, but behind WITH, which says itself what it gives; every mask has the property's own type. */
+/**
+ * What replaces a masked value (docs/design/policies.md#masks). NULL stays NULL, except for WITH, which decides itself; every mask has the property's own type.
+ */
 import type { Mask } from './access.ts';
 import { call, cast, clone, coalesce, integer, isNotNull, type Node, nullValue, operator, text } from './tree.ts';
 import type { Work } from './work.ts';

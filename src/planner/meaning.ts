@@ -1,4 +1,7 @@
-/** What the columns of a result mean in terms of the model: for nesting and for the format tags of properties (decisions 3). */
+/**
+ * What the columns of a result mean in terms of the model (docs/design/nested-results.md#what-a-column-means): for nesting and for the format tags of
+ * properties.
+ */
 import type { PropertyDef } from '../ontology/model.ts';
 import type { ColumnShape, Shape } from '../ontology/shape.ts';
 import { linkAlias, type PathNode } from './joins.ts';

@@ -1,7 +1,7 @@
 /**
- * Conditions of WHERE that reach the tables (sql-shapes.md). A property's column is cast to its declared type, so that the branches of a
- * union flatten; where the table has another type, the cast keeps the index out. A comparison with constants is then asked of
- * the table's own column too. The caller's condition stays: what is added may only narrow.
+ * Conditions of WHERE that reach the tables (docs/design/sql-shapes.md#conditions-that-reach-the-tables). A property's column is cast to its declared type, so
+ * that the branches of a union flatten; if the table has another type, the cast keeps the index out. A comparison with constants is then repeated on the
+ * table's own column. The caller's condition stays: what is added may only narrow.
  */
 import type { SortBy } from '@pgsql/types';
 import type { PropertyDef } from '../ontology/model.ts';
@@ -13,7 +13,8 @@ import type { PathNode } from './joins.ts';
 import { castsAlways, isTotal, lacksCollation } from './leak.ts';
 import { referenceOf } from './references.ts';
 import type { ConceptRelation } from './relation.ts';
-import { type Branch, isHeldBack } from './sources.ts';
+import type { OpenAs } from './shown.ts';
+import type { Branch, Wanted } from './sources.ts';
 import { and, cast, clone, equals, integer, lastName, type Node, operator, or, text } from './tree.ts';
 import type { Work } from './work.ts';
 
@@ -25,6 +26,8 @@ export interface RowFilter {
   readonly joined?: readonly { readonly def: PropertyDef; readonly value: Node }[];
   /** The first rows alone are wanted. */
   readonly first?: FirstRows;
+  /** Only rows that the caller may read as instances of a concept. */
+  readonly as?: OpenAs;
 }
 
 /** ORDER BY properties and LIMIT: of each mapping, no more rows can be among the first of all. */
@@ -107,11 +110,14 @@ function comparisonOf(condition: Node, relations: readonly ConceptRelation[]): {
   return undefined;
 }
 
+/** Whether a column has the values of a property in all rows, as far as grants decide: else they choose no rows below the column. */
+const isOpen = (wanted: Wanted): wanted is Extract<Wanted, { kind: 'property' }> => wanted.kind === 'property' && wanted.seen === undefined;
+
 /** The property whose column an expression is, at a node of the relations. */
 function propertyAt(expr: Node, relations: readonly ConceptRelation[]): { node: PathNode; def: PropertyDef } | undefined {
   const ref = 'ColumnRef' in expr ? referenceOf(expr.ColumnRef) : undefined;
   if (!ref || !relations.includes(ref.relation) || ref.alias !== ref.node.alias) return undefined;
-  for (const { name, wanted } of ref.node.columns.values()) if (name === ref.column && wanted.kind === 'property') return { node: ref.node, def: wanted.def };
+  for (const { name, wanted } of ref.node.columns.values()) if (name === ref.column && isOpen(wanted)) return { node: ref.node, def: wanted.def };
   return undefined;
 }
 
@@ -131,7 +137,7 @@ export function branchCondition(branch: Branch, filter: RowFilter): Node[] | fal
     conditions.push(condition);
   }
   for (const c of filter.comparisons) {
-    const given = branch.isMasked(c.def) || isHeldBack(branch.work, branch.reader, c.def) ? undefined : branch.given(c.def);
+    const given = branch.isMasked(c.def) ? undefined : branch.given(c.def);
     if (!given?.type || lacksCollation(given)) continue;
     const column = (): Node => branch.rows.column(given.name);
     // it is asked of hidden rows too: where it may fail, it stays above

@@ -1,4 +1,4 @@
-/** The outermost stage: each row of a query as one JSON object under its keys (decisions 2, Rows). */
+/** The outermost stage: each row of a query as one JSON object under its keys (docs/design/rows-and-json.md#rows). */
 import type { WindowDef } from '@pgsql/types';
 import { badRequest } from '../errors.ts';
 import { isMulti, levelOf, nestedOrder, type Shape } from '../ontology/shape.ts';

@@ -1,6 +1,6 @@
 /**
- * Relationship paths (decisions 5, Paths): one identifier such as `rel[c].prop`, `r1[c1].r2[c2*3].prop`, `rel[c]_column`,
- * `rel[c].*`, read against a concept.
+ * Relationship paths (docs/design/paths-and-cardinality.md#paths): one identifier such as `rel[c].prop`, `r1[c1].r2[c2*3].prop`, `rel[c]_column`, `rel[c].*`,
+ * read against a concept.
  */
 import { badRequest, didYouMean, nearest } from '../errors.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';
@@ -143,7 +143,7 @@ function depthOf({ graph }: Concept, relationship: Relationship, star: string, p
   return depth;
 }
 
-/** Whether a hop may find several rows (decisions 5: to-one references the target's whole key, or is the inverse of a foreign key that is the source's whole key). */
+/** Whether a hop may find several rows (docs/design/paths-and-cardinality.md#cardinality). */
 export const isToMany = (hop: Hop): boolean => hop.depth !== null || leadsToMany(hop.relationship);
 
 /** The same of a single step. */

@@ -1,7 +1,7 @@
 /**
- * Row policies and masks of a caller (decisions 7), below everything that the caller writes: every row of a concept comes from one place
- * (sources.ts), mapping by mapping, and there the conditions are asked and the values are replaced. Whatever concept, path, measure, walk or
- * view leads to a row, it is the same row. Conditions themselves see all rows and true values.
+ * Row policies and masks of a caller (docs/design/policies.md#where-policies-apply), below everything that the caller writes: every row of a concept comes from
+ * one place (sources.ts), mapping by mapping, and there the conditions are asked and the values are replaced. Whatever concept, path, measure, walk or view
+ * leads to a row, it is the same row. Conditions themselves see all rows and true values.
  */
 import { forbidden } from '../errors.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
@@ -149,7 +149,8 @@ const SEVERITY = { null: 0, full: 1, hash: 2, partial: 3, with: 4 };
 const bySeverity = (a: MaskRule, b: MaskRule): number => SEVERITY[a.mask.kind] - SEVERITY[b.mask.kind] || (fold(a.policy) < fold(b.policy) ? -1 : 1);
 
 /**
- * Refuses what the model computes over masked values for who would only learn of them by it (decisions 7): measures, logic concepts, `_type_of_`.
+ * Refuses measures, logic concepts and `_type_of_` that read a property which is masked for the caller
+ * (docs/design/policies.md#what-masked-callers-are-refused).
  * @throws SvcError 403 `masked`
  */
 export function refuseMasked(work: Work, concept: Concept, def: PropertyDef, reader: string): void {

@@ -1,4 +1,4 @@
-/** Rights on rows, where a text names a concept or view that its writer sees (decisions 2: 403). */
+/** Rights on rows, if a text names a concept or view that its writer sees: 403 (docs/design/rights-and-visibility.md#seeing-and-reading). */
 import { forbidden, SvcError } from '../errors.ts';
 import { neutralSchema } from '../ontology/apply.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
@@ -20,7 +20,8 @@ export function requireReadableView(graph: Graph, view: ViewDef): void {
 }
 
 /**
- * Rights are judged before anything else that may be wrong with a text (decisions 2): the relations that it names with their schema.
+ * Checks rights before anything else that may be wrong with a text (docs/design/rights-and-visibility.md#seeing-and-reading): the relations that it names with
+ * their schema.
  * @throws SvcError 403 at the first that is seen and may not be read
  */
 export function requireReadableText(work: Work, parsed: Parsed): void {

@@ -12,7 +12,8 @@ import { refuseMasked } from './policies.ts';
 import { requireReadable } from './readable.ts';
 import { cloneResolved, forget, referenceOf, setMeasure, setReference } from './references.ts';
 import type { Found, Relation } from './relations.ts';
-import { conceptSource, propertyFor, type Wanted, type WantedColumns } from './sources.ts';
+import { propertyFor } from './shown.ts';
+import { conceptSource, type Wanted, type WantedColumns } from './sources.ts';
 import { and, boolean, coalesce, column, FENCE, join, type Node, type SelectStmt, select, string, subselect, target, utf8Length, walk } from './tree.ts';
 import type { Work } from './work.ts';
 
@@ -451,7 +452,7 @@ export class ConceptRelation implements Relation {
 function wantedKey(wanted: Wanted): string {
   if (wanted.kind === 'property')
     return `${propertyKey(wanted.def, wanted.actual)}${wanted.reader ? `[${wanted.reader.name}]` : ''}${wanted.seen ? ' seen' : ''}`;
-  if (wanted.kind === 'raw') return `r:${wanted.def.name}`;
+  if (wanted.kind === 'raw') return `r:${wanted.def.name}${wanted.seen ? ' seen' : ''}`;
   if (wanted.kind === 'mapped_in') return `t:${[...wanted.mappings].map((m) => m.name).join('|')}`;
   return wanted.kind !== 'mapping' && wanted.actual ? `a:${wanted.kind}` : wanted.kind;
 }

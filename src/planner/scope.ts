@@ -4,7 +4,7 @@ import { badRequest } from '../errors.ts';
 import type { Found, OutColumn, Relation } from './relations.ts';
 import type { Node } from './tree.ts';
 
-/** How select aliases count among the names of a clause (decisions 5, Names). */
+/** How select aliases count among the names of a clause (docs/design/paths-and-cardinality.md#names-in-a-query). */
 export type AliasMode = 'none' | 'after' | 'before';
 
 export class Scope {

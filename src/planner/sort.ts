@@ -17,7 +17,8 @@ export function sortByTable(stmt: SelectStmt, relations: readonly ConceptRelatio
     const at = [...ref.node.columns.values()].find((c) => c.name === ref.column)?.wanted;
     const masked = at?.kind === 'property' && ref.relation.work.policies?.maskedBelow(ref.relation.work, ref.node.concept, at.def) !== undefined;
     const type = at?.kind === 'property' && !masked ? rawType(ref.node.concept, at.def) : undefined;
-    if (at?.kind === 'property' && type) item.SortBy.node = ref.relation.columnAt(ref.node, { kind: 'raw', def: at.def, type });
+    if (at?.kind === 'property' && type)
+      item.SortBy.node = ref.relation.columnAt(ref.node, { kind: 'raw', def: at.def, type, ...(at.seen ? { seen: at.seen } : {}) });
   }
 }
 
@@ -60,7 +61,7 @@ function sortOf(item: Node, relation: ConceptRelation): { def: PropertyDef; like
   if (!('SortBy' in item) || item.SortBy.useOp?.length || ref?.relation !== relation || ref.node !== relation.root || ref.alias !== relation.root.alias)
     return undefined;
   const wanted = [...ref.node.columns.values()].find((c) => c.name === ref.column)?.wanted;
-  return wanted?.kind === 'property' || wanted?.kind === 'raw' ? { def: wanted.def, like: item.SortBy } : undefined;
+  return (wanted?.kind === 'property' || wanted?.kind === 'raw') && wanted.seen === undefined ? { def: wanted.def, like: item.SortBy } : undefined;
 }
 
 const MOST_ROWS = '9223372036854775807';

@@ -1,11 +1,10 @@
 /**
- * The rows of a concept as a SELECT (decisions 5, Rows of a concept): a UNION ALL over mappings with just the columns that are wanted,
- * each cast to its declared type so that PostgreSQL flattens the union (sql-shapes.md).
+ * The rows of a concept (docs/design/paths-and-cardinality.md#rows-of-a-concept) as a SELECT: a UNION ALL over mappings with just the columns that are wanted,
+ * each cast to its declared type so that PostgreSQL flattens the union (docs/design/sql-shapes.md#a-concept-is-a-union-of-its-mappings).
  */
 import { badRequest } from '../errors.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../ontology/model.ts';
-import { fold } from '../ontology/names.ts';
 import { parseType } from '../ontology/types.ts';
 import type { MaskRule } from './access.ts';
 import { admitted } from './admitted.ts';
@@ -14,8 +13,9 @@ import { logicSource } from './logic.ts';
 import type { MappedRows } from './mapped.ts';
 import { keyedHash, maskedValue } from './masks.ts';
 import { branchCondition, type FirstRows, type RowFilter } from './narrow.ts';
-import { type AppliedRule, sourcesOf } from './policies.ts';
+import type { AppliedRule } from './policies.ts';
 import { givesAlways } from './result.ts';
+import { has, isOpenAs, isShown } from './shown.ts';
 import {
   and,
   boolean,
@@ -47,11 +47,11 @@ export type Wanted =
   /**
    * `actual`: the true value, whatever is masked for the caller: for joins that the model makes, and for the conditions of policies.
    * `reader`: the concept whose calculated properties apply to the rows, where that is not the one that the caller reads them through.
-   * `seen`: of a property of descendants, the model as whoever reads sees it: not in all rows may it have the values.
+   * `seen`: of a property of descendants, the model as whoever reads sees it: not in all rows may it have the values (shown.ts).
    */
   | { readonly kind: 'property'; readonly def: PropertyDef; readonly actual?: true; readonly reader?: Concept; readonly seen?: Graph }
   /** The property's column as the table has it, for joins by index; only where `rawType` gave a type. */
-  | { readonly kind: 'raw'; readonly def: PropertyDef; readonly type: string }
+  | { readonly kind: 'raw'; readonly def: PropertyDef; readonly type: string; readonly seen?: Graph }
   | { readonly kind: 'entity_id' | 'entity_type' | 'entity_label'; readonly actual?: true }
   /** The name of the row's mapping. */
   | { readonly kind: 'mapping' }
@@ -61,6 +61,9 @@ export type Wanted =
 export type WantedColumns = ReadonlyMap<string, Wanted>;
 
 const declaredType = (def: PropertyDef): string => parseType(def.type).sql;
+
+/** A property's true value at a node, for what the model itself joins and tells apart: the caller's own column of it where nothing is masked. */
+export const actualProperty = (work: Work, def: PropertyDef): Wanted => (work.policies ? { kind: 'property', def, actual: true } : { kind: 'property', def });
 
 /** The SQL type of what is wanted. */
 export function typeOf(wanted: Wanted): string {
@@ -79,11 +82,12 @@ export function conceptSource(work: Work, concept: Concept, wanted: WantedColumn
   if (rows.kind === 'logic') return logicSource(work, concept, rows, wanted, reader, filter);
   const branches: SelectStmt[] = [];
   for (const { mapping, target: mapped } of rows.sources) {
+    if (filter?.as && !isOpenAs(filter.as, mapping)) continue;
     const branch = new Branch(work, mapping, mapped, reader);
     const narrowed = filter ? branchCondition(branch, filter) : [];
     if (narrowed === false) continue;
     const rules = branch.rules;
-    if (filter?.first && !filter.first.sorts.some(({ def }) => isHeldBack(work, reader, def))) branches.push(branch.first(wanted, narrowed, filter.first));
+    if (filter?.first) branches.push(branch.first(wanted, narrowed, filter.first));
     else branches.push(rules.length === 0 ? branch.select(wanted, narrowed) : admitted(work, mapped, rules, wanted, (asked) => branch.select(asked, narrowed)));
   }
   const [first, ...others] = branches;
@@ -99,7 +103,7 @@ const emptySource = (wanted: WantedColumns): SelectStmt =>
 export class Branch {
   readonly work: Work;
   readonly mapping: MappingDef;
-  /** The concept that the mapping maps INTO: T of decisions 5. */
+  /** The concept that the mapping maps INTO: T of docs/design/paths-and-cardinality.md#entity-columns. */
   readonly mapped: Concept;
   readonly reader: Concept;
   readonly rows: MappedRows;
@@ -168,11 +172,9 @@ export class Branch {
   column(wanted: Wanted): Node {
     switch (wanted.kind) {
       case 'property':
-        return wanted.seen === undefined || shownIn(wanted.seen, this.mapping).has(fold(wanted.def.name))
-          ? this.property(wanted.def, wanted.actual, wanted.reader)
-          : cast(nullValue(), declaredType(wanted.def));
+        return isShown(wanted, this.mapping) ? this.property(wanted.def, wanted.actual, wanted.reader) : cast(nullValue(), declaredType(wanted.def));
       case 'raw': {
-        const given = this.given(wanted.def);
+        const given = isShown(wanted, this.mapping) ? this.given(wanted.def) : undefined;
         return given ? this.rows.column(given.name) : cast(nullValue(), wanted.type);
       }
       case 'entity_id':
@@ -290,7 +292,7 @@ export class Branch {
     }) as Node;
   }
 
-  /** The key's values as text, joined: `key` of decisions 5; undefined without a primary key. */
+  /** The key's values as text, joined (docs/design/paths-and-cardinality.md#entity-columns); undefined without a primary key. */
   key(): Node | undefined {
     const key = this.mapped.key;
     if (!key) return undefined;
@@ -322,50 +324,6 @@ export class Branch {
     return { CaseExpr: { args: [{ CaseWhen: { expr: any, result: call('concat_ws', [text(' '), ...parts]) } }] } };
   }
 }
-
-/**
- * What a column of a property is asked for as who reads through the concept (as the reader sees it) may have it: a concept shows in `dsvc` and `esvc` what
- * its descendants list, and not all descendants that have rows may be open to the reader.
- */
-export const propertyFor = (concept: Concept, def: PropertyDef): Extract<Wanted, { kind: 'property' }> =>
-  concept.graph === concept.graph.whole || has(concept.whole, def) ? { kind: 'property', def } : { kind: 'property', def, seen: concept.graph };
-
-/** Whether a caller may lack values of a property in some rows of the concept: its true values then choose no rows. */
-export const isHeldBack = (work: Work, reader: Concept, def: PropertyDef): boolean => work.seen !== work.graph && !has(reader, def);
-
-const SHOWN = new WeakMap<Graph, ReadonlyMap<MappingDef, ReadonlySet<string>>>();
-const NOTHING: ReadonlySet<string> = new Set();
-
-/** The folded names of properties whose values are open to a caller in all rows of a mapping: by a concept that has the property and all of the rows. */
-function shownIn(seen: Graph, mapping: MappingDef): ReadonlySet<string> {
-  let shown = SHOWN.get(seen);
-  if (shown === undefined) {
-    const made = new Map<MappingDef, Set<string>>();
-    for (const { whole } of seen.concepts.filter((c) => c.readable)) {
-      const { mappings, when } = sourcesOf(whole);
-      if (when.length > 0) continue;
-      for (const m of mappings) {
-        const names = made.get(m) ?? new Set();
-        for (const { def } of whole.properties) names.add(fold(def.name));
-        made.set(m, names);
-      }
-    }
-    SHOWN.set(seen, made);
-    shown = made;
-  }
-  return shown.get(mapping) ?? NOTHING;
-}
-
-/** Whether a property is the concept's own or inherited one. */
-export function has(concept: Concept, def: PropertyDef): boolean {
-  let names = OWN.get(concept);
-  if (!names) {
-    names = new Set(concept.properties.map((p) => p.def.name));
-    OWN.set(concept, names);
-  }
-  return names.has(def.name);
-}
-const OWN = new WeakMap<Concept, Set<string>>();
 
 const INTEGERS = new Set(['int2', 'int4', 'int8']);
 const RAW_SQL: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'integer', int8: 'bigint' };

@@ -1,4 +1,7 @@
-/** System tables in FROM: the rows that the caller may see travel as one JSON parameter and are read on the datasource (decisions 5, Running). */
+/**
+ * System tables in FROM: the rows that the caller may see travel as one JSON parameter and are read on the datasource
+ * (docs/design/sql-shapes.md#system-tables).
+ */
 import type { OutColumn } from './relations.ts';
 import { fragment, type Node } from './tree.ts';
 import type { SystemTable, Work } from './work.ts';

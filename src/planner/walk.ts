@@ -1,15 +1,18 @@
 /**
- * Transitive paths: one row for each distinct node that a walk of at most n steps reaches, with the length of the shortest
- * walk (decisions 5; sql-shapes.md: a LATERAL recursion seeded by the row, `UNION` on node and level, then the least level).
+ * Transitive paths: one row for each distinct node that a walk of at most n steps reaches, with the length of the shortest walk
+ * (docs/design/paths-and-cardinality.md#walks). The SQL is a LATERAL recursion that starts from the row, `UNION` on node and level, then the least level
+ * (docs/design/sql-shapes.md#walks).
  */
 import { badRequest } from '../errors.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';
 import type { PropertyDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
-import { actualProperty, type Joined, joinColumn, linkRows, type Maker, nodeSource, type PathNode, propertyKey } from './joins.ts';
+import { type Joined, joinColumn, linkRows, type Maker, nodeSource, type PathNode, propertyKey } from './joins.ts';
 import type { Hop } from './path.ts';
-import { conceptSource, rawType, type Wanted } from './sources.ts';
+import { type OpenAs, openAs } from './shown.ts';
+import { actualProperty, conceptSource, rawType, type Wanted, type WantedColumns } from './sources.ts';
 import { and, call, cast, column, equals, integer, isNotNull, join, type Node, operator, type SelectStmt, select, string, subselect, target } from './tree.ts';
+import type { Work } from './work.ts';
 
 /** The alias under which the reached nodes of a walk stand; its column `level` is the length of the shortest walk. */
 export const walkAlias = (node: PathNode): string => `${node.alias}w`;
@@ -23,6 +26,7 @@ export function transitiveWalk(node: PathNode, parent: PathNode, hop: Hop, depth
   const work = node.work;
   const wantOf = (at: PathNode, def: PropertyDef): string => at.want(propertyKey(def, work.policies !== undefined), actualProperty(work, def));
   const mtm = relationship.kind === 'mtm';
+  const as = openAs(relationship.declaredBy, hop.columns.graph);
   const near = relationship.links[0]?.near.references ?? keyNames(relationship.from);
   const far = relationship.links[0]?.far.references ?? keyNames(relationship.target);
   const property = (name: string): PropertyDef => {
@@ -42,7 +46,7 @@ export function transitiveWalk(node: PathNode, parent: PathNode, hop: Hop, depth
     const startValues = startColumns.map(parentColumn);
     const steps = 's';
     const values = (from: string, prefix: string): Node[] => Array.from({ length: width }, (_, i) => column(from, `${prefix}${i}`));
-    const edge = (onward: boolean): SelectStmt => (mtm ? linkEdges(node, relationship, near, far, nodes, onward) : keyEdges(node, relationship));
+    const edge = (onward: boolean): SelectStmt => (mtm ? linkEdges(node, relationship, near, far, nodes, as, onward) : keyEdges(node, relationship, as));
     const seed =
       mtm || relationship.isInverse
         ? select({
@@ -101,8 +105,8 @@ export function transitiveWalk(node: PathNode, parent: PathNode, hop: Hop, depth
 
 const keyNames = (concept: Concept): readonly string[] => (concept.key?.properties ?? []).map((p) => p.name);
 
-/** Edges a -> b of a foreign key in its direction: from the rows of the concept that declares it. */
-function keyEdges(node: PathNode, relationship: Relationship): SelectStmt {
+/** Edges a -> b of a foreign key in its direction: from the rows of the concept that declares it; `as`: those of which the caller may know the edge. */
+function keyEdges(node: PathNode, relationship: Relationship, as: OpenAs | undefined): SelectStmt {
   const typed = (def: PropertyDef): Wanted => actualProperty(node.work, def);
   const wanted = new Map<string, Wanted>();
   // b of an edge is what tells the next node: for the declared direction the row's own source values, for the inverse its references.
@@ -114,8 +118,11 @@ function keyEdges(node: PathNode, relationship: Relationship): SelectStmt {
   relationship.source.forEach((def, i) => {
     wanted.set(`b${i}`, typed(def));
   });
-  return conceptSource(node.work, relationship.declaredBy, wanted);
+  return rowsAs(node.work, relationship.declaredBy, wanted, as);
 }
+
+const rowsAs = (work: Work, concept: Concept, wanted: WantedColumns, as: OpenAs | undefined): SelectStmt =>
+  conceptSource(work, concept, wanted, concept, as && { comparisons: [], as });
 
 /** Edges a -> b of the links (`onward`: not those of the walk's start), only where b is a row of the relationship's target: a walk does not go through what is not there. */
 function linkEdges(
@@ -124,6 +131,7 @@ function linkEdges(
   near: readonly string[],
   far: readonly string[],
   nodes: readonly PropertyDef[],
+  as: OpenAs | undefined,
   onward: boolean,
 ): SelectStmt {
   const { work } = node;
@@ -132,7 +140,8 @@ function linkEdges(
     const raw = rawType(concept, def);
     return raw ? { kind: 'raw', def, type: raw } : actualProperty(work, def);
   };
-  const existing = conceptSource(work, relationship.target, new Map(nodes.map((def, i) => [`k${i}`, keyOf(relationship.target, def)] as const)));
+  const keys = new Map(nodes.map((def, i) => [`k${i}`, keyOf(relationship.target, def)] as const));
+  const existing = rowsAs(work, relationship.target, keys, relationship.isInverse ? as : undefined);
   const type = (name: string): string => parseType(work.graph.property(name)?.type ?? 'string').sql;
   let from = join(
     'JOIN_INNER',
@@ -141,14 +150,14 @@ function linkEdges(
     and(nodes.map((_, i) => equals(column('k', `k${i}`), column('l', `f${i}`)))) as Node,
   );
   // From a row that is no instance of the declaring concept no step leads on: it does not have the relationship.
-  if (onward && !relationship.isInverse && relationship.declaredBy !== relationship.target) {
+  if (onward && !relationship.isInverse && (as !== undefined || relationship.declaredBy !== relationship.target)) {
     const having = new Map<string, Wanted>();
     for (const [i, name] of near.entries()) {
       const def = work.graph.property(name);
       if (def) having.set(`d${i}`, keyOf(relationship.declaredBy, def));
     }
     const onNear = and(near.map((_, i) => equals(column('d', `d${i}`), column('l', `n${i}`)))) as Node;
-    from = join('JOIN_INNER', from, subselect(conceptSource(work, relationship.declaredBy, having), 'd'), onNear);
+    from = join('JOIN_INNER', from, subselect(rowsAs(work, relationship.declaredBy, having, as), 'd'), onNear);
   }
   return select({
     targetList: [

@@ -31,7 +31,7 @@ export interface PlanContext {
   readonly activeDatasource: string;
   /** Functions of the datasource's own that may be called (`schema.name`, lower case). */
   readonly allowedFunctions?: ReadonlySet<string>;
-  /** The system tables of decisions 6 that may be read: name in upper case -> its visible rows. */
+  /** The system tables that may be read: name in upper case -> its visible rows (docs/design/statements-and-versions.md#system-tables). */
   readonly systemTable?: (name: string) => SystemTable | undefined;
   /** Their names, for messages. */
   readonly systemTables?: readonly string[];

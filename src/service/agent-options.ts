@@ -1,4 +1,4 @@
-/** The options of agents (decisions 6). */
+/** The options of agents (docs/design/statements-and-versions.md#agents). */
 import { badRequest } from '../errors.ts';
 import type { TagList } from '../language/statements.ts';
 import { fold } from '../ontology/names.ts';

@@ -1,4 +1,7 @@
-/** Agents as a caller sees them (decisions 7): those with an ontology that it sees, their lists without what is hidden from it. */
+/**
+ * Agents as a caller sees them (docs/design/rights-and-visibility.md#agents-and-their-lists): those with an ontology that it sees, their lists without what is
+ * hidden from it.
+ */
 import type { Caller } from '../auth/authenticate.ts';
 import { canSee } from '../auth/grants.ts';
 import type { AgentRow } from '../catalog/snapshot.ts';

@@ -1,4 +1,7 @@
-/** `allowed_functions` (decisions 5): the datasource's own functions that queries may call, asked of it before they are allowed. */
+/**
+ * The datasource's own functions that queries may call; the datasource is asked for each before it is allowed
+ * (docs/design/statements-and-versions.md#allowed_functions).
+ */
 import type { Caller } from '../auth/authenticate.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';
 import { httpEngine } from '../engine/engine.ts';

@@ -1,17 +1,18 @@
-/** Statements that run on after their request (decisions 2, `x-async`): what is kept of one, how it begins, and how it runs. */
+/**
+ * Statements that run on after their request (docs/design/statements-and-versions.md#statements-that-run-on): what is kept of one, how it begins, and how it
+ * runs.
+ */
 import type { Caller, Principal } from '../auth/authenticate.ts';
 import { type Earlier, earlierOf, resume } from '../auth/resume.ts';
 import { sha256 } from '../auth/tokens.ts';
-import type { OntologyRow } from '../catalog/snapshot.ts';
 import { SvcError } from '../errors.ts';
 import type { Presentation } from '../nesting/presentation.ts';
 import { sameName } from '../ontology/names.ts';
 import { attachedDatasource } from './datasource.ts';
 import { findOntology, requireOntology, upToDate } from './lookup.ts';
-import { accessKey, accessOf } from './policies.ts';
+import { type ReadingRights, rightsOf } from './reading-rights.ts';
 import type { Answer, Runtime, ServiceRequest } from './runtime.ts';
 import { runScript, type Script } from './script.ts';
-import { sightKey, tablesKey } from './sight.ts';
 import { Spending } from './spending.ts';
 
 /** A statement that waits for its turn: plain data, so that it can be stored. */
@@ -29,12 +30,6 @@ export interface AsyncJob {
   readonly knownVersion: string | null;
   /** How its rows are to look. */
   readonly presentation: Presentation;
-}
-
-/** What a caller may read, of an ontology and of the whole service: equal digests, equal rights. `ontology`: of the script; null: none. */
-export interface ReadingRights {
-  readonly ontology: string | null;
-  readonly digest: string;
 }
 
 /** How a statement stands. `first` is the first piece of the rows' JSON array, `pieces` how many there are. */
@@ -59,19 +54,6 @@ export interface AsyncStatements {
  */
 export const ownerOf = ({ userId, tenant, claims, actor }: Principal): Promise<string> =>
   sha256(JSON.stringify([userId, tenant, Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1)), actor?.userId ?? null]));
-
-/**
- * The rights of a caller: all of its grants, and the policies in force for it. The statements of a script may name users, roles and other ontologies, so the
- * rights on the ontology of the script are not enough. Of that ontology the digest also holds what the caller sees and what it may read of tables.
- */
-async function rightsOf(caller: Caller, row: OntologyRow | undefined): Promise<ReadingRights> {
-  const { principal, snapshot } = caller;
-  const grants = principal.grants.map(({ privilege, key, all, grantOption }) => JSON.stringify([privilege, key, all, grantOption])).sort();
-  const held = principal.isAdmin ? 'administrator' : [grants, [...principal.roles].sort()];
-  const policies = snapshot.ontologies.map((o) => [o.id, accessKey(accessOf(caller, o))]).filter(([, key]) => key !== '');
-  const own = row === undefined ? null : [row.id, sightKey(principal, row.name), tablesKey(principal, row)];
-  return { ontology: row?.name ?? null, digest: await sha256(JSON.stringify([held, policies, own])) };
-}
 
 /** Whether the caller has the rights still. What was remembered of it may be older than the statement. @throws SvcError 503 */
 async function hasStill(request: ServiceRequest, rights: ReadingRights): Promise<boolean> {

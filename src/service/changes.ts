@@ -1,4 +1,7 @@
-/** Statements of the whole service (decisions 6 and 7): ontologies, datasources, agents, examples, users, tokens, grants, policies. */
+/**
+ * Statements of the whole service (docs/design/statements-and-versions.md#classes-of-statements): ontologies, datasources, agents, examples, users, tokens,
+ * grants, policies.
+ */
 import type { OntologyRow } from '../catalog/snapshot.ts';
 import type { Name, ServiceStatement } from '../language/statements.ts';
 import { createAgent, dropAgent } from './changes/agents.ts';

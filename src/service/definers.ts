@@ -1,4 +1,7 @@
-/** Views read by the rights of who last made them (decisions 7): those rights, as far as a statement needs them. */
+/**
+ * Views are read by the rights of the user who last made them (docs/design/rights-and-visibility.md#views-and-their-definers): those rights, as far as a
+ * statement needs them.
+ */
 import type { Caller } from '../auth/authenticate.ts';
 import { can, type Holder } from '../auth/grants.ts';
 import { loadSnapshot, type Snapshot } from '../catalog/snapshot.ts';

@@ -1,4 +1,7 @@
-/** The columns of a concept or view as DESC and DESCRIBE CONCEPT tell them (decisions 6), in the graph that the caller sees. Pure. */
+/**
+ * The columns of a concept or view for DESC and DESCRIBE CONCEPT (docs/design/statements-and-versions.md#show-desc-and-describe-concept), in the graph that the
+ * caller sees. Pure.
+ */
 import { badRequest } from '../errors.ts';
 import type { Concept, Graph, Property, Relationship } from '../ontology/graph.ts';
 import type { ViewDef } from '../ontology/model.ts';

@@ -1,4 +1,4 @@
-/** DESC[RIBE] and DESCRIBE CONCEPT (decisions 6). */
+/** DESC[RIBE] and DESCRIBE CONCEPT (docs/design/statements-and-versions.md#show-desc-and-describe-concept). */
 import { badRequest, type SvcError } from '../errors.ts';
 import type { Describe } from '../language/statements.ts';
 import { neutralSchema } from '../ontology/apply.ts';

@@ -1,4 +1,4 @@
-/** The detail object of `get_ontology` (decisions 2), from the graph that the caller sees. Pure. */
+/** The detail object of `get_ontology` (docs/design/rows-and-json.md#the-detail-object), from the graph that the caller sees. Pure. */
 import { type Budget, made, withinAnswer } from '../budget.ts';
 import type { Concept, Graph, Relationship } from '../ontology/graph.ts';
 import { type ColumnDef, isRaw, type MappingDef, type MeasureDef, type PropertyDef, type Transitivity } from '../ontology/model.ts';

@@ -199,7 +199,7 @@ export class Draft {
     this.#model = { ...this.#model, views: this.#model.views.map((v) => (sameName(v.name, name) ? { ...v, definer } : v)) };
   }
 
-  /** Mappings, and views on raw tables, need QUERY on the datasource (decisions 6). */
+  /** Mappings, and views on raw tables, need QUERY on the datasource (docs/design/rights-and-visibility.md#editing). */
   #mayRead(statement: ModelStatement): void {
     if (statement.kind !== 'create_mapping' && statement.kind !== 'create_view') return;
     const list: readonly { readonly name: string; readonly datasource: string | null }[] =

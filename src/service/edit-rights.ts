@@ -1,4 +1,6 @@
-/** Who may change what of a model (decisions 7): EDIT on the concept or view that a statement changes, else on the ontology. */
+/**
+ * Who may change what of a model (docs/design/rights-and-visibility.md#editing): EDIT on the concept or view that a statement changes, else on the ontology.
+ */
 import { can, canAll, type Holder } from '../auth/grants.ts';
 import type { ModelStatement, Name } from '../language/statements.ts';
 import type { Model } from '../ontology/model.ts';

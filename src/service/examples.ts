@@ -1,6 +1,7 @@
 /**
- * Verified examples (decisions 6): questions, each with the query that answers it. Whether one holds is judged by the model as it
- * stands, when it is asked for; one whose query its reader could not run does not exist for that reader.
+ * Verified examples (docs/design/statements-and-versions.md#examples): questions, each with the query that answers it. Whether one is valid is decided by the
+ * current model when it is asked for; an example whose query its reader could not run does not exist for that reader
+ * (docs/design/rights-and-visibility.md#examples).
  */
 import type { Caller } from '../auth/authenticate.ts';
 import { can } from '../auth/grants.ts';

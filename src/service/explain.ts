@@ -1,4 +1,7 @@
-/** EXPLAIN (decisions 6): the datasource's plan and the SQL that runs, or a logical plan for who may not know the tables, or not all that the statement reads. */
+/**
+ * EXPLAIN (docs/design/statements-and-versions.md#explain): the datasource's plan and the SQL that runs, or a logical plan for callers who may not know the
+ * tables, or not all that the statement reads.
+ */
 import { can } from '../auth/grants.ts';
 import type { Datasource } from '../engine/datasource.ts';
 import { httpEngine } from '../engine/engine.ts';

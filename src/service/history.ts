@@ -1,4 +1,7 @@
-/** The history of questions: written behind the answer, told to who asked and to admins (decisions 6). */
+/**
+ * The history of questions (docs/design/statements-and-versions.md#history-of-questions): written after the answer, shown to the user who asked and to
+ * administrators.
+ */
 import type { Caller } from '../auth/authenticate.ts';
 import { type HistoryLine, readHistory, writeHistory } from '../catalog/history.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';

@@ -2,7 +2,7 @@
 import type { Caller } from '../auth/authenticate.ts';
 import { canSee, type Holder } from '../auth/grants.ts';
 import { cacheOf } from '../cache.ts';
-import type { DatasourceRow, OntologyRow, Snapshot } from '../catalog/snapshot.ts';
+import { type DatasourceRow, MAX_AGE_MS, type OntologyRow, type Snapshot } from '../catalog/snapshot.ts';
 import { readModel } from '../catalog/versions.ts';
 import { badRequest, didYouMean, forbidden, nearest, notFound, type SvcError } from '../errors.ts';
 import type { Name } from '../language/statements.ts';
@@ -76,9 +76,26 @@ export function datasourceInStatement({ snapshot, principal }: Caller, name: Nam
   );
 }
 
-/** A caller whose snapshot is at least as new as the version that the request says it has seen. */
+/** Whether the request has gone on for longer than the rights of its caller may be remembered. */
+export const outlivesRights = ({ caller, runtime }: Pick<ServiceRequest, 'caller' | 'runtime'>): boolean =>
+  runtime.now() - caller.snapshot.verifiedAt >= MAX_AGE_MS;
+
+const renewed = new WeakMap<Caller, Caller>();
+
+/** The caller of a request, judged again where the request has gone on for long: a question or a batch may take many minutes. @throws as `Caller.refresh` */
+export async function currentCaller({ caller, runtime }: Pick<ServiceRequest, 'caller' | 'runtime'>): Promise<Caller> {
+  if (!outlivesRights({ caller, runtime })) return caller;
+  const known = renewed.get(caller);
+  if (known !== undefined && !outlivesRights({ caller: known, runtime })) return known;
+  const now = await caller.refresh();
+  renewed.set(caller, now);
+  return now;
+}
+
+/** A caller whose snapshot is at least as new as the version that the request says it has seen. @throws as `currentCaller` */
 export async function upToDate(request: ServiceRequest, ontology: string): Promise<Caller> {
-  const { caller, knownVersion } = request;
+  const { knownVersion } = request;
+  const caller = await currentCaller(request);
   if (knownVersion === null || !/^[0-9a-f-]{36}$/i.test(knownVersion)) return caller;
   return findOntology(caller, ontology)?.version === knownVersion.toLowerCase() ? caller : caller.refresh();
 }

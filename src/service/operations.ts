@@ -13,7 +13,7 @@ import type { PlanContext } from '../planner/index.ts';
 import { allowedFunctionsOf } from '../planner/own-functions.ts';
 import { listOf, toldAgents } from './agents.ts';
 import { ontologyDetail } from './detail.ts';
-import { lacks, loadGraph, quoted, requireOntology, unknownName, upToDate, visibleOntologies } from './lookup.ts';
+import { currentCaller, lacks, loadGraph, quoted, requireOntology, unknownName, upToDate, visibleOntologies } from './lookup.ts';
 import { accessOf, factsOf } from './policies.ts';
 import type { Answer, ServiceRequest } from './runtime.ts';
 import { runScript, type Script } from './script.ts';
@@ -23,10 +23,10 @@ import { Texts } from './texts.ts';
 /** Names of the ontologies that the caller may see. */
 export const listOntologies = ({ caller }: ServiceRequest): readonly string[] => visibleOntologies(caller.snapshot, caller.principal).map((o) => o.name);
 
-/** Agents with an ontology that the caller may see (decisions 2). @throws SvcError 503 */
-export async function listAgents({ runtime, caller }: ServiceRequest): Promise<readonly unknown[]> {
+/** Agents with an ontology that the caller may see (docs/design/rights-and-visibility.md#agents-and-their-lists). @throws SvcError 503 */
+export async function listAgents(request: ServiceRequest): Promise<readonly unknown[]> {
   const list = (text: string | undefined): readonly string[] => listOf(text).filter((name) => name !== 'none');
-  return (await toldAgents(runtime, caller)).map(({ agent, ontologies }) => ({
+  return (await toldAgents(request.runtime, await currentCaller(request))).map(({ agent, ontologies }) => ({
     name: agent.name,
     description: agent.description,
     ontologies,
@@ -37,7 +37,7 @@ export async function listAgents({ runtime, caller }: ServiceRequest): Promise<r
   }));
 }
 
-/** One listed variable (service.md, endpoint rule 1). @throws SvcError 404 for all others alike */
+/** One listed variable (docs/design/platform-rules.md#configuration). @throws SvcError 404 for all others alike */
 export function getConfig({ runtime }: ServiceRequest, name: string): Readonly<Record<string, string>> {
   const value = runtime.config.tellable.get(name);
   if (value === undefined) throw notFound('unknown_config', `unknown config name ${quoted(name)}`);

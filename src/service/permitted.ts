@@ -1,4 +1,4 @@
-/** What the statements of a request may do, where the way that it came bounds that (decisions 9: execute_sql). */
+/** What the statements of a request may do, if the face through which it came limits that (docs/design/mcp.md#what-execute_sql-may-do). */
 import { badRequest, forbidden } from '../errors.ts';
 import type { Statement } from '../language/statements.ts';
 

@@ -1,4 +1,6 @@
-/** Row policies and masks (decisions 7): which are in force for a caller, whether one holds on a model, and how it is told. */
+/**
+ * Row policies and masks: which are in force for a caller (docs/design/policies.md#policies-in-force), whether one is valid on a model, and how it is printed.
+ */
 import type { Caller, Principal } from '../auth/authenticate.ts';
 import { canAll, canGrant } from '../auth/grants.ts';
 import type { PolicyRow, StoredMask } from '../catalog/policies.ts';

@@ -28,7 +28,7 @@ import { seenBy, sightKey, tablesKey, tablesOf } from './sight.ts';
 import { isLate, SYSTEM_TABLES, systemTables } from './system.ts';
 import { verified } from './verified.ts';
 
-/** Decisions 2: an answer of more bytes is 400 `result_too_large`. */
+/** A larger answer is 400 `result_too_large` (docs/design/rows-and-json.md#streaming-and-limits-of-size). */
 export const MAX_BYTES = 50_000_000;
 
 /** A plan whose SQL has passed the verifier: once for all requests that share it. */
@@ -142,7 +142,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   };
   if (kept !== undefined) return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
   let made = within(() => planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }) }));
-  // results-limit does not touch reads of system tables (decisions 2)
+  // results-limit does not apply to reads of system tables (docs/design/rows-and-json.md#limits)
   if (output.limit !== undefined && read.size > 0) made = within(() => planSelect(context, source));
   // the rows of a system table are the caller's own, and stand in its parameters
   const place = made.readsBound ? exactly : key;
@@ -176,7 +176,7 @@ function findPlan(places: readonly string[]): Ready | undefined {
   }
   return undefined;
 }
-/** A longer statement is planned each time (platform, Memory and CPU). */
+/** A longer statement is planned each time (docs/design/caches.md#plans). */
 const KEPT_CHARACTERS = 8 * 1024;
 
 /** What a plan depends on; undefined: it is not kept, because the model is a draft's, or the text is long. */

@@ -1,4 +1,4 @@
-/** Running the statements of a request in order (decisions 5, Running; decisions 2, `query`). */
+/** Runs the statements of a request in order (docs/design/statements-and-versions.md#scripts). */
 
 import type { Caller } from '../auth/authenticate.ts';
 import { cacheOf } from '../cache.ts';
@@ -14,9 +14,10 @@ import type { BoundValue, NamedRelation } from '../planner/index.ts';
 import { statementDigest } from './audit.ts';
 import { Changes, type Done, type Session } from './changes.ts';
 import { Draft } from './draft.ts';
-import { findOntology, requireOntology, upToDate } from './lookup.ts';
+import { currentCaller, findOntology, outlivesRights, requireOntology, upToDate } from './lookup.ts';
 import { checkPermitted, type Permitted } from './permitted.ts';
 import { type Prepared, prepareRead, runRead } from './read.ts';
+import { rightsOf } from './reading-rights.ts';
 import { type Batch, RightsGuard } from './rights-guard.ts';
 import type { Answer, ServiceRequest } from './runtime.ts';
 import type { Spending } from './spending.ts';
@@ -84,9 +85,9 @@ const isService = (s: Statement): s is ServiceStatement => SERVICE.has(s.kind);
 type Step = { readonly kind: 'write'; readonly batch: Batch } | { readonly kind: 'read'; readonly read: Prepared };
 
 /**
- * Runs a script; the answer is that of its last statement. Everything is applied and planned in memory first, so that a
- * statement that does not hold keeps nothing of the script.
- * @throws SvcError as decisions 2 has them
+ * Runs a script; the answer is that of its last statement. Everything is applied and planned in memory first, so that a statement that fails there keeps
+ * nothing of the script.
+ * @throws SvcError as in docs/design/rows-and-json.md#status-codes
  */
 export async function runScript(request: ServiceRequest, script: Script): Promise<Answer> {
   const run = await ScriptRun.begin(request, script);
@@ -164,7 +165,7 @@ class ScriptRun implements Session {
 
   static async begin(request: ServiceRequest, script: Script): Promise<ScriptRun> {
     const name = script.ontology;
-    let caller = isNone(name) ? request.caller : await upToDate(request, name);
+    let caller = isNone(name) ? await currentCaller(request) : await upToDate(request, name);
     let known = isNone(name) ? undefined : findOntology(caller, name);
     const kept = texts.get(script.sql);
     const sources = (() => {
@@ -322,9 +323,12 @@ class ScriptRun implements Session {
     let answer: Answer | undefined;
     // the script may take long: what its caller has lost in the meantime gives nothing any more
     const guard = new RightsGuard(this.caller);
+    let hasWritten = false;
     for (const [i, step] of this.#steps.entries()) {
       answer = undefined;
+      if (i > 0 && !hasWritten) await this.#checkRights();
       if (step.kind === 'write') {
+        hasWritten = true;
         const { runtime } = this.request;
         const work = guard.commit(runtime.db, step.batch);
         // goes on when the caller has gone
@@ -338,6 +342,19 @@ class ScriptRun implements Session {
     }
     this.about();
     return answer ?? { kind: 'value', data: this.#modelling ? [this.#modelled()] : this.#rows() };
+  }
+
+  /**
+   * Ends a script that reads by rights of more than a minute ago which its caller has no longer. What it writes itself changes rights too, and is judged when it is
+   * committed. @throws SvcError 409 `rights_changed`; as `Caller.refresh`
+   */
+  async #checkRights(): Promise<void> {
+    const { runtime } = this.request;
+    if (!outlivesRights({ caller: this.caller, runtime })) return;
+    const digest = async (caller: Caller): Promise<string> => (await rightsOf(caller, this.draft && findOntology(caller, this.draft.name))).digest;
+    const now = await currentCaller({ caller: this.caller, runtime });
+    if ((await digest(this.caller)) === (await digest(now))) return;
+    throw new SvcError(409, 'rights_changed', 'The rights of the caller changed while the script ran', { hint: 'Send the script again' });
   }
 
   /** What a script of modelling statements answers. */

@@ -1,4 +1,4 @@
-/** Values of a property, for who looks for the right word of a filter (decisions 9, search_values). */
+/** Values of a property, to find the right word for a filter (docs/design/mcp.md#search_values). */
 import { SvcError } from '../errors.ts';
 import { quoteBack, quoteLiteral } from '../language/quote.ts';
 import type { Answer, ServiceRequest } from './runtime.ts';

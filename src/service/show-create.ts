@@ -1,4 +1,4 @@
-/** SHOW CREATE (decisions 6): scripts that make things again, in the product's names. */
+/** SHOW CREATE (docs/design/statements-and-versions.md#show-create): scripts that recreate objects, in the product's names. */
 import { can } from '../auth/grants.ts';
 import { datasourceOptions } from '../catalog/access.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';

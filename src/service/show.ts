@@ -1,4 +1,4 @@
-/** SHOW (decisions 6): lists of what is there, from the same rows as the system tables. */
+/** SHOW (docs/design/statements-and-versions.md#show-desc-and-describe-concept): lists, from the same rows as the system tables. */
 import { can, canSee } from '../auth/grants.ts';
 import { listTokens, readAccess } from '../catalog/access.ts';
 import { findUser } from '../catalog/changes.ts';

@@ -1,4 +1,4 @@
-/** An ontology as a caller sees it: what its grants open of it, and nothing else (decisions 7). */
+/** An ontology as a caller sees it: what its grants open of it, and nothing else (docs/design/rights-and-visibility.md#the-visible-part-of-a-model). */
 import { can, canAll, type Holder } from '../auth/grants.ts';
 import { cacheOf } from '../cache.ts';
 import type { OntologyRow } from '../catalog/snapshot.ts';

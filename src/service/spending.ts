@@ -16,6 +16,18 @@ export class Spending {
   /** Plans that judge examples. */
   readonly examples = new Budget(EXAMPLES_LIMITS, 'what the examples read');
   #statements = 0;
+  #samples: Spending | undefined;
+
+  /** The same for samples of values that questions in words read: they take nothing from the statements of the request, and are bounded as those are. */
+  get samples(): Spending {
+    this.#samples ??= new Spending();
+    return this.#samples;
+  }
+
+  /** Whether nothing more may be read. */
+  get isSpent(): boolean {
+    return this.#statements >= MOST_READS || this.reads.isExceeded;
+  }
 
   /** Counts a statement that reads. @throws SvcError 400 `too_many_statements` at the first one too many */
   countRead(offset: number): void {

@@ -1,4 +1,7 @@
-/** What a caller sees of users, roles and grants (decisions 6 and 7): admins all; others themselves, and what they have rights on. */
+/**
+ * What a caller sees of users, roles and grants (docs/design/rights-and-visibility.md#users-roles-and-grants-in-lists): administrators all; others themselves,
+ * and what they have rights on.
+ */
 import type { Caller } from '../auth/authenticate.ts';
 import { canSee, type Resource } from '../auth/grants.ts';
 import type { AccessLists } from '../catalog/access.ts';

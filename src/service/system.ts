@@ -1,4 +1,7 @@
-/** System tables (decisions 6): what the caller may see of the model and of the service, as rows that travel with the query. */
+/**
+ * System tables (docs/design/statements-and-versions.md#system-tables): what the caller may see of the model and of the service, as rows that travel with the
+ * query.
+ */
 
 import type { Caller } from '../auth/authenticate.ts';
 import { canSee } from '../auth/grants.ts';

@@ -1,4 +1,6 @@
-/** SQL of a model as a caller may be told it: a definition is told to who sees all that it reads (decisions 7). */
+/**
+ * SQL of a model as a caller may see it: a definition is shown to callers who see all that it reads (docs/design/rights-and-visibility.md#definitions-as-text).
+ */
 import { can, type Holder } from '../auth/grants.ts';
 import { SvcError } from '../errors.ts';
 import { expressionReferences, productText } from '../language/expressions.ts';

@@ -1,4 +1,4 @@
-/** SHOW VERSION and SHOW VERSIONS (decisions 6). */
+/** SHOW VERSION and SHOW VERSIONS (docs/design/statements-and-versions.md#versions). */
 import { can } from '../auth/grants.ts';
 import { listVersions } from '../catalog/versions.ts';
 import type { Session } from './changes.ts';

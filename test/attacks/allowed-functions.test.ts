@@ -1,13 +1,14 @@
 /** The setting `allowed_functions` on datasources that were attached after it was set. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { READER } from '../../dev/roles.ts';
-import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import type { LocalPostgres } from '../../dev/testing.ts';
 import { type NodeService, startNodeService } from '../integration/support/service.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
 
 let s: NodeService;
 let other: LocalPostgres;
 beforeAll(async () => {
-  other = await startLocalPostgres();
+  other = await borrowPostgres();
   s = await startNodeService({ DATASOURCE_OTHER: other.secret(READER) });
   const make = (volatility: string) => `CREATE FUNCTION public.nice(a text) RETURNS text ${volatility} LANGUAGE sql AS $$ SELECT a $$`;
   await s.database.exec(make('IMMUTABLE'));

@@ -89,3 +89,28 @@ describe('a stream', () => {
     await readable.cancel().catch(() => undefined);
   });
 });
+
+describe('an answer that took long', () => {
+  // the credential of the first ends while it waits
+  it.each([
+    ['a minute', 61_000, 401],
+    ['a second', 1_000, 200],
+  ])('%s is handed to who may still have it', async (_, ms, status) => {
+    let passed = 0;
+    const slow = { ...fakeRuntime({ ADMIN_TOKEN: TOKEN }), now: () => Date.now() + passed };
+    const principals = {
+      post: async () => {
+        passed = ms;
+        Object.assign(slow, { config: fakeRuntime({ ADMIN_TOKEN: createToken() }).config });
+        return Response.json({ jsonrpc: '2.0', id: 1, result: { secret: 1 } });
+      },
+      open: async () => new Response(),
+      message: async () => true,
+    };
+    const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+    const headers = { 'x-api-key': TOKEN, 'content-type': 'application/json' };
+    const face = createApp('svc', '1', mcpMounts('svc', '1', principals));
+    const response = await face.fetch(new Request(`http://127.0.0.1:8787${PATH}`, { method: 'POST', headers, body }), { runtime: slow as Runtime });
+    expect([response.status, (await response.text()).includes('secret')]).toEqual([status, status === 200]);
+  });
+});

@@ -1,9 +1,10 @@
 /** Attacks with the addresses of OAuth clients: the service must not connect to loopback or to private networks. */
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import type { LocalPostgres } from '../../dev/testing.ts';
 import { fetchingOwn, fetchingPublic, isPublicAddress, publicFetch } from '../../src/oauth/public-address.ts';
 import { ask, type BuiltWorkers, startBuiltWorkers } from '../integration/support/worker.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
 
 /** Hosts on loopback or in a private network, in many spellings. */
 const INSIDE = [
@@ -167,7 +168,7 @@ describe('a client_id that leads inside', () => {
   let port = 0;
 
   beforeAll(async () => {
-    database = await startLocalPostgres();
+    database = await borrowPostgres();
     workers = await startBuiltWorkers('attacks-oauth', database, { usual: {}, documents: { MCP_OAUTH_CIMD_ENABLED: 'true' } });
     port = await listen('0.0.0.0', 0);
     // where the machine has IPv6

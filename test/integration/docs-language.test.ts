@@ -1,14 +1,14 @@
 /** docs/language.md: its examples run against the service, and the answers on the page are what came back. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate, runOverHttp } from '../../dev/migrate.ts';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
-import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import type { LocalPostgres } from '../../dev/testing.ts';
 import { createToken } from '../../src/auth/tokens.ts';
 import { neonDb } from '../../src/catalog/db.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { readConfig } from '../../src/config.ts';
 import { createApp } from '../../src/http/app.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
 
 const PAGE = new URL('../../docs/language.md', import.meta.url);
 type Row = Record<string, unknown>;
@@ -37,8 +37,7 @@ let db: LocalPostgres;
 let answers: { readonly rows?: readonly Row[]; readonly shown: string }[];
 
 beforeAll(async () => {
-  db = await startLocalPostgres();
-  await migrate(runOverHttp(db.connectionString(CATALOG_OWNER), db.endpoint));
+  db = await borrowPostgres();
   const token = createToken();
   const config = readConfig({
     ADMIN_TOKEN: token,

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import type { LocalPostgres } from '../../dev/testing.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
 import { ask, type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
 
 /** The program of a Chromium: CHROMIUM names it, else it is of the PATH. */
@@ -24,7 +25,7 @@ describe.skipIf(program === undefined)('the docs page', () => {
   let loaded: string[];
 
   beforeAll(async () => {
-    database = await startLocalPostgres();
+    database = await borrowPostgres();
     await database.exec('CREATE SCHEMA s');
     await database.exec('CREATE TABLE s.t (id int PRIMARY KEY, name text, big bigint)');
     await database.exec("INSERT INTO s.t VALUES (1, 'Ann', 9007199254740993), (2, 'B\u00e4r <b>', 2)");

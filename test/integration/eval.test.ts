@@ -8,8 +8,9 @@ import { type Question, readSet } from '../../dev/eval/set.ts';
 import { main } from '../../dev/eval.ts';
 import { DEVELOPER } from '../../dev/roles.ts';
 import { freePort } from '../../dev/scratch-postgres.ts';
-import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import type { LocalPostgres } from '../../dev/testing.ts';
 import { bikehireModel, bikehireRights, loadBikehireTables } from '../../examples/bikehire/load.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
 import { type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
 
 const SET = new URL('../../examples/bikehire/questions.json', import.meta.url).pathname;
@@ -24,7 +25,7 @@ let workers: BuiltWorkers<'plain'>;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'eval-'));
-  [database, port] = await Promise.all([startLocalPostgres(), freePort()]);
+  [database, port] = await Promise.all([borrowPostgres(), freePort()]);
   await loadBikehireTables((sql) => database.exec(sql));
   workers = await startBuiltWorkers('eval', database, {
     plain: { LLM_TYPE: 'openai-compatible', LLM_BASE_URL: `http://127.0.0.1:${port}/v1`, LLM_API_KEY: 'k', LLM_MODEL: 'by heart' },

@@ -5,7 +5,8 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import type { LocalPostgres } from '../../dev/testing.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
 import { generated, patience } from '../support/generated.ts';
 import { breach, type Document } from './support/contract.ts';
 import { ask, type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
@@ -20,7 +21,7 @@ let document: Document;
 let port: number;
 
 beforeAll(async () => {
-  database = await startLocalPostgres();
+  database = await borrowPostgres();
   await database.exec('CREATE SCHEMA zoo');
   await database.exec('CREATE TABLE zoo.t_animal (no bigint PRIMARY KEY, called text)');
   await database.exec("INSERT INTO zoo.t_animal VALUES (1, 'Ada'), (2, NULL)");

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildService } from '../../bench/lib/build.ts';
 import { type Running, SERVICE_BINDINGS, serviceSettings, startScripts } from '../../bench/lib/stack.ts';
-import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import type { LocalPostgres } from '../../dev/testing.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
 import { generated, patience } from '../support/generated.ts';
 import { breach, type Document } from './support/contract.ts';
 
@@ -44,7 +45,7 @@ function send(method: string, path: string, headers: Record<string, string>, bod
 }
 
 beforeAll(async () => {
-  database = await startLocalPostgres();
+  database = await borrowPostgres();
   await database.exec('CREATE SCHEMA zoo');
   await database.exec('CREATE TABLE zoo.t_animal (no bigint PRIMARY KEY, called text, weight numeric)');
   await database.exec("INSERT INTO zoo.t_animal VALUES (1, 'Ada', 12.50), (2, 'B\u00e4r', 9007199254740993), (3, NULL, NULL)");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import type { LocalPostgres } from '../../dev/testing.ts';
 import { graphOf } from '../../examples/world/graph.ts';
 import { TABLES } from '../../examples/world/tables.ts';
 import { main } from '../../src/cli/kg.ts';
@@ -7,13 +7,14 @@ import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { validateScript } from '../../src/cli/validate.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
 import { planSelect } from '../../src/planner/index.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
 
 const parser = await loadNodeParser();
 type Row = Record<string, unknown>;
 
 let db: LocalPostgres;
 beforeAll(async () => {
-  db = await startLocalPostgres();
+  db = await borrowPostgres();
 });
 afterAll(() => db.close());
 

@@ -174,14 +174,17 @@ describe('a datasource that fails', () => {
     await s.database.exec('DROP TABLE s.t_gone');
     const { request, model } = await modelFor('admin');
     let now = Date.now();
-    const at = { ...request, runtime: { ...request.runtime, now: () => now } };
+    const at = (): ServiceRequest => {
+      const snapshot = { ...request.caller.snapshot, verifiedAt: now };
+      return { ...request, caller: { ...request.caller, snapshot }, runtime: { ...request.runtime, now: () => now } };
+    };
     const broken = subjectOf(model, 'broken');
-    expect(await sampleValues(at, model, broken)).toEqual(NO_SAMPLES);
+    expect(await sampleValues(at(), model, broken)).toEqual(NO_SAMPLES);
     await s.database.exec("CREATE TABLE s.t_gone AS SELECT 1::bigint AS no, 'here'::text AS label");
     await s.database.exec('GRANT SELECT ON s.t_gone TO PUBLIC');
-    expect(await sampleValues(at, model, broken)).toEqual(NO_SAMPLES);
+    expect(await sampleValues(at(), model, broken)).toEqual(NO_SAMPLES);
     now += 61_000;
-    expect(valuesOf(await sampleValues(at, model, broken), 'label')).toEqual(['here']);
+    expect(valuesOf(await sampleValues(at(), model, broken), 'label')).toEqual(['here']);
   });
 
   it('does not hold up a question, and nothing is remembered of one that nobody waits for', async () => {
@@ -245,5 +248,33 @@ describe('a question', () => {
     expect(ben?.shape).not.toBe(admin?.shape);
     await s.rows('CREATE CONCEPT extra (x string)', 'shop');
     expect((await modelFor('mia')).model.subject('extra')?.name).toBe('extra');
+  });
+});
+
+describe('the samples of one request', () => {
+  it('are bounded, however many questions it holds, and what was left out is read by the next one', async () => {
+    const names = Array.from({ length: 130 }, (_, i) => `crate${i}`);
+    const made = names.map(
+      (n) =>
+        `CREATE CONCEPT ${n} (${n}_no bigint, ${n}_label string, PRIMARY KEY (${n}_no)); CREATE MAPPING m_${n} INTO ${n} AS SELECT id AS ${n}_no, name AS ${n}_label FROM s.t_town`,
+    );
+    await s.rows(`CREATE ONTOLOGY store; ${made.join('; ')}`);
+    const subjectsRead = async (): Promise<number> => {
+      const request = await s.request(s.admin);
+      const model = await questionModel(request, 'store');
+      const found = await Promise.all(
+        [0, 1].map((half) =>
+          samplesWithin(
+            request,
+            model,
+            names.filter((_, i) => i % 2 === half).map((n) => subjectOf(model, n)),
+            50_000,
+          ),
+        ),
+      );
+      return found.flatMap((of) => [...of.values()]).filter((of) => of.rows > 0).length;
+    };
+    expect(await subjectsRead()).toBe(100);
+    expect(await subjectsRead()).toBe(130);
   });
 });

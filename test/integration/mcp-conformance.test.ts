@@ -8,7 +8,8 @@ import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@mode
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildService } from '../../bench/lib/build.ts';
 import { type Running, SERVICE_BINDINGS, serviceSettings, startScripts } from '../../bench/lib/stack.ts';
-import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import type { LocalPostgres } from '../../dev/testing.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
 import { addKey, type KeyProxy, type Outcome, REVISIONS, runScenarios } from './support/mcp-conformance/runner.ts';
 import { ask } from './support/worker.ts';
 
@@ -29,7 +30,7 @@ const proxies: Partial<Record<Target, KeyProxy>> = {};
 const urlOf = (target: Target): string => `${proxies[target]?.origin}/svc/api/mcp`;
 
 beforeAll(async () => {
-  database = await startLocalPostgres();
+  database = await borrowPostgres();
   const { adminToken, bindings } = await serviceSettings({ local: database, name: '' });
   const service = { script: await buildService('mcp-conformance'), bindings, more: SERVICE_BINDINGS };
   workers = await startScripts({ service, fixtures: { ...service, script: await buildService('mcp-conformance-fixtures', FIXTURES) } });

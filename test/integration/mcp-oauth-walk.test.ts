@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildService } from '../../bench/lib/build.ts';
 import { type Running, SERVICE_BINDINGS, serviceSettings, startScripts } from '../../bench/lib/stack.ts';
 import { freePort } from '../../dev/scratch-postgres.ts';
-import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import type { LocalPostgres } from '../../dev/testing.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
 import { consentAs, type LogIn } from './support/consent.ts';
 import { CLIENT, type IdentityProvider, SECRET, startIdentityProvider } from './support/identity-provider.ts';
 import { Memory } from './support/memory-client.ts';
@@ -38,7 +39,7 @@ async function query(sql: string, ontology = ''): Promise<Record<string, unknown
 beforeAll(async () => {
   const port = await freePort();
   base = `http://127.0.0.1:${port}`;
-  [database, provider] = await Promise.all([startLocalPostgres(), startIdentityProvider(claims, [`${base}/svc/login/callback`])]);
+  [database, provider] = await Promise.all([borrowPostgres(), startIdentityProvider(claims, [`${base}/svc/login/callback`])]);
   await database.exec('CREATE TABLE t_deal (no int PRIMARY KEY, dept text)');
   await database.exec("INSERT INTO t_deal VALUES (1, 'sales'), (2, 'legal'), (3, NULL)");
   const [script, { adminToken, bindings }] = await Promise.all([buildService('oauth-walk'), serviceSettings({ local: database, name: '' })]);

@@ -1,4 +1,4 @@
-/** SHOW, DESC, EXPLAIN, SHOW CREATE, system tables and versions of decisions 6, under another product's name. */
+/** SHOW, DESC, EXPLAIN, SHOW CREATE, system tables and versions (docs/design/statements-and-versions.md#system-tables), under another product's name. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from './service.ts';
 

@@ -4,7 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import type { LocalPostgres } from '../../dev/testing.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
 import { hidden, Visitor } from './support/visitor.ts';
 import { ask, type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
 
@@ -16,7 +17,7 @@ let workers: BuiltWorkers<'service'>;
 let base: string;
 
 beforeAll(async () => {
-  database = await startLocalPostgres();
+  database = await borrowPostgres();
   workers = await startBuiltWorkers('oauth-conformance', database, { service: { MCP_OAUTH_CIMD_ENABLED: 'true' } });
   base = new URL(workers.urls.service).origin;
   const body = JSON.stringify({ query: `CREATE USER olive PASSWORD '${PASSWORD}'` });

@@ -3,7 +3,8 @@
  * another status than 200, all over plain node:http against the built Worker.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import type { LocalPostgres } from '../../dev/testing.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
 import { ask, type BuiltWorkers, startBuiltWorkers, type WorkerAnswer } from './support/worker.ts';
 
 let database: LocalPostgres;
@@ -20,7 +21,7 @@ const post = (path: string, body: string, headers: Record<string, string> = {}):
 const get = async (path: string) => JSON.parse((await ask(workers.urls.acme, path, { headers: { 'x-api-key': workers.token } })).text);
 
 beforeAll(async () => {
-  database = await startLocalPostgres();
+  database = await borrowPostgres();
   await database.exec('CREATE SCHEMA s');
   await database.exec('CREATE TABLE s.t (id int PRIMARY KEY, name text, up int)');
   await database.exec(`INSERT INTO s.t VALUES (1, 'Zo\u00eb "Z" O''Neil', NULL), (2, '\u6771\u4eac \u{1f600}', 1)`);

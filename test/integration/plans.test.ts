@@ -1,5 +1,5 @@
 /**
- * Filters reach the tables (decisions 5, sql-shapes.md): what PostgreSQL makes of the generated SQL reads no table, and scans or
+ * Filters reach the tables (docs/design/sql-shapes.md#conditions-that-reach-the-tables): PostgreSQL's plan of the generated SQL reads no table, and scans or
  * sorts none as a whole, that the same question written by hand does not.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * Users x ontologies x concepts x operations: each cell is allowed or refused as a small algebra of its own says, over the texts
- * of the grants (decisions 2: 404 for what the path names, 400 for what a statement names, 403 for what is seen without the right).
+ * Users x ontologies x concepts x operations: each cell is allowed or refused as a small algebra of its own says, over the texts of the grants
+ * (docs/design/rights-and-visibility.md#seeing-and-reading: 404 for what the path names, 400 for what a statement names, 403 for what is seen without the
+ * right).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type NodeService, startNodeService } from './support/service.ts';

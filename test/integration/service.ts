@@ -1,7 +1,6 @@
 /** The service in Node: its routes over a database of its own, for tests of statements. */
-import { migrate, runOverHttp } from '../../dev/migrate.ts';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
-import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
+import type { LocalPostgres } from '../../dev/testing.ts';
 import { authenticate } from '../../src/auth/authenticate.ts';
 import { createToken } from '../../src/auth/tokens.ts';
 import { neonDb } from '../../src/catalog/db.ts';
@@ -9,6 +8,7 @@ import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { readConfig } from '../../src/config.ts';
 import { createApp } from '../../src/http/app.ts';
 import { type Runtime, type ServiceRequest, Spending } from '../../src/service.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
 
 export interface Answer {
   readonly status: number;
@@ -36,8 +36,7 @@ export interface TestService {
 
 /** Starts it; `tables`: DDL for the mapped tables; `settings`: further variables. */
 export async function startTestService(tables: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<TestService> {
-  const database = await startLocalPostgres();
-  await migrate(runOverHttp(database.connectionString(CATALOG_OWNER), database.endpoint));
+  const database = await borrowPostgres();
   for (const statement of tables) await database.exec(statement);
   const admin = createToken();
   const config = readConfig({ CATALOG_URL: database.secret(CATALOG_OWNER), DATASOURCE_MAIN: database.secret(READER), ADMIN_TOKEN: admin, ...settings });

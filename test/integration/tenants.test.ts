@@ -1,4 +1,4 @@
-/** Four tenants, each with a key and an ontology of its own: whose token, sent as whose, reaches what (decisions 8; all pairs). */
+/** Four tenants, each with a key and an ontology of its own: whose token, sent as whose, reaches what (docs/design/credentials.md#tenants; all pairs). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inVariable, jws, rsa, spki } from '../unit/auth/by-hand.ts';
 import { type NodeService, startNodeService } from './support/service.ts';

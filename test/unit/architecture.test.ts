@@ -1,4 +1,4 @@
-/** The house rules of the design: who may import whom, what the pure folders do without, and what stands in no file. */
+/** The rules of the repository: which folder may import which, what the pure folders do without, and what no file contains. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -24,8 +24,8 @@ function exists(file: string): boolean {
 const SOURCES = FILES.filter((f) => /^src\/.*\.ts$/.test(f));
 
 /**
- * Part -> the parts that it may import (architecture, "The way of a request"). Anybody may import `errors`, `cache`, `budget` and `bytes`, which are below
- * all; of `config` what is no pure folder may: its types and tests of names, never the reading.
+ * Part -> the parts that it may import. Anybody may import `errors`, `cache`, `budget` and `bytes`, which are below all; of `config`, what is not a pure folder may: its
+ * types and tests of names, never the reading.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
@@ -70,7 +70,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // `kg token --new` prints an admin token without a service
   'cli/kg.ts': ['auth/tokens.ts'],
   'cli/generate-bearer.ts': ['auth/bearer.ts'],
-  // the four commands that open a database (architecture: doctor, validate --data, introspect, the first admin)
+  // the four commands that open a database: doctor, validate --data, introspect, the first admin (docs/design/platform-rules.md#the-command-line)
   'cli/introspect.ts': ['engine'],
   'cli/introspect-read.ts': ['engine'],
   'cli/validate-data.ts': ['engine', 'catalog'],

@@ -56,15 +56,18 @@ it('reads the expressions of every file', () => {
   expect([...building].sort()).toEqual(BUILT);
 });
 
+/** Limits count steps: with times the outcome would depend on what else the machine does. */
+const BY_STEPS = { timeout: null, attackTimeout: null, incubationTimeout: null, seedingTimeout: null };
+
 it('finds a quadratic expression', async () => {
-  expect((await check('\\s+$', '')).status).toBe('vulnerable');
+  expect((await check('\\s+$', '', BY_STEPS)).status).toBe('vulnerable');
 });
 
-it('finds none in src that reads unbounded texts', { timeout: 120_000 }, async () => {
+it('finds none in src that reads unbounded texts', { timeout: 300_000 }, async () => {
   const slow: string[] = [];
   for (const { file, pattern, flags } of literals) {
     // recheck knows neither g nor d, which change nothing here, and reads v as u
-    const found = await check(pattern, flags.replace(/[gd]/g, '').replace('v', 'u'), { timeout: 10_000 });
+    const found = await check(pattern, flags.replace(/[gd]/g, '').replace('v', 'u'), BY_STEPS);
     const isBounded = BOUNDED.some((known) => known.file === file && pattern.startsWith(known.begins));
     if (found.status !== 'safe' && !isBounded) slow.push(`${file}: ${pattern}`);
   }

@@ -7,8 +7,8 @@ const MAX_NAME = 128;
 const RESERVED = /^(~|measure\.|_type_of_)/i;
 
 /**
- * Why `text` is no name, or undefined where it is one (decisions 6): 1 to 128 characters, no square brackets, no control
- * characters, none of the beginnings that mean something in a path.
+ * Why `text` is not a name, or undefined if it is one (docs/design/statements-and-versions.md#names-of-things): 1 to 128 characters, no square brackets, no
+ * control characters, no prefix that has a meaning in a path.
  */
 export function nameFault(text: string): string | undefined {
   if (text.length === 0) return 'a name cannot be empty';

@@ -1,4 +1,4 @@
-/** CREATE CONCEPT (decisions 6), behind its keyword. */
+/** CREATE CONCEPT (docs/design/statements-and-versions.md#modelling-statements), after its keyword. */
 import { badRequest } from '../../errors.ts';
 import type { Transitivity } from '../../ontology/model.ts';
 import type { ConceptElement, CreateConcept, Name, TagList } from '../statements.ts';

@@ -1,4 +1,4 @@
-/** CREATE EXAMPLE and DROP EXAMPLE (decisions 6), behind their keywords. */
+/** CREATE EXAMPLE and DROP EXAMPLE (docs/design/statements-and-versions.md#examples), after their keywords. */
 import { badRequest } from '../../errors.ts';
 import type { CreateExample, DropExample, Question } from '../statements.ts';
 import { query, text } from './clauses.ts';

@@ -1,4 +1,4 @@
-/** CREATE MAPPING, all three kinds (decisions 6), behind its keyword. */
+/** CREATE MAPPING, all three kinds (docs/design/statements-and-versions.md#mappings-and-tables), after its keyword. */
 import type { CreateMapping, LinkConstraint, Name } from '../statements.ts';
 import { clauses, direction, name, names, query } from './clauses.ts';
 import type { Cursor } from './cursor.ts';

@@ -1,4 +1,4 @@
-/** CREATE PROPERTY, MEASURE and VIEW (decisions 6). Each reads on behind its keyword. */
+/** CREATE PROPERTY, MEASURE and VIEW (docs/design/statements-and-versions.md#modelling-statements), each after its keyword. */
 import type { CreateMeasure, CreateProperty, CreateView, Name, SqlText, TagList } from '../statements.ts';
 import { clauses, name, pairs, query, text, type } from './clauses.ts';
 import type { Cursor } from './cursor.ts';

@@ -1,4 +1,4 @@
-/** CREATE POLICY (decisions 7): row policies on concepts and masks on properties. */
+/** CREATE POLICY (docs/design/policies.md#where-policies-are-kept): row policies on concepts and masks on properties. */
 import { badRequest } from '../../errors.ts';
 import type { CreatePolicy, MaskClause, PolicyGrantee } from '../statements.ts';
 import { name } from './clauses.ts';

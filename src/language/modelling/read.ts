@@ -1,4 +1,4 @@
-/** SHOW, DESC and EXPLAIN (decisions 6), behind their keywords. */
+/** SHOW, DESC and EXPLAIN (docs/design/statements-and-versions.md#show-desc-and-describe-concept), after their keywords. */
 import { badRequest } from '../../errors.ts';
 import type { Describe, Explain, Name, Show } from '../statements.ts';
 import { beginsQuery, name, pairs } from './clauses.ts';

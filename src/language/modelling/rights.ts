@@ -1,4 +1,4 @@
-/** Statements about users, roles and grants (decisions 7), each behind its first keywords. */
+/** Statements about users, roles and grants (docs/design/rights-and-visibility.md#privileges-and-resources), each after its first keywords. */
 import type { AlterUser, CreateRole, Grant, GrantRole, Name, RefreshPermissions, Revoke, RevokeRole } from '../statements.ts';
 import { name, text } from './clauses.ts';
 import type { Cursor } from './cursor.ts';

@@ -1,4 +1,4 @@
-/** Statements about ontologies, datasources, agents (decisions 6), users, tokens and grants (decisions 7). */
+/** Statements about ontologies, datasources, agents, users, tokens and grants (docs/design/statements-and-versions.md#classes-of-statements). */
 import type {
   AlterOntology,
   AlterOntologyDatasource,

@@ -1,4 +1,4 @@
-/** ALTER CONCEPT|PROPERTY|VIEW (decisions 6), behind that keyword. */
+/** ALTER CONCEPT|PROPERTY|VIEW (docs/design/statements-and-versions.md#modelling-statements), after that keyword. */
 import type { AlterTag } from '../statements.ts';
 import { name, text } from './clauses.ts';
 import type { Cursor } from './cursor.ts';

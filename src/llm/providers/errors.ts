@@ -1,4 +1,4 @@
-/** The errors of language models that concern the operator (decisions 9). None holds anything that a provider wrote. */
+/** The errors of language models that concern the operator (docs/design/mcp.md#providers). None contains anything that a provider wrote. */
 import { SvcError } from '../../errors.ts';
 
 const ASK_ADMIN = 'An administrator finds the reason in the log of the service';

@@ -1,4 +1,4 @@
-/** Which provider and model the LLM_ settings name, and what is wrong with them (decisions 9, docs/ai.md). */
+/** Which provider and model the LLM_ settings name, and what is wrong with them (docs/design/mcp.md#providers, docs/ai.md). */
 import type { Config } from '../../config.ts';
 import { isSafeAddress } from '../../connection.ts';
 

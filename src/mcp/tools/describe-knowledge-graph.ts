@@ -1,4 +1,4 @@
-/** describe_knowledge_graph: the model of an ontology in sections (service.md). */
+/** describe_knowledge_graph: the model of an ontology in sections (docs/design/mcp.md#tools). */
 import { z } from 'zod';
 import { badRequest } from '../../errors.ts';
 import { runScript } from '../../service.ts';

@@ -24,7 +24,7 @@ export function exists(kind: Kind, name: string, offset: number, of = ''): SvcEr
 }
 
 /**
- * Checks the name of something new (decisions 6).
+ * Checks the name of something new (docs/design/statements-and-versions.md#names-of-things).
  *
  * @throws SvcError 400 `bad_name`, or `reserved_name` for `thing` and the entity columns
  */

@@ -1,4 +1,4 @@
-/** DROP, and who uses a thing: decisions 6, "dropping what something else uses (named)" is refused, each DROP in its turn. */
+/** DROP, and who uses an object: dropping what something else uses is refused, each DROP in its turn (docs/design/statements-and-versions.md#dropping). */
 import { badRequest } from '../../errors.ts';
 import type { DropObject, SqlText } from '../../language/statements.ts';
 import { isRaw, type Model } from '../model.ts';

@@ -1,4 +1,4 @@
-/** What must hold of concepts at a script's end (decisions 5 and 6). */
+/** What must be true of concepts at the end of a script (docs/design/statements-and-versions.md#checks-at-the-end-of-a-script). */
 import { badRequest, type SvcError } from '../../errors.ts';
 import { keyText } from '../compiled-concept.ts';
 import type { Concept, Graph } from '../graph.ts';

@@ -1,4 +1,4 @@
-/** What must hold of mappings at a script's end (decisions 6). */
+/** What must be true of mappings at the end of a script (docs/design/statements-and-versions.md#checks-at-the-end-of-a-script). */
 import { badRequest } from '../../errors.ts';
 import type { Concept, Graph } from '../graph.ts';
 import { directionOf, type Pairs, type relationshipOf } from '../links.ts';

@@ -1,6 +1,6 @@
 /**
- * A block with aggregates: as it stands where plain joins are right, else one sub-select a level, combined by group
- * (fan-out.md, Procedure).
+ * A block with aggregates: left as it is if plain joins are right, else one sub-select for each level, combined by group
+ * (docs/design/aggregates-over-several-paths.md#procedure).
  */
 import { badRequest } from '../../errors.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
@@ -9,7 +9,7 @@ import type { PathNode } from '../joins.ts';
 import type { MeasureReference } from '../references.ts';
 import type { ConceptRelation } from '../relation.ts';
 import type { Scope } from '../scope.ts';
-import { propertyFor } from '../sources.ts';
+import { propertyFor } from '../shown.ts';
 import { isNotNull, type Node, rewrite, type SelectStmt, walk } from '../tree.ts';
 import type { Work } from '../work.ts';
 import { type BlockFacts, callsOf, isBeginning, type Level, levelOf, nodesIn } from './calls.ts';

@@ -1,4 +1,4 @@
-/** The aggregate calls of a block and the level of each (decisions 5, Aggregates are fan-out safe). */
+/** The aggregate calls of a block and the level of each (docs/design/aggregates-over-several-paths.md#levels). */
 import type { FuncCall } from '@pgsql/types';
 import { badRequest } from '../../errors.ts';
 import { isAggregate } from '../guard/index.ts';

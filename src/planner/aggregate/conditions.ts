@@ -1,4 +1,4 @@
-/** Conditions on branches as EXISTS, split so that each asks of as little as it can (fan-out.md, "How B splits WHERE"). */
+/** Conditions on branches as EXISTS, split so that each reads as little as it can (docs/design/aggregates-over-several-paths.md#conditions-on-branches). */
 import type { PathNode } from '../joins.ts';
 import { type Joined, type Maker, prepareJoins } from '../joins.ts';
 import { forget, referenceOf } from '../references.ts';
@@ -89,7 +89,10 @@ function existsRow(condition: Node, branches: Branches): Node {
   return exists(select({ targetList: [], fromClause: [from], whereClause: and([...conditions, ...conjuncts(pointInside(nodes, condition))]) as Node }));
 }
 
-/** `path.column IS NULL`, one hop away: a related row has none there, or nothing is related (shape B3). */
+/**
+ * `path.column IS NULL`, one hop away: a related row has NULL there, or nothing is related
+ * (docs/design/aggregates-over-several-paths.md#conditions-on-branches).
+ */
 function isNullOrMissing(condition: Node, nodes: ReadonlySet<PathNode>, branches: Branches): Node {
   const related = joinBranches(nodes, branches, true);
   const missing = joinBranches(nodes, branches, true);

@@ -1,7 +1,7 @@
 /**
- * A chain of to-many hops folded into the row that it starts from: its sums and counts by foreign key, joined to the root's rows, where each level would
- * else be joined to the root anew (fan-out.md, Combining levels). It pays where all roots are asked for and costs much where few are, which nobody knows at
- * plan time: only a block without any condition is folded, over a concept that is a table's rows.
+ * A chain of to-many hops folded into the row that it starts from (docs/design/aggregates-over-several-paths.md#folding-a-chain): its sums and counts by
+ * foreign key, joined to the root's rows, where each level would otherwise be joined to the root again. It is faster if all roots are asked for and much slower
+ * if few are, which is not known at plan time: only a block without any condition is folded, over a concept that is a table's rows.
  */
 import type { FuncCall } from '@pgsql/types';
 import type { Concept } from '../../ontology/graph.ts';

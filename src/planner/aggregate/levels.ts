@@ -1,9 +1,13 @@
-/** One sub-select a level, each with the block's FROM, WHERE and GROUP BY, and their combination (fan-out.md, Shapes of one level, Combining levels). */
+/**
+ * One sub-select for each level, with the block's FROM, WHERE and GROUP BY (docs/design/aggregates-over-several-paths.md#shapes-of-one-level), and their
+ * combination (docs/design/aggregates-over-several-paths.md#combining-levels).
+ */
 import { badRequest } from '../../errors.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
-import { actualProperty, type PathNode, propertyKey } from '../joins.ts';
+import { type PathNode, propertyKey } from '../joins.ts';
 import { cloneResolved, type MeasureReference, ownerOf } from '../references.ts';
-import { propertyFor } from '../sources.ts';
+import { propertyFor } from '../shown.ts';
+import { actualProperty } from '../sources.ts';
 import {
   and,
   boolean,
@@ -234,7 +238,10 @@ function branchFilters(computed: readonly Node[], branches: Branches): BranchFil
   return filters;
 }
 
-/** The distinct values of branch groups that a spine row meets, with a flag for each filter that one of their joined rows meets (shapes C2, C3, F3). */
+/**
+ * The distinct values of branch groups that a spine row meets, with a flag for each filter that one of their joined rows meets
+ * (docs/design/aggregates-over-several-paths.md#groups-and-filters-on-branches).
+ */
 function lateralSelect(branches: Branches, groups: readonly Node[], filters: readonly BranchFilter[], where: readonly Node[]): SelectStmt {
   const pieces = cloneResolved({ groups: [...groups], filters: filters.map((f) => f.condition), where: [...where] });
   const nodes = branchNodes(pieces, branches);
@@ -254,7 +261,7 @@ function lateralSelect(branches: Branches, groups: readonly Node[], filters: rea
 
 const countAll = (): Node => ({ FuncCall: { funcname: [{ String: { sval: 'count' } }], agg_star: true, funcformat: 'COERCE_EXPLICIT_CALL' } });
 
-/** A measure over the distinct things that the joined rows of each group lead to (shapes M2, M3). */
+/** A measure over the distinct things that the joined rows of each group lead to (docs/design/aggregates-over-several-paths.md#measures). */
 function thingsSelect(block: Block, things: Things, set: GroupSet, expressions: readonly Node[], empty: boolean, prefix: string): SelectStmt {
   const { work } = block;
   const { measure } = things;

@@ -1,4 +1,7 @@
-/** Measures: an aggregate around a measure's column marks it, its definition is expanded over the distinct things of its concept (decisions 5, Measures). */
+/**
+ * Measures: an aggregate around a measure's column marks it; its definition is expanded over the distinct things of its concept
+ * (docs/design/aggregates-over-several-paths.md#measures).
+ */
 import { badRequest } from '../../errors.ts';
 import type { Concept } from '../../ontology/graph.ts';
 import type { MeasureDef, PropertyDef } from '../../ontology/model.ts';

@@ -1,6 +1,6 @@
 /**
- * The levels of a block put side by side by group: UNION ALL of their rows, grouped once more (fan-out.md, Combining levels).
- * A join would need an equality that takes NULL for NULL, which PostgreSQL runs as a nested loop.
+ * The levels of a block combined by group: UNION ALL of their rows, grouped once more (docs/design/aggregates-over-several-paths.md#combining-levels). A join
+ * would need an equality that treats NULLs as equal, which PostgreSQL runs as a nested loop.
  */
 import { call, cast, column, equals, integer, lastName, type Node, nullValue, type SelectStmt, select, subselect, target, unionAll } from '../tree.ts';
 import type { Work } from '../work.ts';

@@ -7,7 +7,8 @@ import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import type { MaskRule, RowRule } from '../access.ts';
 import { Policies } from '../policies.ts';
-import { Branch, has } from '../sources.ts';
+import { has } from '../shown.ts';
+import { Branch } from '../sources.ts';
 import { Questions } from './asked.ts';
 import { accessFor, definitionOf, type ModelContext, planned } from './work.ts';
 

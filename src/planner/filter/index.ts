@@ -1,4 +1,4 @@
-/** URL filters (decisions 4) as statements over the virtual schemas, for concepts and for views. */
+/** URL filters as statements over the virtual schemas, for concepts and for views (docs/design/filters.md#the-statement-of-a-filter). */
 import { badRequest } from '../../errors.ts';
 import type { FilterRequest } from '../../language/filters.ts';
 import { quoteBack, quoteDouble } from '../../language/quote.ts';

@@ -1,4 +1,6 @@
-/** What the names of a URL filter mean on a concept: columns, relationship paths, bare relationships, multi-value properties (decisions 4). */
+/**
+ * What the names of a URL filter mean on a concept: columns, relationship paths, bare relationships, multi-value properties (docs/design/filters.md#subjects).
+ */
 import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
 import type { ValueType } from '../../language/filters-values.ts';
 import type { Concept } from '../../ontology/graph.ts';

@@ -1,9 +1,8 @@
 /**
- * The function allow-list of decisions 5: built-in functions of PostgreSQL 15 to 18 that depend on their arguments alone,
- * the clock and random numbers. By name, in families, so that one can see what is in and what is not. What is left out
- * on purpose reads settings, catalogs, files or large objects, waits, locks, writes, notifies or runs SQL text: every
- * `pg_*` but pg_typeof, `lo_*`, `has_*`, `to_reg*`, `enum_*`, `txid_*`, the XML functions, text search with a
- * configuration (`to_tsvector`), sequences, large objects, setseed, version, inet_server_addr and their like.
+ * The function allow-list (docs/design/statements-and-versions.md#what-sql-may-use): built-in functions of PostgreSQL 15 to 18 that depend on their arguments
+ * only, the clock and random numbers. By name, in families, so that one can see what is in and what is not. What is left out on purpose reads settings,
+ * catalogs, files or large objects, waits, locks, writes, notifies or runs SQL text: every `pg_*` but pg_typeof, `lo_*`, `has_*`, `to_reg*`, `enum_*`,
+ * `txid_*`, the XML functions, text search with a configuration (`to_tsvector`), sequences, large objects, setseed, version, inet_server_addr and similar ones.
  */
 
 const names = (text: string): readonly string[] => text.trim().split(/\s+/);

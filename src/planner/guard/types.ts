@@ -33,7 +33,7 @@ export const isAllowedCollation = (name: string): boolean => COLLATIONS.has(name
 /** Columns of every table that tell of its storage. */
 export const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid']);
 
-/** Schemas that stand in no statement, mappings included (decisions 6). */
+/** Schemas that no statement may name, mappings included (docs/design/statements-and-versions.md#what-sql-may-use). */
 export const isSystemSchema = (name: string): boolean => /^(pg_.*|information_schema|kg_catalog)$/i.test(name);
 
 /** What reads the clock among the functions without brackets; those that are not here read who is asking. */

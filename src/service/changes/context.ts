@@ -90,7 +90,7 @@ export class Changing {
     if (!can(this.principal, 'edit', [kind])) throw lacks('EDIT', kind, offset);
   }
 
-  /** Who makes something by EDIT on its kind has EDIT ON ALL of it, with grant option (decisions 7). */
+  /** The creator of something, by EDIT on its kind, has EDIT ON ALL of it, with grant option (docs/design/rights-and-visibility.md#ownership). */
   own(resource: Resource): readonly Call[] {
     const { isAdmin, userId } = this.principal;
     if (isAdmin) return [];
@@ -168,7 +168,7 @@ export class Changing {
   }
 }
 
-/** @throws SvcError 400 `bad_name` (decisions 6) */
+/** @throws SvcError 400 `bad_name` (docs/design/statements-and-versions.md#names-of-things) */
 export function checkName(name: Name, kind: string): void {
   const length = [...name.text].length;
   if (length >= 1 && length <= 128 && !/[[\]\u0000-\u001f\u007f-\u009f]/.test(name.text) && !/^(~|measure\.|_type_of_)/i.test(name.text)) return;

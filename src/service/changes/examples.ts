@@ -1,4 +1,7 @@
-/** CREATE EXAMPLE and DROP EXAMPLE (decisions 6): no part of a version, but judged by the model as their script leaves it. */
+/**
+ * CREATE EXAMPLE and DROP EXAMPLE (docs/design/statements-and-versions.md#examples): not part of a version, but checked against the model as their script
+ * leaves it.
+ */
 import { can } from '../../auth/grants.ts';
 import type { Call } from '../../catalog/db.ts';
 import * as catalog from '../../catalog/examples.ts';

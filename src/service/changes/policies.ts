@@ -1,4 +1,7 @@
-/** CREATE POLICY and DROP POLICY (decisions 7): no part of a version, but judged by the model as it stands. */
+/**
+ * CREATE POLICY and DROP POLICY (docs/design/policies.md#where-policies-are-kept): not part of a version, but checked against the model at that point of the
+ * script.
+ */
 import type { Found } from '../../catalog/changes.ts';
 import type { PolicyGranteeRow, PolicyRow, StoredMask } from '../../catalog/policies.ts';
 import * as catalog from '../../catalog/policies.ts';

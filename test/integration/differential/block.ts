@@ -1,6 +1,6 @@
 /**
- * One SELECT taken apart (decisions 5): its relations, the tree of the paths that it walks, the level of each aggregate
- * call, and whether the fan-out rule refuses it.
+ * One SELECT taken apart: its relations, the tree of the paths that it walks, the level of each aggregate call, and whether the fan-out rule refuses it
+ * (docs/design/aggregates-over-several-paths.md#levels).
  */
 
 import { lowered } from './cube.ts';
@@ -187,7 +187,7 @@ export class Block {
     return any;
   }
 
-  /** Why decisions 5 refuses the block itself. */
+  /** Why the rule refuses the block itself (docs/design/aggregates-over-several-paths.md#levels). */
   refusals(): Set<Refusal> {
     const out = new Set<Refusal>();
     try {

@@ -1,6 +1,6 @@
 /**
- * A query on a cube (decisions 5) as the query on the cube's concept that it means: dimensions stand for their expressions,
- * measures for their calls in the query's own grouping, after WHERE on dimensions; its FROM stands in the place of the cube.
+ * A query on a cube (docs/design/aggregates-over-several-paths.md#cubes) as the query on the cube's concept that it means: dimensions stand for their
+ * expressions, measures for their calls in the query's own grouping, after WHERE on dimensions; its FROM replaces the cube.
  */
 import type { Expr, Item, Select } from './expr.ts';
 import { op, walk } from './expr.ts';

@@ -1,8 +1,7 @@
 /**
- * The planner against an independent second opinion (issue "Foundation"): fast-check makes small worlds (tables, rows, an
- * ontology over them) and queries; what the planner's SQL gives on PostgreSQL must be what evaluate.ts makes of the query
- * by the words of decisions 5. CASES=n (default 2,000; DEEP=1: 10,000) and SEED=n choose the run
- * (test/support/generated.ts).
+ * The planner against an independent second opinion: fast-check makes small worlds (tables, rows, an ontology over them) and queries; what the planner's SQL
+ * returns on PostgreSQL must be what evaluate.ts makes of the query by the words of docs/design/paths-and-cardinality.md and
+ * docs/design/aggregates-over-several-paths.md. CASES=n (default 2,000; DEEP=1: 10,000) and SEED=n choose the run (test/support/generated.ts).
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

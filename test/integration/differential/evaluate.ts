@@ -1,6 +1,6 @@
 /**
- * The second opinion: a query evaluated in memory, literally by decisions 5. A path is a LEFT JOIN; an aggregate call is
- * taken over the distinct instances of its level among the joined rows that meet WHERE. No cleverness on purpose.
+ * The second opinion: a query evaluated in memory, literally by docs/design/aggregates-over-several-paths.md#levels. A path is a LEFT JOIN; an aggregate call
+ * is computed over the distinct instances of its level among the joined rows that meet WHERE. No cleverness on purpose.
  */
 import type { Node } from './block.ts';
 import { Block, Refused, refusalsOf } from './block.ts';
@@ -283,7 +283,7 @@ export class Evaluator {
     return frames.map((f, i) => ({ ...f, windows: values[i]! }));
   }
 
-  /** Decisions 5, "Aggregates are fan-out safe", word by word. */
+  /** docs/design/aggregates-over-several-paths.md#levels, word by word. */
   private call(a: Agg, frame: Frame): Scalar {
     const { rows } = frame.group!;
     const at = (row: Joined): Frame => ({ block: frame.block, row, parent: frame.parent, ctes: frame.ctes });
@@ -313,7 +313,7 @@ export class Evaluator {
     );
   }
 
-  /** Decisions 5, "Measures": the definition over the distinct things of the measure's concept in the group. */
+  /** docs/design/aggregates-over-several-paths.md#measures: the definition over the distinct things of the measure's concept in the group. */
   private measure(m: Mea, frame: Frame): Scalar {
     const { block } = frame;
     let rows = frame.group!.rows;

@@ -1,4 +1,7 @@
-/** Random row policies and masks of a caller over a world, and what they change in the eyes of the second opinion (decisions 7). */
+/**
+ * Random row policies and masks of a caller over a world, and what they change for the second opinion (docs/design/policies.md#row-policies,
+ * docs/design/policies.md#masks).
+ */
 import { createHash } from 'node:crypto';
 import type { Access, Mask } from '../../../src/planner/access.ts';
 import { Evaluator } from './evaluate.ts';
@@ -101,7 +104,10 @@ function maskOf(m: MaskPolicy, world: World): Mask {
   return { kind: 'with', expression: m.value === null ? 'NULL' : literal(m.value, (world.props.find((p) => p.name === m.prop) as { kind: string }).kind) };
 }
 
-/** What the caller sees, by the words of decisions 7: a thing is hidden where a concept that it is an instance of has policies and none of them holds. */
+/**
+ * What the caller sees, by the words of docs/design/policies.md#row-policies: a thing is hidden if a concept that it is an instance of has policies and none of
+ * them is true for it.
+ */
 export function changeOf(set: PolicySet, world: World): Change {
   const all = new Evaluator(world);
   const ids = (concept: string): ReadonlySet<number> => new Set(all.onto.rows(concept).map((t) => t.id));

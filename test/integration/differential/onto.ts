@@ -1,6 +1,6 @@
 /**
- * The second opinion's own reading of an ontology (decisions 5, "Rows of a concept" and "Paths"): who inherits what, which
- * things a concept has, where a hop leads. Written from the text of the decisions; it shares nothing with src/.
+ * The second opinion's own reading of an ontology (docs/design/paths-and-cardinality.md#rows-of-a-concept, docs/design/paths-and-cardinality.md#paths): who
+ * inherits what, which things a concept has, where a hop leads. Written from the text of these rules; it shares nothing with src/.
  */
 import type { Expr, Hop, Kind, Leaf, Scalar } from './expr.ts';
 import type { ConceptSpec, MappingSpec, PropSpec, RelSpec, World } from './world.ts';
@@ -9,7 +9,7 @@ import type { ConceptSpec, MappingSpec, PropSpec, RelSpec, World } from './world
 export interface Thing {
   readonly id: number;
   readonly mapping: MappingSpec;
-  /** The target of the row's mapping (decisions 5: T). */
+  /** The target of the row's mapping (T of docs/design/paths-and-cardinality.md#entity-columns). */
   readonly type: string;
   readonly values: ReadonlyMap<string, Scalar>;
 }
@@ -194,7 +194,10 @@ export class Onto {
     return this.world.mappings.some((m) => m.kind === 'concept' && m.concept === name);
   }
 
-  /** Decisions 5: "A to-one hop references the target's whole key, or is the inverse of a foreign key that is the source's whole key". */
+  /**
+   * A to-one hop references the target's whole key, or is the inverse of a foreign key that is the source's whole key
+   * (docs/design/paths-and-cardinality.md#cardinality).
+   */
   isToOne(hop: Hop): boolean {
     const { def } = this.relDir(hop.rel, hop.inv);
     if (hop.star !== null || def.kind !== 'fk') return false;

@@ -82,7 +82,7 @@ export function breach(doc: Document, method: string, path: string, told: Told):
   return status >= 400 && text !== NO_RESPONSE && JSON.parse(text).request_id !== told.header('x-request-id') ? 'another request_id' : '';
 }
 
-/** Decisions 2: the one error that has another shape. */
+/** The one error that has another shape (docs/design/statements-and-versions.md#statements-that-run-on). */
 const NO_RESPONSE = '{"error":"Response not found"}';
 
 /** What is wrong with an answer to something that is no operation. */

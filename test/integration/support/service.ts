@@ -13,6 +13,7 @@ import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { readConfig } from '../../../src/config.ts';
 import { createApp } from '../../../src/http/app.ts';
 import type { Runtime } from '../../../src/service.ts';
+import { borrowPostgres } from '../../support/databases/index.ts';
 import { memoryNamespace } from '../../unit/catalog/memory-namespace.ts';
 import { memoryStatements } from './async-memory.ts';
 
@@ -40,14 +41,19 @@ export interface NodeService {
   close(): Promise<void>;
 }
 
+async function startMigrated(options: LocalPostgresOptions): Promise<LocalPostgres> {
+  const database = await startLocalPostgres(options);
+  await migrate(runOverHttp(database.connectionString(CATALOG_OWNER), database.endpoint));
+  return database;
+}
+
 /** Starts it over an embedded database (or another) with the catalog's tables. `env`: further settings; `parts`: further parts of the runtime. */
 export async function startNodeService(
   env: Record<string, string> = {},
   parts: Partial<Runtime> = {},
   options: LocalPostgresOptions = {},
 ): Promise<NodeService> {
-  const database = await startLocalPostgres(options);
-  await migrate(runOverHttp(database.connectionString(CATALOG_OWNER), database.endpoint));
+  const database = await (Object.keys(options).length === 0 ? borrowPostgres() : startMigrated(options));
   const token = createToken();
   const config = readConfig({ CATALOG_URL: database.secret(CATALOG_OWNER), DATASOURCE_MAIN: database.secret(READER), ADMIN_TOKEN: token, ...env });
   if (config.catalog === null) throw new Error('no catalog');

@@ -1,4 +1,4 @@
-/** The order of credentials, and what judging them costs (decisions 8). */
+/** The order of credentials, and what judging them costs (docs/design/credentials.md#the-order-of-credentials). */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ADMIN_ID, type AuthOptions, authenticate, type Caller } from '../../../src/auth/authenticate.ts';
 import { resume } from '../../../src/auth/resume.ts';

@@ -1,4 +1,4 @@
-/** Which JWTs hold, and whom they name (decisions 8). */
+/** Which JWTs are valid, and which user they name (docs/design/credentials.md#json-web-tokens). */
 import { describe, expect, it, vi } from 'vitest';
 import { verifyJwt } from '../../../src/auth/jwt.ts';
 import { readConfig } from '../../../src/config.ts';

@@ -1,6 +1,6 @@
 /**
- * The second opinion of the differential test, checked against SQL written by hand over the tables: it must be right
- * where the planner is judged by it. The examples are those of decisions 5 on paths, rows and the fan-out rule.
+ * The second opinion of the differential test, checked against SQL written by hand over the tables: it must be right where it judges the planner. The examples
+ * are those of docs/design/paths-and-cardinality.md and docs/design/aggregates-over-several-paths.md.
  */
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -344,7 +344,7 @@ const CASES: [string, Query, string][] = [
   ],
 ];
 
-/** Decisions 5: 400 `fanout`. */
+/** 400 `fanout` (docs/design/aggregates-over-several-paths.md#levels). */
 const REFUSED: [string, Query][] = [
   ['columns of two paths that part in one call', select('customer', { a: agg('max', op('||', 'text', topic, p('status', 'text', PLACED)), 'text') })],
   [

@@ -77,7 +77,7 @@ export const sql = fc.array(fc.tuple(fc.constantFrom(...PIECES), fc.constantFrom
 const joins = (before: string, piece: string): boolean =>
   /[\w$"'`\u0080-\uffff.&]$/.test(before) && /^[\w$"'`\u0080-\uffff.&]/.test(piece) ? true : /[-/*+<>=|!@&:~]$/.test(before) && /^[-/*+<>=|!@&:]/.test(piece);
 
-/** Any text that may be a name (decisions 6). */
+/** Any text that may be a name (docs/design/statements-and-versions.md#names-of-things). */
 export const name = fc
   .oneof(
     {

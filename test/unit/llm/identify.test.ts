@@ -5,14 +5,19 @@ import { type Identify, identify } from '../../../src/llm/identify.ts';
 import { promptTemplates } from '../../../src/llm/templates.ts';
 import { tokensOf } from '../../../src/llm/tree.ts';
 import type { Deadline, LanguageModels, Told, Turn } from '../../../src/llm/types.ts';
-import type { ServiceRequest } from '../../../src/service.ts';
+import { type ServiceRequest, Spending } from '../../../src/service.ts';
 import { modelOf, subject, worldSubjects } from './subjects.ts';
 
 const world = await worldSubjects();
 const model = modelOf(world);
 
 /** Nothing can be read: samples give no values. */
-const request = { signal: new AbortController().signal, runtime: { now: () => 0, waitUntil: () => undefined } } as unknown as ServiceRequest;
+const request = {
+  caller: { snapshot: { verifiedAt: Number.POSITIVE_INFINITY } },
+  spending: new Spending(),
+  signal: new AbortController().signal,
+  runtime: { now: () => 0, waitUntil: () => undefined },
+} as unknown as ServiceRequest;
 const deadline: Deadline = { signal: request.signal, left: () => 60_000 };
 
 interface Fake extends LanguageModels {

@@ -1,7 +1,7 @@
 /** What the values of a graph say of a statement: which are meant, and which are only nearly so. */
 import { describe, expect, it, vi } from 'vitest';
 import { Knowledge } from '../../../src/llm/knowledge.ts';
-import type { Sample, ServiceRequest } from '../../../src/service.ts';
+import { type Sample, type ServiceRequest, Spending } from '../../../src/service.ts';
 import { modelOf, subject } from './subjects.ts';
 
 const rows = vi.hoisted(() => ({ of: {} as Record<string, readonly string[]> }));
@@ -15,7 +15,12 @@ const person = subject('person', { columns: ['status'], links: ['lives_in>city']
 
 async function knowledge(question: string, values: Record<string, readonly string[]>): Promise<Knowledge> {
   rows.of = values;
-  const request = { signal: new AbortController().signal, runtime: { now: () => 1, waitUntil: () => undefined } } as unknown as ServiceRequest;
+  const request = {
+    caller: { snapshot: { verifiedAt: Number.POSITIVE_INFINITY } },
+    spending: new Spending(),
+    signal: new AbortController().signal,
+    runtime: { now: () => 1, waitUntil: () => undefined },
+  } as unknown as ServiceRequest;
   return Knowledge.of({ request, model: modelOf([person, city]), subject: person, others: [], question, depth: 1, product: 'svc' });
 }
 
@@ -55,7 +60,12 @@ describe('what values say of a statement', () => {
     const country = subject('country', { columns: ['name'] });
     const far = subject('city', { columns: ['name'], links: ['in>country'] });
     rows.of = { country: ['Norway'] };
-    const request = { signal: new AbortController().signal, runtime: { now: () => 1, waitUntil: () => undefined } } as unknown as ServiceRequest;
+    const request = {
+      caller: { snapshot: { verifiedAt: Number.POSITIVE_INFINITY } },
+      spending: new Spending(),
+      signal: new AbortController().signal,
+      runtime: { now: () => 1, waitUntil: () => undefined },
+    } as unknown as ServiceRequest;
     const known = await Knowledge.of({
       request,
       model: modelOf([person, far, country]),

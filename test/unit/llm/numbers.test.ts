@@ -37,6 +37,13 @@ describe('numbers of an answer', () => {
     expect(unfound(answer, row)).toEqual(missing);
   });
 
+  it('reads long texts in rows up to a bound', () => {
+    const long = '7 '.repeat(60_000);
+    expect(unfound('It is 42.', { first: `42 ${long}` })).toEqual([]);
+    expect(unfound('It is 42.', { first: long, later: '42', n: 1 })).toEqual(['42']);
+    expect(unfound('It is 1.', { first: long, later: '42', n: 1 })).toEqual([]);
+  });
+
   const YEARS = [
     { region: 'North', sales_2023: 1234567.89, sales_2024: 1500000 },
     { region: 'South', sales_2023: 987654, sales_2024: 2350 },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withoutThoughts } from '../../../src/llm/fence.ts';
 import { literalsOf, sameSql, sqlIn, statement } from '../../../src/llm/sql-text.ts';
 
 describe('SQL in what a model says', () => {
@@ -29,6 +30,12 @@ describe('SQL in what a model says', () => {
     expect(sqlIn('Either ```sql\nSELECT 1\n``` or ```sql\nSELECT 2\n```')).toBeUndefined();
     expect(sqlIn('```sql\nSELECT 1\n``` that is ```select 1;```')).toBe('SELECT 1');
     expect(statement("SELECT '```sql x```' AS a FROM t")).toBe("SELECT '```sql x```' AS a FROM t");
+  });
+
+  it('is found behind thoughts that do not end, in linear time', () => {
+    // quadratic time would take minutes
+    expect(withoutThoughts(`${'<think>'.repeat(100_000)}</thinkx`)).toHaveLength(700_008);
+    expect(withoutThoughts('<think>a</thinking>b</thinkx>')).toBe('b</thinkx>');
   });
 
   it('has no characters that control anything, and is read in linear time', () => {

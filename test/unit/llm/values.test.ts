@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { isSecret, matches, NO_SAMPLES, samplesOf, samplesWithin } from '../../../src/llm/values.ts';
-import type { Sample, ServiceRequest } from '../../../src/service.ts';
+import { type Sample, type ServiceRequest, Spending } from '../../../src/service.ts';
 import { generated } from '../../support/generated.ts';
 import { modelOf, subject } from './subjects.ts';
 
@@ -147,7 +147,12 @@ describe('samplesWithin', () => {
   let later: Promise<unknown>[] = [];
   let now = 0;
   const request = (signal = new AbortController().signal) =>
-    ({ signal, runtime: { now: () => now, waitUntil: (work: Promise<unknown>) => void later.push(work) } }) as unknown as ServiceRequest;
+    ({
+      caller: { snapshot: { verifiedAt: Number.POSITIVE_INFINITY } },
+      spending: new Spending(),
+      signal,
+      runtime: { now: () => now, waitUntil: (work: Promise<unknown>) => void later.push(work) },
+    }) as unknown as ServiceRequest;
 
   beforeEach(() => {
     later = [];

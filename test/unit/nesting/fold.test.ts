@@ -57,7 +57,7 @@ const folded = (of: Shape, rows: readonly (readonly Value[])[], presentation = P
 
 type Thing = Record<string, unknown>;
 
-/** The rules of decisions 3 read plainly. */
+/** The rules of docs/design/nested-results.md#which-rows-are-one-object, read plainly. */
 function reference({ columns }: Shape, rows: readonly (readonly Value[])[]): Thing[] {
   const own = (hops: readonly string[]) => columns.flatMap((c, i) => (c.kind !== 'multi' && c.hops.join() === hops.join() ? [i] : []));
   const below = (hops: readonly string[]) => columns.flatMap((c, i) => (hops.every((h, k) => c.hops[k] === h) ? [i] : []));
@@ -90,7 +90,7 @@ function reference({ columns }: Shape, rows: readonly (readonly Value[])[]): Thi
 const ORDERS = shape('entity_id', 'name', 'made[order].entity_id', 'made[order].date', 'made[order].includes[product].name');
 
 describe('folding', () => {
-  it('gives the example of the decisions', () => {
+  it('gives the example of docs/design/nested-results.md#the-shape-of-objects', () => {
     const rows = [
       ['customer:1', 'Ann', 'order:77', '2021-02-01', 'Ball'],
       ['customer:1', 'Ann', 'order:77', '2021-02-01', 'Bat'],

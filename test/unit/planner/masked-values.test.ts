@@ -1,4 +1,7 @@
-/** A logic concept over multi-value properties and link columns that are masked for the caller is refused like any other (decisions 7). */
+/**
+ * A logic concept over multi-value properties and link columns that are masked for the caller is refused like any other
+ * (docs/design/policies.md#what-masked-callers-are-refused).
+ */
 import { expect, it } from 'vitest';
 import { graphOf } from '../../../examples/world/graph.ts';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
