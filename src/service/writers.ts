@@ -123,7 +123,8 @@ interface Shown {
 
 /**
  * That no concept shows rows, values or links that it did not show and that the writer may not query. A concept without mappings shows the rows of
- * those above it, one that lists a property of a concept below shows its values there, and a concept shows those of the properties that its descendants list.
+ * those above it, one that lists a property of a concept below shows its values there. A property that only descendants list does not count:
+ * readers get its values only in rows that a concept with the property opens to them (`propertyFor` in planner/sources.ts).
  * @param usable `before` as the writer may use it (sight.ts)
  * @param columnsOf the names of columns in an expression
  * @throws SvcError 403 `forbidden`
@@ -142,10 +143,6 @@ export function requireUsableRows(
       shownBy(
         c.whole,
         () => [],
-        c.derivedProperties
-          .map((p) => fold(p.def.name))
-          .filter((name) => c.descendants.some((d) => d.readable && lists(d, name)))
-          .flatMap((name) => [name, below(name)]),
         (target) => usable.concept(target.name)?.readable === true,
       ),
     );
@@ -155,12 +152,8 @@ export function requireUsableRows(
   };
   for (const concept of after.concepts) {
     const old = before.concept(concept.name);
-    const had = old && shownBy(old, columnsOf, knownBelow(old, concept));
-    const { conditions, cells } = shownBy(
-      concept,
-      columnsOf,
-      concept.derivedProperties.map((p) => below(fold(p.def.name))),
-    );
+    const had = old && shownBy(old, columnsOf);
+    const { conditions, cells } = shownBy(concept, columnsOf);
     for (const [mapping, properties] of cells) {
       if (before.mapping(mapping.name) === undefined) continue;
       for (const property of properties) {
@@ -173,28 +166,6 @@ export function requireUsableRows(
   }
 }
 
-/** A property as a descendant lists it: who sees none of these descendants does not see its values. */
-const below = (name: string): string => `below ${name}`;
-
-const lists = (concept: Concept, name: string): boolean => concept.properties.some((p) => fold(p.def.name) === name);
-
-/**
- * The folded names of properties which each descendant that lists them now listed before. A caller sees a property of a descendant, in all rows of the
- * concept, if it sees one descendant that lists it: one more descendant shows the values to more callers.
- */
-function knownBelow(old: Concept, now: Concept): readonly string[] {
-  const before = new Map(old.descendants.map((d) => [fold(d.name), d]));
-  const added = new Set<string>();
-  for (const d of now.descendants) {
-    const known = new Set(before.get(fold(d.name))?.properties.map((p) => fold(p.def.name)));
-    for (const p of d.properties) if (!known.has(fold(p.def.name))) added.add(fold(p.def.name));
-  }
-  return old.derivedProperties
-    .map((p) => fold(p.def.name))
-    .filter((name) => !added.has(name))
-    .map(below);
-}
-
 /** The property under which the rows themselves are shown. */
 const ROW = '';
 
@@ -204,23 +175,17 @@ function addCells(cells: Map<MappingDef, Set<string>>, mapping: MappingDef, name
   cells.set(mapping, known);
 }
 
-/** `more`: further properties that count, folded. `isOpen`: whether links to a target count. */
-function shownBy(
-  concept: Concept,
-  columnsOf: (expression: string) => readonly string[],
-  more: readonly string[],
-  isOpen: (target: Concept) => boolean = () => true,
-): Shown {
+/** `isOpen`: whether links to a target count. */
+function shownBy(concept: Concept, columnsOf: (expression: string) => readonly string[], isOpen: (target: Concept) => boolean = () => true): Shown {
   const { graph } = concept;
   const { mappings, when } = sourcesOf(concept);
   const conditions = when.map(({ rows }) => (rows.kind === 'logic' ? JSON.stringify([rows.schema, rows.source.name, rows.condition]) : ''));
   const own = new Set([...concept.properties.map((p) => fold(p.def.name)), ...measured(concept, columnsOf)]);
-  const all = new Set([...own, ...[...own].map(below), ...more]);
   const cells = new Map<MappingDef, Set<string>>();
   for (const mapping of mappings) {
     const there = new Set(graph.concept(mapping.concept ?? '')?.properties.map((p) => fold(p.def.name)));
-    const given = mapping.columns.map((c) => fold(c.name)).filter((name) => there.has(name));
-    cells.set(mapping, new Set([ROW, ...given.flatMap((name) => [name, below(name)]).filter((name) => all.has(name))]));
+    const given = mapping.columns.map((c) => fold(c.name)).filter((name) => there.has(name) && own.has(name));
+    cells.set(mapping, new Set([ROW, ...given]));
   }
   const rows = [...mappings].map((m) => fold(m.name));
   if (concept.key !== null) for (const { def } of concept.multi) for (const mapping of multiMappings(graph, concept, def)) addCells(cells, mapping, rows);
