@@ -162,7 +162,15 @@ class Effort {
         scope.relations.set(alias.aliasname, inner.includes('table') ? 'table' : new Map(inner.flatMap((of) => (of === 'table' ? [] : [...of]))));
       }
       this.#all([quals], scope);
-    } else this.#all([node], scope);
+    } else if ('RangeTableSample' in node && node.RangeTableSample.relation) {
+      this.#from(node.RangeTableSample.relation, scope);
+    } else {
+      // JSON_TABLE and its like
+      const { alias } = Object.values(node)[0] as { readonly alias?: { readonly aliasname?: string } };
+      const size = this.#all([node], scope);
+      scope.generates = true;
+      scope.relations.set(alias?.aliasname ?? '', size.made > 1_000 ? new Map([['', size]]) : 'table');
+    }
   }
 
   /** Measures whatever nodes there are. */
