@@ -9,6 +9,7 @@ import type { Access, CallerFacts } from './access.ts';
 import { bindCaller, callerFunctions } from './caller.ts';
 import { CONVERSIONS, convertedAs, typesNamed } from './conversions.ts';
 import { DeclaredTables } from './declared-tables.ts';
+import { requireInterruptible } from './effort/index.ts';
 import { afterSteps, type GuardFacts, guardSelect, isVolatileFunction, refusedField } from './guard/index.ts';
 import { castsAlways, collationsConflict, comparesColumns, isComputed, isTotal } from './leak.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
@@ -372,6 +373,7 @@ export class Work {
     if (!known) {
       const { stmt, standIns, facts } = this.parse(mapping.sql, undefined, false, false);
       const query = tableQuery(stmt);
+      requireInterruptible(query.stmt, [], () => undefined);
       known = { rows: mappedRows(query.stmt, standIns), query, facts };
       MAPPED.set(mapping, known);
     }

@@ -123,8 +123,8 @@ interface Shown {
 
 /**
  * That no concept shows rows, values or links that it did not show and that the writer may not query. A concept without mappings shows the rows of
- * those above it, and one that lists a property of a concept below shows its values there. What a concept shows in `dsvc` of properties that only its descendants
- * have does not count: each reader sees it by grants on the descendants.
+ * those above it, one that lists a property of a concept below shows its values there. A property that only descendants list does not count:
+ * readers get its values only in rows that a concept with the property opens to them (`propertyFor` in planner/sources.ts).
  * @param usable `before` as the writer may use it (sight.ts)
  * @param columnsOf the names of columns in an expression
  * @throws SvcError 403 `forbidden`
@@ -184,8 +184,8 @@ function shownBy(concept: Concept, columnsOf: (expression: string) => readonly s
   const cells = new Map<MappingDef, Set<string>>();
   for (const mapping of mappings) {
     const there = new Set(graph.concept(mapping.concept ?? '')?.properties.map((p) => fold(p.def.name)));
-    const given = mapping.columns.map((c) => fold(c.name)).filter((name) => there.has(name));
-    cells.set(mapping, new Set([ROW, ...given.filter((name) => own.has(name))]));
+    const given = mapping.columns.map((c) => fold(c.name)).filter((name) => there.has(name) && own.has(name));
+    cells.set(mapping, new Set([ROW, ...given]));
   }
   const rows = [...mappings].map((m) => fold(m.name));
   if (concept.key !== null) for (const { def } of concept.multi) for (const mapping of multiMappings(graph, concept, def)) addCells(cells, mapping, rows);

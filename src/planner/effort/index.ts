@@ -1,0 +1,367 @@
+/**
+ * The effort of single calls. PostgreSQL looks for an interrupt (a statement timeout, a client that left) between rows, but not within most functions: a call of
+ * `translate` over two texts of 300,000 characters runs for minutes, whatever the timeout, and keeps its connection and a processor. This bounds what the calls
+ * of a statement may cost for one row, by the sizes that their arguments may have (docs/design/sql-shapes.md#calls-that-postgresql-does-not-interrupt).
+ */
+import type { A_Expr, CaseExpr, FuncCall, SubLink, TypeCast } from '@pgsql/types';
+import { visited } from '../../budget.ts';
+import { badRequest } from '../../errors.ts';
+import { fieldsOf, type Node, type SelectStmt } from '../tree.ts';
+import { EACH_WITH_EACH, EACH_WITH_EACH_OPERATORS, GATHER, PLAIN, PRODUCT, SEARCH, SEARCH_OPERATORS, SERIES, SHORT, SQUARE } from './functions.ts';
+import { bytesOf, DATA, largest, MOST, ofBytes, type Size, SMALL, sizeOfConstant, sum, taken, times, UNKNOWN, wholeNumber } from './sizes.ts';
+
+/** The steps that the calls of a statement may take for one row: up to some 4 seconds on PostgreSQL 15. */
+const MOST_STEPS = 2e9;
+/** The bytes that `repeat`, `lpad` and `rpad` with constant lengths may make: PostgreSQL computes them while it plans, and keeps them all. */
+const MOST_BYTES = 64e6;
+
+/** What a value of a table counts as: where it is searched, in a decimal, and as a set of characters, which usually is a constant. */
+const SEARCHED = 1_000;
+const DIGITS = 50;
+const CHARACTERS = 10_000;
+const AS_SET = 1_000_000;
+
+/** The columns of a relation in FROM: their sizes by name, or those of a table, whose names do not matter. */
+type Columns = ReadonlyMap<string, Size> | 'table';
+
+/** A query of WITH. `generates`: whether it makes rows that no table has. */
+interface Named {
+  readonly columns: Columns;
+  readonly generates: boolean;
+}
+
+interface Scope {
+  readonly relations: Map<string, Columns>;
+  readonly ctes: ReadonlyMap<string, Named>;
+  readonly outer: Scope | undefined;
+  /** Whether FROM makes rows that no table has: without them, what is gathered is data. */
+  generates: boolean;
+}
+
+/**
+ * Bounds the effort of the calls in a finished statement.
+ * @param params the values of its parameters
+ * @throws SvcError 400 `too_complex` with the location of the call
+ */
+export function requireInterruptible(
+  query: SelectStmt,
+  params: readonly (string | null)[],
+  offsetOf: (location: number | undefined) => number | undefined,
+): void {
+  new Effort(params, offsetOf).query(query, undefined, new Map());
+}
+
+class Effort {
+  readonly #params: readonly (string | null)[];
+  readonly #offsetOf: (location: number | undefined) => number | undefined;
+  #steps = 0;
+  #bytes = 0;
+
+  constructor(params: readonly (string | null)[], offsetOf: (location: number | undefined) => number | undefined) {
+    this.#params = params;
+    this.#offsetOf = offsetOf;
+  }
+
+  /** Measures a query. @returns the sizes of its columns, in order, by name */
+  query(stmt: SelectStmt, outer: Scope | undefined, known: ReadonlyMap<string, Named>): Map<string, Size> {
+    visited(1);
+    const ctes = new Map(known);
+    for (const node of stmt.withClause?.ctes ?? [])
+      if ('CommonTableExpr' in node) this.#cte(node.CommonTableExpr, stmt.withClause?.recursive === true, outer, ctes);
+    if (stmt.larg && stmt.rarg) {
+      const [left, right] = [this.query(stmt.larg, outer, ctes), [...this.query(stmt.rarg, outer, ctes).values()]];
+      const columns = new Map([...left].map(([name, size], i) => [name, largest([size, right[i] ?? size])]));
+      this.#all([stmt.sortClause, stmt.limitCount, stmt.limitOffset], { relations: new Map([['', columns]]), ctes, outer, generates: false });
+      return columns;
+    }
+    const scope: Scope = { relations: new Map(), ctes, outer, generates: outer?.generates ?? false };
+    for (const node of stmt.fromClause ?? []) this.#from(node, scope);
+    if (stmt.valuesLists) return this.#values(stmt.valuesLists, scope);
+    const columns = new Map<string, Size>();
+    for (const [i, node] of (stmt.targetList ?? []).entries())
+      if ('ResTarget' in node) this.#target(node.ResTarget.name, node.ResTarget.val, i, scope, columns);
+    // a name of the select list may stand in ORDER BY
+    const rest: Scope = { ...scope, relations: new Map([...scope.relations, ['', columns]]) };
+    this.#all(
+      [stmt.whereClause, stmt.groupClause, stmt.havingClause, stmt.windowClause, stmt.distinctClause, stmt.sortClause, stmt.limitCount, stmt.limitOffset],
+      rest,
+    );
+    return columns;
+  }
+
+  #cte(cte: { ctename?: string; aliascolnames?: Node[]; ctequery?: Node }, isRecursive: boolean, outer: Scope | undefined, ctes: Map<string, Named>): void {
+    const stmt = cte.ctequery && 'SelectStmt' in cte.ctequery ? cte.ctequery.SelectStmt : undefined;
+    if (!stmt || cte.ctename === undefined) return;
+    if (!isRecursive || !stmt.larg || !stmt.rarg) {
+      ctes.set(cte.ctename, { columns: renamed(this.query(stmt, outer, ctes), cte.aliascolnames), generates: makesRows(stmt, ctes) });
+      return;
+    }
+    // what grows from one step to the next grows without bound
+    const first = renamed(this.query(stmt.larg, outer, ctes), cte.aliascolnames);
+    const inner = new Map(ctes).set(cte.ctename, { columns: first, generates: true });
+    const next = [...this.query(stmt.rarg, outer, inner).values()];
+    const columns = new Map([...first].map(([name, size], i) => [name, grows(size, next[i] ?? size) ? UNKNOWN : largest([size, next[i] ?? size])]));
+    ctes.set(cte.ctename, { columns, generates: true });
+    this.query(stmt.rarg, outer, ctes);
+  }
+
+  #values(lists: readonly Node[], scope: Scope): Map<string, Size> {
+    const columns = new Map<string, Size>();
+    for (const list of lists)
+      for (const [i, item] of ('List' in list ? (list.List.items ?? []) : []).entries()) {
+        const name = `column${i + 1}`;
+        columns.set(name, largest([columns.get(name) ?? ofBytes(0), this.#size(item, scope)]));
+      }
+    return columns;
+  }
+
+  #target(name: string | undefined, value: Node | undefined, at: number, scope: Scope, columns: Map<string, Size>): void {
+    if (value === undefined) return;
+    const fields = 'ColumnRef' in value ? fieldsOf(value.ColumnRef) : [];
+    if (fields.at(-1) === '*') {
+      for (const [alias, of] of scope.relations)
+        if (fields.length === 1 || alias === fields[0])
+          for (const [column, size] of of === 'table' ? [[`~${at}`, DATA] as const] : of) columns.set(column, size);
+      return;
+    }
+    const key = name ?? fields.at(-1) ?? ('FuncCall' in value ? nameOf(value.FuncCall) : `?${at}`);
+    const size = this.#size(value, scope);
+    columns.set(columns.has(key) ? `${key}~${at}` : key, size);
+  }
+
+  #from(node: Node, scope: Scope): void {
+    if ('RangeVar' in node) {
+      const { relname = '', alias, schemaname } = node.RangeVar;
+      const cte = schemaname === undefined ? scope.ctes.get(relname) : undefined;
+      if (cte?.generates) scope.generates = true;
+      scope.relations.set(alias?.aliasname ?? relname, renamed(cte?.columns ?? 'table', alias?.colnames));
+    } else if ('RangeSubselect' in node) {
+      const { subquery, alias } = node.RangeSubselect;
+      const stmt = subquery && 'SelectStmt' in subquery ? subquery.SelectStmt : undefined;
+      // SQL that the planner has printed before: the rows of a mapping
+      const columns = stmt ? this.query(stmt, scope, scope.ctes) : 'table';
+      if (stmt && makesRows(stmt, scope.ctes)) scope.generates = true;
+      scope.relations.set(alias?.aliasname ?? '', renamed(columns, alias?.colnames));
+    } else if ('RangeFunction' in node) {
+      scope.generates = true;
+      const { functions = [], alias, coldeflist } = node.RangeFunction;
+      const size = sum(functions.map((f) => this.#size(f, scope)));
+      const names = [...(alias?.colnames ?? []), ...(coldeflist ?? [])].map((n) =>
+        'String' in n ? (n.String.sval ?? '') : 'ColumnDef' in n ? (n.ColumnDef.colname ?? '') : '',
+      );
+      const known = new Map([...names, 'key', 'value', 'ordinality', alias?.aliasname ?? ''].map((n) => [n, size]));
+      for (const f of functions) for (const name of functionNames(f)) known.set(name, size);
+      scope.relations.set(alias?.aliasname ?? functions.flatMap(functionNames)[0] ?? '', known);
+    } else if ('JoinExpr' in node) {
+      const { larg, rarg, quals, alias } = node.JoinExpr;
+      const before = new Set(scope.relations.keys());
+      if (larg) this.#from(larg, scope);
+      if (rarg) this.#from(rarg, scope);
+      if (alias?.aliasname) {
+        const inner = [...scope.relations].filter(([name]) => !before.has(name)).map(([, of]) => of);
+        scope.relations.set(alias.aliasname, inner.includes('table') ? 'table' : new Map(inner.flatMap((of) => (of === 'table' ? [] : [...of]))));
+      }
+      this.#all([quals], scope);
+    } else if ('RangeTableSample' in node && node.RangeTableSample.relation) {
+      this.#from(node.RangeTableSample.relation, scope);
+    } else {
+      // JSON_TABLE and its like
+      const { alias } = Object.values(node)[0] as { readonly alias?: { readonly aliasname?: string } };
+      const size = this.#all([node], scope);
+      scope.generates = true;
+      scope.relations.set(alias?.aliasname ?? '', size.made > 1_000 ? new Map([['', size]]) : 'table');
+    }
+  }
+
+  /** Measures whatever nodes there are. */
+  #all(value: unknown, scope: Scope): Size {
+    if (value === null || typeof value !== 'object') return ofBytes(0);
+    if (Array.isArray(value)) return sum(value.map((v) => this.#all(v, scope)));
+    const [kind, ...more] = Object.keys(value);
+    if (kind !== undefined && more.length === 0 && /^[A-Z]/.test(kind)) return this.#size(value as Node, scope);
+    return sum(Object.values(value).map((v) => this.#all(v, scope)));
+  }
+
+  #size(node: Node, scope: Scope): Size {
+    visited(1);
+    // SQL over the tables of a mapping, which the planner has printed before
+    if ('Fragment' in node) return DATA;
+    if ('ColumnRef' in node) return sizeOfColumn(fieldsOf(node.ColumnRef), scope);
+    if ('A_Const' in node) return sizeOfConstant(node.A_Const);
+    if ('ParamRef' in node) return ofBytes(2 * (this.#params[(node.ParamRef.number ?? 0) - 1]?.length ?? 0));
+    if ('TypeCast' in node) return this.#cast(node.TypeCast, scope);
+    if ('FuncCall' in node) return this.#call(node.FuncCall, scope);
+    if ('A_Expr' in node) return this.#operation(node.A_Expr, scope);
+    if ('SubLink' in node) return this.#subLink(node.SubLink, scope);
+    if ('SelectStmt' in node) return sum([...this.query(node.SelectStmt, scope, scope.ctes).values()]);
+    if ('CaseExpr' in node) return this.#case(node.CaseExpr, scope);
+    if ('CoalesceExpr' in node) return largest((node.CoalesceExpr.args ?? []).map((a) => this.#size(a, scope)));
+    if ('MinMaxExpr' in node) return largest((node.MinMaxExpr.args ?? []).map((a) => this.#size(a, scope)));
+    const inner = this.#all(Object.values(node)[0], scope);
+    return 'BoolExpr' in node || 'NullTest' in node || 'BooleanTest' in node ? SMALL : inner;
+  }
+
+  #case({ arg, args = [], defresult }: CaseExpr, scope: Scope): Size {
+    if (arg) this.#size(arg, scope);
+    const results = args.map((when) => {
+      if (!('CaseWhen' in when)) return SMALL;
+      if (when.CaseWhen.expr) this.#size(when.CaseWhen.expr, scope);
+      return when.CaseWhen.result ? this.#size(when.CaseWhen.result, scope) : SMALL;
+    });
+    return largest([...results, ...(defresult ? [this.#size(defresult, scope)] : [])]);
+  }
+
+  #cast({ arg, typeName }: TypeCast, scope: Scope): Size {
+    const size = arg ? this.#size(arg, scope) : SMALL;
+    const last = typeName?.names?.at(-1);
+    const type = last && 'String' in last ? (last.String.sval ?? '') : '';
+    if ((typeName?.arrayBounds?.length ?? 0) > 0) return size;
+    if (/^(u?int\d|float\d|bool|date|time|timetz|timestamp|timestamptz|interval|uuid|money|oid)$/.test(type)) return SMALL;
+    return type === 'numeric' ? { made: Math.min(size.made, 150_000), data: size.data } : size;
+  }
+
+  #subLink({ subLinkType, testexpr, subselect }: SubLink, scope: Scope): Size {
+    if (testexpr) this.#size(testexpr, scope);
+    const stmt = subselect && 'SelectStmt' in subselect ? subselect.SelectStmt : undefined;
+    const [first = SMALL] = stmt ? [...this.query(stmt, scope, scope.ctes).values()] : [];
+    if (subLinkType === 'EXPR_SUBLINK') return first;
+    return subLinkType === 'ARRAY_SUBLINK' ? gathered([first], scope.generates || (stmt !== undefined && makesRows(stmt, scope.ctes))) : SMALL;
+  }
+
+  #operation({ kind, name, lexpr, rexpr, location }: A_Expr, scope: Scope): Size {
+    const left = lexpr ? this.#size(lexpr, scope) : SMALL;
+    const right = rexpr ? this.#all(rexpr, scope) : SMALL;
+    const last = name?.at(-1);
+    const symbol = last && 'String' in last ? (last.String.sval ?? '') : '';
+    const isLike = kind === 'AEXPR_LIKE' || kind === 'AEXPR_ILIKE';
+    if (isLike || SEARCH_OPERATORS.has(symbol)) this.#spend((bytesOf(left, SEARCHED) * bytesOf(right, SEARCHED)) / 8, isLike ? 'LIKE' : symbol, location);
+    if (EACH_WITH_EACH_OPERATORS.has(symbol)) this.#spend(bytesOf(left, SEARCHED) * bytesOf(right, SEARCHED), symbol, location);
+    if (PRODUCT.has(symbol)) this.#spend(products(left, right), symbol, location);
+    if (SERIES.has(symbol)) this.#spend(100 * products(left, right), symbol, location);
+    if (kind === 'AEXPR_NULLIF') return left;
+    if (isLike || /^(=|<>|!=|<|>|<=|>=|~|~\*|!~|!~\*|~~|!~~|~~\*|!~~\*|@>|<@|&&|\?|\?\||\?&|@\?|@@)$/.test(symbol)) return SMALL;
+    return symbol.startsWith('-') || symbol.startsWith('#') ? (symbol === '-' ? sum([left, right]) : left) : sum([left, right]);
+  }
+
+  #call(call: FuncCall, scope: Scope): Size {
+    const name = nameOf(call);
+    const { args = [], location } = call;
+    const sizes = args.map((a) => this.#size(a, scope));
+    this.#all([call.agg_order, call.agg_filter, call.over], scope);
+    const [first = SMALL, second = SMALL, third = SMALL] = sizes;
+    if (EACH_WITH_EACH.has(name) && args.length > 1) this.#spend(bytesOf(first, CHARACTERS) * bytesOf(second, AS_SET), name, location);
+    if (SEARCH.has(name)) this.#spend((bytesOf(first, SEARCHED) * bytesOf(second, SEARCHED)) / 8, name, location);
+    if (SQUARE.has(name)) this.#spend(bytesOf(first, SEARCHED) ** 2, name, location);
+    if (PRODUCT.has(name)) this.#spend(products(first, second), name, location);
+    if (SERIES.has(name)) this.#spend(100 * products(first, args.length > 1 ? second : first), name, location);
+    if (name === 'repeat') return this.#made(taken(first, constant(args[1]) ?? MOST), name, location, constant(args[1]) !== undefined);
+    if (name === 'lpad' || name === 'rpad') return this.#made(ofBytes(4 * (constant(args[1]) ?? MOST)), name, location, constant(args[1]) !== undefined);
+    if (name === 'replace' || name === 'regexp_replace' || name === 'translate')
+      return name === 'translate' ? times(first, 4) : sum([first, bytesOf(third, SEARCHED) <= 1 ? SMALL : taken(third, bytesOf(first, SEARCHED))]);
+    if (name === 'format') return formatted(args[0], sizes);
+    if (GATHER.has(name)) return gathered(sizes, scope.generates);
+    if (name === 'array_fill') return UNKNOWN;
+    if (SHORT.has(name)) return SMALL;
+    return PLAIN.has(name) ? sum(sizes) : sum([SMALL, times(sum(sizes), 6)]);
+  }
+
+  #made(size: Size, name: string, location: number | undefined, isConstant: boolean): Size {
+    if (isConstant && size.made > 10_000) {
+      this.#bytes += size.made;
+      if (this.#bytes > MOST_BYTES)
+        throw this.#tooMuch(`${called(name, location)} makes too long a text: all together make more than ${MOST_BYTES / 1e6} MB`, location);
+    }
+    return size;
+  }
+
+  #spend(steps: number, name: string, location: number | undefined): void {
+    this.#steps += steps;
+    if (this.#steps > MOST_STEPS) throw this.#tooMuch(`${called(name, location)} may take too long: PostgreSQL cannot interrupt it`, location);
+  }
+
+  #tooMuch(message: string, location: number | undefined): Error {
+    return badRequest('too_complex', message, {
+      hint: 'Use shorter texts, and constants for what is searched for',
+      offset: location === undefined ? undefined : this.#offsetOf(location),
+    });
+  }
+}
+
+/** A call in a message: by name where it is in the text of the request. */
+const called = (name: string, location: number | undefined): string => (location === undefined ? 'a call' : `the call of \`${name}\``);
+
+const nameOf = ({ funcname }: FuncCall): string => {
+  const last = funcname?.at(-1);
+  return last && 'String' in last ? (last.String.sval ?? '').toLowerCase() : '';
+};
+
+/** The names of functions in FROM. */
+function functionNames(node: Node): readonly string[] {
+  if ('FuncCall' in node) return [nameOf(node.FuncCall)];
+  return 'List' in node ? (node.List.items ?? []).flatMap(functionNames) : [];
+}
+
+const constant = (node: Node | undefined): number | undefined => {
+  const bare = node && 'TypeCast' in node ? node.TypeCast.arg : node;
+  return bare && 'A_Const' in bare ? wholeNumber(bare.A_Const) : undefined;
+};
+
+const products = (left: Size, right: Size): number => (bytesOf(left, DIGITS) * bytesOf(right, DIGITS)) / 16;
+
+const grows = (before: Size, after: Size): boolean => after.made > before.made || after.data > before.data;
+
+/** The values of rows together: data, where the rows are those of tables and nothing long is made for each. */
+function gathered(sizes: readonly Size[], generates: boolean): Size {
+  const { made, data } = sum(sizes);
+  return generates || made > 1_000 ? UNKNOWN : { made: 0, data: data + 1 };
+}
+
+/** The text of `format`: each argument as often as there are directives, and the widths. */
+function formatted(template: Node | undefined, sizes: readonly Size[]): Size {
+  const text = template && 'A_Const' in template ? template.A_Const.sval?.sval : undefined;
+  if (text === undefined || /%[\d$-]*\*/.test(text)) return UNKNOWN;
+  const directives = text.match(/%[^%]/g)?.length ?? 0;
+  const widths = [...text.matchAll(/%(?:\d+\$)?-?(\d{1,9})/g)].reduce((all, [, digits]) => all + Number(digits), 0);
+  return sum([sizes[0] ?? SMALL, ofBytes(4 * widths), taken(largest(sizes.slice(1)), directives)]);
+}
+
+/** Whether FROM of a query makes rows that no table has. */
+function makesRows(stmt: SelectStmt, ctes: ReadonlyMap<string, Named>): boolean {
+  if (stmt.withClause?.recursive) return true;
+  if (stmt.larg && stmt.rarg) return makesRows(stmt.larg, ctes) || makesRows(stmt.rarg, ctes);
+  const makes = (node: Node): boolean => {
+    if ('RangeFunction' in node) return true;
+    if ('RangeVar' in node) return node.RangeVar.schemaname === undefined && ctes.get(node.RangeVar.relname ?? '')?.generates === true;
+    if ('RangeSubselect' in node)
+      return (
+        node.RangeSubselect.subquery !== undefined && 'SelectStmt' in node.RangeSubselect.subquery && makesRows(node.RangeSubselect.subquery.SelectStmt, ctes)
+      );
+    return 'JoinExpr' in node && [node.JoinExpr.larg, node.JoinExpr.rarg].some((n) => n !== undefined && makes(n));
+  };
+  return (stmt.fromClause ?? []).some(makes);
+}
+
+function sizeOfColumn(fields: readonly string[], scope: Scope | undefined): Size {
+  for (let at = scope; at !== undefined; at = at.outer) {
+    const [first = '', second] = fields;
+    const relation = at.relations.get(first);
+    if (second !== undefined && relation !== undefined) return relation === 'table' ? DATA : (relation.get(second) ?? sum([...relation.values()]));
+    if (second !== undefined) continue;
+    for (const of of at.relations.values()) if (of !== 'table' && of.has(first)) return of.get(first) as Size;
+    if (relation !== undefined) return relation === 'table' ? DATA : sum([...relation.values()]);
+    if ([...at.relations.values()].includes('table')) return DATA;
+  }
+  return UNKNOWN;
+}
+
+/** Columns under the names that an alias gives them. */
+function renamed<T extends Columns>(columns: T, names: readonly Node[] | undefined): T | Map<string, Size> {
+  if (columns === 'table' || names === undefined || names.length === 0) return columns;
+  const list = [...(columns as ReadonlyMap<string, Size>)];
+  return new Map(
+    list.map(([name, size], i) => {
+      const given = names[i];
+      return [given && 'String' in given ? (given.String.sval ?? name) : name, size];
+    }),
+  );
+}

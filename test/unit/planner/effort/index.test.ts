@@ -1,0 +1,79 @@
+/** Calls that PostgreSQL does not interrupt: what may take minutes for one row is refused, what people write is not. */
+import { describe, expect, it } from 'vitest';
+import { plan } from '../company.ts';
+
+/** `code position` of a refusal; `planned`. */
+function outcome(sql: string): string {
+  try {
+    plan(sql);
+    return 'planned';
+  } catch (error) {
+    return `${(error as { code?: string }).code}`;
+  }
+}
+
+const LONG = "repeat('x', 300000)";
+
+describe('refused', () => {
+  it.each([
+    `SELECT length(translate(${LONG}, ${LONG}, 'z')) AS l`,
+    `SELECT length(btrim(${LONG}, ${LONG})) AS l`,
+    `SELECT length(ltrim(${LONG} || 'y', ${LONG})) AS l`,
+    `SELECT trim(BOTH ${LONG} FROM ${LONG}) AS l`,
+    `SELECT strpos(${LONG}, ${LONG} || 'y') AS l`,
+    `SELECT position(${LONG} IN ${LONG}) AS l`,
+    `SELECT split_part(${LONG}, ${LONG}, 2) AS l`,
+    `SELECT cardinality(string_to_array(${LONG}, ${LONG} || 'y')) AS l`,
+    `SELECT length(replace(${LONG}, ${LONG} || 'y', '')) AS l`,
+    `SELECT ${LONG} LIKE ${LONG} AS l`,
+    `SELECT x LIKE x AS l FROM (SELECT ${LONG} AS x) v`,
+    `SELECT length(translate(a.x, a.y, 'z')) AS l FROM (SELECT ${LONG} AS x, ${LONG} AS y) a`,
+    `WITH a AS (SELECT ${LONG} AS x) SELECT translate(a.x, b.x, '') AS l FROM a, a b`,
+    `SELECT translate(v.x, v.x, '') AS l FROM (VALUES (${LONG})) v(x)`,
+    `WITH RECURSIVE a(x, n) AS (SELECT 'xy', 1 UNION ALL SELECT x || x, n + 1 FROM a WHERE n < 19) SELECT max(length(translate(x, x, ''))) AS l FROM a`,
+    `WITH a AS (SELECT 'abcdefgh'::text AS x), b AS (SELECT concat(${Array(40).fill('x').join(', ')}) AS x FROM a), c AS (SELECT concat(${Array(40).fill('x').join(', ')}) AS x FROM b),
+     d AS (SELECT concat(${Array(40).fill('x').join(', ')}) AS x FROM c) SELECT translate(d.x, d.x, '') AS l FROM d`,
+    "SELECT translate(s, s, '') AS l FROM (SELECT string_agg('abc', '') AS s FROM generate_series(1, 200000)) v",
+    'SELECT a && b AS l FROM (SELECT array_agg(i) AS a, array_agg(-i) AS b FROM generate_series(1, 1000000) i) v',
+    'SELECT ARRAY(SELECT i FROM generate_series(1, 1000000) i) @> ARRAY(SELECT -i FROM generate_series(1, 1000000) i) AS l',
+    `SELECT '[${Array(4000).fill('(1,1)').join(',')}]'::path <-> '[${Array(4000).fill('(2,2)').join(',')}]'::path AS l`,
+    `SELECT ${Array(9).fill('x <-> x').join(' + ')} AS l FROM (SELECT '(${Array(2000).fill('(1,1)').join(',')})'::polygon AS x) v`,
+    `SELECT ${Array(1000).fill('x * x').join(' + ')} AS l FROM (SELECT 9e60000 + 1 AS x) v`,
+    "SELECT length(translate(lpad('x', 300000), rpad('y', 300000), 'z')) AS l",
+    "SELECT length(translate(format('%300000s', 'x'), format('%1$300000s', 'y'), 'z')) AS l",
+    `SELECT normalize(${LONG}) AS l`,
+    `SELECT count(*) AS n FROM svc.person WHERE name = translate(${LONG}, ${LONG}, name)`,
+    `SELECT count(*) AS n FROM svc.person ORDER BY translate(${LONG}, ${LONG}, 'y')`,
+    `SELECT CASE WHEN count(*) > 1 THEN translate(${LONG}, ${LONG}, 'y') END AS n FROM svc.person`,
+    "SELECT translate(name, name, '') AS l FROM svc.person",
+    `SELECT ${Array(20).fill("length(repeat('x', 40000000))").join(' + ')} AS l`,
+    `SELECT replace(replace(repeat('a', 3000), 'a', repeat('b', 3000)), repeat('b', 20000), 'c') AS l`,
+  ])('%s', (sql) => {
+    expect(outcome(sql)).toBe('too_complex');
+  });
+});
+
+describe('planned', () => {
+  it.each([
+    "SELECT translate(name, 'äöüß', 'aous') AS l FROM svc.person",
+    "SELECT trim(name) AS a, btrim(name, ' .,-') AS b, ltrim(name, '0') AS c FROM svc.person",
+    'SELECT strpos(lower(name), lower(left(name, 3))) AS l FROM svc.person',
+    "SELECT split_part(string_agg(name, ', ' ORDER BY name), ', ', 1) AS l FROM svc.person",
+    "SELECT string_to_array(string_agg(name, ' | '), ' | ') AS l FROM svc.person",
+    "WITH a AS (SELECT string_agg(name, ',') AS names FROM svc.person) SELECT names FROM a WHERE names LIKE '%Ann, the second of that name%'",
+    "SELECT a.name FROM svc.person a JOIN svc.person b ON a.name LIKE '%' || b.name || '%' AND position(b.name IN a.name) > 1",
+    "SELECT repeat('*', length(name)) AS bar, lpad(name, 20, '.') AS l, rpad('', 40, '-') AS line FROM svc.person",
+    "SELECT replace(replace(replace(name, 'a', 'b'), 'c', 'ddd'), '\n', ' ') AS l FROM svc.person",
+    "SELECT 'a' = ANY (array_agg(name)) AS l, array_agg(name) && ARRAY['x', 'y'] AS m FROM svc.person",
+    'SELECT array_agg(name) @> ARRAY(SELECT name FROM svc.person) AS l FROM svc.person',
+    "SELECT to_char(d, 'FMDay DD Month YYYY') AS l, d::date - 1 AS e FROM generate_series(DATE '2020-01-01', DATE '2020-12-31', INTERVAL '1 day') d",
+    "WITH RECURSIVE t(n, path) AS (SELECT 1, '1' UNION ALL SELECT n + 1, path || '/' || n FROM t WHERE n < 9) SELECT n, path, split_part(path, '/', 2) AS p FROM t",
+    'SELECT sum(1.5 * length(name)) / nullif(count(*), 0) * 100 % 7 AS l, power(2, 10) AS p, sqrt(2.0) AS q FROM svc.person',
+    `SELECT ${Array(200).fill('length(name) * 2.5').join(' + ')} AS l FROM svc.person`,
+    "SELECT format('%s is %s (%5s)', name, length(name), 1) AS l FROM svc.person",
+    "SELECT point(1, 2) <-> point(3, 4) AS l, '[2020-01-01,2020-02-01)'::daterange && daterange('2020-01-15', '2020-03-01') AS m",
+    "SELECT normalize(name) AS l, regexp_replace(name, '[aeiou]', '', 'g') AS m FROM svc.person",
+  ])('%s', (sql) => {
+    expect(outcome(sql)).toBe('planned');
+  });
+});
