@@ -8,6 +8,7 @@ import { visited } from '../../budget.ts';
 import { badRequest } from '../../errors.ts';
 import { fieldsOf, type Node, type SelectStmt } from '../tree.ts';
 import { EACH_WITH_EACH, EACH_WITH_EACH_OPERATORS, GATHER, LENGTHS, PLAIN, PRODUCT, SEARCH, SEARCH_OPERATORS, SERIES, SHORT, SQUARE } from './functions.ts';
+import { makesRows, type Named, renamed, type Scope, sizeOfColumn, withNamed } from './scope.ts';
 import {
   bytesOf,
   DATA,
@@ -39,23 +40,6 @@ const SEARCHED = 1_000;
 const DIGITS = 50;
 const CHARACTERS = 10_000;
 const AS_SET = 1_000_000;
-
-/** The columns of a relation in FROM: their sizes by name, or those of a table, whose names do not matter. */
-type Columns = ReadonlyMap<string, Size> | 'table';
-
-/** A query of WITH. `generates`: whether it makes rows that no table has. */
-interface Named {
-  readonly columns: Columns;
-  readonly generates: boolean;
-}
-
-interface Scope {
-  readonly relations: Map<string, Columns>;
-  readonly ctes: ReadonlyMap<string, Named>;
-  readonly outer: Scope | undefined;
-  /** Whether FROM makes rows that no table has: without them, what is gathered is data. */
-  generates: boolean;
-}
 
 /**
  * Bounds the effort of the calls in a finished statement.
@@ -372,9 +356,6 @@ const constant = (node: Node | undefined): number | undefined => {
 const digitsOf = (size: Size): number => Math.min(bytesOf(size, DIGITS), MOST_DIGITS);
 const products = (left: Size, right: Size): number => (digitsOf(left) * digitsOf(right)) / 16;
 
-const withNamed = (ctes: ReadonlyMap<string, Named>, name: string | undefined, columns: ReadonlyMap<string, Size>): ReadonlyMap<string, Named> =>
-  name === undefined ? ctes : new Map(ctes).set(name, { columns, generates: true });
-
 /** The values of rows together: data, where the rows are those of tables and nothing long is made for each. */
 function gathered(sizes: readonly Size[], generates: boolean): Size {
   const { made, data } = sum(sizes);
@@ -388,45 +369,4 @@ function formatted(template: Node | undefined, sizes: readonly Size[]): Size {
   const directives = text.match(/%[^%]/g)?.length ?? 0;
   const widths = [...text.matchAll(/%(?:\d+\$)?-?(\d{1,9})/g)].reduce((all, [, digits]) => all + Number(digits), 0);
   return sum([sizes[0] ?? SMALL, ofBytes(4 * widths), taken(largest(sizes.slice(1)), directives)]);
-}
-
-/** Whether FROM of a query makes rows that no table has. */
-function makesRows(stmt: SelectStmt, ctes: ReadonlyMap<string, Named>): boolean {
-  if (stmt.withClause?.recursive) return true;
-  if (stmt.larg && stmt.rarg) return makesRows(stmt.larg, ctes) || makesRows(stmt.rarg, ctes);
-  const makes = (node: Node): boolean => {
-    if ('RangeFunction' in node) return true;
-    if ('RangeVar' in node) return node.RangeVar.schemaname === undefined && ctes.get(node.RangeVar.relname ?? '')?.generates === true;
-    if ('RangeSubselect' in node)
-      return (
-        node.RangeSubselect.subquery !== undefined && 'SelectStmt' in node.RangeSubselect.subquery && makesRows(node.RangeSubselect.subquery.SelectStmt, ctes)
-      );
-    return 'JoinExpr' in node && [node.JoinExpr.larg, node.JoinExpr.rarg].some((n) => n !== undefined && makes(n));
-  };
-  return (stmt.fromClause ?? []).some(makes);
-}
-
-function sizeOfColumn(fields: readonly string[], scope: Scope | undefined): Size {
-  for (let at = scope; at !== undefined; at = at.outer) {
-    const [first = '', second] = fields;
-    const relation = at.relations.get(first);
-    if (second !== undefined && relation !== undefined) return relation === 'table' ? DATA : (relation.get(second) ?? sum([...relation.values()]));
-    if (second !== undefined) continue;
-    for (const of of at.relations.values()) if (of !== 'table' && of.has(first)) return of.get(first) as Size;
-    if (relation !== undefined) return relation === 'table' ? DATA : sum([...relation.values()]);
-    if ([...at.relations.values()].includes('table')) return DATA;
-  }
-  return UNKNOWN;
-}
-
-/** Columns under the names that an alias gives them. */
-function renamed<T extends Columns>(columns: T, names: readonly Node[] | undefined): T | Map<string, Size> {
-  if (columns === 'table' || names === undefined || names.length === 0) return columns;
-  const list = [...(columns as ReadonlyMap<string, Size>)];
-  return new Map(
-    list.map(([name, size], i) => {
-      const given = names[i];
-      return [given && 'String' in given ? (given.String.sval ?? name) : name, size];
-    }),
-  );
 }
