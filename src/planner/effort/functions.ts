@@ -20,6 +20,9 @@ export const PLAIN = names(`
   ltrim max min mode nth_value nullif overlay percentile_cont percentile_disc regexp_match regexp_matches regexp_split_to_array regexp_split_to_table
   regexp_substr reverse right round rtrim split_part string_to_array string_to_table substr substring sum textlen trim_array trunc unnest upper`);
 
+/** Functions that count the characters of a text. */
+export const LENGTHS = names('char_length character_length length octet_length');
+
 /** Aggregates that gather the values of rows. */
 export const GATHER = names(`
   array_agg json_agg json_agg_strict json_object_agg json_object_agg_strict json_object_agg_unique json_object_agg_unique_strict jsonb_agg jsonb_agg_strict

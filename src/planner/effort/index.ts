@@ -3,40 +3,43 @@
  * `translate` over two texts of 300,000 characters runs for minutes, whatever the timeout, and keeps its connection and a processor. This bounds what the calls
  * of a statement may cost for one row, by the sizes that their arguments may have (docs/design/sql-shapes.md#calls-that-postgresql-does-not-interrupt).
  */
-import type { A_Expr, CaseExpr, FuncCall, SubLink, TypeCast } from '@pgsql/types';
+import type { A_Expr, CaseExpr, CommonTableExpr, FuncCall, SubLink, TypeCast } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import { badRequest } from '../../errors.ts';
 import { fieldsOf, type Node, type SelectStmt } from '../tree.ts';
-import { EACH_WITH_EACH, EACH_WITH_EACH_OPERATORS, GATHER, PLAIN, PRODUCT, SEARCH, SEARCH_OPERATORS, SERIES, SHORT, SQUARE } from './functions.ts';
-import { bytesOf, DATA, largest, MOST, ofBytes, type Size, SMALL, sizeOfConstant, sum, taken, times, UNKNOWN, wholeNumber } from './sizes.ts';
+import { EACH_WITH_EACH, EACH_WITH_EACH_OPERATORS, GATHER, LENGTHS, PLAIN, PRODUCT, SEARCH, SEARCH_OPERATORS, SERIES, SHORT, SQUARE } from './functions.ts';
+import { makesRows, type Named, renamed, type Scope, sizeOfColumn, withNamed } from './scope.ts';
+import {
+  bytesOf,
+  DATA,
+  FIXED,
+  largest,
+  ofBytes,
+  repeated,
+  type Size,
+  SMALL,
+  sizeAfter,
+  sizeOfConstant,
+  sum,
+  taken,
+  times,
+  UNKNOWN,
+  wholeNumber,
+} from './sizes.ts';
 
 /** The steps that the calls of a statement may take for one row: up to some 4 seconds on PostgreSQL 15. */
 const MOST_STEPS = 2e9;
 /** The bytes that `repeat`, `lpad` and `rpad` with constant lengths may make: PostgreSQL computes them while it plans, and keeps them all. */
 const MOST_BYTES = 64e6;
 
+/** The digits of the longest decimal. */
+const MOST_DIGITS = 150_000;
+
 /** What a value of a table counts as: where it is searched, in a decimal, and as a set of characters, which usually is a constant. */
 const SEARCHED = 1_000;
 const DIGITS = 50;
 const CHARACTERS = 10_000;
 const AS_SET = 1_000_000;
-
-/** The columns of a relation in FROM: their sizes by name, or those of a table, whose names do not matter. */
-type Columns = ReadonlyMap<string, Size> | 'table';
-
-/** A query of WITH. `generates`: whether it makes rows that no table has. */
-interface Named {
-  readonly columns: Columns;
-  readonly generates: boolean;
-}
-
-interface Scope {
-  readonly relations: Map<string, Columns>;
-  readonly ctes: ReadonlyMap<string, Named>;
-  readonly outer: Scope | undefined;
-  /** Whether FROM makes rows that no table has: without them, what is gathered is data. */
-  generates: boolean;
-}
 
 /**
  * Bounds the effort of the calls in a finished statement.
@@ -54,8 +57,10 @@ export function requireInterruptible(
 class Effort {
   readonly #params: readonly (string | null)[];
   readonly #offsetOf: (location: number | undefined) => number | undefined;
-  #steps = 0;
+  #spent = 0;
   #bytes = 0;
+  /** Above 0, sizes are measured only. */
+  #dry = 0;
 
   constructor(params: readonly (string | null)[], offsetOf: (location: number | undefined) => number | undefined) {
     this.#params = params;
@@ -89,20 +94,46 @@ class Effort {
     return columns;
   }
 
-  #cte(cte: { ctename?: string; aliascolnames?: Node[]; ctequery?: Node }, isRecursive: boolean, outer: Scope | undefined, ctes: Map<string, Named>): void {
+  #cte(cte: CommonTableExpr, isRecursive: boolean, outer: Scope | undefined, ctes: Map<string, Named>): void {
     const stmt = cte.ctequery && 'SelectStmt' in cte.ctequery ? cte.ctequery.SelectStmt : undefined;
     if (!stmt || cte.ctename === undefined) return;
     if (!isRecursive || !stmt.larg || !stmt.rarg) {
       ctes.set(cte.ctename, { columns: renamed(this.query(stmt, outer, ctes), cte.aliascolnames), generates: makesRows(stmt, ctes) });
       return;
     }
-    // what grows from one step to the next grows without bound
     const first = renamed(this.query(stmt.larg, outer, ctes), cte.aliascolnames);
-    const inner = new Map(ctes).set(cte.ctename, { columns: first, generates: true });
-    const next = [...this.query(stmt.rarg, outer, inner).values()];
-    const columns = new Map([...first].map(([name, size], i) => [name, grows(size, next[i] ?? size) ? UNKNOWN : largest([size, next[i] ?? size])]));
+    const [again, names] = [stmt.rarg, [...first.keys()]];
+    const steps = this.#unspent(() => this.#steps([...first.values()], names, (columns) => this.query(again, outer, withNamed(ctes, cte.ctename, columns))));
+    const columns = new Map(names.map((name, i) => [name, sizeAfter(steps.map((s) => s[i] ?? SMALL))]));
+    // the columns of SEARCH and CYCLE
+    const { search_seq_column, cycle_mark_column, cycle_path_column } = { ...cte.search_clause, ...cte.cycle_clause };
+    for (const name of [search_seq_column, cycle_path_column]) if (name !== undefined) columns.set(name, DATA);
+    if (cycle_mark_column !== undefined) columns.set(cycle_mark_column, FIXED);
     ctes.set(cte.ctename, { columns, generates: true });
-    this.query(stmt.rarg, outer, ctes);
+    this.query(again, outer, ctes);
+  }
+
+  /** The sizes of the columns of a recursive query in its first steps: as many as a value may need to go round through all columns, twice. */
+  #steps(first: readonly Size[], names: readonly string[], next: (columns: ReadonlyMap<string, Size>) => ReadonlyMap<string, Size>): (readonly Size[])[] {
+    const steps = [first];
+    for (let i = 0; i < 2 * names.length + 2; i++) {
+      const before = steps.at(-1) as readonly Size[];
+      const after = [...next(new Map(names.map((name, n) => [name, before[n] ?? SMALL]))).values()];
+      // the first term decides the types
+      steps.push(before.map((size, n) => (size.fixed ? size : largest([size, after[n] ?? size]))));
+      if (before.every((size, n) => size.made === steps.at(-1)?.[n]?.made && size.data === steps.at(-1)?.[n]?.data)) break;
+    }
+    return steps;
+  }
+
+  /** Measures sizes only. */
+  #unspent<T>(measure: () => T): T {
+    this.#dry++;
+    try {
+      return measure();
+    } finally {
+      this.#dry--;
+    }
   }
 
   #values(lists: readonly Node[], scope: Scope): Map<string, Size> {
@@ -198,7 +229,7 @@ class Effort {
     if ('CoalesceExpr' in node) return largest((node.CoalesceExpr.args ?? []).map((a) => this.#size(a, scope)));
     if ('MinMaxExpr' in node) return largest((node.MinMaxExpr.args ?? []).map((a) => this.#size(a, scope)));
     const inner = this.#all(Object.values(node)[0], scope);
-    return 'BoolExpr' in node || 'NullTest' in node || 'BooleanTest' in node ? SMALL : inner;
+    return 'BoolExpr' in node || 'NullTest' in node || 'BooleanTest' in node ? FIXED : inner;
   }
 
   #case({ arg, args = [], defresult }: CaseExpr, scope: Scope): Size {
@@ -216,8 +247,8 @@ class Effort {
     const last = typeName?.names?.at(-1);
     const type = last && 'String' in last ? (last.String.sval ?? '') : '';
     if ((typeName?.arrayBounds?.length ?? 0) > 0) return size;
-    if (/^(u?int\d|float\d|bool|date|time|timetz|timestamp|timestamptz|interval|uuid|money|oid)$/.test(type)) return SMALL;
-    return type === 'numeric' ? { made: Math.min(size.made, 150_000), data: size.data } : size;
+    if (/^(u?int\d|float\d|bool|date|time|timetz|timestamp|timestamptz|interval|uuid|money|oid)$/.test(type)) return FIXED;
+    return type === 'numeric' ? { made: Math.min(size.made, MOST_DIGITS), data: size.data } : size;
   }
 
   #subLink({ subLinkType, testexpr, subselect }: SubLink, scope: Scope): Size {
@@ -229,10 +260,11 @@ class Effort {
   }
 
   #operation({ kind, name, lexpr, rexpr, location }: A_Expr, scope: Scope): Size {
-    const left = lexpr ? this.#size(lexpr, scope) : SMALL;
-    const right = rexpr ? this.#all(rexpr, scope) : SMALL;
+    const left = lexpr ? this.#size(lexpr, scope) : FIXED;
+    const right = rexpr ? this.#all(rexpr, scope) : FIXED;
     const last = name?.at(-1);
     const symbol = last && 'String' in last ? (last.String.sval ?? '') : '';
+    if (left.fixed && right.fixed && /^[-+*/%&|#^]$|^<<$|^>>$/.test(symbol)) return FIXED;
     const isLike = kind === 'AEXPR_LIKE' || kind === 'AEXPR_ILIKE';
     if (isLike || SEARCH_OPERATORS.has(symbol)) this.#spend((bytesOf(left, SEARCHED) * bytesOf(right, SEARCHED)) / 8, isLike ? 'LIKE' : symbol, location);
     if (EACH_WITH_EACH_OPERATORS.has(symbol)) this.#spend(bytesOf(left, SEARCHED) * bytesOf(right, SEARCHED), symbol, location);
@@ -254,8 +286,8 @@ class Effort {
     if (SQUARE.has(name)) this.#spend(bytesOf(first, SEARCHED) ** 2, name, location);
     if (PRODUCT.has(name)) this.#spend(products(first, second), name, location);
     if (SERIES.has(name)) this.#spend(100 * products(first, args.length > 1 ? second : first), name, location);
-    if (name === 'repeat') return this.#made(taken(first, constant(args[1]) ?? MOST), name, location, constant(args[1]) !== undefined);
-    if (name === 'lpad' || name === 'rpad') return this.#made(ofBytes(4 * (constant(args[1]) ?? MOST)), name, location, constant(args[1]) !== undefined);
+    if (name === 'repeat') return this.#made(repeated(first, this.#count(args[1], scope)), name, location, constant(args[1]) !== undefined);
+    if (name === 'lpad' || name === 'rpad') return this.#made(times(this.#count(args[1], scope), 4), name, location, constant(args[1]) !== undefined);
     if (name === 'replace' || name === 'regexp_replace' || name === 'translate')
       return name === 'translate' ? times(first, 4) : sum([first, bytesOf(third, SEARCHED) <= 1 ? SMALL : taken(third, bytesOf(first, SEARCHED))]);
     if (name === 'format') return formatted(args[0], sizes);
@@ -265,8 +297,22 @@ class Effort {
     return PLAIN.has(name) ? sum(sizes) : sum([SMALL, times(sum(sizes), 6)]);
   }
 
+  /** A number of characters, as far as it is one of constants and of lengths of texts. */
+  #count(node: Node | undefined, scope: Scope): Size {
+    const number = constant(node);
+    if (number !== undefined) return ofBytes(number);
+    if (node && 'TypeCast' in node) return this.#count(node.TypeCast.arg, scope);
+    if (node && 'FuncCall' in node && LENGTHS.has(nameOf(node.FuncCall))) return this.#size(node.FuncCall.args?.[0] ?? node, scope);
+    if (!node || !('A_Expr' in node)) return UNKNOWN;
+    const { lexpr, rexpr, name } = node.A_Expr;
+    const last = name?.at(-1);
+    const symbol = last && 'String' in last ? last.String.sval : '';
+    if (symbol === '+') return sum([this.#count(lexpr, scope), this.#count(rexpr, scope)]);
+    return symbol === '-' && lexpr && constant(rexpr) !== undefined ? this.#count(lexpr, scope) : UNKNOWN;
+  }
+
   #made(size: Size, name: string, location: number | undefined, isConstant: boolean): Size {
-    if (isConstant && size.made > 10_000) {
+    if (isConstant && size.made > 10_000 && this.#dry === 0) {
       this.#bytes += size.made;
       if (this.#bytes > MOST_BYTES)
         throw this.#tooMuch(`${called(name, location)} makes too long a text: all together make more than ${MOST_BYTES / 1e6} MB`, location);
@@ -275,8 +321,9 @@ class Effort {
   }
 
   #spend(steps: number, name: string, location: number | undefined): void {
-    this.#steps += steps;
-    if (this.#steps > MOST_STEPS) throw this.#tooMuch(`${called(name, location)} may take too long: PostgreSQL cannot interrupt it`, location);
+    if (this.#dry > 0) return;
+    this.#spent += steps;
+    if (this.#spent > MOST_STEPS) throw this.#tooMuch(`${called(name, location)} may take too long: PostgreSQL cannot interrupt it`, location);
   }
 
   #tooMuch(message: string, location: number | undefined): Error {
@@ -306,9 +353,8 @@ const constant = (node: Node | undefined): number | undefined => {
   return bare && 'A_Const' in bare ? wholeNumber(bare.A_Const) : undefined;
 };
 
-const products = (left: Size, right: Size): number => (bytesOf(left, DIGITS) * bytesOf(right, DIGITS)) / 16;
-
-const grows = (before: Size, after: Size): boolean => after.made > before.made || after.data > before.data;
+const digitsOf = (size: Size): number => Math.min(bytesOf(size, DIGITS), MOST_DIGITS);
+const products = (left: Size, right: Size): number => (digitsOf(left) * digitsOf(right)) / 16;
 
 /** The values of rows together: data, where the rows are those of tables and nothing long is made for each. */
 function gathered(sizes: readonly Size[], generates: boolean): Size {
@@ -323,45 +369,4 @@ function formatted(template: Node | undefined, sizes: readonly Size[]): Size {
   const directives = text.match(/%[^%]/g)?.length ?? 0;
   const widths = [...text.matchAll(/%(?:\d+\$)?-?(\d{1,9})/g)].reduce((all, [, digits]) => all + Number(digits), 0);
   return sum([sizes[0] ?? SMALL, ofBytes(4 * widths), taken(largest(sizes.slice(1)), directives)]);
-}
-
-/** Whether FROM of a query makes rows that no table has. */
-function makesRows(stmt: SelectStmt, ctes: ReadonlyMap<string, Named>): boolean {
-  if (stmt.withClause?.recursive) return true;
-  if (stmt.larg && stmt.rarg) return makesRows(stmt.larg, ctes) || makesRows(stmt.rarg, ctes);
-  const makes = (node: Node): boolean => {
-    if ('RangeFunction' in node) return true;
-    if ('RangeVar' in node) return node.RangeVar.schemaname === undefined && ctes.get(node.RangeVar.relname ?? '')?.generates === true;
-    if ('RangeSubselect' in node)
-      return (
-        node.RangeSubselect.subquery !== undefined && 'SelectStmt' in node.RangeSubselect.subquery && makesRows(node.RangeSubselect.subquery.SelectStmt, ctes)
-      );
-    return 'JoinExpr' in node && [node.JoinExpr.larg, node.JoinExpr.rarg].some((n) => n !== undefined && makes(n));
-  };
-  return (stmt.fromClause ?? []).some(makes);
-}
-
-function sizeOfColumn(fields: readonly string[], scope: Scope | undefined): Size {
-  for (let at = scope; at !== undefined; at = at.outer) {
-    const [first = '', second] = fields;
-    const relation = at.relations.get(first);
-    if (second !== undefined && relation !== undefined) return relation === 'table' ? DATA : (relation.get(second) ?? sum([...relation.values()]));
-    if (second !== undefined) continue;
-    for (const of of at.relations.values()) if (of !== 'table' && of.has(first)) return of.get(first) as Size;
-    if (relation !== undefined) return relation === 'table' ? DATA : sum([...relation.values()]);
-    if ([...at.relations.values()].includes('table')) return DATA;
-  }
-  return UNKNOWN;
-}
-
-/** Columns under the names that an alias gives them. */
-function renamed<T extends Columns>(columns: T, names: readonly Node[] | undefined): T | Map<string, Size> {
-  if (columns === 'table' || names === undefined || names.length === 0) return columns;
-  const list = [...(columns as ReadonlyMap<string, Size>)];
-  return new Map(
-    list.map(([name, size], i) => {
-      const given = names[i];
-      return [given && 'String' in given ? (given.String.sval ?? name) : name, size];
-    }),
-  );
 }

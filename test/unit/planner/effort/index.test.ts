@@ -31,6 +31,8 @@ describe('refused', () => {
     `WITH a AS (SELECT ${LONG} AS x) SELECT translate(a.x, b.x, '') AS l FROM a, a b`,
     `SELECT translate(v.x, v.x, '') AS l FROM (VALUES (${LONG})) v(x)`,
     `WITH RECURSIVE a(x, n) AS (SELECT 'xy', 1 UNION ALL SELECT x || x, n + 1 FROM a WHERE n < 19) SELECT max(length(translate(x, x, ''))) AS l FROM a`,
+    "WITH RECURSIVE a(x, y, n) AS (SELECT 'x', 'y', 1 UNION ALL SELECT y, x || y, n + 1 FROM a WHERE n < 30) SELECT max(length(translate(x, y, ''))) AS l FROM a",
+    `WITH RECURSIVE a(x) AS (SELECT '' UNION ALL SELECT x || repeat('y', 20000) FROM a WHERE length(x) < 900000) SELECT count(*) AS l FROM a WHERE x LIKE '%' || x || 'z%'`,
     `WITH a AS (SELECT 'abcdefgh'::text AS x), b AS (SELECT concat(${Array(40).fill('x').join(', ')}) AS x FROM a), c AS (SELECT concat(${Array(40).fill('x').join(', ')}) AS x FROM b),
      d AS (SELECT concat(${Array(40).fill('x').join(', ')}) AS x FROM c) SELECT translate(d.x, d.x, '') AS l FROM d`,
     "SELECT translate(s, s, '') AS l FROM (SELECT string_agg('abc', '') AS s FROM generate_series(1, 200000)) v",
@@ -55,6 +57,11 @@ describe('refused', () => {
 
 describe('planned', () => {
   it.each([
+    "SELECT rpad(left(name, 2), char_length(name), '*') LIKE '%x%' AS l, repeat('*', length(name) - 2) LIKE '*%' AS m FROM svc.person",
+    'WITH RECURSIVE t(n, f) AS (SELECT 1, 1::numeric UNION ALL SELECT n + 1, f * (n + 1) FROM t WHERE n < 50) SELECT n, f FROM t WHERE n % 2 = 0',
+    'WITH RECURSIVE z(i, x, y) AS (SELECT 0, 0.1::float8, 0.2::float8 UNION ALL SELECT i + 1, x * x - y * y + 0.3, 2 * x * y - 0.1 FROM z WHERE i < 9) SELECT x ^ 2 AS a FROM z',
+    "WITH RECURSIVE p(path, n) AS (SELECT name, 1 FROM svc.person UNION ALL SELECT path || '/' || q.name, n + 1 FROM p, svc.person q WHERE n < 3 AND NOT path LIKE '%' || q.name || '%') SELECT path FROM p",
+    "WITH RECURSIVE s(x) AS (SELECT 'a' UNION ALL SELECT x || 'b' FROM s WHERE length(x) < 40) SELECT x FROM s WHERE strpos(x, 'bb') > 0 AND x NOT LIKE '%c%'",
     "SELECT translate(name, 'äöüß', 'aous') AS l FROM svc.person",
     "SELECT trim(name) AS a, btrim(name, ' .,-') AS b, ltrim(name, '0') AS c FROM svc.person",
     'SELECT strpos(lower(name), lower(left(name, 3))) AS l FROM svc.person',
