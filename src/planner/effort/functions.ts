@@ -1,4 +1,7 @@
-/** Functions by what they do to the sizes of values, and those whose calls PostgreSQL does not interrupt. */
+/**
+ * Functions, operators and types by what they do to the sizes of values, and by the time that PostgreSQL takes for one call. What is in none of the lists of times
+ * counts as if it compared each byte of its arguments with each other one.
+ */
 
 const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
@@ -23,6 +26,36 @@ export const PLAIN = names(`
 /** Functions that count the characters of a text. */
 export const LENGTHS = names('char_length character_length length octet_length');
 
+/** Functions that take no time to speak of for long values, or none that PostgreSQL does not interrupt. */
+export const FREE = names(`
+  abs acos acosd acosh age any_value array_append array_cat array_dims array_fill array_length array_lower array_ndims array_prepend array_upper ascii asin
+  asind asinh atan atan2 atan2d atand atanh avg bit_and bit_length bit_or bit_xor bool_and bool_or broadcast cardinality cbrt ceil ceiling char_length
+  character_length chr clock_timestamp coalesce concat concat_ws corr cos cosd cosh cot cotd count covar_pop covar_samp cume_dist date date_add date_bin
+  date_part date_subtract date_trunc daterange degrees dense_rank erf erfc every extract factorial family first_value float4 float8 floor gamma
+  gen_random_uuid generate_series generate_subscripts get_bit get_byte greatest host hostmask inet_merge inet_same_family int2 int4 int4range int8 int8range
+  interval isempty isfinite justify_days justify_hours justify_interval lag last_value lead least left length lgamma lower_inc lower_inf macaddr8_set7bit
+  make_date make_interval make_time make_timestamp make_timestamptz masklen max min min_scale mode netmask network now nth_value ntile num_nonnulls num_nulls
+  numnode numrange octet_length overlaps overlay percent_rank percentile_cont percentile_disc pg_typeof pi point radians random random_normal rank
+  regexp_count regexp_instr regexp_like regexp_match regexp_matches regexp_replace regexp_split_to_array regexp_split_to_table regexp_substr regr_avgx
+  regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy right round row_number scale set_masklen sign sin sind sinh
+  starts_with statement_timestamp stddev stddev_pop stddev_samp substr substring sum tan tand tanh text textlen time timeofday timestamp timestamptz timetz
+  timezone transaction_timestamp trim_array trim_scale trunc tsrange tstzrange unnest upper_inc upper_inf uuid_extract_timestamp uuid_extract_version uuidv4
+  uuidv7 var_pop var_samp varchar variance width_bucket`);
+
+/** Functions whose time grows with the length of their arguments. */
+export const LINEAR = names(`
+  abbrev area array_position array_positions array_remove array_replace array_reverse array_sample array_shuffle array_sort array_to_json array_to_string
+  array_to_tsvector bit bit_count bool bound_box box bpchar bytea casefold center char cidr circle convert convert_from convert_to crc32 crc32c datemultirange
+  decode diagonal diameter encode format height initcap int4multirange int8multirange isclosed ishorizontal isopen isparallel isperp isvertical
+  json_array_elements json_array_elements_text json_array_length json_build_array json_build_object json_each json_each_text json_extract_path
+  json_extract_path_text json_object json_object_keys json_populate_record json_populate_recordset json_strip_nulls json_to_record json_to_recordset
+  json_typeof jsonb_array_elements jsonb_array_elements_text jsonb_array_length jsonb_build_array jsonb_build_object jsonb_concat jsonb_delete_path jsonb_each
+  jsonb_each_text jsonb_exists jsonb_exists_all jsonb_exists_any jsonb_extract_path jsonb_extract_path_text jsonb_insert jsonb_object jsonb_object_keys
+  jsonb_populate_record jsonb_populate_record_valid jsonb_populate_recordset jsonb_set jsonb_set_lax jsonb_strip_nulls jsonb_to_record jsonb_to_recordset
+  jsonb_typeof like_escape line lower lpad lseg macaddr md5 multirange name npoints numeric nummultirange path pclose polygon popen quote_ident quote_literal
+  quote_nullable radius range_merge repeat reverse row_to_json rpad set_bit set_byte sha224 sha256 sha384 sha512 slope strip to_ascii to_bin to_hex to_json
+  to_jsonb to_oct tsmultirange tstzmultirange tsvector_to_array unicode_assigned unistr upper varbit width`);
+
 /** Aggregates that gather the values of rows. */
 export const GATHER = names(`
   array_agg json_agg json_agg_strict json_object_agg json_object_agg_strict json_object_agg_unique json_object_agg_unique_strict jsonb_agg jsonb_agg_strict
@@ -41,3 +74,16 @@ export const SQUARE = names('is_normalized normalize');
 /** Functions and operators over decimals: the product of their digits, many times for the second set. */
 export const PRODUCT = names('* / % div gcd lcm mod');
 export const SERIES = names('^ exp ln log log10 power pow sqrt');
+
+/** Functions and operators over a path into JSON: a comparison of two parts of the path with several values compares each with each. */
+export const JSON_PATHS = names(`
+  jsonb_path_exists jsonb_path_exists_tz jsonb_path_match jsonb_path_match_tz jsonb_path_query jsonb_path_query_array jsonb_path_query_array_tz
+  jsonb_path_query_first jsonb_path_query_first_tz jsonb_path_query_tz @? @@`);
+
+/** Operators that take no time to speak of, or none that PostgreSQL does not interrupt. */
+export const FREE_OPERATORS = names('= <> != < > <= >= + - -> ->> ? ?& ?| || ~ ~* !~ !~* *< *<= *<> *= *> *>= ~<~ ~<=~ ~>~ ~>=~ ^@ @ |/ ||/ & | #> #>> #-');
+
+/** Types of which a cast from a text takes time that grows faster than the text. */
+export const SLOW_TYPES = names('tsvector tsquery jsonpath');
+/** Types of which a cast takes no time to speak of. */
+export const FREE_TYPES = names('text varchar bpchar char name');

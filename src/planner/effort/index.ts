@@ -7,39 +7,18 @@ import type { A_Expr, CaseExpr, CommonTableExpr, FuncCall, SubLink, TypeCast } f
 import { visited } from '../../budget.ts';
 import { badRequest } from '../../errors.ts';
 import { fieldsOf, type Node, type SelectStmt } from '../tree.ts';
-import { EACH_WITH_EACH, EACH_WITH_EACH_OPERATORS, GATHER, LENGTHS, PLAIN, PRODUCT, SEARCH, SEARCH_OPERATORS, SERIES, SHORT, SQUARE } from './functions.ts';
-import { makesRows, type Named, renamed, type Scope, sizeOfColumn, withNamed } from './scope.ts';
-import {
-  bytesOf,
-  DATA,
-  FIXED,
-  largest,
-  ofBytes,
-  repeated,
-  type Size,
-  SMALL,
-  sizeAfter,
-  sizeOfConstant,
-  sum,
-  taken,
-  times,
-  UNKNOWN,
-  wholeNumber,
-} from './sizes.ts';
+import { FREE, FREE_OPERATORS, FREE_TYPES, GATHER, LENGTHS, PLAIN, SEARCH_OPERATORS, SHORT, SLOW_TYPES } from './functions.ts';
+import { hasTable, type Named, RECURSION_ROWS, renamed, rowsOfFunction, type Scope, sizeOfColumn, withNamed } from './scope.ts';
+import { bytesOf, DATA, FIXED, largest, MOST, ofBytes, repeated, type Size, SMALL, sizeAfter, sizeOfConstant, sum, taken, times, UNKNOWN } from './sizes.ts';
+import { callIn, constant, filled, formatted, gathered, MOST_DIGITS, nameOf, SEARCHED, STEPS_PER_BYTE, stepsOf } from './steps.ts';
 
 /** The steps that the calls of a statement may take for one row: up to some 4 seconds on PostgreSQL 15. */
 const MOST_STEPS = 2e9;
 /** The bytes that `repeat`, `lpad` and `rpad` with constant lengths may make: PostgreSQL computes them while it plans, and keeps them all. */
 const MOST_BYTES = 64e6;
 
-/** The digits of the longest decimal. */
-const MOST_DIGITS = 150_000;
-
-/** What a value of a table counts as: where it is searched, in a decimal, and as a set of characters, which usually is a constant. */
-const SEARCHED = 1_000;
-const DIGITS = 50;
-const CHARACTERS = 10_000;
-const AS_SET = 1_000_000;
+/** The kinds of expressions that call an operator. */
+const OPERATIONS: ReadonlySet<string> = new Set(['AEXPR_OP', 'AEXPR_OP_ANY', 'AEXPR_OP_ALL']);
 
 /**
  * Bounds the effort of the calls in a finished statement.
@@ -69,19 +48,30 @@ class Effort {
 
   /** Measures a query. @returns the sizes of its columns, in order, by name */
   query(stmt: SelectStmt, outer: Scope | undefined, known: ReadonlyMap<string, Named>): Map<string, Size> {
+    return this.#measured(stmt, outer, known).columns;
+  }
+
+  /** The same with the number of rows that it makes of each row of the tables that it reads. */
+  #measured(stmt: SelectStmt, outer: Scope | undefined, known: ReadonlyMap<string, Named>): { columns: Map<string, Size>; rows: number } {
     visited(1);
     const ctes = new Map(known);
     for (const node of stmt.withClause?.ctes ?? [])
       if ('CommonTableExpr' in node) this.#cte(node.CommonTableExpr, stmt.withClause?.recursive === true, outer, ctes);
+    const most = constant(stmt.limitCount) ?? MOST;
     if (stmt.larg && stmt.rarg) {
-      const [left, right] = [this.query(stmt.larg, outer, ctes), [...this.query(stmt.rarg, outer, ctes).values()]];
-      const columns = new Map([...left].map(([name, size], i) => [name, largest([size, right[i] ?? size])]));
-      this.#all([stmt.sortClause, stmt.limitCount, stmt.limitOffset], { relations: new Map([['', columns]]), ctes, outer, generates: false });
-      return columns;
+      const [left, right] = [this.#measured(stmt.larg, outer, ctes), this.#measured(stmt.rarg, outer, ctes)];
+      const others = [...right.columns.values()];
+      const columns = new Map([...left.columns].map(([name, size], i) => [name, largest([size, others[i] ?? size])]));
+      this.#all([stmt.sortClause, stmt.limitCount, stmt.limitOffset], { relations: new Map([['', columns]]), ctes, outer, rows: 1 });
+      return { columns, rows: Math.min(most, left.rows + right.rows) };
     }
-    const scope: Scope = { relations: new Map(), ctes, outer, generates: outer?.generates ?? false };
+    const scope: Scope = { relations: new Map(), ctes, outer, rows: 1 };
     for (const node of stmt.fromClause ?? []) this.#from(node, scope);
-    if (stmt.valuesLists) return this.#values(stmt.valuesLists, scope);
+    // functions next to a table take values of its rows: the rows of a mapping
+    const rows = (stmt.fromClause ?? []).some(hasTable) ? 1 : scope.rows;
+    // an aggregate may belong to the block around it
+    scope.rows = Math.max(rows, outer?.rows ?? 1);
+    if (stmt.valuesLists) return { columns: this.#values(stmt.valuesLists, scope), rows: stmt.valuesLists.length };
     const columns = new Map<string, Size>();
     for (const [i, node] of (stmt.targetList ?? []).entries())
       if ('ResTarget' in node) this.#target(node.ResTarget.name, node.ResTarget.val, i, scope, columns);
@@ -91,14 +81,15 @@ class Effort {
       [stmt.whereClause, stmt.groupClause, stmt.havingClause, stmt.windowClause, stmt.distinctClause, stmt.sortClause, stmt.limitCount, stmt.limitOffset],
       rest,
     );
-    return columns;
+    return { columns, rows: Math.min(most, rows) };
   }
 
   #cte(cte: CommonTableExpr, isRecursive: boolean, outer: Scope | undefined, ctes: Map<string, Named>): void {
     const stmt = cte.ctequery && 'SelectStmt' in cte.ctequery ? cte.ctequery.SelectStmt : undefined;
     if (!stmt || cte.ctename === undefined) return;
     if (!isRecursive || !stmt.larg || !stmt.rarg) {
-      ctes.set(cte.ctename, { columns: renamed(this.query(stmt, outer, ctes), cte.aliascolnames), generates: makesRows(stmt, ctes) });
+      const { columns, rows } = this.#measured(stmt, outer, ctes);
+      ctes.set(cte.ctename, { columns: renamed(columns, cte.aliascolnames), rows });
       return;
     }
     const first = renamed(this.query(stmt.larg, outer, ctes), cte.aliascolnames);
@@ -109,7 +100,7 @@ class Effort {
     const { search_seq_column, cycle_mark_column, cycle_path_column } = { ...cte.search_clause, ...cte.cycle_clause };
     for (const name of [search_seq_column, cycle_path_column]) if (name !== undefined) columns.set(name, DATA);
     if (cycle_mark_column !== undefined) columns.set(cycle_mark_column, FIXED);
-    ctes.set(cte.ctename, { columns, generates: true });
+    ctes.set(cte.ctename, { columns, rows: RECURSION_ROWS });
     this.query(again, outer, ctes);
   }
 
@@ -164,19 +155,19 @@ class Effort {
     if ('RangeVar' in node) {
       const { relname = '', alias, schemaname } = node.RangeVar;
       const cte = schemaname === undefined ? scope.ctes.get(relname) : undefined;
-      if (cte?.generates) scope.generates = true;
+      scope.rows *= cte?.rows ?? 1;
       scope.relations.set(alias?.aliasname ?? relname, renamed(cte?.columns ?? 'table', alias?.colnames));
     } else if ('RangeSubselect' in node) {
       const { subquery, alias } = node.RangeSubselect;
       const stmt = subquery && 'SelectStmt' in subquery ? subquery.SelectStmt : undefined;
       // SQL that the planner has printed before: the rows of a mapping
-      const columns = stmt ? this.query(stmt, scope, scope.ctes) : 'table';
-      if (stmt && makesRows(stmt, scope.ctes)) scope.generates = true;
+      const { columns, rows } = stmt ? this.#measured(stmt, scope, scope.ctes) : { columns: 'table' as const, rows: 1 };
+      scope.rows *= rows;
       scope.relations.set(alias?.aliasname ?? '', renamed(columns, alias?.colnames));
     } else if ('RangeFunction' in node) {
-      scope.generates = true;
       const { functions = [], alias, coldeflist } = node.RangeFunction;
       const size = sum(functions.map((f) => this.#size(f, scope)));
+      scope.rows *= Math.max(...functions.map((f) => rowsOfFunction(callIn(f), size)));
       const names = [...(alias?.colnames ?? []), ...(coldeflist ?? [])].map((n) =>
         'String' in n ? (n.String.sval ?? '') : 'ColumnDef' in n ? (n.ColumnDef.colname ?? '') : '',
       );
@@ -199,7 +190,7 @@ class Effort {
       // JSON_TABLE and its like
       const { alias } = Object.values(node)[0] as { readonly alias?: { readonly aliasname?: string } };
       const size = this.#all([node], scope);
-      scope.generates = true;
+      scope.rows *= bytesOf(size, SEARCHED);
       scope.relations.set(alias?.aliasname ?? '', size.made > 1_000 ? new Map([['', size]]) : 'table');
     }
   }
@@ -229,6 +220,8 @@ class Effort {
     if ('CoalesceExpr' in node) return largest((node.CoalesceExpr.args ?? []).map((a) => this.#size(a, scope)));
     if ('MinMaxExpr' in node) return largest((node.MinMaxExpr.args ?? []).map((a) => this.#size(a, scope)));
     const inner = this.#all(Object.values(node)[0], scope);
+    if ('JsonFuncExpr' in node)
+      this.#spend(stepsOf('@?', [node, node.JsonFuncExpr.pathspec ?? node], [inner, SMALL]), 'JSON_QUERY', node.JsonFuncExpr.location);
     return 'BoolExpr' in node || 'NullTest' in node || 'BooleanTest' in node ? FIXED : inner;
   }
 
@@ -242,10 +235,13 @@ class Effort {
     return largest([...results, ...(defresult ? [this.#size(defresult, scope)] : [])]);
   }
 
-  #cast({ arg, typeName }: TypeCast, scope: Scope): Size {
+  #cast({ arg, typeName, location }: TypeCast, scope: Scope): Size {
     const size = arg ? this.#size(arg, scope) : SMALL;
     const last = typeName?.names?.at(-1);
     const type = last && 'String' in last ? (last.String.sval ?? '') : '';
+    const bytes = bytesOf(size, SEARCHED);
+    if (SLOW_TYPES.has(type)) this.#spend(bytes ** 2 / 8, type, location);
+    else if (!FREE_TYPES.has(type) && !size.fixed) this.#spend(STEPS_PER_BYTE * bytes, type, location);
     if ((typeName?.arrayBounds?.length ?? 0) > 0) return size;
     if (/^(u?int\d|float\d|bool|date|time|timetz|timestamp|timestamptz|interval|uuid|money|oid)$/.test(type)) return FIXED;
     return type === 'numeric' ? { made: Math.min(size.made, MOST_DIGITS), data: size.data } : size;
@@ -254,9 +250,10 @@ class Effort {
   #subLink({ subLinkType, testexpr, subselect }: SubLink, scope: Scope): Size {
     if (testexpr) this.#size(testexpr, scope);
     const stmt = subselect && 'SelectStmt' in subselect ? subselect.SelectStmt : undefined;
-    const [first = SMALL] = stmt ? [...this.query(stmt, scope, scope.ctes).values()] : [];
+    const { columns, rows } = stmt ? this.#measured(stmt, scope, scope.ctes) : { columns: new Map<string, Size>(), rows: 1 };
+    const [first = SMALL] = columns.values();
     if (subLinkType === 'EXPR_SUBLINK') return first;
-    return subLinkType === 'ARRAY_SUBLINK' ? gathered([first], scope.generates || (stmt !== undefined && makesRows(stmt, scope.ctes))) : SMALL;
+    return subLinkType === 'ARRAY_SUBLINK' ? gathered([first], rows) : SMALL;
   }
 
   #operation({ kind, name, lexpr, rexpr, location }: A_Expr, scope: Scope): Size {
@@ -266,10 +263,10 @@ class Effort {
     const symbol = last && 'String' in last ? (last.String.sval ?? '') : '';
     if (left.fixed && right.fixed && /^[-+*/%&|#^]$|^<<$|^>>$/.test(symbol)) return FIXED;
     const isLike = kind === 'AEXPR_LIKE' || kind === 'AEXPR_ILIKE';
-    if (isLike || SEARCH_OPERATORS.has(symbol)) this.#spend((bytesOf(left, SEARCHED) * bytesOf(right, SEARCHED)) / 8, isLike ? 'LIKE' : symbol, location);
-    if (EACH_WITH_EACH_OPERATORS.has(symbol)) this.#spend(bytesOf(left, SEARCHED) * bytesOf(right, SEARCHED), symbol, location);
-    if (PRODUCT.has(symbol)) this.#spend(products(left, right), symbol, location);
-    if (SERIES.has(symbol)) this.#spend(100 * products(left, right), symbol, location);
+    const called = isLike ? 'LIKE' : symbol;
+    if (isLike || SEARCH_OPERATORS.has(symbol) || (OPERATIONS.has(kind ?? '') && !FREE_OPERATORS.has(symbol))) {
+      this.#spend(stepsOf(isLike ? '~~' : symbol, rexpr ? [rexpr, rexpr] : [], [left, right]), called, location);
+    }
     if (kind === 'AEXPR_NULLIF') return left;
     if (isLike || /^(=|<>|!=|<|>|<=|>=|~|~\*|!~|!~\*|~~|!~~|~~\*|!~~\*|@>|<@|&&|\?|\?\||\?&|@\?|@@)$/.test(symbol)) return SMALL;
     return symbol.startsWith('-') || symbol.startsWith('#') ? (symbol === '-' ? sum([left, right]) : left) : sum([left, right]);
@@ -280,19 +277,15 @@ class Effort {
     const { args = [], location } = call;
     const sizes = args.map((a) => this.#size(a, scope));
     this.#all([call.agg_order, call.agg_filter, call.over], scope);
-    const [first = SMALL, second = SMALL, third = SMALL] = sizes;
-    if (EACH_WITH_EACH.has(name) && args.length > 1) this.#spend(bytesOf(first, CHARACTERS) * bytesOf(second, AS_SET), name, location);
-    if (SEARCH.has(name)) this.#spend((bytesOf(first, SEARCHED) * bytesOf(second, SEARCHED)) / 8, name, location);
-    if (SQUARE.has(name)) this.#spend(bytesOf(first, SEARCHED) ** 2, name, location);
-    if (PRODUCT.has(name)) this.#spend(products(first, second), name, location);
-    if (SERIES.has(name)) this.#spend(100 * products(first, args.length > 1 ? second : first), name, location);
+    const [first = SMALL, , third = SMALL] = sizes;
+    if (!FREE.has(name) && !GATHER.has(name)) this.#spend(stepsOf(name, args, sizes), name, location);
     if (name === 'repeat') return this.#made(repeated(first, this.#count(args[1], scope)), name, location, constant(args[1]) !== undefined);
     if (name === 'lpad' || name === 'rpad') return this.#made(times(this.#count(args[1], scope), 4), name, location, constant(args[1]) !== undefined);
     if (name === 'replace' || name === 'regexp_replace' || name === 'translate')
       return name === 'translate' ? times(first, 4) : sum([first, bytesOf(third, SEARCHED) <= 1 ? SMALL : taken(third, bytesOf(first, SEARCHED))]);
     if (name === 'format') return formatted(args[0], sizes);
-    if (GATHER.has(name)) return gathered(sizes, scope.generates);
-    if (name === 'array_fill') return UNKNOWN;
+    if (GATHER.has(name)) return gathered(sizes, scope.rows);
+    if (name === 'array_fill') return filled(first, args[1]);
     if (SHORT.has(name)) return SMALL;
     return PLAIN.has(name) ? sum(sizes) : sum([SMALL, times(sum(sizes), 6)]);
   }
@@ -337,36 +330,8 @@ class Effort {
 /** A call in a message: by name where it is in the text of the request. */
 const called = (name: string, location: number | undefined): string => (location === undefined ? 'a call' : `the call of \`${name}\``);
 
-const nameOf = ({ funcname }: FuncCall): string => {
-  const last = funcname?.at(-1);
-  return last && 'String' in last ? (last.String.sval ?? '').toLowerCase() : '';
-};
-
 /** The names of functions in FROM. */
 function functionNames(node: Node): readonly string[] {
   if ('FuncCall' in node) return [nameOf(node.FuncCall)];
   return 'List' in node ? (node.List.items ?? []).flatMap(functionNames) : [];
-}
-
-const constant = (node: Node | undefined): number | undefined => {
-  const bare = node && 'TypeCast' in node ? node.TypeCast.arg : node;
-  return bare && 'A_Const' in bare ? wholeNumber(bare.A_Const) : undefined;
-};
-
-const digitsOf = (size: Size): number => Math.min(bytesOf(size, DIGITS), MOST_DIGITS);
-const products = (left: Size, right: Size): number => (digitsOf(left) * digitsOf(right)) / 16;
-
-/** The values of rows together: data, where the rows are those of tables and nothing long is made for each. */
-function gathered(sizes: readonly Size[], generates: boolean): Size {
-  const { made, data } = sum(sizes);
-  return generates || made > 1_000 ? UNKNOWN : { made: 0, data: data + 1 };
-}
-
-/** The text of `format`: each argument as often as there are directives, and the widths. */
-function formatted(template: Node | undefined, sizes: readonly Size[]): Size {
-  const text = template && 'A_Const' in template ? template.A_Const.sval?.sval : undefined;
-  if (text === undefined || /%[\d$-]*\*/.test(text)) return UNKNOWN;
-  const directives = text.match(/%[^%]/g)?.length ?? 0;
-  const widths = [...text.matchAll(/%(?:\d+\$)?-?(\d{1,9})/g)].reduce((all, [, digits]) => all + Number(digits), 0);
-  return sum([sizes[0] ?? SMALL, ofBytes(4 * widths), taken(largest(sizes.slice(1)), directives)]);
 }

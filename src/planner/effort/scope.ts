@@ -1,42 +1,59 @@
 /** The names that a query sees while its effort is measured, and the sizes of what they mean. */
-import type { Node, SelectStmt } from '../tree.ts';
-import { DATA, type Size, sum, UNKNOWN } from './sizes.ts';
+import type { FuncCall } from '@pgsql/types';
+import { lastName, type Node } from '../tree.ts';
+import { bytesOf, DATA, type Size, sum, UNKNOWN, wholeNumber } from './sizes.ts';
 
 /** The columns of a relation in FROM: their sizes by name, or those of a table, whose names do not matter. */
 export type Columns = ReadonlyMap<string, Size> | 'table';
 
-/** A query of WITH. `generates`: whether it makes rows that no table has. */
+/** A query of WITH. `rows`: how many it makes of each row of the tables that it reads. */
 export interface Named {
   readonly columns: Columns;
-  readonly generates: boolean;
+  readonly rows: number;
 }
 
 export interface Scope {
   readonly relations: Map<string, Columns>;
   readonly ctes: ReadonlyMap<string, Named>;
   readonly outer: Scope | undefined;
-  /** Whether FROM makes rows that no table has: without them, what is gathered is data. */
-  generates: boolean;
+  /** How many rows FROM makes of each row of the tables that it reads; 1: it reads tables only, and what is gathered is data. */
+  rows: number;
 }
 
 export const withNamed = (ctes: ReadonlyMap<string, Named>, name: string | undefined, columns: ReadonlyMap<string, Size>): ReadonlyMap<string, Named> =>
-  name === undefined ? ctes : new Map(ctes).set(name, { columns, generates: true });
+  name === undefined ? ctes : new Map(ctes).set(name, { columns, rows: RECURSION_ROWS });
 
-/** Whether FROM of a query makes rows that no table has. */
-export function makesRows(stmt: SelectStmt, ctes: ReadonlyMap<string, Named>): boolean {
-  if (stmt.withClause?.recursive) return true;
-  if (stmt.larg && stmt.rarg) return makesRows(stmt.larg, ctes) || makesRows(stmt.rarg, ctes);
-  const makes = (node: Node): boolean => {
-    if ('RangeFunction' in node) return true;
-    if ('RangeVar' in node) return node.RangeVar.schemaname === undefined && ctes.get(node.RangeVar.relname ?? '')?.generates === true;
-    if ('RangeSubselect' in node)
-      return (
-        node.RangeSubselect.subquery !== undefined && 'SelectStmt' in node.RangeSubselect.subquery && makesRows(node.RangeSubselect.subquery.SelectStmt, ctes)
-      );
-    return 'JoinExpr' in node && [node.JoinExpr.larg, node.JoinExpr.rarg].some((n) => n !== undefined && makes(n));
-  };
-  return (stmt.fromClause ?? []).some(makes);
+/** The rows that a recursion makes before it runs out of time. */
+export const RECURSION_ROWS = 100_000;
+/** Rows of generate_series whose bounds are no whole numbers, and of one whose bounds are not constant. */
+const SERIES_ROWS = 100_000;
+const ANY_ROWS = 1_000_000;
+
+/** The rows that a function in FROM makes. `size`: of its arguments. */
+export function rowsOfFunction(call: FuncCall | undefined, size: Size): number {
+  const name = lastName(call?.funcname).toLowerCase();
+  if (name !== 'generate_series' && name !== 'generate_subscripts') return Math.max(1, bytesOf(size, 1_000));
+  const bounds = (call?.args ?? []).map(wholeNumberOf);
+  const [from, to, step = 1] = bounds;
+  if (bounds.every((b) => b !== undefined)) return Math.max(1, Math.abs((to ?? 0) - (from ?? 0)) / Math.max(1, Math.abs(step)) + 1);
+  return (call?.args ?? []).every(isConstantLike) ? SERIES_ROWS : ANY_ROWS;
 }
+
+function wholeNumberOf(node: Node | undefined): number | undefined {
+  if (node && 'TypeCast' in node) return wholeNumberOf(node.TypeCast.arg);
+  if (node && 'A_Expr' in node && node.A_Expr.lexpr === undefined) {
+    const positive = wholeNumberOf(node.A_Expr.rexpr);
+    return positive === undefined ? undefined : -positive;
+  }
+  return node && 'A_Const' in node ? wholeNumber(node.A_Const) : undefined;
+}
+
+const isConstantLike = (node: Node): boolean => ('TypeCast' in node ? node.TypeCast.arg !== undefined && isConstantLike(node.TypeCast.arg) : 'A_Const' in node);
+
+/** Whether a FROM item reads a table of the datasource. */
+export const hasTable = (node: Node): boolean =>
+  ('RangeVar' in node && node.RangeVar.schemaname !== undefined) ||
+  ('JoinExpr' in node && [node.JoinExpr.larg, node.JoinExpr.rarg].some((n) => n !== undefined && hasTable(n)));
 
 export function sizeOfColumn(fields: readonly string[], scope: Scope | undefined): Size {
   for (let at = scope; at !== undefined; at = at.outer) {

@@ -1,5 +1,7 @@
 /** Calls that PostgreSQL does not interrupt: what may take minutes for one row is refused, what people write is not. */
 import { describe, expect, it } from 'vitest';
+import { EACH_WITH_EACH, FREE, GATHER, JSON_PATHS, LINEAR, PRODUCT, SEARCH, SERIES, SQUARE } from '../../../../src/planner/effort/functions.ts';
+import { ALLOWED_FUNCTIONS } from '../../../../src/planner/guard/index.ts';
 import { plan } from '../company.ts';
 
 /** `code position` of a refusal; `planned`. */
@@ -16,6 +18,15 @@ const LONG = "repeat('x', 300000)";
 
 describe('refused', () => {
   it.each([
+    `SELECT ('(' || repeat('(1,1),', 100000) || '(1,2))')::polygon ~= ('(' || repeat('(1,1),', 100000) || '(1,3))')::polygon AS l`,
+    `SELECT "like"(${LONG}, '%' || ${LONG} || 'b%') AS l`,
+    `SELECT notlike(${LONG}, '%' || ${LONG} || 'b%') AS l`,
+    "SELECT ts_rank(array_to_tsvector(array_agg('w' || i)), string_agg('w' || i, ' & ')::tsquery) AS l FROM generate_series(1, 50000) i",
+    "SELECT jsonb_path_match(jsonb_agg(i), '$[*] == -$[*]') AS l FROM generate_series(1, 30000) i",
+    "SELECT jsonb_agg(i) @? '$ ? (@[*] == -@[*])' AS l FROM generate_series(1, 30000) i",
+    `SELECT to_date(${LONG}, repeat('Y', 300000)) AS l`,
+    "SELECT numnode((repeat('a & ', 200000) || 'a')::tsquery) AS l",
+    `SELECT ${'upper('.repeat(9)}repeat('x', 30000000)${')'.repeat(9)} AS l`,
     `SELECT length(translate(${LONG}, ${LONG}, 'z')) AS l`,
     `SELECT length(btrim(${LONG}, ${LONG})) AS l`,
     `SELECT length(ltrim(${LONG} || 'y', ${LONG})) AS l`,
@@ -57,6 +68,14 @@ describe('refused', () => {
 
 describe('planned', () => {
   it.each([
+    "SELECT upper(string_agg(chr(i), '')) AS l, md5(string_agg(i::text, ',' ORDER BY i)) AS m FROM generate_series(65, 90) i",
+    "SELECT to_jsonb(array_agg(i)) AS l, jsonb_path_query_array(jsonb_agg(i), '$[*] ? (@ > 3)') AS m FROM generate_series(1, 1000) i",
+    "SELECT initcap(lower(string_agg('<tr><td>' || name || '</td></tr>', ''))) AS l FROM svc.person",
+    "SELECT to_char(now(), 'YYYY-MM-DD HH24:MI:SS') AS a, to_date('2020-01-01', 'YYYY-MM-DD') AS b, to_number('1,234.5', '9G999D9') AS c",
+    "SELECT '[1,2,3]'::jsonb @> '[2]' AS a, '{1,2}'::int[] && '{2,3}' AS b, '[1,5)'::int4range -|- '[5,9)' AS c, '(0,0),(1,1)'::box && '(0,0),(2,2)' AS d, 5 & 3 | 1 AS e",
+    "SELECT repeat('#', length(name)) || ' ' || name || ' ' || length(name) || upper(left(name, 1)) AS l FROM svc.person",
+    "SELECT encode(sha256(convert_to(name, 'UTF8')), 'hex') AS l, jsonb_pretty(to_jsonb(name)) AS m FROM svc.person",
+    "SELECT array_to_string(array_fill('x'::text, ARRAY[10]), '') AS l, array_position(ARRAY['a', 'b'], name) AS m FROM svc.person",
     "SELECT rpad(left(name, 2), char_length(name), '*') LIKE '%x%' AS l, repeat('*', length(name) - 2) LIKE '*%' AS m FROM svc.person",
     'WITH RECURSIVE t(n, f) AS (SELECT 1, 1::numeric UNION ALL SELECT n + 1, f * (n + 1) FROM t WHERE n < 50) SELECT n, f FROM t WHERE n % 2 = 0',
     'WITH RECURSIVE z(i, x, y) AS (SELECT 0, 0.1::float8, 0.2::float8 UNION ALL SELECT i + 1, x * x - y * y + 0.3, 2 * x * y - 0.1 FROM z WHERE i < 9) SELECT x ^ 2 AS a FROM z',
@@ -82,5 +101,43 @@ describe('planned', () => {
     "SELECT normalize(name) AS l, regexp_replace(name, '[aeiou]', '', 'g') AS m FROM svc.person",
   ])('%s', (sql) => {
     expect(outcome(sql)).toBe('planned');
+  });
+});
+
+describe('the lists', () => {
+  // written as calls, but nodes of their own
+  const WORDS = new Set(['coalesce', 'greatest', 'least', 'nullif']);
+  const isFunction = (name: string): boolean => /^[a-z]/.test(name);
+
+  it('name functions that may be called', () => {
+    const all = [FREE, LINEAR, GATHER, EACH_WITH_EACH, SEARCH, SQUARE, PRODUCT, SERIES, JSON_PATHS].flatMap((list) => [...list]);
+    expect(all.filter((name) => isFunction(name) && !ALLOWED_FUNCTIONS.has(name) && !WORDS.has(name))).toEqual([]);
+  });
+
+  it('leave out few', () => {
+    const known = new Set([FREE, LINEAR, GATHER, EACH_WITH_EACH, SEARCH, SQUARE, PRODUCT, SERIES, JSON_PATHS].flatMap((list) => [...list]));
+    expect([...ALLOWED_FUNCTIONS].filter((name) => !known.has(name)).sort()).toMatchInlineSnapshot(`
+      [
+        "jsonb_pretty",
+        "like",
+        "macaddr8",
+        "notlike",
+        "parse_ident",
+        "querytree",
+        "range_intersect_agg",
+        "setweight",
+        "similar_escape",
+        "similar_to_escape",
+        "to_char",
+        "to_date",
+        "to_number",
+        "to_timestamp",
+        "ts_delete",
+        "ts_filter",
+        "ts_rank",
+        "ts_rank_cd",
+        "tsquery_phrase",
+      ]
+    `);
   });
 });
