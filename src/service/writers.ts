@@ -6,7 +6,7 @@ import { compile } from '../ontology/compile.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import { isRaw, type MappingDef, type Model } from '../ontology/model.ts';
 import { fold, sameName, THING } from '../ontology/names.ts';
-import { meansTheSame } from '../planner/enforcement/conditions.ts';
+import { changedConditions, meansTheSame } from '../planner/enforcement/conditions.ts';
 import type { ModelContext } from '../planner/enforcement/index.ts';
 import { multiMappings } from '../planner/joins.ts';
 import { sourcesOf } from '../planner/policies.ts';
@@ -97,19 +97,24 @@ export function requireReadableNames(usable: Graph, whole: Graph, pieces: Iterab
 }
 
 /**
- * That conditions of logic concepts which the script wrote read no more over the whole model than over what their writer may query.
+ * That conditions of logic concepts read no more over the whole model than over what the writer of a script may query: those which the script wrote, and those of
+ * before, whoever wrote them, that come to read something else. A relationship on a path leads elsewhere then, or a concept gets rows of others.
  * @param usable `whole` as the writer may use it (sight.ts)
+ * @param script what it wrote, and where its last statement begins
  * @throws SvcError 403 `forbidden` at the first other one
  */
 export function requireSameConditions(
   context: ModelContext,
   usable: Graph,
-  whole: Graph,
-  pieces: Iterable<{ readonly kind: string; readonly name: string; readonly offset: number }>,
+  { before, whole }: { readonly before: Graph | undefined; readonly whole: Graph },
+  { pieces, last }: { readonly pieces: Iterable<{ readonly kind: string; readonly name: string; readonly offset: number }>; readonly last: number },
 ): void {
   if (usable === whole) return;
-  for (const { kind, name, offset } of pieces)
-    if (kind === 'logic' && !meansTheSame(context, usable, whole, name)) throw lacks('QUERY', `ALL ontology.${whole.ontology}`, offset);
+  const require = (name: string, offset: number): void => {
+    if (!meansTheSame(context, usable, whole, name)) throw lacks('QUERY', `ALL ontology.${whole.ontology}`, offset);
+  };
+  for (const { kind, name, offset } of pieces) if (kind === 'logic') require(name, offset);
+  for (const name of before === undefined ? [] : changedConditions(context, before, whole)) require(name, last);
 }
 
 /**

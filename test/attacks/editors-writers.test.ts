@@ -212,6 +212,49 @@ describe('a writer uses only what it may query', () => {
         expect(await s.fault(script, ontology, token), script).toMatch(token === knows ? /^403 forbidden$/ : /^40[03] /);
   });
 
+  it.each([
+    [
+      'by a concept that gets rows of others',
+      [
+        'CREATE CONCEPT xx (x_id bigint)',
+        'CREATE CONCEPT yy (salary decimal(12,2)) INHERITS (xx)',
+        'CREATE CONCEPT late INHERITS (xx) FROM dsvc.xx WHERE salary > 6000',
+      ],
+      'CREATE OR REPLACE CONCEPT being (being_id bigint, given string, PRIMARY KEY (being_id), LABEL (given)) INHERITS (xx)',
+    ],
+    [
+      'by whole rows of such a concept',
+      [
+        'CREATE CONCEPT xx (x_id bigint)',
+        "CREATE CONCEPT late INHERITS (being) FROM dsvc.being WHERE EXISTS (SELECT 1 FROM dsvc.xx x WHERE to_jsonb(x)::text LIKE '%9000%')",
+      ],
+      'CREATE OR REPLACE CONCEPT being (being_id bigint, given string, PRIMARY KEY (being_id), LABEL (given)) INHERITS (xx)',
+    ],
+    [
+      'by a relationship that leads elsewhere',
+      [
+        `${OWN} (k bigint, CONSTRAINT r FOREIGN KEY (k) REFERENCES being (being_id))`,
+        'CREATE CONCEPT late INHERITS (own) FROM dsvc.own WHERE "r[being].being_id" > 0',
+      ],
+      `${OWN} (k bigint, CONSTRAINT r FOREIGN KEY (k) REFERENCES worker (grade))`,
+    ],
+  ])('a condition of before does not come to read what its writer may not query, %s', async (_, scripts, last) => {
+    const ontology = await crew.ontology('CREATE MAPPING m_own INTO (own) AS SELECT n AS k FROM crew.t_more');
+    const grants = [`EDIT ON ontology.${ontology}`, ...['being', 'own', 'xx', 'yy', 'late'].map((c) => `EDIT ON ontology.${ontology}.concept.${c}`)];
+    for (const extra of [[], [`ACCESS ON ALL ontology.${ontology}`]]) {
+      const ivy = await s.user(`ivy_${crew.count}_${extra.length}`, ...grants, ...extra);
+      for (const script of scripts) await s.rows(script.replace('CREATE CONCEPT', 'CREATE OR REPLACE CONCEPT'), ontology, ivy);
+      expect(await s.fault(last, ontology, ivy)).toBe(last.includes('worker') && extra.length === 0 ? '400 unknown_concept' : '403 forbidden');
+      expect(await s.rows('SELECT * FROM svc.late', ontology, ivy)).toEqual([]);
+      // what the condition does not read may change
+      await s.rows(
+        'CREATE OR REPLACE CONCEPT own (k bigint, CONSTRAINT r FOREIGN KEY (k) REFERENCES being (being_id), CONSTRAINT q FOREIGN KEY (k) REFERENCES being (being_id))',
+        ontology,
+        ivy,
+      );
+    }
+  });
+
   it('and goes on with what it may query, and with what its script makes', async () => {
     for (const token of [sue, tim]) {
       await s.rows(`${OWN} INHERITS (being) FROM dsvc.being WHERE given LIKE 'A%'`, at, token);
