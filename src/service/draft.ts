@@ -29,7 +29,7 @@ import { checkPolicies, mayMakePolicies, namedBy } from './policies.ts';
 import type { Runtime, Working } from './runtime.ts';
 import { collision, SeenDraft, withoutPolicies } from './seen-draft.ts';
 import { seesAll, toldTo, usableBy } from './sight.ts';
-import { type Made, requireOldSources, requireReadableNames, requireSameConditions, requireUsable, requireUsableRows } from './writers.ts';
+import { type Made, requireOldSources, requireReadableNames, requireSameConditions, requireSameJoins, requireUsable, requireUsableRows } from './writers.ts';
 
 /** What a settled draft is about to write. */
 export interface Written {
@@ -275,7 +275,9 @@ export class Draft {
   #keeps(before: Graph, after: Graph): void {
     const { principal } = this.#caller;
     const columnsOf = (text: string): readonly string[] => this.#context.referencesOf({ text, offset: 0 }, 'expression').map((r) => r.name);
-    requireUsableRows(before, this.#usable(before), after, columnsOf, this.#at);
+    const usable = this.#usable(before);
+    requireUsableRows(before, usable, after, columnsOf, this.#at);
+    requireSameJoins(principal, this.planContext(), before, usable, after, this.#at);
     if (mayMakePolicies(principal, this.name)) return;
     requireKeptPolicies(this.planContext(), { before, after, seen: () => this.#usable(after) }, this.row.policies, { steps: this.#steps, last: this.#at });
   }

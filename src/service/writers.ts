@@ -7,7 +7,7 @@ import type { Concept, Graph } from '../ontology/graph.ts';
 import { isRaw, type MappingDef, type Model } from '../ontology/model.ts';
 import { fold, sameName, THING } from '../ontology/names.ts';
 import { changedConditions, meansTheSame } from '../planner/enforcement/conditions.ts';
-import type { ModelContext } from '../planner/enforcement/index.ts';
+import { joinedOtherwise, type ModelContext } from '../planner/enforcement/index.ts';
 import { multiMappings } from '../planner/joins.ts';
 import { sourcesOf } from '../planner/policies.ts';
 import { lacks } from './lookup.ts';
@@ -171,6 +171,25 @@ export function requireUsableRows(
   }
 }
 
+/**
+ * That links, and values of multi-value properties, are joined to no other rows where they belong to rows that the writer may not read: those that a mapping
+ * leaves out, without QUERY on the datasource, or those of a concept.
+ * @param usable `before` as the writer may use it (sight.ts)
+ * @throws SvcError 403 `forbidden`
+ */
+export function requireSameJoins(holder: Holder, context: ModelContext, before: Graph, usable: Graph, after: Graph, offset: number | undefined): void {
+  const tables = (datasource: string): boolean => can(holder, 'query', ['datasource', datasource]);
+  const concept = (name: string): boolean => usable === before || usable.concept(name)?.readable === true;
+  const joined = joinedOtherwise(context, before, after, { tables, concept });
+  if (joined === undefined) return;
+  const owners = [joined.concept, joined.link?.forward.concept, joined.link?.back.concept].filter((c) => c != null);
+  if (!owners.every(concept)) throw lacks('QUERY', `ALL ontology.${after.ontology}`, offset);
+  throw lacksTables(holder, joined.datasource, offset);
+}
+
+const lacksTables = (holder: Holder, datasource: string, offset: number | undefined): Error =>
+  lacks('QUERY', canSee(holder, ['datasource', datasource]) ? `datasource.${datasource}` : 'the datasource', offset);
+
 /** The property under which the rows themselves are shown. */
 const ROW = '';
 
@@ -228,7 +247,7 @@ export function requireOldSources(holder: Holder, now: Model, older: Model, offs
   const read = [...older.mappings, ...older.views.filter(isRaw)].filter((def) => !known.has(sourceText(def)));
   const closed = read.find((def) => !can(holder, 'query', ['datasource', def.datasource ?? '']))?.datasource;
   if (closed == null) return;
-  throw lacks('QUERY', canSee(holder, ['datasource', closed]) ? `datasource.${closed}` : 'the datasource', offset);
+  throw lacksTables(holder, closed, offset);
 }
 
 /** What a mapping or view reads, and what it is for; of a view, by whose rights. */
