@@ -255,6 +255,17 @@ describe('a writer uses only what it may query', () => {
     }
   });
 
+  it('no warning names what its writer does not see, where what it sees is no model by itself', async () => {
+    const ontology = await crew.ontology(
+      'CREATE CONCEPT hidden_a (a_id bigint, pz string, PRIMARY KEY (a_id)); CREATE CONCEPT b INHERITS (hidden_a); CREATE CONCEPT c INHERITS (hidden_a); CREATE CONCEPT d INHERITS (b, c)',
+    );
+    const grants = ['EDIT d', 'QUERY b', 'QUERY c'].map((g) => g.replace(' ', ` ON ontology.${ontology}.concept.`));
+    const mia = await s.user('mia', `EDIT ON ontology.${ontology}`, 'QUERY ON datasource.main', ...grants);
+    const { status, json } = await s.query('CREATE MAPPING m_d INTO (d) AS SELECT CAST(1 AS bigint) AS a_id', ontology, mia);
+    expect(status).toBe(200);
+    expect(JSON.stringify(json)).not.toContain('hidden_a');
+  });
+
   it('and goes on with what it may query, and with what its script makes', async () => {
     for (const token of [sue, tim]) {
       await s.rows(`${OWN} INHERITS (being) FROM dsvc.being WHERE given LIKE 'A%'`, at, token);
