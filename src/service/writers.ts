@@ -157,15 +157,18 @@ export function requireUsableRows(
   };
   for (const concept of after.concepts) {
     const old = before.concept(concept.name);
-    const had = old && shownBy(old, columnsOf);
-    const { conditions, cells } = shownBy(concept, columnsOf);
-    for (const [mapping, properties] of cells) {
-      if (before.mapping(mapping.name) === undefined) continue;
-      for (const property of properties) {
-        if (had !== undefined && isWithin(had, mapping, property, conditions)) continue;
-        if (readable.some((shown) => isWithin(shown, mapping, property, conditions))) continue;
-        const of = usable.concept(mapping.concept ?? mapping.link?.back.concept ?? '');
-        throw of === undefined || of.readable ? lacks('QUERY', `ALL ontology.${after.ontology}`, offset) : lacksQuery(after.ontology, of.name, offset);
+    // a measure gives values of a property of descendants only in rows that are open with it: it is no reason to list the property
+    for (const measured of [() => [], columnsOf]) {
+      const had = old && shownBy(old, measured);
+      const { conditions, cells } = shownBy(concept, measured);
+      for (const [mapping, properties] of cells) {
+        if (before.mapping(mapping.name) === undefined) continue;
+        for (const property of properties) {
+          if (had !== undefined && isWithin(had, mapping, property, conditions)) continue;
+          if (readable.some((shown) => isWithin(shown, mapping, property, conditions))) continue;
+          const of = usable.concept(mapping.concept ?? mapping.link?.back.concept ?? '');
+          throw of === undefined || of.readable ? lacks('QUERY', `ALL ontology.${after.ontology}`, offset) : lacksQuery(after.ontology, of.name, offset);
+        }
       }
     }
   }
