@@ -7,6 +7,7 @@ import type { MappingDef } from '../../ontology/model.ts';
 import { printSelect } from '../print.ts';
 import { Resolver } from '../resolve.ts';
 import { Work } from '../work.ts';
+import { reachedConditions } from './reached.ts';
 import type { ModelContext } from './work.ts';
 
 /** The SQL of a concept's condition, its names looked up in `graph`; '' without a condition, null: it cannot be planned. */
@@ -39,10 +40,10 @@ export function meansTheSame(context: ModelContext, usable: Graph, whole: Graph,
  * other mappings. New mappings, and new SQL of known ones, do not count.
  */
 export function changedConditions(context: ModelContext, before: Graph, after: Graph): readonly string[] {
-  const concepts = after.concepts.filter((c) => c.def?.logic != null && before.concept(c.name) !== undefined);
+  const concepts = reachedConditions(before, after);
   if (concepts.length === 0) return [];
   const now = withOldMappings(before, after);
-  return concepts.map((c) => c.name).filter((name) => conditionText(context, before, before, name) !== conditionText(context, now, now, name));
+  return concepts.filter((name) => conditionText(context, before, before, name) !== conditionText(context, now, now, name));
 }
 
 /** A version of a model with the mappings of the one before, as far as it has them and what they map into. */
