@@ -30,7 +30,7 @@ import { checkPolicies, mayMakePolicies, namedBy } from './policies.ts';
 import type { Runtime, Working } from './runtime.ts';
 import { collision, SeenDraft, withoutPolicies } from './seen-draft.ts';
 import { seesAll, toldTo, usableBy } from './sight.ts';
-import { type Made, requireOldSources, requireReadableNames, requireSameConditions, requireUsable, requireUsableRows } from './writers.ts';
+import { type Made, requireOldSources, requireReadableNames, requireSameConditions, requireSameJoins, requireUsable, requireUsableRows } from './writers.ts';
 
 /** What a settled draft is about to write. */
 export interface Written {
@@ -255,14 +255,15 @@ export class Draft {
     const usable = within(() => this.#usable(checked.graph));
     within(() => requireReadableNames(usable, checked.graph, this.#pieces.values(), this.#context.places));
     shielded(() => checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions, graph: usable }));
-    within(() => requireSameConditions(context, usable, checked.graph, this.#pieces.values()));
+    within(() => requireSameConditions(context, usable, { before: this.#inForce, whole: checked.graph }, { pieces: this.#pieces.values(), last: this.#at }));
     if (this.#changed) within(() => withoutPolicies(this.#seen, () => checkPolicies(context, checked.graph, this.row.policies, this.#at)));
     this.#model = await described(this.#runtime, this.#caller, checked.graph, this.#context.places, allowedFunctions, this.row.active ?? 'main');
     const { model, graph, warnings } = this.#model === checked.model ? checked : within(() => finish(this.#base, this.#model, this.#context));
     const inForce = this.#inForce;
     if (inForce !== undefined && this.#changed) within(() => this.#keeps(inForce, graph));
     this.#model = model;
-    this.#warnings = seen?.warnings ?? warnings;
+    // warnings about the whole model name hidden parts
+    this.#warnings = this.#seen === undefined ? warnings : (seen?.warnings ?? []);
     this.#graph = graph;
     return graph;
   }
@@ -275,13 +276,10 @@ export class Draft {
   /** That a changed model shows nobody what it did not show, but to the measure of its writer's own rights. @throws SvcError 403 */
   #keeps(before: Graph, after: Graph): void {
     const { principal } = this.#caller;
-    requireUsableRows(
-      before,
-      this.#usable(before),
-      after,
-      (text) => this.#context.referencesOf({ text, offset: 0 }, 'expression').map((r) => r.name),
-      this.#at,
-    );
+    const columnsOf = (text: string): readonly string[] => this.#context.referencesOf({ text, offset: 0 }, 'expression').map((r) => r.name);
+    const usable = this.#usable(before);
+    requireUsableRows(before, usable, after, columnsOf, this.#at);
+    requireSameJoins(principal, this.planContext(), before, usable, after, this.#at);
     if (mayMakePolicies(principal, this.name)) return;
     requireKeptPolicies(this.planContext(), { before, after, seen: () => this.#usable(after) }, this.row.policies, { steps: this.#steps, last: this.#at });
   }

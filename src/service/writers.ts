@@ -6,8 +6,8 @@ import { compile } from '../ontology/compile.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import { isRaw, type MappingDef, type Model } from '../ontology/model.ts';
 import { fold, sameName, THING } from '../ontology/names.ts';
-import { meansTheSame } from '../planner/enforcement/conditions.ts';
-import type { ModelContext } from '../planner/enforcement/index.ts';
+import { changedConditions, meansTheSame } from '../planner/enforcement/conditions.ts';
+import { joinedOtherwise, type ModelContext } from '../planner/enforcement/index.ts';
 import { multiMappings } from '../planner/joins.ts';
 import { sourcesOf } from '../planner/policies.ts';
 import { lacks } from './lookup.ts';
@@ -97,19 +97,24 @@ export function requireReadableNames(usable: Graph, whole: Graph, pieces: Iterab
 }
 
 /**
- * That conditions of logic concepts which the script wrote read no more over the whole model than over what their writer may query.
+ * That conditions of logic concepts read no more over the whole model than over what the writer of a script may query: those which the script wrote, and those of
+ * before, whoever wrote them, that come to read something else. A relationship on a path leads elsewhere then, or a concept gets rows of others.
  * @param usable `whole` as the writer may use it (sight.ts)
+ * @param script what it wrote, and where its last statement begins
  * @throws SvcError 403 `forbidden` at the first other one
  */
 export function requireSameConditions(
   context: ModelContext,
   usable: Graph,
-  whole: Graph,
-  pieces: Iterable<{ readonly kind: string; readonly name: string; readonly offset: number }>,
+  { before, whole }: { readonly before: Graph | undefined; readonly whole: Graph },
+  { pieces, last }: { readonly pieces: Iterable<{ readonly kind: string; readonly name: string; readonly offset: number }>; readonly last: number },
 ): void {
   if (usable === whole) return;
-  for (const { kind, name, offset } of pieces)
-    if (kind === 'logic' && !meansTheSame(context, usable, whole, name)) throw lacks('QUERY', `ALL ontology.${whole.ontology}`, offset);
+  const require = (name: string, offset: number): void => {
+    if (!meansTheSame(context, usable, whole, name)) throw lacks('QUERY', `ALL ontology.${whole.ontology}`, offset);
+  };
+  for (const { kind, name, offset } of pieces) if (kind === 'logic') require(name, offset);
+  for (const name of before === undefined ? [] : changedConditions(context, before, whole)) require(name, last);
 }
 
 /**
@@ -152,19 +157,41 @@ export function requireUsableRows(
   };
   for (const concept of after.concepts) {
     const old = before.concept(concept.name);
-    const had = old && shownBy(old, columnsOf);
-    const { conditions, cells } = shownBy(concept, columnsOf);
-    for (const [mapping, properties] of cells) {
-      if (before.mapping(mapping.name) === undefined) continue;
-      for (const property of properties) {
-        if (had !== undefined && isWithin(had, mapping, property, conditions)) continue;
-        if (readable.some((shown) => isWithin(shown, mapping, property, conditions))) continue;
-        const of = usable.concept(mapping.concept ?? mapping.link?.back.concept ?? '');
-        throw of === undefined || of.readable ? lacks('QUERY', `ALL ontology.${after.ontology}`, offset) : lacksQuery(after.ontology, of.name, offset);
+    // a measure gives values of a property of descendants only in rows that are open with it: it is no reason to list the property
+    for (const measured of [() => [], columnsOf]) {
+      const had = old && shownBy(old, measured);
+      const { conditions, cells } = shownBy(concept, measured);
+      for (const [mapping, properties] of cells) {
+        if (before.mapping(mapping.name) === undefined) continue;
+        for (const property of properties) {
+          if (had !== undefined && isWithin(had, mapping, property, conditions)) continue;
+          if (readable.some((shown) => isWithin(shown, mapping, property, conditions))) continue;
+          const of = usable.concept(mapping.concept ?? mapping.link?.back.concept ?? '');
+          throw of === undefined || of.readable ? lacks('QUERY', `ALL ontology.${after.ontology}`, offset) : lacksQuery(after.ontology, of.name, offset);
+        }
       }
     }
   }
 }
+
+/**
+ * That links, and values of multi-value properties, are joined to no other rows where they belong to rows that the writer may not read: those that a mapping
+ * leaves out, without QUERY on the datasource, or those of a concept.
+ * @param usable `before` as the writer may use it (sight.ts)
+ * @throws SvcError 403 `forbidden`
+ */
+export function requireSameJoins(holder: Holder, context: ModelContext, before: Graph, usable: Graph, after: Graph, offset: number | undefined): void {
+  const tables = (datasource: string): boolean => can(holder, 'query', ['datasource', datasource]);
+  const concept = (name: string): boolean => usable === before || usable.concept(name)?.readable === true;
+  const joined = joinedOtherwise(context, before, after, { tables, concept });
+  if (joined === undefined) return;
+  const owners = [joined.concept, joined.link?.forward.concept, joined.link?.back.concept].filter((c) => c != null);
+  if (!owners.every(concept)) throw lacks('QUERY', `ALL ontology.${after.ontology}`, offset);
+  throw lacksTables(holder, joined.datasource, offset);
+}
+
+const lacksTables = (holder: Holder, datasource: string, offset: number | undefined): Error =>
+  lacks('QUERY', canSee(holder, ['datasource', datasource]) ? `datasource.${datasource}` : 'the datasource', offset);
 
 /** The property under which the rows themselves are shown. */
 const ROW = '';
@@ -223,7 +250,7 @@ export function requireOldSources(holder: Holder, now: Model, older: Model, offs
   const read = [...older.mappings, ...older.views.filter(isRaw)].filter((def) => !known.has(sourceText(def)));
   const closed = read.find((def) => !can(holder, 'query', ['datasource', def.datasource ?? '']))?.datasource;
   if (closed == null) return;
-  throw lacks('QUERY', canSee(holder, ['datasource', closed]) ? `datasource.${closed}` : 'the datasource', offset);
+  throw lacksTables(holder, closed, offset);
 }
 
 /** What a mapping or view reads, and what it is for; of a view, by whose rights. */

@@ -164,10 +164,11 @@ describe('a writer uses only what it may query', () => {
     const knows = await s.user('zoe', `ACCESS ON ALL ontology.${ontology}`, ...grants, ...reads);
     const guesses = await s.user('zac', ...grants, ...reads);
     const both = await s.user('zed', ...grants, ...reads, `QUERY ON ontology.${ontology}.concept.worker`);
-    const shown = async (token: string, ...concepts: string[]): Promise<string> =>
-      JSON.stringify(
-        await Promise.all(concepts.flatMap((c) => ['svc', 'dsvc', 'esvc'].map((schema) => s.query(`SELECT * FROM ${schema}.${c}`, ontology, token)))),
-      );
+    const shown = async (token: string, ...concepts: string[]): Promise<string> => {
+      const asked = concepts.flatMap((c) => ['svc', 'dsvc', 'esvc'].map((schema) => s.query(`SELECT * FROM ${schema}.${c}`, ontology, token)));
+      // the id of a request may have any digits
+      return JSON.stringify((await Promise.all(asked)).map(({ json }) => json.data));
+    };
     const old = await crew.versionOf(ontology);
     const back = `ROLLBACK ONTOLOGY ${ontology} TO VERSION '${old}'`;
     // a concept without rows, and one with rows of its own, show no rows of a relative by what they list
@@ -210,6 +211,80 @@ describe('a writer uses only what it may query', () => {
         'CREATE OR REPLACE CONCEPT being (being_id bigint, given string, ssn string, PRIMARY KEY (being_id), LABEL (ssn))',
       ])
         expect(await s.fault(script, ontology, token), script).toMatch(token === knows ? /^403 forbidden$/ : /^40[03] /);
+  });
+
+  it.each([
+    [
+      'by a concept that gets rows of others',
+      [
+        'CREATE CONCEPT xx (x_id bigint)',
+        'CREATE CONCEPT yy (salary decimal(12,2)) INHERITS (xx)',
+        'CREATE CONCEPT late INHERITS (xx) FROM dsvc.xx WHERE salary > 6000',
+      ],
+      'CREATE OR REPLACE CONCEPT being (being_id bigint, given string, PRIMARY KEY (being_id), LABEL (given)) INHERITS (xx)',
+    ],
+    [
+      'by whole rows of such a concept',
+      [
+        'CREATE CONCEPT xx (x_id bigint)',
+        "CREATE CONCEPT late INHERITS (being) FROM dsvc.being WHERE EXISTS (SELECT 1 FROM dsvc.xx x WHERE to_jsonb(x)::text LIKE '%9000%')",
+      ],
+      'CREATE OR REPLACE CONCEPT being (being_id bigint, given string, PRIMARY KEY (being_id), LABEL (given)) INHERITS (xx)',
+    ],
+    [
+      'by a relationship that leads elsewhere',
+      [
+        `${OWN} (k bigint, CONSTRAINT r FOREIGN KEY (k) REFERENCES being (being_id))`,
+        'CREATE CONCEPT late INHERITS (own) FROM dsvc.own WHERE "r[being].being_id" > 0',
+      ],
+      `${OWN} (k bigint, CONSTRAINT r FOREIGN KEY (k) REFERENCES worker (grade))`,
+    ],
+  ])('a condition of before does not come to read what its writer may not query, %s', async (_, scripts, last) => {
+    const ontology = await crew.ontology('CREATE MAPPING m_own INTO (own) AS SELECT n AS k FROM crew.t_more');
+    const grants = [`EDIT ON ontology.${ontology}`, ...['being', 'own', 'xx', 'yy', 'late'].map((c) => `EDIT ON ontology.${ontology}.concept.${c}`)];
+    for (const extra of [[], [`ACCESS ON ALL ontology.${ontology}`]]) {
+      const ivy = await s.user(`ivy_${crew.count}_${extra.length}`, ...grants, ...extra);
+      for (const script of scripts) await s.rows(script.replace('CREATE CONCEPT', 'CREATE OR REPLACE CONCEPT'), ontology, ivy);
+      expect(await s.fault(last, ontology, ivy)).toBe(last.includes('worker') && extra.length === 0 ? '400 unknown_concept' : '403 forbidden');
+      expect(await s.rows('SELECT * FROM svc.late', ontology, ivy)).toEqual([]);
+      // what the condition does not read may change
+      await s.rows(
+        'CREATE OR REPLACE CONCEPT own (k bigint, CONSTRAINT r FOREIGN KEY (k) REFERENCES being (being_id), CONSTRAINT q FOREIGN KEY (k) REFERENCES being (being_id))',
+        ontology,
+        ivy,
+      );
+    }
+  });
+
+  it('no warning names what its writer does not see, where what it sees is no model by itself', async () => {
+    const ontology = await crew.ontology(
+      'CREATE CONCEPT hidden_a (a_id bigint, pz string, PRIMARY KEY (a_id)); CREATE CONCEPT b INHERITS (hidden_a); CREATE CONCEPT c INHERITS (hidden_a); CREATE CONCEPT d INHERITS (b, c)',
+    );
+    const grants = ['EDIT d', 'QUERY b', 'QUERY c'].map((g) => g.replace(' ', ` ON ontology.${ontology}.concept.`));
+    const mia = await s.user('mia', `EDIT ON ontology.${ontology}`, 'QUERY ON datasource.main', ...grants);
+    const { status, json } = await s.query('CREATE MAPPING m_d INTO (d) AS SELECT CAST(1 AS bigint) AS a_id', ontology, mia);
+    expect(status).toBe(200);
+    expect(JSON.stringify(json)).not.toContain('hidden_a');
+  });
+
+  it('a concept does not come to list a property that a measure of it reads', async () => {
+    const ontology = await crew.ontology(
+      'CREATE CONCEPT upper_m (u_id bigint, PRIMARY KEY (u_id)); CREATE CONCEPT lower_m (pay bigint) INHERITS (upper_m); CREATE CONCEPT shown_m (pay bigint) INHERITS (upper_m); CREATE MEASURE all_pay bigint AS SELECT SUM(pay)',
+      'CREATE OR REPLACE CONCEPT upper_m (u_id bigint, all_pay MEASURE bigint, PRIMARY KEY (u_id))',
+      'CREATE CONCEPT cut_m INHERITS (upper_m) FROM dsvc.upper_m WHERE true',
+      'CREATE MAPPING m_lower INTO (lower_m) AS SELECT id AS u_id, grade AS pay FROM crew.t_worker; CREATE MAPPING m_shown INTO (shown_m) AS SELECT n AS u_id, n AS pay FROM crew.t_num',
+    );
+    const grants = ['EDIT upper_m', 'EDIT cut_m', 'QUERY shown_m'].map((g) => g.replace(' ', ` ON ontology.${ontology}.concept.`));
+    for (const sees of [`ACCESS ON ALL ontology.${ontology}`, `ACCESS ON ontology.${ontology}`]) {
+      const ned = await s.user(`ned_${sees.includes('ALL') ? 1 : 2}`, sees, ...grants);
+      // the measure itself sums what is open
+      expect((await s.rows('SELECT SUM("measure.all_pay") AS m FROM dsvc.upper_m', ontology, ned))[0].m).toBe(15);
+      for (const script of [
+        'CREATE OR REPLACE CONCEPT upper_m (u_id bigint, pay bigint, all_pay MEASURE bigint, PRIMARY KEY (u_id))',
+        'CREATE OR REPLACE CONCEPT cut_m (pay bigint) INHERITS (upper_m) FROM dsvc.upper_m WHERE true',
+      ])
+        expect(await s.fault(script, ontology, ned), script).toBe('403 forbidden');
+    }
   });
 
   it('and goes on with what it may query, and with what its script makes', async () => {

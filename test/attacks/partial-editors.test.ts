@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '../integration/service.ts';
 import { DEEP, generated, patience, SEED } from '../support/generated.ts';
 import { ask } from './generated/closed-queries.ts';
 import { closedCells, filled, GRANTABLE, MADE, MODEL, NAMES, TABLES } from './generated/closed-values.ts';
-import { script } from './generated/partial-scripts.ts';
+import { chain, script } from './generated/partial-scripts.ts';
 
 const OWN = [...MADE.map((n) => `concept.${n}`), 'view.w1'];
 
@@ -24,7 +24,7 @@ const cases = fc.tuple(fc.subarray([...GRANTABLE], { minLength: 1, maxLength: 4 
     granted: fc.constant(granted),
     edited: fc.constant(edited),
     reads: fc.subarray(granted),
-    scripts: fc.array(script(granted, edited), { minLength: 2, maxLength: 6 }),
+    scripts: fc.oneof(fc.array(script(granted, edited), { minLength: 2, maxLength: 6 }), chain(granted, edited)),
     queries: fc.array(ask([...granted, ...OWN.filter((o) => o.startsWith('concept.'))]), { minLength: 40, maxLength: 40 }),
   });
 });

@@ -1,11 +1,12 @@
 /** Whether policies enforce on one version of a model what they enforce on another one. */
 import { compile } from '../../ontology/compile.ts';
-import type { Graph } from '../../ontology/graph.ts';
+import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { MappingDef, Model } from '../../ontology/model.ts';
 import { type AskedRoles, rolesAskedIn } from '../caller.ts';
+import { sourcesOf } from '../policies.ts';
 import { difference, enforcedOn, type PolicyRules, type Subject } from './enforced.ts';
 import { Joins } from './joined.ts';
-import type { ModelContext } from './work.ts';
+import { leavesOut, type ModelContext } from './work.ts';
 
 export type { AskedRoles } from '../caller.ts';
 export type { PolicyRules, Subject } from './enforced.ts';
@@ -28,6 +29,34 @@ export function weakened(context: ModelContext, before: Graph, after: Graph, rul
   if (enforced !== undefined) return { by: 'enforced', ...enforced };
   const joined = new Joins(context, now, rules).reveals(new Joins(context, old, rules));
   return joined && { by: 'joined', ...joined };
+}
+
+/** What a writer may read of the rows to which links, and values of multi-value properties, belong. */
+export interface Readable {
+  /** Whether it may query a datasource's tables. */
+  tables(datasource: string): boolean;
+  concept(name: string): boolean;
+}
+
+/**
+ * A mapping of links or values that `after` joins to other rows than `before` does, and that belongs to rows which the writer may not read: the mapping of these
+ * rows leaves some out, or they are of a concept that it may not query. undefined: there is none.
+ */
+export function joinedOtherwise(context: ModelContext, before: Graph, after: Graph, readable: Readable): MappingDef | undefined {
+  if (isSame(before, after)) return undefined;
+  const [old, now] = [untyped(before), untyped(after)];
+  const hides = (owner: Concept): boolean =>
+    !readable.concept(owner.name) || [...sourcesOf(owner).mappings].some((m) => !readable.tables(m.datasource) && leavesOut(context, old, m));
+  const closed = new Map<string, readonly Concept[]>();
+  for (const m of old.model.mappings) {
+    if (m.kind === 'concept' || readable.tables(m.datasource)) continue;
+    const owners = [m.concept, m.link?.forward.concept, m.link?.back.concept].flatMap((name) => old.concept(name ?? '') ?? []);
+    if (owners.some(hides)) closed.set(m.name, owners);
+  }
+  if (closed.size === 0) return undefined;
+  const concepts = new Set([...closed.values()].flat().map((c) => c.name));
+  const rules = { rows: [...concepts].map((concept) => ({ concept, conditions: [] })), masks: [] };
+  return new Joins(context, now, rules).added(new Joins(context, old, rules), (m) => closed.has(m.name));
 }
 
 /** The roles for which policies call `svc_has_role`, also in what their conditions and masks read: calculated properties, logic concepts, views. */

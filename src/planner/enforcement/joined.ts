@@ -70,6 +70,11 @@ export class Joins {
     return this.#all().find((join) => this.#isNew(join, before))?.subject;
   }
 
+  /** Of the mappings of links and values that `isMeant` names, one whose rows are joined to rows that `before` does not join them to. */
+  added(before: Joins, isMeant: (mapping: MappingDef) => boolean): MappingDef | undefined {
+    return this.#all().find((join) => join.mapping !== null && isMeant(join.mapping) && this.#isNew(join, before))?.mapping ?? undefined;
+  }
+
   /** Whether a join shows what `before` does not. What was mapped since is its maker's to show. */
   #isNew(join: Join, before: Joins): boolean {
     const [near, far] = join.sides;

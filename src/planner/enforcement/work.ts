@@ -60,6 +60,16 @@ export function planned(context: ModelContext, graph: Graph, access: Access, mak
   }
 }
 
+/** Whether a mapping may leave out rows of its tables. */
+export function leavesOut(context: ModelContext, graph: Graph, mapping: MappingDef): boolean {
+  try {
+    return new ModelWork(context, graph, accessFor({})).mapping(mapping).leavesOut;
+  } catch (error) {
+    if (error instanceof SvcError) return true;
+    throw error;
+  }
+}
+
 /** What a mapping says, its name aside. */
 export const definitionOf = ({ kind, concept, property, link, datasource, sql }: MappingDef): string =>
   JSON.stringify([kind, concept, property, link, datasource, sql]);

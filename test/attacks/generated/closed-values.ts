@@ -20,11 +20,12 @@ export const NAMES = Object.keys(CONCEPTS);
 export const PROPERTIES = ['pa', 'p', 'q', 'r', 's', 'fk', 'link'] as const;
 export const READ = [...NAMES, 'thing'] as const;
 /** Concepts that scripts of editors make. */
-export const MADE: readonly string[] = ['n1', 'n2'];
+export const MADE: readonly string[] = ['n1', 'n2', 'n3'];
 /** What a reader may get QUERY on. */
 export const GRANTABLE: readonly string[] = [...NAMES.map((n) => `concept.${n}`), 'view.va', 'view.vb'];
 
 const concept = (name: string) => CONCEPTS[name] as (typeof CONCEPTS)[string];
+export const parentsOf = (name: string): readonly string[] => concept(name).parents;
 const ancestors = (name: string): readonly string[] => [name, ...concept(name).parents.flatMap(ancestors)];
 /** What a concept has, own and inherited. */
 export const properties = (name: string): ReadonlySet<string> => new Set(ancestors(name).flatMap((n) => concept(n).own));

@@ -1,6 +1,6 @@
 /** Random scripts of an editor with EDIT on the ontology of closed-values.ts and on some of its concepts. */
 import fc from 'fast-check';
-import { create, MADE, NAMES, PROPERTIES } from './closed-values.ts';
+import { create, MADE, NAMES, PROPERTIES, parentsOf } from './closed-values.ts';
 
 const from = <T>(...of: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...of);
 const property = from(...PROPERTIES);
@@ -98,4 +98,53 @@ export function script(granted: readonly string[], edited: readonly string[]): f
       { minLength: 1, maxLength: 1 },
     )
     .map((list) => list.join(';\n'));
+}
+
+/**
+ * Scripts of one editor that build on each other: concepts of its own, a logic concept and a view on them, then a change that gives these concepts rows of others,
+ * and some more.
+ */
+export function chain(granted: readonly string[], edited: readonly string[]): fc.Arbitrary<string[]> {
+  const known = granted.filter((g) => g.startsWith('concept.')).map((g) => g.replace('concept.', ''));
+  const own = from('n1', 'n2');
+  const schema = from('svc', 'dsvc', 'dsvc', 'esvc');
+  const tests = fc.oneof(
+    fc.tuple(property, from(' IS NULL', " = '5'", ' > 3', ' = 5')).map(([p, test]) => p + test),
+    fc.tuple(property, own).map(([p, n]) => `EXISTS (SELECT 1 FROM dsvc.${n} x WHERE x.${p}::text LIKE '5%' OR x.${p}::text = 'other')`),
+    own.map((n) => `EXISTS (SELECT 1 FROM dsvc.${n} x WHERE to_jsonb(x)::text LIKE '%other%')`),
+    fc.tuple(from('to1', 'to2'), from(...NAMES, 'n1', 'n2'), property).map(([r, n, p]) => `"${r}[${n}].${p}" IS NOT NULL`),
+    from('"to1[a].a_id" > 0', '"to1[f].f_id" > 0', '"to2[a].a_id" > 0', '"to2[f].f_id" > 0'),
+  );
+  const relationship = fc
+    .tuple(from('to1', 'to2'), from('k2', 'k2', ...PROPERTIES), from(...NAMES, 'n1', 'n2'), from('a_id', 'f_id', 'k2', ...PROPERTIES), from('', ' TRANSITIVE'))
+    .map(([r, source, target, reference, more]) => `CONSTRAINT ${r} FOREIGN KEY (${source}) REFERENCES ${target} (${reference})${more}`);
+  const parts = fc.oneof(
+    elements,
+    fc.tuple(elements, relationship).map(([list, r]) => [...list, r]),
+  );
+  const concept = (name: string, parents: readonly (readonly string[])[], logic: fc.Arbitrary<string> = fc.constant('')) =>
+    fc
+      .tuple(parts, from(...parents), logic, from('', '', ', PRIMARY KEY (k2)'))
+      .map(
+        ([list, of, tail, end]) =>
+          `CREATE OR REPLACE CONCEPT ${name} (${[...list, 'k2 bigint'].join(', ')}${end})${of.length > 0 ? ` INHERITS (${of.join(', ')})` : ''}${tail}`,
+      );
+  const n1 = concept('n1', [[], [], known.slice(0, 1)]);
+  const n2 = concept('n2', [['n1'], ['n1'], []]);
+  const n3 = from('n1', 'n2', ...known).chain((source) =>
+    concept(
+      'n3',
+      [[source], []],
+      fc.tuple(schema, tests).map(([s, test]) => ` FROM ${s}.${source} WHERE ${test}`),
+    ),
+  );
+  const view = fc.tuple(schema, from('n1', 'n2', 'n3'), property).map(([s, n, p]) => `CREATE OR REPLACE VIEW w1 AS SELECT *, ${p} AS more FROM ${s}.${n}`);
+  const widened = fc
+    .tuple(from(...(edited.length > 0 ? edited : NAMES)), from(['n1'], ['n2'], ['n1', 'n2'], ['n3'], [...known.slice(0, 1), 'n1']), fc.boolean(), elements)
+    .map(([name, others, keeps, list]) => {
+      const more = list.filter((e) => !create(name).includes(key(e))).map((e) => `, ${e}`);
+      return create(name, more.join(''), keeps ? [...new Set([...parentsOf(name), ...others])] : others).replace('CREATE', 'CREATE OR REPLACE');
+    });
+  const any = fc.oneof(n1, n2, n3, widened, widened, script(granted, edited));
+  return fc.tuple(n1, n2, n3, view, widened, fc.array(any, { minLength: 1, maxLength: 4 })).map(([a, b, c, d, e, more]) => [a, b, c, d, e, ...more]);
 }

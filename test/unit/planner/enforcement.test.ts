@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import type { Mask } from '../../../src/planner/access.ts';
-import { meansTheSame } from '../../../src/planner/enforcement/conditions.ts';
+import { changedConditions, meansTheSame } from '../../../src/planner/enforcement/conditions.ts';
 import { type PolicyRules, weakened } from '../../../src/planner/enforcement/index.ts';
+import { reachedConditions } from '../../../src/planner/enforcement/reached.ts';
 import { run } from '../ontology/script.ts';
 
 const parser = await loadNodeParser();
@@ -107,4 +108,36 @@ describe('a mask', () => {
 it('the condition of a logic concept means the same over the whole model as over the same model', () => {
   const graph = compile(before, 'o');
   expect(meansTheSame(context, graph, graph, 'dear')).toBe(true);
+});
+
+describe('the conditions of logic concepts that a change of the model', () => {
+  const base = run(
+    `CREATE CONCEPT roomy INHERITS (item) FROM dsvc.item WHERE "lies_on[shelf].room" = 'hall';
+CREATE CONCEPT old_toy INHERITS (toy) FROM svc.toy WHERE age > 9;
+CREATE CONCEPT seen INHERITS (shelf) FROM svc.shelf WHERE shelf_id IN (SELECT shelf_id FROM v);
+CREATE CONCEPT roomy_too INHERITS (roomy) FROM svc.roomy WHERE item_id > 0;
+CREATE VIEW v AS SELECT shelf_id FROM svc.item`,
+    before,
+  ).model;
+  const all = ['dear', 'old_toy', 'roomy', 'roomy_too', 'seen'];
+
+  it.each([
+    ['has no part in', 'CREATE CONCEPT other (o bigint)', ['seen'], []],
+    ['adds a property to', `${ITEM}, more string)`, all, []],
+    ['turns a relationship of', `${ITEM.replace('(shelf_id) REFERENCES', '(price) REFERENCES')})`, all, ['roomy', 'roomy_too']],
+    ['leaves another concept below', 'CREATE OR REPLACE CONCEPT toy (age bigint, more string) INHERITS (item)', all, []],
+    ['gives other values', 'CREATE OR REPLACE PROPERTY price bigint AS SELECT item_id', all, ['dear']],
+    ['takes a mapping from', 'DROP MAPPING m_toy', all, ['dear', 'old_toy', 'roomy', 'roomy_too', 'seen']],
+    ['maps anew', 'CREATE OR REPLACE MAPPING m_toy INTO (toy) AS SELECT id AS item_id, age FROM t.others', [], []],
+    [
+      'gives another condition',
+      'CREATE OR REPLACE CONCEPT roomy INHERITS (item) FROM dsvc.item WHERE price > 3',
+      all.filter((c) => c !== 'old_toy'),
+      ['roomy', 'roomy_too'],
+    ],
+  ])('%s', (_, script, reached, changed) => {
+    const [old, now] = [compile(base, 'o'), compile(run(script, base).model, 'o')];
+    expect([...reachedConditions(old, now)].sort()).toEqual(reached);
+    expect([...changedConditions(context, old, now)].sort()).toEqual(changed);
+  });
 });

@@ -1,0 +1,71 @@
+/** Which conditions of logic concepts a change of the model can reach: planning all of them would cost too much where there are many. */
+import { visited } from '../../budget.ts';
+import type { Concept, Graph } from '../../ontology/graph.ts';
+import type { Model } from '../../ontology/model.ts';
+import { fold, THING } from '../../ontology/names.ts';
+
+/** The names of concepts of both versions that have a condition, and for which the change may matter. */
+export function reachedConditions(before: Graph, after: Graph): readonly string[] {
+  const open = new Map<string, string>();
+  for (const { name, def } of after.concepts)
+    if (def?.logic != null && before.concept(name) !== undefined) open.set(fold(name), fold(`${def.logic.concept} ${def.logic.condition}`));
+  if (open.size === 0) return [];
+  if (changesOlder(before.model, after.model, 'properties') || changesOlder(before.model, after.model, 'measures')) return namesOf(after, open);
+  const names = touched(before, after);
+  if (names.size === 0) return [];
+  // what views read, and which rows `thing` has, no condition tells
+  for (const name of [...before.model.views, ...after.model.views]) names.add(fold(name.name));
+  names.add(THING);
+  const found = new Map<string, string>();
+  for (let fresh: ReadonlySet<string> = names; fresh.size > 0; ) {
+    const next = new Set<string>();
+    for (const [name, text] of open) {
+      visited(fresh.size);
+      if (!names.has(name) && !/u&"|["`]{2}/i.test(text) && ![...fresh].some((n) => text.includes(n))) continue;
+      found.set(name, text);
+      open.delete(name);
+      // those with its rows, and those whose conditions name it
+      const concept = after.concept(name);
+      for (const c of concept === undefined ? [] : [concept, ...concept.descendants]) if (!names.has(fold(c.name))) next.add(fold(c.name));
+    }
+    for (const name of next) names.add(name);
+    fresh = next;
+  }
+  return namesOf(after, found);
+}
+
+const namesOf = (graph: Graph, folded: ReadonlyMap<string, unknown>): readonly string[] =>
+  graph.concepts.filter((c) => folded.has(fold(c.name))).map((c) => c.name);
+
+/** Whether something of a list that was there before is another one now. */
+const changesOlder = (before: Model, after: Model, list: 'properties' | 'measures'): boolean => {
+  const now = new Map<string, unknown>(after[list].map((o) => [fold(o.name), o]));
+  return before[list].some((o) => !isSame(o, now.get(fold(o.name))));
+};
+
+const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
+
+/** The folded names of concepts that are declared otherwise, or lose a mapping, with their kin and with what their relationships lead to. */
+function touched(before: Graph, after: Graph): Set<string> {
+  const names = new Set<string>();
+  const add = (graph: Graph, name: string | null | undefined): void => {
+    const concept = name == null ? undefined : graph.concept(name);
+    if (concept === undefined) return;
+    for (const c of [concept, ...concept.ancestors, ...concept.descendants]) if (c.def !== null) names.add(fold(c.name));
+  };
+  const declared = (graph: Graph): ReadonlyMap<string, Concept> => new Map(graph.concepts.map((c) => [fold(c.name), c]));
+  const [old, now] = [declared(before), declared(after)];
+  for (const name of new Set([...old.keys(), ...now.keys()])) {
+    const [a, b] = [old.get(name)?.def, now.get(name)?.def];
+    if (isSame(a, b)) continue;
+    for (const graph of [before, after]) {
+      add(graph, name);
+      for (const r of [...(a?.relationships ?? []), ...(b?.relationships ?? [])]) add(graph, r.target);
+    }
+  }
+  for (const m of before.model.mappings) {
+    if (after.mapping(m.name) !== undefined) continue;
+    for (const graph of [before, after]) for (const name of [m.concept, m.link?.forward.concept, m.link?.back.concept]) add(graph, name);
+  }
+  return names;
+}
