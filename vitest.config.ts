@@ -10,8 +10,19 @@ export default defineConfig({
     // by default a machine of two cores gets one worker
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
-      // Generated tests take their time on a busy machine.
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], environment: 'node', testTimeout: deep ? 600_000 : 30_000, hookTimeout: 60_000 } },
+      {
+        // Without a database. Files share a process and its modules: a file that replaces a module or a global puts it back.
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          environment: 'node',
+          isolate: false,
+          restoreMocks: true,
+          // generated tests take their time on a busy machine
+          testTimeout: deep ? 600_000 : 30_000,
+          hookTimeout: 60_000,
+        },
+      },
       {
         // With a database: PGlite, and a PostgreSQL of the machine where there is one.
         test: {
