@@ -30,6 +30,8 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts', 'test/attacks/**/*.test.ts'],
           environment: 'node',
           pool: 'forks',
+          isolate: false,
+          setupFiles: ['./test/support/setup.ts'],
           globalSetup: ['./test/support/databases/setup.ts'],
           testTimeout: deep ? 3_600_000 : 60_000,
           hookTimeout: 120_000,

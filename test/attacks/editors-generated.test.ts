@@ -8,7 +8,7 @@
  * alone. What callers are answered comes from generated/sight.ts.
  */
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { SvcError } from '../../src/errors.ts';
 import type { SqlParser } from '../../src/language/parser.ts';
@@ -38,6 +38,11 @@ vi.mock(import('../../src/service/writers.ts'), async (original) => {
     requireUsable: (...args) => (off.usable ? undefined : actual.requireUsable(...args)),
     requireUsableRows: (...args) => (off.usable ? undefined : actual.requireUsableRows(...args)),
   };
+});
+afterAll(() => {
+  vi.doUnmock('../../src/service/describe.ts');
+  vi.doUnmock('../../src/planner/enforcement/enforced.ts');
+  vi.doUnmock('../../src/service/writers.ts');
 });
 
 let parser: SqlParser;

@@ -11,6 +11,9 @@ vi.mock('../../src/planner/index.ts', async (original) => {
   const real = await original<typeof import('../../src/planner/index.ts')>();
   return { ...real, planSelect: (...args: Parameters<typeof real.planSelect>) => fault(real.planSelect(...args)) };
 });
+afterAll(() => {
+  vi.doUnmock('../../src/planner/index.ts');
+});
 
 let s: NodeService;
 const logged: Readonly<Record<string, unknown>>[] = [];
