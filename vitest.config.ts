@@ -1,8 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { cloudflareTest } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
+import { SIZES } from './test/support/sizes.ts';
 
 const deep = Boolean(process.env.DEEP);
+/** The files of which `npm run test:deep` tries more than `npm test`. */
+const sized = Object.keys(SIZES).filter((file) => !file.startsWith('unit/'));
 
 export default defineConfig({
   test: {
@@ -27,7 +30,7 @@ export default defineConfig({
         // With a database: PGlite, and a PostgreSQL of the machine where there is one.
         test: {
           name: 'integration',
-          include: ['test/integration/**/*.test.ts', 'test/attacks/**/*.test.ts'],
+          include: deep ? sized.map((file) => `test/${file}.test.ts`) : ['test/integration/**/*.test.ts', 'test/attacks/**/*.test.ts'],
           environment: 'node',
           pool: 'forks',
           isolate: false,

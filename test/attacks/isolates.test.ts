@@ -6,11 +6,14 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
 import { parseConnection } from '../../src/config.ts';
 import { type NodeService, startNodeService } from '../integration/support/service.ts';
-import { DEEP, patience, SEED } from '../support/generated.ts';
+import { patience, SEED } from '../support/generated.ts';
+import { sizesOf } from '../support/sizes.ts';
 import { inVariable, jws, rsa, spki } from '../unit/auth/by-hand.ts';
 import { memoryNamespace } from '../unit/catalog/memory-namespace.ts';
 
-const ROUNDS = Number(process.env.ROUNDS ?? (DEEP ? 150 : 4));
+const SIZES = sizesOf('attacks/isolates');
+
+const ROUNDS = Number(process.env.ROUNDS ?? SIZES.rounds);
 const realm = rsa();
 const ENV = { JWT_DEFAULT_KEY: inVariable(spki(realm)), ENABLE_TOKEN: 'true', RESULT_CACHE_TTL: '300' };
 
