@@ -1,12 +1,12 @@
-/** The login page in a real browser, where the machine has one. */
+/** The login page in a real browser. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { chromiumPath, openBrowser, type Site, serve } from './support/chromium.ts';
+import { openBrowser, type Site, serve } from './support/chromium.ts';
 import { type NodeService, startNodeService } from './support/service.ts';
 
 const PASSWORD = 'Correct-horse-9!';
 
-describe.runIf(chromiumPath() !== undefined)('in a browser', () => {
+describe('in a browser', () => {
   let service: NodeService;
   let site: Site;
   /** Another site: its pages are at `localhost`, which is not 127.0.0.1. */
