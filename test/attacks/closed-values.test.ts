@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../integration/service.ts';
 import { generated, patience, SEED } from '../support/generated.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { ask } from './generated/closed-queries.ts';
 import { closedCells, filled, GRANTABLE, isHidden, isMasked, MODEL, POLICIES, TABLES } from './generated/closed-values.ts';
@@ -16,7 +16,7 @@ const BATCH = 60;
 
 let s: TestService;
 beforeAll(async () => {
-  s = await startTestService(TABLES);
+  s = await startService({ tables: TABLES });
   await s.rows(MODEL);
   await s.rows(MODEL.replace('CREATE ONTOLOGY partial', 'CREATE ONTOLOGY veiled'));
   for (const policy of POLICIES) await s.rows(policy, 'veiled');

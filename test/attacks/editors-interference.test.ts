@@ -6,8 +6,8 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../integration/service.ts';
 import { DEEP, generated, patience, SEED } from '../support/generated.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { PROBES, script } from './generated/editing-scripts.ts';
 import { filled, MODEL, POLICIES, TABLES } from './generated/hidden-values.ts';
@@ -18,7 +18,7 @@ let s: TestService;
 /** A reader, and an editor who may not make policies. */
 const tokens: string[] = [];
 beforeAll(async () => {
-  s = await startTestService(TABLES);
+  s = await startService({ tables: TABLES });
   await s.user('nobody');
   tokens.push(await s.user('rob'), await s.user('ed'));
 }, 180_000);

@@ -5,8 +5,8 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../integration/service.ts';
 import { generated, patience, SEED } from '../support/generated.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { query } from './generated/failing-queries.ts';
 import { filled, MODEL, POLICIES, TABLES } from './generated/hidden-values.ts';
@@ -19,7 +19,7 @@ let s: TestService;
 let rob: string;
 const ontologies: string[] = [];
 beforeAll(async () => {
-  s = await startTestService(TABLES);
+  s = await startService({ tables: TABLES });
   await s.user('nobody');
   rob = await s.user('rob');
   for (const [i, [, policies]] of POLICIES.entries()) {

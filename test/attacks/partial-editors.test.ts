@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../integration/service.ts';
 import { DEEP, generated, patience, SEED } from '../support/generated.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { ask } from './generated/closed-queries.ts';
 import { closedCells, filled, GRANTABLE, MADE, MODEL, NAMES, TABLES } from './generated/closed-values.ts';
@@ -17,7 +17,7 @@ const OWN = [...MADE.map((n) => `concept.${n}`), 'view.w1'];
 
 let s: TestService;
 beforeAll(async () => {
-  s = await startTestService(TABLES);
+  s = await startService({ tables: TABLES });
 }, 180_000);
 afterAll(() => s?.close());
 

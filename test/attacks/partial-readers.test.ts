@@ -7,8 +7,8 @@
 import fc, { type Random } from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Rng } from '../integration/differential/rng.ts';
-import { type NodeService, startNodeService } from '../integration/support/service.ts';
 import { generated, patience, SEED } from '../support/generated.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { genGrants, genModel, modelText, policiesOf } from './generated/partial-model.ts';
 import { type Ask, genAsks } from './generated/partial-queries.ts';
@@ -19,9 +19,9 @@ const SIZES = sizesOf('attacks/partial-readers');
 const MODELS = Number(process.env.MODELS ?? SIZES.models);
 const BATCH = 60;
 
-let s: NodeService;
+let s: TestService;
 beforeAll(async () => {
-  s = await startNodeService();
+  s = await startService();
   for (const statement of [...TABLES, 'GRANT USAGE ON SCHEMA part TO kg_reader', 'GRANT SELECT ON ALL TABLES IN SCHEMA part TO kg_reader'])
     await s.database.exec(statement);
 }, 180_000);

@@ -4,16 +4,16 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { oneIn, sizesOf } from '../support/sizes.ts';
 import { PAYLOADS } from './filters-payloads.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
 
 const SIZES = sizesOf('integration/filters-elsewhere');
 
 const parser = await loadNodeParser();
-let service: NodeService;
+let service: TestService;
 beforeAll(async () => {
-  service = await startNodeService();
+  service = await startService();
   await service.database.exec('CREATE SCHEMA s');
   await service.database.exec('CREATE TABLE s.t (id int PRIMARY KEY, name text, up int)');
   await service.database.exec("INSERT INTO s.t VALUES (1, 'Ann', NULL), (2, 'Bob', 1)");

@@ -10,10 +10,10 @@ import { typedValue } from '../../src/language/filters-values.ts';
 import { quoteLiteral } from '../../src/language/quote.ts';
 import { declaredType } from '../../src/planner/filter/subject.ts';
 import { generated, patience } from '../support/generated.ts';
+import { type Answer, startService, type TestService } from '../support/service.ts';
 import { oneIn, sizesOf } from '../support/sizes.ts';
 import { MODEL, TABLES } from '../unit/planner/corpus/model.ts';
 import { PAYLOADS } from './filters-payloads.ts';
-import { type Answered, type NodeService, startNodeService } from './support/service.ts';
 
 const SIZES = sizesOf('integration/filters');
 
@@ -43,9 +43,9 @@ CREATE ONTOLOGY CUBE sums AS SELECT s, b, \`measure.total\` AS total, COUNT(DIST
 `;
 
 const parser = await loadNodeParser();
-let service: NodeService;
+let service: TestService;
 beforeAll(async () => {
-  service = await startNodeService();
+  service = await startService();
   for (const sql of [...TABLES, ...MORE_TABLES]) await service.database.exec(sql);
   await service.rows(`CREATE ONTOLOGY shop; ${MODEL} ${MORE_MODEL}`);
 }, 120_000);
@@ -53,14 +53,14 @@ afterAll(() => service.close());
 
 type Pairs = readonly (readonly [string, string])[];
 const search = (pairs: Pairs): string => pairs.map(([k, v]) => `${encodeURIComponent(k)}=${encodeURIComponent(v)}`).join('&');
-const of = (kind: 'concept' | 'view', name: string, pairs: Pairs): Promise<Answered> => service.get(`q/shop/${kind}/${name}?${search(pairs)}`);
+const of = (kind: 'concept' | 'view', name: string, pairs: Pairs): Promise<Answer> => service.get(`q/shop/${kind}/${name}?${search(pairs)}`);
 const group = (n: number | '', subj: string, op: string, comp?: string, conj?: string): Pairs => [
   [`_subj${n}_`, subj],
   [`_op${n}_`, op],
   ...(comp === undefined ? [] : [[`_comp${n}_`, comp] as const]),
   ...(conj === undefined ? [] : [[`_conj${n}_`, conj] as const]),
 ];
-const rowsOf = ({ json, text, status }: Answered): string[] => {
+const rowsOf = ({ json, text, status }: Answer): string[] => {
   if (status !== 200) throw new Error(text);
   return json.data.map((r: unknown) => JSON.stringify(r));
 };
@@ -288,8 +288,8 @@ describe('no text changes a statement', () => {
   }, 60_000);
 
   const typed = ['i', 'n', 'd', 'day', 'at', 'ats', 'clock', 'u', 'b'];
-  const refused: readonly [string, (p: string) => Promise<Answered>, number][] = [
-    ...typed.map((t): [string, (p: string) => Promise<Answered>, number] => [
+  const refused: readonly [string, (p: string) => Promise<Answer>, number][] = [
+    ...typed.map((t): [string, (p: string) => Promise<Answer>, number] => [
       `value of ${t}`,
       (p) => of('concept', 'anything', group('', t, 'eq', `1${p}!`)),
       400,

@@ -8,13 +8,13 @@ import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { printModel } from '../../src/language/print.ts';
 import type { Model } from '../../src/ontology/model.ts';
 import { generated, patience } from '../support/generated.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { type Parts, seenParts, twinOf } from '../support/twin.ts';
 import { Cases } from './differential/cases.ts';
 import { ddlOf, modelOf, SCHEMA } from './differential/ddl.ts';
 import { Printer } from './differential/print.ts';
 import type { Case } from './differential/shrink.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
 
 const SIZES = sizesOf('integration/hidden-twins');
 
@@ -22,9 +22,9 @@ const parser = await loadNodeParser();
 const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
 
 describe('an ontology seen in part', () => {
-  let service: NodeService;
+  let service: TestService;
   beforeAll(async () => {
-    service = await startNodeService();
+    service = await startService();
   }, 120_000);
   afterAll(() => service?.close());
 
