@@ -1,8 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { cloudflareTest } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
+import { SIZES } from './test/support/sizes.ts';
 
 const deep = Boolean(process.env.DEEP);
+/** The files of which `npm run test:deep` tries more than `npm test`. */
+const sized = Object.keys(SIZES).filter((file) => !file.startsWith('unit/'));
 
 export default defineConfig({
   test: {
@@ -10,15 +13,28 @@ export default defineConfig({
     // by default a machine of two cores gets one worker
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
-      // Generated tests take their time on a busy machine.
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], environment: 'node', testTimeout: deep ? 600_000 : 30_000, hookTimeout: 60_000 } },
+      {
+        // Without a database. Files share a process and its modules: a file that replaces a module or a global puts it back.
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          environment: 'node',
+          isolate: false,
+          restoreMocks: true,
+          // generated tests take their time on a busy machine
+          testTimeout: deep ? 600_000 : 30_000,
+          hookTimeout: 60_000,
+        },
+      },
       {
         // With a database: PGlite, and a PostgreSQL of the machine where there is one.
         test: {
           name: 'integration',
-          include: ['test/integration/**/*.test.ts', 'test/attacks/**/*.test.ts'],
+          include: deep ? sized.map((file) => `test/${file}.test.ts`) : ['test/integration/**/*.test.ts', 'test/attacks/**/*.test.ts'],
           environment: 'node',
           pool: 'forks',
+          isolate: false,
+          setupFiles: ['./test/support/setup.ts'],
           globalSetup: ['./test/support/databases/setup.ts'],
           testTimeout: deep ? 3_600_000 : 60_000,
           hookTimeout: 120_000,

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { READER } from '../../dev/roles.ts';
 import type { LocalPostgres } from '../../dev/testing.ts';
-import { type NodeService, startNodeService } from '../integration/support/service.ts';
 import { borrowPostgres } from '../support/databases/index.ts';
+import { startService, type TestService } from '../support/service.ts';
 
-let s: NodeService;
+let s: TestService;
 let other: LocalPostgres;
 beforeAll(async () => {
   other = await borrowPostgres();
-  s = await startNodeService({ DATASOURCE_OTHER: other.secret(READER) });
+  s = await startService({ settings: { DATASOURCE_OTHER: other.secret(READER) } });
   const make = (volatility: string) => `CREATE FUNCTION public.nice(a text) RETURNS text ${volatility} LANGUAGE sql AS $$ SELECT a $$`;
   await s.database.exec(make('IMMUTABLE'));
   await other.exec(make('VOLATILE'));

@@ -6,13 +6,13 @@ import { describeKnowledgeGraph } from '../../src/mcp/tools/describe-knowledge-g
 import { executeSql } from '../../src/mcp/tools/execute-sql.ts';
 import type { Tool } from '../../src/mcp/tools/tool.ts';
 import { MOST_READS, Spending } from '../../src/service/spending.ts';
-import { startTestService, type TestService } from '../integration/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
 /** What the next batches use; undefined: each its own. */
 let spending: Spending | undefined;
 beforeAll(async () => {
-  s = await startTestService(['CREATE SCHEMA shop', 'CREATE TABLE shop.t_city (id bigint PRIMARY KEY)']);
+  s = await startService({ tables: ['CREATE SCHEMA shop', 'CREATE TABLE shop.t_city (id bigint PRIMARY KEY)'] });
   await s.rows('CREATE ONTOLOGY shop; CREATE CONCEPT city (id bigint, PRIMARY KEY (id)); CREATE MAPPING m INTO (city) AS SELECT id FROM shop.t_city', 'shop');
 });
 afterAll(() => s?.close());
@@ -23,7 +23,7 @@ async function batch(
   messages: readonly Readonly<Record<string, unknown>>[],
   told: (message: string) => void = () => undefined,
 ): Promise<readonly string[]> {
-  const request = { ...(await s.request(s.admin)), ...(spending === undefined ? {} : { spending }) };
+  const request = { ...(await s.request(s.token)), ...(spending === undefined ? {} : { spending }) };
   const call = {
     ...request,
     target: { ontology: 'shop', isNamed: true, agent: undefined },

@@ -1,11 +1,11 @@
 /** Requests with many statements, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MOST_READS } from '../../src/service/spending.ts';
-import { startTestService, type TestService } from '../integration/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
 beforeAll(async () => {
-  s = await startTestService(['CREATE SCHEMA shop', 'CREATE TABLE shop.t_city (id bigint PRIMARY KEY)']);
+  s = await startService({ tables: ['CREATE SCHEMA shop', 'CREATE TABLE shop.t_city (id bigint PRIMARY KEY)'] });
   await s.rows('CREATE ONTOLOGY shop; CREATE CONCEPT city (id bigint, PRIMARY KEY (id)); CREATE MAPPING m INTO (city) AS SELECT id FROM shop.t_city', 'shop');
 });
 afterAll(() => s?.close());

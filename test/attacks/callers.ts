@@ -3,7 +3,7 @@ import { CATALOG_OWNER } from '../../dev/roles.ts';
 import { makeBearer } from '../../src/auth/bearer.ts';
 import { neonDb } from '../../src/catalog/db.ts';
 import { parseConnection } from '../../src/config.ts';
-import { type Answered, type NodeService, startNodeService } from '../integration/support/service.ts';
+import { type Answer, startService, type TestService } from '../support/service.ts';
 import { inVariable, jws, rsa, spki } from '../unit/auth/by-hand.ts';
 
 export const PASSWORD = 'Correct-horse-9!';
@@ -12,12 +12,12 @@ export const SECRET = 'a secret that signs the sessions of this test';
 const realm = rsa();
 
 /** The service and its catalog, set by `startCallers`. */
-export let s: NodeService;
+export let s: TestService;
 export let db: ReturnType<typeof neonDb>;
 
 /** Starts the service with the ontology `shop`: cities 1 Berlin and 2 Lyon. */
 export async function startCallers(): Promise<void> {
-  s = await startNodeService({ ENABLE_TOKEN: 'true', JWT_DEFAULT_KEY: inVariable(spki(realm)), API_AUTH_SALT: SALT, SESSION_SECRET: SECRET });
+  s = await startService({ settings: { ENABLE_TOKEN: 'true', JWT_DEFAULT_KEY: inVariable(spki(realm)), API_AUTH_SALT: SALT, SESSION_SECRET: SECRET } });
   db = neonDb(parseConnection(s.database.secret(CATALOG_OWNER), 'CATALOG_URL'));
   await s.database.exec('CREATE SCHEMA shop');
   await s.database.exec('CREATE TABLE shop.t_city (id bigint PRIMARY KEY, name text)');
@@ -31,7 +31,7 @@ export async function startCallers(): Promise<void> {
 export type Headers = Readonly<Record<string, string>>;
 
 /** A statement of the whole service, or on `ontology`, with these headers. */
-export async function ask(sql: string, headers: Headers, ontology = ''): Promise<Answered> {
+export async function ask(sql: string, headers: Headers, ontology = ''): Promise<Answer> {
   const body = JSON.stringify({ ontology_name: ontology, query: sql });
   const response = await s.fetch('/svc/api/query', { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
   const text = await response.text();

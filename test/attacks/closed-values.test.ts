@@ -4,16 +4,19 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../integration/service.ts';
 import { generated, patience, SEED } from '../support/generated.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { sizesOf } from '../support/sizes.ts';
 import { ask } from './generated/closed-queries.ts';
 import { closedCells, filled, GRANTABLE, isHidden, isMasked, MODEL, POLICIES, TABLES } from './generated/closed-values.ts';
+
+const SIZES = sizesOf('attacks/closed-values');
 
 const BATCH = 60;
 
 let s: TestService;
 beforeAll(async () => {
-  s = await startTestService(TABLES);
+  s = await startService({ tables: TABLES });
   await s.rows(MODEL);
   await s.rows(MODEL.replace('CREATE ONTOLOGY partial', 'CREATE ONTOLOGY veiled'));
   for (const policy of POLICIES) await s.rows(policy, 'veiled');
@@ -44,7 +47,7 @@ describe('a reader with QUERY on some concepts', () => {
       for (const [i, q] of queries.entries())
         if (answers[0]?.[i] !== answers[1]?.[i]) throw new Error(`${granted.join(', ')}\n${q}\n${answers[0]?.[i]}\n${answers[1]?.[i]}`);
     });
-    const { failed, errorInstance } = await fc.check(property, { ...generated(6, 400), endOnFailure: true });
+    const { failed, errorInstance } = await fc.check(property, { ...generated(SIZES.worlds, SIZES.worlds), endOnFailure: true });
     if (failed) throw new Error(`SEED=${SEED}\n${(errorInstance as Error | undefined)?.message ?? ''}`);
     const sum = [...counts.values()].reduce((a, b) => a + b, 0);
     if (process.env.DEEP) process.stderr.write(`${[...counts].map(([k, n]) => `${k}: ${n}`).join(', ')}\n`);

@@ -1,6 +1,6 @@
 /** A service with the users of the attacks on models, and ontologies of their own for each attack. */
 import { expect } from 'vitest';
-import { startTestService, type TestService } from '../integration/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { MODEL, TABLES } from './editors-model.ts';
 
 /** kim and lee edit all of each ontology, lee may query the datasource too; max may make policies; rob queries. */
@@ -16,7 +16,7 @@ export class Crew {
   }
 
   static async open(): Promise<Crew> {
-    const service = await startTestService(TABLES);
+    const service = await startService({ tables: TABLES });
     await service.user('nobody');
     const reads = 'QUERY ON datasource.main';
     return new Crew(service, {

@@ -8,20 +8,23 @@
  * alone. What callers are answered comes from generated/sight.ts.
  */
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { SvcError } from '../../src/errors.ts';
 import type { SqlParser } from '../../src/language/parser.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
 import { Joins } from '../../src/planner/enforcement/joined.ts';
 import type { Rng } from '../integration/differential/rng.ts';
-import { DEEP, generated, patience, SEED } from '../support/generated.ts';
+import { generated, patience, SEED } from '../support/generated.ts';
+import { sizesOf } from '../support/sizes.ts';
 import { type Case, genCase } from './generated/case.ts';
 import { genScript } from './generated/gen.ts';
 import { choices } from './generated/numbers.ts';
 import { type Grant, ONTOLOGY, Ontology } from './generated/service.ts';
 import { Sight, type Viewer } from './generated/sight.ts';
 import { type Policy, policyText, type Spec, specText, type Table } from './generated/spec.ts';
+
+const SIZES = sizesOf('attacks/editors-generated');
 
 /** What a planted fault takes away. */
 const off = vi.hoisted(() => ({ enforced: false, usable: false }));
@@ -38,6 +41,11 @@ vi.mock(import('../../src/service/writers.ts'), async (original) => {
     requireUsable: (...args) => (off.usable ? undefined : actual.requireUsable(...args)),
     requireUsableRows: (...args) => (off.usable ? undefined : actual.requireUsableRows(...args)),
   };
+});
+afterAll(() => {
+  vi.doUnmock('../../src/service/describe.ts');
+  vi.doUnmock('../../src/planner/enforcement/enforced.ts');
+  vi.doUnmock('../../src/service/writers.ts');
 });
 
 let parser: SqlParser;
@@ -185,7 +193,9 @@ async function attempt(r: Rng, isPartly: boolean): Promise<void> {
   }
 }
 
-const RUNS = 300;
+const RUNS = SIZES.ontologies;
+/** In so many a planted fault is found. */
+const FAULT_RUNS = 1500;
 /** Runs of a seed each, so that a failure can be run alone. */
 const seeds = fc.noShrink(fc.integer({ min: 0, max: 2 ** 31 - 1 }));
 const oneRun = (seed: number, isPartly = false): Promise<void> => attempt(choices(seed), isPartly);
@@ -194,29 +204,33 @@ describe('no script of an editor lets anybody find out more', () => {
   it(`in ${RUNS} ontologies`, { timeout: patience(120_000) }, async () => {
     await fc.assert(
       fc.asyncProperty(seeds, (seed) => oneRun(seed)),
-      generated(RUNS),
+      generated(RUNS, RUNS),
     );
     console.log(`editors: SEED=${SEED} ${[...counts].map(([what, n]) => `${what} ${n}`).join(', ')}`);
     // both ways are taken often enough for the run to say something
-    const least = DEEP ? RUNS : RUNS / 10;
-    for (const what of ['accepted', 'refused: policies', 'refused: QUERY']) expect(counts.get(what) ?? 0, what).toBeGreaterThan(least);
+    for (const what of ['accepted', 'refused: policies', 'refused: QUERY']) expect(counts.get(what) ?? 0, what).toBeGreaterThan(RUNS / 10);
   });
 
-  it.each([
+  const FAULTS: readonly (readonly [what: string, plant: () => unknown, isPartly?: boolean])[] = [
     ['what policies enforce', () => Object.assign(off, { enforced: true })],
     ['what joins show', () => vi.spyOn(Joins.prototype, 'reveals').mockReturnValue(undefined)],
     ['what writers may query', () => Object.assign(off, { usable: true }), true],
-  ])('and a fault is found: without the check of %s', { timeout: patience(120_000) }, async (_, plant, isPartly = false) => {
-    plant();
-    try {
-      const { errorInstance } = await fc.check(
-        fc.asyncProperty(seeds, (seed) => oneRun(seed, isPartly)),
-        generated(5 * RUNS, 5 * RUNS),
-      );
-      expect(String(errorInstance)).toMatch(/finds out about/);
-    } finally {
-      Object.assign(off, { enforced: false, usable: false });
-      vi.restoreAllMocks();
-    }
-  });
+  ];
+  it.for(FAULTS.slice(0, SIZES.faults))(
+    'and a fault is found: without the check of %s',
+    { timeout: patience(120_000) },
+    async ([, plant, isPartly = false]) => {
+      plant();
+      try {
+        const { errorInstance } = await fc.check(
+          fc.asyncProperty(seeds, (seed) => oneRun(seed, isPartly)),
+          generated(FAULT_RUNS, FAULT_RUNS),
+        );
+        expect(String(errorInstance)).toMatch(/finds out about/);
+      } finally {
+        Object.assign(off, { enforced: false, usable: false });
+        vi.restoreAllMocks();
+      }
+    },
+  );
 });

@@ -6,16 +6,19 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../integration/service.ts';
 import { DEEP, generated, patience, SEED } from '../support/generated.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { sizesOf } from '../support/sizes.ts';
 import { PROBES, script } from './generated/editing-scripts.ts';
 import { filled, MODEL, POLICIES, TABLES } from './generated/hidden-values.ts';
+
+const SIZES = sizesOf('attacks/editors-interference');
 
 let s: TestService;
 /** A reader, and an editor who may not make policies. */
 const tokens: string[] = [];
 beforeAll(async () => {
-  s = await startTestService(TABLES);
+  s = await startService({ tables: TABLES });
   await s.user('nobody');
   tokens.push(await s.user('rob'), await s.user('ed'));
 }, 180_000);
@@ -27,8 +30,8 @@ async function seen(ontology: string): Promise<string[]> {
   return answers.map(({ status, json }) => `${status} ${JSON.stringify({ ...json, request_id: '' })}`);
 }
 
-/** Each kind with DEEP=1, else three that differ most: a script that is accepted takes 400 queries. */
-const KINDS = POLICIES.map(([what, policies], i) => [what, policies, i] as const).filter((_, i) => DEEP || i % 4 === 1);
+/** Of one in four, three that differ most: a script that is accepted takes 400 queries. */
+const KINDS = POLICIES.map(([what, policies], i) => [what, policies, i] as const).filter((_, i) => i % SIZES.everyKind === 1 % SIZES.everyKind);
 
 describe.each(KINDS)('under %s', (_, policies, at) => {
   it('no script of an editor lets an answer depend on what is hidden', { timeout: patience(120_000) }, async () => {
@@ -60,7 +63,7 @@ describe.each(KINDS)('under %s', (_, policies, at) => {
         await s.rows(`ROLLBACK ONTOLOGY ${ontology} TO VERSION '${base}'`, ontology);
       }
     });
-    const { failed, errorInstance, counterexample } = await fc.check(property, { ...generated(6, 120), endOnFailure: true });
+    const { failed, errorInstance, counterexample } = await fc.check(property, { ...generated(SIZES.scripts, SIZES.scripts), endOnFailure: true });
     if (DEEP) process.stderr.write(`${POLICIES[at]?.[0]}: ${[...counts].map(([k, n]) => `${k}: ${n}`).join(', ')}\n`);
     if (failed)
       throw new Error(

@@ -1,6 +1,6 @@
 /** What a writer who may not query all of an ontology tries to read by what it writes; each attack as a statement, and what must come of it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestService } from '../integration/service.ts';
+import type { TestService } from '../support/service.ts';
 import { Crew } from './editors-crew.ts';
 
 let crew: Crew;

@@ -1,6 +1,6 @@
 /** What an editor who may not make policies tries so that somebody sees more; each attack as a script, and what must come of it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestService } from '../integration/service.ts';
+import type { TestService } from '../support/service.ts';
 import { Crew } from './editors-crew.ts';
 import { HIDE_JUNIORS, JUNIOR, mask, on, UNDER_104, worker, workers } from './editors-model.ts';
 import { ROWS } from './editors-rows.ts';

@@ -6,8 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALLOWED_FUNCTIONS } from '../../src/planner/guard/index.ts';
 import { type Declared, RefusedByVerifier, verify } from '../../src/planner/verify/index.ts';
 import { forbiddenFunctions, parser, passing, planned, quoted } from '../support/every-function.ts';
-import { DEEP, patience } from '../support/generated.ts';
+import { patience } from '../support/generated.ts';
+import { oneIn, sizesOf } from '../support/sizes.ts';
 import { ATTRIBUTES, CALLS, FIELDS, type Spelling } from '../support/spellings.ts';
+
+const SIZES = sizesOf('attacks/every-function');
 
 let forbidden: readonly string[];
 let plain: ReadonlySet<string>;
@@ -23,8 +26,8 @@ afterAll(() => {
   Error.stackTraceLimit = stackTraceLimit;
 });
 
-/** The names that a spelling is tried with: all, or every eighth one, others for each spelling. */
-const namesFor = ({ what, some }: Spelling): readonly string[] => (some && !DEEP ? forbidden.filter((_, i) => (i + what.length) % 8 === 0) : forbidden);
+/** The names that a spelling is tried with: all, or one in `every`, others for each spelling. */
+const namesFor = ({ what, some }: Spelling): readonly string[] => (some ? oneIn(SIZES.every, forbidden, what.length) : forbidden);
 
 describe('the functions that nobody may call', () => {
   it('are most of them', () => {
@@ -68,10 +71,9 @@ describe('other spellings of a name', () => {
   });
 
   it('in other schemas', () => {
-    const some = (i: number): string[] => forbidden.filter((_, n) => DEEP || n % 5 === i);
     for (const [i, schema] of ['public', 'information_schema', 'svc', '"PG_CATALOG"', 'pg_temp'].entries())
       expect(
-        passing(some(i), (f) => planned(`SELECT ${schema}.${quoted(f)}('x') AS v`)),
+        passing(oneIn(SIZES.everySchema, forbidden, i), (f) => planned(`SELECT ${schema}.${quoted(f)}('x') AS v`)),
         schema,
       ).toEqual([]);
   });

@@ -1,16 +1,16 @@
 /** Policies, masks, mappings and properties that fail on a hidden value: neither the answer nor the log quotes the value. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type NodeService, startNodeService } from '../integration/support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const SECRET = 'Geheim4711';
 /** PostgreSQL reports them as syntax errors (SQLSTATE 42601), as the faults of a statement. */
 const CASTS = [`(name || ' & &')::tsquery`, `('''' || name)::tsvector`, `('$' || name || ' ' || name)::jsonpath`];
 
-let s: NodeService;
+let s: TestService;
 let token: string;
 const lines: unknown[] = [];
 beforeAll(async () => {
-  s = await startNodeService({}, { log: (line) => void lines.push(line) });
+  s = await startService({ parts: { log: (line) => void lines.push(line) } });
   await s.database.exec('CREATE SCHEMA shop');
   await s.database.exec('CREATE TABLE shop.t_city (id bigint PRIMARY KEY, name text)');
   await s.database.exec(`INSERT INTO shop.t_city VALUES (1, '${SECRET}')`);

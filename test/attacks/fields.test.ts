@@ -10,6 +10,9 @@ import { type AnalysisDatabase, databases } from '../support/analysis/database.t
 import { CALLED, COLUMNS, FieldQueries, TABLES } from '../support/analysis/fields.ts';
 import { outside } from '../support/analysis/outside.ts';
 import { generated, patience } from '../support/generated.ts';
+import { sizesOf } from '../support/sizes.ts';
+
+const SIZES = sizesOf('attacks/fields');
 
 const parser = await loadNodeParser();
 let all: readonly AnalysisDatabase[];
@@ -41,7 +44,7 @@ const passes = (sql: string): boolean => {
 
 describe('fields under the names of functions', () => {
   it('are fields to PostgreSQL as well', { timeout: patience(120_000) }, async () => {
-    const queries = fc.sample(new FieldQueries(), generated(8000, 200_000)).map((sql) => `SELECT 1 AS one FROM (${sql}) q`);
+    const queries = fc.sample(new FieldQueries(), generated(SIZES.queries, SIZES.queries)).map((sql) => `SELECT 1 AS one FROM (${sql}) q`);
     const passed = queries.filter(passes);
     const ok = new Set(passed);
     const refused = queries.filter((sql) => !ok.has(sql)).slice(0, 1000);

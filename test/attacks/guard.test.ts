@@ -1,12 +1,12 @@
 /** Attacks on what may be called, as callers send them: the statement, the answer, the place that it points at. None reaches the datasource. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type NodeService, startNodeService } from '../integration/support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
-let s: NodeService;
+let s: TestService;
 let token: string;
 
 beforeAll(async () => {
-  s = await startNodeService();
+  s = await startService();
   await s.database.exec('CREATE SCHEMA shop');
   await s.database.exec('CREATE TABLE shop.t_city (id bigint PRIMARY KEY, name text, info jsonb)');
   await s.database.exec(`INSERT INTO shop.t_city VALUES (1, 'Berlin', '{"zip": "10115"}'), (2, 'Lyon', '{"zip": "69001"}')`);

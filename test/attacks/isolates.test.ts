@@ -5,12 +5,15 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
 import { parseConnection } from '../../src/config.ts';
-import { type NodeService, startNodeService } from '../integration/support/service.ts';
-import { DEEP, patience, SEED } from '../support/generated.ts';
+import { patience, SEED } from '../support/generated.ts';
+import { memoryNamespace } from '../support/memory-namespace.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { sizesOf } from '../support/sizes.ts';
 import { inVariable, jws, rsa, spki } from '../unit/auth/by-hand.ts';
-import { memoryNamespace } from '../unit/catalog/memory-namespace.ts';
 
-const ROUNDS = Number(process.env.ROUNDS ?? (DEEP ? 150 : 4));
+const SIZES = sizesOf('attacks/isolates');
+
+const ROUNDS = Number(process.env.ROUNDS ?? SIZES.rounds);
 const realm = rsa();
 const ENV = { JWT_DEFAULT_KEY: inVariable(spki(realm)), ENABLE_TOKEN: 'true', RESULT_CACHE_TTL: '300' };
 
@@ -22,7 +25,7 @@ type Headers = Readonly<Record<string, string>>;
 /** Answers one request: status and text, without what differs from request to request. */
 type Isolate = (path: string, headers: Headers, body?: string) => Promise<string>;
 
-let service: NodeService;
+let service: TestService;
 const callers: Record<string, () => Headers> = {};
 const tokens: Record<string, string> = {};
 
@@ -36,7 +39,7 @@ async function isolate(cold = false): Promise<Isolate> {
   const { keyValues } = await import('../../src/catalog/kv.ts');
   const { readConfig } = await import('../../src/config.ts');
   const { loadNodeParser } = await import('../../src/cli/node-parser.ts');
-  const { memoryStatements } = await import('../integration/support/async-memory.ts');
+  const { memoryStatements } = await import('../support/async-memory.ts');
   const config = readConfig({
     CATALOG_URL: service.database.secret(CATALOG_OWNER),
     DATASOURCE_MAIN: service.database.secret(READER),
@@ -135,7 +138,7 @@ const CHANGES: readonly (readonly [ontology: string, ...statements: string[]])[]
 ];
 
 beforeAll(async () => {
-  service = await startNodeService(ENV, { now, kv: undefined });
+  service = await startService({ settings: ENV, parts: { now, kv: undefined } });
   const { exec } = service.database;
   for (const sql of [
     'CREATE SCHEMA shop',

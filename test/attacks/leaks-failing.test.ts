@@ -1,6 +1,6 @@
 /** Conditions that fail, or do not end, on one hidden value: the answer is the same whether a hidden row has the value or not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestService } from '../integration/service.ts';
+import type { TestService } from '../support/service.ts';
 import { Crew } from './editors-crew.ts';
 import { on, worker } from './editors-model.ts';
 

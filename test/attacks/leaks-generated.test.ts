@@ -5,10 +5,13 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../integration/service.ts';
 import { generated, patience, SEED } from '../support/generated.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { sizesOf } from '../support/sizes.ts';
 import { query } from './generated/failing-queries.ts';
 import { filled, MODEL, POLICIES, TABLES } from './generated/hidden-values.ts';
+
+const SIZES = sizesOf('attacks/leaks-generated');
 
 const BATCH = 40;
 
@@ -16,7 +19,7 @@ let s: TestService;
 let rob: string;
 const ontologies: string[] = [];
 beforeAll(async () => {
-  s = await startTestService(TABLES);
+  s = await startService({ tables: TABLES });
   await s.user('nobody');
   rob = await s.user('rob');
   for (const [i, [, policies]] of POLICIES.entries()) {
@@ -41,7 +44,7 @@ describe.each(POLICIES.map(([what], i) => [what, i] as const))('under %s', (_, a
       }
       for (const [i, q] of queries.entries()) if (answers[0]?.[i] !== answers[1]?.[i]) throw new Error(`${q}\n${answers[0]?.[i]}\n${answers[1]?.[i]}`);
     });
-    const { failed, errorInstance, counterexample } = await fc.check(property, { ...generated(4, 100), endOnFailure: true });
+    const { failed, errorInstance, counterexample } = await fc.check(property, { ...generated(SIZES.worlds, SIZES.worlds), endOnFailure: true });
     if (failed)
       throw new Error(`SEED=${SEED} values ${counterexample?.slice(1).join(', ')}
 ${(errorInstance as Error | undefined)?.message ?? ''}`);

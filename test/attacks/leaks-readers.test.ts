@@ -1,6 +1,6 @@
 /** A policy or a mask concerns the same rows and values whatever concept the rows are read through. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TestService } from '../integration/service.ts';
+import type { TestService } from '../support/service.ts';
 import { Crew } from './editors-crew.ts';
 
 let crew: Crew;

@@ -1,11 +1,11 @@
 /** The ways round a query: other routes, forms of answers, what is kept, and other people's places. The caller is the one of attacks.test.ts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyValues } from '../../src/catalog/kv.ts';
-import { type NodeService, startNodeService } from '../integration/support/service.ts';
-import { memoryNamespace } from '../unit/catalog/memory-namespace.ts';
+import { memoryNamespace } from '../support/memory-namespace.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { MODEL, POLICIES, SECRETS, TABLES } from './leaks-world.ts';
 
-let service: NodeService;
+let service: TestService;
 const tokens: Record<string, string> = {};
 
 interface Got {
@@ -30,7 +30,7 @@ const names = (text: string): string[] => JSON.parse(text).data.map((r: { name: 
 const SEEN = ['Ann', 'Bob', 'Eve', 'Hal'];
 
 beforeAll(async () => {
-  service = await startNodeService({ RESULT_CACHE_TTL: '300' }, { kv: keyValues(memoryNamespace(), { scope: 'test', secret: 'secret' }) });
+  service = await startService({ settings: { RESULT_CACHE_TTL: '300' }, parts: { kv: keyValues(memoryNamespace(), { scope: 'test', secret: 'secret' }) } });
   for (const statement of TABLES) await service.database.exec(statement);
   await service.rows(MODEL, 'lab');
   await service.rows('CREATE ROLE payers');

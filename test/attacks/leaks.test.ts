@@ -3,12 +3,12 @@
  * without the hidden rows and with the masked values, or refused; and no answer holds a hidden value, errors included.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type NodeService, startNodeService } from '../integration/support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { REFUSED, SHAPES, TELLING } from './leaks-shapes.ts';
 import { PLACES, TRAPS } from './leaks-traps.ts';
 import { MODEL, POLICIES, SECRETS, SEEN, TABLES } from './leaks-world.ts';
 
-let service: NodeService;
+let service: TestService;
 const tokens: Record<string, string> = {};
 
 interface Answer {
@@ -50,7 +50,7 @@ async function outcome(sql: string): Promise<string[] | string> {
 }
 
 beforeAll(async () => {
-  service = await startNodeService();
+  service = await startService();
   for (const statement of TABLES) await service.database.exec(statement);
   await service.rows(MODEL, 'lab');
   await service.rows('CREATE ROLE payers');

@@ -1,6 +1,6 @@
 /** Unusual SQL that is allowed, in statements and in models: it passes the guard and the verifier, and PostgreSQL runs it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../integration/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const TABLES = [
   'CREATE SCHEMA shop',
@@ -192,7 +192,7 @@ const MAPPINGS: readonly (readonly [columns: string, text: string])[] = [
 let s: TestService;
 let reader: string;
 beforeAll(async () => {
-  s = await startTestService(TABLES);
+  s = await startService({ tables: TABLES });
   await s.rows(
     [
       'CREATE ONTOLOGY shop',
@@ -213,7 +213,7 @@ const told = async (sql: string, token: string) => {
 };
 
 it.each(STATEMENTS)('%s', async (sql) => {
-  expect(await told(sql, s.admin)).toBe('answered');
+  expect(await told(sql, s.token)).toBe('answered');
   expect(await told(sql, reader)).toMatch(/^answered$|"code":"masked"/);
 });
 
@@ -221,10 +221,10 @@ describe('a mapping, and a raw view', () => {
   it.each(MAPPINGS.map(([columns, text], i) => [text, columns, i] as const))('%s', async (text, columns, i) => {
     const key = columns.split(' ')[0];
     const concept = `CREATE CONCEPT k${i} (${columns}, PRIMARY KEY (${key})); CREATE MAPPING mk${i} INTO (k${i}) AS ${text}`;
-    expect(await told(`${concept}; CREATE ONTOLOGY VIEW raw${i} USING main AS ${text}`, s.admin)).toBe('answered');
+    expect(await told(`${concept}; CREATE ONTOLOGY VIEW raw${i} USING main AS ${text}`, s.token)).toBe('answered');
     for (const of of [`svc.k${i}`, `dsvc.k${i}`, `vsvc.raw${i}`]) {
       for (const sql of [`SELECT * FROM ${of}`, `SELECT k.*, k AS whole FROM ${of} k`, `SELECT count(*) AS n, array_agg(k) AS a FROM ${of} k`])
-        expect(await told(sql, s.admin), sql).toBe('answered');
+        expect(await told(sql, s.token), sql).toBe('answered');
     }
   });
 });
@@ -248,7 +248,7 @@ it.each(WRONG_NAMES)('the writer of %s is told the name', async (text, message) 
     [`CREATE ONTOLOGY VIEW wrong USING main AS ${text}`, 'view_failed'],
     [`CREATE CONCEPT wrong (id bigint, PRIMARY KEY (id)); CREATE MAPPING wrong INTO (wrong) AS ${text}`, 'mapping_failed'],
   ] as const) {
-    const { status, json } = await s.query(made, 'shop', s.admin);
+    const { status, json } = await s.query(made, 'shop', s.token);
     expect([status, json.code, json.data]).toEqual([400, code, expect.stringContaining(message)]);
   }
 });

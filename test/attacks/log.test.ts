@@ -1,14 +1,14 @@
 /** Values in the log: what a caller sends and what rows hold must not be in it, however a request fails. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loggedFault, SvcError } from '../../src/errors.ts';
-import { type NodeService, startNodeService } from '../integration/support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const SECRET = 'Geheim4711';
 
-let s: NodeService;
+let s: TestService;
 const lines: unknown[] = [];
 beforeAll(async () => {
-  s = await startNodeService({}, { log: (line) => void lines.push(line) });
+  s = await startService({ parts: { log: (line) => void lines.push(line) } });
   await s.database.exec('CREATE SCHEMA shop');
   await s.database.exec('CREATE TABLE shop.t_city (id bigint PRIMARY KEY, name text)');
   await s.database.exec(`INSERT INTO shop.t_city VALUES (1, '${SECRET}')`);

@@ -5,7 +5,7 @@ import { queryData } from '../../src/llm/questions.ts';
 import type { LanguageModels, Turn } from '../../src/llm/types.ts';
 import { cutRows } from '../../src/mcp/rows.ts';
 import { runScript, type ServiceRequest } from '../../src/service.ts';
-import { startTestService, type TestService } from '../integration/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const SQL = 'SELECT name, ward FROM svc.patient ORDER BY name';
 let s: TestService;
@@ -14,11 +14,13 @@ let token: string;
 let passed = 0;
 
 beforeAll(async () => {
-  s = await startTestService([
-    'CREATE SCHEMA c',
-    'CREATE TABLE c.t_patient (no bigint PRIMARY KEY, name text, ward text)',
-    "INSERT INTO c.t_patient VALUES (1, 'Anna', 'east'), (2, 'Bert', 'west')",
-  ]);
+  s = await startService({
+    tables: [
+      'CREATE SCHEMA c',
+      'CREATE TABLE c.t_patient (no bigint PRIMARY KEY, name text, ward text)',
+      "INSERT INTO c.t_patient VALUES (1, 'Anna', 'east'), (2, 'Bert', 'west')",
+    ],
+  });
   await s.rows(`CREATE ONTOLOGY clinic; CREATE CONCEPT patient (no bigint, name string, ward string, PRIMARY KEY (no));
     CREATE MAPPING m INTO patient AS SELECT no, name, ward FROM c.t_patient`);
   token = await s.user('una', 'QUERY ON ALL ontology.clinic');

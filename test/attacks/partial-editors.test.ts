@@ -4,17 +4,20 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../integration/service.ts';
 import { DEEP, generated, patience, SEED } from '../support/generated.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { sizesOf } from '../support/sizes.ts';
 import { ask } from './generated/closed-queries.ts';
 import { closedCells, filled, GRANTABLE, MADE, MODEL, NAMES, TABLES } from './generated/closed-values.ts';
 import { chain, script } from './generated/partial-scripts.ts';
+
+const SIZES = sizesOf('attacks/partial-editors');
 
 const OWN = [...MADE.map((n) => `concept.${n}`), 'view.w1'];
 
 let s: TestService;
 beforeAll(async () => {
-  s = await startTestService(TABLES);
+  s = await startService({ tables: TABLES });
 }, 180_000);
 afterAll(() => s?.close());
 
@@ -66,7 +69,7 @@ describe('an editor with rights on some concepts', () => {
         `queries ${granted}, edits ${edited}, the reader ${reads}\n${scripts.join('\n;;\n')}\n${at < queries.length ? 'editor' : 'reader'}: ${queries[at % queries.length]}\n${answers[0]?.[at]}\n${answers[1]?.[at]}`,
       );
     });
-    const { failed, errorInstance } = await fc.check(property, { ...generated(12, 500), endOnFailure: true });
+    const { failed, errorInstance } = await fc.check(property, { ...generated(SIZES.models, SIZES.models), endOnFailure: true });
     if (failed) throw new Error(`SEED=${SEED}\n${(errorInstance as Error | undefined)?.message ?? ''}`);
     if (DEEP) process.stderr.write(`${count} models, scripts ${[...codes].map(([k, n]) => `${k}: ${n}`).join(', ')}, ${right} right answers\n`);
     expect(accepted).toBeGreaterThan(count / 8);

@@ -43,7 +43,7 @@ beforeAll(async () => {
   await user('access', 'being', 'intern', '?staffer');
   await user('low', 'intern', 'project');
   await user('logic', 'junior', 'project');
-  tokens.admin = crew.service.admin;
+  tokens.admin = crew.service.token;
 }, 180_000);
 afterAll(() => crew?.service.close());
 

@@ -2,22 +2,26 @@
  * No interference of what grants leave out: random ontologies with inheritance, and a reader with QUERY on some of the concepts and views. Each request is
  * made twice; between the two, all values change that no concept or view opens to the reader, and rows that it may not read appear or go. The answers must
  * be equal. What is open is decided by the test's own reading of the grants. SEED=n and DEEP=1 as in test/support/generated.ts;
- * MODELS=n: so many ontologies with DEEP=1.
+ * MODELS=n: so many ontologies.
  */
 import fc, { type Random } from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Rng } from '../integration/differential/rng.ts';
-import { type NodeService, startNodeService } from '../integration/support/service.ts';
 import { generated, patience, SEED } from '../support/generated.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { sizesOf } from '../support/sizes.ts';
 import { genGrants, genModel, modelText, policiesOf } from './generated/partial-model.ts';
 import { type Ask, genAsks } from './generated/partial-queries.ts';
 import { hash, Open, TABLES } from './generated/partial-values.ts';
 
+const SIZES = sizesOf('attacks/partial-readers');
+
+const MODELS = Number(process.env.MODELS ?? SIZES.models);
 const BATCH = 60;
 
-let s: NodeService;
+let s: TestService;
 beforeAll(async () => {
-  s = await startNodeService();
+  s = await startService();
   for (const statement of [...TABLES, 'GRANT USAGE ON SCHEMA part TO kg_reader', 'GRANT SELECT ON ALL TABLES IN SCHEMA part TO kg_reader'])
     await s.database.exec(statement);
 }, 180_000);
@@ -91,7 +95,7 @@ it('no answer depends on what the grants do not open', { timeout: patience(240_0
     }
     await s.query(`DROP ONTOLOGY ${name}`);
   });
-  const { failed, errorInstance, counterexample } = await fc.check(property, { ...generated(10, Number(process.env.MODELS ?? 400)), endOnFailure: true });
+  const { failed, errorInstance, counterexample } = await fc.check(property, { ...generated(MODELS, MODELS), endOnFailure: true });
   if (process.env.DEEP || failed) process.stderr.write(`${[...counts].map(([k, n]) => `${k}: ${n}`).join(', ')}\n`);
   if (failed) throw new Error(`SEED=${SEED} ${counterexample}\n${(errorInstance as Error | undefined)?.message ?? ''}`);
   expect(counts.get('200 with rows') ?? 0).toBeGreaterThan((counts.get('models') ?? 0) * BATCH * 0.25);

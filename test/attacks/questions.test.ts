@@ -8,7 +8,7 @@ import { generateSql } from '../../src/mcp/tools/generate-sql.ts';
 import { identifyConcept } from '../../src/mcp/tools/identify-concept.ts';
 import type { Tool, ToolCall } from '../../src/mcp/tools/tool.ts';
 import { Spending } from '../../src/service.ts';
-import { startTestService, type TestService } from '../integration/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 /** The hidden rows are those outside of the ward `east`; all diagnoses are masked. */
 const tables = (v: 0 | 1): readonly string[] => [
@@ -129,7 +129,7 @@ async function asLow() {
 }
 
 beforeAll(async () => {
-  s = await startTestService(tables(0));
+  s = await startService({ tables: tables(0) });
   await s.rows(
     'CREATE ONTOLOGY other; CREATE CONCEPT othersecret (no bigint, PRIMARY KEY (no)); CREATE MAPPING om INTO othersecret AS SELECT no FROM c.t_patient',
   );

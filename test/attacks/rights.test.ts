@@ -241,14 +241,15 @@ describe('EDIT on an administrator', () => {
     expect(await outcome(text, by(ben.token))).toBe('403 forbidden');
   });
 
-  /** A service over the same catalog that lets something happen before each batch of writes. */
+  /** A service over the same catalog that lets something happen before each batch of changes. */
   async function startLate(before: () => Promise<unknown>): Promise<(path: string, init: RequestInit) => Promise<string>> {
     const runtime = {
       config: readConfig({ CATALOG_URL: s.database.secret(CATALOG_OWNER), API_AUTH_SALT: SALT }),
       db: {
         query: db.query,
         batch: async (calls: Parameters<typeof db.batch>[0]) => {
-          await before();
+          // lines of the audit about earlier requests are written later, in the background
+          if (!calls.every(({ sql }) => /^INSERT INTO kg_catalog\.audit/.test(sql))) await before();
           return db.batch(calls);
         },
       },

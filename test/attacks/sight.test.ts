@@ -7,11 +7,14 @@ import { SvcError } from '../../src/errors.ts';
 import type { SqlParser } from '../../src/language/parser.ts';
 import { planSelect } from '../../src/planner/index.ts';
 import { generated, patience } from '../support/generated.ts';
+import { sizesOf } from '../support/sizes.ts';
 import { type Case, genCase } from './generated/case.ts';
 import { choices } from './generated/numbers.ts';
 import { accessFor } from './generated/service.ts';
 import { Sight } from './generated/sight.ts';
 import { policyText, specText, type Table } from './generated/spec.ts';
+
+const SIZES = sizesOf('attacks/sight');
 
 let db: PGlite;
 let parser: SqlParser;
@@ -107,7 +110,7 @@ describe('what the second opinion says that a caller is answered', () => {
         });
       }
     });
-    await fc.assert(property, generated(60));
-    expect(compared).toBeGreaterThan(600);
+    await fc.assert(property, generated(SIZES.queries, SIZES.queries));
+    expect(compared).toBeGreaterThan(10 * SIZES.queries);
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { CATALOG_OWNER } from '../../dev/roles.ts';
 import type { Plan } from '../../src/planner/index.ts';
 import { Work } from '../../src/planner/work.ts';
-import { type NodeService, startNodeService } from '../integration/support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 /** The fault: what becomes of the SQL of each plan. */
 let fault: (plan: Plan) => Plan = (plan) => plan;
@@ -11,13 +11,16 @@ vi.mock('../../src/planner/index.ts', async (original) => {
   const real = await original<typeof import('../../src/planner/index.ts')>();
   return { ...real, planSelect: (...args: Parameters<typeof real.planSelect>) => fault(real.planSelect(...args)) };
 });
+afterAll(() => {
+  vi.doUnmock('../../src/planner/index.ts');
+});
 
-let s: NodeService;
+let s: TestService;
 const logged: Readonly<Record<string, unknown>>[] = [];
 const waited: Promise<unknown>[] = [];
 
 beforeAll(async () => {
-  s = await startNodeService({}, { log: (line) => void logged.push(line), waitUntil: (work) => void waited.push(work) });
+  s = await startService({ parts: { log: (line) => void logged.push(line), waitUntil: (work) => void waited.push(work) } });
   await s.database.exec('CREATE SCHEMA shop');
   await s.database.exec('CREATE TABLE shop.t_city (id bigint PRIMARY KEY, name text, secret text)');
   await s.database.exec('CREATE TABLE shop.t_other (id bigint)');

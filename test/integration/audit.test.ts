@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER } from '../../dev/roles.ts';
 import { createToken } from '../../src/auth/tokens.ts';
 import { statementDigest } from '../../src/service/audit.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
-let service: NodeService;
+let service: TestService;
 const tokens: Record<string, string> = {};
 const background: Promise<unknown>[] = [];
 
@@ -27,7 +27,7 @@ async function lines(where = 'true'): Promise<Record<string, unknown>[]> {
 }
 
 beforeAll(async () => {
-  service = await startNodeService({}, { waitUntil: (work) => void background.push(work) });
+  service = await startService({ parts: { waitUntil: (work) => void background.push(work) } });
   await service.rows('CREATE ONTOLOGY shop; CREATE CONCEPT item (id bigint, PRIMARY KEY (id))', 'shop');
   for (const name of ['ann', 'imp', 'zo\u00eb']) {
     await service.rows(`CREATE USER \`${name}\` PASSWORD 'Secret-word-9'`);

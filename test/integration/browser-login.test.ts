@@ -1,13 +1,13 @@
-/** The login page in a real browser, where the machine has one. */
+/** The login page in a real browser. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { chromiumPath, openBrowser, type Site, serve } from './support/chromium.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { openBrowser, type Site, serve } from './support/chromium.ts';
 
 const PASSWORD = 'Correct-horse-9!';
 
-describe.runIf(chromiumPath() !== undefined)('in a browser', () => {
-  let service: NodeService;
+describe('in a browser', () => {
+  let service: TestService;
   let site: Site;
   /** Another site: its pages are at `localhost`, which is not 127.0.0.1. */
   let evil: Site;
@@ -20,7 +20,7 @@ describe.runIf(chromiumPath() !== undefined)('in a browser', () => {
   const complaints: string[] = [];
 
   beforeAll(async () => {
-    service = await startNodeService({ SESSION_SECRET: 'a secret of more than thirty-two characters' });
+    service = await startService({ settings: { SESSION_SECRET: 'a secret of more than thirty-two characters' } });
     await service.rows(`CREATE USER ann PASSWORD '${PASSWORD}'`);
     site = await serve((path, init) => service.fetch(path, init));
     evil = await serve(async () => new Response(evilPage, { headers: { 'content-type': 'text/html' } }));

@@ -4,15 +4,15 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localPostgresAvailable } from '../../dev/testing.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const missing = !localPostgresAvailable();
 if (missing) console.warn('caller-leaves.test: no PostgreSQL on this machine; it is skipped');
 
 describe.skipIf(missing)('a caller who leaves', () => {
-  let service: NodeService;
+  let service: TestService;
   beforeAll(async () => {
-    service = await startNodeService({ STATEMENT_TIMEOUT_MS: '60000' }, {}, { backend: 'pg' });
+    service = await startService({ settings: { STATEMENT_TIMEOUT_MS: '60000' }, database: { backend: 'pg' } });
     await service.database.exec('CREATE SCHEMA s');
     await service.database.exec("CREATE TABLE s.t AS SELECT n AS id, 'n' || n AS name FROM generate_series(1, 5000) n");
     await service.rows(`CREATE ONTOLOGY shop; CREATE CONCEPT item (id integer, name string, PRIMARY KEY (id));

@@ -6,15 +6,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate, runOverHttp } from '../../dev/migrate.ts';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
 import { type LocalPostgres, localPostgresAvailable, startLocalPostgres } from '../../dev/testing.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { MODEL, TABLES } from '../unit/planner/corpus/model.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
 
-let service: NodeService;
+let service: TestService;
 /** What only the catalog knows. */
 let secret: string;
 
 beforeAll(async () => {
-  service = await startNodeService();
+  service = await startService();
   for (const sql of TABLES) await service.database.exec(sql);
   await service.rows(`CREATE ONTOLOGY shop; ${MODEL}`);
   await service.rows("CREATE USER ann PASSWORD 'Correct-horse-9!'; CREATE TOKEN FOR ann");

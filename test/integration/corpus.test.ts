@@ -4,16 +4,16 @@
  */
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService, type TestService } from '../support/service.ts';
 import { ACCEPTED } from '../unit/planner/corpus/accepted.ts';
 import { MODEL, TABLES } from '../unit/planner/corpus/model.ts';
 import { GUARD_CODES, REFUSED } from '../unit/planner/corpus/refused.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
 
-let service: NodeService;
+let service: TestService;
 let plain: PGlite;
 
 beforeAll(async () => {
-  service = await startNodeService();
+  service = await startService();
   for (const sql of TABLES) await service.database.exec(sql);
   await service.rows(`CREATE ONTOLOGY shop; ${MODEL}`);
   plain = await PGlite.create();

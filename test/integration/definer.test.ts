@@ -1,6 +1,6 @@
 /** Views read by the rights of who last made them, whoever asks. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from './service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 const tokens: Record<string, string> = {};
@@ -19,11 +19,13 @@ const outcome = async (view: string, name?: string) => {
 const lost = (view: string) => `403 view_unreadable the view \`${view}\` cannot be read: who defined it may not read all that it names`;
 
 beforeAll(async () => {
-  service = await startTestService([
-    'CREATE SCHEMA shop',
-    'CREATE TABLE shop.t_item (id bigint PRIMARY KEY, name text)',
-    "INSERT INTO shop.t_item VALUES (1, 'a'), (2, 'b'), (3, 'c')",
-  ]);
+  service = await startService({
+    tables: [
+      'CREATE SCHEMA shop',
+      'CREATE TABLE shop.t_item (id bigint PRIMARY KEY, name text)',
+      "INSERT INTO shop.t_item VALUES (1, 'a'), (2, 'b'), (3, 'c')",
+    ],
+  });
   await service.rows(
     'CREATE ONTOLOGY shop; CREATE CONCEPT item (id bigint, name string, PRIMARY KEY (id)); CREATE MAPPING items INTO (item) AS SELECT id, name FROM shop.t_item',
     'shop',

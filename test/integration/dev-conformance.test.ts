@@ -264,9 +264,7 @@ for (const backend of ['pglite', 'pg'] as const) {
 
     describe('limits', () => {
       it('end a statement past the time-out of its role with 57014, and the next request works', async () => {
-        const started = performance.now();
         expect(await fault(sql('kg_reader').query(SLOW))).toMatchObject({ code: '57014', message: 'canceling statement due to statement timeout' });
-        expect(performance.now() - started).toBeGreaterThan(TIMEOUT_MS - 100);
         expect(await sql('kg_reader')`SELECT count(*)::int AS n FROM t.item`).toEqual([{ n: 100 }]);
         expect(await sql()`SELECT count(*)::int AS n FROM t.item`).toEqual([{ n: 100 }]);
       });
@@ -303,13 +301,12 @@ for (const backend of ['pglite', 'pg'] as const) {
         const slow = neon(db.connectionString(), { fetchOptions: { signal: gone.signal } }).query(`${SLOW} /* gone */`);
         setTimeout(() => gone.abort(), 300);
         await fault(slow);
-        const started = performance.now();
-        for (;;) {
+        const running = async () => {
           const [row] =
             await sql()`SELECT count(*)::int AS n FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%/* gone */%' AND pid <> pg_backend_pid()`;
-          if (row!.n === 0) break;
-          expect(performance.now() - started, 'it still runs').toBeLessThan(30_000);
-        }
+          return row!.n;
+        };
+        await expect.poll(running, { timeout: 30_000 }).toBe(0);
       });
     });
 

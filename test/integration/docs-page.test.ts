@@ -1,20 +1,13 @@
-/** The docs page in a real browser, where this machine has one: what it loads, shows and sends, and whether everybody can use it. */
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+/** The docs page in a real browser: what it loads, shows and sends, and whether everybody can use it. */
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { LocalPostgres } from '../../dev/testing.ts';
 import { borrowPostgres } from '../support/databases/index.ts';
+import { openBrowser } from './support/chromium.ts';
 import { ask, type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
 
-/** The program of a Chromium: CHROMIUM names it, else it is of the PATH. */
-const program = [
-  process.env.CHROMIUM ?? '',
-  ...['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, name))),
-].find((path) => path !== '' && existsSync(path));
-if (program === undefined) console.warn('docs-page.test: no Chromium on this machine (CHROMIUM=/path/to/it names one); it is skipped');
-
-describe.skipIf(program === undefined)('the docs page', () => {
+describe('the docs page', () => {
   let database: LocalPostgres;
   let workers: BuiltWorkers<'service'>;
   let browser: Browser;
@@ -38,8 +31,7 @@ describe.skipIf(program === undefined)('the docs page', () => {
       body: sql,
     });
     expect(made.status, made.text).toBe(200);
-    const flags = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
-    browser = await chromium.launch({ executablePath: program as string, headless: true, args: flags });
+    browser = await openBrowser();
   }, 120_000);
   afterAll(async () => {
     await browser?.close();

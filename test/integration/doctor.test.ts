@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER, DEVELOPER, READER } from '../../dev/roles.ts';
 import { main } from '../../src/cli/kg.ts';
-import { startTestService, type TestService } from './service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let server: Server;
@@ -13,7 +13,7 @@ let base: string;
 let answer: [status: number, body: unknown];
 
 beforeAll(async () => {
-  service = await startTestService(['CREATE SCHEMA shop', 'CREATE TABLE shop.item (id integer PRIMARY KEY)']);
+  service = await startService({ tables: ['CREATE SCHEMA shop', 'CREATE TABLE shop.item (id integer PRIMARY KEY)'] });
   server = createServer((request, response) => {
     const [status, body] = request.url === '/svc/api/health' ? [200, { status: 'success', name: 'svc', version: '1.2.3' }] : answer;
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));

@@ -102,10 +102,8 @@ for (const backend of ['pglite', 'pg'] as const) {
         });
 
         it('runs out of time', async () => {
-          const start = performance.now();
           const error = await refusal(run('SELECT to_json(count(*)) FROM generate_series(1, 100000) a, generate_series(1, 100000) b', { timeoutMs }));
           expect([error.status, error.code, error.cause]).toMatchObject([504, 'statement_timeout', { sqlstate: '57014' }]);
-          expect(performance.now() - start).toBeGreaterThan(timeoutMs * 0.9);
           expect(await text(`SELECT '{"again":true}'::json`, { timeoutMs })).toBe('[{"again":true}]');
         }, 30_000);
 

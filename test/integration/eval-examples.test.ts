@@ -8,13 +8,13 @@ import { loadWorldTables } from '../../examples/world/load.ts';
 import { rank } from '../../src/llm/rank.ts';
 import { samplesWithin } from '../../src/llm/values.ts';
 import { questionModel } from '../../src/service.ts';
-import { startTestService, type TestService } from './service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const setOf = (name: string) => readSet(new URL(`../../examples/${name}/questions.json`, import.meta.url).pathname);
 
 let s: TestService;
 beforeAll(async () => {
-  s = await startTestService(await bikehireTables());
+  s = await startService({ tables: await bikehireTables() });
   await loadWorldTables(async (sql, params) => void (await s.database.exec(sql, params)));
   await s.rows(await bikehireModel());
   await s.rows(await worldModel());
@@ -34,7 +34,7 @@ describe('the questions to the world', async () => {
 
 describe('without a language model, by names and values', () => {
   it.each(['world', 'bikehire'])('the concept of a question to %s, in whichever words, is among the first five for at least 95 of 100', async (name) => {
-    const request = await s.request(s.admin);
+    const request = await s.request(s.token);
     const model = await questionModel(request, name);
     const samples = await samplesWithin(
       request,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER } from '../../dev/roles.ts';
 import { examplesOf, runScript, type Script } from '../../src/service.ts';
-import { startTestService, type TestService } from './service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const MODEL = `CREATE ONTOLOGY zoo;
   CREATE MEASURE mass decimal AS SELECT SUM(weight);
@@ -35,16 +35,16 @@ async function handed(name: string, wish?: Parameters<typeof examplesOf>[2]): Pr
 }
 
 beforeAll(async () => {
-  s = await startTestService(
-    [
+  s = await startService({
+    tables: [
       'CREATE SCHEMA z',
       'CREATE TABLE z.t_keeper (id bigint PRIMARY KEY, name text, tel text)',
       'CREATE TABLE z.t_animal (no bigint PRIMARY KEY, called text, weight numeric, k bigint)',
       "INSERT INTO z.t_keeper VALUES (1, 'Kim', '555')",
       "INSERT INTO z.t_animal VALUES (1, 'Ada', 12.5, 1), (2, 'Bob', 400, NULL)",
     ],
-    { PRODUCT_NAME: 'acme' },
-  );
+    settings: { PRODUCT_NAME: 'acme' },
+  });
   await s.rows(MODEL);
   await user('una', 'QUERY ON ALL ontology.zoo');
   await user('edi', 'EDIT ON ALL ontology.zoo');

@@ -10,9 +10,12 @@ import { typedValue } from '../../src/language/filters-values.ts';
 import { quoteLiteral } from '../../src/language/quote.ts';
 import { declaredType } from '../../src/planner/filter/subject.ts';
 import { generated, patience } from '../support/generated.ts';
+import { type Answer, startService, type TestService } from '../support/service.ts';
+import { oneIn, sizesOf } from '../support/sizes.ts';
 import { MODEL, TABLES } from '../unit/planner/corpus/model.ts';
 import { PAYLOADS } from './filters-payloads.ts';
-import { type Answered, type NodeService, startNodeService } from './support/service.ts';
+
+const SIZES = sizesOf('integration/filters');
 
 const MORE_TABLES = [
   `CREATE TABLE shop.t_all (id bigint PRIMARY KEY, s text, i integer, n numeric(12,2), d double precision, b boolean, day date, at timestamp, ats timestamptz,
@@ -40,9 +43,9 @@ CREATE ONTOLOGY CUBE sums AS SELECT s, b, \`measure.total\` AS total, COUNT(DIST
 `;
 
 const parser = await loadNodeParser();
-let service: NodeService;
+let service: TestService;
 beforeAll(async () => {
-  service = await startNodeService();
+  service = await startService();
   for (const sql of [...TABLES, ...MORE_TABLES]) await service.database.exec(sql);
   await service.rows(`CREATE ONTOLOGY shop; ${MODEL} ${MORE_MODEL}`);
 }, 120_000);
@@ -50,14 +53,14 @@ afterAll(() => service.close());
 
 type Pairs = readonly (readonly [string, string])[];
 const search = (pairs: Pairs): string => pairs.map(([k, v]) => `${encodeURIComponent(k)}=${encodeURIComponent(v)}`).join('&');
-const of = (kind: 'concept' | 'view', name: string, pairs: Pairs): Promise<Answered> => service.get(`q/shop/${kind}/${name}?${search(pairs)}`);
+const of = (kind: 'concept' | 'view', name: string, pairs: Pairs): Promise<Answer> => service.get(`q/shop/${kind}/${name}?${search(pairs)}`);
 const group = (n: number | '', subj: string, op: string, comp?: string, conj?: string): Pairs => [
   [`_subj${n}_`, subj],
   [`_op${n}_`, op],
   ...(comp === undefined ? [] : [[`_comp${n}_`, comp] as const]),
   ...(conj === undefined ? [] : [[`_conj${n}_`, conj] as const]),
 ];
-const rowsOf = ({ json, text, status }: Answered): string[] => {
+const rowsOf = ({ json, text, status }: Answer): string[] => {
   if (status !== 200) throw new Error(text);
   return json.data.map((r: unknown) => JSON.stringify(r));
 };
@@ -157,7 +160,7 @@ async function again(kind: 'concept' | 'view', name: string, arbitrary: fc.Arbit
       // once more from the cache of plans
       expect(rowsOf(await of(kind, name, pairs)).sort()).toEqual(rows);
     }),
-    generated(numRuns),
+    generated(numRuns, numRuns),
   );
   return found;
 }
@@ -173,30 +176,34 @@ describe('executed_query gives the same rows', () => {
           'concept',
           'anything',
           filters(OWN, ['id', 's', 'above[anything].s', 'word', 'above', 'below[anything].entity_id'], undefined, ['AND', 'or']),
-          250,
+          SIZES.filters,
         ),
-      ).toBeGreaterThan(50);
+      ).toBeGreaterThan(SIZES.filters / 5);
     },
     patience(120_000),
   );
   it(
     'of any filter on a concept that is cut',
     async () => {
-      expect(await again('concept', 'Anything', filters(single, ['s', 'above[anything].s', 'entity_label'], 'id', ['AND', 'OR']), 100)).toBeGreaterThan(25);
+      expect(await again('concept', 'Anything', filters(single, ['s', 'above[anything].s', 'entity_label'], 'id', ['AND', 'OR']), SIZES.fewer)).toBeGreaterThan(
+        SIZES.fewer / 4,
+      );
     },
     patience(120_000),
   );
   it(
     'of any filter on a view',
     async () => {
-      expect(await again('view', 'plain', filters(VALUES, ['i', 's', 'above[anything].s'], 'id', ['AND', 'OR', 'and']), 100)).toBeGreaterThan(25);
+      expect(await again('view', 'plain', filters(VALUES, ['i', 's', 'above[anything].s'], 'id', ['AND', 'OR', 'and']), SIZES.fewer)).toBeGreaterThan(
+        SIZES.fewer / 4,
+      );
     },
     patience(120_000),
   );
   it(
     'of any filter on a cube',
     async () => {
-      expect(await again('view', 'sums', filters(CUBE, ['s', 'b', 'total', 'days'], undefined, ['AND']), 100)).toBeGreaterThan(25);
+      expect(await again('view', 'sums', filters(CUBE, ['s', 'b', 'total', 'days'], undefined, ['AND']), SIZES.fewer)).toBeGreaterThan(SIZES.fewer / 4);
     },
     patience(120_000),
   );
@@ -221,6 +228,9 @@ const reached = (): string[] =>
     return (sent.queries ?? [sent]).map((q: { query: string }) => q.query).join('; ');
   });
 
+/** Payloads for a place: other ones for each, where they are not all tried. */
+const payloads = (place: string): readonly string[] => oneIn(SIZES.everyPayload, PAYLOADS, place.length);
+
 describe('no text changes a statement', () => {
   beforeEach(() => void service.reached());
   it('of payloads enough', () => expect(new Set(PAYLOADS).size).toBeGreaterThanOrEqual(200));
@@ -243,12 +253,12 @@ describe('no text changes a statement', () => {
   ];
   it.each(places)(
     '%s',
-    async (_, kind, name, pairs, shown) => {
+    async (place, kind, name, pairs, shown) => {
       const plain = await of(kind, name, pairs('plain'));
       expect(plain.status, plain.text).toBe(200);
       const shape = shapeOf(plain.json.executed_query);
       const [sql] = reached();
-      for (const p of PAYLOADS) {
+      for (const p of payloads(place)) {
         const { status, json, text } = await of(kind, name, pairs(p));
         expect(status, `${p}: ${text}`).toBe(200);
         const made = shapeOf(json.executed_query);
@@ -261,7 +271,7 @@ describe('no text changes a statement', () => {
   );
 
   it('an id narrows by the key, and stays a value', async () => {
-    for (const p of PAYLOADS) {
+    for (const p of payloads('id')) {
       const { status, json, text } = await of('concept', 'anything', group('', 'entity_id', 'in', `anything:1,anything:${listed(p)}`));
       expect(status, text).toBe(200);
       expect(
@@ -278,8 +288,8 @@ describe('no text changes a statement', () => {
   }, 60_000);
 
   const typed = ['i', 'n', 'd', 'day', 'at', 'ats', 'clock', 'u', 'b'];
-  const refused: readonly [string, (p: string) => Promise<Answered>, number][] = [
-    ...typed.map((t): [string, (p: string) => Promise<Answered>, number] => [
+  const refused: readonly [string, (p: string) => Promise<Answer>, number][] = [
+    ...typed.map((t): [string, (p: string) => Promise<Answer>, number] => [
       `value of ${t}`,
       (p) => of('concept', 'anything', group('', t, 'eq', `1${p}!`)),
       400,
@@ -307,7 +317,7 @@ describe('no text changes a statement', () => {
     '%s: it never gets there',
     async (position, ask, expected) => {
       // in the address, `..` and its like are no texts but ways to another path
-      for (const p of expected === 404 ? PAYLOADS.filter((t) => !/^[./]/.test(t)) : PAYLOADS) {
+      for (const p of expected === 404 ? payloads(position).filter((t) => !/^[./]/.test(t)) : payloads(position)) {
         const { status, text } = await ask(p);
         expect(status, `${position} ${p}: ${text}`).toBe(expected);
       }
@@ -320,8 +330,8 @@ describe('no text changes a statement', () => {
     const ask = (headers: Record<string, string>) => service.get(`q/shop/concept/anything?${search(group('', 's', 'eq', 'Ann'))}`, headers);
     await ask({});
     const [sql] = reached();
-    for (const p of PAYLOADS.filter((t) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(t))) {
-      for (const name of ['nested', 'api-nested-format-properties', 'x-request-id', 'x-ontology-version', 'accept-language', 'results-limit']) {
+    for (const name of ['nested', 'api-nested-format-properties', 'x-request-id', 'x-ontology-version', 'accept-language', 'results-limit']) {
+      for (const p of payloads(name).filter((t) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(t))) {
         const { status } = await ask({ [name]: p });
         expect([200, 400], `${name}: ${p}`).toContain(status);
         for (const sent of reached()) expect(sent, p).toBe(sql);
@@ -405,9 +415,9 @@ describe('what the database is given', () => {
           const [row] = await service.rows(sql, 'shop');
           expect(row?.a, sql).toBe(row?.b);
         }),
-        generated(2000),
+        generated(SIZES.values, SIZES.values),
       );
-      expect(fitting).toBeGreaterThan(150);
+      expect(fitting).toBeGreaterThan(SIZES.values / 14);
     },
     patience(120_000),
   );
@@ -428,9 +438,9 @@ describe('what the database is given', () => {
           matched += expected.filter(Boolean).length;
           expect(Object.values(rows[0] ?? {}), `${pattern} on ${JSON.stringify(texts)}`).toEqual(expected);
         }),
-        generated(400),
+        generated(SIZES.patterns, SIZES.patterns),
       );
-      expect(matched).toBeGreaterThan(50);
+      expect(matched).toBeGreaterThan(SIZES.patterns / 8);
     },
     patience(60_000),
   );

@@ -8,20 +8,23 @@ import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { printModel } from '../../src/language/print.ts';
 import type { Model } from '../../src/ontology/model.ts';
 import { generated, patience } from '../support/generated.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { sizesOf } from '../support/sizes.ts';
 import { type Parts, seenParts, twinOf } from '../support/twin.ts';
 import { Cases } from './differential/cases.ts';
 import { ddlOf, modelOf, SCHEMA } from './differential/ddl.ts';
 import { Printer } from './differential/print.ts';
 import type { Case } from './differential/shrink.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
+
+const SIZES = sizesOf('integration/hidden-twins');
 
 const parser = await loadNodeParser();
 const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
 
 describe('an ontology seen in part', () => {
-  let service: NodeService;
+  let service: TestService;
   beforeAll(async () => {
-    service = await startNodeService();
+    service = await startService();
   }, 120_000);
   afterAll(() => service?.close());
 
@@ -129,12 +132,12 @@ describe('an ontology seen in part', () => {
               if (mine.startsWith('4')) await same((o) => ask(token, path(o)));
             }
         }),
-        { ...generated(8, 120), endOnFailure: true },
+        { ...generated(SIZES.models, SIZES.models), endOnFailure: true },
       );
-      expect(compared).toBeGreaterThan(200);
-      expect(rows).toBeGreaterThan(3);
+      expect(compared).toBeGreaterThan(25 * SIZES.models);
+      expect(rows).toBeGreaterThan(SIZES.models / 3);
       // some were shown in both, some not in the one that has more
-      expect(shown).toBeGreaterThan(3);
+      expect(shown).toBeGreaterThan(SIZES.models / 3);
       expect(kept).toBeGreaterThan(2 * shown);
     },
     patience(300_000),

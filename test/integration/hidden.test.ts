@@ -1,6 +1,6 @@
 /** Over the service: what a caller without rights on all of an ontology is told and reads, by every way to it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, startTestService, type TestService } from './service.ts';
+import { type Answer, startService, type TestService } from '../support/service.ts';
 
 const TABLES = [
   'CREATE SCHEMA zoo',
@@ -41,7 +41,7 @@ describe('what a caller may not see', () => {
   };
 
   beforeAll(async () => {
-    service = await startTestService(TABLES);
+    service = await startService({ tables: TABLES });
     await service.rows(MODEL, 'zoo');
     await service.rows('CREATE ONTOLOGY attic; CREATE CONCEPT trunk (trunk_id bigint, PRIMARY KEY (trunk_id))', 'attic');
     await service.rows("CREATE AGENT keeper ONTOLOGY (zoo, attic) OPTIONS (concepts_list = 'animal, bear, trunk', views_list = 'bears')");

@@ -7,7 +7,7 @@ import { housekeeping } from '../../src/catalog/housekeeping.ts';
 import { parseConnection } from '../../src/config.ts';
 import { SvcError } from '../../src/errors.ts';
 import { type Asked, type Runtime, recordQuestion } from '../../src/service.ts';
-import { startTestService, type TestService } from './service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
 const tokens: Record<string, string> = {};
@@ -40,8 +40,8 @@ const questions = async (user: string, ontology?: string): Promise<string[]> => 
 const catalog = (sql: string) => s.database.exec(sql, [], CATALOG_OWNER);
 
 beforeAll(async () => {
-  s = await startTestService([]);
-  tokens.admin = s.admin;
+  s = await startService();
+  tokens.admin = s.token;
   await s.rows('CREATE ONTOLOGY shop; CREATE CONCEPT item (id bigint, PRIMARY KEY (id))');
   await s.rows('CREATE ONTOLOGY other');
   for (const name of ['una', 'bob']) {

@@ -8,10 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalPostgres } from '../../dev/testing.ts';
 import { borrowPostgres } from '../support/databases/index.ts';
 import { generated, patience } from '../support/generated.ts';
+import { sizesOf } from '../support/sizes.ts';
 import { breach, type Document } from './support/contract.ts';
 import { ask, type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
 
-const COUNT = 2000;
+const SIZES = sizesOf('integration/hostile-raw');
+
+const COUNT = SIZES.requests;
 /** An answer that takes longer counts as none. */
 const PATIENCE_MS = 20_000;
 
@@ -287,7 +290,7 @@ describe('requests over plain sockets', () => {
   it(
     'end in a documented answer, or in none',
     async () => {
-      const all = fc.sample(raw, generated(COUNT, 10 * COUNT));
+      const all = fc.sample(raw, generated(COUNT, COUNT));
       const faults: string[] = [];
       const one = async (): Promise<void> => {
         for (let r = all.pop(); r !== undefined && faults.length < 20; r = all.pop()) {

@@ -7,9 +7,12 @@ import { type Running, SERVICE_BINDINGS, serviceSettings, startScripts } from '.
 import type { LocalPostgres } from '../../dev/testing.ts';
 import { borrowPostgres } from '../support/databases/index.ts';
 import { generated, patience } from '../support/generated.ts';
+import { sizesOf } from '../support/sizes.ts';
 import { breach, type Document } from './support/contract.ts';
 
-const COUNT = 20_000;
+const SIZES = sizesOf('integration/hostile');
+
+const COUNT = SIZES.requests;
 /** An answer that takes longer counts as none. */
 const PATIENCE_MS = 20_000;
 
@@ -336,7 +339,7 @@ describe('hostile requests', () => {
         fc.asyncProperty(hostile, async (h) => {
           expect(await fault(h)).toBe('');
         }),
-        generated(COUNT, 5 * COUNT),
+        generated(COUNT, COUNT),
       );
     },
     patience(15 * 60_000),

@@ -3,8 +3,8 @@ import { createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER } from '../../dev/roles.ts';
 import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { type IdentityProvider, RESOURCE, startIdentityProvider, type Tokens } from './support/identity-provider.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
 
 const CLAIMS = {
   ann: { email: 'Ann@corp.example', email_verified: true, preferred_username: 'ann', dept: 'sales', groups: ['a', 'b'] },
@@ -14,7 +14,7 @@ const CLAIMS = {
 
 let provider: IdentityProvider;
 let other: IdentityProvider;
-let service: NodeService;
+let service: TestService;
 let tokens: Tokens;
 const lines: string[] = [];
 
@@ -23,8 +23,8 @@ beforeAll(async () => {
   tokens = await provider.login('ann');
   const { keys } = (await (await fetch(other.jwksUrl)).json()) as { keys: [Record<string, unknown>] };
   const pem = String(createPublicKey({ key: keys[0] as never, format: 'jwk' }).export({ type: 'spki', format: 'pem' }));
-  service = await startNodeService(
-    {
+  service = await startService({
+    settings: {
       ENABLE_TOKEN: 'true',
       JWT_DEFAULT_JWKS_URL: provider.jwksUrl,
       JWT_DEFAULT_ISSUER: provider.issuer,
@@ -32,8 +32,8 @@ beforeAll(async () => {
       JWT_OTHER_KEY: pem.trim().replaceAll('\n', '\\n'),
       JWT_OTHER_AUDIENCE: 'store-app',
     },
-    { log: (line) => void lines.push(JSON.stringify(line)) },
-  );
+    parts: { log: (line) => void lines.push(JSON.stringify(line)) },
+  });
   for (const statement of [
     "CREATE USER ann OPTIONS (email='ann@CORP.example')",
     "CREATE USER ben OPTIONS (email='ben@corp.example')",

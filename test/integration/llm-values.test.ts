@@ -6,8 +6,8 @@ import { readConfig } from '../../src/config.ts';
 import { identify } from '../../src/llm/identify.ts';
 import { matches, NO_SAMPLES, type Samples, samplesWithin, sampleValues } from '../../src/llm/values.ts';
 import { type QuestionModel, questionModel, runScript, type ServiceRequest, type Subject } from '../../src/service.ts';
-import { memoryNamespace } from '../unit/catalog/memory-namespace.ts';
-import { startTestService, type TestService } from './service.ts';
+import { memoryNamespace } from '../support/memory-namespace.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const MODEL = `CREATE ONTOLOGY shop;
 CREATE PROPERTY email string WITH TAGS (pii = 'true');
@@ -32,7 +32,7 @@ async function user(name: string, ...grants: string[]): Promise<void> {
 }
 
 const modelFor = async (name: string): Promise<{ request: ServiceRequest; model: QuestionModel }> => {
-  const request = await s.request(tokens[name] ?? s.admin);
+  const request = await s.request(tokens[name] ?? s.token);
   return { request, model: await questionModel(request, 'shop') };
 };
 const subjectOf = (model: QuestionModel, name: string): Subject => {
@@ -48,17 +48,19 @@ const valuesOf = (samples: Samples, column: string): readonly string[] | undefin
   samples.columns.find((c) => c.name === column)?.values.map((v) => v.value);
 
 beforeAll(async () => {
-  s = await startTestService([
-    'CREATE SCHEMA s',
-    'CREATE TABLE s.t_town (id bigint PRIMARY KEY, name text)',
-    'CREATE TABLE s.t_person (id bigint PRIMARY KEY, name text, email text, note text, token text, status text, pay numeric, town bigint)',
-    'CREATE TABLE s.t_hobby (person bigint, hobby text)',
-    'CREATE TABLE s.t_gone (no bigint, label text)',
-    "INSERT INTO s.t_town VALUES (1, 'K\u00f8benhavn'), (2, 'New York')",
-    `INSERT INTO s.t_person VALUES (1, 'Ann Lee', 'ann@x', 'likes tea', 'tk_1', 'active', 50, 1), (2, 'Bob', 'bob@x', NULL, 'tk_2', 'active', 500, 2),
+  s = await startService({
+    tables: [
+      'CREATE SCHEMA s',
+      'CREATE TABLE s.t_town (id bigint PRIMARY KEY, name text)',
+      'CREATE TABLE s.t_person (id bigint PRIMARY KEY, name text, email text, note text, token text, status text, pay numeric, town bigint)',
+      'CREATE TABLE s.t_hobby (person bigint, hobby text)',
+      'CREATE TABLE s.t_gone (no bigint, label text)',
+      "INSERT INTO s.t_town VALUES (1, 'K\u00f8benhavn'), (2, 'New York')",
+      `INSERT INTO s.t_person VALUES (1, 'Ann Lee', 'ann@x', 'likes tea', 'tk_1', 'active', 50, 1), (2, 'Bob', 'bob@x', NULL, 'tk_2', 'active', 500, 2),
        (3, 'Cid', 'cid@x', '', 'tk_3', 'closed', 700, 2), (4, '${'x'.repeat(80)}', NULL, NULL, NULL, NULL, NULL, NULL)`,
-    "INSERT INTO s.t_hobby VALUES (1, 'chess'), (1, 'tennis'), (2, 'chess')",
-  ]);
+      "INSERT INTO s.t_hobby VALUES (1, 'chess'), (1, 'tennis'), (2, 'chess')",
+    ],
+  });
   await s.rows(MODEL);
   await user('una', 'QUERY ON ALL ontology.shop');
   await user('ben', 'QUERY ON ontology.shop.concept.town');
@@ -260,7 +262,7 @@ describe('the samples of one request', () => {
     );
     await s.rows(`CREATE ONTOLOGY store; ${made.join('; ')}`);
     const subjectsRead = async (): Promise<number> => {
-      const request = await s.request(s.admin);
+      const request = await s.request(s.token);
       const model = await questionModel(request, 'store');
       const found = await Promise.all(
         [0, 1].map((half) =>

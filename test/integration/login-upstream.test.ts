@@ -1,7 +1,7 @@
 /** Logging in at a real OpenID Connect provider (MCP_OAUTH_ISSUER) instead of the service's own page. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService, type TestService } from '../support/service.ts';
 import { CLIENT, type IdentityProvider, SECRET, startIdentityProvider } from './support/identity-provider.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
 import { type Visited, Visitor } from './support/visitor.ts';
 
 const CALLBACK = 'http://127.0.0.1/svc/login/callback';
@@ -9,7 +9,7 @@ const PAGE = '/svc/get_svc_user_token/';
 const LOGIN = `/svc/login?${new URLSearchParams({ return_to: PAGE })}`;
 
 let provider: IdentityProvider;
-let service: NodeService;
+let service: TestService;
 let ahead = 0;
 const lines: string[] = [];
 
@@ -26,15 +26,15 @@ beforeAll(async () => {
     },
     [CALLBACK],
   );
-  service = await startNodeService(
-    {
+  service = await startService({
+    settings: {
       SESSION_SECRET: 'a secret that signs the sessions of this test',
       MCP_OAUTH_ISSUER: provider.issuer,
       MCP_OAUTH_CLIENT_ID: CLIENT,
       MCP_OAUTH_CLIENT_SECRET: SECRET,
     },
-    { now: () => Date.now() + ahead, log: (line) => void lines.push(JSON.stringify(line)) },
-  );
+    parts: { now: () => Date.now() + ahead, log: (line) => void lines.push(JSON.stringify(line)) },
+  });
   for (const statement of [
     "CREATE USER ann PASSWORD 'Correct-horse-9!' OPTIONS (email='ann@CORP.example')",
     "CREATE USER ben OPTIONS (email='ben@corp.example')",

@@ -1,6 +1,6 @@
 /** SHOW, DESC, EXPLAIN, SHOW CREATE, system tables and versions (docs/design/statements-and-versions.md#system-tables), under another product's name. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from './service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
 let reader: string;
@@ -20,8 +20,8 @@ const SCRIPT = `CREATE ONTOLOGY zoo DESCRIPTION 'all; animals';
 
 beforeAll(async () => {
   // the tables' schema has the product's name: what stands in mappings is never taken for a virtual schema
-  s = await startTestService(
-    [
+  s = await startService({
+    tables: [
       'CREATE SCHEMA acme',
       'CREATE TABLE acme.t_keeper (id bigint PRIMARY KEY, name text)',
       'CREATE TABLE acme.t_animal (no bigint PRIMARY KEY, called text, weight numeric, k bigint)',
@@ -30,8 +30,8 @@ beforeAll(async () => {
       'CREATE FUNCTION acme.twice(n numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$ SELECT n * 2 $$',
       'CREATE FUNCTION acme.dice() RETURNS integer LANGUAGE sql VOLATILE AS $$ SELECT 4 $$',
     ],
-    { PRODUCT_NAME: 'acme', DATASOURCE_OTHER: '{"url":"postgres://u:p@127.0.0.1/x","endpoint":"http://127.0.0.1:9/sql"}' },
-  );
+    settings: { PRODUCT_NAME: 'acme', DATASOURCE_OTHER: '{"url":"postgres://u:p@127.0.0.1/x","endpoint":"http://127.0.0.1:9/sql"}' },
+  });
   await s.rows(SCRIPT);
   await s.rows('CREATE USER reader; GRANT QUERY ON ALL ontology.zoo TO USER reader');
   reader = (await s.rows('CREATE TOKEN FOR reader'))[0].token;

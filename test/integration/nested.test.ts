@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generated } from '../support/generated.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { MODEL, TABLES } from '../unit/planner/corpus/model.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
 
 const MORE_TABLES = [
   'CREATE TABLE shop.t_tag (no bigint, tag text)',
@@ -27,9 +27,9 @@ CREATE VIEW raw_orders USING main AS SELECT 'c:' || c.no AS entity_id, c.fname, 
 ALTER PROPERTY birth_date UPDATE TAG format = 'date:DD.MM.YYYY';
 `;
 
-let service: NodeService;
+let service: TestService;
 beforeAll(async () => {
-  service = await startNodeService();
+  service = await startService();
   for (const sql of [...TABLES, ...MORE_TABLES]) await service.database.exec(sql);
   await service.rows(`CREATE ONTOLOGY shop; ${MODEL} ${MORE_MODEL}`);
 }, 120_000);

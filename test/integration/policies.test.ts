@@ -1,6 +1,6 @@
 /** The statements about policies: what they take, who may make them, how they are told, and what they keep in place. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from './service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const MODEL = `CREATE ONTOLOGY shop;
 CREATE CONCEPT person (id bigint, name string, email string, born date, pay decimal(10,2), PRIMARY KEY (id), LABEL (name));
@@ -28,11 +28,13 @@ async function failure(sql: string, token?: string): Promise<string> {
 const policies = (token?: string) => service.rows('SELECT * FROM svc.SYS_POLICIES ORDER BY policy_name', 'shop', token);
 
 beforeAll(async () => {
-  service = await startTestService([
-    'CREATE SCHEMA shop',
-    'CREATE TABLE shop.t_person (id bigint PRIMARY KEY, name text, email text, born date, pay numeric(10,2))',
-    'CREATE TABLE shop.t_staff (id bigint PRIMARY KEY, name text, email text, born date, pay numeric(10,2), desk text)',
-  ]);
+  service = await startService({
+    tables: [
+      'CREATE SCHEMA shop',
+      'CREATE TABLE shop.t_person (id bigint PRIMARY KEY, name text, email text, born date, pay numeric(10,2))',
+      'CREATE TABLE shop.t_staff (id bigint PRIMARY KEY, name text, email text, born date, pay numeric(10,2), desk text)',
+    ],
+  });
   await service.rows(MODEL, 'shop');
   await user('una', 'QUERY ON ALL ontology.shop');
   await user('olga', 'EDIT ON ALL ontology.shop');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
 import { type Ran, runSelect } from '../../src/llm/statement.ts';
 import { cutRows } from '../../src/mcp/rows.ts';
-import { startTestService, type TestService } from './service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const MODEL = `CREATE ONTOLOGY shop;
   CREATE MEASURE total decimal AS SELECT SUM(amount);
@@ -23,13 +23,15 @@ let s: TestService;
 const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
-  s = await startTestService([
-    'CREATE SCHEMA shop',
-    'CREATE TABLE shop.t_staff (staff_no bigint PRIMARY KEY, name text, pay numeric)',
-    'CREATE TABLE shop.t_sale (sale_no bigint PRIMARY KEY, status text, amount numeric, staff_no bigint)',
-    "INSERT INTO shop.t_staff VALUES (1, 'Ann', 100), (2, 'Ben', 200)",
-    "INSERT INTO shop.t_sale SELECT n, CASE WHEN n % 2 = 0 THEN 'open' ELSE 'paid' END, n, n % 2 + 1 FROM generate_series(1, 20) n",
-  ]);
+  s = await startService({
+    tables: [
+      'CREATE SCHEMA shop',
+      'CREATE TABLE shop.t_staff (staff_no bigint PRIMARY KEY, name text, pay numeric)',
+      'CREATE TABLE shop.t_sale (sale_no bigint PRIMARY KEY, status text, amount numeric, staff_no bigint)',
+      "INSERT INTO shop.t_staff VALUES (1, 'Ann', 100), (2, 'Ben', 200)",
+      "INSERT INTO shop.t_sale SELECT n, CASE WHEN n % 2 = 0 THEN 'open' ELSE 'paid' END, n, n % 2 + 1 FROM generate_series(1, 20) n",
+    ],
+  });
   await s.rows(MODEL);
   await s.rows('CREATE USER vera; GRANT QUERY ON ontology.shop.view.by_status TO USER vera; GRANT QUERY ON ontology.shop.view.twice TO USER vera');
   tokens.vera = (await s.rows('CREATE TOKEN FOR vera'))[0].token;
@@ -38,7 +40,7 @@ afterAll(() => s?.close());
 
 /** Runs a statement within named relations (all of them where there are none). */
 async function ran(sql: string, names: readonly string[] | null, { user, most = 100 }: { user?: string; most?: number } = {}): Promise<Ran> {
-  const request = await s.request(user === undefined ? s.admin : (tokens[user] ?? ''));
+  const request = await s.request(user === undefined ? s.token : (tokens[user] ?? ''));
   return runSelect({ request, ontology: 'shop', collect: cutRows, admits: (r) => names === null || names.includes(`${r.kind} ${r.name}`) }, sql, most);
 }
 async function outcome(...args: Parameters<typeof ran>): Promise<string> {

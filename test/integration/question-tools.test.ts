@@ -9,7 +9,7 @@ import { identifyConcept } from '../../src/mcp/tools/identify-concept.ts';
 import { queryData } from '../../src/mcp/tools/query-data.ts';
 import type { Tool, ToolCall } from '../../src/mcp/tools/tool.ts';
 import { Spending } from '../../src/service.ts';
-import { startTestService, type TestService } from './service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const MODEL = `CREATE ONTOLOGY clinic;
   CREATE PROPERTY diagnosis string DESCRIPTION 'What it is';
@@ -57,7 +57,7 @@ interface Way {
 // biome-ignore lint/suspicious/noExplicitAny: answers of four tools
 async function call(tool: Tool, args: Record<string, unknown>, { user, agent, ontology = agent === undefined ? 'clinic' : null }: Way = {}): Promise<any> {
   heard.length = 0;
-  const { runtime, caller, requestId } = await s.request(user === undefined ? s.admin : (tokens[user] ?? ''), { llm });
+  const { runtime, caller, requestId } = await s.request(user === undefined ? s.token : (tokens[user] ?? ''), { llm });
   const target = targetOf(caller, { ontology, agent: agent ?? null }, { defaultOntology: null, defaultAgent: null });
   const session = {
     runtime,
@@ -87,16 +87,16 @@ async function user(name: string, ...grants: string[]): Promise<void> {
 }
 
 beforeAll(async () => {
-  s = await startTestService(
-    [
+  s = await startService({
+    tables: [
       'CREATE SCHEMA c',
       'CREATE TABLE c.t_patient (no bigint PRIMARY KEY, name text, ward text, diagnosis text, city text)',
       'CREATE TABLE c.t_visit (visit_no bigint PRIMARY KEY, no bigint, reason text)',
       "INSERT INTO c.t_patient VALUES (1, 'Anna', 'east', 'Measles', 'Oslo'), (2, 'Bert', 'west', 'Scurvy', 'Bergen'), (3, 'Cleo', NULL, 'Gout', 'Turku')",
       "INSERT INTO c.t_visit SELECT n, n % 3 + 1, 'checkup' FROM generate_series(1, 9) n",
     ],
-    { PRODUCT_NAME: 'timbr' },
-  );
+    settings: { PRODUCT_NAME: 'timbr' },
+  });
   await s.rows(MODEL);
   await user('ed', 'QUERY ON ALL ontology.clinic');
   await user('wes', 'QUERY ON ALL ontology.clinic');

@@ -4,19 +4,19 @@ import { makeBearer } from '../../src/auth/bearer.ts';
 import { createToken } from '../../src/auth/tokens.ts';
 import { catalogUnavailable } from '../../src/catalog/db.ts';
 import { createApp } from '../../src/http/app.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { asked as askedOfFake, fakeRuntime } from '../unit/http/fake-runtime.ts';
 import { breach, type Document, pathOf } from './support/contract.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
 
 const SALT = 'a salt';
 
-let service: NodeService;
+let service: TestService;
 let reader: string;
 let document: Document;
 let shop: Document;
 
 beforeAll(async () => {
-  service = await startNodeService({ ALLOWED_CONFIG_ENVS_IN_API: 'ROW_LIMIT', ROW_LIMIT: '7', STATEMENT_TIMEOUT_MS: '5000', API_AUTH_SALT: SALT });
+  service = await startService({ settings: { ALLOWED_CONFIG_ENVS_IN_API: 'ROW_LIMIT', ROW_LIMIT: '7', STATEMENT_TIMEOUT_MS: '5000', API_AUTH_SALT: SALT } });
   await service.database.exec('CREATE SCHEMA s');
   await service.database.exec('CREATE TABLE s.t (id int PRIMARY KEY, name text, price numeric, born date, big bigint, at timestamptz, up int)');
   await service.database.exec(

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeBearer } from '../../src/auth/bearer.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const PAGE = new URL('../../docs/rest.md', import.meta.url);
 
@@ -18,16 +18,18 @@ const requests = [...text.matchAll(EXAMPLE)].map(([, request = '']) => request);
 
 const SALT = 'a long random salt';
 
-let service: NodeService;
+let service: TestService;
 const statuses: number[] = [];
 const answers: string[] = [];
 
 beforeAll(async () => {
-  service = await startNodeService({
-    ALLOWED_CONFIG_ENVS_IN_API: 'ROW_LIMIT,ADMIN_TOKEN',
-    ROW_LIMIT: '3000',
-    CORS_ORIGINS: 'https://app.example',
-    API_AUTH_SALT: SALT,
+  service = await startService({
+    settings: {
+      ALLOWED_CONFIG_ENVS_IN_API: 'ROW_LIMIT,ADMIN_TOKEN',
+      ROW_LIMIT: '3000',
+      CORS_ORIGINS: 'https://app.example',
+      API_AUTH_SALT: SALT,
+    },
   });
   for (const [, sql = ''] of text.matchAll(TABLES))
     for (const statement of sql.split(/;$/m)) if (statement.trim() !== '') await service.database.exec(statement);

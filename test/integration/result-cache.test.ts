@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cacheOf } from '../../src/cache.ts';
 import { keyValues } from '../../src/catalog/kv.ts';
-import { memoryNamespace } from '../unit/catalog/memory-namespace.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
+import { memoryNamespace } from '../support/memory-namespace.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const MODEL = `CREATE ONTOLOGY shop;
 CREATE CONCEPT item (no bigint, name string, PRIMARY KEY (no), LABEL (name));
@@ -14,7 +14,7 @@ CREATE CONCEPT part (code string, no bigint, PRIMARY KEY (code), CONSTRAINT part
 CREATE MAPPING map_part INTO part AS SELECT code, no FROM shop.t_part;
 CREATE VIEW all_items AS SELECT no, name FROM svc.item`;
 
-let service: NodeService;
+let service: TestService;
 const namespace = memoryNamespace();
 const clock = { ahead: 0 };
 const tokens: Record<string, string> = {};
@@ -47,10 +47,10 @@ const rename = (name: string): Promise<unknown> => service.database.exec('UPDATE
 const coldIsolate = (): void => cacheOf('result').clear();
 
 beforeAll(async () => {
-  service = await startNodeService(
-    { RESULT_CACHE_TTL: '300' },
-    { kv: keyValues(namespace, { scope: 'test', secret: 'secret' }), now: () => Date.now() + clock.ahead },
-  );
+  service = await startService({
+    settings: { RESULT_CACHE_TTL: '300' },
+    parts: { kv: keyValues(namespace, { scope: 'test', secret: 'secret' }), now: () => Date.now() + clock.ahead },
+  });
   for (const statement of [
     'CREATE SCHEMA shop',
     'CREATE TABLE shop.t_item (no bigint PRIMARY KEY, name text)',

@@ -4,7 +4,7 @@
  * right).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type NodeService, startNodeService } from './support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 type Privilege = 'ACCESS' | 'QUERY' | 'EDIT';
 
@@ -46,7 +46,7 @@ const knows = (user: string, on: string): boolean => held(user).some((g) => cove
 const gives = (user: string, privilege: Privilege, on: string): boolean => held(user).some((g) => g.option && g.rank >= RANK[privilege] && covers(g, on));
 const givesAll = (user: string, on: string): boolean => held(user).some((g) => g.option && g.all && g.rank === 3 && covers(g, on));
 
-let service: NodeService;
+let service: TestService;
 const tokens: Record<string, string> = {};
 
 const call = async (user: string, method: string, path: string, body?: string, type = 'application/json') => {
@@ -141,7 +141,7 @@ const WHOLE: readonly (readonly [string, string | null])[] = [
 ];
 
 beforeAll(async () => {
-  service = await startNodeService();
+  service = await startService();
   await service.database.exec('CREATE SCHEMA m');
   await service.database.exec('CREATE TABLE m.t (id bigint PRIMARY KEY)');
   for (const o of ONTOLOGIES) {

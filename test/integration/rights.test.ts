@@ -1,6 +1,6 @@
 /** Statements about users, roles and grants: what they change, who may say them, and what stays in place. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from './service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 const tokens: Record<string, string> = {};
@@ -16,11 +16,9 @@ const grantsOf = async (name: string) =>
   service.rows(`SELECT privilege, resource, is_all, grant_option FROM svc.SYS_GRANTS WHERE grantee = '${name}' ORDER BY 2, 1`);
 
 beforeAll(async () => {
-  service = await startTestService([
-    'CREATE SCHEMA shop',
-    'CREATE TABLE shop.t_item (id bigint PRIMARY KEY, name text)',
-    "INSERT INTO shop.t_item VALUES (1, 'a'), (2, 'b')",
-  ]);
+  service = await startService({
+    tables: ['CREATE SCHEMA shop', 'CREATE TABLE shop.t_item (id bigint PRIMARY KEY, name text)', "INSERT INTO shop.t_item VALUES (1, 'a'), (2, 'b')"],
+  });
   await service.rows(
     'CREATE ONTOLOGY shop; CREATE CONCEPT item (id bigint, name string, PRIMARY KEY (id)); CREATE MAPPING items INTO (item) AS SELECT id, name FROM shop.t_item',
     'shop',

@@ -10,7 +10,7 @@ import { createToken } from '../../src/auth/tokens.ts';
 import { neonDb } from '../../src/catalog/db.ts';
 import { housekeeping } from '../../src/catalog/housekeeping.ts';
 import { parseConnection } from '../../src/config.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { hidden, Visitor } from './support/visitor.ts';
 
 const hashes = vi.hoisted(() => ({ made: 0, open: Promise.resolve() }));
@@ -30,7 +30,7 @@ const SECRET = 'a secret that signs the sessions of this test';
 const HOUR = 3600_000;
 const PAGE = '/svc/get_svc_user_token/';
 
-let service: NodeService;
+let service: TestService;
 /** The service's clock runs this much before the machine's. */
 let ahead = 0;
 const now = () => Date.now() + ahead;
@@ -58,9 +58,9 @@ function counter(key: string): AttemptCounter {
 }
 
 beforeAll(async () => {
-  service = await startNodeService(
-    { API_AUTH_SALT: SALT, SESSION_SECRET: SECRET, API_TOKEN_TTL: '3' },
-    {
+  service = await startService({
+    settings: { API_AUTH_SALT: SALT, SESSION_SECRET: SECRET, API_TOKEN_TTL: '3' },
+    parts: {
       now,
       log: (line) => void log.push(JSON.stringify(line)),
       pause: async (ms) => {
@@ -79,7 +79,7 @@ beforeAll(async () => {
         cancel: async (key, ticket) => counter(key).cancel(ticket),
       },
     },
-  );
+  });
   for (const user of ['ann', 'ben', 'cleo', 'many']) await service.rows(`CREATE USER ${user} PASSWORD '${PASSWORD}'`);
   await service.rows('CREATE USER nopass');
 });

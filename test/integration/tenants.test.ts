@@ -1,7 +1,7 @@
 /** Four tenants, each with a key and an ontology of its own: whose token, sent as whose, reaches what (docs/design/credentials.md#tenants; all pairs). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService, type TestService } from '../support/service.ts';
 import { inVariable, jws, rsa, spki } from '../unit/auth/by-hand.ts';
-import { type NodeService, startNodeService } from './support/service.ts';
 
 const TENANTS = ['north', 'south', 'east-1', 'west_2'] as const;
 const PAIRS = TENANTS.flatMap((signed) => TENANTS.map((named) => [signed, named] as const));
@@ -19,7 +19,7 @@ const token = (signed: (typeof TENANTS)[number], username: string): string =>
   jws({ alg: 'RS256' }, { username, exp: Math.floor(Date.now() / 1000) + 300 }, keys[signed]);
 
 /** What a request with the token sees, or its status. */
-async function seen(service: NodeService, jwt: string, tenant: string | null): Promise<readonly string[] | number> {
+async function seen(service: TestService, jwt: string, tenant: string | null): Promise<readonly string[] | number> {
   const headers = { 'x-jwt-token': jwt, ...(tenant === null ? {} : { 'x-jwt-tenant-id': tenant }) };
   const answer = await service.fetch('/svc/api/get_ontologies', { headers });
   const body = (await answer.json()) as { data: readonly string[] };
@@ -38,9 +38,9 @@ describe.each([
     (t: string) => `ann_${t}`,
   ],
 ] as const)('%s', (_what, prefixed, create, quoted, claim) => {
-  let service: NodeService;
+  let service: TestService;
   beforeAll(async () => {
-    service = await startNodeService({ ...settings, JWT_USE_TENANT_USER: prefixed });
+    service = await startService({ settings: { ...settings, JWT_USE_TENANT_USER: prefixed } });
     for (const t of TENANTS) {
       await service.rows(model(t));
       await service.rows(create(t));

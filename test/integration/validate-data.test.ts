@@ -4,7 +4,7 @@ import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
 import { main } from '../../src/cli/kg.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { physicalColumns } from '../../src/cli/validate-data-indexes.ts';
-import { startTestService, type TestService } from './service.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const TABLES = [
   `CREATE SCHEMA shop`,
@@ -53,7 +53,7 @@ CREATE VIEW raw_names USING main AS SELECT name FROM shop.customer`;
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService(TABLES);
+  service = await startService({ tables: TABLES });
   await service.rows(`CREATE ONTOLOGY shop; ${MODEL}`);
 });
 afterAll(() => service?.close());

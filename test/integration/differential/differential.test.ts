@@ -1,18 +1,21 @@
 /**
  * The planner against an independent second opinion: fast-check makes small worlds (tables, rows, an ontology over them) and queries; what the planner's SQL
  * returns on PostgreSQL must be what evaluate.ts makes of the query by the words of docs/design/paths-and-cardinality.md and
- * docs/design/aggregates-over-several-paths.md. CASES=n (default 2,000; DEEP=1: 10,000) and SEED=n choose the run (test/support/generated.ts).
+ * docs/design/aggregates-over-several-paths.md. CASES=n and SEED=n choose the run (test/support/generated.ts, sizes.ts).
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEEP, generated, SEED } from '../../support/generated.ts';
+import { generated, SEED } from '../../support/generated.ts';
+import { sizesOf } from '../../support/sizes.ts';
 import { Cases } from './cases.ts';
 import { Harness, type Outcome } from './harness.ts';
 import type { Case } from './shrink.ts';
 
+const SIZES = sizesOf('integration/differential/differential');
+
 const PER_WORLD = 20;
 const MOST_SHRINKS = 800;
-const cases = Number(process.env.CASES ?? (DEEP ? 10_000 : 2000));
+const cases = Number(process.env.CASES ?? SIZES.queries);
 
 /** Runs `look` on generated cases and fails with the smallest example of the first failure's cause. */
 async function check(worlds: number, look: (c: Case) => Promise<readonly Outcome[]>): Promise<Map<string, number>> {

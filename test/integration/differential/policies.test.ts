@@ -4,16 +4,19 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEEP, generated, SEED } from '../../support/generated.ts';
+import { generated, SEED } from '../../support/generated.ts';
+import { sizesOf } from '../../support/sizes.ts';
 import { Cases } from './cases.ts';
 import { accessOf, changeOf, genPolicies, type PolicySet, smaller } from './gen-policies.ts';
 import { Harness, type Outcome } from './harness.ts';
 import { Rng } from './rng.ts';
 import type { Case } from './shrink.ts';
 
+const SIZES = sizesOf('integration/differential/policies');
+
 const PER_WORLD = 20;
 const MOST_SHRINKS = 400;
-const cases = Number(process.env.POLICY_CASES ?? (DEEP ? 10_000 : 2000));
+const cases = Number(process.env.POLICY_CASES ?? SIZES.queries);
 
 type Guarded = Case & { readonly policies: PolicySet };
 

@@ -1,16 +1,64 @@
-/** A real browser, where this machine has one: CHROMIUM names it, else it is where distributions put it. */
-import { existsSync } from 'node:fs';
+/** A real browser: the one that CHROMIUM names, one of the PATH, or the one that @sparticuz/chromium unpacks. */
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import packed from '@sparticuz/chromium';
 import { type Browser, chromium } from 'playwright-core';
 
-const PLACES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
-/** The program; undefined: there is none. */
-export const chromiumPath = (): string | undefined => PLACES.find((place) => place !== undefined && place !== '' && existsSync(place));
+/** The program of a browser that is installed. */
+function installed(): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const programs = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) => folders.map((folder) => join(folder, name)));
+  return [process.env.CHROMIUM ?? '', ...programs].find((path) => path !== '' && existsSync(path));
+}
 
-export const openBrowser = (): Promise<Browser> => chromium.launch({ executablePath: chromiumPath() as string, headless: true, args: FLAGS });
+const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/chromium/', import.meta.url));
+
+/** The program of the package, unpacked once. Several test files may ask for it at a time. */
+async function unpacked(): Promise<string> {
+  const program = join(CACHE, 'ready', 'chromium');
+  if (existsSync(program)) return program;
+  mkdirSync(CACHE, { recursive: true });
+  const mine = mkdtempSync(join(CACHE, 'new-'));
+  const { TMPDIR } = process.env;
+  // the package unpacks into the folder for temporary files
+  process.env.TMPDIR = mine;
+  try {
+    await packed.executablePath();
+    // the package's own file names other folders
+    const fonts = join(CACHE, 'ready', 'fonts');
+    writeFileSync(join(mine, 'fonts.conf'), `<?xml version="1.0"?><fontconfig><dir>${fonts}</dir><cachedir>${fonts}</cachedir></fontconfig>`);
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+  }
+  try {
+    renameSync(mine, join(CACHE, 'ready'));
+  } catch (error) {
+    rmSync(mine, { recursive: true, force: true });
+    // another test was first
+    if (!existsSync(program)) throw error;
+  }
+  return program;
+}
+
+/** Starts a browser without a window. */
+export async function openBrowser(): Promise<Browser> {
+  const program = installed();
+  if (program !== undefined) return chromium.launch({ executablePath: program, headless: true, args: FLAGS });
+  const executablePath = await unpacked();
+  // a machine without a browser may have no fonts either
+  return chromium.launch({
+    executablePath,
+    headless: true,
+    args: FLAGS,
+    env: { ...process.env, FONTCONFIG_FILE: join(dirname(executablePath), 'fonts.conf') },
+  });
+}
 
 /** A web server on a port of its own. */
 export interface Site {

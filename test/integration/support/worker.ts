@@ -11,7 +11,6 @@ export interface WorkerAnswer {
   readonly text: string;
   /** The transfer was broken off before its end. */
   readonly broken: boolean;
-  readonly ms: number;
 }
 
 export interface WorkerRequest {
@@ -46,7 +45,6 @@ export function ask(base: string, path: string, { method = 'GET', headers = {}, 
   const { hostname, port } = new URL(base);
   // by itself Node sends no length with DELETE and its like
   const all = body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
-  const begun = performance.now();
   return new Promise((resolve, reject) => {
     const request = httpRequest({ hostname, port, method, path, headers: all as Record<string, string>, agent: false, timeout: patienceMs }, (response) => {
       const chunks: Buffer[] = [];
@@ -56,7 +54,6 @@ export function ask(base: string, path: string, { method = 'GET', headers = {}, 
           headers: response.headers,
           text: Buffer.concat(chunks).toString(),
           broken,
-          ms: performance.now() - begun,
         });
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', () => end(true));

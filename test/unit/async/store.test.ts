@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JobStore, PieceCutter } from '../../../src/async/store.ts';
-import { memoryStorage } from '../../integration/support/async-memory.ts';
+import { memoryStorage } from '../../support/async-memory.ts';
 import { generated } from '../../support/generated.ts';
 
 describe('pieces', () => {

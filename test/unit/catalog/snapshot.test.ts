@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type CatalogDb, catalogUnavailable } from '../../../src/catalog/db.ts';
 import { keyValues } from '../../../src/catalog/kv.ts';
 import { forgetSnapshots, loadSnapshot, MAX_AGE_MS, REFRESH_AGE_MS, type Snapshot, type SnapshotKey } from '../../../src/catalog/snapshot.ts';
-import { memoryNamespace } from './memory-namespace.ts';
+import { memoryNamespace } from '../../support/memory-namespace.ts';
 
 /** A catalog with a clock of its own that counts its reads. */
 class FakeCatalog implements CatalogDb {

@@ -7,7 +7,7 @@ import { addressOf } from '../../../src/http/admit.ts';
 import { createApp } from '../../../src/http/app.ts';
 import { matches } from '../../../src/http/conditional.ts';
 import { allowedOrigin } from '../../../src/http/cors.ts';
-import { memoryNamespace } from '../catalog/memory-namespace.ts';
+import { memoryNamespace } from '../../support/memory-namespace.ts';
 import { asked, fakeRuntime } from './fake-runtime.ts';
 
 const TOKEN = createToken();

@@ -6,7 +6,10 @@ import { returnAddress } from '../../../src/http/form.ts';
 import { loggedInPage, loginPage } from '../../../src/http/login-page.ts';
 import type { Runtime } from '../../../src/service.ts';
 import { generated } from '../../support/generated.ts';
+import { sizesOf } from '../../support/sizes.ts';
 import { asked, fakeRuntime } from './fake-runtime.ts';
+
+const SIZES = sizesOf('unit/http/login');
 
 const SESSION_SECRET = 'a secret of more than thirty-two characters';
 const PATHS = [
@@ -221,7 +224,7 @@ describe('a return address', () => {
         // and once more as a browser that is sent there would send it on
         expect(new URL(path, 'http://127.0.0.1').origin).toBe('http://127.0.0.1');
       }),
-      generated(2000, 50_000),
+      generated(SIZES.forms, SIZES.forms),
     );
   });
 });

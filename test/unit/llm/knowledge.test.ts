@@ -1,14 +1,20 @@
 /** What the values of a graph say of a statement: which are meant, and which are only nearly so. */
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { Knowledge } from '../../../src/llm/knowledge.ts';
 import { type Sample, type ServiceRequest, Spending } from '../../../src/service.ts';
 import { modelOf, subject } from './subjects.ts';
 
+// Files in one process share their modules; those of earlier files import the real service.
+vi.hoisted(() => vi.resetModules());
 const rows = vi.hoisted(() => ({ of: {} as Record<string, readonly string[]> }));
 vi.mock('../../../src/service.ts', async (original) => ({
   ...(await original<typeof import('../../../src/service.ts')>()),
   sampleRows: async (_request: unknown, { relation, columns }: Sample) => (rows.of[relation] ?? []).map((value) => columns.map(() => value)),
 }));
+afterAll(() => {
+  vi.doUnmock('../../../src/service.ts');
+  vi.resetModules();
+});
 
 const city = subject('city', { columns: ['name'] });
 const person = subject('person', { columns: ['status'], links: ['lives_in>city'] });

@@ -1,17 +1,23 @@
 /** Values that were sampled, and the reading of several samples; test/integration/llm-values.test.ts reads real ones. */
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isSecret, matches, NO_SAMPLES, samplesOf, samplesWithin } from '../../../src/llm/values.ts';
 import { type Sample, type ServiceRequest, Spending } from '../../../src/service.ts';
 import { generated } from '../../support/generated.ts';
 import { modelOf, subject } from './subjects.ts';
 
 type Rows = readonly (readonly (string | null)[])[];
+// Files in one process share their modules; those of earlier files import the real service.
+vi.hoisted(() => vi.resetModules());
 const datasource = vi.hoisted(() => ({ read: async (_request: unknown, _sample: unknown): Promise<unknown> => [] }));
 vi.mock('../../../src/service.ts', async (original) => ({
   ...(await original<typeof import('../../../src/service.ts')>()),
   sampleRows: (request: unknown, sample: unknown) => datasource.read(request, sample),
 }));
+afterAll(() => {
+  vi.doUnmock('../../../src/service.ts');
+  vi.resetModules();
+});
 
 const NAME = [{ name: 'name', type: 'string' }];
 const one = (...values: readonly string[]) =>

@@ -4,7 +4,10 @@ import { expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { printExpression } from '../../../src/planner/print.ts';
 import { generated } from '../../support/generated.ts';
+import { sizesOf } from '../../support/sizes.ts';
 import { withoutPlaces } from './print-tree.ts';
+
+const SIZES = sizesOf('unit/planner/print-random');
 
 const parser = await loadNodeParser();
 const string = (sval: string): Node => ({ String: { sval } });
@@ -192,6 +195,6 @@ it('prints any tree so that it parses to the same tree', () => {
       const statement = parser.parse(`SELECT ${printed}`).stmts[0]?.stmt as { SelectStmt: { targetList: [{ ResTarget: { val: Node } }] } };
       expect(withoutPlaces(statement.SelectStmt.targetList[0].ResTarget.val), printed).toEqual(withoutPlaces(node));
     }),
-    generated(1_000, 20_000),
+    generated(SIZES.trees, SIZES.trees),
   );
 });

@@ -9,7 +9,7 @@ import type { Plan } from '../../../src/planner/index.ts';
 import { policyDigest } from '../../../src/service/policy-digest.ts';
 import { RESULT_BYTES, type ResultOf, resultPlace, resultSeconds } from '../../../src/service/results.ts';
 import type { ServiceRequest } from '../../../src/service/runtime.ts';
-import { memoryNamespace } from '../catalog/memory-namespace.ts';
+import { memoryNamespace } from '../../support/memory-namespace.ts';
 
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 const coldIsolate = (): void => cacheOf('result').clear();

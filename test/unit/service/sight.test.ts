@@ -21,7 +21,10 @@ import { modelOf } from '../../integration/differential/ddl.ts';
 import { Printer } from '../../integration/differential/print.ts';
 import type { Case } from '../../integration/differential/shrink.ts';
 import { generated, patience } from '../../support/generated.ts';
+import { sizesOf } from '../../support/sizes.ts';
 import { type Parts, seenParts, twinOf } from '../../support/twin.ts';
+
+const SIZES = sizesOf('unit/service/sight');
 
 const parser = await loadNodeParser();
 
@@ -140,11 +143,11 @@ describe('what a caller sees of an ontology', () => {
               expect({ text, sql: mine.sql }).toEqual({ text, sql: outcome(whole, text).sql });
           }
         }),
-        { ...generated(30, 600), endOnFailure: true },
+        { ...generated(SIZES.ontologies, SIZES.ontologies), endOnFailure: true },
       );
-      expect(hidden).toBeGreaterThan(50);
-      expect(answered).toBeGreaterThan(200);
-      expect(refused).toBeGreaterThan(500);
+      expect(hidden).toBeGreaterThan(1.5 * SIZES.ontologies);
+      expect(answered).toBeGreaterThan(6 * SIZES.ontologies);
+      expect(refused).toBeGreaterThan(15 * SIZES.ontologies);
     },
     patience(120_000),
   );

@@ -9,9 +9,12 @@ import { forms } from '../../../support/corpora/forms.ts';
 import { generatedCorpora } from '../../../support/corpora/generated.ts';
 import type { Corpus } from '../../../support/corpora/index.ts';
 import { written } from '../../../support/corpora/written.ts';
-import { DEEP, patience } from '../../../support/generated.ts';
+import { patience } from '../../../support/generated.ts';
+import { sizesOf } from '../../../support/sizes.ts';
 import { COLUMNS } from './columns.ts';
 import { parser, reason } from './verified.ts';
+
+const SIZES = sizesOf('unit/planner/verify/accepted');
 
 describe('columns and fields', () => {
   it.each(COLUMNS)('%s', (sql) => expect(reason(sql)).toBe('passes'));
@@ -45,9 +48,9 @@ describe('what the planner writes', () => {
   });
 
   it('for generated ones', { timeout: patience(60_000) }, () => {
-    const { n, refused } = tried(generatedCorpora(parser, 400, 10_000));
+    const { n, refused } = tried(generatedCorpora(parser, SIZES.queries, SIZES.queries));
     expect(refused.slice(0, 10)).toEqual([]);
-    expect(n).toBeGreaterThan(DEEP ? 7000 : 300);
+    expect(n).toBeGreaterThan(0.7 * SIZES.queries);
   });
 
   it('calls nothing and casts to nothing that the guard lets through and the verifier does not', () => {

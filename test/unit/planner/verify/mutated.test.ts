@@ -7,7 +7,10 @@ import { type Declared, RefusedByVerifier, verify } from '../../../../src/planne
 import { forms } from '../../../support/corpora/forms.ts';
 import { written } from '../../../support/corpora/written.ts';
 import { generated, patience } from '../../../support/generated.ts';
+import { sizesOf } from '../../../support/sizes.ts';
 import { parser } from './verified.ts';
+
+const SIZES = sizesOf('unit/planner/verify/mutated');
 
 interface Passed {
   readonly sql: string;
@@ -210,7 +213,7 @@ describe('a change of one node', () => {
         tried.set(change.what, (tried.get(change.what) ?? 0) + 1);
         expect(change.kinds, `${change.what}: ${reason}\n${text}`).toContain(reason.replace(/:.*$/s, ''));
       }),
-      generated(1500, 30_000),
+      generated(SIZES.statements, SIZES.statements),
     );
   });
 

@@ -1,16 +1,16 @@
 /** The second opinion on measures, views, cubes and ordered calls, checked against SQL written by hand over the tables. */
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Row } from '../../integration/differential/compare.ts';
-import { expectedLines, gotLines } from '../../integration/differential/compare.ts';
-import { ddlOf } from '../../integration/differential/ddl.ts';
-import { Evaluator } from '../../integration/differential/evaluate.ts';
-import type { Agg, Col, CubeMeasure, Expr, FromItem, Hop, Item, Kind, Mea, Query, Select } from '../../integration/differential/expr.ts';
-import { agg, col, lit, op } from '../../integration/differential/expr.ts';
-import { BLANK } from '../../integration/differential/gen-expr.ts';
-import { Printer } from '../../integration/differential/print.ts';
-import type { MeasureSpec, World } from '../../integration/differential/world.ts';
+import type { Row } from './compare.ts';
+import { expectedLines, gotLines } from './compare.ts';
+import { ddlOf } from './ddl.ts';
+import { Evaluator } from './evaluate.ts';
+import type { Agg, Col, CubeMeasure, Expr, FromItem, Hop, Item, Kind, Mea, Query, Select } from './expr.ts';
+import { agg, col, lit, op } from './expr.ts';
+import { BLANK } from './gen-expr.ts';
+import { Printer } from './print.ts';
 import { STORE } from './store.ts';
+import type { MeasureSpec, World } from './world.ts';
 
 const hop = (rel: string, bracket: string): Hop => ({ rel: rel.replace('~', ''), inv: rel.startsWith('~'), tilde: rel.startsWith('~'), bracket, star: null });
 const p = (name: string, kind: Kind, ...path: Hop[]): Col => col('x', path, { k: 'prop', name }, kind);

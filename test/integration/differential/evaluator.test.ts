@@ -4,14 +4,14 @@
  */
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Refused } from '../../integration/differential/block.ts';
-import type { Row } from '../../integration/differential/compare.ts';
-import { expectedLines, gotLines } from '../../integration/differential/compare.ts';
-import { ddlOf } from '../../integration/differential/ddl.ts';
-import { Evaluator } from '../../integration/differential/evaluate.ts';
-import type { Expr, FromItem, Hop, Item, Kind, Query, Schema, Select } from '../../integration/differential/expr.ts';
-import { agg, col, lit, op } from '../../integration/differential/expr.ts';
-import { Printer } from '../../integration/differential/print.ts';
+import { Refused } from './block.ts';
+import type { Row } from './compare.ts';
+import { expectedLines, gotLines } from './compare.ts';
+import { ddlOf } from './ddl.ts';
+import { Evaluator } from './evaluate.ts';
+import type { Expr, FromItem, Hop, Item, Kind, Query, Schema, Select } from './expr.ts';
+import { agg, col, lit, op } from './expr.ts';
+import { Printer } from './print.ts';
 import { STORE } from './store.ts';
 
 // A little language for the trees: `o.placed_by>customer.name` style paths written as lists.

@@ -1,8 +1,8 @@
 /** Async statements without Durable Objects: the same life over an SQLite in memory, alarms by a timer. */
 import { DatabaseSync } from 'node:sqlite';
-import { AsyncRun } from '../../../src/async/run.ts';
-import type { Storage } from '../../../src/async/store.ts';
-import type { AsyncStatements, Runtime } from '../../../src/service.ts';
+import { AsyncRun } from '../../src/async/run.ts';
+import type { Storage } from '../../src/async/store.ts';
+import type { AsyncStatements, Runtime } from '../../src/service.ts';
 
 /** A Durable Object's storage as far as `AsyncRun` needs it; `alarm` is called when an alarm is set for now. */
 export function memoryStorage(alarm: () => void): Storage & { readonly database: DatabaseSync; alarmAt: number | null } {

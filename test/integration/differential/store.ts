@@ -1,7 +1,7 @@
 /** A fixed small world for the tests of the second opinion itself. */
-import type { Expr, Scalar } from '../../integration/differential/expr.ts';
-import { col, lit, op } from '../../integration/differential/expr.ts';
-import type { ConceptSpec, MappingSpec, PropSpec, RelSpec, World } from '../../integration/differential/world.ts';
+import type { Expr, Scalar } from './expr.ts';
+import { col, lit, op } from './expr.ts';
+import type { ConceptSpec, MappingSpec, PropSpec, RelSpec, World } from './world.ts';
 
 const prop = (name: string, type: string, kind: PropSpec['kind'], multi = false, expr: Expr | null = null): PropSpec => ({ name, type, kind, multi, expr });
 const concept = (name: string, rest: Partial<ConceptSpec>): ConceptSpec => ({

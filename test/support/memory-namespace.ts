@@ -1,5 +1,5 @@
 /** A KV namespace in memory that keeps what it was given, whatever its age, and counts what is asked of it. */
-import type { Namespace } from '../../../src/catalog/kv.ts';
+import type { Namespace } from '../../src/catalog/kv.ts';
 
 export interface MemoryNamespace extends Namespace {
   readonly entries: Map<string, { value: string | ArrayBuffer; metadata: unknown; seconds: number }>;

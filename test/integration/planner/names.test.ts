@@ -9,6 +9,9 @@ import { EMPTY_MODEL } from '../../../src/ontology/model.ts';
 import { planSelect } from '../../../src/planner/index.ts';
 import { columnName } from '../../../src/planner/names.ts';
 import { generated, patience } from '../../support/generated.ts';
+import { sizesOf } from '../../support/sizes.ts';
+
+const SIZES = sizesOf('integration/planner/names');
 
 const parser = await loadNodeParser();
 let db: PGlite;
@@ -131,7 +134,7 @@ describe('the names of generated expressions', () => {
         fc.asyncProperty(fc.array(expression, { minLength: 1, maxLength: 8 }), async (list) => {
           expect(told(list.join(', '))).toEqual(await given(list.join(', ')));
         }),
-        generated(300, 5000),
+        generated(SIZES.lists, SIZES.lists),
       );
     },
     patience(60_000),
