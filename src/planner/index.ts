@@ -3,6 +3,7 @@ import { Budget, PLAN_LIMITS } from '../budget.ts';
 import { badRequest, SvcError } from '../errors.ts';
 import type { Source } from '../language/statements.ts';
 import type { Shape } from '../ontology/shape.ts';
+import { refuseOuterMeasures } from './aggregate/measures.ts';
 import { requireInterruptible } from './effort/index.ts';
 import { jsonRows, type OutputOptions } from './output.ts';
 import { printSelect } from './print.ts';
@@ -87,6 +88,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions, fenced
       hint: 'a query runs on one datasource; ask each of them',
     });
   }
+  if (work.namesMeasures) refuseOuterMeasures(query);
   requireInterruptible(query, work.params, parsed.offsetOf);
   const places: [number, number][] = [];
   const sql = printSelect(query, {

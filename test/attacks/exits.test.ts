@@ -62,3 +62,35 @@ describe('Numbers of rows in system tables', () => {
     expect(await counts(query)).toEqual([1, 2, 1]);
   });
 });
+
+describe('A cube or view over a hidden measure', () => {
+  let headers: Readonly<Record<string, string>>;
+  beforeAll(async () => {
+    await s.rows(
+      `CREATE MEASURE hidden_sum bigint AS SELECT SUM(id); CREATE MEASURE hidden_names bigint AS SELECT COUNT(name);
+      CREATE CONCEPT hidden_city (hidden_sum MEASURE bigint, hidden_names MEASURE bigint) INHERITS (city) FROM svc.city WHERE id > 0;
+      CREATE ONTOLOGY CUBE towns AS SELECT name, "measure.hidden_sum" AS n FROM dsvc.hidden_city;
+      CREATE ONTOLOGY CUBE totals AS SELECT id, SUM("measure.hidden_sum") AS n FROM dsvc.hidden_city;
+      CREATE ONTOLOGY CUBE named AS SELECT id, "measure.hidden_names" AS n FROM dsvc.hidden_city;
+      CREATE ONTOLOGY VIEW counted AS SELECT SUM("measure.hidden_names") AS n FROM dsvc.hidden_city`,
+      'shop',
+    );
+    await s.rows('CREATE POLICY veil ON PROPERTY name MASK NULL', 'shop');
+    headers = by((await user('cora', ...['towns', 'totals', 'named', 'counted'].map((v) => `QUERY ON ontology.shop.view.${v}`))).token);
+  });
+  afterAll(() => s.rows('DROP POLICY veil', 'shop'));
+
+  it.each([
+    ['SELECT name FROM vsvc.towns WHERE n > 1', '400 the measure `n` stands outside an aggregate'],
+    ['SELECT SUM(DISTINCT n) FROM vsvc.towns', '400 the measure `n` stands inside SUM, COUNT, AVG, MIN or MAX alone'],
+    ['SELECT (SELECT n) FROM vsvc.towns', '400 a measure stands in a sub-query of the block that reads its concept or cube'],
+    ['SELECT to_jsonb(totals) FROM vsvc.totals', '400 a measure stands in a sub-query of the block that reads its concept or cube'],
+    ['SELECT n FROM vsvc.named', '403 the measure `n` reads a property whose values are masked for you'],
+    ['SELECT n FROM vsvc.counted', '403 a measure reads a property whose values are masked for you'],
+    ['SELECT SUM(n) AS n FROM vsvc.totals', '200 3'],
+  ])('does not name it: %s', async (sql, answer) => {
+    const { status, json, text } = await ask(sql, headers, 'shop');
+    expect(text).not.toContain('hidden');
+    expect(`${status} ${status === 200 ? json.data[0].n : json.data}`).toBe(answer);
+  });
+});
