@@ -50,6 +50,8 @@ export interface Plan {
   readonly readsCaller: boolean;
   /** Whether nothing of what it reads is kept from the caller: no policy is in force on it, and nothing of it is hidden. */
   readonly isOpen: boolean;
+  /** Whether its mappings and raw views leave out no rows of tables that the caller may not query: estimates of the database tell of such rows. */
+  readonly isWhole: boolean;
   /** Whether a value that it reads stands behind a mask. */
   readonly isMasked: boolean;
   /** Whether the database's messages may quote a value that is kept from the caller: they are not to be handed on. */
@@ -114,6 +116,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions, fenced
     readsCaller: work.readsCaller,
     isMasked: work.masked,
     isOpen: !work.guarded && !work.masked && !work.readsHidden,
+    isWhole: !work.barred,
     quiet: work.quiet,
   };
 }

@@ -261,7 +261,8 @@ export class Draft {
     const inForce = this.#inForce;
     if (inForce !== undefined && this.#changed) within(() => this.#keeps(inForce, graph));
     this.#model = model;
-    this.#warnings = seen?.warnings ?? warnings;
+    // warnings about the whole may name what the caller does not see
+    this.#warnings = this.#seen === undefined ? warnings : (seen?.warnings ?? []);
     this.#graph = graph;
     return graph;
   }

@@ -63,6 +63,37 @@ describe('Numbers of rows in system tables', () => {
   });
 });
 
+describe('EXPLAIN', () => {
+  it('has no estimates for who may not know of the rows that a mapping leaves out', async () => {
+    for (const sql of [
+      'CREATE TABLE shop.t_worker (id bigint PRIMARY KEY, name text, active boolean)',
+      "INSERT INTO shop.t_worker SELECT n, 'Ann' || n % 5, true FROM generate_series(1, 1000) n",
+      "INSERT INTO shop.t_worker SELECT n, 'Zoe', false FROM generate_series(1001, 2500) n",
+      'ANALYZE shop.t_worker',
+    ])
+      await s.database.exec(sql);
+    await s.rows(
+      `CREATE CONCEPT worker (no bigint, called string, PRIMARY KEY (no));
+      CREATE MAPPING workers INTO (worker) AS SELECT id AS no, name AS called FROM shop.t_worker WHERE active;
+      CREATE ONTOLOGY VIEW raw_workers AS SELECT id, name FROM shop.t_worker WHERE active`,
+      'shop',
+    );
+    const editor = by((await user('edna', 'EDIT ON ALL ontology.shop')).token);
+    const reader = by((await user('rita', 'QUERY ON ALL ontology.shop', 'QUERY ON datasource.main')).token);
+    for (const select of ['SELECT called FROM svc.worker WHERE called =', 'SELECT name FROM vsvc.raw_workers WHERE name =']) {
+      const plan = async (headers: Readonly<Record<string, string>>, name: string) => {
+        const [row] = (await ask(`EXPLAIN ${select} '${name}'`, headers, 'shop')).json.data;
+        return [row.PLAN, row.SQL === null];
+      };
+      const [there, missing] = [await plan(editor, 'Zoe'), await plan(editor, 'Nobody')];
+      expect(there).toEqual(missing);
+      expect(there).toEqual([expect.stringMatching(/^Filter\n {2}-> Read (concept svc\.worker|view vsvc\.raw_workers)$/), false]);
+      expect(await plan(reader, 'Zoe')).toEqual([expect.stringContaining('rows='), false]);
+    }
+    expect((await ask('EXPLAIN SELECT name FROM svc.city', editor, 'shop')).json.data[0].PLAN).toContain('rows=');
+  });
+});
+
 describe('A cube or view over a hidden measure', () => {
   let headers: Readonly<Record<string, string>>;
   beforeAll(async () => {
