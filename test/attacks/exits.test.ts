@@ -90,6 +90,11 @@ describe('EXPLAIN', () => {
       expect(there).toEqual([expect.stringMatching(/^Filter\n {2}-> Read (concept svc\.worker|view vsvc\.raw_workers)$/), false]);
       expect(await plan(reader, 'Zoe')).toEqual([expect.stringContaining('rows='), false]);
     }
+    // rows that a view leaves out, for who sees its concept and may not query it
+    await s.rows("CREATE ONTOLOGY VIEW anns AS SELECT called FROM svc.worker WHERE called LIKE 'Ann%'", 'shop');
+    const { token } = await user('paul', 'ACCESS ON ALL ontology.shop', 'QUERY ON datasource.main', 'QUERY ON ontology.shop.view.anns');
+    const [row] = (await ask("EXPLAIN SELECT called FROM vsvc.anns WHERE called = 'Zoe'", by(token), 'shop')).json.data;
+    expect(row.PLAN).toBe('Filter\n  -> Read view vsvc.anns');
     expect((await ask('EXPLAIN SELECT name FROM svc.city', editor, 'shop')).json.data[0].PLAN).toContain('rows=');
   });
 });
