@@ -43,7 +43,7 @@ export interface VerifiedJwt {
   readonly email: string | null;
   /** The tenant as variables have it; `DEFAULT` without a header. */
   readonly tenant: string;
-  /** Texts, numbers, booleans and lists of texts (as JSON) among the claims, as texts. */
+  /** Texts, numbers, booleans and lists of texts (as JSON) among the claims, as texts (`claimTexts`). */
   readonly claims: Readonly<Record<string, string>>;
 }
 
@@ -198,13 +198,20 @@ function namesOf(claim: string, sent: string | null, jwt: Config['jwt']): { read
 /** Claims that tell of the token, not of its user: each token has others, and plans are kept for a user's claims. */
 const OF_THE_TOKEN = new Set(['exp', 'nbf', 'iat', 'jti', 'auth_time', 'nonce', 'at_hash', 'c_hash', 's_hash']);
 
-/** What svc_claim(name) gives. */
+/** PostgreSQL has no texts with U+0000, and a lone surrogate would become U+FFFD: different claims would be one text. */
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+/** Beyond 2^53 and near infinity the parser has rounded the number: different claims would be one text. */
+const isExactNumber = (n: number): boolean => Number.isSafeInteger(n) || (Number.isFinite(n) && !Number.isInteger(n));
+
+/** What svc_claim(name) gives. Claims that have no exact text are left out. */
 export function claimTexts(payload: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const texts: [string, string][] = [];
   for (const [name, value] of Object.entries(payload)) {
-    if (OF_THE_TOKEN.has(name)) continue;
-    if (typeof value === 'string') texts.push([name, value]);
-    else if (typeof value === 'number' || typeof value === 'boolean') texts.push([name, String(value)]);
+    if (OF_THE_TOKEN.has(name) || !isStorable(name)) continue;
+    if (typeof value === 'string') {
+      if (isStorable(value)) texts.push([name, value]);
+    } else if (typeof value === 'boolean' || (typeof value === 'number' && isExactNumber(value))) texts.push([name, String(value)]);
     else if (Array.isArray(value) && value.every((v) => typeof v === 'string')) texts.push([name, JSON.stringify(value)]);
   }
   return Object.fromEntries(texts);

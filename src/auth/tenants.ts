@@ -72,6 +72,19 @@ export interface SettingRemark {
   readonly message: string;
 }
 
+/** Whether two tenants have the same keys. Providers such as Entra sign for all of their directories by the same keys, at different addresses of one host. */
+function haveSameKeys(a: TenantConfig, b: TenantConfig): boolean {
+  if (a.jwksUrl === null || b.jwksUrl === null) return a.jwksUrl === b.jwksUrl && a.key?.trim() === b.key?.trim();
+  return new URL(a.jwksUrl).host === new URL(b.jwksUrl).host;
+}
+
+/** The tenant whose settings take tokens of another one for its own; undefined: none. */
+function confused(a: TenantConfig, b: TenantConfig): TenantConfig | undefined {
+  const mayEqual = (x: string | null, y: string | null): boolean => x === null || y === null || x === y;
+  if (!haveSameKeys(a, b) || !mayEqual(a.issuer, b.issuer) || !mayEqual(a.audience, b.audience)) return undefined;
+  return a.issuer === null ? a : b;
+}
+
 /** What is wrong or dangerous in the settings of JWTs; nothing where they are not taken. Never a value. */
 export async function remarksOnTenants(jwt: JwtConfig): Promise<readonly SettingRemark[]> {
   if (!jwt.enabled) return [];
@@ -84,11 +97,12 @@ export async function remarksOnTenants(jwt: JwtConfig): Promise<readonly Setting
   const tenants = Object.values(jwt.tenants);
   if (tenants.length === 0)
     remarks.push({ level: 'error', variable: 'JWT_DEFAULT_KEY', message: 'JWT_DEFAULT_KEY: ENABLE_TOKEN is true, but no tenant has a key' });
-  let usable = 0;
-  for (const { id, key, jwksUrl } of tenants) {
+  const usable: TenantConfig[] = [];
+  for (const tenant of tenants) {
+    const { id, key, jwksUrl } = tenant;
     try {
       await tenantOf(jwt, id);
-      usable++;
+      usable.push(tenant);
     } catch (error) {
       if (!(error instanceof KeyFault)) throw error;
       remarks.push({ level: 'error', variable: error.variable, message: error.message });
@@ -97,7 +111,15 @@ export async function remarksOnTenants(jwt: JwtConfig): Promise<readonly Setting
     if (key !== null && jwksUrl !== null)
       remarks.push({ level: 'warn', variable: `JWT_${id}_KEY`, message: `JWT_${id}_KEY: is not used, since JWT_${id}_JWKS_URL is set` });
   }
-  if (usable > 1 && !jwt.tenantUser) {
+  const found = usable.flatMap((a, i) => usable.slice(0, i).flatMap((b) => confused(a, b) ?? []));
+  for (const id of new Set(found.map((tenant) => tenant.id))) {
+    remarks.push({
+      level: 'warn',
+      variable: `JWT_${id}_ISSUER`,
+      message: `JWT_${id}_ISSUER: another tenant has the same keys, and neither issuer nor audience tells its tokens apart, so they are taken for tokens of this tenant`,
+    });
+  }
+  if (usable.length > 1 && !jwt.tenantUser) {
     remarks.push({
       level: 'warn',
       variable: 'JWT_USE_TENANT_USER',

@@ -8,7 +8,7 @@ import type { ViewDef } from '../ontology/model.ts';
 import { isAggregateCall } from './aggregate/calls.ts';
 import { conjuncts } from './aggregate/conditions.ts';
 import { hasAggregate } from './aliases.ts';
-import { cloneResolved, measureOf, setOwner } from './references.ts';
+import { cloneResolved, measureOf, setMeasure, setOwner } from './references.ts';
 import type { Found, Relation } from './relations.ts';
 import type { Resolver } from './resolve.ts';
 import type { Scope } from './scope.ts';
@@ -82,6 +82,8 @@ export class CubeRelation implements Relation {
       return { node: made, column: shown };
     }
     const node = this.#resolve(c.value);
+    const measure = 'ColumnRef' in node ? measureOf(node.ColumnRef) : undefined;
+    if (measure && 'ColumnRef' in node) setMeasure(node.ColumnRef, { ...measure, cubeColumn: c.name });
     if (!c.isMeasure) this.named.push(node);
     return { node, column: shown };
   }

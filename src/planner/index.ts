@@ -3,6 +3,7 @@ import { Budget, PLAN_LIMITS } from '../budget.ts';
 import { badRequest, SvcError } from '../errors.ts';
 import type { Source } from '../language/statements.ts';
 import type { Shape } from '../ontology/shape.ts';
+import { refuseOuterMeasures } from './aggregate/measures.ts';
 import { requireInterruptible } from './effort/index.ts';
 import { jsonRows, type OutputOptions } from './output.ts';
 import { printSelect } from './print.ts';
@@ -49,6 +50,8 @@ export interface Plan {
   readonly readsCaller: boolean;
   /** Whether nothing of what it reads is kept from the caller: no policy is in force on it, and nothing of it is hidden. */
   readonly isOpen: boolean;
+  /** Whether its mappings and raw views leave out no rows of tables that the caller may not query: estimates of the database tell of such rows. */
+  readonly isWhole: boolean;
   /** Whether a value that it reads stands behind a mask. */
   readonly isMasked: boolean;
   /** Whether the database's messages may quote a value that is kept from the caller: they are not to be handed on. */
@@ -87,6 +90,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions, fenced
       hint: 'a query runs on one datasource; ask each of them',
     });
   }
+  if (work.namesMeasures) refuseOuterMeasures(query);
   requireInterruptible(query, work.params, parsed.offsetOf);
   const places: [number, number][] = [];
   const sql = printSelect(query, {
@@ -112,6 +116,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions, fenced
     readsCaller: work.readsCaller,
     isMasked: work.masked,
     isOpen: !work.guarded && !work.masked && !work.readsHidden,
+    isWhole: !work.barred,
     quiet: work.quiet,
   };
 }

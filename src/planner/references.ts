@@ -58,7 +58,13 @@ export interface MeasureReference {
   readonly node: PathNode;
   readonly concept: Concept;
   readonly def: MeasureDef;
+  /** The column of a cube by which the block names it. */
+  readonly cubeColumn?: string;
 }
+
+/** The name by which a block calls a measure. A cube may show measures that are hidden from who reads the cube. */
+export const calledMeasure = ({ cubeColumn, def }: MeasureReference): string => `the measure \`${cubeColumn ?? def.name}\``;
+
 const MEASURES = new WeakMap<ColumnRef, MeasureReference>();
 export const setMeasure = (ref: ColumnRef, measure: MeasureReference): void => {
   MEASURES.set(ref, measure);

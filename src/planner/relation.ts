@@ -172,6 +172,7 @@ export class ConceptRelation implements Relation {
       throw badRequest('unknown_measure', `unknown measure \`${name}\` of concept \`${concept.name}\`${didYouMean(near)}`);
     }
     const ref = column(this.alias, `${MEASURE}${rest}`) as { ColumnRef: ColumnRef };
+    this.work.namesMeasures = true;
     setMeasure(ref.ColumnRef, { relation: this.#base, node, concept: concept.whole, def: found.def });
     const key = `${MEASURE}${label}${found.def.name}`;
     return { node: ref, column: { name: key, key } };

@@ -104,6 +104,8 @@ export class Work {
   readsBound = false;
   /** Whether the plan depends on who asks by more than the policies in force. */
   readsCaller = false;
+  /** Whether the text names measures. */
+  namesMeasures = false;
   /** Whether row policies are asked where other conditions cannot come before them. */
   readonly fenced: boolean;
   /** Whether rows were read that a row policy narrows. */

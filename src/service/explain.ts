@@ -1,6 +1,6 @@
 /**
  * EXPLAIN (docs/design/statements-and-versions.md#explain): the datasource's plan and the SQL that runs, or a logical plan for callers who may not know the
- * tables, or not all that the statement reads.
+ * tables, or not all that the statement reads, or not the rows that its mappings leave out.
  */
 import { can } from '../auth/grants.ts';
 import type { Datasource } from '../engine/datasource.ts';
@@ -34,7 +34,7 @@ export async function explainRows(session: Session, { context, plan, text, datas
   const { principal } = caller;
   const edits = draft !== undefined && can(principal, 'edit', ['ontology', draft.name]);
   const tells = plan.isOpen && (edits || can(principal, 'query', ['datasource', datasource.name]));
-  if (!tells) return [{ PLAN: explainLogical(context, source), SQL: null }];
+  if (!tells || !plan.isWhole) return [{ PLAN: explainLogical(context, source), SQL: tells ? plan.sql : null }];
   const [answer] = await httpEngine.batch(datasource, [{ text: explained(text), params: plan.params }], {
     timeoutMs: request.runtime.config.statementTimeoutMs,
     signal: request.signal,

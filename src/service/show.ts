@@ -125,6 +125,7 @@ function ofOntology(show: Showing, rows: (draft: Draft, graph: Graph) => LateRow
 export function systemContext(session: Session, graph: Graph | undefined): SystemContext {
   const { parser, config } = session.request.runtime;
   const row = session.draft?.row;
+  const access = row && accessOf(session.caller, row);
   return {
     caller: session.caller,
     parser,
@@ -133,7 +134,8 @@ export function systemContext(session: Session, graph: Graph | undefined): Syste
     graph: graph ?? noGraph(),
     ontology: row,
     version: session.draft === undefined || session.draft.changed ? null : session.draft.version,
-    hidesRows: row !== undefined && (accessOf(session.caller, row)?.rows.length ?? 0) > 0,
+    hidesRows: (access?.rows.length ?? 0) > 0,
+    hidesValues: (access?.masks.length ?? 0) > 0,
   };
 }
 

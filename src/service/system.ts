@@ -13,7 +13,7 @@ import type { OntologyRow } from '../catalog/snapshot.ts';
 import { createSqlReader, productText } from '../language/expressions.ts';
 import type { SqlParser } from '../language/parser.ts';
 import type { Concept, Graph, Relationship } from '../ontology/graph.ts';
-import { isRaw, type MappingDef } from '../ontology/model.ts';
+import { isRaw, type MappingDef, type ViewDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
 import { allowedFunctionsOf } from '../planner/own-functions.ts';
 import type { SystemTable } from '../planner/work.ts';
@@ -39,6 +39,8 @@ export interface SystemContext {
   readonly version: string | null;
   /** Row policies are in force for the caller: how many rows there are is not for it to know. */
   readonly hidesRows: boolean;
+  /** Values are masked for the caller: how many rows a view selects by them is not for it to know. */
+  readonly hidesValues: boolean;
   /** What the caller sees of users, roles and grants; undefined: not read (yet), so tables of them are empty. */
   readonly access?: AccessLists | undefined;
   /** Numbers of rows of the version that is read; undefined: not read (yet), so they are null. */
@@ -91,8 +93,19 @@ class Source {
     this.texts = new Texts(context.parser, context.product, context.caller.principal, context.graph, allowedFunctionsOf(context.ontology));
   }
 
-  get rowsOf(): RowCounts {
+  get #counts(): RowCounts {
     return this.context.hidesRows ? NO_COUNTS : (this.context.counts ?? NO_COUNTS);
+  }
+
+  /** The number of rows of a mapping, for who may query the concepts that it maps into. */
+  rowsOfMapping({ name, concept, link }: MappingDef): number | null {
+    const into = link === null ? [concept ?? ''] : [link.forward.concept, link.back.concept];
+    return into.every((c) => this.graph.concept(c)?.readable === true) ? this.#counts('mapping', name) : null;
+  }
+
+  /** The number of rows of a view, for who may query it and gets those rows. */
+  rowsOfView(view: ViewDef): number | null {
+    return this.graph.reads(view) && !this.context.hidesValues ? this.#counts('view', view.name) : null;
   }
 
   readonly print: Printed = (sql, kind) => productText(this.context.parser, sql, kind, this.context.product);
@@ -201,8 +214,7 @@ const TABLES: Readonly<Record<string, Table>> = {
   SYS_CONCEPT_MAPPINGS: {
     columns: 'concept, mapping_name, number_of_rows:bigint, tables, datasource_id',
     *rows(s) {
-      for (const c of s.concepts)
-        for (const m of mappingsOf(c)) yield [c.name, m.name, s.rowsOf('mapping', m.name), s.tablesOf(m.sql, m.datasource), m.datasource];
+      for (const c of s.concepts) for (const m of mappingsOf(c)) yield [c.name, m.name, s.rowsOfMapping(m), s.tablesOf(m.sql, m.datasource), m.datasource];
     },
   },
   SYS_INHERITANCE: {
@@ -221,7 +233,7 @@ const TABLES: Readonly<Record<string, Table>> = {
           v.description,
           v.cube,
           raw === null ? null : s.tablesOf(v.sql, raw),
-          s.rowsOf('view', v.name),
+          s.rowsOfView(v),
           raw === null ? s.texts.view(v) : s.texts.tells(raw) ? v.sql : null,
         ];
       });

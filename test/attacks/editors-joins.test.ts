@@ -1,6 +1,6 @@
 /** Editors without QUERY on the datasource, or on a concept, try to join links and values of hidden rows to rows that they read. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestService } from '../integration/service.ts';
+import type { TestService } from '../support/service.ts';
 import { Crew } from './editors-crew.ts';
 import { workers } from './editors-model.ts';
 

@@ -26,6 +26,7 @@ export const SIZES = {
   'attacks/editors-generated': { ontologies: [100, 3000], faults: [2, 3] },
   'attacks/sight': { queries: [30, 600] },
   'attacks/isolates': { rounds: [2, 150] },
+  'attacks/shared-entries': { requests: [120, 6000] },
   // Requests.
   'integration/hostile': { requests: [4000, 100_000] },
   'integration/hostile-raw': { requests: [700, 20_000] },

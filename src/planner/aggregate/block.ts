@@ -6,7 +6,7 @@ import { badRequest } from '../../errors.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
 import { parseType } from '../../ontology/types.ts';
 import type { PathNode } from '../joins.ts';
-import type { MeasureReference } from '../references.ts';
+import { calledMeasure, type MeasureReference } from '../references.ts';
 import type { ConceptRelation } from '../relation.ts';
 import type { Scope } from '../scope.ts';
 import { propertyFor } from '../shown.ts';
@@ -92,7 +92,10 @@ function measureItem(block: Block, node: Node, measure: MeasureReference): Item 
   const isRoot = at === relation.root;
   const once = block.single && block.fromNodes.size === 0 && (isRoot || reachedOnce(at));
   if ((!once || !isRoot) && !isKeyed(concept))
-    throw badRequest('no_key', `the measure \`${measure.def.name}\` needs a primary key on \`${concept.name}\` here`);
+    throw badRequest(
+      'no_key',
+      `${calledMeasure(measure)} needs a primary key on ${measure.cubeColumn === undefined ? `\`${concept.name}\`` : 'its concept'} here`,
+    );
   if (once) {
     const seen = relation.named.graph.concept(concept.name) ?? concept;
     const columnOf = (def: PropertyDef): Node => relation.columnAt(at, propertyFor(seen, def));

@@ -8,9 +8,9 @@ import type { MeasureDef, PropertyDef } from '../../ontology/model.ts';
 import { parseType } from '../../ontology/types.ts';
 import type { PathNode } from '../joins.ts';
 import { refuseMasked } from '../policies.ts';
-import { type MeasureReference, measureOf } from '../references.ts';
+import { calledMeasure, type MeasureReference, measureOf } from '../references.ts';
 import { propertyOf } from '../relation.ts';
-import { and, cast, clone, fieldsOf, lastName, type Node, rewrite, walk } from '../tree.ts';
+import { and, cast, clone, fieldsOf, lastName, type Node, rewrite, type SelectStmt, walk } from '../tree.ts';
 import type { Work } from '../work.ts';
 import { isAggregateCall } from './calls.ts';
 import { conjuncts } from './conditions.ts';
@@ -25,7 +25,7 @@ export function wrappedMeasure(node: Node): MeasureReference | undefined {
   const measure = arg && 'ColumnRef' in arg ? measureOf(arg.ColumnRef) : undefined;
   if (!measure) return undefined;
   if (node.FuncCall.args?.length !== 1 || !WRAPPERS.has(lastName(node.FuncCall.funcname)) || node.FuncCall.agg_distinct || node.FuncCall.agg_order) {
-    throw badRequest('bad_measure', `the measure \`${measure.def.name}\` stands inside SUM, COUNT, AVG, MIN or MAX alone`);
+    throw badRequest('bad_measure', `${calledMeasure(measure)} stands inside SUM, COUNT, AVG, MIN or MAX alone`);
   }
   return measure;
 }
@@ -36,8 +36,21 @@ export function refuseBareMeasures(tree: unknown): void {
     if (wrappedMeasure(n)) return false;
     const measure = 'ColumnRef' in n ? measureOf(n.ColumnRef) : undefined;
     if (measure) {
-      throw badRequest('bare_measure', `the measure \`${measure.def.name}\` stands outside an aggregate`, {
-        hint: `write SUM("measure.…${measure.def.name}"): the aggregate only marks it`,
+      throw badRequest('bare_measure', `${calledMeasure(measure)} stands outside an aggregate`, {
+        hint: `write SUM(${measure.cubeColumn ?? `"measure.…${measure.def.name}"`}): the aggregate only marks it`,
+      });
+    }
+    return undefined;
+  });
+}
+
+/** Refuses the measures that are left when all blocks are finished: a sub-query aggregates a measure of a block around it. */
+export function refuseOuterMeasures(query: SelectStmt): void {
+  walk(query, (n) => {
+    if ('ColumnRef' in n && measureOf(n.ColumnRef)) {
+      // no name: a cube may show a measure that is hidden from who reads the cube
+      throw badRequest('bare_measure', 'a measure stands in a sub-query of the block that reads its concept or cube', {
+        hint: 'Aggregate it in the block whose FROM names the concept or cube',
       });
     }
     return undefined;
@@ -50,13 +63,18 @@ export function refuseBareMeasures(tree: unknown): void {
  */
 export function expandMeasure(work: Work, measure: MeasureReference, columnOf: (def: PropertyDef) => Node, filters: () => readonly Node[]): Node {
   return work.grows(
-    () => `the measure \`${measure.def.name}\``,
+    () => calledFor(work, measure),
     () => expand(work, measure.def, measure, columnOf, filters),
   );
 }
 
+/** As the caller is told of it: views may read measures that are hidden from the caller. */
+const calledFor = (work: Work, measure: MeasureReference): string =>
+  measure.cubeColumn === undefined && work.seen.measure(measure.def.name) === undefined ? 'a measure' : calledMeasure(measure);
+
 function expand(work: Work, def: MeasureDef, measure: MeasureReference, columnOf: (def: PropertyDef) => Node, filters: () => readonly Node[]): Node {
-  if (work.expanding.has(def)) throw badRequest('circular_measure', `the measure \`${def.name}\` depends on itself`);
+  const called = calledFor(work, { ...measure, def });
+  if (work.expanding.has(def)) throw badRequest('circular_measure', `${called} depends on itself`);
   work.expanding.add(def);
   const { concept } = measure;
   const names = (node: Node): Node =>
@@ -64,8 +82,8 @@ function expand(work: Work, def: MeasureDef, measure: MeasureReference, columnOf
       if (!('ColumnRef' in n)) return undefined;
       const name = fieldsOf(n.ColumnRef).at(-1) ?? '';
       const property = propertyOf(concept, name.toLowerCase(), true) ?? work.graph.property(name);
-      if (!property) throw badRequest('unknown_property', `unknown property \`${name}\` in the measure \`${def.name}\``);
-      refuseMasked(work, concept, property, `the measure \`${def.name}\``);
+      if (!property) throw badRequest('unknown_property', `unknown property \`${name}\` in ${called}`);
+      refuseMasked(work, concept, property, called);
       return columnOf(property);
     }) as Node;
   const measureNamed = (n: Node): MeasureDef | undefined => {

@@ -45,7 +45,7 @@ const FUNCTION_HINT = 'Built-in functions that depend on their arguments alone m
 const FIELD_HINT =
   "A field can be selected from a row of a relation, (c).name, from ROW(...), and from a function with result columns such as jsonb_each. For another composite value write to_jsonb(x) ->> 'field'.";
 /** Texts that date and time types read as the clock. */
-const CLOCK_TEXT = /^\s*(now|today|tomorrow|yesterday)\b/i;
+const CLOCK_TEXT = /\b(now|today|tomorrow|yesterday)\b/i;
 
 type Fields = Readonly<Record<string, unknown>>;
 interface Entry {

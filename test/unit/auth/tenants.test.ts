@@ -59,10 +59,24 @@ describe('what the operator is told', () => {
   });
 
   it('warns of several tenants without prefix', async () => {
-    const two = { JWT_A_KEY: KEY, JWT_B_KEY: KEY };
+    const two = { JWT_A_KEY: KEY, JWT_B_KEY: inVariable(spki(rsa())) };
     expect(await remarks(two)).toEqual(['warn JWT_USE_TENANT_USER']);
     expect(await remarks({ ...two, JWT_USE_TENANT_USER: 'True' })).toEqual([]);
     expect(await remarks({ JWT_A_KEY: KEY, JWT_B_KEY: 'words' }), 'a tenant that is refused names nobody').toEqual(['error JWT_B_KEY']);
+  });
+
+  it('warns of tenants that take the tokens of each other', async () => {
+    const of = (env: Record<string, string>) => remarks({ JWT_USE_TENANT_USER: 'true', ...env });
+    const two = { JWT_A_KEY: KEY, JWT_B_KEY: KEY };
+    expect(await of(two)).toEqual(['warn JWT_B_ISSUER']);
+    expect(await of({ ...two, JWT_B_ISSUER: 'b' }), 'the one takes those of the other').toEqual(['warn JWT_A_ISSUER']);
+    expect(await of({ ...two, JWT_A_ISSUER: 'a', JWT_B_ISSUER: 'b' })).toEqual([]);
+    expect(await of({ ...two, JWT_A_AUDIENCE: 'a', JWT_B_AUDIENCE: 'b' })).toEqual([]);
+    expect(await of({ ...two, JWT_A_AUDIENCE: 'a', JWT_B_AUDIENCE: 'a' })).toEqual(['warn JWT_B_ISSUER']);
+    const entra = { JWT_A_JWKS_URL: 'https://login.example/a/keys', JWT_B_JWKS_URL: 'https://login.example/b/keys' };
+    expect(await of(entra)).toEqual(['warn JWT_B_ISSUER']);
+    expect(await of({ ...entra, JWT_A_ISSUER: 'a', JWT_B_ISSUER: 'b' })).toEqual([]);
+    expect(await of({ ...entra, JWT_B_JWKS_URL: 'https://other.example/b/keys' })).toEqual([]);
   });
 
   it('says nothing of JWTs where none are taken, and names an ADMIN_TOKEN that is none', async () => {
