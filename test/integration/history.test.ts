@@ -40,7 +40,8 @@ const questions = async (user: string, ontology?: string): Promise<string[]> => 
 const catalog = (sql: string) => s.database.exec(sql, [], CATALOG_OWNER);
 
 beforeAll(async () => {
-  s = await startService();
+  // without a KV namespace nothing but questions is written in the background
+  s = await startService({ parts: { kv: undefined } });
   tokens.admin = s.token;
   await s.rows('CREATE ONTOLOGY shop; CREATE CONCEPT item (id bigint, PRIMARY KEY (id))');
   await s.rows('CREATE ONTOLOGY other');

@@ -2,7 +2,6 @@
  * The whole service in plain Node: routes, operations, planner, engine and catalog over a database with an empty catalog, without the Workers runtime, so that a
  * test can look at what reaches the database.
  */
-import { vi } from 'vitest';
 import { migrate, runOverHttp } from '../../dev/migrate.ts';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
 import { type LocalPostgres, type LocalPostgresOptions, startLocalPostgres } from '../../dev/testing.ts';
@@ -89,10 +88,11 @@ export async function startService({ tables = [], settings = {}, parts = {}, dat
 
   let sent: string[] = [];
   const real = globalThis.fetch;
-  const spy = vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => {
+  // not a spy: a test may put its own on top
+  globalThis.fetch = (input, init) => {
     if (new Headers(init?.headers).get('neon-connection-string')?.includes(`//${READER}:`)) sent.push(String(init?.body));
     return real(input, init);
-  });
+  };
 
   const fetched = async (path: string, init?: RequestInit): Promise<Response> => app.fetch(new Request(`http://127.0.0.1${path}`, init), { runtime });
   const answered = async (path: string, init: RequestInit): Promise<Answer> => {
@@ -141,7 +141,7 @@ export async function startService({ tables = [], settings = {}, parts = {}, dat
       about: () => undefined,
     }),
     close: async () => {
-      spy.mockRestore();
+      globalThis.fetch = real;
       await database.close();
     },
   };
