@@ -8,7 +8,7 @@ import fc, { type Random } from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Rng } from '../integration/differential/rng.ts';
 import { generated, patience, SEED } from '../support/generated.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { reached, startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { genGrants, genModel, modelText, policiesOf } from './generated/partial-model.ts';
 import { type Ask, genAsks } from './generated/partial-queries.ts';
@@ -36,13 +36,15 @@ function unordered(value: unknown): string {
 
 async function answer(ask: Ask, ontology: string, token: string): Promise<string> {
   const headers: Record<string, string> = { 'x-api-key': token, 'x-request-id': 'one', ...(ask.path && ask.text.includes('_subj_') ? { nested: 'true' } : {}) };
-  const response = ask.path
-    ? await s.fetch(`/svc/api/q/${ontology}/${ask.text}`, { headers })
-    : await s.fetch('/svc/api/query', {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify({ ontology_name: ontology, query: ask.text }),
-      });
+  const response = await reached(() =>
+    ask.path
+      ? s.fetch(`/svc/api/q/${ontology}/${ask.text}`, { headers })
+      : s.fetch('/svc/api/query', {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({ ontology_name: ontology, query: ask.text }),
+        }),
+  );
   const text = await response.text();
   const json = JSON.parse(text);
   if (response.status !== 200 || !Array.isArray(json.data)) return `${response.status} ${text}`;

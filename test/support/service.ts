@@ -36,6 +36,13 @@ export interface ServiceOptions {
   readonly database?: LocalPostgresOptions;
 }
 
+/** An answer, asked for again while the catalog cannot be reached in time: a machine that is busy for minutes is slow once in 50,000 requests. */
+export async function reached<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
+  let answer = await ask();
+  for (let more = 3; answer.status === 503 && more > 0; more--) answer = await ask();
+  return answer;
+}
+
 export interface TestService {
   readonly database: LocalPostgres;
   /** The administrator's token. */
