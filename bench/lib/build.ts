@@ -9,7 +9,8 @@ import { leftOut } from '../../scripts/build.ts';
 import { PROVIDERS, type Provider } from '../../src/llm/providers/settings.ts';
 
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
-const OUT = join(PROJECT, 'dist', 'bench');
+/** Where built scripts are put, in a folder each. */
+export const OUT = join(PROJECT, 'dist', 'bench');
 
 /** What a Worker runs under, as wrangler.toml has it. */
 export const COMPATIBILITY = {
@@ -90,7 +91,8 @@ export async function buildBenchWorker(name: string, instead: Readonly<Record<st
   return script;
 }
 
-async function readScript(dir: string, main: string): Promise<Script> {
+/** A script that was built into a folder; `main`: its main module. */
+export async function readScript(dir: string, main: string): Promise<Script> {
   const names = (await readdir(dir)).filter((n) => /\.(js|wasm)$/.test(n)).sort((a, b) => Number(b === main) - Number(a === main));
   const modules = names.map(
     async (name): Promise<Module> => ({

@@ -169,7 +169,7 @@ describe('a client_id that leads inside', () => {
 
   beforeAll(async () => {
     database = await borrowPostgres();
-    workers = await startBuiltWorkers('attacks-oauth', database, { usual: {}, documents: { MCP_OAUTH_CIMD_ENABLED: 'true' } });
+    workers = await startBuiltWorkers(database, { usual: {}, documents: { MCP_OAUTH_CIMD_ENABLED: 'true' } });
     port = await listen('0.0.0.0', 0);
     // where the machine has IPv6
     await listen('::1', port).catch(() => undefined);

@@ -22,7 +22,7 @@ describe('the docs page', () => {
     await database.exec('CREATE SCHEMA s');
     await database.exec('CREATE TABLE s.t (id int PRIMARY KEY, name text, big bigint)');
     await database.exec("INSERT INTO s.t VALUES (1, 'Ann', 9007199254740993), (2, 'B\u00e4r <b>', 2)");
-    workers = await startBuiltWorkers('docs-page', database, { service: {} });
+    workers = await startBuiltWorkers(database, { service: {} });
     const sql = `CREATE ONTOLOGY shop; CREATE CONCEPT item (id integer, name string, big bigint, PRIMARY KEY (id)) DESCRIPTION 'On sale';
       CREATE MAPPING m INTO item AS SELECT id, name, big FROM s.t`;
     const made = await ask(workers.urls.service, '/svc/openapi/ontology/shop/query', {

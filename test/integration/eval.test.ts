@@ -27,7 +27,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'eval-'));
   [database, port] = await Promise.all([borrowPostgres(), freePort()]);
   await loadBikehireTables((sql) => database.exec(sql));
-  workers = await startBuiltWorkers('eval', database, {
+  workers = await startBuiltWorkers(database, {
     plain: { LLM_TYPE: 'openai-compatible', LLM_BASE_URL: `http://127.0.0.1:${port}/v1`, LLM_API_KEY: 'k', LLM_MODEL: 'by heart' },
   });
   const session = {

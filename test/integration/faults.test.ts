@@ -127,7 +127,7 @@ beforeAll(async () => {
   catalogProxy = await startFaultProxy(database.endpoint, {});
   const through = (role: typeof READER | typeof CATALOG_OWNER, { endpoint }: FaultProxy) => JSON.stringify({ url: database.connectionString(role), endpoint });
   const settings = { DATASOURCE_MAIN: through(READER, proxy), CATALOG_URL: through(CATALOG_OWNER, catalogProxy) };
-  workers = await startBuiltWorkers('faults', database, {
+  workers = await startBuiltWorkers(database, {
     // the role carries this time-out, so a statement goes alone; another one needs a batch
     alone: { ...settings, STATEMENT_TIMEOUT_MS: String(TIMEOUT_MS) },
     batch: { ...settings, STATEMENT_TIMEOUT_MS: String(TIMEOUT_MS + 100), ASYNC_TIMEOUT_MS: String(TIMEOUT_MS) },

@@ -21,6 +21,12 @@ const SIZES = sizesOf('integration/hidden-twins');
 const parser = await loadNodeParser();
 const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
 
+/** An answer with its rows in an order of their own: without ORDER BY they come in any. */
+function sorted(answer: string): string {
+  const { data, ...rest } = JSON.parse(answer.slice(4)) as { data: unknown[] };
+  return `${answer.slice(0, 4)}${JSON.stringify({ ...rest, data: data.map((row) => JSON.stringify(row)).sort() })}`;
+}
+
 describe('an ontology seen in part', () => {
   let service: TestService;
   beforeAll(async () => {
@@ -111,7 +117,9 @@ describe('an ontology seen in part', () => {
             const mine = await query(token, 'world', sql);
             if (mine.startsWith('4')) await same((o) => query(token, o, sql));
             else if (!/\*|thing/.test(sql)) {
-              expect({ sql, answer: mine }).toEqual({ sql, answer: await query(service.token, 'world', sql) });
+              const whole = await query(service.token, 'world', sql);
+              const isOrdered = q.body.k === 'select' && q.body.order.length > 0;
+              expect({ sql, answer: isOrdered ? mine : sorted(mine) }).toEqual({ sql, answer: isOrdered ? whole : sorted(whole) });
               rows++;
             }
           }

@@ -28,7 +28,7 @@ beforeAll(async () => {
   await database.exec('CREATE SCHEMA zoo');
   await database.exec('CREATE TABLE zoo.t_animal (no bigint PRIMARY KEY, called text)');
   await database.exec("INSERT INTO zoo.t_animal VALUES (1, 'Ada'), (2, NULL)");
-  workers = await startBuiltWorkers('hostile-raw', database, { service: {} });
+  workers = await startBuiltWorkers(database, { service: {} });
   port = Number(new URL(workers.urls.service).port);
   const sql = `CREATE ONTOLOGY pen; CREATE CONCEPT animal (no bigint, name string, PRIMARY KEY (no));
     CREATE MAPPING m INTO animal AS SELECT no, called AS name FROM zoo.t_animal`;

@@ -2,12 +2,12 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders, validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildService } from '../../bench/lib/build.ts';
 import { type Running, SERVICE_BINDINGS, serviceSettings, startScripts } from '../../bench/lib/stack.ts';
 import type { LocalPostgres } from '../../dev/testing.ts';
 import { borrowPostgres } from '../support/databases/index.ts';
 import { generated, patience } from '../support/generated.ts';
 import { sizesOf } from '../support/sizes.ts';
+import { builtService } from './support/built.ts';
 import { breach, type Document } from './support/contract.ts';
 
 const SIZES = sizesOf('integration/hostile');
@@ -54,7 +54,7 @@ beforeAll(async () => {
   await database.exec("INSERT INTO zoo.t_animal VALUES (1, 'Ada', 12.50), (2, 'B\u00e4r', 9007199254740993), (3, NULL, NULL)");
   const { adminToken, bindings } = await serviceSettings({ local: database, name: '' });
   admin = adminToken;
-  running = await startScripts({ service: { script: await buildService('hostile'), bindings, more: SERVICE_BINDINGS } });
+  running = await startScripts({ service: { script: await builtService(), bindings, more: SERVICE_BINDINGS } });
   base = running.urls.service as string;
   const sql = `CREATE ONTOLOGY pen; CREATE CONCEPT animal (no bigint, name string, weight decimal, PRIMARY KEY (no));
     CREATE MAPPING m INTO animal AS SELECT no, called AS name, weight FROM zoo.t_animal; CREATE VIEW v AS SELECT no, name FROM svc.animal`;

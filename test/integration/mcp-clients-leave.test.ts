@@ -17,7 +17,7 @@ describe.skipIf(missing)('a client of the SSE transport', () => {
   beforeAll(async () => {
     database = await startLocalPostgres({ backend: 'pg' });
     await database.exec("CREATE TABLE t AS SELECT n AS id, 'n' || n AS name FROM generate_series(1, 5000) n");
-    workers = await startBuiltWorkers('mcp-leave', database, { service: { STATEMENT_TIMEOUT_MS: '60000' } });
+    workers = await startBuiltWorkers(database, { service: { STATEMENT_TIMEOUT_MS: '60000' } });
     const query = `CREATE ONTOLOGY shop; CREATE CONCEPT item (id integer, name string, PRIMARY KEY (id)); CREATE MAPPING m INTO item AS SELECT id, name FROM public.t`;
     const headers = { 'x-api-key': workers.token, 'content-type': 'application/json' };
     const made = await ask(workers.urls.service, '/svc/api/query', { method: 'POST', headers, body: JSON.stringify({ query }) });

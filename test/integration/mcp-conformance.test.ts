@@ -10,6 +10,7 @@ import { buildService } from '../../bench/lib/build.ts';
 import { type Running, SERVICE_BINDINGS, serviceSettings, startScripts } from '../../bench/lib/stack.ts';
 import type { LocalPostgres } from '../../dev/testing.ts';
 import { borrowPostgres } from '../support/databases/index.ts';
+import { builtService } from './support/built.ts';
 import { addKey, type KeyProxy, type Outcome, REVISIONS, runScenarios } from './support/mcp-conformance/runner.ts';
 import { ask } from './support/worker.ts';
 
@@ -32,7 +33,7 @@ const urlOf = (target: Target): string => `${proxies[target]?.origin}/svc/api/mc
 beforeAll(async () => {
   database = await borrowPostgres();
   const { adminToken, bindings } = await serviceSettings({ local: database, name: '' });
-  const service = { script: await buildService('mcp-conformance'), bindings, more: SERVICE_BINDINGS };
+  const service = { script: await builtService(), bindings, more: SERVICE_BINDINGS };
   workers = await startScripts({ service, fixtures: { ...service, script: await buildService('mcp-conformance-fixtures', FIXTURES) } });
   for (const target of TARGETS) proxies[target] = await addKey(workers.urls[target] as string, adminToken);
   const body = JSON.stringify({ query: 'CREATE ONTOLOGY park; CREATE CONCEPT animal (no bigint, PRIMARY KEY (no))' });

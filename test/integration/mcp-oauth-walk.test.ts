@@ -4,11 +4,11 @@
  */
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildService } from '../../bench/lib/build.ts';
 import { type Running, SERVICE_BINDINGS, serviceSettings, startScripts } from '../../bench/lib/stack.ts';
 import { freePort } from '../../dev/scratch-postgres.ts';
 import type { LocalPostgres } from '../../dev/testing.ts';
 import { borrowPostgres } from '../support/databases/index.ts';
+import { builtService } from './support/built.ts';
 import { consentAs, type LogIn } from './support/consent.ts';
 import { CLIENT, type IdentityProvider, SECRET, startIdentityProvider } from './support/identity-provider.ts';
 import { Memory } from './support/memory-client.ts';
@@ -42,7 +42,7 @@ beforeAll(async () => {
   [database, provider] = await Promise.all([borrowPostgres(), startIdentityProvider(claims, [`${base}/svc/login/callback`])]);
   await database.exec('CREATE TABLE t_deal (no int PRIMARY KEY, dept text)');
   await database.exec("INSERT INTO t_deal VALUES (1, 'sales'), (2, 'legal'), (3, NULL)");
-  const [script, { adminToken, bindings }] = await Promise.all([buildService('oauth-walk'), serviceSettings({ local: database, name: '' })]);
+  const [script, { adminToken, bindings }] = await Promise.all([builtService(), serviceSettings({ local: database, name: '' })]);
   const own = { MCP_OAUTH_ISSUER: provider.issuer, MCP_OAUTH_CLIENT_ID: CLIENT, MCP_OAUTH_CLIENT_SECRET: SECRET };
   const more = { ...SERVICE_BINDINGS, unsafeDirectSockets: [{ host: '127.0.0.1', port }] };
   running = await startScripts({ service: { script, bindings: { ...bindings, ...own }, more } });

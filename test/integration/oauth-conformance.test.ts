@@ -18,7 +18,7 @@ let base: string;
 
 beforeAll(async () => {
   database = await borrowPostgres();
-  workers = await startBuiltWorkers('oauth-conformance', database, { service: { MCP_OAUTH_CIMD_ENABLED: 'true' } });
+  workers = await startBuiltWorkers(database, { service: { MCP_OAUTH_CIMD_ENABLED: 'true' } });
   base = new URL(workers.urls.service).origin;
   const body = JSON.stringify({ query: `CREATE USER olive PASSWORD '${PASSWORD}'` });
   const made = await ask(base, '/svc/api/query', { method: 'POST', headers: { 'x-api-key': workers.token, 'content-type': 'application/json' }, body });

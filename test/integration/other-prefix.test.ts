@@ -25,7 +25,7 @@ beforeAll(async () => {
   await database.exec('CREATE SCHEMA s');
   await database.exec('CREATE TABLE s.t (id int PRIMARY KEY, name text, up int)');
   await database.exec(`INSERT INTO s.t VALUES (1, 'Zo\u00eb "Z" O''Neil', NULL), (2, '\u6771\u4eac \u{1f600}', 1)`);
-  workers = await startBuiltWorkers('other-prefix', database, { acme: { PRODUCT_NAME: 'acme' } });
+  workers = await startBuiltWorkers(database, { acme: { PRODUCT_NAME: 'acme' } });
   await client(`CREATE ONTOLOGY shop;
     CREATE CONCEPT item (id integer, name string, up integer, PRIMARY KEY (id), LABEL (name), CONSTRAINT above FOREIGN KEY (up) REFERENCES item (id) INVERSEOF below);
     CREATE CONCEPT first INHERITS (item) FROM acme.item WHERE id = 1;

@@ -1,8 +1,8 @@
 /** The built Worker in workerd, over a local database, asked by Node's own HTTP client, which mends nothing of a request. */
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { buildService } from '../../../bench/lib/build.ts';
 import { type Running, SERVICE_BINDINGS, serviceSettings, startScripts } from '../../../bench/lib/stack.ts';
 import type { LocalPostgres } from '../../../dev/testing.ts';
+import { builtService } from './built.ts';
 
 /** An answer, read to its end. */
 export interface WorkerAnswer {
@@ -26,13 +26,12 @@ export interface BuiltWorkers<Name extends string> {
   stop(): Promise<void>;
 }
 
-/** Builds the service and starts it once for each set of settings, all over the same database and catalog. */
+/** Starts the built service once for each set of settings, all over the same database and catalog. */
 export async function startBuiltWorkers<Name extends string>(
-  folder: string,
   database: LocalPostgres,
   settings: Readonly<Record<Name, Readonly<Record<string, string>>>>,
 ): Promise<BuiltWorkers<Name>> {
-  const [script, { adminToken, bindings }] = await Promise.all([buildService(folder), serviceSettings({ local: database, name: '' })]);
+  const [script, { adminToken, bindings }] = await Promise.all([builtService(), serviceSettings({ local: database, name: '' })]);
   const named = Object.entries<Readonly<Record<string, string>>>(settings);
   const running: Running = await startScripts(
     Object.fromEntries(named.map(([name, own]) => [name, { script, bindings: { ...bindings, ...own }, more: SERVICE_BINDINGS }])),

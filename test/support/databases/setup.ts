@@ -1,7 +1,8 @@
-/** Starts the process that lends databases to test files, and ends it after the last file. */
+/** Starts the process that lends databases to test files, names the folder of the built Worker, and ends and removes both after the last file. */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 
 export default async function setup(): Promise<() => Promise<void>> {
   const secret = randomBytes(16).toString('hex');
@@ -10,9 +11,12 @@ export default async function setup(): Promise<() => Promise<void>> {
   // the processes of test files inherit it
   process.env.TEST_DATABASES = `http://127.0.0.1:${port}`;
   process.env.TEST_DATABASES_SECRET = secret;
+  const build = `tests-${randomBytes(6).toString('hex')}`;
+  process.env.TEST_BUILD = build;
   return async () => {
     const ended = once(host, 'exit');
     host.disconnect();
     await ended;
+    for (const folder of [build, `${build}-marks`]) rmSync(new URL(`../../../dist/bench/${folder}`, import.meta.url), { recursive: true, force: true });
   };
 }

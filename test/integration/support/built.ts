@@ -1,0 +1,41 @@
+/** The built Worker: made once in a run of the tests, by the first file that asks for it. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildService, OUT, readScript, type Script } from '../../../bench/lib/build.ts';
+
+const PATIENCE_MS = 110_000;
+
+/** @throws Error if it cannot be built */
+export async function builtService(): Promise<Script> {
+  const folder = process.env.TEST_BUILD;
+  // outside of the test runner
+  if (folder === undefined) return buildService('tests');
+  const marks = join(OUT, `${folder}-marks`);
+  mkdirSync(marks, { recursive: true });
+  const [ready, failed] = [join(marks, 'ready'), join(marks, 'failed')];
+  if (isFirst(join(marks, 'begun'))) {
+    try {
+      const script = await buildService(folder);
+      writeFileSync(ready, '');
+      return script;
+    } catch (error) {
+      writeFileSync(failed, '');
+      throw error;
+    }
+  }
+  for (const end = Date.now() + PATIENCE_MS; !existsSync(ready); ) {
+    if (existsSync(failed) || Date.now() > end) throw new Error('the service is not built: see the first test file that uses it');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return readScript(join(OUT, folder), 'index.js');
+}
+
+/** Makes a folder; false if it exists. */
+function isFirst(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
