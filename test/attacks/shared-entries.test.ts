@@ -10,7 +10,8 @@ import { startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { inVariable, jws, rsa, spki } from '../unit/auth/by-hand.ts';
 
-const REQUESTS = sizesOf('attacks/shared-entries').requests;
+const SIZES = sizesOf('attacks/shared-entries');
+const REQUESTS = SIZES.requests;
 const realm = rsa();
 const MODEL = `CREATE ONTOLOGY shop;
 CREATE MEASURE mine bigint AS SELECT COUNT(id) WHERE name = svc_claim('town');

@@ -10,7 +10,7 @@ import { fieldsOf, type Node, type SelectStmt } from '../tree.ts';
 import { FREE, FREE_OPERATORS, FREE_TYPES, GATHER, LENGTHS, PLAIN, SEARCH_OPERATORS, SHORT, SLOW_TYPES } from './functions.ts';
 import { hasTable, type Named, RECURSION_ROWS, renamed, rowsOfFunction, type Scope, sizeOfColumn, withNamed } from './scope.ts';
 import { bytesOf, DATA, FIXED, largest, MOST, ofBytes, repeated, type Size, SMALL, sizeAfter, sizeOfConstant, sum, taken, times, UNKNOWN } from './sizes.ts';
-import { callIn, constant, filled, formatted, gathered, MOST_DIGITS, nameOf, SEARCHED, STEPS_PER_BYTE, stepsOf } from './steps.ts';
+import { callIn, constant, filled, formatted, gathered, MOST_DIGITS, nameOf, onePass, SEARCHED, stepsOf } from './steps.ts';
 
 /** The steps that the calls of a statement may take for one row: up to some 4 seconds on PostgreSQL 15. */
 const MOST_STEPS = 2e9;
@@ -175,13 +175,14 @@ class Effort {
       for (const f of functions) for (const name of functionNames(f)) known.set(name, size);
       scope.relations.set(alias?.aliasname ?? functions.flatMap(functionNames)[0] ?? '', known);
     } else if ('JoinExpr' in node) {
-      const { larg, rarg, quals, alias } = node.JoinExpr;
+      const { larg, rarg, quals, alias, join_using_alias } = node.JoinExpr;
       const before = new Set(scope.relations.keys());
       if (larg) this.#from(larg, scope);
       if (rarg) this.#from(rarg, scope);
-      if (alias?.aliasname) {
+      for (const name of [alias?.aliasname, join_using_alias?.aliasname]) {
+        if (name === undefined) continue;
         const inner = [...scope.relations].filter(([name]) => !before.has(name)).map(([, of]) => of);
-        scope.relations.set(alias.aliasname, inner.includes('table') ? 'table' : new Map(inner.flatMap((of) => (of === 'table' ? [] : [...of]))));
+        scope.relations.set(name, inner.includes('table') ? 'table' : new Map(inner.flatMap((of) => (of === 'table' ? [] : [...of]))));
       }
       this.#all([quals], scope);
     } else if ('RangeTableSample' in node && node.RangeTableSample.relation) {
@@ -241,7 +242,7 @@ class Effort {
     const type = last && 'String' in last ? (last.String.sval ?? '') : '';
     const bytes = bytesOf(size, SEARCHED);
     if (SLOW_TYPES.has(type)) this.#spend(bytes ** 2 / 8, type, location);
-    else if (!FREE_TYPES.has(type) && !size.fixed) this.#spend(STEPS_PER_BYTE * bytes, type, location);
+    else if (!FREE_TYPES.has(type) && !size.fixed) this.#spend(onePass(bytes), type, location);
     if ((typeName?.arrayBounds?.length ?? 0) > 0) return size;
     if (/^(u?int\d|float\d|bool|date|time|timetz|timestamp|timestamptz|interval|uuid|money|oid)$/.test(type)) return FIXED;
     return type === 'numeric' ? { made: Math.min(size.made, MOST_DIGITS), data: size.data } : size;

@@ -5,7 +5,9 @@ import { EACH_WITH_EACH, EACH_WITH_EACH_OPERATORS, JSON_PATHS, LINEAR, PRODUCT, 
 import { bytesOf, largest, MOST, ofBytes, repeated, type Size, SMALL, sum, taken, UNKNOWN, wholeNumber } from './sizes.ts';
 
 /** The steps of a function that goes through its arguments once, for each byte. */
-export const STEPS_PER_BYTE = 30;
+const STEPS_PER_BYTE = 30;
+/** The bytes that a value of unknown length counts as in one pass: each row of a result is made into JSON, however long it may be. */
+const UNKNOWN_PASS = 10_000_000;
 /** The rows that a table counts as, where something of the statement is gathered once for each. */
 const TABLE_ROWS = 10_000;
 /** The digits of the longest decimal. */
@@ -41,11 +43,14 @@ export function stepsOf(name: string, args: readonly Node[], sizes: readonly Siz
   if (PRODUCT.has(name)) return products(first, second);
   if (SERIES.has(name)) return 100 * products(first, args.length > 1 ? second : first);
   const bytes = bytesOf(sum(sizes), SEARCHED);
-  if (LINEAR.has(name)) return STEPS_PER_BYTE * bytes;
+  if (LINEAR.has(name)) return onePass(bytes);
   if (!JSON_PATHS.has(name)) return SQUARE.has(name) ? bytes ** 2 : bytes ** 2 / 8;
   const parts = severalIn(args[1]);
-  return parts < 2 ? STEPS_PER_BYTE * bytes : 2 * (bytesOf(first, SEARCHED) * parts) ** 2;
+  return parts < 2 ? onePass(bytes) : 2 * (bytesOf(first, SEARCHED) * parts) ** 2;
 }
+
+/** The steps of one pass over a value. */
+export const onePass = (bytes: number): number => STEPS_PER_BYTE * (bytes < MOST ? bytes : UNKNOWN_PASS);
 
 /** How often a path into JSON may name several values. */
 function severalIn(path: Node | undefined): number {

@@ -68,6 +68,8 @@ describe('refused', () => {
 
 describe('planned', () => {
   it.each([
+    'SELECT u.name, upper(u.name) AS l FROM svc.person a JOIN svc.person b USING (name) AS u',
+    "SELECT repeat('#', ascii(name) / 10) AS bar, initcap(lpad(name, ascii(name), '.')) AS l, to_jsonb(rpad(name, ascii(name))) AS m FROM svc.person",
     "SELECT upper(string_agg(chr(i), '')) AS l, md5(string_agg(i::text, ',' ORDER BY i)) AS m FROM generate_series(65, 90) i",
     "SELECT to_jsonb(array_agg(i)) AS l, jsonb_path_query_array(jsonb_agg(i), '$[*] ? (@ > 3)') AS m FROM generate_series(1, 1000) i",
     "SELECT initcap(lower(string_agg('<tr><td>' || name || '</td></tr>', ''))) AS l FROM svc.person",
