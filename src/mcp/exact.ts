@@ -21,9 +21,10 @@ export const isExact = (text: string): boolean => !MAY_LOSE.test(text) && !LINE_
 /** JSON that does: the text itself where it is so. @throws SyntaxError */
 export const exactText = (text: string): string => (isExact(text) ? text : JSON.stringify(parseExact(text)));
 
-/** Whether a double has all of a number's digits. */
+/** Whether a double has all of a number's digits, and JSON writes it as what no reader takes for an integer beyond 2^53-1. */
 function isKept(source: string, value: number): boolean {
   if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value);
+  if (/^-?\d+$/.test(String(value)) && !Number.isSafeInteger(value)) return false;
   return Number.isFinite(value) && digits(source) === digits(String(value));
 }
 

@@ -58,6 +58,10 @@ describe('exactText', () => {
     expect(exactText('{"a":{"b": [1,\n 2]},\r"c":"x\\ny"}')).toBe('{"a":{"b":[1,2]},"c":"x\\ny"}');
   });
 
+  it('says the same of an integer beyond 2^53-1 that is written as a decimal', () => {
+    expect(exactText('[1000000000.00000E10, 1e19, 1e22]')).toBe('["1000000000.00000E10","1e19",1e+22]');
+  });
+
   it('says the same of any JSON', () => {
     const number = fc.stringMatching(/^-?(0|[1-9][0-9]{0,19})(\.[0-9]{1,19})?([eE][+-]?[0-9]{1,3})?$/);
     const json = fc.letrec((tie) => ({

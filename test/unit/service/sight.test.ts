@@ -116,6 +116,8 @@ const cases = fc.tuple(new Cases(12), fc.infiniteStream(fc.boolean())).map(([mad
   return { made, model, parts: seenParts(model, heads(model.concepts), heads(model.views), parser) };
 });
 
+const nullsIn = (sql: string | null): number => sql?.match(/NULL::/g)?.length ?? 0;
+
 describe('what a caller sees of an ontology', () => {
   it(
     'reads as if the hidden parts had never been declared',
@@ -138,9 +140,10 @@ describe('what a caller sees of an ontology', () => {
             expect({ text, told: mine.told }).toEqual({ text, told: other.told });
             if (mine.sql === null) refused++;
             else answered++;
-            // a view or logic concept over what is hidden stands behind a fence, which the whole does not need
-            if (mine.sql !== null && !/\*|thing/.test(text) && !mine.sql.includes('OFFSET 0'))
-              expect({ text, sql: mine.sql }).toEqual({ text, sql: outcome(whole, text).sql });
+            if (mine.sql === null || /\*|thing/.test(text)) continue;
+            const all = outcome(whole, text).sql;
+            // a view or logic concept over what is hidden needs a barrier, and a property of descendants may have no values in rows that are not open with it
+            if (!mine.sql.includes('OFFSET 0') && nullsIn(mine.sql) === nullsIn(all)) expect({ text, sql: mine.sql }).toEqual({ text, sql: all });
           }
         }),
         { ...generated(SIZES.ontologies, SIZES.ontologies), endOnFailure: true },
