@@ -8,7 +8,7 @@ import { visited } from '../../budget.ts';
 import { badRequest } from '../../errors.ts';
 import { fieldsOf, type Node, type SelectStmt } from '../tree.ts';
 import { FREE, FREE_OPERATORS, FREE_TYPES, GATHER, LENGTHS, PLAIN, SEARCH_OPERATORS, SHORT, SLOW_TYPES } from './functions.ts';
-import { hasTable, type Named, RECURSION_ROWS, renamed, rowsOfFunction, type Scope, sizeOfColumn, withNamed } from './scope.ts';
+import { hasTable, type Named, RECURSION_ROWS, readsTable, renamed, rowsOfFunction, type Scope, sizeOfColumn, withNamed } from './scope.ts';
 import { bytesOf, DATA, FIXED, largest, MOST, ofBytes, repeated, type Size, SMALL, sizeAfter, sizeOfConstant, sum, taken, times, UNKNOWN } from './sizes.ts';
 import { callIn, constant, filled, formatted, gathered, MOST_DIGITS, nameOf, onePass, SEARCHED, stepsOf } from './steps.ts';
 
@@ -100,7 +100,7 @@ class Effort {
     const { search_seq_column, cycle_mark_column, cycle_path_column } = { ...cte.search_clause, ...cte.cycle_clause };
     for (const name of [search_seq_column, cycle_path_column]) if (name !== undefined) columns.set(name, DATA);
     if (cycle_mark_column !== undefined) columns.set(cycle_mark_column, FIXED);
-    ctes.set(cte.ctename, { columns, rows: RECURSION_ROWS });
+    ctes.set(cte.ctename, { columns, rows: readsTable(again) ? 1 : RECURSION_ROWS });
     this.query(again, outer, ctes);
   }
 

@@ -1,6 +1,6 @@
 /** The names that a query sees while its effort is measured, and the sizes of what they mean. */
 import type { FuncCall } from '@pgsql/types';
-import { lastName, type Node } from '../tree.ts';
+import { lastName, type Node, type SelectStmt, walk } from '../tree.ts';
 import { bytesOf, DATA, type Size, sum, UNKNOWN, wholeNumber } from './sizes.ts';
 
 /** The columns of a relation in FROM: their sizes by name, or those of a table, whose names do not matter. */
@@ -26,8 +26,8 @@ export const withNamed = (ctes: ReadonlyMap<string, Named>, name: string | undef
 /** The rows that a recursion makes before it runs out of time. */
 export const RECURSION_ROWS = 100_000;
 /** Rows of generate_series whose bounds are no whole numbers, and of one whose bounds are not constant. */
-const SERIES_ROWS = 100_000;
-const ANY_ROWS = 1_000_000;
+const SERIES_ROWS = 10_000;
+const ANY_ROWS = 100_000;
 
 /** The rows that a function in FROM makes. `size`: of its arguments. */
 export function rowsOfFunction(call: FuncCall | undefined, size: Size): number {
@@ -54,6 +54,16 @@ const isConstantLike = (node: Node): boolean => ('TypeCast' in node ? node.TypeC
 export const hasTable = (node: Node): boolean =>
   ('RangeVar' in node && node.RangeVar.schemaname !== undefined) ||
   ('JoinExpr' in node && [node.JoinExpr.larg, node.JoinExpr.rarg].some((n) => n !== undefined && hasTable(n)));
+
+/** Whether a query reads a table of the datasource, itself or in a sub-query: then its rows are those of tables. */
+export function readsTable(query: SelectStmt): boolean {
+  let found = false;
+  walk(query.fromClause, (n) => {
+    if ('RangeVar' in n && n.RangeVar.schemaname !== undefined) found = true;
+    return !found;
+  });
+  return found;
+}
 
 export function sizeOfColumn(fields: readonly string[], scope: Scope | undefined): Size {
   for (let at = scope; at !== undefined; at = at.outer) {

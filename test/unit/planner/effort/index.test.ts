@@ -68,6 +68,9 @@ describe('refused', () => {
 
 describe('planned', () => {
   it.each([
+    "SELECT json_agg(json_build_object('day', d, 'name', p.name)) AS a, array_agg(d::date) AS b FROM generate_series(DATE '2020-01-01', DATE '2020-12-31', INTERVAL '1 day') d, svc.person p",
+    'SELECT array_agg(i) AS a, json_agg(i * 2) AS b FROM svc.person p, generate_series(1, ascii(p.name)) i',
+    "WITH RECURSIVE up(name, n) AS (SELECT name, 1 FROM svc.person UNION ALL SELECT p.name, n + 1 FROM svc.person p JOIN up ON p.name = up.name WHERE n < 5) SELECT array_agg(name) AS a, upper(string_agg(name, ', ')) AS b, jsonb_agg(n) AS c FROM up",
     'SELECT u.name, upper(u.name) AS l FROM svc.person a JOIN svc.person b USING (name) AS u',
     "SELECT repeat('#', ascii(name) / 10) AS bar, initcap(lpad(name, ascii(name), '.')) AS l, to_jsonb(rpad(name, ascii(name))) AS m FROM svc.person",
     "SELECT upper(string_agg(chr(i), '')) AS l, md5(string_agg(i::text, ',' ORDER BY i)) AS m FROM generate_series(65, 90) i",
