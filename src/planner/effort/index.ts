@@ -17,6 +17,8 @@ const MOST_STEPS = 2e9;
 /** The bytes that `repeat`, `lpad` and `rpad` with constant lengths may make: PostgreSQL computes them while it plans, and keeps them all. */
 const MOST_BYTES = 64e6;
 
+/** Functions that write values as JSON. */
+const JSON_BUILDERS = /^(jsonb?_build_(array|object)|to_jsonb?|row_to_json|array_to_json)$/;
 /** The kinds of expressions that call an operator. */
 const OPERATIONS: ReadonlySet<string> = new Set(['AEXPR_OP', 'AEXPR_OP_ANY', 'AEXPR_OP_ALL']);
 
@@ -288,7 +290,9 @@ class Effort {
     if (GATHER.has(name)) return gathered(sizes, scope.rows);
     if (name === 'array_fill') return filled(first, args[1]);
     if (SHORT.has(name)) return SMALL;
-    return PLAIN.has(name) ? sum(sizes) : sum([SMALL, times(sum(sizes), 6)]);
+    if (PLAIN.has(name)) return sum(sizes);
+    // escapes make JSON longer, usually by little
+    return sum([SMALL, times(sum(sizes), JSON_BUILDERS.test(name) ? 2 : 6)]);
   }
 
   /** A number of characters, as far as it is one of constants and of lengths of texts. */
