@@ -4,7 +4,7 @@ import type { Field } from './rank-index.ts';
 /** Where a word's weight is half of what it may be at most. */
 export const HALF = 2;
 export const NAME = 1.5;
-/** For the name that the question asks for, and where none is, for the one that comes first. */
+/** For the name that the question asks for; if it names nothing so, for the first name in it. */
 export const ASKED_FOR = 0.8;
 export const FIRST = 0.4;
 /** A name by which the answer is grouped. */
@@ -33,6 +33,6 @@ export const VIEW = 0.9;
 /** How sure the words of a name must be for it to be asked for, and to be named. */
 export const SURE = 0.6;
 export const NAMED = 0.8;
-/** Reasons that are told of a subject, and for how many subjects. */
+/** How many reasons the model gets for a subject, and for how many subjects. */
 export const MOST_REASONS = 5;
 export const REASONED = 40;

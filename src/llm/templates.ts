@@ -41,7 +41,7 @@ export const ANSWER_RULES = `You answer a question from the rows that a query ga
 
 const RETURN = 'Return JSON alone: ';
 
-/** The texts of one prompt for clients with a model of their own; undefined: there is none of that name. */
+/** The texts of one prompt for clients with a model of their own; undefined: no prompt has that name. */
 export function promptTemplates(name: string, product: string): readonly PromptTemplate[] | undefined {
   const messages = Object.hasOwn(PROMPTS, name) ? PROMPTS[name] : undefined;
   if (messages === undefined) return undefined;

@@ -222,7 +222,7 @@ export class CompiledConcept implements Concept {
     const family = new Set<CompiledConcept>();
     for (const c of this.descendants) {
       visited(c.ancestors.length);
-      // who may read this concept and not that one is told of that one's properties elsewhere, and gets no values of them here
+      // a caller who may read this concept but not the descendant gets no values of the descendant's properties here
       if (this.readable && !c.readable) continue;
       family.add(c);
       if (this.#graph.origin) for (const a of c.ancestors) if (a !== this && a.def && a.isA(this)) family.add(a);

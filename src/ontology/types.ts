@@ -130,7 +130,7 @@ const POSTGRES: Readonly<Record<string, TypeName>> = {
   uuid: 'uuid',
 };
 
-/** Our name for one of PostgreSQL's own types (`int4`, `text`, as ColumnDef.type has them); undefined: there is none. */
+/** Our name for one of PostgreSQL's own types (`int4`, `text`, as ColumnDef.type has them); undefined: we have none for it. */
 export const postgresTypeName = (type: string): TypeName | undefined => (Object.hasOwn(POSTGRES, type) ? POSTGRES[type] : undefined);
 
 /** The family of one of PostgreSQL's own types; undefined: another one. */

@@ -1,4 +1,4 @@
-/** Rows beside those of concepts, of links and multi-value properties, without those of rows that the caller may not read. */
+/** Rows of links and of multi-value properties, without those that belong to rows which the caller may not read. */
 import type { Concept } from '../ontology/graph.ts';
 import type { PropertyDef } from '../ontology/model.ts';
 import { parseType } from '../ontology/types.ts';
@@ -7,21 +7,21 @@ import { actualProperty, conceptSource } from './sources.ts';
 import { and, cast, column, equals, exists, FENCE, type Node, type SelectStmt, select, string, subselect } from './tree.ts';
 import type { Work } from './work.ts';
 
-/** One end of rows beside those of a concept. `keys`: column -> property of the concept. */
+/** The concept whose rows a link or a value belongs to. `keys`: column of the link -> property of the concept. */
 export interface Owner {
   readonly concept: Concept;
   readonly keys: readonly (readonly [string, PropertyDef])[];
 }
 
-/** Whether grants may keep rows of the other side of such rows from the caller: it does not read the whole model, or mappings leave rows out. */
+/** Whether rows of the owner may be hidden from the caller: it does not read the whole model, or mappings leave rows out. */
 function leavesOwners(work: Work, { concept }: Owner): boolean {
   const hides = [...sourcesOf(concept).mappings].filter((m) => work.mapping(m).leavesOut && work.hides(m.datasource));
   return work.bars() || hides.length > 0;
 }
 
 /**
- * Rows beside those of concepts (of a link, of a multi-value property) that belong to rows which the caller may read, by its policies and by its grants: where
- * something of the statement may fail on a value, it must see no other (admitted.ts says why OFFSET 0).
+ * Rows of a link or of a multi-value property. If something of the statement may raise an error on a value, only those that belong to rows which the caller may
+ * read, by its policies and its grants (admitted.ts explains OFFSET 0).
  */
 export function ofVisible(work: Work, rows: SelectStmt, owners: readonly Owner[]): SelectStmt {
   if (work.trusted) return rows;

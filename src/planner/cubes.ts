@@ -147,7 +147,7 @@ export function finishCubes(stmt: SelectStmt, cubes: readonly CubeRelation[], se
   walk([tree, stmt.whereClause, stmt.groupClause], (n) => {
     const bare = 'ColumnRef' in n ? AGGREGATES.get(n.ColumnRef) : undefined;
     if (bare)
-      throw badRequest('bare_measure', `the measure \`${bare.name}\` of the cube \`${bare.cube.cube.name}\` stands outside an aggregate`, {
+      throw badRequest('bare_measure', `the measure \`${bare.name}\` of the cube \`${bare.cube.cube.name}\` is used outside an aggregate`, {
         hint: `write SUM(${bare.name}): the aggregate only marks it`,
       });
     return undefined;

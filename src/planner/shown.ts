@@ -12,8 +12,8 @@ export interface OpenAs {
 }
 
 /**
- * What a column of a property is asked for as who reads through the concept (as the reader sees it) may have it: a concept shows in `dsvc` and `esvc` what
- * its descendants list, and not all descendants that have rows may be open to the reader.
+ * A column of a property as a reader of the concept may have it. `concept`: as the reader sees it. In `dsvc` and `esvc` a concept also has the properties of its
+ * descendants, and the reader may not be allowed to query all descendants that have rows.
  */
 export const propertyFor = (concept: Concept, def: PropertyDef): Extract<Wanted, { kind: 'property' }> =>
   concept.graph === concept.graph.whole || has(concept.whole, def) ? { kind: 'property', def } : { kind: 'property', def, seen: concept.graph };

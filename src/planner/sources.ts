@@ -62,7 +62,7 @@ export type WantedColumns = ReadonlyMap<string, Wanted>;
 
 const declaredType = (def: PropertyDef): string => parseType(def.type).sql;
 
-/** A property's true value at a node, for what the model itself joins and tells apart: the caller's own column of it where nothing is masked. */
+/** A property's true value at a node, for joins that the model itself makes. Without policies it is the column that the caller gets. */
 export const actualProperty = (work: Work, def: PropertyDef): Wanted => (work.policies ? { kind: 'property', def, actual: true } : { kind: 'property', def });
 
 /** The SQL type of what is wanted. */

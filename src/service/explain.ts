@@ -33,8 +33,8 @@ export async function explainRows(session: Session, { context, plan, text, datas
   const { request, caller, draft } = session;
   const { principal } = caller;
   const edits = draft !== undefined && can(principal, 'edit', ['ontology', draft.name]);
-  const tells = plan.isOpen && (edits || can(principal, 'query', ['datasource', datasource.name]));
-  if (!tells || !plan.isWhole) return [{ PLAN: explainLogical(context, source), SQL: tells ? plan.sql : null }];
+  const showsTables = plan.isOpen && (edits || can(principal, 'query', ['datasource', datasource.name]));
+  if (!showsTables || !plan.isWhole) return [{ PLAN: explainLogical(context, source), SQL: showsTables ? plan.sql : null }];
   const [answer] = await httpEngine.batch(datasource, [{ text: explained(text), params: plan.params }], {
     timeoutMs: request.runtime.config.statementTimeoutMs,
     signal: request.signal,

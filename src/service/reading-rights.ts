@@ -13,7 +13,7 @@ export interface ReadingRights {
 
 /**
  * The rights of a caller: all of its grants, and the policies in force for it. The statements of a script may name users, roles and other ontologies, so the
- * rights on the ontology of the script are not enough. Of that ontology the digest also holds what the caller sees and what it may read of tables.
+ * rights on the ontology of the script are not enough. The digest also covers what the caller sees of that ontology, and which of its tables it may query.
  */
 export async function rightsOf(caller: Caller, row: OntologyRow | undefined): Promise<ReadingRights> {
   const { principal, snapshot } = caller;

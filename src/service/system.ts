@@ -97,13 +97,13 @@ class Source {
     return this.context.hidesRows ? NO_COUNTS : (this.context.counts ?? NO_COUNTS);
   }
 
-  /** The number of rows of a mapping, for who may query the concepts that it maps into. */
+  /** The number of rows of a mapping, for callers who may query the concepts that it maps into. */
   rowsOfMapping({ name, concept, link }: MappingDef): number | null {
     const into = link === null ? [concept ?? ''] : [link.forward.concept, link.back.concept];
     return into.every((c) => this.graph.concept(c)?.readable === true) ? this.#counts('mapping', name) : null;
   }
 
-  /** The number of rows of a view, for who may query it and gets those rows. */
+  /** The number of rows of a view, for callers who may query it and get all of these rows. */
   rowsOfView(view: ViewDef): number | null {
     return this.graph.reads(view) && !this.context.hidesValues ? this.#counts('view', view.name) : null;
   }
@@ -333,7 +333,7 @@ export interface SystemRows {
 /** Names of all system tables. */
 export const SYSTEM_TABLES: readonly string[] = Object.keys(TABLES);
 
-/** The columns of a system table, its name in upper case; undefined: there is none of that name. */
+/** The columns of a system table, its name in upper case; undefined: no system table has that name. */
 export function systemColumns(name: string): SystemTable['columns'] | undefined {
   const table = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
   return table?.columns.split(', ').map((column) => {

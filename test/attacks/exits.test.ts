@@ -117,10 +117,10 @@ describe('A cube or view over a hidden measure', () => {
   afterAll(() => s.rows('DROP POLICY veil', 'shop'));
 
   it.each([
-    ['SELECT name FROM vsvc.towns WHERE n > 1', '400 the measure `n` stands outside an aggregate'],
-    ['SELECT SUM(DISTINCT n) FROM vsvc.towns', '400 the measure `n` stands inside SUM, COUNT, AVG, MIN or MAX alone'],
-    ['SELECT (SELECT n) FROM vsvc.towns', '400 a measure stands in a sub-query of the block that reads its concept or cube'],
-    ['SELECT to_jsonb(totals) FROM vsvc.totals', '400 a measure stands in a sub-query of the block that reads its concept or cube'],
+    ['SELECT name FROM vsvc.towns WHERE n > 1', '400 the measure `n` is used outside an aggregate'],
+    ['SELECT SUM(DISTINCT n) FROM vsvc.towns', '400 the measure `n` can only be the argument of SUM, COUNT, AVG, MIN or MAX'],
+    ['SELECT (SELECT n) FROM vsvc.towns', '400 a sub-query uses a measure of the query around it'],
+    ['SELECT to_jsonb(totals) FROM vsvc.totals', '400 a sub-query uses a measure of the query around it'],
     ['SELECT n FROM vsvc.named', '403 the measure `n` reads a property whose values are masked for you'],
     ['SELECT n FROM vsvc.counted', '403 a measure reads a property whose values are masked for you'],
     ['SELECT SUM(n) AS n FROM vsvc.totals', '200 3'],

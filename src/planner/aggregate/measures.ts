@@ -25,7 +25,7 @@ export function wrappedMeasure(node: Node): MeasureReference | undefined {
   const measure = arg && 'ColumnRef' in arg ? measureOf(arg.ColumnRef) : undefined;
   if (!measure) return undefined;
   if (node.FuncCall.args?.length !== 1 || !WRAPPERS.has(lastName(node.FuncCall.funcname)) || node.FuncCall.agg_distinct || node.FuncCall.agg_order) {
-    throw badRequest('bad_measure', `${calledMeasure(measure)} stands inside SUM, COUNT, AVG, MIN or MAX alone`);
+    throw badRequest('bad_measure', `${calledMeasure(measure)} can only be the argument of SUM, COUNT, AVG, MIN or MAX`);
   }
   return measure;
 }
@@ -36,7 +36,7 @@ export function refuseBareMeasures(tree: unknown): void {
     if (wrappedMeasure(n)) return false;
     const measure = 'ColumnRef' in n ? measureOf(n.ColumnRef) : undefined;
     if (measure) {
-      throw badRequest('bare_measure', `${calledMeasure(measure)} stands outside an aggregate`, {
+      throw badRequest('bare_measure', `${calledMeasure(measure)} is used outside an aggregate`, {
         hint: `write SUM(${measure.cubeColumn ?? `"measure.…${measure.def.name}"`}): the aggregate only marks it`,
       });
     }
@@ -44,13 +44,13 @@ export function refuseBareMeasures(tree: unknown): void {
   });
 }
 
-/** Refuses the measures that are left when all blocks are finished: a sub-query aggregates a measure of a block around it. */
+/** Refuses measures that no block has expanded: a sub-query aggregates a measure of the query around it. */
 export function refuseOuterMeasures(query: SelectStmt): void {
   walk(query, (n) => {
     if ('ColumnRef' in n && measureOf(n.ColumnRef)) {
-      // no name: a cube may show a measure that is hidden from who reads the cube
-      throw badRequest('bare_measure', 'a measure stands in a sub-query of the block that reads its concept or cube', {
-        hint: 'Aggregate it in the block whose FROM names the concept or cube',
+      // without the name: a cube may read a measure that is hidden from the caller
+      throw badRequest('bare_measure', 'a sub-query uses a measure of the query around it', {
+        hint: 'Aggregate it in the query whose FROM names the concept or cube',
       });
     }
     return undefined;
@@ -68,7 +68,7 @@ export function expandMeasure(work: Work, measure: MeasureReference, columnOf: (
   );
 }
 
-/** As the caller is told of it: views may read measures that are hidden from the caller. */
+/** The name of a measure for messages. Views may read measures that are hidden from the caller. */
 const calledFor = (work: Work, measure: MeasureReference): string =>
   measure.cubeColumn === undefined && work.seen.measure(measure.def.name) === undefined ? 'a measure' : calledMeasure(measure);
 

@@ -26,7 +26,7 @@ export const PLAIN = names(`
 /** Functions that count the characters of a text. */
 export const LENGTHS = names('char_length character_length length octet_length');
 
-/** Functions that take no time to speak of for long values, or none that PostgreSQL does not interrupt. */
+/** Functions that are fast for long values, or that PostgreSQL interrupts. */
 export const FREE = names(`
   abs acos acosd acosh age any_value array_append array_cat array_dims array_fill array_length array_lower array_ndims array_prepend array_upper ascii asin
   asind asinh atan atan2 atan2d atand atanh avg bit_and bit_length bit_or bit_xor bool_and bool_or broadcast cardinality cbrt ceil ceiling char_length
@@ -80,10 +80,10 @@ export const JSON_PATHS = names(`
   jsonb_path_exists jsonb_path_exists_tz jsonb_path_match jsonb_path_match_tz jsonb_path_query jsonb_path_query_array jsonb_path_query_array_tz
   jsonb_path_query_first jsonb_path_query_first_tz jsonb_path_query_tz @? @@`);
 
-/** Operators that take no time to speak of, or none that PostgreSQL does not interrupt. */
+/** Operators that are fast for long values, or that PostgreSQL interrupts. */
 export const FREE_OPERATORS = names('= <> != < > <= >= + - -> ->> ? ?& ?| || ~ ~* !~ !~* *< *<= *<> *= *> *>= ~<~ ~<=~ ~>~ ~>=~ ^@ @ |/ ||/ & | #> #>> #-');
 
-/** Types of which a cast from a text takes time that grows faster than the text. */
+/** Types to which the time of a cast grows faster than the text. */
 export const SLOW_TYPES = names('tsvector tsquery jsonpath');
-/** Types of which a cast takes no time to speak of. */
+/** Types to which a cast is fast. */
 export const FREE_TYPES = names('text varchar bpchar char name');

@@ -77,7 +77,7 @@ class Effort {
     const columns = new Map<string, Size>();
     for (const [i, node] of (stmt.targetList ?? []).entries())
       if ('ResTarget' in node) this.#target(node.ResTarget.name, node.ResTarget.val, i, scope, columns);
-    // a name of the select list may stand in ORDER BY
+    // ORDER BY may use names of the select list
     const rest: Scope = { ...scope, relations: new Map([...scope.relations, ['', columns]]) };
     this.#all(
       [stmt.whereClause, stmt.groupClause, stmt.havingClause, stmt.windowClause, stmt.distinctClause, stmt.sortClause, stmt.limitCount, stmt.limitOffset],
@@ -106,7 +106,7 @@ class Effort {
     this.query(again, outer, ctes);
   }
 
-  /** The sizes of the columns of a recursive query in its first steps: as many as a value may need to go round through all columns, twice. */
+  /** The sizes of the columns of a recursive query in its first steps: enough of them that growth which passes through all columns shows twice. */
   #steps(first: readonly Size[], names: readonly string[], next: (columns: ReadonlyMap<string, Size>) => ReadonlyMap<string, Size>): (readonly Size[])[] {
     const steps = [first];
     for (let i = 0; i < 2 * names.length + 2; i++) {
@@ -198,7 +198,7 @@ class Effort {
     }
   }
 
-  /** Measures whatever nodes there are. */
+  /** Measures all nodes of a value. */
   #all(value: unknown, scope: Scope): Size {
     if (value === null || typeof value !== 'object') return ofBytes(0);
     if (Array.isArray(value)) return sum(value.map((v) => this.#all(v, scope)));

@@ -34,7 +34,7 @@ export const nameOf = ({ funcname }: FuncCall): string => {
 const digitsOf = (size: Size): number => Math.min(bytesOf(size, DIGITS), MOST_DIGITS);
 const products = (left: Size, right: Size): number => (digitsOf(left) * digitsOf(right)) / 16;
 
-/** The steps of one call of a function or operator. `args`: where constants may be told from other values. */
+/** The steps of one call of a function or operator. `args`: its arguments, of which constants are recognized. */
 export function stepsOf(name: string, args: readonly Node[], sizes: readonly Size[]): number {
   const [first = SMALL, second = SMALL] = sizes;
   if (EACH_WITH_EACH.has(name) && args.length > 1) return bytesOf(first, CHARACTERS) * bytesOf(second, AS_SET);

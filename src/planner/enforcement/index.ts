@@ -39,8 +39,9 @@ export interface Readable {
 }
 
 /**
- * A mapping of links or values that `after` joins to other rows than `before` does, and that belongs to rows which the writer may not read: the mapping of these
- * rows leaves some out, or they are of a concept that it may not query. undefined: there is none.
+ * Finds a mapping of links or multi-value properties that `after` joins to other rows than `before`, although the writer may not read all rows that it belongs to:
+ * a mapping leaves some of them out, or the writer may not query their concept.
+ * @returns undefined if no mapping is joined otherwise
  */
 export function joinedOtherwise(context: ModelContext, before: Graph, after: Graph, readable: Readable): MappingDef | undefined {
   if (isSame(before, after)) return undefined;

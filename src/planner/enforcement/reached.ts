@@ -13,7 +13,7 @@ export function reachedConditions(before: Graph, after: Graph): readonly string[
   if (changesOlder(before.model, after.model, 'properties') || changesOlder(before.model, after.model, 'measures')) return namesOf(after, open);
   const names = touched(before, after);
   if (names.size === 0) return [];
-  // what views read, and which rows `thing` has, no condition tells
+  // a condition does not say what a view reads, or which rows `thing` has
   for (const name of [...before.model.views, ...after.model.views]) names.add(fold(name.name));
   names.add(THING);
   const found = new Map<string, string>();
