@@ -1,60 +1,60 @@
 /**
- * A budget for what is made in memory out of a short text: plans and models. A statement of a few kilobytes can name a thing of thousands of nodes thousands of
- * times. The budget counts nodes where they are made and steps where they are visited, and ends the work with 400 `too_complex` while it is small.
+ * A budget for plans and models, which a short text can make very large: a statement of a few kilobytes can reference an object of thousands of nodes thousands
+ * of times. The budget counts nodes when they are created and steps when they are visited, and ends the work early with 400 `too_complex`.
  *
- * Steps measure time: the clock of a Worker does not move while it computes (Cloudflare Workers documentation, "Performance and timers"), so the
- * budget counts what takes time.
+ * Steps replace the measurement of time, because the clock of a Worker does not advance during computation (Cloudflare Workers documentation, "Performance and
+ * timers").
  *
- * Planning and modelling are synchronous, so the budget in force is a variable of this module: no code that makes nodes can forget to hand it on.
+ * Planning and modelling are synchronous, so the current budget is a variable of this module and need not be passed to the code that creates nodes.
  */
 import { badRequest } from './errors.ts';
 
-/** How much may be made and visited. */
+/** How many nodes, steps and entries are allowed. */
 export interface Limits {
-  /** Objects of trees. */
+  /** Tree nodes that are created. */
   readonly nodes: number;
-  /** Visits of nodes, comparisons of names. */
+  /** Visits of nodes and comparisons of names. */
   readonly steps: number;
   /** Entries of a model's closures: ancestors, inherited properties, relationships. */
   readonly entries: number;
-  /** Nodes, steps and entries together, in steps. Without it each has its own limit only. */
+  /** The sum of nodes, steps and entries, measured in steps. Undefined: only the separate limits apply. */
   readonly units?: number;
 }
 
-/** One plan: a hundred times what a large report needs, some 15 MB of nodes and a tenth of a second. A model's closures were counted when it was made. */
+/** One plan: a hundred times what a large report needs; about 15 MB of nodes and 0.1 s. The closures of a model are counted when it is compiled. */
 export const PLAN_LIMITS: Limits = { nodes: 60_000, steps: 1_500_000, entries: Number.POSITIVE_INFINITY };
 
-/** All plans that the reading statements of one request need, with the check of their SQL: the largest four of them, or a hundred of usual size. */
+/** All plans of the SELECT statements of a request, with the verification of their SQL: four plans of the largest size, or a hundred of the usual size. */
 export const READS_LIMITS: Limits = { nodes: 240_000, steps: 10_000_000, entries: Number.POSITIVE_INFINITY };
 
-/** What it takes to parse and verify a character of finished SQL. */
+/** The cost of parsing and verifying one character of finished SQL. */
 export const STEPS_OF_A_CHARACTER = 8;
 
-/** One script of modelling statements, with all plans that check it: a model of some thousand concepts. */
+/** One script of modelling statements, with all plans that check it: a model of a few thousand concepts. */
 export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 12_000_000, entries: 400_000, units: 12_000_000 };
 
-/** What it takes to read a character of a modelling statement: it is split, read as tokens and as a statement. */
+/** The cost of one character of a modelling statement, which is split, tokenized and parsed. */
 export const STEPS_OF_A_MODELLING_CHARACTER = 2;
 
-/** What it takes to parse a piece of SQL of a model and to walk its tree: a part for the call and a part for each character. */
+/** The cost of parsing a piece of SQL of a model and walking its tree: a constant, plus a cost for each character. */
 export const stepsOfPiece = (characters: number): number => 400 + 3 * characters;
 
-/** Answers about a model: a node for each row and for each 100 characters of a row. */
+/** One answer about a model: a node for each row, and for each 100 characters of a row. */
 export const ANSWER_LIMITS: Limits = { nodes: 350_000, steps: 40_000_000, entries: Number.POSITIVE_INFINITY };
 
-/** All that is told of models in one request: the largest two of them, or every section of a usual one many times. */
+/** All answers about models in a request: two of the largest size, or many of the usual size. */
 export const ANSWERS_LIMITS: Limits = { nodes: 700_000, steps: 80_000_000, entries: Number.POSITIVE_INFINITY };
 
-/** The plans by which the examples of ontologies are judged in one request: a thousand of usual size. */
+/** The plans that check examples of ontologies in a request: a thousand of the usual size. */
 export const EXAMPLES_LIMITS: Limits = { nodes: 800_000, steps: 20_000_000, entries: Number.POSITIVE_INFINITY };
 
-/** A node costs about as much as so many steps. */
+/** The cost of a node, in steps. */
 const STEPS_OF_A_NODE = 20;
 
-/** An entry of a closure costs so many steps besides the one that `listed` counts. */
+/** The cost of an entry of a closure, in steps, in addition to the step that `listed` counts. */
 const STEPS_OF_AN_ENTRY = 10;
 
-/** Ends the work under a budget; `run` makes an error of it. */
+/** Thrown when a budget is exceeded; `run` converts it to a SvcError. */
 class Exceeded extends Error {
   readonly budget: Budget;
   constructor(budget: Budget) {
@@ -65,23 +65,23 @@ class Exceeded extends Error {
 
 let current: Budget | undefined;
 
-/** What has been made and visited by one piece of work, which may consist of several runs. */
+/** Counts the nodes, steps and entries of one task, which may consist of several runs. */
 export class Budget {
   readonly limits: Limits;
   readonly what: string;
   nodes = 0;
   steps = 0;
   entries = 0;
-  /** The units that named things have used. */
+  /** Units used, by name of the object that used them. */
   readonly #grown = new Map<string, number>();
 
-  /** `what`: the work as the error calls it. */
+  /** @param what name of the task for the error message */
   constructor(limits: Limits, what: string) {
     this.limits = limits;
     this.what = what;
   }
 
-  /** Nodes, steps and entries as one number. */
+  /** The sum of nodes, steps and entries, in steps. */
   get units(): number {
     return this.nodes * STEPS_OF_A_NODE + this.steps + this.entries * STEPS_OF_AN_ENTRY;
   }
@@ -109,8 +109,9 @@ export class Budget {
   }
 
   /**
-   * Runs a part of the work, which is synchronous. A budget around it counts what the part uses too, also where the part fails.
-   * @throws SvcError 400 `too_complex` that names what has grown; `offset`: its place in the request
+   * Runs a part of the task synchronously. An enclosing budget also counts what the part uses, even if the part fails.
+   * @param offset position in the request, for the error
+   * @throws SvcError 400 `too_complex`, which names the object that used most
    */
   run<T>(make: () => T, offset?: number): T {
     const outer = current === this ? undefined : current;
@@ -130,12 +131,12 @@ export class Budget {
     return result;
   }
 
-  /** The same, without a budget around it. */
+  /** As `run`, but an enclosing budget does not count the part. */
   apart<T>(make: () => T, offset?: number): T {
     const before = current;
     current = this;
     try {
-      // a part before it may have failed beyond the limit
+      // an earlier part may have exceeded the limit and failed
       this.check();
       return make();
     } catch (error) {
@@ -149,24 +150,28 @@ export class Budget {
     let most: string | undefined;
     for (const [what, units] of this.#grown) if (units > (most === undefined ? this.units / 2 : (this.#grown.get(most) ?? 0))) most = what;
     const message = `${this.what} becomes too large${most === undefined ? '' : `; the larger part of it comes from ${most}`}`;
-    return badRequest('too_complex', message, { offset, hint: 'Name less at once, or split it' });
+    return badRequest('too_complex', message, { offset, hint: 'Reference fewer objects, or split it' });
   }
 }
 
-/** Makes one answer about a model, within its own limits and those of `all` answers of the request; not within a budget in force. @throws SvcError 400 `too_complex` */
+/**
+ * Makes one answer about a model within its own limits and those of all answers of the request. An enclosing budget does not count it.
+ * @param all budget of all answers of the request
+ * @throws SvcError 400 `too_complex`
+ */
 export function withinAnswer<T>(what: string, all: Budget | undefined, make: () => T): T {
   const one = new Budget(ANSWER_LIMITS, what);
   return all === undefined ? one.apart(make) : all.apart(() => one.run(make));
 }
 
-/** Counts nodes that are made. */
+/** Counts nodes that are created. */
 export function made(nodes = 1): void {
   if (current === undefined) return;
   current.nodes += nodes;
   current.check();
 }
 
-/** Counts nodes that are visited, or other work that takes about as long. */
+/** Counts visits of nodes, or other work that takes about as long. */
 export function visited(steps = 1): void {
   if (current === undefined) return;
   current.steps += steps;
@@ -176,7 +181,7 @@ export function visited(steps = 1): void {
 /** Counts entries of a model's closure. */
 export const listed = (entries: number): void => current?.spend(0, entries, entries);
 
-/** Runs `make` and notes what it uses as that of a thing (`the view v` and the like), which the error may name. */
+/** Runs `make` and attributes what it uses to an object (such as `the view v`), which the error may name. */
 export function growing<T>(what: string, make: () => T): T {
   const budget = current;
   if (budget === undefined) return make();

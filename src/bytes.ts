@@ -1,6 +1,6 @@
-/** Pieces of bytes: put together, and read from a body under a limit. */
+/** Concatenates byte arrays, and reads bodies with a limit. */
 
-/** All pieces in a new array. */
+/** Concatenates the pieces in a new array. */
 export function concat(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let length = 0;
   for (const piece of pieces) length += piece.length;
@@ -16,18 +16,18 @@ export function concat(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 /** As `concat`, but a single piece is returned itself. */
 export const wholeOf = (pieces: readonly Uint8Array[]): Uint8Array => (pieces.length === 1 ? (pieces[0] as Uint8Array) : concat(pieces));
 
-/** What was read of a body. */
+/** The result of reading a body. */
 export interface BoundedBody {
-  /** The body, or the beginning of it: at most as many bytes as the limit. */
+  /** The body, truncated to the limit. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** True if the body is larger than the limit. */
   readonly isCut: boolean;
 }
 
 /**
- * Reads a body to its end. A body that is larger than `limit` bytes is read, but not kept, up to `drain` bytes; the rest is cancelled.
+ * Reads a body. Of a body that is larger than `limit` bytes, the bytes up to `drain` are read and discarded; then the stream is cancelled.
  *
- * @throws the error of the stream if it breaks off
+ * @throws the error of the stream if it fails
  */
 export async function readBounded(body: ReadableStream<Uint8Array> | null, limit: number, drain: number = limit): Promise<BoundedBody> {
   const pieces: Uint8Array[] = [];
@@ -44,6 +44,6 @@ export async function readBounded(body: ReadableStream<Uint8Array> | null, limit
       break;
     }
   }
-  // no body is in shared memory
+  // the type assertion is safe: bodies are not in shared memory
   return { bytes: wholeOf(pieces) as Uint8Array<ArrayBuffer>, isCut: size > limit };
 }

@@ -1,10 +1,10 @@
 /**
- * The memory of an isolate (docs/design/caches.md#the-store-of-an-isolate): one least-recently-used store, counted in bytes, shared by all caches of the
- * isolate. It contains finished values only, never a promise, stream or client of a request: a promise shared between requests is cancelled with the request
- * that made it (docs/design/platform-rules.md#state-of-a-module).
+ * The in-memory cache of an isolate (docs/design/caches.md#the-store-of-an-isolate): one least-recently-used store with a limit in bytes, which all caches of
+ * the isolate share. It contains finished values only, never a promise, stream or client: a promise is cancelled with the request that created it
+ * (docs/design/platform-rules.md#state-of-a-module).
  */
 
-/** 32 MiB of the 128 MB that an isolate has. */
+/** 32 MiB. An isolate has 128 MB. */
 export const CACHE_BYTES = 32 * 1024 * 1024;
 
 interface Entry {
@@ -12,17 +12,17 @@ interface Entry {
   readonly bytes: number;
 }
 
-/** A view on the shared store under one name; keys of different names never meet. */
+/** A named view of a store. Keys of different views are distinct. */
 export interface Cache<T> {
   get(key: string): T | undefined;
-  /** Keeps `value`, said to take `bytes`; a value larger than half of the store is not kept. */
+  /** Stores a value. @param bytes its estimated size; a value larger than half of the store is not stored */
   set(key: string, value: T, bytes: number): void;
   delete(key: string): void;
-  /** Forgets all entries of this name. */
+  /** Deletes all entries of this view. */
   clear(): void;
 }
 
-/** A byte-counted least-recently-used store; `cacheOf` gives views on the isolate's own one. */
+/** A least-recently-used store with a limit in bytes. `cacheOf` returns views of the isolate's store. */
 export class ByteStore {
   readonly #limit: number;
   readonly #entries = new Map<string, Entry>();
@@ -32,7 +32,7 @@ export class ByteStore {
     this.#limit = limit;
   }
 
-  /** Bytes that the entries are said to take. */
+  /** The estimated size of all entries. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -67,7 +67,7 @@ export class ByteStore {
     for (const key of [...this.#entries.keys()]) if (key.startsWith(prefix)) this.delete(key);
   }
 
-  /** A view under `name`. */
+  /** Returns the view with a name. */
   view<T>(name: string): Cache<T> {
     const prefix = `${name}\u0000`;
     return {
@@ -81,5 +81,5 @@ export class ByteStore {
 
 const store = new ByteStore(CACHE_BYTES);
 
-/** The cache called `name` in the isolate's shared store. */
+/** Returns the cache with a name in the isolate's shared store. */
 export const cacheOf = <T>(name: string): Cache<T> => store.view<T>(name);

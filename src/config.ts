@@ -1,13 +1,13 @@
 /**
- * Environment → one typed, validated object. The only reader of environment variables: index.ts calls `readConfig` and
- * hands the result down. Runs in Node too (dev/start.ts asks `isSetting` what to hand on to the Worker).
+ * Reads the environment variables into one typed, validated object. No other module reads them: index.ts calls `readConfig`
+ * and passes the result on. Also runs in Node (dev/start.ts uses `isSetting` to select the variables for the Worker).
  */
 import { BadConnection, type Connection, readConnection } from './connection.ts';
 
-/** What a variable may hold: wrangler hands on text, booleans and numbers. Bindings (KV, Durable Objects) are skipped. */
+/** The environment. wrangler passes texts, booleans and numbers; bindings (KV, Durable Objects) are ignored. */
 export type Env = Readonly<Record<string, unknown>>;
 
-/** A setting that does not hold what it must. The message names the variable, never its value. */
+/** A setting is invalid. The message names the variable and does not contain its value. */
 export class ConfigError extends Error {
   readonly variable: string;
   constructor(variable: string, expected: string) {
@@ -17,12 +17,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** The settings of one tenant's tokens (`JWT_<TENANT>_*`), unchecked: a bad key concerns that tenant's callers alone (auth/tenants.ts). */
+/** The settings of a tenant's tokens (`JWT_<TENANT>_*`), not validated: an invalid key affects only callers of that tenant (auth/tenants.ts). */
 export interface TenantConfig {
-  /** As it stands in the names of the variables. */
+  /** The id as spelled in the names of the variables. */
   readonly id: string;
   readonly key: string | null;
-  /** As written, but for `RS246`. */
+  /** As written, except that `RS246` is read as `RS256`. */
   readonly algorithms: readonly string[];
   readonly audience: string | null;
   readonly issuer: string | null;
@@ -33,12 +33,12 @@ export interface Config {
   readonly product: string;
   /** Without a trailing slash; null: the request's own origin, on loopback only. */
   readonly publicUrl: string | null;
-  /** Null: not set, so nothing can be answered but `health`. */
+  /** Null: not set, so only `health` can be answered. */
   readonly catalog: Connection | null;
-  /** Values of DATASOURCE_<NAME> by the variable's name, as they stand there (`parseConnection` reads one). */
+  /** Unparsed values of DATASOURCE_<NAME>, by name of the variable (`parseConnection` parses one). */
   readonly datasourceSecrets: Readonly<Record<string, string>>;
   readonly sessionSecret: string | null;
-  /** Unchecked: one that is no token is refused when a credential is judged, and the rest goes on working. */
+  /** Not validated: a value that is not a token is refused when a request uses it, and the rest of the service keeps working. */
   readonly adminToken: string | null;
   readonly apiTokenTtlDays: number;
   readonly apiAuthSalt: string | null;
@@ -55,9 +55,9 @@ export interface Config {
     readonly user: 'email' | 'username';
     readonly type: string;
     readonly tenantUser: boolean;
-    /** By tenant id in upper case; `DEFAULT` is the one without a header. */
+    /** By tenant id in upper case; `DEFAULT` is used if there is no header. */
     readonly tenants: Readonly<Record<string, TenantConfig>>;
-    /** Variables that look like a tenant's and are not, such as `JWT_acme_KEY`. */
+    /** Variables that look like settings of a tenant but have an invalid name, such as `JWT_acme_KEY`. */
     readonly misnamed: readonly string[];
   };
   readonly mcp: {
@@ -67,7 +67,7 @@ export interface Config {
     readonly debug: boolean;
     readonly rowLimit: number;
     readonly dcrEnabled: boolean;
-    /** Whether clients may be described by a document at their address (CIMD), which the service fetches. */
+    /** True if clients may be described by a metadata document (CIMD), which the service fetches. */
     readonly cimdEnabled: boolean;
     readonly clientId: string | null;
     readonly clientSecret: string | null;
@@ -83,11 +83,11 @@ export interface Config {
     readonly timeoutSeconds: number;
     readonly additionalParams: Readonly<Record<string, unknown>>;
   };
-  /** What `get_config` may tell, by exact name: only listed variables that hold no secret. */
-  readonly tellable: ReadonlyMap<string, string>;
+  /** The variables that `get_config` returns: those that are listed by exact name and are not secrets. */
+  readonly exposed: ReadonlyMap<string, string>;
 }
 
-/** Every setting with a fixed name; docs/configuration.md explains them. */
+/** All settings with a fixed name; docs/configuration.md documents them. */
 export const SETTING_NAMES: readonly string[] = [
   'PRODUCT_NAME',
   'PUBLIC_URL',
@@ -142,15 +142,15 @@ const SECRET_SETTINGS = new Set([
 ]);
 const SECRET_WORD = /KEY|SECRET|SALT|TOKEN|PASS|CREDENTIAL|DATABASE|DATASOURCE|CATALOG/i;
 
-/** Whether an environment variable of this name is a setting of the service (`JWT_<TENANT>_*` and `DATASOURCE_<NAME>` too). */
+/** True if an environment variable with this name is a setting of the service, including `JWT_<TENANT>_*` and `DATASOURCE_<NAME>`. */
 export const isSetting = (name: string): boolean => SETTING_NAMES.includes(name) || TENANT_SETTING.test(name) || DATASOURCE_SETTING.test(name);
 
-/** Whether CREATE DATASOURCE may name this variable (docs/design/statements-and-versions.md#datasources-and-secrets). */
+/** True if CREATE DATASOURCE may name this variable (docs/design/statements-and-versions.md#datasources-and-secrets). */
 export const isDatasourceSecret = (name: string): boolean => DATASOURCE_SETTING.test(name);
 
 /**
- * Reads all settings. A variable that is unset or the empty text has its default.
- * @throws ConfigError naming the first variable that does not hold what it must
+ * Reads all settings. A variable that is not set or empty has its default.
+ * @throws ConfigError for the first invalid variable
  */
 export function readConfig(env: Env): Config {
   const text = (name: string): string | null => {
@@ -161,7 +161,7 @@ export function readConfig(env: Env): Config {
     const value = text(name);
     if (value === null) return fallback;
     if (!/^\d{1,15}$/.test(value) || Number(value) < least || Number(value) > most) {
-      throw new ConfigError(name, `a whole number from ${least}${most === Number.MAX_SAFE_INTEGER ? ' on' : ` to ${most}`}`);
+      throw new ConfigError(name, most === Number.MAX_SAFE_INTEGER ? `a whole number of at least ${least}` : `a whole number from ${least} to ${most}`);
     }
     return Number(value);
   };
@@ -173,7 +173,7 @@ export function readConfig(env: Env): Config {
     throw new ConfigError(name, 'true or false');
   };
   const product = text('PRODUCT_NAME') ?? 'svc';
-  if (!/^[a-z][a-z0-9_]{0,30}$/.test(product)) throw new ConfigError('PRODUCT_NAME', 'a small letter, then up to 30 of a-z, 0-9 and _');
+  if (!/^[a-z][a-z0-9_]{0,30}$/.test(product)) throw new ConfigError('PRODUCT_NAME', 'a lowercase letter followed by up to 30 of a-z, 0-9 and _');
   const user = (text('JWT_USE_EMAIL_OR_USER') ?? 'email').toLowerCase();
   if (user !== 'email' && user !== 'username') throw new ConfigError('JWT_USE_EMAIL_OR_USER', 'email or username');
   const temperature = text('LLM_TEMPERATURE');
@@ -211,7 +211,7 @@ export function readConfig(env: Env): Config {
       debug: flag('MCP_DEBUG', false),
       rowLimit: number('ROW_LIMIT', 3000, 1),
       dcrEnabled: flag('MCP_OAUTH_DCR_ENABLED', true),
-      // a local runtime connects to whatever address a name resolves to, loopback included
+      // a local runtime can connect to every address that a name resolves to, including loopback
       cimdEnabled: flag('MCP_OAUTH_CIMD_ENABLED', catalog?.endpoint == null || !isLoopback(new URL(catalog.endpoint).hostname)),
       clientId: text('MCP_OAUTH_CLIENT_ID'),
       clientSecret: text('MCP_OAUTH_CLIENT_SECRET'),
@@ -227,7 +227,7 @@ export function readConfig(env: Env): Config {
       timeoutSeconds: number('LLM_TIMEOUT', 120, 1, 3600),
       additionalParams: jsonObject('LLM_ADDITIONAL_PARAMS', text('LLM_ADDITIONAL_PARAMS')),
     },
-    tellable: tellable(env),
+    exposed: exposed(env),
   };
 }
 
@@ -245,7 +245,7 @@ export function parseConnection(value: string, variable: string): Connection {
   }
 }
 
-/** Whether a name of a host is of the loopback interface (`localhost`, 127.0.0.0/8, ::1), as URL gives it. */
+/** True if a host is on the loopback interface (`localhost`, 127.0.0.0/8, ::1). @param hostname in the form of `URL.hostname` */
 export const isLoopback = (hostname: string): boolean => /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
 
 const textOf = (value: unknown): string | undefined =>
@@ -271,7 +271,7 @@ function jsonObject(name: string, value: string | null): Readonly<Record<string,
     const parsed: unknown = JSON.parse(value);
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Record<string, unknown>;
   } catch {
-    // falls through to the one error below
+    // reported below
   }
   throw new ConfigError(name, 'a JSON object');
 }
@@ -304,8 +304,8 @@ function tenants(env: Env): Readonly<Record<string, TenantConfig>> {
   return found;
 }
 
-/** What ALLOWED_CONFIG_ENVS_IN_API lists by exact name, less everything that is or may be a secret. */
-function tellable(env: Env): ReadonlyMap<string, string> {
+/** The variables that ALLOWED_CONFIG_ENVS_IN_API lists by exact name, without those that are or may be secrets. */
+function exposed(env: Env): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const name of list(textOf(env.ALLOWED_CONFIG_ENVS_IN_API) ?? null)) {
     const value = Object.hasOwn(env, name) ? textOf(env[name]) : undefined;

@@ -1,13 +1,13 @@
-/** Connections to databases as settings write them: CATALOG_URL and DATASOURCE_<NAME>. */
+/** Parses connections to databases in settings: CATALOG_URL and DATASOURCE_<NAME>. */
 
 export interface Connection {
   /** The connection string. */
   readonly url: string;
-  /** The address of the SQL-over-HTTP server; null: the one that Neon's driver derives from the host. */
+  /** The address of the SQL-over-HTTP server; null: Neon's driver derives it from the host. */
   readonly endpoint: string | null;
 }
 
-/** A value that is no connection. The message says what is expected and never contains the value. */
+/** A value is not a connection. The message says what is expected and does not contain the value. */
 export class BadConnection extends Error {
   constructor(expected: string) {
     super(expected);
@@ -16,7 +16,7 @@ export class BadConnection extends Error {
 }
 
 /**
- * Reads a connection: a connection string, or JSON `{"url","endpoint"}` for a server of the SQL-over-HTTP protocol.
+ * Parses a connection: a connection string, or JSON `{"url","endpoint"}` for a server of the SQL-over-HTTP protocol.
  *
  * @throws BadConnection
  */
@@ -41,8 +41,8 @@ export function readConnection(value: string): Connection {
 }
 
 /**
- * A connection string as a URL. As in `@neondatabase/serverless` 1.2.0, it is parsed with the scheme `http`, for which the URL parser knows hosts, and must
- * have a user, a host and a database.
+ * Parses a connection string. As in `@neondatabase/serverless` 1.2.0, it is parsed with the scheme `http`, so that the URL parser recognizes the host, and it
+ * must have a user, a host and a database.
  *
  * @throws BadConnection
  */
@@ -57,8 +57,8 @@ export function parseConnectionString(url: string): URL {
 }
 
 /**
- * Whether the service may send secrets to an address: https, or http on loopback, without a user or password in it. Loopback is `localhost`, 127.0.0.0/8 and
- * ::1. Names below `localhost` are not: RFC 6761, section 6.3 only recommends that resolvers keep them from DNS, and the resolver is that of the machine.
+ * True if the service may send secrets to an address: https, or http on loopback, without user and password. Loopback means `localhost`, 127.0.0.0/8 and ::1.
+ * Names below `localhost` are excluded, because RFC 6761, section 6.3 only recommends that resolvers do not send them to DNS.
  */
 export function isSafeAddress(address: string): boolean {
   if (!URL.canParse(address)) return false;

@@ -1,24 +1,24 @@
 /**
- * The one error class family of the service. Every folder throws these; the faces (`http/`, `mcp/`) alone turn them
- * into answers. A message never holds anything internal: no physical table or column names, no addresses, no stack.
+ * The errors of the service. All folders throw them; only `http/` and `mcp/` convert them to answers. A message contains
+ * nothing internal: no physical names of tables or columns, no addresses, no stack traces.
  */
 
-/** What an error may carry besides its message. */
+/** Optional parts of an error. */
 export interface ErrorDetails {
-  /** What the caller can do about it. */
+  /** How the caller can resolve the error. */
   readonly hint?: string | undefined;
   /**
-   * 0-based offset (UTF-16 code units) of the fault in the text of the request. `withSource` and the faces turn it into the 1-based position in Unicode code
-   * points (docs/design/rows-and-json.md#positions).
+   * 0-based offset of the error in the text of the request, in UTF-16 code units. The answer contains it as a 1-based position in Unicode code points
+   * (docs/design/rows-and-json.md#positions).
    */
   readonly offset?: number | undefined;
-  /** Further headers of the HTTP answer (`allow`, `retry-after`, `www-authenticate`). */
+  /** Additional headers of the HTTP answer (`allow`, `retry-after`, `www-authenticate`). */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The fault underneath: goes to the log, never to the caller. */
+  /** The underlying fault, for the log. It is never sent to the caller. */
   readonly cause?: unknown;
 }
 
-/** An error that a caller may see. `status` is the HTTP status (docs/design/rows-and-json.md#status-codes), `code` a snake_case word. */
+/** An error that the caller may see. `status` is the HTTP status (docs/design/rows-and-json.md#status-codes), `code` an identifier in snake_case. */
 export class SvcError extends Error {
   readonly status: number;
   readonly code: string;
@@ -36,13 +36,13 @@ export class SvcError extends Error {
     this.headers = details.headers;
   }
 
-  /** The same error, its offset moved by `by`: for a fault found in a part of a longer text. */
+  /** Returns the error with its offset increased by `by`: for an error in a part of a longer text. */
   shifted(by: number): SvcError {
     if (this.offset === undefined) return this;
     return this.at(this.offset + by);
   }
 
-  /** The same error at another place (`undefined`: nowhere in the caller's text). */
+  /** Returns the error with another offset; undefined: without an offset. */
   at(offset: number | undefined): SvcError {
     return new SvcError(this.status, this.code, this.message, {
       hint: this.hint,
@@ -53,18 +53,18 @@ export class SvcError extends Error {
   }
 }
 
-/** 400: malformed input, or SQL that does not hold. */
+/** 400: malformed input or invalid SQL. */
 export const badRequest = (code: string, message: string, details?: ErrorDetails): SvcError => new SvcError(400, code, message, details);
-/** 401: no credential, or a bad one. */
+/** 401: no credential, or an invalid one. */
 export const unauthorized = (code: string, message: string, details?: ErrorDetails): SvcError => new SvcError(401, code, message, details);
-/** 403: the caller sees the thing but lacks the right for this. */
+/** 403: the caller may see the object but lacks the required right. */
 export const forbidden = (code: string, message: string, details?: ErrorDetails): SvcError => new SvcError(403, code, message, details);
-/** 404: it does not exist, or the caller may not see it: the same bytes for both. */
+/** 404: the object does not exist or the caller may not see it. Both cases give the same bytes. */
 export const notFound = (code: string, message: string, details?: ErrorDetails): SvcError => new SvcError(404, code, message, details);
-/** 409: somebody else changed it meanwhile. */
+/** 409: another request changed it concurrently. */
 export const conflict = (code: string, message: string, details?: ErrorDetails): SvcError => new SvcError(409, code, message, details);
 
-/** 1-based position in Unicode code points of a 0-based UTF-16 offset in `text` (docs/design/rows-and-json.md#positions). */
+/** Converts a 0-based UTF-16 offset in `text` to a 1-based position in Unicode code points (docs/design/rows-and-json.md#positions). */
 export function positionOf(text: string, offset: number): number {
   let position = 1;
   const end = Math.min(offset, text.length);
@@ -76,7 +76,7 @@ export function positionOf(text: string, offset: number): number {
   return position;
 }
 
-/** The known name nearest to `name` (without case), or undefined when none is near enough to be meant. */
+/** Returns the known name that is most similar to `name`, ignoring case; undefined if no name is similar enough. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
   let best: string | undefined;
@@ -93,15 +93,15 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
 }
 
 /**
- * The end of a message about an unknown name: "; did you mean `x`?", or nothing if no name is near enough to be meant.
+ * Returns the end of a message about an unknown name: "; did you mean `x`?", or an empty text if there is no similar name.
  *
- * @param near what `nearest` found
+ * @param near result of `nearest`
  * @param shown how the message shows the name: in backquotes by default
  */
 export const didYouMean = (near: string | undefined, shown: (name: string) => string = (name) => `\`${name}\``): string =>
   near ? `; did you mean ${shown(near)}?` : '';
 
-/** Optimal string alignment distance (a transposition counts one), cut off at `limit`. */
+/** The optimal string alignment distance (a transposition counts one), or `limit` if it is larger. */
 function distance(a: string, b: string, limit: number): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -123,12 +123,12 @@ function distance(a: string, b: string, limit: number): number {
 }
 
 /**
- * Classes of SQLSTATE whose messages name objects, settings and connections only. Messages of the others may quote a value. So does 42601: the input functions
- * of tsquery, tsvector and jsonpath raise it (`syntax error in tsquery: "Ann & &"`).
+ * Classes of SQLSTATE whose messages name only objects, settings and connections. Messages of other classes may quote a value, and so may 42601: the input
+ * functions of tsquery, tsvector and jsonpath raise it (`syntax error in tsquery: "Ann & &"`).
  */
 const QUOTES_NO_VALUE = /^(08|0A|25|28|3D|3F|40|42(?!601)|53|54|55|57|58|XX)/;
 
-/** What a log has of a fault. */
+/** A fault as it is logged. */
 export interface LoggedFault {
   readonly name: string;
   readonly message: string;
@@ -137,8 +137,8 @@ export interface LoggedFault {
 }
 
 /**
- * A fault for the log, without values: PostgreSQL quotes values of rows (`invalid input syntax for type integer: "Ann"`), and a JSON parser quotes the text
- * that it reads, which may be a statement with a password. Of such faults the log has the SQLSTATE or the kind only.
+ * Prepares a fault for the log, without values. PostgreSQL quotes values of rows (`invalid input syntax for type integer: "Ann"`), and a JSON parser quotes its
+ * input, which may be a statement with a password. Of such faults, only the SQLSTATE or the kind is logged.
  */
 export function loggedFault(fault: unknown): LoggedFault {
   if (!(fault instanceof Error)) return { name: typeof fault, message: '', stack: '' };
@@ -149,7 +149,7 @@ export function loggedFault(fault: unknown): LoggedFault {
   return { name, message, stack: [`${name}: ${message}`, ...frames].join('\n'), ...(cause === undefined ? {} : { cause: loggedFault(cause) }) };
 }
 
-/** The same in one line. */
+/** As `loggedFault`, in one line. */
 export function loggedLine(fault: unknown): string {
   const { name, message } = loggedFault(fault);
   return message === '' ? name : `${name}: ${message}`;
@@ -159,12 +159,12 @@ type WithState = Error & { readonly sqlstate?: unknown };
 
 const mayQuote = ({ sqlstate }: WithState): boolean => typeof sqlstate === 'string' && !QUOTES_NO_VALUE.test(sqlstate);
 
-/** Whether a fault goes back to one that may quote a value. */
-const comesOfQuoting = ({ cause }: Error): boolean => cause instanceof Error && (mayQuote(cause) || comesOfQuoting(cause));
+/** True if a cause of the fault may quote a value. */
+const hasQuotingCause = ({ cause }: Error): boolean => cause instanceof Error && (mayQuote(cause) || hasQuotingCause(cause));
 
 function messageFor(fault: WithState): string {
   if (fault instanceof SyntaxError) return 'the text cannot be parsed';
   if (mayQuote(fault)) return `SQLSTATE ${String(fault.sqlstate)}`;
-  // an answer to the caller repeats what PostgreSQL said
-  return fault instanceof SvcError && fault.status < 500 && comesOfQuoting(fault) ? fault.code : fault.message;
+  // the message for the caller repeats PostgreSQL's message
+  return fault instanceof SvcError && fault.status < 500 && hasQuotingCause(fault) ? fault.code : fault.message;
 }

@@ -23,7 +23,7 @@ import { oauthServers } from './oauth/server.ts';
 import { oauthStores } from './oauth/store-object.ts';
 import type { Runtime } from './service.ts';
 
-/** Instantiated at the first statement. */
+/** The WebAssembly module is instantiated by the first statement. */
 const parser = createParser(grammar, glue);
 
 interface Prepared {
@@ -35,7 +35,7 @@ interface Prepared {
 
 const prepared = new WeakMap<object, Prepared>();
 
-/** Configuration, routes and language model of an environment, made once an isolate. @throws ConfigError */
+/** Returns configuration, routes and language model of an environment; created once per isolate. @throws ConfigError */
 function prepare(env: Env): Prepared {
   const known = prepared.get(env);
   if (known !== undefined) return known;
@@ -53,7 +53,7 @@ function prepare(env: Env): Prepared {
 
 const log = (line: Readonly<Record<string, unknown>>): void => console.log(JSON.stringify(line));
 
-/** Writes a line once the answer is on its way, so that the caller does not wait for it. */
+/** Writes a line after the answer has been sent, so that the caller does not wait for it. */
 const logLater = (line: Readonly<Record<string, unknown>>): Promise<void> => scheduler.wait(0).then(() => log(line));
 
 const runtime = ({ config, llm, owner }: Prepared, env: Env, context: Pick<ExecutionContext, 'waitUntil'>): Runtime => ({
@@ -72,22 +72,22 @@ const runtime = ({ config, llm, owner }: Prepared, env: Env, context: Pick<Execu
   kv: env.CACHE === undefined ? undefined : keyValues(env.CACHE, owner),
 });
 
-/** Whose entries of KV these are: a service is told apart by its catalog, whose password is a secret that all its isolates have. */
+/** The owner of KV entries. The catalog identifies the service, and its password is a secret that all isolates of the service know. */
 function ownerOf({ catalog }: Config): Owner {
   if (catalog === null) return { scope: '', secret: '' };
   const { username, host, pathname } = new URL(catalog.url.replace(/^postgres(ql)?:/, 'http:'));
   return { scope: `${username}@${host}${pathname} ${catalog.endpoint ?? ''}`, secret: catalog.url };
 }
 
-/** Cloudflare's rate limit, where it is bound (docs/deploy.md). */
+/** Cloudflare's rate limit, if the binding exists (docs/deploy.md). */
 function admission({ RATE_LIMIT }: Env & { readonly RATE_LIMIT?: RateLimit }): Runtime['admit'] {
   return RATE_LIMIT === undefined ? undefined : async (key) => (await RATE_LIMIT.limit({ key })).success;
 }
 
-/** Workers AI, where it is bound (docs/ai.md). */
+/** Workers AI, if the binding exists (docs/ai.md). */
 const workersAi = ({ AI }: Env & { readonly AI?: AiBinding }): AiBinding | undefined => AI;
 
-/** An answer for a service whose settings do not hold: the log names the variable, the caller learns nothing of it. */
+/** The answer if a setting is invalid. The log names the variable; the answer does not. */
 function misconfigured(error: unknown, request_id: string): Response {
   log({
     level: 'error',
@@ -117,7 +117,7 @@ export default {
   },
 } satisfies ExportedHandler<Env>;
 
-/** One principal's MCP server. */
+/** The MCP server of one principal. */
 export class McpPrincipal extends McpObject<Env> {
   protected override readonly version = version;
 
@@ -129,7 +129,7 @@ export class McpPrincipal extends McpObject<Env> {
 export { LoginThrottle } from './auth/throttle-object.ts';
 export { OAuthStore } from './oauth/store-object.ts';
 
-/** One statement that runs on after its request. */
+/** A statement that continues after its request. */
 export class AsyncStatement extends AsyncObject<Env> {
   protected override runtime(): Runtime {
     return { ...runtime(prepare(this.env), this.env, this.ctx), log };

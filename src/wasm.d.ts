@@ -1,4 +1,4 @@
-/** What wrangler makes of an imported .wasm file. */
+/** wrangler imports a .wasm file as a module. */
 declare module '*.wasm' {
   const module: WebAssembly.Module;
   export default module;

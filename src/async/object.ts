@@ -1,9 +1,9 @@
-/** The Durable Object of one async statement: index.ts gives it the parts of the service. */
+/** The Durable Object of one async statement. index.ts provides the runtime. */
 import { DurableObject } from 'cloudflare:workers';
 import type { AsyncJob, AsyncPoll, Runtime } from '../service.ts';
 import { AsyncRun } from './run.ts';
 
-/** One statement that runs on after its request. Its constructor, and a poll where nothing was started, write nothing. */
+/** Runs one statement that continues after its request. The constructor, and a poll without a job, do not write. */
 export abstract class AsyncObject<E> extends DurableObject<E> {
   readonly #run: AsyncRun;
 
@@ -14,7 +14,7 @@ export abstract class AsyncObject<E> extends DurableObject<E> {
 
   protected abstract runtime(): Runtime;
 
-  /** Stores the job, which an alarm runs. */
+  /** Stores the job; an alarm runs it. */
   start(job: AsyncJob): Promise<void> {
     return this.#run.start(job);
   }
@@ -32,7 +32,7 @@ export abstract class AsyncObject<E> extends DurableObject<E> {
   }
 }
 
-/** What an object looks like from outside. */
+/** The RPC interface of the object. */
 interface Stub {
   start(job: AsyncJob): Promise<void>;
   poll(owner: string): Promise<AsyncPoll | null>;
@@ -40,7 +40,7 @@ interface Stub {
 }
 
 /**
- * The objects of a namespace as the service addresses them. The location hint is part of an object's name
+ * Addresses the objects of a namespace. The location hint is part of an object's name
  * (docs/design/platform-rules.md#names-of-durable-objects).
  */
 export function asyncStatements(namespace: DurableObjectNamespace, hint: string | null) {

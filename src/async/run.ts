@@ -1,12 +1,12 @@
-/** The life of one async statement: stored, run by an alarm, kept for ten minutes, deleted by a second alarm. */
+/** The lifecycle of one async statement: it is stored, run by an alarm, kept for ten minutes, and deleted by a second alarm. */
 import { loggedLine, SvcError } from '../errors.ts';
 import { presentedRows } from '../nesting/stage.ts';
 import { type AsyncJob, type AsyncPoll, MAX_BYTES, type Runtime, resultTooLarge, runJob } from '../service.ts';
 import { JobStore, PieceCutter, type Storage } from './store.ts';
 
 /** How long a result is kept (docs/design/platform-rules.md#async-statements). */
-export const KEPT_MS = 10 * 60_000;
-/** How long after its time-out a statement is still waited for: PostgreSQL's own cancel comes first. */
+export const RETENTION_MS = 10 * 60_000;
+/** Added to the statement timeout, so that PostgreSQL cancels the statement before the run is aborted. */
 const GRACE_MS = 10_000;
 
 const FAILED = 'The service failed to answer this request';
@@ -14,7 +14,7 @@ const INTERRUPTED = 'The statement was interrupted; send it again';
 
 export class AsyncRun {
   readonly #store: JobStore;
-  /** Asked for when the statement runs, so that an object that is only polled makes nothing. */
+  /** Called only when the statement runs, not for polls. */
   readonly #runtime: () => Runtime;
 
   constructor(storage: Storage, runtime: () => Runtime) {
@@ -22,33 +22,34 @@ export class AsyncRun {
     this.#runtime = runtime;
   }
 
-  /** Stores the job and has it run at once. */
+  /** Stores the job and schedules it to run immediately. */
   async start(job: AsyncJob): Promise<void> {
     this.#store.create(job.owner, JSON.stringify(job));
     await this.#store.storage.setAlarm(Date.now());
   }
 
-  /** How it stands; null where there is nothing for that owner. Writes nothing. */
+  /** Returns the state of the job; null if this owner has none. Does not write. */
   poll(owner: string): AsyncPoll | null {
     const stored = this.#store.read();
     if (stored === undefined || stored.owner !== owner) return null;
     const { state, version, error } = stored;
     if (state !== 'completed' && state !== 'error') return { state: 'running' };
     const { rights } = JSON.parse(stored.job) as Partial<AsyncJob>;
-    // a job of an earlier release
+    // stored by an earlier release
     if (rights == null) return null;
-    // an error names values and parts of the model, so it is read with the same rights as rows
+    // an error may contain values and parts of the model, so reading it needs the same rights as reading rows
     if (state === 'error') return { state, version, error: error ?? FAILED, rights };
     return { state, version, pieces: this.#store.pieces(), first: this.#store.piece(0) ?? new Uint8Array(), rights };
   }
 
+  /** Returns the nth piece of a completed result; null if this owner has none. */
   piece(owner: string, n: number): Uint8Array | null {
     const stored = this.#store.read();
     if (stored?.owner !== owner || stored.state !== 'completed') return null;
     return this.#store.piece(n) ?? null;
   }
 
-  /** The alarm: runs what waits, and deletes what has been kept long enough. */
+  /** Handles the alarm: runs a waiting job, or deletes a job whose retention has ended. */
   async alarm(): Promise<void> {
     const stored = this.#store.read();
     if (stored === undefined) return;
@@ -57,10 +58,10 @@ export class AsyncRun {
       await storage.deleteAll();
       return;
     }
-    // an alarm that comes again found its run broken off; a statement that changes something must not run twice
+    // the alarm was repeated because its first run was interrupted; a statement with changes must not run twice
     if (stored.state === 'running') this.#store.failed(INTERRUPTED, null);
     else await this.#run(JSON.parse(stored.job) as AsyncJob);
-    await storage.setAlarm(Date.now() + KEPT_MS);
+    await storage.setAlarm(Date.now() + RETENTION_MS);
   }
 
   async #run(job: AsyncJob): Promise<void> {
@@ -87,14 +88,14 @@ export class AsyncRun {
         cutter.push(bytes);
       } else if (answer.kind === 'kept') cutter.push(answer.bytes);
       else {
-        for await (const chunk of presentedRows(answer, job.presentation, MAX_BYTES)) cutter.push(chunk);
+        for await (const chunk of presentedRows(answer, job.presentation, { maxBytes: MAX_BYTES, owner: answer.owner })) cutter.push(chunk);
       }
       cutter.end();
       this.#store.completed(version);
     } catch (error) {
       fault = error;
-      const told = error instanceof SvcError ? error.message : FAILED;
-      this.#store.failed(signal.aborted ? 'the statement ran out of time' : told, version);
+      const message = error instanceof SvcError ? error.message : FAILED;
+      this.#store.failed(signal.aborted ? 'the statement ran out of time' : message, version);
     }
     const cause = fault instanceof SvcError ? fault.cause : fault;
     runtime.log({

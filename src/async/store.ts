@@ -1,22 +1,22 @@
-/** What one async statement keeps in its Durable Object's SQLite: the job, how it stands, and its rows in pieces. */
+/** The storage of one async statement in its Durable Object's SQLite: the job, its state, and its result in pieces. */
 
-/** What is needed of a Durable Object's storage; `DurableObjectStorage` has it. */
+/** The part of `DurableObjectStorage` that is used. */
 export interface Storage {
   readonly sql: { exec(query: string, ...values: unknown[]): { toArray(): Record<string, unknown>[] } };
   setAlarm(at: number): Promise<void>;
   deleteAll(): Promise<void>;
 }
 
-/** `waiting`: its alarm has not come yet. */
+/** `waiting`: the alarm has not fired yet. */
 export type JobState = 'waiting' | 'running' | 'completed' | 'error';
 
 export interface StoredJob {
-  /** Who may ask for the result: a digest (service/async.ts). */
+  /** Digest of the caller who may read the result (service/ops/async.ts). */
   readonly owner: string;
   readonly state: JobState;
   /** The job as JSON. */
   readonly job: string;
-  /** The version of the ontology that was answered from. */
+  /** The version of the ontology that the statement used. */
   readonly version: string | null;
   readonly error: string | null;
 }
@@ -24,7 +24,7 @@ export interface StoredJob {
 /** A row of SQLite in a Durable Object has at most 2 MB. */
 export const PIECE_BYTES = 1024 * 1024;
 
-/** Reads never write: an object that was never started stays empty. */
+/** Stores a job and its result. Reads do not write, so an object without a job remains empty. */
 export class JobStore {
   readonly #storage: Storage;
 
@@ -46,7 +46,7 @@ export class JobStore {
     this.#rows("INSERT INTO job (owner, state, job) VALUES (?, 'waiting', ?)", owner, job);
   }
 
-  /** The job, or undefined where there is none (any more). */
+  /** Returns the job; undefined if it does not exist or was deleted. */
   read(): StoredJob | undefined {
     if (this.#rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'job'").length === 0) return undefined;
     return this.#rows('SELECT owner, state, job, version, error FROM job')[0] as StoredJob | undefined;
@@ -56,7 +56,7 @@ export class JobStore {
     this.#rows("UPDATE job SET state = 'running'");
   }
 
-  /** Puts another text in the place of the job's. */
+  /** Replaces the text of the job. */
   replace(job: string): void {
     this.#rows('UPDATE job SET job = ?', job);
   }
@@ -65,7 +65,7 @@ export class JobStore {
     this.#rows("UPDATE job SET state = 'completed', version = ?", version);
   }
 
-  /** Ends it with an error; rows that came before the fault are dropped. */
+  /** Ends the job with an error and deletes the pieces that were stored. */
   failed(error: string, version: string | null): void {
     this.#rows('DELETE FROM piece');
     this.#rows("UPDATE job SET state = 'error', error = ?, version = ?", error, version);
@@ -85,7 +85,7 @@ export class JobStore {
   }
 }
 
-/** Cuts bytes as they come into pieces of `size`. */
+/** Divides a stream of bytes into pieces of `size`. */
 export class PieceCutter {
   readonly #size: number;
   readonly #take: (piece: Uint8Array) => void;
@@ -110,7 +110,7 @@ export class PieceCutter {
     }
   }
 
-  /** Hands on what is left. */
+  /** Passes on the incomplete last piece. */
   end(): void {
     if (this.#filled > 0) this.#take(this.#buffer.subarray(0, this.#filled));
     this.#filled = 0;

@@ -1,5 +1,5 @@
 /**
- * Credential → Principal: `x-jwt-token` if JWTs are enabled, else `x-api-key`, else `Authorization: Bearer tk_...`
+ * Authenticates requests: by `x-jwt-token` if JWTs are enabled, else by `x-api-key`, else by `Authorization: Bearer tk_...`
  * (docs/design/credentials.md#the-order-of-credentials).
  */
 import type { GrantRow, Snapshot, SnapshotKey, SnapshotOptions } from '../catalog/snapshot.ts';
@@ -12,10 +12,10 @@ import { tokenUsed } from './last-used.ts';
 import { tenantKey } from './tenants.ts';
 import { equalHashes, isToken, sha256 } from './tokens.ts';
 
-/** The built-in administrator's row (migrations/001). */
+/** Id of the built-in administrator (migrations/001). */
 export const ADMIN_ID = '00000000-0000-4000-8000-000000000001';
 
-/** Who asks. */
+/** An authenticated user with its rights. */
 export interface Principal extends Holder {
   readonly userId: string;
   readonly name: string;
@@ -23,41 +23,41 @@ export interface Principal extends Holder {
   readonly roles: readonly string[];
   readonly grants: readonly GrantRow[];
   readonly credential: 'admin_token' | 'api_token' | 'jwt' | 'oauth';
-  /** Whose JWT it was, as variables have it (`DEFAULT`, `ACME`); null for who came without one. */
+  /** The tenant of the JWT, spelled as in the names of variables (`DEFAULT`, `ACME`); null without a JWT. */
   readonly tenant: string | null;
-  /** Claims of the JWT as texts, for svc_claim(); empty for who came without one. */
+  /** Claims of the JWT as texts, for svc_claim(); empty without a JWT. */
   readonly claims: Readonly<Record<string, string>>;
-  /** What an OAuth access token is good for; undefined: the credential was none. */
+  /** Scopes of the OAuth access token; undefined for other credentials. */
   readonly scopes?: readonly string[] | undefined;
   /**
-   * Ids of the other users who control the credential: who made the token, or who set the e-mail by which it names the user. UNKNOWN_USER: the list is not
-   * complete. With an actor: the actor and the users who control the actor's credential.
+   * Ids of the other users who control the credential: the creator of the token, or the users who set the e-mail that identifies the user. UNKNOWN_USER is in
+   * the list if it is incomplete. With an actor, the list has the actor and the users who control the actor's credential.
    */
   readonly controllers: readonly string[];
-  /** Who came in this user's place (impersonate.ts); undefined: the user itself. */
+  /** The user who impersonates this user (impersonate.ts); undefined without impersonation. */
   readonly actor?: { readonly userId: string; readonly name: string } | undefined;
 }
 
-/** A caller and what was read of the catalog when the credential was judged. */
+/** A caller, and the snapshot of the catalog that authenticated it. */
 export interface Caller {
   readonly principal: Principal;
   readonly snapshot: Snapshot;
-  /** The same caller by a snapshot read now. @throws as `authenticate` */
+  /** Authenticates the same credential again with a new snapshot. @throws as `authenticate` */
   refresh(): Promise<Caller>;
 }
 
 export interface AuthOptions extends SnapshotOptions {
-  /** For what the operator has to know of keys that cannot be had. */
+  /** Logs failures to fetch keys. */
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
 }
 
-/** The settings that say which credentials there are. */
+/** The settings that decide which credentials are accepted. */
 export type AuthSettings = Pick<Config, 'adminToken' | 'jwt'>;
 
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="svc"' };
 
 const missing = () =>
-  unauthorized('credential_missing', 'This needs a credential', { hint: 'Send a user API token in the header x-api-key', headers: CHALLENGE });
+  unauthorized('credential_missing', 'This request needs a credential', { hint: 'Send a user API token in the header x-api-key', headers: CHALLENGE });
 const invalid = () =>
   unauthorized('invalid_token', 'The API token is not valid', {
     hint: 'Send a user API token in the header x-api-key; it begins with tk_',
@@ -65,8 +65,8 @@ const invalid = () =>
   });
 
 /**
- * Judges the credential of a request. A credential that is present but bad never falls through to another one.
- * @throws SvcError 401 `credential_missing`, `invalid_token`, and those of JWTs; 503 `catalog_unavailable`
+ * Authenticates a request by its headers. If a credential is present but invalid, other credentials are not tried.
+ * @throws SvcError 401 `credential_missing`, `invalid_token` or a code of `jwtFault`; 503 `catalog_unavailable`
  */
 export async function authenticate(headers: Headers, { adminToken, jwt }: AuthSettings, options: AuthOptions): Promise<Caller> {
   const token = jwt.enabled ? headers.get('x-jwt-token') : null;
@@ -80,41 +80,41 @@ export async function authenticate(headers: Headers, { adminToken, jwt }: AuthSe
   return byToken(bearer, adminToken, options);
 }
 
-/** Who a user is, by what the catalog says of it and how it came. */
+/** Builds the principal of a user. @param origin the credential, and what follows from it */
 export const principalOf = (
   user: NonNullable<Snapshot['user']>,
   { roles, grants }: Snapshot,
-  came: Pick<Principal, 'credential' | 'controllers'> & Partial<Pick<Principal, 'tenant' | 'claims' | 'actor'>>,
+  origin: Pick<Principal, 'credential' | 'controllers'> & Partial<Pick<Principal, 'tenant' | 'claims' | 'actor'>>,
 ): Principal => ({
   userId: user.id,
   name: user.name,
-  // ADMIN_TOKEN makes an administrator of its own user, not of those in whose place it comes
-  isAdmin: (came.credential === 'admin_token' && came.actor === undefined) || roles.some((role) => role.key === 'admin'),
+  // ADMIN_TOKEN makes its own user an administrator, but not the users whom it impersonates
+  isAdmin: (origin.credential === 'admin_token' && origin.actor === undefined) || roles.some((role) => role.key === 'admin'),
   roles: roles.map((role) => role.name),
   grants,
   tenant: null,
   claims: {},
-  ...came,
+  ...origin,
 });
 
 /**
- * The ids that are stored with a token, password or e-mail that the caller makes: the caller (or its actor), and the users who control its own
- * credential. Of an administrator only its own id is stored.
+ * Returns the ids to store with a token, password or e-mail that the caller creates: the caller (or its actor), and the users who control the caller's
+ * credential. For an administrator, only its own id is stored.
  */
-export function makersOf({ isAdmin, userId, actor, controllers }: Principal): readonly string[] {
-  const who = actor?.userId ?? userId;
-  return isAdmin ? [who] : [...new Set([who, ...controllers])];
+export function creatorsOf({ isAdmin, userId, actor, controllers }: Principal): readonly string[] {
+  const creator = actor?.userId ?? userId;
+  return isAdmin ? [creator] : [...new Set([creator, ...controllers])];
 }
 
-/** The user that a JWT names. @throws SvcError 401 `user_not_found`; 503 */
+/** Finds the user of a JWT. @throws SvcError 401 `user_not_found`; 503 */
 async function byJwt(jwt: VerifiedJwt, options: AuthOptions): Promise<Caller> {
   const key: SnapshotKey = { kind: 'name', name: jwt.name, email: jwt.email };
   const snapshot = await loadSnapshot(key, options);
   const { user } = snapshot;
-  // the built-in administrator is ADMIN_TOKEN's; an account of that name at a provider is not to become it
+  // only ADMIN_TOKEN authenticates the built-in administrator, so that an account with that name at a provider gets no rights
   if (user === null || !user.active || user.id === ADMIN_ID) throw jwtFault('user_not_found');
   if (user.tenant !== null && tenantKey(user.tenant) !== jwt.tenant) throw jwtFault('user_not_found');
-  // an e-mail decides whose tokens name the user, so whoever set it controls the credential
+  // the e-mail decides which JWTs belong to the user, so the users who set it control the credential
   const controllers = fold(user.name) === fold(jwt.name) ? [] : user.emailBy;
   const principal = principalOf(user, snapshot, { credential: 'jwt', controllers, tenant: jwt.tenant, claims: jwt.claims });
   return { principal, snapshot, refresh: () => byJwt(jwt, { ...options, fresh: true }) };
@@ -122,13 +122,13 @@ async function byJwt(jwt: VerifiedJwt, options: AuthOptions): Promise<Caller> {
 
 let adminHash: { readonly token: string; readonly hash: string } | undefined;
 
-/** Hashes of tokens that were found valid here; whether they still are is judged each time. */
+/** Hashes of tokens that were valid before, to save computing them. The catalog still decides whether a token is valid. */
 const hashes = new Map<string, string>();
-const KEPT_HASHES = 500;
+const MAX_HASHES = 500;
 
 function keepHash(token: string, hash: string): void {
   if (hashes.has(token)) return;
-  if (hashes.size >= KEPT_HASHES) hashes.clear();
+  if (hashes.size >= MAX_HASHES) hashes.clear();
   hashes.set(token, hash);
 }
 
@@ -139,7 +139,7 @@ async function hashOfAdmin(token: string): Promise<string> {
 
 async function byToken(token: string, adminToken: string | null, options: AuthOptions): Promise<Caller> {
   const known = hashes.get(token);
-  // one that is mistyped is refused without asking anybody; ADMIN_TOKEN of another form is none
+  // a token with a wrong checksum is refused without I/O; this also applies to ADMIN_TOKEN
   if (known === undefined && !isToken(token)) throw invalid();
   const hash = known ?? (await sha256(token));
   const refresh = (): Promise<Caller> => byToken(token, adminToken, { ...options, fresh: true });

@@ -1,7 +1,7 @@
 /**
- * Fernet tokens (the public specification, github.com/fernet/spec): version 0x80, seconds since 1970 as 64 bits, IV,
- * AES-128-CBC with PKCS #7 padding, HMAC-SHA256 over all before it; written in base64url with padding. By WebCrypto, which
- * compares signatures in constant time.
+ * Fernet tokens (github.com/fernet/spec): version 0x80, seconds since 1970 as 64 bits, IV, AES-128-CBC with PKCS #7
+ * padding, and HMAC-SHA256 over everything before it; encoded in base64url with padding. WebCrypto compares the
+ * signatures in constant time.
  */
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -12,17 +12,17 @@ const BLOCK = 16;
 const MAC_BYTES = 32;
 export const KEY_BYTES = 32;
 
-/** How far a stamp may lie in the future: clocks differ. The same as in other implementations. */
+/** Tolerance for timestamps in the future, because clocks differ. Other implementations use the same value. */
 export const LEEWAY_SECONDS = 60;
 
-/** The 32 bytes of a key as Fernet writes it (base64url of 43 signs and one `=`), or undefined where the text is none. */
+/** Decodes a Fernet key: base64url of 32 bytes (43 characters and one `=`). Undefined if the text is not a key. */
 export function keyFromText(text: string): Bytes | undefined {
   const bytes = fromBase64Url(text);
   return bytes?.length === KEY_BYTES ? bytes : undefined;
 }
 
 /**
- * A token over `plain`. The first half of the key signs, the second encrypts.
+ * Creates a token. The first half of the key signs, the second half encrypts.
  * @param at milliseconds since 1970
  */
 export async function encrypt(plain: Bytes, key: Bytes, at: number, iv: Bytes = crypto.getRandomValues(new Uint8Array(BLOCK))): Promise<string> {
@@ -38,9 +38,9 @@ export async function encrypt(plain: Bytes, key: Bytes, at: number, iv: Bytes = 
 }
 
 /**
- * What a token holds; null where it is not one of this key, is older than `maxAgeSeconds`, or is of the future beyond the
- * leeway. Nothing is decrypted before the signature holds.
+ * Decrypts a token, after its signature has been verified.
  * @param at milliseconds since 1970
+ * @returns null if the signature is invalid, or the token is older than `maxAgeSeconds` or from the future beyond the leeway
  */
 export async function decrypt(text: string, key: Bytes, at: number, maxAgeSeconds: number): Promise<Bytes | null> {
   const token = fromBase64Url(text);
@@ -55,7 +55,7 @@ export async function decrypt(text: string, key: Bytes, at: number, maxAgeSecond
     const iv = token.subarray(IV_AT, CIPHER_AT);
     return new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-CBC', iv }, await encryptionKey(key), token.subarray(CIPHER_AT, end)));
   } catch {
-    return null; // the padding does not hold
+    return null; // invalid padding
   }
 }
 
@@ -66,7 +66,7 @@ const encryptionKey = (key: Bytes): Promise<CryptoKey> => crypto.subtle.importKe
 
 const toBase64Url = (bytes: Bytes): string => Buffer.from(bytes).toString('base64').replaceAll('+', '-').replaceAll('/', '_');
 
-/** Bytes of base64url as it is written: a text that would decode to the same bytes in another spelling is none. */
+/** Decodes canonical base64url; undefined for any other encoding of the same bytes. */
 function fromBase64Url(text: string): Bytes | undefined {
   const bytes = Uint8Array.from(Buffer.from(text, 'base64url'));
   return toBase64Url(bytes) === text ? bytes : undefined;

@@ -1,14 +1,15 @@
-/** Acting as another user (docs/design/rights-and-visibility.md#impersonation): `x-api-impersonate-user`, for callers with AUTH on that user. */
+/** Impersonation (docs/design/rights-and-visibility.md#impersonation): the header `x-api-impersonate-user`, for callers with AUTH on that user. */
 import { loadSnapshot } from '../catalog/snapshot.ts';
 import { forbidden } from '../errors.ts';
-import { type AuthOptions, type Caller, makersOf, principalOf } from './authenticate.ts';
+import { type AuthOptions, type Caller, creatorsOf, principalOf } from './authenticate.ts';
 import { can } from './grants.ts';
 
-/** The same for whatever reason: who may not be a user learns nothing of it. */
-const refused = () => forbidden('forbidden', 'This needs AUTH on that user', { hint: 'GRANT AUTH ON user.<other> TO USER <you> gives it' });
+/** The same error for every reason, so that it discloses nothing about the user. */
+const refused = () =>
+  forbidden('forbidden', 'This needs AUTH on that user', { hint: 'An administrator can grant it: GRANT AUTH ON user.<other> TO USER <you>' });
 
-/** A name as it was meant: bytes of UTF-8 reach us as one character each. */
-function named(header: string): string {
+/** Decodes a header in UTF-8. The runtime passes each byte as one character. */
+function decodeName(header: string): string {
   const bytes = Uint8Array.from(header, (c) => c.charCodeAt(0));
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).trim();
@@ -18,19 +19,19 @@ function named(header: string): string {
 }
 
 /**
- * The user of that name, with its rights and none of the caller's own; what the caller's credential says of it (tenant, claims)
- * does not go along. Only administrators act as administrators, whatever AUTH grants there are.
- * @throws SvcError 403 `forbidden` without the right, or where there is no such user; 503
+ * Returns the named user as the caller, with the rights of that user only. Tenant and claims of the original credential are
+ * dropped. Only an administrator can impersonate an administrator, regardless of AUTH grants.
+ * @throws SvcError 403 `forbidden` if the caller lacks the right or the user does not exist; 503
  */
 export async function impersonate(caller: Caller, header: string, options: AuthOptions): Promise<Caller> {
-  const name = named(header);
+  const name = decodeName(header);
   const { principal } = caller;
   if (!/^[^\u0000-\u001f\u007f-\u009f]{1,256}$/.test(name) || !can(principal, 'auth', ['user', name])) throw refused();
   const snapshot = await loadSnapshot({ kind: 'name', name, email: null }, options);
   const { user } = snapshot;
   if (user === null || !user.active) throw refused();
   const actor = { userId: principal.userId, name: principal.name };
-  const other = principalOf(user, snapshot, { credential: principal.credential, controllers: makersOf(principal), actor });
+  const other = principalOf(user, snapshot, { credential: principal.credential, controllers: creatorsOf(principal), actor });
   if (other.isAdmin && !principal.isAdmin) throw refused();
   return {
     principal: other,

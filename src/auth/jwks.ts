@@ -1,6 +1,6 @@
 /**
- * Keys of an identity provider by address (RFC 7517, 5): `JWT_<TENANT>_JWKS_URL`. An isolate keeps the imported keys,
- * never a promise: requests that come while one of them fetches look again until it is done.
+ * Key sets of identity providers (RFC 7517, 5), fetched from `JWT_<TENANT>_JWKS_URL`. An isolate caches the imported keys,
+ * but no promise, which belongs to the request that created it. While one request fetches, the others poll until it is done.
  */
 
 import type { JWK } from 'jose';
@@ -9,18 +9,18 @@ import { loggedFault } from '../errors.ts';
 import { fits, publicKey } from './jwt-keys.ts';
 import type { Tenant } from './tenants.ts';
 
-/** From this age on the keys are fetched anew in the background. */
+/** Keys of this age are refreshed in the background. */
 export const REFRESH_MS = 5 * 60_000;
-/** Older ones are never used: how long a withdrawn key may live on where its provider cannot be reached. */
+/** Keys of this age are not used. This bounds how long a withdrawn key is accepted while its provider cannot be reached. */
 export const MAX_AGE_MS = 60 * 60_000;
-/** A token with an unknown `kid`, and a provider that fails, make a fetch this often at most. */
+/** The shortest time between fetches because of an unknown `kid` or a failed fetch. */
 export const COOL_DOWN_MS = 30_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 * 1024;
 const MAX_KEYS = 50;
-/** How many keys a token without `kid` is tried with. */
+/** The most keys that are tried for a token without `kid`. */
 const MAX_TRIED = 4;
-const LOOK_AGAIN_MS = 20;
+const POLL_MS = 20;
 
 interface ImportedKey {
   readonly kid: string | undefined;
@@ -30,35 +30,35 @@ interface ImportedKey {
 
 interface State {
   keys: readonly ImportedKey[];
-  /** When the keys were asked for; never: none were had yet. */
+  /** When the keys were requested; NEVER if there are no keys yet. */
   readAt: number;
-  /** When a fetch ended last, well or not. */
+  /** When the last fetch ended, successfully or not. */
   triedAt: number;
-  /** When the fetch under way began. */
+  /** The start of the running fetch, or NEVER. */
   fetchingSince: number;
 }
 
 const NEVER = Number.NEGATIVE_INFINITY;
 const states = new WeakMap<Tenant['config'], State>();
 
-/** What a fetch works with. */
+/** Clock, background work and log of the request. */
 export interface JwksOptions {
   readonly now: () => number;
   readonly waitUntil: (work: Promise<unknown>) => void;
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
 }
 
-/** The keys of a provider could not be had; the reason has been logged. */
+/** The keys of a provider could not be fetched. The reason has been logged. */
 export class JwksUnavailable extends Error {
   constructor(variable: string) {
-    super(`${variable}: no keys could be had there`);
+    super(`${variable}: the keys could not be fetched`);
     this.name = 'JwksUnavailable';
   }
 }
 
 /**
- * The keys that a token's header asks for, none where the provider has no such key. What the header says of other places
- * (`jku`, `x5u`, `jwk`, `x5c`) is not looked at.
+ * Returns the keys that match a token's header; an empty list if the provider has no such key. Other key references of the
+ * header (`jku`, `x5u`, `jwk`, `x5c`) are ignored.
  * @throws JwksUnavailable
  */
 export async function jwksKeys(tenant: Tenant, algorithm: string, kid: string | undefined, options: JwksOptions): Promise<readonly CryptoKey[]> {
@@ -92,18 +92,18 @@ function stateOf({ config }: Tenant): State {
 const isFetching = (state: State, now: number): boolean => now - state.fetchingSince < TIMEOUT_MS;
 const mayFetch = (state: State, now: number): boolean => !isFetching(state, now) && now - state.triedAt >= COOL_DOWN_MS;
 
-/** Fetches, or waits for the request that does; does nothing within the time to cool down. */
+/** Fetches the keys, or waits for the request that is fetching them. Does nothing during the cool-down. */
 async function fetched(tenant: Tenant, state: State, options: JwksOptions): Promise<void> {
   const { now } = options;
   if (mayFetch(state, now())) return load(tenant, state, options);
   const since = state.fetchingSince;
-  // the request that fetches may have been cancelled, so it is not waited for without end
-  for (let waited = 0; isFetching(state, now()) && state.fetchingSince === since && waited < TIMEOUT_MS; waited += LOOK_AGAIN_MS) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  // the fetching request may have been cancelled, so bound the wait
+  for (let waited = 0; isFetching(state, now()) && state.fetchingSince === since && waited < TIMEOUT_MS; waited += POLL_MS) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-/** Fetches and imports; on a fault what is there stays, and the log has it. Never throws. */
+/** Fetches and imports the keys. After an error it keeps the old keys and logs the reason. Never throws. */
 async function load({ config, algorithms }: Tenant, state: State, { now, log }: JwksOptions): Promise<void> {
   const begun = now();
   state.fetchingSince = begun;
@@ -112,7 +112,7 @@ async function load({ config, algorithms }: Tenant, state: State, { now, log }: 
     const keys: ImportedKey[] = [];
     for (const jwk of found) {
       for (const algorithm of algorithms) {
-        // of a key that does not fit, or is none of ours, the others are not to suffer
+        // a key that does not fit or cannot be imported is skipped
         const key = fits(jwk, algorithm) ? await publicKey(jwk, algorithm) : undefined;
         if (key !== undefined) keys.push({ kid: jwk.kid, algorithm, key });
       }
@@ -122,18 +122,18 @@ async function load({ config, algorithms }: Tenant, state: State, { now, log }: 
     state.readAt = begun;
   } catch (error) {
     const variable = `JWT_${config.id}_JWKS_URL`;
-    log({ level: 'error', event: 'jwks_unavailable', variable, message: `${variable}: ${loggedFault(error).message || 'no keys could be had'}` });
+    log({ level: 'error', event: 'jwks_unavailable', variable, message: `${variable}: ${loggedFault(error).message || 'the keys could not be fetched'}` });
   } finally {
     state.triedAt = now();
     state.fetchingSince = NEVER;
   }
 }
 
-/** The members of a key set. @throws Error with words for the operator */
+/** Fetches the members of a key set. @throws Error with a message for the operator */
 async function read(url: string): Promise<readonly JWK[]> {
   let text: string;
   try {
-    // a redirect could lead to a place that nobody has configured
+    // a redirect could lead to an address that is not configured
     const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (response.status !== 200) {
       await response.body?.cancel();
@@ -147,10 +147,10 @@ async function read(url: string): Promise<readonly JWK[]> {
   try {
     set = JSON.parse(text);
   } catch {
-    throw new Error('it answered no JSON');
+    throw new Error('its answer is not JSON');
   }
   const keys = typeof set === 'object' && set !== null ? (set as { keys?: unknown }).keys : undefined;
-  if (!Array.isArray(keys)) throw new Error('it answered no key set');
+  if (!Array.isArray(keys)) throw new Error('its answer is not a key set');
   return keys.filter((k): k is JWK => typeof k === 'object' && k !== null && (k.kid === undefined || typeof k.kid === 'string')).slice(0, MAX_KEYS);
 }
 
@@ -158,6 +158,6 @@ class Refused extends Error {}
 
 async function bounded(response: Response): Promise<string> {
   const { bytes, isCut } = await readBounded(response.body, MAX_BYTES);
-  if (isCut) throw new Refused(`it answered more than ${MAX_BYTES / 1024} KiB`);
+  if (isCut) throw new Refused(`its answer is larger than ${MAX_BYTES / 1024} KiB`);
   return new TextDecoder().decode(bytes);
 }

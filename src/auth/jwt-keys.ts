@@ -1,11 +1,11 @@
 /**
- * Public keys of identity providers: a PEM (SPKI, PKCS#1 or an X.509 certificate) or a JWK becomes one key for each
- * configured algorithm. A key is made for its algorithm and works with no other (RFC 8725, 3.1 and 3.2), and there is no
- * symmetric one: the text of a public key can never be the secret of an HMAC.
+ * Public keys of identity providers. A PEM (SPKI, PKCS#1 or an X.509 certificate) or a JWK is imported once for each
+ * configured algorithm, and each imported key works with its algorithm only (RFC 8725, 3.1 and 3.2). Symmetric algorithms
+ * are not supported, so a public key can never be used as the secret of an HMAC.
  */
 import { importJWK, importSPKI, importX509, type JWK } from 'jose';
 
-/** What a token may be signed by, with the type of key that it takes. Neither `none` nor an HMAC is among them. */
+/** The accepted algorithms and their types of keys. Neither `none` nor an HMAC is accepted. */
 const KEY_TYPES: Readonly<Record<string, { readonly kty: string; readonly crv?: string }>> = {
   RS256: { kty: 'RSA' },
   RS384: { kty: 'RSA' },
@@ -20,10 +20,10 @@ const KEY_TYPES: Readonly<Record<string, { readonly kty: string; readonly crv?: 
   Ed25519: { kty: 'OKP', crv: 'Ed25519' },
 };
 
-/** RSA keys below this are refused (RFC 7518, 3.3). */
-const LEAST_RSA_BITS = 2048;
+/** Shorter RSA keys are refused (RFC 7518, 3.3). */
+const MIN_RSA_BITS = 2048;
 
-/** Why no token of a tenant can be judged; `code` is that of the answer, `variable` names the setting at fault. The message goes to the log and holds no value. */
+/** Why the tokens of a tenant cannot be verified. `code` is the error code of the answer, `variable` the setting that is wrong. The message is logged and contains no values. */
 export class KeyFault extends Error {
   readonly code: 'invalid_key_format' | 'could_not_parse_public_key' | 'tenant_configuration_not_found';
   readonly variable: string;
@@ -35,10 +35,10 @@ export class KeyFault extends Error {
   }
 }
 
-/** The algorithm that a setting names, in its own spelling; undefined: none that is accepted. */
+/** Finds an accepted algorithm by name, ignoring case. @returns its canonical name; undefined if it is not accepted */
 export const knownAlgorithm = (name: string): string | undefined => Object.keys(KEY_TYPES).find((known) => known.toLowerCase() === name.toLowerCase());
 
-/** Whether a JWK may verify signatures of that algorithm, by what it says of itself (RFC 7517, 4). */
+/** True if the parameters of a JWK allow it to verify signatures with the algorithm (RFC 7517, 4). */
 export function fits(jwk: JWK, algorithm: string): boolean {
   const type = KEY_TYPES[algorithm];
   return (
@@ -51,7 +51,7 @@ export function fits(jwk: JWK, algorithm: string): boolean {
   );
 }
 
-/** The public half of a JWK for one algorithm; undefined where it does not hold, or is too short. */
+/** Imports the public key of a JWK for one algorithm; undefined if it is invalid or too short. */
 export async function publicKey(jwk: JWK, algorithm: string): Promise<CryptoKey | undefined> {
   const { kty, n, e, crv, x, y } = jwk;
   try {
@@ -64,11 +64,11 @@ export async function publicKey(jwk: JWK, algorithm: string): Promise<CryptoKey 
 
 const longEnough = (key: CryptoKey): CryptoKey | undefined => {
   const { modulusLength } = key.algorithm as { modulusLength?: number };
-  return modulusLength !== undefined && modulusLength < LEAST_RSA_BITS ? undefined : key;
+  return modulusLength !== undefined && modulusLength < MIN_RSA_BITS ? undefined : key;
 };
 
 /**
- * The key in a variable, by algorithm. The two characters `\n` mean a newline (docs/design/credentials.md#keys-and-algorithms).
+ * Parses the key in a variable and imports it for each algorithm. The two characters `\n` mean a newline (docs/design/credentials.md#keys-and-algorithms).
  * @throws KeyFault `invalid_key_format` if it is neither PEM nor JWK; `could_not_parse_public_key` if it cannot be imported, is too short, or does not fit one
  *   of the algorithms
  */
@@ -78,7 +78,7 @@ export async function parseKey(text: string, variable: string, algorithms: reado
   const keys = new Map<string, CryptoKey>();
   for (const algorithm of algorithms) {
     const key = await importKey(algorithm);
-    if (key === undefined) throw unusable(variable, `holds no public key that fits ${algorithm} (RSA keys have at least ${LEAST_RSA_BITS} bits)`);
+    if (key === undefined) throw unusable(variable, `has no public key that fits ${algorithm} (RSA keys have at least ${MIN_RSA_BITS} bits)`);
     keys.set(algorithm, key);
   }
   return keys;
@@ -98,14 +98,14 @@ function ofJwk(text: string, variable: string): Import {
     throw malformed(variable);
   }
   if (typeof jwk.kty !== 'string') throw malformed(variable);
-  if (jwk.kty === 'oct' || jwk.d !== undefined) throw unusable(variable, 'holds a secret key; it takes the public one');
+  if (jwk.kty === 'oct' || jwk.d !== undefined) throw unusable(variable, 'contains a secret key; set it to the public key');
   return async (algorithm) => (fits(jwk, algorithm) ? publicKey(jwk, algorithm) : undefined);
 }
 
 function ofPem(text: string, variable: string): Import {
   const [, label, body] = /-----BEGIN ([A-Z0-9 ]{1,40})-----([A-Za-z0-9+/=\s]*)-----END \1-----/.exec(text) ?? [];
   if (label === undefined || body === undefined) throw malformed(variable);
-  if (/PRIVATE KEY/.test(label)) throw unusable(variable, 'holds a private key; it takes the public one');
+  if (/PRIVATE KEY/.test(label)) throw unusable(variable, 'contains a private key; set it to the public key');
   const der = decode(body, variable);
   const [pem, read] =
     label === 'CERTIFICATE'
@@ -115,7 +115,7 @@ function ofPem(text: string, variable: string): Import {
         : label === 'RSA PUBLIC KEY'
           ? [pemOf('PUBLIC KEY', spkiOfPkcs1(der)), importSPKI]
           : [];
-  if (pem === undefined || read === undefined) throw unusable(variable, 'holds a PEM that is neither PUBLIC KEY, RSA PUBLIC KEY nor CERTIFICATE');
+  if (pem === undefined || read === undefined) throw unusable(variable, 'contains a PEM that is neither PUBLIC KEY, RSA PUBLIC KEY nor CERTIFICATE');
   return async (algorithm) => {
     try {
       return longEnough(await read(pem, algorithm));
@@ -129,23 +129,23 @@ function decode(base64: string, variable: string): Uint8Array {
   try {
     return Uint8Array.from(atob(base64.replace(/\s/g, '')), (c) => c.charCodeAt(0));
   } catch {
-    throw unusable(variable, 'holds a PEM whose base64 is broken');
+    throw unusable(variable, 'contains a PEM with invalid base64');
   }
 }
 
 const pemOf = (label: string, der: Uint8Array): string =>
   `-----BEGIN ${label}-----\n${(btoa(Array.from(der, (b) => String.fromCharCode(b)).join('')).match(/.{1,64}/g) ?? []).join('\n')}\n-----END ${label}-----`;
 
-/** AlgorithmIdentifier of rsaEncryption, 1.2.840.113549.1.1.1 with NULL. */
+/** AlgorithmIdentifier of rsaEncryption: 1.2.840.113549.1.1.1 with NULL. */
 const RSA_ENCRYPTION = [0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00];
 
-/** RSAPublicKey (RFC 8017, A.1.1) as SubjectPublicKeyInfo (RFC 5280, 4.1). */
+/** Converts RSAPublicKey (RFC 8017, A.1.1) to SubjectPublicKeyInfo (RFC 5280, 4.1). */
 function spkiOfPkcs1(pkcs1: Uint8Array): Uint8Array {
   const bits = tagged(0x03, [0, ...pkcs1]);
   return Uint8Array.from(tagged(0x30, [...RSA_ENCRYPTION, ...bits]));
 }
 
-/** A DER value: tag, length, contents. */
+/** Encodes a DER value: tag, length, contents. */
 function tagged(tag: number, contents: readonly number[]): number[] {
   const { length } = contents;
   const octets = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];

@@ -1,6 +1,6 @@
 /**
- * JWTs of external identity providers (docs/design/credentials.md#json-web-tokens): signature, claims, and which user they name.
- * docs/security.md#rfc-8725-point-by-point goes through RFC 8725.
+ * Verifies JWTs of external identity providers (docs/design/credentials.md#json-web-tokens): their signature, their claims and the user that they name.
+ * docs/security.md#rfc-8725-point-by-point lists how each point of RFC 8725 is met.
  */
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import { ByteStore, type Cache } from '../cache.ts';
@@ -10,16 +10,16 @@ import { type JwksOptions, JwksUnavailable, jwksKeys } from './jwks.ts';
 import { KeyFault } from './jwt-keys.ts';
 import { type Tenant, tenantKey, tenantOf } from './tenants.ts';
 
-/** Seconds by which the provider's clock may differ from ours. */
+/** Tolerance for differences between the clocks of the provider and of the service. */
 const LEEWAY_SECONDS = 30;
-/** Longer tokens are refused unread. */
+/** Longer tokens are refused without parsing. */
 const MAX_CHARACTERS = 16 * 1024;
-/** A longer claim names nobody. */
+/** A longer claim matches no user. */
 const MAX_NAME = 512;
-/** Media types of JWTs that stand for a user; a token that says it is something else (a logout token, a DPoP proof) is not taken for one. */
+/** Accepted values of `typ`. JWTs of other types, such as logout tokens or DPoP proofs, are refused. */
 const TYPES = ['jwt', 'at+jwt'];
 
-/** Messages that clients know, by their codes (docs/design/credentials.md#jwt-failures). */
+/** Error messages by code (docs/design/credentials.md#jwt-failures). Clients depend on them. */
 const MESSAGES = {
   token_has_expired: 'Token has expired',
   invalid_token: 'Invalid token',
@@ -32,69 +32,70 @@ const MESSAGES = {
 
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="svc", error="invalid_token"' };
 
-/** 401 with one of these messages; `cause` goes to the log. */
+/** 401 with one of these codes. @param cause for the log */
 export const jwtFault = (code: keyof typeof MESSAGES, cause?: unknown): SvcError => unauthorized(code, MESSAGES[code], { headers: CHALLENGE, cause });
 
-/** A token whose signature and claims hold. */
+/** A token whose signature and claims are valid. */
 export interface VerifiedJwt {
-  /** The name of the user that it names. */
+  /** The user name in the claims. */
   readonly name: string;
-  /** The e-mail to look for where no user has that name; null: e-mails are not compared. */
+  /** The e-mail to look for if no user has that name; null: e-mails are not compared. */
   readonly email: string | null;
-  /** The tenant as variables have it; `DEFAULT` without a header. */
+  /** The tenant, spelled as in the names of variables; `DEFAULT` without a header. */
   readonly tenant: string;
-  /** Texts, numbers, booleans and lists of texts (as JSON) among the claims, as texts (`claimTexts`). */
+  /** The claims that are texts, numbers, booleans or lists of texts (as JSON), converted to text (`claimTexts`). */
   readonly claims: Readonly<Record<string, string>>;
 }
 
 /**
- * Judges a token. `sent`: `x-jwt-tenant-id`, or null.
+ * Verifies a token.
+ * @param sent value of `x-jwt-tenant-id`, or null
  * @throws SvcError 401 with the messages of docs/design/credentials.md#jwt-failures
  */
 export async function verifyJwt(token: string, sent: string | null, jwt: Config['jwt'], options: JwksOptions): Promise<VerifiedJwt> {
   const now = options.now();
   const key = `${sent ?? ' '}\u0000${token}`;
-  const seen = seenOf(jwt).get(key);
-  if (seen !== undefined && now >= seen.at && now < seen.until) return seen.jwt;
+  const cached = cacheFor(jwt).get(key);
+  if (cached !== undefined && now >= cached.at && now < cached.until) return cached.jwt;
   try {
     const tenant = await tenantOf(jwt, sent);
     const payload = await verified(token, tenant, options);
     const claim = claimOf(payload, jwt.user);
     const { name, email } = namesOf(claim, sent, jwt);
     const found: VerifiedJwt = { name, email, tenant: tenant.config.id, claims: claimTexts(payload) };
-    const until = Math.min(now + SEEN_MS, (payload.exp as number) * 1000 + LEEWAY_SECONDS * 1000);
-    seenOf(jwt).set(key, { jwt: found, at: now, until }, 6 * token.length);
+    const until = Math.min(now + CACHE_MS, (payload.exp as number) * 1000 + LEEWAY_SECONDS * 1000);
+    cacheFor(jwt).set(key, { jwt: found, at: now, until }, 6 * token.length);
     return found;
   } catch (error) {
     throw asFault(error);
   }
 }
 
-/** A token that held, until when it needs no second look. */
-interface Seen {
+/** A verified token, and until when it need not be verified again. */
+interface CachedJwt {
   readonly jwt: VerifiedJwt;
   readonly at: number;
   readonly until: number;
 }
 
-/** How long the signature of a token that comes again is not verified again: a withdrawn key lives on by that much. */
-const SEEN_MS = 60_000;
-const SEEN_BYTES = 2 * 1024 * 1024;
-const seenBy = new WeakMap<Config['jwt'], Cache<Seen>>();
+/** How long a verified token is not verified again. A withdrawn key is accepted for this time. */
+const CACHE_MS = 60_000;
+const CACHE_BYTES = 2 * 1024 * 1024;
+const caches = new WeakMap<Config['jwt'], Cache<CachedJwt>>();
 
-function seenOf(jwt: Config['jwt']): Cache<Seen> {
-  let seen = seenBy.get(jwt);
-  if (seen === undefined) {
-    // a store of its own, so that a flood of tokens never pushes out what requests need
-    seen = new ByteStore(SEEN_BYTES).view('jwt');
-    seenBy.set(jwt, seen);
+function cacheFor(jwt: Config['jwt']): Cache<CachedJwt> {
+  let cache = caches.get(jwt);
+  if (cache === undefined) {
+    // a separate store, so that a flood of tokens does not evict other entries
+    cache = new ByteStore(CACHE_BYTES).view('jwt');
+    caches.set(jwt, cache);
   }
-  return seen;
+  return cache;
 }
 
 function asFault(error: unknown): unknown {
   if (error instanceof SvcError) return error;
-  // a tenant that nobody has configured is the caller's fault, the others are the operator's
+  // an unknown tenant is an error of the caller and is not logged; the other faults are errors in the configuration
   if (error instanceof KeyFault) return jwtFault(error.code, error.variable === '' ? undefined : error);
   if (error instanceof JwksUnavailable) return jwtFault('could_not_parse_public_key', error);
   if (error instanceof errors.JWTExpired) return jwtFault('token_has_expired');
@@ -103,7 +104,7 @@ function asFault(error: unknown): unknown {
   return error;
 }
 
-/** The claims of a token that is signed by the tenant's key and meant for this service. @throws JOSEError, SvcError, JwksUnavailable */
+/** Verifies signature, audience and issuer of a token. @returns its claims @throws JOSEError, SvcError, JwksUnavailable */
 async function verified(token: string, tenant: Tenant, options: JwksOptions): Promise<JWTPayload> {
   const parts = token.split('.');
   if (token.length > MAX_CHARACTERS || parts.length !== 3) throw jwtFault('invalid_token');
@@ -137,18 +138,18 @@ function headerOf(token: string, part: string): Readonly<Record<string, unknown>
     const header = decodeProtectedHeader(token);
     if (!repeatsMember(textOf(part))) return header;
   } catch {
-    // told below
+    // reported below
   }
   throw jwtFault('invalid_token');
 }
 
-/** Not a security event (RFC 8417) such as a logout token, nor any other kind of JWT that the provider signs by the same key (RFC 8725, 3.11). */
+/** True for tokens that identify a user; false for security events (RFC 8417) such as logout tokens, and for other kinds of JWTs that the provider signs with the same key (RFC 8725, 3.11). */
 function isUserToken(typ: unknown, payload: JWTPayload): boolean {
   const kind = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
   return (kind === undefined || (typeof kind === 'string' && TYPES.includes(kind))) && payload.events === undefined && Number.isFinite(payload.exp);
 }
 
-/** Whether an object's text (valid JSON) has a member twice: readers differ in which one they take. Inner objects are not looked at. */
+/** True if an object (valid JSON) has duplicate members; parsers differ in which one they use. Nested objects are not checked. */
 export function repeatsMember(json: string): boolean {
   const names = new Set<string>();
   let depth = 0;
@@ -166,45 +167,45 @@ export function repeatsMember(json: string): boolean {
   return false;
 }
 
-/** Whom the claims of a user who has logged in at a provider name, as a JWT of the default tenant would. @throws SvcError 401 */
-export function namesOfClaims(claims: Readonly<Record<string, unknown>>, jwt: Config['jwt']): Pick<VerifiedJwt, 'name' | 'email'> {
+/** Returns the user names in the claims of a login at a provider, by the rules for JWTs of the default tenant. @throws SvcError 401 */
+export function userNamesOf(claims: Readonly<Record<string, unknown>>, jwt: Config['jwt']): Pick<VerifiedJwt, 'name' | 'email'> {
   return namesOf(claimOf(claims, jwt.user), null, jwt);
 }
 
-/** The claim that names the user. @throws SvcError `token_validation_failed` */
+/** Returns the claim with the user's name. @throws SvcError `token_validation_failed` */
 function claimOf(payload: JWTPayload, user: Config['jwt']['user']): string {
   const of = (name: string): unknown => (Object.hasOwn(payload, name) ? payload[name] : undefined);
-  const verifiedMail = of('email_verified');
+  const emailVerified = of('email_verified');
   const claim = user === 'email' ? of('email') : (of('username') ?? of('preferred_username'));
-  // some providers write booleans as texts
-  const mailHolds = verifiedMail === undefined || verifiedMail === true || verifiedMail === 'true';
-  if (!mailHolds || typeof claim !== 'string' || claim.trim() === '' || /\p{Cc}/u.test(claim) || !claim.isWellFormed())
+  // some providers send booleans as texts
+  const isEmailValid = emailVerified === undefined || emailVerified === true || emailVerified === 'true';
+  if (!isEmailValid || typeof claim !== 'string' || claim.trim() === '' || /\p{Cc}/u.test(claim) || !claim.isWellFormed())
     throw jwtFault('token_validation_failed');
   return claim;
 }
 
-/** The names to look for. @throws SvcError `user_not_found` where the claim cannot be anybody's */
+/** Returns the names to look for in the catalog. @throws SvcError `user_not_found` if the claim cannot match a user */
 function namesOf(claim: string, sent: string | null, jwt: Config['jwt']): { readonly name: string; readonly email: string | null } {
-  // signs for theta, ohm, kelvin and angstrom are letters in lower case: a provider that tells them apart could name somebody else's account
+  // The symbols theta, ohm, kelvin and angstrom become ordinary letters in lower case. A provider that distinguishes them could name another user's account.
   if (claim.length > MAX_NAME || /[\u03f4\u2126\u212a\u212b]/.test(claim)) throw jwtFault('user_not_found');
   if (!jwt.tenantUser) return { name: claim, email: claim };
   if (sent !== null) return { name: `${sent}/${claim}`, email: null };
-  // without a header there is no prefix; a name that has one of another tenant is that tenant's
+  // without the header there is no prefix; a name with the prefix of a tenant belongs to that tenant
   const prefix = claim.includes('/') ? tenantKey(claim.slice(0, claim.indexOf('/'))) : undefined;
   if (prefix !== undefined && Object.hasOwn(jwt.tenants, prefix)) throw jwtFault('user_not_found');
   return { name: claim, email: null };
 }
 
-/** Claims that tell of the token, not of its user: each token has others, and plans are kept for a user's claims. */
+/** Claims about the token rather than its user. They differ in each token, and plans are cached by the user's claims. */
 const OF_THE_TOKEN = new Set(['exp', 'nbf', 'iat', 'jti', 'auth_time', 'nonce', 'at_hash', 'c_hash', 's_hash']);
 
-/** PostgreSQL has no texts with U+0000, and a lone surrogate would become U+FFFD: different claims would be one text. */
+/** PostgreSQL does not store U+0000, and a lone surrogate would become U+FFFD, so that different claims would become the same text. */
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
-/** Beyond 2^53 and near infinity the parser has rounded the number: different claims would be one text. */
+/** JSON.parse rounds integers beyond 2^53, so that different claims would become the same text. */
 const isExactNumber = (n: number): boolean => Number.isSafeInteger(n) || (Number.isFinite(n) && !Number.isInteger(n));
 
-/** What svc_claim(name) gives. Claims that have no exact text are left out. */
+/** Returns the values of svc_claim(name). Claims without an exact text are omitted. */
 export function claimTexts(payload: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const texts: [string, string][] = [];
   for (const [name, value] of Object.entries(payload)) {

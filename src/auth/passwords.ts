@@ -1,7 +1,7 @@
-/** Passwords as a slow salted hash with its parameters: `$scrypt$ln=14,r=8,p=5$<salt>$<hash>` (base64 without padding). */
+/** Password hashes: scrypt with a salt and its parameters, as `$scrypt$ln=14,r=8,p=5$<salt>$<hash>` (base64 without padding). */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-// 16 MiB, within the limit of production (N*r*p <= 2^20): docs/design/platform-rules.md#cryptography
+// needs 16 MiB, within the limit of Workers (N*r*p <= 2^20): docs/design/platform-rules.md#cryptography
 const LOG_N = 14;
 const R = 8;
 const P = 5;
@@ -10,8 +10,8 @@ const BYTES = 32;
 let begun = 0;
 
 /**
- * Waits until no other hash was begun in the same turn. In a Worker a hash holds the isolate's only thread: many of them,
- * one after the other, would let connections time out before anybody looks at them.
+ * Waits until no other hash has begun since the last turn of the event loop. A hash blocks the isolate's only thread, so
+ * that several hashes in a row would let connections time out.
  */
 async function turn(): Promise<void> {
   for (;;) {
@@ -33,13 +33,13 @@ const derive = async (password: string, salt: Uint8Array, ln: number, r: number,
 
 const encode = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
 
-/** What is stored of a password. */
+/** Hashes a password for storage. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   return `$scrypt$ln=${LOG_N},r=${R},p=${P}$${encode(salt)}$${encode(await derive(password, salt, LOG_N, R, P))}`;
 }
 
-/** Whether a password is the stored one. `stored` null (no such user, or no password): false, at the same cost. */
+/** True if a password matches a stored hash. If `stored` is null (unknown user or no password), the result is false after the same time. */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const match = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(stored ?? '');
   if (match === null) {

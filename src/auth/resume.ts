@@ -1,13 +1,13 @@
-/** A caller who was authenticated before, for work that goes on after the request. */
+/** Restores a caller that was authenticated before, for work that continues after its request. */
 import { fold, loadSnapshot, type Snapshot, type SnapshotOptions } from '../catalog/snapshot.ts';
 import { unauthorized } from '../errors.ts';
 import { type Caller, type Principal, principalOf } from './authenticate.ts';
 import { can } from './grants.ts';
 
-/** What has to be kept of a caller to go on as it. */
+/** The state of a caller that `resume` needs. */
 export type Earlier = Pick<Principal, 'userId' | 'credential' | 'tenant' | 'claims' | 'actor' | 'controllers' | 'isAdmin'>;
 
-/** What has to be kept of a principal to go on as it. */
+/** Extracts the state that `resume` needs from a principal. */
 export const earlierOf = ({ userId, credential, tenant, claims, actor, controllers, isAdmin }: Principal): Earlier => ({
   userId,
   credential,
@@ -18,32 +18,32 @@ export const earlierOf = ({ userId, credential, tenant, claims, actor, controlle
   isAdmin,
 });
 
-const over = () => unauthorized('invalid_token', 'The user of this statement may no longer use the service');
+const noLongerValid = () => unauthorized('invalid_token', 'The user of this statement may no longer use the service');
 
 /**
- * The same user with the rights that the catalog has now; with `fresh: false`, those of a snapshot of the usual age. A caller who was not an administrator
- * does not become one: the promotion may have revoked its credential, which is not checked again here.
- * @throws SvcError 401 `invalid_token` where the user is gone or not active, or its actor may no longer act as it; 503 `catalog_unavailable`
+ * Returns the same user with its current rights; with `fresh: false`, a cached snapshot may be used. A caller that was not an administrator does not become
+ * one, because the promotion may have revoked its credential, which is not checked again here.
+ * @throws SvcError 401 `invalid_token` if the user was dropped or is not active, or its actor may no longer impersonate it; 503 `catalog_unavailable`
  */
 export async function resume(earlier: Earlier, options: SnapshotOptions): Promise<Caller> {
   const { principal: now, snapshot } = await current(earlier, options);
   const principal = now.isAdmin && !earlier.isAdmin ? withoutAdmin(now) : now;
   if (principal.actor !== undefined) {
     const { principal: actor } = await current({ ...earlier, userId: principal.actor.userId, actor: undefined }, options);
-    if (!can(actor, 'auth', ['user', principal.name]) || (principal.isAdmin && !actor.isAdmin)) throw over();
+    if (!can(actor, 'auth', ['user', principal.name]) || (principal.isAdmin && !actor.isAdmin)) throw noLongerValid();
   }
   return { principal, snapshot, refresh: () => resume(earlier, { ...options, fresh: true }) };
 }
 
-async function current({ userId, ...came }: Earlier, options: SnapshotOptions): Promise<{ readonly principal: Principal; readonly snapshot: Snapshot }> {
+async function current({ userId, ...origin }: Earlier, options: SnapshotOptions): Promise<{ readonly principal: Principal; readonly snapshot: Snapshot }> {
   const snapshot = await loadSnapshot({ kind: 'user', id: userId }, { fresh: true, ...options });
   const { user } = snapshot;
-  if (user === null || !user.active) throw over();
-  const { credential, tenant, claims, actor, controllers } = came;
+  if (user === null || !user.active) throw noLongerValid();
+  const { credential, tenant, claims, actor, controllers } = origin;
   return { principal: principalOf(user, snapshot, { credential, tenant, claims, actor, controllers }), snapshot };
 }
 
-/** The user with all its rights but those of the role `admin`. */
+/** Removes the role `admin` and its rights. */
 const withoutAdmin = (principal: Principal): Principal => ({
   ...principal,
   isAdmin: false,

@@ -1,7 +1,7 @@
 /**
- * Sessions of the login page. A session is a signed value that its browser keeps in a cookie: HMAC-SHA256 by
- * SESSION_SECRET, with who it is, until when it is good, and a digest of the stored password, so that a new password ends
- * it. That the user is active and the session was not ended is asked of the catalog each time.
+ * Sessions of the login page. A session is a cookie that is signed with SESSION_SECRET (HMAC-SHA256). It contains the user, the
+ * start of the session, and a digest of the stored password, so that a new password ends the session. Each request asks the
+ * catalog whether the user is active and the session was not ended.
  */
 import { audit } from '../catalog/changes.ts';
 import type { CatalogDb } from '../catalog/db.ts';
@@ -9,21 +9,21 @@ import { endSession, findSessionUser, type Login } from '../catalog/logins.ts';
 import { UNKNOWN_USER } from '../catalog/promotion.ts';
 import { equalHashes } from './tokens.ts';
 
-/** How long a session is good: a working day. */
+/** The lifetime of a session: a working day. */
 export const SESSION_MS = 8 * 60 * 60 * 1000;
-/** SESSION_SECRET has at least so many characters; a shorter one could be guessed from a cookie. */
+/** The minimum length of SESSION_SECRET. A shorter secret could be found from a cookie by brute force. */
 export const SECRET_CHARACTERS = 32;
 
-/** Who is logged in. */
+/** A valid session. */
 export interface Session {
   readonly id: string;
   readonly userId: string;
   readonly userName: string;
-  /** Ids of the users who control the login: who set the password, or the e-mail by which a login provider named the user. */
+  /** Ids of the users who control the login: who set the password, or the e-mail that a login provider identified the user by. */
   readonly controllers: readonly string[];
-  /** The user's row when the session was checked. A token is given only while it is unchanged. */
+  /** The user's row when the session was checked. A token is issued only while the row is unchanged. */
   readonly login: Login;
-  /** Milliseconds since 1970: when the password was given, and when the session ends. */
+  /** When the user signed in, and when the session ends, in milliseconds since 1970. */
   readonly began: number;
   readonly ends: number;
 }
@@ -38,15 +38,16 @@ interface Sealed {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** HMAC-SHA256 of a text under SESSION_SECRET, base64url. `purpose` keeps one use from standing in for another. */
+/** HMAC-SHA256 of a text with SESSION_SECRET, in base64url. A signature for one `purpose` is not valid for another. */
 export async function signed(secret: string, purpose: string, text: string): Promise<string> {
   const key = await crypto.subtle.importKey('raw', utf8(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
   return Buffer.from(await crypto.subtle.sign('HMAC', key, utf8(`${purpose}\0${text}`))).toString('base64url');
 }
 
 /**
- * Begins a session of a user who has just logged in. @returns the value for the cookie
+ * Begins a session of a user who has just signed in.
  * @param controllers ids of the users who control the login
+ * @returns the session and the value of its cookie
  */
 export async function beginSession(
   secret: string,
@@ -63,7 +64,7 @@ export async function beginSession(
   };
 }
 
-/** The session of a cookie's value, or null where it is none, or none any more. @throws SvcError 503 `catalog_unavailable` */
+/** Finds the session of a cookie's value; null if the value is invalid or the session has ended. @throws SvcError 503 `catalog_unavailable` */
 export async function findSession(secret: string, value: string, db: CatalogDb, now: number): Promise<Session | null> {
   const [text = '', signature = '', more] = value.split('.');
   if (more !== undefined || !equalHashes(await signed(secret, 'session', text), signature)) return null;
@@ -74,16 +75,16 @@ export async function findSession(secret: string, value: string, db: CatalogDb, 
   return { id, userId: login.id, userName: login.name, controllers, login, began, ends: began + SESSION_MS };
 }
 
-/** Ends a session everywhere. @throws SvcError 503 `catalog_unavailable` */
+/** Ends a session on all isolates. @throws SvcError 503 `catalog_unavailable` */
 export async function logOut(db: CatalogDb, session: Session, requestId: string): Promise<void> {
   await db.batch([endSession(session.id, new Date(session.ends).toISOString()), sessionEntry('logout', session, requestId)]);
 }
 
-/** What the audit log keeps of a session's beginning and end. */
+/** The audit entry of a login or logout. */
 export const sessionEntry = (action: 'login' | 'logout', session: Session, requestId: string) =>
   audit({ user: session.userName, credential: 'password', action, object: session.id, ontology: null, digest: null, requestId });
 
-/** A digest of a user's stored password and login generation, for what a new password or a new e-mail ends. The stored hash has a random salt: setting the same password again ends sessions too. */
+/** Digest of a user's stored password and login generation. A new password or e-mail changes it. The stored hash has a random salt, so setting the same password again changes it, too. */
 export const passwordDigest = (secret: string, { id, password, generation }: Login): Promise<string> =>
   signed(secret, 'password', `${id} ${password ?? ''}${generation === '0' ? '' : ` ${generation}`}`);
 

@@ -1,4 +1,4 @@
-/** Signing in with user name and password, for get_token and the login page (docs/design/credentials.md#signing-in-by-password). */
+/** Signs users in with name and password, for get_token and the login page (docs/design/credentials.md#signing-in-by-password). */
 
 import { audit } from '../catalog/changes.ts';
 import type { CatalogDb } from '../catalog/db.ts';
@@ -8,36 +8,38 @@ import { loggedLine, SvcError } from '../errors.ts';
 import type { UserPassword } from './bearer.ts';
 import { verifyPassword } from './passwords.ts';
 import { Slots } from './slots.ts';
-import { type Attempts, LEASE_MS, MOST_DELAY_MS } from './throttle.ts';
+import { type Attempts, LEASE_MS, MAX_DELAY_MS } from './throttle.ts';
 import { createToken, sha256 } from './tokens.ts';
 
-/** The parts of the service that signing in needs; `Runtime` has them. */
+/** The parts of `Runtime` that signing in needs. */
 export interface SignInParts {
   readonly db: CatalogDb;
   readonly now: () => number;
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
   /** Undefined: attempts are not counted. */
   readonly attempts?: Attempts | undefined;
-  /** Waits; undefined: nothing is waited for. */
+  /** Waits; undefined: answers are not delayed. */
   readonly pause?: ((ms: number) => Promise<void>) | undefined;
 }
 
-/** Longer texts are no password that CREATE USER took in one statement. */
+/** No user has a longer password: CREATE USER does not accept it in one statement. */
 const PASSWORD_CHARACTERS = 64 * 1024;
 
-/** A name that a user can have: others are not asked for (PostgreSQL takes no zero byte), at the same cost. */
+/** True if the name is valid for a user. Invalid names are not looked up (PostgreSQL does not accept NUL), but take the same time. */
 const isName = (name: string): boolean => /^[^\u0000-\u001f\u007f-\u009f]{1,256}$/.test(name);
 
-/** Attempts that run at once: of one address, fewer than of one user name, so that no single address takes all of a user's. */
-const MOST_OF_ADDRESS = 5;
-const MOST_OF_USER = 10;
+/** The most concurrent attempts. An address has fewer than a user name, so that no single address can use up all attempts of a user. */
+const MAX_PER_ADDRESS = 5;
+const MAX_PER_USER = 10;
 
 /**
- * Judges user and password. Null: wrong, for whatever reason, at the same cost: one look into the catalog, one slow hash.
- * The answer is held back as the failures of that user name and that address demand. `given` null is no attempt (what came
- * is not signed, or too old): it is refused at once, without a hash, and is not counted.
- * @param address where the attempt comes from
- * @throws SvcError 429 `too_many_requests`: too many attempts of the user name, of the address or of the isolate run at once; 503 `catalog_unavailable`
+ * Checks user and password. Every attempt costs one query of the catalog and one slow hash, whatever the outcome. The answer is delayed according to the
+ * earlier failures of the user name and of the address.
+ * @param given null: the request has no valid credentials (not signed, or expired). It is refused immediately, without a hash, and is not counted.
+ * @param address address of the client
+ * @returns null if the user name or password is wrong, for any reason
+ * @throws SvcError 429 `too_many_requests` if too many attempts of the user name, of the address or of the isolate run at the same time; 503
+ *   `catalog_unavailable`
  */
 export async function signIn(parts: SignInParts, given: UserPassword | null, address: string): Promise<Login | null> {
   if (given === null) return null;
@@ -45,15 +47,15 @@ export async function signIn(parts: SignInParts, given: UserPassword | null, add
   let user: Login | null;
   let release: () => void = () => undefined;
   try {
-    release = takeHere();
-    user = await judge(parts.db, given);
+    release = takeIsolateSlot();
+    user = await checkPassword(parts.db, given);
   } catch (error) {
     release();
     await begun.cancel();
     throw error;
   }
   try {
-    // without the objects, the isolate's own slot is what bounds the attempts that wait
+    // if no Durable Object counts the attempt, the isolate's slot also bounds the attempts that are being delayed
     if (begun.counted) release();
     const delay = await begun.settle(user === null);
     if (delay > 0) await parts.pause?.(delay);
@@ -63,7 +65,7 @@ export async function signIn(parts: SignInParts, given: UserPassword | null, add
   return user;
 }
 
-async function judge(db: CatalogDb, given: UserPassword): Promise<Login | null> {
+async function checkPassword(db: CatalogDb, given: UserPassword): Promise<Login | null> {
   const name = isName(given.user) ? given.user : '';
   const password = given.password.length <= PASSWORD_CHARACTERS ? given.password : '';
   const login = await findLogin(db, name);
@@ -72,43 +74,43 @@ async function judge(db: CatalogDb, given: UserPassword): Promise<Login | null> 
 }
 
 const tooMany = () =>
-  new SvcError(429, 'too_many_requests', 'Too many attempts to sign in run at once', {
+  new SvcError(429, 'too_many_requests', 'Too many concurrent attempts to sign in', {
     hint: `Try again in ${RETRY_SECONDS} seconds`,
     headers: { 'retry-after': String(RETRY_SECONDS) },
   });
-/** An attempt runs until its answer is sent, so one ends within the longest delay. */
-const RETRY_SECONDS = Math.ceil(MOST_DELAY_MS / 1000) + 1;
+/** An attempt ends when its answer is sent, so at least one ends within the longest delay. */
+const RETRY_SECONDS = Math.ceil(MAX_DELAY_MS / 1000) + 1;
 
-/** Attempts that one isolate judges at once, of all users and addresses. A hash holds its only thread and 16 MiB. */
-const MOST_HERE = 32;
-const here = new Slots(Date.now);
+/** The most concurrent attempts of one isolate, of all users and addresses. A hash blocks the isolate's only thread and needs 16 MiB. */
+const MAX_PER_ISOLATE = 32;
+const isolateSlots = new Slots(Date.now);
 
-function takeHere(): () => void {
-  const ticket = here.take(MOST_HERE, LEASE_MS);
+function takeIsolateSlot(): () => void {
+  const ticket = isolateSlots.take(MAX_PER_ISOLATE, LEASE_MS);
   if (ticket === null) throw tooMany();
-  return () => here.release(ticket);
+  return () => isolateSlots.release(ticket);
 }
 
 /** An attempt that is counted as running. */
 interface Begun {
-  /** False: no object counts it. */
+  /** False if no Durable Object counts it. */
   readonly counted: boolean;
   settle(failed: boolean): Promise<number>;
   cancel(): Promise<void>;
 }
 
-/** Counts an attempt before it is judged. @throws SvcError 429 `too_many_requests` */
+/** Counts an attempt before it is checked. @throws SvcError 429 `too_many_requests` */
 async function begin({ attempts, log }: SignInParts, user: string, address: string): Promise<Begun> {
   if (attempts === undefined) return { counted: false, settle: async () => 0, cancel: async () => undefined };
-  const faulty = (error: unknown) => log({ level: 'error', event: 'throttle_failed', message: loggedLine(error) });
-  // an address that is over its bound does not reach the user's object
+  const logFault = (error: unknown) => log({ level: 'error', event: 'throttle_failed', message: loggedLine(error) });
+  // an address that exceeds its limit does not reach the user's object
   const keys = [
-    [`address:${await sha256(address)}`, MOST_OF_ADDRESS],
-    [`user:${await sha256(fold(user))}`, MOST_OF_USER],
+    [`address:${await sha256(address)}`, MAX_PER_ADDRESS],
+    [`user:${await sha256(fold(user))}`, MAX_PER_USER],
   ] as const;
   const tickets = new Map<string, string>();
   const cancel = async (): Promise<void> => {
-    await Promise.all([...tickets].map(([key, ticket]) => attempts.cancel(key, ticket).catch(faulty)));
+    await Promise.all([...tickets].map(([key, ticket]) => attempts.cancel(key, ticket).catch(logFault)));
   };
   for (const [key, most] of keys) {
     try {
@@ -118,7 +120,7 @@ async function begin({ attempts, log }: SignInParts, user: string, address: stri
         continue;
       }
     } catch (error) {
-      faulty(error);
+      logFault(error);
       continue;
     }
     await cancel();
@@ -127,8 +129,8 @@ async function begin({ attempts, log }: SignInParts, user: string, address: stri
   const settle = async (failed: boolean): Promise<number> => {
     const delays = keys.map(([key]) =>
       attempts.settle(key, failed, tickets.get(key)).catch((error: unknown) => {
-        faulty(error);
-        return MOST_DELAY_MS; // neither unlimited tries nor a lock-out
+        logFault(error);
+        return MAX_DELAY_MS; // allows neither unlimited attempts nor a lock-out
       }),
     );
     return Math.max(...(await Promise.all(delays)));
@@ -136,15 +138,16 @@ async function begin({ attempts, log }: SignInParts, user: string, address: stri
   return { counted: tickets.size === keys.length, settle, cancel };
 }
 
-/** Where tokens are given out, which is their label. */
+/** The place that issues a token; it becomes the token's label. */
 export type TokenOrigin = 'get_token' | 'get_svc_user_token';
 
 /**
- * A fresh API token of a user who has logged in; of one user and origin the newest 20 live. Null: the login has ended meanwhile.
+ * Issues an API token for a user who has signed in. Of each user and origin, the newest 20 tokens are valid.
  * @param by ids of the users who control the login
+ * @returns null if the login has ended since
  * @throws SvcError 503 `catalog_unavailable`
  */
-export async function giveToken(
+export async function issueToken(
   { db, now }: Pick<SignInParts, 'db' | 'now'>,
   login: Login,
   by: readonly string[],

@@ -1,4 +1,4 @@
-/** What runs at once, up to a bound. It is kept in memory: nothing is stored. */
+/** Limits how many operations run at the same time. The state is in memory only. */
 export class Slots {
   readonly #now: () => number;
   /** The end of each taken slot, by its ticket. */
@@ -10,9 +10,9 @@ export class Slots {
 
   /**
    * Takes a slot.
-   * @param most how many may be taken at once
-   * @param leaseMs after this time the slot is free again, even if nobody releases it
-   * @returns the ticket that releases the slot; null: all are taken
+   * @param most the number of slots
+   * @param leaseMs the slot becomes free after this time even if it is not released
+   * @returns the ticket that releases the slot; null if all slots are taken
    */
   take(most: number, leaseMs: number): string | null {
     const now = this.#now();
@@ -23,7 +23,7 @@ export class Slots {
     return ticket;
   }
 
-  /** Releases a slot, `afterMs` from now. A ticket that is not known, or has ended, is ignored. */
+  /** Releases a slot after `afterMs`. A ticket that is unknown or has expired is ignored. */
   release(ticket: string, afterMs = 0): void {
     if (afterMs <= 0) this.#ends.delete(ticket);
     else if (this.#ends.has(ticket)) this.#ends.set(ticket, this.#now() + afterMs);

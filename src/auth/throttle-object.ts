@@ -1,8 +1,8 @@
-/** The Durable Object that counts the failed attempts to sign in of one user name or one address. */
+/** The Durable Object that counts failed attempts to sign in of one user name or one address. */
 import { DurableObject } from 'cloudflare:workers';
 import { AttemptCounter, type Attempts } from './throttle.ts';
 
-/** Its constructor, and an attempt that succeeds, write nothing. */
+/** Counts attempts. Only a failed attempt writes to storage. */
 export class LoginThrottle extends DurableObject {
   readonly #counter = new AttemptCounter(this.ctx.storage, Date.now);
 
@@ -23,7 +23,7 @@ export class LoginThrottle extends DurableObject {
   }
 }
 
-/** The objects of a namespace. The location hint is part of an object's name (docs/design/platform-rules.md#names-of-durable-objects). */
+/** Counts attempts in the objects of a namespace. The location hint is part of an object's name (docs/design/platform-rules.md#names-of-durable-objects). */
 export function loginAttempts(namespace: DurableObjectNamespace<LoginThrottle>, hint: string | null): Attempts {
   const of = (key: string) =>
     namespace.get(namespace.idFromName(`${hint ?? '-'}:${key}`), hint === null ? {} : { locationHint: hint as DurableObjectLocationHint });

@@ -1,21 +1,22 @@
 /**
- * Attempts to sign in that fail make later answers wait: by user name and by address, growing from the fifth failure to
- * four seconds, whether the attempt is right or wrong, so that an answer that is late tells nothing. Failures lock nobody
- * out. Attempts that run at once are bounded. Failures fade with time; what is stored of one name or address is two numbers.
+ * Throttling of sign-in. Failed attempts delay later answers for the same user name or address. The delay starts at the fifth
+ * failure and grows to four seconds. It applies to successful attempts as well, so that a delay discloses nothing. No user is
+ * locked out. The number of concurrent attempts is limited. Failures expire with time; two numbers are stored for each name
+ * or address.
  */
 import { Slots } from './slots.ts';
 
-/** Where attempts are counted: one Durable Object a key. */
+/** Counts attempts by key, with one Durable Object per key. */
 export interface Attempts {
-  /** Counts an attempt before it is judged. @returns its ticket; null: `most` attempts of the key run already */
+  /** Counts an attempt before it is checked. @returns its ticket; null if `most` attempts with the key are running */
   begin(key: string, most: number): Promise<string | null>;
-  /** Counts an attempt that was judged; how many milliseconds its answer has to wait. Its ticket stays taken for that time. */
+  /** Counts the outcome of an attempt. @returns the delay of its answer in milliseconds; the ticket remains taken for that time */
   settle(key: string, failed: boolean, ticket?: string): Promise<number>;
-  /** Gives back the ticket of an attempt that was not judged. */
+  /** Releases the ticket of an attempt that was not checked. */
   cancel(key: string, ticket: string): Promise<void>;
 }
 
-/** What is needed of a Durable Object's storage; `DurableObjectStorage` has it. */
+/** The part of `DurableObjectStorage` that the counter uses. */
 export interface CounterStorage {
   get<T>(key: string): Promise<T | undefined>;
   put<T>(key: string, value: T): Promise<void>;
@@ -23,32 +24,32 @@ export interface CounterStorage {
   deleteAll(): Promise<void>;
 }
 
-/** The longest that an answer waits: below the five seconds after which servers close a connection that is idle. */
-export const MOST_DELAY_MS = 4000;
-/** The failure from which on answers wait. */
+/** The longest delay of an answer. It is shorter than the five seconds after which servers close an idle connection. */
+export const MAX_DELAY_MS = 4000;
+/** Answers are delayed from this failure on. */
 export const FREE_FAILURES = 5;
 const FIRST_DELAY_MS = 500;
-/** One failure is forgotten in this time. */
-export const FADE_MS = 60_000;
-/** More failures are not counted, so that all are forgotten a quarter of an hour after the last one. */
-export const MOST_FAILURES = 15;
+/** One failure expires in this time. */
+export const EXPIRY_MS = 60_000;
+/** Further failures are not counted, so that all failures expire within 15 minutes after the last one. */
+export const MAX_FAILURES = 15;
 
-/** An attempt that nobody settles, because its isolate has ended for instance, counts as running for this time. */
+/** An attempt that is not settled, for example because its isolate has ended, counts as running for this time. */
 export const LEASE_MS = 30_000;
 
-/** How long an answer waits after so many failures. */
+/** The delay of an answer after a number of failures, in milliseconds. */
 export function delayAfter(failures: number): number {
   const over = Math.round(failures) - FREE_FAILURES;
-  return over < 0 ? 0 : Math.min(MOST_DELAY_MS, FIRST_DELAY_MS * 2 ** over);
+  return over < 0 ? 0 : Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** over);
 }
 
 interface Counted {
   readonly failures: number;
-  /** When they were counted. */
+  /** When the failures were counted. */
   readonly at: number;
 }
 
-/** The failures of one key. Nothing is written but for a failure. */
+/** Counts the failures of one key. Only failures are written to storage. */
 export class AttemptCounter {
   readonly #storage: CounterStorage;
   readonly #now: () => number;
@@ -60,19 +61,19 @@ export class AttemptCounter {
     this.#running = new Slots(now);
   }
 
-  /** Counts an attempt before it is judged. @returns its ticket; null: `most` attempts run already */
+  /** Counts an attempt before it is checked. @returns its ticket; null if `most` attempts are running */
   begin(most: number): string | null {
     return this.#running.take(most, LEASE_MS);
   }
 
-  /** Gives back the ticket of an attempt that was not judged. */
+  /** Releases the ticket of an attempt that was not checked. */
   cancel(ticket: string): void {
     this.#running.release(ticket);
   }
 
   /**
-   * Counts an attempt that was judged. Its ticket stays taken while the answer waits: who does not wait for the answer gets no further attempt by that.
-   * @returns how many milliseconds its answer has to wait
+   * Counts the outcome of an attempt. Its ticket remains taken while the answer is delayed, so that a client that disconnects early gains no attempts.
+   * @returns the delay of the answer in milliseconds
    */
   async settle(failed: boolean, ticket?: string): Promise<number> {
     const delay = await this.#count(failed);
@@ -83,23 +84,23 @@ export class AttemptCounter {
   async #count(failed: boolean): Promise<number> {
     const before = await this.#left();
     if (!failed) return delayAfter(before);
-    const failures = Math.min(MOST_FAILURES, before + 1);
+    const failures = Math.min(MAX_FAILURES, before + 1);
     const at = this.#now();
     await this.#storage.put<Counted>('counted', { failures, at });
-    await this.#storage.setAlarm(at + failures * FADE_MS);
+    await this.#storage.setAlarm(at + failures * EXPIRY_MS);
     return delayAfter(failures);
   }
 
-  /** Deletes what has faded. */
+  /** Deletes the counter when all failures have expired. */
   async alarm(): Promise<void> {
     const left = await this.#left();
-    if (left > 0) await this.#storage.setAlarm(this.#now() + left * FADE_MS);
+    if (left > 0) await this.#storage.setAlarm(this.#now() + left * EXPIRY_MS);
     else await this.#storage.deleteAll();
   }
 
-  /** The failures that have not faded yet. */
+  /** The number of failures that have not expired yet. */
   async #left(): Promise<number> {
     const counted = await this.#storage.get<Counted>('counted');
-    return counted === undefined ? 0 : Math.max(0, counted.failures - Math.max(0, this.#now() - counted.at) / FADE_MS);
+    return counted === undefined ? 0 : Math.max(0, counted.failures - Math.max(0, this.#now() - counted.at) / EXPIRY_MS);
   }
 }

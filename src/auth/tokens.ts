@@ -7,25 +7,25 @@ const RANDOM_CHARACTERS = 27;
 const CHECKSUM_CHARACTERS = 6;
 const TOKEN = /^tk_([0-9A-Za-z]{27})([0-9A-Za-z]{6})$/;
 
-/** A fresh token. */
+/** Creates a token. @param random fills its argument with random bytes */
 export function createToken(random: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array = (bytes) => crypto.getRandomValues(bytes)): string {
   let text = '';
   while (text.length < RANDOM_CHARACTERS) {
     for (const byte of random(new Uint8Array(64))) {
-      // 248 = 4 * 62: the rest would make some characters likelier than others
+      // 248 = 4 * 62; larger bytes would make some characters more likely than others
       if (byte < 248 && text.length < RANDOM_CHARACTERS) text += ALPHABET[byte % 62];
     }
   }
   return `tk_${text}${checksum(text)}`;
 }
 
-/** Whether a text has the form of a token and its checksum holds. No I/O. */
+/** True if a text has the format of a token with a valid checksum. No I/O. */
 export function isToken(text: string): boolean {
   const match = TOKEN.exec(text);
   return match !== null && checksum(match[1] as string) === match[2];
 }
 
-/** CRC-32 of the random part in base62, six characters. */
+/** CRC-32 of the random part as six base62 characters. */
 function checksum(text: string): string {
   let rest = crc32(text);
   let out = '';
@@ -46,13 +46,13 @@ export function crc32(text: string): number {
   return (crc ^ 0xffffffff) >>> 0;
 }
 
-/** SHA-256 of a text's UTF-8, hexadecimal. */
+/** SHA-256 of a text's UTF-8, in hexadecimal. */
 export async function sha256(text: string): Promise<string> {
   const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
   return Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
 }
 
-/** Whether two hashes are equal, in a time that does not tell where they part. */
+/** Compares two hashes in constant time. */
 export function equalHashes(a: string, b: string): boolean {
   let difference = a.length ^ b.length;
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i % Math.max(1, b.length));

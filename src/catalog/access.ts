@@ -1,8 +1,8 @@
-/** Users, roles, grants and tokens as lists: what system tables and SHOW tell of them. Who may see which is the service's to judge. */
+/** Lists users, roles, grants and tokens for system tables and SHOW. The service decides which of them a caller may see. */
 import { type CatalogDb, type Row, sql } from './db.ts';
 import type { Privilege } from './snapshot.ts';
 
-/** One line a user. Points in time are ISO 8601 in UTC, to the microsecond. */
+/** One line per user. Timestamps are ISO 8601 in UTC with microseconds. */
 export interface UserLine {
   readonly name: string;
   readonly email: string | null;
@@ -11,7 +11,7 @@ export interface UserLine {
   readonly created: string;
 }
 
-/** One line a role and member; `user` null: nobody has the role. */
+/** One line per role and member. `user` is null if the role has no members. */
 export interface RoleLine {
   readonly role: string;
   readonly user: string | null;
@@ -43,7 +43,7 @@ const LISTS = sql`SELECT json_build_object(
              FROM kg_catalog.grants g LEFT JOIN kg_catalog.users u ON u.id = g.user_id LEFT JOIN kg_catalog.roles r ON r.id = g.role_id)
 )::text AS lists`;
 
-/** All of them. @throws SvcError 503 */
+/** Reads all users, role members and grants. @throws SvcError 503 */
 export async function readAccess(db: CatalogDb): Promise<AccessLists> {
   const [row] = await db.query(LISTS);
   return JSON.parse(String(row?.lists)) as AccessLists;
@@ -54,7 +54,7 @@ const TOKENS = sql`SELECT id, label, (to_json(created AT TIME ZONE 'UTC') #>> '{
 
 const orNull = (row: Row, column: string): string | null => (row[column] == null ? null : String(row[column]));
 
-/** Tokens of a user that are not revoked, the oldest first; never the tokens themselves. @throws SvcError 503 */
+/** Lists a user's tokens that are not revoked, oldest first. The result has no token values or hashes. @throws SvcError 503 */
 export async function listTokens(db: CatalogDb, userId: string): Promise<readonly Readonly<Record<string, string | null>>[]> {
   const rows = await db.query(TOKENS, [userId]);
   return rows.map((row) => ({
@@ -68,7 +68,7 @@ export async function listTokens(db: CatalogDb, userId: string): Promise<readonl
 
 const DATASOURCE_OPTIONS = sql`SELECT options::text AS options FROM kg_catalog.datasources WHERE id = $1::uuid`;
 
-/** The OPTIONS that a datasource was made with. @throws SvcError 503 */
+/** Reads the OPTIONS of a datasource. @throws SvcError 503 */
 export async function datasourceOptions(db: CatalogDb, id: string): Promise<Readonly<Record<string, string>>> {
   const [row] = await db.query(DATASOURCE_OPTIONS, [id]);
   return row === undefined ? {} : (JSON.parse(String(row.options)) as Record<string, string>);

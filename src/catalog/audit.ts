@@ -1,14 +1,14 @@
-/** Lines of the audit about requests, and counts of failed authentication; entries of changes are written with them (changes.ts). */
+/** Writes the audit of requests and the counts of failed authentications. Audit entries of changes are written in the transaction of the change (changes.ts). */
 import { type CatalogDb, sql } from './db.ts';
 
-/** A request that was answered or refused. Never its values, nor what it answered. */
+/** A request that was answered or refused. Contains neither its values nor its answer. */
 export interface AuditLine {
-  /** When it came, ISO 8601. */
+  /** Time of arrival, ISO 8601. */
   readonly at: string;
   readonly user: string;
-  /** Who came in the user's place. */
+  /** The user who impersonated `user`. */
   readonly actor: string | null;
-  /** Kind of the credential. */
+  /** Kind of credential. */
   readonly credential: string;
   /** Method and route. */
   readonly action: string;
@@ -29,7 +29,7 @@ const COUNT = sql`INSERT INTO kg_catalog.audit_failures (hour, code, count)
   SELECT date_trunc('hour', now()), code, count FROM json_to_recordset($1::json) AS f(code text, count bigint)
   ON CONFLICT (hour, code) DO UPDATE SET count = kg_catalog.audit_failures.count + excluded.count`;
 
-/** Writes lines and adds counts of refused credentials by code. @throws SvcError 503 */
+/** Inserts audit lines and adds to the counts of refused credentials. @param failures counts by error code @throws SvcError 503 */
 export async function writeAudit(db: CatalogDb, lines: readonly AuditLine[], failures: ReadonlyMap<string, number>): Promise<void> {
   const counts = [...failures].map(([code, count]) => ({ code, count })).sort((a, b) => (a.code < b.code ? -1 : 1));
   await db.batch([

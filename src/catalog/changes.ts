@@ -1,5 +1,5 @@
 /**
- * The statements that change the catalog, each a `Call` with its values as parameters. The service gathers those of one
+ * Statements that change the catalog, each a `Call` with its values as parameters. The service collects the calls of a
  * request and commits them as one batch.
  */
 import { conflict, type SvcError } from '../errors.ts';
@@ -17,15 +17,15 @@ const call = (statement: Sql, ...params: Param[]): Call => ({ sql: statement, pa
 
 const CREATE_ONTOLOGY = sql`INSERT INTO kg_catalog.ontologies (id, name, key, description, seq, version, created_by) VALUES ($1, $2, $3, $4, 1, $5, $6)`;
 const ATTACH_MAIN = sql`INSERT INTO kg_catalog.ontology_datasources (ontology_id, datasource_id, active) SELECT $1::uuid, id, true FROM kg_catalog.datasources WHERE key = 'main'`;
-// null where its policies were changed meanwhile, which the column refuses (23502); the row is locked against such a change
+// The subquery yields NULL if a policy was changed concurrently, and the NOT NULL column rejects it (23502). FOR UPDATE blocks such a change until the commit.
 const CREATE_VERSION = sql`INSERT INTO kg_catalog.ontology_versions (version, ontology_id, seq, created_by, statement, format, content)
   VALUES ($1, (SELECT id FROM kg_catalog.ontologies WHERE id = $2 AND policy_generation = $8 FOR UPDATE), $3, $4, $5, $6, $7::json)`;
 const POINT_AT = sql`UPDATE kg_catalog.ontologies SET seq = $2, version = $3, description = $4 WHERE id = $1`;
 const DROP_ONTOLOGY = sql`DELETE FROM kg_catalog.ontologies WHERE id = $1`;
-const FORGET_GRANTS = sql`DELETE FROM kg_catalog.grants WHERE resource_key -> 0 = to_jsonb($1::text) AND resource_key -> 1 = to_jsonb($2::text)`;
+const DELETE_GRANTS = sql`DELETE FROM kg_catalog.grants WHERE resource_key -> 0 = to_jsonb($1::text) AND resource_key -> 1 = to_jsonb($2::text)`;
 const SET_FUNCTIONS = sql`UPDATE kg_catalog.ontologies SET allowed_functions = $2 WHERE id = $1`;
 
-/** A version as it is about to be written. */
+/** A version to be written. */
 export interface NewVersion {
   readonly ontologyId: string;
   readonly version: string;
@@ -35,11 +35,11 @@ export interface NewVersion {
   readonly model: Model;
   /** The model's JSON. */
   readonly content: string;
-  /** The ontology's policies by which the model was judged. */
+  /** Generation of the ontology's policies that the model was checked against. */
   readonly policyGeneration: number;
 }
 
-/** A new ontology with the datasource `main` attached and active; its first version has to be written with it. */
+/** Creates an ontology with the datasource `main` attached and active. The same batch must also write its first version. */
 export const createOntology = (ontology: {
   readonly id: string;
   readonly name: string;
@@ -51,7 +51,7 @@ export const createOntology = (ontology: {
   call(ATTACH_MAIN, ontology.id),
 ];
 
-/** A version and the pointer to it. The INSERT fails (23505) where somebody else has written that number before, or (23502) has made a policy. */
+/** Writes a version and the pointer to it. The INSERT fails with 23505 if that number was already written, and with 23502 if a policy was changed concurrently. */
 export const createVersion = (v: NewVersion): readonly Call[] => [
   call(CREATE_VERSION, v.version, v.ontologyId, v.seq, v.createdBy, v.statement, v.model.format, v.content, v.policyGeneration),
   call(POINT_AT, v.ontologyId, v.seq, v.version, v.model.description),
@@ -59,7 +59,7 @@ export const createVersion = (v: NewVersion): readonly Call[] => [
 
 export const dropOntology = (id: string, name: string): readonly Call[] => [
   call(DROP_ONTOLOGY, id),
-  call(FORGET_GRANTS, 'ontology', fold(name)),
+  call(DELETE_GRANTS, 'ontology', fold(name)),
   call(CHANGED),
 ];
 
@@ -87,7 +87,7 @@ export const replaceDatasource = (
 ): readonly Call[] => [call(REPLACE_DATASOURCE, id, d.type, d.secret, JSON.stringify(d.options))];
 export const dropDatasource = (name: string): readonly Call[] => [
   call(DROP_DATASOURCE, fold(name)),
-  call(FORGET_GRANTS, 'datasource', fold(name)),
+  call(DELETE_GRANTS, 'datasource', fold(name)),
   call(CHANGED),
 ];
 export const attachDatasource = (ontologyId: string, datasource: string, active: boolean): readonly Call[] => [call(ATTACH, ontologyId, datasource, active)];
@@ -121,7 +121,7 @@ export const saveAgent = (
     ...[...new Set(agent.ontologyKeys)].map((ontology, position) => call(AGENT_ONTOLOGY, key, ontology, position)),
   ];
 };
-export const dropAgent = (name: string): readonly Call[] => [call(DROP_AGENT, fold(name)), call(FORGET_GRANTS, 'agent', fold(name)), call(CHANGED)];
+export const dropAgent = (name: string): readonly Call[] => [call(DROP_AGENT, fold(name)), call(DELETE_GRANTS, 'agent', fold(name)), call(CHANGED)];
 
 // users, tokens, grants
 
@@ -144,18 +144,18 @@ export const createUser = (u: {
   readonly email: string | null;
   readonly tenant: string | null;
   readonly password: string | null;
-  /** Ids of who sets the password and the e-mail. */
+  /** Ids of the users who set the password and the e-mail. */
   readonly by: readonly string[];
 }): readonly Call[] => [call(CREATE_USER, u.id, u.name, fold(u.name), u.email, u.email === null ? null : fold(u.email), u.tenant, u.password, idList(u.by))];
 
-/** `expires`: ISO 8601, or null for a token without an end. */
+/** Creates a token. `expires` is ISO 8601, or null for a token that does not expire. */
 export const createToken = (t: {
   readonly id: string;
   readonly userId: string;
   readonly hash: string;
   readonly label: string | null;
   readonly expires: string | null;
-  /** Ids of who makes it. */
+  /** Ids of the users who create it. */
   readonly by: readonly string[];
 }): readonly Call[] => [call(CREATE_TOKEN, t.id, t.userId, t.hash, t.label, t.expires, idList(t.by))];
 
@@ -180,10 +180,10 @@ export const grant = (g: {
 
 const CACHE_CLEARED = sql`UPDATE kg_catalog.ontologies SET cache_generation = cache_generation + 1 WHERE id = $1`;
 
-/** Makes every cached answer of an ontology unreachable, here at once and elsewhere with the next snapshot. */
+/** Invalidates all cached results of an ontology: in this isolate immediately, in others with their next snapshot. */
 export const clearCache = (ontologyId: string): readonly Call[] => [call(CACHE_CLEARED, ontologyId)];
 
-/** Who did what: written in the same batch as the change. */
+/** An audit entry of a change. It is written in the same batch as the change. */
 export const audit = (a: {
   readonly user: string;
   readonly credential: string;
@@ -192,7 +192,7 @@ export const audit = (a: {
   readonly ontology: string | null;
   readonly digest: string | null;
   readonly requestId: string;
-  /** Who came in the user's place. */
+  /** The user who impersonated `user`. */
   readonly actor?: string | undefined;
 }): Call => call(AUDIT, a.user, a.credential, a.action, a.object, a.ontology, a.digest, a.requestId, a.actor ?? null);
 
@@ -201,19 +201,19 @@ export interface Found {
   readonly name: string;
 }
 
-/** A user by name without case. @throws SvcError 503 */
+/** Finds a user by name, ignoring case. @throws SvcError 503 */
 export async function findUser(db: CatalogDb, name: string): Promise<(Found & { readonly active: boolean }) | undefined> {
   const [row] = await db.query(FIND_USER, [fold(name)]);
   return row === undefined ? undefined : { id: String(row.id), name: String(row.name), active: row.active === true };
 }
 
-/** A role by name without case. @throws SvcError 503 */
+/** Finds a role by name, ignoring case. @throws SvcError 503 */
 export async function findRole(db: CatalogDb, name: string): Promise<Found | undefined> {
   const [row] = await db.query(FIND_ROLE, [fold(name)]);
   return row === undefined ? undefined : { id: String(row.id), name: String(row.name) };
 }
 
-/** A point in time as PostgreSQL reads it, or undefined where it is none. @throws SvcError 503 */
+/** Parses a timestamp with PostgreSQL's rules. @returns milliseconds since 1970; undefined if the text is not a timestamp @throws SvcError 503 */
 export async function parseTime(db: CatalogDb, text: string): Promise<number | undefined> {
   try {
     const [row] = await db.query(PARSE_TIME, [text]);
@@ -225,24 +225,24 @@ export async function parseTime(db: CatalogDb, text: string): Promise<number | u
   }
 }
 
-/** 409: somebody else changed it meanwhile, and nothing of this script was kept. */
-const overtaken = (): SvcError =>
-  conflict('version_conflict', 'Somebody else changed this meanwhile; nothing of the script was kept', {
+/** 409: another request changed the same objects, and no change of this script was saved. */
+const versionConflict = (): SvcError =>
+  conflict('version_conflict', 'Another request changed the same objects; no change of this script was saved', {
     hint: 'Read the current version and send the script again',
   });
 
 /**
- * Commits all calls of one request as one batch and forgets what is remembered. `version`: the uuid that the batch
- * writes, asked for where the answer got lost on the way.
- * @throws SvcError 409 `version_conflict` where another writer was faster; 503 `catalog_unavailable`
+ * Commits all calls of a request as one batch and clears the snapshots that this isolate keeps.
+ * @param version uuid of the version that the batch writes. If the answer is lost, the catalog is asked whether this version exists.
+ * @throws SvcError 409 `version_conflict` if another writer committed first; 503 `catalog_unavailable`
  */
 export async function commit(db: CatalogDb, calls: readonly Call[], version: string | null): Promise<void> {
   try {
     const results = await db.batch(calls);
-    for (const [i, { tell }] of calls.entries()) tell?.(results[i] ?? []);
+    for (const [i, { onRows }] of calls.entries()) onRows?.(results[i] ?? []);
   } catch (error) {
-    // a unique index that held, a row that is gone (foreign key, null), the last administrator (check), a transaction that lost
-    if (error instanceof DbError && /^(23505|23503|23502|23514|40001|40P01)$/.test(error.sqlstate)) throw overtaken();
+    // unique violation; a referenced row was deleted (foreign key, not null); a guard such as the last administrator (check); serialization failure or deadlock
+    if (error instanceof DbError && /^(23505|23503|23502|23514|40001|40P01)$/.test(error.sqlstate)) throw versionConflict();
     if (error instanceof DbError || version === null) throw error;
     const written = await versionExists(db, version).catch(() => false);
     if (!written) throw error;

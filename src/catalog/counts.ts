@@ -1,17 +1,17 @@
-/** How many rows mappings, concepts and views had when the command line counted them; kept beside the version. */
+/** Row counts of mappings, concepts and views. The command line counts them; they are stored by version. */
 import { fold } from '../ontology/names.ts';
 import { type Call, type CatalogDb, DbError, sql } from './db.ts';
 
 export type CountedKind = 'mapping' | 'concept' | 'view';
 
-/** One number of rows. */
+/** The row count of one object. */
 export interface RowCount {
   readonly kind: CountedKind;
   readonly name: string;
   readonly rows: number;
 }
 
-/** The number of rows of an object by name without case; null: not counted. */
+/** Returns the row count of an object, by name ignoring case; null if it was not counted. */
 export type RowCounts = (kind: CountedKind, name: string) => number | null;
 
 export const NO_COUNTS: RowCounts = () => null;
@@ -23,19 +23,19 @@ const KEEP = sql`INSERT INTO kg_catalog.row_counts (version, kind, key, rows)
 
 const keyOf = (kind: string, key: string): string => `${kind} ${key}`;
 
-/** What was counted for a version. @throws SvcError 503 */
+/** Reads the row counts of a version. @throws SvcError 503 */
 export async function readCounts(db: CatalogDb, version: string): Promise<RowCounts> {
   try {
     const found = new Map((await db.query(READ, [version])).map((row) => [keyOf(String(row.kind), String(row.key)), Number(row.rows)]));
     return (kind, name) => found.get(keyOf(kind, fold(name))) ?? null;
   } catch (error) {
-    // a catalog whose migrations are behind has no such table: nothing was counted
+    // the table does not exist until its migration is applied
     if (error instanceof DbError && error.sqlstate === '42P01') return NO_COUNTS;
     throw error;
   }
 }
 
-/** The statements that put new counts of a version in the place of old ones. */
+/** Replaces the row counts of a version. */
 export const keepCounts = (version: string, counts: readonly RowCount[]): readonly Call[] => [
   { sql: CLEAR, params: [version] },
   { sql: KEEP, params: [version, JSON.stringify(counts.map(({ kind, name, rows }) => ({ kind, key: fold(name), rows })))] },

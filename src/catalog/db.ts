@@ -1,18 +1,18 @@
 /**
- * The catalog's database behind a small interface, so that tests can put something else in its place. Statements are
- * constants of this folder: no text of a caller ever runs over CATALOG_URL, values travel as parameters.
+ * A small interface to the catalog's database, which tests can replace. Statements are constants of this folder and
+ * values are parameters: no text of a caller is ever executed over CATALOG_URL.
  */
 import { NeonDbError, type NeonQueryFunction, neon, neonConfig } from '@neondatabase/serverless';
 import type { Connection } from '../connection.ts';
 import { SvcError } from '../errors.ts';
 
 declare const constant: unique symbol;
-/** A statement written in the source: only the tag `sql` makes one. */
+/** A statement that is a constant in the source. Only the tag `sql` creates one. */
 export type Sql = string & { readonly [constant]: true };
 
-/** Marks a constant statement. Anything put into it by `${}` is refused; values are parameters. */
+/** Marks a constant statement. Values must be parameters. @throws TypeError if the template contains `${}` */
 export function sql(strings: TemplateStringsArray, ...values: never[]): Sql {
-  if (values.length > 0) throw new TypeError('a catalog statement is a constant');
+  if (values.length > 0) throw new TypeError('a catalog statement must be a constant');
   return strings.join('') as Sql;
 }
 
@@ -21,18 +21,18 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Call {
   readonly sql: Sql;
   readonly params: readonly Param[];
-  /** Called with the rows of the statement after its batch was committed. */
-  readonly tell?: (rows: readonly Row[]) => void;
+  /** Called with the statement's rows after the batch is committed. */
+  readonly onRows?: (rows: readonly Row[]) => void;
 }
 
 export interface CatalogDb {
-  /** Rows of one statement. @throws SvcError 503 `catalog_unavailable`; DbError where PostgreSQL refused it */
+  /** Executes one statement and returns its rows. @throws SvcError 503 `catalog_unavailable`; DbError if PostgreSQL reports an error */
   query(statement: Sql, params?: readonly Param[]): Promise<readonly Row[]>;
-  /** All statements in one transaction, all or nothing, one request; the rows of each. @throws as `query` */
+  /** Executes all statements in one transaction and one HTTP request, and returns the rows of each. @throws as `query` */
   batch(calls: readonly Call[]): Promise<readonly (readonly Row[])[]>;
 }
 
-/** PostgreSQL refused a statement: an error of ours (or a guard that held, such as a unique index). */
+/** PostgreSQL reported an error: a bug of the service, or a violated constraint that guards against concurrent changes. */
 export class DbError extends Error {
   readonly sqlstate: string;
   readonly constraint: string | undefined;
@@ -52,14 +52,14 @@ export const catalogUnavailable = (cause: unknown): SvcError =>
     cause,
   });
 
-/** How long a statement on the catalog may take before it counts as unreachable. */
+/** A catalog that takes longer to answer counts as unreachable. */
 const TIMEOUT_MS = 15_000;
 
 const endpoints = new Map<string, string>();
-// the driver takes one function for all its clients: addresses are told apart by the host and port of the connection string
-const neonsOwn = neonConfig.fetchEndpoint;
+// the driver has one fetchEndpoint for all clients, so it looks up the address by the host and port of the connection string
+const defaultEndpoint = neonConfig.fetchEndpoint;
 neonConfig.fetchEndpoint = (host, port, options) =>
-  endpoints.get(`${host}:${port}`) ?? (typeof neonsOwn === 'string' ? neonsOwn : neonsOwn(host, port, options));
+  endpoints.get(`${host}:${port}`) ?? (typeof defaultEndpoint === 'string' ? defaultEndpoint : defaultEndpoint(host, port, options));
 
 function open({ url, endpoint }: Connection): NeonQueryFunction<false, false> {
   if (endpoint !== null) {
@@ -69,15 +69,15 @@ function open({ url, endpoint }: Connection): NeonQueryFunction<false, false> {
   return neon(url, { disableWarningInBrowsers: true });
 }
 
-/** The catalog over Neon's driver. Made anew for each request: it holds no connection. */
+/** The catalog through Neon's driver. Create one for each request: it keeps no connection open. */
 export function neonDb(connection: Connection): CatalogDb {
   let made: NeonQueryFunction<false, false> | undefined;
-  // most requests find all they need in memory
+  // created on first use: most requests are answered from memory
   const client = () => {
     made ??= open(connection);
     return made;
   };
-  // a redirect would carry the connection string elsewhere
+  // following a redirect would send the connection string to another host
   const fetchOptions = () => ({ redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -102,7 +102,7 @@ export function neonDb(connection: Connection): CatalogDb {
   };
 }
 
-/** The catalog where CATALOG_URL is not set. */
+/** Used if CATALOG_URL is not set: every call fails. */
 export const noDb: CatalogDb = {
   query: () => Promise.reject(catalogUnavailable(new Error('CATALOG_URL is not set'))),
   batch: () => Promise.reject(catalogUnavailable(new Error('CATALOG_URL is not set'))),

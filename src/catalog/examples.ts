@@ -2,13 +2,13 @@
 import { cacheOf } from '../cache.ts';
 import { type Call, type CatalogDb, DbError, type Param, type Sql, sql } from './db.ts';
 
-/** An example of an ontology; its SQL with neutral names. */
+/** An example of an ontology. Its SQL uses neutral names. */
 export interface ExampleRow {
   readonly question: string;
   readonly description: string | null;
   readonly query: string;
   readonly changedBy: string;
-  /** The user's id: names come and go. */
+  /** The user's id. Names can be reused by other users. */
   readonly changedById: string;
   /** ISO 8601 in UTC, to the microsecond. */
   readonly changedOn: string;
@@ -19,13 +19,13 @@ const call = (statement: Sql, ...params: Param[]): Call => ({ sql: statement, pa
 const BUMP = sql`UPDATE kg_catalog.ontologies SET example_generation = example_generation + 1 WHERE id = $1`;
 const CREATE = sql`INSERT INTO kg_catalog.examples (ontology_id, key, question, description, query, changed_by, changed_by_id) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
 const DROP = sql`DELETE FROM kg_catalog.examples WHERE ontology_id = $1 AND key = $2`;
-// null where the number is the known one
+// `examples` is null if the generation is the known one
 const READ = sql`SELECT o.example_generation::text AS generation, CASE WHEN o.example_generation = $2::bigint THEN NULL ELSE (
     SELECT coalesce(json_agg(json_build_object('question', e.question, 'description', e.description, 'query', e.query, 'changedBy', e.changed_by, 'changedById', e.changed_by_id,
       'changedOn', (to_json(e.changed AT TIME ZONE 'UTC') #>> '{}') || '+00:00') ORDER BY e.question COLLATE "C"), '[]') FROM kg_catalog.examples e WHERE e.ontology_id = o.id)::text
   END AS examples FROM kg_catalog.ontologies o WHERE o.id = $1::uuid`;
 
-/** An example; in the place of the one of its key where `replace`. Fails (23505, 23503) where somebody else made it, or dropped the ontology, meanwhile. */
+/** Stores an example. If `replace`, deletes the example with that key first. Fails with 23505 if it was created, and with 23503 if the ontology was dropped, concurrently. */
 export const createExample = (
   ontologyId: string,
   key: string,
@@ -47,7 +47,7 @@ interface Kept {
 
 const kept = cacheOf<Kept>('examples');
 
-/** The examples of an ontology as they stand now, by their questions: asked for each time, but sent only where they changed. @throws SvcError 503 */
+/** Reads the current examples of an ontology, ordered by question. Each call asks the catalog, which sends them only if they changed. @throws SvcError 503 */
 export async function readExamples(db: CatalogDb, ontologyId: string): Promise<readonly ExampleRow[]> {
   const known = kept.get(ontologyId);
   try {
@@ -59,7 +59,7 @@ export async function readExamples(db: CatalogDb, ontologyId: string): Promise<r
     kept.set(ontologyId, { generation: String(row.generation), rows }, text.length * 3);
     return rows;
   } catch (error) {
-    // a catalog whose migrations are behind has none
+    // the table or column does not exist until its migration is applied
     if (error instanceof DbError && /^42(P01|703)$/.test(error.sqlstate)) return [];
     throw error;
   }

@@ -1,12 +1,12 @@
-/** What was asked of the AI tools, and what came of it (SYS_AGENTS_HISTORY). */
+/** Questions to the AI tools and their outcomes (SYS_AGENTS_HISTORY). */
 import { type CatalogDb, DbError, sql } from './db.ts';
 
 /** One question. */
 export interface HistoryEntry {
-  /** Whom it was answered as. */
+  /** The user whose rights applied. */
   readonly userId: string;
   readonly user: string;
-  /** Who came in the user's place. */
+  /** The user who impersonated `user`. */
   readonly actor: string | null;
   readonly agent: string | null;
   readonly ontologyId: string | null;
@@ -18,9 +18,9 @@ export interface HistoryEntry {
   /** ISO 8601. */
   readonly started: string;
   readonly durationMs: number;
-  /** Of all calls of the language model, what was told and what was said. */
+  /** Input and output tokens of all calls of the language model. */
   readonly tokens: number;
-  /** Queries that were tried. */
+  /** Number of queries that were tried. */
   readonly tries: number;
   readonly error: string | null;
 }
@@ -31,13 +31,13 @@ const WRITE = sql`INSERT INTO kg_catalog.agents_history
     (user_id, user_name, actor, agent_name, ontology_id, ontology, question, concept, query, status, started, duration_ms, tokens, tries, error)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::timestamptz, $12, $13, $14, $15)`;
 
-/** @throws SvcError 503 */
+/** Stores a question. @throws SvcError 503 */
 export async function writeHistory(db: CatalogDb, e: HistoryEntry): Promise<void> {
   const { userId, user, actor, agent, ontologyId, ontology, question, concept, query, status, started, durationMs, tokens, tries, error } = e;
   await db.query(WRITE, [userId, user, actor, agent, ontologyId, ontology, question, concept, query, status, started, durationMs, tokens, tries, error]);
 }
 
-// the newest ones, as far as they fit: by their number, and by their characters in all
+// the newest entries, limited in number and in total characters
 const READ = sql`SELECT coalesce(json_agg(json_build_object('user', user_name, 'actor', actor, 'agent', agent_name, 'ontologyId', ontology_id, 'ontology', ontology,
     'question', question, 'concept', concept, 'query', query, 'status', status, 'started', (to_json(started AT TIME ZONE 'UTC') #>> '{}') || '+00:00', 'durationMs', duration_ms, 'tokens', tokens, 'tries', tries,
     'error', error) ORDER BY started DESC, id DESC), '[]')::text AS lines
@@ -46,13 +46,13 @@ const READ = sql`SELECT coalesce(json_agg(json_build_object('user', user_name, '
       ORDER BY started DESC, id DESC LIMIT 10000) h) sized
   WHERE size <= 4000000`;
 
-/** The newest questions, the newest first: 10,000 at most, and 4 million characters. `userId`, `ontologyId`: of these alone. @throws SvcError 503 */
+/** Reads questions, newest first: at most 10,000 and at most 4 million characters. @param of filters by user or ontology; null: no filter @throws SvcError 503 */
 export async function readHistory(db: CatalogDb, of: { readonly userId: string | null; readonly ontologyId: string | null }): Promise<readonly HistoryLine[]> {
   try {
     const [row] = await db.query(READ, [of.userId, of.ontologyId]);
     return JSON.parse(String(row?.lines ?? '[]')) as HistoryLine[];
   } catch (error) {
-    // a catalog whose migrations are behind has none
+    // the table does not exist until its migration is applied
     if (error instanceof DbError && error.sqlstate === '42P01') return [];
     throw error;
   }

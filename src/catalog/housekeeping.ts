@@ -1,4 +1,4 @@
-/** What the hourly cron clears away. */
+/** What the hourly cron job deletes. */
 import { type CatalogDb, sql } from './db.ts';
 
 const OLD_AUDIT = sql`DELETE FROM kg_catalog.audit WHERE at < now() - make_interval(days => $1::int)`;
@@ -7,7 +7,7 @@ const OLD_FAILURES = sql`DELETE FROM kg_catalog.audit_failures WHERE hour < now(
 const ENDED_SESSIONS = sql`DELETE FROM kg_catalog.ended_sessions WHERE until < now()`;
 const DEAD_TOKENS = sql`DELETE FROM kg_catalog.tokens WHERE expires < now() - interval '30 days' OR revoked < now() - interval '30 days'`;
 
-/** Deletes what is older than its retention. @throws SvcError 503 */
+/** Deletes rows that are older than their retention period. @throws SvcError 503 */
 export async function housekeeping(
   db: CatalogDb,
   { auditRetentionDays, historyRetentionDays }: { readonly auditRetentionDays: number; readonly historyRetentionDays: number },

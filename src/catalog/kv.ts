@@ -1,45 +1,45 @@
 /**
- * Workers KV as the service uses it: a place that spares reads and is never the truth. What lies there may be old, so
- * whoever reads it judges its age by a stamp inside; a fault or a slow answer of KV is a miss, never an error
- * (docs/storage.md lists all kinds of entries).
+ * Workers KV as a cache; the catalog is always authoritative. An entry may be stale, so readers check its age by a
+ * timestamp in the entry. An error or a slow answer of KV is a cache miss, not an error. docs/storage.md lists all
+ * kinds of entries.
  */
 
 import { open, type Sealing, seal } from './seal.ts';
 
-/** As much of a KV namespace as is used. */
+/** The part of the KV namespace interface that is used. */
 export type Namespace = Pick<KVNamespace, 'getWithMetadata' | 'put'>;
 
-/** An entry; `stamp` is what it was put with, unknown until it is looked at. */
+/** An entry. `stamp` is the metadata that it was stored with, unvalidated. */
 export interface Entry<T> {
   readonly value: T;
   readonly stamp: unknown;
 }
 
 export interface KeyValues {
-  /** The name of an entry: a digest of all that it depends on, so that a key tells nobody a token, a name or a text. */
+  /** The key of an entry: a digest of everything that it depends on. A key discloses no token, name or text. */
   key(kind: Kind, parts: readonly unknown[]): Promise<string>;
-  /** Undefined: it is not there, or KV did not answer in time. */
+  /** Reads an entry; undefined if it does not exist or KV did not answer in time. */
   text(key: string): Promise<Entry<string> | undefined>;
   bytes(key: string): Promise<Entry<Uint8Array<ArrayBuffer>> | undefined>;
-  /** Puts an entry for so many seconds; one that cannot be put is none. */
+  /** Stores an entry for a number of seconds. Errors are ignored. */
   put(key: string, value: string | Uint8Array, seconds: number, stamp?: unknown): Promise<void>;
-  /** As `text` and `put`, for what decides rights: nobody but the service can read it, make it, or move it under another key. */
+  /** As `text` and `put`, but authenticated and encrypted: only the service can read or create the entry, and it is valid under its own key only. Used for rights. */
   sealed(key: string): Promise<string | undefined>;
   putSealed(key: string, value: string, seconds: number): Promise<void>;
 }
 
-/** What is kept, by the first word of its key. */
+/** The kinds of entries: the first word of the key. */
 export type Kind = 'snapshot' | 'model' | 'result';
 
-/** Raised where the form of an entry changes: releases of different forms never meet. */
+/** Format versions: increment when the entry format changes, so that releases with different formats do not read each other's entries. */
 const FORMATS: Readonly<Record<Kind, number>> = { snapshot: 1, model: 1, result: 1 };
 
-/** KV takes no shorter life. */
-export const LEAST_SECONDS = 60;
-/** Longer than this nothing is asked to live. */
-const MOST_SECONDS = 365 * 86_400;
-/** KV that takes longer is no help: the source is asked instead. */
-const PATIENCE_MS = 500;
+/** The shortest time to live that KV accepts. */
+export const MIN_TTL_SECONDS = 60;
+/** The longest time to live that is requested. */
+const MAX_TTL_SECONDS = 365 * 86_400;
+/** A read that takes longer is a cache miss. */
+const READ_TIMEOUT_MS = 500;
 
 const encoder = new TextEncoder();
 
@@ -48,13 +48,13 @@ async function digest(text: string): Promise<string> {
   return Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
 }
 
-/** What a service has of its own. `scope` tells it apart from another one that was given the same namespace; `secret` seals. */
+/** Identifies a service. `scope` separates its entries from those of other services in the same namespace; `secret` is the encryption secret. */
 export interface Owner {
   readonly scope: string;
   readonly secret: string;
 }
 
-/** The entries of a service in a namespace. */
+/** Reads and writes a service's entries in a namespace. */
 export function keyValues(namespace: Namespace, { scope, secret }: Owner): KeyValues {
   const sealing = (key: string): Sealing => ({ secret, purpose: 'kv', place: key });
   const kv: KeyValues = {
@@ -65,8 +65,8 @@ export function keyValues(namespace: Namespace, { scope, secret }: Owner): KeyVa
       return entry === undefined ? undefined : { ...entry, value: new Uint8Array(entry.value) };
     },
     put: async (key, value, seconds, stamp) => {
-      const options = { expirationTtl: Math.min(Math.max(seconds, LEAST_SECONDS), MOST_SECONDS), ...(stamp === undefined ? {} : { metadata: stamp }) };
-      // e.g. a second write of one key in one second
+      const options = { expirationTtl: Math.min(Math.max(seconds, MIN_TTL_SECONDS), MAX_TTL_SECONDS), ...(stamp === undefined ? {} : { metadata: stamp }) };
+      // KV rejects, for example, a second write to a key within one second
       await namespace.put(key, value, options).catch(() => undefined);
     },
     sealed: async (key) => {
@@ -81,7 +81,7 @@ export function keyValues(namespace: Namespace, { scope, secret }: Owner): KeyVa
 async function found<T>(reading: Promise<{ readonly value: T | null; readonly metadata: unknown }>): Promise<Entry<T> | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLate = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
+    timer = setTimeout(() => resolve(undefined), READ_TIMEOUT_MS);
   });
   try {
     const answer = await Promise.race([reading, tooLate]);

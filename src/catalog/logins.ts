@@ -1,17 +1,17 @@
-/** What signing in reads and writes: users with their stored passwords, tokens given out by get_token and the token page, sessions that were ended. */
+/** What sign-in reads and writes: users with their password hashes, tokens issued by get_token and the token page, ended sessions. */
 import { type Call, type CatalogDb, DbError, type Row, sql } from './db.ts';
 import { idList } from './promotion.ts';
 import { fold } from './snapshot.ts';
 
-/** A user as somebody signs in. `password`: the stored hash, null where there is none. */
+/** A user at sign-in. `password` is the stored hash, or null if the user has no password. */
 export interface Login {
   readonly id: string;
   readonly name: string;
   readonly active: boolean;
   readonly password: string | null;
-  /** Rises when sessions and OAuth grants end although the password stays. */
+  /** Incremented to end sessions and OAuth grants without a change of the password. */
   readonly generation: string;
-  /** Ids of the users who control the password; empty if that is not known. */
+  /** Ids of the users who control the password; empty if unknown. */
   readonly passwordBy: readonly string[];
 }
 
@@ -31,21 +31,21 @@ const login = (row: Row | undefined): Login | undefined =>
         passwordBy: JSON.parse(String(row.password_by)) as readonly string[],
       };
 
-/** A user by name without case. @throws SvcError 503 */
+/** Finds a user by name, ignoring case. @throws SvcError 503 */
 export const findLogin = async (db: CatalogDb, name: string): Promise<Login | undefined> => login((await db.query(BY_NAME, [fold(name)]))[0]);
 
-/** The user of a session that was not ended. @throws SvcError 503 */
+/** Finds the user of a session; undefined if the session was ended. @throws SvcError 503 */
 export const findSessionUser = async (db: CatalogDb, userId: string, sessionId: string): Promise<Login | undefined> =>
   login((await db.query(BY_SESSION, [userId, sessionId]))[0]);
 
 const END_SESSION = sql`INSERT INTO kg_catalog.ended_sessions (id, until) VALUES ($1::uuid, $2::timestamptz) ON CONFLICT DO NOTHING`;
 
-/** Ends a session before its time; kept until the session would have ended by itself (ISO 8601). */
+/** Ends a session before it expires. @param until when the session would have expired (ISO 8601); the row is kept until then */
 export const endSession = (id: string, until: string): Call => ({ sql: END_SESSION, params: [id, until] });
 
-// two requests of one user at once would each miss the other's token
+// without the lock, two concurrent requests of a user would not see each other's token
 const LOCK_USER = sql`SELECT id FROM kg_catalog.users WHERE id = $1::uuid FOR UPDATE`;
-// null if the login has ended meanwhile, which the column refuses (23502)
+// the subquery yields NULL if the login has ended, and the NOT NULL column rejects it (23502)
 const INSERT = sql`INSERT INTO kg_catalog.tokens (id, user_id, hash, label, expires, created_by) VALUES ($1::uuid,
   (SELECT id FROM kg_catalog.users WHERE id = $2::uuid AND active AND password IS NOT DISTINCT FROM $7 AND login_generation = $8::bigint), $3, $4, $5::timestamptz, $6::uuid[])`;
 const REVOKE_OLDER = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE id IN (
@@ -53,10 +53,10 @@ const REVOKE_OLDER = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE id I
     ORDER BY created DESC, id OFFSET $4::int)
   RETURNING id`;
 
-/** How many tokens of one user and origin live. */
-export const LIVE_TOKENS = 20;
+/** The number of valid tokens that a user may have for each label. */
+export const MAX_TOKENS = 20;
 
-/** A token to be given out. `label`: where; `expires`: ISO 8601; `by`: ids of the users who control the login. */
+/** A token to be issued. `label` names the place that issues it; `expires` is ISO 8601; `by` has the ids of the users who control the login. */
 export interface GivenToken {
   readonly id: string;
   readonly hash: string;
@@ -66,9 +66,9 @@ export interface GivenToken {
 }
 
 /**
- * Stores a token and revokes the user's older ones of that label beyond the newest 20.
- * @param login as it was when the user logged in
- * @returns whether any was revoked; undefined: the login has ended meanwhile, and nothing was stored
+ * Stores a token, and revokes the user's oldest tokens with that label if there are more than 20.
+ * @param login the user's login, as read when the user signed in
+ * @returns true if a token was revoked; undefined if the login has ended and nothing was stored
  * @throws SvcError 503
  */
 export async function storeToken(
@@ -81,7 +81,7 @@ export async function storeToken(
     const [, , revoked] = await db.batch([
       { sql: LOCK_USER, params: [login.id] },
       { sql: INSERT, params: [token.id, login.id, token.hash, token.label, token.expires, idList(token.by), login.password, login.generation] },
-      { sql: REVOKE_OLDER, params: [login.id, token.label, token.id, LIVE_TOKENS - 1] },
+      { sql: REVOKE_OLDER, params: [login.id, token.label, token.id, MAX_TOKENS - 1] },
       audit,
     ]);
     return (revoked?.length ?? 0) > 0;

@@ -1,14 +1,14 @@
-/** What the command line asks of the catalog: an ontology with its datasources, and which migrations were applied. */
+/** What the command line reads from the catalog: ontologies with their datasources, and the applied migrations. */
 import { fold } from '../ontology/names.ts';
 import { type CatalogDb, sql } from './db.ts';
 
-/** An ontology as it stands now. */
+/** The current state of an ontology. */
 export interface StoredOntology {
   readonly id: string;
   readonly name: string;
   readonly version: string;
   readonly allowedFunctions: string | null;
-  /** The attached ones; `secret`: the name of the variable that holds the connection. */
+  /** The attached datasources. `secret` is the name of the variable with the connection string. */
   readonly datasources: readonly { readonly name: string; readonly key: string; readonly secret: string; readonly active: boolean }[];
 }
 
@@ -20,23 +20,23 @@ const NAMES = sql`SELECT name FROM kg_catalog.ontologies ORDER BY key`;
 const DATASOURCES = sql`SELECT name, secret FROM kg_catalog.datasources ORDER BY created, key`;
 const MIGRATIONS = sql`SELECT name, checksum FROM kg_catalog.migrations ORDER BY name`;
 
-/** An ontology by name without case. @throws SvcError 503 */
+/** Finds an ontology by name, ignoring case. @throws SvcError 503 */
 export async function findOntology(db: CatalogDb, name: string): Promise<StoredOntology | undefined> {
   const [row] = await db.query(ONTOLOGY, [fold(name)]);
   return row === undefined ? undefined : (JSON.parse(String(row.ontology)) as StoredOntology);
 }
 
-/** Names of all ontologies. @throws SvcError 503 */
+/** Lists the names of all ontologies. @throws SvcError 503 */
 export async function ontologyNames(db: CatalogDb): Promise<string[]> {
   return (await db.query(NAMES)).map((row) => String(row.name));
 }
 
-/** Names of all datasources, each with the variable that holds its connection. @throws as `appliedMigrations` */
+/** Maps the name of each datasource to the name of the variable with its connection string. @throws as `appliedMigrations` */
 export async function datasourceSecrets(db: CatalogDb): Promise<ReadonlyMap<string, string>> {
   return new Map((await db.query(DATASOURCES)).map((row) => [String(row.name), String(row.secret)]));
 }
 
-/** Names and checksums of the migrations that were applied. @throws SvcError 503; DbError where there is no catalog */
+/** Maps the name of each applied migration to its checksum. @throws SvcError 503; DbError if the catalog's schema does not exist */
 export async function appliedMigrations(db: CatalogDb): Promise<ReadonlyMap<string, string>> {
   return new Map((await db.query(MIGRATIONS)).map((row) => [String(row.name), String(row.checksum)]));
 }

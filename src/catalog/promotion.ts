@@ -1,30 +1,30 @@
 /**
- * Credentials of a user who becomes an administrator: those that another user controls end in the transaction that adds the user to the role. The catalog
- * stores with each token, password and e-mail who controls it (migrations/010).
+ * Revokes credentials when a user becomes an administrator: credentials that another user controls end in the transaction that adds the user to the role.
+ * The catalog stores the users who control each token, password and e-mail (migrations/010).
  */
 import { type Call, type Row, sql } from './db.ts';
 
-/** Stands for an unknown user among those who control a credential. It is the id of no user. */
+/** Represents an unknown user among the users who control a credential. No user has this id. */
 export const UNKNOWN_USER = '00000000-0000-0000-0000-000000000000';
 
-/** A list of ids as a parameter. */
+/** Formats ids as an array parameter. */
 export const idList = (ids: readonly string[]): string => `{${ids.join(',')}}`;
 
-/** What a promotion took away: 0 and false where the user was an administrator before. */
+/** What a promotion revoked; 0 and false if the user was already an administrator. */
 export interface Promotion {
-  /** Tokens that were revoked. */
+  /** Number of tokens that were revoked. */
   readonly tokens: number;
-  /** AUTH grants on the user that were deleted. */
+  /** Number of AUTH grants on the user that were deleted. */
   readonly authGrants: number;
   readonly password: boolean;
   readonly email: boolean;
 }
 
-// statements that write a credential of the user take this lock too, so that one of the two transactions sees the other
+// statements that write a credential of the user take the same lock, so the transactions run one after the other
 const LOCK_USER = sql`SELECT id FROM kg_catalog.users WHERE id = $1::uuid FOR UPDATE`;
 
-// The user and the active administrators are trusted. Rows of a release without these columns: a password, an e-mail and the tokens of a login count as the
-// user's own, other tokens as those of an unknown user.
+// The user and the active administrators are trusted. Rows that were written before migration 010 have no controllers: a password, an e-mail and tokens from
+// a login count as controlled by the user, other tokens as controlled by an unknown user.
 const PROMOTE = sql`WITH trusted AS (
   SELECT ARRAY(SELECT u.id FROM kg_catalog.role_members m JOIN kg_catalog.users u ON u.id = m.user_id WHERE m.role_id = $1::uuid AND u.active) || $2::uuid AS ids
 ), subject AS (
@@ -58,21 +58,21 @@ const read = (row: Row | undefined): Promotion => ({
 });
 
 /**
- * Takes from a user what others control, unless it is in the role. The caller adds the user to the role later in the same batch.
+ * Revokes a user's credentials that others control, unless the user already has the role. The same batch adds the user to the role after these calls.
  * @param roleId the role `admin`
- * @param tell called after the commit
+ * @param onPromoted called after the commit
  */
-export const promote = (roleId: string, userId: string, tell: (promotion: Promotion) => void): readonly Call[] => [
+export const promote = (roleId: string, userId: string, onPromoted: (promotion: Promotion) => void): readonly Call[] => [
   { sql: LOCK_USER, params: [userId] },
-  { sql: PROMOTE, params: [roleId, userId], tell: (rows) => tell(read(rows[0])) },
+  { sql: PROMOTE, params: [roleId, userId], onRows: (rows) => onPromoted(read(rows[0])) },
 ];
 
-// a second row of `state` breaks its check (23514), which ends the batch
+// a second row of `state` violates its check constraint (23514), which aborts the batch
 const NO_ADMIN = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE EXISTS (
   SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id WHERE r.key = 'admin' AND m.user_id = $1::uuid)`;
 
-/** Aborts the batch (23514) if the user is an administrator: for changes of a user by a caller who is not an administrator. */
-export const stillNoAdmin = (userId: string): readonly Call[] => [
+/** Aborts the batch (23514) if the user is an administrator. Used when a caller who is not an administrator changes a user. */
+export const requireNotAdmin = (userId: string): readonly Call[] => [
   { sql: LOCK_USER, params: [userId] },
   { sql: NO_ADMIN, params: [userId] },
 ];

@@ -1,11 +1,11 @@
-/** Texts that lie where others may read or write: AES-GCM under a secret of the service. */
+/** Authenticated encryption (AES-GCM) of texts in storage that others may read or write. */
 import { concat } from '../bytes.ts';
 
 const encoder = new TextEncoder();
-/** They stand before the rest. */
+/** Length of the nonce, which precedes the ciphertext. */
 const NONCE_BYTES = 12;
 
-/** For what a text is sealed, and where it lies: it opens for nothing and nowhere else. */
+/** The secret, the purpose and the storage location of a text. Decryption fails for any other purpose or location. */
 export interface Sealing {
   readonly secret: string;
   readonly purpose: string;
@@ -17,6 +17,7 @@ async function keyOf({ secret, purpose, place }: Sealing, use: 'encrypt' | 'decr
   return { by: await crypto.subtle.importKey('raw', material, 'AES-GCM', false, [use]), additionalData: encoder.encode(place) };
 }
 
+/** Encrypts a text. @returns the nonce followed by the ciphertext */
 export async function seal(text: string, sealing: Sealing): Promise<Uint8Array<ArrayBuffer>> {
   const { by, additionalData } = await keyOf(sealing, 'encrypt');
   const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
@@ -24,7 +25,7 @@ export async function seal(text: string, sealing: Sealing): Promise<Uint8Array<A
   return concat([iv, sealed]);
 }
 
-/** Undefined where it was sealed with another secret, for something else, or by nobody. */
+/** Decrypts what `seal` returned; undefined if it was encrypted with another secret, purpose or location, or is not valid. */
 export async function open(bytes: Uint8Array<ArrayBuffer>, sealing: Sealing): Promise<string | undefined> {
   const { by, additionalData } = await keyOf(sealing, 'decrypt');
   try {

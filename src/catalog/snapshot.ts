@@ -1,20 +1,20 @@
 /**
- * What decides rights: one snapshot of the catalog, read in one statement, with the catalog's own clock in it (docs/design/caches.md#the-snapshot). A snapshot
- * older than 60 s is never used; from 30 s on it is read again in the background.
+ * The snapshot of the catalog that decides rights. One statement reads it, with the catalog's clock in it (docs/design/caches.md#the-snapshot). A snapshot
+ * that is older than 60 s is never used; one that is older than 30 s is refreshed in the background.
  */
 import { ByteStore, cacheOf } from '../cache.ts';
 import { fold } from '../ontology/names.ts';
 import type { CatalogDb } from './db.ts';
 import { sql } from './db.ts';
-import { type KeyValues, LEAST_SECONDS } from './kv.ts';
+import { type KeyValues, MIN_TTL_SECONDS } from './kv.ts';
 import type { PolicyRow } from './policies.ts';
 
-/** How names are compared, for who judges grants. */
+/** The form in which names are compared. */
 export { fold };
 
 export type Privilege = 'edit' | 'query' | 'access' | 'auth';
 
-/** `resource` as written, `key` in the compared form. `all`: everything below too. */
+/** A grant. `resource` is as written, `key` in the form that is compared. If `all`, the grant also covers everything below the resource. */
 export interface GrantRow {
   readonly privilege: Privilege;
   readonly resource: readonly string[];
@@ -32,16 +32,16 @@ export interface OntologyRow {
   readonly description: string | null;
   readonly version: string;
   readonly seq: number;
-  /** Raised by clear_cache: part of the key of every cached result. */
+  /** Incremented by clear_cache; part of the key of every cached result. */
   readonly cacheGeneration: number;
   readonly allowedFunctions: string | null;
-  /** Keys of the attached datasources in order of attachment. */
+  /** Keys of the attached datasources, in the order in which they were attached. */
   readonly datasources: readonly string[];
-  /** Key of the active one. */
+  /** Key of the active datasource. */
   readonly active: string | null;
-  /** By name. */
+  /** Ordered by key. */
   readonly policies: readonly PolicyRow[];
-  /** Goes up with each policy that is made: a version is judged by the policies of this number. */
+  /** Incremented when a policy is created. A version is checked against the policies of one generation. */
   readonly policyGeneration: number;
 }
 
@@ -50,7 +50,7 @@ export interface DatasourceRow {
   readonly name: string;
   readonly key: string;
   readonly type: string;
-  /** Name of the variable that holds the connection. */
+  /** Name of the variable with the connection string. */
   readonly secret: string;
 }
 
@@ -59,7 +59,7 @@ export interface AgentRow {
   readonly key: string;
   readonly description: string | null;
   readonly options: Readonly<Record<string, string>>;
-  /** Keys of its ontologies in their order. */
+  /** Keys of its ontologies, in order. */
   readonly ontologies: readonly string[];
 }
 
@@ -69,7 +69,7 @@ export interface UserRow {
   readonly email: string | null;
   readonly tenant: string | null;
   readonly active: boolean;
-  /** Ids of the users who control the e-mail; empty if that is not known. */
+  /** Ids of the users who control the e-mail; empty if unknown. */
   readonly emailBy: readonly string[];
 }
 
@@ -78,11 +78,11 @@ export interface TokenRow {
   /** Milliseconds since 1970. */
   readonly expires: number | null;
   readonly revoked: boolean;
-  /** Ids of the users who control it: who made it, or who set the password or e-mail of the login that gave it. */
+  /** Ids of the users who control the token: its creator, or the users who set the password or e-mail of the login that issued it. */
   readonly by: readonly string[];
 }
 
-/** What one caller's requests are judged by. `user` null: no such token, or no such user. */
+/** What decides the rights of one caller. `user` is null if the token or user does not exist. */
 export interface Snapshot {
   /** Milliseconds since 1970 by the catalog's clock. */
   readonly verifiedAt: number;
@@ -95,18 +95,18 @@ export interface Snapshot {
   readonly agents: readonly AgentRow[];
   readonly cacheGeneration: number;
   readonly permissions: number;
-  /** A secret of the deployment: hashes in the place of masked values are made with it. */
+  /** A secret of the deployment. The mask HASH computes its hashes with it. */
   readonly maskKey: string;
 }
 
-/** By whom a snapshot is asked for: the hash of a token, a user's id, or its name (without case), else the e-mail that one user alone has. */
+/** Identifies the caller: by the hash of a token, by user id, or by user name (ignoring case). If no user has that name, by an e-mail that exactly one user has. */
 export type SnapshotKey =
   | { readonly kind: 'token'; readonly hash: string }
   | { readonly kind: 'user'; readonly id: string }
   | { readonly kind: 'name'; readonly name: string; readonly email: string | null };
 
-/** Under what a snapshot is remembered. */
-const keptUnder = (by: SnapshotKey): string =>
+/** The key of a snapshot in memory. */
+const cacheKey = (by: SnapshotKey): string =>
   by.kind === 'token' ? `t:${by.hash}` : by.kind === 'user' ? `u:${by.id}` : `n:${JSON.stringify([fold(by.name), by.email === null ? null : fold(by.email)])}`;
 
 const READ = sql`
@@ -159,37 +159,37 @@ export async function readSnapshot(db: CatalogDb, by: SnapshotKey): Promise<{ re
   return { snapshot: JSON.parse(text) as Snapshot, bytes: text.length * 4 };
 }
 
-/** Never used from this age on. */
+/** A snapshot of this age is not used. */
 export const MAX_AGE_MS = 60_000;
-/** Read anew in the background from this age on. */
+/** A snapshot of this age is refreshed in the background. */
 export const REFRESH_AGE_MS = 30_000;
-/** How long a token that nobody has is remembered. */
+/** How long an unknown token is cached as unknown. */
 const UNKNOWN_MS = 10_000;
-/** How long a read that began in the background keeps others from beginning one. */
+/** While a background refresh is younger than this, no other one starts. */
 const REFRESHING_MS = 10_000;
 
 interface Kept {
   readonly snapshot: Snapshot;
-  /** By this isolate's clock: when the read began, no later than the catalog's stamp was made. */
+  /** When the read began, by this isolate's clock. This is not later than `verifiedAt`. */
   readonly readAt: number;
 }
 
 const kept = cacheOf<Kept>('snapshot');
-// their own small store: a flood of made-up tokens must not push out what callers use
+// a separate small store, so that a flood of invalid tokens does not evict other entries
 const small = new ByteStore(256 * 1024);
 const unknown = small.view<number>('unknown');
 const refreshing = small.view<number>('refresh');
 let generation = 0;
 
-/** When this isolate has last written: what others read before is too old for it, however young. */
+/** When this isolate last wrote. Snapshots that other isolates read before that time are not used here. */
 let wroteAt = Number.NEGATIVE_INFINITY;
-/** Clocks of machines part by less. */
-const CLOCKS_MS = 2000;
+/** Upper bound on the clock skew between machines. */
+const CLOCK_SKEW_MS = 2000;
 
-/** Forgets every snapshot: called where this isolate has written, so that the next request reads its own write. */
+/** Removes all snapshots from memory. Called after this isolate has written, so that its next request sees the write. */
 export function forgetSnapshots(at: number = Date.now()): void {
   wroteAt = at;
-  // a read that is under way began before the write: it must not be kept
+  // invalidates reads that began before the write and have not ended yet
   generation++;
   kept.clear();
   unknown.clear();
@@ -200,40 +200,39 @@ export interface SnapshotOptions {
   readonly db: CatalogDb;
   readonly now: () => number;
   readonly waitUntil: (work: Promise<unknown>) => void;
-  /** Where snapshots lie that other isolates have read; undefined: nowhere. */
+  /** Snapshots that other isolates have read; undefined: none. */
   readonly kv?: KeyValues | undefined;
-  /** Ask the catalog whatever is remembered: statements on models and rights, and callers that know a newer version. */
+  /** Always read from the catalog: for statements on models and rights, and for callers that know a newer version. */
   readonly fresh?: boolean;
 }
 
 /**
- * The snapshot for a caller: from the isolate's memory within its age, else from KV within its age, else from the catalog.
- * KV spares cold isolates the read and never makes a snapshot younger.
+ * Returns the snapshot for a caller from the isolate's memory, from KV, or from the catalog. The limits on its age apply in memory and in KV.
  * @throws SvcError 503 `catalog_unavailable`
  */
 export async function loadSnapshot(by: SnapshotKey, options: SnapshotOptions): Promise<Snapshot> {
   const { now, kv, fresh = false } = options;
-  const key = keptUnder(by);
+  const key = cacheKey(by);
   if (fresh) return readAndKeep(by, key, options);
   const found = kept.get(key);
   if (found !== undefined) {
     const age = ageOf(found, now());
     if (age < MAX_AGE_MS) {
-      if (age >= REFRESH_AGE_MS) readLater(by, key, options);
+      if (age >= REFRESH_AGE_MS) refreshLater(by, key, options);
       return found.snapshot;
     }
     kept.delete(key);
   }
   const missed = unknown.get(key);
-  if (missed !== undefined && now() - missed < UNKNOWN_MS) return NOBODY;
-  const others = kv === undefined ? undefined : await fromOthers(kv, key, now);
-  if (others === undefined) return readAndKeep(by, key, options);
-  if (ageOf(others, now()) >= REFRESH_AGE_MS) readLater(by, key, options);
-  return others.snapshot;
+  if (missed !== undefined && now() - missed < UNKNOWN_MS) return UNKNOWN_CALLER;
+  const shared = kv === undefined ? undefined : await readShared(kv, key, now);
+  if (shared === undefined) return readAndKeep(by, key, options);
+  if (ageOf(shared, now()) >= REFRESH_AGE_MS) refreshLater(by, key, options);
+  return shared.snapshot;
 }
 
-/** Reads it anew in the background, one at a time. */
-function readLater(by: SnapshotKey, key: string, options: SnapshotOptions): void {
+/** Refreshes a snapshot in the background, unless a refresh is already running. */
+function refreshLater(by: SnapshotKey, key: string, options: SnapshotOptions): void {
   const { now, waitUntil } = options;
   if (now() - (refreshing.get(key) ?? Number.NEGATIVE_INFINITY) <= REFRESHING_MS) return;
   refreshing.set(key, now(), 8);
@@ -248,28 +247,28 @@ async function readAndKeep(by: SnapshotKey, key: string, { db, now, kv, waitUnti
     if (snapshot.user === null) unknown.set(key, readAt, 8);
     else {
       kept.set(key, { snapshot, readAt }, bytes);
-      // what is read fresh is mostly read to be changed
-      if (kv !== undefined && !fresh) waitUntil(tellOthers(kv, key, { snapshot, readAt }));
+      // a snapshot that is read with `fresh` is usually changed soon
+      if (kv !== undefined && !fresh) waitUntil(writeShared(kv, key, { snapshot, readAt }));
     }
     refreshing.delete(key);
   }
   return snapshot;
 }
 
-/** The statement is part of the key: a release that reads more never takes a snapshot of one that read less. */
-const othersKey = (kv: KeyValues, key: string): Promise<string> => kv.key('snapshot', [key, READ]);
+/** The statement is part of the key, so that releases whose statements differ do not share snapshots. */
+const sharedKey = (kv: KeyValues, key: string): Promise<string> => kv.key('snapshot', [key, READ]);
 
-const tellOthers = async (kv: KeyValues, key: string, entry: Kept): Promise<void> =>
-  kv.putSealed(await othersKey(kv, key), JSON.stringify(entry), Math.max(LEAST_SECONDS, MAX_AGE_MS / 1000));
+const writeShared = async (kv: KeyValues, key: string, entry: Kept): Promise<void> =>
+  kv.putSealed(await sharedKey(kv, key), JSON.stringify(entry), Math.max(MIN_TTL_SECONDS, MAX_AGE_MS / 1000));
 
-/** What another isolate has read, where it is young enough by its own stamps; kept here from then on. */
-async function fromOthers(kv: KeyValues, key: string, now: () => number): Promise<Kept | undefined> {
+/** Reads a snapshot that another isolate stored in KV and keeps it in memory; undefined if its timestamps show that it is too old. */
+async function readShared(kv: KeyValues, key: string, now: () => number): Promise<Kept | undefined> {
   const begun = generation;
-  const text = await kv.sealed(await othersKey(kv, key));
+  const text = await kv.sealed(await sharedKey(kv, key));
   const entry = text === undefined ? undefined : parseKept(text);
   if (entry === undefined || ageOf(entry, now()) >= MAX_AGE_MS || begun !== generation) return undefined;
-  // read before this isolate wrote, or by a clock that cannot be right
-  if (entry.readAt <= wroteAt + CLOCKS_MS || entry.readAt > now() + CLOCKS_MS) return undefined;
+  // read before this isolate wrote, or by a clock that is wrong
+  if (entry.readAt <= wroteAt + CLOCK_SKEW_MS || entry.readAt > now() + CLOCK_SKEW_MS) return undefined;
   kept.set(key, entry, (text as string).length * 4);
   return entry;
 }
@@ -283,10 +282,10 @@ function parseKept(text: string): Kept | undefined {
   }
 }
 
-/** The older of what both clocks say: neither a slow nor a fast one makes a snapshot younger than it is. */
+/** The age of a snapshot: the larger one by either clock, so that no clock skew makes a snapshot look younger than it is. */
 const ageOf = ({ snapshot, readAt }: Kept, now: number): number => Math.max(now - snapshot.verifiedAt, now - readAt);
 
-const NOBODY: Snapshot = {
+const UNKNOWN_CALLER: Snapshot = {
   verifiedAt: 0,
   token: null,
   user: null,

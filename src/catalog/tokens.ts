@@ -1,4 +1,4 @@
-/** API tokens in the catalog: when one was used, whose it is, and its end. */
+/** API tokens in the catalog: their last use, their user and their revocation. */
 import { type Call, type CatalogDb, sql } from './db.ts';
 import { refreshPermissions } from './rights.ts';
 
@@ -6,7 +6,7 @@ const USED = sql`UPDATE kg_catalog.tokens SET last_used = now() WHERE id = $1::u
 const FIND = sql`SELECT t.id, u.id AS user_id, u.name AS user_name FROM kg_catalog.tokens t JOIN kg_catalog.users u ON u.id = t.user_id WHERE t.id = $1::uuid AND t.revoked IS NULL`;
 const REVOKE = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE id = $1::uuid AND revoked IS NULL`;
 
-/** Notes that a token was used; more often than once a minute nothing is written. @throws SvcError 503 */
+/** Records that a token was used, at most once a minute. @throws SvcError 503 */
 export async function noteUse(db: CatalogDb, id: string): Promise<void> {
   await db.query(USED, [id]);
 }
@@ -16,11 +16,11 @@ export interface FoundToken {
   readonly user: { readonly id: string; readonly name: string };
 }
 
-/** A token by its id that is not revoked; `id` is a uuid. @throws SvcError 503 */
+/** Finds a token that is not revoked. @param id a uuid @throws SvcError 503 */
 export async function findToken(db: CatalogDb, id: string): Promise<FoundToken | undefined> {
   const [row] = await db.query(FIND, [id]);
   return row === undefined ? undefined : { id: String(row.id), user: { id: String(row.user_id), name: String(row.user_name) } };
 }
 
-/** Ends a token. What its holder has begun and not yet written is judged again. */
+/** Revokes a token. Rights are checked again for requests with this token that have not committed yet. */
 export const revokeToken = (id: string): readonly Call[] => [{ sql: REVOKE, params: [id] }, ...refreshPermissions()];

@@ -1,4 +1,4 @@
-/** Bodies of ontology versions: immutable, kept by uuid without age, in memory and in KV. */
+/** Bodies of ontology versions. They are immutable, so memory and KV cache them by uuid without a limit on their age. */
 import { cacheOf } from '../cache.ts';
 import { SvcError } from '../errors.ts';
 import { parseModel } from '../ontology/compact.ts';
@@ -6,7 +6,7 @@ import { MODEL_FORMAT, type Model } from '../ontology/model.ts';
 import { type CatalogDb, sql } from './db.ts';
 import type { KeyValues } from './kv.ts';
 
-/** A model of more bytes than this (as JSON) is not stored. */
+/** The largest size of a stored model, in bytes of JSON. */
 export const MODEL_BYTES = 12 * 1024 * 1024;
 
 const bodies = cacheOf<Model>('model');
@@ -15,17 +15,17 @@ const READ = sql`SELECT content::text AS content, format FROM kg_catalog.ontolog
 const LIST = sql`SELECT version, (to_json(created AT TIME ZONE 'UTC') #>> '{}') || '+00:00' AS created, created_by, statement FROM kg_catalog.ontology_versions WHERE ontology_id = $1::uuid AND ($2::uuid IS NULL OR version = $2::uuid) ORDER BY seq DESC`;
 const FIND = sql`SELECT seq FROM kg_catalog.ontology_versions WHERE version = $1::uuid`;
 
-/** For how long KV keeps a body; after that the catalog is asked again. */
+/** How long KV keeps a body. */
 const KV_SECONDS = 30 * 86_400;
 
-/** Where bodies are read: KV, where there is one, spares isolates that do not have them in memory the catalog. */
+/** Where bodies are read from: the catalog, and KV if there is one. */
 export interface ModelSource {
   readonly db: CatalogDb;
   readonly kv?: KeyValues | undefined;
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 }
 
-/** The model of a version, or undefined where the ontology has no such version. @throws SvcError 503 */
+/** Reads the model of a version; undefined if the ontology has no such version. @throws SvcError 503 `catalog_unavailable`, `newer_model` */
 export async function readModel({ db, kv, waitUntil }: ModelSource, ontologyId: string, version: string): Promise<Model | undefined> {
   const known = bodies.get(`${ontologyId}/${version}`);
   if (known !== undefined) return known;
@@ -54,7 +54,7 @@ function parsed(text: string): Model | undefined {
   }
 }
 
-/** Remembers the body of a version; `characters`: length of its JSON. */
+/** Keeps the body of a version in memory. @param characters length of its JSON */
 export function keepModel(ontologyId: string, version: string, model: Model, characters: number): void {
   bodies.set(`${ontologyId}/${version}`, model, characters * 3);
 }
@@ -67,13 +67,13 @@ export interface VersionRow {
   readonly statement: string;
 }
 
-/** All versions of an ontology, the newest first; or `version` alone. @throws SvcError 503 */
+/** Lists the versions of an ontology, newest first. @param version only this one; null: all @throws SvcError 503 */
 export async function listVersions(db: CatalogDb, ontologyId: string, version: string | null = null): Promise<readonly VersionRow[]> {
   const rows = await db.query(LIST, [ontologyId, version]);
   return rows.map((row) => ({ id: String(row.version), created: String(row.created), created_by: String(row.created_by), statement: String(row.statement) }));
 }
 
-/** Whether a version was written: asked after a request whose answer got lost. @throws SvcError 503 */
+/** True if a version was written. Used after a commit whose answer was lost. @throws SvcError 503 */
 export async function versionExists(db: CatalogDb, version: string): Promise<boolean> {
   return (await db.query(FIND, [version])).length > 0;
 }

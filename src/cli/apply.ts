@@ -1,4 +1,4 @@
-/** `kg apply FILE --ontology NAME`: sends a script to the service, which keeps all of it or nothing. */
+/** `kg apply FILE --ontology NAME`: sends a script to the service, which applies all of it or nothing. */
 import { parseStatement } from '../language/classify.ts';
 import { quoteBack } from '../language/quote.ts';
 import { splitScript } from '../language/split.ts';
@@ -6,7 +6,7 @@ import { Failure, faultText } from './failure.ts';
 import { placeIn, type ScriptFile } from './script-file.ts';
 import type { Answer, ServiceClient } from './service-client.ts';
 
-/** The ontology that a script makes in its first statement, or null. A text that cannot be read makes none: the service says why. */
+/** The ontology that the first statement of a script creates, or null. Also null for a script that cannot be parsed: the service reports the error. */
 export function madeBy(script: string): string | null {
   try {
     const [first] = splitScript(script);
@@ -18,25 +18,25 @@ export function madeBy(script: string): string | null {
 }
 
 /**
- * Applies a script, and makes the ontology where it is missing; a script that begins with CREATE ONTOLOGY is sent as it is.
+ * Applies a script, and creates the ontology if it does not exist. A script that starts with CREATE ONTOLOGY is sent unchanged.
  *
- * @returns lines for the caller: the version and the warnings
- * @throws Failure with the place in the file
+ * @returns lines to print: the version and the warnings
+ * @throws Failure with the position in the file
  */
 export async function apply(service: ServiceClient, file: ScriptFile, ontology: string | undefined): Promise<string[]> {
   const made = madeBy(file.text);
   if (made !== null && ontology !== undefined && ontology.toLowerCase() !== made.toLowerCase()) {
-    throw new Failure(`${file.path} makes the ontology ${made}, but --ontology names ${ontology}`, 2);
+    throw new Failure(`${file.path} creates the ontology ${made}, but --ontology is ${ontology}`, 2);
   }
   if (made !== null) return report(await service.query(file.text, ''), file, made, '');
-  if (ontology === undefined) throw new Failure('apply needs --ontology NAME, or a file that begins with CREATE ONTOLOGY', 2);
+  if (ontology === undefined) throw new Failure('apply needs --ontology NAME, or a file that starts with CREATE ONTOLOGY', 2);
   const answer = await service.query(file.text, ontology);
   if (answer.status !== 404) return report(answer, file, ontology, '');
   const prefix = `CREATE ONTOLOGY ${quoteBack(ontology)};\n`;
   return report(await service.query(prefix + file.text, ''), file, ontology, prefix);
 }
 
-/** What the answer says, with places in the file: `prefix` stands before its text in what was sent. */
+/** The answer as lines, with positions in the file. `prefix` was sent before the file's text. */
 function report({ fault, rows }: Answer, file: ScriptFile, ontology: string, prefix: string): string[] {
   const place = (position: unknown): string => placeIn(file, typeof position === 'number' ? position - [...prefix].length : undefined);
   if (fault) throw new Failure(faultText(place(fault.position), fault.code, fault.message, fault.hint));

@@ -1,4 +1,4 @@
-/** What `kg doctor` looks at in a datasource: its server, its role, and the way its answers come. */
+/** The checks of `kg doctor` for a datasource: its server, its role, and the transport of its answers. */
 import { send } from '../engine/client.ts';
 import type { Datasource } from '../engine/datasource.ts';
 import { operatorText } from '../engine/operator.ts';
@@ -9,13 +9,13 @@ import { identifier } from '../planner/print/lexical.ts';
 import { type Diagnosis, type Line, RIGHTS, type Rights, roleLines } from './doctor-role.ts';
 
 const TIMEOUT_MS = 15_000;
-/** PostgreSQL's major versions that are supported. */
+/** The supported major versions of PostgreSQL. */
 const VERSIONS = { least: 15, most: 18 } as const;
 
-/** What `to_json` wrote must come as it was written: numbers as they are, members in their order. */
+/** The output of `to_json` must arrive unchanged: numbers with all digits, members in order. */
 const EXACT = '{"b":1.10,"a":12345678901234567890}';
 
-/** Lines about a datasource. `about`: how it is called in them. */
+/** Checks a datasource. `about`: its name in the output. */
 export async function examine(datasource: Datasource, about: string, statementTimeoutMs: number): Promise<Diagnosis[]> {
   const line = (state: Diagnosis['state'], text: string): Diagnosis => ({ state, about, text });
   try {
@@ -44,7 +44,7 @@ function versionLine(settings: ReadonlyMap<string, string>, line: Line): Diagnos
   return line(major < VERSIONS.least ? 'fail' : 'warn', `PostgreSQL ${version}: versions ${VERSIONS.least} to ${VERSIONS.most} are supported`);
 }
 
-/** The settings that the role should carry; where it lacks one the service sends it along with each query. */
+/** Checks the settings that the role should have. If it lacks one, the service sends it with each query. */
 function settingLines(name: string, role: RoleSettings | undefined, timeoutMs: number, line: Line): Diagnosis[] {
   if (!role) return [line('fail', `the settings of the role ${name} cannot be read`)];
   const alter = (setting: string): string => `ALTER ROLE ${identifier(name)} SET ${setting}`;
@@ -62,13 +62,13 @@ function settingLines(name: string, role: RoleSettings | undefined, timeoutMs: n
     ['DateStyle', 'ISO, MDY'],
   ] as const) {
     if (fits({ ...role, readOnly: true, timeoutMs }, { [setting]: value }, timeoutMs)) continue;
-    const text = `the role ${name} has the ${setting} '${role.settings[setting]}', so each query takes the setting along: ${alter(`${identifier(setting)} = '${value}'`)}`;
+    const text = `the role ${name} has the ${setting} '${role.settings[setting]}', so the service sends it with each query: ${alter(`${identifier(setting)} = '${value}'`)}`;
     lines.push(line('warn', text));
   }
   return lines.length > 0 ? lines : [line('ok', `the role ${name} is read-only, with statement_timeout, search_path, TimeZone and DateStyle set`)];
 }
 
-/** JSON comes through the server of the protocol as PostgreSQL wrote it. */
+/** Checks that the SQL-over-HTTP server returns JSON as PostgreSQL wrote it. */
 async function exactLine(datasource: Datasource, line: Line): Promise<Diagnosis> {
   const exchange = await send(
     datasource,
@@ -77,7 +77,7 @@ async function exactLine(datasource: Datasource, line: Line): Promise<Diagnosis>
   );
   try {
     const body = await exchange.watch(() => exchange.response.text());
-    if (body.includes(EXACT)) return line('ok', 'JSON comes as PostgreSQL wrote it');
+    if (body.includes(EXACT)) return line('ok', 'JSON arrives as PostgreSQL wrote it');
     return line('fail', 'the SQL-over-HTTP server rewrites JSON, so that long numbers and 1.10 lose digits: use npm run gateway or Neon as the endpoint');
   } finally {
     exchange.release();
@@ -90,11 +90,11 @@ function costLine(settings: ReadonlyMap<string, string>, line: Line): Diagnosis 
     ? line('ok', `random_page_cost is ${cost}`)
     : line(
         'warn',
-        `random_page_cost is ${cost}, as for turning disks: on SSDs 1.1 keeps paths on their indexes (ALTER DATABASE ... SET random_page_cost = 1.1)`,
+        `random_page_cost is ${cost}, the default for spinning disks: on SSDs, 1.1 makes PostgreSQL use indexes for paths (ALTER DATABASE ... SET random_page_cost = 1.1)`,
       );
 }
 
-/** Rows of one statement sent as it is, under the role's own settings. */
+/** The rows of one statement, sent unchanged, under the role's own settings. */
 async function rowsOf(datasource: Datasource, text: SqlText): Promise<readonly (readonly unknown[])[]> {
   const exchange = await send(datasource, { text }, { timeoutMs: TIMEOUT_MS, rawText: true, retry: true, ownText: true });
   try {

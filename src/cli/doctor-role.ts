@@ -1,19 +1,19 @@
-/** What `kg doctor` says of the role of a datasource: what it is, what it may do, and its limits. */
+/** The checks of `kg doctor` for the role of a datasource: its attributes, its rights and its limits. */
 import { identifier } from '../planner/print/lexical.ts';
 import { FUNCTION_FAMILIES, LISTED_FUNCTIONS } from './reader-functions.ts';
 
-/** One line of the doctor. */
+/** One line of the report. */
 export interface Diagnosis {
   readonly state: 'ok' | 'warn' | 'fail';
   readonly about: string;
-  /** What was seen, and what to do where it is no `ok`. */
+  /** What was found and, unless the state is `ok`, what to do. */
   readonly text: string;
 }
 
-/** Makes a line about the datasource. */
+/** Creates a line about the datasource. */
 export type Line = (state: Diagnosis['state'], text: string) => Diagnosis;
 
-/** Roles that only PostgreSQL as a service has: there nobody is a superuser. */
+/** Roles that exist only in PostgreSQL as a service, where customers cannot become superusers. */
 const HOSTS: Readonly<Record<string, string>> = {
   neon_superuser: 'Neon',
   rds_superuser: 'Amazon RDS',
@@ -25,12 +25,12 @@ const HOSTS: Readonly<Record<string, string>> = {
   avnadmin: 'Aiven',
 };
 
-/** Schemas of users; those of the server are nobody's to write in. */
+/** Schemas of users, not of the server. */
 const USERS_OWN = `n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'`;
-/** A role whose members can do more than read what they were granted. */
+/** A role whose members can do more than read what was granted to them. */
 const POWERFUL = `(x.rolname ~ '^pg_' OR x.rolsuper OR x.rolcreaterole OR x.rolcreatedb OR x.rolreplication OR x.rolbypassrls)`;
 
-/** A statement for the role itself: one row, one text, the JSON of Rights. */
+/** A statement to run as the role: one row with one text, the JSON of Rights. */
 export const RIGHTS = `WITH me AS (SELECT * FROM pg_catalog.pg_roles WHERE rolname = current_user)
 SELECT json_build_object(
   'role', current_user,
@@ -58,15 +58,15 @@ SELECT json_build_object(
   'functions', (SELECT coalesce(json_object_agg(o.family, o.names), '{}') FROM (SELECT f.family, array_agg(p.proname ORDER BY p.proname) AS names
     FROM (${LISTED_FUNCTIONS}) f JOIN pg_catalog.pg_proc p ON p.oid = f.oid WHERE has_function_privilege(f.oid, 'EXECUTE') GROUP BY 1) o))::text`;
 
-/** What RIGHTS answers. */
+/** The result of RIGHTS. */
 export interface Rights {
   readonly role: string;
   readonly database: string;
   readonly superuser: boolean;
   readonly attributes: readonly string[];
-  /** -1: no limit. */
+  /** -1 for no limit. */
   readonly connections: number;
-  /** Roles that it is in, and by which it can do more than read. */
+  /** Roles that it is a member of, and that let it do more than read. */
   readonly groups: readonly string[];
   /** Roles of HOSTS that the server has. */
   readonly hosts: readonly string[];
@@ -74,17 +74,17 @@ export interface Rights {
   readonly create: boolean;
   readonly temporary: boolean;
   readonly schemas: readonly string[];
-  /** Tables and sequences, three at the most. */
+  /** Tables and sequences that it may write to, at most three. */
   readonly writable: readonly string[];
-  /** SECURITY DEFINER functions of users, three at the most. */
+  /** SECURITY DEFINER functions of users, at most three. */
   readonly definers: readonly string[];
-  /** Names of the listed functions that it may execute, a name for each signature, by what they do. */
+  /** Names of the listed functions that it may execute, one for each signature, by what they do. */
   readonly functions: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Lines about what the role may do. */
 export function roleLines(r: Rights, settings: ReadonlyMap<string, string>, line: Line): Diagnosis[] {
-  if (r.superuser) return [line('fail', `the role ${r.role} is a superuser: make one that may only read, as docs/deploy.md has it`)];
+  if (r.superuser) return [line('fail', `the role ${r.role} is a superuser: create one that may only read, as in docs/deploy.md`)];
   return [...rightLines(r, line), ...functionLines(r, line), ...limitLines(r, settings, line)];
 }
 
@@ -96,17 +96,26 @@ function rightLines(r: Rights, line: Line): Diagnosis[] {
     lines.push(line('fail', `the role ${r.role} has ${r.attributes.join(', ')}: ALTER ROLE ${role} ${r.attributes.map((a) => `NO${a}`).join(' ')}`));
   if (r.groups.length > 0)
     lines.push(
-      line('fail', `the role ${r.role} has more rights by ${r.groups.join(', ')}: REVOKE ${list(r.groups)} FROM ${role}, or make the role anew by CREATE ROLE`),
+      line(
+        'fail',
+        `the role ${r.role} has more rights through ${r.groups.join(', ')}: REVOKE ${list(r.groups)} FROM ${role}, or create the role again with CREATE ROLE`,
+      ),
     );
   if (r.catalog)
-    lines.push(line('fail', `the role ${r.role} reaches the catalog: REVOKE ALL ON SCHEMA kg_catalog FROM ${role}, and take it out of the roles that own it`));
-  if (r.create) lines.push(line('fail', `the role ${r.role} may make schemas: REVOKE CREATE ON DATABASE ${identifier(r.database)} FROM PUBLIC, ${role}`));
-  if (r.schemas.length > 0) lines.push(line('fail', `the role ${r.role} may make tables: REVOKE CREATE ON SCHEMA ${list(r.schemas)} FROM PUBLIC, ${role}`));
+    lines.push(
+      line(
+        'fail',
+        `the role ${r.role} has access to the catalog: REVOKE ALL ON SCHEMA kg_catalog FROM ${role}, and remove it from the roles that own the schema`,
+      ),
+    );
+  if (r.create) lines.push(line('fail', `the role ${r.role} may create schemas: REVOKE CREATE ON DATABASE ${identifier(r.database)} FROM PUBLIC, ${role}`));
+  if (r.schemas.length > 0) lines.push(line('fail', `the role ${r.role} may create tables: REVOKE CREATE ON SCHEMA ${list(r.schemas)} FROM PUBLIC, ${role}`));
   if (r.writable.length > 0) {
     const revoke = 'REVOKE INSERT, UPDATE, DELETE, TRUNCATE on its tables, and USAGE, UPDATE on its sequences';
     lines.push(line('fail', `the role ${r.role} may write to ${r.writable.join(', ')}: ${revoke}`));
   }
-  if (r.temporary) lines.push(line('warn', `the role ${r.role} may make temporary tables: REVOKE TEMPORARY ON DATABASE ${identifier(r.database)} FROM PUBLIC`));
+  if (r.temporary)
+    lines.push(line('warn', `the role ${r.role} may create temporary tables: REVOKE TEMPORARY ON DATABASE ${identifier(r.database)} FROM PUBLIC`));
   if (r.definers.length > 0)
     lines.push(
       line(
@@ -114,10 +123,10 @@ function rightLines(r: Rights, line: Line): Diagnosis[] {
         `the role ${r.role} may execute ${r.definers.join(', ')} with the rights of their owners (SECURITY DEFINER): REVOKE EXECUTE ... FROM PUBLIC`,
       ),
     );
-  return lines.length > 0 ? lines : [line('ok', `the role ${r.role} reads alone: it makes nothing, writes nothing, and does not reach kg_catalog`)];
+  return lines.length > 0 ? lines : [line('ok', `the role ${r.role} can only read: it creates nothing, writes nothing, and has no access to kg_catalog`)];
 }
 
-/** How many names of a family are named. */
+/** The number of functions of a family to name. */
 const NAMED = 3;
 
 function functionLines(r: Rights, line: Line): Diagnosis[] {
@@ -129,17 +138,17 @@ function functionLines(r: Rights, line: Line): Diagnosis[] {
     families.length === 0
       ? []
       : [line(state, `the role ${r.role} may execute functions that ${families.map((f) => family(f, r.functions[f.does] ?? [])).join('; ')}: ${advice}`)];
-  if (host !== undefined) return say('warn', open, `${host} lets nobody revoke the right, so that the planner's checks alone keep them from callers`);
+  if (host !== undefined) return say('warn', open, `${host} does not allow revoking the right, so only the planner's checks keep callers from using them`);
   const advice = 'a superuser can run docs/restrict-functions.sql';
   return [
     ...say(
       'fail',
-      open.filter((f) => f.grave),
+      open.filter((f) => f.severe),
       advice,
     ),
     ...say(
       'warn',
-      open.filter((f) => !f.grave),
+      open.filter((f) => !f.severe),
       advice,
     ),
   ];
@@ -158,7 +167,7 @@ function family({ does, names }: (typeof FUNCTION_FAMILIES)[number], open: reado
 
 const matches = (pattern: string, name: string): boolean => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern);
 
-/** Above this, a sort or hash of one statement takes more memory than a statement of a caller should. */
+/** More memory than a sort or hash of one statement should use. */
 const MEMORY_MB = 256;
 
 function limitLines(r: Rights, settings: ReadonlyMap<string, string>, line: Line): Diagnosis[] {
@@ -173,21 +182,21 @@ function limitLines(r: Rights, settings: ReadonlyMap<string, string>, line: Line
   const lines = missing.map(([name, , set]) =>
     line('warn', `the role ${r.role} has no ${name}: ${alter} ${set}${name === 'temp_file_limit' ? ', which a superuser may run' : ''}`),
   );
-  if (r.connections < 0) lines.push(line('warn', `the role ${r.role} has no limit of connections: ${alter} CONNECTION LIMIT 40`));
+  if (r.connections < 0) lines.push(line('warn', `the role ${r.role} has no connection limit: ${alter} CONNECTION LIMIT 40`));
   const memory = megabytes(settings.get('work_mem') ?? '') * Number(settings.get('hash_mem_multiplier') ?? 1);
   if (memory > MEMORY_MB)
     lines.push(
       line(
         'warn',
-        `each hash of a statement of the role ${r.role} may take ${Math.round(memory)} MB (work_mem times hash_mem_multiplier): ${alter} SET work_mem = '16MB'`,
+        `each hash in a statement of the role ${r.role} may use ${Math.round(memory)} MB (work_mem times hash_mem_multiplier): ${alter} SET work_mem = '16MB'`,
       ),
     );
   if (lines.length > 0) return lines;
-  const told = ['temp_file_limit', 'lock_timeout', 'idle_in_transaction_session_timeout'].map((name) => `${name} ${settings.get(name)}`);
-  return [line('ok', `the role ${r.role} has ${told.join(', ')}, and ${r.connections} connections at the most`)];
+  const limits = ['temp_file_limit', 'lock_timeout', 'idle_in_transaction_session_timeout'].map((name) => `${name} ${settings.get(name)}`);
+  return [line('ok', `the role ${r.role} has ${limits.join(', ')}, and at most ${r.connections} connections`)];
 }
 
-/** `4MB`, `65536kB`, `1GB` in megabytes; 0: another form. */
+/** Converts `4MB`, `65536kB` or `1GB` to megabytes. Returns 0 for other forms. */
 function megabytes(text: string): number {
   const [, number, unit] = /^(\d+)(kB|MB|GB|TB)$/.exec(text) ?? [];
   return number === undefined ? 0 : Number(number) * { kB: 1 / 1024, MB: 1, GB: 1024, TB: 1024 * 1024 }[unit as 'MB'];

@@ -1,4 +1,4 @@
-/** `kg doctor`: is the service there, and is all behind it as it should be? One line each. */
+/** `kg doctor`: checks the service, the catalog and the datasources, and reports one line for each check. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { type CatalogDb, DbError, neonDb } from '../catalog/db.ts';
@@ -16,7 +16,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const MIGRATIONS = new URL('../../migrations/', import.meta.url);
 
-/** Looks at everything that it finds a way to; what it has no connection to is a warning. */
+/** Runs all checks that it has a connection for. A missing connection is reported as a warning. */
 export async function doctor(env: Env): Promise<Report> {
   const catalog = await examineCatalog(env);
   const lines = [...(await examineService(env)), ...catalog.lines, ...(await examineDatasources(env, catalog.secrets))];
@@ -24,7 +24,7 @@ export async function doctor(env: Env): Promise<Report> {
   return { lines: lines.map(({ state, about, text }) => `${state.padEnd(4)}  ${about}: ${text}`), exitCode: faults > 0 ? 1 : 0 };
 }
 
-/** What `read` gives, or the line that says why it gives nothing. */
+/** The result of `read`, or a line that reports its error. */
 async function attempt<T>(about: string, read: () => Promise<T>): Promise<{ readonly value: T } | { readonly line: Diagnosis }> {
   try {
     return { value: await read() };
@@ -45,7 +45,7 @@ async function examineService(env: Env): Promise<Diagnosis[]> {
   if ('line' in asked) return [health, asked.line];
   const { fault, rows } = asked.value;
   if (fault === undefined) return [health, { state: 'ok', about: 'token', text: `it works and sees ${rows.length} ontolog${rows.length === 1 ? 'y' : 'ies'}` }];
-  const advice = fault.hint ?? (fault.code === 'catalog_unavailable' ? 'see the catalog below' : 'npm run kg -- token USER makes a new one');
+  const advice = fault.hint ?? (fault.code === 'catalog_unavailable' ? 'see the catalog below' : 'npm run kg -- token USER creates a new one');
   return [health, { state: 'fail', about: 'token', text: `${fault.message} (${fault.code}); ${advice}` }];
 }
 
@@ -56,16 +56,16 @@ async function healthOf(url: string): Promise<Diagnosis> {
     const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(15_000) });
     const answer = (await response.json()) as { readonly status?: unknown; readonly version?: unknown } | null;
     if (response.ok && answer?.status === 'success') return line('ok', `${origin} answers, version ${String(answer.version)}`);
-    return line('fail', `${origin}${pathname} answered ${response.status}, and not as this service does; is PRODUCT_NAME set as the service has it?`);
+    return line('fail', `${origin}${pathname} answered ${response.status}, but not like this service; is PRODUCT_NAME the same as the service's?`);
   } catch (e) {
     const cause = e instanceof Error && e.cause instanceof Error && 'code' in e.cause ? e.cause.code : e instanceof SyntaxError ? 'no JSON' : 'no answer';
-    return line('fail', `${origin}${pathname} does not answer as this service does (${String(cause)}); is KG_URL right, and the service started?`);
+    return line('fail', `${origin}${pathname} does not answer like this service (${String(cause)}); is KG_URL right, and is the service running?`);
   }
 }
 
 interface Catalog {
   readonly lines: readonly Diagnosis[];
-  /** Names of the datasources and of the variables that hold their connections. */
+  /** Maps the variables that contain connections to the names of their datasources. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
@@ -73,12 +73,12 @@ async function examineCatalog(env: Env): Promise<Catalog> {
   const line = (state: Diagnosis['state'], text: string): Catalog => ({ lines: [{ state, about: 'catalog', text }], secrets: new Map() });
   const found = await attempt<Connection | undefined>('catalog', () => catalogConnection(env));
   if ('line' in found) return { lines: [found.line], secrets: new Map() };
-  if (found.value === undefined) return line('warn', 'not looked at: set CATALOG_URL, as the service has it');
+  if (found.value === undefined) return line('warn', 'not checked: set CATALOG_URL to the value that the service has');
   const db = neonDb(found.value);
   try {
     return { lines: await migrationLines(db), secrets: await datasourceSecrets(db) };
   } catch (e) {
-    if (e instanceof DbError && (e.sqlstate === '42P01' || e.sqlstate === '3F000')) return line('fail', 'there is none yet: npm run migrate makes it');
+    if (e instanceof DbError && (e.sqlstate === '42P01' || e.sqlstate === '3F000')) return line('fail', 'it does not exist yet: npm run migrate creates it');
     if (e instanceof DbError && e.sqlstate === '42501') return line('fail', 'the role of CATALOG_URL may not read it: it must own the schema kg_catalog');
     if (e instanceof DbError) return line('fail', `${e.message} (${e.sqlstate})`);
     if (!(e instanceof SvcError)) throw e;
@@ -87,7 +87,7 @@ async function examineCatalog(env: Env): Promise<Catalog> {
   }
 }
 
-/** The migrations of this checkout against those that the catalog has. */
+/** Compares the migrations of this checkout with those of the catalog. */
 async function migrationLines(db: CatalogDb): Promise<Diagnosis[]> {
   const line = (state: Diagnosis['state'], text: string): Diagnosis => ({ state, about: 'migrations', text });
   const applied = await appliedMigrations(db);
@@ -102,12 +102,12 @@ async function migrationLines(db: CatalogDb): Promise<Diagnosis[]> {
   const newer = [...applied.keys()].filter((name) => !files.includes(name));
   const lines: Diagnosis[] = [];
   if (missing.length > 0) lines.push(line('fail', `${missing.join(', ')} not applied: npm run migrate`));
-  if (changed.length > 0) lines.push(line('fail', `${changed.join(', ')} changed since the catalog was made: put the file back as it was`));
-  if (newer.length > 0) lines.push(line('warn', `the catalog is newer than this checkout: it has ${newer.join(', ')}`));
+  if (changed.length > 0) lines.push(line('fail', `${changed.join(', ')} changed since the catalog was created: restore the original file`));
+  if (newer.length > 0) lines.push(line('warn', `the catalog is newer than this checkout: it also has ${newer.join(', ')}`));
   return [{ state: 'ok', about: 'catalog', text: 'it answers' }, ...(lines.length > 0 ? lines : [line('ok', `all ${files.length} applied`)])];
 }
 
-/** The datasources that the catalog names, and those of the environment. */
+/** Checks the datasources in the catalog and those in the environment. */
 async function examineDatasources(env: Env, known: ReadonlyMap<string, string>): Promise<Diagnosis[]> {
   const timeout = Number(env.STATEMENT_TIMEOUT_MS);
   const timeoutMs = Number.isSafeInteger(timeout) && timeout > 0 ? timeout : 30_000;
@@ -122,7 +122,7 @@ async function examineDatasources(env: Env, known: ReadonlyMap<string, string>):
     const found = await attempt(about, () => secretConnection(name, variable, env));
     if ('line' in found) lines.push(found.line);
     else if (found.value) lines.push(...(await examine(found.value, about, timeoutMs)));
-    else lines.push({ state: 'warn', about, text: `not looked at: set ${variable}, as the service has it` });
+    else lines.push({ state: 'warn', about, text: `not checked: set ${variable} to the value that the service has` });
   }
   return lines;
 }

@@ -1,8 +1,8 @@
-/** What went wrong, told in one or two lines; the command ends with `exitCode`. */
+/** An error to print in one or two lines. The command ends with `exitCode`. */
 export class Failure extends Error {
   readonly exitCode: number;
 
-  /** @param exitCode 1: it failed; 2: it was called wrongly */
+  /** @param exitCode 1: the command failed; 2: its arguments are wrong */
   constructor(message: string, exitCode = 1) {
     super(message);
     this.name = 'Failure';
@@ -10,6 +10,6 @@ export class Failure extends Error {
   }
 }
 
-/** A fault in a script as lines for the caller. */
+/** An error in a script, as lines to print. */
 export const faultText = (place: string, code: string, message: string, hint: string | undefined): string =>
   `${place}: error: ${message} (${code})${hint === undefined ? '' : `\n  hint: ${hint}`}`;

@@ -6,14 +6,14 @@ import type { Output } from './kg.ts';
 
 const HELP = `Usage: npm run --silent generate-bearer -- USER
 
-Prints the bearer of USER for POST get_token; it is good for 24 hours. The password is taken from
-BEARER_PASSWORD, else from the first line of the standard input; the salt from API_AUTH_SALT, which
-has the value that the service has.`;
+Prints the bearer of USER for POST get_token. It is valid for 24 hours. The password is read from
+BEARER_PASSWORD, or else from the first line of the standard input; the salt from API_AUTH_SALT, which
+must have the service's value.`;
 
-/** Where the password comes from where BEARER_PASSWORD is not set. */
+/** Reads the password if BEARER_PASSWORD is not set. */
 export type ReadPassword = () => Promise<string>;
 
-/** Runs the command. @returns the exit code: 0 done, 1 failed, 2 called wrongly */
+/** Runs the command. @returns the exit code: 0 success, 1 failure, 2 wrong arguments */
 export async function main(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -32,15 +32,15 @@ export async function main(
 
 async function bearer([user, ...more]: readonly string[], env: Readonly<Record<string, string | undefined>>, readPassword: ReadPassword): Promise<string> {
   if (user === undefined || user === '' || more.length > 0) throw new Failure('generate-bearer needs one USER', 2);
-  if (user.includes(':')) throw new Failure('a user whose name holds a colon cannot have a bearer: the name ends at the first one');
+  if (user.includes(':')) throw new Failure('a user whose name contains a colon cannot have a bearer: the name ends at the first colon');
   const salt = env.API_AUTH_SALT;
   if (salt === undefined || salt.trim() === '') throw new Failure('API_AUTH_SALT is not set');
   const password = env.BEARER_PASSWORD || (await readPassword());
-  if (password === '') throw new Failure('there is no password: set BEARER_PASSWORD, or send it on the standard input');
+  if (password === '') throw new Failure('no password: set BEARER_PASSWORD, or send it on the standard input');
   return makeBearer({ user, password }, salt, Date.now());
 }
 
-/** The first line of the standard input; at a terminal it is asked for and not shown. */
+/** Reads the first line of the standard input. At a terminal it prompts for it and disables echo. */
 async function readLine(): Promise<string> {
   const { stdin, stderr } = process;
   const atTerminal = stdin.isTTY === true;

@@ -1,4 +1,4 @@
-/** Tables of a database -> the parts of a model that could stand over them: a start, to be edited. Pure. */
+/** Derives the parts of a starting model from the tables of a database. The result is meant to be edited. Pure. */
 import type { ConceptDef, MappingDef, PropertyDef, RelationshipDef, TypeName } from '../ontology/model.ts';
 import { fold, sameName, THING } from '../ontology/names.ts';
 import { postgresTypeName } from '../ontology/types.ts';
@@ -10,11 +10,11 @@ export interface StartingModel {
   readonly properties: readonly PropertyDef[];
   readonly concepts: readonly ConceptDef[];
   readonly mappings: readonly MappingDef[];
-  /** What was left out or guessed, in words. */
+  /** What was omitted or guessed, as sentences. */
   readonly notes: readonly string[];
 }
 
-/** A link table has at most so many columns beside its two foreign keys; one with more is a concept of its own. */
+/** A link table has at most this many columns in addition to its two foreign keys. One with more becomes a concept. */
 const MAX_LINK_COLUMNS = 2;
 
 function typeOf({ type, precision, scale }: DbColumn): TypeName | undefined {
@@ -22,22 +22,22 @@ function typeOf({ type, precision, scale }: DbColumn): TypeName | undefined {
   return precision === null || scale === null || scale < 0 || scale > precision ? 'decimal' : `decimal(${precision},${scale})`;
 }
 
-/** A table that becomes a concept, while it does. */
+/** A concept under construction, with its table. */
 interface Draft {
   readonly table: DbTable;
   readonly concept: string;
-  /** The property of each column that has one. */
+  /** The property of each column that became one. */
   readonly properties: Map<string, PropertyDef>;
   readonly key: readonly string[];
   readonly relationships: RelationshipDef[];
-  /** Names of its properties and of its relationships in both directions. */
+  /** Names of its properties, and of its relationships in both directions. */
   readonly used: NameSet;
 }
 
 /**
- * Makes a concept of each table, relationships of foreign keys, and many-to-many relationships of link tables.
+ * Derives a concept from each table, relationships from foreign keys, and many-to-many relationships from link tables.
  *
- * @param tables all tables that the script is about; foreign keys to others are left out
+ * @param tables all tables to include. Foreign keys to other tables are omitted
  */
 export function startingModel(tables: readonly DbTable[], datasource: string): StartingModel {
   return new Start(tables, datasource).make();
@@ -81,7 +81,7 @@ class Start {
     return this.#tables.find((t) => t.schema === schema && t.name === name);
   }
 
-  /** The two foreign keys of a link table: together its key, to tables that are none themselves, and nothing refers to it. */
+  /** The two foreign keys of a link table, otherwise undefined. Together they are a key of it, they refer to tables of the model, and no table refers to it. */
   #linkOf(table: DbTable): readonly [DbForeignKey, DbForeignKey] | undefined {
     const [back, forward, ...more] = table.foreignKeys;
     if (!back || !forward || more.length > 0 || table.isView) return undefined;
@@ -105,14 +105,14 @@ class Start {
     const draft: Draft = { table, concept, properties: new Map(), key: keyOf(table), relationships: [], used: new NameSet() };
     this.#drafts.set(table, draft);
     for (const column of table.columns) this.#property(draft, column);
-    if (draft.properties.size === 0) this.#notes.push(`${title(table)}: no concept, since it has no columns that could be properties`);
-    else if (draft.key.length === 0) this.#notes.push(`${title(table)}: no key found; give ${concept} a PRIMARY KEY if some columns tell its rows apart`);
+    if (draft.properties.size === 0) this.#notes.push(`${title(table)}: no concept, because no column can be a property`);
+    else if (draft.key.length === 0) this.#notes.push(`${title(table)}: no key found; give ${concept} a PRIMARY KEY if some columns identify its rows`);
   }
 
-  /** Properties are global, one name and one type: a later column of the same name and another type is called after its concept too. */
+  /** Properties are global, with one type each. If a later column has the same name and another type, its property is prefixed by the concept. */
   #property(draft: Draft, column: DbColumn): void {
     if (column.type === 'bytea') {
-      this.#notes.push(`${title(draft.table)}: the column ${column.name} is left out, its type is bytea`);
+      this.#notes.push(`${title(draft.table)}: the column ${column.name} is omitted, because its type is bytea`);
       return;
     }
     const type = typeOf(column) ?? (column.type.startsWith('_') ? 'json' : 'string');
@@ -139,7 +139,9 @@ class Start {
       const source = key.columns.map((c) => draft.properties.get(c)?.name);
       const references = key.references.map((c) => target?.properties.get(c)?.name);
       if (!target || ![...source, ...references].every((p) => p !== undefined)) {
-        this.#notes.push(`${title(draft.table)}: the foreign key ${key.name} to ${key.targetSchema}.${key.target} is left out, since that is no concept here`);
+        this.#notes.push(
+          `${title(draft.table)}: the foreign key ${key.name} to ${key.targetSchema}.${key.target} is omitted, because that table is not a concept here`,
+        );
         continue;
       }
       const [column = ''] = key.columns;
@@ -220,7 +222,7 @@ const title = (table: DbTable): string => `${table.schema}.${table.name}`;
 
 const notNull = (table: DbTable, columns: readonly string[]): boolean => columns.every((name) => table.columns.find((c) => c.name === name)?.notNull);
 
-/** The primary key, else the shortest other key without NULLs; columns that are no properties are none of a key. */
+/** The primary key, or else the shortest other key without NULLs. A key must consist of properties. */
 function keyOf(table: DbTable): readonly string[] {
   const usable = (key: readonly string[]) => key.length > 0 && key.every((name) => table.columns.some((c) => c.name === name && c.type !== 'bytea'));
   if (usable(table.primaryKey)) return table.primaryKey;
@@ -246,14 +248,14 @@ function conceptOf({ table, concept, properties, key, relationships }: Draft): C
   };
 }
 
-/** Comments of columns that share a property: that of the table whose key it is, else each once. */
+/** The comment for columns that share a property: that of the table whose key it is, or else all distinct ones. */
 function descriptionOf(comments: readonly { readonly text: string; readonly isKey: boolean }[]): string | null {
   const key = comments.find((c) => c.isKey);
   if (key) return key.text;
   return comments.length === 0 ? null : [...new Set(comments.map((c) => c.text))].join('; ');
 }
 
-/** A column as the property `name`: types that the language lacks are told as text, arrays as JSON. */
+/** A select item for a column as the property `name`. Types that the language lacks become text, arrays become JSON. */
 function item(column: DbColumn, name: string): string {
   const own = identifier(column.name);
   const known = typeOf(column) !== undefined;

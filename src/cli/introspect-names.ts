@@ -1,7 +1,7 @@
-/** Names that a starting script guesses from the names of a database. */
+/** Guesses names for a starting script from the names in a database. */
 import { fold } from '../ontology/names.ts';
 
-/** Plurals that no rule of `singular` tells. */
+/** Plurals that the rules of `singular` do not cover. */
 const IRREGULAR: Readonly<Record<string, string>> = {
   people: 'person',
   children: 'child',
@@ -15,7 +15,7 @@ const IRREGULAR: Readonly<Record<string, string>> = {
   news: 'news',
 };
 
-/** The singular of the last word of a table's name; a name that is no English plural stays as it is. */
+/** The singular of the last word of a table's name. A name that is not an English plural stays unchanged. */
 export function singular(name: string): string {
   const [, before = '', word = ''] = /^(.*?)((?:[A-Z]?[a-z]+|[A-Z]+))$/.exec(name) ?? [];
   const small = word.toLowerCase();
@@ -37,19 +37,19 @@ export function singular(name: string): string {
   return name;
 }
 
-/** `word` written as `model` is: in capitals, with a first capital, or small. */
+/** Writes `word` in the case of `model`: upper case, capitalized, or lower case. */
 function likeCase(word: string, model: string): string {
   if (model.length > 1 && model === model.toUpperCase()) return word.toUpperCase();
   return /^[A-Z]/.test(model) ? word.charAt(0).toUpperCase() + word.slice(1) : word;
 }
 
-/** A beginning such as `t_` that all names share (three or more of them, each with more behind it); else the empty text. */
+/** The prefix, such as `t_`, that all names share. Empty if there are fewer than three names, or if one consists only of it. */
 export function sharedPrefix(names: readonly string[]): string {
   const prefix = /^[A-Za-z0-9]+_/.exec(names[0] ?? '')?.[0] ?? '';
   return names.length >= 3 && names.every((n) => n.startsWith(prefix) && /^[A-Za-z]/.test(n.slice(prefix.length))) ? prefix : '';
 }
 
-/** `name` as a valid name (docs/design/statements-and-versions.md#names-of-things): no square brackets, no control characters, no reserved prefix. */
+/** Turns `name` into a valid name (docs/design/statements-and-versions.md#names-of-things): no square brackets, no control characters, no reserved prefix. */
 export function allowed(name: string): string {
   const text = name
     .replaceAll('[', '(')
@@ -58,17 +58,17 @@ export function allowed(name: string): string {
   return /^(~|measure\.|_type_of_)/i.test(text) ? `x${text}` : text;
 }
 
-/** Bytes of a name that PostgreSQL keeps. */
+/** The maximum length of an identifier in PostgreSQL, in bytes. */
 const MAX_BYTES = 63;
 
-/** `name` no longer than PostgreSQL keeps it as the name of a column. */
+/** Shortens `name` to PostgreSQL's limit for column names. */
 export function shortened(name: string): string {
   let text = name;
   while (new TextEncoder().encode(text).length > MAX_BYTES) text = [...text].slice(0, -1).join('');
   return text;
 }
 
-/** The first of `candidates` that is free, else the last one with a number behind it. */
+/** The first of `candidates` that is free, or else the last one with a number appended. */
 export function firstFree(candidates: readonly string[], isFree: (name: string) => boolean): string {
   for (const candidate of candidates) if (isFree(candidate)) return candidate;
   const base = candidates.at(-1) ?? 'x';
@@ -80,7 +80,7 @@ export function firstFree(candidates: readonly string[], isFree: (name: string) 
   }
 }
 
-/** Names that are in use, without regard to case. */
+/** Names in use, case-insensitively. */
 export class NameSet {
   readonly #names = new Set<string>();
 
@@ -93,7 +93,7 @@ export class NameSet {
   }
 }
 
-/** What a foreign key's column calls the thing it refers to: `manager` for `manager_id`; undefined where it ends in no such word. */
+/** The role in the name of a foreign key's column: `manager` for `manager_id`; undefined if it does not end like an id. */
 export function roleOf(column: string): string | undefined {
   const [, snake, camel] = /^(.+?)_(?:id|key|code|no|nr|num|fk|uuid|ref)$/i.exec(column) ?? /^()(.*[a-z0-9])(?:Id|ID|Key|Code|Uuid|Ref)$/.exec(column) ?? [];
   return snake || camel || undefined;
@@ -101,7 +101,7 @@ export function roleOf(column: string): string | undefined {
 
 const LABELS = ['name', 'title', 'label', 'display_name', 'full_name', 'caption', 'subject'];
 
-/** The columns that are likely to call a thing by its name, in their order: of `columns`, which hold texts, those of the best guess. */
+/** The columns that are most likely the name of a row, in order. `columns` are the text columns. */
 export function labelColumns(columns: readonly string[], concept: string): string[] {
   const find = (wanted: string) => columns.find((c) => fold(c) === fold(wanted));
   for (const wanted of [...LABELS, `${concept}_name`, `${concept}name`, `${concept}_title`]) {

@@ -1,13 +1,13 @@
-/** Reads what a database tells of its own tables. */
+/** Reads the definitions of tables from a database. */
 import type { Datasource } from '../engine/datasource.ts';
 import { httpEngine } from '../engine/engine.ts';
 import { operatorText } from '../engine/operator.ts';
 
-/** A column, its type as pg_type names it (of a domain, the type under it). */
+/** A column. `type` is its name in pg_type (for a domain, that of the underlying type). */
 export interface DbColumn {
   readonly name: string;
   readonly type: string;
-  /** Of numeric(p,s). */
+  /** Precision, for numeric(p,s). */
   readonly precision: number | null;
   readonly scale: number | null;
   readonly notNull: boolean;
@@ -23,7 +23,7 @@ export interface DbForeignKey {
   readonly comment: string | null;
 }
 
-/** A table, or a view where `isView`. */
+/** A table, or a view if `isView`. */
 export interface DbTable {
   readonly schema: string;
   readonly name: string;
@@ -31,14 +31,14 @@ export interface DbTable {
   readonly comment: string | null;
   readonly columns: readonly DbColumn[];
   readonly primaryKey: readonly string[];
-  /** Columns of each further unique index over whole rows, without expressions. */
+  /** Columns of the other unique indexes, except partial ones and those with expressions. */
   readonly uniques: readonly (readonly string[])[];
   readonly foreignKeys: readonly DbForeignKey[];
 }
 
 const TIMEOUT_MS = 60_000;
 
-/** Tables and views of users that the role may read: no partitions (their table stands for them), no tables of extensions, nothing of the service's own. */
+/** Tables and views of users that the role may read, without partitions (their table represents them), tables of extensions, and the service's own. */
 const TABLES = `
   SELECT c.oid, n.nspname AS schema, c.relname AS name, c.relkind IN ('v', 'm') AS is_view, obj_description(c.oid, 'pg_class') AS comment
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -47,12 +47,12 @@ const TABLES = `
     AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')`;
 
-/** Names of the columns with the numbers `numbers` of the table `table`, in that order. */
+/** Names of the columns of `table` with the numbers in `numbers`, in that order. */
 const names = (table: string, numbers: string): string =>
   `(SELECT json_agg(k.attname ORDER BY u.at) FROM unnest(${numbers}) WITH ORDINALITY u(number, at)
     JOIN pg_catalog.pg_attribute k ON k.attrelid = ${table} AND k.attnum = u.number)`;
 
-/** Numbers of an index's key columns; those of INCLUDE stand behind them. */
+/** Numbers of an index's key columns, without its INCLUDE columns. */
 const KEY = '(i.indkey::int2[])[0:i.indnkeyatts - 1]';
 
 const READ = `
@@ -83,9 +83,9 @@ const READ = `
   FROM (${TABLES}) t ORDER BY t.schema, t.name`;
 
 /**
- * All tables and views that the role of the datasource may read, by schema and name.
+ * All tables and views that the role of the datasource may read, ordered by schema and name.
  *
- * @throws SvcError where the datasource cannot be reached
+ * @throws SvcError if the datasource cannot be reached
  */
 export async function readTables(datasource: Datasource): Promise<DbTable[]> {
   const [result] = await httpEngine.batch(datasource, [{ text: operatorText(READ) }], { timeoutMs: TIMEOUT_MS, ownText: true });

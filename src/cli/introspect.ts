@@ -1,4 +1,4 @@
-/** `kg introspect DATASOURCE`: a starting script over the tables of a datasource, which it opens itself. */
+/** `kg introspect DATASOURCE`: prints a starting script for the tables of a datasource. It connects to the datasource itself. */
 import { type Datasource, neonEndpoint, parseDatasourceSecret } from '../engine/datasource.ts';
 import { didYouMean, nearest, SvcError } from '../errors.ts';
 import { printConcept, printMapping, printProperty } from '../language/print.ts';
@@ -11,15 +11,15 @@ import { readSession } from './service-client.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What the script is to be about; all tables that the datasource's role may read where nothing is said, views only where they are named. */
+/** The tables to include: by default all tables that the datasource's role may read. Views must be named. */
 export interface Selection {
   readonly schema: string | undefined;
-  /** A comma list of `table` or `schema.table`. */
+  /** A comma-separated list of `table` or `schema.table`. */
   readonly tables: string | undefined;
 }
 
 /**
- * Reads the tables of a datasource and writes a script of modelling statements over them.
+ * Reads the tables of a datasource and generates modelling statements for them.
  *
  * @returns the script
  * @throws Failure that says what is missing
@@ -37,10 +37,10 @@ export async function introspect(name: string, selection: Selection, env: Env): 
   return startingScript(chosen(tables, selection), name);
 }
 
-/** The variable that holds the secret of a datasource of that name. */
+/** The variable with the secret of a datasource. */
 export const secretName = (datasource: string): string => `DATASOURCE_${datasource.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
 
-/** The secret DATASOURCE_<NAME> of the environment, else, for `main`, the database of the session file. */
+/** The secret DATASOURCE_<NAME> of the environment, or else, for `main`, the database of the session file. */
 async function findDatasource(name: string, env: Env): Promise<Datasource> {
   const variable = secretName(name);
   const secret = env[variable]?.trim();
@@ -60,17 +60,17 @@ async function findDatasource(name: string, env: Env): Promise<Datasource> {
   throw new Failure(`no connection to the datasource ${name}: set ${variable}${orStart}`);
 }
 
-/** The tables that `selection` asks for. Throws Failure where there are none, or one of those named is unknown. */
+/** The tables of a selection. @throws Failure if there are none, or if a named one is unknown */
 export function chosen(tables: readonly DbTable[], { schema, tables: named }: Selection): DbTable[] {
   const inSchema = schema === undefined ? tables : tables.filter((t) => t.schema === schema);
   if (inSchema.length === 0) {
     const where = schema === undefined ? 'in this datasource' : `in the schema ${schema}`;
     const near = schema === undefined ? undefined : nearest(schema, new Set(tables.map((t) => t.schema)));
-    throw new Failure(`there are no tables ${where} that its role may read${didYouMean(near, String)}`);
+    throw new Failure(`no tables ${where} that its role may read${didYouMean(near, String)}`);
   }
   if (named === undefined) {
     const own = inSchema.filter((t) => !t.isView);
-    if (own.length === 0) throw new Failure('there are only views; name those that are wanted with --tables');
+    if (own.length === 0) throw new Failure('there are only views; name the wanted ones with --tables');
     return own;
   }
   const wanted = named.split(',').flatMap((n) => (n.trim() === '' ? [] : [n.trim()]));
@@ -82,7 +82,7 @@ export function chosen(tables: readonly DbTable[], { schema, tables: named }: Se
         name,
         inSchema.map((t) => (name.includes('.') ? `${t.schema}.${t.name}` : t.name)),
       );
-      throw new Failure(`there is no table ${name} that the datasource's role may read${didYouMean(near, String)}`);
+      throw new Failure(`no table ${name} that the datasource's role may read${didYouMean(near, String)}`);
     }
     for (const table of matches) found.add(table);
   }
@@ -90,12 +90,12 @@ export function chosen(tables: readonly DbTable[], { schema, tables: named }: Se
   return inSchema.filter((t) => found.has(t));
 }
 
-/** The script over tables: what was guessed as comments, then properties with descriptions, concepts, mappings. */
+/** The script for a list of tables: notes as comments, then properties with descriptions, concepts and mappings. */
 export function startingScript(tables: readonly DbTable[], datasource: string): string {
   const { properties, concepts, mappings, notes } = startingModel(tables, datasource);
   const model = { ...EMPTY_MODEL, properties, concepts };
   const comments = [
-    `A starting script over the datasource ${datasource}: read it, rename what should have another name, then`,
+    `A starting script for the datasource ${datasource}: review it, rename things as needed, then run`,
     'npm run kg -- apply FILE --ontology NAME',
     ...(datasource.toLowerCase() === 'main' ? [] : [`The ontology needs the datasource: ALTER ONTOLOGY NAME ADD DATASOURCE ${quoteBack(datasource)}`]),
     ...notes,

@@ -12,27 +12,27 @@ import type { Report } from './validate-data.ts';
 
 const HELP = `Usage: npm run kg -- COMMAND
 
-  apply FILE --ontology NAME     put a script into an ontology, which is made where it is missing;
-                                 a file that begins with CREATE ONTOLOGY needs no name
-  validate FILE                  check a script without a service; warnings leave the exit code at 0
+  apply FILE --ontology NAME     apply a script to an ontology, which is created if it does not exist;
+                                 a file that starts with CREATE ONTOLOGY needs no name
+  validate FILE                  check a script without a service; the exit code is 0 if there are only warnings
   validate --ontology NAME --data
-                                 check the data behind an ontology (keys, foreign keys, indexes) and keep numbers
-                                 of rows; errors give exit code 1. Opens the catalog by CATALOG_URL and datasources
-                                 by their secrets DATASOURCE_<NAME>, or those of npm start by the session file
-  doctor                         check service, token, catalog and datasources; a fault gives exit code 1
-  introspect DATASOURCE          print a starting script over the tables of a datasource
+                                 check the data of an ontology (keys, foreign keys, indexes) and store numbers
+                                 of rows; errors give exit code 1. Connects to the catalog (CATALOG_URL) and to
+                                 datasources (DATASOURCE_<NAME>), or to those of npm start (session file)
+  doctor                         check service, token, catalog and datasources; a failure gives exit code 1
+  introspect DATASOURCE          print a starting script for the tables of a datasource
     [--schema s] [--tables a,b]  (its secret DATASOURCE_<NAME>, or for main the session file's database)
   token USER                     print a new API token of a user
-  token --new                    print a token for ADMIN_TOKEN, without a service
-  help                           print this
+  token --new                    print a new value for ADMIN_TOKEN, without a service
+  help                           print this help
 
-FILE may be - for the standard input. The service is found by KG_URL and KG_TOKEN, else by the
-session file that npm start writes (SESSION_FILE, default .dev/session.json). PRODUCT_NAME names
-its paths (default svc). Exit codes: 0 done, 1 failed, 2 called wrongly.`;
+FILE may be - for the standard input. The service is that of KG_URL and KG_TOKEN, or else that of the
+session file that npm start writes (SESSION_FILE, default .dev/session.json). PRODUCT_NAME is the prefix
+of its paths (default svc). Exit codes: 0 success, 1 failure, 2 wrong arguments.`;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Where lines go: results to `out`, faults to `err`. */
+/** Receives lines to print: results in `out`, errors in `err`. */
 export interface Output {
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
@@ -47,7 +47,7 @@ export async function main(args: readonly string[], env: Env, output: Output): P
     return exitCode;
   } catch (e) {
     if (!(e instanceof Failure)) throw e;
-    output.err(e.exitCode === 2 ? `${e.message}\nnpm run kg -- help tells the commands` : e.message);
+    output.err(e.exitCode === 2 ? `${e.message}\nnpm run kg -- help lists the commands` : e.message);
     return e.exitCode;
   }
 }
@@ -71,7 +71,7 @@ async function run(args: readonly string[], env: Env): Promise<string[] | Report
         return validateData(ontology, env, await loadNodeParser());
       }
       const file = await readScript(one('FILE'), env);
-      // The parser and the planner are loaded for this command alone.
+      // only this command loads the parser and the planner
       const [{ validateScript }, { loadNodeParser }] = await Promise.all([import('./validate.ts'), import('./node-parser.ts')]);
       return validateScript(file, { parser: await loadNodeParser(), product: env.PRODUCT_NAME?.trim() || 'svc', ontology });
     }
@@ -135,7 +135,7 @@ async function token(user: string, env: Env): Promise<string[]> {
   const { fault, rows } = await service.query(`CREATE TOKEN FOR ${quoteBack(user)}`, '');
   if (fault) throw new Failure(faultText(service.base, fault.code, fault.message, fault.hint));
   const made = rows[0]?.token;
-  if (typeof made !== 'string') throw new Failure(`${service.base} made no token`);
+  if (typeof made !== 'string') throw new Failure(`${service.base} returned no token`);
   return [made];
 }
 

@@ -6,7 +6,7 @@ const BUILT = new URL('../../dist/parser/', import.meta.url);
 
 let loading: Promise<SqlParser> | undefined;
 
-/** One parser a process, from `dist/parser/`, which is built where it is missing. */
+/** One parser for the process, from `dist/parser/`, which is built if it is missing. */
 export function loadNodeParser(): Promise<SqlParser> {
   loading ??= load();
   return loading;

@@ -1,18 +1,18 @@
-/** A script in a file, and places in it as editors and compilers tell them. */
+/** A script in a file, and positions in it in the notation of editors and compilers. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Failure } from './failure.ts';
 
 export interface ScriptFile {
-  /** As the caller named it. */
+  /** The path as the caller wrote it. */
   readonly path: string;
   readonly text: string;
 }
 
 /**
- * Reads a file; `-` is the standard input. A relative path starts where the caller stands: npm runs scripts in the
- * project's folder and tells the other one as INIT_CWD.
+ * Reads a file; `-` is the standard input. A relative path starts at the caller's folder: npm runs scripts in the
+ * project's folder, and passes the caller's folder as INIT_CWD.
  *
  * @throws Failure that names the file
  */
@@ -23,11 +23,11 @@ export async function readScript(path: string, env: Readonly<Record<string, stri
   } catch (e) {
     if (e instanceof TypeError) throw new Failure(`${path} is not UTF-8 text`);
     const code = e instanceof Error && 'code' in e ? e.code : undefined;
-    throw new Failure(code === 'ENOENT' ? `there is no file ${path}` : `${path} cannot be read (${code ?? 'unknown fault'})`);
+    throw new Failure(code === 'ENOENT' ? `file ${path} does not exist` : `${path} cannot be read (${code ?? 'unknown error'})`);
   }
 }
 
-/** `file:line:column` of a 1-based position in Unicode code points; the file alone where there is none in it. */
+/** `file:line:column` of a 1-based position in Unicode code points; only the file if the position is outside it. */
 export function placeIn(file: ScriptFile, position: number | undefined): string {
   if (position === undefined || position < 1) return file.path;
   const before = [...file.text].slice(0, position - 1);

@@ -1,4 +1,4 @@
-/** The service as the command line reaches it: over REST, with a token. */
+/** A client of the service for the command line: REST, with a token. */
 import { readFile } from 'node:fs/promises';
 import { Failure } from './failure.ts';
 
@@ -8,7 +8,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 export interface Answer {
   readonly status: number;
   readonly rows: readonly Readonly<Record<string, unknown>>[];
-  /** Set where the service refused. */
+  /** Set if the service returned an error. */
   readonly fault?: { readonly code: string; readonly message: string; readonly hint: string | undefined; readonly position: number | undefined };
 }
 
@@ -18,8 +18,8 @@ export interface ServiceClient {
 }
 
 /**
- * Finds the service by KG_URL and KG_TOKEN, else by the session file that `npm start` writes (SESSION_FILE, default .dev/session.json). The session's token is
- * sent to the session's address only (docs/design/platform-rules.md#the-command-line).
+ * Finds the service by KG_URL and KG_TOKEN, or else by the session file that `npm start` writes (SESSION_FILE, default .dev/session.json). The session's
+ * token is sent only to the session's address (docs/design/platform-rules.md#the-command-line).
  *
  * @throws Failure that says what is missing
  */
@@ -39,7 +39,7 @@ export async function findService(env: Env): Promise<ServiceClient> {
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** The content of a session file; empty where there is none. Throws Failure where it is damaged. */
+/** The content of a session file; empty if the file does not exist. @throws Failure if it is damaged */
 export async function readSession(file: string): Promise<Readonly<Record<string, unknown>>> {
   let content: string;
   try {
@@ -51,9 +51,9 @@ export async function readSession(file: string): Promise<Readonly<Record<string,
     const session: unknown = JSON.parse(content);
     if (typeof session === 'object' && session !== null) return { ...session };
   } catch {
-    // told below
+    // reported below
   }
-  throw new Failure(`the session file ${file} is damaged; npm start writes it anew`);
+  throw new Failure(`the session file ${file} is damaged; npm start writes a new one`);
 }
 
 async function query(url: string, token: string, sql: string, ontology: string): Promise<Answer> {
@@ -74,7 +74,7 @@ async function query(url: string, token: string, sql: string, ontology: string):
   }
   const answer = parsed(body);
   if (response.ok && answer.status === 'success') return { status: response.status, rows: Array.isArray(answer.data) ? answer.data : [] };
-  if (answer.status !== 'error') throw new Failure(`${new URL(url).origin} answered ${response.status}, and not as this service does`);
+  if (answer.status !== 'error') throw new Failure(`${new URL(url).origin} answered ${response.status}, but not like this service`);
   const { position } = answer;
   return {
     status: response.status,

@@ -11,7 +11,7 @@ const keys = (n: number): string => `${n} key${n === 1 ? '' : 's'}`;
 const error = (code: string, object: string, message: string): Finding => ({ severity: 'error', code, object, message });
 const warning = (code: string, object: string, message: string): Finding => ({ severity: 'warning', code, object, message });
 
-/** What a check found; a check that the database refuses is a warning itself. */
+/** The findings of a check. If the database rejects the check, that is a warning itself. */
 export async function guarded(object: string, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   try {
     return await check();
@@ -25,17 +25,17 @@ export async function guarded(object: string, check: () => Promise<readonly Find
 
 const isNull = (names: readonly string[]): string => names.map((n) => `${quoteName(n)} IS NULL`).join(' OR ');
 
-/** The mappings that give rows to a concept that holds a key, and to those below it. */
+/** The mappings of a concept that declares a key, and of its descendants. */
 const mappingsUnder = (holder: Concept): readonly { readonly mapping: MappingDef; readonly target: Concept }[] =>
-  holder.rows.kind === 'mappings' && !holder.rows.standIn ? holder.rows.sources : [];
+  holder.rows.kind === 'mappings' && !holder.rows.fromAncestors ? holder.rows.sources : [];
 
-/** Keys of one hierarchy: NULL, twice within a mapping, or in two mappings. */
+/** Checks the keys of one hierarchy: NULL, duplicates within a mapping, duplicates across mappings. */
 export async function checkKeys(reader: DataReader, holder: Concept): Promise<readonly Finding[]> {
   const key = (holder.key?.properties ?? []).map((p) => p.name);
   const sources = mappingsUnder(holder).filter(({ target }) => target.key?.holder === holder);
   const found: Finding[] = [];
   for (const { mapping, target } of sources) {
-    const graph = reader.alone(mapping);
+    const graph = reader.only(mapping);
     found.push(
       ...(await guarded(`mapping ${mapping.name}`, async () => {
         const n = await reader.count(`SELECT count(*) AS n FROM svc.${quoteName(target.name)} WHERE ${isNull(key)}`, graph);
@@ -51,12 +51,12 @@ export async function checkKeys(reader: DataReader, holder: Concept): Promise<re
   return found;
 }
 
-interface Twice {
+interface Duplicates {
   readonly within: readonly { readonly m: number; readonly n: number; readonly id: string }[] | null;
   readonly across: readonly { readonly ms: readonly number[]; readonly n: number; readonly id: string }[] | null;
 }
 
-/** Mappings of one datasource: their entity ids, counted by mapping and over all of them. */
+/** Checks the mappings of one datasource: counts their entity ids, by mapping and over all mappings. */
 async function checkGroup(
   reader: DataReader,
   holder: Concept,
@@ -64,7 +64,7 @@ async function checkGroup(
   sources: readonly { readonly mapping: MappingDef; readonly target: Concept }[],
 ): Promise<Finding[]> {
   const branches = sources.map(({ mapping, target }, i) => {
-    const { sql, params } = reader.plan(`SELECT entity_id AS id FROM svc.${quoteName(target.name)}`, reader.alone(mapping));
+    const { sql, params } = reader.plan(`SELECT entity_id AS id FROM svc.${quoteName(target.name)}`, reader.only(mapping));
     if (params.length > 0) throw new Error('the plan of an entity_id has parameters');
     return `SELECT ${i} AS m, x.j->>'id' AS id FROM (${sql}) AS x(j)`;
   });
@@ -75,12 +75,12 @@ async function checkGroup(
     SELECT json_build_object(
       'within', (SELECT json_agg(w) FROM (SELECT m, count(*) AS n, min(id) AS id FROM g WHERE n > 1 GROUP BY m ORDER BY m) w),
       'across', (SELECT json_agg(json_build_object('ms', a.ms::json, 'n', a.n, 'id', a.id)) FROM (SELECT ms, count(*) AS n, min(id) AS id FROM h GROUP BY ms ORDER BY ms) a))`,
-  )) as unknown as [Twice];
+  )) as unknown as [Duplicates];
   const found: Finding[] = [];
   const at = (i: number) => sources[i] as (typeof sources)[number];
   for (const { m, n, id } of answer.within ?? []) {
     const { mapping, target } = at(m);
-    found.push(error('key_not_unique', `mapping ${mapping.name}`, `more than one of its rows for ${keys(n)} of \`${target.name}\`, e.g. ${id}`));
+    found.push(error('key_not_unique', `mapping ${mapping.name}`, `it has more than one row for ${keys(n)} of \`${target.name}\`, e.g. ${id}`));
   }
   for (const { ms, n, id } of answer.across ?? []) {
     const shared = ms.map(at);
@@ -91,19 +91,19 @@ async function checkGroup(
         ? error(
             'duplicate_rows',
             `concept ${kin.upper.target.name}`,
-            `the mappings ${names} share ${keys(n)}, e.g. ${id}: ${kin.lower.target.name} is a ${kin.upper.target.name}, so those rows stand twice in \`${kin.upper.target.name}\``,
+            `the mappings ${names} share ${keys(n)}, e.g. ${id}: ${kin.lower.target.name} is a ${kin.upper.target.name}, so those rows are duplicated in \`${kin.upper.target.name}\``,
           )
-        : error('key_shared', `concept ${holder.name}`, `the mappings ${names} share ${keys(n)}, e.g. ${id}: those rows stand twice in \`${holder.name}\``),
+        : error('key_shared', `concept ${holder.name}`, `the mappings ${names} share ${keys(n)}, e.g. ${id}: those rows are duplicated in \`${holder.name}\``),
     );
   }
   return found;
 }
 
-/** Whether a hop over foreign keys finds at most one row: it names the target's whole key. */
+/** Whether a hop over foreign keys finds at most one row: it refers to the target's whole key. */
 const isToOne = ({ kind, references, target }: Relationship): boolean =>
   kind === 'fk' && target.key !== null && target.key.properties.every((k) => references.some((p) => sameName(p.name, k.name)));
 
-/** Targets of to-one hops whose key stands in several rows: a path to them would double the rows it starts from. */
+/** Checks targets of to-one hops whose key occurs in several rows: a path to them would duplicate the rows that it starts from. */
 export async function checkToOne(reader: DataReader, r: Relationship, known: Map<string, Promise<number>>): Promise<readonly Finding[]> {
   if (!isToOne(r)) return [];
   const names = r.references.map((p) => p.name);
@@ -116,7 +116,7 @@ export async function checkToOne(reader: DataReader, r: Relationship, known: Map
       known.set(sql, counting);
     }
     const n = await counting;
-    const message = `leads to one \`${r.target.name}\`, but ${list(names)} of it ${names.length === 1 ? 'has' : 'have'} ${n} value${n === 1 ? '' : 's'} in more than one row: paths over it double rows`;
+    const message = `leads to one \`${r.target.name}\`, but ${list(names)} of it ${names.length === 1 ? 'has' : 'have'} ${n} value${n === 1 ? '' : 's'} in more than one row: paths over it duplicate rows`;
     return n === 0 ? [] : [error('to_one_not_unique', `relationship ${r.from.name}.${r.name}`, message)];
   });
 }
@@ -127,7 +127,7 @@ const missing = (source: string, columns: readonly string[], target: string, ref
   return `SELECT count(*) AS n FROM ${source} AS s WHERE ${set} AND NOT EXISTS (SELECT 1 FROM svc.${quoteName(target)} AS t WHERE ${equal})`;
 };
 
-/** Values of foreign keys that no row of the target has. A relationship that starts at its own key is looked at from the other end. */
+/** Checks values of foreign keys that no target row has. A relationship that starts at its own key is checked from the other end. */
 export async function checkDangling(reader: DataReader, r: Relationship): Promise<readonly Finding[]> {
   if (r.kind === 'mtm') {
     const found: Finding[] = [];

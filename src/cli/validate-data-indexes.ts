@@ -1,4 +1,4 @@
-/** Columns that paths join by, and the indexes that the tables have on them. */
+/** Finds the columns that paths join by, and checks that the tables have indexes on them. */
 import type { SqlParser } from '../language/parser.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
@@ -17,7 +17,7 @@ interface Joined {
   readonly by: string;
 }
 
-/** Columns of tables that relationships join by, as far as mappings give them as they are; each once. */
+/** The table columns that relationships join by, each once. Only columns that mappings pass through unchanged. */
 export function joinedColumns(graph: Graph, parser: SqlParser): Joined[] {
   const found = new Map<string, Joined>();
   const physical = new Map<MappingDef, ReadonlyMap<string, Physical>>();
@@ -35,7 +35,7 @@ export function joinedColumns(graph: Graph, parser: SqlParser): Joined[] {
     if (!found.has(key)) found.set(key, joined);
   };
   const side = (concept: Concept, names: readonly string[], by: string): void => {
-    for (const mapping of behind(concept)) add(mapping, names, by);
+    for (const mapping of mappingsOf(concept)) add(mapping, names, by);
   };
   for (const concept of graph.concepts) {
     for (const r of concept.relationships) {
@@ -65,8 +65,8 @@ export function joinedColumns(graph: Graph, parser: SqlParser): Joined[] {
   return [...found.values()];
 }
 
-/** The mappings behind a concept; those of what a logic concept is defined on. */
-function behind(concept: Concept): readonly MappingDef[] {
+/** The mappings of a concept. For a logic concept, those of its source. */
+function mappingsOf(concept: Concept): readonly MappingDef[] {
   const seen = new Set<Concept>();
   let at = concept;
   while (at.rows.kind === 'logic' && !seen.has(at)) {
@@ -88,7 +88,7 @@ interface Ranged {
   readonly alias?: { readonly aliasname?: string };
 }
 
-/** The table's column behind each column of a SELECT that names it plainly; the others are left out. */
+/** The table column of each output column of a SELECT that is a plain column reference. Other output columns are omitted. */
 export function physicalColumns(sql: string, parser: SqlParser): ReadonlyMap<string, Physical> {
   const columns = new Map<string, Physical>();
   let statement: unknown;
@@ -121,7 +121,7 @@ export function physicalColumns(sql: string, parser: SqlParser): ReadonlyMap<str
   return columns;
 }
 
-/** First columns of the valid, whole indexes of a table; null where it is none that can have one (a view, a foreign table). */
+/** First columns of the valid, non-partial indexes of tables. Views and foreign tables are not in the result. */
 const INDEXED = `SELECT json_build_object('schema', n.nspname, 'table', c.relname, 'first', (
     SELECT coalesce(json_agg(DISTINCT a.attname), '[]') FROM pg_catalog.pg_index i
     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
@@ -129,7 +129,7 @@ const INDEXED = `SELECT json_build_object('schema', n.nspname, 'table', c.relnam
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p') AND (n.nspname, c.relname) IN (SELECT x->>0, x->>1 FROM json_array_elements($1::json) x)`;
 
-/** Tables without an index that begins with a column that a path joins by. */
+/** Reports tables without an index that starts with a column that a path joins by. */
 export async function checkIndexes(reader: DataReader): Promise<readonly Finding[]> {
   const found: Finding[] = [];
   for (const [datasource, group] of Map.groupBy(joinedColumns(reader.context.graph, reader.context.parser), (j) => j.datasource)) {

@@ -1,4 +1,4 @@
-/** Connections of the commands that open a database: to the catalog, and to datasources as the service reads them. */
+/** Connections of the commands that open a database: to the catalog, and to datasources with the role that queries use. */
 import { parseConnection } from '../config.ts';
 import type { Connection } from '../connection.ts';
 import { type Datasource, neonEndpoint, parseDatasourceSecret } from '../engine/datasource.ts';
@@ -9,7 +9,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const sessionFile = (env: Env): string => env.SESSION_FILE?.trim() || '.dev/session.json';
 
-/** Reads a value that must be a connection. Throws Failure that names the variable, never the value. */
+/** Parses a connection. @throws Failure that names the variable, never the value */
 function readable<T>(variable: string, read: () => T): T {
   try {
     return read();
@@ -19,9 +19,9 @@ function readable<T>(variable: string, read: () => T): T {
 }
 
 /**
- * The catalog: CATALOG_URL as the Worker has it, else CATALOG_OWNER_URL, else that of the session file. Undefined: none is told.
+ * The catalog's connection: the Worker's CATALOG_URL, or else CATALOG_OWNER_URL, or else the session file. Undefined if they are all missing.
  *
- * @throws Failure where a value cannot be read
+ * @throws Failure if a value is invalid
  */
 export async function catalogConnection(env: Env): Promise<Connection | undefined> {
   for (const variable of ['CATALOG_URL', 'CATALOG_OWNER_URL']) {
@@ -33,10 +33,10 @@ export async function catalogConnection(env: Env): Promise<Connection | undefine
 }
 
 /**
- * A datasource by the variable that holds its connection; DATASOURCE_MAIN also by the session file, with the role that queries run as.
- * Undefined: it is not told.
+ * The connection of a datasource, from its variable; for DATASOURCE_MAIN also from the session file, with the role that queries use.
+ * Undefined if it is not set.
  *
- * @throws Failure where a value cannot be read
+ * @throws Failure if a value is invalid
  */
 export async function secretConnection(name: string, variable: string, env: Env): Promise<Datasource | undefined> {
   const secret = env[variable]?.trim();

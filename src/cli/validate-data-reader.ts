@@ -1,4 +1,4 @@
-/** Questions about the data of an ontology, asked in its own language, and what is found. */
+/** Queries about the data of an ontology, in the ontology's own terms, and the findings about it. */
 import type { Datasource } from '../engine/datasource.ts';
 import { httpEngine } from '../engine/engine.ts';
 import { operatorText } from '../engine/operator.ts';
@@ -11,32 +11,32 @@ import { fold } from '../ontology/names.ts';
 import { type Plan, planSelect } from '../planner/index.ts';
 import { verify } from '../planner/verify/index.ts';
 
-/** What a check has to tell. */
+/** A finding of a check. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
   readonly code: string;
-  /** What it is about, e.g. `concept city`. */
+  /** The object that it is about, e.g. `concept city`. */
   readonly object: string;
   readonly message: string;
 }
 
-/** What a reader works with. */
+/** What a reader needs. */
 export interface DataContext {
   readonly graph: Graph;
   readonly parser: SqlParser;
   readonly product: string;
   readonly activeDatasource: string;
   readonly allowedFunctions: ReadonlySet<string>;
-  /** Connections by the datasource's key. */
+  /** Connections, by the datasource's key. */
   readonly datasources: ReadonlyMap<string, Datasource>;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Below the 300 s after which Node's fetch gives an answer up. */
+/** Less than the 300 s after which Node's fetch gives up. */
 const TIMEOUT_MS = 280_000;
 
-/** The name under which `over` shows the rows of one mapping. */
+/** The name of the view in which `over` provides the rows of one mapping. */
 export const ROWS = 'mapping_rows';
 
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -48,25 +48,25 @@ export class DataReader {
     this.context = context;
   }
 
-  /** A SELECT over the ontology, or over a part of it. @throws SvcError where it does not plan */
+  /** Plans a SELECT over the ontology, or over a part of it. @throws SvcError if it cannot be planned */
   plan(sql: string, graph: Graph = this.context.graph): Plan {
     const { parser, product, activeDatasource, allowedFunctions } = this.context;
     return planSelect({ graph, parser, product, activeDatasource, allowedFunctions }, { text: sql, offset: 0 });
   }
 
-  /** The first row of such a SELECT. @throws SvcError */
+  /** The first row of a SELECT. @throws SvcError */
   async first(sql: string, graph?: Graph): Promise<Row> {
     const { datasource, sql: planned, params, declared } = this.plan(sql, graph);
     const [row] = await this.#rows(datasource, verify(this.context.parser, planned, declared), params);
     return row ?? {};
   }
 
-  /** The column `n` of the first row. @throws SvcError */
+  /** The column `n` of the first row of a SELECT. @throws SvcError */
   async count(sql: string, graph?: Graph): Promise<number> {
     return Number((await this.first(sql, graph)).n ?? 0);
   }
 
-  /** Rows of a statement in the datasource's own terms that yields one column of JSON. @throws SvcError */
+  /** The rows of a statement over the datasource's tables that returns one column of JSON. @throws SvcError */
   run(datasource: string, sql: string, params: readonly (string | null)[] = []): Promise<Row[]> {
     return this.#rows(datasource, operatorText(sql), params);
   }
@@ -78,13 +78,13 @@ export class DataReader {
     return (result?.rows ?? []).map(([json]) => JSON.parse(json ?? '{}') as Row);
   }
 
-  /** The ontology as if `mapping` were its only one. */
-  alone(mapping: MappingDef): Graph {
+  /** The ontology with `mapping` as its only mapping. */
+  only(mapping: MappingDef): Graph {
     const { model, ontology } = this.context.graph;
     return compile({ ...model, mappings: [mapping] }, ontology);
   }
 
-  /** The ontology with the rows of a mapping's own SELECT as the view `ROWS`. */
+  /** The ontology with the rows of a mapping's SELECT as the view `ROWS`. */
   over({ datasource, sql, columns }: MappingDef): Graph {
     const { model, ontology } = this.context.graph;
     const view = { name: ROWS, cube: false, datasource, description: null, tags: {}, sql, columns };

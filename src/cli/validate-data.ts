@@ -1,4 +1,4 @@
-/** `kg validate --ontology NAME --data`: checks the data behind an ontology and counts it. */
+/** `kg validate --ontology NAME --data`: checks the data of an ontology and counts its rows. */
 
 import { keepCounts, type RowCount } from '../catalog/counts.ts';
 import { type CatalogDb, DbError, neonDb } from '../catalog/db.ts';
@@ -9,7 +9,7 @@ import { didYouMean, nearest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { compile } from '../ontology/compile.ts';
 import { fold } from '../ontology/names.ts';
-import { allowedFunctionsOf } from '../planner/own-functions.ts';
+import { allowedFunctionsOf } from '../planner/read/own-functions.ts';
 import { Failure } from './failure.ts';
 import { checkDangling, checkKeys, checkToOne, guarded } from './validate-data-checks.ts';
 import { checkIndexes } from './validate-data-indexes.ts';
@@ -18,21 +18,21 @@ import { DataReader, type Finding, quoteName, ROWS } from './validate-data-reade
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Lines for the caller, and the exit code: 1 where there are errors. */
+/** Lines to print, and the exit code: 1 if there are errors. */
 export interface Report {
   readonly lines: readonly string[];
   readonly exitCode: number;
 }
 
 /**
- * Reads the model from the catalog, checks the data of its mappings with the roles that queries run as, and keeps the
- * numbers of rows beside the version.
+ * Reads the model from the catalog, checks the data of its mappings with the roles that queries use, and stores the
+ * numbers of rows with the version.
  *
- * @throws Failure where a database is not known or does not answer, or there is no such ontology
+ * @throws Failure if a database is unknown or does not answer, or if the ontology does not exist
  */
 export async function validateData(name: string, env: Env, parser: SqlParser): Promise<Report> {
   const connection = await catalogConnection(env);
-  if (!connection) throw new Failure('no catalog found: set CATALOG_URL, as the service has it, or start a service here with npm start');
+  if (!connection) throw new Failure('no catalog found: set CATALOG_URL to the value that the service has, or start a service here with npm start');
   const db = neonDb(connection);
   try {
     return await validated(name, env, parser, db);
@@ -49,7 +49,7 @@ async function validated(name: string, env: Env, parser: SqlParser, db: CatalogD
   const model = stored && (await readModel({ db }, stored.id, stored.version));
   if (!stored || !model) {
     const near = nearest(name, await ontologyNames(db));
-    throw new Failure(`there is no ontology ${name}${didYouMean(near, String)}`);
+    throw new Failure(`unknown ontology ${name}${didYouMean(near, String)}`);
   }
   const graph = compile(model, stored.name);
   const used = new Set([...model.mappings.map((m) => fold(m.datasource)), ...model.views.flatMap((v) => (v.datasource === null ? [] : [fold(v.datasource)]))]);
@@ -57,7 +57,7 @@ async function validated(name: string, env: Env, parser: SqlParser, db: CatalogD
   for (const { name: datasource, key, secret, active } of stored.datasources) {
     if (!active && !used.has(key)) continue;
     const found = await secretConnection(datasource, secret, env);
-    if (!found && used.has(key)) throw new Failure(`no connection to the datasource ${datasource}: set ${secret}, as the service has it`);
+    if (!found && used.has(key)) throw new Failure(`no connection to the datasource ${datasource}: set ${secret} to the value that the service has`);
     if (found) datasources.set(key, found);
   }
   for (const key of used)
@@ -76,7 +76,7 @@ async function validated(name: string, env: Env, parser: SqlParser, db: CatalogD
   return report(stored.name, stored.version, counts, findings);
 }
 
-/** Numbers of rows of mappings, of concepts with rows, and of views. */
+/** Counts the rows of mappings, of concepts with rows, and of views. */
 async function counted(reader: DataReader): Promise<{ counts: RowCount[]; findings: Finding[] }> {
   const { graph } = reader.context;
   const counts: RowCount[] = [];

@@ -1,4 +1,4 @@
-/** `kg validate FILE`: reads a script as the service would, on an empty ontology, without a service. */
+/** `kg validate FILE`: checks a script on an empty ontology like the service does, but without a service. */
 import { positionOf, SvcError } from '../errors.ts';
 import { parseStatement } from '../language/classify.ts';
 import { createSqlReader } from '../language/expressions.ts';
@@ -15,15 +15,15 @@ import { placeIn, type ScriptFile } from './script-file.ts';
 export interface Validation {
   readonly parser: SqlParser;
   readonly product: string;
-  /** The ontology's name where the script does not make one. */
+  /** The ontology's name if the script does not create one. */
   readonly ontology: string | undefined;
 }
 
 /**
- * Checks a script: its model, and the queries of its examples. Other statements (datasources, agents, grants, queries) are only read.
+ * Checks a script: its model, and the queries of its examples. Other statements (datasources, agents, grants, queries) are only parsed.
  *
- * @returns lines for the caller: warnings, then a summary
- * @throws Failure with the place of the first fault
+ * @returns lines to print: warnings, then a summary
+ * @throws Failure with the position of the first error
  */
 export function validateScript(file: ScriptFile, { parser, product, ontology }: Validation): string[] {
   try {

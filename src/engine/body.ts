@@ -1,15 +1,15 @@
-/** Reading a response's body in large pieces. */
+/** Reads a response body in large chunks. */
 
-/** Asked for with each read. */
+/** Size of the buffer of each read. */
 const READ_BYTES = 64 * 1024;
 
-/** A body's bytes, piece after piece; undefined: its end. A piece is the reader's own to overwrite. */
+/** Reads a body chunk by chunk; undefined at its end. The caller may overwrite a chunk. */
 export interface BodyReader {
   read(): Promise<Uint8Array | undefined>;
   cancel(): Promise<void>;
 }
 
-/** workerd hands a plain reader at most 4 KiB a time, so its bytes are read into a buffer of ours, where the body allows that. */
+/** Creates a reader for a body. workerd gives a default reader at most 4 KiB per read, so a BYOB reader is used if the body supports it. */
 export function bodyReader(body: ReadableStream<Uint8Array>): BodyReader {
   let byob: ReadableStreamBYOBReader;
   try {

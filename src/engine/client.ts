@@ -1,6 +1,6 @@
 /**
- * One HTTP request of Neon's SQL-over-HTTP protocol: what `@neondatabase/serverless` sends, but with raw text off where
- * rows stream, so that a json column comes as PostgreSQL wrote it.
+ * One HTTP request of Neon's SQL-over-HTTP protocol. It is the request that `@neondatabase/serverless` sends, except that
+ * raw text is off when rows are streamed, so that a json column arrives as PostgreSQL wrote it.
  */
 import { readBounded } from '../bytes.ts';
 import { isSafeAddress } from '../connection.ts';
@@ -11,48 +11,48 @@ import { type Statement, sqlOf } from './statement.ts';
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
-/** Past its own time-out, a statement's answer is waited for this long: PostgreSQL's cancel comes first. */
+/** Added to the statement timeout, so that PostgreSQL cancels the statement before the request is aborted. */
 const GRACE_MS = 2000;
-/** Of an error's body no more is read. */
+/** The most bytes that are read of an error's body. */
 const ERROR_BYTES = 64 * 1024;
 
 export interface SendOptions extends FaultContext {
   readonly timeoutMs: number;
-  /** The caller's own: aborted when it goes away. */
+  /** Aborted when the caller disconnects. */
   readonly signal?: AbortSignal | undefined;
-  /** Values as PostgreSQL's text (true) or as JSON (false). */
+  /** True: values are PostgreSQL's text; false: values are JSON. */
   readonly rawText: boolean;
-  /** A batch's transaction is read-only. */
+  /** The transaction of a batch is read-only. */
   readonly readOnly?: boolean | undefined;
-  /** Sent once more where the connection fails before any byte: for reads alone. */
+  /** Send the request again if the connection fails before the answer begins. Only for statements that read. */
   readonly retry: boolean;
   readonly fetch?: Fetch | undefined;
 }
 
-/** An answer of status 200, its body unread. */
+/** An answer with status 200 whose body has not been read. */
 export interface Exchange {
   readonly response: Response;
-  /** Ends the statement and the transfer. */
+  /** Cancels the statement and the transfer. */
   readonly abort: () => void;
-  /** The limit on the head of the answer and its first bytes ends here; from now on that of `watch` holds. */
+  /** Stops the timer for the head of the answer and its first bytes. After that, only the limit of `watch` applies. */
   readonly release: () => void;
-  /** Waits for `step`, a read of the body: all steps together no longer than for the whole statement. The time in which nobody reads does not count. */
+  /** Awaits `step`, a read of the body. All steps together may take as long as the statement. Time between the steps does not count. */
   readonly watch: <T>(step: () => Promise<T>) => Promise<T>;
-  /** What a failure while reading the body is to the caller. */
+  /** Converts a failure while reading the body to the error that the caller gets. */
   readonly failure: (error: unknown) => Error;
 }
 
-// A plain call: fetch refuses another `this` in workerd.
-const ownFetch: Fetch = (input, init) => fetch(input, init);
+// workerd's fetch throws if it is called with another `this`
+const globalFetch: Fetch = (input, init) => fetch(input, init);
 
 /**
  * Sends one statement (an object) or a batch (an array) and waits for the answer's head.
  *
- * @throws SvcError as `errors.ts` has it, for every status but 200 and for every failure of the connection
+ * @throws SvcError for every status other than 200 and every failure of the connection (see `errors.ts`)
  */
 export async function send(ds: Datasource, statements: Statement | readonly Statement[], options: SendOptions): Promise<Exchange> {
   const abort = new AbortController();
-  // passed on by hand: a signal made by AbortSignal.any costs a point query some hundredths of its time
+  // not AbortSignal.any, which adds a few percent to the time of a point query
   if (options.signal?.aborted) abort.abort();
   else options.signal?.addEventListener('abort', () => abort.abort(), { once: true });
   const limit = options.timeoutMs + GRACE_MS;
@@ -71,11 +71,11 @@ export async function send(ds: Datasource, statements: Statement | readonly Stat
   let left = limit;
   const watch = async <T>(step: () => Promise<T>): Promise<T> => {
     const begun = Date.now();
-    const patience = setTimeout(expire, left);
+    const stepTimer = setTimeout(expire, left);
     try {
       return await step();
     } finally {
-      clearTimeout(patience);
+      clearTimeout(stepTimer);
       left = Math.max(0, left - (Date.now() - begun));
     }
   };
@@ -95,12 +95,12 @@ export async function send(ds: Datasource, statements: Statement | readonly Stat
 
 async function exchange(ds: Datasource, statements: Statement | readonly Statement[], options: SendOptions, signal: AbortSignal): Promise<Response> {
   const connection = connectionOf(ds);
-  const request = options.fetch ?? ownFetch;
+  const request = options.fetch ?? globalFetch;
   const init: RequestInit = {
     method: 'POST',
     headers: headersFor(connection, Array.isArray(statements), options),
     body: JSON.stringify(Array.isArray(statements) ? { queries: statements.map(asQuery) } : asQuery(statements as Statement)),
-    // A redirect would carry the connection string to wherever it points.
+    // following a redirect would send the connection string to another host
     redirect: 'manual',
     signal,
   };
@@ -112,17 +112,17 @@ async function exchange(ds: Datasource, statements: Statement | readonly Stateme
   }
 }
 
-/** The one place where a text becomes a part of a request. */
+/** The only function that puts the text of a statement into a request. */
 const asQuery = (s: Statement): { query: string; params: readonly (string | null)[] } => ({ query: sqlOf(s.text), params: s.params ?? [] });
 
 const connections = new WeakMap<Datasource, string>();
 
-/** The header that carries the connection string, made once for a datasource. */
+/** The header with the connection string; computed once for each datasource. */
 function connectionOf(ds: Datasource): string {
   let header = connections.get(ds);
   if (header === undefined) {
-    // Datasource is plain data that others build too; the password must not travel in the clear.
-    if (!isSafeAddress(ds.endpoint)) throw datasourceFailed(undefined, 'the address of the datasource is no https address');
+    // any code can construct a Datasource, so check again that the password is not sent unencrypted
+    if (!isSafeAddress(ds.endpoint)) throw datasourceFailed(undefined, 'the address of the datasource is not an https address');
     header = connectionHeader(ds.url);
     connections.set(ds, header);
   }

@@ -1,11 +1,11 @@
 /**
- * Cuts the rows out of an answer of the SQL-over-HTTP protocol while it streams: `{"fields":[..],"rows":[[{..}],[{..}]],..}`
- * becomes `[{..},{..}]`. The bytes of each row pass unchanged, so numbers keep every digit. A statement of a batch comes
- * as `{"results":[{..},{..}]}`, of which the last result is cut. Members may stand in any order.
+ * Extracts the rows from an answer of the SQL-over-HTTP protocol while it streams: `{"fields":[..],"rows":[[{..}],[{..}]],..}`
+ * becomes `[{..},{..}]`. The bytes of each row are copied unchanged, so numbers keep every digit. The answer to a batch is
+ * `{"results":[{..},{..}]}`; the rows of its last result are extracted. Members may be in any order.
  */
 import { wholeOf } from '../bytes.ts';
 
-/** The answer is not of the protocol, or it ended too early. */
+/** The answer does not follow the protocol, or it ended too early. */
 export class EnvelopeError extends Error {
   constructor(message: string) {
     super(message);
@@ -13,7 +13,7 @@ export class EnvelopeError extends Error {
   }
 }
 
-// States. An object of the envelope: its beginning, a key, the colon, a value, what follows a value.
+// States. An object of the envelope: its start, a key, the colon, a value, after a value.
 const OBJECT = 0;
 const KEY_OR_END = 1;
 const KEY = 2;
@@ -25,11 +25,11 @@ const AFTER_VALUE = 6;
 const RESULTS = 7;
 const RESULT_OR_END = 8;
 const AFTER_RESULT = 9;
-// A value that is of no interest: a container, a string, a number or word.
+// A skipped value: an array or object, a string, a number or literal.
 const SKIP = 10;
 const SKIP_STRING = 11;
 const SKIP_WORD = 12;
-// The rows: the array, a row's brackets, its one value.
+// The rows: the array, the brackets of a row, its single value.
 const ROWS = 13;
 const ROW_OR_END = 14;
 const ROW = 15;
@@ -51,53 +51,53 @@ const CLOSE_OBJECT = 0x7d;
 
 const isSpace = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09;
 
-/** Kept of the results before the last one (the settings' probe); more is dropped. */
+/** The largest first result of a batch (the probe of settings) that is captured; a larger one is dropped. */
 const CAPTURE_BYTES = 256 * 1024;
 
-/** One answer's cutter: `push` every chunk in order, then `finish`. */
+/** Extracts the rows of one answer. Call `push` with each chunk in order, then `finish`. */
 export class RowCutter {
-  /** How many results a batch has; 0: a single statement, whose answer is one result without a list round it. */
+  /** The number of results of a batch; 0 for a single statement, whose answer is one result without a list. */
   readonly #results: number;
   #state = OBJECT;
-  /** The object whose members are read: 0 the outermost, 1 a result of a batch. */
+  /** The object whose members are being read: 0 the outermost object, 1 a result of a batch. */
   #level = 0;
-  /** Results of the batch that have begun. */
+  /** The number of results of the batch that have begun. */
   #result = 0;
   #depth = 0;
-  /** Inside a string; for a skipped or nested value too. */
+  /** Inside a string, also in a skipped or nested value. */
   #inString = false;
-  /** The byte before was a backslash that escapes the next one. */
+  /** The previous byte was a backslash that escapes the next byte. */
   #escaped = false;
   #key = '';
   #seenRows = false;
   #capture: Uint8Array[] | null = null;
   #captured = 0;
-  /** The rows that have ended. */
+  /** The number of complete rows. */
   rows = 0;
 
   constructor(results = 0) {
     this.#results = results;
   }
 
-  /** The bytes of the first result of a batch, where it came before the last one. */
+  /** The bytes of the first result of a batch; undefined if the batch has only one result or the first one was too large. */
   captured(): Uint8Array | undefined {
     return this.#capture === null || this.#captured > CAPTURE_BYTES ? undefined : wholeOf(this.#capture);
   }
 
   /**
-   * Takes the next bytes and returns what they add to the JSON array (often a part of `chunk`, which is overwritten).
+   * Processes the next bytes and returns what they add to the JSON array. The result is a part of `chunk`, which is overwritten.
    *
-   * @throws EnvelopeError where the bytes are not of the protocol
+   * @throws EnvelopeError if the bytes do not follow the protocol
    */
   push(chunk: Uint8Array): Uint8Array {
     const b = chunk;
     const n = b.length;
     let i = 0;
-    /** Where the next byte of the output goes: never past `i`, for each byte put out has been read. */
+    /** Offset of the next output byte. It is never greater than `i`, because only bytes that were read are output. */
     let out = 0;
-    /** Where the bytes begin that are still to be put out, inside a row; -1: none. */
+    /** Inside a row: offset of the first byte that was not output yet; -1 otherwise. */
     let from = this.#state >= ROW_VALUE && this.#state <= ROW_WORD ? 0 : -1;
-    /** Where a captured result begins in this chunk; -1: none is being captured. */
+    /** Offset in this chunk of the result that is being captured; -1: none. */
     let captureFrom = this.#capturing() ? 0 : -1;
 
     while (i < n) {
@@ -115,7 +115,7 @@ export class RowCutter {
                 if (c === BACKSLASH) i++;
               }
               if (c !== QUOTE) {
-                // The chunk ends inside a string; `i` past its end: the next chunk's first byte is escaped.
+                // The chunk ends inside a string. If `i` is past its end, the first byte of the next chunk is escaped.
                 this.#escaped = i > n;
                 this.#inString = true;
                 this.#state = ROW_STRING;
@@ -123,7 +123,7 @@ export class RowCutter {
                 break;
               }
             } else if (c > 0x5a) {
-              // Of the bytes above `Z` outside strings, brackets and braces alone count.
+              // outside strings, only brackets and braces matter among the bytes above `Z`
               if (c === OPEN_OBJECT || c === OPEN) depth++;
               else if ((c === CLOSE_OBJECT || c === CLOSE) && --depth === 0) {
                 this.#state = ROW_END;
@@ -169,7 +169,7 @@ export class RowCutter {
             this.#depth = 0;
             this.#inString = true;
             this.#state = ROW_STRING;
-          } else if (c === CLOSE || c === COMMA) throw new EnvelopeError('a row without a value');
+          } else if (c === CLOSE || c === COMMA) throw new EnvelopeError('a row has no value');
           else if (!isSpace(c)) this.#state = ROW_WORD;
           break;
         }
@@ -189,7 +189,7 @@ export class RowCutter {
           if (c === CLOSE) {
             this.rows++;
             this.#state = AFTER_ROW;
-          } else if (!isSpace(c)) throw new EnvelopeError('a row of more than one column');
+          } else if (!isSpace(c)) throw new EnvelopeError('a row has more than one column');
           break;
         }
         case AFTER_ROW: {
@@ -198,7 +198,7 @@ export class RowCutter {
           else if (c === CLOSE) {
             b[out++] = CLOSE;
             this.#state = AFTER_VALUE;
-          } else if (!isSpace(c)) throw new EnvelopeError('no comma between rows');
+          } else if (!isSpace(c)) throw new EnvelopeError('missing comma between rows');
           break;
         }
         case ROW_OR_END:
@@ -206,13 +206,13 @@ export class RowCutter {
           const c = b[i++] as number;
           if (c === OPEN) {
             from = i;
-            // The row's bracket becomes the comma before it.
+            // the row's opening bracket is replaced by the comma before the row
             if (this.rows > 0) b[--from] = COMMA;
             this.#state = ROW_VALUE;
           } else if (c === CLOSE && this.#state === ROW_OR_END) {
             b[out++] = CLOSE;
             this.#state = AFTER_VALUE;
-          } else if (!isSpace(c)) throw new EnvelopeError('a row is no array');
+          } else if (!isSpace(c)) throw new EnvelopeError('a row is not an array');
           break;
         }
         case ROWS: {
@@ -220,7 +220,7 @@ export class RowCutter {
           if (c === OPEN) {
             b[out++] = OPEN;
             this.#state = ROW_OR_END;
-          } else if (!isSpace(c)) throw new EnvelopeError('the rows are no array');
+          } else if (!isSpace(c)) throw new EnvelopeError('the rows are not an array');
           break;
         }
         case SKIP: {
@@ -258,19 +258,19 @@ export class RowCutter {
   }
 
   /**
-   * Says that the answer has ended.
+   * Call at the end of the answer.
    *
-   * @throws EnvelopeError where it is not whole
+   * @throws EnvelopeError if the answer is incomplete
    */
   finish(): void {
     if (this.#state !== DONE || !this.#seenRows) throw new EnvelopeError('the answer ended too early');
   }
 
-  /** One byte (no blank) of the envelope outside of rows and skipped values. */
+  /** Processes one byte of the envelope, outside of rows and skipped values. Whitespace is not passed, except inside keys. */
   #skeleton(c: number): void {
     switch (this.#state) {
       case OBJECT:
-        if (c !== OPEN_OBJECT) throw new EnvelopeError('the answer is no object');
+        if (c !== OPEN_OBJECT) throw new EnvelopeError('the answer is not an object');
         this.#state = KEY_OR_END;
         return;
       case KEY_OR_END:
@@ -279,10 +279,10 @@ export class RowCutter {
           this.#key = '';
           this.#state = KEY_TEXT;
         } else if (c === CLOSE_OBJECT && this.#state === KEY_OR_END) this.#endObject();
-        else throw new EnvelopeError('a member without a name');
+        else throw new EnvelopeError('a member has no name');
         return;
       case KEY_TEXT:
-        // An escape is of no interest: none of the names that count has one, and a quote behind one is no end.
+        // Escapes need not be decoded: the relevant names have none. An escaped quote does not end the name.
         if (this.#escaped) this.#escaped = false;
         else if (c === QUOTE) {
           this.#state = COLON;
@@ -291,7 +291,7 @@ export class RowCutter {
         if (this.#key.length < 16) this.#key += String.fromCharCode(c);
         return;
       case COLON:
-        if (c !== 0x3a) throw new EnvelopeError('no colon behind a name');
+        if (c !== 0x3a) throw new EnvelopeError('missing colon after a name');
         this.#state = this.#afterName();
         return;
       case VALUE:
@@ -307,14 +307,14 @@ export class RowCutter {
       case AFTER_VALUE:
         if (c === COMMA) this.#state = KEY;
         else if (c === CLOSE_OBJECT) this.#endObject();
-        else throw new EnvelopeError('no comma between members');
+        else throw new EnvelopeError('missing comma between members');
         return;
       case RESULTS:
-        if (c !== OPEN) throw new EnvelopeError('the results are no array');
+        if (c !== OPEN) throw new EnvelopeError('the results are not an array');
         this.#state = RESULT_OR_END;
         return;
       case RESULT_OR_END:
-        if (c !== OPEN_OBJECT) throw new EnvelopeError('a result is no object');
+        if (c !== OPEN_OBJECT) throw new EnvelopeError('a result is not an object');
         this.#result++;
         if (this.#result === this.#results) {
           this.#level = 1;
@@ -330,22 +330,22 @@ export class RowCutter {
         else if (c === CLOSE && this.#result === this.#results) {
           this.#state = AFTER_VALUE;
           this.#level = 0;
-        } else throw new EnvelopeError('another number of results');
+        } else throw new EnvelopeError('unexpected number of results');
         return;
       default:
-        throw new EnvelopeError('bytes behind the answer');
+        throw new EnvelopeError('unexpected bytes after the answer');
     }
   }
 
   #afterName(): number {
     const batch = this.#results > 0;
     if (this.#key === 'rows' && this.#level === (batch ? 1 : 0)) {
-      if (this.#seenRows) throw new EnvelopeError('rows twice');
+      if (this.#seenRows) throw new EnvelopeError('duplicate member: rows');
       this.#seenRows = true;
       return ROWS;
     }
     if (batch && this.#level === 0 && this.#key === 'results') {
-      if (this.#result > 0) throw new EnvelopeError('results twice');
+      if (this.#result > 0) throw new EnvelopeError('duplicate member: results');
       return RESULTS;
     }
     return VALUE;
@@ -355,7 +355,7 @@ export class RowCutter {
     this.#state = this.#level === 1 ? AFTER_RESULT : DONE;
   }
 
-  /** Whether a skipped value is a result of the batch, not a member's value. */
+  /** True if the skipped value is a result of the batch, false if it is the value of a member. */
   #inResults(): boolean {
     return this.#results > 0 && this.#level === 0 && this.#result > 0 && this.#result < this.#results;
   }
@@ -370,7 +370,7 @@ export class RowCutter {
   }
 }
 
-/** Moves `b[from, to)` down to `out`; returns the place behind it. */
+/** Copies `b[from, to)` to offset `out` and returns the offset after the copy. */
 function move(b: Uint8Array, from: number, to: number, out: number): number {
   if (out !== from) b.copyWithin(out, from, to);
   return out + to - from;

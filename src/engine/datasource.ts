@@ -1,38 +1,38 @@
-/** A datasource: a PostgreSQL behind a server of Neon's SQL-over-HTTP protocol. */
+/** A datasource: a PostgreSQL database that is reached through a server of Neon's SQL-over-HTTP protocol. */
 import { BadConnection, parseConnectionString, readConnection } from '../connection.ts';
 import { SvcError } from '../errors.ts';
 
-/** Where to run statements. `url` and `endpoint` come from a secret and never leave the engine but as a header. */
+/** Where statements run. `url` and `endpoint` come from a secret; they leave the engine only in the request to the server. */
 export interface Datasource {
-  /** As the ontology names it (`main`). */
+  /** Its name in the ontology, such as `main`. */
   readonly name: string;
-  /** The connection string, which travels as a header. */
+  /** The connection string, which is sent as a header. */
   readonly url: string;
   /** The address of the SQL-over-HTTP server. */
   readonly endpoint: string;
 }
 
-/** The parameter that the connection string carries besides its own, so that pg_stat_activity tells who asks. */
+/** Added to the connection string, so that pg_stat_activity shows which application runs a statement. */
 const APPLICATION_NAME = 'svc';
 
 const misconfigured = (expected: string): SvcError =>
-  new SvcError(502, 'datasource_failed', `the secret of the datasource is not usable: it must be ${expected}`, {
-    hint: 'The operator of the service has to mend it.',
+  new SvcError(502, 'datasource_failed', `the secret of the datasource is invalid: it must be ${expected}`, {
+    hint: 'Ask the operator to fix the configuration.',
   });
 
 /**
- * Reads the value of a secret `DATASOURCE_<NAME>` (docs/design/platform-rules.md#sql-over-http): a connection string, with Neon's own endpoint, or JSON
- * `{"url","endpoint"}` for any server of the protocol.
+ * Parses the value of a secret `DATASOURCE_<NAME>` (docs/design/platform-rules.md#sql-over-http): a connection string, for Neon's own endpoint, or JSON
+ * `{"url","endpoint"}`, for any server of the protocol.
  *
- * @throws SvcError 502 `datasource_failed`, which never shows the value
+ * @throws SvcError 502 `datasource_failed`; the message does not contain the value
  */
 export function parseDatasourceSecret(value: string): { url: string; endpoint: string } {
-  const { url, endpoint } = usable(() => readConnection(value));
+  const { url, endpoint } = checked(() => readConnection(value));
   return { url, endpoint: endpoint ?? neonEndpoint(parseConnectionString(url).hostname) };
 }
 
-/** @throws SvcError 502 `datasource_failed` instead of BadConnection */
-function usable<T>(read: () => T): T {
+/** Converts BadConnection to SvcError 502 `datasource_failed`. */
+function checked<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -41,15 +41,16 @@ function usable<T>(read: () => T): T {
   }
 }
 
-/** The address that `@neondatabase/serverless` 1.2.0 asks for a host (its default `fetchEndpoint`): the first label becomes `api`. */
+/** The address that `@neondatabase/serverless` 1.2.0 uses for a host (its default `fetchEndpoint`): the first label is replaced by `api`. */
 export const neonEndpoint = (hostname: string): string => `https://${hostname.replace(/^[^.]+\./, 'api.')}/sql`;
 
 /**
- * The value of `Neon-Connection-String`, in the form in which the driver sends it: scheme `postgresql`, the URL
- * normalised, an `application_name` added where there is none.
+ * Returns the value of the header `Neon-Connection-String` as the driver sends it: with the scheme `postgresql`, the URL
+ * normalised, and an `application_name` added if it is missing.
+ * @throws SvcError 502 `datasource_failed`
  */
 export function connectionHeader(url: string): string {
-  const parsed = usable(() => parseConnectionString(url));
+  const parsed = checked(() => parseConnectionString(url));
   if (!parsed.searchParams.has('application_name')) parsed.searchParams.append('application_name', APPLICATION_NAME);
   return `postgresql:${parsed.href.slice(parsed.protocol.length)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The one interface over a datasource, so that another way to it (Hyperdrive with a wire-protocol client) could follow.
- * `httpEngine` speaks Neon's SQL-over-HTTP protocol.
+ * The interface to datasources. `httpEngine` implements it with Neon's SQL-over-HTTP protocol; another implementation
+ * could use Hyperdrive and a wire-protocol client.
  */
 import { SvcError } from '../errors.ts';
 import type { ColumnDef } from '../ontology/model.ts';
@@ -12,38 +12,39 @@ import { DEFAULT_SETTINGS, fromProbe, knownRole, missingSettings, rememberRole, 
 import { BEFORE, collationsOf, type SqlText, type Statement, sqlOf, withoutRows } from './statement.ts';
 import { typeName } from './types.ts';
 
-/** What `describe` and `batch` take besides the statement. */
+/** Options of `describe` and `batch`. */
 export interface RunOptions extends Pick<RowsRequest, 'signal' | 'physicalNames' | 'ownText' | 'fetch'> {
   readonly timeoutMs: number;
   readonly settings?: Settings | undefined;
 }
 
-/** The whole result of a small statement, values as PostgreSQL's text. */
+/** The complete result of a small statement. Values are PostgreSQL's text. */
 export interface ResultSet {
   readonly columns: readonly ColumnDef[];
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-/** A SELECT and the columns that `describe` gave for it. */
+/** A SELECT and the columns that `describe` returned for it. */
 export interface Described {
   readonly text: SqlText;
   readonly columns: readonly ColumnDef[];
 }
 
 export interface SqlEngine {
-  /** Runs one statement that yields one json column; see `runRows`. */
+  /** Runs one statement that returns one json column; see `runRows`. */
   rows(ds: Datasource, request: RowsRequest): Promise<RowStream>;
   /**
-   * The columns that a SELECT over the datasource's tables yields, with PostgreSQL's names of their types; nothing is read.
+   * Returns the columns of a SELECT over the datasource's tables, with PostgreSQL's names of their types. No rows are read.
    *
-   * @throws SvcError 400 with PostgreSQL's own message and an offset into the text where it does not hold
+   * @throws SvcError 400 with PostgreSQL's message and an offset into the text if the SELECT is not valid; 502, 504
    */
   describe(ds: Datasource, text: SqlText, options: RunOptions): Promise<ColumnDef[]>;
   /**
-   * The columns of described SELECTs with their collations, in the same order. One request asks about all of them; none is sent where no column can have a collation.
+   * Adds collations to the columns of described SELECTs; the results have the same order. Sends one request for all of them, or none if no column can have a collation.
+   * @throws SvcError 502, 504
    */
   collated(ds: Datasource, described: readonly Described[], options: RunOptions): Promise<(readonly ColumnDef[])[]>;
-  /** Runs small reading statements in one read-only transaction. */
+  /** Runs small statements in one read-only transaction. @throws SvcError 400, 502, 504 */
   batch(ds: Datasource, statements: readonly Statement[], options: RunOptions): Promise<ResultSet[]>;
 }
 
@@ -66,29 +67,29 @@ export async function describe(ds: Datasource, text: SqlText, options: RunOption
     }
     return columnsOf(answers.at(-1) as Result);
   } catch (error) {
-    throw error instanceof SvcError ? placed(error, sqlOf(text)) : error;
+    throw error instanceof SvcError ? withOffset(error, sqlOf(text)) : error;
   }
 }
 
-/** Types with a collation, and those that PostgreSQL does not have built in. */
+/** Collatable types, and types that are not built in. */
 const MAY_HAVE_COLLATION = /^(_?(text|varchar|bpchar|name)|unknown|oid:.*)$/;
 
 /** See `SqlEngine.collated`. */
 export async function collated(ds: Datasource, described: readonly Described[], options: RunOptions): Promise<(readonly ColumnDef[])[]> {
-  const asked = described.map(({ columns }) => columns.flatMap((c, i) => (c.type === undefined || MAY_HAVE_COLLATION.test(c.type) ? [i] : [])));
-  const positions = asked.flatMap((of, i) => (of.length > 0 ? [i] : []));
+  const collatable = described.map(({ columns }) => columns.flatMap((c, i) => (c.type === undefined || MAY_HAVE_COLLATION.test(c.type) ? [i] : [])));
+  const positions = collatable.flatMap((of, i) => (of.length > 0 ? [i] : []));
   if (positions.length === 0) return described.map((d) => d.columns);
   const statements = positions.map((i) => {
     const { text, columns } = described[i] as Described;
-    return { text: collationsOf(text, columns.length, asked[i] as number[]) };
+    return { text: collationsOf(text, columns.length, collatable[i] as number[]) };
   });
   const answers = await batch(ds, statements, options);
   const found = new Map(positions.map((position, i) => [position, answers[i]?.rows[0]] as const));
   return described.map(({ columns }, i) =>
     columns.map((column, c) => {
-      const at = asked[i]?.indexOf(c) ?? -1;
+      const at = collatable[i]?.indexOf(c) ?? -1;
       const collation = at < 0 ? DEFAULT_COLLATION : found.get(i)?.[at];
-      if (typeof collation !== 'string') throw datasourceFailed(new DatasourceFault('no collation for a column'));
+      if (typeof collation !== 'string') throw datasourceFailed(new DatasourceFault('the collation of a column is missing'));
       return collation === DEFAULT_COLLATION ? column : { ...column, collation };
     }),
   );
@@ -122,7 +123,7 @@ async function readResults(exchange: Awaited<ReturnType<typeof send>>, count: nu
   }
   const results = list ? (answer as { results?: unknown } | null)?.results : [answer];
   if (!Array.isArray(results) || results.length !== count || !results.every(isResult))
-    throw datasourceFailed(new DatasourceFault('not an answer of the protocol'));
+    throw datasourceFailed(new DatasourceFault('the answer does not follow the protocol'));
   return results;
 }
 
@@ -131,8 +132,8 @@ const isResult = (value: unknown): value is Result => {
   return typeof result === 'object' && Array.isArray(result?.fields) && Array.isArray(result.rows);
 };
 
-/** The error with the offset at which PostgreSQL saw it in `sql`, counted in UTF-16 units. */
-function placed(error: SvcError, sql: string): SvcError {
+/** Adds PostgreSQL's error position to the error, as an offset into `sql` in UTF-16 code units. */
+function withOffset(error: SvcError, sql: string): SvcError {
   const position = error.cause instanceof DatasourceFault ? error.cause.position : undefined;
   if (error.status !== 400 || position === undefined) return error;
   const characters = position - 1 - BEFORE.length;

@@ -1,16 +1,16 @@
 /**
- * Faults of a datasource as the caller sees them (docs/design/rows-and-json.md#faults-of-the-datasource): 400 of the statement, 502 of the datasource, 504 out
- * of time.
+ * Converts faults of a datasource to errors for the caller (docs/design/rows-and-json.md#faults-of-the-datasource): 400 if the statement is at fault, 502 if
+ * the datasource is at fault, 504 after a timeout.
  */
 import { badRequest, SvcError } from '../errors.ts';
 import { conditionName } from './sqlstates.ts';
 
-/** What the server of the datasource said: the `cause` of the SvcError, for the log and for mapping its position back. */
+/** The error as the datasource's server reported it. It is the `cause` of the SvcError, for the log and for mapping its position. */
 export class DatasourceFault extends Error {
-  /** HTTP status of the answer; 0: none came. */
+  /** HTTP status of the answer; 0: no answer. */
   readonly status: number;
   readonly sqlstate: string | undefined;
-  /** PostgreSQL's own: 1-based, in characters of the statement that was sent. */
+  /** PostgreSQL's error position: 1-based, in characters of the statement that was sent. */
   readonly position: number | undefined;
   readonly detail: string | undefined;
 
@@ -27,38 +27,38 @@ export class DatasourceFault extends Error {
   }
 }
 
-/** 502: the datasource cannot be reached, broke, or answered something else than rows. */
+/** 502: the datasource cannot be reached, failed, or did not answer with rows. */
 export const datasourceFailed = (cause?: unknown, message = 'the datasource failed or could not be reached'): SvcError =>
   new SvcError(502, 'datasource_failed', message, { cause });
 
-/** 504: the statement ran out of time. */
+/** 504: the statement timed out. */
 export const statementTimeout = (cause?: unknown): SvcError =>
   new SvcError(504, 'statement_timeout', 'the statement ran out of time', { hint: 'Ask for less: a narrower WHERE, fewer paths, or a LIMIT.', cause });
 
-/** 400: more bytes than an answer may have. */
+/** 400: the answer is larger than allowed. */
 export const resultTooLarge = (maxBytes: number, cause?: unknown): SvcError =>
   badRequest('result_too_large', `the result is larger than ${Math.floor(maxBytes / 1_000_000)} MB`, {
     hint: 'Ask for fewer rows or columns (LIMIT, results-limit).',
     cause,
   });
 
-/** The caller went away; nobody reads this. 499 is what servers log for it. */
+/** 499: the caller disconnected. Only the log shows it. */
 export const callerGone = (cause?: unknown): SvcError => new SvcError(499, 'caller_gone', 'the caller closed the request', { cause });
 
-/** How a fault may be told. */
+/** What the error of a fault may disclose. */
 export interface FaultContext {
-  /** Names of tables, schemas and columns that the caller does not know and that no message may show. Read only when there is a fault. */
+  /** Names of tables, schemas and columns that no message may disclose to the caller. Iterated only after a fault. */
   readonly physicalNames?: Iterable<string> | undefined;
-  /** The statement is the modeller's own text over physical tables: a missing one is its fault, and its names are known to it. */
+  /** The statement is a modeller's own text over physical tables: a missing table is an error in that text, and the message may name it. */
   readonly ownText?: boolean | undefined;
-  /** The message may quote a value that is kept from the caller: only what kind of fault it is is told. */
-  readonly quiet?: boolean | undefined;
+  /** The message may quote a value that the caller may not see. The error then has only the condition name. */
+  readonly mayQuote?: boolean | undefined;
   readonly maxBytes?: number | undefined;
 }
 
 /**
- * The error of an answer that is no 200. `body` is the answer's text: JSON with PostgreSQL's fields where the status is
- * 400 (Neon's protocol), anything else otherwise.
+ * Returns the error for an answer whose status is not 200.
+ * @param body text of the answer. If the status is 400, it is JSON with PostgreSQL's error fields (Neon's protocol).
  */
 export function faultOf(status: number, body: string, context: FaultContext = {}): SvcError {
   if (status === 507) return resultTooLarge(context.maxBytes ?? 50_000_000, new DatasourceFault(body.slice(0, 1000), { status }));
@@ -77,27 +77,27 @@ export function faultOf(status: number, body: string, context: FaultContext = {}
 }
 
 const MISSING = new Set(['42P01', '42703', '42501', '3F000']);
-/** Classes whose faults lie in what was asked. */
-const CALLERS = /^(0A|20|21|22|23|42|54|P0|25006|53400)/;
-/** `statement_too_complex`: PostgreSQL's hint is for the server's administrator and tells a setting's value. */
+/** Classes of SQLSTATEs that the caller's statement causes. */
+const CAUSED_BY_CALLER = /^(0A|20|21|22|23|42|54|P0|25006|53400)/;
+/** `statement_too_complex`: PostgreSQL's hint is for the server's administrator and discloses the value of a setting. */
 const STACK_DEPTH = '54001';
-/** `configuration_limit_exceeded`: PostgreSQL's message and hint name a setting of the server and its value. */
+/** `configuration_limit_exceeded`: PostgreSQL's message and hint disclose the value of a server setting. */
 const SETTING_LIMIT = '53400';
-/** The statement was canceled, or waited for a lock longer than lock_timeout. */
+/** The statement was cancelled, or waited for a lock longer than lock_timeout. */
 const TIMEOUTS = new Set(['57014', '55P03']);
 
 function ofSqlState(sqlstate: string, hint: string | undefined, fault: DatasourceFault, context: FaultContext): SvcError {
   if (TIMEOUTS.has(sqlstate)) return statementTimeout(fault);
   const missing = MISSING.has(sqlstate);
-  // `(row).field` of a caller has the SQLSTATE of a missing column too.
+  // an unknown field in the caller's `(row).field` has the SQLSTATE of a missing column, too
   if (missing && !context.ownText && !/ not found in data type |in record data type/.test(fault.message)) {
-    return datasourceFailed(fault, 'a mapped table or column is gone or may not be read');
+    return datasourceFailed(fault, 'a mapped table or column does not exist or may not be read');
   }
-  if (!missing && !CALLERS.test(sqlstate)) return datasourceFailed(fault);
-  // what is wrong with the statement itself is known before a value is read and has a position; input functions of tsquery, tsvector and jsonpath
-  // raise 42601 for values of rows too, without one
+  if (!missing && !CAUSED_BY_CALLER.test(sqlstate)) return datasourceFailed(fault);
+  // Errors in the statement itself are reported before a value is read, and have a position. The input functions of tsquery, tsvector and jsonpath also raise
+  // 42601 for values of rows, without a position.
   const ofStatement = sqlstate.startsWith('42') && fault.position !== undefined;
-  if (sqlstate === SETTING_LIMIT || (context.quiet && !ofStatement))
+  if (sqlstate === SETTING_LIMIT || (context.mayQuote && !ofStatement))
     return badRequest(conditionName(sqlstate), conditionName(sqlstate).replaceAll('_', ' '), { cause: fault });
   const scrub = context.ownText ? (s: string) => s : scrubber(context.physicalNames ?? []);
   return badRequest(conditionName(sqlstate), scrub(fault.message), {
@@ -107,9 +107,9 @@ function ofSqlState(sqlstate: string, hint: string | undefined, fault: Datasourc
 }
 
 /**
- * A function that takes physical names out of PostgreSQL's messages. Names that are plain words are taken out only where
- * they stand as names (quoted, beside a dot, behind "relation", "column" and their like), so that a column called
- * `value` does not eat the words of the message.
+ * Returns a function that removes physical names from PostgreSQL's messages. A name that consists of letters is removed
+ * only where it is used as a name (quoted, next to a dot, or after "relation", "column" and the like), so that a column
+ * with the name `value` does not remove words of the message.
  */
 export function scrubber(physicalNames: Iterable<string>): (message: string) => string {
   const names = [...new Set(physicalNames)].filter((n) => n !== '').sort((a, b) => b.length - a.length);

@@ -1,5 +1,5 @@
-/** Texts of whoever has the connection string: `kg` on the command line, benchmarks and tests. The Worker has none of them. */
+/** SQL for programs that have the connection string: the command line `kg`, benchmarks and tests. The Worker does not use this module. */
 import { fixed, type SqlText } from './statement.ts';
 
-/** A text that is sent as it is. */
+/** Wraps a text that is sent without verification. */
 export const operatorText = (sql: string): SqlText => fixed(Object.assign([sql], { raw: [sql] }));

@@ -1,4 +1,6 @@
-/** The rows of one statement as bytes of a JSON array, small answers whole, large ones streamed. */
+/** The rows of one statement as the bytes of a JSON array. Small answers are buffered, large ones are streamed. */
+
+import { type Share, shareOf } from '../answer-memory.ts';
 import { concat, wholeOf } from '../bytes.ts';
 import { SvcError } from '../errors.ts';
 import { type BodyReader, bodyReader } from './body.ts';
@@ -9,60 +11,67 @@ import { datasourceFailed, type FaultContext, resultTooLarge } from './errors.ts
 import { DEFAULT_SETTINGS, fits, fromProbe, knownRole, missingSettings, PROBE, rememberRole, type Settings } from './settings.ts';
 import type { Statement } from './statement.ts';
 
-/** A statement whose rows are wanted, and its limits. */
+/** A statement that returns rows, and its limits. */
 export interface RowsRequest extends Statement, FaultContext {
   readonly timeoutMs: number;
-  /** The most bytes that the datasource may answer; above it 400 `result_too_large`, or an aborted stream. */
+  /** The largest answer of the datasource, in bytes. A larger one leads to 400 `result_too_large`, or aborts the stream. */
   readonly maxBytes: number;
+  /** The caller, whose share of the memory of answers (answer-memory.ts) waiting rows count against. */
+  readonly owner: string;
   /** Ends the statement: the caller's request. */
   readonly signal?: AbortSignal | undefined;
-  /** Besides `DEFAULT_SETTINGS`, or instead of them. */
+  /** Settings that are added to `DEFAULT_SETTINGS` or override them. */
   readonly settings?: Settings | undefined;
-  /** For tests: another way to send. */
+  /** Replaces the global `fetch` (for tests). */
   readonly fetch?: Fetch | undefined;
 }
 
-/** What came, once all has come. */
+/** Totals of a completely transferred result. */
 export interface RowCounts {
   readonly rows: number;
   /** Bytes of the JSON array. */
   readonly bytes: number;
 }
 
-/** Rows as the text of a JSON array `[{..},{..}]`. To be taken once, by `whole`, `stream` or `body`, or to be cancelled. */
+/** Rows as the text of a JSON array `[{..},{..}]`. Consume it once, with `whole`, `stream` or `body`, or cancel it. */
 export interface RowStream {
-  /** The array, where it is small enough to be here already (up to 1 MiB). */
+  /** The complete array if it is at most 1 MiB. */
   readonly whole: Uint8Array | undefined;
-  /** The array as a stream; it fails with a SvcError where the datasource breaks or `maxBytes` is exceeded. */
+  /** The array as a stream. It fails with a SvcError if the datasource fails or `maxBytes` is exceeded. */
   readonly stream: ReadableStream<Uint8Array>;
-  /** The array between two texts: bytes where it is whole, else a stream. */
+  /** The array between two texts: bytes if it is complete, else a stream. */
   body(before?: string, after?: string): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
-  /** Settles when the last byte has been handed out. Need not be awaited. */
+  /** Settles when the last byte has been read. Need not be awaited. */
   readonly done: Promise<RowCounts>;
-  /** Ends the statement and the transfer. */
+  /** Cancels the statement and the transfer. */
   cancel(): void;
 }
 
-/** Up to this size a fault still gets its status (docs/design/rows-and-json.md#streaming-and-limits-of-size). */
+/** Answers up to this size are buffered, so that a fault can still set the HTTP status (docs/design/rows-and-json.md#streaming-and-limits-of-size). */
 const BUFFER_BYTES = 1024 * 1024;
-/** A piece smaller than this is copied out of the buffer that it was read into. */
-const SMALL_BYTES = 16 * 1024;
+/** A piece smaller than this, half of what is read at a time, is copied out of the buffer that it was read into. */
+const SMALL_BYTES = 32 * 1024;
 
 /**
- * Runs one statement that yields one json column, in one HTTP request: plainly where the datasource's role carries the
- * settings, else in a read-only batch that sets them.
+ * Runs one statement that returns one json column, in one HTTP request. If the datasource's role has the session settings, the
+ * statement is sent alone, otherwise in a read-only batch that sets them.
  *
- * @throws SvcError before any row is promised: 400 `result_too_large` or what PostgreSQL says of the statement, 502
- *   `datasource_failed`, 504 `statement_timeout`
+ * @throws SvcError 400 `result_too_large` or PostgreSQL's error in the statement; 502 `datasource_failed`; 504 `statement_timeout`. Later failures fail the
+ *   stream.
  */
 export async function runRows(ds: Datasource, request: RowsRequest): Promise<RowStream> {
   const sent = await sendReading(ds, request, false);
   const { exchange, cutter } = sent;
+  const pieces: Uint8Array[] = [];
+  const share = shareOf(request.owner, () => void pieces.splice(0));
   try {
-    const source = await firstBytes(exchange, cutter, request.maxBytes);
-    if (sent.probed) learn(ds, cutter);
-    return source.reader === undefined ? wholeRows(source, cutter) : streamedRows(source, source.reader, exchange, cutter, request.maxBytes);
+    const source = await firstBytes(exchange, cutter, request.maxBytes, pieces, share);
+    if (sent.probed) rememberProbe(ds, cutter);
+    if (source.reader !== undefined) return streamedRows(source, source.reader, exchange, cutter, request.maxBytes);
+    share.end();
+    return wholeRows(source, cutter);
   } catch (error) {
+    share.end();
     exchange.abort();
     throw error instanceof SvcError ? error : exchange.failure(error);
   } finally {
@@ -70,34 +79,38 @@ export async function runRows(ds: Datasource, request: RowsRequest): Promise<Row
   }
 }
 
-/** A statement of a caller that has been sent under the settings. */
+/** A statement that has been sent with the session settings. */
 export interface SentReading {
   readonly exchange: Exchange;
   readonly cutter: RowCutter;
-  /** Statements of the batch, the wanted one last; 0: sent alone. */
+  /** The number of statements in the batch, the requested one last; 0: no batch. */
   readonly results: number;
-  /** The batch's first result is the probe's. */
+  /** True if the first result of the batch is that of the probe. */
   readonly probed: boolean;
 }
 
 /** Sends a reading statement under the settings that every statement of a caller has. */
-export async function sendReading(ds: Datasource, request: Omit<RowsRequest, 'maxBytes'> & { maxBytes?: number }, rawText: boolean): Promise<SentReading> {
+export async function sendReading(
+  ds: Datasource,
+  request: Omit<RowsRequest, 'maxBytes' | 'owner'> & { maxBytes?: number },
+  rawText: boolean,
+): Promise<SentReading> {
   const settings = request.settings === undefined ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, ...request.settings };
   const role = knownRole(ds);
-  const alone = role !== undefined && fits(role, settings, request.timeoutMs);
+  const single = role !== undefined && fits(role, settings, request.timeoutMs);
   const statements: Statement[] = [
     ...(role === undefined ? [PROBE] : []),
-    ...(alone ? [] : missingSettings(role, settings, request.timeoutMs)),
+    ...(single ? [] : missingSettings(role, settings, request.timeoutMs)),
     { text: request.text, params: request.params ?? [] },
   ];
-  const results = alone ? 0 : statements.length;
-  const { timeoutMs, signal, physicalNames, ownText, quiet, maxBytes, fetch } = request;
+  const results = single ? 0 : statements.length;
+  const { timeoutMs, signal, physicalNames, ownText, mayQuote, maxBytes, fetch } = request;
   const exchange = await send(ds, results === 0 ? (statements[0] as Statement) : statements, {
     timeoutMs,
     signal,
     physicalNames,
     ownText,
-    quiet,
+    mayQuote,
     maxBytes,
     fetch,
     rawText,
@@ -107,53 +120,60 @@ export async function sendReading(ds: Datasource, request: Omit<RowsRequest, 'ma
   return { exchange, cutter: new RowCutter(results), results, probed: role === undefined };
 }
 
-function learn(ds: Datasource, cutter: RowCutter): void {
+function rememberProbe(ds: Datasource, cutter: RowCutter): void {
   const bytes = cutter.captured();
   if (bytes === undefined) return;
   try {
     const role = fromProbe((JSON.parse(new TextDecoder().decode(bytes)) as { rows?: unknown[][] }).rows);
     if (role !== undefined) rememberRole(ds, role);
   } catch {
-    // What is not known is asked again.
+    // the next statement sends the probe again
   }
 }
 
 interface FirstBytes {
-  /** Pieces of the JSON array. */
+  /** Pieces of the JSON array; emptied when the part is dropped from the memory of answers. */
   readonly pieces: Uint8Array[];
+  /** Bytes of all pieces. */
+  readonly waiting: number;
+  readonly share: Share;
   /** Bytes of the body so far. */
   readonly received: number;
-  /** Where the rest comes from; undefined: all is here. */
+  /** Reads the rest; undefined if the body is complete. */
   readonly reader: BodyReader | undefined;
 }
 
-async function firstBytes(exchange: Exchange, cutter: RowCutter, maxBytes: number): Promise<FirstBytes> {
+async function firstBytes(exchange: Exchange, cutter: RowCutter, maxBytes: number, pieces: Uint8Array[], share: Share): Promise<FirstBytes> {
   const { response } = exchange;
   const length = response.headers.has('content-encoding') ? undefined : Number(response.headers.get('content-length') ?? Number.NaN);
   if (length !== undefined && length > maxBytes) throw resultTooLarge(maxBytes);
   if (response.body === null) throw datasourceFailed(undefined);
   if (length !== undefined && length <= BUFFER_BYTES) {
+    share.keep(length);
     const bytes = new Uint8Array(await response.arrayBuffer());
     if (bytes.length > maxBytes) throw resultTooLarge(maxBytes);
     const piece = cutter.push(bytes);
     cutter.finish();
-    return { pieces: [piece], received: bytes.length, reader: undefined };
+    return { pieces: [piece], waiting: piece.length, share, received: bytes.length, reader: undefined };
   }
   const reader = bodyReader(response.body);
-  const pieces: Uint8Array[] = [];
   let received = 0;
+  let waiting = 0;
   while (received <= BUFFER_BYTES) {
     const chunk = await reader.read();
     if (chunk === undefined) {
       cutter.finish();
-      return { pieces: [wholeOf(pieces)], received, reader: undefined };
+      share.keep(received);
+      return { pieces: [wholeOf(pieces)], waiting, share, received, reader: undefined };
     }
     received += chunk.length;
+    share.keep(received);
     if (received > maxBytes) throw resultTooLarge(maxBytes);
     const piece = cutter.push(chunk);
+    waiting += piece.length;
     if (piece.length > 0) pieces.push(piece.length < SMALL_BYTES ? piece.slice() : piece);
   }
-  return { pieces, received, reader };
+  return { pieces, waiting, share, received, reader };
 }
 
 const EMPTY = new Uint8Array(0);
@@ -175,16 +195,26 @@ function wholeRows(source: FirstBytes, cutter: RowCutter): RowStream {
 function streamedRows(source: FirstBytes, reader: BodyReader, exchange: Exchange, cutter: RowCutter, maxBytes: number): RowStream {
   const { promise: done, resolve, reject } = Promise.withResolvers<RowCounts>();
   done.catch(() => undefined);
+  const { pieces: queue, share } = source;
   const stop = (): void => {
+    share.end();
     exchange.abort();
-    reject(new Error('the rows were not taken'));
+    reject(new Error('the rows were cancelled'));
   };
   const body = (before = '', after = ''): ReadableStream<Uint8Array> => {
-    const queue = source.pieces.splice(0);
-    let bytes = queue.reduce((sum, piece) => sum + piece.length, 0);
+    let { waiting } = source;
+    let bytes = waiting;
     let received = source.received;
-    if (before !== '') queue.unshift(encoder.encode(before));
-    let next = 0;
+    let begun = before === '';
+    /** The next piece of those that are here already. @throws SvcError 503 `busy` where they are no more */
+    const kept = (): Uint8Array | undefined => {
+      if (waiting === 0) return undefined;
+      share.keep(waiting);
+      const piece = queue.shift() as Uint8Array;
+      waiting -= piece.length;
+      if (waiting === 0) share.end();
+      return piece;
+    };
     /** The next piece of the array; undefined at its end. */
     const more = async (): Promise<Uint8Array | undefined> => {
       for (;;) {
@@ -202,12 +232,17 @@ function streamedRows(source: FirstBytes, reader: BodyReader, exchange: Exchange
     return new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
-          if (next < queue.length) {
-            controller.enqueue(queue[next] as Uint8Array);
-            queue[next++] = EMPTY;
+          if (!begun) {
+            begun = true;
+            controller.enqueue(encoder.encode(before));
             return;
           }
           try {
+            const first = kept();
+            if (first !== undefined) {
+              controller.enqueue(first);
+              return;
+            }
             const piece = await more();
             if (piece !== undefined) {
               bytes += piece.length;
@@ -218,11 +253,12 @@ function streamedRows(source: FirstBytes, reader: BodyReader, exchange: Exchange
             controller.close();
             resolve({ rows: cutter.rows, bytes });
           } catch (error) {
-            const told = error instanceof SvcError ? error : exchange.failure(error);
+            const failure = error instanceof SvcError ? error : exchange.failure(error);
+            share.end();
             exchange.abort();
-            reject(told);
-            // Aborted, never mended: a client must not take a part for the whole.
-            controller.error(told);
+            reject(failure);
+            // abort the stream rather than close the array, so that a client does not mistake a part for the complete result
+            controller.error(failure);
           }
         },
         cancel: stop,

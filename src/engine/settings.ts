@@ -1,19 +1,18 @@
 /**
- * The session settings under which every statement of a caller runs (docs/design/platform-rules.md#session-settings). A reading role that carries them (ALTER
- * ROLE) costs nothing; else they are set in a read-only batch around the statement. The role is asked once for each datasource and isolate, together with the
- * first statement.
+ * The session settings of every statement of a caller (docs/design/platform-rules.md#session-settings). If the database role has them (ALTER ROLE), nothing is
+ * added to the statement; otherwise a read-only batch sets them. Each isolate asks for the settings of a datasource's role once, together with the first
+ * statement.
  */
 import { cacheOf } from '../cache.ts';
 import type { Datasource } from './datasource.ts';
 import { fixed, type Statement, setLocal } from './statement.ts';
 
-/** Wanted values by the setting's name. */
+/** Required values by name of the setting. */
 export type Settings = Readonly<Record<string, string>>;
 
 /**
- * The form of values, and how PostgreSQL reads a text, depend on these. The first three decide names and the values of rows
- * (docs/design/rows-and-json.md#values); other defaults of a database for the rest would change how intervals and bytes are written, or how the planner's own
- * literals are read.
+ * These settings decide the output format of values and how PostgreSQL parses a statement. The first three affect names and the values of rows
+ * (docs/design/rows-and-json.md#values). The others affect the format of intervals, bytes and floating-point numbers, and how the planner's literals are parsed.
  */
 export const DEFAULT_SETTINGS: Settings = {
   search_path: '',
@@ -29,27 +28,26 @@ const TIMEOUT = 'statement_timeout';
 const READ_ONLY = 'default_transaction_read_only';
 
 /**
- * The statement that asks for what the role carries: rows of name and setting. SHOW and SET are used in place of
- * current_setting and set_config, so that the role needs no right to execute those two functions, which a statement could
- * call as well.
+ * Reads the settings of the role: rows of name and setting. SHOW and SET are used instead of current_setting and
+ * set_config, so that the role does not need the right to execute these functions, which a caller's statement could call, too.
  */
 export const PROBE: Statement = { text: fixed`SHOW ALL` };
 
-/** The statements that set these for the transaction in which they are sent. Names and values are the service's own. */
+/** Returns the statements that set these settings for their transaction. Names and values must be constants of the service. */
 function settingStatements(settings: Settings, timeoutMs?: number): Statement[] {
   const wanted = [...(timeoutMs === undefined ? [] : [[TIMEOUT, String(timeoutMs)]]), ...Object.entries(settings)] as [string, string][];
   return wanted.map(([name, value]) => ({ text: setLocal(name, value) }));
 }
 
-/** What a datasource's role carries. */
+/** The settings of a datasource's role. */
 export interface RoleSettings {
   readonly readOnly: boolean;
-  /** 0: none. */
+  /** 0: no timeout. */
   readonly timeoutMs: number;
   readonly settings: Settings;
 }
 
-/** Reads the probe's rows; undefined where they are not of its form or one of the settings is missing. */
+/** Parses the rows of the probe; undefined if they are malformed or a setting is missing. */
 export function fromProbe(rows: readonly (readonly unknown[])[] | undefined): RoleSettings | undefined {
   const all = new Map(rows?.map(([name, value]) => [name, value]));
   const settings: Record<string, string> = {};
@@ -63,14 +61,14 @@ export function fromProbe(rows: readonly (readonly unknown[])[] | undefined): Ro
   return timeoutMs === undefined ? undefined : { readOnly: readOnly === 'on', timeoutMs, settings: rest };
 }
 
-/** The statements that set what the role does not carry; all of them where the role is not known. */
+/** Returns the statements that set what the role does not have; all of them if the role is not known. */
 export function missingSettings(role: RoleSettings | undefined, wanted: Settings, timeoutMs: number): Statement[] {
   if (role === undefined) return settingStatements(wanted, timeoutMs);
   const missing = Object.entries(wanted).filter(([name, value]) => !same(name, role.settings[name], value));
   return settingStatements(Object.fromEntries(missing), role.timeoutMs === timeoutMs ? undefined : timeoutMs);
 }
 
-/** Whether a statement needs nothing round it under a role that carries `role`. */
+/** True if the role has all required settings, so that a statement can be sent without a batch. */
 export function fits(role: RoleSettings, wanted: Settings, timeoutMs: number): boolean {
   if (!role.readOnly || role.timeoutMs !== timeoutMs) return false;
   return Object.entries(wanted).every(([name, value]) => same(name, role.settings[name], value));
@@ -78,9 +76,9 @@ export function fits(role: RoleSettings, wanted: Settings, timeoutMs: number): b
 
 function same(name: string, has: string | undefined, wanted: string): boolean {
   if (has === undefined) return false;
-  // PostgreSQL tells an empty path that was set by SET as a quoted empty name.
+  // PostgreSQL shows an empty path that was set by SET as a quoted empty name
   if (name === 'search_path') return has.replaceAll('""', '').trim() === wanted;
-  // Any value above 0 means the shortest text that reads back exactly.
+  // every value above 0 selects the shortest exact output
   if (name === 'extra_float_digits' && wanted === '1') return Number(has) > 0;
   if (name === 'TimeZone' && wanted === 'UTC') return /^(etc\/)?(utc|uct|zulu|universal)$/i.test(has);
   return has === wanted;
@@ -88,14 +86,14 @@ function same(name: string, has: string | undefined, wanted: string): boolean {
 
 const UNITS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `30s`, `0`, `1500ms` as milliseconds; undefined: another form. */
+/** Parses `30s`, `0` or `1500ms`; undefined for any other format. */
 export function milliseconds(text: string): number | undefined {
   const [, number, unit] = /^(\d+)(us|ms|s|min|h|d)?$/.exec(text) ?? [];
   if (number === undefined) return undefined;
   return Number(number) * (UNITS[unit ?? 'ms'] as number);
 }
 
-/** A change of the role is noticed after this at the latest. */
+/** The settings of a role are read again after this time. */
 const MAX_AGE_MS = 10 * 60_000;
 
 interface Known {
@@ -107,16 +105,16 @@ const known = cacheOf<Known>('engine.role-settings');
 
 const keyOf = (ds: Datasource): string => `${ds.endpoint}\n${ds.url}`;
 
-/** What the role of a datasource is known to carry; undefined: to be asked (again). */
+/** The known settings of a datasource's role; undefined if they must be read. */
 export function knownRole(ds: Datasource, now = Date.now()): RoleSettings | undefined {
   const entry = known.get(keyOf(ds));
   return entry !== undefined && now - entry.at <= MAX_AGE_MS ? entry.role : undefined;
 }
 
-/** Keeps what the probe said. */
+/** Stores the settings that the probe returned. */
 export function rememberRole(ds: Datasource, role: RoleSettings, now = Date.now()): void {
   known.set(keyOf(ds), { role, at: now }, 512);
 }
 
-/** Forgets what is known of all roles (tests; an operator's `clear_cache`). */
+/** Removes the known settings of all roles (for tests and `clear_cache`). */
 export const forgetRoles = (): void => known.clear();

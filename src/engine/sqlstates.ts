@@ -1,4 +1,4 @@
-/** PostgreSQL's condition names by SQLSTATE (its manual, appendix A), for the classes whose faults lie in the caller's statement. */
+/** PostgreSQL's condition names by SQLSTATE (appendix A of its manual), for the classes of errors that the caller's statement causes. */
 const CONDITIONS: Readonly<Record<string, string>> = {
   '0A000': 'feature_not_supported',
   '20000': 'case_not_found',
@@ -122,5 +122,5 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   P0001: 'raise_exception',
 };
 
-/** The condition's name, else `sql_<sqlstate>`. */
+/** Returns the condition name of an SQLSTATE, or `sql_<sqlstate>` if it has none here. */
 export const conditionName = (sqlstate: string): string => CONDITIONS[sqlstate] ?? `sql_${sqlstate.toLowerCase()}`;

@@ -1,18 +1,18 @@
 /**
- * Texts that may be sent to a datasource: finished SQL that the verifier has passed (planner/verify), and the service's own texts, which are
- * constants in its code. `sqlOf` is called where a request is made, so that no other text reaches a database.
+ * The texts that may be sent to a datasource: SQL that the verifier has accepted (planner/verify), and constants of the service. Requests are built with
+ * `sqlOf`, so that no other text reaches a database.
  */
 import { Verified } from '../planner/verify/index.ts';
 
-/** What the constructor asks for: nothing outside of this file has it. */
+/** Required by the constructor, so that only this file can create an OwnText. */
 const OWN = Symbol('own');
 
-/** A text of the service's own, or one made of verified SQL by this file. */
+/** A constant of the service, or a text that this file builds from verified SQL. */
 class OwnText {
   readonly #sql: string;
 
   constructor(sql: string, own: symbol) {
-    if (own !== OWN) throw new TypeError('own texts are made by the functions of this file');
+    if (own !== OWN) throw new TypeError('only the functions of this file create an OwnText');
     this.#sql = sql;
   }
 
@@ -36,45 +36,48 @@ export interface Statement {
   readonly params?: readonly (string | null)[];
 }
 
-/** The SQL of a text. @throws TypeError for what is neither verified nor the service's own, whatever its type says */
+/** Returns the SQL of a text. @throws TypeError if the value is neither a Verified nor an OwnText at run time */
 export function sqlOf(text: SqlText): string {
-  if (!Verified.is(text) && !OwnText.is(text)) throw new TypeError('this text has not passed the verifier');
+  if (!Verified.is(text) && !OwnText.is(text)) throw new TypeError('the verifier has not accepted this text');
   return text.sql;
 }
 
-/** A constant text of the service's own, as a tagged template. @throws TypeError where values are put into it */
+/** Tag for constant texts of the service. @throws TypeError if the template contains values */
 export function fixed(strings: TemplateStringsArray, ...none: never[]): OwnText {
-  if (!Array.isArray(strings) || !Array.isArray(strings.raw) || strings.length !== 1 || none.length > 0) throw new TypeError('a fixed text has no values');
+  if (!Array.isArray(strings) || !Array.isArray(strings.raw) || strings.length !== 1 || none.length > 0)
+    throw new TypeError('a fixed text must not contain values');
   return new OwnText(strings[0] as string, OWN);
 }
 
-/** Sets a setting for the transaction. Names and values are the service's own. @throws TypeError for characters that no such setting needs */
+/** Returns a SET LOCAL statement. Name and value must be constants of the service. @throws TypeError if they contain unexpected characters */
 export function setLocal(name: string, value: string): OwnText {
-  if (!/^[A-Za-z_.]+$/.test(name) || !/^[\w ,./:+-]*$/.test(value)) throw new TypeError(`no setting: ${name}`);
+  if (!/^[A-Za-z_.]+$/.test(name) || !/^[\w ,./:+-]*$/.test(value)) throw new TypeError(`invalid setting: ${name}`);
   return new OwnText(`SET LOCAL "${name}" = '${value}'`, OWN);
 }
 
-/** What `explained` puts before a text. */
+/** The prefix that `explained` adds. */
 export const EXPLAIN = 'EXPLAIN ';
 
-/** Asks for the plan of a statement; it is not run. */
+/** EXPLAIN of a statement, which does not execute it. */
 export const explained = (text: SqlText): OwnText => new OwnText(EXPLAIN + sqlOf(text), OWN);
 
-/** What `withoutRows` puts before a text. */
+/** The prefix that `withoutRows` adds. */
 export const BEFORE = 'SELECT * FROM (\n';
-// A comment at the end of the text must not swallow the bracket, hence the line breaks.
+// the line break ends a comment at the end of the text, which would otherwise include the parenthesis
 const AFTER = '\n) q LIMIT 0';
 
 /**
- * Asks for the collations of columns of a statement, in one row; the statement is not run. `count`: how many columns it has; `asked`: positions from 0.
- * A type without collations gives `"default"`, a column without a definite collation an empty text.
+ * Returns a statement that yields collations of a statement's columns, in one row; the statement itself is not executed. The collation is `"default"` for a
+ * type that is not collatable, and an empty text for a column whose collation is indeterminate.
+ * @param count the number of columns of the statement
+ * @param positions positions of the columns, from 0
  */
-export function collationsOf(text: SqlText, count: number, asked: readonly number[]): OwnText {
+export function collationsOf(text: SqlText, count: number, positions: readonly number[]): OwnText {
   const value = (i: number): string =>
     `CASE WHEN (SELECT t.typcollation <> 0 FROM pg_catalog.pg_type t WHERE t.oid = pg_catalog.pg_typeof(q.c${i})) THEN COALESCE(pg_catalog.pg_collation_for(q.c${i}), '') ELSE '"default"' END AS c${i}`;
   const names = Array.from({ length: count }, (_, i) => `c${i}`);
-  return new OwnText(`SELECT ${asked.map(value).join(', ')} FROM (SELECT 1) one LEFT JOIN (\n${sqlOf(text)}\n) q (${names.join(', ')}) ON false`, OWN);
+  return new OwnText(`SELECT ${positions.map(value).join(', ')} FROM (SELECT 1) one LEFT JOIN (\n${sqlOf(text)}\n) q (${names.join(', ')}) ON false`, OWN);
 }
 
-/** The columns of a statement without its rows. */
+/** Returns a statement with the columns of `text` and no rows. */
 export const withoutRows = (text: SqlText): OwnText => new OwnText(`${BEFORE}${sqlOf(text)}${AFTER}`, OWN);

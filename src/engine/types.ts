@@ -1,4 +1,4 @@
-/** PostgreSQL's names of its built-in types by their oid (pg_type.dat), as `ColumnDef.type` has them. */
+/** PostgreSQL's names of built-in types by oid (pg_type.dat), as used in `ColumnDef.type`. */
 const NAMES: Readonly<Record<number, string>> = {
   16: 'bool',
   17: 'bytea',
@@ -64,7 +64,7 @@ const NAMES: Readonly<Record<number, string>> = {
   4536: 'int8multirange',
 };
 
-/** Array types, whose names are the element's with an underscore before it. */
+/** Array types and their element types. The name of an array type is the element's name with a leading underscore. */
 const ARRAYS: Readonly<Record<number, number>> = {
   143: 142,
   199: 114,
@@ -122,7 +122,7 @@ const ARRAYS: Readonly<Record<number, number>> = {
   4073: 4072,
 };
 
-/** The type's name (`int4`, `_text` for an array of text), `oid:<n>` for one that is not built in. */
+/** Returns a type's name, such as `int4` or `_text` (an array of text); `oid:<n>` for a type that is not built in. */
 export function typeName(oid: number): string {
   const element = ARRAYS[oid];
   return NAMES[oid] ?? (element === undefined ? `oid:${oid}` : `_${NAMES[element]}`);

@@ -1,8 +1,8 @@
-/** Rate limiting by Cloudflare's binding, where it is configured (docs/deploy.md): each user, and each address that sends bad credentials. */
+/** Rate limiting with Cloudflare's binding, if it is configured (docs/deploy.md): of each user, and of each address that sends invalid credentials. */
 import { SvcError } from '../errors.ts';
 import type { AppContext } from './context.ts';
 
-/** The binding tells nobody its period: docs/deploy.md says to set it to this. */
+/** The period of the binding, which cannot be read. docs/deploy.md tells the operator to set it to this value. */
 const PERIOD_SECONDS = 60;
 
 /** Counts a request. @throws SvcError 429 `too_many_requests` */
@@ -15,7 +15,7 @@ export async function admit(c: AppContext, key: string): Promise<void> {
   });
 }
 
-/** The address that asks, as Cloudflare tells it; an IPv6 address by its /64, which one subscriber has. */
+/** The client's address according to Cloudflare. For IPv6 it is the /64 prefix, which belongs to one subscriber. */
 export function addressOf(headers: Headers): string {
   const address = headers.get('cf-connecting-ip') ?? '-';
   return address.includes(':') ? `${expand(address).slice(0, 4).join(':')}::/64` : address;

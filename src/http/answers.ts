@@ -1,11 +1,11 @@
-/** Answers of the REST families: error bodies, values, streams of rows, with the headers that every answer carries. */
+/** Answers of the REST API: error bodies, values and streams of rows, with the common headers. */
 import { HTTPException } from 'hono/http-exception';
 import { badRequest, positionOf, SvcError } from '../errors.ts';
 import type { AppContext } from './context.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Headers of every answer; `version` is set on answers about an ontology. */
+/** The headers of every answer. Answers about an ontology include its version. */
 function headersOf(c: AppContext, more: Readonly<Record<string, string>> = {}): Record<string, string> {
   const version = c.get('version');
   return {
@@ -22,15 +22,15 @@ function headersOf(c: AppContext, more: Readonly<Record<string, string>> = {}): 
 export const json = (c: AppContext, status: number, body: unknown, headers?: Readonly<Record<string, string>>): Response =>
   new Response(JSON.stringify(body), { status, headers: headersOf(c, headers) });
 
-/** `{"status":"success","data":...}` of a value. */
+/** An answer `{"status":"success","data":...}`. */
 export const success = (c: AppContext, data: unknown, more: Readonly<Record<string, unknown>> = {}): Response =>
   json(c, 200, { status: 'success', data, ...more });
 
-/** A body that is made already, JSON where nothing else is said. */
+/** An answer with a finished body; JSON by default. */
 export const raw = (c: AppContext, body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | string, type = JSON_TYPE): Response =>
   new Response(body, { status: 200, headers: headersOf(c, { 'content-type': type }) });
 
-/** Any thrown thing as an error of the family: what is not a SvcError is a fault of ours and tells nothing. */
+/** Converts anything that was thrown to a SvcError. Unexpected errors become a 500 that discloses nothing. */
 export function asSvcError(error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   if (error instanceof HTTPException && error.status === 400) return badRequest('malformed_json', 'The body is not valid JSON', { cause: error });

@@ -1,4 +1,4 @@
-/** The REST faces: routes under `/<product>/api` and `/<product>/openapi`, with what every request goes through. */
+/** The REST API: the routes under `/<product>/api` and `/<product>/openapi`, and the middleware of all requests. */
 import { zValidator } from '@hono/zod-validator';
 import { type Handler, Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
@@ -43,9 +43,13 @@ import { sendOntologyDocument, sendServiceDocument } from './openapi-routes.ts';
 
 type Route = (c: AppContext) => Promise<Response> | Response;
 
-/** The application of a product name (PRODUCT_NAME): the first segment of every path. `mounts`: the faces of other protocols. */
+/**
+ * Creates the application.
+ * @param product PRODUCT_NAME, the first segment of every path
+ * @param mounts routes of other protocols
+ */
 export function createApp(product: string, version: string, mounts: readonly Mount[] = []): Hono<AppEnv> {
-  // not strict: with and without trailing slash, without a redirect
+  // not strict: paths match with and without a trailing slash
   const app = new Hono<AppEnv>({ strict: false });
 
   app.use(async (c, next) => {
@@ -68,7 +72,7 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     app.on([...methods], [`/${product}${path}`], ...handlers);
   };
 
-  /** A route that needs a credential; the body of a POST without SQL in it is read and must be JSON where there is one. */
+  /** Wraps a route that needs a credential. The body of a POST, if there is one, must be JSON. */
   const known =
     (handler: Route): Handler<AppEnv> =>
     async (c) => {
@@ -140,7 +144,7 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     '/api/q/:ontology/concept/:concept',
     known(async (c) => {
       const wish = wishOf(c.req.raw.headers);
-      const { answer, executed } = await conceptRows(request(c, wish), param(c, 'ontology'), param(c, 'concept'), asked(c, wish));
+      const { answer, executed } = await conceptRows(request(c, wish), param(c, 'ontology'), param(c, 'concept'), rowsQuery(c, wish));
       return answered(c, answer, wish, '{"status":"success","data":', `,"executed_query":${JSON.stringify(executed)}}`);
     }),
   );
@@ -149,7 +153,7 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     '/api/q/:ontology/view/:view',
     known(async (c) => {
       const wish = wishOf(c.req.raw.headers);
-      const { answer, executed } = await viewRows(request(c, wish), param(c, 'ontology'), param(c, 'view'), asked(c, wish));
+      const { answer, executed } = await viewRows(request(c, wish), param(c, 'ontology'), param(c, 'view'), rowsQuery(c, wish));
       return answered(c, answer, wish, '{"status":"success","data":', `,"executed_query":${JSON.stringify(executed)}}`);
     }),
   );
@@ -157,7 +161,7 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     await identify(c);
     const text = await readText(c.req.raw);
     requireSqlText(c.req.raw);
-    if (text.trim() === '') throw badRequest('empty_query', 'The body holds no SQL');
+    if (text.trim() === '') throw badRequest('empty_query', 'The body contains no SQL');
     c.set('sql', text);
     const { headers } = c.req.raw;
     const script = { ontology: param(c, 'ontology'), sql: text, limit: resultsLimit(headers), datasource: c.req.query('datasource') ?? null };
@@ -177,7 +181,7 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       await identify(c);
       await next();
     },
-    // what is no id is answered as one that nobody has
+    // an invalid id gets the same answer as an unknown one
     zValidator('param', ASYNC_ID, (result, c) => (result.success ? undefined : json(c as AppContext, 404, { error: 'Response not found' }))),
     (c) => asyncResult(c, request(c), param(c, 'id')),
   );
@@ -200,18 +204,18 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   for (const mount of mounts) app.all(`/${product}${mount.path}`, mounted(mount));
   oauthRoutes(app, route, product);
 
-  app.notFound((c) => failure(c, notFound('unknown_path', 'There is nothing under this path')));
+  app.notFound((c) => failure(c, notFound('unknown_path', 'This path does not exist')));
   app.onError((error, c) => failure(c, error));
   return app;
 }
 
-/** 405 for a path that other methods have. HEAD is not listed: it is answered as GET. */
+/** 405 for a path that supports other methods. `allow` does not list HEAD, which is handled as GET. */
 function onMethodNotAllowed(c: AppContext, methods: readonly string[]): Response {
   const allow = methods.filter((method) => method !== 'HEAD').join(', ');
-  return failure(c, new SvcError(405, 'method_not_allowed', 'This path does not take that method', { headers: { allow } }));
+  return failure(c, new SvcError(405, 'method_not_allowed', 'This path does not support this method', { headers: { allow } }));
 }
 
-/** Judges the credential and keeps who asks. */
+/** Authenticates the request and stores the caller in the context. */
 async function identify(c: AppContext): Promise<void> {
   const { runtime } = c.env;
   const { headers } = c.req.raw;
@@ -220,10 +224,10 @@ async function identify(c: AppContext): Promise<void> {
   if (other !== null) c.set('caller', await impersonate(caller, other, runtime));
 }
 
-/** What the operations need to know of a request. `wish`: how its rows are to look, where it asks for rows that may be kept. */
+/** Builds the service request. @param wish format of the rows; only for requests whose rows may be cached */
 function request(c: AppContext, wish?: Wish) {
   const caller = c.get('caller');
-  if (caller === undefined) throw new Error('a route that needs a caller did not ask for one');
+  if (caller === undefined) throw new Error('the route did not authenticate its caller');
   return {
     runtime: c.env.runtime,
     caller,
@@ -240,27 +244,27 @@ function request(c: AppContext, wish?: Wish) {
   };
 }
 
-/** What the request says of the result cache; undefined where that is off. */
+/** How the request uses the result cache; undefined if the cache is off. */
 function resultWish(c: AppContext, wish: Wish): ResultWish | undefined {
   if (resultSeconds(c.env.runtime) === 0) return undefined;
   c.set('cache', 'bypass');
   return {
     form: JSON.stringify(wish),
     bypass: /(^|,)\s*(no-cache|no-store)\s*(,|$)/i.test(c.req.header('cache-control') ?? ''),
-    tell: (state) => c.set('cache', state),
+    onState: (state) => c.set('cache', state),
   };
 }
 
 const param = (c: AppContext, name: string): string => c.req.param(name) ?? '';
 
-/** The filters of the URL, as they were sent, and `results-limit`. */
-const asked = (c: AppContext, { presentation }: Wish) => ({
+/** The query string with the filters, and `results-limit`. */
+const rowsQuery = (c: AppContext, { presentation }: Wish) => ({
   search: new URL(c.req.url).search,
   limit: resultsLimit(c.req.raw.headers),
   nested: presentation.nested,
 });
 
-/** The answer of a script between the words of the route family; a fault in a stream aborts the answer. */
+/** Sends the answer of a script between `before` and `after`. An error in a stream aborts the answer. */
 async function answered(c: AppContext, answer: Answer, wish: Wish, before: string, after: string): Promise<Response> {
   if (answer.kind === 'rows') {
     const sent = answer.rows.done.then(
@@ -269,11 +273,11 @@ async function answered(c: AppContext, answer: Answer, wish: Wish, before: strin
     );
     c.set('sent', sent);
   } else if (answer.kind === 'kept') c.set('rows', answer.rows);
-  const told = (fault: unknown): object => {
+  const describeFault = (fault: unknown): object => {
     const { message, code, hint } = asSvcError(fault);
     return { error: message, code, hint, request_id: c.get('requestId') };
   };
-  const response = raw(c, await bodyOf(answer, wish, { before, after }, told), CONTENT_TYPES[wish.format]);
+  const response = raw(c, await bodyOf(answer, wish, { before, after }, describeFault), CONTENT_TYPES[wish.format]);
   const cache = c.get('cache');
   if (cache !== undefined) response.headers.set('x-cache', cache);
   return response;

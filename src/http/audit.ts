@@ -1,16 +1,16 @@
-/** What the audit keeps of a request: who asked for what and how it ended; refused credentials are counted only. */
+/** Writes requests to the audit. Refused credentials are only counted. */
 import { auditFailure, auditRequest } from '../service.ts';
 import type { AppContext } from './context.ts';
 
 const PATH_CHARACTERS = 500;
 
-/** Called once the answer is made; what it writes waits for the end of its rows, and nobody waits for it. */
+/** Writes the audit line of a request in the background, after its rows have been sent. */
 export function audit(c: AppContext, begun: number): void {
   const { runtime } = c.env;
   const { status } = c.res;
   if (status === 401) auditFailure(runtime, c.get('code') ?? 'unauthorized');
   const principal = c.get('caller')?.principal;
-  // a change has its entry in the same batch
+  // the entry of a change was written in the transaction of the change
   if (principal === undefined || status === 401 || (c.get('noted') === true && status < 400)) return;
   const line = (): Parameters<typeof auditRequest>[1] => ({
     at: new Date(begun).toISOString(),

@@ -1,14 +1,14 @@
-/** Answers that a caller may keep and revalidate: a weak ETag of the answer, compared after authentication (docs/design/caches.md#etags). */
+/** Answers that a client may cache and revalidate: with a weak ETag, which is compared after authentication (docs/design/caches.md#etags). */
 import { sha256 } from '../auth/tokens.ts';
 import { raw } from './answers.ts';
 import type { AppContext } from './context.ts';
 
-/** What an answer depends on besides its address. */
+/** The request headers that an answer depends on. */
 export const VARY = 'x-api-key, authorization, x-jwt-token, x-jwt-tenant-id, x-api-impersonate-user';
 
 /**
- * A JSON text with its ETag, or 304 where the caller has it. The tag is a digest of the text, so whatever changes the
- * answer (version, datasources, what the caller may see) changes the tag.
+ * Sends a JSON text with its ETag, or 304 if the client already has it. The tag is a digest of the text, so every change of
+ * the answer (version, datasources, rights of the caller) changes the tag.
  */
 export async function conditional(c: AppContext, body: string): Promise<Response> {
   const etag = `W/"${(await sha256(body)).slice(0, 32)}"`;
@@ -22,7 +22,7 @@ export async function conditional(c: AppContext, body: string): Promise<Response
   return new Response(null, { status: 304, headers });
 }
 
-/** Whether If-None-Match holds the tag, compared weakly (RFC 9110, 13.1.2). */
+/** True if If-None-Match contains the tag, by weak comparison (RFC 9110, 13.1.2). */
 export function matches(given: string | undefined, etag: string): boolean {
   if (given === undefined) return false;
   if (given.trim() === '*') return true;

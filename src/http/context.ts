@@ -1,4 +1,4 @@
-/** What travels with a request through the routes. */
+/** The context of a request in Hono. */
 import type { Context } from 'hono';
 import type { Caller } from '../auth/authenticate.ts';
 import type { Runtime } from '../service/runtime.ts';
@@ -6,30 +6,30 @@ import type { CacheState } from '../service.ts';
 
 export interface Variables {
   requestId: string;
-  /** Set once the credential was judged. */
+  /** Set after authentication. */
   caller?: Caller;
-  /** The SQL that was sent: positions of errors count its characters. */
+  /** The SQL of the request; positions of errors refer to it. */
   sql?: string;
   /** Name of the ontology that the request is about, for the log. */
   ontology?: string;
-  /** What an answer about an ontology carries in x-ontology-version. */
+  /** The value of x-ontology-version in answers about an ontology. */
   version?: string;
-  /** What the result cache did for an answer; unset: it is off. */
+  /** How the result cache was used; unset if it is off. */
   cache?: CacheState;
-  /** How many rows were sent, where that is known before the log's line. */
+  /** The number of rows that were sent, if it is known before the log line is written. */
   rows?: number;
   /** Settles when the rows of an answer have been sent. */
   sent?: Promise<unknown>;
   /** The code of an error answer. */
   code?: string;
-  /** The request has its entry in the audit. */
+  /** True if the audit entry of the request was already written. */
   noted?: boolean;
-  /** The fault underneath an error answer, for the log. */
+  /** The underlying fault of an error answer, for the log. */
   cause?: unknown;
 }
 
 export interface AppEnv {
-  /** Made for each request by index.ts. */
+  /** Created by index.ts for each request. */
   Bindings: { readonly runtime: Runtime };
   Variables: Variables;
 }

@@ -1,12 +1,12 @@
 /**
- * Which pages of other origins may call the REST families (docs/design/platform-rules.md#other-origins): CORS_ORIGINS, default none, never with credentials.
+ * CORS for the REST API (docs/design/platform-rules.md#other-origins): CORS_ORIGINS lists the allowed origins, none by default. Credentials are never allowed.
  */
 import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { AppEnv } from './context.ts';
 
 const METHODS = 'GET, POST, OPTIONS';
-/** What a caller may send. */
+/** Allowed request headers. */
 const REQUEST_HEADERS = [
   'accept',
   'api-nested-case-sensitivity',
@@ -28,24 +28,24 @@ const REQUEST_HEADERS = [
   'x-ontology-version',
   'x-request-id',
 ].join(', ');
-/** What a page may read of an answer. */
+/** Response headers that a page may read. */
 const ANSWER_HEADERS = 'allow, etag, retry-after, server-timing, www-authenticate, x-cache, x-ontology-version, x-request-id';
-/** Seconds for which a browser may remember a preflight; browsers cap it. */
+/** How long a browser may cache a preflight, in seconds. Browsers limit it further. */
 const MAX_AGE = '7200';
 
-/** What to allow to a page of that origin; undefined: nothing. */
+/** The value of access-control-allow-origin for an origin; undefined if it is not allowed. */
 export function allowedOrigin(origins: readonly string[], origin: string | undefined): string | undefined {
   if (origin === undefined) return undefined;
   if (origins.includes('*')) return '*';
-  // an origin is compared as browsers send it: lower case, without a slash
+  // browsers send origins in lower case and without a trailing slash
   return origins.some((o) => o.toLowerCase().replace(/\/$/, '') === origin.toLowerCase()) ? origin : undefined;
 }
 
-/** Answers preflights of allowed origins, and lets their pages read answers. */
+/** Middleware that answers preflights of allowed origins and adds the CORS headers to answers. */
 export const cors = (): MiddlewareHandler<AppEnv> =>
   createMiddleware<AppEnv>(async (c, next) => {
     const { corsOrigins } = c.env.runtime.config;
-    // pages that know their user by a cookie are for nobody else's pages; the MCP server has origins of its own (MCP_CORS_ORIGINS)
+    // pages with cookie authentication are not available to other origins; the MCP server has its own setting (MCP_CORS_ORIGINS)
     if (corsOrigins.length === 0 || !/^\/[^/]+\/(api(?!\/mcp(\/|$))|openapi)\//.test(c.req.path)) return next();
     const origin = allowedOrigin(corsOrigins, c.req.header('origin'));
     if (origin !== undefined && c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * The script of the docs page, as a browser gets it. It renders an OpenAPI document and sends calls. What comes from a
- * document or an answer goes into the page as text only, never as HTML. The token is kept in the page's memory alone.
+ * The script of the docs page. It renders an OpenAPI document and sends requests. Content of documents and answers is
+ * inserted as text, never as HTML. The token is kept in the memory of the page only.
  */
 export const SCRIPT = String.raw`'use strict';
 (() => {
@@ -14,7 +14,7 @@ export const SCRIPT = String.raw`'use strict';
   const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
   let current = null;
 
-  /** An element with properties and children; texts become text nodes. */
+  /** Creates an element with properties and children; strings become text nodes. */
   const el = (tag, properties, ...children) => {
     const node = document.createElement(tag);
     Object.assign(node, properties);
@@ -22,7 +22,7 @@ export const SCRIPT = String.raw`'use strict';
     return node;
   };
 
-  /** A text whose parts between back-quotes are code. */
+  /** Renders a text; parts between backquotes become code. */
   const prose = (text) => el('p', {}, ...String(text).split(/(${'`'}[^${'`'}]*${'`'})/).map((part) => (part.length > 1 && part.startsWith('${'`'}') ? el('code', {}, part.slice(1, -1)) : part)));
 
   const say = (text, bad) => {
@@ -49,7 +49,7 @@ export const SCRIPT = String.raw`'use strict';
     return value || {};
   };
 
-  /** A schema as a short text, members indented. */
+  /** Formats a schema as a short text with indented members. */
   const outline = (schema, indent, depth) => {
     const s = resolve(schema);
     if (depth > 6) return '...';
@@ -71,7 +71,7 @@ export const SCRIPT = String.raw`'use strict';
     return (types.join(' | ') || 'any') + (s.format ? ' (' + s.format + ')' : '');
   };
 
-  /** JSON with line breaks. It is never parsed: numbers keep all their digits. */
+  /** Adds line breaks to JSON without parsing it, so that numbers keep all digits. */
   const pretty = (text) => {
     let out = '';
     let indent = '';
@@ -101,11 +101,11 @@ export const SCRIPT = String.raw`'use strict';
     return out;
   };
 
-  const SHOWN = 200000;
+  const MAX_SHOWN = 200000;
   const quote = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
 
   let count = 0;
-  /** A labelled input for a parameter. */
+  /** Creates a labelled input for a parameter. */
   const input = (parameter, name) => {
     const schema = resolve(parameter.schema);
     const id = 'input-' + ++count;
@@ -177,7 +177,7 @@ export const SCRIPT = String.raw`'use strict';
 
     let busy = false;
     send.addEventListener('click', async () => {
-      // a disabled button would lose the focus of whoever works by keyboard
+      // not "disabled", because a disabled button loses the keyboard focus
       if (busy) return;
       busy = true;
       send.setAttribute('aria-disabled', 'true');
@@ -188,14 +188,14 @@ export const SCRIPT = String.raw`'use strict';
         const response = await fetch(address, { method: method.toUpperCase(), headers: withToken(headers), body: text, cache: 'no-store' });
         const answer = await response.text();
         const ms = Math.round(performance.now() - begun);
-        const told = [...response.headers].map(([k, v]) => k + ': ' + v).join('\n');
+        const headerLines = [...response.headers].map(([k, v]) => k + ': ' + v).join('\n');
         const json = /json/.test(response.headers.get('content-type') || '') && !/ndjson/.test(response.headers.get('content-type') || '');
-        const shown = answer.slice(0, SHOWN);
+        const shown = answer.slice(0, MAX_SHOWN);
         output.replaceChildren(
           el('p', { className: response.ok ? 'good' : 'bad' }, 'HTTP ' + response.status + ' in ' + ms + ' ms, ' + answer.length + ' characters'),
-          el('details', {}, el('summary', {}, 'Headers'), el('pre', {}, told)),
-          el('pre', {}, json && answer.length <= SHOWN ? pretty(shown) : shown),
-          answer.length > SHOWN ? el('p', {}, 'The first ' + SHOWN + ' characters are shown.') : '',
+          el('details', {}, el('summary', {}, 'Headers'), el('pre', {}, headerLines)),
+          el('pre', {}, json && answer.length <= MAX_SHOWN ? pretty(shown) : shown),
+          answer.length > MAX_SHOWN ? el('p', {}, 'The first ' + MAX_SHOWN + ' characters are shown.') : '',
         );
       } catch (error) {
         output.replaceChildren(el('p', { className: 'bad' }, 'No answer: ' + error.message));

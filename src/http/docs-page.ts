@@ -1,8 +1,8 @@
-/** The docs page: it shows the OpenAPI documents and tries calls. Page, script and style come from the Worker alone (no CDN). */
+/** The docs page, which shows the OpenAPI documents and can send requests. The Worker serves page, script and style; no CDN is used. */
 import type { AppContext } from './context.ts';
 import { SCRIPT } from './docs-page-script.ts';
 
-/** Nothing but the page's own script and style, and calls to this service. */
+/** Allows only the page's own script and style, and requests to this service. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -42,7 +42,7 @@ pre { background: var(--soft); padding: .5rem; overflow: auto; max-height: 32rem
 @media (max-width: 40rem) { .field { grid-template-columns: 1fr; } .field small { grid-column: 1; } }
 `;
 
-// the product's name is [a-z][a-z0-9_]*, so it needs no escaping
+// the product name matches [a-z][a-z0-9_]*, so it needs no escaping
 const page = (product: string): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -67,9 +67,9 @@ const page = (product: string): string => `<!doctype html>
 <label for="search">Find</label>
 <input id="search" type="search" autocomplete="off">
 </div>
-<p id="message" role="status">The documents need a credential: give an API token and load them. It stays in this page only.</p>
+<p id="message" role="status">Enter an API token to load the documents. The token is kept in this page only.</p>
 <div id="operations"></div>
-<noscript>This page needs its script. The document itself is at /${product}/api/openapi.json.</noscript>
+<noscript>This page needs JavaScript. The document is at /${product}/api/openapi.json.</noscript>
 </main>
 </body>
 </html>

@@ -1,8 +1,9 @@
 /**
- * The form of answers with rows: by Accept (docs/design/rows-and-json.md#formats) and by the presentation headers
+ * The format of answers with rows: chosen by Accept (docs/design/rows-and-json.md#formats) and the presentation headers
  * (docs/design/nested-results.md#presentation-headers).
  */
 import { parseAccept } from 'hono/utils/accept';
+import { shareOf } from '../answer-memory.ts';
 import { concat } from '../bytes.ts';
 import { SvcError } from '../errors.ts';
 import type { Presentation } from '../nesting/presentation.ts';
@@ -16,7 +17,7 @@ export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
   ndjson: 'application/x-ndjson; charset=utf-8',
 };
 
-/** The formats by media type, the one that is preferred first. */
+/** The formats by media type, in order of preference. */
 const FORMATS: readonly (readonly [string, Format])[] = [
   ['application/json', 'json'],
   ['text/csv', 'csv'],
@@ -24,8 +25,8 @@ const FORMATS: readonly (readonly [string, Format])[] = [
 ];
 
 /**
- * The format that an Accept header asks for (RFC 9110, section 12.5.1): the one of the highest weight; among equals the one
- * that is named before others, wildcards last.
+ * Returns the format that an Accept header selects (RFC 9110, section 12.5.1): the one with the highest weight. Among equal
+ * weights, exact media types precede wildcards, and earlier ones precede later ones.
  * @throws SvcError 406 `not_acceptable`
  */
 export function acceptedFormat(accept: string | null): Format {
@@ -33,7 +34,7 @@ export function acceptedFormat(accept: string | null): Format {
   const ranges = parseAccept(accept).map(({ type, q }, place) => ({ type: type.toLowerCase(), weight: q, place }));
   let best: { readonly format: Format; readonly weight: number; readonly precise: number; readonly place: number } | undefined;
   for (const [type, format] of FORMATS) {
-    // the most precise range that fits decides
+    // the most specific matching range decides
     const fitting = ranges.flatMap((r) => {
       const precise = r.type === type ? 2 : r.type === `${type.split('/')[0]}/*` ? 1 : r.type === '*/*' || r.type === '*' ? 0 : -1;
       return precise < 0 ? [] : [{ ...r, precise }];
@@ -53,7 +54,7 @@ export function acceptedFormat(accept: string | null): Format {
   });
 }
 
-/** The presentation headers of a request. */
+/** Reads the presentation headers of a request. */
 export function presentationOf(headers: Headers): Presentation {
   const is = (name: string): boolean => /^\s*true\s*$/i.test(headers.get(name) ?? '');
   return {
@@ -66,53 +67,63 @@ export function presentationOf(headers: Headers): Presentation {
   };
 }
 
-/** What a request wants of its rows. CSV has no nested objects: its rows are flat. @throws SvcError 406 */
+/** Reads format and presentation from the headers. Rows in CSV are always flat. @throws SvcError 406 */
 export function wishOf(headers: Headers): Wish {
   const format = acceptedFormat(headers.get('accept'));
   const presentation = presentationOf(headers);
   return { format, presentation: format === 'csv' ? { ...presentation, nested: false } : presentation };
 }
 
-/** A body, whole or as a stream. */
+/** A complete body or a stream. */
 export type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | string;
 
 const encoder = new TextEncoder();
-/** An answer of at most so many characters is sent as one piece. */
-const WHOLE = 1024 * 1024;
+/** Answers up to this size are sent as one piece. */
+const WHOLE_BYTES = 1024 * 1024;
 
 /**
- * The body of an answer. `before` and `after` stand around the array in JSON. `told`: what the end of NDJSON or CSV says of a
- * fault that comes after the first bytes.
- * @throws SvcError what folding meets: all rows are read before the first byte
+ * Builds the body of an answer.
+ * @param around in JSON, the texts before and after the array
+ * @param describeFault describes an error that occurs after the first bytes, for the end of NDJSON and CSV
+ * @throws SvcError errors while rows are folded; all rows are read before the first byte is sent
  */
 export async function bodyOf(
   answer: Answer,
   wish: Wish,
   around: { readonly before: string; readonly after: string },
-  told: (fault: unknown) => object,
+  describeFault: (fault: unknown) => object,
 ): Promise<Body> {
   const [before, after] = wish.format === 'json' ? [around.before, around.after] : ['', ''];
   if (answer.kind === 'value') return before + valueText(answer.data, wish.format) + after;
   if (answer.kind === 'kept') return concat([encoder.encode(before), answer.bytes, encoder.encode(after)]);
-  const { rows } = answer;
+  const { rows, owner } = answer;
   const copy = answer.keep && new Copy(answer.keep);
-  const stage = stageFor(answer, wish, MAX_BYTES);
+  const stage = stageFor(answer, wish, { maxBytes: MAX_BYTES, owner });
   if (stage === undefined) {
-    // what streams is larger than what is kept
+    // a streamed answer is too large for the cache
     if (rows.whole !== undefined) copy?.whole([rows.whole]);
     return rows.body(before, after);
   }
-  if (rows.whole !== undefined) {
-    const made = [stage.push(rows.whole), ...stage.finish()];
-    if (before.length + lengthOf(made) + after.length > MAX_BYTES) throw resultTooLarge(MAX_BYTES);
-    copy?.whole(made);
-    return concat([encoder.encode(before), ...made, encoder.encode(after)]);
-  }
-  if (!stage.isLate) return streamed(changed(before, rows.stream, stage, after, copy), LAST_WORDS[wish.format]?.(told), rows.cancel);
   try {
+    if (rows.whole !== undefined) {
+      const made = [stage.push(rows.whole), ...stage.finish()];
+      stage.end();
+      if (before.length + lengthOf(made) + after.length > MAX_BYTES) throw resultTooLarge(MAX_BYTES);
+      copy?.whole(made);
+      return concat([encoder.encode(before), ...made, encoder.encode(after)]);
+    }
+    if (!stage.isBuffered) {
+      const ended = (): void => {
+        stage.end();
+        rows.cancel();
+      };
+      const pieces = changed(before, rows.stream, stage, after, copy);
+      return streamed(await opening(pieces, stage), pieces, TRAILERS[wish.format]?.(describeFault), ended);
+    }
     for await (const bytes of rows.stream) stage.push(bytes);
-    return gathered(before, stage.finish(), after, copy);
+    return gathered(owner, before, stage.finish(), after, copy);
   } catch (error) {
+    stage.end();
     rows.cancel();
     throw error;
   }
@@ -120,7 +131,7 @@ export async function bodyOf(
 
 const lengthOf = (pieces: readonly Uint8Array[]): number => pieces.reduce((sum, piece) => sum + piece.length, 0);
 
-/** The rows of an answer on their way to the cache: let go as soon as they are too many. */
+/** Collects the rows of an answer for the cache; drops them if they become too large. */
 class Copy {
   readonly #keep: (bytes: Uint8Array<ArrayBuffer>) => void;
   #pieces: Uint8Array[] = [];
@@ -136,7 +147,7 @@ class Copy {
     else if (piece.length > 0) this.#pieces.push(piece);
   }
 
-  /** All of it has been pushed, and without a fault. */
+  /** Call after all pieces were pushed without an error. */
   end(): void {
     if (this.#length <= RESULT_BYTES) this.#keep(concat(this.#pieces));
   }
@@ -148,10 +159,10 @@ class Copy {
 }
 
 /** Small answers whole, large ones as a stream whose pieces are made when they are asked for. */
-function gathered(before: string, pieces: Iterable<Uint8Array<ArrayBuffer>>, after: string, copy: Copy | undefined): Body {
+function gathered(owner: string, before: string, pieces: Iterable<Uint8Array<ArrayBuffer>>, after: string, copy: Copy | undefined): Body {
   const first: Uint8Array[] = [encoder.encode(before)];
   const rest = pieces[Symbol.iterator]();
-  while (lengthOf(first) <= WHOLE) {
+  while (lengthOf(first) <= WHOLE_BYTES) {
     const { done, value } = rest.next();
     if (done) {
       copy?.whole(first.slice(1));
@@ -159,23 +170,52 @@ function gathered(before: string, pieces: Iterable<Uint8Array<ArrayBuffer>>, aft
     }
     first.push(value);
   }
+  const share = shareOf(owner, () => void first.splice(0));
+  const size = lengthOf(first);
+  share.keep(size);
+  let begun = false;
+  const ended = (): void => {
+    share.end();
+    rest.return?.();
+  };
   return new ReadableStream<Uint8Array>(
     {
       pull(controller) {
-        if (first.length > 0) {
-          controller.enqueue(concat(first.splice(0)));
-          return;
-        }
-        const { done, value } = rest.next();
-        if (!done) controller.enqueue(value);
-        else {
-          if (after !== '') controller.enqueue(encoder.encode(after));
-          controller.close();
+        try {
+          if (!begun) {
+            begun = true;
+            share.keep(size);
+            controller.enqueue(concat(first.splice(0)));
+            share.end();
+            return;
+          }
+          const { done, value } = rest.next();
+          if (!done) controller.enqueue(value);
+          else {
+            if (after !== '') controller.enqueue(encoder.encode(after));
+            controller.close();
+          }
+        } catch (error) {
+          ended();
+          // aborted: a client must not take a part for the whole
+          controller.error(error);
         }
       },
+      cancel: ended,
     },
     { highWaterMark: 0 },
   );
+}
+
+/** What comes before the second row: a fault until then still gets its status. */
+async function opening(pieces: AsyncGenerator<Uint8Array>, stage: Stage): Promise<Uint8Array> {
+  const first: Uint8Array[] = [];
+  while (!stage.hasRows) {
+    const { done, value } = await pieces.next();
+    if (done) break;
+    first.push(value);
+  }
+  return concat(first);
 }
 
 async function* changed(before: string, source: ReadableStream<Uint8Array>, stage: Stage, after: string, copy: Copy | undefined): AsyncGenerator<Uint8Array> {
@@ -193,28 +233,31 @@ async function* changed(before: string, source: ReadableStream<Uint8Array>, stag
   yield encoder.encode(after);
 }
 
-/** How a broken stream ends. */
-interface LastWords {
+/** The end of a stream after an error. */
+interface Trailer {
   text(fault: unknown): string;
-  /** The transfer is aborted behind them. */
+  /** True if the transfer is aborted after the text. */
   readonly aborts: boolean;
 }
 
 /**
- * JSON that is cut is no JSON, but CSV that is cut looks whole where a server on the way ends an aborted transfer properly
- * (workerd's own does): an open quote makes it none.
+ * Truncated JSON is invalid, but truncated CSV looks complete if a proxy ends an aborted transfer normally (workerd does).
+ * Therefore an unterminated quote makes it invalid.
  */
-const LAST_WORDS: Readonly<Partial<Record<Format, (told: (fault: unknown) => object) => LastWords>>> = {
-  ndjson: (told) => ({ text: (fault) => `${JSON.stringify(told(fault))}\n`, aborts: false }),
-  csv: (told) => ({ text: (fault) => `"${JSON.stringify(told(fault)).replaceAll('"', "'")}`, aborts: true }),
+const TRAILERS: Readonly<Partial<Record<Format, (describe: (fault: unknown) => object) => Trailer>>> = {
+  ndjson: (describe) => ({ text: (fault) => `${JSON.stringify(describe(fault))}\n`, aborts: false }),
+  csv: (describe) => ({ text: (fault) => `"${JSON.stringify(describe(fault)).replaceAll('"', "'")}`, aborts: true }),
 };
 
-/** A stream of pieces. A fault aborts it, behind the last words where there are some. */
-function streamed(pieces: AsyncGenerator<Uint8Array>, last: LastWords | undefined, cancel: () => void): ReadableStream<Uint8Array> {
-  let sent = 0;
+/** A stream of pieces after the first one. A fault aborts it, after the trailer of the format if there is one. */
+function streamed(first: Uint8Array, pieces: AsyncGenerator<Uint8Array>, trailer: Trailer | undefined, cancel: () => void): ReadableStream<Uint8Array> {
+  let sent = first.length;
   let broken: { readonly fault: unknown } | undefined;
   return new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        if (first.length > 0) controller.enqueue(first);
+      },
       async pull(controller) {
         if (broken !== undefined) {
           controller.error(broken.fault);
@@ -235,12 +278,12 @@ function streamed(pieces: AsyncGenerator<Uint8Array>, last: LastWords | undefine
           }
         } catch (error) {
           cancel();
-          if (last === undefined) {
+          if (trailer === undefined) {
             controller.error(error);
             return;
           }
-          controller.enqueue(encoder.encode(last.text(error)));
-          if (last.aborts) broken = { fault: error };
+          controller.enqueue(encoder.encode(trailer.text(error)));
+          if (trailer.aborts) broken = { fault: error };
           else controller.close();
         }
       },

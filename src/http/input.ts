@@ -1,4 +1,4 @@
-/** What REST callers may send: bodies by schema, headers. */
+/** Schemas and parsers of REST input: bodies and headers. */
 import { z } from 'zod';
 import { badRequest } from '../errors.ts';
 
@@ -6,12 +6,12 @@ import { badRequest } from '../errors.ts';
 export const QUERY = z.object({
   query: z
     .string()
-    .refine((text) => text.trim() !== '', 'must hold a statement')
-    .meta({ description: 'One or several SQL statements, parted by `;`: the answer is that of the last one' }),
-  ontology_name: z.string().nullish().meta({ description: 'The ontology that the statements are about; `system_db`, the empty text or nothing: none' }),
+    .refine((text) => text.trim() !== '', 'must contain a statement')
+    .meta({ description: 'One or more SQL statements, separated by `;`. The answer is that of the last statement' }),
+  ontology_name: z.string().nullish().meta({ description: 'The ontology of the statements. `system_db`, an empty text or no value: no ontology' }),
 });
 
-/** The path of an asynchronous answer: its id. */
+/** The path parameter of an asynchronous result: its id. */
 export const ASYNC_ID = z.object({ id: z.guid() });
 
 /** The header `results-limit`. */
@@ -20,9 +20,9 @@ export const RESULTS_LIMIT = z
   .regex(/^\s*\d{1,15}\s*$/)
   .transform(Number)
   .pipe(z.int().min(1))
-  .meta({ description: 'At most so many rows; with `nested` so many roots' });
+  .meta({ description: 'The maximum number of rows; with `nested`, of root objects' });
 
-/** `{ontology_name, query}` of POST query. @throws SvcError 400 `malformed_json`, `malformed_body` naming the member */
+/** Parses the body `{ontology_name, query}` of POST query. @throws SvcError 400 `malformed_json`; `malformed_body`, which names the member */
 export function queryBody(text: string): z.infer<typeof QUERY> {
   let value: unknown;
   try {
@@ -38,14 +38,14 @@ export function queryBody(text: string): z.infer<typeof QUERY> {
     'malformed_body',
     member === ''
       ? 'The body must be a JSON object {"ontology_name", "query"}'
-      : `The member ${JSON.stringify(member)} of the body is missing or of a wrong kind`,
+      : `The member ${JSON.stringify(member)} of the body is missing or has the wrong type`,
     {
       hint: 'Send {"ontology_name": "<name>", "query": "<SQL>"}',
     },
   );
 }
 
-/** The header `results-limit`, or null. @throws SvcError 400 `bad_results_limit` */
+/** Reads the header `results-limit`; null if it is missing. @throws SvcError 400 `bad_results_limit` */
 export function resultsLimit(headers: Headers): number | null {
   const value = headers.get('results-limit');
   if (value === null) return null;

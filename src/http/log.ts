@@ -1,7 +1,8 @@
-/** One structured line a request: who asked for what and how it ended, never a value, a query string or a credential. */
+/** Logs one structured line per request. It contains no values, query strings or credentials. */
 import { loggedFault } from '../errors.ts';
 import type { AppContext } from './context.ts';
 
+/** Logs a request after its answer was made. @param begun time of arrival, in milliseconds since 1970 */
 export function logRequest(c: AppContext, begun: number): void {
   const { runtime } = c.env;
   const cause = c.get('cause');

@@ -1,4 +1,4 @@
-/** The login page where users log in at an OpenID Connect provider (MCP_OAUTH_ISSUER): the way there and back. */
+/** The login page if users log in at an OpenID Connect provider (MCP_OAUTH_ISSUER): the redirect to the provider and the callback. */
 
 import { getCookie, setCookie } from 'hono/cookie';
 import { beginSession, sessionEntry } from '../auth/session.ts';
@@ -13,13 +13,13 @@ import { isSecure, putSession, seeOther, sessionSecret } from './session.ts';
 
 const cookieName = (c: AppContext): string => `${isSecure(c) ? '__Host-' : ''}${c.env.runtime.config.product}_login`;
 
-/** `maxAge` 0 takes it away. */
+/** Sets the cookie of a login. A `maxAge` of 0 deletes it. */
 const putLogin = (c: AppContext, value: string, maxAge: number): void =>
   setCookie(c, cookieName(c), value, { path: '/', httpOnly: true, sameSite: 'Lax', secure: isSecure(c), maxAge });
 
 const redirectUri = (c: AppContext): string => `${requirePlace(c.env.runtime.config, c.req.raw).issuer}/${c.env.runtime.config.product}/login/callback`;
 
-/** Sends the browser to the provider; who wants nothing in particular is asked first, so that logging out does not log in again. */
+/** Redirects the browser to the provider. Without a return address it shows a link instead, so that logging out does not log in again. */
 export async function toProvider(c: AppContext, returnTo: string | null): Promise<Response> {
   const { product } = c.env.runtime.config;
   if (returnTo === null) {
@@ -31,7 +31,7 @@ export async function toProvider(c: AppContext, returnTo: string | null): Promis
   return seeOther(c, location);
 }
 
-/** The provider sends the browser back. */
+/** Handles the redirect from the provider. */
 export async function fromProvider(c: AppContext): Promise<Response> {
   const { runtime } = c.env;
   const secret = sessionSecret(c);
@@ -41,7 +41,7 @@ export async function fromProvider(c: AppContext): Promise<Response> {
   putLogin(c, '', 0);
   const { login, controllers, claims, returnTo } = await finishLogin(runtime, secret, back, new URL(`${back}${new URL(c.req.url).search}`), cookie);
   const { value, session } = await beginSession(secret, login, controllers, runtime.now());
-  await runtime.oauth?.at(requirePlace(runtime.config, c.req.raw), runtime).keepClaims(session, claims);
+  await runtime.oauth?.at(requirePlace(runtime.config, c.req.raw), runtime).storeClaims(session, claims);
   const entry = runtime.db.batch([sessionEntry('login', session, c.get('requestId'))]);
   runtime.waitUntil(entry.catch((error: unknown) => runtime.log({ level: 'error', event: 'audit_failed', message: loggedLine(error) })));
   putSession(c, value);

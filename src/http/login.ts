@@ -1,7 +1,7 @@
-/** The login page and what it is for: logging in and out, and the page that gives a logged-in user an API token. */
+/** The login page, logging in and out, and the page that issues an API token to a logged-in user. */
 import type { UserPassword } from '../auth/bearer.ts';
 import { beginSession, logOut, type Session, sessionEntry } from '../auth/session.ts';
-import { giveToken, signIn } from '../auth/sign-in.ts';
+import { issueToken, signIn } from '../auth/sign-in.ts';
 import { forbidden, loggedLine, notFound, SvcError } from '../errors.ts';
 import { addressOf, admit } from './admit.ts';
 import { json } from './answers.ts';
@@ -14,10 +14,10 @@ import { page, pageFailure, pageStyle } from './pages.ts';
 import { checkForm, currentSession, dropSession, formToken, putSession, requireLogin, seeOther, sessionSecret, toLogin } from './session.ts';
 
 type Handler = (c: AppContext) => Promise<Response> | Response;
-/** Adds a route below the product's name; other methods of its path are 405. */
+/** Adds a route below the product name. Other methods of its path are answered with 405. */
 export type AddRoute = (methods: readonly string[], path: string, handler: Handler) => void;
 
-/** The routes of this file: `/login`, `/login/callback`, `/logout` and `/get_<product>_user_token`. */
+/** Adds the routes `/login`, `/login/callback`, `/logout` and `/get_<product>_user_token`. */
 export function loginRoutes(route: AddRoute, product: string): void {
   route(['GET'], '/login/style.css', pageStyle);
   route(['GET', 'POST'], '/login', onPage(login));
@@ -26,7 +26,7 @@ export function loginRoutes(route: AddRoute, product: string): void {
   route(['GET'], `/get_${product}_user_token`, onPage(userToken));
 }
 
-/** A page that knows its user by a cookie: on its own host alone, its refusals as pages. */
+/** Wraps a page with cookie authentication: checks the host and answers errors with pages. */
 export const onPage =
   (handler: Handler): Handler =>
   async (c) => {
@@ -40,9 +40,9 @@ export const onPage =
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
-/** The fields of a form. @throws SvcError 415; 413 `body_too_large`; 400 `malformed_body` */
+/** Reads the fields of a form. @throws SvcError 415; 413 `body_too_large`; 400 `malformed_body` */
 export async function readForm(c: AppContext): Promise<URLSearchParams> {
-  if (!FORM_TYPE.test(c.req.header('content-type') ?? '')) throw new SvcError(415, 'unsupported_media_type', 'This path takes the form of its page');
+  if (!FORM_TYPE.test(c.req.header('content-type') ?? '')) throw new SvcError(415, 'unsupported_media_type', 'This path accepts only the form of its page');
   return new URLSearchParams(await readFormText(c.req.raw));
 }
 
@@ -54,23 +54,23 @@ async function login(c: AppContext): Promise<Response> {
   const session = await currentSession(c);
   if (session !== null)
     return returnTo === null ? page(c, 200, loggedInPage(productOf(c), session.userName, await formToken(c, session))) : seeOther(c, returnTo);
-  return atProvider(c) ? toProvider(c, returnTo) : form(c, 200, { returnTo, user: '', message: null });
+  return usesProvider(c) ? toProvider(c, returnTo) : form(c, 200, { returnTo, user: '', message: null });
 }
 
 const form = async (c: AppContext, status: number, shown: { readonly returnTo: string | null; readonly user: string; readonly message: string | null }) =>
   page(c, status, loginPage({ product: productOf(c), formToken: await formToken(c, null), ...shown }));
 
-/** Whether users log in elsewhere, and no password is taken here. */
-const atProvider = (c: AppContext): boolean => c.env.runtime.config.mcp.issuer !== null;
+/** True if users log in at a provider and this service accepts no passwords. */
+const usesProvider = (c: AppContext): boolean => c.env.runtime.config.mcp.issuer !== null;
 
 function callback(c: AppContext): Promise<Response> {
-  if (!atProvider(c)) throw notFound('unknown_path', 'There is nothing under this path');
+  if (!usesProvider(c)) throw notFound('unknown_path', 'This path does not exist');
   return fromProvider(c);
 }
 
 async function sendLogin(c: AppContext): Promise<Response> {
   const { runtime } = c.env;
-  if (atProvider(c)) throw forbidden('login_elsewhere', 'No password is taken here', { hint: 'Open the login page' });
+  if (usesProvider(c)) throw forbidden('login_elsewhere', 'Passwords are not accepted here', { hint: 'Open the login page' });
   const secret = sessionSecret(c);
   checkOrigin(c);
   const fields = await readForm(c);
@@ -80,7 +80,7 @@ async function sendLogin(c: AppContext): Promise<Response> {
     await checkForm(c, fields.get('form_token'), null);
   } catch (error) {
     if (!(error instanceof SvcError && error.code === 'form_expired')) throw error;
-    return form(c, 403, { returnTo, user: given.user, message: 'The form was too old, or your browser keeps no cookies. Try again.' });
+    return form(c, 403, { returnTo, user: given.user, message: 'The form has expired, or your browser does not accept cookies. Try again.' });
   }
   const address = addressOf(c.req.raw.headers);
   await admit(c, `login:${address}`);
@@ -107,25 +107,25 @@ async function logout(c: AppContext): Promise<Response> {
   return seeOther(c, `/${productOf(c)}/login`);
 }
 
-/** `{"token": "tk_..."}`, fresh, for who is logged in. */
+/** Issues a new token to the logged-in user: `{"token": "tk_..."}`. */
 async function userToken(c: AppContext): Promise<Response> {
   const { runtime } = c.env;
   checkTokenRequest(c);
   const { pathname, search } = new URL(c.req.url);
   const session: Session | Response = await requireLogin(c, `${pathname}${search}`);
   if (session instanceof Response) return session;
-  const token = await giveToken(runtime, session.login, session.controllers, 'get_svc_user_token', runtime.config.apiTokenTtlDays, c.get('requestId'));
-  // the login has ended since the session was judged
+  const token = await issueToken(runtime, session.login, session.controllers, 'get_svc_user_token', runtime.config.apiTokenTtlDays, c.get('requestId'));
+  // the login has ended since the session was checked
   if (token === null) return toLogin(c, `${pathname}${search}`);
   return json(c, 200, { token }, { 'cache-control': 'no-store' });
 }
 
-/** A GET that makes something: not by another site's page, not by a browser that guesses what comes next. @throws SvcError 403, 405 */
+/** Refuses requests from pages of other sites and prefetches, because this GET creates a token. @throws SvcError 403, 405 */
 function checkTokenRequest(c: AppContext): void {
-  const hint = 'Open the address itself in your browser';
-  // a page of another host of the same site sends the cookie too
+  const hint = 'Open the address directly in your browser';
+  // pages of other hosts of the same site also send the cookie
   if (!['same-origin', 'none', undefined].includes(c.req.header('sec-fetch-site')))
-    throw forbidden('cross_site', 'A page of another site asks for this', { hint });
-  if (/\bprefetch\b/.test(c.req.header('sec-purpose') ?? '')) throw forbidden('prefetch', 'Tokens are not made ahead', { hint });
-  if (c.req.raw.method === 'HEAD') throw new SvcError(405, 'method_not_allowed', 'This path does not take that method', { headers: { allow: 'GET' } });
+    throw forbidden('cross_site', 'The request comes from a page of another site', { hint });
+  if (/\bprefetch\b/.test(c.req.header('sec-purpose') ?? '')) throw forbidden('prefetch', 'Tokens are not issued for a prefetch', { hint });
+  if (c.req.raw.method === 'HEAD') throw new SvcError(405, 'method_not_allowed', 'This path does not support this method', { headers: { allow: 'GET' } });
 }

@@ -1,22 +1,22 @@
-/** What OAuth's pages show: the question whether a client may act for a user, and what was granted so far. */
-import type { Asked, GivenGrant, Scope } from '../oauth/types.ts';
+/** The HTML of the OAuth pages: consent, and the list of grants. */
+import type { AuthorizationRequest, Scope, UserGrant } from '../oauth/types.ts';
 import { escaped, pageOf } from './pages.ts';
 
 export interface ConsentForm {
   readonly product: string;
   readonly user: string;
-  readonly asked: Asked;
-  /** Where the form goes: the request's own address. */
+  readonly authorization: AuthorizationRequest;
+  /** The form's action: the address of the authorization request. */
   readonly action: string;
   readonly token: string;
 }
 
 const RIGHTS: Readonly<Record<Scope, string>> = {
-  read: 'Read: ask questions of the data, and see what you may see.',
-  model: 'Model: change ontologies, where you may.',
+  read: 'Read: query the data that you may see.',
+  model: 'Model: change ontologies that you may edit.',
 };
 
-/** A name as a client gives it, as text: one line, not too long, without characters that turn the direction of the text around it. */
+/** Cleans a name that a client claims: one line of at most 100 characters, without control characters such as those that change the direction of text. */
 const line = (name: string): string =>
   name
     .replace(/[\p{C}\p{Z}]+/gu, ' ')
@@ -26,19 +26,19 @@ const line = (name: string): string =>
 
 const named = (name: string): string => escaped(line(name));
 
-/** Names the client, the user and the rights. */
-export function consentPage({ product, user, asked, action, token }: ConsentForm): string {
-  // a name of characters that nobody sees is none
-  const shown = line(asked.clientName) || line(asked.clientId);
+/** The page that asks the user for consent. It names the client, the user and the rights. */
+export function consentPage({ product, user, authorization, action, token }: ConsentForm): string {
+  // a name of invisible characters counts as missing
+  const shown = line(authorization.clientName) || line(authorization.clientId);
   const name = escaped(shown);
   const origin =
-    asked.clientDomain === null
-      ? 'The program gave itself this name; nobody has checked it.'
-      : `The program is published by <strong>${escaped(asked.clientDomain)}</strong>.`;
-  const goal = asked.isLocal
+    authorization.clientDomain === null
+      ? 'The program chose this name; it has not been verified.'
+      : `The program is published by <strong>${escaped(authorization.clientDomain)}</strong>.`;
+  const goal = authorization.isLocal
     ? 'Access goes to <strong>a program on your own computer</strong>. Allow it only if you have just started to log in there.'
-    : `Access goes to <strong>${escaped(asked.redirectHost)}</strong>.`;
-  const rights = asked.scopes.map((scope) =>
+    : `Access goes to <strong>${escaped(authorization.redirectHost)}</strong>.`;
+  const rights = authorization.scopes.map((scope) =>
     scope === 'read'
       ? `<li>${RIGHTS.read}<input type="hidden" name="scope" value="read"></li>`
       : `<li><label><input type="checkbox" name="scope" value="${scope}" checked> ${RIGHTS[scope]}</label></li>`,
@@ -64,13 +64,13 @@ ${rights.join('\n')}
 export interface GrantList {
   readonly product: string;
   readonly user: string;
-  readonly grants: readonly GivenGrant[];
+  readonly grants: readonly UserGrant[];
   readonly token: string;
 }
 
 const day = (ms: number): string => `<time datetime="${new Date(ms).toISOString()}">${new Date(ms).toISOString().slice(0, 10)}</time>`;
 
-/** What a user has granted. */
+/** The page that lists the grants of a user. */
 export function grantsPage({ product, user, grants, token }: GrantList): string {
   const rows = grants.map(
     ({ id, clientName, redirectHost, scopes, created, expires }) => `<li>
@@ -87,17 +87,17 @@ export function grantsPage({ product, user, grants, token }: GrantList): string 
     product,
     `Programs with access to ${product}`,
     `<h1>Programs with access</h1>
-<p>These programs may act for <strong>${escaped(user)}</strong>. What is revoked ends at once.</p>
+<p>These programs may act for <strong>${escaped(user)}</strong>. A revoked access ends immediately.</p>
 ${list}`,
   );
 }
 
-/** Says why a request of a client is refused, with a link back to the client. */
+/** The page that explains why a client's request is refused, with a link to the client. */
 export const refusedPage = ({ product, why, location, host }: { product: string; why: string; location: string; host: string }): string =>
   pageOf(
     product,
     'That did not work',
     `<h1>That did not work</h1>
-<p role="alert">The program that sent you here asked wrongly: ${escaped(why)}.</p>
-<p><a href="${escaped(location)}" rel="noreferrer">Go on to ${escaped(host)}</a> only if you know that address.</p>`,
+<p role="alert">The program that sent you here made an invalid request: ${escaped(why)}.</p>
+<p><a href="${escaped(location)}" rel="noreferrer">Continue to ${escaped(host)}</a> only if you know this address.</p>`,
   );

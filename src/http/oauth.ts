@@ -1,4 +1,4 @@
-/** OAuth's routes (docs/design/credentials.md#oauth-access-tokens): metadata, token and registration for clients; consent and the list of grants for users. */
+/** The OAuth routes (docs/design/credentials.md#oauth-access-tokens): metadata, token and registration for clients; consent and the list of grants for users. */
 import type { Hono } from 'hono';
 import { ADMIN_ID } from '../auth/authenticate.ts';
 import { passwordDigest, type Session, signed } from '../auth/session.ts';
@@ -8,7 +8,7 @@ import { badRequest, forbidden, loggedLine, SvcError } from '../errors.ts';
 import { oauthEntry } from '../oauth/audit.ts';
 import { requirePlace, resourceMetadata } from '../oauth/place.ts';
 import { formTarget, scopesOf } from '../oauth/request.ts';
-import type { Asked, AuthorizationServer, ProtocolPath } from '../oauth/types.ts';
+import type { AuthorizationRequest, AuthorizationServer, ProtocolPath } from '../oauth/types.ts';
 import { addressOf, admit } from './admit.ts';
 import { json } from './answers.ts';
 import { readFormText, readText } from './body.ts';
@@ -19,10 +19,10 @@ import { consentPage, grantsPage, refusedPage } from './oauth-pages.ts';
 import { page } from './pages.ts';
 import { checkForm, currentSession, formToken, requireLogin, seeOther, sessionSecret } from './session.ts';
 
-/** Anybody may register a client, and the registration is kept for months. */
+/** The maximum size of a registration. Anyone can register a client, and registrations are stored for months. */
 const REGISTRATION_CHARACTERS = 16 * 1024;
 
-/** Adds the routes. The documents of RFC 8414 and 9728 stand at the root, and also with the path of the MCP server appended. */
+/** Adds the routes. The documents of RFC 8414 and RFC 9728 are at the root, with and without the path of the MCP server appended. */
 export function oauthRoutes(app: Hono<AppEnv>, route: AddRoute, product: string): void {
   const mcp = `/${product}/api/mcp`;
   for (const path of ['', mcp]) {
@@ -40,7 +40,7 @@ function serverOf(c: AppContext): AuthorizationServer {
   const { runtime } = c.env;
   const place = requirePlace(runtime.config, c.req.raw);
   if (runtime.oauth === undefined || runtime.config.sessionSecret === null) {
-    throw new SvcError(503, 'not_configured', 'OAuth is not configured', { hint: 'The operator of the service has to set SESSION_SECRET' });
+    throw new SvcError(503, 'not_configured', 'OAuth is not configured', { hint: 'Ask the operator to set SESSION_SECRET' });
   }
   return runtime.oauth.at(place, runtime);
 }
@@ -48,7 +48,7 @@ function serverOf(c: AppContext): AuthorizationServer {
 async function protocol(c: AppContext, path: ProtocolPath): Promise<Response> {
   const server = serverOf(c);
   if (path === 'register' && !c.env.runtime.config.mcp.dcrEnabled)
-    return json(c, 404, { error: 'not_found', error_description: 'Clients do not register here' });
+    return json(c, 404, { error: 'not_found', error_description: 'Client registration is disabled' });
   if (path !== 'metadata' && c.req.method === 'POST') await admit(c, `oauth:${addressOf(c.req.raw.headers)}`);
   const body = c.req.raw.body === null ? null : await (path === 'token' ? readFormText : readText)(c.req.raw);
   if (path === 'register' && body !== null && body.length > REGISTRATION_CHARACTERS)
@@ -61,82 +61,91 @@ async function protocol(c: AppContext, path: ProtocolPath): Promise<Response> {
   return response;
 }
 
-/** RFC 9728. It tells nobody a secret, so every page may read it. */
+/** The resource metadata (RFC 9728). It contains no secrets, so pages of all origins may read it. */
 function describeResource(c: AppContext): Response {
   const headers = { 'access-control-allow-origin': '*', 'cache-control': 'no-cache' };
   if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers: { ...headers, 'access-control-allow-headers': '*' } });
-  if (c.req.method !== 'GET') throw new SvcError(405, 'method_not_allowed', 'This path does not take that method', { headers: { allow: 'GET' } });
+  if (c.req.method !== 'GET') throw new SvcError(405, 'method_not_allowed', 'This path does not support this method', { headers: { allow: 'GET' } });
   return json(c, 200, resourceMetadata(requirePlace(c.env.runtime.config, c.req.raw)), headers);
 }
 
-/** The page that asks the user, and its form. */
+/** The consent page and its form. */
 async function authorize(c: AppContext): Promise<Response> {
   const server = serverOf(c);
   const { pathname, search } = new URL(c.req.url);
   if (c.req.method === 'POST') checkOrigin(c);
   const fields = c.req.method === 'POST' ? await readForm(c) : null;
-  // judged before anybody logs in: who asks wrongly is told so at once
-  const asked = await server.read(search);
-  if ('refused' in asked) {
-    if (asked.location !== null) return refuse(c, asked.refused, asked.location);
-    throw badRequest('invalid_request', asked.refused, { hint: 'Start again in the program that sent you here' });
+  // validate before the user logs in, so that an invalid request fails immediately
+  const authorization = await server.read(search);
+  if ('refused' in authorization) {
+    if (authorization.location !== null) return refuse(c, authorization.refused, authorization.location);
+    throw badRequest('invalid_request', authorization.refused, { hint: 'Start again from the program that sent you here' });
   }
   const session = await requireLogin(c, `${pathname}${search}`);
   if (session instanceof Response) return session;
-  return fields === null ? ask(c, asked, session, search) : decide(c, server, asked, session, fields, search);
+  return fields === null ? showConsent(c, authorization, session, search) : decide(c, server, authorization, session, fields, search);
 }
 
 /**
- * Tells a client what is wrong with its request. Anybody may register a client, so the browser goes by itself only to a program on its own computer or to an
- * address of the settings; to others the user goes by a link (RFC 9700, 4.11.2: the service is no open redirector).
+ * Reports an invalid request to the client. Anyone can register a client, so the browser is redirected only to a program on the user's computer or to an address
+ * in the settings. For other addresses the user gets a link (RFC 9700, 4.11.2: the service must not be an open redirector).
  */
 function refuse(c: AppContext, why: string, location: string): Response {
   const { product, mcp } = c.env.runtime.config;
   const { protocol: scheme, hostname, host, origin, pathname } = new URL(location);
   const known = mcp.issuer === null && mcp.clientId !== null && mcp.redirectUris.some((uri) => uri.startsWith(`${origin}${pathname}`));
-  if (known || (scheme === 'http:' && isLoopback(hostname))) return leave(c, location);
+  if (known || (scheme === 'http:' && isLoopback(hostname))) return redirectToClient(c, location);
   return page(c, 400, refusedPage({ product, why, location, host }));
 }
 
-/** Ties a form to its session and to the request that it shows. */
+/** Binds the form to the session and to the authorization request that it shows. */
 const consentToken = (c: AppContext, session: Session, search: string): Promise<string> =>
   signed(sessionSecret(c), 'consent', `${session.id} ${session.userId} ${search}`);
 
-async function ask(c: AppContext, asked: Asked, session: Session, search: string): Promise<Response> {
+async function showConsent(c: AppContext, authorization: AuthorizationRequest, session: Session, search: string): Promise<Response> {
   const { product } = c.env.runtime.config;
   const token = await consentToken(c, session, search);
-  const html = consentPage({ product, user: session.userName, asked, action: `/${product}/oauth/authorize${search}`, token });
-  return page(c, 200, html, { formAction: formTarget(asked.redirectUri) });
+  const html = consentPage({ product, user: session.userName, authorization, action: `/${product}/oauth/authorize${search}`, token });
+  return page(c, 200, html, { formAction: formTarget(authorization.redirectUri) });
 }
 
-async function decide(c: AppContext, server: AuthorizationServer, asked: Asked, session: Session, fields: URLSearchParams, search: string): Promise<Response> {
+async function decide(
+  c: AppContext,
+  server: AuthorizationServer,
+  authorization: AuthorizationRequest,
+  session: Session,
+  fields: URLSearchParams,
+  search: string,
+): Promise<Response> {
   const { runtime } = c.env;
   if (!equalHashes(await consentToken(c, session, search), fields.get('form_token') ?? '')) {
-    throw forbidden('form_expired', 'The form is not one of this browser, or is too old', { hint: 'Start again in the program that sent you here' });
+    throw forbidden('form_expired', 'The form was not opened in this browser, or has expired', { hint: 'Start again from the program that sent you here' });
   }
-  if (fields.get('decision') !== 'allow') return leave(c, server.deny(asked));
-  // of the login that was judged: read again, it could be a new one, with which all that the old one gave has ended
+  if (fields.get('decision') !== 'allow') return redirectToClient(c, server.deny(authorization));
+  // use the login that was checked: a login that is read again could be a newer one, which ended the rights of this session
   const password = session.userId === ADMIN_ID ? null : await passwordDigest(sessionSecret(c), session.login);
   if (password === null) throw forbidden('form_expired', 'This user may no longer use the service');
   const wanted = fields.getAll('scope');
-  const scopes = scopesOf(asked.scopes.filter((scope) => wanted.includes(scope)));
-  const location = await server.approve(asked, { session, scopes, password });
-  runtime.waitUntil(runtime.db.batch([oauthEntry('oauth_grant', session, asked.clientId, c.get('requestId'))]).catch((error: unknown) => logged(c, error)));
-  return leave(c, location);
+  const scopes = scopesOf(authorization.scopes.filter((scope) => wanted.includes(scope)));
+  const location = await server.approve(authorization, { session, scopes, password });
+  runtime.waitUntil(
+    runtime.db.batch([oauthEntry('oauth_grant', session, authorization.clientId, c.get('requestId'))]).catch((error: unknown) => logged(c, error)),
+  );
+  return redirectToClient(c, location);
 }
 
 const logged = (c: AppContext, error: unknown): void =>
   c.env.runtime.log({ level: 'error', event: 'audit_failed', request_id: c.get('requestId'), message: loggedLine(error) });
 
-/** Sends the browser to a client's address that was judged; the policy of the page that it leaves lets it go there. */
-function leave(c: AppContext, location: string): Response {
+/** Redirects the browser to a validated address of a client, which the consent page's CSP allows. */
+function redirectToClient(c: AppContext, location: string): Response {
   return new Response(null, {
     status: 302,
     headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-request-id': c.get('requestId') },
   });
 }
 
-/** What the user has granted, with a way to take it back. */
+/** The list of the user's grants, with a form to revoke them. */
 async function grants(c: AppContext): Promise<Response> {
   const { runtime } = c.env;
   const { product } = runtime.config;

@@ -1,25 +1,25 @@
-/** `x-async` of the openapi family (docs/design/statements-and-versions.md#statements-that-run-on): 202 with the address to poll, and the result. */
+/** Asynchronous statements (`x-async`, docs/design/statements-and-versions.md#statements-that-run-on): the 202 with the address to poll, and the result. */
 
 import type { Presentation } from '../nesting/presentation.ts';
 import { type AsyncPoll, asyncRows, pollAsync, type Script, type ServiceRequest, startAsync } from '../service.ts';
 import { json, raw } from './answers.ts';
 import type { AppContext } from './context.ts';
 
-/** Whether a request wants its answer later. */
+/** True if the request asks for an asynchronous answer. */
 export const wantsAsync = (headers: Headers): boolean => /^true$/i.test(headers.get('x-async') ?? '');
 
-/** 202: the script runs on. @throws SvcError 404, 400, 503 as `startAsync` */
+/** Starts a script and answers 202. @throws SvcError 404, 400, 503 as `startAsync` */
 export async function beginAsync(c: AppContext, product: string, request: ServiceRequest, script: Script, presentation: Presentation): Promise<Response> {
   const id = await startAsync(request, script, presentation);
   return json(c, 202, {
     async: true,
     response_id: id,
     poll_url: `/${product}/openapi/get-async-results/${id}`,
-    message: 'The statement is running; ask poll_url for its result, which is kept for 10 minutes',
+    message: 'The statement is running; get its result from poll_url, where it is kept for 10 minutes',
   });
 }
 
-/** How a statement of the caller stands. @throws SvcError 503 */
+/** Answers with the state of a caller's statement. @throws SvcError 503 */
 export async function asyncResult(c: AppContext, request: ServiceRequest, id: string): Promise<Response> {
   const poll = await pollAsync(request, id);
   if (poll === null) return json(c, 404, { error: 'Response not found' });
@@ -32,7 +32,7 @@ export async function asyncResult(c: AppContext, request: ServiceRequest, id: st
 const BEFORE = '{"status":"completed","response":';
 const AFTER = ',"original_status_code":200}';
 
-/** The rows within their answer, piece by piece; a fault aborts it. */
+/** Streams the answer with the rows, piece by piece. An error aborts the stream. */
 function completed(rows: AsyncGenerator<Uint8Array>, { pieces, first }: AsyncPoll & { readonly state: 'completed' }): string | ReadableStream<Uint8Array> {
   if (pieces <= 1) return BEFORE + new TextDecoder().decode(first) + AFTER;
   const encoder = new TextEncoder();

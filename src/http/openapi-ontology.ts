@@ -1,8 +1,8 @@
-/** The OpenAPI 3.1 document of one ontology: a path for every concept and view that the caller sees, with its columns as schemas. */
+/** The OpenAPI 3.1 document of one ontology: a path for each concept and view that the caller may see, with its columns as schemas. */
 import { ASYNC_PARAMETERS, ASYNC_STARTED, type DocumentBase, document, FILTERS_TEXT, SQL_BODY } from './openapi.ts';
 import { FILTER_PARAMETERS, type JsonObject, operation, ROW_PARAMETERS, ref, rowsAnswer, STATEMENT, use } from './openapi-parts.ts';
 
-/** What is needed of the detail object of get_ontology. */
+/** The part of the answer of get_ontology that is used. */
 export interface DescribedOntology {
   readonly version: string;
   readonly ontology: readonly {
@@ -24,17 +24,17 @@ interface DescribedProperty {
 
 const INTEGERS: Readonly<Record<string, string | undefined>> = { smallint: 'int32', integer: 'int32', bigint: 'int64' };
 const NUMBERS = new Set(['float', 'double', 'decimal']);
-/** Types whose values are texts of a form. A timestamp without time zone has no form that JSON Schema knows. */
+/** Types whose values are texts with a JSON Schema format. There is no format for a timestamp without time zone. */
 const FORMATS: Readonly<Record<string, string | undefined>> = { date: 'date', timestamptz: 'date-time', uuid: 'uuid' };
 const TEXTS = new Set(['string', 'time', 'timestamp', 'datetime', 'bytea', 'interval', 'timetz', 'inet', 'cidr']);
 
-/** The JSON Schema of a value of a column; `{}` where the type says nothing of its JSON. Every column may be null. */
+/** The JSON Schema of a column's values; `{}` if the type does not determine it. Every column may be null. */
 export function valueSchema(type: string | null): JsonObject {
   const name = (type ?? '').split('(', 1)[0] as string;
   if (name.startsWith('_')) return { type: ['array', 'null'] };
   const integer = Object.hasOwn(INTEGERS, name) ? INTEGERS[name] : undefined;
   if (integer !== undefined) return { type: ['integer', 'null'], format: integer };
-  // NaN and the infinities have no number in JSON: PostgreSQL writes them as texts
+  // JSON has no NaN or infinity; PostgreSQL writes them as texts
   if (NUMBERS.has(name)) return { type: ['number', 'string', 'null'] };
   if (name === 'boolean') return { type: ['boolean', 'null'] };
   const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
@@ -50,18 +50,18 @@ interface Column {
 
 const rowSchema = (columns: readonly Column[]): JsonObject => ({
   type: 'object',
-  // with _select_, paths or nested an answer has other members too
+  // with _select_, paths or nested, an answer has other members, too
   properties: Object.fromEntries(columns.map((c) => [c.name, { ...valueSchema(c.type), ...(c.description == null ? {} : { description: c.description }) }])),
 });
 
-/** Columns that every concept has. */
+/** Columns of every concept. */
 const ENTITY: readonly Column[] = [
   { name: 'entity_id', type: 'string', description: '`<concept>:<key>`' },
-  { name: 'entity_type', type: 'string', description: 'The concept that the row is mapped to' },
+  { name: 'entity_type', type: 'string', description: 'The concept whose mapping gives the row' },
   { name: 'entity_label', type: 'string' },
 ];
 
-/** Names of components are of a few characters only: a name with others gets a number. */
+/** Makes unique names of components. Characters that are not allowed become `_`, and duplicates get a number. */
 class Names {
   readonly #taken = new Set<string>();
   of(prefix: string, name: string): string {
@@ -73,7 +73,7 @@ class Names {
   }
 }
 
-/** The document of the ontology `name`. */
+/** Builds the document of the ontology `name`. */
 export function ontologyDocument(base: DocumentBase, name: string, detail: DescribedOntology): JsonObject {
   const { product } = base;
   const path = encodeURIComponent(name);
@@ -90,7 +90,7 @@ export function ontologyDocument(base: DocumentBase, name: string, detail: Descr
         summary: `Rows of the ${kind} ${thing}`,
         description: `${description === null ? '' : `${description}. `}${FILTERS_TEXT}`,
         parameters: [...FILTER_PARAMETERS, ...ROW_PARAMETERS, use('x-ontology-version')],
-        answers: { 200: rowsAnswer('Rows, and the SQL that ran', listed(id)) },
+        answers: { 200: rowsAnswer('Rows and the executed SQL', listed(id)) },
         fails: STATEMENT,
       }),
     };
@@ -104,7 +104,7 @@ export function ontologyDocument(base: DocumentBase, name: string, detail: Descr
     post: operation({
       id: 'query_text',
       tag: 'SQL',
-      summary: 'Runs SQL that is the body itself; the answer is a bare array of rows',
+      summary: 'Runs SQL in a text body; the answer is an array of rows',
       parameters: [...ASYNC_PARAMETERS, ...ROW_PARAMETERS, use('x-ontology-version')],
       body: SQL_BODY,
       answers: { 200: rowsAnswer('Rows of the last statement', 'Rows'), 202: ASYNC_STARTED },

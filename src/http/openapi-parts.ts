@@ -1,4 +1,4 @@
-/** Pieces of an OpenAPI 3.1 document: schemas out of zod, parameters, answers, operations. */
+/** Parts of OpenAPI 3.1 documents: schemas from zod, parameters, answers, operations. */
 import { z } from 'zod';
 import { BODIES, type BodyName, FILTERS, ROW_HEADERS, VERSION_HEADER } from './openapi-schemas.ts';
 
@@ -7,7 +7,7 @@ export type JsonObject = { readonly [key: string]: Json | undefined };
 
 export const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
-/** What zod writes, without what only its own reader needs. */
+/** Keywords of zod's output that are removed. */
 const DROPPED: readonly string[] = ['$schema', '$id', 'propertyNames'];
 
 function plain(value: unknown): Json {
@@ -16,7 +16,7 @@ function plain(value: unknown): Json {
   const entries = Object.entries(value).filter(
     ([key, v]) =>
       !DROPPED.includes(key) &&
-      // further members may come with a later release
+      // later releases may add members
       !(key === 'additionalProperties' && v === false) &&
       !(key === 'maximum' && v === Number.MAX_SAFE_INTEGER) &&
       !(key === 'pattern' && (value as { format?: unknown }).format === 'uuid'),
@@ -29,7 +29,7 @@ export const schemaOf = (schema: z.ZodType): JsonObject => plain(z.toJSONSchema(
 
 let bodies: JsonObject | undefined;
 
-/** The JSON Schemas of all bodies, with references among them. */
+/** The JSON Schemas of all bodies, which refer to each other. */
 export function bodySchemas(): JsonObject {
   if (bodies === undefined) {
     const registry = z.registry<{ id: string }>();
@@ -48,7 +48,7 @@ export const pathParameter = (name: string, description: string): JsonObject => 
 export const queryParameter = (name: string, description: string): JsonObject => parameter('query', name, { type: 'string', description });
 export const headerParameter = (name: string, schema: JsonObject): JsonObject => parameter('header', name, schema);
 
-/** Under `components/parameters`, by the names that `use` takes. */
+/** The content of `components/parameters`, by the names that `use` takes. */
 export const PARAMETERS = (): JsonObject =>
   Object.fromEntries([
     ...Object.entries(ROW_HEADERS).map(([name, schema]) => [name, parameter('header', name, schema)]),
@@ -59,38 +59,38 @@ export const use = (name: string): JsonObject => ({ $ref: `#/components/paramete
 export const ROW_PARAMETERS: readonly JsonObject[] = Object.keys(ROW_HEADERS).map(use);
 export const FILTER_PARAMETERS: readonly JsonObject[] = Object.keys(FILTERS).map(use);
 
-/** What an error of that status means. */
+/** Descriptions of error statuses. */
 const FAILURES: Readonly<Record<number, string>> = {
   400: 'A malformed body, filter, parameter or SQL; a result over 50 MB',
-  401: 'No credential, or a bad one',
-  403: 'The caller sees the thing but lacks the right for this',
-  404: 'It does not exist, or the caller may not see it',
-  406: 'Rows asked for in a form that there is not',
-  409: 'Somebody else changed the ontology meanwhile',
+  401: 'No credential, or an invalid one',
+  403: 'The caller may see the object but lacks the required right',
+  404: 'The object does not exist, or the caller may not see it',
+  406: 'The requested format of rows is not supported',
+  409: 'Another request changed the ontology concurrently',
   413: 'A body over 1 MiB, or a single statement over 64 KiB',
   414: 'An address over 16 KiB',
-  415: 'A content-type that is not supported here',
-  421: 'A host name that is not this service\u2019s',
+  415: 'The content-type is not supported',
+  421: 'The service is not available under this host name',
   429: 'Too many requests',
-  500: 'A fault of the service',
+  500: 'An internal error of the service',
   502: 'The datasource failed',
-  503: 'The catalog or a part that this needs cannot be reached, or is not configured',
+  503: 'The catalog or another required part cannot be reached or is not configured, or too many large answers are in progress',
   504: 'The statement ran out of time',
 };
 
-/** Headers of answers, under `components/headers`. */
+/** The content of `components/headers`: headers of answers. */
 export const HEADERS: JsonObject = {
-  'x-request-id': { description: 'The id of the request: the caller\u2019s own, where it sent a sane one', schema: { type: 'string' } },
-  'x-cache': { description: 'What the result cache did, where it is on', schema: { enum: ['hit', 'miss', 'bypass'] } },
-  'x-ontology-version': { description: 'The version of the ontology that was answered from', schema: { type: 'string', format: 'uuid' } },
-  etag: { description: 'Send it back as if-none-match', schema: { type: 'string' } },
+  'x-request-id': { description: 'The id of the request: the caller\u2019s own id if it is well-formed', schema: { type: 'string' } },
+  'x-cache': { description: 'How the result cache was used; missing if it is off', schema: { enum: ['hit', 'miss', 'bypass'] } },
+  'x-ontology-version': { description: 'The version of the ontology that was used', schema: { type: 'string', format: 'uuid' } },
+  etag: { description: 'The value for if-none-match', schema: { type: 'string' } },
   'retry-after': { description: 'Seconds', schema: { type: 'integer' } },
   'www-authenticate': { description: 'How to authenticate', schema: { type: 'string' } },
 };
 const answersWith = (...names: string[]): JsonObject =>
   Object.fromEntries(['x-request-id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** Under `components/responses`: one for each status of an error. */
+/** The content of `components/responses`: one for each error status. */
 export const RESPONSES: JsonObject = Object.fromEntries(
   Object.entries(FAILURES).map(([status, description]) => [
     `E${status}`,
@@ -105,26 +105,28 @@ export const RESPONSES: JsonObject = Object.fromEntries(
 const failures = (statuses: readonly number[]): JsonObject =>
   Object.fromEntries(statuses.map((status) => [String(status), { $ref: `#/components/responses/E${status}` }]));
 
-/** Statuses that any route of a known caller may answer. */
+/** Error statuses of all routes that need a credential. */
 const COMMON = [400, 401, 403, 413, 414, 415, 421, 429, 500, 503] as const;
-/** Those of statements besides. */
+/** Additional error statuses of statements. */
 export const STATEMENT = [404, 406, 409, 502, 504] as const;
 
-/** A 200 whose body is of that schema. */
+/** A 200 with a body of a schema. */
 export const answer = (description: string, schema: BodyName | JsonObject, ...headers: string[]): JsonObject => ({
   description,
   headers: answersWith(...headers),
   content: { 'application/json': { schema: typeof schema === 'string' ? ref(schema) : schema } },
 });
 
-/** A 200 with rows: JSON, or CSV or NDJSON where Accept asks for them. */
+/** A 200 with rows in JSON, CSV or NDJSON, selected by Accept. */
 export const rowsAnswer = (description: string, json: BodyName | JsonObject): JsonObject => ({
   description,
   headers: answersWith('x-ontology-version', 'x-cache'),
   content: {
     'application/json': { schema: typeof json === 'string' ? ref(json) : json },
-    'text/csv': { schema: { type: 'string', description: 'RFC 4180: a record of the names, then one for each row' } },
-    'application/x-ndjson': { schema: { type: 'string', description: 'One row as JSON a line; a line with the member `error` ends an answer that broke off' } },
+    'text/csv': { schema: { type: 'string', description: 'RFC 4180: a header record with the names, then a record for each row' } },
+    'application/x-ndjson': {
+      schema: { type: 'string', description: 'One row per line, as JSON. A last line with the member `error` means that the answer is incomplete' },
+    },
   },
 });
 
@@ -136,9 +138,9 @@ export interface OperationParts {
   readonly parameters?: readonly JsonObject[] | undefined;
   readonly body?: JsonObject | undefined;
   readonly answers: JsonObject;
-  /** Statuses of errors besides the common ones. */
+  /** Error statuses in addition to the common ones. */
   readonly fails?: readonly number[] | undefined;
-  /** False: it needs no credential. */
+  /** False if it needs no credential. */
   readonly known?: boolean | undefined;
 }
 

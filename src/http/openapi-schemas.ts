@@ -1,4 +1,4 @@
-/** The bodies and parameters of the REST families as zod schemas: what validates requests, and what the OpenAPI documents are made of. */
+/** The bodies and parameters of the REST API as zod schemas. They validate requests, and the OpenAPI documents are generated from them. */
 import { z } from 'zod';
 import { FILTER_OPERATORS } from '../service.ts';
 import { QUERY, RESULTS_LIMIT } from './input.ts';
@@ -9,19 +9,19 @@ const nullable = (description: string) => z.string().nullable().meta({ descripti
 const Failure = z
   .object({
     status: z.literal('error'),
-    data: text('What is wrong, in words'),
+    data: text('The error message'),
     code: z
       .string()
       .regex(/^[a-z][a-z0-9_]*$/)
-      .meta({ description: 'The same for every fault of a kind' }),
-    hint: text('What to do about it').optional(),
-    position: z.int().min(1).optional().meta({ description: 'Where in the SQL: the 1-based character, counted in Unicode code points' }),
+      .meta({ description: 'Identifies the kind of error' }),
+    hint: text('How to resolve the error').optional(),
+    position: z.int().min(1).optional().meta({ description: 'The position of the error in the SQL: 1-based, in Unicode code points' }),
     request_id: text('The x-request-id of the answer'),
   })
-  .meta({ description: 'Any failure of both families' });
+  .meta({ description: 'An error of any path' });
 
 const Row = z.record(z.string(), z.unknown()).meta({
-  description: 'Members in the order of the select list; values are what PostgreSQL writes as JSON, numbers exact to the last digit',
+  description: 'Members are in the order of the select list. Values are as PostgreSQL writes them as JSON; numbers keep all digits',
 });
 const Rows = z.array(Row);
 const Success = z.object({ status: z.literal('success') });
@@ -29,12 +29,12 @@ const Success = z.object({ status: z.literal('success') });
 const Health = Success.extend({ name: text('The product name'), version: text('The release of the service') });
 const Ontologies = Success.extend({ data: z.array(z.string()) });
 const Tokens = Success.extend({ data: z.array(text('A user API token')).length(1) });
-const Config = Success.extend({ data: z.record(z.string(), z.string()).meta({ description: 'One member, called as the variable' }) });
+const Config = Success.extend({ data: z.record(z.string(), z.string()).meta({ description: 'One member, with the name of the variable' }) });
 const Prompt = Success.extend({
   data: z.array(z.object({ type: z.enum(['SystemMessage', 'HumanMessage']), role: z.enum(['system', 'human']), template: z.string() })).min(1),
 });
 const Result = Success.extend({ data: Rows });
-const Listed = Success.extend({ data: Rows, executed_query: text('The SQL that ran; it can be sent to `query` as it is') });
+const Listed = Success.extend({ data: Rows, executed_query: text('The executed SQL, which can be sent to `query`') });
 
 const Agent = z.object({
   name: z.string(),
@@ -49,14 +49,14 @@ const Agents = Success.extend({ data: z.array(Agent) });
 
 const Tags = z.record(z.string(), z.string());
 const named = { name: z.string(), type: z.string(), description: z.string().nullable(), is_multi: z.boolean(), is_measure: z.boolean() };
-const Property = z.object({ ...named, inherited_from: nullable('The ancestor that declares it; null: its own') });
+const Property = z.object({ ...named, inherited_from: nullable('The ancestor that declares it; null: the concept itself') });
 const Relationship = z.object({
   name: z.string(),
   target: z.string(),
   inverse: z.string().nullable(),
   is_inverse: z.boolean(),
   is_mtm: z.boolean(),
-  transitivity: z.int().nullable().meta({ description: 'How many steps `rel[c*]` walks; null: not transitive' }),
+  transitivity: z.int().nullable().meta({ description: 'The maximum number of steps of `rel[c*]`; null: not transitive' }),
   source_properties: z.array(z.string()),
   target_properties: z.array(z.string()),
   description: z.string().nullable(),
@@ -78,7 +78,7 @@ const Concept = z.object({
 const View = z.object({
   description: z.string().nullable(),
   is_cube: z.boolean(),
-  query: nullable('Its SELECT; null where the caller does not see all that it reads'),
+  query: nullable('Its SELECT; null if the caller may not see everything that it reads'),
   columns: z.array(z.object({ name: z.string(), type: z.string().nullable() })),
   tags: Tags,
 });
@@ -88,7 +88,7 @@ const Ontology = Success.extend({
     datasources: z.array(z.object({ name: z.string(), type: z.string(), is_active: z.boolean() })),
     ontology: z.array(Concept),
     properties: z.record(z.string(), z.object({ ...declared, expression: z.string().nullable(), tags: Tags })),
-    quote: z.enum(['`', '"']).meta({ description: 'The sign that quotes identifiers in SQL' }),
+    quote: z.enum(['`', '"']).meta({ description: 'The character that quotes identifiers in SQL' }),
     version: z.uuid(),
     views: z.record(z.string(), View),
   }),
@@ -102,7 +102,7 @@ const AsyncResult = z.union([
 ]);
 const AsyncUnknown = z.object({ error: z.literal('Response not found') });
 
-/** Under `components/schemas`. */
+/** The content of `components/schemas`. */
 export const BODIES = {
   Agents,
   AsyncResult,
@@ -125,30 +125,30 @@ export const BODIES = {
 export type BodyName = keyof typeof BODIES;
 
 const flag = (description: string) => z.boolean().default(false).meta({ description });
-const mode = 'Effective only together with `nested` and `api-nested-format-properties`. ';
+const mode = 'Effective only with `nested` and `api-nested-format-properties`. ';
 
 /** Headers of requests for rows. */
 export const ROW_HEADERS = {
   'results-limit': RESULTS_LIMIT,
-  nested: flag('Related things as nested objects, where the select list has the `entity_id` of the root and a relationship or multi-value column'),
-  'api-nested-format-properties': flag('Values follow the `format` tags of their properties'),
-  'api-nested-case-sensitivity': flag(`${mode}Keys as in the SQL, else in lower case`),
-  'api-nested-format-booleans': flag(`${mode}Booleans as the texts true and false, else as 1 and 0`),
-  'api-nested-ignore-entity-id': flag(`${mode}No \`entity_id\` anywhere`),
-  'api-nested-minimize-relationships': flag(`${mode}Relationships are called by their names alone, without the targets`),
+  nested: flag('Returns related rows as nested objects, if the select list has the `entity_id` of the root and a relationship or multi-value column'),
+  'api-nested-format-properties': flag('Formats values by the `format` tags of their properties'),
+  'api-nested-case-sensitivity': flag(`${mode}Keys as in the SQL; otherwise in lower case`),
+  'api-nested-format-booleans': flag(`${mode}Booleans as the texts true and false; otherwise as 1 and 0`),
+  'api-nested-ignore-entity-id': flag(`${mode}Omits \`entity_id\` at all levels`),
+  'api-nested-minimize-relationships': flag(`${mode}Keys of relationships are their names, without the targets`),
 } as const;
 
 /** Headers of requests about an ontology. */
-export const VERSION_HEADER = z.uuid().meta({ description: 'A version that the caller has seen: the answer is from that one or a newer one' });
+export const VERSION_HEADER = z.uuid().meta({ description: 'A version that the caller has seen. The answer is from this version or a newer one' });
 
-/** Filters of concepts and views: the first group, and what stands beside the groups. */
+/** Filters of concepts and views: the parameters of the first group, and those that are not part of a group. */
 export const FILTERS = {
-  _subj_: text('What is filtered: a column, a relationship path such as `relationship[concept].property`, a relationship or a multi-value property'),
-  _op_: z.enum(FILTER_OPERATORS).meta({ description: 'The operator, in any case' }),
-  _comp_: text('The value; for `in` and `not_in` a comma list (`\\,` is a comma in a value); none for `is_null` and `not_null`'),
-  _conj_: z.enum(['AND', 'OR']).meta({ description: 'How this group is joined to the next one; AND where it is missing' }),
-  _select_: text('The columns: a comma list, relationship paths too'),
-  _order_: text('The columns to sort by: a comma list, `-` before a name for descending order'),
-  _limit_: z.int().min(0).meta({ description: 'At most so many rows' }),
-  _offset_: z.int().min(0).meta({ description: 'Rows to leave out at the beginning' }),
+  _subj_: text('The subject of the filter: a column, a relationship path such as `relationship[concept].property`, a relationship or a multi-value property'),
+  _op_: z.enum(FILTER_OPERATORS).meta({ description: 'The operator; case is ignored' }),
+  _comp_: text('The value; for `in` and `not_in` a comma-separated list (`\\,` is a comma in a value); none for `is_null` and `not_null`'),
+  _conj_: z.enum(['AND', 'OR']).meta({ description: 'How this group is combined with the next one; AND by default' }),
+  _select_: text('The columns: a comma-separated list, which may contain relationship paths'),
+  _order_: text('The columns to sort by: a comma-separated list, with `-` before a name for descending order'),
+  _limit_: z.int().min(0).meta({ description: 'The maximum number of rows' }),
+  _offset_: z.int().min(0).meta({ description: 'The number of rows to skip' }),
 } as const;

@@ -19,12 +19,12 @@ import {
   use,
 } from './openapi-parts.ts';
 
-/** What stands in every document. */
+/** The content of all documents. */
 export interface DocumentBase {
   readonly product: string;
   /** The release of the service. */
   readonly release: string;
-  /** Where the service is; null: where the document came from. */
+  /** The address of the service; null: the address of the document. */
   readonly url: string | null;
 }
 
@@ -34,37 +34,43 @@ const version = use('x-ontology-version');
 export const QUERY_BODY: JsonObject = { required: true, content: { 'application/json': { schema: ref('Query') } } };
 export const SQL_BODY: JsonObject = {
   required: true,
-  description: 'One or several SQL statements as UTF-8, parted by `;`: the answer is that of the last one',
+  description: 'One or more SQL statements in UTF-8, separated by `;`. The answer is that of the last statement',
   content: { 'text/plain': { schema: { type: 'string' } }, 'application/text': { schema: { type: 'string' } } },
 };
 export const ASYNC_PARAMETERS: readonly JsonObject[] = [
-  queryParameter('datasource', 'Where to run a query that touches no mapping, instead of the active datasource'),
-  headerParameter('x-async', { type: 'boolean', default: false, description: 'Answers 202 at once; the rows are asked for at `poll_url`' }),
+  queryParameter('datasource', 'The datasource of a query that uses no mapping; the active datasource by default'),
+  headerParameter('x-async', { type: 'boolean', default: false, description: 'Answers 202 immediately; the rows are then available at `poll_url`' }),
 ];
-export const ASYNC_STARTED: JsonObject = answer('The statement runs on', 'AsyncStarted', 'x-ontology-version');
+export const ASYNC_STARTED: JsonObject = answer('The statement was started', 'AsyncStarted', 'x-ontology-version');
 
 export const FILTERS_TEXT =
-  'Without parameters all rows. Filters are groups of parameters: the first one `_subj_`, `_op_`, `_comp_`, `_conj_`, further ones with a number before the ' +
-  'last underscore (`_subj1_`, `_op1_`, ...). `nested` works where a filter or `_select_` names a relationship or a multi-value property.';
+  'Returns all rows by default. A filter is a group of parameters: `_subj_`, `_op_`, `_comp_` and `_conj_` for the first one, with a number before the ' +
+  'last underscore (`_subj1_`, `_op1_`, ...) for others. `nested` has an effect if a filter or `_select_` names a relationship or a multi-value property.';
 
-/** A path that answers GET and POST alike. */
+/** A path that handles GET and POST in the same way. */
 const both = (id: string, make: (id: string) => JsonObject): JsonObject => ({ get: make(id), post: make(`${id}_by_post`) });
 
-/** The whole document. */
+/** Builds the document of the service. */
 export function serviceDocument(base: DocumentBase): JsonObject {
   const { product } = base;
   const api = `/${product}/api`;
   const paths: JsonObject = {
     [`${api}/health`]: {
-      get: operation({ id: 'health', tag: 'Service', summary: 'Whether the service runs', answers: { 200: answer('It does', 'Health') }, known: false }),
+      get: operation({
+        id: 'health',
+        tag: 'Service',
+        summary: 'Reports that the service is running',
+        answers: { 200: answer('The service is running', 'Health') },
+        known: false,
+      }),
     },
     [`${api}/get_token`]: {
       post: {
         ...operation({
           id: 'get_token',
           tag: 'Service',
-          summary: 'An API token for user and password',
-          description: 'The bearer is a Fernet token over base64(`user:password`); it is good for 24 hours. After five failures answers come late.',
+          summary: 'Issues an API token for a user name and password',
+          description: 'The bearer is a Fernet token over base64(`user:password`); it is valid for 24 hours. After five failures, answers are delayed.',
           answers: { 200: answer('One API token', 'Tokens') },
           fails: [401, 429, 503],
           known: false,
@@ -73,18 +79,23 @@ export function serviceDocument(base: DocumentBase): JsonObject {
       },
     },
     [`${api}/get_ontologies`]: both('get_ontologies', (id) =>
-      operation({ id, tag: 'Ontologies', summary: 'Names of the ontologies that the caller may see', answers: { 200: answer('Names', 'Ontologies') } }),
+      operation({
+        id,
+        tag: 'Ontologies',
+        summary: 'Lists the names of the ontologies that the caller may see',
+        answers: { 200: answer('Names', 'Ontologies') },
+      }),
     ),
     [`${api}/get_ontology/{ontology_name}`]: both('get_ontology', (id) =>
       operation({
         id,
         tag: 'Ontologies',
-        summary: 'Concepts, properties, relationships and views of an ontology',
-        description: 'Only what the caller may see. The answer has an ETag; `if-none-match` is answered with 304.',
+        summary: 'Describes concepts, properties, relationships and views of an ontology',
+        description: 'Contains only what the caller may see. The answer has an ETag and supports `if-none-match`.',
         parameters: [ontology, version],
         answers: {
           200: answer('The ontology', 'Ontology', 'x-ontology-version', 'etag'),
-          ...(id === 'get_ontology' ? { 304: { description: 'It is as it was' } } : {}),
+          ...(id === 'get_ontology' ? { 304: { description: 'Not modified' } } : {}),
         },
         fails: [404],
       }),
@@ -93,7 +104,7 @@ export function serviceDocument(base: DocumentBase): JsonObject {
       post: operation({
         id: 'query',
         tag: 'Queries',
-        summary: 'Runs SQL: any statement of the language',
+        summary: 'Runs SQL statements of any kind',
         parameters: [...ROW_PARAMETERS, version],
         body: QUERY_BODY,
         answers: { 200: rowsAnswer('Rows of the last statement', 'Result') },
@@ -104,10 +115,10 @@ export function serviceDocument(base: DocumentBase): JsonObject {
       get: operation({
         id: 'concept',
         tag: 'Queries',
-        summary: 'Rows of a concept, filtered by the address',
+        summary: 'Returns the rows of a concept that match the filters',
         description: FILTERS_TEXT,
         parameters: [ontology, pathParameter('concept_name', 'The name of a concept'), ...FILTER_PARAMETERS, ...ROW_PARAMETERS, version],
-        answers: { 200: rowsAnswer('Rows, and the SQL that ran', 'Listed') },
+        answers: { 200: rowsAnswer('Rows and the executed SQL', 'Listed') },
         fails: STATEMENT,
       }),
     },
@@ -115,21 +126,21 @@ export function serviceDocument(base: DocumentBase): JsonObject {
       get: operation({
         id: 'view',
         tag: 'Queries',
-        summary: 'Rows of a view, filtered by the address',
+        summary: 'Returns the rows of a view that match the filters',
         description: FILTERS_TEXT,
         parameters: [ontology, pathParameter('view_name', 'The name of a view'), ...FILTER_PARAMETERS, ...ROW_PARAMETERS, version],
-        answers: { 200: rowsAnswer('Rows, and the SQL that ran', 'Listed') },
+        answers: { 200: rowsAnswer('Rows and the executed SQL', 'Listed') },
         fails: STATEMENT,
       }),
     },
     [`${api}/get_agents`]: both('get_agents', (id) =>
-      operation({ id, tag: 'Service', summary: 'Agents with an ontology that the caller may see', answers: { 200: answer('Agents', 'Agents') } }),
+      operation({ id, tag: 'Service', summary: 'Lists the agents with an ontology that the caller may see', answers: { 200: answer('Agents', 'Agents') } }),
     ),
     [`${api}/get_config/{config_name}`]: both('get_config', (id) =>
       operation({
         id,
         tag: 'Service',
-        summary: 'A setting that ALLOWED_CONFIG_ENVS_IN_API lists by its exact name',
+        summary: 'Returns a setting that ALLOWED_CONFIG_ENVS_IN_API lists by exact name',
         parameters: [pathParameter('config_name', 'The name of a variable')],
         answers: { 200: answer('Its value', 'Config') },
         fails: [404],
@@ -139,10 +150,10 @@ export function serviceDocument(base: DocumentBase): JsonObject {
       post: operation({
         id: 'llm_prompts',
         tag: 'Service',
-        summary: 'Prompts for programs that ask a language model of their own',
-        description: 'The body is empty. `{name}` in a template stands for what the program puts there; `{{` and `}}` are braces.',
+        summary: 'Returns prompts for programs that use their own language model',
+        description: 'The body is empty. `{name}` in a template is a placeholder; `{{` and `}}` are literal braces.',
         parameters: [pathParameter('prompt_name', PROMPT_NAMES.join(', '))],
-        answers: { 200: answer('Its messages, in their order', 'Prompt') },
+        answers: { 200: answer('The messages of the prompt, in order', 'Prompt') },
         fails: [404],
       }),
     },
@@ -150,7 +161,7 @@ export function serviceDocument(base: DocumentBase): JsonObject {
       operation({
         id,
         tag: 'Service',
-        summary: 'Makes every cached result of an ontology unreachable',
+        summary: 'Invalidates all cached results of an ontology',
         description: 'Needs EDIT on the ontology.',
         parameters: [ontology],
         answers: { 200: answer('Done', 'Success') },
@@ -161,7 +172,7 @@ export function serviceDocument(base: DocumentBase): JsonObject {
       post: operation({
         id: 'query_text',
         tag: 'Queries as text',
-        summary: 'Runs SQL that is the body itself; the answer is a bare array of rows',
+        summary: 'Runs SQL in a text body; the answer is an array of rows',
         parameters: [ontology, ...ASYNC_PARAMETERS, ...ROW_PARAMETERS, version],
         body: SQL_BODY,
         answers: { 200: rowsAnswer('Rows of the last statement', 'Rows'), 202: ASYNC_STARTED },
@@ -172,24 +183,24 @@ export function serviceDocument(base: DocumentBase): JsonObject {
       get: operation({
         id: 'get_async_results',
         tag: 'Queries as text',
-        summary: 'How a statement sent with `x-async` stands, and its rows',
-        description: 'For ten minutes from its end on, and for the user who sent it alone.',
+        summary: 'Returns the state and the rows of a statement that was sent with `x-async`',
+        description: 'Available for ten minutes after the end of the statement, only to the user who sent it.',
         parameters: [pathParameter('response_id', 'The `response_id` of the 202')],
         answers: {
-          200: answer('Running, completed with rows, or ended in an error', 'AsyncResult', 'x-ontology-version'),
-          404: answer('Unknown, expired, or another user\u2019s', 'AsyncUnknown'),
+          200: answer('The statement is running, has completed with rows, or has failed', 'AsyncResult', 'x-ontology-version'),
+          404: answer('Unknown, expired, or sent by another user', 'AsyncUnknown'),
         },
       }),
     },
     [`${api}/openapi.json`]: { get: documentOperation('openapi', 'This document', []) },
     [`${api}/openapi/{ontology_name}.json`]: {
-      get: documentOperation('openapi_of_ontology', 'A document with a path for every concept and view of an ontology', [ontology], [404]),
+      get: documentOperation('openapi_of_ontology', 'A document with a path for each concept and view of an ontology', [ontology], [404]),
     },
     [`${api}/docs`]: {
       get: operation({
         id: 'docs',
         tag: 'Documents',
-        summary: 'A page that shows the documents and tries calls',
+        summary: 'A page that shows the documents and can send requests',
         answers: { 200: { description: 'The page', content: { 'text/html': { schema: { type: 'string' } } } } },
         known: false,
       }),
@@ -206,16 +217,16 @@ const documentOperation = (id: string, summary: string, parameters: readonly Jso
     parameters,
     answers: {
       200: answer('An OpenAPI 3.1 document', { type: 'object', required: ['openapi'], properties: { openapi: { type: 'string' } } }, 'etag'),
-      304: { description: 'It is as it was' },
+      304: { description: 'Not modified' },
     },
     fails,
   });
 
 const SERVICE_TEXT = (product: string): string =>
-  `Every path answers with and without a trailing slash. A failure is \`{"status":"error",...}\` with a \`code\`, everywhere. The virtual schemas in SQL are ` +
+  `Every path works with and without a trailing slash. Every error is \`{"status":"error",...}\` with a \`code\`. The virtual schemas in SQL are ` +
   `\`${product}\`, \`e${product}\`, \`d${product}\` and \`v${product}\`.`;
 
-/** A document round its paths. */
+/** Builds a document from its paths and schemas. */
 export const document = ({ release, url }: DocumentBase, title: string, description: string, paths: JsonObject, schemas: JsonObject): JsonObject => ({
   openapi: '3.1.0',
   info: { title, version: release, description },
@@ -226,12 +237,12 @@ export const document = ({ release, url }: DocumentBase, title: string, descript
     securitySchemes: {
       ApiToken: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A user API token; it begins with `tk_`' },
       Bearer: { type: 'http', scheme: 'bearer', description: 'The same token as `Authorization: Bearer`' },
-      UserPassword: { type: 'http', scheme: 'bearer', bearerFormat: 'Fernet', description: 'What `npm run generate-bearer` prints; for `get_token` alone' },
+      UserPassword: { type: 'http', scheme: 'bearer', bearerFormat: 'Fernet', description: 'The output of `npm run generate-bearer`; only for `get_token`' },
       Jwt: {
         type: 'apiKey',
         in: 'header',
         name: 'x-jwt-token',
-        description: 'A JWT of an identity provider, where the service takes them; the header `x-jwt-tenant-id` names its tenant',
+        description: 'A JWT of an identity provider, if JWTs are enabled; the header `x-jwt-tenant-id` names its tenant',
       },
     },
     headers: HEADERS,

@@ -1,20 +1,20 @@
-/** The service's own HTML pages (login, consent): without script, never framed, kept by nobody. */
+/** The service's own HTML pages (login, consent). They have no script, cannot be framed and are not cached. */
 import { asSvcError, failure } from './answers.ts';
 import type { AppContext } from './context.ts';
 
 /**
- * form-action holds for redirects after a form too: a page whose form ends at a client's address must name it in
- * `formAction`.
+ * The CSP of a page. `form-action` also applies to redirects after a form, so a page whose form redirects to a client must
+ * include the client's address.
  */
 const policy = (formAction: string): string =>
   ["default-src 'none'", "style-src 'self'", 'img-src data:', `form-action ${formAction}`, "base-uri 'none'", "frame-ancestors 'none'"].join('; ');
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** A text inside HTML, in an element or a quoted attribute. */
-export const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] as string);
+/** Escapes a text for an HTML element or a quoted attribute. */
+export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
 
-/** A whole page around `main` (HTML). @param title text */
+/** Builds a complete page. @param title text @param main HTML */
 export const pageOf = (product: string, title: string, main: string): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -32,14 +32,14 @@ ${main}
 </html>
 `;
 
-/** The answer with a page; cookies that were set on `c` go with it. */
+/** Answers with a page, including the cookies that were set on `c`. */
 export function page(c: AppContext, status: number, html: string, { formAction = "'self'" } = {}): Response {
   for (const [name, value] of Object.entries({
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
     'content-security-policy': policy(formAction),
     'x-frame-options': 'DENY',
-    // same-origin, not no-referrer: browsers would send `Origin: null` with the forms
+    // not no-referrer, with which browsers send `Origin: null` with forms
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
     'x-request-id': c.get('requestId'),
@@ -49,7 +49,7 @@ export function page(c: AppContext, status: number, html: string, { formAction =
   return c.body(html, status as 200);
 }
 
-/** A refusal: a page for who wants HTML, the error body for all others. */
+/** Answers with an error: a page if the client accepts HTML, otherwise the error body. */
 export function pageFailure(c: AppContext, thrown: unknown): Response {
   const answer = failure(c, thrown);
   if (!/\btext\/html\b/.test(c.req.header('accept') ?? '')) return answer;
@@ -77,7 +77,7 @@ button.quiet { border: 1px solid var(--line); background: none; color: inherit; 
 code { font-family: ui-monospace, monospace; }
 `;
 
-/** The style of the pages. */
+/** Answers with the stylesheet of the pages. */
 export const pageStyle = (c: AppContext): Response =>
   new Response(STYLE, {
     headers: {

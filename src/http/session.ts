@@ -1,5 +1,5 @@
 /**
- * Who is logged in, for the pages that know their user by a cookie: the token page, and OAuth's.
+ * The session of the user, for the pages with cookie authentication: the token page and the OAuth pages.
  *
  *     const session = await requireLogin(c, returnTo);
  *     if (session instanceof Response) return session;
@@ -13,15 +13,15 @@ import { checkOrigin, ownOrigin } from './form.ts';
 
 export type { Session } from '../auth/session.ts';
 
-/** @throws SvcError 503 `not_configured` without SESSION_SECRET, or with one that could be guessed */
+/** Returns SESSION_SECRET. @throws SvcError 503 `not_configured` if it is not set or too short */
 export function sessionSecret(c: AppContext): string {
   const { config, log } = c.env.runtime;
   if (config.sessionSecret !== null && config.sessionSecret.length >= SECRET_CHARACTERS) return config.sessionSecret;
   log({ level: 'error', event: 'not_configured', variable: 'SESSION_SECRET', message: `SESSION_SECRET must have at least ${SECRET_CHARACTERS} characters` });
-  throw new SvcError(503, 'not_configured', 'Logging in is not configured', { hint: 'The operator of the service has to set SESSION_SECRET' });
+  throw new SvcError(503, 'not_configured', 'Logging in is not configured', { hint: 'Ask the operator to set SESSION_SECRET' });
 }
 
-/** `__Host-` keeps a cookie from sister hosts; browsers want https for it, which loopback has not. */
+/** True if the pages use https. Cookies then have the prefix `__Host-`, which protects them from sibling hosts and requires https. */
 export const isSecure = (c: AppContext): boolean => ownOrigin(c).startsWith('https:');
 const cookieName = (c: AppContext, what: 'session' | 'form'): string => `${isSecure(c) ? '__Host-' : ''}${c.env.runtime.config.product}_${what}`;
 
@@ -35,12 +35,12 @@ function putCookie(c: AppContext, what: 'session' | 'form', value: string): void
   });
 }
 
-/** Gives the browser a session. */
+/** Sets the session cookie. */
 export const putSession = (c: AppContext, value: string): void => putCookie(c, 'session', value);
-/** Takes it away. */
+/** Deletes the session cookie. */
 export const dropSession = (c: AppContext): void => putCookie(c, 'session', '');
 
-/** Who is logged in, or null. @throws SvcError 503 `not_configured`, `catalog_unavailable` */
+/** Returns the current session; null if the user is not logged in. @throws SvcError 503 `not_configured`, `catalog_unavailable` */
 export async function currentSession(c: AppContext): Promise<Session | null> {
   const secret = sessionSecret(c);
   const value = getCookie(c, cookieName(c, 'session'));
@@ -49,18 +49,19 @@ export async function currentSession(c: AppContext): Promise<Session | null> {
 }
 
 /**
- * Who is logged in, or the answer that sends the browser to the login page, which comes back to `returnTo` (a path of
- * this service with its query). @throws as `currentSession`
+ * Returns the current session, or a redirect to the login page.
+ * @param returnTo where the login page redirects to: a path of this service with its query
+ * @throws as `currentSession`
  */
 export async function requireLogin(c: AppContext, returnTo: string): Promise<Session | Response> {
   return (await currentSession(c)) ?? toLogin(c, returnTo);
 }
 
-/** Sends the browser to the login page, which comes back to `returnTo`. */
+/** Redirects to the login page, which redirects to `returnTo` after the login. */
 export const toLogin = (c: AppContext, returnTo: string): Response =>
   seeOther(c, `/${c.env.runtime.config.product}/login?${new URLSearchParams({ return_to: returnTo })}`);
 
-/** 303 to a path of this service. */
+/** Redirects with 303. @param path a path of this service, or the address of the login provider */
 export function seeOther(c: AppContext, path: string): Response {
   c.header('cache-control', 'no-store');
   c.header('x-request-id', c.get('requestId'));
@@ -70,8 +71,8 @@ export function seeOther(c: AppContext, path: string): Response {
 const NONCE = /^[A-Za-z0-9_-]{32}$/;
 
 /**
- * The value of a form's hidden field `form_token`. It is bound to the session, else to a cookie of the browser that is
- * made here. @throws SvcError 503 `not_configured`
+ * Returns the value of the hidden field `form_token`. It is bound to the session, or without a session to a cookie, which
+ * is set if necessary. @throws SvcError 503 `not_configured`
  */
 export async function formToken(c: AppContext, session: Session | null): Promise<string> {
   const secret = sessionSecret(c);
@@ -84,13 +85,13 @@ export async function formToken(c: AppContext, session: Session | null): Promise
 }
 
 /**
- * Checks that a form was sent by our own page in this browser. @throws SvcError 403 `cross_site`; 403 `form_expired`
- * where its token is not this browser's; 503 `not_configured`
+ * Checks that a form was sent by the service's page in this browser. @throws SvcError 403 `cross_site`; 403 `form_expired`
+ * if its token does not belong to this browser; 503 `not_configured`
  */
 export async function checkForm(c: AppContext, token: string | null, session: Session | null): Promise<void> {
   checkOrigin(c);
   const secret = sessionSecret(c);
   const bound = session === null ? getCookie(c, cookieName(c, 'form')) : session.id;
   if (bound !== undefined && bound !== '' && token !== null && equalHashes(await signed(secret, 'form', bound), token)) return;
-  throw forbidden('form_expired', 'The form is not one of this browser, or is too old', { hint: 'Allow cookies, open the page again and send its form' });
+  throw forbidden('form_expired', 'The form was not opened in this browser, or has expired', { hint: 'Allow cookies, open the page again and send its form' });
 }

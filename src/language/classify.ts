@@ -1,6 +1,6 @@
 /**
- * The text of one statement -> its syntax tree (docs/design/statements-and-versions.md#classes-of-statements). Queries are recognised here and parsed by
- * PostgreSQL's grammar.
+ * Parses the text of one statement into its syntax tree (docs/design/statements-and-versions.md#classes-of-statements). Queries are only recognised here:
+ * PostgreSQL's own grammar parses them.
  */
 import { badRequest, didYouMean, nearest, SvcError } from '../errors.ts';
 import { lex } from './lexer.ts';
@@ -107,15 +107,15 @@ const STATEMENTS: Table = {
 };
 
 /**
- * Reads one statement. All offsets in the tree are into the whole text of the request (`source.offset` + place in the
- * statement). Throws 400: `unknown_statement`, `syntax_error` (what was expected at the token), `bad_name`, `bad_depth`.
+ * Parses one statement. All offsets in the tree count from the start of the request's text (`source.offset` + position in the
+ * statement). @throws SvcError 400 `unknown_statement`, `syntax_error` (names what was expected), `bad_name`, `bad_depth`
  */
 export function parseStatement(source: Source): Statement {
   if (isQuery(source)) return { kind: 'select', source };
   return dispatch(new Cursor(source), STATEMENTS, '');
 }
 
-/** Whether a query begins here; only the first token is looked at, the rest is for PostgreSQL's grammar. */
+/** Whether the statement is a query. Looks only at the first token; PostgreSQL's grammar checks the rest. */
 function isQuery(source: Source): boolean {
   try {
     const next = lex(source.text);
@@ -129,7 +129,7 @@ function isQuery(source: Source): boolean {
   }
 }
 
-/** Reads on by the keyword that stands here; `before` is what was read already. */
+/** Continues with the reader of the current keyword. `before`: the keywords already read, for errors. */
 function dispatch(c: Cursor, table: Table, before: string): Statement {
   const token = c.peek();
   const keyword = token?.kind === 'word' ? token.value.toUpperCase() : undefined;
@@ -150,7 +150,7 @@ function unknown(c: Cursor, table: Table, before: string): SvcError {
     hint:
       before === ''
         ? 'Statements are queries (SELECT, WITH, VALUES), SHOW, DESC, EXPLAIN, CREATE, ALTER, DROP, ROLLBACK ONTOLOGY, GRANT and REVOKE.'
-        : `Behind ${before} stands ${oneOf(known)}.`,
+        : `After ${before}, expected ${oneOf(known)}.`,
   });
 }
 
@@ -160,7 +160,7 @@ function create(c: Cursor): Statement {
   return dispatch(c, REPLACE, 'CREATE OR REPLACE');
 }
 
-/** CREATE ONTOLOGY n, but CREATE ONTOLOGY VIEW|CUBE v: an ontology may be named `view`. */
+/** CREATE ONTOLOGY n, or CREATE ONTOLOGY VIEW|CUBE v. An ontology may itself be named `view`. */
 function ontologyOrView(c: Cursor): Statement {
   const isView = (c.sees('VIEW') || c.sees('CUBE')) && c.seesName(1) && !(c.sees('DESCRIPTION', 1) && (c.seesMark('=', 2) || c.peek(2)?.kind === 'string'));
   return isView ? viewOfOntology(c, false) : createOntology(c);
@@ -176,7 +176,7 @@ function drop(c: Cursor, object: DropObject['object']): DropObject {
   return { kind: 'drop', source: c.source, object, name: last(c, `the name of the ${object}`) };
 }
 
-/** A name that ends the statement. */
+/** Reads a name at the end of the statement. */
 function last(c: Cursor, what: string): DropObject['name'] {
   const found = name(c, what);
   c.end();

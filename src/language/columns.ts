@@ -1,6 +1,6 @@
-/** The columns of a SELECT from its tree alone: PostgreSQL's FigureColname (parse_target.c), and stars where FROM tells what they stand for. */
+/** The output columns of a SELECT, from its tree: named as in PostgreSQL's FigureColname (parse_target.c), with stars expanded where FROM determines them. */
 
-/** A node of libpg-query's JSON. */
+/** A node of libpg-query's JSON tree. */
 export type Json = { readonly [key: string]: unknown };
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -11,12 +11,12 @@ const textOf = (value: unknown): string | undefined => {
   return typeof sval === 'string' ? sval : undefined;
 };
 
-/** CTEs in scope: their columns, null where they are not known. */
+/** The CTEs in scope with their columns; null if the columns are unknown. */
 type Scope = ReadonlyMap<string, readonly string[] | null>;
 
 /**
- * The names of a SelectStmt's columns in their order (stand-ins not undone); null where a star stands for columns that
- * the text does not tell.
+ * The column names of a SelectStmt, in order. Substitutes for names over 63 bytes remain. Returns null if a star selects
+ * columns that the text does not determine.
  */
 export function outputColumns(select: Json, outer: Scope = new Map()): string[] | null {
   let scope = outer;
@@ -27,7 +27,7 @@ export function outputColumns(select: Json, outer: Scope = new Map()): string[] 
       const cte = inner(item, 'CommonTableExpr');
       const query = inner(cte?.ctequery, 'SelectStmt');
       const name = String(cte?.ctename);
-      // A recursive term may star itself; its own name then stands for nothing known.
+      // a recursive term may select * from itself: its columns are unknown until the CTE is complete
       if (clause.recursive) ctes.set(name, null);
       ctes.set(name, renamed(query ? outputColumns(query, ctes) : null, cte?.aliascolnames));
     }
@@ -56,7 +56,7 @@ function renamed(columns: readonly string[] | null, names: unknown): string[] | 
   return columns === null ? null : columns.map((c, i) => given[i] ?? c);
 }
 
-/** What a star over FROM stands for; null: not known. */
+/** The columns that a star over FROM expands to; null if unknown. */
 function star(from: readonly unknown[], scope: Scope, qualifier: string | undefined): string[] | null {
   const columns: string[] = [];
   for (const item of from) {
@@ -86,7 +86,7 @@ function relation(item: unknown, scope: Scope, qualifier: string | undefined): s
   return known ? renamed([...known], alias?.colnames) : null;
 }
 
-/** A name, and whether a weaker one (a type's) may give way to it. */
+/** A column name. A weak one (the name of a type) gives way to a stronger one. */
 interface Figured {
   readonly name: string;
   readonly strong: boolean;

@@ -1,4 +1,4 @@
-/** What the ontology asks about the SQL inside modelling statements, read from PostgreSQL's own tree. */
+/** Answers the ontology's questions about the SQL inside modelling statements, from PostgreSQL's own syntax tree. */
 import { stepsOfPiece, visited } from '../budget.ts';
 import { badRequest } from '../errors.ts';
 import { neutralSchema, type Reference, type RelationReference, type SqlReader } from '../ontology/apply.ts';
@@ -11,26 +11,26 @@ import type { SqlText } from './statements.ts';
 
 type Kind = 'expression' | 'select';
 
-/** A parsed piece of SQL, and the way back from its locations and stand-ins to the caller's text. */
+/** A parsed piece of SQL, with functions that map locations and stand-ins back to the caller's text. */
 interface Parsed {
-  /** The SelectStmt; of an expression the one node behind SELECT. */
+  /** The SelectStmt; for an expression, the single node of its select list. */
   readonly root: Json;
-  /** The UTF-16 offset in the caller's whole text. */
+  /** Maps a location to the UTF-16 offset in the caller's whole text. */
   readonly at: (location: unknown) => number;
-  /** The name as it was written. */
+  /** Maps an identifier to the name as the caller wrote it. */
   readonly name: (identifier: string) => string;
 }
 
 const SELECT = 'SELECT ';
 
-/** Statements that change something, which PostgreSQL allows in CTEs. */
+/** Data-modifying statements, which PostgreSQL allows in CTEs. */
 const WRITES: ReadonlySet<string> = new Set(['InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt']);
-/** Clauses by which a SELECT makes a table or locks rows. */
-const CLAIMS: ReadonlySet<string> = new Set(['intoClause', 'lockingClause']);
+/** Clauses of a SELECT that create a table or lock rows. */
+const INTO_OR_LOCKING: ReadonlySet<string> = new Set(['intoClause', 'lockingClause']);
 
-/** The reader of one request. @param product PRODUCT_NAME */
+/** Creates the reader for one request. @param product the setting PRODUCT_NAME */
 export function createSqlReader(parser: SqlParser, product: string): SqlReader {
-  // A statement asks about its own piece several times in a row.
+  // a statement asks about the same piece several times in a row
   let last: { readonly sql: SqlText; readonly kind: Kind; readonly parsed: Parsed } | undefined;
   const piece = (sql: SqlText, kind: Kind): Parsed => {
     if (last?.sql !== sql || last.kind !== kind) last = { sql, kind, parsed: parse(parser, sql, kind) };
@@ -44,7 +44,7 @@ export function createSqlReader(parser: SqlParser, product: string): SqlReader {
   };
 }
 
-/** Trees are walked by recursion: one that the grammar took may still be too deep for that. */
+/** Converts a stack overflow into an error: the walk is recursive, and a tree that the grammar accepts may still be too deep for it. */
 function guarded<T>(sql: SqlText, walkTree: () => T): T {
   try {
     return walkTree();
@@ -55,7 +55,7 @@ function guarded<T>(sql: SqlText, walkTree: () => T): T {
 }
 
 /**
- * The columns that a SELECT yields, named as PostgreSQL names them; null where its text does not tell.
+ * The columns of a SELECT, named as PostgreSQL names them; null if its text does not determine them.
  *
  * @throws SvcError 400 `syntax_error`, `not_select`
  */
@@ -66,7 +66,7 @@ function columnsIn({ root, name }: Parsed): ColumnDef[] | null {
 }
 
 /**
- * The columns that an expression names, in order of their places.
+ * The columns that an expression refers to, in order of their positions.
  *
  * @throws SvcError 400 `syntax_error`
  */
@@ -86,7 +86,7 @@ function referencesIn({ root, at, name }: Parsed, kind: Kind): Reference[] {
 }
 
 /**
- * The relations that a SELECT reads, its own CTEs left out.
+ * The relations that a SELECT reads, without its own CTEs.
  *
  * @throws SvcError 400 `syntax_error`, `not_select`
  */
@@ -121,12 +121,12 @@ function relationsIn({ root, at, name }: Parsed): RelationReference[] {
   return found;
 }
 
-/** The text to store: trimmed, schemas and functions of the product in their neutral names (docs/design/statements-and-versions.md#names-of-the-product). */
+/** The text to store: trimmed, with the product's schemas and functions under their neutral names (docs/design/statements-and-versions.md#names-of-the-product). */
 const neutralText = (parsed: Parsed, sql: SqlText, product: string): string =>
   renamed(parsed, sql, product, (schema) => neutralSchema(schema, product), `${product}_`, 'svc_');
 
 /**
- * The inverse: a stored piece of SQL with schemas and functions in the product's names, as in everything that is printed
+ * The inverse: a stored piece of SQL with schemas and functions under the product's names, as in everything that the service prints
  * (docs/design/statements-and-versions.md#names-of-the-product).
  */
 export function productText(parser: SqlParser, sql: string, kind: 'expression' | 'select', product: string): string {
@@ -140,7 +140,7 @@ export function productText(parser: SqlParser, sql: string, kind: 'expression' |
     : guarded(source, () => renamed(parse(parser, source, kind), source, product, schemaOf, 'svc_', `${product}_`));
 }
 
-/** A text with its virtual schemas and the functions of the service renamed, all else as it was; trimmed. */
+/** Renames the virtual schemas and the service's functions in a text, and trims it. Everything else stays unchanged. */
 function renamed({ root, at }: Parsed, sql: SqlText, product: string, schemaOf: (schema: string) => string | null, from: string, to: string): string {
   if (product === 'svc') return sql.text.trim();
   const names = new Map<number, string>();
@@ -181,27 +181,27 @@ function parse(parser: SqlParser, sql: SqlText, kind: Kind): Parsed {
   const statement: unknown = stmts[0]?.stmt;
   const select = isObject(statement) && isObject(statement.SelectStmt) ? statement.SelectStmt : undefined;
   if (stmts.length !== 1 || !select)
-    return fail(kind === 'select' ? 'not_select' : 'syntax_error', kind === 'select' ? 'a single SELECT is expected' : 'an expression is expected');
+    return fail(kind === 'select' ? 'not_select' : 'syntax_error', kind === 'select' ? 'expected a single SELECT' : 'expected an expression');
   if (kind === 'select') {
-    if (holds(select, WRITES)) fail('not_select', 'only a SELECT that changes nothing can stand here');
-    if (holds(select, CLAIMS)) fail('not_select', 'a SELECT with INTO or a locking clause cannot stand here');
+    if (hasMember(select, WRITES)) fail('not_select', 'data-modifying statements are not allowed here');
+    if (hasMember(select, INTO_OR_LOCKING)) fail('not_select', 'INTO and locking clauses are not allowed here');
     return { root: select, at, name };
   }
   const [target, ...more] = Array.isArray(select.targetList) ? select.targetList : [];
   const one = isObject(target) && isObject(target.ResTarget) ? target.ResTarget : undefined;
   const clauses = Object.keys(select).filter((key) => !['targetList', 'limitOption', 'op'].includes(key));
-  if (!one || more.length > 0 || clauses.length > 0 || select.op !== 'SETOP_NONE') return fail('syntax_error', 'a single expression is expected');
-  if (typeof one.name === 'string') return fail('syntax_error', `an alias (${name(one.name)}) cannot stand behind the expression`, at(one.location));
+  if (!one || more.length > 0 || clauses.length > 0 || select.op !== 'SETOP_NONE') return fail('syntax_error', 'expected a single expression');
+  if (typeof one.name === 'string') return fail('syntax_error', `an alias (${name(one.name)}) is not allowed after the expression`, at(one.location));
   return { root: isObject(one.val) ? one.val : {}, at, name };
 }
 
-/** Whether a tree has one of these members anywhere. */
-function holds(value: unknown, members: ReadonlySet<string>): boolean {
-  if (Array.isArray(value)) return value.some((v) => holds(v, members));
-  return isObject(value) && Object.entries(value).some(([key, v]) => members.has(key) || holds(v, members));
+/** Whether a tree has one of these members at any depth. */
+function hasMember(value: unknown, members: ReadonlySet<string>): boolean {
+  if (Array.isArray(value)) return value.some((v) => hasMember(v, members));
+  return isObject(value) && Object.entries(value).some(([key, v]) => members.has(key) || hasMember(v, members));
 }
 
-/** Calls `visit` for each typed node below `value`; `depth` counts the SELECTs around it. */
+/** Calls `visit` for each typed node below `value`. `depth` counts the enclosing SELECTs. */
 function walk(value: unknown, depth: number, visit: (type: string, node: Json, depth: number) => void): void {
   if (Array.isArray(value)) {
     for (const v of value) walk(v, depth, visit);

@@ -1,7 +1,7 @@
-/** Patterns of `like` in URL filters (docs/design/filters.md#patterns): `%`, `_` and bracket sets; everything else is literal. */
+/** Patterns of `like` in URL filters (docs/design/filters.md#patterns): `%`, `_` and bracket sets. All other characters are literal. */
 import { badRequest, type SvcError } from '../errors.ts';
 
-/** What PostgreSQL matches with: its LIKE where that knows all of the pattern, else a regular expression. */
+/** The operator and pattern for PostgreSQL: LIKE if it supports the whole pattern, else a regular expression. */
 export type LikePattern = { readonly operator: 'LIKE' | '~'; readonly pattern: string };
 
 type Piece =
@@ -10,7 +10,7 @@ type Piece =
   | { readonly kind: 'char'; readonly char: string }
   | { readonly kind: 'set'; readonly regex: string };
 
-/** @throws SvcError 400 `bad_pattern`: a bracket set that does not end, or a range that runs backwards */
+/** Translates a pattern. @throws SvcError 400 `bad_pattern` for an unterminated bracket set, or a range in reverse order */
 export function likePattern(text: string): LikePattern {
   const pieces = piecesOf([...text]);
   if (pieces.some((p) => p.kind === 'set')) return { operator: '~', pattern: `^${pieces.map(asRegex).join('')}$` };
@@ -33,19 +33,19 @@ function piecesOf(chars: readonly string[]): Piece[] {
   return pieces;
 }
 
-/** A set from its `[` on; `]` right behind the beginning is a member. */
+/** Reads a set that starts at a `[`. A `]` in first position is a member. */
 function setOf(chars: readonly string[], start: number): { readonly piece: Piece; readonly end: number } {
   const negated = chars[start + 1] === '^';
   const first = start + (negated ? 2 : 1);
   const end = chars.indexOf(']', first + 1);
-  if (end < 0) throw fault('a `[` begins a set of characters that no `]` ends');
+  if (end < 0) throw fault('a set that starts with `[` has no closing `]`');
   const members: string[] = [];
   for (let i = first; i < end; i++) {
     const from = chars[i] as string;
     const to = chars[i + 1] === '-' && i + 2 < end ? (chars[i + 2] as string) : undefined;
     if (to === undefined) members.push(escaped(from));
     else {
-      if ((from.codePointAt(0) as number) > (to.codePointAt(0) as number)) throw fault(`the range \`${from}-${to}\` of a set runs backwards`);
+      if ((from.codePointAt(0) as number) > (to.codePointAt(0) as number)) throw fault(`the range \`${from}-${to}\` of a set is in reverse order`);
       members.push(`${escaped(from)}-${escaped(to)}`);
       i += 2;
     }
@@ -54,9 +54,9 @@ function setOf(chars: readonly string[], start: number): { readonly piece: Piece
   return { piece: only === undefined ? { kind: 'set', regex: `[${negated ? '^' : ''}${members.join('')}]` } : { kind: 'char', char: only }, end };
 }
 
-const fault = (what: string): SvcError => badRequest('bad_pattern', `The pattern of like does not hold: ${what}`, { hint: '[[] matches a bracket itself' });
+const fault = (what: string): SvcError => badRequest('bad_pattern', `The pattern of like is not valid: ${what}`, { hint: '[[] matches a bracket itself' });
 
-/** A character that stands for itself, in a regular expression of PostgreSQL and in its bracket expressions. */
+/** A literal character, for PostgreSQL's regular expressions and bracket expressions. */
 const escaped = (char: string): string => (/^[!-/:-@[-`{-~]$/.test(char) ? `\\${char}` : char);
 
 function asRegex(piece: Piece): string {

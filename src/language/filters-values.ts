@@ -1,28 +1,28 @@
 /**
- * Values of URL filters against the types of properties (docs/design/filters.md#values): a value that does not fit is refused here, before the database is
- * asked.
+ * Checks values of URL filters against the types of properties (docs/design/filters.md#values). A value that does not fit is rejected here, before the
+ * database is queried.
  */
 import type { TypeFamily } from '../ontology/types.ts';
 import { quoteLiteral } from './quote.ts';
 
-/** The type of a subject. */
+/** The type of the property that a filter compares. */
 export interface ValueType {
-  /** As the caller knows it. */
+  /** The name that the caller knows. */
   readonly name: string;
-  /** What a value is cast to. A decimal is compared with all its digits, not rounded to the property's. */
+  /** The type that a value is cast to. A decimal keeps all its digits in comparisons; it is not rounded to the property's scale. */
   readonly sql: string;
   readonly family: TypeFamily;
-  /** Digits before the point that a decimal has, where they are bounded. */
+  /** The maximum number of digits before the decimal point, if the decimal has one. */
   readonly digits?: number;
 }
 
-/** A value that fits: as a parameter, and as it stands in SQL. */
+/** A value that fits its type: as a parameter, and as SQL. */
 export interface TypedValue {
   readonly text: string;
   readonly literal: string;
 }
 
-/** The value as one of the type; undefined: it does not fit. */
+/** Converts a value to a type. Returns undefined if it does not fit. */
 export function typedValue(type: ValueType, value: string): TypedValue | undefined {
   if (type.family === 'text') return { text: value, literal: quoteLiteral(value) };
   const text = value.replace(/^[ \t\n\r\f\v]+|(?<![ \t\n\r\f\v])[ \t\n\r\f\v]+$/g, '');
@@ -55,10 +55,10 @@ const READERS: Readonly<Record<string, Reader>> = {
     if (/^(true|t|yes|y|on|1)$/.test(word)) return same('true', 'TRUE');
     return /^(false|f|no|n|off|0)$/.test(word) ? same('false', 'FALSE') : undefined;
   },
-  date: when((text) => ENDLESS.test(text) || isDate(text, 5_874_897), written('DATE')),
+  date: when((text) => INFINITE.test(text) || isDate(text, 5_874_897), written('DATE')),
   time: when((text) => isTime(text), written('TIME')),
-  timestamp: when((text) => ENDLESS.test(text) || isTimestamp(text, UTC), written('TIMESTAMP')),
-  timestamptz: when((text) => ENDLESS.test(text) || isTimestamp(text, ZONE), written('TIMESTAMPTZ')),
+  timestamp: when((text) => INFINITE.test(text) || isTimestamp(text, UTC), written('TIMESTAMP')),
+  timestamptz: when((text) => INFINITE.test(text) || isTimestamp(text, ZONE), written('TIMESTAMPTZ')),
   uuid: when((text) => UUID.test(text), written('UUID')),
   jsonb: when(isJson, (text) => cast(text, 'jsonb')),
 };
@@ -70,8 +70,8 @@ function integer(text: string, bits: bigint): TypedValue | undefined {
 }
 
 const NUMBER = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?$/;
-/** PostgreSQL's numeric: digits before and behind the point, and the exponent that it no longer reads, be the number zero or not. */
-const NUMERIC = { before: 131_072, behind: 16_383, exponent: 2 ** 30 - 1 };
+/** Limits of PostgreSQL's numeric: digits before and after the decimal point, and the first exponent that it rejects, even for zero. */
+const NUMERIC = { before: 131_072, after: 16_383, exponent: 2 ** 30 - 1 };
 
 function decimal(text: string, type: ValueType): TypedValue | undefined {
   if (/^nan$/i.test(text)) return cast('NaN', 'numeric');
@@ -81,14 +81,14 @@ function decimal(text: string, type: ValueType): TypedValue | undefined {
   return same(`${m[1] === '-' ? '-' : ''}${text.replace(/^[+-]/, '')}`);
 }
 
-/** Whether numeric holds what NUMBER has matched, with at most so many digits before the point. */
+/** Whether a match of NUMBER fits numeric, with at most `digits` digits before the decimal point. */
 function isNumeric(m: RegExpExecArray, digits = NUMERIC.before): boolean {
   const [, , whole = '', fraction = m[4] ?? '', , exponent = '0'] = m;
   const shift = Number(exponent);
   const written = (whole + fraction).replace(/^0+/, '').length;
-  // of the value written out; a zero has none before the point
+  // in plain notation; zero has no digits before the point
   const before = written === 0 ? 0 : written - fraction.length + shift;
-  return Math.abs(shift) < NUMERIC.exponent && before <= digits && fraction.length - shift <= NUMERIC.behind;
+  return Math.abs(shift) < NUMERIC.exponent && before <= digits && fraction.length - shift <= NUMERIC.after;
 }
 
 function float(text: string, sql: string, largest: number, least: number): TypedValue | undefined {
@@ -100,15 +100,15 @@ function float(text: string, sql: string, largest: number, least: number): Typed
   return cast(text, sql);
 }
 
-const ENDLESS = /^-?infinity$/i;
+const INFINITE = /^-?infinity$/i;
 const UUID = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32})$/i;
 const DATE = /^(\d{4,7})-(\d\d)-(\d\d)( BC)?$/;
 const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?$/;
-/** What a timestamp without zone may end with: all its values are taken for UTC. */
+/** Suffixes of a timestamp without time zone: all its values are UTC. */
 const UTC = /(?:Z|[+-]00(?::?00)?)$/;
 const ZONE = /(?:Z|[+-](?:0\d|1[0-5])(?::?[0-5]\d)?)$/;
 
-/** ISO 8601 and ` BC`, as values are answered; the clock's words (`today`) and other orders of day and month do not fit. */
+/** A date in ISO 8601, optionally with ` BC`, as in answers. Special values (`today`) and other orders of day and month do not fit. */
 function isDate(text: string, lastYear: number): boolean {
   const m = DATE.exec(text);
   if (m === null) return false;
@@ -116,7 +116,7 @@ function isDate(text: string, lastYear: number): boolean {
   const month = Number(m[2]);
   const day = Number(m[3]);
   if (year < 1 || year > (m[4] === undefined ? lastYear : 4713)) return false;
-  // 1 BC is the year 0, a leap year
+  // 1 BC is year 0, a leap year
   const y = m[4] === undefined ? year : 1 - year;
   const leap = y % 4 === 0 && (y % 100 !== 0 || y % 400 === 0);
   const last = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
@@ -140,12 +140,12 @@ function isTimestamp(text: string, zone: RegExp): boolean {
   return isDate(rest.slice(0, split) + era, 294_275) && isTime(clock.replace(zone, '').trimEnd());
 }
 
-/** What jsonb's limits look at in a text that is JSON: strings (keys too), numbers and brackets. */
+/** The tokens of a JSON text that jsonb limits: strings (also keys), numbers and brackets. */
 const JSON_TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[[\]{}]/g;
-/** Levels of arrays and objects. A server takes as many as its stack does, several thousand. */
+/** Maximum nesting of arrays and objects. A server accepts what its stack allows, several thousand. */
 const JSON_DEPTH = 1000;
 
-/** JSON that jsonb holds: its texts are Unicode without U+0000, its numbers numeric's. Read from the text: of equal keys all but the last are lost. */
+/** Whether jsonb accepts a JSON text: strings without U+0000, numbers within numeric's range. Checks the text itself, since JSON.parse drops duplicate keys. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -1,19 +1,19 @@
 /**
- * URL filters (docs/design/filters.md#parameters): the query string of a concept or view -> what it asks for. Whether names exist and values fit is decided by
- * the planner.
+ * URL filters (docs/design/filters.md#parameters): parses the query string of a concept or view. The planner checks whether names exist and values
+ * fit.
  */
 import { badRequest, didYouMean, nearest, type SvcError } from '../errors.ts';
 
 export const OPERATORS = ['eq', 'not_eq', 'in', 'not_in', 'like', 'not_like', 'gt', 'gte', 'lt', 'lte', 'is_null', 'not_null'] as const;
 export type FilterOperator = (typeof OPERATORS)[number];
 
-/** One group: `_subjN_`, `_opN_`, `_compN_`, and how it is joined to the group before. */
+/** One group: `_subjN_`, `_opN_`, `_compN_`, and the conjunction with the group before it. */
 export interface FilterGroup {
-  /** 0 for the first group, which is written without a number. */
+  /** 0 for the first group, whose parameters have no number. */
   readonly number: number;
   readonly subject: string;
   readonly operator: FilterOperator;
-  /** None for `is_null` and `not_null`, several for `in` and `not_in`, else one. */
+  /** No values for `is_null` and `not_null`, a list for `in` and `not_in`, otherwise one value. */
   readonly values: readonly string[];
   readonly conjunction: 'AND' | 'OR';
 }
@@ -24,12 +24,12 @@ export interface FilterOrder {
 }
 
 export interface FilterRequest {
-  /** In the order of their numbers. */
+  /** In order of their numbers. */
   readonly groups: readonly FilterGroup[];
-  /** `_select_`: undefined where it is not given. */
+  /** `_select_`; undefined if it is not given. */
   readonly select: readonly string[] | undefined;
   readonly order: readonly FilterOrder[];
-  /** Digits of `_limit_` and `_offset_`. */
+  /** The digits of `_limit_` and `_offset_`. */
   readonly limit: string | undefined;
   readonly offset: string | undefined;
 }
@@ -41,7 +41,7 @@ type Part = (typeof PARTS)[number];
 const GROUP = /^_(subj|op|comp|conj)([1-9]\d{0,8})?_$/;
 
 /**
- * Reads a query string, with or without its question mark.
+ * Parses a query string, with or without its question mark.
  * @throws SvcError 400 `malformed_parameter`, `unknown_parameter`, `duplicate_parameter`, `missing_parameter`,
  *   `unknown_operator`, `bad_conjunction`, `bad_parameter`
  */
@@ -67,7 +67,7 @@ export function parseFilters(search: string): FilterRequest {
   };
 }
 
-/** The values of a list: parted by commas; `\,` is a comma, another backslash is itself, blanks are kept. */
+/** Splits a list at commas. `\,` is a literal comma, any other backslash is literal, blanks are kept. */
 export function splitList(text: string): readonly string[] {
   const values: string[] = [];
   let value = '';
@@ -84,7 +84,7 @@ export function splitList(text: string): readonly string[] {
   return [...values, value];
 }
 
-/** Names and values, decoded: `+` is a blank, a per cent sign that begins no escape is itself (as in the URL standard). */
+/** Names and values, decoded: `+` is a blank; a percent sign that starts no escape is literal (as in the URL standard). */
 function* parameters(search: string): Iterable<readonly [name: string, value: string]> {
   for (const piece of search.replace(/^\?/, '').split('&')) {
     if (piece === '') continue;
@@ -92,7 +92,7 @@ function* parameters(search: string): Iterable<readonly [name: string, value: st
     const name = decoded(equals < 0 ? piece : piece.slice(0, equals));
     const value = equals < 0 ? '' : decoded(piece.slice(equals + 1));
     if (name === undefined || value === undefined) throw badRequest('malformed_parameter', 'A parameter of the URL is not valid UTF-8');
-    if (value.includes('\0')) throw badRequest('malformed_parameter', `The parameter ${shown(name)} holds a NUL character, which no value can hold`);
+    if (value.includes('\0')) throw badRequest('malformed_parameter', `The parameter ${shown(name)} contains a NUL character`);
     yield [name, value];
   }
 }
@@ -107,25 +107,25 @@ function decoded(text: string): string | undefined {
 }
 
 function put<K>(known: Map<K, string>, key: K, name: string, value: string): void {
-  if (known.has(key)) throw badRequest('duplicate_parameter', `The parameter ${shown(name)} is given twice`);
+  if (known.has(key)) throw badRequest('duplicate_parameter', `The parameter ${shown(name)} occurs twice`);
   known.set(key, value);
 }
 
-/** A parameter's or operator's name in a message: no longer than anybody wants to read. */
+/** The name of a parameter or operator in an error message, shortened if it is long. */
 const shown = (name: string): string => JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name);
 
 function unknownParameter(name: string): SvcError {
   const near = nearest(name, [...EXTRAS, ...PARTS.map((p) => `_${p}_`)]);
   return badRequest('unknown_parameter', `unknown parameter ${shown(name)}${didYouMean(near, String)}`, {
-    hint: 'A filter is _subj_, _op_, _comp_ and _conj_, later groups _subj1_, _op1_ and so on; besides there are _select_, _order_, _limit_ and _offset_',
+    hint: 'A filter is _subj_, _op_, _comp_ and _conj_, later groups _subj1_, _op1_ and so on; the other parameters are _select_, _order_, _limit_ and _offset_',
   });
 }
 
 function groupsOf(parts: ReadonlyMap<number, ReadonlyMap<Part, string>>): readonly FilterGroup[] {
   const numbers = [...parts.keys()].sort((a, b) => a - b);
   if (numbers.length > 0 && numbers[0] !== 0) {
-    throw badRequest('missing_parameter', 'The first group of a filter has no number: _subj_, _op_, _comp_', {
-      hint: 'Leave the number of the first group out',
+    throw badRequest('missing_parameter', 'The filter has no first group; its parameters have no number: _subj_, _op_, _comp_', {
+      hint: 'Omit the number in the first group',
     });
   }
   const groups: FilterGroup[] = [];
@@ -136,7 +136,7 @@ function groupsOf(parts: ReadonlyMap<number, ReadonlyMap<Part, string>>): readon
     const conjunction = group.get('conj');
     joined = conjunction === undefined ? 'AND' : conjunctionOf(number, conjunction);
     if (conjunction !== undefined && number === numbers.at(-1)) {
-      throw badRequest('bad_conjunction', `${nameOf('conj', number)} joins a group to the next one, and there is none`);
+      throw badRequest('bad_conjunction', `${nameOf('conj', number)} joins a group to the next one, but there is no next one`);
     }
   }
   return groups;
@@ -156,32 +156,32 @@ function groupOf(number: number, group: ReadonlyMap<Part, string>): Omit<FilterG
   }
   if (operator === 'is_null' || operator === 'not_null') return { number, subject, operator, values: [] };
   const value = group.get('comp');
-  if (value === undefined) throw missing('comp', number, `what ${operator} compares with`);
+  if (value === undefined) throw missing('comp', number, `the value that ${operator} compares with`);
   return { number, subject, operator, values: operator === 'in' || operator === 'not_in' ? splitList(value) : [value] };
 }
 
 function conjunctionOf(number: number, word: string): 'AND' | 'OR' {
   const upper = word.toUpperCase();
   if (upper === 'AND' || upper === 'OR') return upper;
-  throw badRequest('bad_conjunction', `${nameOf('conj', number)} is AND or OR, not ${shown(word)}`);
+  throw badRequest('bad_conjunction', `${nameOf('conj', number)} must be AND or OR, not ${shown(word)}`);
 }
 
 const nameOf = (part: Part, number: number): string => `_${part}${number === 0 ? '' : number}_`;
 const missing = (part: Part, number: number, what: string): SvcError => badRequest('missing_parameter', `The filter has no ${nameOf(part, number)}: ${what}`);
 
-/** A list of names, blanks around them left out. */
+/** A list of names, without surrounding blanks. */
 function listOf(extras: ReadonlyMap<Extra, string>, name: '_select_' | '_order_'): readonly string[] | undefined {
   const text = extras.get(name);
   if (text === undefined) return undefined;
   const names = splitList(text).map((n) => n.trim());
-  if (names.some((n) => n === '' || n === '-')) throw badRequest('bad_parameter', `${name} is a list of names parted by commas`);
+  if (names.some((n) => n === '' || n === '-')) throw badRequest('bad_parameter', `${name} must be a list of names separated by commas`);
   return names;
 }
 
-/** PostgreSQL counts rows in a bigint. */
+/** Parses a row count, which PostgreSQL represents as bigint. */
 function countOf(extras: ReadonlyMap<Extra, string>, name: '_limit_' | '_offset_'): string | undefined {
   const text = extras.get(name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,18}$/.test(text)) throw badRequest('bad_parameter', `${name} is a whole number, 0 or more`);
+  if (!/^\d{1,18}$/.test(text)) throw badRequest('bad_parameter', `${name} must be a whole number, 0 or more`);
   return String(BigInt(text));
 }

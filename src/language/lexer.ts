@@ -1,14 +1,14 @@
 /**
- * PostgreSQL's lexical rules (scan.l of version 18, as libpg-query has it) over the caller's text, with back-quoted names
- * beside double-quoted ones. Total: the tokens of a text, blanks and comments included, join to that text again.
+ * PostgreSQL's lexical rules (scan.l of version 18, as in libpg-query) for the caller's text, extended by back-quoted
+ * names. The tokens of a text, blanks and comments included, always concatenate to that text.
  */
 import { badRequest, type SvcError } from '../errors.ts';
 import { decodeUtf8Escapes, unescapeUnicode } from './unescape.ts';
 
 /**
- * - `word`: an unquoted name or keyword, case kept; `name`: a quoted one.
- * - `string`: a text in any form (also bit strings), with the pieces that continue it on later lines.
- * - `punct`: `( ) [ ] , ; . : ::` and whatever else PostgreSQL has no use for.
+ * - `word`: an unquoted name or keyword, in its original case; `name`: a quoted one.
+ * - `string`: a string constant in any form (also bit strings), including its continuations on later lines.
+ * - `punct`: `( ) [ ] , ; . : ::` and characters that PostgreSQL has no use for.
  */
 export type TokenKind = 'space' | 'comment' | 'word' | 'name' | 'string' | 'number' | 'param' | 'operator' | 'punct';
 
@@ -17,7 +17,7 @@ export interface Token {
   /** UTF-16 offsets into the text. */
   readonly start: number;
   readonly end: number;
-  /** Quotes and escapes undone; of other tokens the text itself. Empty for blanks and comments. */
+  /** The text without quotes and escapes; for other tokens the text itself. Empty for blanks and comments. */
   readonly value: string;
 }
 
@@ -33,14 +33,14 @@ const SPECIAL = new Set([...'~!@#^&|?%'].map(code));
 const isDigit = (c: number): boolean => c >= 48 && c <= 57;
 const isSpace = (c: number): boolean => c === SPACE || (c >= TAB && c <= CR);
 const isLineEnd = (c: number): boolean => c === LF || c === CR;
-/** All that is not ASCII may stand in a name. */
+/** Every non-ASCII character may be part of a name. */
 const startsWord = (c: number): boolean => (c >= 97 && c <= 122) || (c >= 65 && c <= 90) || c === UNDERSCORE || c >= 0x80;
 const inWord = (c: number): boolean => startsWord(c) || isDigit(c) || c === DOLLAR;
 
 const HEX = /0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+/y;
 const DECIMAL = /(?:\d(?:_?\d)*(?:\.(?!\.)(?:\d(?:_?\d)*)?)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?/y;
 const DOLLAR_TAG = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z0-9_\u0080-\uffff]*)?\$/y;
-/** UESCAPE 'c' behind U&'..' or U&"..", whatever blanks and comments stand before. */
+/** UESCAPE 'c' after U&'..' or U&"..", optionally preceded by blanks and comments. */
 const UESCAPE = /(?:[ \t-\r]|--[^\r\n]*[\r\n]|\/\*(?:[^*]|\*(?!\/))*\*\/)*UESCAPE[ \t-\r]*'([^'])'/iy;
 
 function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
@@ -50,7 +50,7 @@ function match(pattern: RegExp, text: string, at: number): RegExpExecArray | nul
 
 const fault = (message: string, offset: number): SvcError => badRequest('syntax_error', message, { offset });
 
-/** All tokens of `text`. Throws 400 `syntax_error` where a string, name or comment does not end, or a number runs into a name. */
+/** All tokens of `text`. @throws SvcError 400 `syntax_error` for an unterminated string, name or comment, or a number followed by a letter */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   const lexer = lex(text);
@@ -58,18 +58,15 @@ export function tokenize(text: string): Token[] {
   return tokens;
 }
 
-/** The tokens but blanks and comments. */
+/** The tokens without blanks and comments. */
 export const significant = (tokens: readonly Token[]): Token[] => tokens.filter((t) => t.kind !== 'space' && t.kind !== 'comment');
 
-/** A function that gives the next token each time, null at the end. Throws as `tokenize`. */
+/** Returns a function that returns the next token at each call, and null at the end. Throws like `tokenize`. */
 export function lex(text: string): () => Token | null {
   const nul = text.indexOf('\0');
-  if (nul >= 0) throw fault('a NUL character cannot stand in a statement', nul);
+  if (nul >= 0) throw fault('a statement cannot contain a NUL character', nul);
   if (!text.isWellFormed())
-    throw fault(
-      'half a character of Unicode cannot stand in a statement',
-      text.search(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/),
-    );
+    throw fault('a statement cannot contain an unpaired surrogate', text.search(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/));
   let at = 0;
   return () => {
     if (at >= text.length) return null;
@@ -141,10 +138,10 @@ function commentEnd(text: string, start: number): number {
   throw fault('unterminated /* comment', start);
 }
 
-/** Longer operators PostgreSQL cuts off, and reads a run of them again from each of its characters. */
+/** PostgreSQL truncates longer operators, and scans a run of operator characters again from each of its characters. */
 const MAX_OPERATOR = 63;
 
-/** Ends before a comment; ends on + or - only where it holds one of ~ ! @ # ^ & | ? %. */
+/** The end of an operator. It ends before a comment, and ends in + or - only if it contains one of ~ ! @ # ^ & | ? %. */
 function operatorEnd(text: string, start: number): number {
   let end = start;
   let special = false;
@@ -160,7 +157,7 @@ function operatorEnd(text: string, start: number): number {
   return special ? end : Math.max(unsigned, start + 1);
 }
 
-/** A string or name behind a letter: E'', B'', X'', N'', U&'', U&"". */
+/** A string or name with a prefix: E'', B'', X'', N'', U&'', U&"". */
 function prefixed(text: string, start: number): Token | undefined {
   const letter = text.charAt(start).toLowerCase();
   const next = text.charCodeAt(start + 1);
@@ -178,7 +175,7 @@ function prefixed(text: string, start: number): Token | undefined {
 
 type StringForm = 'plain' | 'escape' | 'unicode' | 'bits';
 
-/** A string whose first quote stands at `open`. */
+/** A string whose opening quote is at `open`. */
 function quoted(text: string, start: number, open: number, form: StringForm): Token {
   let raw = '';
   let from = open + 1;
@@ -207,7 +204,7 @@ function quoted(text: string, start: number, open: number, form: StringForm): To
   return form === 'unicode' ? unicode('string', text, start, end, raw) : { kind: 'string', start, end, value: raw };
 }
 
-/** Where the quote stands that continues a string behind a line break, -1 when there is none. libpg-query allows no comment between. */
+/** The offset of the quote that continues a string after a line break, or -1. libpg-query allows no comment in between. */
 function continuation(text: string, from: number): number {
   let newLine = false;
   let i = from;
@@ -215,7 +212,7 @@ function continuation(text: string, from: number): number {
   return newLine && text.charCodeAt(i) === QUOTE ? i : -1;
 }
 
-/** A name whose first quote, `quote`, stands at `open`; the quote doubled stands for one. */
+/** A name whose opening quote, `quote`, is at `open`. A doubled quote is a literal one. */
 function quotedName(text: string, start: number, open: number, quote: number): Token {
   const mark = String.fromCharCode(quote);
   let raw = '';
@@ -232,7 +229,7 @@ function quotedName(text: string, start: number, open: number, quote: number): T
   }
 }
 
-/** U&'..' and U&"..": its UESCAPE is part of the token. */
+/** U&'..' or U&"..". Its UESCAPE clause is part of the token. */
 function unicode(kind: 'string' | 'name', text: string, start: number, end: number, raw: string): Token {
   const clause = match(UESCAPE, text, end);
   const mark = clause?.[1] ?? '\\';

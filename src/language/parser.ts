@@ -1,4 +1,4 @@
-/** PostgreSQL's own grammar behind one synchronous function. The module and its glue are handed in (dist/parser/). */
+/** PostgreSQL's own grammar as one synchronous function. The caller provides the compiled module and its glue (dist/parser/). */
 import type { ParseResult as PgParseResult, RawStmt } from '@pgsql/types';
 import { badRequest, SvcError } from '../errors.ts';
 import { type Instance, instantiate, type ParserGlue, type RawResult } from './parser-runtime.ts';
@@ -6,8 +6,8 @@ import { type Instance, instantiate, type ParserGlue, type RawResult } from './p
 export type { ParserGlue } from './parser-runtime.ts';
 
 /**
- * libpg-query's tree as it writes it in JSON: `stmts` is empty for an empty text; all locations are 0-based UTF-8 byte
- * offsets, and members that are 0, false or empty are left out.
+ * libpg-query's tree in JSON form: `stmts` is empty for an empty text; locations are 0-based UTF-8 byte offsets;
+ * members that are 0, false or empty are omitted.
  */
 export interface ParseResult extends PgParseResult {
   stmts: RawStmt[];
@@ -15,29 +15,29 @@ export interface ParseResult extends PgParseResult {
 
 export interface SqlParser {
   /**
-   * Parses a text of any number of statements. Throws SvcError 400 `syntax_error` with PostgreSQL's message and the
-   * UTF-16 offset into `sql`, or 400 `too_complex` where the grammar's memory or stack does not suffice; the next call
-   * works in either case.
+   * Parses a text with any number of statements. @throws SvcError 400 `syntax_error` with PostgreSQL's message and the
+   * UTF-16 offset in `sql`; 400 `too_complex` if the grammar's memory or stack does not suffice. The parser stays usable
+   * after either error.
    */
   parse(sql: string): ParseResult;
 }
 
-/** An instance whose memory has grown past this is replaced: memory of WebAssembly never shrinks. */
+/** An instance is replaced when its memory exceeds this size, because WebAssembly memory never shrinks. */
 export const REPLACE_ABOVE = 64 * 2 ** 20;
 
-/** Messages by which PostgreSQL itself says that a text is too deep or too large for it. */
+/** PostgreSQL's own messages for a text that is too deep or too large. */
 const EXHAUSTED = /^(stack depth limit exceeded|out of memory|memory exhausted|invalid memory alloc request size)/;
 
 /**
- * A parser over the compiled module. The first instance is made at the first call, a new one after a trap: the old one is
- * let go before, so that there are never two.
+ * Creates a parser for the compiled module. The first call creates an instance; a trap discards it, and the next call creates
+ * a new one. At most one instance exists at a time.
  */
 export function createParser(module: WebAssembly.Module, glue: ParserGlue): SqlParser {
   let instance: Instance | undefined;
 
   const run = (sql: string): RawResult => {
     const current = instance ?? instantiate(module, glue);
-    // given back only by a call that came through
+    // set again only after a call that did not trap
     instance = undefined;
     const result = current.parse(sql);
     if (current.size() <= REPLACE_ABOVE) instance = current;
@@ -47,7 +47,7 @@ export function createParser(module: WebAssembly.Module, glue: ParserGlue): SqlP
   return {
     parse: (sql) => {
       const nul = sql.indexOf('\0');
-      if (nul >= 0) throw badRequest('syntax_error', 'a NUL character cannot stand in SQL', { offset: nul });
+      if (nul >= 0) throw badRequest('syntax_error', 'SQL cannot contain a NUL character', { offset: nul });
       try {
         const result = run(sql);
         if ('json' in result) {
@@ -68,7 +68,7 @@ export function createParser(module: WebAssembly.Module, glue: ParserGlue): SqlP
 const tooComplex = (cause?: unknown): SvcError =>
   badRequest('too_complex', 'the statement is nested too deeply', { hint: 'Split it, or write it with fewer levels of nesting.', cause });
 
-/** The UTF-16 offset of the `count`-th character (0-based, Unicode code points) of `text`. */
+/** The UTF-16 offset of the `count`-th character (0-based, in Unicode code points) of `text`. */
 function utf16Offset(text: string, count: number): number {
   let at = 0;
   for (let i = 0; i < count && at < text.length; i++) at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;

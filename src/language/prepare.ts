@@ -1,29 +1,30 @@
-/** A SELECT of the caller's -> text that PostgreSQL's grammar takes, and the way back to the places of the caller's text. */
+/** Rewrites a caller's SELECT into text that PostgreSQL's grammar accepts, and maps positions back to the caller's text. */
 import { SvcError } from '../errors.ts';
-import { significant, type Token, tokenize } from './lexer.ts';
+import { syntaxHint } from './hints.ts';
+import { type Token, tokenize } from './lexer.ts';
 import type { ParseResult, SqlParser } from './parser.ts';
 import { quoteDouble } from './quote.ts';
 import { utf8Length } from './split.ts';
 import type { Source } from './statements.ts';
 
-/** PostgreSQL cuts longer names off (NAMEDATALEN - 1 bytes). */
+/** PostgreSQL truncates longer names (NAMEDATALEN - 1 bytes). */
 const MAX_NAME_BYTES = 63;
 
 export interface Prepared {
   /**
-   * The statement with all quoted names in double quotes, names over 63 bytes as stand-ins, and blanks for comments
-   * (libpg-query takes seconds for a text of thousands of them).
+   * The statement with all quoted names in double quotes, stand-ins for names over 63 bytes, and blanks for comments
+   * (libpg-query takes seconds for a text with thousands of comments).
    */
   readonly text: string;
-  /** Stand-in -> the name that it stands for (an unquoted one in lower case). */
+  /** Maps a stand-in to its name (in lower case if it was unquoted). */
   readonly standIns: ReadonlyMap<string, string>;
-  /** A byte offset into `text` (a `location` of the tree) -> UTF-16 offset into the whole text of the request. */
+  /** Maps a byte offset in `text` (a `location` of the tree) to a UTF-16 offset in the whole text of the request. */
   toSource(byteOffset: number): number;
-  /** The same for a UTF-16 offset into `text`. */
+  /** The same for a UTF-16 offset in `text`. */
   toSourceFrom(offset: number): number;
 }
 
-/** What stands in `text` another way than in the source: offsets of both. */
+/** A part of `text` that differs from the source, with its offsets in both. */
 interface Edit {
   readonly out: number;
   readonly outEnd: number;
@@ -32,8 +33,8 @@ interface Edit {
 }
 
 /**
- * Prepares one statement (or a piece of one: an expression). Throws 400 `syntax_error`, with the offset into the whole
- * text of the request, where something in it does not end.
+ * Prepares one statement, or a piece of one such as an expression. @throws SvcError 400 `syntax_error`, with the offset in the
+ * whole text of the request, for an unterminated string, name or comment
  */
 export function prepareSelect(source: Source): Prepared {
   const original = source.text;
@@ -70,17 +71,17 @@ export function prepareSelect(source: Source): Prepared {
     edits.push({ out, outEnd: length, from: token.start, fromEnd: token.end });
   };
   for (const [i, token] of tokens.entries()) {
-    // a blank would let the string behind continue the one before
+    // a blank would let the next string continue the one before
     if (token.kind === 'comment') replace(token, isBetweenStrings(tokens, i) ? '/**/' : ' ');
     if (token.kind !== 'name' && token.kind !== 'word') continue;
     const long = isLong(token.value);
     const backQuoted = original[token.start] === '`';
     if (!long && !backQuoted) continue;
     const name = long ? standIn(token.kind === 'word' ? foldCase(token.value) : token.value) : token.value;
-    // blanks, since a double quote right before or behind would become part of the name, U& a prefix of it
+    // separate with blanks: an adjacent double quote would become part of the name, and U& a prefix of it
     const before = /^["`&]$/.test(original[token.start - 1] ?? '') ? ' ' : '';
-    const behind = original[token.end] === '"' ? ' ' : '';
-    replace(token, before + quoteDouble(name) + behind);
+    const after = original[token.end] === '"' ? ' ' : '';
+    replace(token, before + quoteDouble(name) + after);
   }
   pieces.push(original.slice(copied));
   const text = pieces.join('');
@@ -99,8 +100,8 @@ export function prepareSelect(source: Source): Prepared {
 }
 
 /**
- * Parses a prepared text. A `syntax_error` points into the whole text of the request and shows names as they were written;
- * where an unquoted relationship path stands in the statement, the hint says that paths are quoted.
+ * Parses a prepared text. A `syntax_error` has its offset in the whole text of the request and shows names as the caller wrote
+ * them. The hint names what to write for an unquoted relationship path, and for syntax of other dialects.
  */
 export function parsePrepared(parser: SqlParser, prepared: Prepared): ParseResult {
   try {
@@ -109,7 +110,7 @@ export function parsePrepared(parser: SqlParser, prepared: Prepared): ParseResul
     if (!(e instanceof SvcError)) throw e;
     const message = asWritten(prepared, e.message);
     const offset = e.offset === undefined ? undefined : prepared.toSourceFrom(e.offset);
-    const hint = e.hint ?? (e.code === 'syntax_error' && hasBarePath(prepared.text) ? PATH_HINT : undefined);
+    const hint = e.hint ?? (e.code === 'syntax_error' ? syntaxHint(prepared.text) : undefined);
     throw new SvcError(e.status, e.code, message, { hint, offset, cause: e.cause });
   }
 }
@@ -121,22 +122,9 @@ export function asWritten({ standIns }: Pick<Prepared, 'standIns'>, message: str
   return written;
 }
 
-/** For errors about what may be a relationship path without quotes (`rel[c].prop`, to PostgreSQL an element of an array). */
-export const PATH_HINT = 'A relationship path is one quoted name: "relationship[concept].property".';
-
-/** Whether `rel[c].prop`, `rel[c]_col` or `rel[c*]` stands in the text outside quotes. */
-export function hasBarePath(text: string): boolean {
-  const tokens = significant(tokenize(text));
-  return tokens.some((token, i) => {
-    const [, concept, close, after] = tokens.slice(i, i + 4);
-    if (token.value !== '[' || tokens[i - 1]?.kind !== 'word' || concept?.kind !== 'word') return false;
-    return close?.value === '*' || (close?.value === ']' && (after?.value === '.' || (after?.kind === 'word' && after.start === close.end)));
-  });
-}
-
 const isLong = (name: string): boolean => name.length > MAX_NAME_BYTES || (name.length * 3 > MAX_NAME_BYTES && utf8Length(name) > MAX_NAME_BYTES);
 
-/** What PostgreSQL does to unquoted names: ASCII letters alone. */
+/** Folds unquoted names like PostgreSQL: only ASCII letters. */
 const foldCase = (word: string): string => word.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** Whether the comment at `at` is the first one between two strings. */
@@ -144,19 +132,19 @@ function isBetweenStrings(tokens: readonly Token[], at: number): boolean {
   let before = at - 1;
   while (tokens[before]?.kind === 'space') before--;
   if (tokens[before]?.kind !== 'string') return false;
-  let behind = at + 1;
-  while (tokens[behind]?.kind === 'space' || tokens[behind]?.kind === 'comment') behind++;
-  return tokens[behind]?.kind === 'string';
+  let after = at + 1;
+  while (tokens[after]?.kind === 'space' || tokens[after]?.kind === 'comment') after++;
+  return tokens[after]?.kind === 'string';
 }
 
-/** Tildes with which no name of the text begins. */
+/** A prefix of tildes with which no name in the text starts. */
 function freePrefix(tokens: readonly Token[]): string {
   let prefix = '~';
   while (tokens.some((t) => t.kind === 'name' && new RegExp(`^${prefix}\\d+~$`).test(t.value))) prefix += '~';
   return prefix;
 }
 
-/** The offset in the source that `offset` in the prepared text came from: within a name that was changed, its beginning. */
+/** Maps an offset in the prepared text to the source. An offset inside a rewritten name maps to the start of that name. */
 function undo(edits: readonly Edit[], offset: number): number {
   let low = 0;
   let high = edits.length;
@@ -170,7 +158,7 @@ function undo(edits: readonly Edit[], offset: number): number {
   return offset < edit.outEnd ? edit.from : edit.fromEnd + (offset - edit.outEnd);
 }
 
-/** The UTF-16 offset of each byte of `text` in UTF-8, and of its end; empty where all is ASCII. */
+/** The UTF-16 offset of each byte of `text` in UTF-8, and of its end; empty for ASCII text. */
 function unitsByByte(text: string): Uint32Array {
   const length = utf8Length(text);
   if (length === text.length) return new Uint32Array();

@@ -1,11 +1,11 @@
-/** Statements that make policies again (SHOW CREATE), and the parts of them that SYS_POLICIES tells. */
+/** Prints policies as CREATE statements (for SHOW CREATE), and the parts of them that SYS_POLICIES lists. */
 import { quoteBack, quoteLiteral } from './quote.ts';
 
-/** A policy as it is printed; SQL as it is to stand there. */
+/** A policy to print, with its SQL as it should appear. */
 export interface PrintedPolicy {
   readonly name: string;
   readonly concept: string | null;
-  /** null: a row policy. */
+  /** null for a row policy. */
   readonly property: string | null;
   readonly isPublic: boolean;
   readonly grantees: readonly { readonly kind: 'user' | 'role'; readonly name: string }[];
@@ -19,7 +19,7 @@ export type PrintedMask =
 
 const grantee = (g: PrintedPolicy['grantees'][number]): string => `${g.kind.toUpperCase()} ${quoteBack(g.name)}`;
 
-// a comment at the end of the SQL must not hide the bracket
+// a comment at the end of the SQL must not hide the closing bracket
 const bracketed = (sql: string): string => (sql.includes('--') ? `(${sql}\n)` : `(${sql})`);
 
 /** `FULL`, `PARTIAL(2, 'x', 2)`, `WITH (...)` */

@@ -1,4 +1,4 @@
-/** Statements that make agents, datasources and examples again (SHOW CREATE). */
+/** Prints agents, datasources and examples as CREATE statements (for SHOW CREATE). */
 import { quoteBack, quoteLiteral } from './quote.ts';
 
 type Options = Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export const printAgent = (a: {
 export const printDatasource = (d: { readonly name: string; readonly type: string; readonly secret: string; readonly options: Options }): string =>
   [`CREATE OR REPLACE DATASOURCE ${quoteBack(d.name)} TYPE ${d.type} SECRET ${quoteLiteral(d.secret)}`, ...options(d.options)].join(' ');
 
-/** An example; its query as it is to stand there. */
+/** Prints an example, with its query as it should appear. */
 export const printExample = (e: { readonly question: string; readonly description: string | null; readonly query: string }): string =>
   [
     `CREATE OR REPLACE EXAMPLE ${quoteLiteral(e.question)}`,
@@ -34,7 +34,7 @@ export const printExample = (e: { readonly question: string; readonly descriptio
     `AS ${e.query}`,
   ].join(' ');
 
-/** What attaches the datasources of an ontology that has been made just now: it has `main` attached and active from the start. */
+/** Prints statements that attach datasources to a new ontology. A new ontology has `main` attached and active. */
 export function printAttachments(ontology: string, datasources: readonly string[], active: string | null): readonly string[] {
   const alter = (action: string, name: string): string => `ALTER ONTOLOGY ${quoteBack(ontology)} ${action} DATASOURCE ${quoteBack(name)}`;
   const isMain = (name: string): boolean => name.toLowerCase() === 'main';

@@ -1,4 +1,4 @@
-/** A model -> modelling statements that make it again (SHOW CREATE, export). The inverse of the parser and its application. */
+/** Prints a model as modelling statements that re-create it (SHOW CREATE, export). The inverse of parsing and applying them. */
 import type { ConceptDef, LinkEnd, MappingDef, MeasureDef, Model, PropertyDef, RelationshipDef, Tags, ViewDef } from '../ontology/model.ts';
 import { quoteBack, quoteLiteral } from './quote.ts';
 
@@ -35,7 +35,7 @@ export const printMeasure = (m: MeasureDef): string =>
     m.filter === null ? [] : [`WHERE ${m.filter}`],
   );
 
-/** `model` has the types of what the concept lists; `product` names the schema of a logic concept's source. */
+/** Prints a concept. `model` provides the types of its elements; `product` names the schema of a logic concept's source. */
 export const printConcept = (c: ConceptDef, model: Model, product: string): string => concept(c, typesOf(model), product);
 
 interface Types {
@@ -43,7 +43,7 @@ interface Types {
   readonly measure: (name: string) => string;
 }
 
-/** Names match without case (docs/design/paths-and-cardinality.md#names-in-a-query). */
+/** Names are matched case-insensitively (docs/design/paths-and-cardinality.md#names-in-a-query). */
 function typesOf(model: Model): Types {
   const lookup = (defs: readonly { readonly name: string; readonly type: string }[]) => {
     const types = new Map(defs.map((def) => [def.name.toLowerCase(), def.type]));
@@ -110,9 +110,9 @@ export const printView = (v: ViewDef): string =>
   );
 
 /**
- * A script that makes the whole ontology: in a service without it, it gives a model equal to `model`. SQL stands as the
- * model has it; a logic concept's schema has the product's name. `more`: statements that stand behind those of the ontology
- * itself, before its objects.
+ * A script that re-creates the whole ontology. Run in a service without it, it yields a model equal to `model`. SQL appears as
+ * in the model; the schema of a logic concept has the product's name. `more`: statements to print after those of the ontology
+ * itself and before its objects.
  */
 export function printModel(model: Model, ontologyName: string, product: string, more: readonly string[] = []): string {
   const ontology = quoteBack(ontologyName);
@@ -130,5 +130,5 @@ export function printModel(model: Model, ontologyName: string, product: string, 
   return statements.map((statement) => `${statement};\n`).join('');
 }
 
-/** A schema by its neutral name -> as the product names it. */
+/** Maps a schema's neutral name to the product's name. */
 const schemaOf = (schema: string, product: string): string => schema.replace(/svc$/, () => product);

@@ -1,10 +1,10 @@
-/** Texts and names as they stand in a statement. */
+/** Quotes texts and names for use in statements. */
 
-/** 'text', quotes doubled. The texts of this service have standard_conforming_strings on. */
+/** 'text', with quotes doubled. The service requires standard_conforming_strings = on. */
 export const quoteLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** "name", quotes doubled. */
+/** "name", with quotes doubled. */
 export const quoteDouble = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** `name`, back-quotes doubled. */
+/** `name`, with back-quotes doubled. */
 export const quoteBack = (name: string): string => `\`${name.replaceAll('`', '``')}\``;

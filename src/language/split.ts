@@ -1,18 +1,18 @@
-/** The text of a request -> its statements (docs/design/statements-and-versions.md#scripts). */
+/** Splits the text of a request into statements (docs/design/statements-and-versions.md#scripts). */
 import { SvcError } from '../errors.ts';
 import { lex } from './lexer.ts';
 import type { Source } from './statements.ts';
 
-/** Bytes of UTF-8 that one statement may have: more costs the parser more memory than a Worker should give. */
+/** Maximum size of a statement in UTF-8 bytes. A larger one would need too much of a Worker's memory to parse. */
 export const MAX_STATEMENT_BYTES = 65_536;
 
-/** Bytes of `text` in UTF-8. */
+/** The size of `text` in UTF-8 bytes. */
 export const utf8Length = (text: string): number => new TextEncoder().encode(text).length;
 
 /**
- * The statements of `text`, split at each `;` that stands in no string, name or comment; empty ones are left out. A
- * statement reaches from its first word to its last: blanks and comments around it are not part of it.
- * Throws 400 `syntax_error` where something does not end, 413 `statement_too_long` for a statement over 64 KiB.
+ * Splits `text` at each `;` outside strings, names and comments. Empty statements are omitted. A statement extends from its
+ * first token to its last, without surrounding blanks and comments.
+ * @throws SvcError 400 `syntax_error` for an unterminated string, name or comment; 413 `statement_too_long` for a statement over 64 KiB
  */
 export function splitScript(text: string): Source[] {
   const statements: Source[] = [];
@@ -37,9 +37,9 @@ export function splitScript(text: string): Source[] {
 }
 
 function checked(source: Source): Source {
-  // no character takes more than three bytes for each of its UTF-16 units
+  // a UTF-16 unit takes at most three bytes
   if (source.text.length * 3 <= MAX_STATEMENT_BYTES || utf8Length(source.text) <= MAX_STATEMENT_BYTES) return source;
-  throw new SvcError(413, 'statement_too_long', `a statement of more than ${MAX_STATEMENT_BYTES / 1024} KiB`, {
+  throw new SvcError(413, 'statement_too_long', `a statement is longer than ${MAX_STATEMENT_BYTES / 1024} KiB`, {
     offset: source.offset,
     hint: 'Shorten it, or send several statements.',
   });

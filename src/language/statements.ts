@@ -1,22 +1,22 @@
 /**
- * The syntax trees of all statements that a request may contain (docs/design/statements-and-versions.md#classes-of-statements). Each node has the span of the
- * statement in the whole text that was sent; names have their own offset, so that an error can point at them.
+ * The syntax trees of all statements that a request may contain (docs/design/statements-and-versions.md#classes-of-statements). Each node has the span of its
+ * statement in the whole text of the request. Names have their own offsets, so that errors can point to them.
  */
 import type { Transitivity } from '../ontology/model.ts';
 
-/** A name as written (quotes undone), and where it begins in the whole text (0-based UTF-16 offset). */
+/** A name without quotes, with its start in the whole text (0-based UTF-16 offset). */
 export interface Name {
   readonly text: string;
   readonly offset: number;
 }
 
-/** A piece of SQL of the caller's, cut out of the whole text verbatim, and where it begins. */
+/** A piece of the caller's SQL, verbatim, with its start in the whole text. */
 export interface SqlText {
   readonly text: string;
   readonly offset: number;
 }
 
-/** One statement of a script: its text without the semicolon, and where it begins in the whole text. */
+/** One statement of a script: its text without the semicolon, with its start in the whole text. */
 export interface Source {
   readonly text: string;
   readonly offset: number;
@@ -26,7 +26,7 @@ export type TagList = readonly { readonly key: Name; readonly value: string }[];
 
 export type Statement = ModelStatement | ServiceStatement | ReadStatement;
 
-/** Statements that change one ontology and make a version. */
+/** Statements that change one ontology and create a version. */
 export type ModelStatement =
   | CreateProperty
   | CreateMeasure
@@ -38,7 +38,7 @@ export type ModelStatement =
   | DropObject
   | RollbackOntology;
 
-/** Statements of the whole service. */
+/** Statements that concern the whole service. */
 export type ServiceStatement =
   | CreateOntology
   | DropOntology
@@ -83,7 +83,7 @@ export interface DropOntology extends Base {
 export interface AlterOntology extends Base {
   readonly kind: 'alter_ontology';
   readonly name: Name;
-  /** `description`, or a config key. */
+  /** `description`, or the key of a setting. */
   readonly key: Name;
   readonly value: string;
 }
@@ -118,7 +118,7 @@ export interface DropAgent extends Base {
   readonly name: Name;
 }
 
-/** The text of a question, and where its quotes begin. */
+/** The text of a question, and the offset of its opening quote. */
 export interface Question {
   readonly text: string;
   readonly offset: number;
@@ -140,7 +140,7 @@ export interface CreateProperty extends Base {
   readonly replace: boolean;
   readonly name: Name;
   readonly multi: boolean;
-  /** As written; types.ts makes it canonical. */
+  /** As written; ontology/types.ts makes it canonical. */
   readonly type: Name;
   readonly description: string | null;
   readonly tags: TagList;
@@ -253,7 +253,7 @@ export interface CreateToken extends Base {
 }
 export interface RevokeToken extends Base {
   readonly kind: 'revoke_token';
-  /** What CREATE TOKEN and SHOW TOKEN tell as `token_id`. */
+  /** The `token_id` that CREATE TOKEN and SHOW TOKEN return. */
   readonly id: { readonly text: string; readonly offset: number };
 }
 /** GRANT {EDIT|QUERY|ACCESS} ON [ALL] resource TO {USER|ROLE} x [WITH GRANT OPTION], GRANT AUTH ON user.<other> TO USER x */
@@ -267,7 +267,7 @@ export interface Grant extends Base {
   readonly grantOption: boolean;
 }
 
-/** The same FROM {USER|ROLE} x. */
+/** The same with FROM {USER|ROLE} x. */
 export interface Revoke extends Base {
   readonly kind: 'revoke';
   readonly privilege: Grant['privilege'];
@@ -307,17 +307,17 @@ export interface RefreshPermissions extends Base {
   readonly kind: 'refresh_permissions';
 }
 
-/** Whom a policy names. */
+/** A user or role in a policy. */
 export interface PolicyGrantee {
   readonly kind: 'user' | 'role';
   readonly name: Name;
 }
-/** What a mask puts in the place of a value. */
+/** The replacement that a mask makes for a value. */
 export type MaskClause =
   | { readonly kind: 'full' | 'hash' | 'null'; readonly offset: number }
   | { readonly kind: 'partial'; readonly offset: number; readonly first: number; readonly filler: string; readonly last: number }
   | { readonly kind: 'with'; readonly offset: number; readonly expression: SqlText };
-/** CREATE POLICY n ON CONCEPT ... | ON PROPERTY ...; `to` null: PUBLIC. */
+/** CREATE POLICY n ON CONCEPT ... | ON PROPERTY ...; `to` is null for PUBLIC. */
 export interface CreatePolicy extends Base {
   readonly kind: 'create_policy';
   readonly replace: boolean;
@@ -331,18 +331,18 @@ export interface DropPolicy extends Base {
   readonly name: Name;
 }
 
-/** Any SELECT (also WITH, VALUES, TABLE, in brackets): parsed by PostgreSQL's own grammar, not here. */
+/** Any SELECT (also WITH, VALUES, TABLE, parenthesized): PostgreSQL's own grammar parses it later. */
 export interface Select extends Base {
   readonly kind: 'select';
 }
-/** SHOW word [words...]: what stands behind SHOW is given as tokens' texts. */
+/** SHOW word [words...]: `words` has the texts of the tokens after SHOW. */
 export interface Show extends Base {
   readonly kind: 'show';
   readonly words: readonly Name[];
 }
 export interface Describe extends Base {
   readonly kind: 'describe';
-  /** DESCRIBE CONCEPT: with the keys. */
+  /** True for DESCRIBE CONCEPT, which also lists the keys. */
   readonly concept: boolean;
   readonly schema: Name | null;
   readonly name: Name;
@@ -350,5 +350,7 @@ export interface Describe extends Base {
 }
 export interface Explain extends Base {
   readonly kind: 'explain';
+  /** EXPLAIN (LOGICAL): the plan in terms of the ontology, as JSON. */
+  readonly logical: boolean;
   readonly query: SqlText;
 }

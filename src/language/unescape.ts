@@ -1,10 +1,10 @@
-/** What stands behind the escapes of E'..' and U&'..' strings (PostgreSQL, "String Constants"). */
+/** Decodes the escapes of E'..' and U&'..' strings (PostgreSQL, "String Constants"). */
 import { badRequest } from '../errors.ts';
 
 const LETTERS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 const ESCAPE = /\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([\s\S]))/g;
 
-/** The text of E'..': octal and hexadecimal escapes are bytes of UTF-8. */
+/** Decodes E'..'. Octal and hexadecimal escapes are UTF-8 bytes. */
 export function decodeUtf8Escapes(raw: string): string {
   if (!raw.includes('\\')) return raw;
   let bytes = false;
@@ -22,11 +22,11 @@ export function decodeUtf8Escapes(raw: string): string {
   return bytes ? text.replace(BYTES, (run) => new TextDecoder().decode(Uint8Array.from(run.replaceAll(BYTE_MARK, ''), (c) => c.charCodeAt(0)))) : text;
 }
 
-/** Stands before each byte over 127 until the whole run is known; half a surrogate, which no text of a caller holds. */
+/** Precedes each byte over 127 until the whole run is known. It is an unpaired surrogate, which a caller's text never contains. */
 const BYTE_MARK = '\udfff';
 const BYTES = /(?:\udfff[\u0080-\u00ff])+/g;
 
-/** The text of U&'..' and U&"..". Throws 400 `syntax_error` at `offset` for an escape that is none. */
+/** Decodes U&'..' and U&"..". @throws SvcError 400 `syntax_error` at `offset` for an invalid escape */
 export function unescapeUnicode(raw: string, mark: string, offset: number): string {
   let text = '';
   for (let i = 0; i < raw.length; ) {
@@ -49,5 +49,5 @@ export function unescapeUnicode(raw: string, mark: string, offset: number): stri
   return text;
 }
 
-/** Two escapes may give the halves of one character, as in PostgreSQL; what is no character at all becomes U+FFFD. */
+/** Two escapes may form a surrogate pair, as in PostgreSQL. A value beyond Unicode becomes U+FFFD. */
 const codePoint = (n: number): string => (n <= 0x10ffff ? String.fromCodePoint(n) : '\ufffd');

@@ -1,24 +1,24 @@
 /**
- * Texts that a statement compares columns with, read off its tokens: enough to look values up, no more. What is not seen is not doubted.
+ * Finds the texts that a statement compares columns with, from its tokens. This is enough to look values up; comparisons that it does not recognise are not checked.
  * Pure.
  */
 
 export interface Comparison {
-  /** Without quotes and qualifier. */
+  /** The column, without quotes and qualifier. */
   readonly column: string;
-  /** The concept at the end of the path; null: the column stands in a relation of FROM. */
+  /** The concept at the end of the path; null if the column belongs to a relation in FROM. */
   readonly target: string | null;
   readonly value: string;
 }
 
-// Lookbehinds: a name is tried at the beginning of a run of letters or quotes only, which keeps the time linear.
+// the lookbehinds let a name match only at the start of a run of letters or quotes, which keeps the time linear
 const NAME = '(?<!`)`(?:[^`]|``)*`|(?<!")"(?:[^"]|"")*"|(?<![\\p{L}\\p{N}_$])[\\p{L}_][\\p{L}\\p{N}_$]*';
 const TEXT = "'(?:[^']|'')*'";
-/** Other texts are passed over as a whole. */
+/** String literals outside comparisons are matched as a whole, to skip them. */
 const COMPARED = new RegExp(`${TEXT}|(${NAME})\\s*(?:(?:=|<>|!=)\\s*(${TEXT})|(?:NOT\\s+)?IN\\s*\\(\\s*(${TEXT}(?:\\s*,\\s*${TEXT})*)\\s*\\))`, 'giu');
 const FROM = new RegExp(`(${NAME})\\s*\\.\\s*(${NAME})`, 'gu');
-/** More of them are not looked at. */
-const MOST = 50;
+/** The maximum number of comparisons to return. */
+const MAX_COMPARISONS = 50;
 
 /** Comparisons of columns with texts by =, <> and IN. */
 export function comparisonsOf(sql: string): readonly Comparison[] {
@@ -28,14 +28,14 @@ export function comparisonsOf(sql: string): readonly Comparison[] {
     const written = unquoted(name);
     const path = /\[([^[\]*]+)(?:\*\d*)?\]\.([^[\].]+)$/u.exec(written);
     for (const [text] of (list ?? one ?? '').matchAll(new RegExp(TEXT, 'g'))) {
-      if (found.length >= MOST) return found;
+      if (found.length >= MAX_COMPARISONS) return found;
       found.push({ column: path?.[2] ?? written, target: path?.[1] ?? null, value: text.slice(1, -1).replaceAll("''", "'") });
     }
   }
   return found;
 }
 
-/** Names that stand behind a schema of the product: what is read, aliases and strings aside. */
+/** The names after a schema of the product: the relations that a statement reads, without aliases and strings. */
 export function relationsOf(sql: string, product: string): readonly string[] {
   const schemas = new Set(['', 'e', 'd', 'v'].map((p) => `${p}${product}`.toLowerCase()));
   const bare = sql.replace(new RegExp(TEXT, 'g'), "''");

@@ -1,6 +1,6 @@
 /**
- * SQL for a question: written by the language model, checked by the planner and the datasource, and requested again with the error (at most 1 + retries calls,
- * docs/design/mcp.md#questions). This file returns a statement only if it is valid.
+ * Writes SQL for a question: a language model writes it, and the planner and the datasource check it. Errors go back to the model, for at most 1 + retries calls
+ * (docs/design/mcp.md#questions). Only valid statements are returned.
  */
 import { z } from 'zod';
 import { badRequest, SvcError } from '../errors.ts';
@@ -11,38 +11,38 @@ import { sameSql, sqlIn, statement } from './sql-text.ts';
 import { errorText } from './statement.ts';
 import { sqlRules } from './templates.ts';
 
-/** A statement that was tried; `error` null: it holds. */
+/** An attempt at a statement. `error` is null if the statement is valid. */
 export interface Try {
   readonly sql: string | null;
   readonly error: string | null;
 }
 
-/** What is to be written. */
+/** The input for writing a statement. */
 export interface Wanted {
   readonly question: string;
-  /** What the model is told of the graph (context.ts). */
+  /** The description of the graph for the model (context.ts). */
   readonly context: string;
   readonly settings: Settings;
   readonly product: string;
-  /** Milliseconds since 1970. */
+  /** The current time in milliseconds since 1970. */
   readonly now: number;
-  /** Verified questions and their SQL that are near to this one. */
+  /** Verified questions similar to this one, with their SQL. */
   readonly examples: readonly { readonly question: string; readonly sql: string }[];
-  /** What may help where a statement gave no rows. */
+  /** A hint for the model after a statement returned no rows. */
   readonly emptyHint: (sql: string) => string;
-  /** Where each statement is noted. */
+  /** Records each attempt. */
   readonly tries: Try[];
-  /** Why a statement that holds may still be wrong; empty: nothing is known. */
+  /** Why a valid statement may still be wrong; empty if nothing suggests it. */
   readonly doubt: (sql: string) => Promise<string>;
 }
 
-/** What an attempt at a statement gave. */
+/** The result of running or checking a statement. */
 export interface Attempt {
-  /** Nothing was found: another statement may be a better one. */
+  /** Whether it returned no rows: another statement may be better. */
   readonly isEmpty: boolean;
 }
 
-/** A statement that holds. */
+/** A valid statement. */
 export interface Made<T extends Attempt> {
   readonly kind: 'made';
   readonly sql: string;
@@ -59,18 +59,18 @@ export type Generated<T extends Attempt> =
 const SQL = z.object({
   reason: z.string().describe('How the question is understood and answered, in one or two sentences'),
   sql: z.string().describe('The SELECT; empty with a refusal'),
-  refusal: z.string().nullable().describe('What is missing, where the graph cannot answer the question; else null'),
+  refusal: z.string().nullable().describe('What is missing, if the graph cannot answer the question; otherwise null'),
 });
 
 const REVIEW = z.object({
-  reasoning: z.string().describe('What the SELECT gives, what the question asks, and where they differ'),
+  reasoning: z.string().describe('What the SELECT returns, what the question asks, and how they differ'),
   assessment: z.enum(['correct', 'partial', 'incorrect']),
-  sql: z.string().describe('The right SELECT: the same one where it is correct'),
+  sql: z.string().describe('The correct SELECT: the same one if it is correct'),
 });
 
 /**
- * `attempt` runs or checks a statement and throws what is wrong with it.
- * @throws SvcError of the model (`LanguageModels.ask`) and of the datasource, but for errors that a better statement mends
+ * Generates a statement. `attempt` runs or checks one, and throws its errors.
+ * @throws SvcError of the model (`LanguageModels.ask`) and of the datasource, except errors that another statement may avoid
  */
 export async function generate<T extends Attempt>(run: Run, wanted: Wanted, attempt: (sql: string) => Promise<T>): Promise<Generated<T>> {
   return new Generation(run, wanted, attempt).all();
@@ -96,26 +96,26 @@ class Generation<T extends Attempt> {
 
   async all(): Promise<Generated<T>> {
     const { emptyRetries } = this.#wanted.settings;
-    /** They hold, but found nothing or are doubted: the first is given where no better one comes. */
-    const held: Made<T>[] = [];
-    /** Calls that it may still cost to find a better one. */
+    /** Valid statements that returned no rows or are doubtful. The first one is the result if no better one is found. */
+    const valid: Made<T>[] = [];
+    /** The number of further calls that may be used to find a better one. */
     let more = 0;
     let feedback = '';
-    while (this.#hasCalls && (held.length === 0 || more-- > 0)) {
-      const [fallback] = held;
-      const told = await this.#turn(feedback, fallback !== undefined);
-      if (told === undefined) break;
-      const { sql, refusal, reason } = told;
+    while (this.#hasCalls && (valid.length === 0 || more-- > 0)) {
+      const [fallback] = valid;
+      const reply = await this.#turn(feedback, fallback !== undefined);
+      if (reply === undefined) break;
+      const { sql, refusal, reason } = reply;
       if (sql === undefined) {
         if (refusal !== undefined) return fallback ?? { kind: 'refused', refusal, tries: this.#tries };
-        feedback = this.#failed(null, 'The answer was no SELECT in the agreed form');
+        feedback = this.#failed(null, 'The answer did not contain a SELECT in the required form');
         continue;
       }
-      const insisted = held.find((made) => sameSql(made.sql, sql));
-      // who insists may be right
-      if (insisted !== undefined) return insisted.result.isEmpty ? (fallback ?? insisted) : this.#reviewed(insisted);
+      const repeated = valid.find((made) => sameSql(made.sql, sql));
+      // a model that repeats its statement may be right
+      if (repeated !== undefined) return repeated.result.isEmpty ? (fallback ?? repeated) : this.#reviewed(repeated);
       if (this.#tries.some((t) => t.sql !== null && sameSql(t.sql, sql))) {
-        feedback = this.#failed(sql, 'This statement was tried before: write another one');
+        feedback = this.#failed(sql, 'This statement was already tried: write another one');
       } else {
         const done = await this.#try(sql, fallback !== undefined);
         if (done === undefined) break;
@@ -123,19 +123,21 @@ class Generation<T extends Attempt> {
         else {
           this.#tries.push({ sql, error: null });
           const made: Made<T> = { kind: 'made', sql, result: done, reason, tries: this.#tries };
-          // said once
+          // doubts are reported only once
           const doubt = fallback === undefined ? await this.#wanted.doubt(sql) : '';
           if (!done.isEmpty && doubt === '') return this.#reviewed(made);
           if (fallback === undefined) more = done.isEmpty ? emptyRetries : Math.max(1, emptyRetries);
-          held.push(made);
-          feedback = done.isEmpty ? this.#emptyFeedback(sql) : `This SELECT holds, but:\n${fenced(sql)}\n${doubt}\nMend it, or repeat it where it is right.`;
+          valid.push(made);
+          feedback = done.isEmpty
+            ? this.#emptyFeedback(sql)
+            : `This SELECT is valid, but:\n${fenced(sql)}\n${doubt}\nFix it, or return it unchanged if it is already correct.`;
         }
       }
     }
-    return held[0] ?? { kind: 'failed', tries: this.#tries };
+    return valid[0] ?? { kind: 'failed', tries: this.#tries };
   }
 
-  /** One call; undefined: it failed, and there is a statement already that will do. */
+  /** One model call. Returns undefined if it failed and a valid statement exists already. */
   async #turn(feedback: string, canDoWithout: boolean): Promise<{ sql: string | undefined; refusal: string | undefined; reason: string } | undefined> {
     this.#calls++;
     try {
@@ -152,13 +154,13 @@ class Generation<T extends Attempt> {
     }
   }
 
-  /** What came of a statement, or what is wrong with it that the model may mend; undefined: it failed otherwise, and there is one already that will do. */
+  /** Runs a statement. Returns its result, or an error that the model may fix; undefined after any other error if a valid statement exists already. */
   async #try(sql: string, canDoWithout: boolean): Promise<T | string | undefined> {
     try {
       return await this.#attempt(sql);
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
-      if (MENDABLE.has(error.status)) return errorText(error, sql);
+      if (FIXABLE.has(error.status)) return errorText(error, sql);
       if (!canDoWithout) throw error;
       this.#tries.push({ sql, error: errorText(error, sql) });
       return undefined;
@@ -167,15 +169,15 @@ class Generation<T extends Attempt> {
 
   #failed(sql: string | null, error: string): string {
     this.#tries.push({ sql, error });
-    return sql === null ? error : `This SELECT does not hold:\n${fenced(sql)}\n${fenced(error)}\nMend it.`;
+    return sql === null ? error : `This SELECT is not valid:\n${fenced(sql)}\n${fenced(error)}\nFix it.`;
   }
 
   #emptyFeedback(sql: string): string {
-    return `This SELECT holds but found nothing:\n${fenced(sql)}\nLook at its conditions: values as they are really written, case, the right column or path. ${this.#wanted.emptyHint(sql)}
-Write another SELECT where one of them may be wrong; repeat it where nothing is.`;
+    return `This SELECT is valid but returned no rows:\n${fenced(sql)}\nCheck its conditions: the exact spelling of values, upper and lower case, the right column or path. ${this.#wanted.emptyHint(sql)}
+Write another SELECT if one of them may be wrong; otherwise return it unchanged.`;
   }
 
-  /** Asks whether the statement answers the question, as often as the agent's options want, and takes a better one that holds. */
+  /** Asks the model to review the statement, as often as the settings allow, and accepts a better statement if it is valid. */
   async #reviewed(made: Made<T>): Promise<Made<T>> {
     let best = made;
     for (let left = this.#wanted.settings.reviews; left > 0 && this.#hasCalls; left--) {
@@ -213,9 +215,9 @@ Write another SELECT where one of them may be wrong; repeat it where nothing is.
       `Question: ${fenced(question)}`,
       `Today is ${new Date(now).toISOString().slice(0, 10)}. At most ${settings.maxLimit} rows are shown.`,
       settings.caseSensitive
-        ? 'Texts in the database are written in any case: compare them with LOWER(column) = LOWER(value).'
-        : 'Texts compare with case: write values exactly as they are listed.',
-      settings.note === '' ? '' : `Rules of the one who runs this service or asks: ${fenced(settings.note)}`,
+        ? 'Texts in the database vary in upper and lower case: compare them with LOWER(column) = LOWER(value).'
+        : 'Text comparison is case-sensitive: write values exactly as listed.',
+      settings.note === '' ? '' : `Rules of the operator or the caller: ${fenced(settings.note)}`,
       `The knowledge graph: <<<${inner(context)}>>>`,
       examples.length === 0 ? '' : `Verified examples: ${fenced(examples.map((e) => `${line(e.question, 300)}\n${e.sql}`).join('\n\n'))}`,
       feedback,
@@ -225,19 +227,19 @@ Write another SELECT where one of them may be wrong; repeat it where nothing is.
   }
 }
 
-/** Statuses of errors that the statement is to blame for. */
-const MENDABLE = new Set([400, 403, 404]);
+/** Statuses of errors that another statement may avoid. */
+const FIXABLE = new Set([400, 403, 404]);
 
-/** The error of a question for which no statement was found: what was tried, and what was wrong with it. */
+/** The error for a question without a valid statement: the attempts and their errors. */
 export function noSql(tries: readonly Try[]): SvcError {
-  const told = tries.map((t, i) => `${i + 1}. ${t.sql === null ? '' : `${line(t.sql, 500)}: `}${line(t.error ?? '', 400)}`).join('\n');
-  return badRequest('no_valid_sql', `No SQL that holds was found for this question; tried:\n${cut(told, 4000)}`, {
-    hint: 'Ask in the words of the graph (describe_knowledge_graph), name the concept in concepts_list, or write the SQL yourself with execute_sql',
+  const attempts = tries.map((t, i) => `${i + 1}. ${t.sql === null ? '' : `${line(t.sql, 500)}: `}${line(t.error ?? '', 400)}`).join('\n');
+  return badRequest('no_valid_sql', `No valid SQL was found for this question. Attempts:\n${cut(attempts, 4000)}`, {
+    hint: 'Use the terms of the graph (describe_knowledge_graph), name the concept in concepts_list, or write the SQL yourself with execute_sql',
   });
 }
 
-/** The error of a question that the graph cannot answer, in the words of the model. */
+/** The error for a question that the graph cannot answer, with the model's reason. */
 export const refused = (refusal: string): SvcError =>
   badRequest('not_answerable', `The knowledge graph cannot answer this question: ${line(refusal, 600)}`, {
-    hint: 'describe_knowledge_graph tells what there is',
+    hint: 'describe_knowledge_graph lists what it contains',
   });

@@ -1,6 +1,6 @@
 /**
- * Which concept, view or cube a question is about: words rank them all, the best go to a language model as a small tree, and the model
- * chooses one of those. Nothing that it says can name anything else.
+ * Finds the concept, view or cube that a question is about. Words rank all subjects, and the best ones are shown to a language model as a small tree.
+ * The model chooses one of these; its answer cannot name anything else.
  */
 import { z } from 'zod';
 import { cacheOf } from '../cache.ts';
@@ -11,28 +11,28 @@ import { type Ranked, rank } from './rank.ts';
 import { type RankIndex, rankIndex } from './rank-index.ts';
 import { CONCEPT_RULES } from './templates.ts';
 import { type Candidate, candidateTree } from './tree.ts';
-import type { Deadline, LanguageModels, Told } from './types.ts';
+import type { Deadline, LanguageModels, Reply } from './types.ts';
 import { samplesWithin } from './values.ts';
 import { fused, nearness } from './vectors.ts';
 
 export interface Identify {
   readonly request: ServiceRequest;
   readonly model: QuestionModel;
-  /** What may be chosen: subjects of the model, as the scope of the question leaves them. */
+  /** The subjects to choose from: those of the model within the scope of the question. */
   readonly subjects: readonly Subject[];
   readonly question: string;
-  /** Undefined: words alone decide. */
+  /** If undefined, only words decide. */
   readonly llm?: LanguageModels | undefined;
-  /** Undefined: a call of the model may take as long as one may. */
+  /** If undefined, the time-out of a model call applies. */
   readonly deadline?: Deadline | undefined;
-  /** Of the agent and the call, for the model. */
+  /** The notes of the agent and the call, for the model. */
   readonly note?: string | undefined;
 }
 
 export interface RankedCandidate {
   readonly name: string;
   readonly kind: Subject['kind'];
-  /** 0 to 1: relative to the best. */
+  /** 0 to 1, relative to the best one. */
   readonly score: number;
   readonly why: readonly string[];
 }
@@ -40,42 +40,42 @@ export interface RankedCandidate {
 export interface Identified {
   readonly subject: Subject;
   readonly reason: string;
-  /** The best first: those that the model chose from, or would have. */
+  /** The best candidates first: those that the model chose from, or would have. */
   readonly candidates: readonly RankedCandidate[];
-  /** No model was needed. */
+  /** Whether words decided, without the model. */
   readonly certain: boolean;
-  /** What the model's turn has cost, where it was asked. */
-  readonly told?: Told<unknown>;
+  /** The model's turn, if there was one, for its costs. */
+  readonly reply?: Reply<unknown>;
 }
 
-/** Candidates that a model is shown. */
-const MOST_CANDIDATES = 25;
+/** The maximum number of candidates to show to a model. */
+const MAX_CANDIDATES = 25;
 const TREE_TOKENS = 3_000;
-/** Values are looked at of all subjects of a small ontology, and of the best ones of a large one. */
-const MOST_SAMPLED = 30;
-/** A question does not wait longer for values: names do without. */
+/** The maximum number of subjects whose values are sampled: all of a small ontology, the best ones of a large one. */
+const MAX_SAMPLED = 30;
+/** The maximum time to wait for values. After that, only names are compared. */
 const SAMPLES_MS = 1_500;
 const QUESTION = 4_000;
 const NOTE = 4_000;
 const REASON = 500;
-/** The next best has at most this part of the score of one that is certain. */
+/** A subject is certain only if the next one has at most this part of its score. */
 const FAR_BELOW = 0.5;
 
 /**
- * @throws SvcError 404 `no_candidates`: there is nothing to choose from; as `LanguageModels.ask`
+ * Finds the subject. @throws SvcError 404 `no_candidates` if there is nothing to choose from; as `LanguageModels.ask`
  */
 export async function identify(wanted: Identify): Promise<Identified> {
   const { question, subjects } = wanted;
   const [only, ...others] = subjects;
   if (only === undefined) {
-    throw notFound('no_candidates', 'Nothing of this ontology is left to ask about', {
-      hint: 'Widen concepts_list, views_list or include_tags; describe_knowledge_graph tells what there is',
+    throw notFound('no_candidates', 'The lists leave nothing of this ontology to ask about', {
+      hint: 'Widen concepts_list, views_list or include_tags; describe_knowledge_graph lists the concepts and views',
     });
   }
   if (others.length === 0) {
     return {
       subject: only,
-      reason: `\`${only.name}\` is the only one that may be asked about.`,
+      reason: `\`${only.name}\` is the only candidate.`,
       candidates: [{ name: only.name, kind: only.kind, score: 1, why: [] }],
       certain: true,
     };
@@ -83,7 +83,7 @@ export async function identify(wanted: Identify): Promise<Identified> {
   const index = indexOf(wanted.model);
   let ranked = rank(question, subjects, { index });
   if (!isCertain(ranked)) {
-    const sampled = ranked.filter((r) => r.subject.kind !== 'cube').slice(0, MOST_SAMPLED);
+    const sampled = ranked.filter((r) => r.subject.kind !== 'cube').slice(0, MAX_SAMPLED);
     const wait = Math.min(SAMPLES_MS, wanted.deadline?.left() ?? SAMPLES_MS);
     const samples = await samplesWithin(
       wanted.request,
@@ -94,24 +94,24 @@ export async function identify(wanted: Identify): Promise<Identified> {
     if (samples.size > 0) ranked = rank(question, subjects, { index, samples });
   }
   const [best] = ranked;
-  if (best === undefined) throw new Error('subjects of another model');
+  if (best === undefined) throw new Error('the subjects belong to another model');
   if (isCertain(ranked)) {
     return {
       subject: best.subject,
-      reason: `The question names \`${best.subject.name}\` and nothing else: ${best.why.join('; ')}.`,
-      candidates: told(ranked),
+      reason: `The question names only \`${best.subject.name}\`: ${best.why.join('; ')}.`,
+      candidates: candidatesOf(ranked),
       certain: true,
     };
   }
   const { llm } = wanted;
-  if (llm === undefined) return { subject: best.subject, reason: byWords(best), candidates: told(ranked), certain: false };
+  if (llm === undefined) return { subject: best.subject, reason: byWords(best), candidates: candidatesOf(ranked), certain: false };
   const deadline = wanted.deadline ?? deadlineOf(wanted.request.signal, llm.timeoutMs);
   return chosen(await blended(ranked, llm, question, deadline), wanted, llm, deadline);
 }
 
 /**
- * Whether words alone decide: the best one is named as a whole, it explains every word that says something, no other one is named, and
- * the next has not half of its score. `ranked` as `rank` gives it.
+ * Whether words decide without a model: the best subject is named as a whole, it explains every significant word, no other one is named, and
+ * the next one has at most half of its score. `ranked` is a result of `rank`.
  */
 export function isCertain([best, ...others]: readonly Ranked[]): boolean {
   return best?.named === true && best.explains && others.every((o) => !o.named && o.score <= FAR_BELOW);
@@ -119,7 +119,7 @@ export function isCertain([best, ...others]: readonly Ranked[]): boolean {
 
 const indexes = cacheOf<RankIndex>('question-words');
 
-/** The index of the whole model, remembered for callers who see the same of it. */
+/** The index of the whole model, cached for callers who see the same part of it. */
 function indexOf({ shape, subjects }: QuestionModel): RankIndex {
   const known = indexes.get(shape);
   if (known !== undefined) return known;
@@ -128,15 +128,15 @@ function indexOf({ shape, subjects }: QuestionModel): RankIndex {
   return made;
 }
 
-const told = (ranked: readonly Ranked[]): readonly RankedCandidate[] =>
-  ranked.slice(0, MOST_CANDIDATES).map(({ subject, score, why }) => ({ name: subject.name, kind: subject.kind, score, why }));
+const candidatesOf = (ranked: readonly Ranked[]): readonly RankedCandidate[] =>
+  ranked.slice(0, MAX_CANDIDATES).map(({ subject, score, why }) => ({ name: subject.name, kind: subject.kind, score, why }));
 
 const byWords = ({ subject, why }: Ranked): string =>
   why.length === 0
-    ? `No word of the question is known; \`${subject.name}\` stands first.`
-    : `\`${subject.name}\` fits the words of the question best: ${why.join('; ')}.`;
+    ? `No word of the question is known; \`${subject.name}\` is the first candidate.`
+    : `\`${subject.name}\` matches the words of the question best: ${why.join('; ')}.`;
 
-/** The order by words and by meaning, where the model has embeddings. */
+/** Combines the ranking by words with one by meaning, if the model has embeddings. */
 async function blended(ranked: readonly Ranked[], llm: LanguageModels, question: string, deadline: Deadline): Promise<readonly Ranked[]> {
   const subjects = ranked.map((r) => r.subject);
   const near = await nearness(llm, question, subjects, deadline);
@@ -146,7 +146,7 @@ async function blended(ranked: readonly Ranked[], llm: LanguageModels, question:
 }
 
 async function chosen(ranked: readonly Ranked[], { question, note }: Identify, llm: LanguageModels, deadline: Deadline): Promise<Identified> {
-  const candidates = named(ranked.slice(0, MOST_CANDIDATES));
+  const candidates = named(ranked.slice(0, MAX_CANDIDATES));
   const best = candidates[0] as Named;
   const answer = await llm.ask(
     {
@@ -154,7 +154,7 @@ async function chosen(ranked: readonly Ranked[], { question, note }: Identify, l
       system: CONCEPT_RULES,
       user: [
         `Question: ${fenced(cut(question, QUESTION))}`,
-        `Concepts and views, likely ones first:\n${fenced(candidateTree(candidates, TREE_TOKENS))}`,
+        `Concepts and views, most likely first:\n${fenced(candidateTree(candidates, TREE_TOKENS))}`,
         ...(note?.trim() ? [`Note: ${fenced(cut(note.trim(), NOTE))}`] : []),
       ].join('\n'),
       schema: z.object({
@@ -169,10 +169,10 @@ async function chosen(ranked: readonly Ranked[], { question, note }: Identify, l
   const reason = line(value?.reason ?? '', REASON);
   return {
     subject: (found ?? best).subject,
-    reason: found === undefined ? `The model named none of the candidates. ${byWords(best.ranked)}` : reason === '' ? byWords(found.ranked) : reason,
-    candidates: told(ranked),
+    reason: found === undefined ? `The model chose none of the candidates. ${byWords(best.ranked)}` : reason === '' ? byWords(found.ranked) : reason,
+    candidates: candidatesOf(ranked),
     certain: false,
-    told: answer,
+    reply: answer,
   };
 }
 
@@ -180,7 +180,7 @@ interface Named extends Candidate {
   readonly ranked: Ranked;
 }
 
-/** Under names that are unique: a view that is called as a concept is says so. */
+/** Gives candidates unique names: a view with the name of a concept is marked as a view. */
 function named(ranked: readonly Ranked[]): readonly Named[] {
   const taken = new Set<string>();
   return ranked.map((r) => {
@@ -194,7 +194,7 @@ function named(ranked: readonly Ranked[]): readonly Named[] {
   });
 }
 
-/** A text cut between characters. */
+/** A text truncated between characters. */
 const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`);
 
 const deadlineOf = (signal: AbortSignal, ms: number): Deadline => {

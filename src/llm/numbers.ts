@@ -1,12 +1,12 @@
-/** Numbers of an answer in words, looked up in the rows that it was made from: `warnings` (docs/design/mcp.md#numbers-in-answers). Pure. */
+/** Checks the numbers of an answer against the rows that it is based on, for `warnings` (docs/design/mcp.md#numbers-in-answers). Pure. */
 
-/** Digits with separators of thousands (blanks and apostrophes of several kinds, points, commas; Indian groups too) and a decimal part; lists by commas. */
+/** Digits with thousands separators (several kinds of blanks and apostrophes, points, commas; also Indian grouping) and a decimal part. */
 const NUMBER =
   /(?:\d{1,3}(?:[.,'\u2019\u00a0\u2009\u202f ]\d{3})+(?!\d)|\d{1,2}(?:,\d{2})+,\d{3}(?!\d)|\d+(?:,\d+){2,}|\d+)(?:[.,]\d+)?(?:e[+-]?\d{1,3}(?![\p{L}\d]))?/giu;
-/** A day with its month first or last, by points: no number with a decimal part. */
+/** A date with points, day or month first: not a number with a decimal part. */
 const DATE = /^\d{1,2}\.\d{1,2}\.(?:\d{4}|\d{2})(?!\d)/;
 
-/** Words behind a number. `unit`: it is as often that of something else (5 m, 12 T), so that the number itself is meant as well. */
+/** Scale words after a number. `unit`: often a unit of something else (5 m, 12 T), so the unscaled number is possible too. */
 const SCALES: readonly { readonly word: RegExp; readonly factor: number; readonly unit?: true }[] = [
   { word: /^\s*(?:%|percent|per cent|prozent|pour ?cent|por ciento)/i, factor: 0.01, unit: true },
   { word: /^\s*(?:thousand|tausend|tsd|mille)\b/i, factor: 1e3 },
@@ -17,22 +17,22 @@ const SCALES: readonly { readonly word: RegExp; readonly factor: number; readonl
   { word: /^\s*(?:m|mn)\b/i, factor: 1e6, unit: true },
   { word: /^\s*b\b/i, factor: 1e9, unit: true },
 ];
-/** Scales that the name of a column or the SQL speaks of: its numbers may be counted in them already. */
+/** Scales in the name of a column or in the SQL: the column's numbers may already be scaled. */
 const SCALED = /thousand|tausend|tsd|million|mio|mln|billion|milliard|mrd|bn|trillion|percent|_pct|_k\b|_m\b|_mn\b|10{3,}/i;
-/** Words before a number that say that it is a round one. */
+/** Words before a number that mark it as rounded. */
 const HEDGE =
   /(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|over|under|more than|less than|at least|at most|up to|close to|above|below|just|circa|ca\.?|c\.|etwa|ungef\u00e4hr|rund|fast|knapp|gut|\u00fcber|unter|mehr als|weniger als|bis zu|an die|environ|pr\u00e8s de|presque|plus de|moins de|autour de|~|\u2248|\u2243|>|<)\s*(?:[$\u20ac\u00a3\u00a5]|usd|eur|chf|gbp)?\s*$/i;
-/** What makes a whole number a place in a list, before and behind it. */
+/** What marks a whole number as a rank, before and after it. */
 const RANK_BEFORE = /(?:#|\bno\.?|\bnr\.?|n\u00b0|\bnum\u00e9ro|\bnumber|\brank(?:ed)?|\bplaces?|\bplatz|\brang|\btop|\bposition)\s*\**$/i;
 const ORDINAL = /^(?:st|nd|rd|th|er|re|e|\u00e8me|eme)\b/i;
 
-interface Said {
+interface WrittenNumber {
   readonly text: string;
-  /** What it may stand for, and by how much that may be off for being rounded. */
+  /** Its possible values, each with a tolerance for rounding. */
   readonly readings: readonly Reading[];
-  /** Further numbers that it may be instead, all of which must be known: dates, and numbers with nothing but a comma or a blank between. */
+  /** Alternative readings as several numbers, all of which must be known: dates, and numbers separated only by a comma or a blank. */
   readonly parts: readonly (readonly Reading[])[];
-  /** Where it may be the place of a row in a list. */
+  /** The rank of a row in a list, if it may be one. */
   readonly rank: number | undefined;
 }
 
@@ -42,25 +42,25 @@ interface Reading {
 }
 
 /**
- * The numbers of `answer` that neither a value of `rows`, nor a column's name, nor their count, nor `also` (the question, the SQL) holds,
- * as they are written. Rounding, thousands' separators, percent, words of scale, times, dates and places in a list are understood, as
- * they are written in English, German and French.
+ * The numbers of `answer`, as written, that do not occur in the values of `rows`, the column names, the row count, or `also` (the question, the SQL).
+ * Understands rounding, thousands separators, percentages, scale words, times, dates and ranks, as written in English, German and
+ * French.
  * Of texts in the rows it reads the first 100,000 characters.
  */
 export function unfoundNumbers(answer: string, rows: readonly Readonly<Record<string, unknown>>[], also: readonly string[]): readonly string[] {
   const columns = Object.keys(rows[0] ?? {}).join(' ');
   const known = new Set<number>([rows.length]);
-  const room = { left: MOST_READ };
+  const room = { left: MAX_READ };
   for (const row of rows) for (const value of Object.values(row)) gather(value, known, room);
-  for (const text of also) gather(text, known, { left: MOST_READ });
-  // sales_2023 names a year
+  for (const text of also) gather(text, known, { left: MAX_READ });
+  // sales_2023 contains a year
   for (const [digits] of [columns, ...also].join(' ').matchAll(/(?<=_)\d{1,4}(?!\d)/g)) known.add(Number(digits));
   const sorted = [...known].sort((a, b) => a - b);
   const scaled = SCALED.test([columns, ...also].join(' '));
-  const found = (readings: readonly Reading[]): boolean => readings.some((r) => holds(sorted, r));
+  const found = (readings: readonly Reading[]): boolean => readings.some((r) => contains(sorted, r));
   let next = 1;
   const unfound = numbersIn(answer, scaled).filter(({ readings, parts, rank }) => {
-    // a list counts on from 1
+    // a list counts up from 1
     const isPlace = rank !== undefined && rank <= rows.length && (rank === next || rank < next);
     if (rank === next) next++;
     return !isPlace && !found(readings) && !(parts.length > 0 && parts.every(found));
@@ -68,8 +68,8 @@ export function unfoundNumbers(answer: string, rows: readonly Readonly<Record<st
   return [...new Set(unfound.map((n) => n.text))];
 }
 
-/** Whether a sorted list has a number that a reading may mean, its sign aside. */
-function holds(sorted: readonly number[], { value, slack }: Reading): boolean {
+/** Whether a sorted list contains a number within a reading's tolerance, ignoring the sign. */
+function contains(sorted: readonly number[], { value, slack }: Reading): boolean {
   const near = (wanted: number): boolean => {
     let low = 0;
     let high = sorted.length;
@@ -83,8 +83,8 @@ function holds(sorted: readonly number[], { value, slack }: Reading): boolean {
   return near(value) || near(-value);
 }
 
-/** The most characters of texts in the rows whose numbers are looked up. */
-const MOST_READ = 100_000;
+/** How many characters of texts in the rows are searched for numbers. */
+const MAX_READ = 100_000;
 
 function gather(value: unknown, known: Set<number>, room: { left: number }): void {
   if (typeof value === 'number') known.add(value);
@@ -98,9 +98,9 @@ function gather(value: unknown, known: Set<number>, room: { left: number }): voi
   } else if (typeof value === 'object' && value !== null) for (const v of Object.values(value)) gather(v, known, room);
 }
 
-/** The numbers of a text; digits inside words (`B52`, `h2o`) are names, not numbers, and so are list numbers at a line's beginning. `isValue`: what stands before a number says nothing of it. */
-function numbersIn(text: string, scaled: boolean, isValue = false): readonly Said[] {
-  const found: Said[] = [];
+/** The numbers of a text. Digits inside words (`B52`, `h2o`) and list numbers at the start of a line are not numbers. `isValue`: the text before a number is irrelevant. */
+function numbersIn(text: string, scaled: boolean, isValue = false): readonly WrittenNumber[] {
+  const found: WrittenNumber[] = [];
   let end = 0;
   for (const match of text.matchAll(NUMBER)) {
     const at = match.index;
@@ -114,12 +114,12 @@ function numbersIn(text: string, scaled: boolean, isValue = false): readonly Sai
     const before = isValue ? '' : text.slice(Math.max(0, at - 24), at);
     const after = text.slice(end, end + 16);
     if (!isValue && /^[.)]\**\s/.test(after) && /(?:^|\n)[\s*>|-]*$/.test(before) && /^\d{1,3}$/.test(written)) continue;
-    found.push(said(written, before, after, date !== undefined, scaled));
+    found.push(writtenNumber(written, before, after, date !== undefined, scaled));
   }
   return found;
 }
 
-function said(written: string, before: string, after: string, isDate: boolean, scaled: boolean): Said {
+function writtenNumber(written: string, before: string, after: string, isDate: boolean, scaled: boolean): WrittenNumber {
   const rank = rankOf(written, before, after);
   const exact = (digits: string): readonly Reading[] => [{ value: Number(digits), slack: 0 }];
   if (isDate) {
@@ -133,7 +133,7 @@ function said(written: string, before: string, after: string, isDate: boolean, s
   return { text: written, readings: [...readings, ...hoursOf(written, after)], parts: partsOf(written, scale !== undefined), rank };
 }
 
-/** 2 pm as a row has it. */
+/** Converts 2 pm to the 24-hour clock, as in rows. */
 function hoursOf(written: string, after: string): readonly Reading[] {
   const hour = Number(written);
   const half = /^(?::\d\d){0,2}\s*([ap])\.?m\b/i.exec(after)?.[1]?.toLowerCase();
@@ -141,21 +141,21 @@ function hoursOf(written: string, after: string): readonly Reading[] {
   return [{ value: (hour % 12) + (half === 'p' ? 12 : 0), slack: 0 }];
 }
 
-/** The numbers that `12, 345` or `12 345` may be by themselves: none where a point or an apostrophe says that they belong together. */
+/** The separate numbers that `12, 345` or `12 345` may be. None if a point or an apostrophe shows that the digits belong together. */
 function partsOf(written: string, isScaled: boolean): readonly (readonly Reading[])[] {
   const several = / /.test(written) ? / |,/ : (written.match(/,/g)?.length ?? 0) > 1 && !written.includes('.') ? /,/ : undefined;
   if (several === undefined || isScaled) return [];
   return written.split(several).map((part) => readingsOf(part, false));
 }
 
-/** The place that a number may stand for: `#2`, `2.`, `2nd`, `| 2 |`. */
+/** The rank that a number may be: `#2`, `2.`, `2nd`, `| 2 |`. */
 function rankOf(written: string, before: string, after: string): number | undefined {
   if (!/^[1-9]\d{0,2}$/.test(written)) return undefined;
   const isOne = RANK_BEFORE.test(before) || ORDINAL.test(after) || /^[.):]\**\s/.test(after) || (/\|\s*\**$/.test(before) && /^\**\s*\|/.test(after));
   return isOne ? Number(written) : undefined;
 }
 
-/** What a written number may be: separators mean thousands or a decimal point. `hedged`: round numbers stand for what is near to them. */
+/** The possible values of a written number: separators mean thousands or a decimal point. `hedged`: a round number also means values near it. */
 function readingsOf(written: string, hedged: boolean): readonly Reading[] {
   const plain = written.replace(/['\u2019\u00a0\u2009\u202f ]/g, '');
   const readings = new Map<number, number>();
@@ -164,7 +164,7 @@ function readingsOf(written: string, hedged: boolean): readonly Reading[] {
     if (!Number.isFinite(value)) return;
     const places = /\.(\d+)/.exec(text)?.[1]?.length ?? 0;
     const zeros = hedged && places === 0 ? finalZeros(text) : -1;
-    // what is about 1,200 is no further from it than its last digit says
+    // the tolerance of about 1,200 is its last significant digit
     readings.set(value, zeros >= 0 ? 10 ** zeros : 0.5000001 * 10 ** -places);
   };
   add(plain.replaceAll(',', ''));
@@ -175,7 +175,7 @@ function readingsOf(written: string, hedged: boolean): readonly Reading[] {
   return [...readings].map(([value, slack]) => ({ value, slack }));
 }
 
-/** How many zeros a whole number ends with; 0 where the text is no whole number. */
+/** The number of trailing zeros of a whole number; 0 if the text is not one. */
 function finalZeros(text: string): number {
   if (!/^\d+$/.test(text)) return 0;
   let at = text.length;

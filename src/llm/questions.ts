@@ -1,6 +1,6 @@
 /**
- * Questions in words (docs/design/mcp.md#questions): which concept, which SQL, which rows, what answer. The graph bounds the model: it chooses among what the
- * caller may read, and a statement of its own runs only if the planner accepts it as the caller's.
+ * Answers questions in words (docs/design/mcp.md#questions): finds the concept, the SQL, the rows and the answer. The graph bounds the model: it chooses among what
+ * the caller may read, and its statement runs only if the planner accepts it for the caller.
  */
 import { badRequest, SvcError } from '../errors.ts';
 import {
@@ -30,14 +30,14 @@ import { type Ran, type Rows, runSelect } from './statement.ts';
 import type { LanguageModels } from './types.ts';
 import { stems } from './words.ts';
 
-/** Verified examples that a model is told at most, and how like the question they are at least: shared words among all of both. */
-const MOST_EXAMPLES = 4;
-const LEAST_LIKENESS = 0.2;
+/** The maximum number of verified examples in a prompt, and their minimum similarity to the question: shared words divided by all words of both. */
+const MAX_EXAMPLES = 4;
+const MIN_LIKENESS = 0.2;
 
-/** A longer text is no question: each call of the model would carry it. */
-const MOST_PROMPT = 16_000;
+/** The maximum length of a question. Each model call contains the question. */
+const MAX_PROMPT = 16_000;
 
-/** A question with who asks it. */
+/** A question, with its caller and context. */
 export interface Asking {
   readonly request: ServiceRequest;
   readonly ontology: string;
@@ -47,23 +47,23 @@ export interface Asking {
   readonly llm: LanguageModels;
   /** Reads the first rows of an answer. */
   readonly collect: (answer: Answer, most: number) => Promise<Rows>;
-  /** Told of each step of the model, for who waits. */
-  readonly tell?: ((step: string) => void) | undefined;
+  /** Called for each step of the model, for progress messages. */
+  readonly report?: ((step: string) => void) | undefined;
 }
 
-/** Reasons, tries and costs of an answer (`verbose`). */
+/** Reasons, attempts and costs of an answer (`verbose`). */
 export interface Details {
   readonly reason: string;
   readonly candidates: readonly { readonly name: string; readonly kind: string; readonly score: number; readonly why: readonly string[] }[];
   readonly tries: readonly Try[];
-  /** From a verified example, without the model. */
+  /** The verified example that was used instead of the model, or null. */
   readonly example: string | null;
   readonly model: string;
   readonly costs: Costs;
   readonly duration_ms: number;
 }
 
-/** What a statement is about. */
+/** The subject of a statement. */
 interface About {
   readonly ontology: string;
   readonly concept: string;
@@ -96,7 +96,7 @@ export interface AnsweredQuestion {
   readonly details: Details;
 }
 
-/** The concept that a question is about, among concepts alone. @throws SvcError 404 `no_candidates`; of the model; as `questionModel` */
+/** Finds the concept that a question is about; views are excluded. @throws SvcError 404 `no_candidates`; errors of the model; as `questionModel` */
 export const identifyConcept = (asking: Asking): Promise<IdentifiedConcept> =>
   asked(asking, { concepts: true }, async (question) => {
     const { subject, reason, candidates } = await question.identified();
@@ -104,8 +104,8 @@ export const identifyConcept = (asking: Asking): Promise<IdentifiedConcept> =>
   });
 
 /**
- * SQL for a question, checked by the planner and typed by the datasource, not run. What does not hold is told with `is_valid` false.
- * @throws SvcError 404 `no_candidates`; of the model and the datasource; as `questionModel`
+ * Writes SQL for a question. The planner and the datasource check it, but it does not run. `is_valid` is false if no valid statement was found.
+ * @throws SvcError 404 `no_candidates`; errors of the model and the datasource; as `questionModel`
  */
 export const generateSql = (asking: Asking): Promise<GeneratedSql> =>
   asked(asking, {}, async (question) => {
@@ -119,10 +119,10 @@ export const generateSql = (asking: Asking): Promise<GeneratedSql> =>
     return { ...about, sql: made.tries.findLast((t) => t.sql !== null)?.sql ?? '', is_valid: false, error: error.message, details: question.details() };
   });
 
-/** Rows for a question. @throws SvcError 400 `no_valid_sql`, `not_answerable`; as `generateSql` */
+/** Answers a question with rows. @throws SvcError 400 `no_valid_sql`, `not_answerable`; as `generateSql` */
 export const queryData = (asking: Asking): Promise<QueriedData> => asked(asking, {}, (question) => question.data());
 
-/** An answer in words, with the rows that it was made from. @throws SvcError as `queryData` */
+/** Answers a question in words, with the rows that the answer is based on. @throws SvcError as `queryData` */
 export const askQuestion = (asking: Asking): Promise<AnsweredQuestion> =>
   asked(asking, {}, async (question) => {
     const { sql, rows, truncated } = await question.data();
@@ -131,22 +131,22 @@ export const askQuestion = (asking: Asking): Promise<AnsweredQuestion> =>
     return { answer, warnings, sql, rows: { rows, truncated }, details: question.details() };
   });
 
-/** Nothing holds, or nothing can. */
+/** The error if no valid statement was found, or if the graph cannot answer the question. */
 const failure = (made: Exclude<Generated<Attempt>, { kind: 'made' }>): SvcError => (made.kind === 'refused' ? refused(made.refusal) : noSql(made.tries));
 
-/** Runs a question under its deadline, and keeps its line of the history. @throws SvcError 400 `empty_prompt`, `prompt_too_long` */
+/** Runs a question under its deadline, and records it in the history. @throws SvcError 400 `empty_prompt`, `prompt_too_long` */
 async function asked<T>(from: Asking, { concepts = false }: { readonly concepts?: boolean }, work: (question: Question) => Promise<T>): Promise<T> {
   const { agent, prompt } = from;
   if (clean(prompt).trim() === '') throw badRequest('empty_prompt', 'The prompt is empty', { hint: 'Ask a question' });
-  if (prompt.length > MOST_PROMPT) {
-    throw badRequest('prompt_too_long', `The prompt has more than ${MOST_PROMPT} characters`, {
-      hint: 'Ask one question; what belongs to all of them is for the note of an agent',
+  if (prompt.length > MAX_PROMPT) {
+    throw badRequest('prompt_too_long', `The prompt is longer than ${MAX_PROMPT} characters`, {
+      hint: 'Ask one question; put what applies to all questions into the note of an agent',
     });
   }
   const { now } = from.request.runtime;
   const started = now();
-  const run = new Run(from.llm, from.request.signal, now, from.tell);
-  // statements end with the question too
+  const run = new Run(from.llm, from.request.signal, now, from.report);
+  // the question's deadline also ends its statements
   const request = { ...from.request, signal: run.deadline.signal };
   const asking = { ...from, request };
   let question: Question | undefined;
@@ -188,8 +188,8 @@ interface Noted {
   readonly tries: number;
 }
 
-/** What came of a statement. */
-interface Done extends Ran, Attempt {}
+/** The result of a statement. */
+interface Executed extends Ran, Attempt {}
 
 class Question {
   readonly run: Run;
@@ -222,14 +222,14 @@ class Question {
     this.#noted = { ...this.#noted, ...noted };
   }
 
-  /** Asked for once: what the question is about. */
+  /** The subject of the question. Computed once. */
   async identified(): Promise<Identified> {
     if (this.#identified !== undefined) return this.#identified;
     const { request, prompt, llm } = this.#asking;
     const { deadline } = this.run;
     this.run.begins('concept');
     const found = await identify({ request, model: this.#model, subjects: this.#subjects, question: prompt, llm, deadline, note: this.settings.note });
-    if (found.told !== undefined) this.run.took('concept', found.told);
+    if (found.reply !== undefined) this.run.record('concept', found.reply);
     this.#identified = found;
     this.note({ concept: found.subject.name });
     return found;
@@ -243,10 +243,10 @@ class Question {
     return { rows, truncated, sql: made.sql, ...this.aboutRelations(relations), details: this.details() };
   }
 
-  /** A statement that holds, with its first rows; `most` 0: it is checked alone. A verified example of the same question goes before the model. */
-  async statement(most: number): Promise<Generated<Done>> {
+  /** Finds a valid statement, and returns it with its first rows; if `most` is 0, it is only checked. A verified example of the same question takes precedence over the model. */
+  async statement(most: number): Promise<Generated<Executed>> {
     const { prompt, request } = this.#asking;
-    const examples = await examplesOf(request, this.#asking.ontology, { rank: (all) => nearest(prompt, all), most: MOST_EXAMPLES });
+    const examples = await examplesOf(request, this.#asking.ontology, { rank: (all) => nearest(prompt, all), most: MAX_EXAMPLES });
     const isSame = sameQuestionAs(prompt);
     const same = examples.find((e) => isSame(e.question));
     const verified = same === undefined ? undefined : await this.#verified(same, most);
@@ -276,7 +276,7 @@ class Question {
         examples: examples.filter((e) => e.relations.every((r) => this.#admits(r))).map((e) => ({ question: e.question, sql: e.query })),
         emptyHint: (sql) => knowledge.emptyHint(sql),
         tries: this.#tries,
-        // who compares without case writes values as it likes
+        // without case sensitivity, the spelling of values may differ in case
         doubt: async (sql) => (this.settings.caseSensitive ? '' : knowledge.doubt(sql)),
       },
       (sql) => this.#attempt(sql, most),
@@ -288,8 +288,8 @@ class Question {
     return made;
   }
 
-  /** Runs the SQL of a verified example; undefined: it is outside of what this question may read, or does not hold any more. */
-  async #verified({ question, query }: Example, most: number): Promise<Generated<Done> | undefined> {
+  /** Runs the SQL of a verified example. Returns undefined if it is outside the question's scope, or no longer valid. */
+  async #verified({ question, query }: Example, most: number): Promise<Generated<Executed> | undefined> {
     try {
       const result = await this.#attempt(query, most);
       this.#example = question;
@@ -303,7 +303,7 @@ class Question {
     }
   }
 
-  async #attempt(sql: string, most: number): Promise<Done> {
+  async #attempt(sql: string, most: number): Promise<Executed> {
     const { request, ontology, collect } = this.#asking;
     const ran = await runSelect({ request, ontology, collect, admits: (relation) => this.#admits(relation) }, sql, most);
     return { ...ran, isEmpty: most > 0 && isEmpty(ran) };
@@ -317,14 +317,14 @@ class Question {
     return { ontology: this.#model.ontology, concept: name, schema: this.#schema(kind === 'concept' ? 'dsvc' : 'vsvc') };
   }
 
-  /** What a statement itself reads first. */
+  /** The first relation that a statement reads. */
   aboutRelations([first]: readonly NamedRelation[]): About {
-    if (first === undefined) throw new Error('a statement that reads nothing was taken');
+    if (first === undefined) throw new Error('the statement reads nothing');
     this.note({ concept: first.name });
     return { ontology: this.#model.ontology, concept: first.name, schema: this.#schema(first.schema) };
   }
 
-  /** A schema as callers write it. */
+  /** The name of a schema for callers. */
   #schema(neutral: NamedRelation['schema']): string {
     return neutral.replace('svc', this.#asking.request.runtime.config.product);
   }
@@ -342,7 +342,7 @@ class Question {
   }
 }
 
-/** The examples of the same question, then those that share words with it. */
+/** The examples of the same question first, then those that share words with it. */
 function nearest<T extends { readonly question: string }>(question: string, examples: readonly T[]): readonly T[] {
   const asked = new Set(stems(question));
   const isSame = sameQuestionAs(question);
@@ -353,8 +353,8 @@ function nearest<T extends { readonly question: string }>(question: string, exam
     return words.size === 0 || asked.size === 0 ? 0 : shared / (words.size + asked.size - shared);
   };
   const scores = new Map(examples.map((e) => [e, score(e)]));
-  return examples.filter((e) => (scores.get(e) ?? 0) >= LEAST_LIKENESS).sort((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0));
+  return examples.filter((e) => (scores.get(e) ?? 0) >= MIN_LIKENESS).sort((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0));
 }
 
-/** No row, or one that says nothing: aggregates over no rows are NULL and 0. */
+/** Whether there is no row, or only one without information: aggregates over no rows are NULL and 0. */
 const isEmpty = ({ rows }: Rows): boolean => rows.length === 0 || (rows.length === 1 && Object.values(rows[0] ?? {}).every((v) => v === null || v === 0));

@@ -1,12 +1,12 @@
 /**
- * The words by which subjects are found: which subject bears a word in which field, and the phrases (names, synonyms, columns) that a
- * question may contain as a whole. Made once a model, and kept in a few flat arrays, since a model may have thousands of concepts. Pure.
+ * The index for finding subjects by words: which subject has a word in which field, and the phrases (names, synonyms, columns) that a
+ * question may contain. It is built once for a model and stored in a few flat arrays, because a model may have thousands of concepts. Pure.
  */
 import type { Subject, SubjectColumn } from '../service.ts';
 import { relatives } from './thesaurus.ts';
 import { family, isTypo, root, stems, words } from './words.ts';
 
-/** Where a word of a subject stands. `tail`: the last word of a name, which says what kind of thing it is (`model` of `bike_model`). */
+/** The fields of a subject that contain words. `tail`: the last word of a name, which is its kind of thing (`model` in `bike_model`). */
 export const FIELDS = [
   'name',
   'tail',
@@ -23,10 +23,10 @@ export const FIELDS = [
   'tag',
 ] as const;
 export type Field = (typeof FIELDS)[number];
-/** Fields whose words are a phrase too. */
+/** The fields whose text is also indexed as a phrase. */
 export type PhraseField = 'name' | 'tail' | 'synonym' | 'measure' | 'column' | 'column synonym' | 'relationship';
 
-/** How much a word of the field weighs. */
+/** The weight of a word in a field. */
 const WEIGHT: Readonly<Record<Exclude<Field, 'tail'>, number>> = {
   name: 6,
   synonym: 5,
@@ -41,64 +41,64 @@ const WEIGHT: Readonly<Record<Exclude<Field, 'tail'>, number>> = {
   'link description': 0.5,
   tag: 0.3,
 };
-/** A synonym against a name that is written out. */
+/** The weight of a synonym relative to a name. */
 const SYNONYM = 0.85;
-/** A column weighs so much in the concepts that inherit it, lest children drown the parent that declares it. */
+/** The weight of a column in concepts that inherit it. It is low, so that children do not outrank the parent that declares it. */
 export const INHERITED = 0.35;
-/** From here on the words of a description weigh the less, the more there are. */
+/** From this number of words on, each word of a description counts less. */
 const SHORT_TEXT = 12;
 
-/** Tags whose values are other names of what bears them. */
+/** Tags whose values are synonyms of their element. */
 const SYNONYM_TAG = /^(?:labels?|synonyms?|alias(?:es)?|also known as|aka|other names?|alternative names?|business names?|display names?)$/;
 
-/** Lists of subjects by a text: of the list `i` they stand from `starts[i]` to `starts[i + 1]`, by their numbers. */
-export interface Bearers {
+/** Posting lists by text. The list `i` extends from `starts[i]` to `starts[i + 1]`; it contains subjects by number. */
+export interface Postings {
   readonly ids: ReadonlyMap<string, number>;
   readonly starts: Uint32Array;
   readonly subjects: Uint32Array;
   readonly weights: Float32Array;
-  /** Field, and column or relationship (`fieldOf`, `partOf`). */
+  /** The field, and the column or relationship (`fieldOf`, `partOf`). */
   readonly codes: Uint32Array;
 }
 
-/** The words of a model's subjects. */
+/** The index of a model's subjects. */
 export interface RankIndex {
   readonly subjects: readonly Subject[];
-  /** By word: each subject once, with the sum of what its fields weigh, and the field that weighs most. */
-  readonly postings: Bearers;
-  /** By words with spaces between; `weights`: the share of the weight of a name or column that is written out and not inherited. */
-  readonly phrases: Bearers;
-  /** The words of each phrase, and phrases by their first word. */
+  /** By word: each subject once, with the total weight of its fields, and the field with the highest weight. */
+  readonly postings: Postings;
+  /** By phrase, with words separated by spaces. `weights`: the share of a name's or column's weight; less than 1 for synonyms and inherited ones. */
+  readonly phrases: Postings;
+  /** The words of each phrase. */
   readonly phraseWords: readonly (readonly string[])[];
   readonly beginning: ReadonlyMap<string, readonly number[]>;
-  /** Phrases of several words by what they are when written as one. */
+  /** Phrases of several words, by their words written as one. */
   readonly joined: ReadonlyMap<string, readonly number[]>;
-  /** How telling a word is: 1 for one that a single subject bears, near 0 for one that all bear by name. */
+  /** The significance of a word: 1 if only one subject has it, near 0 if all have it in their names. */
   readonly rarity: ReadonlyMap<string, number>;
-  /** Words by what their verb forms, and by what all words made of one have in common. */
+  /** Words by the common part of their verb forms, and by that of derived words. */
   readonly roots: ReadonlyMap<string, readonly string[]>;
   readonly families: ReadonlyMap<string, readonly string[]>;
-  /** Of each subject the numbers of those that its relationships lead to, and of its direct parents. */
+  /** The numbers of the subjects that each subject's relationships lead to, and of its direct parents. */
   readonly targets: readonly (readonly number[])[];
   readonly parents: readonly (readonly number[])[];
-  /** By kind and name (`subjectKey`). */
+  /** The number of a subject, by kind and name (`subjectKey`). */
   readonly numbers: ReadonlyMap<string, number>;
-  /** Roughly what it takes in memory. */
+  /** Approximate memory use. */
   readonly bytes: number;
 }
 
-/** A subject as a key: a concept and a view may have the same name. */
+/** A key for a subject. A concept and a view may have the same name. */
 export const subjectKey = ({ kind, name }: Pick<Subject, 'kind' | 'name'>): string => `${kind === 'concept' ? 'c' : 'v'}:${name.toLowerCase()}`;
 
 const CODE = 16;
 const codeOf = (field: Field, part: number): number => part * CODE + FIELDS.indexOf(field);
 export const fieldOf = (code: number): Field => FIELDS[code % CODE] as Field;
-/** The number of the column or relationship. */
+/** The number of the column or relationship in a code. */
 export const partOf = (code: number): number => Math.floor(code / CODE);
 
 const isSynonymTag = new Map<string, boolean>(['label', 'labels', 'synonym', 'synonyms', 'alias', 'aliases'].map((tag) => [tag, true]));
 
-/** Other names that tags give. */
+/** The synonyms in tags. */
 export const synonymsOf = (tags: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(tags)
     .filter(
@@ -114,7 +114,7 @@ export const synonymsOf = (tags: Readonly<Record<string, string>>): readonly str
     .map((name) => name.trim())
     .filter((name) => name !== '');
 
-/** Makes the index of a model's subjects. */
+/** Builds the index of a model's subjects. */
 export function rankIndex(subjects: readonly Subject[]): RankIndex {
   const builder = new Builder(subjects);
   for (const [number, subject] of subjects.entries()) builder.add(number, subject);
@@ -125,10 +125,10 @@ interface List {
   readonly subjects: number[];
   readonly weights: number[];
   readonly codes: number[];
-  /** Of the last subject: what its strongest field weighs. */
+  /** The weight of the strongest field of the last subject. */
   strongest: number;
-  /** How many subjects bear it, weak fields counted in part. */
-  borne: number;
+  /** The number of subjects with the word; weak fields count in part. */
+  frequency: number;
 }
 
 class Builder {
@@ -137,7 +137,7 @@ class Builder {
   readonly #postings = new Map<string, List>();
   readonly #phrases = new Map<string, List>();
   readonly #joined = new Map<string, Set<string>>();
-  /** Stems of texts that many subjects share (inherited columns, names of targets). */
+  /** A cache of stems, for texts that many subjects share (inherited columns, names of targets). */
   readonly #split = new Map<string, readonly string[]>();
   readonly #ones = new Map<string, string | null>();
 
@@ -173,7 +173,7 @@ class Builder {
     this.#text(number, 'column description', description, part, share);
   }
 
-  /** A name: its words, and the whole of it as a phrase. */
+  /** Adds a name: its words, and the whole name as a phrase. */
   #named(number: number, field: Exclude<PhraseField, 'tail'>, name: string, part: number, share: number): void {
     const parts = this.#stems(name);
     if (parts.length === 0) return;
@@ -188,7 +188,7 @@ class Builder {
     else known.add(parts.join(' '));
   }
 
-  /** A name written as one word, so that order_lines is found as orderlines; null: it cannot be. */
+  /** A name written as one word, so that `orderlines` finds order_lines; null if that is not possible. */
   #asOne(name: string): string | null {
     const known = this.#ones.get(name);
     if (known !== undefined) return known;
@@ -225,14 +225,14 @@ class Builder {
         list.weights.push(weight);
         list.codes.push(codeOf(field, part));
         list.strongest = weight;
-        list.borne += borne(weight);
+        list.frequency += shareOf(weight);
         continue;
       }
-      // what repeats a word adds little to the field that has it best
+      // a repeated word adds little to the strongest field
       const sum = list.weights[last] as number;
       list.weights[last] = Math.max(sum, weight) + 0.2 * Math.min(sum, weight);
       if (weight <= list.strongest) continue;
-      list.borne += borne(weight) - borne(list.strongest);
+      list.frequency += shareOf(weight) - shareOf(list.strongest);
       list.strongest = weight;
       list.codes[last] = codeOf(field, part);
     }
@@ -251,7 +251,7 @@ class Builder {
     const n = subjects.length;
     const most = Math.log(1 + (n + 0.5) / 1.5);
     const rarity = new Map<string, number>();
-    for (const [word, list] of this.#postings) rarity.set(word, Math.min(1, Math.log(1 + (n + 0.5) / (Math.max(1, list.borne) + 0.5)) / most));
+    for (const [word, list] of this.#postings) rarity.set(word, Math.min(1, Math.log(1 + (n + 0.5) / (Math.max(1, list.frequency) + 0.5)) / most));
     for (const word of this.#joined.keys()) if (!rarity.has(word)) rarity.set(word, 1);
     const postings = packed(this.#postings);
     const phrases = packed(this.#phrases);
@@ -272,24 +272,24 @@ class Builder {
       targets,
       parents: subjects.map((s) => numbersOf(s.parents)),
       numbers: this.#numbers,
-      // a word stands in three maps beside its list, a phrase in two
+      // a word is in three maps in addition to its list, a phrase in two
       bytes: 12 * (postings.subjects.length + phrases.subjects.length) + 500 * rarity.size + 260 * phraseWords.length + 200 * n + 8 * targets.flat().length,
     };
   }
 }
 
-/** A subject that bears the word in a weak field alone counts little. */
-const borne = (weight: number): number => Math.min(1, weight / WEIGHT.synonym);
+/** A subject counts little if it has the word only in a weak field. */
+const shareOf = (weight: number): number => Math.min(1, weight / WEIGHT.synonym);
 
 function listOf(lists: Map<string, List>, text: string): List {
   const known = lists.get(text);
   if (known !== undefined) return known;
-  const made: List = { subjects: [], weights: [], codes: [], strongest: 0, borne: 0 };
+  const made: List = { subjects: [], weights: [], codes: [], strongest: 0, frequency: 0 };
   lists.set(text, made);
   return made;
 }
 
-function packed(lists: ReadonlyMap<string, List>): Bearers {
+function packed(lists: ReadonlyMap<string, List>): Postings {
   let all = 0;
   for (const { subjects } of lists.values()) all += subjects.length;
   const starts = new Uint32Array(lists.size + 1);
@@ -321,13 +321,13 @@ function grouped<T>(all: Iterable<T>, by: (one: T) => string): ReadonlyMap<strin
   return groups;
 }
 
-/** A word of the vocabulary that a word of the question may stand for, and how sure that is; 1: it is that word. */
-export type Meaning = readonly [word: string, sure: number];
+/** A word of the vocabulary that a word of the question may mean, with the confidence; 1 if it is the same word. */
+export type Meaning = readonly [word: string, confidence: number];
 
-/** What only often stands for a word; half of it where the model has the word itself. */
+/** The confidence in a related word; half of it if the model has the word itself. */
 const RELATED = 0.4;
 
-/** What a word of the question may mean: itself, another form of its verb, a word made of it or that it is made of, a relative. */
+/** The possible meanings of a word: itself, another form of the verb, a derived word, or a related word. */
 export function meanings(index: RankIndex, word: string): readonly Meaning[] {
   const found = new Map<string, number>();
   const related = index.rarity.has(word) ? RELATED / 2 : RELATED;
@@ -338,16 +338,16 @@ export function meanings(index: RankIndex, word: string): readonly Meaning[] {
   return [...found];
 }
 
-/** A larger vocabulary is looked at in part. */
-const MOST_LOOKED_AT = 20_000;
+/** The maximum number of words of the vocabulary to compare with. */
+const MAX_COMPARED = 20_000;
 
-/** Words of which one that means nothing may be a mistyped form. */
+/** The words of the vocabulary that an unknown word may be a misspelling of. */
 export function mistyped(index: RankIndex, word: string): readonly Meaning[] {
   if (word.length < 5) return [];
   const found: Meaning[] = [];
-  let looked = 0;
+  let compared = 0;
   for (const other of index.rarity.keys()) {
-    if (++looked > MOST_LOOKED_AT) break;
+    if (++compared > MAX_COMPARED) break;
     if (other.length > 3 && isTypo(word, other)) found.push([other, 0.6]);
   }
   return found;

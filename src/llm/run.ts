@@ -1,22 +1,22 @@
-/** One question on its way: what it may still take, and what it has taken. */
+/** The budget of one question: its deadline, and the model calls and tokens that it has used. */
 import { outOfTime } from './failures.ts';
-import type { Deadline, LanguageModels, Stage, Told, Turn } from './types.ts';
+import type { Deadline, LanguageModels, Reply, Stage, Turn } from './types.ts';
 
-/** A question ends after so many times LLM_TIMEOUT at the latest. */
+/** The deadline of a question, as a multiple of LLM_TIMEOUT. */
 const TIMEOUTS = 3;
 
 const STEPS: Readonly<Record<Stage, string>> = { concept: 'Choosing the concept', sql: 'Writing the SQL', answer: 'Putting the rows into words' };
 
-/** What a run has cost. */
+/** The costs of a question. */
 export interface Costs {
   readonly calls: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Milliseconds of the model's turns by what they were for. */
+  /** Milliseconds of the model calls, by purpose. */
   readonly milliseconds: Readonly<Partial<Record<Stage, number>>>;
 }
 
-/** Calls of the model for one question, under one deadline. `end` must be called. */
+/** Model calls for one question, with a common deadline. The caller must call `end`. */
 export class Run {
   readonly llm: LanguageModels;
   readonly deadline: Deadline;
@@ -25,52 +25,52 @@ export class Run {
   #inputTokens = 0;
   #outputTokens = 0;
   readonly #milliseconds: Partial<Record<Stage, number>> = {};
-  readonly #tell: (step: string) => void;
+  readonly #report: (step: string) => void;
   #sqlTurns = 0;
 
-  /** `signal`: aborted when nobody waits any more. `tell`: told of each step, for who waits. */
-  constructor(llm: LanguageModels, signal: AbortSignal, now: () => number = Date.now, tell: (step: string) => void = () => undefined) {
+  /** `signal` is aborted when the client no longer waits. `report` is called for each step, for progress messages. */
+  constructor(llm: LanguageModels, signal: AbortSignal, now: () => number = Date.now, report: (step: string) => void = () => undefined) {
     this.llm = llm;
-    this.#tell = tell;
+    this.#report = report;
     const most = TIMEOUTS * llm.timeoutMs;
     const until = now() + most;
     const end = new AbortController();
     this.#timer = setTimeout(() => end.abort(new DOMException('the question took too long', 'TimeoutError')), most);
-    // a timer may be ahead of the clock
+    // a timer may run slightly ahead of the clock
     this.deadline = { signal: AbortSignal.any([signal, end.signal]), left: () => (end.signal.aborted ? 0 : until - now()) };
   }
 
-  /** Lets the timer go. */
+  /** Clears the timer. */
   end(): void {
     clearTimeout(this.#timer);
   }
 
-  /** One turn. @throws SvcError as `LanguageModels.ask`, 504 `llm_timeout` where no time is left */
-  async ask<T>(turn: Turn<T>): Promise<Told<T>> {
+  /** Performs one turn. @throws SvcError as `LanguageModels.ask`; 504 `llm_timeout` if no time is left */
+  async ask<T>(turn: Turn<T>): Promise<Reply<T>> {
     if (this.deadline.left() <= 0) throw outOfTime();
     this.#calls++;
     this.begins(turn.stage);
-    const told = await this.llm.ask(turn, this.deadline);
-    this.#add(turn.stage, told);
-    return told;
+    const reply = await this.llm.ask(turn, this.deadline);
+    this.#add(turn.stage, reply);
+    return reply;
   }
 
-  /** Tells who waits what comes next. */
+  /** Reports the next step to the client. */
   begins(stage: Stage): void {
     if (stage === 'sql') this.#sqlTurns++;
-    this.#tell(stage === 'sql' && this.#sqlTurns > 1 ? `${STEPS.sql}, turn ${this.#sqlTurns}` : STEPS[stage]);
+    this.#report(stage === 'sql' && this.#sqlTurns > 1 ? `${STEPS.sql}, turn ${this.#sqlTurns}` : STEPS[stage]);
   }
 
-  /** Counts a turn that another step has asked for. */
-  took(stage: Stage, told: Told<unknown>): void {
+  /** Counts a turn that another step performed. */
+  record(stage: Stage, reply: Reply<unknown>): void {
     this.#calls++;
-    this.#add(stage, told);
+    this.#add(stage, reply);
   }
 
-  #add(stage: Stage, told: Told<unknown>): void {
-    this.#inputTokens += told.inputTokens;
-    this.#outputTokens += told.outputTokens;
-    this.#milliseconds[stage] = (this.#milliseconds[stage] ?? 0) + told.durationMs;
+  #add(stage: Stage, reply: Reply<unknown>): void {
+    this.#inputTokens += reply.inputTokens;
+    this.#outputTokens += reply.outputTokens;
+    this.#milliseconds[stage] = (this.#milliseconds[stage] ?? 0) + reply.durationMs;
   }
 
   get costs(): Costs {

@@ -1,7 +1,7 @@
 /** The settings of a question: the options of the agent, narrowed by the arguments of the call (docs/design/mcp.md#settings-of-a-question). */
 import { narrowed, type Scope, scopeOf } from './scope.ts';
 
-/** The arguments that the four tools share; undefined: left out. */
+/** The arguments that the four tools share; undefined if absent. */
 export interface Arguments {
   readonly concepts_list?: readonly string[] | undefined;
   readonly views_list?: readonly string[] | undefined;
@@ -15,14 +15,14 @@ export interface Settings {
   readonly scope: Scope;
   readonly note: string;
   readonly maxLimit: number;
-  /** Further calls for the SQL, after the first. */
+  /** The number of additional model calls for the SQL, after the first one. */
   readonly retries: number;
-  /** How many of them no rows may cost; 0: none. */
+  /** The number of them that may be used because a statement returned no rows; 0 for none. */
   readonly emptyRetries: number;
   readonly caseSensitive: boolean;
-  /** How many of the calls for the SQL may go into reviewing it; 0: none. */
+  /** The number of model calls that may be used to review the SQL; 0 for none. */
   readonly reviews: number;
-  /** How many relationships a path of the context may chain. */
+  /** The maximum number of relationships in a path of the context. */
   readonly depth: number;
 }
 
@@ -33,7 +33,7 @@ const DEFAULT_DEPTH = 2;
 const DEFAULT_REVIEWS = 1;
 const MAX_NOTE = 8_000;
 
-/** `options`: of the agent, as the catalog keeps them; an empty text stands for the default. */
+/** `options`: the agent's options from the catalog. An empty text means the default. */
 export function settingsOf(options: Readonly<Record<string, string>>, args: Arguments): Settings {
   const text = (name: string): string | undefined => options[name] || undefined;
   const number = (name: string, otherwise: number): number => Number(text(name) ?? otherwise);

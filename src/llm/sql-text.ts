@@ -1,28 +1,28 @@
-/** SQL in what a language model says. Pure. */
+/** Extracts SQL from the text of a language model. Pure. */
 import { clean, withoutThoughts } from './fence.ts';
 
 const FENCES = /```(?:[a-z]*[ \t]*\r?\n|(?:postgre)?sql\b)?([\s\S]*?)```/gi;
 const BEGINS = /^(?:select|with)\b/i;
-/** A longer text is no query that anybody reads; a part of it would be another query. */
+/** The maximum length of a statement. A longer one is rejected, because a part of it would be another query. */
 const MAX_CHARACTERS = 20_000;
-/** Of a longer text only the beginning is searched. */
+/** How much of a text is searched. */
 const MAX_TEXT = 100_000;
 
-/** The statement in a text that has not the agreed form: inside the only code fence, or the text itself where it begins as a query does. */
+/** The statement in a text that does not have the required form: the content of its only code fence, or the text itself if it starts like a query. */
 export function sqlIn(text: string): string | undefined {
-  const said = withoutThoughts(text.slice(0, MAX_TEXT)).trim();
-  const sql = BEGINS.test(said) ? (text.length > MAX_TEXT ? '' : statement(said)) : fencedIn(said);
+  const answer = withoutThoughts(text.slice(0, MAX_TEXT)).trim();
+  const sql = BEGINS.test(answer) ? (text.length > MAX_TEXT ? '' : statement(answer)) : fencedIn(answer);
   return sql === '' ? undefined : sql;
 }
 
-/** A statement without fence, and without semicolons and space at its end; empty where it is too long to be one. */
+/** A statement without a fence, and without trailing semicolons and blanks. Empty if it is too long. */
 export function statement(text: string): string {
   if (text.length > MAX_TEXT) return '';
-  const said = text.trim();
-  return BEGINS.test(said) ? bare(said) : (fencedIn(said) ?? bare(said));
+  const answer = text.trim();
+  return BEGINS.test(answer) ? bare(answer) : (fencedIn(answer) ?? bare(answer));
 }
 
-/** What stands in code fences, where that is one statement. */
+/** The content of code fences, if it is one statement. */
 function fencedIn(text: string): string | undefined {
   const found = [...text.matchAll(FENCES)].map((m) => bare(m[1] ?? '')).filter((sql) => sql !== '');
   const [first, ...others] = found;
@@ -37,7 +37,7 @@ function bare(text: string): string {
   return made.length > MAX_CHARACTERS ? '' : made;
 }
 
-/** Whether two statements are the same but for space and the case of what is not quoted. */
+/** Whether two statements are equal except for white space and the case of unquoted text. */
 export const sameSql = (a: string, b: string): boolean => normal(a) === normal(b);
 
 const normal = (sql: string): string =>
@@ -47,5 +47,5 @@ const normal = (sql: string): string =>
     )
     .trim();
 
-/** Texts between single quotes, as values: what a statement compares with. */
+/** The values of string literals, which a statement compares with. */
 export const literalsOf = (sql: string): readonly string[] => [...sql.matchAll(/'((?:[^']|'')*)'/g)].map((m) => (m[1] ?? '').replaceAll("''", "'"));

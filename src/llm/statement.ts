@@ -1,4 +1,4 @@
-/** Statements of a language model on their way to the datasource: one SELECT on the ontology, within what the question may read. */
+/** Runs statements of a language model: one SELECT over the ontology, within the scope of the question. */
 import { badRequest, positionOf, type SvcError } from '../errors.ts';
 import { type Answer, type NamedRelation, runScript, type ServiceRequest } from '../service.ts';
 import { cut } from './fence.ts';
@@ -9,31 +9,31 @@ export interface Rows {
   readonly truncated: boolean;
 }
 
-/** What runs statements of a question. */
+/** What is needed to run the statements of a question. */
 export interface Runner {
   readonly request: ServiceRequest;
   readonly ontology: string;
   /** Reads the first rows of an answer. */
   readonly collect: (answer: Answer, most: number) => Promise<Rows>;
-  /** Whether the question may read it. */
+  /** Whether a relation is in the scope of the question. */
   readonly admits: (relation: NamedRelation) => boolean;
 }
 
-/** A statement that holds: what it reads by name, and its rows. */
+/** The result of a valid statement: the relations that it reads, and its rows. */
 export interface Ran extends Rows {
   readonly relations: readonly NamedRelation[];
 }
 
 /**
- * Plans a statement as the caller and has the datasource run it; `most` 0: it is understood and typed, and gives no rows.
- * @throws SvcError 400 where it does not hold, is not one SELECT, reads nothing of the ontology or something outside of the question's scope; as `runScript`
+ * Plans a statement as the caller, and runs it in the datasource. If `most` is 0, the datasource only parses and types it.
+ * @throws SvcError 400 if it is invalid, is not one SELECT, or reads nothing of the ontology or something outside the question's scope; as `runScript`
  */
 export async function runSelect({ request, ontology, collect, admits }: Runner, sql: string, most: number): Promise<Ran> {
   const relations: NamedRelation[] = [];
   const answer = await runScript(request, {
     ontology,
     sql,
-    // one more tells whether there are more
+    // one more row shows whether there are more
     limit: most === 0 ? 0 : most + 1,
     datasource: null,
     permitted: 'query',
@@ -47,12 +47,12 @@ export async function runSelect({ request, ontology, collect, admits }: Runner, 
   return { ...rows, relations };
 }
 
-/** A longer error is one of a long statement, of which it tells a part. */
-const MOST_CHARACTERS = 2_000;
+/** The maximum length of an error message. A longer one quotes a part of the statement. */
+const MAX_CHARACTERS = 2_000;
 
-/** An error as the model is told it, with its place in the statement. */
+/** An error as text for the model, with its position in the statement. */
 export function errorText(error: SvcError, sql: string): string {
   const place =
     error.offset === undefined ? '' : ` (at character ${positionOf(sql, error.offset)}: ${JSON.stringify(sql.slice(error.offset, error.offset + 40))})`;
-  return cut(`${error.code}: ${error.message}${place}${error.hint === undefined ? '' : `. ${error.hint}`}`, MOST_CHARACTERS);
+  return cut(`${error.code}: ${error.message}${place}${error.hint === undefined ? '' : `. ${error.hint}`}`, MAX_CHARACTERS);
 }

@@ -1,10 +1,10 @@
 /**
- * Words of business and everyday that often stand for one another, for models whose concepts carry no synonyms of their own. They only
- * hint: what the model itself says always weighs more. Pure.
+ * Words of business and everyday language with similar meanings, for models whose concepts have no synonyms of their own. They are
+ * only hints: the model's own words always weigh more. Pure.
  */
 import { stem } from './words.ts';
 
-/** A line each: words that may be meant by one another. A word may stand in several lines. */
+/** The words of a line may replace each other. A word may occur in several lines. */
 const GROUPS = `
 customer client buyer consumer purchaser shopper patron guest
 person people human individual resident inhabitant
@@ -80,5 +80,5 @@ for (const group of GROUPS.trim().split('\n')) {
   for (const word of all) near.set(word, new Set([...(near.get(word) ?? []), ...all]));
 }
 
-/** What a stem often stands for, itself not among them. */
+/** The words related to a stem, without the stem itself. */
 export const relatives = (word: string): readonly string[] => [...(near.get(word) ?? [])].filter((other) => other !== word);

@@ -1,32 +1,32 @@
-/** Candidates as a compact tree within a budget of tokens: what a language model is told when it is to choose one of them. Pure. */
+/** Prints candidates as a compact tree within a budget of tokens, for a language model that chooses one of them. Pure. */
 import type { Subject, SubjectColumn } from '../service.ts';
 import { line } from './fence.ts';
 import { synonymsOf } from './rank-index.ts';
 
-/** A candidate under the name by which it is chosen. */
+/** A candidate, with the name that the model uses to choose it. */
 export interface Candidate {
   readonly name: string;
   readonly subject: Subject;
-  /** What of the question speaks for it. */
+  /** Reasons from the question in favour of it. */
   readonly why: readonly string[];
 }
 
-/** How much is told of a candidate, the least first; names are always told. */
+/** Levels of detail for a candidate, from least to most. Names are always printed. */
 const DETAILS = ['name', 'links', 'columns', 'description', 'all'] as const;
 type Detail = (typeof DETAILS)[number];
 const has = (detail: Detail, least: Detail): boolean => DETAILS.indexOf(detail) >= DETAILS.indexOf(least);
 
 const DESCRIPTION = 160;
 const NAME = 128;
-const MOST_COLUMNS = 40;
-const MOST_LINKS = 30;
+const MAX_COLUMNS = 40;
+const MAX_LINKS = 30;
 
-/** Tokens that a text may cost: four characters of ASCII are one, another character is one by itself. */
+/** The estimated number of tokens of a text: one for four ASCII characters, one for each other character. */
 export const tokensOf = (text: string): number => Math.ceil([...text].reduce((sum, c) => sum + (c < '\u0080' ? 0.25 : 1), 0));
 
 /**
- * The candidates, the best first but children below their parent. What does not fit is left out from the bottom: descriptions of
- * columns, descriptions, columns, relationships; of the last candidates before the first.
+ * Prints the candidates, best first, with children below their parents. What does not fit is omitted: first descriptions of
+ * columns, then descriptions, columns and relationships; first of the last candidates.
  */
 export function candidateTree(candidates: readonly Candidate[], maxTokens = 3_000): string {
   const order = inTree(candidates);
@@ -37,7 +37,7 @@ export function candidateTree(candidates: readonly Candidate[], maxTokens = 3_00
   let left = maxTokens - order.reduce((sum, node) => sum + costOf(node, 0), 0);
   const levels = new Map(order.map((node) => [node, 0]));
   const byRank = [...order].sort((a, b) => a.rank - b.rank);
-  // each level for all of them before the next one for any
+  // add each level for all candidates before the next level
   for (let level = 1; level < DETAILS.length; level++) {
     for (const node of byRank) {
       const more = costOf(node, level) - costOf(node, level - 1);
@@ -53,11 +53,11 @@ interface Node {
   readonly candidate: Candidate;
   readonly rank: number;
   readonly depth: number;
-  /** The parent that is told above it. */
+  /** The parent above it in the tree. */
   readonly below: Subject | null;
 }
 
-/** Depth first, siblings by their rank. A candidate of several parents stands below the best of them. */
+/** Depth first, siblings in order of rank. A candidate with several parents is below the best one. */
 function inTree(candidates: readonly Candidate[]): readonly Node[] {
   const ranks = new Map(candidates.filter((c) => c.subject.kind === 'concept').map((c) => [c.subject.name.toLowerCase(), candidates.indexOf(c)]));
   const children = new Map<number, number[]>();
@@ -68,7 +68,7 @@ function inTree(candidates: readonly Candidate[]): readonly Node[] {
     if (parent === undefined) roots.push(i);
     else children.set(parent, [...(children.get(parent) ?? []), i]);
   }
-  // a family stands where the best of it ranks
+  // a family has the rank of its best member
   const best = (i: number): number => Math.min(i, ...(children.get(i) ?? []).map(best));
   const nodes: Node[] = [];
   const add = (i: number, depth: number, below: Subject | null): void => {
@@ -84,8 +84,8 @@ function text({ candidate, depth, below }: Node, detail: Detail): string {
   const { subject } = candidate;
   const parents = subject.parents.length === 0 ? '' : `, a kind of ${subject.parents.map((p) => line(p, NAME)).join(', ')}`;
   const kind = subject.kind === 'concept' ? parents : ` (${subject.kind})`;
-  const said = has(detail, 'description') && subject.description ? `: ${line(subject.description, DESCRIPTION)}` : '';
-  const lines = [`- ${line(candidate.name, NAME)}${kind}${said}`];
+  const description = has(detail, 'description') && subject.description ? `: ${line(subject.description, DESCRIPTION)}` : '';
+  const lines = [`- ${line(candidate.name, NAME)}${kind}${description}`];
   if (has(detail, 'links')) {
     const others = synonymsOf(subject.tags).slice(0, 8);
     if (others.length > 0) lines.push(`also called: ${others.map((o) => line(o, 60)).join(', ')}`);
@@ -95,20 +95,20 @@ function text({ candidate, depth, below }: Node, detail: Detail): string {
     const links = subject.relationships
       .filter((r) => !above.has(r.name))
       .map((r) => `${line(r.name, NAME)} -> ${line(r.target, NAME)}${r.toMany ? ' (many)' : ''}`);
-    if (links.length > 0) lines.push(`leads to: ${listed([...new Set(links)], MOST_LINKS)}`);
+    if (links.length > 0) lines.push(`leads to: ${listed([...new Set(links)], MAX_LINKS)}`);
   }
   if (has(detail, 'columns')) {
-    // what the parent above has need not be said again
+    // columns of the parent above are not repeated
     const inherited = subject.columns.filter((c) => c.inheritedFrom !== null);
     const own = [...subject.columns.filter((c) => c.inheritedFrom === null), ...(below === null ? inherited : [])];
-    const told = (c: SubjectColumn): string => {
+    const columnText = (c: SubjectColumn): string => {
       const meant = has(detail, 'all') && c.description ? ` (${line(c.description, 60)})` : '';
       return `${line(c.name, NAME)}${meant}`;
     };
-    const columns = own.filter((c) => !c.isMeasure).map(told);
-    const measures = own.filter((c) => c.isMeasure).map(told);
-    if (columns.length > 0) lines.push(`${below === null ? 'columns' : 'more columns'}: ${listed(columns, MOST_COLUMNS)}`);
-    if (measures.length > 0) lines.push(`measures: ${listed(measures, MOST_COLUMNS)}`);
+    const columns = own.filter((c) => !c.isMeasure).map(columnText);
+    const measures = own.filter((c) => c.isMeasure).map(columnText);
+    if (columns.length > 0) lines.push(`${below === null ? 'columns' : 'more columns'}: ${listed(columns, MAX_COLUMNS)}`);
+    if (measures.length > 0) lines.push(`measures: ${listed(measures, MAX_COLUMNS)}`);
   }
   const indent = '  '.repeat(Math.min(depth, 8));
   return lines.map((l, i) => `${indent}${i === 0 ? '' : '  '}${l}`).join('\n');

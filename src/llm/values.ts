@@ -1,6 +1,6 @@
 /**
- * What the values of a subject look like: of a bounded sample of its rows, read as the caller, so that grants, policies and masks act
- * on it. A question that names one of them is told what it names (literal linking).
+ * Samples the values of a subject: from a bounded number of rows, read as the caller, so that grants, policies and masks apply. Finds the values
+ * that a question names (literal linking).
  */
 import { cacheOf } from '../cache.ts';
 import { outlivesRights, type QuestionModel, type ServiceRequest, type Subject, type SubjectColumn, sampleRows } from '../service.ts';
@@ -9,25 +9,25 @@ import { plain, type Word, words } from './words.ts';
 
 export interface SampledValue {
   readonly value: string;
-  /** Rows of the sample that have it. */
+  /** The number of rows of the sample with this value. */
   readonly count: number;
 }
 
 export interface SampledColumn {
   readonly name: string;
-  /** Those of most rows first; so many at most. */
+  /** The most frequent values first; limited in number. */
   readonly values: readonly SampledValue[];
-  /** How many different ones the sample has. */
+  /** The number of distinct values in the sample. */
   readonly distinct: number;
-  /** Whether `values` are all that the column has: the sample held all rows, and no value was left out. */
+  /** Whether `values` has all values of the column: the sample contains all rows, and no value was omitted. */
   readonly complete: boolean;
 }
 
 export interface Samples {
-  /** Rows that were read. */
+  /** The number of rows read. */
   readonly rows: number;
   readonly columns: readonly SampledColumn[];
-  /** Columns and values by the stems of a value's words. */
+  /** Columns and values, by the stems of the words in a value. */
   readonly lookup: ReadonlyMap<string, readonly Place[]>;
 }
 
@@ -37,26 +37,26 @@ interface Place {
   readonly count: number;
 }
 
-/** A value that stands in a question. */
+/** A value in a question. */
 export interface Match extends Place {
-  /** Numbers of the question's words, `to` excluded. */
+  /** Positions of the question's words, excluding `to`. */
   readonly from: number;
   readonly to: number;
 }
 
-const MOST_ROWS = 1_000;
-const MOST_COLUMNS = 12;
-const MOST_VALUES = 300;
-/** The same where the sample is a part of the rows, and so the values of a long list are any of them. */
-const MOST_OF_PART = 100;
-/** Of all columns of a subject together, since each caller has samples of its own. */
-const MOST_OF_SUBJECT = 1_500;
-/** A longer value is a text: nobody names it as a whole, and a model needs none of it. */
+const MAX_ROWS = 1_000;
+const MAX_COLUMNS = 12;
+const MAX_VALUES = 300;
+/** The same if the sample does not contain all rows, so that the values of a long list are arbitrary. */
+const MAX_OF_PART = 100;
+/** The limit for all columns of a subject together. Each caller has its own samples. */
+const MAX_OF_SUBJECT = 1_500;
+/** A longer value is a text: no question quotes it in full, and a model does not need it. */
 const LONGEST = 60;
-/** A value of more words is not looked for. */
-const MOST_WORDS = 6;
+/** A value with more words is not searched for. */
+const MAX_WORDS = 6;
 const FRESH_MS = 10 * 60_000;
-/** A datasource that failed is not asked again before this has passed. */
+/** The time before a failed datasource is queried again. */
 const FAILED_MS = 60_000;
 
 export const NO_SAMPLES: Samples = { rows: 0, columns: [], lookup: new Map() };
@@ -64,15 +64,15 @@ export const NO_SAMPLES: Samples = { rows: 0, columns: [], lookup: new Map() };
 const kept = cacheOf<{ readonly samples: Samples; readonly until: number }>('samples');
 const placeOf = (model: Pick<QuestionModel, 'key'>, subject: Subject): string => `${model.key}\u0000${subjectKey(subject)}`;
 
-/** What is remembered of a subject's values; undefined: they have to be read. */
-export function rememberedSamples(request: ServiceRequest, model: Pick<QuestionModel, 'key'>, subject: Subject): Samples | undefined {
+/** The cached samples of a subject; undefined if they must be read. */
+export function cachedSamples(request: ServiceRequest, model: Pick<QuestionModel, 'key'>, subject: Subject): Samples | undefined {
   const known = kept.get(placeOf(model, subject));
   return known !== undefined && known.until > request.runtime.now() ? known.samples : undefined;
 }
 
 /**
- * Values of the subject's text columns, as the caller may see them; remembered for ten minutes. Columns that look like secrets, or
- * bear a tag such as `pii`, are never read. A datasource that fails gives no values, and no error; so does a request whose samples have used their budget. `signal`: ends the reading sooner.
+ * Samples the values of the subject's text columns, as the caller sees them, and caches them for ten minutes. Columns that look like secrets, or
+ * have a tag such as `pii`, are never read. If the datasource fails, or the request has used its budget for samples, there are no values, and no error. `signal` ends the reading early.
  */
 export async function sampleValues(
   request: ServiceRequest,
@@ -80,7 +80,7 @@ export async function sampleValues(
   subject: Subject,
   signal = request.signal,
 ): Promise<Samples> {
-  const known = rememberedSamples(request, model, subject);
+  const known = cachedSamples(request, model, subject);
   if (known !== undefined) return known;
   const columns = sampledColumns(subject);
   const spending = request.spending.samples;
@@ -90,10 +90,10 @@ export async function sampleValues(
   if (columns.length > 0) {
     try {
       const rows = await sampleRows(
-        // what the request says of versions and results is about its own statement; samples have their time as a bound
+        // versions and results of the request concern its own statement; samples are limited by time
         {
           ...request,
-          caller: { ...request.caller, refresh: () => Promise.reject(new Error('samples are kept by these rights')) },
+          caller: { ...request.caller, refresh: () => Promise.reject(new Error('samples are cached for these rights')) },
           spending,
           signal,
           knownVersion: null,
@@ -107,12 +107,12 @@ export async function sampleValues(
           relation: subject.name,
           columns: columns.map((c) => c.name),
           characters: LONGEST + 1,
-          rows: MOST_ROWS,
+          rows: MAX_ROWS,
         },
       );
       samples = samplesOf(columns, rows);
     } catch {
-      // the statement of the question itself will tell what is wrong
+      // the statement of the question itself will report the error
       if (request.signal.aborted || spending.isSpent) return NO_SAMPLES;
       fresh = FAILED_MS;
     }
@@ -121,12 +121,12 @@ export async function sampleValues(
   return samples;
 }
 
-/** Statements that read samples at a time: a Worker has six connections. */
+/** How many sampling statements run at the same time. A Worker has six connections. */
 const PARALLEL = 3;
-/** What is being read when nobody waits any more may go on so long, for the next question. */
+/** How long a sampling statement may continue for the next question, after the client has left. */
 const GRACE_MS = 3_000;
 
-/** Samples of several subjects by `subjectKey`, those that are there within `waitMs`. Never fails. */
+/** Samples several subjects. Returns those that are available within `waitMs`, by `subjectKey`. Never fails. */
 export async function samplesWithin(
   request: ServiceRequest,
   model: Pick<QuestionModel, 'key' | 'ontology'>,
@@ -136,7 +136,7 @@ export async function samplesWithin(
   const found = new Map<string, Samples>();
   const missing: Subject[] = [];
   for (const subject of subjects) {
-    const known = rememberedSamples(request, model, subject);
+    const known = cachedSamples(request, model, subject);
     if (known === undefined) missing.push(subject);
     else found.set(subjectKey(subject), known);
   }
@@ -161,12 +161,12 @@ export async function samplesWithin(
   return new Map(found);
 }
 
-/** Values counted, as `sampleValues` does; `rows` in the order of `columns`. Pure. */
+/** Counts values as described for `sampleValues`. The values in `rows` are in the order of `columns`. Pure. */
 export function samplesOf(columns: readonly Pick<SubjectColumn, 'name' | 'type'>[], rows: readonly (readonly (string | null)[])[]): Samples {
-  const told: SampledColumn[] = [];
+  const found: SampledColumn[] = [];
   const lookup = new Map<string, Place[]>();
-  const whole = rows.length < MOST_ROWS;
-  let left = MOST_OF_SUBJECT;
+  const whole = rows.length < MAX_ROWS;
+  let left = MAX_OF_SUBJECT;
   for (const [i, { name, type }] of columns.entries()) {
     const counts = new Map<string, number>();
     let long = 0;
@@ -177,12 +177,12 @@ export function samplesOf(columns: readonly Pick<SubjectColumn, 'name' | 'type'>
       else counts.set(value, (counts.get(value) ?? 0) + 1);
     }
     const seen = [...counts.values()].reduce((n, c) => n + c, 0);
-    // texts rather than values, or numbers and dates of a column whose type nobody has told
+    // skips long texts, and numbers and dates of a column of unknown type
     if (left === 0 || long > seen || (type === null && [...counts.keys()].every((v) => NO_TEXT.test(v)))) continue;
     const values = [...counts].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
-    const most = values.slice(0, Math.min(left, whole ? MOST_VALUES : MOST_OF_PART));
+    const most = values.slice(0, Math.min(left, whole ? MAX_VALUES : MAX_OF_PART));
     left -= most.length;
-    told.push({ name, values: most, distinct: counts.size, complete: whole && long === 0 && most.length === values.length });
+    found.push({ name, values: most, distinct: counts.size, complete: whole && long === 0 && most.length === values.length });
     for (const { value, count } of most) {
       const key = keyOf(value);
       if (key === undefined) continue;
@@ -192,28 +192,28 @@ export function samplesOf(columns: readonly Pick<SubjectColumn, 'name' | 'type'>
       else if (known.length < 8) known.push(place);
     }
   }
-  return { rows: rows.length, columns: told, lookup };
+  return { rows: rows.length, columns: found, lookup };
 }
 
 const NO_TEXT = /^(?:[-+\d.,:/ TZeE]+|true|false)$/;
 
 function keyOf(value: string): string | undefined {
   const all = words(value);
-  return all.length === 0 || all.length > MOST_WORDS ? undefined : all.map((w) => w.stem).join(' ');
+  return all.length === 0 || all.length > MAX_WORDS ? undefined : all.map((w) => w.stem).join(' ');
 }
 
 const bytesOf = ({ columns, lookup }: Samples): number =>
   200 + columns.reduce((sum, c) => sum + 120 + c.values.reduce((n, v) => n + 2 * v.value.length + 60, 0), 0) + lookup.size * 200;
 
 const TEXT = /^(?:string|text|citext|name|(?:character )?varying.*|character varying.*|varchar.*|bpchar.*|char.*)$/i;
-/** What nobody should hand to a language model, by the name of the column ... */
+/** Columns that must not be sent to a language model, by name ... */
 const SECRET =
   /(?:^| )(?:password|passwd|passphrase|pwd|secret|token|credential|credentials|api key|apikey|access key|private key|hash|salt|otp|pin|cvv|cvc|ssn|social security|iban|card number|passport)(?: |$)/;
-/** ... or by a tag of it that does not say no. */
+/** ... or by a tag, unless its value means no. */
 const PERSONAL = /^(?:pii|sensitive|secret|confidential|personal|personal data|gdpr|phi|restricted|private)$/;
 const NO = /^(?:|no|none|false|0|off|public)$/i;
 
-/** Numbers and kinds of rows, as views hand them on. */
+/** Entity ids and types in columns of views. */
 const ENTITY = /^entity_(?:id|type)$/i;
 
 function sampledColumns(subject: Subject): readonly SubjectColumn[] {
@@ -221,13 +221,13 @@ function sampledColumns(subject: Subject): readonly SubjectColumn[] {
   return subject.columns
     .filter((c) => !c.isMeasure && !ENTITY.test(c.name) && (c.type === null || TEXT.test(c.type)) && !isSecret(c))
     .filter((c) => {
-      // two lists of values in one statement would be each value with each
+      // two lists of values in one statement would yield their cross product
       if (c.isMulti && multi) return false;
       multi ||= c.isMulti;
       return true;
     })
     .sort((a, b) => Number(b.isLabel) - Number(a.isLabel) || Number(a.inheritedFrom !== null) - Number(b.inheritedFrom !== null))
-    .slice(0, MOST_COLUMNS);
+    .slice(0, MAX_COLUMNS);
 }
 
 const spaced = (name: string): string =>
@@ -235,18 +235,18 @@ const spaced = (name: string): string =>
     .map((w) => w.text)
     .join(' ');
 
-/** Whether values of a column are kept from language models: by its name, or by a tag. */
+/** Whether a column's values are kept from language models, by its name or by a tag. */
 export const isSecret = ({ name, tags, valueTags }: Pick<SubjectColumn, 'name' | 'tags' | 'valueTags'>): boolean =>
   SECRET.test(spaced(name)) || Object.entries({ ...valueTags, ...tags }).some(([tag, value]) => PERSONAL.test(spaced(tag)) && !NO.test(value.trim()));
 
-/** The values of a sample that stand in the question, the longest first. Linear in the question. */
+/** The values of a sample in a question, longest first. Linear in the question. */
 export function matches(question: string | readonly Word[], samples: Samples): readonly Match[] {
   if (samples.lookup.size === 0) return [];
   const asked = typeof question === 'string' ? words(question) : question;
   const found: Match[] = [];
   for (const from of asked.keys()) {
     let key = '';
-    for (let to = from + 1; to <= Math.min(asked.length, from + MOST_WORDS); to++) {
+    for (let to = from + 1; to <= Math.min(asked.length, from + MAX_WORDS); to++) {
       const word = asked[to - 1] as Word;
       key = key === '' ? word.stem : `${key} ${word.stem}`;
       for (const place of samples.lookup.get(key) ?? []) if (to - from > 1 || namesAlone(word, place.value, from)) found.push({ ...place, from, to });
@@ -255,15 +255,15 @@ export function matches(question: string | readonly Word[], samples: Samples): r
   return found.sort((a, b) => b.to - b.from - (a.to - a.from) || a.from - b.from);
 }
 
-/** Characters of a value that may be a code. */
+/** The maximum length of a value that may be a code. */
 const SHORT = 3;
 
 /**
- * Whether one word names a value: not a word of the grammar, a lone letter or a short number, unless it is written as the value is, in
- * capitals (`US`, `A`), and does not only begin the question.
+ * Whether a single word names a value. A stop word, a single letter or a short number does not, unless it is spelled like the value in
+ * upper case (`US`, `A`) and is not just the first word of the question.
  */
 function namesAlone({ raw, text, stop }: Word, value: string, at: number): boolean {
-  // a code is no plural of another word: `lies` does not name LIE
+  // a code is not the singular of another word: `lies` does not name LIE
   if (text.length <= SHORT + 1 && value.trim().length <= SHORT && text !== plain(value.trim())) return false;
   const meansLittle = stop || (/^[\p{L}\p{N}]$/u.test(text) && !/\p{Script=Han}/u.test(text)) || /^\d{1,3}$/.test(text) || text === 'yes';
   return !meansLittle || (at > 0 && raw === value.trim() && raw !== 'I' && /\p{Lu}/u.test(raw) && raw === raw.toUpperCase());

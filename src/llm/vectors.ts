@@ -1,4 +1,4 @@
-/** What subjects mean, beside the words they use: embeddings, where the configured language model has them. */
+/** Ranks subjects by meaning, with embeddings, if the configured language model has them. */
 import { cacheOf } from '../cache.ts';
 import type { Subject } from '../service.ts';
 import { line } from './fence.ts';
@@ -6,17 +6,17 @@ import { synonymsOf } from './rank-index.ts';
 import type { Deadline, LanguageModels } from './types.ts';
 import { words } from './words.ts';
 
-/** Texts of one call: the question, and subjects whose vectors are not known yet. */
-const MOST_TEXTS = 96;
-const MOST_CHARACTERS = 600;
-/** A question does not wait longer for them: words do without. */
+/** The maximum number of texts in a call: the question, and subjects without a cached vector. */
+const MAX_TEXTS = 96;
+const MAX_CHARACTERS = 600;
+/** The maximum time to wait for embeddings. After that, only words are used. */
 const WAIT_MS = 2_000;
 
 const kept = cacheOf<Float32Array>('vectors');
 
 /**
- * How near the subjects are to the question, as cosines by their place in `subjects`; those in front are asked for first, and one that
- * is not known yet has none. One call at most; undefined: there are no embeddings, or they failed.
+ * The cosine similarity of subjects to the question, by their position in `subjects`. Vectors of the first ones are requested first; subjects without
+ * a vector have no similarity. At most one call. Undefined if there are no embeddings, or if the call failed.
  */
 export async function nearness(
   llm: LanguageModels,
@@ -28,12 +28,12 @@ export async function nearness(
   if (embed === undefined || deadline.left() <= 0) return undefined;
   const texts = subjects.map(meaningOf);
   const keyOf = (text: string): string => `${name}\u0000${text}`;
-  const missing = [...new Set(texts.filter((t) => kept.get(keyOf(t)) === undefined))].slice(0, MOST_TEXTS - 1);
+  const missing = [...new Set(texts.filter((t) => kept.get(keyOf(t)) === undefined))].slice(0, MAX_TEXTS - 1);
   const end = new AbortController();
   const timer = setTimeout(() => end.abort(), WAIT_MS);
   const until = deadline.left() - WAIT_MS;
   try {
-    const made = await embed([line(question, MOST_CHARACTERS), ...missing], {
+    const made = await embed([line(question, MAX_CHARACTERS), ...missing], {
       signal: AbortSignal.any([deadline.signal, end.signal]),
       left: () => Math.min(WAIT_MS, deadline.left() - Math.max(0, until)),
     });
@@ -54,7 +54,7 @@ export async function nearness(
   }
 }
 
-/** A subject in a few words. */
+/** A short text for a subject. */
 function meaningOf({ name, description, tags, columns }: Subject): string {
   const spaced = (text: string): string =>
     words(text)
@@ -67,7 +67,7 @@ function meaningOf({ name, description, tags, columns }: Subject): string {
       ...(description ? [description] : []),
       ...(own.length === 0 ? [] : [own.map((c) => spaced(c.name)).join(', ')]),
     ].join('. '),
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
   );
 }
 
@@ -82,14 +82,14 @@ function dot(a: Float32Array, b: Float32Array): number {
   return sum;
 }
 
-/** Reciprocal ranks: the smaller, the more the first places count. */
+/** The constant of reciprocal rank fusion. The smaller it is, the more the first ranks count. */
 const RANK = 10;
-/** Words are what the modeller chose to call things, so they count more. */
+/** The weight of the ranking by meaning. Words count more, because the modeller chose them. */
 const BY_MEANING = 0.7;
 
 /**
- * One order of two: things ranked by words (those that nothing speaks for behind `counted`) and by nearness. Gives places in the first
- * order with a score of at most 1, the best first.
+ * Fuses two rankings: by words (without reasons from position `counted` on) and by similarity. Returns positions in the first
+ * ranking with scores of at most 1, best first.
  */
 export function fused(counted: number, all: number, near: ReadonlyMap<number, number>): readonly { readonly place: number; readonly score: number }[] {
   const byMeaning = new Map([...near].sort(([, a], [, b]) => b - a).map(([place], rank) => [place, rank]));

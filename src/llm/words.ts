@@ -1,23 +1,23 @@
 /**
- * Words of questions, names, descriptions and values, in a form in which they can be compared: without case and accents, names
- * split where their writing splits them, English plurals as singulars. Scripts that are written without spaces are cut into pairs of
- * characters. Pure, and linear in the text, of which only the beginning is read.
+ * Splits questions, names, descriptions and values into words that can be compared: without case and accents, compound names
+ * split, English plurals as singulars. Text in scripts without spaces is split into pairs of
+ * characters. Pure, and linear in the text, of which only the start is read.
  */
 
-/** A question is read up to here; what is longer is no question but a document. */
+/** The length up to which a question is read. */
 export const MAX_CHARACTERS = 4_000;
 export const MAX_WORDS = 400;
 
 export interface Word {
-  /** As written, but for accents of decomposed letters. */
+  /** The word as written, except that accents are composed with their letters. */
   readonly raw: string;
-  /** In lower case, without accents. */
+  /** The word in lower case, without accents. */
   readonly text: string;
-  /** `text` as a singular, where it is an English plural. */
+  /** The singular of `text` if it is an English plural, otherwise `text`. */
   readonly stem: string;
-  /** A word of the grammar (`the`, `which`), which names nothing by itself. */
+  /** Whether it is a function word (`the`, `which`), which by itself names nothing. */
   readonly stop: boolean;
-  /** Whether something that ends a phrase stands before it: a comma, a bracket, the end of a sentence. */
+  /** Whether it is preceded by something that ends a phrase: a comma, a bracket, the end of a sentence. */
   readonly apart: boolean;
 }
 
@@ -29,7 +29,7 @@ that the their theirs them then there these they this those through till to too 
 which while who whom whose why will with within without would yet you your yours`.split(/\s+/),
 );
 
-/** Plurals and past forms that no rule makes. */
+/** Irregular plurals and past forms. */
 const IRREGULAR: ReadonlyMap<string, string> = new Map(
   Object.entries({
     people: 'person',
@@ -91,7 +91,7 @@ const IRREGULAR: ReadonlyMap<string, string> = new Map(
 const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', þ: 'th', ħ: 'h', ı: 'i', ŋ: 'n', ſ: 's' };
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** In lower case, without accents on letters of alphabets; compatible forms of a character are one. */
+/** Lower case, without accents on letters of alphabets, and with compatibility characters normalised. */
 export function plain(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text
@@ -103,14 +103,14 @@ export function plain(text: string): string {
 }
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-/** Scripts that set no space between words, and Korean, whose particles stick to them. */
+/** Scripts without spaces between words, and Korean, whose particles are attached to words. */
 const PAIRED = /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Script=Thai}|\p{Script=Lao}|\p{Script=Khmer}|\p{Script=Myanmar}/u;
 const PAIRED_RUN = new RegExp(`(?:${PAIRED.source}|\\p{M}|ー)+`, 'gu');
 
-/** Nothing to split. */
+/** Texts without anything to split. */
 const PLAIN = /^[a-z _-]*$/;
 
-/** camelCase, HTTPServer and part2 with a space where a new word begins (`km2` stays one word, since a short word and a digit are a unit). */
+/** Inserts a space where a new word starts in camelCase, HTTPServer and part2. `km2` stays one word: a short word with a digit is a unit. */
 const splitNames = (text: string): string =>
   PLAIN.test(text)
     ? text
@@ -119,12 +119,12 @@ const splitNames = (text: string): string =>
         .replace(/(\p{Lu})(?=\p{Lu}\p{Ll})/gu, '$1 ')
         .replace(/(\p{Ll}{4})(?=\p{N})/gu, '$1 ');
 
-/** `'s` and the like, which are no words. */
+/** `'s` and similar endings, which are not words. */
 const ENDING = /(\p{L})['\u2019\u02bc](?:s|t|d|m|ll|re|ve)(?![\p{L}\p{N}])/giu;
-/** What stands between the words of a phrase. */
+/** What may not occur between the words of a phrase. */
 const APART = /[^\s_\-.'\u2019/&+#]|[.]\s/;
 
-/** The words of a text in their order, stop words included; at most `MAX_WORDS`. */
+/** The words of a text in order, including stop words; at most `MAX_WORDS`. */
 export function words(text: string): readonly Word[] {
   const read = splitNames(text.slice(0, MAX_CHARACTERS).normalize('NFC')).replace(ENDING, '$1');
   const found: Word[] = [];
@@ -146,7 +146,7 @@ function word(raw: string, apart: boolean): Word {
   return { raw, text, stem: stem(text), stop: STOP.has(text), apart };
 }
 
-/** A word that holds a script without spaces: its runs as pairs of characters, what is between them as words. */
+/** The parts of a word with a script without spaces: pairs of characters for its runs in that script, words for the rest. */
 function pieces(raw: string, apart: boolean): Word[] {
   const found: Word[] = [];
   let end = 0;
@@ -166,57 +166,57 @@ function pieces(raw: string, apart: boolean): Word[] {
   return found;
 }
 
-/** The stems of a name or description, without stop words unless it has no others. */
+/** The stems of a name or description, without stop words unless it has only stop words. */
 export function stems(text: string): readonly string[] {
   const all = words(text);
   const telling = all.filter((w) => !w.stop);
   return (telling.length === 0 ? all : telling).map((w) => w.stem);
 }
 
-/** The same as a set: what two texts have in common. */
+/** The same as a set, to compare texts. */
 export const wordsOf = (text: string): ReadonlySet<string> => new Set(stems(text));
 
 const VOWEL = /[aeiouy]/;
 
-/** The singular of an English word in lower case; others stay as they are. */
+/** The singular of an English word in lower case. Other words stay unchanged. */
 export function stem(text: string): string {
   if (text.length < 3 || !/^[a-z]+$/.test(text)) return text;
   const known = IRREGULAR.get(text);
-  if (known !== undefined) return endless(known);
+  if (known !== undefined) return withoutEnding(known);
   if (text.endsWith('s') && text.length > 3) {
     if (/(ss|us|is)$/.test(text)) return text;
-    if (text.endsWith('ies')) return endless(text.length > 4 ? `${text.slice(0, -3)}y` : text.slice(0, -1));
-    if (/(?:[sxz]|ch|sh|o)es$/.test(text)) return endless(text.slice(0, -2));
-    return endless(text.slice(0, -1));
+    if (text.endsWith('ies')) return withoutEnding(text.length > 4 ? `${text.slice(0, -3)}y` : text.slice(0, -1));
+    if (/(?:[sxz]|ch|sh|o)es$/.test(text)) return withoutEnding(text.slice(0, -2));
+    return withoutEnding(text.slice(0, -1));
   }
-  return endless(text);
+  return withoutEnding(text);
 }
 
-/** The same end for what plural rules cannot tell apart: `house` and `hous(es)`, `movie` and `movi(es)`. */
-const endless = (text: string): string => (text.length > 2 ? text.replace(/(?:ie|y|e)$/, (end) => (end === 'e' ? '' : 'i')) : text);
+/** Gives forms that plural rules cannot distinguish the same ending: `house` and `hous(es)`, `movie` and `movi(es)`. */
+const withoutEnding = (text: string): string => (text.length > 2 ? text.replace(/(?:ie|y|e)$/, (end) => (end === 'e' ? '' : 'i')) : text);
 
-/** What verb forms of a stem have in common (`order` of `ordered`, `ship` of `shipping`); the stem itself where it is none. */
+/** The common part of the verb forms of a stem (`order` for `ordered`, `ship` for `shipping`), otherwise the stem itself. */
 export function root(stemmed: string): string {
   if (stemmed.length < 4 || !/^[a-z]+$/.test(stemmed)) return stemmed;
   const cut = /(?<!e)ed$|ing$/.exec(stemmed);
   if (cut === null) return stemmed;
   const left = stemmed.slice(0, cut.index);
   if (left.length < 2 || !VOWEL.test(left)) return stemmed;
-  return endless(/([bdfgklmnprt])\1$/.test(left) && !/(?:ll|ss)$/.test(left) ? left.slice(0, -1) : left);
+  return withoutEnding(/([bdfgklmnprt])\1$/.test(left) && !/(?:ll|ss)$/.test(left) ? left.slice(0, -1) : left);
 }
 
-/** Ends that make other words of one, longest first; `at` and `e` are what is left of -ate and -ee. */
+/** Suffixes that derive words, longest first. `at` and `e` remain of -ate and -ee. */
 const SUFFIX =
   /^(?:ational|ation|ition|ement|ment|ness|able|ible|iveness|ance|ence|ancy|ency|ity|iti|ian|ier|ion|ive|iv|ant|ent|ist|al|an|at|ee|er|or|ic|e|i)$/;
 
-/** What words made of one another have in common (`popul` of population and populated); four letters at least but before -ment. */
+/** The common part of derived words (`popul` for population and populated), at least four letters except before -ment. */
 export function family(stemmed: string): string {
   let base = root(stemmed);
   if (!/^[a-z]{4,30}$/.test(base)) return base;
   for (;;) {
     const cut = [...Array(Math.max(0, base.length - 3)).keys()].map((n) => n + 3).find((from) => isSuffix(base, from));
     if (cut === undefined) return base;
-    base = endless(base.slice(0, cut));
+    base = withoutEnding(base.slice(0, cut));
   }
 }
 
@@ -225,7 +225,7 @@ const isSuffix = (base: string, from: number): boolean => {
   return from === 3 ? end === 'ment' : SUFFIX.test(end);
 };
 
-/** Whether two different stems are near enough to be one word mistyped: one character too many, too few, other or swapped. Linear. */
+/** Whether two different stems differ by one typing error: one character added, missing, replaced or swapped. Linear. */
 export function isTypo(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1 || a === b) return false;
   let start = 0;

@@ -1,53 +1,56 @@
-/** What the front Worker hands to a principal's object: plain data, as arguments of RPC methods. */
+/** What the front Worker passes to a principal's object: plain data, as arguments of RPC methods. */
 import type { Principal } from '../auth/authenticate.ts';
 import { type Earlier, earlierOf } from '../auth/resume.ts';
 import type { Runtime, ServiceRequest, Spending } from '../service.ts';
 import type { Message } from './messages.ts';
+import type { Budget } from './rows.ts';
 import type { Spliced } from './spliced.ts';
 import type { Named, Target } from './target.ts';
 
-/** Who came in and how; no credential. */
+/** The authenticated caller. It contains no credential. */
 export interface McpCaller extends Earlier {
   readonly name: string;
-  /** Scopes of an OAuth access token; null: another credential, which is not bounded by scopes. */
+  /** Scopes of an OAuth access token; null for other credentials, which have no scopes. */
   readonly scopes: readonly string[] | null;
 }
 
 /** One POST. */
 export interface McpCall {
-  /** Its own, by which it is ended when its client leaves. */
+  /** A unique id, to abort the call when its client leaves. */
   readonly callId: string;
   readonly caller: McpCaller;
   readonly named: Named;
-  /** The address says `?mode=model`. */
+  /** Whether the URL has `?mode=model`. */
   readonly modelling: boolean;
-  /** What to say in `www-authenticate` to a statement that changes the model, where the access token lacks the scope; null: it does not. */
+  /** The `www-authenticate` header for a statement that changes the model, if the access token lacks the scope; otherwise null. */
   readonly scopeChallenge: string | null;
   readonly body: Message | readonly Message[];
-  /** Whether the client takes `text/event-stream`, in which notifications can come before an answer. */
+  /** Whether the client accepts `text/event-stream`, in which notifications can precede an answer. */
   readonly takesStreams: boolean;
-  /** The headers that the protocol reads. */
+  /** The request headers that the protocol uses. */
   readonly headers: Readonly<Record<string, string>>;
   readonly requestId: string;
 }
 
-/** What the tools, resources and prompts of a call work with. */
+/** The context of a call, for tools, resources and prompts. */
 export interface Session {
   readonly runtime: Runtime;
   readonly caller: ServiceRequest['caller'];
   readonly target: Target;
-  /** Whether execute_sql may change the model: the address says so, and no scope forbids it. */
+  /** Whether execute_sql may change the model: the URL asks for it, and no scope forbids it. */
   readonly modelling: boolean;
-  /** Told of a statement that the scope of the access token alone forbids. */
+  /** Called for a statement that is forbidden only because of the access token's scope. */
   readonly lacksScope?: (() => void) | undefined;
   readonly requestId: string;
-  /** What all its messages may use together. */
+  /** The budget that all its messages share. */
   readonly spending: Spending;
+  /** What the rows of all its answers may take together. */
+  readonly answers: Budget;
   /** Takes the rows of results that go into the answer as they are. */
   readonly spliced: Spliced;
   /** Its messages. */
   readonly body: McpCall['body'];
 }
 
-/** What is kept of a principal to go on as it. */
+/** The part of a principal that is kept to resume as that caller. */
 export const callerOf = (principal: Principal, scopes: readonly string[] | null): McpCaller => ({ ...earlierOf(principal), name: principal.name, scopes });

@@ -1,18 +1,18 @@
-/** What callers are told of faults: a model in the words of a tool's error, a client by HTTP status and JSON-RPC error. */
+/** Converts errors: to text for a model in a tool's result, to an HTTP status and a JSON-RPC error for a client. */
 import { positionOf, SvcError } from '../errors.ts';
 
-/** Any thrown thing as an error of the family: what is none is a fault of ours and tells nothing. */
+/** Any thrown value as an SvcError. One of another class is an internal error, whose message is not disclosed. */
 export const asSvcError = (error: unknown): SvcError =>
   error instanceof SvcError ? error : new SvcError(500, 'internal_error', 'The service failed to answer this request', { cause: error });
 
-/** The text of a tool's error: message, place and hint, so that a model can mend its call. `sql`: what it has sent. */
+/** The text of a tool's error: message, position and hint, so that a model can fix its call. `sql`: the statement that it sent. */
 export function toolFault(error: unknown, sql?: string): { readonly fault: SvcError; readonly text: string } {
   const fault = asSvcError(error);
   const place = fault.offset === undefined || sql === undefined ? '' : ` (at character ${positionOf(sql, fault.offset)})`;
   return { fault, text: `${fault.message}${place}${fault.hint === undefined ? '' : `\nHint: ${fault.hint}`}` };
 }
 
-/** The error answer of a whole request. */
+/** The error response to a whole request. */
 export function faultResponse(error: unknown, id: string | number | null = null): Response {
   const { status, code, message, hint, headers } = asSvcError(error);
   const rpc = status >= 500 ? -32603 : status === 413 || status === 400 ? -32600 : -32000;

@@ -1,47 +1,47 @@
 /**
- * The MCP server's face to the network: who asks, from where, and whether the body is JSON-RPC. What holds is handed to the
- * principal's object without any credential.
+ * The HTTP interface of the MCP server: checks the credential, the origin and the JSON-RPC body, and passes valid calls to the
+ * principal's object, without any credential.
  */
 import { authenticate, type Caller } from '../auth/authenticate.ts';
 import { badRequest, loggedLine, SvcError } from '../errors.ts';
-import { judgeOAuthBearer, oauthTokenOf } from '../oauth/judge.ts';
+import { authenticateOAuth, oauthTokenOf } from '../oauth/authenticate.ts';
 import { insufficientScope, placeOf, withChallenge } from '../oauth/place.ts';
 import type { Exchange, Mount } from '../service/exchange.ts';
 import { ownerOf } from '../service.ts';
 import { callerOf, type McpCall } from './call.ts';
 import { faultResponse } from './faults.ts';
-import { guarded, JUDGE_MS, judgedAgain } from './guarded.ts';
+import { guarded, RECHECK_MS, recheck } from './guarded.ts';
 import { errorBody, type Message, readMessages } from './messages.ts';
 import type { Client, Principals } from './object.ts';
 import { allowedOrigin, corsHeaders, PREFLIGHT_HEADERS } from './origins.ts';
 import { type Named, namedBy, targetOf } from './target.ts';
 
-/** Of the protocol's headers, what the server reads. */
+/** The protocol's headers that the server uses. */
 const PROTOCOL_HEADER = /^(mcp-(?!session-id$)[a-z0-9-]+|traceparent|tracestate|baggage)$/;
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 const EVENT_STREAM = /(?:^|,)\s*text\/event-stream\s*(?:[,;]|$)/i;
 const STREAM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** The MCP server's paths. */
+/** The routes of the MCP server. */
 export function mcpMounts(product: string, version: string, principals: Principals): readonly Mount[] {
-  const face = new Face(`/${product}/api/mcp`, principals);
+  const front = new Front(`/${product}/api/mcp`, principals);
   const health = async (): Promise<Response> => Response.json({ status: 'ok', name: product, version });
   return [
-    { path: '/api/mcp', answer: (e) => checked(e, ['POST'], () => face.streamable(e)) },
-    { path: '/api/mcp/sse', answer: (e) => checked(e, ['GET'], () => face.openStream(e)) },
-    { path: '/api/mcp/message', answer: (e) => checked(e, ['POST'], () => face.message(e)) },
+    { path: '/api/mcp', answer: (e) => checked(e, ['POST'], () => front.streamable(e)) },
+    { path: '/api/mcp/sse', answer: (e) => checked(e, ['GET'], () => front.openStream(e)) },
+    { path: '/api/mcp/message', answer: (e) => checked(e, ['POST'], () => front.message(e)) },
     { path: '/api/mcp/health', answer: (e) => checked(e, ['GET'], health, true) },
   ];
 }
 
-/** What stands before each path: origins and preflights; afterwards headers and errors. `open`: health, which anybody may ask. */
+/** Checks that precede every route (origins and preflights), and headers and errors that follow. `open`: for health, which is public. */
 async function checked(exchange: Exchange, methods: readonly string[], answer: () => Promise<Response>, open = false): Promise<Response> {
   const { request, runtime, host } = exchange;
   const origin = request.headers.get('origin');
   const allowed = origin === null ? null : allowedOrigin(runtime.config.mcp.corsOrigins, origin, host);
   let response: Response;
   if (origin !== null && allowed === null && !open)
-    response = faultResponse(new SvcError(403, 'origin_not_allowed', 'Pages of this origin may not use this server'));
+    response = faultResponse(new SvcError(403, 'origin_not_allowed', 'Pages from this origin are not allowed to use this server'));
   else if (request.method === 'OPTIONS') response = new Response(null, { status: 204, headers: PREFLIGHT_HEADERS });
   else {
     try {
@@ -49,7 +49,7 @@ async function checked(exchange: Exchange, methods: readonly string[], answer: (
       response = await answer();
     } catch (error) {
       const code = error instanceof SvcError ? error.code : 'internal_error';
-      exchange.tell({ code });
+      exchange.record({ code });
       if (!(error instanceof SvcError) || error.status >= 500) logFault(exchange, error);
       response = faultResponse(error);
     }
@@ -63,7 +63,7 @@ async function checked(exchange: Exchange, methods: readonly string[], answer: (
 }
 
 const otherMethod = (methods: readonly string[]): SvcError =>
-  new SvcError(405, 'method_not_allowed', 'This path does not take that method', { headers: { allow: methods.join(', ') } });
+  new SvcError(405, 'method_not_allowed', 'This path does not support that method', { headers: { allow: methods.join(', ') } });
 
 function logFault({ runtime, requestId }: Exchange, error: unknown): void {
   const cause = error instanceof SvcError ? error.cause : error;
@@ -75,30 +75,30 @@ function logFault({ runtime, requestId }: Exchange, error: unknown): void {
   });
 }
 
-/** A caller whose credential holds. */
-interface Judged {
+/** An authenticated caller. */
+interface Authenticated {
   readonly caller: Caller;
-  /** Scopes of an OAuth access token; null: another credential. */
+  /** Scopes of an OAuth access token; null for other credentials. */
   readonly scopes: readonly string[] | null;
 }
 
-/** The same with what headers and the address say. */
-interface Identified extends Judged {
+/** The caller, with what the headers and the URL specify. */
+interface Identified extends Authenticated {
   readonly search: URLSearchParams;
   readonly named: Named;
-  /** The address says `?mode=model`. */
+  /** Whether the URL has `?mode=model`. */
   readonly asksToModel: boolean;
 }
 
 /**
- * Judges the credential of a request (docs/design/credentials.md#the-order-of-credentials). An OAuth access token of this service comes as `Authorization:
- * Bearer` and is not an API token. A refusal says where a client gets one (RFC 9728).
+ * Checks the credential of a request (docs/design/credentials.md#the-order-of-credentials). An OAuth access token of this service is sent as `Authorization:
+ * Bearer` and is not an API token. The error says where a client gets a token (RFC 9728).
  * @throws SvcError 401, 503
  */
-async function judge({ request, runtime }: Exchange): Promise<Judged> {
+async function authenticated({ request, runtime }: Exchange): Promise<Authenticated> {
   const token = oauthTokenOf(request.headers, runtime.config);
   if (token !== null) {
-    const caller = await judgeOAuthBearer(token, request, runtime);
+    const caller = await authenticateOAuth(token, request, runtime);
     return { caller, scopes: caller.principal.scopes };
   }
   const caller = await authenticate(request.headers, runtime.config, runtime).catch((error: unknown) => {
@@ -107,7 +107,7 @@ async function judge({ request, runtime }: Exchange): Promise<Judged> {
   return { caller, scopes: null };
 }
 
-class Face {
+class Front {
   readonly #path: string;
   readonly #principals: Principals;
 
@@ -116,18 +116,18 @@ class Face {
     this.#principals = principals;
   }
 
-  /** Streamable HTTP: a POST of messages. There are no sessions, so a GET or DELETE has nothing to listen to or to end. */
+  /** Streamable HTTP: a POST with messages. There are no sessions, so GET and DELETE are not supported. */
   async streamable(exchange: Exchange): Promise<Response> {
-    const judged = await identify(exchange, ['POST']);
+    const identified = await identify(exchange, ['POST']);
     const body = await readBody(exchange);
     if (body instanceof Response) return body;
-    exchange.tell({ noted: true });
-    const { userId } = judged.caller.principal;
+    exchange.record({ noted: true });
+    const { userId } = identified.caller.principal;
     const { now } = exchange.runtime;
     const begun = now();
-    const response = await this.#principals.post(userId, callOf(exchange, judged, body), clientOf(exchange));
-    if (now() - begun >= JUDGE_MS) {
-      await judgedAgain(() => judge(exchange)).catch(async (error: unknown) => {
+    const response = await this.#principals.post(userId, callOf(exchange, identified, body), clientOf(exchange));
+    if (now() - begun >= RECHECK_MS) {
+      await recheck(() => authenticated(exchange)).catch(async (error: unknown) => {
         await response.body?.cancel();
         throw error;
       });
@@ -135,41 +135,41 @@ class Face {
     return this.#watched(exchange, response);
   }
 
-  /** SSE: a stream whose first event says where messages go. */
+  /** SSE: opens a stream. Its first event contains the address for messages. */
   async openStream(exchange: Exchange): Promise<Response> {
     const { caller, named, asksToModel } = await identify(exchange, ['GET']);
     const id = crypto.randomUUID();
-    // what the stream was opened for holds for its messages too
+    // messages use the ontology and agent of the stream
     const { ontology, agent } = named;
     const query = new URLSearchParams({ sessionId: id });
     if (ontology !== null) query.set('ontology', ontology);
     if (agent !== null) query.set('agent', agent);
     if (asksToModel) query.set('mode', 'model');
-    exchange.tell({ noted: true });
+    exchange.record({ noted: true });
     const endpoint = `${this.#path}/message?${query}`;
     const { principal } = caller;
     return this.#watched(exchange, await this.#principals.open(principal.userId, id, await ownerOf(principal), endpoint, clientOf(exchange)));
   }
 
-  /** SSE: a message to a stream of the same user with the same claims: rows that one may see are not sent where the other reads. */
+  /** SSE: accepts a message for a stream. Sender and stream must have the same user and claims, because rows that one may see must not reach the other. */
   async message(exchange: Exchange): Promise<Response> {
-    const judged = await identify(exchange, ['POST']);
-    const id = judged.search.get('sessionId') ?? '';
+    const identified = await identify(exchange, ['POST']);
+    const id = identified.search.get('sessionId') ?? '';
     const body = await readBody(exchange);
     if (body instanceof Response) return body;
-    exchange.tell({ noted: true });
-    const { principal } = judged.caller;
-    // an id that was never given out asks no object
-    const taken = STREAM_ID.test(id) && (await this.#principals.message(principal.userId, id, await ownerOf(principal), callOf(exchange, judged, body)));
-    if (!taken) throw new SvcError(404, 'unknown_stream', 'There is no such stream', { hint: 'Open one by GET of the path that ends in /sse' });
+    exchange.record({ noted: true });
+    const { principal } = identified.caller;
+    // a malformed id needs no lookup
+    const taken = STREAM_ID.test(id) && (await this.#principals.message(principal.userId, id, await ownerOf(principal), callOf(exchange, identified, body)));
+    if (!taken) throw new SvcError(404, 'unknown_stream', 'The stream does not exist', { hint: 'Open one with GET on the path that ends in /sse' });
     return new Response('Accepted', { status: 202 });
   }
 
-  /** A stream ends with the credential that opened it. */
+  /** Ends a stream when the credential that opened it becomes invalid. */
   #watched(exchange: Exchange, response: Response): Response {
     if (response.body === null || !response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
     return new Response(
-      guarded(response.body, () => judge(exchange)),
+      guarded(response.body, () => authenticated(exchange)),
       response,
     );
   }
@@ -177,18 +177,18 @@ class Face {
 
 const clientOf = ({ request, runtime }: Exchange): Client => ({ signal: request.signal, waitUntil: runtime.waitUntil });
 
-/** @throws SvcError 401, 429, 503; 405; 400 `impersonation_not_here`; 403 `no_access` for what headers or the address name */
+/** @throws SvcError 401, 429, 503; 405; 400 `impersonation_not_here`; 403 `no_access` for an ontology or agent in the headers or the URL */
 async function identify(exchange: Exchange, methods: readonly string[]): Promise<Identified> {
   const { request, runtime } = exchange;
-  let scopes: Judged['scopes'] = null;
+  let scopes: Authenticated['scopes'] = null;
   const caller = await exchange.admitted(async () => {
-    const judged = await judge(exchange);
-    scopes = judged.scopes;
-    return judged.caller;
+    const auth = await authenticated(exchange);
+    scopes = auth.scopes;
+    return auth.caller;
   });
   if (!methods.includes(request.method)) throw otherMethod(methods);
   if (request.headers.has('x-api-impersonate-user')) {
-    throw badRequest('impersonation_not_here', 'x-api-impersonate-user is not taken by the MCP server', { hint: 'Come with a credential of that user' });
+    throw badRequest('impersonation_not_here', 'The MCP server does not support x-api-impersonate-user', { hint: 'Use a credential of that user' });
   }
   const search = new URL(request.url).searchParams;
   const named = namedBy(request.headers, search);
@@ -196,16 +196,16 @@ async function identify(exchange: Exchange, methods: readonly string[]): Promise
   return { caller, scopes, search, named, asksToModel: search.get('mode')?.toLowerCase() === 'model' };
 }
 
-/** The messages of a POST, or the answer to what is none. @throws SvcError 413, 415 */
+/** The messages of a POST, or the error response if the body is invalid. @throws SvcError 413, 415 */
 async function readBody(exchange: Exchange): Promise<Message | readonly Message[] | Response> {
   const { request } = exchange;
   const text = await exchange.readText();
   if (!JSON_TYPE.test(request.headers.get('content-type') ?? '')) {
-    throw new SvcError(415, 'unsupported_media_type', 'The content-type of the body is not supported here', { hint: 'Send content-type: application/json' });
+    throw new SvcError(415, 'unsupported_media_type', 'The content-type of the body is not supported', { hint: 'Send content-type: application/json' });
   }
   const read = readMessages(text, request.headers.get('mcp-protocol-version'));
   if (read.kind === 'messages') return read.body;
-  exchange.tell({ code: 'invalid_json_rpc' });
+  exchange.record({ code: 'invalid_json_rpc' });
   return new Response(errorBody(read.code, read.message), { status: 400, headers: { 'content-type': 'application/json' } });
 }
 

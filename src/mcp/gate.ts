@@ -1,4 +1,4 @@
-/** Lets a few things happen at once; the rest wait in their order. */
+/** Limits how many operations run at the same time. Others wait in order. */
 export class Gate {
   #free: number;
   readonly #waiting: (() => void)[] = [];

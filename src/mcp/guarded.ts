@@ -1,31 +1,31 @@
-/** A stream that ends with the credential that opened it. */
+/** Ends a stream when the credential that opened it becomes invalid. */
 import { SvcError } from '../errors.ts';
 import { STREAM_MS } from './streams.ts';
 
-/** A credential is judged anew so often; keep-alive comments make the occasions. */
-export const JUDGE_MS = 60_000;
+/** How often a credential is checked again. Keep-alive comments trigger the checks. */
+export const RECHECK_MS = 60_000;
 
 /**
- * Judges a credential again before an answer is handed out that took long. A catalog that cannot be reached says nothing of the credential.
- * @throws SvcError 401, 403 as `judge`
+ * Checks a credential again before an answer that took long. If the catalog cannot be reached, the check passes.
+ * @throws SvcError 401, 403 as `check`
  */
-export async function judgedAgain(judge: () => Promise<unknown>): Promise<void> {
-  await judge().catch((error: unknown) => {
+export async function recheck(check: () => Promise<unknown>): Promise<void> {
+  await check().catch((error: unknown) => {
     if (!(error instanceof SvcError) || error.status < 500) throw error;
   });
 }
 
-/** `judge` throws where the credential holds no longer. */
-export function guarded(stream: ReadableStream<Uint8Array>, judge: () => Promise<unknown>, now: () => number = Date.now): ReadableStream<Uint8Array> {
+/** A stream that ends once `check` throws, or after STREAM_MS. */
+export function guarded(stream: ReadableStream<Uint8Array>, check: () => Promise<unknown>, now: () => number = Date.now): ReadableStream<Uint8Array> {
   const reader = stream.getReader();
   const begun = now();
-  let judged = begun;
+  let checked = begun;
 
-  async function holds(): Promise<boolean> {
+  async function isValid(): Promise<boolean> {
     if (now() - begun >= STREAM_MS) return false;
-    if (now() - judged < JUDGE_MS) return true;
-    judged = now();
-    return judgedAgain(judge).then(
+    if (now() - checked < RECHECK_MS) return true;
+    checked = now();
+    return recheck(check).then(
       () => true,
       () => false,
     );
@@ -34,7 +34,7 @@ export function guarded(stream: ReadableStream<Uint8Array>, judge: () => Promise
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await reader.read();
-      if (!done && (await holds())) {
+      if (!done && (await isValid())) {
         controller.enqueue(value);
         return;
       }

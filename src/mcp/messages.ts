@@ -1,6 +1,6 @@
-/** What a POST to the MCP server holds: one JSON-RPC message, or a batch where the protocol's revision has them. Pure. */
+/** Parses the body of a POST: one JSON-RPC message, or a batch in protocol versions that support it. Pure. */
 
-/** A message that has the form of one; what its method wants is judged by the server. */
+/** A well-formed message. The server checks the parameters of its method. */
 export interface Message {
   readonly jsonrpc: '2.0';
   readonly id?: string | number;
@@ -12,22 +12,22 @@ export type Read =
   | { readonly kind: 'messages'; readonly body: Message | readonly Message[] }
   | { readonly kind: 'invalid'; readonly code: -32700 | -32600; readonly message: string };
 
-/** The first revision without batches; dates compare as texts. */
+/** The first protocol version without batches. Versions are dates and compare as strings. */
 const NO_BATCHES_FROM = '2025-06-18';
 
 const invalid = (code: -32700 | -32600, why: string): Read => ({ kind: 'invalid', code, message: `Invalid JSON-RPC: ${why}` });
 
-/** Messages of one batch. */
-export const MOST_MESSAGES = 100;
-/** Levels of objects and lists below `params.arguments`. The libraries behind walk arguments by recursion. */
-export const MOST_LEVELS = 64;
-/** The message, its `params` and their `arguments`. */
+/** Maximum number of messages in a batch. */
+export const MAX_MESSAGES = 100;
+/** Maximum nesting of objects and lists below `params.arguments`. The libraries used walk arguments recursively. */
+export const MAX_LEVELS = 64;
+/** The levels above: the message, its `params` and their `arguments`. */
 const OUTER_LEVELS = 3;
 
-/** Reads a body. `version`: the header `mcp-protocol-version`. */
+/** Parses a body. `version`: the header `mcp-protocol-version`. */
 export function readMessages(text: string, version: string | null): Read {
   const isBatch = /^\s*\[/.test(text);
-  if (nestsDeeper(text, MOST_LEVELS + OUTER_LEVELS + (isBatch ? 1 : 0))) return invalid(-32600, `arguments nest at most ${MOST_LEVELS} levels deep`);
+  if (nestsDeeper(text, MAX_LEVELS + OUTER_LEVELS + (isBatch ? 1 : 0))) return invalid(-32600, `arguments can nest at most ${MAX_LEVELS} levels deep`);
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -38,16 +38,16 @@ export function readMessages(text: string, version: string | null): Read {
     if (!isMessage(body)) return invalid(-32600, 'the body is not a message of JSON-RPC 2.0');
     return { kind: 'messages', body: completed(body) };
   }
-  if (version !== null && version >= NO_BATCHES_FROM) return invalid(-32600, `there are no batches in the protocol version ${version}`);
-  if (body.length > MOST_MESSAGES) return invalid(-32600, `a batch has at most ${MOST_MESSAGES} messages`);
-  if (body.length === 0 || !body.every(isMessage)) return invalid(-32600, 'a batch is an array of messages of JSON-RPC 2.0');
+  if (version !== null && version >= NO_BATCHES_FROM) return invalid(-32600, `protocol version ${version} does not support batches`);
+  if (body.length > MAX_MESSAGES) return invalid(-32600, `a batch can have at most ${MAX_MESSAGES} messages`);
+  if (body.length === 0 || !body.every(isMessage)) return invalid(-32600, 'a batch must be an array of JSON-RPC 2.0 messages');
   return { kind: 'messages', body: body.map(completed) };
 }
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Whether objects and lists of a JSON text nest deeper than `levels`. One pass over the text; one that is no JSON is judged by its brackets. */
+/** Whether objects and lists of a JSON text nest deeper than `levels`. One pass over the text; of invalid JSON it counts the brackets. */
 function nestsDeeper(text: string, levels: number): boolean {
   let depth = 0;
   let inString = false;
@@ -78,7 +78,7 @@ function isMessage(value: unknown): value is Message {
   return typeof method === 'string' && (params === undefined || isObject(params));
 }
 
-/** Published clients send `initialize` without clientInfo, which the protocol requires (docs/design/mcp.md#messages). */
+/** Adds the required clientInfo, which published clients omit in `initialize` (docs/design/mcp.md#messages). */
 function completed(message: Message): Message {
   const { method, params } = message;
   if (method !== 'initialize' || params === undefined || params.clientInfo !== undefined) return message;
@@ -86,8 +86,8 @@ function completed(message: Message): Message {
 }
 
 /**
- * What the SDK is handed: a batch without its cancellations. A batch has a server of its own, so they could name only requests of the same batch, and
- * the SDK never answers a batch of which a request was cancelled. A batch of nothing else stays as it is.
+ * Removes cancellations from a batch before it is passed to the SDK. A batch has its own server, so they could only name requests of the same batch,
+ * and the SDK never answers a batch with a cancelled request. A batch that has only cancellations stays unchanged.
  */
 export function withoutCancellations(body: Message | readonly Message[]): Message | readonly Message[] {
   if (!Array.isArray(body)) return body;
@@ -95,9 +95,9 @@ export function withoutCancellations(body: Message | readonly Message[]): Messag
   return others.length === 0 ? body : others;
 }
 
-/** The id that an error answers to: that of a single request. */
+/** The id for an error response: that of a single request, otherwise null. */
 export const idOf = (body: Message | readonly Message[]): string | number | null => ('method' in body ? (body.id ?? null) : null);
 
-/** An answer that is an error of the whole request. */
+/** The error response to a whole request. */
 export const errorBody = (code: number, message: string, id: string | number | null = null): string =>
   JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id });

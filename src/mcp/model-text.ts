@@ -1,6 +1,6 @@
-/** A model as compact text for a language model: what `get_ontology` tells, without what a question does not need. Pure. */
+/** A model as compact text for a language model: like `get_ontology`, without what a question does not need. Pure. */
 
-/** The members of the detail object that are read here (docs/design/rows-and-json.md#the-detail-object). */
+/** The members of the detail object that are used here (docs/design/rows-and-json.md#the-detail-object). */
 export interface Detail {
   readonly ontology: readonly ConceptDetail[];
   readonly properties: Readonly<Record<string, { readonly type: string; readonly is_measure?: boolean; readonly expression?: string | null }>>;
@@ -28,13 +28,13 @@ interface ConceptDetail {
   }[];
 }
 
-/** A text ends here. */
-const MOST_CHARACTERS = 512 * 1024;
+/** Longer texts are cut. */
+const MAX_CHARACTERS = 512 * 1024;
 const CUT = '\n... (cut: ask describe_knowledge_graph for single sections)\n';
 
-const said = (description: string | null): string => (description ? ` -- ${description.replace(/\s+/g, ' ')}` : '');
+const comment = (description: string | null): string => (description ? ` -- ${description.replace(/\s+/g, ' ')}` : '');
 
-/** One line a thing; what a concept inherits stands at its parent alone. */
+/** Writes one line for each element. Inherited properties and relationships are listed only at the parent. */
 export function modelText(name: string, { ontology, views }: Detail): string {
   const lines = [`Knowledge graph ${name}`, 'Concepts (SELECT ... FROM svc.concept; dsvc.concept for paths):'];
   for (const concept of ontology) {
@@ -44,17 +44,17 @@ export function modelText(name: string, { ontology, views }: Detail): string {
       primary_keys.length === 0 ? '' : ` key(${primary_keys.join(', ')})`,
       query === null ? '' : ` where ${query.replace(/\s+/g, ' ')}`,
     ];
-    lines.push('', `${concept.concept}${traits.join('')}${said(concept.description)}`);
+    lines.push('', `${concept.concept}${traits.join('')}${comment(concept.description)}`);
     for (const p of concept.properties) {
-      if (p.inherited_from === null) lines.push(`  ${p.is_measure ? `measure.${p.name}` : p.name} ${p.type}${said(p.description)}`);
+      if (p.inherited_from === null) lines.push(`  ${p.is_measure ? `measure.${p.name}` : p.name} ${p.type}${comment(p.description)}`);
     }
     for (const r of concept.relationships) {
-      if (r.inherited_from === null) lines.push(`  ${r.name}[${r.target}]${r.transitivity === null ? '' : ' transitive'}${said(r.description)}`);
+      if (r.inherited_from === null) lines.push(`  ${r.name}[${r.target}]${r.transitivity === null ? '' : ' transitive'}${comment(r.description)}`);
     }
   }
   const named = Object.entries(views);
   if (named.length > 0) lines.push('', 'Views (SELECT ... FROM vsvc.view):');
-  for (const [view, { description, columns }] of named) lines.push(`${view}(${columns.map((c) => `${c.name} ${c.type}`).join(', ')})${said(description)}`);
+  for (const [view, { description, columns }] of named) lines.push(`${view}(${columns.map((c) => `${c.name} ${c.type}`).join(', ')})${comment(description)}`);
   const text = `${lines.join('\n')}\n`;
-  return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, text.lastIndexOf('\n', MOST_CHARACTERS))}${CUT}`;
+  return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, text.lastIndexOf('\n', MAX_CHARACTERS))}${CUT}`;
 }

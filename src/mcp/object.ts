@@ -1,4 +1,4 @@
-/** The Durable Object of one principal: it answers its MCP calls and holds its SSE streams. It stores nothing. */
+/** The Durable Object of one principal: it answers the principal's MCP calls and serves its SSE streams. It stores nothing. */
 import { DurableObject } from 'cloudflare:workers';
 import { resume } from '../auth/resume.ts';
 import { forbidden, loggedLine, type SvcError } from '../errors.ts';
@@ -9,21 +9,22 @@ import { faultResponse } from './faults.ts';
 import { Gate } from './gate.ts';
 import { errorBody, idOf, type Message, withoutCancellations } from './messages.ts';
 import type { Offer } from './offer.ts';
+import { BATCH_BYTES, Budget } from './rows.ts';
 import { Running } from './running.ts';
 import { Spliced } from './spliced.ts';
 import { Streams } from './streams.ts';
 import { targetOf } from './target.ts';
 
-/** Calls of tools that run at once; the others wait (docs/design/platform-rules.md#mcp-objects). */
+/** Maximum number of tool calls that run at the same time; others wait (docs/design/platform-rules.md#mcp-objects). */
 const TOOLS_AT_ONCE = 8;
-/** Of those that wait for a language model. */
+/** The same for calls that wait for a language model. */
 const QUESTIONS_AT_ONCE = 4;
-/** The handler's own address: what a client has asked for is judged by the front. */
+/** An internal address for the handler. The front has already checked the URL of the request. */
 const ADDRESS = 'https://mcp.internal/mcp';
 
 type Handler = (request: Request, options: { readonly parsedBody: unknown }) => Promise<Response>;
 
-/** What is made at the first call: the SDK is slow to load. */
+/** What the first call loads. The SDK is slow to load. */
 interface Loaded {
   readonly handle: Handler;
   readonly loggedTool: (name: unknown) => string;
@@ -34,14 +35,14 @@ export abstract class McpObject<E> extends DurableObject<E> {
   readonly #slowGate = new Gate(QUESTIONS_AT_ONCE);
   readonly #running = new Running();
   readonly #streams = new Streams((id) => this.#running.closed(id));
-  /** Who asks, by the request that the handler was given. */
+  /** The session of each request that the handler is processing. */
   readonly #sessions = new WeakMap<Request, Session>();
   #loaded: Loaded | undefined;
 
   protected abstract runtime(): Runtime;
   protected abstract readonly version: string;
 
-  /** What its servers offer, asked for at the first call. */
+  /** What its servers offer, loaded at the first call. */
   protected async offer(): Promise<Offer> {
     return (await import('./offer.ts')).OFFER;
   }
@@ -49,16 +50,16 @@ export abstract class McpObject<E> extends DurableObject<E> {
   /** Answers a POST. */
   async post(call: McpCall): Promise<Response> {
     const run = this.#running.begin(call, null);
-    // an answer that is a stream ends with it
+    // if the answer is a stream, the run ends with the stream
     return this.#answer(call, run.signal).finally(() => run.done());
   }
 
-  /** The client of a POST has left: nobody waits for its answer. */
+  /** Aborts the call of a POST whose client has left. */
   async leave(callId: string): Promise<void> {
     this.#running.left(callId);
   }
 
-  /** Opens an SSE stream of that id and owner; messages to it go to `endpoint`. */
+  /** Opens an SSE stream for an id and owner. Messages to it are posted to `endpoint`. */
   async open(id: string, owner: string, endpoint: string): Promise<Response> {
     try {
       return new Response(this.#streams.open(id, owner, endpoint), { headers: { 'content-type': 'text/event-stream; charset=utf-8' } });
@@ -67,12 +68,12 @@ export abstract class McpObject<E> extends DurableObject<E> {
     }
   }
 
-  /** The client of a stream has left. */
+  /** Closes a stream whose client has left. */
   async close(id: string): Promise<void> {
     this.#streams.end(id);
   }
 
-  /** Takes a message to a stream, on which its answer will come. False: this owner has no such stream. */
+  /** Accepts a message for a stream, which will carry the answer. Returns false if the owner has no such stream. */
   async message(id: string, owner: string, call: McpCall): Promise<boolean> {
     const stream = this.#streams.find(id, owner);
     if (stream === undefined) return false;
@@ -80,13 +81,13 @@ export abstract class McpObject<E> extends DurableObject<E> {
       if (method === 'notifications/cancelled') this.#running.cancelled(id, params?.requestId);
     }
     if (this.#running.isFull) {
-      stream.send('message', errorBody(-32000, 'Too many messages wait for their answers', idOf(call.body)));
+      stream.send('message', errorBody(-32000, 'Too many messages are waiting for an answer', idOf(call.body)));
       return true;
     }
     const run = this.#running.begin(call, id);
     const answering = this.#answer({ ...call, takesStreams: true }, run.signal).then(async (answer) => {
       if (answer.body !== null && isEventStream(answer)) {
-        // a subscription of the newer protocol would never end, and has no place on the older transport
+        // a subscription of the newer protocol would never end; the older transport has no subscriptions
         if (isSubscription(call.body)) return answer.body.cancel();
         for await (const message of messagesOf(answer.body)) stream.send('message', message);
         return;
@@ -113,9 +114,9 @@ export abstract class McpObject<E> extends DurableObject<E> {
       this.#sessions.set(request, { ...session, lacksScope });
       const parsedBody = withoutCancellations(call.body);
       response = await plain(await handle(request, { parsedBody }), parsedBody, call.takesStreams, session.spliced);
-      // its server is made; whoever keeps the request keeps no rows
+      // the server exists by now: drop the session, so that nothing keeps its rows alive
       this.#sessions.delete(request);
-      // of a batch each message has its own answer
+      // in a batch each message gets its own answer
       if (needsScope && !Array.isArray(call.body)) {
         await response.body?.cancel();
         response = faultResponse(insufficientScope(call.scopeChallenge), idOf(call.body));
@@ -154,7 +155,7 @@ export abstract class McpObject<E> extends DurableObject<E> {
     const handler = createMcpHandler(
       ({ requestInfo }) => {
         const session = requestInfo && this.#sessions.get(requestInfo);
-        if (session === undefined) throw new Error('a request without a session');
+        if (session === undefined) throw new Error('the request has no session');
         return buildServer(session, surroundings);
       },
       { corsOptions: false, allowedOriginHostnames: '*', maxSubscriptions: TOOLS_AT_ONCE },
@@ -164,22 +165,32 @@ export abstract class McpObject<E> extends DurableObject<E> {
   }
 }
 
-/** 403 by which a client knows that it may ask its user for more (RFC 6750, 3.1). */
+/** A 403 that lets a client ask its user for more scopes (RFC 6750, 3.1). */
 const insufficientScope = (challenge: string | null): SvcError =>
-  forbidden('insufficient_scope', 'This needs the scope model', {
-    hint: 'Ask for access again with the scopes read and model',
+  forbidden('insufficient_scope', 'This requires the scope model', {
+    hint: 'Request access again with the scopes read and model',
     headers: challenge === null ? {} : { 'www-authenticate': challenge },
   });
 
-/** @throws SvcError 401 where the user is gone meanwhile; 403 where what it names is; 503 */
+/** @throws SvcError 401 if the user no longer exists; 403 for the ontology or agent of the call; 503 */
 async function sessionOf(call: McpCall, runtime: Runtime): Promise<Session> {
   const { db, now, waitUntil, kv, config } = runtime;
   const caller = await resume(call.caller, { db, now, waitUntil, kv, fresh: false });
   const target = targetOf(caller, call.named, config.mcp);
-  return { runtime, caller, target, modelling: call.modelling, requestId: call.requestId, spending: new Spending(), spliced: new Spliced(), body: call.body };
+  return {
+    runtime,
+    caller,
+    target,
+    modelling: call.modelling,
+    requestId: call.requestId,
+    spending: new Spending(),
+    answers: new Budget(BATCH_BYTES),
+    spliced: new Spliced(),
+    body: call.body,
+  };
 }
 
-/** A method is one of the protocol's words, or it is not told. */
+/** The method for the log. Anything that does not look like a method of the protocol is logged as `unknown`. */
 const loggedMethod = (method: string | undefined): string =>
   method === undefined ? 'response' : /^[a-zA-Z]+(\/[a-zA-Z_]+)*$/.test(method) && method.length <= 64 ? method : 'unknown';
 
@@ -189,17 +200,17 @@ const headersOf = ({ headers }: McpCall): Record<string, string> => ({
   accept: 'application/json, text/event-stream',
 });
 
-/** The client of a request, as long as it is there. */
+/** The client of a request. `signal` is aborted when it leaves. */
 export interface Client {
   readonly signal: AbortSignal;
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
-/** The objects as the front addresses them: one for each user, with the location hint in its name (docs/design/platform-rules.md#names-of-durable-objects). */
+/** The objects, as the front addresses them: one for each user, with the location hint in its name (docs/design/platform-rules.md#names-of-durable-objects). */
 export interface Principals {
-  /** `client`: whose leaving ends the call. */
+  /** The call is aborted when `client` leaves. */
   post(userId: string, call: McpCall, client: Client): Promise<Response>;
-  /** `owner`: who may send messages to the stream; `client`: whose leaving ends it. */
+  /** `owner` identifies who may send messages to the stream. The stream is closed when `client` leaves. */
   open(userId: string, id: string, owner: string, endpoint: string, client: Client): Promise<Response>;
   message(userId: string, id: string, owner: string, call: McpCall): Promise<boolean>;
 }
@@ -212,7 +223,7 @@ export function mcpPrincipals(namespace: DurableObjectNamespace, hint: string | 
     ) as unknown as Pick<McpObject<unknown>, 'post' | 'leave' | 'open' | 'close' | 'message'>;
   return {
     post: async (userId, call, client) => {
-      // one stub, whose calls come in their order; no signal goes along with them
+      // calls through one stub arrive in order; an RPC call cannot carry an AbortSignal
       const object = stub(userId);
       const answer = object.post(call);
       const stay = onLeaving(client, () => object.leave(call.callId));
@@ -228,9 +239,9 @@ export function mcpPrincipals(namespace: DurableObjectNamespace, hint: string | 
   };
 }
 
-/** Tells an object of a client that leaves. @returns what ends the waiting for that */
-function onLeaving({ signal, waitUntil }: Client, tell: () => Promise<void>): () => void {
-  const leave = (): void => waitUntil(tell().catch(() => undefined));
+/** Calls `notify` when a client leaves. @returns a function that removes the listener */
+function onLeaving({ signal, waitUntil }: Client, notify: () => Promise<void>): () => void {
+  const leave = (): void => waitUntil(notify().catch(() => undefined));
   if (signal.aborted) leave();
   else signal.addEventListener('abort', leave, { once: true });
   return () => signal.removeEventListener('abort', leave);

@@ -6,12 +6,12 @@ import { addResources } from './resources.ts';
 import { TOOLS } from './tools/index.ts';
 import type { Tool } from './tools/tool.ts';
 
-/** Of a server, what stands in its lists; the way of a call to it is the same for all. */
+/** What a server lists. Calls are processed in the same way for all servers. */
 export interface Offer {
-  /** What it says that it can, and how it checks state that it has left with a client. */
+  /** Capabilities of the server, and how it verifies state that a client sends back. */
   readonly options: Pick<ServerOptions, 'capabilities' | 'requestState'>;
   readonly tools: readonly Tool[];
-  /** Registers what is no tool with the server of one request. */
+  /** Registers everything other than tools with the server of one request. */
   readonly add: (server: McpServer, session: Session) => void;
 }
 

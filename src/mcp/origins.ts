@@ -1,8 +1,8 @@
-/** The origins whose pages may reach the MCP server: MCP_CORS_ORIGINS (docs/design/mcp.md#origins). Pure. */
+/** The origins whose pages may use the MCP server: MCP_CORS_ORIGINS (docs/design/mcp.md#origins). Pure. */
 import { isLoopback } from '../config.ts';
 
 const METHODS = 'GET, POST, DELETE, OPTIONS';
-/** What a page may send. */
+/** Headers that a page may send. */
 const REQUEST_HEADERS = [
   'accept',
   'authorization',
@@ -19,15 +19,15 @@ const REQUEST_HEADERS = [
   'x-ontology',
   'x-request-id',
 ].join(', ');
-/** What a page may read of an answer. */
+/** Headers of a response that a page may read. */
 const ANSWER_HEADERS = 'allow, mcp-protocol-version, mcp-session-id, retry-after, www-authenticate, x-request-id';
 
 /**
- * What to allow to a page: an origin, or `*`; null: it is kept out. `*` in the list means any origin, and on a loopback
- * host loopback origins alone: a page from elsewhere must not reach a service on its reader's machine.
+ * The allowed origin for a page: an origin, or `*`; null if the page is not allowed. `*` in the list means any origin. On a loopback
+ * host it means only loopback origins, because a remote page must not reach a service on its reader's machine.
  */
 export function allowedOrigin(origins: readonly string[], origin: string, host: URL): string | null {
-  // an origin is compared as browsers send it: lower case, without a slash
+  // browsers send origins in lower case, without a trailing slash
   if (origins.some((o) => o.toLowerCase().replace(/\/$/, '') === origin.toLowerCase())) return origin;
   if (!origins.includes('*')) return null;
   if (!isLoopback(host.hostname)) return '*';
@@ -35,14 +35,14 @@ export function allowedOrigin(origins: readonly string[], origin: string, host: 
   return page !== null && /^https?:$/.test(page.protocol) && isLoopback(page.hostname) ? origin : null;
 }
 
-/** The headers that let a page of an allowed origin read an answer; never with credentials of the browser. */
+/** The headers that let a page of an allowed origin read a response, without the browser's credentials. */
 export const corsHeaders = (allowed: string): Readonly<Record<string, string>> => ({
   'access-control-allow-origin': allowed,
   'access-control-expose-headers': ANSWER_HEADERS,
   ...(allowed === '*' ? {} : { vary: 'origin' }),
 });
 
-/** The further ones of a preflight's answer. */
+/** Additional headers for the response to a preflight. */
 export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-headers': REQUEST_HEADERS,
   'access-control-allow-methods': METHODS,

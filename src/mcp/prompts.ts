@@ -1,4 +1,4 @@
-/** Prompts that start a session well. */
+/** The prompts that the server offers. */
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Session } from './call.ts';
@@ -14,11 +14,11 @@ export function addPrompts(server: McpServer, { target }: Session): void {
 
   server.registerPrompt(
     'explore',
-    { title: 'Explore a knowledge graph', description: 'What is in it, and which questions it can answer', argsSchema: toExplore },
+    { title: 'Explore a knowledge graph', description: 'What it contains, and which questions it can answer', argsSchema: toExplore },
     ({ ontology: name }) => {
       const graph = chosen(name);
       const first = graph === null ? 'Call list_ontologies and choose the most interesting knowledge graph.' : `Use the knowledge graph '${graph}'.`;
-      return user(`${first} Call describe_knowledge_graph. Tell me in a few sentences what it is about, name its main concepts with how many instances each has \
+      return user(`${first} Call describe_knowledge_graph. Tell me in a few sentences what it is about, list its main concepts with their numbers of instances \
 (SELECT COUNT(*) FROM svc.concept), and propose five questions that it can answer, each over a relationship or a measure.`);
     },
   );
@@ -26,14 +26,14 @@ export function addPrompts(server: McpServer, { target }: Session): void {
     'answer',
     {
       title: 'Answer a question',
-      description: 'The way from a question to a checked answer',
+      description: 'From a question to a verified answer',
       argsSchema: toAnswer,
     },
     ({ question, ontology: name }) => {
       const graph = chosen(name);
       return user(`Question: ${question}\n\n${graph === null ? 'Call list_ontologies and choose the knowledge graph that can answer it. ' : `Use the knowledge graph '${graph}'. `}\
-Call describe_knowledge_graph, find the concept and the paths that the question needs, look up values for filters with search_values, check the SQL with execute_sql and dry_run, then run it. \
-Answer in words with the numbers that the rows have, show the SQL, and say what you assumed.`);
+Call describe_knowledge_graph, find the concept and the paths that the question needs, look up filter values with search_values, check the SQL with execute_sql and dry_run, then run it. \
+Answer in words with the numbers from the rows, show the SQL, and state your assumptions.`);
     },
   );
 }

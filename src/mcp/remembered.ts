@@ -1,10 +1,10 @@
-/** Schemas whose JSON form is made once: the SDK asks for it at each list and each call, and a server lives for one request. */
+/** Caches the JSON form of schemas. The SDK requests it for each list and each call, and a server exists only for one request. */
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 
 type Form = 'input' | 'output';
 
-export function remembered<T extends z.ZodType>(schema: T): StandardSchemaWithJSON<z.input<T>, z.output<T>> {
+export function cached<T extends z.ZodType>(schema: T): StandardSchemaWithJSON<z.input<T>, z.output<T>> {
   const { jsonSchema, ...standard } = schema['~standard'] as StandardSchemaWithJSON<z.input<T>, z.output<T>>['~standard'];
   const made = new Map<string, Record<string, unknown>>();
   const form =

@@ -4,10 +4,10 @@ import { SvcError } from '../errors.ts';
 import { getOntology, runScript } from '../service.ts';
 import type { Session } from './call.ts';
 import { type Detail, modelText } from './model-text.ts';
-import { cutRows, type JsonRow } from './rows.ts';
+import { budgetOf, cutRows, type JsonRow } from './rows.ts';
 import { ontologyOf } from './target.ts';
 
-/** What the protocol has for a resource that is not there. */
+/** The protocol's error code for a resource that does not exist. */
 const NOT_FOUND = -32002;
 
 const requestOf = ({ runtime, caller, requestId, spending }: Session, signal: AbortSignal) => ({
@@ -20,7 +20,7 @@ const requestOf = ({ runtime, caller, requestId, spending }: Session, signal: Ab
   about: () => undefined,
 });
 
-/** The text itself if its escapes are no UTF-8: no ontology has that name. */
+/** Decodes a name. Returns the text unchanged if its escapes are not UTF-8; no ontology has such a name. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -33,7 +33,7 @@ const uriOf = (name: string): string => `ontology://${encodeURIComponent(name)}`
 
 async function visible(session: Session, signal: AbortSignal): Promise<readonly JsonRow[]> {
   const answer = await runScript(requestOf(session, signal), { ontology: '', sql: 'SHOW ONTOLOGIES', limit: null, datasource: null, permitted: 'read' });
-  const { rows } = await cutRows(answer, session.runtime.config.mcp.rowLimit);
+  const { rows } = await cutRows(answer, session.runtime.config.mcp.rowLimit, budgetOf(session));
   const { agent } = session.target;
   return agent === undefined ? rows : rows.filter((row) => agent.ontologies.includes(String(row.ontology)));
 }

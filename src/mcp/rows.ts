@@ -1,10 +1,15 @@
-/** Rows as tools answer them: at most so many, at most so many bytes, and said where some are left out. */
+/** Limits the rows in tool results by number and by size, and reports whether rows were omitted. */
+
+import { shareOf } from '../answer-memory.ts';
 import { RowReader } from '../nesting/scan.ts';
 import type { Answer } from '../service.ts';
 import { exactText, isExact, parseExact } from './exact.ts';
 
-/** The most bytes of an answer: one object serves a user in an isolate of 128 MB (docs/design/platform-rules.md#mcp-objects). */
+/** Maximum size of an answer: one object serves a user in an isolate of 128 MB (docs/design/platform-rules.md#mcp-objects). */
 export const ANSWER_BYTES = 2 * 1024 * 1024;
+
+/** The most bytes of the rows in all answers to one POST: a batch has up to a hundred messages, and all its answers are sent together. */
+export const BATCH_BYTES = 4 * ANSWER_BYTES;
 
 export type JsonRow = Readonly<Record<string, unknown>>;
 
@@ -13,38 +18,45 @@ export interface CutRows {
   readonly truncated: boolean;
 }
 
-/** Rows as JSON with commas between, for an answer that nobody reads on the way (spliced.ts). */
+/** Rows as comma-separated JSON, for an answer that is not parsed on its way (spliced.ts). */
 export class RowTexts {
   readonly json: string;
   constructor(texts: readonly string[]) {
     const json = texts.join(',');
-    // one look at all of them costs a fraction of one at each
+    // checking all rows at once is much faster than checking each
     this.json = isExact(json) ? json : texts.map(exactText).join(',');
   }
 }
 
-/** How much an answer may still hold. */
+/** The remaining size of an answer. */
 export class Budget {
   #left: number;
-  /** What was taken and is counted when it could matter: counting costs more than all else that is done with a row. */
+  readonly #all: Budget | undefined;
+  /** Values that are accepted but not yet measured. Measuring is the most expensive step for a row, so it is done only near the limit. */
   #waiting: string[] = [];
-  #waitingMost = 0;
+  #waitingMax = 0;
 
-  constructor(bytes = ANSWER_BYTES) {
+  /** `all`: the budget of several answers together. */
+  constructor(bytes = ANSWER_BYTES, all?: Budget) {
     this.#left = bytes;
+    this.#all = all;
   }
 
-  /** Takes the room of a value's JSON, which an answer holds twice: as structured content, and inside a text. False: there is none left. */
+  /** Reserves space for a value's JSON, which an answer contains twice: as structured content, and inside a text. Returns false if no space is left. */
   takes(json: string): boolean {
-    const most = mostBytes(json);
-    if (this.#waitingMost + most > this.#left) {
+    return this.#takes(json) && (this.#all === undefined || this.#all.takes(json));
+  }
+
+  #takes(json: string): boolean {
+    const max = maxBytes(json);
+    if (this.#waitingMax + max > this.#left) {
       this.#left -= bytesTwice(this.#waiting);
       this.#waiting = [];
-      this.#waitingMost = 0;
+      this.#waitingMax = 0;
     }
-    if (this.#waitingMost + most <= this.#left) {
+    if (this.#waitingMax + max <= this.#left) {
       this.#waiting.push(json);
-      this.#waitingMost += most;
+      this.#waitingMax += max;
       return true;
     }
     this.#left -= bytesTwice([json]);
@@ -52,86 +64,113 @@ export class Budget {
   }
 }
 
+/** The budget of one answer to a message of a POST whose answers have `answers` together. */
+export const budgetOf = ({ answers }: { readonly answers: Budget }): Budget => new Budget(ANSWER_BYTES, answers);
+
 const encoder = new TextEncoder();
 const bytesOf = (text: string): number => encoder.encode(text).length;
 
-/** The bytes of values' JSON and of the same inside a text, each time with quotes and comma. */
+/** The size of values' JSON, plus its size inside a text, each with quotes and comma. */
 function bytesTwice(jsons: readonly string[]): number {
   const all = jsons.join('');
   return bytesOf(all) + bytesOf(JSON.stringify(all)) - 2 + 4 * jsons.length;
 }
 
-/** Not less than that: a UTF-16 unit of JSON has three bytes at most, and no more where it is escaped once more. */
-const mostBytes = (json: string): number => 6 * json.length + 4;
+/** An upper bound of that: a UTF-16 unit of JSON has at most three bytes, also when it is escaped once more. */
+const maxBytes = (json: string): number => 6 * json.length + 4;
 
 /**
- * The first `most` rows of an answer that the budget has room for; the rest is not fetched.
- * @throws SvcError where the datasource breaks
+ * The first `limit` rows of an answer that fit the budget. The rest is not fetched.
+ * @throws SvcError if the datasource fails
  */
-export async function cutRows(answer: Answer, most: number, budget: Budget = new Budget()): Promise<CutRows> {
-  return (await cutAnswer(answer, most, budget)).rows();
+export async function cutRows(answer: Answer, limit: number, budget: Budget = new Budget()): Promise<CutRows> {
+  return (await cutAnswer(answer, limit, budget)).rows();
 }
 
 /**
- * The same as texts, none of which is parsed.
- * @throws SvcError where the datasource breaks
+ * The same as texts, without parsing the rows.
+ * @throws SvcError if the datasource fails
  */
-export async function cutTexts(answer: Answer, most: number): Promise<{ readonly rows: RowTexts; readonly row_count: number; readonly truncated: boolean }> {
-  const { texts, full } = await cutAnswer(answer, most, new Budget());
+export async function cutTexts(
+  answer: Answer,
+  most: number,
+  budget: Budget = new Budget(),
+): Promise<{ readonly rows: RowTexts; readonly row_count: number; readonly truncated: boolean }> {
+  const { texts, full } = await cutAnswer(answer, most, budget);
   return { rows: new RowTexts(texts), row_count: texts.length, truncated: full };
 }
 
-async function cutAnswer(answer: Answer, most: number, budget: Budget): Promise<Cutter> {
-  const cut = new Cutter(most, budget);
+async function cutAnswer(answer: Answer, limit: number, budget: Budget): Promise<Cutter> {
+  const cut = new Cutter(limit, budget);
   if (answer.kind === 'value') {
     for (const row of answer.data) if (!cut.take(JSON.stringify(row))) break;
     return cut;
   }
-  const text = new TextDecoder();
-  const reader = new RowReader(answer.kind === 'rows' ? answer.shape.columns.length : 0);
   if (answer.kind === 'kept') throw new Error('a tool asked for no kept answer');
+  const { rows, owner, shape } = answer;
+  const text = new TextDecoder();
+  // a longer row fits into no answer
+  const newReader = (): RowReader => new RowReader(shape.columns.length, ANSWER_BYTES);
+  let reader = newReader();
   const take = (row: { readonly text: string; readonly from: number; readonly to: number }): void => {
     if (!cut.full) cut.take(row.text.slice(row.from, row.to));
   };
-  const { rows } = answer;
   if (rows.whole !== undefined) {
     reader.push(text.decode(rows.whole), take);
     reader.finish(take);
     return cut;
   }
-  for await (const bytes of rows.stream) {
-    reader.push(text.decode(bytes, { stream: true }), take);
-    if (cut.full) {
-      rows.cancel();
-      return cut;
+  const share = shareOf(owner, () => {
+    reader = newReader();
+    cut.texts.splice(0);
+  });
+  try {
+    for await (const bytes of rows.stream) {
+      reader.push(text.decode(bytes, { stream: true }), take);
+      if (cut.full) {
+        rows.cancel();
+        return cut;
+      }
+      // a character beyond Latin-1 makes a text take two bytes for each unit
+      share.keep(2 * (reader.kept + cut.length));
     }
+    reader.finish(take);
+    return cut;
+  } catch (error) {
+    rows.cancel();
+    throw error;
+  } finally {
+    share.end();
   }
-  reader.finish(take);
-  return cut;
 }
 
-/** Rows of the service's own, cut in the same way. */
-export function cutValues(rows: readonly unknown[], most: number, budget: Budget): CutRows {
-  const cut = new Cutter(most, budget);
+/** The same for rows that the service itself produced. */
+export function cutValues(rows: readonly unknown[], limit: number, budget: Budget): CutRows {
+  const cut = new Cutter(limit, budget);
   for (const row of rows) if (!cut.take(JSON.stringify(row))) break;
   return cut.rows();
 }
 
 class Cutter {
   readonly texts: string[] = [];
-  readonly #most: number;
+  /** UTF-16 units of the texts. */
+  length = 0;
+  readonly #limit: number;
   readonly #budget: Budget;
-  /** No further row is taken: one was left out. */
+  /** Whether a row was omitted. Further rows are omitted too. */
   full = false;
 
-  constructor(most: number, budget: Budget) {
-    this.#most = most;
+  constructor(limit: number, budget: Budget) {
+    this.#limit = limit;
     this.#budget = budget;
   }
 
   take(json: string): boolean {
-    if (this.texts.length >= this.#most || !this.#budget.takes(json)) this.full = true;
-    else this.texts.push(json);
+    if (this.texts.length >= this.#limit || !this.#budget.takes(json)) this.full = true;
+    else {
+      this.texts.push(json);
+      this.length += json.length;
+    }
     return !this.full;
   }
 

@@ -1,24 +1,24 @@
-/** The calls of a principal that run, so that one ends whose client has left or has taken it back. */
+/** The calls of a principal that are running, so that a call can be aborted when its client leaves or cancels it. */
 import type { McpCall } from './call.ts';
 import { idOf } from './messages.ts';
 
-/** A call while it runs. */
+/** A running call. */
 export interface Run {
   readonly signal: AbortSignal;
-  /** It has its answer. */
+  /** Call this when the call has its answer. */
   done(): void;
 }
 
-/** Roughly what a message takes in memory besides its text, in characters. */
+/** Approximate memory of a message in addition to its text, in characters. */
 const OF_A_MESSAGE = 16_384;
-/** What the messages of all streams may take while they wait for their answers. A stream takes a message at once, so no connection bounds them. */
-const MOST_WAITING = 16 * 1024 * 1024;
+/** Maximum memory of the messages of all streams that are waiting for an answer. A stream accepts a message immediately, so connections do not limit them. */
+const MAX_WAITING = 16 * 1024 * 1024;
 
 interface Entry {
   readonly abort: AbortController;
-  /** The SSE stream that it came by; null: Streamable HTTP, whose request is its own. */
+  /** The SSE stream that received it; null for Streamable HTTP, where each message has its own request. */
   readonly stream: string | null;
-  /** What the client calls it: told apart within a stream alone. Null of a batch. */
+  /** The client's id for the request, unique within a stream; null for a batch. */
   readonly requestId: string | number | null;
 }
 
@@ -26,9 +26,9 @@ export class Running {
   readonly #entries = new Map<string, Entry>();
   #waiting = 0;
 
-  /** Whether messages that have come by streams take as much as they may. */
+  /** Whether messages from streams use all the memory that they may. */
   get isFull(): boolean {
-    return this.#waiting >= MOST_WAITING;
+    return this.#waiting >= MAX_WAITING;
   }
 
   begin({ callId, body }: Pick<McpCall, 'callId' | 'body'>, stream: string | null): Run {
@@ -42,17 +42,17 @@ export class Running {
     return { signal: abort.signal, done };
   }
 
-  /** The client of a call has left. */
+  /** Aborts a call whose client has left. */
   left(callId: string): void {
     this.#entries.get(callId)?.abort.abort();
   }
 
-  /** The client of a stream takes a request back. */
+  /** Aborts a request that the client of a stream has cancelled. */
   cancelled(stream: string, requestId: unknown): void {
     for (const entry of this.#entries.values()) if (entry.stream === stream && entry.requestId !== null && entry.requestId === requestId) entry.abort.abort();
   }
 
-  /** A stream is closed: nobody reads the answers of its calls. */
+  /** Aborts the calls of a closed stream. */
   closed(stream: string): void {
     for (const entry of this.#entries.values()) if (entry.stream === stream) entry.abort.abort();
   }

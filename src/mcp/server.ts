@@ -1,4 +1,4 @@
-/** The MCP server of one request: its tools, resources and prompts for one caller. Imported when the first call comes. */
+/** The MCP server of one request: the tools, resources and prompts for one caller. Loaded with the first call. */
 import { McpServer } from '@modelcontextprotocol/server';
 import { loggedLine, type SvcError } from '../errors.ts';
 import { type auditRequest, sameName } from '../service.ts';
@@ -7,18 +7,18 @@ import { toolFault } from './faults.ts';
 import type { Gate } from './gate.ts';
 import { instructions } from './instructions.ts';
 import type { Offer } from './offer.ts';
-import { remembered } from './remembered.ts';
+import { cached } from './remembered.ts';
 import type { Noted, Tool } from './tools/tool.ts';
 
 export { createMcpHandler } from 'agents/mcp/server';
 
-/** What an object gives to the servers that it makes. */
+/** What an object provides to the servers that it creates. */
 export interface Surroundings {
   readonly offer: Offer;
   readonly version: string;
-  /** Bounds how many tools run at once. */
+  /** Limits how many tools run at the same time. */
   readonly gate: Gate;
-  /** The same of tools that wait for a language model, which may take minutes. */
+  /** The same for tools that wait for a language model, which may take minutes. */
   readonly slowGate: Gate;
   readonly audit: typeof auditRequest;
 }
@@ -36,12 +36,12 @@ export function buildServer(session: Session, surroundings: Surroundings): McpSe
   return server;
 }
 
-/** The tool that the only message of a request calls: its server, which lasts no longer than the request, needs no other. */
+/** The tool that a request's only message calls. The server exists only for the request, so it needs no other tool. */
 function calledTool(body: Session['body'], { tools }: Offer): Tool | undefined {
   return 'method' in body && body.method === 'tools/call' ? tools.find(({ name }) => name === body.params?.name) : undefined;
 }
 
-const makeSchemas = (tool: Tool) => ({ inputSchema: remembered(tool.input), outputSchema: remembered(tool.output) });
+const makeSchemas = (tool: Tool) => ({ inputSchema: cached(tool.input), outputSchema: cached(tool.output) });
 const madeSchemas = new WeakMap<Tool, ReturnType<typeof makeSchemas>>();
 
 function schemasOf(tool: Tool): ReturnType<typeof makeSchemas> {
@@ -64,22 +64,22 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGa
     };
     const { progressToken } = context.mcpReq._meta ?? {};
     let progress = 0;
-    const tell = (message: string): void => {
+    const report = (message: string): void => {
       if (progressToken === undefined) return;
       progress++;
-      // a client that has gone misses it
+      // ignored if the client has left
       void context.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(() => undefined);
     };
     try {
-      const made = await (tool.asksModel ? slowGate : gate).run(() => tool.run({ ...session, signal: context.mcpReq.signal, tell, note }, args));
+      const made = await (tool.asksModel ? slowGate : gate).run(() => tool.run({ ...session, signal: context.mcpReq.signal, report, note }, args));
       const result = spliced.marked(made);
       return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
     } catch (error) {
-      const told = toolFault(error, noted.sql);
-      fault = told.fault;
+      const failure = toolFault(error, noted.sql);
+      fault = failure.fault;
       if (fault.code === 'read_only') session.lacksScope?.();
       if (fault.status >= 500) runtime.log({ level: 'error', event: 'mcp_tool_failed', request_id: requestId, tool: name, cause: causeOf(fault) });
-      return { content: [{ type: 'text' as const, text: told.text }], isError: true };
+      return { content: [{ type: 'text' as const, text: failure.text }], isError: true };
     } finally {
       if (!noted.written || fault !== undefined) {
         const { principal } = caller;
@@ -104,6 +104,6 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGa
 
 const causeOf = ({ cause, code }: SvcError): string => (cause === undefined ? code : loggedLine(cause));
 
-/** The name of a tool as a log may tell it. */
+/** The name of a tool for the log. */
 export const loggedTool = ({ tools }: Offer, name: unknown): string =>
   tools.find((tool) => typeof name === 'string' && sameName(tool.name, name))?.name ?? 'unknown';

@@ -1,16 +1,16 @@
 /**
- * Rows of a result that come into the answer as the JSON that they are. The SDK is handed a mark in their place; what it has
- * written has them in the place of the mark, once as structured content and once inside the text that says the same. Parsed,
- * checked, written, escaped and read again they would cost several times what the query does.
+ * Inserts the rows of a result into the answer verbatim. The SDK gets a placeholder instead. In its output the rows replace the
+ * placeholder, once as structured content and once inside the text with the same content. To parse, validate, serialise and
+ * escape the rows would cost several times as much as the query.
  */
 import { type JsonRow, RowTexts } from './rows.ts';
 
 export class Spliced {
-  /** Stands in no text of anybody's: it was made up after they came. */
+  /** Occurs in no other text: it is created after they arrived. */
   readonly #mark = crypto.randomUUID();
   readonly #rows: string[] = [];
 
-  /** A tool's result as the SDK takes it: a row that is a mark stands for all of `RowTexts`. */
+  /** Replaces `RowTexts` in a tool's result by placeholder rows, for the SDK. */
   marked(result: JsonRow): JsonRow {
     return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, value instanceof RowTexts ? this.#keep(value) : value]));
   }
@@ -19,12 +19,12 @@ export class Spliced {
     return json === '' ? [] : [{ [this.#mark]: this.#rows.push(json) - 1 }];
   }
 
-  /** Whether there are marks in answers. */
+  /** Whether an answer contains placeholders. */
   get isUsed(): boolean {
     return this.#rows.length > 0;
   }
 
-  /** A message of the SDK's with rows in the place of marks. */
+  /** Replaces the placeholders in a message of the SDK by the rows. */
   put(message: string): string {
     const parts: string[] = [];
     let done = 0;

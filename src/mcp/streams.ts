@@ -1,13 +1,13 @@
-/** The streams of the old SSE transport that a principal has open (protocol 2024-11-05). */
+/** The open streams of a principal on the old SSE transport (protocol 2024-11-05). */
 import { SvcError } from '../errors.ts';
 
 const KEEP_ALIVE_MS = 15_000;
-/** A stream ends then; its client opens another one. */
+/** The lifetime of a stream. The client then opens another one. */
 export const STREAM_MS = 30 * 60_000;
-/** So many may be open at once. */
-const MOST_STREAMS = 32;
-/** Bytes that the clients of all streams have not read yet: a few times what eight tools can answer at once. */
-const MOST_UNREAD = 32 * 1024 * 1024;
+/** Maximum number of open streams. */
+const MAX_STREAMS = 32;
+/** Maximum number of bytes that the clients of all streams have not read yet: several times what eight tools can answer together. */
+const MAX_UNREAD = 32 * 1024 * 1024;
 
 const encoder = new TextEncoder();
 
@@ -16,17 +16,17 @@ export class Streams {
   readonly #ended: (id: string) => void;
   readonly #unread = { bytes: 0 };
 
-  /** `ended` is told of each stream that is closed, by whom ever. */
+  /** `ended` is called for each stream that is closed. */
   constructor(ended: (id: string) => void) {
     this.#ended = ended;
   }
 
   /**
-   * Opens a stream, whose first event has the address for messages. `owner`: who may send them (`ownerOf`).
+   * Opens a stream. Its first event contains the address for messages. `owner` identifies who may send them (`ownerOf`).
    * @throws SvcError 429 `too_many_streams`
    */
   open(id: string, owner: string, endpoint: string): ReadableStream<Uint8Array> {
-    if (this.#open.size >= MOST_STREAMS) {
+    if (this.#open.size >= MAX_STREAMS) {
       throw new SvcError(429, 'too_many_streams', 'Too many streams are open', { hint: 'Close one, or use Streamable HTTP', headers: { 'retry-after': '60' } });
     }
     const stream = new Stream(this.#unread, () => {
@@ -37,13 +37,13 @@ export class Streams {
     return stream.readable;
   }
 
-  /** The stream of that id, where it is the owner's. */
+  /** The stream with an id, if it belongs to the owner. */
   find(id: string, owner: string): Stream | undefined {
     const found = this.#open.get(id);
     return found?.owner === owner ? found.stream : undefined;
   }
 
-  /** Ends a stream, where it is open. */
+  /** Ends a stream if it is open. */
   end(id: string): void {
     this.#open.get(id)?.stream.end();
   }
@@ -78,11 +78,11 @@ class Stream {
     this.#close();
   }
 
-  /** Ends the stream where too much is unread: a client that does not read would fill the memory of the object. */
+  /** Ends the stream if too much is unread: a client that does not read would fill the memory of the object. */
   #write(text: string): void {
     const bytes = encoder.encode(text);
     const { length } = bytes;
-    if (this.#unread.bytes > 0 && this.#unread.bytes + length > MOST_UNREAD) {
+    if (this.#unread.bytes > 0 && this.#unread.bytes + length > MAX_UNREAD) {
       this.end();
       return;
     }

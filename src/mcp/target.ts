@@ -4,20 +4,20 @@ import type { Config } from '../config.ts';
 import { forbidden, notFound, type SvcError } from '../errors.ts';
 import { findOntology, type SeenAgent, sameName, visibleAgents } from '../service.ts';
 
-/** What headers and the address name; null: nothing. */
+/** The names in the headers and the URL; null if absent. */
 export interface Named {
   readonly ontology: string | null;
   readonly agent: string | null;
 }
 
-/** What the settings name. */
+/** The defaults from the settings. */
 export type Defaults = Pick<Config['mcp'], 'defaultOntology' | 'defaultAgent'>;
 
-/** What a call without an argument is about. */
+/** The default target of a call. */
 export interface Target {
-  /** Name of the ontology; null: none was found. */
+  /** Name of the ontology, or null. */
   readonly ontology: string | null;
-  /** Whether the request itself named it. */
+  /** Whether the request itself named the ontology. */
   readonly isNamed: boolean;
   readonly agent: SeenAgent | undefined;
 }
@@ -30,7 +30,7 @@ export function namedBy(headers: Headers, search: URLSearchParams): Named {
 
 const noOntology = (name: string): SvcError => forbidden('no_access', `no access to ontology '${name}'`);
 
-/** @throws SvcError 403 `no_access` for an agent or ontology that is named and unknown, hidden, or outside the agent */
+/** @throws SvcError 403 `no_access` for a named agent or ontology that is unknown, hidden, or outside the agent */
 export function targetOf(caller: Caller, named: Named, { defaultOntology, defaultAgent }: Defaults): Target {
   const agents = visibleAgents(caller);
   const agentOf = (name: string): SeenAgent | undefined => agents.find(({ agent }) => sameName(agent.name, name));
@@ -45,7 +45,7 @@ export function targetOf(caller: Caller, named: Named, { defaultOntology, defaul
 export function ontologyOf(caller: Caller, { ontology, agent }: Target, argument: string | undefined): string {
   if (argument !== undefined && argument.trim() !== '') return within(caller, agent, argument.trim());
   if (ontology !== null) return ontology;
-  throw notFound('ontology_not_found', 'Ontology not found', { hint: 'Name one in the argument `ontology`; list_ontologies tells which there are' });
+  throw notFound('ontology_not_found', 'Ontology not found', { hint: 'Name one in the argument `ontology`; list_ontologies lists them' });
 }
 
 /** @throws SvcError 403 `no_access` */

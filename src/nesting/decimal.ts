@@ -1,14 +1,14 @@
 /** Exact decimal arithmetic on the source text of JSON numbers. */
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-/** What needs no more than zeros behind it. */
+/** A number in plain notation without leading zeros. */
 const PLAIN = /^(?:0|[1-9]\d*)(?:\.\d+)?$/;
-/** More digits than this no format asks for, and no double has. */
-const MOST_DIGITS = 1000;
+/** The maximum number of digits. No format and no double needs more. */
+const MAX_DIGITS = 1000;
 
 /**
- * A number rounded to `digits` places behind the point, halves away from zero as PostgreSQL's numeric has it, after it was
- * multiplied by ten to the power of `shift`. undefined: the text is no number, or one of absurdly many digits.
+ * Multiplies a number by 10^`shift` and rounds it to `digits` decimal places, halves away from zero like PostgreSQL's numeric.
+ * Returns undefined if the text is not a number or would have more than `MAX_DIGITS` digits.
  */
 export function rounded(source: string, digits: number, shift = 0): string | undefined {
   if (shift === 0 && PLAIN.test(source)) {
@@ -21,7 +21,7 @@ export function rounded(source: string, digits: number, shift = 0): string | und
   if (!m) return undefined;
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = m;
   const point = whole.length + Number(exponent) + shift;
-  if (Math.abs(point) > MOST_DIGITS + whole.length) return undefined;
+  if (Math.abs(point) > MAX_DIGITS + whole.length) return undefined;
   let all = whole + fraction;
   let integers = point;
   if (integers < 0) {
@@ -34,7 +34,7 @@ export function rounded(source: string, digits: number, shift = 0): string | und
   if (up) kept = plusOne(kept);
   const before = kept.slice(0, kept.length - digits).replace(/^0+(?=\d)/, '') || '0';
   const after = digits === 0 ? '' : `.${kept.slice(kept.length - digits)}`;
-  // PostgreSQL's numeric knows no negative zero
+  // PostgreSQL's numeric has no negative zero
   return `${/[1-9]/.test(before + after) ? sign : ''}${before}${after}`;
 }
 

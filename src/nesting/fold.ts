@@ -1,8 +1,8 @@
 /**
- * Folds flat rows into nested objects while they arrive (docs/design/nested-results.md#folding). It keeps bytes: each distinct object of a level is stored
+ * Folds flat rows into nested objects as they arrive (docs/design/nested-results.md#folding). It stores bytes: each distinct object of a level is stored
  * once, however many rows and parents it has.
  */
-import { SvcError } from '../errors.ts';
+import { badRequest, type SvcError } from '../errors.ts';
 import { CLOSE, CLOSE_OBJECT, COMMA, OPEN, OPEN_OBJECT } from './characters.ts';
 import { Ints, Memory, Nodes } from './memory.ts';
 import type { Level } from './presentation.ts';
@@ -10,55 +10,74 @@ import type { ByteRow } from './scan-bytes.ts';
 import { Arena, Texts } from './texts.ts';
 import { ByteWriter } from './writer.ts';
 
-/** How much is handed out at a time. */
+/** The size of the pieces that `pieces` yields, in bytes. */
 const PIECE = 64 * 1024;
 
 const NULL_START = 0x6e;
 
-/** What has been seen of a level, or of a multi-value property, which has nothing inside. */
+/** What was read of a level, or of a multi-value property, which has no inner levels. */
 interface Seen {
-  /** Positions of entity_ids of the root. */
+  /** Positions of the root's entity_id columns in a row. */
   readonly ids: readonly number[];
-  /** Positions of its own columns, and of all columns inside it. */
+  /** Positions of its own columns, and of all columns of its inner levels. */
   readonly positions: readonly number[];
   readonly texts: Texts;
   readonly nodes: Nodes;
   readonly inner: readonly Link[];
 }
 
-/** The arrays of one key in all things of a level. */
+/** The arrays of one key, in all objects of a level. */
 interface Link {
   /** `"key":` */
   readonly key: Uint8Array;
-  /** Whether its members are objects. */
+  /** Whether its members are objects. If not, they are values of a multi-value property. */
   readonly isLevel: boolean;
   readonly seen: Seen;
-  /** First and last member of each thing's array; -1: it is empty. */
+  /** The first and last member of each object's array; -1 if it is empty. */
   readonly head: Ints;
   readonly tail: Ints;
 }
 
+/** The most that a folder may use, in bytes. */
+export interface FoldLimits {
+  readonly memory: number;
+  readonly answer: number;
+}
+
 export class Folder {
   readonly #memory = new Memory();
-  readonly #root: Seen;
+  #root: Seen;
   /** The root object of each text of the root level; -1: none that merges. */
-  readonly #rootOf: Ints;
-  readonly #maxBytes: number;
+  #rootOf: Ints;
+  readonly #limits: FoldLimits;
   /** Bytes of the answer. */
   #answer = 2;
 
-  /** `maxBytes`: the most memory that may be kept, and the most that may be answered. */
-  constructor(level: Level, maxBytes: number) {
+  constructor(level: Level, limits: FoldLimits) {
     this.#root = seenOf(level, new Arena(this.#memory), this.#memory);
     this.#rootOf = new Ints(this.#memory);
-    this.#maxBytes = maxBytes;
+    this.#limits = limits;
   }
+
+  /** Bytes that are kept. */
+  get kept(): number {
+    return this.#memory.used;
+  }
+
+  /** Forgets all rows. The folder takes no more, and gives no more pieces: also pieces that have begun end with an error. */
+  clear(): void {
+    const none = new Memory();
+    this.#root = seenOf({ ids: [], positions: [], shown: [], inner: [] }, new Arena(none), none);
+    this.#rootOf = new Ints(none);
+    this.#isCleared = true;
+  }
+  #isCleared = false;
 
   /** Takes a row. @throws SvcError 400 `result_too_large` */
   add(row: ByteRow): void {
     const { texts, nodes, ids } = this.#root;
     const text = texts.find(row);
-    // a root without an id is a thing of its own
+    // a root without an id never merges
     let merges = true;
     for (const p of ids) if (isNull(row, p)) merges = false;
     const rootOf = this.#rootOf;
@@ -70,14 +89,11 @@ export class Folder {
       this.#begin(this.#root, text, 3);
     }
     this.#fill(this.#root, root, row);
-    if (this.#memory.used > this.#maxBytes || this.#answer > this.#maxBytes) {
-      throw new SvcError(400, 'result_too_large', `the nested result takes more than ${Math.floor(this.#maxBytes / 1_000_000)} MB`, {
-        hint: 'Ask for fewer rows or columns (LIMIT, results-limit), or without nested.',
-      });
-    }
+    if (this.#memory.used > this.#limits.memory) throw tooLarge('takes', this.#limits.memory);
+    if (this.#answer > this.#limits.answer) throw tooLarge('has', this.#limits.answer);
   }
 
-  /** A new thing: nothing is inside it yet. */
+  /** Adds an object with empty arrays. */
   #begin({ texts, inner }: Seen, text: number, signs: number): void {
     this.#answer += texts.size(text) + signs;
     for (const link of inner) {
@@ -97,7 +113,7 @@ export class Folder {
       const last = tail.at[thing] as number;
       let node = last;
       if (last < 0) {
-        // most arrays have one member: only further ones are looked up
+        // most arrays have one member: only further ones need a lookup
         node = nodes.add(thing, text);
         head.at[thing] = node;
         tail.at[thing] = node;
@@ -117,11 +133,13 @@ export class Folder {
     }
   }
 
-  /** The root objects in pieces of some size: as a JSON array, or each on a line of its own. */
+  /** Yields the root objects in pieces, as a JSON array or, with `lines`, one object a line. */
   *pieces(lines: boolean): Generator<Uint8Array<ArrayBuffer>> {
     const out = new ByteWriter(PIECE * 2);
     if (!lines) out.byte(OPEN);
-    for (let root = 0; root < this.#root.nodes.length; root++) {
+    const count = this.#root.nodes.length;
+    for (let root = 0; root < count; root++) {
+      if (this.#isCleared) throw new Error('the rows of a folder are gone');
       if (root > 0 && !lines) out.byte(COMMA);
       const begun = out.at;
       write(out, this.#root, root);
@@ -136,6 +154,11 @@ export class Folder {
   }
 }
 
+const tooLarge = (verb: string, bytes: number): SvcError =>
+  badRequest('result_too_large', `the nested result ${verb} more than ${Math.floor(bytes / 1_000_000)} MB${verb === 'takes' ? ' of memory' : ''}`, {
+    hint: 'Ask for fewer rows or columns (LIMIT, results-limit), or without nested.',
+  });
+
 const encoder = new TextEncoder();
 
 function seenOf(level: Level, arena: Arena, memory: Memory): Seen {
@@ -148,7 +171,7 @@ function seenOf(level: Level, arena: Arena, memory: Memory): Seen {
   });
   const { positions, shown, ids } = level;
   const [first = 0] = positions;
-  if (positions.some((p, i) => p !== first + i)) throw new Error('the columns of a level do not stand side by side');
+  if (positions.some((p, i) => p !== first + i)) throw new Error('the columns of a level are not adjacent');
   return {
     ids,
     positions: [...positions, ...inner.flatMap((link) => link.seen.positions)],
@@ -158,10 +181,10 @@ function seenOf(level: Level, arena: Arena, memory: Memory): Seen {
   };
 }
 
-/** Whether a value is NULL: no other JSON value begins with its letter. */
+/** Whether a value is NULL. No other JSON value starts with `n`. */
 const isNull = ({ bytes, starts }: ByteRow, position: number): boolean => bytes[starts[position] as number] === NULL_START;
 
-/** Whether a row has nothing of a level: its columns are all NULL, and so is all inside it. */
+/** Whether a row has no object of a level: all columns of the level and of its inner levels are NULL. */
 function isAbsent({ positions }: Seen, row: ByteRow): boolean {
   for (let i = 0; i < positions.length; i++) if (!isNull(row, positions[i] as number)) return false;
   return true;

@@ -1,12 +1,12 @@
-/** The tag `format` of a property: how its values are written as text (docs/design/nested-results.md#format-tags). */
+/** The tag `format` of a property: how its values are formatted as text (docs/design/nested-results.md#format-tags). */
 import { rounded } from './decimal.ts';
 import { readMoment } from './moment.ts';
 import { toChar } from './to-char.ts';
 
-/** Turns the source text of a JSON value into that of another; a value that does not fit stays as it is. */
+/** Maps the source text of a JSON value to that of another. A value that the format does not apply to stays unchanged. */
 export type Change = (source: string) => string;
 
-/** ISO 4217: currencies whose smaller unit is not a hundredth. */
+/** Currencies of ISO 4217 whose minor unit is not a hundredth, with their number of decimal places. */
 const DIGITS: Readonly<Record<string, number>> = {
   ...Object.fromEntries('BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((c) => [c, 0])),
   ...Object.fromEntries('BHD IQD JOD KWD LYD OMR TND'.split(' ').map((c) => [c, 3])),
@@ -14,8 +14,8 @@ const DIGITS: Readonly<Record<string, number>> = {
   UYW: 4,
 };
 
-/** More digits behind the point than this are no format. */
-const MOST_DIGITS = 100;
+/** A tag with more decimal places than this is not a valid format. */
+const MAX_DIGITS = 100;
 
 const FORMATS: Readonly<Record<string, (argument: string) => Change | undefined>> = {
   date: moments,
@@ -30,7 +30,7 @@ const FORMATS: Readonly<Record<string, (argument: string) => Change | undefined>
   lowercase: (argument) => (argument === '' ? texts((text) => text.toLowerCase()) : undefined),
 };
 
-/** What a tag does to values; undefined: it is no format that we know, and values stay as they are. */
+/** The function that formats values for a tag. Undefined if the tag is not a known format: values then stay unchanged. */
 export function formatOf(tag: string): Change | undefined {
   const colon = tag.indexOf(':');
   const name = (colon < 0 ? tag : tag.slice(0, colon)).trim().toLowerCase();
@@ -39,7 +39,7 @@ export function formatOf(tag: string): Change | undefined {
 
 const isText = (source: string): boolean => source.charCodeAt(0) === 0x22;
 
-/** Changes strings; `change` gives undefined for one that does not fit. */
+/** Formats strings. `change` returns undefined for a string that it does not apply to. */
 const texts =
   (change: (text: string) => string | undefined): Change =>
   (source) => {
@@ -59,7 +59,7 @@ function moments(pattern: string): Change | undefined {
 
 function digitsOf(argument: string): number | undefined {
   const digits = argument.trim() === '' ? 0 : Number(argument.trim());
-  return /^\d{0,3}$/.test(argument.trim()) && digits <= MOST_DIGITS ? digits : undefined;
+  return /^\d{0,3}$/.test(argument.trim()) && digits <= MAX_DIGITS ? digits : undefined;
 }
 
 function numbers(digits: number | undefined, shift: number, unit: string): Change | undefined {

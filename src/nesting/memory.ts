@@ -1,11 +1,11 @@
-/** Growing arrays of numbers, and tables over them, whose memory is counted. */
+/** Growing arrays of integers, and hash tables over them, with a count of the memory that they use. */
 
-/** What is held, in bytes. */
+/** Memory in use, in bytes. */
 export class Memory {
   used = 0;
 }
 
-/** Whole numbers of 32 bits. */
+/** A growing array of 32-bit integers. */
 export class Ints {
   readonly #memory: Memory;
   at = new Int32Array(16);
@@ -29,10 +29,10 @@ export class Ints {
   }
 }
 
-/** Numbers from 0 up by their hashes, which the caller keeps: open addressing, at the most two thirds full. */
+/** A hash table of numbers from 0 up. The caller stores their hashes. Open addressing, at most two thirds full. */
 export class Slots {
   readonly #memory: Memory;
-  /** Number + 1; 0: free. */
+  /** The number + 1; 0 means that the slot is free. */
   at = new Int32Array(32);
   mask = 31;
   #count = 0;
@@ -42,7 +42,7 @@ export class Slots {
     memory.used += 128;
   }
 
-  /** Puts a number into a slot that was found free. `hashOf`: of the numbers that are in. */
+  /** Puts a number into a free slot. `hashOf` returns the hash of a number that is already in the table. */
   put(slot: number, number: number, hashOf: (number: number) => number): void {
     this.at[slot] = number + 1;
     if (++this.#count * 3 > this.at.length * 2) this.#grow(hashOf);
@@ -64,7 +64,7 @@ export class Slots {
   }
 }
 
-/** The members of arrays: which text each has, whose it is, which one stands behind it. */
+/** The members of all arrays of a key, as linked lists: each member's text, its parent and the next member. */
 export class Nodes {
   readonly text: Ints;
   readonly parent: Ints;
@@ -82,7 +82,7 @@ export class Nodes {
     return this.text.length;
   }
 
-  /** The member of a parent with a text, made where there is none: `isNew` says which. */
+  /** Returns a parent's member with a text, and adds it if it is missing. Sets `isNew`. */
   take(parent: number, text: number): number {
     const slots = this.#slots;
     const texts = this.text.at;
@@ -103,7 +103,7 @@ export class Nodes {
   }
   isNew = false;
 
-  /** A member that no other one merges with. */
+  /** Adds a member that never merges with another one. */
   add(parent: number, text: number): number {
     this.isNew = true;
     this.text.push(text);

@@ -1,7 +1,7 @@
-/** Dates and times as PostgreSQL's to_json writes them, and the arithmetic of the calendar that their patterns need. */
+/** Dates and times as PostgreSQL's to_json writes them, and the calendar arithmetic that format patterns need. */
 
 export interface Moment {
-  /** Astronomical: 0 is 1 BC. */
+  /** Astronomical year: 0 is 1 BC. */
   readonly year: number;
   readonly month: number;
   readonly day: number;
@@ -9,13 +9,13 @@ export interface Moment {
   readonly minute: number;
   readonly second: number;
   readonly microsecond: number;
-  /** Minutes east of Greenwich; null: a timestamp without time zone. A date counts as in UTC, as in to_char. */
+  /** Minutes east of Greenwich; null for a timestamp without time zone. A date counts as UTC, as in to_char. */
   readonly offset: number | null;
 }
 
 const MOMENT = /^(\d{4,7})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?([+-]\d\d(?::?\d\d)?|Z)?)?( BC)?$/;
 
-/** Reads a date, a timestamp, or one with time zone; undefined: it is none. */
+/** Parses a date, a timestamp, or a timestamp with time zone. Returns undefined for any other text. */
 export function readMoment(text: string): Moment | undefined {
   const m = MOMENT.exec(text);
   if (!m) return undefined;
@@ -62,12 +62,12 @@ export function julianDay(year: number, month: number, day: number): number {
   return day + Math.floor((153 * m + 2) / 5) + 365 * y + Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400) - 32045;
 }
 
-/** 0 Sunday to 6 Saturday. */
+/** The day of the week: 0 is Sunday, 6 is Saturday. */
 export const weekday = (julian: number): number => (((julian + 1) % 7) + 7) % 7;
 
 export const dayOfYear = (d: Moment): number => julianDay(d.year, d.month, d.day) - julianDay(d.year, 1, 1) + 1;
 
-/** Year, week and day of the year in ISO 8601's weeks. */
+/** Year, week and day of the week in ISO 8601's week calendar. */
 export function isoWeek(d: Moment): { readonly year: number; readonly week: number; readonly day: number } {
   const julian = julianDay(d.year, d.month, d.day);
   let { year } = d;
@@ -77,7 +77,7 @@ export function isoWeek(d: Moment): { readonly year: number; readonly week: numb
   return { year, week: Math.floor(days / 7) + 1, day: days + 1 };
 }
 
-/** The Julian day on which the first ISO week of a year begins. */
+/** The Julian day on which the first ISO week of a year starts. */
 function firstMonday(year: number): number {
   const fourth = julianDay(year, 1, 4);
   return fourth - ((weekday(fourth) + 6) % 7);

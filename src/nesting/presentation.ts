@@ -1,8 +1,8 @@
-/** What a caller wants of the form of rows (the headers `nested` and `api-nested-*`), as keys and changes of values column by column. */
+/** How a caller wants rows presented (headers `nested` and `api-nested-*`), as changes of keys and values for each column. */
 import { type ColumnShape, levelOf, type Shape } from '../ontology/shape.ts';
 import { type Change, formatOf } from './format.ts';
 
-/** The presentation headers (docs/design/nested-results.md#presentation-headers); all false: rows as the database returns them. */
+/** The presentation headers (docs/design/nested-results.md#presentation-headers). If all are false, rows stay as the database returns them. */
 export interface Presentation {
   readonly nested: boolean;
   readonly formatProperties: boolean;
@@ -12,31 +12,31 @@ export interface Presentation {
   readonly minimizeRelationships: boolean;
 }
 
-/** How the values of a column are shown. */
+/** How the values of a column are presented. */
 export interface ShownValue {
   readonly format: Change | undefined;
-  /** What stands for true and false. */
+  /** The texts for true and false. */
   readonly booleans: readonly [string, string] | undefined;
 }
 
-/** How a column is shown. */
+/** How a column is presented. */
 export interface ShownColumn extends ShownValue {
-  /** Its key with quotes and colon. */
+  /** Its JSON key, with quotes and colon. */
   readonly key: string;
 }
 
-/** Whether keys, booleans and ids change: the four headers work only together with `nested` and `api-nested-format-properties`. */
+/** Whether keys, booleans and ids may change: the four headers require both `nested` and `api-nested-format-properties`. */
 const isMode = (p: Presentation): boolean => p.nested && p.formatProperties;
 
 /** `"key":` */
 export const keyText = (key: string): string => `${JSON.stringify(key)}:`;
 
-/** Without the targets: `works_for` of `works_for[company]`. */
+/** A hop without its targets: `works_for` for `works_for[company]`. */
 const minimized = (hop: string): string => hop.replace(/\[[^[\]]*\]/g, '');
 
 /**
- * The keys of one object's members as they are shown, in their order. A change that would give two members one key is not
- * made for them.
+ * The presented keys of an object's members, in order. A change that would give two members the same key is not applied
+ * to them.
  */
 export function shownKeys(keys: readonly { readonly key: string; readonly isPath: boolean }[], presentation: Presentation): string[] {
   const written = keys.map((k) => k.key);
@@ -59,29 +59,29 @@ function unlessAlike(before: readonly string[], after: readonly string[]): strin
   const count = new Map<string, number>();
   for (const k of after) count.set(k, (count.get(k) ?? 0) + 1);
   const kept = after.map((k, i) => ((count.get(k) ?? 0) > 1 ? (before[i] as string) : k));
-  // what was kept as written may be what another one became
+  // an unchanged key may be equal to a changed one
   return new Set(kept).size === kept.length ? kept : [...before];
 }
 
-/** Whether a column is left out of its object. */
+/** Whether a column is omitted from its object. */
 export const isHidden = (column: ColumnShape, presentation: Presentation): boolean =>
   isMode(presentation) && presentation.ignoreEntityId && (column.kind === 'id' || column.member.toLowerCase() === 'entity_id');
 
-/** How a column's values are shown. */
+/** How the values of a column are presented. */
 function shownValue(column: ColumnShape, presentation: Presentation): ShownValue {
   const format = presentation.formatProperties && column.format !== null ? formatOf(column.format) : undefined;
   if (!isMode(presentation) || column.json) return { format, booleans: undefined };
   return { format, booleans: presentation.formatBooleans ? ['"true"', '"false"'] : ['1', '0'] };
 }
 
-/** The source text that is shown for one. */
+/** The source text to present for a value's source text. */
 export function shownText({ format, booleans }: ShownValue, source: string): string {
   if (booleans !== undefined && source === 'true') return booleans[0];
   if (booleans !== undefined && source === 'false') return booleans[1];
   return format === undefined ? source : format(source);
 }
 
-/** The columns of flat rows as they are shown; undefined: exactly as they come. */
+/** The presented columns of flat rows; null for an omitted column. Undefined if rows stay unchanged. */
 export function flatColumns({ columns }: Shape, presentation: Presentation): readonly (ShownColumn | null)[] | undefined {
   const keys = shownKeys(
     columns.map((c) => ({ key: c.key, isPath: c.hops.length > 0 })),
@@ -92,14 +92,14 @@ export function flatColumns({ columns }: Shape, presentation: Presentation): rea
   return same ? undefined : shown;
 }
 
-/** A level of nested objects: its own columns, the levels inside it, the multi-value properties at it. */
+/** A level of nested objects: its own columns, its inner levels, and its multi-value properties. */
 export interface Level {
-  /** Positions of its columns in a row: side by side. */
+  /** Positions of its columns in a row. They are adjacent. */
   readonly positions: readonly number[];
   readonly shown: readonly (ShownColumn | null)[];
-  /** Positions of entity_ids of the root's relation, at the root. */
+  /** At the root: positions of the entity_id columns of the root's relation. */
   readonly ids: readonly number[];
-  /** What stands behind the own members, in order of first appearance. */
+  /** The members after the own columns, in order of first appearance. */
   readonly inner: readonly Inner[];
 }
 export type Inner =
@@ -113,8 +113,8 @@ interface Draft {
 }
 
 /**
- * The tree of levels of nested rows. `positions`: where the columns of the shape stand in a row.
- * Only to be asked where the shape nests.
+ * The tree of levels for nested rows. `positions` has the position in a row for each column of the shape.
+ * Call it only for a shape that nests.
  */
 export function levelsOf({ columns }: Shape, positions: readonly number[], presentation: Presentation): Level {
   const root: Draft = { hops: [], own: [], inner: [] };
@@ -158,7 +158,7 @@ function finish(draft: Draft, columns: readonly ColumnShape[], positions: readon
   };
 }
 
-/** A key that no member before has: a link column called as a property of the far end keeps the underscore of its path. */
+/** Returns a key that no other member has. A link column whose name a property already uses gets a leading underscore. */
 function freeKey(wanted: string, column: ColumnShape | undefined, taken: Set<string>): string {
   let key = wanted;
   if (taken.has(key) && column?.kind === 'link') key = `_${key}`;

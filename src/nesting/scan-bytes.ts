@@ -1,12 +1,12 @@
 /**
- * Reads rows out of the bytes of a JSON array of flat objects, as scan.ts does out of text: for folding, which hands values
- * on as bytes.
+ * Reads rows from the bytes of a JSON array of flat objects, like scan.ts does from text. Folding uses it, because it passes
+ * values on as bytes.
  */
 import { wholeOf } from '../bytes.ts';
 import { BACKSLASH, BLANK, CLOSE, CLOSE_OBJECT, COLON, COMMA, isSpace, OPEN, OPEN_OBJECT, QUOTE } from './characters.ts';
-import { RowsError } from './scan.ts';
+import { ROW_LENGTH, RowsError, rowTooLarge } from './scan.ts';
 
-/** A row: the value of column `i` is the bytes from `starts[i]` to `ends[i]`. Valid during the call that hands it out. */
+/** A row: the value of column `i` is the bytes from `starts[i]` to `ends[i]`. Valid only during the callback. */
 export interface ByteRow {
   readonly bytes: Uint8Array;
   readonly starts: Int32Array;
@@ -15,15 +15,15 @@ export interface ByteRow {
 
 const NOTHING = new Uint8Array(0);
 
-/** One answer's reader: `push` each piece in order, then `finish`. */
+/** Reads one answer: call `push` with each piece in order, then `finish`. */
 export class ByteRowReader {
   readonly #columns: number;
   readonly #starts: Int32Array;
   readonly #ends: Int32Array;
-  /** Lengths of the keys with their quotes, the same in every row; 0: not known yet. */
+  /** Lengths of the keys with their quotes, the same in each row; 0 if not yet known. */
   readonly #keys: Int32Array;
   readonly #row: { bytes: Uint8Array; starts: Int32Array; ends: Int32Array };
-  /** Bytes that no row has been read from yet. */
+  /** Bytes that belong to no complete row yet. */
   #rest = NOTHING;
   #waiting: Uint8Array[] = [];
   #waitingLength = 0;
@@ -39,15 +39,22 @@ export class ByteRowReader {
     this.#row = { bytes: NOTHING, starts: this.#starts, ends: this.#ends };
   }
 
-  /** Takes more bytes and hands out each row that is complete. @throws RowsError */
+  /** Bytes that are kept between two pieces. */
+  get kept(): number {
+    return this.#rest.length + this.#waitingLength;
+  }
+
+  /** Takes more bytes and hands out each row that is complete. @throws RowsError; SvcError 400 `result_too_large` of a row that is too long */
   push(piece: Uint8Array, take: (row: ByteRow) => void): void {
     this.#waiting.push(piece);
     this.#waitingLength += piece.length;
     // a row of many pieces is looked at only each time that it has doubled, so that the work stays linear
-    if (this.#waitingLength >= this.#rest.length) this.#read(take);
+    if (this.#waitingLength < this.#rest.length && this.kept <= ROW_LENGTH) return;
+    this.#read(take);
+    if (this.#rest.length > ROW_LENGTH) throw rowTooLarge(ROW_LENGTH);
   }
 
-  /** The bytes have ended. @throws RowsError where they were not whole */
+  /** Ends the input. @throws RowsError if the array is incomplete */
   finish(take: (row: ByteRow) => void): void {
     if (this.#waitingLength > 0) this.#read(take);
     if (!this.#ended) throw new RowsError('the rows ended too early');
@@ -58,13 +65,14 @@ export class ByteRowReader {
     const { length } = bytes;
     this.#row.bytes = bytes;
     let i = 0;
-    /** Up to here all has been read. */
+    /** Everything before this offset has been read. */
     let done = 0;
     while (i < length) {
       const c = bytes[i] as number;
       if (c === OPEN_OBJECT && this.#begun && !this.#ended) {
         const end = this.#object(bytes, i + 1);
         if (end < 0) break;
+        if (end - i > ROW_LENGTH) throw rowTooLarge(ROW_LENGTH);
         this.#rows++;
         take(this.#row);
         i = end;
@@ -75,10 +83,10 @@ export class ByteRowReader {
         this.#ended = true;
         i++;
       } else if (isSpace(c) || (c === COMMA && this.#rows > 0 && !this.#ended)) i++;
-      else throw new RowsError('the rows are no array of objects');
+      else throw new RowsError('the rows are not an array of objects');
       done = i;
     }
-    // a copy: what was pushed may be overwritten
+    // copy: the caller may overwrite the buffer that it pushed
     this.#rest = done === length ? NOTHING : bytes.slice(done);
   }
 
@@ -89,7 +97,7 @@ export class ByteRowReader {
     return wholeOf(this.#rest.length === 0 ? pieces : [this.#rest, ...pieces]);
   }
 
-  /** Reads the members of an object; where it ends, or -1: there is not all of it yet. */
+  /** Reads the members of an object. Returns the offset after it, or -1 if the object is incomplete. */
   #object(bytes: Uint8Array, from: number): number {
     const { length } = bytes;
     const columns = this.#columns;
@@ -102,13 +110,13 @@ export class ByteRowReader {
       if (known > 0) i += known;
       else {
         const start = i;
-        if (i < length && bytes[i] !== QUOTE) throw new RowsError('a row has fewer columns than were told');
+        if (i < length && bytes[i] !== QUOTE) throw new RowsError('a row has fewer columns than expected');
         i = endOfString(bytes, i + 1);
         if (i < 0) return -1;
         keys[column] = i - start;
       }
       if (i >= length) return -1;
-      if (bytes[i++] !== COLON) throw new RowsError('a row has other keys than the first');
+      if (bytes[i++] !== COLON) throw new RowsError('a row has different keys from the first row');
       while ((bytes[i] as number) <= BLANK && isSpace(bytes[i])) i++;
       starts[column] = i;
       i = endOfValue(bytes, i);
@@ -116,13 +124,13 @@ export class ByteRowReader {
       ends[column] = i;
       while ((bytes[i] as number) <= BLANK && isSpace(bytes[i])) i++;
       if (i >= length) return -1;
-      if (bytes[i++] !== (column === columns - 1 ? CLOSE_OBJECT : COMMA)) throw new RowsError('a row has other columns than were told');
+      if (bytes[i++] !== (column === columns - 1 ? CLOSE_OBJECT : COMMA)) throw new RowsError('a row has different columns than expected');
     }
     return i;
   }
 }
 
-/** Where the string ends whose first byte stands at `from`, its quote included; -1: not in these bytes. */
+/** The offset after the string whose opening quote is at `from`; -1 if the string is incomplete. */
 function endOfString(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
   let i = from;
@@ -134,7 +142,7 @@ function endOfString(bytes: Uint8Array, from: number): number {
   return -1;
 }
 
-/** Where the value ends that begins at `from`; -1: not in these bytes. */
+/** The offset after the value that starts at `from`; -1 if the value is incomplete. */
 function endOfValue(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
   if (from >= length) return -1;
@@ -144,7 +152,7 @@ function endOfValue(bytes: Uint8Array, from: number): number {
   if (first !== OPEN_OBJECT && first !== OPEN) {
     for (; i < length; i++) {
       const c = bytes[i] as number;
-      // most of what numbers and words are made of
+      // skips most characters of numbers and literals
       if (c > COMMA && c < CLOSE_OBJECT) continue;
       if (c === COMMA || c === CLOSE_OBJECT || isSpace(c)) {
         if (i === from) throw new RowsError('a member has no value');

@@ -1,11 +1,11 @@
 /**
- * Reads rows out of the text of a JSON array of flat objects while it comes, without parsing values: each value is known
- * by where its source text stands, so numbers keep every digit.
+ * Reads rows from the text of a JSON array of flat objects as it arrives, without parsing values. Each value is known by the
+ * position of its source text, so numbers keep all their digits.
  */
-import { SvcError } from '../errors.ts';
+import { badRequest, SvcError } from '../errors.ts';
 import { BACKSLASH, CLOSE, CLOSE_OBJECT, COLON, COMMA, isSpace, OPEN, OPEN_OBJECT, QUOTE } from './characters.ts';
 
-/** The text is no array of objects with the columns that were told: the datasource sent something else than rows. */
+/** The text is not an array of objects with the expected columns: the datasource sent something other than rows. */
 export class RowsError extends SvcError {
   constructor(fault: string) {
     super(502, 'datasource_failed', 'the datasource failed or could not be reached', { cause: new Error(fault) });
@@ -13,51 +13,69 @@ export class RowsError extends SvcError {
   }
 }
 
+/** The longest row that is read here, in UTF-16 units or bytes: a row is put together in memory before it is read, and written anew as a whole. */
+export const ROW_LENGTH = 4_000_000;
+
+/** 400: a row is longer than `most`. */
+export const rowTooLarge = (most: number): SvcError =>
+  badRequest('result_too_large', `a row is larger than ${Math.floor(most / 1_000_000)} MB`, {
+    hint: 'Ask for fewer columns, or for less in one value. Flat rows as JSON without presentation headers have no such limit.',
+  });
+
 /** A row: the source text of column `i` is `text.slice(starts[i], ends[i])`. Valid during the call that hands it out. */
 export interface Row {
   readonly text: string;
-  /** Where the object itself stands. */
+  /** The offset of the object itself. */
   readonly from: number;
   readonly to: number;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
 }
 
-/** One answer's reader: `push` each piece of the text in order, then `finish`. */
+/** Reads one answer: call `push` with each piece of the text in order, then `finish`. */
 export class RowReader {
   readonly #columns: number;
+  readonly #most: number;
   readonly #starts: Int32Array;
   readonly #ends: Int32Array;
-  /** Lengths of the keys with their quotes, the same in every row; 0: not known yet. */
+  /** Lengths of the keys with their quotes, the same in each row; 0 if not yet known. */
   readonly #keys: Int32Array;
   readonly #row: { text: string; from: number; to: number; starts: Int32Array; ends: Int32Array };
-  /** Text that no row has been read from yet. */
+  /** Text that belongs to no complete row yet. */
   #rest = '';
   #waiting: string[] = [];
   #waitingLength = 0;
   #begun = false;
   #ended = false;
-  /** Rows read so far. */
+  /** The number of rows read so far. */
   rows = 0;
 
-  constructor(columns: number) {
+  /** `most`: of a row, in UTF-16 units. */
+  constructor(columns: number, most = ROW_LENGTH) {
     this.#columns = columns;
+    this.#most = most;
     this.#starts = new Int32Array(columns);
     this.#ends = new Int32Array(columns);
     this.#keys = new Int32Array(columns);
     this.#row = { text: '', from: 0, to: 0, starts: this.#starts, ends: this.#ends };
   }
 
-  /** Takes more of the text and hands out each row that is complete. @throws RowsError */
+  /** UTF-16 units that are kept between two pieces. */
+  get kept(): number {
+    return this.#rest.length + this.#waitingLength;
+  }
+
+  /** Takes more of the text and hands out each row that is complete. @throws RowsError; SvcError 400 `result_too_large` of a row that is too long */
   push(piece: string, take: (row: Row) => void): void {
     this.#waiting.push(piece);
     this.#waitingLength += piece.length;
     // a row of many pieces is looked at only each time that its text has doubled, so that the work stays linear
-    if (this.#waitingLength < this.#rest.length) return;
+    if (this.#waitingLength < this.#rest.length && this.kept <= this.#most) return;
     this.#read(take);
+    if (this.#rest.length > this.#most) throw rowTooLarge(this.#most);
   }
 
-  /** The text has ended. @throws RowsError where it was not whole */
+  /** Ends the input. @throws RowsError if the array is incomplete */
   finish(take: (row: Row) => void): void {
     if (this.#waitingLength > 0) this.#read(take);
     if (!this.#ended) throw new RowsError('the rows ended too early');
@@ -69,13 +87,14 @@ export class RowReader {
     this.#waitingLength = 0;
     this.#row.text = text;
     let i = 0;
-    /** Up to here all has been read. */
+    /** Everything before this offset has been read. */
     let done = 0;
     while (i < text.length) {
       const c = text.charCodeAt(i);
       if (c === OPEN_OBJECT && this.#begun && !this.#ended) {
         const end = this.#object(text, i + 1);
         if (end < 0) break;
+        if (end - i > this.#most) throw rowTooLarge(this.#most);
         this.rows++;
         this.#row.from = i;
         this.#row.to = end;
@@ -88,13 +107,13 @@ export class RowReader {
         this.#ended = true;
         i++;
       } else if (isSpace(c) || (c === COMMA && this.rows > 0 && !this.#ended)) i++;
-      else throw new RowsError('the rows are no array of objects');
+      else throw new RowsError('the rows are not an array of objects');
       done = i;
     }
     this.#rest = done === text.length ? '' : text.slice(done);
   }
 
-  /** Reads the members of an object; where it ends, or -1: there is not all of it yet. */
+  /** Reads the members of an object. Returns the offset after it, or -1 if the object is incomplete. */
   #object(text: string, from: number): number {
     const { length } = text;
     const keys = this.#keys;
@@ -104,13 +123,13 @@ export class RowReader {
       if (known > 0) i += known;
       else {
         const start = i;
-        if (i < length && text.charCodeAt(i) !== QUOTE) throw new RowsError('a row has fewer columns than were told');
+        if (i < length && text.charCodeAt(i) !== QUOTE) throw new RowsError('a row has fewer columns than expected');
         i = endOfString(text, i + 1);
         if (i < 0) return -1;
         keys[column] = i - start;
       }
       if (i >= length) return -1;
-      if (text.charCodeAt(i++) !== COLON) throw new RowsError('a row has other keys than the first');
+      if (text.charCodeAt(i++) !== COLON) throw new RowsError('a row has different keys from the first row');
       while (isSpace(text.charCodeAt(i))) i++;
       this.#starts[column] = i;
       i = endOfValue(text, i);
@@ -118,16 +137,16 @@ export class RowReader {
       this.#ends[column] = i;
       while (isSpace(text.charCodeAt(i))) i++;
       if (i >= length) return -1;
-      if (text.charCodeAt(i++) !== (column === this.#columns - 1 ? CLOSE_OBJECT : COMMA)) throw new RowsError('a row has other columns than were told');
+      if (text.charCodeAt(i++) !== (column === this.#columns - 1 ? CLOSE_OBJECT : COMMA)) throw new RowsError('a row has different columns than expected');
     }
     if (this.#columns > 0) return i;
     if (i >= length) return -1;
-    if (text.charCodeAt(i) !== CLOSE_OBJECT) throw new RowsError('a row has columns, and none were told');
+    if (text.charCodeAt(i) !== CLOSE_OBJECT) throw new RowsError('a row has columns, but none were expected');
     return i + 1;
   }
 }
 
-/** Where the string ends whose first character stands at `i`, its quote included; -1: not in this text. */
+/** The offset after the string whose opening quote is at `i`; -1 if the string is incomplete. */
 function endOfString(text: string, i: number): number {
   let at = i;
   const { length } = text;
@@ -139,7 +158,7 @@ function endOfString(text: string, i: number): number {
   }
 }
 
-/** Where the value ends that begins at `i`; -1: not in this text. */
+/** The offset after the value that starts at `i`; -1 if the value is incomplete. */
 function endOfValue(text: string, i: number): number {
   const first = text.charCodeAt(i);
   if (first === QUOTE) return endOfString(text, i + 1);

@@ -1,4 +1,6 @@
-/** The way of rows from the database's bytes to an answer's text: read, changed or folded, written as JSON, CSV or NDJSON. */
+/** The pipeline from the database's bytes to an answer's text: rows are read, changed or folded, and written as JSON, CSV or NDJSON. */
+
+import { FOLD_BYTES, type Share, shareOf } from '../answer-memory.ts';
 import { nestedOrder, type Shape } from '../ontology/shape.ts';
 import { csvField, csvRecord, csvWriter, flatWriter } from './flat.ts';
 import { Folder } from './fold.ts';
@@ -8,81 +10,113 @@ import { type ByteRow, ByteRowReader } from './scan-bytes.ts';
 
 export type Format = 'json' | 'csv' | 'ndjson';
 
-/** What is wanted of an answer's rows. */
+/** The format and presentation that a caller wants for rows. */
 export interface Wish {
   readonly format: Format;
   readonly presentation: Presentation;
 }
 
-/** The rows of an answer: what they are, and whether they were made for folding. */
+/** The rows of an answer: their shape, and whether they were planned for folding. */
 export interface RowsKind {
   readonly shape: Shape;
   readonly nested: boolean;
 }
 
-/** Turns the bytes of a JSON array of rows into those of an answer: `push` each piece in order, then take what `finish` has. */
+/**
+ * Turns the bytes of a JSON array of rows into those of an answer: `push` each piece in order, then take what `finish` has. What it keeps on the way is a part of
+ * the memory of answers (answer-memory.ts), so it must be ended.
+ */
 export interface Stage {
   /** Whether all comes from `finish`: nothing of the answer is known before the last row. */
-  readonly isLate: boolean;
-  /** @throws SvcError 400 `result_too_large`; RowsError where the bytes are no rows */
+  readonly isBuffered: boolean;
+  /** Whether a row has been read. */
+  readonly hasRows: boolean;
+  /** @throws SvcError 400 `result_too_large`, 503 `busy`; RowsError where the bytes are no rows */
   push(bytes: Uint8Array): Uint8Array<ArrayBuffer>;
+  /** @throws as `push` */
   finish(): Iterable<Uint8Array<ArrayBuffer>>;
+  /** Nothing more is wanted of it. May be called again. */
+  end(): void;
+}
+
+/** What an answer may use. */
+export interface Bounds {
+  /** The most bytes of a nested answer. */
+  readonly maxBytes: number;
+  /** The caller whose answer it is. */
+  readonly owner: string;
 }
 
 const NOTHING = new Uint8Array(0);
+/** A character beyond Latin-1 makes a text take two bytes for each unit. */
+const BYTES_OF_UNIT = 2;
 const encoder = new TextEncoder();
 
-/** Row texts of NDJSON have no line breaks; inside JSON strings there are none. */
+/** Replaces line breaks between members by blanks. JSON strings contain no line breaks. */
 const oneLine = (text: string): string => (/[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, ' ') : text);
 
-/**
- * The stage for a wish; undefined: the bytes are the answer already. Folding keeps at the most `maxBytes`.
- */
-export function stageFor({ shape, nested }: RowsKind, { format, presentation }: Wish, maxBytes: number): Stage | undefined {
-  if (nested) return new FoldStage(shape, format, presentation, maxBytes);
+/** The stage for a wish; undefined: the bytes are the answer already. */
+export function stageFor({ shape, nested }: RowsKind, { format, presentation }: Wish, bounds: Bounds): Stage | undefined {
+  if (nested) return new FoldStage(shape, format, presentation, bounds);
+  const { owner } = bounds;
   const columns = flatColumns(shape, presentation);
   const count = shape.columns.length;
   if (format === 'csv') {
     const names =
       columns === undefined ? shape.columns.map((c) => c.key) : columns.flatMap((c) => (c === null ? [] : [JSON.parse(c.key.slice(0, -1)) as string]));
-    return new FlatStage(count, csvWriter(count, columns), csvRecord(names.map(csvField)), '', '');
+    return new FlatStage(owner, count, csvWriter(count, columns), csvRecord(names.map(csvField)), '', '');
   }
   if (format === 'ndjson') {
     const write = columns === undefined ? ({ text, from, to }: Row) => text.slice(from, to) : flatWriter(columns);
-    return new FlatStage(count, (row) => `${oneLine(write(row))}\n`, '', '', '');
+    return new FlatStage(owner, count, (row) => `${oneLine(write(row))}\n`, '', '', '');
   }
-  return columns === undefined ? undefined : new FlatStage(count, flatWriter(columns), '[', ',', ']');
+  return columns === undefined ? undefined : new FlatStage(owner, count, flatWriter(columns), '[', ',', ']');
 }
 
-/** Rows that are written one by one. */
+/** Writes rows one by one. */
 class FlatStage implements Stage {
-  readonly isLate = false;
-  readonly #reader: RowReader;
+  readonly isBuffered = false;
+  readonly #columns: number;
+  #reader: RowReader;
   readonly #decoder = new TextDecoder();
   readonly #end: string;
+  readonly #share: Share;
   #parts: string[];
 
-  constructor(columns: number, write: (row: Row) => string, begin: string, between: string, end: string) {
+  constructor(owner: string, columns: number, write: (row: Row) => string, begin: string, between: string, end: string) {
+    this.#columns = columns;
     this.#reader = new RowReader(columns);
     this.#parts = [begin];
     this.#end = end;
-    let first = true;
+    this.#share = shareOf(owner, () => {
+      this.#reader = new RowReader(this.#columns);
+      this.#parts = [];
+    });
     this.#take = (row) => {
-      this.#parts.push(first ? write(row) : between + write(row));
-      first = false;
+      this.#parts.push(this.hasRows ? between + write(row) : write(row));
+      this.hasRows = true;
     };
   }
+  hasRows = false;
   readonly #take: (row: Row) => void;
 
   push(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+    this.#share.keep(this.#reader.kept * BYTES_OF_UNIT);
     this.#reader.push(this.#decoder.decode(bytes, { stream: true }), this.#take);
+    this.#share.keep(this.#reader.kept * BYTES_OF_UNIT);
     return this.#taken();
   }
 
   *finish(): Generator<Uint8Array<ArrayBuffer>> {
+    this.#share.keep(this.#reader.kept * BYTES_OF_UNIT);
     this.#reader.finish(this.#take);
+    this.#share.end();
     this.#parts.push(this.#end);
     yield this.#taken();
+  }
+
+  end(): void {
+    this.#share.end();
   }
 
   #taken(): Uint8Array<ArrayBuffer> {
@@ -92,34 +126,64 @@ class FlatStage implements Stage {
   }
 }
 
-/** Rows that are folded. */
+/** Folds rows. */
 class FoldStage implements Stage {
-  readonly isLate = true;
-  readonly #reader: ByteRowReader;
+  readonly isBuffered = true;
+  readonly #columns: number;
+  #reader: ByteRowReader;
   readonly #folder: Folder;
   readonly #lines: boolean;
-  readonly #take = (row: ByteRow): void => this.#folder.add(row);
+  readonly #share: Share;
+  hasRows = false;
+  readonly #take = (row: ByteRow): void => {
+    this.hasRows = true;
+    this.#folder.add(row);
+  };
 
-  constructor(shape: Shape, format: Format, presentation: Presentation, maxBytes: number) {
+  constructor(shape: Shape, format: Format, presentation: Presentation, { maxBytes, owner }: Bounds) {
     const positions: number[] = [];
     for (const [at, column] of nestedOrder(shape).entries()) positions[column] = at;
-    this.#reader = new ByteRowReader(shape.columns.length);
-    this.#folder = new Folder(levelsOf(shape, positions, presentation), maxBytes);
+    this.#columns = shape.columns.length;
+    this.#reader = new ByteRowReader(this.#columns);
+    this.#folder = new Folder(levelsOf(shape, positions, presentation), { memory: Math.min(FOLD_BYTES, maxBytes), answer: maxBytes });
     this.#lines = format === 'ndjson';
+    this.#share = shareOf(owner, () => {
+      this.#reader = new ByteRowReader(this.#columns);
+      this.#folder.clear();
+    });
   }
 
   push(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+    this.#keep();
     this.#reader.push(bytes, this.#take);
+    this.#keep();
     return NOTHING;
   }
 
   *finish(): Generator<Uint8Array<ArrayBuffer>> {
+    this.#keep();
     this.#reader.finish(this.#take);
-    yield* this.#folder.pieces(this.#lines);
+    try {
+      for (const piece of this.#folder.pieces(this.#lines)) {
+        yield piece;
+        // the part may be dropped while the caller reads
+        this.#keep();
+      }
+    } finally {
+      this.end();
+    }
+  }
+
+  end(): void {
+    this.#share.end();
+  }
+
+  #keep(): void {
+    this.#share.keep(this.#reader.kept + this.#folder.kept);
   }
 }
 
-/** Rows of the service's own, as text. */
+/** The text of rows that the service itself produced. */
 export function valueText(rows: readonly unknown[], format: Format): string {
   if (format === 'json') return JSON.stringify(rows);
   if (format === 'ndjson') return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
@@ -130,20 +194,24 @@ export function valueText(rows: readonly unknown[], format: Format): string {
 
 const csvOf = (value: unknown): string => (value === null || value === undefined ? '' : csvField(typeof value === 'string' ? value : JSON.stringify(value)));
 
-/** The rows of an answer as the bytes of a JSON array, as they are to look. */
+/** Yields the rows of an answer as the bytes of a JSON array, presented as wanted. */
 export async function* presentedRows(
   { rows, ...kind }: RowsKind & { readonly rows: { readonly stream: AsyncIterable<Uint8Array> } },
   presentation: Presentation,
-  maxBytes: number,
+  bounds: Bounds,
 ): AsyncGenerator<Uint8Array> {
-  const stage = stageFor(kind, { format: 'json', presentation }, maxBytes);
+  const stage = stageFor(kind, { format: 'json', presentation }, bounds);
   if (stage === undefined) {
     yield* rows.stream;
     return;
   }
-  for await (const bytes of rows.stream) {
-    const made = stage.push(bytes);
-    if (made.length > 0) yield made;
+  try {
+    for await (const bytes of rows.stream) {
+      const made = stage.push(bytes);
+      if (made.length > 0) yield made;
+    }
+    yield* stage.finish();
+  } finally {
+    stage.end();
   }
-  yield* stage.finish();
 }

@@ -1,4 +1,4 @@
-/** The distinct texts of a level of nested objects, as bytes: each kept once, numbered in first-seen order. */
+/** The distinct texts of a level of nested objects, as bytes: each is stored once, and numbered in order of first appearance. */
 import { COMMA } from './characters.ts';
 import { Ints, type Memory, Slots } from './memory.ts';
 import type { ShownColumn } from './presentation.ts';
@@ -7,30 +7,30 @@ import { ByteWriter } from './writer.ts';
 
 const TRUE = 0x74;
 const FALSE = 0x66;
-/** Texts are kept in pages of this size; a larger one has a page of its own. */
+/** The size of the pages that store texts. A larger text gets a page of its own. */
 const PAGE = 128 * 1024;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Bytes that are kept, in pages that never move. */
+/** Stores bytes in pages that never move. */
 export class Arena {
   readonly memory: Memory;
   readonly pages: Uint8Array[] = [];
-  /** Where the next bytes go in the last page. */
+  /** The offset of the next free byte in the last page. */
   at = 0;
-  /** Where a text that is shown is put together. */
+  /** A buffer for the presented text. */
   readonly scratch = new ByteWriter(1024);
 
   constructor(memory: Memory) {
     this.memory = memory;
   }
 
-  /** The page with room for so many bytes. */
+  /** Returns a page with room for a number of bytes. */
   reserve(bytes: number): Uint8Array {
     const last = this.pages.at(-1);
     if (last !== undefined && last.length - this.at >= bytes) return last;
-    // small answers are many: they begin with small pages
+    // most answers are small, so the first pages are small
     const page = new Uint8Array(Math.max(bytes, this.pages.length < 4 ? PAGE >> 4 : PAGE));
     this.memory.used += page.length;
     this.pages.push(page);
@@ -39,7 +39,7 @@ export class Arena {
   }
 }
 
-/** Where texts are kept, by their numbers. */
+/** Page, start and end of each text, by number. */
 interface Places {
   readonly page: Ints;
   readonly from: Ints;
@@ -48,7 +48,7 @@ interface Places {
 const placesIn = (memory: Memory): Places => ({ page: new Ints(memory), from: new Ints(memory), to: new Ints(memory) });
 
 interface Column {
-  /** `"key":`, with a comma before it where another column stands before; empty for a bare value. */
+  /** `"key":`, with a comma in front unless it is the first column; empty for a bare value. */
   readonly key: Uint8Array;
   readonly shown: ShownColumn | null;
 }
@@ -58,20 +58,20 @@ export class Texts {
   readonly #columns: readonly Column[];
   readonly #first: number;
   readonly #last: number;
-  /** Whether what is shown may be another text than the values' own, and whether it always is. */
+  /** Whether the presented text may differ from the stored one, and whether it always does. */
   readonly #mayDiffer: boolean;
   readonly #isOther: boolean;
   readonly #keyBytes: number;
-  /** Of each number: the text of all its values under their keys, by which it is told apart. */
+  /** For each number, the text of all values with their keys. It identifies the number. */
   readonly #kept: Places;
   readonly #hashes: Ints;
   readonly #slots: Slots;
-  /** The text that is shown, where it is another one; its page -1: it is not. */
+  /** The presented text, if it differs; otherwise its page is -1. */
   readonly #shown: Places;
-  /** The number that was found last. */
+  /** The number that `find` returned last. */
   #recent = -1;
 
-  /** `first`: where its columns begin in a row; they stand side by side. A bare one is a value without a key. */
+  /** `first`: the position of its first column in a row; its columns are adjacent. A bare text is a value without a key. */
   constructor(arena: Arena, first: number, columns: readonly (ShownColumn | null)[], isBare = false) {
     this.#arena = arena;
     const { memory } = arena;
@@ -87,7 +87,7 @@ export class Texts {
     this.#keyBytes = this.#columns.reduce((n, c) => n + c.key.length, 0);
   }
 
-  /** How many bytes a number's text has. */
+  /** The size of a number's presented text, in bytes. */
   size(id: number): number {
     const of = this.#isShownElsewhere(id) ? this.#shown : this.#kept;
     return (of.to.at[id] as number) - (of.from.at[id] as number);
@@ -102,7 +102,7 @@ export class Texts {
     return this.#mayDiffer && (this.#shown.page.at[id] as number) >= 0;
   }
 
-  /** The number of a row's text. */
+  /** Returns the number of a row's text, and stores the text if it is new. */
   find(row: ByteRow): number {
     const last = this.#recent;
     if (last >= 0 && this.#equals(last, row)) return last;
@@ -133,7 +133,7 @@ export class Texts {
     return murmur3(bytes, starts[this.#first] as number, ends[this.#last] as number);
   }
 
-  /** Whether a row has just the values of a number. A value that goes on in one of the two is another value: it ends with its comma or the text. */
+  /** Whether a row has the values of a number. No value is a prefix of another: each ends with a comma or at the end of the text. */
   #equals(id: number, { bytes, starts, ends }: ByteRow): boolean {
     const page = this.#arena.pages[this.#kept.page.at[id] as number] as Uint8Array;
     const to = this.#kept.to.at[id] as number;
@@ -151,7 +151,7 @@ export class Texts {
     return at === to;
   }
 
-  /** Keeps the values under their keys. */
+  /** Stores the values with their keys. */
   #keep({ bytes, starts, ends }: ByteRow): void {
     const arena = this.#arena;
     const columns = this.#columns;
@@ -172,7 +172,7 @@ export class Texts {
     this.#kept.to.push(at);
   }
 
-  /** Keeps the text that is shown instead, where it is another one. */
+  /** Stores the presented text if it differs. */
   #change({ bytes, starts, ends }: ByteRow): void {
     const { page, from: begins, to: finishes } = this.#shown;
     const columns = this.#columns;
@@ -189,7 +189,7 @@ export class Texts {
     for (let c = 0; c < columns.length; c++) {
       const { key, shown } = columns[c] as Column;
       if (shown === null) continue;
-      // a column before it may be left out
+      // the column before it may be omitted
       out.range(key, out.at === 0 && key[0] === COMMA ? 1 : 0, key.length);
       const from = starts[this.#first + c] as number;
       const to = ends[this.#first + c] as number;
@@ -207,7 +207,7 @@ export class Texts {
   }
 }
 
-/** MurmurHash3 (x86, 32 bits, seed 0) of some bytes. */
+/** MurmurHash3 (x86, 32 bits, seed 0) of a range of bytes. */
 export function murmur3(bytes: Uint8Array, from: number, to: number): number {
   const whole = to - ((to - from) & 3);
   let hash = 0;
@@ -230,7 +230,7 @@ export function murmur3(bytes: Uint8Array, from: number, to: number): number {
   return hash ^ (hash >>> 16);
 }
 
-/** The text of a value; short ones are mostly ASCII, for which a decoder is slow to call. */
+/** Decodes a value. Short ones are mostly ASCII, and calling a decoder for them is slow. */
 function textOf(bytes: Uint8Array, from: number, to: number): string {
   if (to - from > 24) return decoder.decode(bytes.subarray(from, to));
   let text = '';

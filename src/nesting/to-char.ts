@@ -5,12 +5,12 @@ const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const ROMAN = ['I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI', 'XII'];
 
-/** What is said of a field before it: FM = no padding, TM = names of the locale, which are not padded either. */
+/** The prefixes of a field: FM disables padding; TM uses localized names, which are not padded either. */
 interface Prefix {
   readonly fill: boolean;
   readonly translated: boolean;
 }
-/** A field's text; `ordinal`: TH and th may follow it. */
+/** A field of a pattern. `ordinal`: the suffixes TH and th may follow it. */
 interface Field {
   readonly write: (d: Moment, prefix: Prefix) => string;
   readonly ordinal: boolean;
@@ -30,7 +30,7 @@ const padded = (of: (d: Moment) => string, width: number): Field => plain((d, p)
 const month = (d: Moment): string => MONTHS[d.month - 1] as string;
 const dayIndex = (d: Moment): number => weekday(julianDay(d.year, d.month, d.day));
 const day = (d: Moment): string => DAYS[dayIndex(d)] as string;
-/** Years before 1 AD are counted backwards. */
+/** Years before 1 AD count backwards. */
 const shown = (year: number): number => (year <= 0 ? 1 - year : year);
 const half = (am: string, pm: string): Field => plain((d) => (d.hour >= 12 ? pm : am));
 const era = (bc: string, ad: string): Field => plain((d) => (d.year <= 0 ? bc : ad));
@@ -46,7 +46,7 @@ const thousands: Field = {
 const hour12: Field = number((d) => d.hour % 12 || 12, 2);
 const daySeconds: Field = number((d) => (d.hour * 60 + d.minute) * 60 + d.second);
 
-/** Fields that are written alike in capitals and small letters. */
+/** Fields for which upper and lower case mean the same. */
 const NUMERIC: Readonly<Record<string, Field>> = {
   CC: number(century, 2),
   DDD: number(dayOfYear, 3),
@@ -98,7 +98,7 @@ const cut = (of: (d: Moment) => string) => (d: Moment) => of(d).slice(0, 3);
 const roman = (change: (s: string) => string): Field => plain((d, { fill }) => change(ROMAN[d.month - 1] as string).padEnd(fill ? 4 : 0));
 const utc = (name: string): Field => plain((d) => (d.offset === null ? '' : name));
 
-/** Fields whose letters say how the text is written. */
+/** Fields whose case determines the case of the text. */
 const WORDS: Readonly<Record<string, Field>> = {
   'A.M.': half('A.M.', 'P.M.'),
   'P.M.': half('A.M.', 'P.M.'),
@@ -134,7 +134,7 @@ const WORDS: Readonly<Record<string, Field>> = {
   tz: utc('utc'),
 };
 
-/** Every field by its text, longer ones first. */
+/** Each field by its text, longer ones first. */
 const FIELDS: ReadonlyMap<string, Field> = new Map(
   Object.entries({ ...NUMERIC, ...Object.fromEntries(Object.entries(NUMERIC).map(([k, f]) => [k.toLowerCase(), f])), ...WORDS }).sort(
     ([a], [b]) => b.length - a.length,
@@ -144,7 +144,7 @@ const FIELD = new RegExp([...FIELDS.keys()].map((k) => k.replaceAll('.', '\\.'))
 
 type Part = string | { readonly field: Field; readonly prefix: Prefix; readonly ordinal: 'TH' | 'th' | null };
 
-/** A pattern, read once. undefined: it is empty, and to_char would give NULL. */
+/** Compiles a pattern. Returns undefined for an empty pattern, for which to_char returns NULL. */
 export function toChar(pattern: string): ((moment: Moment) => string) | undefined {
   if (pattern === '') return undefined;
   const parts = readPattern(pattern);
@@ -181,7 +181,7 @@ function readPattern(pattern: string): readonly Part[] {
         ordinal: after === 'TH' || after === 'th' ? after : null,
       });
     } else if (pattern[i] === '"') {
-      // a quoted literal; in it a backslash takes the next character as it is
+      // a quoted literal, in which a backslash escapes the next character
       for (i++; i < pattern.length && pattern[i] !== '"'; i++) {
         if (pattern[i] === '\\' && i + 1 < pattern.length) i++;
         parts.push(pattern[i] as string);

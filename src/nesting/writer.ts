@@ -1,7 +1,7 @@
-/** Bytes put together in pieces. */
+/** A growing buffer of bytes. */
 
 const encoder = new TextEncoder();
-/** Below this, bytes are copied one by one. */
+/** Shorter ranges are copied byte by byte. */
 const SHORT = 48;
 
 export class ByteWriter {
@@ -43,7 +43,7 @@ export class ByteWriter {
     for (let i = 0; i < length; i++) {
       const c = source.charCodeAt(i);
       if (c > 0x7f) {
-        // from the beginning of it, for the character may be half of one
+        // encode from the start of the text, because this code unit may be half of a surrogate pair
         this.bytes(encoder.encode(source));
         return;
       }
@@ -52,13 +52,13 @@ export class ByteWriter {
     this.at = at;
   }
 
-  /** Line breaks from a place on become blanks: outside strings they mean nothing, and inside there are none. */
+  /** Replaces line breaks from an offset on by blanks. They occur only between members: JSON strings contain none. */
   oneLine(from: number): void {
     const page = this.#page;
     for (let i = from; i < this.at; i++) if (page[i] === 0x0a || page[i] === 0x0d) page[i] = 0x20;
   }
 
-  /** Copies what has been written to a place with room for it; where it ends there. */
+  /** Copies the written bytes to an offset of a target with enough room. Returns the offset after them. */
   copyTo(target: Uint8Array, from: number): number {
     const { at } = this;
     const page = this.#page;
@@ -67,7 +67,7 @@ export class ByteWriter {
     return from + at;
   }
 
-  /** What has been written, which is the taker's own; the writer begins anew. */
+  /** Returns the written bytes, which the caller then owns, and resets the writer. */
   take(): Uint8Array<ArrayBuffer> {
     const made = this.#page.slice(0, this.at) as Uint8Array<ArrayBuffer>;
     this.at = 0;

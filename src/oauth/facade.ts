@@ -1,17 +1,17 @@
 /**
- * What the OAuth library takes for its KV namespace: records in Durable Objects, so that each read sees the last write,
- * and a write that comes of something that was changed meanwhile fails. Made anew for each request.
+ * The KV namespace that the OAuth library is given. It stores records in Durable Objects, so that each read sees the last
+ * write, and a write fails if the record was changed since it was read. Create one for each request.
  */
 import { sha256 } from '../auth/tokens.ts';
 import type { Config } from '../config.ts';
 import type { Stores } from './store-object.ts';
 
-/** A record was changed between this request's reading and writing it: somebody else has used the same code or token. */
-export class Outrun extends Error {
+/** A record was changed after this request read it: another request has used the same code or token. */
+export class RecordChanged extends Error {
   readonly key: string;
   constructor(key: string) {
-    super('a record of OAuth was changed meanwhile');
-    this.name = 'Outrun';
+    super('an OAuth record was changed concurrently');
+    this.name = 'RecordChanged';
     this.key = key;
   }
 }
@@ -19,10 +19,10 @@ export class Outrun extends Error {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LIBRARY_ID = /^[\w-]{16}$/;
 
-/** The name of the object that has the records of a user. */
+/** The name of the Durable Object with the records of a user. */
 export const storeOfUser = (userId: string): string => `user:${userId}`;
 
-/** The object of a key, or null: nobody has a record of that name. */
+/** The name of the Durable Object of a key; null if no record can have that key. */
 async function storeOf(key: string): Promise<string | null> {
   const [kind, id = ''] = key.split(':');
   if (kind === 'grant' || kind === 'token') return UUID.test(id) ? storeOfUser(id) : null;
@@ -36,7 +36,7 @@ interface PutOptions {
   readonly metadata?: unknown;
 }
 
-/** The namespace of one request. */
+/** Creates the namespace for one request. */
 export function namespaceOf(stores: Stores, mcp: Config['mcp'], now: () => number): KVNamespace {
   const seen = new Map<string, number>();
   const namespace = {
@@ -46,10 +46,10 @@ export function namespaceOf(stores: Stores, mcp: Config['mcp'], now: () => numbe
     },
     async put(key: string, value: string, { expiration, expirationTtl, metadata }: PutOptions = {}): Promise<void> {
       const store = await storeOf(key);
-      if (store === null) throw new Error('no record may have that name');
+      if (store === null) throw new Error('invalid record key');
       const expires = expirationTtl !== undefined ? now() + expirationTtl * 1000 : expiration !== undefined ? expiration * 1000 : null;
       const version = seen.get(key) ?? 0;
-      if (!(await stores(store).write({ key, value, metadata, expires, seen: version }))) throw new Outrun(key);
+      if (!(await stores(store).write({ key, value, metadata, expires, seen: version }))) throw new RecordChanged(key);
       seen.set(key, version + 1);
     },
     async delete(key: string): Promise<void> {
@@ -57,7 +57,7 @@ export function namespaceOf(stores: Stores, mcp: Config['mcp'], now: () => numbe
       if (store !== null) await stores(store).remove(key);
     },
     async list({ prefix }: { readonly prefix: string }): Promise<unknown> {
-      // of one user. Tokens are not listed: they end with their grant, in one step
+      // The library lists the grants of a user. Tokens are not listed, because deleting their grant ends them.
       const store = /^grant:./.test(prefix) ? await storeOf(prefix) : null;
       const keys = store === null ? [] : await stores(store).names(prefix);
       return { keys, list_complete: true, cacheStatus: null };
@@ -73,9 +73,9 @@ export function namespaceOf(stores: Stores, mcp: Config['mcp'], now: () => numbe
   return namespace as unknown as KVNamespace;
 }
 
-/** The client that the settings name, as the library keeps one. */
+/** The client that is registered in the settings, in the library's format. */
 async function registered(key: string, { clientId, clientSecret, issuer, redirectUris }: Config['mcp']): Promise<string | null> {
-  // with an issuer the id and the secret are ours there
+  // with an issuer, the id and secret are the credentials of this service at the issuer
   if (clientId === null || issuer !== null || key !== `client:${clientId}`) return null;
   return JSON.stringify({
     clientId,
@@ -83,7 +83,7 @@ async function registered(key: string, { clientId, clientSecret, issuer, redirec
     redirectUris,
     grantTypes: ['authorization_code', 'refresh_token'],
     responseTypes: ['code'],
-    // with a secret, in the header or in the body
+    // a client with a secret may send it in the header or in the body
     ...(clientSecret === null
       ? { tokenEndpointAuthMethod: 'none', authMethodExplicit: true }
       : { tokenEndpointAuthMethod: 'client_secret_basic', clientSecret: await sha256(clientSecret) }),

@@ -1,34 +1,34 @@
 /**
- * Addresses that clients choose and the service fetches: client ID metadata documents, and the keys that they name. A deployed Worker reaches public addresses
- * only (`global_fetch_strictly_public`); a local runtime also connects to loopback and to private networks.
+ * Restricts fetches of addresses that clients choose: client ID metadata documents and the keys that they name. A deployed Worker can reach public addresses
+ * only (`global_fetch_strictly_public`); a local runtime could also connect to loopback and to private networks.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Names that are not in the public DNS: RFC 6761, RFC 6762, RFC 8375, `internal`, and other names in common use in private networks. */
+/** Names outside the public DNS: those of RFC 6761, RFC 6762 and RFC 8375, `internal`, and others that are common in private networks. */
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|test|invalid|onion|alt)$/;
 
 /**
- * Whether the service may fetch an address that a client has chosen: https, no user and password, a name of the public DNS. IP addresses are refused in every
- * spelling. The function does not know what a name resolves to. Pure.
+ * True if the service may fetch an address that a client has chosen: https, without user and password, with a name of the public DNS. IP addresses are refused
+ * in every notation. The name is not resolved. Pure.
  */
 export function isPublicAddress(address: string): boolean {
   const url = URL.parse(address);
   if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
-  // the URL parser turns each spelling of an IPv4 address into four decimal numbers, and escapes and other scripts into ASCII
+  // the URL parser converts every notation of an IPv4 address to four decimal numbers, and escapes and other scripts to ASCII
   const name = url.hostname.toLowerCase().replace(/\.$/, '');
   if (name.startsWith('[') || /^\d+(\.\d+)*$/.test(name)) return false;
   return /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(name) && !LOCAL_NAME.test(name);
 }
 
-/** The error of a refused fetch, of the type that the runtime throws when it cannot connect. */
+/** The error of a refused fetch. The runtime throws the same type when it cannot connect. */
 const refused = (why: string): TypeError => new TypeError(`not fetched: ${why}`);
 
 /** The media types of JSON (RFC 6839, 3.1). */
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * `fetch` for such addresses: it refuses others before it connects, follows no redirect, and takes JSON only. A host that lets anybody keep texts (a paste, an
- * attachment) does not serve them as JSON, so nobody can publish a client in its name. @throws TypeError
+ * A `fetch` for public addresses. It refuses other addresses before it connects, follows no redirects, and accepts JSON only. A host with content of its users
+ * (pastes, attachments) does not serve it as JSON, so its users cannot publish clients under its name. @throws TypeError
  */
 export const publicFetch =
   (real: typeof fetch): typeof fetch =>
@@ -44,19 +44,19 @@ export const publicFetch =
 const publicOnly = new AsyncLocalStorage<boolean>();
 const guards = new WeakSet<object>();
 
-/** Wraps the global `fetch`, which is the only one that the library calls. Outside of `fetchingPublic` it behaves as before. */
+/** Wraps the global `fetch`, which is the only one that the library calls. Outside of `fetchingPublic` it is unchanged. */
 function guardFetch(): void {
   const real = globalThis.fetch;
   if (guards.has(real)) return;
-  const outside = publicFetch(real);
-  const guarded: typeof fetch = (input, init) => (publicOnly.getStore() === true ? outside(input, init) : real(input, init));
+  const restricted = publicFetch(real);
+  const guarded: typeof fetch = (input, init) => (publicOnly.getStore() === true ? restricted(input, init) : real(input, init));
   guards.add(guarded);
   globalThis.fetch = guarded;
 }
 
 /**
- * Wraps `console.warn`: what the library writes there has texts of clients, as they came, and a line end in them would begin a line of the log. The service
- * logs the same refusals itself.
+ * Wraps `console.warn`. The library writes unescaped texts of clients there, and a newline in them would start a new line of the log. The service logs the
+ * same refusals itself.
  */
 function guardWarnings(): void {
   const real = console.warn;
@@ -68,12 +68,12 @@ function guardWarnings(): void {
   console.warn = guarded;
 }
 
-/** Runs a call of the library during which only public addresses are fetched, and nothing is written to the console. */
+/** Calls the library. During the call, only public addresses can be fetched, and warnings are not written to the console. */
 export function fetchingPublic<T>(work: () => Promise<T>): Promise<T> {
   guardFetch();
   guardWarnings();
   return publicOnly.run(true, work);
 }
 
-/** Runs a callback of the library that fetches addresses of the settings, such as the catalog. */
+/** Runs a callback of the library without these restrictions, because it fetches addresses from the settings, such as the catalog. */
 export const fetchingOwn = <T>(work: () => Promise<T>): Promise<T> => publicOnly.run(false, work);

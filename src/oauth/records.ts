@@ -1,13 +1,13 @@
 /**
- * What OAuth keeps, in the storage of one Durable Object: of one user its grants and access tokens, of one client its
- * registration. Each record has a version, and a write that comes of an older one is refused: of two uses of one code or
- * refresh token at the same time one alone succeeds. Reading writes nothing.
+ * OAuth records in the storage of one Durable Object: the grants and access tokens of a user, or the registration of a
+ * client. Each record has a version, and a write that is based on an older version is refused. Of two concurrent uses of a
+ * code or refresh token, only one succeeds. Reads do not write.
  */
 
-/** As much of an object's storage as is used. */
+/** The part of a Durable Object's storage that is used. */
 export type Storage = Pick<DurableObjectStorage, 'get' | 'put' | 'delete' | 'list' | 'getAlarm' | 'setAlarm' | 'deleteAll'>;
 
-/** A record as it is handed out. */
+/** A record as it is returned to callers. */
 export interface Found {
   readonly value: string;
   readonly version: number;
@@ -15,15 +15,15 @@ export interface Found {
 
 interface Stored extends Found {
   readonly metadata: unknown;
-  /** Milliseconds since 1970; null: it stays. */
+  /** Milliseconds since 1970; null: does not expire. */
   readonly expires: number | null;
-  /** When it was made. */
+  /** When the record was created. */
   readonly made: number;
-  /** Of a grant: refresh tokens (the beginning of their ids) that were replaced and are good for nothing any more. */
+  /** For a grant: prefixes of the ids of refresh tokens that were replaced and are no longer valid. */
   readonly spent?: readonly string[];
 }
 
-/** How a record is written. `seen`: the version that the writer has read, 0 where there was none. */
+/** A record to write. `seen` is the version that the writer has read; 0: the record did not exist. */
 export interface Written {
   readonly key: string;
   readonly value: string;
@@ -32,14 +32,14 @@ export interface Written {
   readonly seen: number;
 }
 
-/** Grants of one user to one client that live at the same time; older ones end. */
-export const LIVE_GRANTS = 20;
-const KEPT_SPENT = 1000;
+/** The most grants of a user to a client. Older grants end. */
+export const MAX_GRANTS = 20;
+const MAX_SPENT = 1000;
 const ID_CHARACTERS = 32;
-/** How many records are read at once: each may have some 20 KiB, and a client may refresh its tokens without end. */
+/** The number of records that are read at once. A record may have 20 KiB, and the number of refreshed tokens is not limited. */
 export const PAGE = 500;
-/** Records that have expired are not found any more; they are cleared away this much later at the most. */
-const CLEAR_MS = 10 * 60_000;
+/** Expired records are invisible immediately and deleted after at most this time. */
+const DELETE_AFTER_MS = 10 * 60_000;
 
 export class OAuthRecords {
   readonly #storage: Storage;
@@ -51,15 +51,15 @@ export class OAuthRecords {
     this.#now = now;
   }
 
-  /** @returns null for an access token whose grant is gone */
+  /** Reads a record. @returns null if it does not exist, has expired, or is an access token whose grant has ended */
   async read(key: string): Promise<Found | null> {
     const found = await this.#live(key);
     return found === undefined || !(await this.#hasGrant(key)) ? null : { value: found.value, version: found.version };
   }
 
-  /** Writes a record. @returns false where it was changed since the writer has read it, or its grant is gone */
+  /** Writes a record. @returns false if it was changed since the writer read it, or if its grant has ended */
   write(written: Written): Promise<boolean> {
-    return this.#alone(() => this.#write(written));
+    return this.#serialized(() => this.#write(written));
   }
 
   async #write({ key, value, metadata, expires, seen }: Written): Promise<boolean> {
@@ -81,9 +81,9 @@ export class OAuthRecords {
     return true;
   }
 
-  /** Deletes a record, and a grant with its tokens: at most `PAGE` records of tokens. The others are good for nothing without their grant, and expire. */
+  /** Deletes a record. A grant is deleted with up to `PAGE` of its tokens; the other tokens are invalid without their grant, and expire. */
   remove(key: string): Promise<void> {
-    return this.#alone(() => this.#remove(key));
+    return this.#serialized(() => this.#remove(key));
   }
 
   async #remove(key: string): Promise<void> {
@@ -93,20 +93,20 @@ export class OAuthRecords {
     await Promise.all([...tokens.keys()].map((token) => this.#storage.delete(token)));
   }
 
-  /** Names of the records that begin so, with what was put beside them. */
+  /** Lists the keys with a prefix, and the metadata of their records. */
   async names(prefix: string): Promise<readonly { readonly name: string; readonly metadata: unknown }[]> {
     const found = await this.#storage.list<Stored>({ prefix });
     return [...found].filter(([, record]) => this.#isLive(record)).map(([name, { metadata }]) => ({ name, metadata }));
   }
 
-  /** Whether a refresh token of a grant was replaced before: somebody has an old copy of it. */
+  /** True if a refresh token of a grant was replaced before, so that someone uses an old copy of it. */
   async isSpent(grant: string, tokenId: string): Promise<boolean> {
     return (await this.#live(grant))?.spent?.includes(tokenId.slice(0, ID_CHARACTERS)) ?? false;
   }
 
-  /** Clears away what has expired. */
+  /** Deletes expired records. */
   alarm(): Promise<void> {
-    return this.#alone(() => this.#clear());
+    return this.#serialized(() => this.#clear());
   }
 
   async #clear(): Promise<void> {
@@ -127,20 +127,20 @@ export class OAuthRecords {
       startAfter = page.size < PAGE ? undefined : [...page.keys()].at(-1);
     } while (startAfter !== undefined);
     if (live === 0) await this.#storage.deleteAll();
-    else if (Number.isFinite(next)) await this.#storage.setAlarm(Math.max(next, this.#now()) + CLEAR_MS);
+    else if (Number.isFinite(next)) await this.#storage.setAlarm(Math.max(next, this.#now()) + DELETE_AFTER_MS);
   }
 
   /**
-   * Runs a change after those before it: what it has read is still so when it writes. The input gate of an object keeps other events out while storage is
-   * read, but not a call that has begun in the same event.
+   * Runs changes one after the other, so that what a change has read is still valid when it writes. The input gate of a Durable Object blocks other events
+   * while storage is read, but not calls that began in the same event.
    */
-  #alone<T>(change: () => Promise<T>): Promise<T> {
+  #serialized<T>(change: () => Promise<T>): Promise<T> {
     const result = this.#last.then(change);
     this.#last = result.catch(() => undefined);
     return result;
   }
 
-  /** Whether a record may be there: an access token needs its grant, other records need nothing. */
+  /** False for an access token whose grant does not exist; true for all other records. */
   async #hasGrant(key: string): Promise<boolean> {
     const token = /^token:([^:]+):([^:]+):/.exec(key);
     return token === null || (await this.#live(`grant:${token[1]}:${token[2]}`)) !== undefined;
@@ -157,16 +157,16 @@ export class OAuthRecords {
 
   async #clearAt(expires: number): Promise<void> {
     const due = await this.#storage.getAlarm();
-    if (due === null || due > expires + CLEAR_MS) await this.#storage.setAlarm(expires + CLEAR_MS);
+    if (due === null || due > expires + DELETE_AFTER_MS) await this.#storage.setAlarm(expires + DELETE_AFTER_MS);
   }
 
-  /** Ends the oldest grants to the client of a new one beyond the newest 20. */
+  /** Before a new grant is stored, ends the oldest grants to the same client, so that at most 20 remain. */
   async #makeRoom(value: string): Promise<void> {
     const { clientId } = JSON.parse(value) as GrantPart;
     const grants = [...(await this.#storage.list<Stored>({ prefix: 'grant:' }))]
       .filter(([, record]) => (JSON.parse(record.value) as GrantPart).clientId === clientId)
       .sort(([, a], [, b]) => b.made - a.made);
-    for (const [key] of grants.slice(LIVE_GRANTS - 1)) await this.#remove(key);
+    for (const [key] of grants.slice(MAX_GRANTS - 1)) await this.#remove(key);
   }
 }
 
@@ -185,5 +185,5 @@ function spentOf(before: Stored | undefined, value: string): readonly string[] {
   if (before === undefined) return [];
   const now = new Set(refreshIds(value));
   const gone = refreshIds(before.value).filter((id) => !now.has(id));
-  return [...(before.spent ?? []), ...gone.map((id) => id.slice(0, ID_CHARACTERS))].slice(-KEPT_SPENT);
+  return [...(before.spent ?? []), ...gone.map((id) => id.slice(0, ID_CHARACTERS))].slice(-MAX_SPENT);
 }

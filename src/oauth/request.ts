@@ -1,12 +1,12 @@
-/** Parts of OAuth requests that are judged more strictly, or read more kindly, than the library does. Pure. */
+/** Checks of OAuth requests that are stricter or more lenient than those of the library. Pure. */
 import { SCOPES, type Scope } from './types.ts';
 
-/** The scopes of a request: those that are none of ours are left out, and who asks for none is given `read`, which each grant has. */
-export function scopesOf(asked: readonly string[]): readonly Scope[] {
-  return SCOPES.filter((scope) => scope === 'read' || asked.includes(scope));
+/** The scopes of a request. Unknown scopes are ignored, and `read` is always included. */
+export function scopesOf(requested: readonly string[]): readonly Scope[] {
+  return SCOPES.filter((scope) => scope === 'read' || requested.includes(scope));
 }
 
-/** A resource with the slash that its address may have is the same one (RFC 8707 compares texts). */
+/** Removes a trailing slash from the parameter `resource` if the rest is the address of the resource. RFC 8707 compares the texts. */
 export function withoutSlash(parameters: URLSearchParams, resource: string): URLSearchParams {
   const clean = new URLSearchParams();
   for (const [name, value] of parameters) clean.append(name, name === 'resource' && value === `${resource}/` ? resource : value);
@@ -15,21 +15,21 @@ export function withoutSlash(parameters: URLSearchParams, resource: string): URL
 
 const LOOPBACK = /^(http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]))(?::\d{1,5})?(?=[/?]|$)/;
 
-/** Whether a redirect address is one of the client's: the same text, but for the port of a loopback address (RFC 8252, 7.3). */
-export function isRedirectOf(asked: string, registered: readonly string[]): boolean {
+/** True if a redirect URI is registered. The texts must be equal; on loopback the port may differ (RFC 8252, 7.3). */
+export function isRedirectOf(redirectUri: string, registered: readonly string[]): boolean {
   const portless = (uri: string): string | undefined => (LOOPBACK.test(uri) ? uri.replace(LOOPBACK, '$1') : undefined);
-  const loopback = portless(asked);
-  return registered.some((uri) => uri === asked || (loopback !== undefined && portless(uri) === loopback));
+  const loopback = portless(redirectUri);
+  return registered.some((uri) => uri === redirectUri || (loopback !== undefined && portless(uri) === loopback));
 }
 
-/** What a CSP lets the consent form end at: the client's own address. */
+/** The `form-action` of the consent page's CSP: the service and the client's redirect address. */
 export function formTarget(redirectUri: string): string {
   const { protocol, origin, hostname } = new URL(redirectUri);
-  // a CSP cannot name an IPv6 address, and other characters of a host (; , * ') have a meaning of their own in it
+  // a CSP cannot contain an IPv6 address, and some characters of a host (; , * ') have a special meaning in it
   return /^https?:$/.test(protocol) && /^[a-z0-9._-]+$/.test(hostname) ? `'self' ${origin}` : `'self' ${protocol}`;
 }
 
-/** A token or code as the library writes it; `userId` is a user's uuid. */
+/** Splits a token or code in the library's format; null if it is malformed. `userId` is a uuid. */
 export function partsOf(token: string): { readonly userId: string; readonly grantId: string } | null {
   const [, userId, grantId] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):([\w-]{16}):[\w-]{32}$/.exec(token) ?? [];
   return userId === undefined || grantId === undefined ? null : { userId, grantId };

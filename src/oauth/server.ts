@@ -1,4 +1,4 @@
-/** The authorization server, by `@cloudflare/workers-oauth-provider` over records in Durable Objects. */
+/** The authorization server: `@cloudflare/workers-oauth-provider` with records in Durable Objects. */
 import {
   AuthorizationError,
   type AuthRequest,
@@ -10,18 +10,17 @@ import {
 } from '@cloudflare/workers-oauth-provider';
 import { sha256 } from '../auth/tokens.ts';
 import { open, type Sealing, seal } from '../catalog/seal.ts';
-import { namespaceOf, Outrun, storeOfUser } from './facade.ts';
-import { userHolds } from './judge.ts';
+import { isPasswordCurrent } from './authenticate.ts';
+import { namespaceOf, RecordChanged, storeOfUser } from './facade.ts';
 import { fetchingOwn, fetchingPublic } from './public-address.ts';
 import { isRedirectOf, partsOf, scopesOf, withoutSlash } from './request.ts';
 import type { Stores } from './store-object.ts';
 import {
   ACCESS_SECONDS,
   type Approval,
-  type Asked,
+  type AuthorizationRequest,
   type AuthorizationServer,
   type Claims,
-  type GivenGrant,
   GRANT_SECONDS,
   type OAuth,
   type OAuthParts,
@@ -29,33 +28,34 @@ import {
   type ProtocolPath,
   type Refused,
   SCOPES,
+  type UserGrant,
   type ValidToken,
 } from './types.ts';
 
-/** What is kept with a grant, encrypted so that its codes and tokens alone open it. */
+/** Data that is stored with a grant, encrypted so that only its codes and tokens can decrypt it. */
 interface Props {
   readonly password: string;
-  /** Of the provider at which the user has logged in; they stay as they were then. */
+  /** Claims from the provider at the time of the login. They are not updated. */
   readonly claims?: Claims;
 }
 
-/** What is kept beside it, for the page of grants. */
+/** Unencrypted data of a grant, for the page that lists grants. */
 interface Metadata {
   readonly clientName: string;
   readonly redirectHost: string;
 }
 
-/** The authorization servers of a service. */
+/** Creates the authorization servers of a service. */
 export const oauthServers = (stores: Stores): OAuth => ({ at: (place, parts) => new Server(place, parts, stores) });
 
-/** The library's word for what goes wrong with a client ID metadata document. */
+/** The library's category of errors with client ID metadata documents. */
 const DOCUMENT = 'client-id-metadata-document';
 
 const claimsKey = (session: string): string => `claims:${session}`;
 
 type LibraryEnv = { readonly OAUTH_KV: KVNamespace };
 
-/** A client that has not used its registration for so long has to register again. */
+/** The registration of a client expires if it is not used for this time. */
 const CLIENT_SECONDS = 90 * 86_400;
 const CONTEXT = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} } as unknown as ExecutionContext;
 
@@ -65,7 +65,7 @@ class Server implements AuthorizationServer {
   readonly #stores: Stores;
   readonly #library: OAuthAuthorizationServer<LibraryEnv>;
   readonly #env: LibraryEnv;
-  /** Why the library has refused a request, where it did. */
+  /** The library's reason for refusing the last request. */
   #reason: string | undefined;
 
   constructor(place: Place, parts: OAuthParts, stores: Stores) {
@@ -87,13 +87,14 @@ class Server implements AuthorizationServer {
       refreshTokenIdleTTL: GRANT_SECONDS,
       clientRegistrationTTL: CLIENT_SECONDS,
       tokenExchangeCallback: async ({ userId, props, requestedScope }) => {
-        // a request for fewer scopes than those of its grant is given `read` at least
-        if (await fetchingOwn(() => userHolds(parts, userId, (props as Props).password, null))) return { accessTokenScope: [...scopesOf(requestedScope)] };
-        throw new OAuthError('invalid_grant', { description: 'The user has to log in again' });
+        // a request for fewer scopes than the grant has still gets `read`
+        if (await fetchingOwn(() => isPasswordCurrent(parts, userId, (props as Props).password, null)))
+          return { accessTokenScope: [...scopesOf(requestedScope)] };
+        throw new OAuthError('invalid_grant', { description: 'The user must log in again' });
       },
       onError: ({ internal: { category, reason, detail } }) => {
         this.#reason = reason;
-        // of a document that is public; other details may hold what was sent
+        // a metadata document is public; other details may contain the request
         const message = category === DOCUMENT ? String((detail as { readonly message?: unknown } | undefined)?.message).slice(0, 500) : undefined;
         parts.log({ level: 'info', event: 'oauth_refused', category, reason, message });
       },
@@ -114,18 +115,18 @@ class Server implements AuthorizationServer {
     try {
       response = await fetchingPublic(() => this.#library.fetch(own, this.#env, CONTEXT));
     } catch (error) {
-      if (!(error instanceof Outrun)) throw error;
+      if (!(error instanceof RecordChanged)) throw error;
       this.#parts.log({ level: 'warn', event: 'oauth_replayed', reason: 'at_once' });
-      // as with a code that comes again later: one of the two who have it is a thief (RFC 6749, 4.1.2)
+      // as for a code that is used again later: one of its two users has stolen it, so the grant ends (RFC 6749, 4.1.2)
       const grant = partsOf(new URLSearchParams(body ?? '').get('code') ?? '');
       if (grant !== null && error.key === `grant:${grant.userId}:${grant.grantId}`) await this.#stores(storeOfUser(grant.userId)).remove(error.key);
-      return refusal('invalid_grant', 'The code or token was used already');
+      return refusal('invalid_grant', 'The code or token has already been used');
     }
     if (this.#reason === 'refresh_token_mismatch') await this.#endReused(new URLSearchParams(body ?? '').get('refresh_token') ?? '');
     return response;
   }
 
-  /** A refresh token that was replaced comes again: one of the two who have it is a thief, and nobody knows which (RFC 9700, 4.14.2). */
+  /** Ends the grant if a replaced refresh token is used again: one of its two users has stolen it (RFC 9700, 4.14.2). */
   async #endReused(token: string): Promise<void> {
     const parts = partsOf(token);
     if (parts === null) return;
@@ -136,27 +137,27 @@ class Server implements AuthorizationServer {
     this.#parts.log({ level: 'warn', event: 'oauth_replayed', reason: 'refresh_token_reused' });
   }
 
-  read(search: string): Promise<Asked | Refused> {
+  read(search: string): Promise<AuthorizationRequest | Refused> {
     return fetchingPublic(() => this.#read(search));
   }
 
-  async #read(search: string): Promise<Asked | Refused> {
+  async #read(search: string): Promise<AuthorizationRequest | Refused> {
     const { issuer, product, resource } = this.#place;
     const query = withoutSlash(new URLSearchParams(search), resource);
     const repeated = [...query.keys()].find((name) => name !== 'resource' && query.getAll(name).length > 1);
-    if (repeated !== undefined) return { refused: 'A parameter of the request stands in it twice', location: null };
+    if (repeated !== undefined) return { refused: 'The request contains a parameter twice', location: null };
     try {
       const request = await this.#helpers.parseAuthRequest(new Request(`${issuer}/${product}/oauth/authorize?${query}`));
       const client = await this.#helpers.lookupClient(request.clientId);
       if (client === null || !isRedirectOf(request.redirectUri, client.redirectUris)) return { refused: 'Invalid redirect URI', location: null };
-      // a client with a secret too: the code must be worth nothing to who sees it pass
+      // also for clients with a secret, so that an intercepted code is useless
       if (request.codeChallenge === undefined)
         return { refused: 'PKCE is required', location: authorizationErrorRedirect(request, 'invalid_request', 'PKCE is required: code_challenge with S256') };
       const shown = await this.#helpers.describeConsent(request);
       return {
         clientId: shown.clientId,
         clientName: shown.clientName,
-        // a port may be somebody else's than the host
+        // with the port, because different ports of a host may belong to different services
         clientDomain: shown.clientDomain === undefined ? null : new URL(shown.clientId).host,
         redirectUri: shown.redirectUri,
         redirectHost: shown.redirectIsLoopback ? shown.redirectHost : new URL(shown.redirectUri).host,
@@ -168,19 +169,19 @@ class Server implements AuthorizationServer {
       if (error instanceof AuthorizationError) return { refused: error.description, location: error.redirectTo ?? null };
       if (error instanceof CimdFetchError) {
         this.#parts.log({ level: 'info', event: 'oauth_refused', category: DOCUMENT, reason: error.reason, message: error.detail.slice(0, 500) });
-        return { refused: 'The description of that client cannot be read', location: null };
+        return { refused: 'The metadata document of the client cannot be read', location: null };
       }
       throw error;
     }
   }
 
-  async keepClaims({ id, userId, ends }: Parameters<AuthorizationServer['keepClaims']>[0], claims: Claims): Promise<void> {
+  async storeClaims({ id, userId, ends }: Parameters<AuthorizationServer['storeClaims']>[0], claims: Claims): Promise<void> {
     const sealed = await seal(JSON.stringify(claims), this.#sealing(id));
     const record = { key: claimsKey(id), value: Buffer.from(sealed).toString('base64'), metadata: null, expires: ends, seen: 0 };
-    if (!(await this.#stores(storeOfUser(userId)).write(record))) throw new Error('claims of that session are kept already');
+    if (!(await this.#stores(storeOfUser(userId)).write(record))) throw new Error('the claims of this session are already stored');
   }
 
-  /** Empty where the user has logged in by the service's own page. */
+  /** The claims of a session; empty if the user has logged in with the service's own page. */
   async #claimsOf({ id, userId }: Approval['session']): Promise<Claims> {
     if (this.#parts.config.mcp.issuer === null) return {};
     const found = await this.#stores(storeOfUser(userId)).read(claimsKey(id));
@@ -190,23 +191,23 @@ class Server implements AuthorizationServer {
 
   #sealing(session: string): Sealing {
     const secret = this.#parts.config.sessionSecret;
-    if (secret === null) throw new Error('no session without a secret');
+    if (secret === null) throw new Error('SESSION_SECRET is not set');
     return { secret, purpose: 'claims', place: session };
   }
 
-  async approve(asked: Asked, { session, scopes, password }: Approval): Promise<string> {
-    const metadata: Metadata = { clientName: asked.clientName.slice(0, 200), redirectHost: asked.redirectHost };
+  async approve(authorization: AuthorizationRequest, { session, scopes, password }: Approval): Promise<string> {
+    const metadata: Metadata = { clientName: authorization.clientName.slice(0, 200), redirectHost: authorization.redirectHost };
     const { userId } = session;
     const props: Props = { password, claims: await this.#claimsOf(session) };
-    const request = asked.request as AuthRequest;
-    // one client may stand for several machines of a user; the newest grants live
+    const request = authorization.request as AuthRequest;
+    // a client may run on several machines of a user, so the existing grants remain
     const grant = { request, userId, scope: [...scopes], metadata, props, revokeExistingGrants: false };
     const { redirectTo } = await fetchingPublic(() => this.#helpers.completeAuthorization(grant));
     return redirectTo;
   }
 
-  deny(asked: Asked): string {
-    return authorizationErrorRedirect(asked.request as AuthRequest, 'access_denied', 'The user said no');
+  deny(authorization: AuthorizationRequest): string {
+    return authorizationErrorRedirect(authorization.request as AuthRequest, 'access_denied', 'The user denied access');
   }
 
   async validate(token: string): Promise<ValidToken | null> {
@@ -217,9 +218,9 @@ class Server implements AuthorizationServer {
     return { userId, clientId, scopes: scope, expires: expiresAt * 1000, password: props.password, claims: props.claims ?? {} };
   }
 
-  async grants(userId: string): Promise<readonly GivenGrant[]> {
+  async grants(userId: string): Promise<readonly UserGrant[]> {
     const { items } = await this.#helpers.listUserGrants(userId);
-    // a grant whose code was not fetched yet has no end of its own
+    // a grant whose code has not been exchanged yet has no expiry
     return items
       .filter((grant) => grant.expiresAt !== undefined)
       .map(({ id, clientId, scope, metadata, createdAt, expiresAt }) => {

@@ -1,8 +1,8 @@
-/** The Durable Object that keeps OAuth's records of one user or one client. */
+/** The Durable Object with the OAuth records of one user or one client. */
 import { DurableObject } from 'cloudflare:workers';
 import { type Found, OAuthRecords, type Written } from './records.ts';
 
-/** Its constructor, and whatever only reads, write nothing. */
+/** Stores OAuth records. The constructor and reads do not write. */
 export class OAuthStore extends DurableObject {
   readonly #records = new OAuthRecords(this.ctx.storage, Date.now);
 
@@ -31,10 +31,10 @@ export class OAuthStore extends DurableObject {
   }
 }
 
-/** The objects by name. */
+/** Returns the Durable Object with a name. */
 export type Stores = (name: string) => Pick<OAuthStore, 'read' | 'write' | 'remove' | 'names' | 'isSpent'>;
 
-/** The objects of a namespace. The location hint is part of an object's name (docs/design/platform-rules.md#names-of-durable-objects). */
+/** The Durable Objects of a namespace. The location hint is part of an object's name (docs/design/platform-rules.md#names-of-durable-objects). */
 export function oauthStores(namespace: DurableObjectNamespace<OAuthStore>, hint: string | null): Stores {
   return (name) =>
     namespace.get(

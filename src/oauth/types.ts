@@ -1,6 +1,6 @@
 /**
- * OAuth for the MCP server, as the faces know it (docs/design/credentials.md#oauth-access-tokens). server.ts implements it over
- * `@cloudflare/workers-oauth-provider`; index.ts passes it in, so that the faces run in plain Node too.
+ * The interface of OAuth for the MCP server (docs/design/credentials.md#oauth-access-tokens). server.ts implements it with
+ * `@cloudflare/workers-oauth-provider`. index.ts injects it, so that `http/` and `mcp/` also run in plain Node.
  */
 import type { AuthOptions } from '../auth/authenticate.ts';
 import type { Session } from '../auth/session.ts';
@@ -10,64 +10,64 @@ import type { Config } from '../config.ts';
 export const SCOPES = ['read', 'model'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Where the service is its own authorization server. */
+/** The addresses of the authorization server and of the MCP server. */
 export interface Place {
-  /** RFC 8414; without a slash. */
+  /** The issuer (RFC 8414), without a trailing slash. */
   readonly issuer: string;
-  /** RFC 8707: the MCP server, without the slash. */
+  /** The resource (RFC 8707): the MCP server, without a trailing slash. */
   readonly resource: string;
-  /** RFC 9728: where the metadata of that resource is. */
+  /** The address of the resource's metadata (RFC 9728). */
   readonly resourceMetadata: string;
-  /** The first segment of every path. */
+  /** The first segment of all paths. */
   readonly product: string;
 }
 
-/** The parts of the service that OAuth needs; `Runtime` has them. */
+/** The parts of `Runtime` that OAuth needs. */
 export interface OAuthParts extends AuthOptions {
   readonly config: Config;
   readonly oauth?: OAuth | undefined;
 }
 
 export interface OAuth {
-  /** The authorization server of a place, for one request. */
+  /** Creates the authorization server for one request. */
   at(place: Place, parts: OAuthParts): AuthorizationServer;
 }
 
-/** A valid authorization request, as it is shown to the user. */
-export interface Asked {
+/** A valid authorization request, as shown to the user. */
+export interface AuthorizationRequest {
   readonly clientId: string;
-  /** As the client says itself; anybody may say anything. */
+  /** The name that the client claims; it is not verified. */
   readonly clientName: string;
-  /** Host of a client ID metadata document, which the client has shown to be its own. */
+  /** Host of the client ID metadata document; the client has proved that it controls it. */
   readonly clientDomain: string | null;
   readonly redirectUri: string;
   readonly redirectHost: string;
-  /** The answer goes to a program on the user's own machine. */
+  /** True if the redirect goes to a program on the user's machine. */
   readonly isLocal: boolean;
   readonly scopes: readonly Scope[];
   /** For `approve` and `deny`. */
   readonly request: unknown;
 }
 
-/** `location`: where the client is told; null: nobody may be told but the user. */
+/** A refused authorization request. `location` is where the browser is redirected with the error; null: only the user is shown the error. */
 export interface Refused {
   readonly refused: string;
   readonly location: string | null;
 }
 
-/** Claims of a user as texts, as svc_claim() gives them. */
+/** Claims of a user as texts, for svc_claim(). */
 export type Claims = Readonly<Record<string, string>>;
 
-/** Who approves, and what of it is kept with the grant. */
+/** The approval of a request by a user. */
 export interface Approval {
   readonly session: Pick<Session, 'id' | 'userId'>;
   readonly scopes: readonly Scope[];
-  /** Ends the grant when it no longer holds (judge.ts). */
+  /** Digest of the password. The grant ends when the password changes (authenticate.ts). */
   readonly password: string;
 }
 
-/** What a user has granted. */
-export interface GivenGrant {
+/** A grant of a user to a client. */
+export interface UserGrant {
   readonly id: string;
   readonly clientId: string;
   readonly clientName: string;
@@ -78,7 +78,7 @@ export interface GivenGrant {
   readonly expires: number | null;
 }
 
-/** An access token that is good for this service's MCP server. */
+/** The data of a valid access token for the MCP server. */
 export interface ValidToken {
   readonly userId: string;
   readonly clientId: string;
@@ -86,33 +86,35 @@ export interface ValidToken {
   /** Milliseconds since 1970. */
   readonly expires: number;
   readonly password: string;
-  /** Of the login of its grant, for svc_claim(). */
+  /** Claims of the login that the grant belongs to, for svc_claim(). */
   readonly claims: Claims;
 }
 
 export interface AuthorizationServer {
-  /** The protocol's own endpoints: metadata, token and revocation, registration. `body`: read already. */
+  /** The protocol's endpoints: metadata, token and revocation, registration. @param body the body of the request, which has already been read */
   protocol(request: Request, path: ProtocolPath, body: string | null): Promise<Response>;
-  /** Judges an authorization request by its query. */
-  read(search: string): Promise<Asked | Refused>;
+  /** Validates an authorization request. @param search its query */
+  read(search: string): Promise<AuthorizationRequest | Refused>;
   /**
-   * Keeps what the login provider has said of the user of a session, for the grants of that session. The user is found by the rules for JWTs
+   * Stores the login provider's claims about the user of a session, for the grants of the session. The user is found with the rules for JWTs
    * (docs/design/credentials.md#the-user-of-an-upstream-login).
    */
-  keepClaims(session: Pick<Session, 'id' | 'userId' | 'ends'>, claims: Claims): Promise<void>;
-  /** Gives the client its code, with the claims that were kept of the session. @returns where the browser goes on */
-  approve(asked: Asked, approval: Approval): Promise<string>;
-  /** The user's no. @returns where the browser goes on */
-  deny(asked: Asked): string;
-  /** Null: it is none, or none any more. */
+  storeClaims(session: Pick<Session, 'id' | 'userId' | 'ends'>, claims: Claims): Promise<void>;
+  /** Issues a code to the client, with the stored claims of the session. @returns the address to redirect the browser to */
+  approve(authorization: AuthorizationRequest, approval: Approval): Promise<string>;
+  /** Refuses the request for the user. @returns the address to redirect the browser to */
+  deny(authorization: AuthorizationRequest): string;
+  /** Validates an access token. @returns null if it is not valid, or no longer valid */
   validate(token: string): Promise<ValidToken | null>;
-  grants(userId: string): Promise<readonly GivenGrant[]>;
-  /** Ends a grant with all its tokens. @returns false where the user has none of that id */
+  /** Lists the grants of a user, newest first. */
+  grants(userId: string): Promise<readonly UserGrant[]>;
+  /** Ends a grant and all its tokens. @returns false if the user has no such grant */
   revoke(userId: string, grantId: string): Promise<boolean>;
 }
 
 export type ProtocolPath = 'metadata' | 'token' | 'register';
 
-/** Life of an access token, and of a grant without use, in seconds. */
+/** The lifetime of an access token. */
 export const ACCESS_SECONDS = 3600;
+/** The lifetime of a grant that is not used. */
 export const GRANT_SECONDS = 30 * 86_400;

@@ -1,11 +1,11 @@
 /**
- * Logging in at an OpenID Connect provider (MCP_OAUTH_ISSUER): authorization code with state, nonce, PKCE and the check
- * of `iss` (RFC 9207), by `oauth4webapi`; the user is mapped like that of a JWT. What a login needs when the browser comes
- * back is in a cookie of that browser, signed.
+ * Login at an OpenID Connect provider (MCP_OAUTH_ISSUER): the authorization code flow with state, nonce, PKCE and the check
+ * of `iss` (RFC 9207), with `oauth4webapi`. The user is found with the rules for JWTs. The state of a login is in a signed
+ * cookie of the browser.
  */
 import * as oauth from 'oauth4webapi';
 import { ADMIN_ID } from '../auth/authenticate.ts';
-import { claimTexts, jwtFault, namesOfClaims } from '../auth/jwt.ts';
+import { claimTexts, jwtFault, userNamesOf } from '../auth/jwt.ts';
 import { signed } from '../auth/session.ts';
 import { tenantKey } from '../auth/tenants.ts';
 import { equalHashes } from '../auth/tokens.ts';
@@ -15,19 +15,20 @@ import { isSafeAddress } from '../connection.ts';
 import { forbidden, loggedLine, SvcError, unauthorized } from '../errors.ts';
 import type { Claims as ClaimTexts, OAuthParts } from './types.ts';
 
-/** How long a user may take at the provider. */
+/** How long a login at the provider may take. */
 const LOGIN_MS = 10 * 60_000;
-/** How long what the provider says of itself is not asked again. */
+/** How long the provider's metadata is cached. */
 const METADATA_MS = 10 * 60_000;
-/** As JSON; of a JWT no more is taken either. */
-const MOST_CLAIMS = 16 * 1024;
+/** The maximum length of the claims as JSON. It is the same for JWTs. */
+const MAX_CLAIMS = 16 * 1024;
 const NO_SESSION = '00000000-0000-4000-8000-000000000000';
 
 type Server = oauth.AuthorizationServer;
 
 const metadata = new Map<string, { readonly server: Server; readonly at: number }>();
 
-interface Begun {
+/** The state of a login, in the cookie. */
+interface LoginState {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
@@ -35,35 +36,35 @@ interface Begun {
   readonly at: number;
 }
 
-/** Our side of it: the credentials there, and whether http will do. */
-interface Ours {
+/** The service as a client of the provider: its credentials, and whether http is allowed. */
+interface ProviderClient {
   readonly issuer: URL;
   readonly client: oauth.Client;
   readonly authentication: oauth.ClientAuth;
   readonly options: { readonly [oauth.allowInsecureRequests]: boolean; readonly signal: AbortSignal };
 }
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** @throws SvcError 503 `not_configured` */
-function ours({ config, log }: Pick<OAuthParts, 'config' | 'log'>): Ours {
+function providerClient({ config, log }: Pick<OAuthParts, 'config' | 'log'>): ProviderClient {
   const { issuer, clientId, clientSecret } = config.mcp;
   if (issuer === null || clientId === null || !isSafeAddress(issuer)) {
     const variable = clientId === null ? 'MCP_OAUTH_CLIENT_ID' : 'MCP_OAUTH_ISSUER';
-    log({ level: 'error', event: 'not_configured', variable, message: `${variable} is missing, or no https address (http on loopback only)` });
-    throw new SvcError(503, 'not_configured', 'Logging in is not configured', { hint: 'The operator of the service has to look at the log' });
+    log({ level: 'error', event: 'not_configured', variable, message: `${variable} is missing or not an https address (http on loopback only)` });
+    throw new SvcError(503, 'not_configured', 'Logging in is not configured', { hint: 'Ask the operator to look at the log' });
   }
   const url = new URL(issuer);
   return {
     issuer: url,
     client: { client_id: clientId },
     authentication: clientSecret === null ? oauth.None() : oauth.ClientSecretBasic(clientSecret),
-    options: { [oauth.allowInsecureRequests]: url.protocol === 'http:', signal: AbortSignal.timeout(PATIENCE_MS) },
+    options: { [oauth.allowInsecureRequests]: url.protocol === 'http:', signal: AbortSignal.timeout(TIMEOUT_MS) },
   };
 }
 
-/** What the provider says of itself. @throws SvcError 503 `login_unavailable` */
-async function serverOf({ issuer, options }: Ours, parts: Pick<OAuthParts, 'now' | 'log'>): Promise<Server> {
+/** Returns the provider's metadata. @throws SvcError 503 `login_unavailable` */
+async function serverOf({ issuer, options }: ProviderClient, parts: Pick<OAuthParts, 'now' | 'log'>): Promise<Server> {
   const found = metadata.get(issuer.href);
   if (found !== undefined && parts.now() - found.at < METADATA_MS) return found.server;
   try {
@@ -77,14 +78,15 @@ async function serverOf({ issuer, options }: Ours, parts: Pick<OAuthParts, 'now'
 }
 
 /**
- * Begins a login. @returns where the browser goes, and the value of a cookie for `finishLogin`
- * @param redirectUri our address to come back to
+ * Begins a login.
+ * @param redirectUri address of this service that the provider redirects to
+ * @returns the address to redirect the browser to, and the value of a cookie for `finishLogin`
  * @throws SvcError 503
  */
 export async function beginLogin(parts: OAuthParts, secret: string, redirectUri: string, returnTo: string): Promise<{ location: string; cookie: string }> {
-  const mine = ours(parts);
-  const server = await serverOf(mine, parts);
-  const begun: Begun = {
+  const provider = providerClient(parts);
+  const server = await serverOf(provider, parts);
+  const login: LoginState = {
     state: oauth.generateRandomState(),
     nonce: oauth.generateRandomNonce(),
     verifier: oauth.generateRandomCodeVerifier(),
@@ -93,32 +95,33 @@ export async function beginLogin(parts: OAuthParts, secret: string, redirectUri:
   };
   const location = new URL(server.authorization_endpoint ?? '');
   for (const [name, value] of Object.entries({
-    client_id: mine.client.client_id,
+    client_id: provider.client.client_id,
     response_type: 'code',
     redirect_uri: redirectUri,
     scope: `openid ${parts.config.jwt.user === 'email' ? 'email' : 'profile'}`,
-    state: begun.state,
-    nonce: begun.nonce,
-    code_challenge: await oauth.calculatePKCECodeChallenge(begun.verifier),
+    state: login.state,
+    nonce: login.nonce,
+    code_challenge: await oauth.calculatePKCECodeChallenge(login.verifier),
     code_challenge_method: 'S256',
   }))
     location.searchParams.set(name, value);
-  const text = Buffer.from(JSON.stringify(begun)).toString('base64url');
+  const text = Buffer.from(JSON.stringify(login)).toString('base64url');
   return { location: location.href, cookie: `${text}.${await signed(secret, 'upstream', text)}` };
 }
 
-async function begunOf(secret: string, cookie: string | undefined, now: number): Promise<Begun> {
+async function stateOf(secret: string, cookie: string | undefined, now: number): Promise<LoginState> {
   const [text = '', signature = ''] = (cookie ?? '').split('.');
-  const begun = equalHashes(await signed(secret, 'upstream', text), signature)
-    ? (JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as Begun)
+  const login = equalHashes(await signed(secret, 'upstream', text), signature)
+    ? (JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as LoginState)
     : undefined;
-  if (begun !== undefined && now < begun.at + LOGIN_MS) return begun;
-  throw forbidden('login_expired', 'The login was not begun in this browser, or has taken too long', { hint: 'Log in again' });
+  if (login !== undefined && now < login.at + LOGIN_MS) return login;
+  throw forbidden('login_expired', 'The login was not started in this browser, or took too long', { hint: 'Log in again' });
 }
 
 /**
- * Ends a login. @returns the user, the ids of the users who control the login, what the provider says of the user for svc_claim(), and where the browser wanted to go
- * @param url the address that the provider has sent the browser to
+ * Completes a login.
+ * @param url the address that the provider redirected the browser to
+ * @returns the user, the ids of the users who control the login, the provider's claims for svc_claim(), and the address to return to
  * @throws SvcError 403 `login_expired`; 401 `login_failed`, `token_validation_failed`, `user_not_found`; 503
  */
 export async function finishLogin(
@@ -128,51 +131,61 @@ export async function finishLogin(
   url: URL,
   cookie: string | undefined,
 ): Promise<{ login: Login; controllers: readonly string[]; claims: ClaimTexts; returnTo: string }> {
-  const begun = await begunOf(secret, cookie, parts.now());
-  const mine = ours(parts);
-  const server = await serverOf(mine, parts);
-  const claims = await claimsOf(mine, server, begun, redirectUri, url).catch((error: unknown) => {
+  const state = await stateOf(secret, cookie, parts.now());
+  const provider = providerClient(parts);
+  const server = await serverOf(provider, parts);
+  const claims = await claimsOf(provider, server, state, redirectUri, url).catch((error: unknown) => {
     parts.log({ level: 'warn', event: 'login_failed', message: loggedLine(error) });
-    throw unauthorized('login_failed', 'The login provider did not confirm who you are', { hint: 'Log in again', cause: error });
+    throw unauthorized('login_failed', 'The login provider did not confirm your identity', { hint: 'Log in again', cause: error });
   });
   const texts = claimTexts(claims);
-  // policies may count on a claim that is there, and on one that is not: none is left out
-  if (JSON.stringify(texts).length > MOST_CLAIMS) {
-    parts.log({ level: 'error', event: 'login_failed', message: `the provider's claims take more than ${MOST_CLAIMS} characters; let it send fewer of them` });
-    throw unauthorized('login_failed', 'The login provider says more of you than can be kept', { hint: 'The operator of the service has to look at the log' });
+  // policies may depend on the presence and on the absence of a claim, so all claims are kept
+  if (JSON.stringify(texts).length > MAX_CLAIMS) {
+    parts.log({
+      level: 'error',
+      event: 'login_failed',
+      message: `the provider's claims have more than ${MAX_CLAIMS} characters; configure it to send fewer claims`,
+    });
+    throw unauthorized('login_failed', 'The login provider sends more claims than can be stored', { hint: 'Ask the operator to look at the log' });
   }
-  return { ...(await userOf(parts, claims)), claims: texts, returnTo: begun.returnTo };
+  return { ...(await userOf(parts, claims)), claims: texts, returnTo: state.returnTo };
 }
 
 type Claims = Readonly<Record<string, unknown>>;
 
-async function claimsOf({ client, authentication, options }: Ours, server: Server, begun: Begun, redirectUri: string, url: URL): Promise<Claims> {
-  const parameters = oauth.validateAuthResponse(server, client, url, begun.state);
-  const response = await oauth.authorizationCodeGrantRequest(server, client, authentication, parameters, redirectUri, begun.verifier, options);
-  const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, { expectedNonce: begun.nonce, requireIdToken: true });
+async function claimsOf(
+  { client, authentication, options }: ProviderClient,
+  server: Server,
+  login: LoginState,
+  redirectUri: string,
+  url: URL,
+): Promise<Claims> {
+  const parameters = oauth.validateAuthResponse(server, client, url, login.state);
+  const response = await oauth.authorizationCodeGrantRequest(server, client, authentication, parameters, redirectUri, login.verifier, options);
+  const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, { expectedNonce: login.nonce, requireIdToken: true });
   const claims = oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken;
   if (server.userinfo_endpoint === undefined || claims.email !== undefined || claims.preferred_username !== undefined) return claims;
-  // providers may tell of the user there alone
+  // some providers return the user's claims only there
   const info = await oauth.processUserInfoResponse(server, client, claims.sub, await oauth.userInfoRequest(server, client, tokens.access_token, options));
   return { ...info, ...claims };
 }
 
-/** The user that they name. @throws SvcError 401 `token_validation_failed`, `user_not_found`; 503 */
+/** Finds the user of the claims. @throws SvcError 401 `token_validation_failed`, `user_not_found`; 503 */
 async function userOf(parts: OAuthParts, claims: Claims): Promise<{ login: Login; controllers: readonly string[] }> {
-  const { name, email } = namesOfClaims(claims, parts.config.jwt);
+  const { name, email } = userNamesOf(claims, parts.config.jwt);
   const named = async () => {
     const { user } = await loadSnapshot({ kind: 'name', name, email }, { ...parts, fresh: true });
     if (user === null || !user.active || user.id === ADMIN_ID) throw jwtFault('user_not_found');
-    // a user bound to a tenant is taken from that tenant's tokens alone
+    // a user that is bound to a tenant can log in only with tokens of that tenant
     if (user.tenant !== null && tenantKey(user.tenant) !== 'DEFAULT') throw jwtFault('user_not_found');
     return user;
   };
   const { id } = await named();
   const login = await findSessionUser(parts.db, id, NO_SESSION);
   if (login?.active !== true) throw jwtFault('user_not_found');
-  // asked again: an e-mail that has changed before the login was read does not name the user any more, and a later change ends the session
+  // Check again: the e-mail may have changed before the login was read. A later change ends the session.
   const user = await named();
   if (user.id !== id) throw jwtFault('user_not_found');
-  // an e-mail decides which account of the provider is the user's, so whoever set it controls the login
+  // the e-mail decides which account of the provider belongs to the user, so the users who set it control the login
   return { login, controllers: fold(user.name) === fold(name) ? [] : user.emailBy };
 }

@@ -1,6 +1,6 @@
 /**
- * Modelling statements (docs/design/statements-and-versions.md#modelling-statements): a model and a statement give a new model. A script is applied statement
- * by statement, each seeing the ones before, and ended by `finish`; a caller who gets an error keeps the model that was there before.
+ * Modelling statements (docs/design/statements-and-versions.md#modelling-statements): applying a statement to a model returns a new model. A script is applied
+ * statement by statement, each seeing the effects of the previous ones, and completed by `finish`. After an error the caller keeps the old model.
  */
 import { STEPS_OF_A_MODELLING_CHARACTER, visited } from '../budget.ts';
 import type { ModelStatement, RollbackOntology } from '../language/statements.ts';
@@ -14,10 +14,10 @@ export { type ApplyContext, neutralSchema, Places, type Reference, type Relation
 export { type Finished, finish } from './apply/finish.ts';
 
 /**
- * Applies one statement. References to what may still come are looked at in `finish`; what it needs for that is kept in
- * `context.places`. ROLLBACK is not among them: the content of an old version comes from the catalog.
+ * Applies one statement. References to objects that a later statement may create are checked in `finish`; `context.places` has what
+ * that needs. ROLLBACK is not handled here: the catalog provides the content of an old version.
  *
- * @throws SvcError 400 with the offset of the offending name in the whole script; the model is unchanged then
+ * @throws SvcError 400 with the offset of the offending name in the whole script
  */
 export function applyStatement(model: Model, statement: Exclude<ModelStatement, RollbackOntology>, context: ApplyContext): Model {
   context.places.last = statement.source.offset;

@@ -1,21 +1,21 @@
-/** A stored model in the memory of an isolate: values that occur many times in it are stored once (docs/design/platform-rules.md#memory-of-an-isolate). */
+/** Keeps a stored model small in an isolate's memory: equal values are shared (docs/design/platform-rules.md#memory-of-an-isolate). */
 import type { Model, Tags } from './model.ts';
 
-/** Shorter texts are one string already (V8 makes them so when it parses JSON); of longer ones (SQL) hardly two are equal. */
-const LEAST_SHARED = 11;
-const MOST_SHARED = 128;
+/** The lengths of strings that are shared: V8 already shares shorter ones when it parses JSON, and longer ones (SQL) are rarely equal. */
+const MIN_SHARED = 11;
+const MAX_SHARED = 128;
 
 const NO_ITEMS: readonly never[] = Object.freeze([]);
 const NO_MEMBERS: Tags = Object.freeze({});
 
-/** Reads a model's JSON: equal names are one string, all empty lists one list, all empty objects one object. @throws SyntaxError */
+/** Parses a model's JSON and shares equal names, all empty lists and all empty objects. @throws SyntaxError */
 export function parseModel(text: string): Model {
   const model: Model = JSON.parse(text);
   compact(model, new Map());
   return model;
 }
 
-/** `value`: a list or an object that is no other's yet; `known`: the texts met so far. */
+/** Compacts a list or object in place. Nothing else may refer to it yet. `known`: the strings found so far. */
 function compact(value: object, known: Map<string, string>): void {
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) value[i] = kept(value[i], known);
@@ -29,10 +29,10 @@ function compact(value: object, known: Map<string, string>): void {
   }
 }
 
-/** What is to stand in the place of a value. */
+/** The shared value that replaces a value. */
 function kept(value: unknown, known: Map<string, string>): unknown {
   if (typeof value === 'string') {
-    if (value.length < LEAST_SHARED || value.length > MOST_SHARED) return value;
+    if (value.length < MIN_SHARED || value.length > MAX_SHARED) return value;
     const first = known.get(value);
     if (first === undefined) known.set(value, value);
     return first ?? value;

@@ -1,7 +1,7 @@
 /**
- * Turns a model into the lookups of graph.ts. Nothing is worked out before it is asked for; what was asked for is kept.
- * A model in the middle of a script may name what is not there yet: such names are passed over here, and the check at the
- * script's end (apply/finish.ts) refuses them.
+ * Turns a model into the lookups of graph.ts. Every lookup is computed on first use and then cached. In the middle of a
+ * script a model may refer to objects that do not exist yet: such references are skipped here, and the checks at the
+ * script's end (apply/finish.ts) reject them.
  */
 import { CompiledConcept } from './compiled-concept.ts';
 import type { Concept, Graph, Relationship } from './graph.ts';
@@ -10,22 +10,22 @@ import { type Pair, type Pairs, pairRelationships, push, relationshipOf } from '
 import type { LinkDef, MappingDef, MeasureDef, Model, PropertyDef, ViewDef } from './model.ts';
 import { byName, fold, THING } from './names.ts';
 
-/** Makes the lookups over one version of an ontology. Never fails; the model is not copied. */
+/** Creates the lookups for one version of an ontology. Never fails. Does not copy the model. */
 export function compile(model: Model, ontologyName: string): Graph {
   return new CompiledGraph(model, ontologyName);
 }
 
-/** What a graph of a part of a model (lens.ts) answers otherwise than that part alone would. */
+/** For a graph of a part of a model (lens.ts): answers that the part by itself cannot give. */
 export interface Origin {
   readonly graph: Graph;
-  /** The concept by which rows are read. */
+  /** The concept of the whole model, which determines the rows. */
   whole(concept: Concept): Concept;
   relationships(concept: Concept): readonly Relationship[];
   readable(concept: Concept): boolean;
   reads(view: ViewDef): boolean;
 }
 
-/** Keeps the result of `make`, which runs when first asked. */
+/** Runs `make` on the first call and caches its result. */
 function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
@@ -36,7 +36,7 @@ function lazy<T>(make: () => T): () => T {
 
 export class CompiledGraph implements Graph {
   readonly model: Model;
-  /** null: it is a graph of the whole. */
+  /** null for a graph of the whole model. */
   readonly origin: Origin | null;
   readonly ontology: string;
   readonly thing: CompiledConcept;
@@ -46,12 +46,12 @@ export class CompiledGraph implements Graph {
   readonly #mappings: () => ReadonlyMap<string, MappingDef>;
   readonly #views: () => ReadonlyMap<string, ViewDef>;
   readonly #concepts: () => readonly CompiledConcept[];
-  /** Direct children by the folded name of the parent. */
+  /** Direct children, by the folded name of the parent. */
   readonly children: () => ReadonlyMap<string, readonly CompiledConcept[]>;
-  /** Mappings of kinds `concept` and `multi` by the folded name of the concept mapped into. */
+  /** Mappings of kinds `concept` and `multi`, by the folded name of the concept mapped into. */
   readonly mappingsOf: () => ReadonlyMap<string, readonly MappingDef[]>;
   readonly pairs: () => Pairs;
-  /** Link mappings of each relationship; `forward`: the mapping's `forward` end is the relationship's far end. */
+  /** Link mappings of each relationship. `forward`: whether the mapping's `forward` end is the far end of the relationship. */
   readonly linksOf: () => ReadonlyMap<Pair, readonly { readonly mapping: MappingDef; readonly link: LinkDef; readonly forward: boolean }[]>;
   readonly #relationships = new Map<Pair, { readonly forward: Relationship; readonly back: Relationship }>();
 
@@ -119,7 +119,7 @@ export class CompiledGraph implements Graph {
     return this.origin?.reads(view) ?? true;
   }
 
-  /** Both directions of a relationship; undefined where its target does not exist. */
+  /** Both directions of a relationship; undefined if its target does not exist. */
   relationships(pair: Pair): { readonly forward: Relationship; readonly back: Relationship } | undefined {
     const known = this.#relationships.get(pair);
     if (known) return known;

@@ -1,4 +1,4 @@
-/** One concept of a compiled model: each of its lookups runs when it is first asked for. */
+/** One concept of a compiled model. Each lookup is computed on first use. */
 import { listed, visited } from '../budget.ts';
 import type { CompiledGraph } from './compile.ts';
 import type { Concept, Graph, Property, Relationship, Rows } from './graph.ts';
@@ -10,7 +10,7 @@ import { rowsOf } from './rows.ts';
 export class CompiledConcept implements Concept {
   readonly name: string;
   readonly def: ConceptDef | null;
-  /** Place in the order of declaration; -1 for `thing`. */
+  /** Position in the order of declaration; -1 for `thing`. */
   readonly order: number;
   #parents: readonly CompiledConcept[] | undefined;
   #ancestors: readonly CompiledConcept[] | undefined;
@@ -24,7 +24,7 @@ export class CompiledConcept implements Concept {
   #key: Concept['key'] | undefined;
   #label: readonly PropertyDef[] | undefined;
   #relationships: readonly Relationship[] | undefined;
-  #answering: ReadonlyMap<string, readonly Relationship[]> | undefined;
+  #byName: ReadonlyMap<string, readonly Relationship[]> | undefined;
   #mappings: { readonly concept: readonly MappingDef[]; readonly multi: readonly MappingDef[] } | undefined;
   #rows: Rows | undefined;
   readonly #graph: CompiledGraph;
@@ -95,7 +95,7 @@ export class CompiledConcept implements Concept {
     return this.#relationships;
   }
   relationship(name: string): readonly Relationship[] {
-    return this.#answers().get(fold(name).replace(/^(~~)+/, '')) ?? [];
+    return this.#relationshipsByName().get(fold(name).replace(/^(~~)+/, '')) ?? [];
   }
   get mappings(): readonly MappingDef[] {
     return this.#ownMappings().concept;
@@ -113,9 +113,9 @@ export class CompiledConcept implements Concept {
     return this.#ancestorSet;
   }
 
-  #answers(): ReadonlyMap<string, readonly Relationship[]> {
-    this.#answering ??= this.#findAnswers();
-    return this.#answering;
+  #relationshipsByName(): ReadonlyMap<string, readonly Relationship[]> {
+    this.#byName ??= this.#findByName();
+    return this.#byName;
   }
 
   #ownMappings(): { readonly concept: readonly MappingDef[]; readonly multi: readonly MappingDef[] } {
@@ -144,7 +144,7 @@ export class CompiledConcept implements Concept {
       listed(c.parents.length);
       for (const parent of c.parents) found.add(parent);
     }
-    // Only a circle, which the script's end refuses, leads back here.
+    // removes itself in case of a cycle, which the checks at the script's end reject
     found.delete(this);
     found.delete(this.#graph.thing);
     return [...found, this.#graph.thing];
@@ -161,7 +161,7 @@ export class CompiledConcept implements Concept {
     return [...found].sort((a, b) => a.order - b.order);
   }
 
-  /** Longest way, by settling every concept after its parents: inheritance may be thousands of levels deep. */
+  /** The longest path to `thing`. Not recursive, because inheritance may be thousands of levels deep. */
   #findLevel(): number {
     const open = new Set<CompiledConcept>();
     const stack: CompiledConcept[] = [this];
@@ -178,7 +178,7 @@ export class CompiledConcept implements Concept {
     return this.#depth ?? 0;
   }
 
-  /** Itself and its ancestors, every concept after its parents, parents in INHERITS order: the order of SELECT *. */
+  /** Itself and its ancestors, each after its parents, parents in INHERITS order. This is the order of SELECT *. */
   #lineage(): readonly CompiledConcept[] {
     const done = new Set<CompiledConcept>();
     const open = new Set<CompiledConcept>();
@@ -197,7 +197,7 @@ export class CompiledConcept implements Concept {
     return [...done];
   }
 
-  /** Properties that `own` names, over the whole lineage, each once and owned by the nearest concept that names it. */
+  /** The properties that `own` returns over the whole lineage, each once. The owner is the nearest concept that declares the property. */
   #collect(own: (c: CompiledConcept) => readonly string[]): readonly Property[] {
     const defs = new Map<string, PropertyDef>();
     for (const c of this.#lineage()) {
@@ -226,7 +226,7 @@ export class CompiledConcept implements Concept {
       if (this.readable && !c.readable) continue;
       family.add(c);
       if (this.#graph.origin) for (const a of c.ancestors) if (a !== this && a.def && a.isA(this)) family.add(a);
-      // What a descendant has from a parent outside this family is a property of a derived concept too.
+      // properties that a descendant inherits from a parent outside this family are derived properties too
       for (const a of c.parents) if (a !== this && !family.has(a) && !a.isA(this)) for (const x of [a, ...a.ancestors]) family.add(x);
     }
     const derived: Property[] = [];
@@ -258,7 +258,7 @@ export class CompiledConcept implements Concept {
 
   #findKey(): Concept['key'] {
     const keyed = this.#lineage().filter((c) => c.def && c.def.primaryKey.length > 0);
-    // The lineage has the topmost concept first; a model that passed its checks has one and the same key all along it.
+    // the lineage starts with the topmost concept; in a valid model all its keys are equal
     const nearest = [this, ...this.ancestors].find((c) => c.def && c.def.primaryKey.length > 0);
     if (!nearest?.def) return null;
     const text = keyText(nearest.def.primaryKey);
@@ -266,11 +266,11 @@ export class CompiledConcept implements Concept {
     return { properties: nearest.def.primaryKey.flatMap((name) => this.#graph.property(name) ?? []), holder };
   }
 
-  /** Its relationships to targets that `sees` lets through; what it keeps back hides nothing either. */
+  /** Its relationships to targets for which `sees` is true. Other relationships do not hide inherited ones. */
   relationshipsTo(sees: (target: Concept) => boolean): readonly Relationship[] {
     const { from, to } = this.#graph.pairs();
     const found: Relationship[] = [];
-    // A nearer declaration hides what farther concepts have under its name; two concepts of one distance do not hide each other's.
+    // a nearer declaration hides those of ancestors under the same name; declarations of unrelated concepts do not hide each other
     const declaring = new Map<string, CompiledConcept[]>();
     for (const c of [this, ...this.ancestors]) {
       const add = (r: Relationship | undefined, own: boolean): void => {
@@ -287,14 +287,14 @@ export class CompiledConcept implements Concept {
     return found;
   }
 
-  #findAnswers(): ReadonlyMap<string, readonly Relationship[]> {
-    const answers = new Map<string, Relationship[]>();
+  #findByName(): ReadonlyMap<string, readonly Relationship[]> {
+    const byName = new Map<string, Relationship[]>();
     for (const r of this.relationships) {
-      for (const name of new Set([fold(r.name), ...(r.inverseName === null ? [] : [otherWay(fold(r.inverseName))])])) push(answers, name, r);
+      for (const name of new Set([fold(r.name), ...(r.inverseName === null ? [] : [otherWay(fold(r.inverseName))])])) push(byName, name, r);
     }
-    return answers;
+    return byName;
   }
 }
 
-/** A key as one comparable text. */
+/** A key as a comparable string. */
 export const keyText = (names: readonly string[]): string => JSON.stringify(names.map(fold));

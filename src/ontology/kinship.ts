@@ -1,7 +1,7 @@
 import type { Graph } from './graph.ts';
 import type { Kinship } from './links.ts';
 
-/** How near two concepts of a graph are, by name. */
+/** Returns the function that measures how closely two concepts of a graph are related, by name. */
 export const kinshipIn =
   (graph: Graph): Kinship =>
   (concept, end) => {

@@ -1,7 +1,7 @@
 /**
- * A model as one caller sees it (docs/design/rights-and-visibility.md#the-visible-part-of-a-model): a graph in which hidden concepts and views, and what
- * belongs to them alone, do not exist. It is the graph of a smaller model, so that names, lists and hints come out as if the hidden parts had never been made.
- * Only rows are those of the whole: a visible concept has the properties that it inherits from hidden ones, as its own, and the rows of its hidden descendants.
+ * A model as one caller sees it (docs/design/rights-and-visibility.md#the-visible-part-of-a-model): a graph without hidden concepts and views, and without
+ * what belongs only to them. It is the graph of a smaller model, so names, lists and hints are the same as if the hidden parts did not exist.
+ * Only rows come from the whole model: a visible concept has the properties that it inherits from hidden ones, as its own, and the rows of its hidden descendants.
  */
 import { CompiledGraph } from './compile.ts';
 import { CompiledConcept } from './compiled-concept.ts';
@@ -9,18 +9,18 @@ import type { Concept, Graph, Relationship, Rows } from './graph.ts';
 import type { ConceptDef, MappingDef, MeasureDef, Model, RelationshipDef, ViewDef } from './model.ts';
 import { fold } from './names.ts';
 
-/** What a caller sees of a model, by name. */
+/** What a caller may see of a model, by name. */
 export interface Sight {
   concept(name: string): boolean;
   view(name: string): boolean;
-  /** Whether its rows may be read: only asked of what is seen. */
+  /** Whether its rows may be read. Called only for a concept that the caller sees. */
   readsConcept(name: string): boolean;
   readsView(name: string): boolean;
-  /** The names of columns in an expression of the model. */
+  /** The column names in an expression of the model. */
   columnsOf(expression: string): readonly string[];
 }
 
-/** The graph of what is seen of `whole`, which `compile` has made. */
+/** The visible part of `whole`, a graph made by `compile`. */
 export function lensOf(whole: Graph, sight: Sight): Graph {
   return new Lens(whole as CompiledGraph, sight).graph;
 }
@@ -29,7 +29,7 @@ class Lens {
   readonly graph: CompiledGraph;
   readonly #whole: CompiledGraph;
   readonly #sight: Sight;
-  /** Hidden ancestors of a seen concept between it and the next seen ones, each after its parents. */
+  /** The hidden ancestors between a visible concept and the next visible ones, each after its parents. */
   readonly #absorbed = new Map<string, readonly CompiledConcept[]>();
   readonly #thing: Concept;
 
@@ -54,7 +54,7 @@ class Lens {
     return concept.def !== null && this.#sight.concept(concept.name) && this.#sight.readsConcept(concept.name);
   }
 
-  /** `thing` is the union of what may be read; where nothing of what is seen may be, it may not be either. */
+  /** `thing` is the union of the readable concepts. `thing` is not readable if the caller may see concepts but may read no concept. */
   #readsThing(): boolean {
     const { concepts } = this.graph;
     return concepts.length === 0 || concepts.some((c) => c.readable);
@@ -91,7 +91,7 @@ class Lens {
     const { model } = this.#whole;
     const seen = this.#whole.concepts.filter((c) => this.#sees(c));
     const concepts = seen.map((c) => this.#concept(c));
-    // a property that no concept has belongs to nobody: who sees every concept sees it too
+    // a property that no concept has is visible only if all concepts are
     const every = seen.length === this.#whole.concepts.length;
     const properties = new Set(seen.flatMap((c) => [...c.properties, ...c.multi].map((p) => fold(p.def.name))));
     const measures = new Set(concepts.flatMap((c) => c.measures.map(fold)));
@@ -115,7 +115,7 @@ class Lens {
     };
   }
 
-  /** A concept as it would have been declared without what is hidden. */
+  /** A concept as it would have been declared without the hidden parts. */
   #concept(concept: CompiledConcept): ConceptDef {
     const def = concept.def as ConceptDef;
     const absorbed = this.#absorbedBy(concept);
@@ -129,7 +129,7 @@ class Lens {
       const measure = this.#whole.measure(name);
       return measure !== undefined && this.#computes(concept, measure);
     });
-    // what the nearest concept says holds: as its own, where that one is hidden
+    // the nearest declaration applies; if it belongs to a hidden concept, it becomes this concept's own
     const nearest = (own: (d: ConceptDef) => readonly string[]): readonly string[] => {
       const holder = [concept, ...concept.ancestors].find((c) => c.def && own(c.def).length > 0);
       return holder?.def && (holder === concept || !this.#sees(holder)) ? own(holder.def) : [];
@@ -147,7 +147,7 @@ class Lens {
     };
   }
 
-  /** The nearest seen ancestors on each way up, in INHERITS order; `thing` is not written. */
+  /** The nearest visible ancestors on each path upward, in INHERITS order, without `thing`. */
   #parents(concept: CompiledConcept): readonly string[] {
     const hidden = new Set([concept, ...this.#absorbedBy(concept)]);
     const named = new Set(concept.parents.filter((p) => !hidden.has(p)));
@@ -163,7 +163,7 @@ class Lens {
     return [...found].filter((c) => named.has(c) || ![...found].some((o) => o !== c && o.isA(c))).map((c) => c.name);
   }
 
-  /** Whether a measure reads nothing that is hidden: properties that hidden descendants alone have. */
+  /** Whether a measure reads only visible properties. Properties that only hidden descendants have are hidden. */
   #computes(concept: CompiledConcept, measure: MeasureDef, expanding: ReadonlySet<MeasureDef> = new Set()): boolean {
     if (expanding.has(measure)) return true;
     const own = new Set([...concept.properties, ...concept.multi].map((p) => fold(p.def.name)));
@@ -177,12 +177,12 @@ class Lens {
     });
   }
 
-  /** Relationships of a concept of the whole to seen targets. */
+  /** The relationships of a concept of the whole model whose targets are visible. */
   #seenFrom(concept: CompiledConcept): readonly Relationship[] {
     return concept.relationshipsTo((target) => this.#sees(target));
   }
 
-  /** What the concept declares, or a hidden ancestor for it; an inverse of a hidden one's has no name. */
+  /** The relationships that the concept, or a hidden ancestor in its place, declares. The inverse of a hidden ancestor's relationship has no name. */
   #declarations(concept: CompiledConcept, absorbed: readonly CompiledConcept[]): readonly RelationshipDef[] {
     const declaring = new Set<Concept>([concept, ...absorbed]);
     const own = new Set(concept.def?.relationships);
@@ -196,7 +196,7 @@ class Lens {
     return whole ? this.#seenFrom(whole).map((r) => this.#relationship(concept, r)) : [];
   }
 
-  /** A relationship as it is seen from `concept`, which has or inherits it. */
+  /** A relationship as seen from `concept`, which declares or inherits it. */
   #relationship(concept: Concept, r: Relationship): Relationship {
     const target = this.graph.concept(r.target.name) as Concept;
     const isSeen = this.#sees(r.from);
@@ -204,17 +204,17 @@ class Lens {
     return { ...fieldsOf(r), inverseName: isSeen ? r.inverseName : null, from, target, declaredBy: r.isInverse ? target : from, whole: r };
   }
 
-  /** The nearest seen concept that stands for a hidden one. */
+  /** The nearest visible concept that absorbs a hidden one. */
   #holderOf(concept: Concept, hidden: Concept): Concept {
-    const stands = (c: Concept): boolean => {
+    const absorbs = (c: Concept): boolean => {
       const whole = this.#whole.concept(c.name);
       return whole !== undefined && whole.def !== null && this.#absorbedBy(whole).some((a) => a === hidden);
     };
-    return [concept, ...concept.ancestors].find(stands) ?? concept;
+    return [concept, ...concept.ancestors].find(absorbs) ?? concept;
   }
 }
 
-/** Those of its fields that stand as they are, whoever looks; the links are asked for when they are needed. */
+/** The fields that do not depend on the caller. `links` stays lazy. */
 const fieldsOf = (r: Relationship) => ({
   name: r.name,
   isInverse: r.isInverse,
@@ -227,7 +227,7 @@ const fieldsOf = (r: Relationship) => ({
   links: r.links,
 });
 
-/** The root of all concepts, over a part of their rows. */
+/** The concept `thing` over a part of its rows. */
 class PartOfThing extends CompiledConcept {
   readonly #part: Rows;
 

@@ -1,21 +1,21 @@
 /**
- * Which declarations of a model are one relationship seen from its two ends, and which link mappings hold it. Works on
- * names alone, so that `compile` and the checks of a script's end answer alike.
+ * Pairs the declarations of a model that describe one relationship from its two ends, and finds the relationship of a link
+ * mapping. Works only on names, so that `compile` and the checks at the end of a script agree.
  */
 import type { ConceptDef, LinkDef, Model, RelationshipDef } from './model.ts';
 import { fold, otherWay } from './names.ts';
 
-/** A relationship of the model: the declaration that counts, and the one of the other end where that declares it too. */
+/** A relationship of the model: its first declaration and, if the other end declares it too, that declaration. */
 export interface Pair {
   readonly def: RelationshipDef;
   /** The concept that declares `def`. */
   readonly owner: ConceptDef;
   /**
-   * The same relationship as the target declares it, or null: the same link, not a second one
+   * The same relationship as declared by the target; null if the target does not declare it
    * (docs/design/paths-and-cardinality.md#relationships-and-their-inverses).
    */
   readonly twin: RelationshipDef | null;
-  /** Its name seen from the target: INVERSEOF's, or the twin's, else `~name`. */
+  /** Its name as seen from the target: the INVERSEOF name, the twin's name, or `~name`. */
   readonly inverseName: string;
 }
 
@@ -27,13 +27,13 @@ export interface Pairs {
   readonly to: ReadonlyMap<string, readonly Pair[]>;
   /** By the folded names in both directions, without a `~`. */
   readonly named: ReadonlyMap<string, readonly Pair[]>;
-  /** The pair that a declaration belongs to, as `def` or as `twin`. */
+  /** The pair of a declaration, whether as `def` or as `twin`. */
   readonly of: ReadonlyMap<RelationshipDef, Pair>;
 }
 
 /**
- * Whether `b`, declared by concept `at`, is `a` (declared by `owner`) seen from its target: one names the other as its
- * INVERSEOF, neither names a third, and kind, ends and properties mirror each other.
+ * Whether `b`, declared by concept `at`, is `a` (declared by `owner`) as seen from its target: one names the other as its
+ * INVERSEOF, neither names a third one, and their kinds, ends and properties mirror each other.
  */
 function mirrors(a: RelationshipDef, owner: string, b: RelationshipDef, at: string): boolean {
   if (a === b || a.kind !== b.kind || fold(a.target) !== at || fold(b.target) !== owner) return false;
@@ -75,7 +75,7 @@ export function pairRelationships(model: Model): Pairs {
   return { all, from, to, named, of };
 }
 
-/** A folded name without the signs of the other direction. */
+/** A folded name without leading `~`. */
 const bare = (name: string): string => fold(name).replace(/^~+/, '');
 
 export function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
@@ -84,7 +84,7 @@ export function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   else map.set(key, [value]);
 }
 
-/** What a relationship's name in a link mapping says of the direction: `r` (or `~r2`) leads forward, `r2` (or `~r`) back. */
+/** The direction that a name in a link mapping refers to: `r` (or `~r2`) is forward, `r2` (or `~r`) is back. */
 export function directionOf(pair: Pair, name: string): 'forward' | 'back' | null {
   const asked = fold(name).replace(/^(~~)+/, '');
   const forward = fold(pair.def.name);
@@ -94,16 +94,16 @@ export function directionOf(pair: Pair, name: string): 'forward' | 'back' | null
   return null;
 }
 
-/** How near `concept` is to the end `end` of a relationship: the same 0, an heir 1, an ancestor 2, no kin undefined. */
+/** How closely `concept` is related to the end `end` of a relationship: 0 if equal, 1 for a descendant, 2 for an ancestor, undefined if unrelated. */
 export type Kinship = (concept: string, end: string) => number | undefined;
 
 /**
- * The relationship that a link mapping holds: the one of its names whose ends are nearest to the mapping's concepts, and
- * whether the mapping's `forward` leads along it.
+ * The relationship of a link mapping: of those with its names, the one whose ends are most closely related to the mapping's
+ * concepts. Also returns whether the mapping's `forward` end is the far end of the relationship.
  */
 export function relationshipOf(link: LinkDef, pairs: Pairs, kinship: Kinship): { readonly pair: Pair; readonly forward: boolean } | null {
   let best: { pair: Pair; forward: boolean } | null = null;
-  let least = Number.POSITIVE_INFINITY;
+  let smallest = Number.POSITIVE_INFINITY;
   for (const pair of pairs.named.get(bare(link.forward.relationship)) ?? []) {
     if (pair.def.kind !== 'mtm') continue;
     const first = directionOf(pair, link.forward.relationship);
@@ -112,8 +112,8 @@ export function relationshipOf(link: LinkDef, pairs: Pairs, kinship: Kinship): {
     const [far, near] = first === 'forward' ? [link.forward, link.back] : [link.back, link.forward];
     const a = kinship(near.concept, pair.owner.name);
     const b = kinship(far.concept, pair.def.target);
-    if (a === undefined || b === undefined || a + b >= least) continue;
-    least = a + b;
+    if (a === undefined || b === undefined || a + b >= smallest) continue;
+    smallest = a + b;
     best = { pair, forward: first === 'forward' };
   }
   return best;

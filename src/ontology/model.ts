@@ -1,10 +1,10 @@
 /**
- * The content of one ontology version as immutable plain data: what modelling statements change, what the catalog
- * stores (as JSON) and what `compile` (graph.ts) turns into lookups. Names are as declared; they match without case.
- * SQL texts are the modeller's own, with schemas in their neutral names (`svc`, `esvc`, `dsvc`, `vsvc`).
+ * The content of one ontology version as immutable plain data. Modelling statements change it, the catalog stores it as
+ * JSON, and `compile` (compile.ts) turns it into lookups. Names are stored as declared and matched case-insensitively.
+ * SQL texts are stored as written, with schemas under their neutral names (`svc`, `esvc`, `dsvc`, `vsvc`).
  */
 
-/** Raised when stored content changes shape; the catalog refuses a model of a higher format. */
+/** Format version: increment when the stored content changes shape. The catalog rejects a model of a higher version. */
 export const MODEL_FORMAT = 1;
 
 export type Tags = Readonly<Record<string, string>>;
@@ -12,9 +12,9 @@ export type Tags = Readonly<Record<string, string>>;
 export interface Model {
   readonly format: number;
   readonly description: string | null;
-  /** `default_transitivity`, `quote`; `allowed_functions` is no part of a version and is kept elsewhere. */
+  /** `default_transitivity`, `quote`. `allowed_functions` is not part of a version; the catalog stores it. */
   readonly config: Readonly<Record<string, string>>;
-  /** All in order of declaration; OR REPLACE keeps the place. */
+  /** All lists are in order of declaration. OR REPLACE keeps the position. */
   readonly properties: readonly PropertyDef[];
   readonly measures: readonly MeasureDef[];
   readonly concepts: readonly ConceptDef[];
@@ -22,7 +22,7 @@ export interface Model {
   readonly views: readonly ViewDef[];
 }
 
-/** A type as declared, canonical: lower case, `int` told as `integer`, e.g. `decimal(10,2)`. See types.ts. */
+/** A canonical type name: lower case, `integer` for `int`, e.g. `decimal(10,2)`. See types.ts. */
 export type TypeName = string;
 
 export interface PropertyDef {
@@ -31,7 +31,7 @@ export interface PropertyDef {
   readonly multi: boolean;
   readonly description: string | null;
   readonly tags: Tags;
-  /** A calculated property: the SQL expression behind AS SELECT, over other properties; else null. */
+  /** The SQL expression of a calculated property, over other properties; otherwise null. */
   readonly expression: string | null;
 }
 
@@ -40,65 +40,69 @@ export interface MeasureDef {
   readonly type: TypeName;
   readonly description: string | null;
   readonly tags: Tags;
-  /** The aggregate expression behind AS SELECT. */
+  /** The aggregate expression after AS SELECT. */
   readonly expression: string;
-  /** The condition behind WHERE, or null. */
+  /** The condition after WHERE, or null. */
   readonly filter: string | null;
 }
 
 export interface ConceptDef {
   readonly name: string;
-  /** Direct parents in INHERITS order; empty means `thing` alone. `thing` itself is never written here. */
+  /** Direct parents in INHERITS order. Empty if the only parent is `thing`, which is never listed here. */
   readonly parents: readonly string[];
-  /** Own single-valued properties as declared (calculated ones too). */
+  /** Own single-valued properties as declared, including calculated ones. */
   readonly properties: readonly string[];
   /** Own multi-value properties (CONSTRAINT p MULTIVALUE). */
   readonly multi: readonly string[];
   /** Own measures. */
   readonly measures: readonly string[];
-  /** Own PRIMARY KEY, empty when none is written here. */
+  /** Own PRIMARY KEY; empty if it declares none. */
   readonly primaryKey: readonly string[];
-  /** Own LABEL, empty when none is written here. */
+  /** Own LABEL; empty if it declares none. */
   readonly label: readonly string[];
   readonly relationships: readonly RelationshipDef[];
   readonly description: string | null;
   readonly tags: Tags;
-  /** A logic concept: FROM schema.concept WHERE condition (SQL text); else null. */
+  /** For a logic concept, FROM schema.concept WHERE condition (SQL text); otherwise null. */
   readonly logic: LogicDef | null;
+  /** The id of the user who last wrote it, by whose rights it shows values of rows of other concepts; undefined: as for `LogicDef.definer`. */
+  readonly definer?: string;
 }
 
 export interface LogicDef {
   readonly schema: 'svc' | 'esvc' | 'dsvc';
   readonly concept: string;
   readonly condition: string;
+  /** The id of the user who last wrote it, and with whose rights it reads. Undefined for an administrator, for older versions, or outside a service. */
+  readonly definer?: string;
 }
 
-/** How far a star without a number walks: a declared depth, or `default` (the ontology's default_transitivity). */
+/** The maximum number of steps of a star without a number: a declared depth, or `default` for the ontology's default_transitivity. */
 export type Transitivity = number | 'default' | null;
 
 export interface RelationshipDef {
   readonly name: string;
-  /** `fk`: FOREIGN KEY ... REFERENCES; `mtm`: MULTIREFERENCE, held by link mappings. */
+  /** `fk`: FOREIGN KEY ... REFERENCES. `mtm`: MULTIREFERENCE, whose links come from link mappings. */
   readonly kind: 'fk' | 'mtm';
   readonly target: string;
-  /** Of `fk`: own properties and, in the same order, those of the target. Empty for `mtm`. */
+  /** For `fk`: own properties and, in the same order, those of the target. Empty for `mtm`. */
   readonly source: readonly string[];
   readonly references: readonly string[];
-  /** INVERSEOF r2; null when the inverse is just `~name`. */
+  /** The name after INVERSEOF; null if the inverse is named `~name`. */
   readonly inverse: string | null;
   readonly transitive: Transitivity;
   readonly description: string | null;
 }
 
-/** A column that a mapping's or view's SELECT yields. `type` is PostgreSQL's own name (`int4`, `text`, `numeric`), where the datasource was asked. */
+/** An output column of a mapping's or view's SELECT. `type` is PostgreSQL's own name (`int4`, `text`, `numeric`), if the datasource was asked for it. */
 export interface ColumnDef {
   readonly name: string;
   readonly type?: string;
-  /** PostgreSQL's type modifier, where the column has one: the digits of `numeric(12,2)`. */
+  /** PostgreSQL's type modifier, if any: precision and scale of `numeric(12,2)`. */
   readonly modifier?: number;
   /**
-   * The collation of a text column as `pg_collation_for` writes it (`"C"`), where it is not the default of the database. Empty: PostgreSQL derives none, because the
-   * column is made of columns with different collations. Absent in versions that were made before it was asked.
+   * The collation of a text column as `pg_collation_for` writes it (`"C"`), if it is not the default of the database. Empty if PostgreSQL derives none, because
+   * the column combines columns with different collations. Absent in versions that were created before the service recorded it.
    */
   readonly collation?: string;
 }
@@ -106,11 +110,11 @@ export interface ColumnDef {
 export interface MappingDef {
   readonly name: string;
   readonly kind: 'concept' | 'multi' | 'link';
-  /** The concept mapped INTO (kinds `concept` and `multi`), else null. */
+  /** The concept mapped INTO (kinds `concept` and `multi`), otherwise null. */
   readonly concept: string | null;
-  /** Kind `multi`: the multi-value property that is given beside the key columns. */
+  /** Kind `multi`: the multi-value property that the SELECT provides in addition to the key columns. */
   readonly property: string | null;
-  /** Kind `link`: the two ends. `forward.relationship` r refers to the far end, `back.relationship` (r2 or `~r`) back. */
+  /** Kind `link`: the two ends. `forward.relationship` r refers to the far end; `back.relationship` (r2 or `~r`) refers back. */
   readonly link: LinkDef | null;
   readonly datasource: string;
   /** The SELECT over physical tables. */
@@ -123,7 +127,7 @@ export interface LinkDef {
   readonly back: LinkEnd;
 }
 
-/** `columns` of the link's SELECT hold the values of `references`, properties of `concept`. */
+/** One end of a link: `columns` of the SELECT contain the values of `references`, properties of `concept`. */
 export interface LinkEnd {
   readonly relationship: string;
   readonly columns: readonly string[];
@@ -134,21 +138,21 @@ export interface LinkEnd {
 export interface ViewDef {
   readonly name: string;
   readonly cube: boolean;
-  /** USING datasource, or null (the view reads concepts and views). */
+  /** The datasource of USING; null if the view reads concepts and views. */
   readonly datasource: string | null;
   readonly description: string | null;
   readonly tags: Tags;
   readonly sql: string;
-  /** Columns in their order; `type` where it is known. */
+  /** Columns in order; `type` if it is known. */
   readonly columns: readonly ColumnDef[];
-  /** The id of the user who last made it, by whose rights it reads; undefined: it was made before that was kept, or outside of a service. */
+  /** The id of the user who last wrote it, and with whose rights it reads. Undefined for older versions, or outside a service. */
   readonly definer?: string;
 }
 
-/** Whether a view's text is the datasource's own SQL over raw tables; a cube with USING still reads concepts. */
+/** Whether a view's text is the datasource's own SQL over raw tables. A cube with USING still reads concepts. */
 export const isRaw = (view: Pick<ViewDef, 'cube' | 'datasource'>): boolean => view.datasource !== null && !view.cube;
 
-/** A model with nothing in it. */
+/** An empty model. */
 export const EMPTY_MODEL: Model = {
   format: MODEL_FORMAT,
   description: null,

@@ -5,22 +5,23 @@ import type { MappingDef } from './model.ts';
 
 type Sources = { mapping: MappingDef; target: Concept }[];
 
-/** The rows of `concept`. A logic concept whose source does not exist (in the middle of a script) has none. */
+/** The rows of `concept`. A logic concept whose source does not exist (in the middle of a script) has no rows. */
 export function rowsOf(concept: Concept, graph: Graph): Rows {
   const logic = concept.def?.logic;
   if (logic) {
     const source = graph.concept(logic.concept);
-    return source ? { kind: 'logic', schema: logic.schema, source, condition: logic.condition } : { kind: 'mappings', standIn: false, sources: [] };
+    if (!source) return { kind: 'mappings', fromAncestors: false, sources: [] };
+    return { kind: 'logic', name: concept.name, schema: logic.schema, source, condition: logic.condition, definer: logic.definer };
   }
   const sources: Sources = [];
-  // Mappings into a logic concept are refused; passing over them here keeps its rows from being added to its ancestors.
+  // mappings into a logic concept are rejected later; skip them here, so that their rows do not reach its ancestors
   listed(concept.descendants.length);
   for (const c of [concept, ...concept.descendants]) if (!c.def?.logic) for (const mapping of c.mappings) sources.push({ mapping, target: c });
-  return sources.length > 0 ? { kind: 'mappings', standIn: false, sources } : standIn(concept);
+  return sources.length > 0 ? { kind: 'mappings', fromAncestors: false, sources } : rowsOfAncestors(concept);
 }
 
-/** What an unmapped concept stands for: on each way upward the first ancestor that is mapped, or the logic concept met first where no way leads to a mapped one. */
-function standIn(concept: Concept): Rows {
+/** The rows of an unmapped concept: those of the first mapped ancestor on each path upward, or else of the first logic concept. */
+function rowsOfAncestors(concept: Concept): Rows {
   const sources: Sources = [];
   const logic: Concept[] = [];
   const seen = new Set<Concept>(concept.parents);
@@ -30,5 +31,5 @@ function standIn(concept: Concept): Rows {
     else for (const parent of c.parents) seen.add(parent);
   }
   if (sources.length === 0 && logic[0]) return logic[0].rows;
-  return { kind: 'mappings', standIn: sources.length > 0, sources };
+  return { kind: 'mappings', fromAncestors: sources.length > 0, sources };
 }

@@ -1,6 +1,6 @@
 /**
- * The types that a property or a measure may have (docs/design/statements-and-versions.md#types): how they are written, their canonical names, their PostgreSQL
- * types, and which of them can be compared.
+ * The types of properties and measures (docs/design/statements-and-versions.md#types): their syntax, canonical names and PostgreSQL types, and which of them can
+ * be compared.
  */
 import { badRequest, didYouMean, nearest } from '../errors.ts';
 import type { TypeName } from './model.ts';
@@ -9,7 +9,7 @@ import type { TypeName } from './model.ts';
 export type TypeFamily = 'text' | 'number' | 'boolean' | 'date' | 'time' | 'json' | 'uuid';
 
 export interface TypeInfo {
-  /** The canonical name: lower case, `int` told as `integer`, e.g. `decimal(10,2)`. */
+  /** The canonical name: lower case, `integer` for `int`, e.g. `decimal(10,2)`. */
   readonly name: TypeName;
   /** The PostgreSQL type that a value is cast to, e.g. `numeric(10,2)`. */
   readonly sql: string;
@@ -35,13 +35,13 @@ const TABLE: Readonly<Record<string, readonly [canonical: string, sql: string, f
   uuid: ['uuid', 'uuid', 'uuid'],
 };
 
-/** PostgreSQL's limits on numeric(p,s) as far as the model allows them: 1..1000 digits, a scale of 0..p. */
+/** numeric(p,s) within the limits of the model: a precision of 1 to 1000, a scale of 0 to the precision. */
 const DECIMAL = /^decimal\s*\(\s*(\d{1,4})\s*(?:,\s*(\d{1,4})\s*)?\)$/;
 
 /**
- * Reads a type as a modeller writes it, without regard to case and blanks.
+ * Finds a type as a modeller writes it, ignoring case and blanks.
  *
- * @returns undefined where there is no such type
+ * @returns undefined if there is no such type
  */
 export function findType(text: string): TypeInfo | undefined {
   const wanted = text.trim().toLowerCase();
@@ -57,9 +57,9 @@ export function findType(text: string): TypeInfo | undefined {
 }
 
 /**
- * The same, for a type that must exist.
+ * Like `findType`, for a type that must exist.
  *
- * @param offset where the type stands in the caller's text, for the error
+ * @param offset the offset of the type in the caller's text, for the error
  * @throws SvcError 400 `unknown_type`
  */
 export function parseType(text: string, offset?: number): TypeInfo {
@@ -70,17 +70,17 @@ export function parseType(text: string, offset?: number): TypeInfo {
     .toLowerCase()
     .replace(/(?<!\s)\s*\(.*$/s, '');
   if (Object.hasOwn(TABLE, word) && text.includes('(')) {
-    const fault = word === 'decimal' ? 'has 1 to 1000 digits, of which at most all stand behind the point' : 'takes no numbers';
+    const fault = word === 'decimal' ? 'takes a precision of 1 to 1000 and a scale of 0 to the precision' : 'takes no numbers';
     throw badRequest('unknown_type', `unknown type \`${text}\`: ${word} ${fault}`, { offset });
   }
   const near = (Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined) ?? nearest(word, Object.keys(TABLE));
   throw badRequest('unknown_type', `unknown type \`${text}\`${didYouMean(near)}`, {
     offset,
-    hint: `the types are ${Object.keys(TABLE).join(', ')}; decimal may carry digits, as in decimal(10,2)`,
+    hint: `the types are ${Object.keys(TABLE).join(', ')}; decimal takes an optional precision and scale, as in decimal(10,2)`,
   });
 }
 
-/** What other systems call our types, for the message alone. */
+/** Names that other systems use for our types, for hints in error messages. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   text: 'string',
   varchar: 'string',
@@ -100,7 +100,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   jsonb: 'json',
 };
 
-/** Whether values of two canonical types can be compared with `=`; types that are unknown here are taken to fit. */
+/** Whether values of two canonical types can be compared with `=`. Returns true for unknown types. */
 export function comparable(a: TypeName, b: TypeName): boolean {
   const left = findType(a);
   const right = findType(b);
@@ -130,10 +130,10 @@ const POSTGRES: Readonly<Record<string, TypeName>> = {
   uuid: 'uuid',
 };
 
-/** Our name for one of PostgreSQL's own types (`int4`, `text`, as ColumnDef.type has them); undefined: we have none for it. */
+/** The model's name for a PostgreSQL type (`int4`, `text`, as in ColumnDef.type), or undefined. */
 export const postgresTypeName = (type: string): TypeName | undefined => (Object.hasOwn(POSTGRES, type) ? POSTGRES[type] : undefined);
 
-/** The family of one of PostgreSQL's own types; undefined: another one. */
+/** The family of a PostgreSQL type; undefined for types without a family. */
 export function postgresFamily(type: string): TypeFamily | undefined {
   if (type === 'char') return 'text';
   if (type === 'timetz') return 'time';

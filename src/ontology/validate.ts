@@ -1,4 +1,4 @@
-/** Findings about a model that holds, but does not mean what its maker is likely to want. */
+/** Warnings about a model that is valid, but probably not what its author wants. */
 import { quoted } from './apply/checks.ts';
 import type { Places } from './apply/context.ts';
 import type { Concept, Graph, Rows } from './graph.ts';
@@ -9,16 +9,16 @@ import { comparable, findType, postgresFamily } from './types.ts';
 export interface Warning {
   readonly code: 'unmapped_property' | 'incomparable_types' | 'duplicate_mapping' | 'unused_column';
   readonly message: string;
-  /** What it is about, e.g. `concept item`. */
+  /** The object that the warning is about, e.g. `concept item`. */
   readonly object: string;
-  /** 0-based offset into the script that made the object; left out where it was made before. */
+  /** 0-based offset in the script that created the object; absent if an earlier script did. */
   readonly offset?: number;
 }
 
 /**
- * All warnings about a model whose references hold.
+ * All warnings about a valid model.
  *
- * @param places where the objects of the current script stand
+ * @param places the offsets of the current script's objects
  */
 export function validate(graph: Graph, places?: Places): Warning[] {
   return [...unmappedProperties(graph, places), ...incomparableTypes(graph, places), ...duplicateMappings(graph, places), ...unusedColumns(graph, places)];
@@ -28,8 +28,8 @@ function warning(code: Warning['code'], object: string, message: string, offset:
   return offset === undefined ? { code, object, message } : { code, object, message, offset };
 }
 
-/** The mappings that give a concept's rows: of a logic concept those of what it is defined on. */
-function mappingsBehind(rows: Rows): readonly { readonly mapping: MappingDef; readonly target: Concept }[] {
+/** The mappings that produce a concept's rows. For a logic concept, those of its source. */
+function sourceMappings(rows: Rows): readonly { readonly mapping: MappingDef; readonly target: Concept }[] {
   const seen = new Set<Rows>();
   let at = rows;
   while (at.kind === 'logic' && !seen.has(at)) {
@@ -39,24 +39,24 @@ function mappingsBehind(rows: Rows): readonly { readonly mapping: MappingDef; re
   return at.kind === 'mappings' ? at.sources : [];
 }
 
-/** Properties (not calculated) that a concept with rows declares and no mapping behind those rows gives: always NULL. */
+/** Properties (not calculated) that a concept with rows declares and none of its mappings provides: they are always NULL. */
 function unmappedProperties(graph: Graph, places?: Places): Warning[] {
   const found: Warning[] = [];
   for (const c of graph.concepts) {
     const declared = c.properties.filter((p) => p.owner === c && p.def.expression === null);
     if (declared.length === 0) continue;
-    const sources = mappingsBehind(c.rows);
+    const sources = sourceMappings(c.rows);
     if (sources.length === 0 || sources.some((s) => s.mapping.columns.length === 0)) continue;
     for (const { def } of declared) {
       if (sources.some((s) => s.mapping.columns.some((column) => sameName(column.name, def.name)))) continue;
-      // A property that is only listed again is warned of where it is declared first.
+      // a property that is listed again was already reported for the concept that declares it first
       if (c.ancestors.some((a) => a.def?.properties.some((p) => sameName(p, def.name)))) continue;
       const offset = places?.near('concept', c.name, 'property', def.name) ?? firstOf(sources.map((s) => places?.get('mapping', s.mapping.name)));
       found.push(
         warning(
           'unmapped_property',
           `property ${def.name}`,
-          `no mapping gives the property ${quoted(def.name)} of concept ${quoted(c.name)}: it is always NULL`,
+          `no mapping provides the property ${quoted(def.name)} of concept ${quoted(c.name)}: it is always NULL`,
           offset,
         ),
       );
@@ -67,7 +67,7 @@ function unmappedProperties(graph: Graph, places?: Places): Warning[] {
 
 const firstOf = (offsets: readonly (number | undefined)[]): number | undefined => offsets.find((o) => o !== undefined);
 
-/** Relationships, and the link mappings that hold them, over types that PostgreSQL does not compare. */
+/** Relationships, and their link mappings, over types that PostgreSQL cannot compare. */
 function incomparableTypes(graph: Graph, places?: Places): Warning[] {
   const found: Warning[] = [];
   for (const c of graph.concepts) {
@@ -97,7 +97,7 @@ function incomparableTypes(graph: Graph, places?: Places): Warning[] {
   return found;
 }
 
-/** Mappings of one SELECT into one concept, or into a concept and an heir of it: the rows stand twice in the upper one. */
+/** Mappings with equal SELECTs into the same concept, or into a concept and its descendant: the upper concept has duplicate rows. */
 function duplicateMappings(graph: Graph, places?: Places): Warning[] {
   const found: Warning[] = [];
   const groups = Map.groupBy(
@@ -111,7 +111,7 @@ function duplicateMappings(graph: Graph, places?: Places): Warning[] {
         const b = graph.concept(m.concept ?? '');
         if (!a || !b || !(a.isA(b) || b.isA(a))) continue;
         const upper = a.isA(b) ? b : a;
-        const message = `the mappings ${quoted(other.name)} (into ${quoted(a.name)}) and ${quoted(m.name)} (into ${quoted(b.name)}) have the same SELECT: its rows stand twice in ${quoted(upper.name)}`;
+        const message = `the mappings ${quoted(other.name)} (into ${quoted(a.name)}) and ${quoted(m.name)} (into ${quoted(b.name)}) have the same SELECT: its rows are duplicated in ${quoted(upper.name)}`;
         found.push(warning('duplicate_mapping', `mapping ${m.name}`, message, places?.get('mapping', m.name) ?? places?.get('mapping', other.name)));
       }
     }
@@ -119,7 +119,7 @@ function duplicateMappings(graph: Graph, places?: Places): Warning[] {
   return found;
 }
 
-/** Columns of a mapping that give no property. Further columns of a link mapping are its link columns. */
+/** Columns of a mapping that provide no property. Additional columns of a link mapping are its link columns. */
 function unusedColumns(graph: Graph, places?: Places): Warning[] {
   const found: Warning[] = [];
   for (const m of graph.model.mappings) {
@@ -131,7 +131,7 @@ function unusedColumns(graph: Graph, places?: Places): Warning[] {
         : concept.properties.filter((p) => p.def.expression === null).map((p) => p.def.name);
     for (const column of m.columns) {
       if (used.some((name) => sameName(name, column.name))) continue;
-      const message = `the mapping ${quoted(m.name)} gives a column ${quoted(column.name)}, which is no property that it could give to ${quoted(concept.name)}`;
+      const message = `the mapping ${quoted(m.name)} has a column ${quoted(column.name)}, which is not a property that it could provide for ${quoted(concept.name)}`;
       found.push(warning('unused_column', `mapping ${m.name}`, message, places?.get('mapping', m.name)));
     }
   }

@@ -1,38 +1,43 @@
-/** Checks of what a model's SQL refers to, when the model is made: each piece is planned once, as a query would. */
+/** Checks the SQL of a model when the model is changed: plans each piece once, as a query that uses it would. */
 import { Budget, PLAN_LIMITS, visited } from '../budget.ts';
 import { SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { quoteDouble } from '../language/quote.ts';
 import type { Graph } from '../ontology/graph.ts';
-import { isRaw, type ViewDef } from '../ontology/model.ts';
-import { expandMeasure } from './aggregate/measures.ts';
-import { resolveCondition } from './logic.ts';
-import { ConceptRelation } from './relation.ts';
-import { Resolver } from './resolve.ts';
-import { conceptSource } from './sources.ts';
-import { tableQuery } from './tables.ts';
-import { type PlanContext, Work } from './work.ts';
+import { isRaw } from '../ontology/model.ts';
+import { resolveCondition } from './bind/condition.ts';
+import { ConceptRelation } from './bind/relation.ts';
+import { Resolver } from './bind/resolve.ts';
+import { expandMeasure } from './lower/aggregate/measures.ts';
+import { lowerBlocks } from './lower/finish.ts';
+import { conceptSource } from './lower/sources.ts';
+import type { Defined, PlanContext } from './plan/context.ts';
+import { PlanState } from './plan-state.ts';
+import { tableQuery } from './read/tables.ts';
 
-/** Where a piece of SQL of the model stands in the script that makes it. */
+/** A piece of SQL of the model, and its place in the script that creates it. */
 export interface Piece {
+  /** What the SQL belongs to. */
   readonly kind: 'view' | 'logic' | 'property' | 'measure' | 'mapping';
   readonly name: string;
   readonly offset: number;
-  /** Where the WHERE of a measure begins. */
+  /** The place of the WHERE clause of a measure. */
   readonly filterOffset?: number | undefined;
 }
 
 /**
- * Plans every view, logic concept, calculated property and mapping among `pieces`; throws the first error, at its place in the script.
- * `options.graph`: the model as their writer sees it, where that is not all of `graph`.
+ * Plans the view, logic concept, calculated property, measure or mapping of each piece.
+ * @param graph the whole model
+ * @param options `graph`: the model as the author of the pieces sees it; default: all of `graph`
+ * @throws SvcError the first error of a text, with its offset in the script
  */
 export function checkModel(graph: Graph, parser: SqlParser, pieces: readonly Piece[], options: Partial<PlanContext> = {}): void {
   const context: PlanContext = { graph, whole: graph, parser, product: 'svc', activeDatasource: 'main', ...options };
   for (const piece of pieces) {
-    const own = (view: ViewDef): Graph => (view.name === piece.name ? context.graph : graph);
-    const work = new Work({ ...context, definer: own });
+    const own = (defined: Defined): Graph => (defined.name === piece.name ? context.graph : graph);
+    const state = new PlanState({ ...context, definer: own });
     try {
-      new Budget(PLAN_LIMITS, `the plan of the ${KINDS[piece.kind]} \`${piece.name}\``).run(() => checkPiece(work, graph, piece), piece.offset);
+      new Budget(PLAN_LIMITS, `the plan of the ${KINDS[piece.kind]} \`${piece.name}\``).run(() => checkPiece(state, graph, piece), piece.offset);
     } catch (e) {
       if (e instanceof SvcError && e.offset === undefined) throw e.at(piece.offset);
       throw e;
@@ -48,68 +53,86 @@ const KINDS: Readonly<Record<Piece['kind'], string>> = {
   mapping: 'mapping',
 };
 
-/** SQL over tables, with the place of a fault in it. */
-function checkTables(work: Work, { sql }: { readonly sql: string }, offset: number): void {
-  const { stmt, offsetOf } = work.parse(sql, offset, false, false);
+/** Checks SQL over tables. Errors have their offset in the script. */
+function checkTables(state: PlanState, { sql }: { readonly sql: string }, offset: number): void {
+  const { stmt, offsetOf } = state.texts.parse(sql, offset, false, false);
   tableQuery(stmt, offsetOf);
 }
 
-function checkPiece(work: Work, graph: Graph, piece: Piece): void {
-  if (piece.kind === 'view') {
-    const view = graph.view(piece.name);
-    if (!view) return;
-    if (isRaw(view)) {
-      checkTables(work, view, piece.offset);
-      return;
+function checkPiece(state: PlanState, graph: Graph, piece: Piece): void {
+  switch (piece.kind) {
+    case 'view':
+      checkView(state, graph, piece);
+      break;
+    case 'logic':
+      checkLogicConcept(state, graph, piece);
+      break;
+    case 'property':
+      checkProperty(state, graph, piece);
+      break;
+    case 'measure':
+      checkMeasure(state, graph, piece);
+      break;
+    case 'mapping': {
+      const mapping = graph.mapping(piece.name);
+      if (mapping) checkTables(state, mapping, piece.offset);
     }
-    if (view.cube) {
-      work.textOffsets.set(view.name, piece.offset);
-      const all = work.parse(`SELECT * FROM vsvc.${quoteDouble(view.name)}`, undefined);
-      new Resolver(work, all).query(all.stmt, undefined);
-      return;
-    }
-    const parsed = work.parse(view.sql, piece.offset);
-    work.reading.push(view.name);
-    new Resolver(work, parsed, work.seen).query(parsed.stmt, undefined);
+  }
+}
+
+function checkView(state: PlanState, graph: Graph, { name, offset }: Piece): void {
+  const view = graph.view(name);
+  if (!view) return;
+  if (isRaw(view)) {
+    checkTables(state, view, offset);
     return;
   }
-  if (piece.kind === 'logic') {
-    const concept = graph.concept(piece.name);
-    const rows = concept?.rows;
-    if (!concept || rows?.kind !== 'logic') return;
-    const source = work.seen.concept(rows.source.name) ?? rows.source;
-    resolveCondition(work, concept, rows.condition, new ConceptRelation(work, source, rows.schema, work.alias()), piece.offset, work.seen);
-    conceptSource(work, concept, new Map([['id', { kind: 'entity_id' }]]));
-    return;
+  if (view.cube) {
+    state.texts.offsets.set(view.name, offset);
+    const all = state.texts.parse(`SELECT * FROM vsvc.${quoteDouble(view.name)}`, undefined);
+    new Resolver(state, all).query(all.stmt, undefined);
+  } else {
+    const parsed = state.texts.parse(view.sql, offset);
+    state.position.reading(view.name, () => new Resolver(state, parsed, state.seen).query(parsed.stmt, undefined));
   }
-  if (piece.kind === 'mapping') {
-    const mapping = graph.mapping(piece.name);
-    if (mapping) checkTables(work, mapping, piece.offset);
-    return;
+  lowerBlocks(state);
+}
+
+function checkLogicConcept(state: PlanState, graph: Graph, { name, offset }: Piece): void {
+  const concept = graph.concept(name);
+  const rows = concept?.rows;
+  if (!concept || rows?.kind !== 'logic') return;
+  const source = state.seen.concept(rows.source.name) ?? rows.source;
+  const relation = new ConceptRelation(state, { concept: source, schema: rows.schema, alias: state.alias() });
+  resolveCondition(state, concept, rows.condition, relation, offset, state.seen);
+  lowerBlocks(state);
+  conceptSource(state, concept, new Map([['id', { kind: 'entity_id' }]]));
+}
+
+function checkMeasure(state: PlanState, graph: Graph, { name, offset, filterOffset }: Piece): void {
+  const measure = graph.measure(name);
+  if (measure) state.texts.plainExpression(measure, measure.expression, offset);
+  if (measure?.filter != null) state.texts.plainExpression(measure, measure.filter, filterOffset);
+  for (const concept of graph.concepts) {
+    visited(concept.measures.length);
+    const own = concept.measures.find((m) => m.owner === concept && m.def.name.toLowerCase() === name.toLowerCase());
+    if (!own) continue;
+    const relation = new ConceptRelation(state, { concept, schema: 'dsvc', alias: state.alias() });
+    expandMeasure(
+      state,
+      { relation, node: relation.root, concept, def: own.def },
+      (def) => relation.columnAt(relation.root, { kind: 'property', def }),
+      () => [],
+    );
   }
-  if (piece.kind === 'measure') {
-    const measure = graph.measure(piece.name);
-    if (measure) work.plainExpression(measure, measure.expression, piece.offset);
-    if (measure?.filter != null) work.plainExpression(measure, measure.filter, piece.filterOffset);
-    for (const concept of graph.concepts) {
-      visited(concept.measures.length);
-      const own = concept.measures.find((m) => m.owner === concept && m.def.name.toLowerCase() === piece.name.toLowerCase());
-      if (!own) continue;
-      const relation = new ConceptRelation(work, concept, 'dsvc', work.alias());
-      expandMeasure(
-        work,
-        { relation, node: relation.root, concept, def: own.def },
-        (def) => relation.columnAt(relation.root, { kind: 'property', def }),
-        () => [],
-      );
-    }
-    return;
-  }
-  const def = graph.property(piece.name);
+}
+
+function checkProperty(state: PlanState, graph: Graph, { name, offset }: Piece): void {
+  const def = graph.property(name);
   if (!def?.expression) return;
-  work.plainExpression(def, def.expression, piece.offset);
+  state.texts.plainExpression(def, def.expression, offset);
   for (const concept of graph.concepts) {
     visited(concept.properties.length);
-    if (concept.properties.some((p) => p.def === def && p.owner === concept)) conceptSource(work, concept, new Map([['v', { kind: 'property', def }]]));
+    if (concept.properties.some((p) => p.def === def && p.owner === concept)) conceptSource(state, concept, new Map([['v', { kind: 'property', def }]]));
   }
 }

@@ -1,71 +1,76 @@
-/** The planner: a SELECT over an ontology -> one SQL statement over the mapped tables. Pure: no I/O, no clock. */
+/** The planner turns a SELECT over an ontology into one SQL statement over the mapped tables. It does no I/O and reads no clock. */
 import { Budget, PLAN_LIMITS } from '../budget.ts';
 import { badRequest, SvcError } from '../errors.ts';
 import type { Source } from '../language/statements.ts';
 import type { Shape } from '../ontology/shape.ts';
-import { refuseOuterMeasures } from './aggregate/measures.ts';
+import { requireReadableText } from './bind/readable.ts';
+import { Resolver } from './bind/resolve.ts';
 import { requireInterruptible } from './effort/index.ts';
-import { jsonRows, type OutputOptions } from './output.ts';
-import { printSelect } from './print.ts';
-import { requireReadableText } from './readable.ts';
-import { Resolver } from './resolve.ts';
+import { refuseOuterMeasures } from './lower/aggregate/measures.ts';
+import { lowerBlocks } from './lower/finish.ts';
+import { jsonRows, type OutputOptions } from './lower/output.ts';
+import { settleBarriers } from './plan/barriers.ts';
+import { type BoundValue, boundText, type NamedRelation, type PlanContext } from './plan/context.ts';
+import { PlanState } from './plan-state.ts';
+import { printSelect } from './print/index.ts';
 import type { Declared } from './verify/index.ts';
-import { type BoundValue, boundText, type NamedRelation, type PlanContext, Work } from './work.ts';
 
 export { checkModel } from './check.ts';
-export type { OutputOptions } from './output.ts';
-export { leadsToMany } from './path.ts';
-export type { BoundValue, NamedRelation, PlanContext, SystemTable } from './work.ts';
+export type { OutputOptions } from './lower/output.ts';
+export type { BoundValue, NamedRelation, PlanContext, SystemTable } from './plan/context.ts';
+export { leadsToMany } from './plan/hop.ts';
 
-/** The longest statement that is sent: PostgreSQL would need gigabytes to plan a longer one. The verifier parses it once more. */
+/** The length of the longest SQL that is sent. PostgreSQL would need gigabytes to plan a longer statement, and the verifier parses it again. */
 const MAX_CHARACTERS = 256 * 1024;
 
-/** The most sets of rows that a statement may build in memory: with PostgreSQL's own work_mem and hash_mem_multiplier each may take 8 MB. */
-const MOST_SETS = 160;
+/** How many sets of rows a statement may keep in memory. With the defaults of work_mem and hash_mem_multiplier each may take 8 MB. */
+const MAX_SETS = 160;
 
 /** One statement for one datasource. */
 export interface Plan {
   readonly datasource: string;
-  /** Yields one column of type json: the row's object, its values as PostgreSQL's to_json writes them. */
+  /** SQL that returns one column of type json: an object for each row, with values as PostgreSQL's to_json writes them. */
   readonly sql: string;
-  /** Values of $1, $2, ... */
+  /** The values of $1, $2, ... */
   readonly params: readonly (string | null)[];
-  /** What the verifier lets the SQL name. */
+  /** The tables, functions and parameters that the SQL may name, for the verifier. */
   readonly declared: Declared;
-  /** The keys of a row, in their order. */
+  /** The keys of a row, in order. */
   readonly columns: readonly string[];
-  /** What they mean. */
+  /** The meaning of the columns. */
   readonly shape: Shape;
-  /** What the statement's own text reads by name. */
+  /** The relations that the statement's own text names. */
   readonly relations: readonly NamedRelation[];
-  /** Whether rows are made for folding: they hold the columns of `nestedOrder(shape)` in that order, under short keys. */
+  /** True if the rows are made for nested results: they have the columns of `nestedOrder(shape)` in that order, under short keys. */
   readonly nested: boolean;
-  /** Places of `sql` (UTF-16 offsets, rising) beside those of the caller's statement (offsets from its beginning) that they come from. */
+  /** Pairs of an offset in `sql` (UTF-16, ascending) and the offset in the caller's statement that it comes from. */
   readonly places: readonly (readonly [number, number])[];
-  /** Whether the statement gives another result each time it runs, or with the clock: not to be cached. */
+  /** True if the result depends on the clock or differs from run to run. It must not be cached. */
   readonly volatile: boolean;
-  /** Whether it depends on what the bound values are: else `rebind` makes it the plan of others. */
+  /** True if the plan depends on the bound values. If not, `rebind` makes a plan for other values. */
   readonly readsBound: boolean;
-  /** Whether it holds who asks (svc_username() and its like): a plan for this caller alone. */
+  /** True if the plan contains facts about the caller (svc_username() and the like). It is valid for this caller only. */
   readonly readsCaller: boolean;
-  /** Whether nothing of what it reads is kept from the caller: no policy is in force on it, and nothing of it is hidden. */
+  /** True if nothing that the plan reads is hidden from the caller, neither by policies nor by grants. */
   readonly isOpen: boolean;
-  /** Whether its mappings and raw views leave out no rows of tables that the caller may not query: estimates of the database tell of such rows. */
+  /** True if the mappings and raw views leave out no rows of tables that the caller may not query. Otherwise the estimates of the database would reveal such rows. */
   readonly isWhole: boolean;
-  /** Whether a value that it reads stands behind a mask. */
+  /** True if the plan reads a value that is masked for the caller. */
   readonly isMasked: boolean;
-  /** Whether the database's messages may quote a value that is kept from the caller: they are not to be handed on. */
-  readonly quiet: boolean;
+  /** True if an error message of the database may quote a value that is hidden from the caller. Such messages must not be passed on. */
+  readonly mayQuote: boolean;
 }
 
+/** Options of a plan. */
 export interface PlanOptions extends OutputOptions {
-  /** The values of `$1`, `$2`, ... in a statement that the service itself has written; in any other one parameters are refused. */
+  /** The values of `$1`, `$2`, ... in a statement that the service has written. Without them, parameters are refused. */
   readonly bound?: readonly BoundValue[];
 }
 
 /**
- * Plans a SELECT. Errors: 400 with the offset in the whole text of the request: `syntax_error`, `unknown_*`, `ambiguous_*`, `wrong_schema`,
- * `bad_path`, `bad_depth`, `forbidden_*`, `unsupported_syntax`, `too_complex`, `duplicate_column`, `several_datasources`, `fanout`.
+ * Plans a SELECT.
+ * @throws SvcError 400 with the offset in the request: `syntax_error`, `unknown_*`, `ambiguous_*`, `wrong_schema`, `bad_path`, `bad_depth`, `forbidden_*`,
+ * `unsupported_syntax`, `too_complex`, `duplicate_column`, `several_datasources`, `fanout`; 403 for what the caller may not read
  */
 export function planSelect(context: PlanContext, source: Source, options: PlanOptions = {}): Plan {
   try {
@@ -77,56 +82,59 @@ export function planSelect(context: PlanContext, source: Source, options: PlanOp
   }
 }
 
-function plan(context: PlanContext, source: Source, options: PlanOptions, fenced = false): Plan {
-  const work = new Work(context, options.bound, fenced);
-  const parsed = work.parse(source.text, source.offset, options.bound !== undefined);
-  requireReadableText(work, parsed);
-  const columns = new Resolver(work, parsed, work.seen).query(work.bindCaller(parsed.stmt), undefined);
-  const { query, keys, shape, nested } = jsonRows(work, parsed, columns, options);
-  // what may fail on a value must not see the rows that a policy hides: the whole again, with the policies asked first
-  if ((work.guarded || work.barred) && work.leaky && !fenced) return plan(context, source, options, true);
-  if (work.datasources.size > 1) {
-    throw badRequest('several_datasources', `the query would need several datasources: ${[...work.datasources].join(', ')}`, {
-      hint: 'a query runs on one datasource; ask each of them',
+function plan(context: PlanContext, source: Source, options: PlanOptions): Plan {
+  const state = new PlanState(context, options.bound);
+  const parsed = state.texts.parse(source.text, source.offset, options.bound !== undefined);
+  requireReadableText(state, parsed);
+  const columns = new Resolver(state, parsed, state.seen).query(state.bindCaller(parsed.stmt), undefined);
+  lowerBlocks(state);
+  const { query, keys, shape, nested } = jsonRows(state, parsed, columns, options);
+  // an expression that may raise an error must not be evaluated on rows that a policy hides
+  const hasBarriers = (state.facts.hasRowPolicies || state.facts.hidesRows) && state.facts.mayRaise;
+  if (hasBarriers && state.barrierRefusal) throw state.barrierRefusal;
+  settleBarriers(query, state.late, hasBarriers);
+  if (state.texts.datasources.size > 1) {
+    throw badRequest('several_datasources', `the query would need several datasources: ${[...state.texts.datasources].join(', ')}`, {
+      hint: 'a query runs on a single datasource; send one query to each of them',
     });
   }
-  if (work.namesMeasures) refuseOuterMeasures(query);
-  requireInterruptible(query, work.params, parsed.offsetOf);
+  if (state.references.hasMeasures) refuseOuterMeasures(query, state.references);
+  requireInterruptible(query, state.params, state.longestRows, parsed.offsetOf);
   const places: [number, number][] = [];
   const sql = printSelect(query, {
     longest: MAX_CHARACTERS,
-    mostSets: MOST_SETS,
+    mostSets: MAX_SETS,
     mark: (offset, location) => {
       const place = parsed.offsetOf(location);
       if (place !== undefined) places.push([offset, place - source.offset]);
     },
   });
   return {
-    datasource: [...work.datasources][0] ?? context.activeDatasource,
+    datasource: [...state.texts.datasources][0] ?? context.activeDatasource,
     sql,
     places,
-    params: work.params,
-    declared: work.declared,
+    params: state.params,
+    declared: state.declared,
     columns: keys,
     shape,
-    relations: work.relations,
+    relations: state.relations,
     nested,
-    volatile: work.volatile || work.clock,
-    readsBound: work.readsBound,
-    readsCaller: work.readsCaller,
-    isMasked: work.masked,
-    isOpen: !work.guarded && !work.masked && !work.readsHidden,
-    isWhole: !work.barred,
-    quiet: work.quiet,
+    volatile: state.facts.volatile || state.facts.clock,
+    readsBound: state.facts.readsBound,
+    readsCaller: state.facts.readsCaller,
+    isMasked: state.facts.isMasked,
+    isOpen: !state.facts.hasRowPolicies && !state.facts.isMasked && !state.facts.readsHidden,
+    isWhole: !state.facts.hidesRows,
+    mayQuote: state.facts.mayQuote,
   };
 }
 
-/** The same plan for other bound values; only where it does not read them. */
+/** The same plan with other bound values. Valid only if `readsBound` is false. */
 export const rebind = (plan: Plan, bound: readonly BoundValue[]): Plan => ({ ...plan, params: [...bound.map(boundText), ...plan.params.slice(bound.length)] });
 
 /**
- * The place in the caller's statement (offset from its beginning) of a position that PostgreSQL tells of the plan's SQL (1-based, in
- * characters); undefined where that comes from the model.
+ * Maps the position of an error of PostgreSQL (1-based, in characters of the plan's SQL) to an offset in the caller's statement; undefined if that part of the SQL comes
+ * from the model.
  */
 export function placeOf(plan: Plan, position: number): number | undefined {
   let at = 0;

@@ -1,4 +1,4 @@
-/** The audit of requests, off their way: lines are gathered in the isolate and written together, a moment after the answer. */
+/** Writes the audit of requests in the background: an isolate collects lines and writes them together shortly after the answers. */
 
 import { sha256 } from '../auth/tokens.ts';
 import { type AuditLine, writeAudit } from '../catalog/audit.ts';
@@ -6,46 +6,46 @@ import { loggedFault } from '../errors.ts';
 import { lex } from '../language/lexer.ts';
 import type { Runtime } from './runtime.ts';
 
-/** How long lines wait for others. */
-const GATHER_MS = 300;
-/** So many lines are written at once; of more that wait, the oldest are lost, and the log says so. */
-const MOST_LINES = 2000;
+/** How long lines are collected before they are written. */
+const COLLECT_MS = 300;
+/** The most lines that are collected. If there are more, the oldest are dropped, which is logged. */
+const MAX_LINES = 2000;
 /** Longer texts have no digest. */
-const MOST_CHARACTERS = 64 * 1024;
+const MAX_CHARACTERS = 64 * 1024;
 
-// plain data: whoever writes them writes those of other requests too
+// plain data, because one request also writes the lines of other requests
 let lines: AuditLine[] = [];
 let failures = new Map<string, number>();
 let lost = 0;
-/** When a request began to wait for others; one that was ended in the meantime must not hold up all. */
+/** When a request began to collect lines. If the request was ended in the meantime, another one takes over after ENDED_MS. */
 let waiting = Number.NEGATIVE_INFINITY;
 const ENDED_MS = 5000;
 
-/** A line, its statement's digest aside, which is made when it is written. */
+/** An audit line with the statement instead of its digest, which is computed in the background. */
 export type Noted = Omit<AuditLine, 'digest'> & { readonly sql: string | null };
 
-/** Takes a line down, in the background. */
+/** Adds a line to the audit, in the background. */
 export function auditRequest(runtime: Runtime, { sql, ...line }: Noted): void {
   runtime.waitUntil(
     statementDigest(sql).then((digest) => {
       lines.push({ ...line, digest });
-      if (lines.length > MOST_LINES) lost += lines.splice(0, lines.length - MOST_LINES).length;
+      if (lines.length > MAX_LINES) lost += lines.splice(0, lines.length - MAX_LINES).length;
       return writeLater(runtime);
     }),
   );
 }
 
-/** Counts a credential that was refused; `code` of the refusal. */
+/** Counts a refused credential. @param code the error code */
 export function auditFailure(runtime: Runtime, code: string): void {
   failures.set(code, (failures.get(code) ?? 0) + 1);
   runtime.waitUntil(writeLater(runtime));
 }
 
-/** One request writes for all that come in the meantime. */
+/** Collects lines for a moment and writes them. One request writes for all requests in that time. */
 async function writeLater(runtime: Runtime): Promise<void> {
   if (runtime.now() - waiting < ENDED_MS) return;
   waiting = runtime.now();
-  await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+  await new Promise((resolve) => setTimeout(resolve, COLLECT_MS));
   waiting = Number.NEGATIVE_INFINITY;
   const [due, counts, gone] = [lines, failures, lost];
   lines = [];
@@ -58,11 +58,13 @@ async function writeLater(runtime: Runtime): Promise<void> {
 }
 
 /**
- * SHA-256 of a statement's text without its values: texts and numbers as `?`, blanks and comments as one space. Equal for the
- * same statement with other values, and of no use for guessing a password in it. Null where there is no text that can be read, or one of more than `most` characters.
+ * SHA-256 of a statement without its values: strings and numbers are replaced by `?`, whitespace and comments by one space. The digest is equal for the same
+ * statement with other values, and a password in the statement cannot be guessed from it.
+ * @param max the maximum length of the text
+ * @returns null if there is no text, it is too long, or it cannot be tokenized
  */
-export async function statementDigest(text: string | null, most = MOST_CHARACTERS): Promise<string | null> {
-  if (text === null || text.length > most) return null;
+export async function statementDigest(text: string | null, max = MAX_CHARACTERS): Promise<string | null> {
+  if (text === null || text.length > max) return null;
   let plain = '';
   try {
     const next = lex(text);

@@ -1,23 +1,23 @@
-/** What a face hands on to another protocol's face under the product's path. */
+/** How `http/` passes requests on to other protocols under the product's path. */
 import type { Caller } from '../auth/authenticate.ts';
 import type { Runtime } from './runtime.ts';
 
-/** A request as it is handed on. */
+/** A request that is passed on. */
 export interface Exchange {
   readonly request: Request;
   readonly runtime: Runtime;
   readonly requestId: string;
-  /** The address whose host the client asked for. */
+  /** The origin of the request. */
   readonly host: URL;
-  /** The body's text. @throws SvcError 413, 400 */
+  /** Reads the body as text. @throws SvcError 413, 400 */
   readText(): Promise<string>;
-  /** Judges a credential and counts the request. @throws SvcError 401, 429, 503 */
-  admitted(judge: () => Promise<Caller>): Promise<Caller>;
-  /** Told what the log and the audit say of the request; `noted`: what it did is in the audit already. */
-  tell(told: { readonly code?: string; readonly noted?: boolean }): void;
+  /** Authenticates the request and applies the rate limits. @throws SvcError 401, 429, 503 */
+  admitted(authenticate: () => Promise<Caller>): Promise<Caller>;
+  /** Records the outcome for the log and the audit. @param outcome `noted`: the audit entry has already been written */
+  record(outcome: { readonly code?: string; readonly noted?: boolean }): void;
 }
 
-/** A path under `/<product>` and what answers there, whatever the method. */
+/** A path under `/<product>` and its handler for all methods. */
 export interface Mount {
   readonly path: string;
   answer(exchange: Exchange): Promise<Response>;

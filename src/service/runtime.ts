@@ -1,5 +1,6 @@
-/** What the operations work with: the parts of the service, and the request that they answer. */
-import type { Caller } from '../auth/authenticate.ts';
+/** The types that the operations work with: the runtime, requests, scripts and answers. */
+import type { Caller, Principal } from '../auth/authenticate.ts';
+import type { Earlier } from '../auth/resume.ts';
 import type { Attempts } from '../auth/throttle.ts';
 import type { CatalogDb } from '../catalog/db.ts';
 import type { KeyValues } from '../catalog/kv.ts';
@@ -7,35 +8,35 @@ import type { Config } from '../config.ts';
 import type { RowStream } from '../engine/rows.ts';
 import type { SqlParser } from '../language/parser.ts';
 import type { LanguageModels } from '../llm/types.ts';
+import type { Presentation } from '../nesting/presentation.ts';
 import type { OAuth } from '../oauth/types.ts';
 import type { Shape } from '../ontology/shape.ts';
-import type { AsyncStatements } from './async.ts';
-import type { KeptRows, ResultWish } from './results.ts';
+import type { BoundValue, NamedRelation } from '../planner/index.ts';
 import type { Spending } from './spending.ts';
 
-/** The parts, as index.ts puts them together for a request. */
+/** The dependencies of the operations. index.ts builds them for each request. */
 export interface Runtime {
   readonly config: Config;
   readonly db: CatalogDb;
   readonly parser: SqlParser;
   readonly now: () => number;
-  /** Lets work go on after the answer. */
+  /** Lets work continue after the answer. */
   readonly waitUntil: (work: Promise<unknown>) => void;
   /** Writes one structured line. */
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
-  /** Where statements run on after their request; undefined: nowhere. */
+  /** Runs asynchronous statements; undefined: not available. */
   readonly asyncStatements?: AsyncStatements | undefined;
-  /** Counts a request of that key; false: one too many. Undefined: nothing is counted. */
+  /** Counts a request for a rate limit and returns false if it exceeds the limit; undefined: no rate limit. */
   readonly admit?: ((key: string) => Promise<boolean>) | undefined;
-  /** Counts attempts to sign in; undefined: they are not counted. */
+  /** Counts attempts to sign in; undefined: not counted. */
   readonly attempts?: Attempts | undefined;
-  /** Waits, with an answer that is held back; undefined: nothing is waited for. */
+  /** Delays an answer; undefined: answers are not delayed. */
   readonly pause?: ((ms: number) => Promise<void>) | undefined;
-  /** OAuth for the MCP server; undefined: not offered. */
+  /** OAuth for the MCP server; undefined: not available. */
   readonly oauth?: OAuth | undefined;
-  /** The language model for questions in words; undefined: none is configured. */
+  /** The language model for questions in words; undefined: not configured. */
   readonly llm?: LanguageModels | undefined;
-  /** Workers KV: results, and what spares cold isolates reads of the catalog. Undefined: none is bound. */
+  /** Workers KV, as a cache of results and of the catalog; undefined: not bound. */
   readonly kv?: KeyValues | undefined;
 }
 
@@ -44,34 +45,122 @@ export interface ServiceRequest {
   readonly runtime: Runtime;
   readonly caller: Caller;
   readonly requestId: string;
-  /** What all scripts of the request may use together. */
+  /** The budgets that all scripts of the request share. */
   readonly spending: Spending;
-  /** Aborted when the caller goes away. */
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
   /** `x-ontology-version` of the request: a version that the caller has seen. */
   readonly knownVersion: string | null;
-  /** Says which ontology, in which version, the answer is about. */
+  /** Called with the ontology and version that the answer is about. */
   readonly about: (ontology: string, version: string) => void;
-  /** Told when the request has written an entry of its own to the audit. */
+  /** Called when the request has written its audit entry. */
   readonly noted?: (() => void) | undefined;
-  /** What it says of the result cache; undefined: nothing is looked up or kept. */
+  /** How the request uses the result cache; undefined: it does not use it. */
   readonly results?: ResultWish | undefined;
 }
 
-/** A request as that which works for it needs it. */
+/** The part of a request that functions with a budget need. */
 export type Working = Pick<ServiceRequest, 'runtime' | 'spending'>;
 
-/** What a script answers: rows of the datasource as the bytes of a JSON array, rows in the form that was asked for out of the result cache, or rows of the service's own. */
+/** The answer of a script: rows of the datasource as the bytes of a JSON array (`rows`), formatted rows from the result cache (`kept`), or rows of the service (`value`). */
 export type Answer =
   | {
       readonly kind: 'rows';
       readonly rows: RowStream;
+      /** The caller, for the memory limit of answers (answer-memory.ts). */
+      readonly owner: string;
       /** What the columns of the rows are. */
       readonly shape: Shape;
-      /** Whether the rows are made for folding: they hold the columns of `nestedOrder(shape)`, in that order. */
+      /** True if the rows are to be folded; they then have the columns of `nestedOrder(shape)`, in that order. */
       readonly nested: boolean;
-      /** Takes the rows as they are sent, where they may be kept. */
+      /** Stores the formatted rows in the result cache; undefined if they must not be cached. */
       readonly keep?: ((bytes: Uint8Array<ArrayBuffer>) => void) | undefined;
     }
   | ({ readonly kind: 'kept' } & KeptRows)
   | { readonly kind: 'value'; readonly data: readonly unknown[] };
+
+/** How the result cache was used for an answer (`x-cache`). */
+export type CacheState = 'hit' | 'miss' | 'bypass';
+
+/** How a request uses the result cache. */
+export interface ResultWish {
+  /** Format and presentation of the rows. */
+  readonly form: string;
+  /** True: do not use a cached answer, and do not cache this one. */
+  readonly bypass: boolean;
+  /** Called with the state of the cache for this answer. */
+  readonly onState: (state: CacheState) => void;
+}
+
+/** The formatted rows of an answer, without the text around them. */
+export interface KeptRows {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The number of rows. */
+  readonly rows: number;
+}
+
+/**
+ * The statements that are permitted. `query`: a single SELECT. `read`: statements that change nothing. `model`: also statements that change ontologies and agents,
+ * but not users, roles, tokens, grants, policies or datasources. `own_model`: only statements that read or change the ontology of the request.
+ */
+export type Permitted = 'query' | 'read' | 'own_model' | 'model';
+
+/** A text of statements, and how to run it. */
+export interface Script {
+  /** The ontology; `system_db` or an empty text: none. */
+  readonly ontology: string;
+  readonly sql: string;
+  /** `results-limit`. */
+  readonly limit: number | null;
+  /** The datasource for queries that use no mapping; null: the active datasource. */
+  readonly datasource: string | null;
+  /** Values of `$1`, `$2`, ... if the service has written `sql` for a filter; undefined for a caller's text. */
+  readonly bound?: readonly BoundValue[];
+  /** Nest the rows if their columns allow it; `limit` and `offset` then count root objects. */
+  readonly nested?: boolean;
+  /** `_offset_` of a filter with nested rows. */
+  readonly offset?: number;
+  /** Returns whether a query may read a relation; undefined: everything that its caller may read. */
+  readonly admits?: (relation: NamedRelation) => boolean;
+  /** The permitted statements; undefined: all that the caller's rights allow. */
+  readonly permitted?: Permitted;
+}
+
+/** The reading rights of a caller, as a digest: equal digests imply equal rights. `ontology` is the ontology of the script, or null. */
+export interface ReadingRights {
+  readonly ontology: string | null;
+  readonly digest: string;
+}
+
+/** An asynchronous statement as plain data, for storage. */
+export interface AsyncJob {
+  /** The `response_id`. */
+  readonly id: string;
+  readonly caller: Earlier & Pick<Principal, 'name'>;
+  /** The owner of the result (`ownerOf`). */
+  readonly owner: string;
+  /** The rights when the statement was sent. */
+  readonly rights: ReadingRights;
+  readonly script: Script;
+  readonly requestId: string;
+  /** The version of the ontology when the statement was sent. */
+  readonly knownVersion: string | null;
+  /** The presentation of its rows. */
+  readonly presentation: Presentation;
+}
+
+/** The state of an asynchronous statement. `first` is the first piece of the JSON array of rows, `pieces` the number of pieces. */
+export type AsyncPoll =
+  | { readonly state: 'running' }
+  | { readonly state: 'completed'; readonly version: string | null; readonly pieces: number; readonly first: Uint8Array; readonly rights: ReadingRights }
+  | { readonly state: 'error'; readonly version: string | null; readonly error: string; readonly rights: ReadingRights };
+
+/** Runs asynchronous statements: one Durable Object per statement, named by its id. */
+export interface AsyncStatements {
+  /** Stores the job, which then runs independently of the request. */
+  start(job: AsyncJob): Promise<void>;
+  /** Returns the state; null if the statement does not exist, was deleted, or has another owner. */
+  poll(id: string, owner: string): Promise<AsyncPoll | null>;
+  /** Returns a piece of the rows; null if they were deleted. */
+  piece(id: string, owner: string, n: number): Promise<Uint8Array | null>;
+}

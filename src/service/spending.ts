@@ -1,11 +1,11 @@
-/** What one HTTP request may use of the isolate, whatever number of scripts it holds: a batch of MCP messages is one request. */
+/** Limits what one HTTP request may use of the isolate, for all of its scripts: a batch of MCP messages is one request. */
 import { ANSWERS_LIMITS, Budget, EXAMPLES_LIMITS, READS_LIMITS, SCRIPT_LIMITS } from '../budget.ts';
 import { badRequest } from '../errors.ts';
 
-/** Statements of one request that read; each of them is planned, and sent to a datasource. */
-export const MOST_READS = 100;
+/** The maximum number of statements that read in one request. Each of them is planned and sent to a datasource. */
+export const MAX_READS = 100;
 
-/** The budgets of one request. Each work has limits of its own besides. */
+/** The budgets of one request. Each single task also has its own limits. */
 export class Spending {
   /** Plans of reading statements. */
   readonly reads = new Budget(READS_LIMITS, 'all that the statements of the request read');
@@ -13,29 +13,29 @@ export class Spending {
   readonly models = new Budget(SCRIPT_LIMITS, 'the script');
   /** Rows of system tables and descriptions of ontologies. */
   readonly answers = new Budget(ANSWERS_LIMITS, 'all that the request asks about the ontology');
-  /** Plans that judge examples. */
+  /** Plans that check examples. */
   readonly examples = new Budget(EXAMPLES_LIMITS, 'what the examples read');
   #statements = 0;
   #samples: Spending | undefined;
 
-  /** The same for samples of values that questions in words read: they take nothing from the statements of the request, and are bounded as those are. */
+  /** Separate budgets of the same size for the samples of values that questions in words read. */
   get samples(): Spending {
     this.#samples ??= new Spending();
     return this.#samples;
   }
 
-  /** Whether nothing more may be read. */
+  /** True if no more statements may read. */
   get isSpent(): boolean {
-    return this.#statements >= MOST_READS || this.reads.isExceeded;
+    return this.#statements >= MAX_READS || this.reads.isExceeded;
   }
 
-  /** Counts a statement that reads. @throws SvcError 400 `too_many_statements` at the first one too many */
+  /** Counts a statement that reads. @throws SvcError 400 `too_many_statements` beyond the limit */
   countRead(offset: number): void {
     this.#statements++;
-    if (this.#statements <= MOST_READS) return;
-    throw badRequest('too_many_statements', `a request has at most ${MOST_READS} statements that read`, {
+    if (this.#statements <= MAX_READS) return;
+    throw badRequest('too_many_statements', `a request may have at most ${MAX_READS} statements that read`, {
       offset,
-      hint: 'Send several requests; statements that change a model are not counted',
+      hint: 'Split it into several requests; statements that change a model are not counted',
     });
   }
 }

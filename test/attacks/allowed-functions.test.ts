@@ -25,14 +25,14 @@ afterAll(async () => {
 });
 
 describe('A datasource that is attached later', () => {
-  it('is refused if a function that is allowed is VOLATILE there', async () => {
+  it('is refused if an allowed function is VOLATILE there', async () => {
     const { status, json } = await s.query('ALTER ONTOLOGY shop ADD DATASOURCE other');
     expect([status, json.code, json.data]).toEqual([400, 'bad_value', 'the function `public.nice` is VOLATILE']);
     expect((await s.query("ALTER ONTOLOGY shop SET allowed_functions = 'public.nice'; ALTER ONTOLOGY shop ADD DATASOURCE other")).status).toBe(400);
     expect((await s.query("SELECT public.nice('a') AS a", 'shop')).status).toBe(200);
   });
 
-  it('is attached if it has the functions as they are allowed, or not at all', async () => {
+  it('is attached if it has the allowed functions in an allowed form, or does not have them', async () => {
     await s.rows("ALTER ONTOLOGY shop SET allowed_functions = 'public.kind'");
     await s.rows('ALTER ONTOLOGY shop ADD DATASOURCE other');
     expect((await s.query("ALTER ONTOLOGY shop SET allowed_functions = 'public.nice'")).json.code).toBe('bad_value');

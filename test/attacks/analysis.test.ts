@@ -1,6 +1,6 @@
 /**
- * A second opinion on the SQL of plans: PostgreSQL's own analysis of it. A view is made of each statement that the planner accepts, and what PostgreSQL
- * resolved in it (functions, operators, types, relations, collations) is on the verifier's lists. CASES=n takes n generated queries.
+ * An independent check of the SQL of plans: PostgreSQL's own analysis. The test creates a view of each statement that the planner accepts; all objects that PostgreSQL
+ * resolved in it (functions, operators, types, relations, collations) must be on the verifier's lists. CASES=n uses n generated queries.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 /** Runs `work` with tables that are dropped afterwards. */
-async function beside<T>(db: AnalysisDatabase, tables: readonly string[], work: () => Promise<T>): Promise<T> {
+async function withTables<T>(db: AnalysisDatabase, tables: readonly string[], work: () => Promise<T>): Promise<T> {
   await db.run('BEGIN');
   try {
     for (const statement of tables) await db.run(statement);
@@ -41,19 +41,19 @@ async function beside<T>(db: AnalysisDatabase, tables: readonly string[], work: 
   }
 }
 
-/** Faults of the caller's own statement, which PostgreSQL alone finds; what an older version does not have yet. */
+/** Errors of the caller's own statement that only PostgreSQL detects; features that an older version does not have. */
 const EXPECTED = [/^42803 /, /^42883 function any_value/, /^42601 syntax error at or near "(:|JSON|ABSENT|NULL|RETURNING)"/, /^42704 collation "de-x-icu"/];
 
 interface Tried {
   statements: number;
-  /** Those that PostgreSQL takes for no view. */
+  /** Statements that PostgreSQL does not accept as a view. */
   errors: number;
 }
 
-/** What is outside of the lists in the statements of a corpus, in one database. */
+/** Objects outside of the lists in the statements of a corpus, in one database. */
 async function findings(db: AnalysisDatabase, corpus: Corpus, planned: readonly Planned[], tried: Tried): Promise<string[]> {
   const statements = planned.map(({ plan }) => withLiterals(parser, plan.sql, plan.params));
-  const analyses = await beside(db, corpus.tables, () => db.analyse(statements));
+  const analyses = await withTables(db, corpus.tables, () => db.analyse(statements));
   return analyses.flatMap((analysis, i) => {
     const { text, declared } = planned[i] as Planned;
     tried.statements++;
@@ -80,7 +80,7 @@ const takingTurns = (): readonly AnalysisDatabase[] => {
 };
 
 describe('what PostgreSQL resolves is on the lists', () => {
-  it('in statements that people wrote', { timeout: patience(120_000) }, async () => {
+  it('in hand-written statements', { timeout: patience(120_000) }, async () => {
     const tried: Tried = { statements: 0, errors: 0 };
     const found: string[] = [];
     let asked = 0;
@@ -108,7 +108,7 @@ describe('what PostgreSQL resolves is on the lists', () => {
     expect(tried.errors).toBeLessThan(0.01 * tried.statements);
   });
 
-  it('in the columns and fields that the verifier takes for such', async () => {
+  it('in the columns and fields that the verifier accepts as such', async () => {
     const tables = [
       'CREATE SCHEMA s',
       'CREATE SCHEMA ext',
@@ -120,7 +120,7 @@ describe('what PostgreSQL resolves is on the lists', () => {
     ];
     const wrapped = COLUMNS.map((sql) => `SELECT row_to_json(r) AS r FROM (${withLiterals(parser, sql, ['', ''])}) r`);
     for (const db of all) {
-      const analyses = await beside(db, tables, () => db.analyse(wrapped));
+      const analyses = await withTables(db, tables, () => db.analyse(wrapped));
       const wrong = analyses.flatMap((a, i) => (a.error === undefined ? outside(a, small) : [a.error]).map((w) => `${w}\n  ${wrapped[i]}`));
       // JSON_VALUE is newer
       expect(wrong.filter((w) => db.version >= 170_000 || !w.includes('JSON_VALUE'))).toEqual([]);
@@ -144,7 +144,7 @@ describe('the reader of stored queries', () => {
     readonly what: string;
     readonly sql: string;
     readonly expected: RegExp | undefined;
-    /** The first version that has it. */
+    /** The first version that supports it. */
     readonly from?: number;
   }
   const FOUND = (
@@ -163,7 +163,7 @@ describe('the reader of stored queries', () => {
       ['a window function of another schema', 'SELECT other.total(a) OVER () AS x FROM s.t', /^function other\.total/],
       ['an aggregate of another schema', 'SELECT other.total(a) AS x FROM s.t', /^function other\.total/],
       [
-        'a text that becomes a regclass beside one',
+        'a text next to a regclass, which becomes one',
         "SELECT (CASE WHEN a = 1 THEN 's.secret' ELSE c END)::text AS x FROM s.t",
         /^type pg_catalog\.regclass \(.*consttype/,
       ],
@@ -194,7 +194,7 @@ describe('the reader of stored queries', () => {
   it.each(FOUND)('finds $what', async ({ sql, expected, from = 0 }) => {
     for (const db of all) {
       if (db.version < from) continue;
-      const [analysis] = await beside(db, TABLES, () => db.analyse([sql]));
+      const [analysis] = await withTables(db, TABLES, () => db.analyse([sql]));
       expect(analysis?.error).toBeUndefined();
       const found = outside(analysis as NonNullable<typeof analysis>, declared);
       if (expected === undefined) expect(found).toEqual([]);
@@ -206,9 +206,9 @@ describe('the reader of stored queries', () => {
     }
   });
 
-  it('tells why a statement is none, and leaves nothing behind', async () => {
+  it('reports why a statement is refused, and leaves nothing behind', async () => {
     for (const db of all) {
-      const [bad, good] = await beside(db, TABLES, () => db.analyse(['SELECT nothing FROM s.t', 'SELECT a FROM s.t']));
+      const [bad, good] = await withTables(db, TABLES, () => db.analyse(['SELECT nothing FROM s.t', 'SELECT a FROM s.t']));
       expect(bad?.error).toMatch(/^42703 /);
       expect(good?.resolved.map((r) => r.name)).toContain('t');
       expect(await db.query("SELECT count(*)::int AS n FROM pg_class WHERE relname IN ('made', 't')")).toEqual([{ n: 0 }]);

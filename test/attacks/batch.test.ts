@@ -5,11 +5,11 @@ import { Spliced } from '../../src/mcp/spliced.ts';
 import { describeKnowledgeGraph } from '../../src/mcp/tools/describe-knowledge-graph.ts';
 import { executeSql } from '../../src/mcp/tools/execute-sql.ts';
 import type { Tool } from '../../src/mcp/tools/tool.ts';
-import { MOST_READS, Spending } from '../../src/service/spending.ts';
+import { MAX_READS, Spending } from '../../src/service/spending.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
-/** What the next batches use; undefined: each its own. */
+/** The budgets of the next batches; undefined: each has its own. */
 let spending: Spending | undefined;
 beforeAll(async () => {
   s = await startService({ tables: ['CREATE SCHEMA shop', 'CREATE TABLE shop.t_city (id bigint PRIMARY KEY)'] });
@@ -17,11 +17,11 @@ beforeAll(async () => {
 });
 afterAll(() => s?.close());
 
-/** Calls a tool with each of the arguments, as the messages of one batch do; the code of each answer. */
+/** Calls a tool with each of the arguments, like the messages of one batch; returns the code of each answer. */
 async function batch(
   tool: Tool,
   messages: readonly Readonly<Record<string, unknown>>[],
-  told: (message: string) => void = () => undefined,
+  onError: (message: string) => void = () => undefined,
 ): Promise<readonly string[]> {
   const request = { ...(await s.request(s.token)), ...(spending === undefined ? {} : { spending }) };
   const call = {
@@ -39,7 +39,7 @@ async function batch(
       () => 'answered',
       (error: unknown) => {
         if (!(error instanceof SvcError)) throw error;
-        told(error.message);
+        onError(error.message);
         return error.code;
       },
     );
@@ -89,7 +89,7 @@ describe('the messages of a batch', () => {
           scripts(20, () => many),
         ),
       ),
-    ).toEqual({ answered: MOST_READS / 10, too_many_statements: 20 - MOST_READS / 10 });
+    ).toEqual({ answered: MAX_READS / 10, too_many_statements: 20 - MAX_READS / 10 });
   });
 
   it('share the budgets of scripts that change the model, and of examples', async () => {

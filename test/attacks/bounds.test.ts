@@ -1,6 +1,6 @@
 /** Requests with many statements, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { MOST_READS } from '../../src/service/spending.ts';
+import { MAX_READS } from '../../src/service/spending.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
@@ -14,21 +14,21 @@ const many = (n: number, statement = 'SELECT 1 AS x') => Array(n).fill(statement
 
 describe('statements that read', () => {
   it('are a hundred in one request', async () => {
-    expect(await s.rows(`${many(MOST_READS - 1)}; SELECT 2 AS x`)).toEqual([{ x: 2 }]);
+    expect(await s.rows(`${many(MAX_READS - 1)}; SELECT 2 AS x`)).toEqual([{ x: 2 }]);
   });
 
   it.each(['SELECT 1 AS x', 'SHOW CONCEPTS', 'DESC svc.city', 'EXPLAIN SELECT 1', 'VALUES (1)', 'WITH a AS (SELECT 1) SELECT * FROM a', '(SELECT 1)'])(
-    'are no more than that: %s',
+    'are limited to that: %s',
     async (statement) => {
-      const text = many(MOST_READS + 1, statement);
+      const text = many(MAX_READS + 1, statement);
       const { status, json } = await s.query(text, 'shop');
       expect([status, json.code, json.position]).toEqual([400, 'too_many_statements', text.length - statement.length + 1]);
     },
   );
 
-  it('are counted before any of them reaches a datasource, or a grammar', async () => {
+  it('are counted before any of them reaches a datasource or a parser', async () => {
     const fetched = vi.spyOn(globalThis, 'fetch');
-    // no statement of them would parse
+    // none of these statements is valid
     expect(await s.fault(many(2000, 'SELECT FROM WHERE'))).toBe('400 too_many_statements');
     expect(fetched.mock.calls.filter(([, init]) => new Headers(init?.headers).get('neon-connection-string')?.includes('kg_reader'))).toEqual([]);
     fetched.mockRestore();
@@ -37,15 +37,15 @@ describe('statements that read', () => {
   it('share one budget', async () => {
     const large = (i: number): string => `SELECT id + ${i} AS x FROM svc.city${' UNION ALL SELECT id FROM svc.city'.repeat(150)}`;
     expect((await s.query(large(0), 'shop')).status).toBe(200);
-    const { status, json } = await s.query(Array.from({ length: MOST_READS }, (_, i) => large(i)).join('; '), 'shop');
+    const { status, json } = await s.query(Array.from({ length: MAX_READS }, (_, i) => large(i)).join('; '), 'shop');
     expect([status, json.code]).toEqual([400, 'too_complex']);
     expect(json.data).toMatch(/^all that the statements of the request read becomes too large/);
     expect(json.position).toBeGreaterThan(10 * large(0).length);
-    // what is planned already costs nothing
-    expect((await s.query(Array(MOST_READS).fill(large(1)).join('; '), 'shop')).status).toBe(200);
+    // plans in the cache cost nothing
+    expect((await s.query(Array(MAX_READS).fill(large(1)).join('; '), 'shop')).status).toBe(200);
   });
 
-  it('too many keep nothing of the script', async () => {
+  it('too many make the script have no effect', async () => {
     expect(await s.fault(`CREATE PROPERTY kept string; ${many(101)}`, 'shop')).toBe('400 too_many_statements');
     expect(await s.fault(`CREATE USER kept; ${many(101)}`)).toBe('400 too_many_statements');
     expect(await s.rows("SELECT property_name FROM svc.SYS_PROPERTIES WHERE property_name = 'kept'", 'shop')).toEqual([]);
@@ -62,19 +62,19 @@ describe('the sets that a statement builds in memory', () => {
     'SELECT id FROM svc.city INTERSECT SELECT 1',
     'SELECT id FROM svc.city EXCEPT ALL SELECT 1',
     'WITH RECURSIVE r AS (SELECT id FROM svc.city UNION SELECT id + 1 FROM r WHERE id < 3) SELECT id FROM r',
-  ])('are bounded: %s', async (one) => {
+  ])('are limited: %s', async (one) => {
     expect((await s.query(sets(160, one), 'shop')).status).toBe(200);
     const { status, json } = await s.query(sets(161, one), 'shop');
     expect([status, json.code, json.data]).toEqual([400, 'too_complex', 'the statement builds too many sets of rows in memory']);
   });
 
-  it('are one for many neighbouring UNIONs, and none for UNION ALL', async () => {
+  it('are one for many adjacent UNIONs, and none for UNION ALL', async () => {
     expect((await s.query(`SELECT 0 AS x${' UNION SELECT id FROM svc.city'.repeat(300)}`, 'shop')).status).toBe(200);
     expect((await s.query(`SELECT 0 AS x${' UNION ALL SELECT id FROM svc.city'.repeat(300)}`, 'shop')).status).toBe(200);
   });
 });
 
-it('a script of modelling statements is not bounded by their number', async () => {
+it('a script of modelling statements is not limited by their number', async () => {
   const script = Array.from({ length: 300 }, (_, i) => `CREATE PROPERTY p${i} string`).join('; ');
   expect((await s.rows(`${script}; ${many(100)}; CREATE PROPERTY last string`, 'shop'))[0]).toMatchObject({ statements: 301 });
 });

@@ -1,4 +1,4 @@
-/** Statements and scripts that grow: each is planned within its budget, or refused with what has grown. */
+/** Statements and scripts that expand: each is planned within its budget, or refused with the name of what has grown. */
 import { describe, expect, it } from 'vitest';
 import { Budget, growing, made, PLAN_LIMITS, SCRIPT_LIMITS, visited } from '../../src/budget.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
@@ -11,7 +11,7 @@ import { applyStatement, finish, Places } from '../../src/ontology/apply.ts';
 import { compile } from '../../src/ontology/compile.ts';
 import { EMPTY_MODEL } from '../../src/ontology/model.ts';
 import { checkModel, planSelect } from '../../src/planner/index.ts';
-import { systemTables } from '../../src/service/system.ts';
+import { systemTables } from '../../src/service/tell/system.ts';
 import { HEAVY_SCRIPTS, HEAVY_STATEMENTS } from '../support/heavy.ts';
 import { context } from '../unit/planner/company.ts';
 
@@ -58,7 +58,7 @@ function script(text: string): Outcome {
 }
 
 describe('a statement', () => {
-  it('is one that may be sent', () => {
+  it('is short enough to be sent', () => {
     expect(Object.keys(HEAVY_STATEMENTS).length).toBeGreaterThanOrEqual(50);
     expect(Object.entries(HEAVY_STATEMENTS).filter(([, sql]) => Buffer.byteLength(sql) > 64 * 1024)).toEqual([]);
   });
@@ -66,7 +66,7 @@ describe('a statement', () => {
   it.each(Object.entries(HEAVY_STATEMENTS))('%s', (_what, sql) => {
     const { code, nodes, steps } = plan(sql);
     expect(['planned', 'too_complex', 'duplicate_column', 'unknown_column']).toContain(code);
-    // one node more ends it
+    // one more node exceeds it
     expect(nodes).toBeLessThanOrEqual(PLAN_LIMITS.nodes + 100);
     expect(steps).toBeLessThanOrEqual(PLAN_LIMITS.steps + 10_000);
   });
@@ -78,7 +78,7 @@ describe('a statement', () => {
     ['a whole row 20,000 times', 'the row of `t`'],
     ['16,000 wildcards', 'the columns of `*`'],
     ['columns that double in each CTE', 'the columns of `*`'],
-  ])('is refused with what has grown: %s', (what, grown) => {
+  ])('is refused with the name of what has grown: %s', (what, grown) => {
     const { code, message, offset } = plan(HEAVY_STATEMENTS[what] as string);
     expect([code, offset]).toEqual(['too_complex', 7]);
     expect(message).toBe(`the plan of the statement becomes too large; the larger part of it comes from ${grown}`);
@@ -95,7 +95,7 @@ describe('a statement', () => {
     ['a whole row 200 times'],
   ])('is planned: %s', (what) => expect(plan(HEAVY_STATEMENTS[what] as string).code).toBe('planned'));
 
-  it('leaves a tenth of the budget and more unused where people write it', () => {
+  it('leaves at least a tenth of the budget unused if it is written by hand', () => {
     const columns = Array.from({ length: 300 }, (_, i) => `salary + ${i} AS c${i}`).join(', ');
     const ctes = Array.from({ length: 30 }, (_, i) => `x${i} AS (SELECT ${i ? `a + 1 AS a FROM x${i - 1}` : '1 AS a'})`).join(', ');
     const joins = Array.from({ length: 19 }, (_, i) => `JOIN svc.town c${i + 1} ON c${i + 1}.town_id = c${i}.town_id`).join(' ');
@@ -109,7 +109,7 @@ describe('a statement', () => {
 });
 
 describe('a script', () => {
-  it('is one that may be sent', () => expect(Object.entries(HEAVY_SCRIPTS).filter(([, text]) => Buffer.byteLength(text) > 1024 * 1024)).toEqual([]));
+  it('is short enough to be sent', () => expect(Object.entries(HEAVY_SCRIPTS).filter(([, text]) => Buffer.byteLength(text) > 1024 * 1024)).toEqual([]));
 
   it.each(Object.entries(HEAVY_SCRIPTS))('%s', (_what, text) => {
     const { code, nodes, steps } = script(text);
@@ -145,7 +145,7 @@ describe('a script', () => {
     expect(outcomeOf(() => new Budget({ ...limits, units: 160 }, 'x').run(both)).code).toBe('planned');
   });
 
-  it('is applied where it is a large model', () => {
+  it('is applied if it is a large model', () => {
     const concepts = Array.from(
       { length: 500 },
       (_, i) =>
@@ -159,7 +159,7 @@ CREATE MAPPING m${i} INTO c${i} AS SELECT id AS k${i}, ${Array.from({ length: 20
   });
 });
 
-describe('what is told of a model', () => {
+describe('the description of a model', () => {
   const caller = { principal: { isAdmin: true, grants: [], roles: [] }, snapshot: { ontologies: [], datasources: [], agents: [] } };
   const read = (concepts: number, mappings: number, table: string): Outcome => {
     const chain = Array.from({ length: concepts }, (_, i) => ({
@@ -180,7 +180,7 @@ describe('what is told of a model', () => {
     return outcomeOf(() => void system(table));
   };
 
-  it('is bounded', () => {
+  it('is limited', () => {
     expect(read(20, 100, 'SYS_CONCEPT_PROPERTIES').code).toBe('planned');
     const { code, message } = read(900, 2000, 'SYS_CONCEPT_PROPERTIES');
     expect([code, message]).toEqual(['too_complex', 'the system table SYS_CONCEPT_PROPERTIES becomes too large']);
@@ -191,13 +191,13 @@ describe('a budget', () => {
   const small = { nodes: 10, steps: 100, entries: 10 };
   const codeOf = (make: () => void): string => outcomeOf(make).code;
 
-  it('ends work by nodes and by steps', () => {
+  it('limits nodes and steps', () => {
     expect(codeOf(() => new Budget(small, 'x').run(() => made(11)))).toBe('too_complex');
     expect(codeOf(() => new Budget(small, 'x').run(() => visited(101)))).toBe('too_complex');
     expect(codeOf(() => new Budget(small, 'x').run(() => made(10)))).toBe('planned');
   });
 
-  it('counts all its runs together, and what runs inside it', () => {
+  it('counts all its runs together, including nested ones', () => {
     const budget = new Budget(small, 'x');
     budget.run(() => made(6));
     expect(codeOf(() => budget.run(() => made(6)))).toBe('too_complex');
@@ -210,7 +210,7 @@ describe('a budget', () => {
     visited(1_000_000_000);
   });
 
-  it('names the thing that used most of it', () => {
+  it('names the object that used most of it', () => {
     const { message } = outcomeOf(() =>
       new Budget(small, 'the plan').run(() => {
         growing('the view `a`', () => made(2));

@@ -30,7 +30,7 @@ export async function startCallers(): Promise<void> {
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** A statement of the whole service, or on `ontology`, with these headers. */
+/** A statement without an ontology, or on `ontology`, with these headers. */
 export async function ask(sql: string, headers: Headers, ontology = ''): Promise<Answer> {
   const body = JSON.stringify({ ontology_name: ontology, query: sql });
   const response = await s.fetch('/svc/api/query', { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
@@ -56,7 +56,7 @@ export const catalog = (sql: string) => s.database.exec(sql, [], CATALOG_OWNER);
 
 let number = 0;
 const made: string[] = [];
-/** A user with a name of its own, its token, and what it may. */
+/** A user with a unique name, its token, and its grants. */
 export async function user(name: string, ...grants: readonly string[]): Promise<{ name: string; token: string }> {
   number++;
   const own = `${name}${number}`;
@@ -65,7 +65,7 @@ export async function user(name: string, ...grants: readonly string[]): Promise<
   const [row] = await admins(`CREATE TOKEN FOR ${own}`);
   return { name: own, token: String(row?.token) };
 }
-/** Whether a caller may do what administrators may. */
+/** Whether a caller has the rights of an administrator. */
 export const isAdmin = async (headers: Headers): Promise<boolean> => {
   const { status, json } = await ask('SELECT role_name FROM svc.SYS_ROLES', headers);
   return status === 200 && json.data.some((r: { role_name: string }) => r.role_name === 'admin');
@@ -81,10 +81,10 @@ export async function logIn(name: string, password = PASSWORD): Promise<string> 
 export const jwt = (claims: Readonly<Record<string, unknown>>): Headers => ({
   'x-jwt-token': jws({ alg: 'RS256' }, { exp: Math.floor(Date.now() / 1000) + 300, ...claims }, realm),
 });
-/** Puts a user into the role `admin`. @returns the row of the statement */
+/** Adds a user to the role `admin`. @returns the row of the statement */
 export const promoted = async (name: string) => (await admins(`GRANT ROLE admin TO USER ${name}`))[0];
 
-/** Takes the role of administrators from the users that were made since the last call. */
+/** Removes the users that were created since the last call from the role of administrators. */
 export async function demoteAll(): Promise<void> {
   for (const name of made.splice(0)) await s.query(`REVOKE ROLE admin FROM USER ${name}`);
 }

@@ -1,6 +1,6 @@
 /**
- * No interference for readers with QUERY on some concepts: no answer depends on the value of a property in rows where no concept that they may query has it.
- * Random queries are asked twice; between the two, all such values change. SEED=n and DEEP=1 as in test/support/generated.ts.
+ * Noninterference for readers with QUERY on some concepts: no answer depends on the value of a property in rows where no concept that they may query has it.
+ * Random queries are run twice; in between, all such values change. SEED=n and DEEP=1 as in test/support/generated.ts.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,13 +1,13 @@
-/** A service with the users of the attacks on models, and ontologies of their own for each attack. */
+/** A service with the users of the attacks on models, and a separate ontology for each attack. */
 import { expect } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
 import { MODEL, TABLES } from './editors-model.ts';
 
-/** kim and lee edit all of each ontology, lee may query the datasource too; max may make policies; rob queries. */
+/** kim and lee edit all of each ontology, lee may also query the datasource; max may make policies; rob queries. */
 export class Crew {
   readonly service: TestService;
   readonly tokens: Readonly<Record<'kim' | 'lee' | 'max' | 'rob', string>>;
-  /** How many ontologies there are. */
+  /** The number of ontologies. */
   count = 0;
 
   private constructor(service: TestService, tokens: Crew['tokens']) {
@@ -27,7 +27,7 @@ export class Crew {
     });
   }
 
-  /** An ontology of its own with the model and these statements of an administrator. @returns its name */
+  /** A new ontology with the model and these statements of an administrator. @returns its name */
   async ontology(...statements: string[]): Promise<string> {
     const name = `crew${++this.count}`;
     await this.service.rows(`CREATE ONTOLOGY ${name}; ${MODEL}`);
@@ -41,7 +41,7 @@ export class Crew {
     return (await this.service.rows('SHOW VERSION', ontology))[0].id;
   }
 
-  /** Expects that a script is 403 `forbidden` and keeps nothing. @returns the message */
+  /** Expects that a script is 403 `forbidden` and has no effect. @returns the message */
   async refused(ontology: string, script: string, token: string): Promise<string> {
     const before = await this.versionOf(ontology);
     const { status, json } = await this.service.query(script, ontology, token);

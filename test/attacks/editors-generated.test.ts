@@ -1,11 +1,11 @@
 /**
- * No script of an editor who may not make policies lets anybody find out more. For random ontologies, policies, rights and scripts:
+ * No script of an editor who may not make policies gives anyone access to more data. For random ontologies, policies, rights and scripts:
  *
- * A secret of a caller is a row, or a masked value, of the mapped tables that policies or grants keep from it: tables with it and without it (or
- * with another value) give the caller the same answers, and would give others to who may query everything without policies. After a script that
- * was accepted it must be a secret still, unless the script's writer may query it and the caller's policies do not hide it. A writer who may
- * query the datasource may show tables that no policy covers, and new rows. Who reads a logic concept without its source is judged by policies
- * alone. What callers are answered comes from generated/sight.ts.
+ * A secret of a caller is a row, or a masked value, of the mapped tables that policies or grants hide from it: with and without it (or
+ * with another value) the tables give the caller the same answers, but different answers to a caller who may query everything without policies. After an
+ * accepted script it must still be a secret, unless the script's writer may query it and the caller's policies do not hide it. A writer who may
+ * query the datasource may show tables that no policy covers, and new rows. For a caller who reads a logic concept without its source, only policies
+ * count. generated/sight.ts computes the answers to callers.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -26,15 +26,18 @@ import { type Policy, policyText, type Spec, specText, type Table } from './gene
 
 const SIZES = sizesOf('attacks/editors-generated');
 
-/** What a planted fault takes away. */
+/** The check that a planted fault disables. */
 const off = vi.hoisted(() => ({ enforced: false, usable: false }));
 // the types of columns come from a datasource, which this test does not have
-vi.mock(import('../../src/service/describe.ts'), () => ({ described: async (_runtime: unknown, _caller: unknown, graph: Graph) => graph.model }) as never);
+vi.mock(
+  import('../../src/service/write/describe.ts'),
+  () => ({ described: async (_runtime: unknown, _caller: unknown, graph: Graph) => graph.model }) as never,
+);
 vi.mock(import('../../src/planner/enforcement/enforced.ts'), async (original) => {
   const actual = await original();
   return { ...actual, difference: (before, after) => (off.enforced ? undefined : actual.difference(before, after)) };
 });
-vi.mock(import('../../src/service/writers.ts'), async (original) => {
+vi.mock(import('../../src/service/write/writers.ts'), async (original) => {
   const actual = await original();
   return {
     ...actual,
@@ -43,9 +46,9 @@ vi.mock(import('../../src/service/writers.ts'), async (original) => {
   };
 });
 afterAll(() => {
-  vi.doUnmock('../../src/service/describe.ts');
+  vi.doUnmock('../../src/service/write/describe.ts');
   vi.doUnmock('../../src/planner/enforcement/enforced.ts');
-  vi.doUnmock('../../src/service/writers.ts');
+  vi.doUnmock('../../src/service/write/writers.ts');
 });
 
 let parser: SqlParser;
@@ -53,14 +56,14 @@ beforeAll(async () => {
   parser = await loadNodeParser();
 });
 
-/** Who writes: which concepts it may query (null: all), which of them it edits, and whether it may query the datasource. */
+/** The writer: the concepts that it may query (null: all), those that it may edit, and whether it may query the datasource. */
 interface Writer {
   readonly viewer: Viewer;
   readonly grants: readonly Grant[];
   readonly readsTables: boolean;
 }
 
-/** `isPartly`: one that may not query all of it. */
+/** `isPartly`: a writer who may not query all of the ontology. */
 function genWriter(r: Rng, spec: Spec, isPartly: boolean): Writer {
   const ontology = ['ontology', ONTOLOGY];
   const readsTables = r.chance(40);
@@ -77,7 +80,7 @@ function genWriter(r: Rng, spec: Spec, isPartly: boolean): Writer {
   return { viewer: { name: 'ed', reads: new Set([...edits, ...queries]) }, grants, readsTables };
 }
 
-/** Other tables: without a row, or with another value in it. */
+/** Changed tables: without a row, or with another value in it. */
 interface Secret {
   readonly table: string;
   readonly row: number;
@@ -100,7 +103,7 @@ function secretsOf({ spec, tables, policies }: Pick<Case, 'spec' | 'tables' | 'p
   });
 }
 
-/** What some caller finds out by a script; undefined: nobody finds out anything. `others`: the tables that somebody else has mapped. */
+/** What some caller learns by a script; undefined: no caller learns anything. `others`: the tables that another user has mapped. */
 function growth(
   c: Pick<Case, 'spec' | 'tables' | 'policies'>,
   after: Spec,
@@ -109,36 +112,36 @@ function growth(
   others: ReadonlySet<string>,
 ): string | undefined {
   const { spec, tables, policies } = c;
-  const tells = (of: Spec, by: readonly Policy[], who: Viewer, from = tables): ((s: Secret) => boolean) => {
+  const distinguishes = (of: Spec, by: readonly Policy[], who: Viewer, from = tables): ((s: Secret) => boolean) => {
     const as = (given: readonly Table[]): string => new Sight(of, given, by, who).all();
     const whole = as(from);
     return (s) => as(without(from, s)) !== whole;
   };
-  const open = tells(spec, [], { name: '', reads: null });
-  const byWriter = tells(spec, [], writer.viewer);
-  // which rows a policy shows tells something of what its condition reads
-  const byWriterUnderPolicies = tells(spec, policies, writer.viewer);
+  const open = distinguishes(spec, [], { name: '', reads: null });
+  const byWriter = distinguishes(spec, [], writer.viewer);
+  // the rows that a policy shows depend on what its condition reads
+  const byWriterUnderPolicies = distinguishes(spec, policies, writer.viewer);
   const bare = new Sight(spec, tables, policies, writer.viewer);
   for (const reader of readers) {
-    const before = tells(spec, policies, reader);
-    const unbound = tells(spec, policies, { name: reader.name, reads: null });
-    const answered = tells(spec, policies, { ...reader, isAnswered: true });
-    // what the rows of a new mapping tell is its writer's, who may query the tables
-    const now = tells(
+    const before = distinguishes(spec, policies, reader);
+    const unbound = distinguishes(spec, policies, { name: reader.name, reads: null });
+    const answered = distinguishes(spec, policies, { ...reader, isAnswered: true });
+    // the rows of a new mapping are the responsibility of its writer, who may query the tables
+    const now = distinguishes(
       after,
       policies,
       reader,
       tables.map((t) => (spec.mappings.some((m) => m.table === t.name) ? t : { ...t, rows: [] })),
     );
-    // a reader of a logic concept only sees what its condition gives on the current model
+    // a reader of only a logic concept sees the result of its condition on the current model
     const isThroughOthers = spec.concepts.some((o) => o.logic !== null && reader.reads?.has(o.name) && !reader.reads.has(o.logic.source));
     for (const secret of secretsOf(c)) {
       if (!now(secret) || before(secret) || !open(secret)) continue;
       if (unbound(secret) && isThroughOthers) continue;
-      // a row that nothing hides but a condition over masked values, which is refused
+      // a row that is hidden only by a condition over masked values, which is refused
       if (secret.column === null && answered(secret)) continue;
       if (unbound(secret) && (byWriter(secret) || byWriterUnderPolicies(secret))) continue;
-      // whoever may query a datasource may map its tables, also in two ways
+      // a user who may query a datasource may map its tables, also in two ways
       if (writer.readsTables && !others.has(secret.table)) continue;
       if (writer.readsTables && !bare.isCovered(secret.table)) continue;
       return `${reader.name}${reader.reads === null ? '' : ` (of ${[...reader.reads]})`} finds out about ${JSON.stringify(secret)}: ${JSON.stringify(tables.find((t) => t.name === secret.table))}`;
@@ -152,7 +155,7 @@ const count = (what: string): void => {
   counts.set(what, (counts.get(what) ?? 0) + 1);
 };
 
-/** One run: an ontology, its policies, a writer, and up to three scripts one after another. @throws Error where somebody finds out more */
+/** One run: an ontology, its policies, a writer, and up to three scripts in sequence. @throws Error if a caller learns more */
 async function attempt(r: Rng, isPartly: boolean): Promise<void> {
   const made = genCase(r, parser);
   if (made === undefined) return count('no ontology');
@@ -194,20 +197,20 @@ async function attempt(r: Rng, isPartly: boolean): Promise<void> {
 }
 
 const RUNS = SIZES.ontologies;
-/** In so many a planted fault is found. */
+/** The number of runs in which a planted fault must be found. */
 const FAULT_RUNS = 1500;
-/** Runs of a seed each, so that a failure can be run alone. */
+/** Runs with one seed each, so that a failure can be run by itself. */
 const seeds = fc.noShrink(fc.integer({ min: 0, max: 2 ** 31 - 1 }));
 const oneRun = (seed: number, isPartly = false): Promise<void> => attempt(choices(seed), isPartly);
 
-describe('no script of an editor lets anybody find out more', () => {
+describe('no script of an editor gives access to more data', () => {
   it(`in ${RUNS} ontologies`, { timeout: patience(120_000) }, async () => {
     await fc.assert(
       fc.asyncProperty(seeds, (seed) => oneRun(seed)),
       generated(RUNS, RUNS),
     );
     console.log(`editors: SEED=${SEED} ${[...counts].map(([what, n]) => `${what} ${n}`).join(', ')}`);
-    // both ways are taken often enough for the run to say something
+    // accepted and refused scripts must both be frequent
     for (const what of ['accepted', 'refused: policies', 'refused: QUERY']) expect(counts.get(what) ?? 0, what).toBeGreaterThan(RUNS / 10);
   });
 

@@ -1,7 +1,7 @@
 /**
- * No interference, after scripts of editors: what a caller under policies gets is the same whatever the policies hide, before a script of an editor and
- * after it. Random scripts change concepts, properties, measures, views and cubes. After each script that is accepted, all relations are read twice;
- * between the two, every hidden row and every masked value changes. The test knows nothing of the rules for editors: it only compares.
+ * Noninterference after scripts of editors: a caller with policies gets the same answers whatever the policies hide, before a script of an editor and
+ * after it. Random scripts change concepts, properties, measures, views and cubes. After each accepted script, all relations are read twice;
+ * in between, every hidden row and every masked value changes. The test does not use the rules for editors: it only compares answers.
  * SEED=n and DEEP=1 as in test/support/generated.ts.
  */
 import fc from 'fast-check';
@@ -24,17 +24,17 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => s?.close());
 
-/** What both see, as texts: of queries that differ from one run to the next there are none. */
+/** The answers to both, as texts. No query has a result that differs between runs. */
 async function seen(ontology: string): Promise<string[]> {
   const answers = await Promise.all(tokens.flatMap((token) => PROBES.map((q) => s.query(q, ontology, token))));
   return answers.map(({ status, json }) => `${status} ${JSON.stringify({ ...json, request_id: '' })}`);
 }
 
-/** Of one in four, three that differ most: a script that is accepted takes 400 queries. */
+/** One in four kinds: three different ones, because an accepted script takes 400 queries. */
 const KINDS = POLICIES.map(([what, policies], i) => [what, policies, i] as const).filter((_, i) => i % SIZES.everyKind === 1 % SIZES.everyKind);
 
 describe.each(KINDS)('under %s', (_, policies, at) => {
-  it('no script of an editor lets an answer depend on what is hidden', { timeout: patience(120_000) }, async () => {
+  it('no script of an editor makes an answer depend on hidden data', { timeout: patience(120_000) }, async () => {
     const ontology = `ed${at}`;
     await s.rows(
       `CREATE ONTOLOGY ${ontology}; ${MODEL}; CREATE CONCEPT own (own_p bigint, PRIMARY KEY (own_p)); GRANT QUERY ON ALL ontology.${ontology} TO USER rob; GRANT EDIT ON ALL ontology.${ontology} TO USER ed`,

@@ -1,4 +1,4 @@
-/** Editors without QUERY on the datasource, or on a concept, try to join links and values of hidden rows to rows that they read. */
+/** Editors without QUERY on the datasource, or on a concept, try to join links and values of hidden rows to rows that they may read. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestService } from '../support/service.ts';
 import { Crew } from './editors-crew.ts';
@@ -15,13 +15,13 @@ afterAll(() => s?.close());
 const GUEST = 'CREATE OR REPLACE CONCEPT guest';
 const BY_FIRM = 'CREATE OR REPLACE CONCEPT being (firm_id bigint, being_id bigint, given string, PRIMARY KEY (firm_id), LABEL (given))';
 
-describe('links and values of rows that a mapping leaves out', () => {
+describe('links and values of rows that a mapping filters out', () => {
   it.each([
     ['a concept with the same keys lists the property', `${GUEST} (CONSTRAINT phone MULTIVALUE string) INHERITS (being)`],
     ['a concept with the same keys becomes a descendant', `${GUEST} INHERITS (worker)`],
     ['another property becomes the key', BY_FIRM],
     ['a calculated property takes the place of the key', 'CREATE OR REPLACE PROPERTY being_id bigint AS SELECT CAST(104 AS bigint)'],
-  ])('are shown to no editor without QUERY on the datasource: %s', async (_, script) => {
+  ])('cannot be joined by an editor without QUERY on the datasource: %s', async (_, script) => {
     const ontology = await crew.ontology(`CREATE OR REPLACE ${workers('firm = 1')}`);
     // 104 and its firm 2 are not in the mapping
     expect(await s.fault(script, ontology, crew.tokens.kim)).toMatch(/^(403 forbidden|400 bad_key)$/);
@@ -29,14 +29,14 @@ describe('links and values of rows that a mapping leaves out', () => {
       expect(JSON.stringify(await s.query(`SELECT phone FROM dsvc.${concept}`, ontology, crew.tokens.kim))).not.toContain('p-104');
   });
 
-  it('are shown by editors with QUERY on the datasource, and where no row is left out', async () => {
+  it('are joined by editors with QUERY on the datasource, and if no row is filtered out', async () => {
     const left = await crew.ontology(`CREATE OR REPLACE ${workers('firm = 1')}`);
     await s.rows(`${GUEST} (CONSTRAINT phone MULTIVALUE string) INHERITS (being)`, left, crew.tokens.lee);
     const all = await crew.ontology();
     await s.rows(`${GUEST} (CONSTRAINT phone MULTIVALUE string) INHERITS (being)`, all, crew.tokens.kim);
   });
 
-  it('do not keep editors from other changes', async () => {
+  it('do not prevent other changes by editors', async () => {
     const ontology = await crew.ontology(`CREATE OR REPLACE ${workers('firm = 1')}`);
     for (const script of [
       'CREATE CONCEPT lead INHERITS (worker)',

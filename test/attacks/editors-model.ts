@@ -1,4 +1,4 @@
-/** The model that editors attack: people of whom policies hide some, in tables of their own. */
+/** The model that editors attack: people, some of whom policies hide, in separate tables. */
 
 export const TABLES = [
   'CREATE SCHEMA crew',
@@ -7,7 +7,7 @@ export const TABLES = [
   'CREATE TABLE crew.t_worker (id bigint PRIMARY KEY, fname text, salary numeric(12,2), grade bigint, firm bigint, boss bigint, ssn text)',
   `INSERT INTO crew.t_worker VALUES (101, 'Ada', 9000, 8, 1, NULL, 's-101'), (102, 'Bob', 7000, 7, 1, 101, 's-102'), (103, 'Cid', 5000, 6, 2, 102, 's-103'),
  (104, 'Dee', 4000, 3, 2, 103, 's-104'), (105, 'Eve', 3000, 2, 2, 104, 's-105'), (106, 'Fay', 2000, 1, 1, 105, 's-106')`,
-  // the same keys as the workers: what is joined by key reaches these too
+  // the same keys as the workers, so that a join by key also finds these rows
   'CREATE TABLE crew.t_guest (id bigint PRIMARY KEY, name text)',
   "INSERT INTO crew.t_guest VALUES (101, 'Gus'), (104, 'Gil'), (106, 'Guy')",
   'CREATE TABLE crew.t_num AS SELECT n::bigint AS n FROM generate_series(0, 5) n',
@@ -20,7 +20,7 @@ export const TABLES = [
   "INSERT INTO crew.t_phone VALUES (101, 1, 'p-101'), (104, 2, 'p-104'), (106, 1, 'p-106')",
 ];
 
-/** What `worker` declares, in pieces that an attack puts together anew. */
+/** The declaration of `worker`, in parts that an attack can recombine. */
 export const WORKER = {
   properties: 'salary decimal(12,2), grade bigint, firm_id bigint, boss_id bigint, ssn string, low boolean, open boolean, mine boolean',
   worksIn: 'CONSTRAINT works_in FOREIGN KEY (firm_id) REFERENCES firm (firm_id) INVERSEOF staff',
@@ -71,5 +71,5 @@ export const mask = (property: string, how = 'NULL', concept = ''): string =>
   `CREATE POLICY veil ON PROPERTY ${property} ${concept && `OF CONCEPT ${concept} `}MASK ${how}`;
 export const AS_BEING = `${WORKER.properties}, being_id bigint, given string, PRIMARY KEY (being_id), LABEL (given)`;
 
-/** [what, statements of an administrator, script, its writer where it is not kim] */
+/** [description, statements of an administrator, script, its writer if it is not kim] */
 export type Attack = readonly [string, readonly string[], string, ('kim' | 'lee')?];

@@ -1,4 +1,4 @@
-/** Scripts of editors after which somebody would see rows that a policy hides. */
+/** Scripts of editors after which a caller would see rows that a policy hides. */
 import { AS_BEING, type Attack, HIDE_JUNIORS, JUNIOR, on, UNDER_104, WORKER, worker, workers } from './editors-model.ts';
 
 export const ROWS: readonly Attack[] = [
@@ -9,7 +9,7 @@ export const ROWS: readonly Attack[] = [
     ['CREATE CONCEPT staff (note string) INHERITS (being)', worker({ inherits: 'INHERITS (staff)' }), UNDER_104],
     'CREATE OR REPLACE CONCEPT staff (being_id bigint, given string, note string, PRIMARY KEY (being_id), LABEL (given))',
   ],
-  ['a logic condition never holds any more', [HIDE_JUNIORS], `${JUNIOR} FROM dsvc.worker WHERE grade < -5`],
+  ['a logic condition is never true any more', [HIDE_JUNIORS], `${JUNIOR} FROM dsvc.worker WHERE grade < -5`],
   ['a logic condition is dropped', [HIDE_JUNIORS], JUNIOR],
   [
     'a logic concept is defined on another one',
@@ -22,7 +22,7 @@ export const ROWS: readonly Attack[] = [
     `${JUNIOR} FROM dsvc.worker WHERE grade < 0`,
   ],
   ['a calculated property is always true', [on('low')], 'CREATE OR REPLACE PROPERTY low boolean AS SELECT true'],
-  ['a calculated property behind another is always true', [on('open')], 'CREATE OR REPLACE PROPERTY low boolean AS SELECT true'],
+  ['a calculated property that another one reads is always true', [on('open')], 'CREATE OR REPLACE PROPERTY low boolean AS SELECT true'],
   ['a calculated property asks another claim', [on('mine')], "CREATE OR REPLACE PROPERTY mine boolean AS SELECT given = svc_claim('firm')"],
   [
     'a calculated property asks another role',
@@ -58,7 +58,7 @@ export const ROWS: readonly Attack[] = [
     'CREATE OR REPLACE MEASURE heads bigint AS SELECT COUNT(being_id) WHERE being_id < 0',
   ],
   [
-    'a measure behind a measure that a condition reads is rewritten',
+    'a measure that a condition reads through another measure is changed',
     [
       `CREATE MEASURE heads bigint AS SELECT COUNT(being_id); CREATE MEASURE more decimal AS SELECT heads * 1.0; ${worker({ more: 'heads MEASURE bigint, more MEASURE decimal' })}`,
       on('grade > (SELECT SUM("measure.more") FROM dsvc.worker)'),
@@ -92,7 +92,7 @@ export const ROWS: readonly Attack[] = [
   ],
   ['the mapping is dropped', [UNDER_104], 'DROP MAPPING m_phone; DROP MAPPING m_worker'],
   [
-    'a concept that stands for others’ rows gets rows of its own',
+    'a concept with the rows of its ancestors gets rows of its own',
     ['CREATE POLICY id ON CONCEPT idle TO USER nobody USING (true)'],
     'CREATE MAPPING m_idle INTO (idle) AS SELECT n AS being_id FROM crew.t_num',
     'lee',
@@ -123,7 +123,7 @@ export const ROWS: readonly Attack[] = [
     `CREATE OR REPLACE CONCEPT being (being_id bigint, given string, LABEL (given)); ${worker({ assigned: '', more: 'PRIMARY KEY (firm_id)', boss: '' })}; DROP MAPPING m_assign`,
   ],
   [
-    'links of a concept that stands for others’ rows are joined to other rows',
+    'links of a concept with the rows of its ancestors are joined to other rows',
     [
       'CREATE CONCEPT lead (CONSTRAINT leads_in MULTIREFERENCE project INVERSEOF led_by) INHERITS (being); CREATE CONCEPT ghost INHERITS (being); CREATE MAPPING m_being INTO (being) AS SELECT id AS being_id FROM crew.t_worker',
       'CREATE CONCEPT extra (e string); CREATE MAPPING m_extra INTO (extra) AS SELECT id AS being_id, name AS e FROM crew.t_guest',

@@ -1,4 +1,4 @@
-/** Scripts of editors after which somebody would see values that are masked. */
+/** Scripts of editors after which a caller would see masked values. */
 import { type Attack, JUNIOR, mask, WORKER, worker, workers } from './editors-model.ts';
 
 export const VALUES: readonly Attack[] = [
@@ -110,7 +110,7 @@ export const VALUES: readonly Attack[] = [
     worker({ properties: WORKER.properties.replace('salary decimal(12,2), ', '') }),
   ],
   ['the property is calculated', [mask('ssn')], "CREATE OR REPLACE PROPERTY ssn string AS SELECT 'x'"],
-  ['the condition that it depends on never holds', [mask('salary', 'NULL', 'junior')], `${JUNIOR} FROM dsvc.worker WHERE grade < -5`],
+  ['the condition that it depends on is never true', [mask('salary', 'NULL', 'junior')], `${JUNIOR} FROM dsvc.worker WHERE grade < -5`],
   [
     'a property of the condition that it depends on changes',
     ['CREATE OR REPLACE CONCEPT junior INHERITS (worker) FROM svc.worker WHERE low', mask('salary', 'NULL', 'junior')],
@@ -127,18 +127,18 @@ export const VALUES: readonly Attack[] = [
     'CREATE OR REPLACE PROPERTY low boolean AS SELECT false',
   ],
   [
-    'values beside rows are read through a kin concept',
+    'multi-valued properties are read through a related concept',
     [mask('phone', 'FULL', 'worker')],
     'CREATE OR REPLACE CONCEPT guest (CONSTRAINT phone MULTIVALUE string) INHERITS (being)',
   ],
   [
-    'values beside rows have another mapping',
+    'multi-valued properties have another mapping',
     [mask('phone', 'FULL', 'worker')],
     'CREATE OR REPLACE MAPPING m_phone INTO (worker) MULTIVALUE phone AS SELECT id AS being_id, phone FROM crew.t_phone',
     'lee',
   ],
   [
-    'values beside rows of a descendant are no longer of the logic concept of the mask, and a kin concept without rows has them unmasked',
+    'multi-valued properties of a descendant no longer belong to the logic concept of the mask, and a related concept without rows has them unmasked',
     [
       'CREATE CONCEPT apart (CONSTRAINT phone MULTIVALUE string) INHERITS (being); CREATE CONCEPT temp INHERITS (worker); CREATE MAPPING m_temp INTO (temp) AS SELECT id AS being_id, grade FROM crew.t_worker',
       mask('phone', 'NULL', 'junior'),

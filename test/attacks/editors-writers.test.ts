@@ -1,4 +1,4 @@
-/** What a writer who may not query all of an ontology tries to read by what it writes; each attack as a statement, and what must come of it. */
+/** Attempts of a writer who may not query all of an ontology to read by what it writes; each attack as a statement, with its expected result. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestService } from '../support/service.ts';
 import { Crew } from './editors-crew.ts';
@@ -11,11 +11,11 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => s?.close());
 
-describe('a writer uses only what it may query', () => {
+describe('a writer may use only what it may query', () => {
   let at: string;
-  /** EDIT on the ontology itself and on `own`, QUERY on `being`; sees all. */
+  /** EDIT on the ontology itself and on `own`, QUERY on `being`; sees everything. */
   let sue: string;
-  /** The same, but sees that alone. */
+  /** The same, but sees only these. */
   let tim: string;
   beforeAll(async () => {
     at = await crew.ontology();
@@ -35,7 +35,7 @@ describe('a writer uses only what it may query', () => {
 
   const OWN = 'CREATE OR REPLACE CONCEPT own';
   const needs = (what: string): string => `403 forbidden This needs QUERY on ontology.AT.${what}`;
-  // «marks» enclose what the position of the refusal points at
+  // «marks» enclose the text at the position of the refusal
   it.each([
     ['inherits', `${OWN} INHERITS («firm»)`, 'concept.firm'],
     ['inherits with a list', `${OWN} (k bigint, more string) INHERITS (being, «firm»)`, 'concept.firm'],
@@ -61,20 +61,20 @@ describe('a writer uses only what it may query', () => {
     const { status, json } = await s.query(head + inside + tail, at, sue);
     expect(`${status} ${json.code} ${json.data}`).toBe(needs(what).replace('AT', at));
     expect(json.position).toBe(head.length + 1);
-    // who does not see it hears of nothing
+    // for a user who does not see it, it is not mentioned
     const unseen = await s.query(head + inside + tail, at, tim);
     expect([400, 403]).toContain(unseen.status);
     expect(unseen.json.data).not.toMatch(/QUERY on ontology/);
   });
 
-  it('how far walks go is for who may query all of it', async () =>
+  it('changing the depth of walks needs QUERY on all of the ontology', async () =>
     expect(await s.fault(`ALTER ONTOLOGY ${at} SET default_transitivity = '9'`, at, sue)).toBe('403 forbidden'));
 
-  it('a concept does not come to stand for rows that its writer may not query', async () => {
+  it('a concept does not gain rows that its writer may not query', async () => {
     const { status, json } = await s.query('DROP MAPPING m_shelf', at, sue);
     expect([status, json.data]).toEqual([403, `This needs QUERY on ontology.${at}.concept.firm`]);
-    const told = await s.query('DROP MAPPING m_shelf', at, tim);
-    expect([told.status, told.json.data]).toEqual([403, `This needs QUERY on ALL ontology.${at}`]);
+    const refusal = await s.query('DROP MAPPING m_shelf', at, tim);
+    expect([refusal.status, refusal.json.data]).toEqual([403, `This needs QUERY on ALL ontology.${at}`]);
   });
 
   it.each([
@@ -104,20 +104,41 @@ describe('a writer uses only what it may query', () => {
     );
     const version = await crew.versionOf(at);
     const { status, json } = await s.query(script, at, uma);
-    expect([status, json.code, json.data]).toEqual([400, 'exists', 'the statement collides with a part of the ontology that you may not see']);
+    expect([status, json.code, json.data]).toEqual([400, 'exists', 'the statement conflicts with a part of the ontology that you may not see']);
     expect(await crew.versionOf(at)).toBe(version);
   });
 
-  it('what is dropped and not seen is unknown', async () => {
+  it.each([
+    ['a description', "CREATE PROPERTY codename string DESCRIPTION 'Overlord'"],
+    ['tags', "CREATE PROPERTY codename string WITH TAGS (unit = 'Overlord')"],
+    ['an expression', "CREATE PROPERTY codename string AS SELECT 'Overlord'"],
+  ])('a property that the writer does not see cannot be listed if it has %s', async (_, property) => {
+    const ontology = await crew.ontology(`${property}; CREATE CONCEPT secret_c (codename string)`);
+    const una = await s.user(`una${crew.count}`, `EDIT ON ontology.${ontology}`, `EDIT ON ontology.${ontology}.concept.own`);
+    const { status, json } = await s.query('CREATE OR REPLACE CONCEPT own (k bigint, codename string, PRIMARY KEY (k))', ontology, una);
+    expect([status, json.code, json.data]).toEqual([400, 'exists', 'the statement conflicts with a part of the ontology that you may not see']);
+    expect(json.position).toBe(42);
+    expect(await s.fault('SHOW CREATE PROPERTY codename', ontology, una)).toBe('400 unknown_property');
+    // who sees it may list it
+    const uta = await s.user(
+      `uta${crew.count}`,
+      `EDIT ON ontology.${ontology}`,
+      `EDIT ON ontology.${ontology}.concept.own`,
+      `ACCESS ON ontology.${ontology}.concept.secret_c`,
+    );
+    await s.rows('CREATE OR REPLACE CONCEPT own (k bigint, codename string, PRIMARY KEY (k))', ontology, uta);
+  });
+
+  it('dropping a hidden object is an unknown name', async () => {
     for (const what of ['PROPERTY salary', 'MAPPING m_worker', 'CONCEPT worker', 'VIEW firms'])
       expect((await s.query(`DROP ${what}`, at, tim)).json.code, what).toBe(`unknown_${what.split(' ')[0]?.toLowerCase()}`);
   });
 
-  it('a concept is not made of rows of all concepts', async () => {
+  it('a concept cannot have the rows of all concepts', async () => {
     for (const token of [sue, tim]) expect(await s.fault('CREATE CONCEPT everything FROM svc.thing WHERE true', at, token)).toBe('403 forbidden');
   });
 
-  it('a concept does not come to show values that its writer may not query', async () => {
+  it('a concept does not gain values that its writer may not query', async () => {
     await s.rows(
       `CREATE CONCEPT upper_c (u_id bigint, PRIMARY KEY (u_id)); CREATE CONCEPT lower_c (secret string, CONSTRAINT hint MULTIVALUE string) INHERITS (upper_c); CREATE MEASURE least string AS SELECT MIN(secret);
        CREATE MAPPING m_lower INTO (lower_c) AS SELECT id AS u_id, ssn AS secret FROM crew.t_worker; CREATE MAPPING m_hint INTO (lower_c) MULTIVALUE hint AS SELECT id AS u_id, phone AS hint FROM crew.t_phone`,
@@ -137,7 +158,7 @@ describe('a writer uses only what it may query', () => {
     }
   });
 
-  it('a concept does not come to show values and links of rows between two concepts that its writer may query', async () => {
+  it('a concept does not gain values and links of rows between two concepts that its writer may query', async () => {
     await s.rows(
       `CREATE CONCEPT top_c (t_id bigint, PRIMARY KEY (t_id)); CREATE CONCEPT mid_c (CONSTRAINT mark MULTIVALUE string, CONSTRAINT works_on MULTIREFERENCE project INVERSEOF done_by) INHERITS (top_c);
        CREATE CONCEPT low_c INHERITS (mid_c); CREATE MAPPING m_mid INTO (mid_c) AS SELECT id AS t_id FROM crew.t_worker; CREATE MAPPING m_low INTO (low_c) AS SELECT CAST(101 AS bigint) AS t_id;
@@ -157,7 +178,7 @@ describe('a writer uses only what it may query', () => {
     }
   });
 
-  it('a concept does not come to show values by a property that a concept below it lists', async () => {
+  it('a concept does not gain values by a property that a descendant lists', async () => {
     const ontology = await crew.ontology('CREATE CONCEPT kept INHERITS (being); CREATE CONCEPT side (k bigint)');
     const grants = ['kept', 'side', 'new', 'guest', 'being', 'late'].map((c) => `EDIT ON ontology.${ontology}.concept.${c}`);
     const reads = [`EDIT ON ontology.${ontology}`];
@@ -166,12 +187,12 @@ describe('a writer uses only what it may query', () => {
     const both = await s.user('zed', ...grants, ...reads, `QUERY ON ontology.${ontology}.concept.worker`);
     const shown = async (token: string, ...concepts: string[]): Promise<string> => {
       const asked = concepts.flatMap((c) => ['svc', 'dsvc', 'esvc'].map((schema) => s.query(`SELECT * FROM ${schema}.${c}`, ontology, token)));
-      // the id of a request may have any digits
+      // the id of a request may contain any digits
       return JSON.stringify((await Promise.all(asked)).map(({ json }) => json.data));
     };
     const old = await crew.versionOf(ontology);
     const back = `ROLLBACK ONTOLOGY ${ontology} TO VERSION '${old}'`;
-    // a concept without rows, and one with rows of its own, show no rows of a relative by what they list
+    // a concept without rows, and a concept with its own rows, show no rows of a related concept by the properties that they list
     const lists = [
       'CREATE CONCEPT new (salary decimal(12,2)) INHERITS (being)',
       'CREATE OR REPLACE CONCEPT kept (salary decimal(12,2)) INHERITS (being)',
@@ -198,7 +219,7 @@ describe('a writer uses only what it may query', () => {
     await s.rows('CREATE CONCEPT new (salary decimal(12,2)) INHERITS (being); CREATE OR REPLACE CONCEPT kept (k bigint) INHERITS (new)', ontology, both);
   });
 
-  it('a concept does not come to show values of hidden relatives by a property that a readable concept lists', async () => {
+  it('a concept does not gain values of hidden related concepts by a property that a readable concept lists', async () => {
     const ontology = await crew.ontology('CREATE OR REPLACE CONCEPT guest (salary decimal(12,2), ssn string) INHERITS (being)');
     const grants = ['guest', 'being', 'late'].map((c) => `EDIT ON ontology.${ontology}.concept.${c}`);
     const knows = await s.user('yan', `ACCESS ON ALL ontology.${ontology}`, `EDIT ON ontology.${ontology}`, ...grants);
@@ -239,7 +260,7 @@ describe('a writer uses only what it may query', () => {
       ],
       `${OWN} (k bigint, CONSTRAINT r FOREIGN KEY (k) REFERENCES worker (grade))`,
     ],
-  ])('a condition of before does not come to read what its writer may not query, %s', async (_, scripts, last) => {
+  ])('an existing condition does not gain access to what its writer may not query, %s', async (_, scripts, last) => {
     const ontology = await crew.ontology('CREATE MAPPING m_own INTO (own) AS SELECT n AS k FROM crew.t_more');
     const grants = [`EDIT ON ontology.${ontology}`, ...['being', 'own', 'xx', 'yy', 'late'].map((c) => `EDIT ON ontology.${ontology}.concept.${c}`)];
     for (const extra of [[], [`ACCESS ON ALL ontology.${ontology}`]]) {
@@ -247,7 +268,7 @@ describe('a writer uses only what it may query', () => {
       for (const script of scripts) await s.rows(script.replace('CREATE CONCEPT', 'CREATE OR REPLACE CONCEPT'), ontology, ivy);
       expect(await s.fault(last, ontology, ivy)).toBe(last.includes('worker') && extra.length === 0 ? '400 unknown_concept' : '403 forbidden');
       expect(await s.rows('SELECT * FROM svc.late', ontology, ivy)).toEqual([]);
-      // what the condition does not read may change
+      // values that the condition does not read may change
       await s.rows(
         'CREATE OR REPLACE CONCEPT own (k bigint, CONSTRAINT r FOREIGN KEY (k) REFERENCES being (being_id), CONSTRAINT q FOREIGN KEY (k) REFERENCES being (being_id))',
         ontology,
@@ -256,7 +277,7 @@ describe('a writer uses only what it may query', () => {
     }
   });
 
-  it('no warning names what its writer does not see, where what it sees is no model by itself', async () => {
+  it('no warning names what its writer does not see, if the visible part is not a valid model', async () => {
     const ontology = await crew.ontology(
       'CREATE CONCEPT hidden_a (a_id bigint, pz string, PRIMARY KEY (a_id)); CREATE CONCEPT b INHERITS (hidden_a); CREATE CONCEPT c INHERITS (hidden_a); CREATE CONCEPT d INHERITS (b, c)',
     );
@@ -267,7 +288,7 @@ describe('a writer uses only what it may query', () => {
     expect(JSON.stringify(json)).not.toContain('hidden_a');
   });
 
-  it('a concept does not come to list a property that a measure of it reads', async () => {
+  it('a concept does not gain a property that one of its measures reads', async () => {
     const ontology = await crew.ontology(
       'CREATE CONCEPT upper_m (u_id bigint, PRIMARY KEY (u_id)); CREATE CONCEPT lower_m (pay bigint) INHERITS (upper_m); CREATE CONCEPT shown_m (pay bigint) INHERITS (upper_m); CREATE MEASURE all_pay bigint AS SELECT SUM(pay)',
       'CREATE OR REPLACE CONCEPT upper_m (u_id bigint, all_pay MEASURE bigint, PRIMARY KEY (u_id))',
@@ -277,7 +298,7 @@ describe('a writer uses only what it may query', () => {
     const grants = ['EDIT upper_m', 'EDIT cut_m', 'QUERY shown_m'].map((g) => g.replace(' ', ` ON ontology.${ontology}.concept.`));
     for (const sees of [`ACCESS ON ALL ontology.${ontology}`, `ACCESS ON ontology.${ontology}`]) {
       const ned = await s.user(`ned_${sees.includes('ALL') ? 1 : 2}`, sees, ...grants);
-      // the measure itself sums what is open
+      // the measure itself sums visible values
       expect((await s.rows('SELECT SUM("measure.all_pay") AS m FROM dsvc.upper_m', ontology, ned))[0].m).toBe(15);
       for (const script of [
         'CREATE OR REPLACE CONCEPT upper_m (u_id bigint, pay bigint, all_pay MEASURE bigint, PRIMARY KEY (u_id))',
@@ -287,7 +308,7 @@ describe('a writer uses only what it may query', () => {
     }
   });
 
-  it('and goes on with what it may query, and with what its script makes', async () => {
+  it('a writer may still use what it may query, and what its script creates', async () => {
     for (const token of [sue, tim]) {
       await s.rows(`${OWN} INHERITS (being) FROM dsvc.being WHERE given LIKE 'A%'`, at, token);
       await s.rows(
@@ -301,7 +322,7 @@ describe('a writer uses only what it may query', () => {
     await s.rows(`${OWN} (k bigint, PRIMARY KEY (k))`, at);
   });
 
-  it('a cube with USING, a link and a multi-value mapping need QUERY on the datasource', async () => {
+  it('a cube with USING, a link and a MULTIVALUE mapping need QUERY on the datasource', async () => {
     const ontology = await crew.ontology(
       'CREATE ONTOLOGY CUBE c USING main AS SELECT grade AS g, count(being_id) AS n FROM dsvc.worker',
       'CREATE VIEW r AS SELECT fname FROM crew.t_worker',

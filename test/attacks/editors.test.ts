@@ -1,4 +1,4 @@
-/** What an editor who may not make policies tries so that somebody sees more; each attack as a script, and what must come of it. */
+/** Attempts of an editor who may not make policies to show more data to someone; each attack as a script, with its expected result. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestService } from '../support/service.ts';
 import { Crew } from './editors-crew.ts';
@@ -21,15 +21,15 @@ describe.each([
   it.each(attacks.map((a) => [a[0], a] as const))('%s', async (__, [, statements, text, writer = 'kim']) => {
     const ontology = await crew.ontology(...statements);
     const script = text.replace('crewN', ontology);
-    const told = await crew.refused(ontology, script, crew.tokens[writer]);
-    expect(told).toContain(`EDIT ON ALL ontology.${ontology} WITH GRANT OPTION`);
-    expect(told).not.toMatch(/\b(few|jun|veil|id)\b/);
-    // the same by who may make policies
+    const refusal = await crew.refused(ontology, script, crew.tokens[writer]);
+    expect(refusal).toContain(`EDIT ON ALL ontology.${ontology} WITH GRANT OPTION`);
+    expect(refusal).not.toMatch(/\b(few|jun|veil|id)\b/);
+    // the same by a user who may make policies
     expect((await s.query(script, ontology, crew.tokens.max)).status).toBe(200);
   });
 });
 
-describe('an editor without the right to make policies goes on', () => {
+describe('an editor without the right to make policies may still', () => {
   const POLICIES = [
     'CREATE POLICY few ON CONCEPT worker TO PUBLIC USING (open)',
     mask('salary'),
@@ -80,7 +80,7 @@ describe('an editor without the right to make policies goes on', () => {
     }
   });
 
-  it('with who may make policies changing what they depend on', async () => {
+  it('work while users with the right change what policies depend on', async () => {
     const ontology = await crew.ontology(HIDE_JUNIORS);
     const count = async (): Promise<number> => (await s.rows('SELECT count(*) AS n FROM svc.worker', ontology, crew.tokens.rob))[0].n;
     expect(await count()).toBe(3);
@@ -92,7 +92,7 @@ describe('an editor without the right to make policies goes on', () => {
 });
 
 describe('a refusal', () => {
-  it('points at the statement that weakens a policy', async () => {
+  it('has the position of the statement that weakens a policy', async () => {
     const ontology = await crew.ontology(on('open'));
     const harmless = 'CREATE PROPERTY a string;';
     const script = `${harmless} CREATE OR REPLACE PROPERTY low boolean AS SELECT true; CREATE PROPERTY b string; CREATE PROPERTY c string`;
@@ -113,15 +113,15 @@ describe('a refusal', () => {
     expect(JSON.stringify(json)).not.toMatch(/worker|few/);
   });
 
-  it('keeps nothing of its script, whatever is read in the middle of it', async () => {
+  it('makes its script have no effect, also with reads within the script', async () => {
     const ontology = await crew.ontology(on('open'));
-    const told = await crew.refused(
+    const refusal = await crew.refused(
       ontology,
       'CREATE PROPERTY a string; SELECT 1 AS x; CREATE OR REPLACE PROPERTY low boolean AS SELECT true; SELECT 2 AS x',
       crew.tokens.kim,
     );
-    expect(told).toContain('WITH GRANT OPTION');
-    // one version is weaker than the one before, though the last is not weaker than the first
+    expect(refusal).toContain('WITH GRANT OPTION');
+    // one version is weaker than the previous one, though the last is not weaker than the first
     await crew.refused(
       ontology,
       'CREATE OR REPLACE PROPERTY low boolean AS SELECT true; SELECT 1 AS x; CREATE OR REPLACE PROPERTY low boolean AS SELECT being_id < 104',
@@ -131,7 +131,7 @@ describe('a refusal', () => {
 });
 
 describe('an old version', () => {
-  it('does not come back where it weakens a policy', async () => {
+  it('is not restored if it weakens a policy', async () => {
     const ontology = await crew.ontology();
     await s.rows('CREATE OR REPLACE CONCEPT junior INHERITS (worker) FROM dsvc.worker WHERE grade < 7', ontology);
     const old = await crew.versionOf(ontology);
@@ -143,7 +143,7 @@ describe('an old version', () => {
     expect((await s.rows('SELECT count(*) AS n FROM svc.worker', ontology, crew.tokens.rob))[0].n).toBe(2);
   });
 
-  it('brings back mappings and raw views by who may query their datasource alone', async () => {
+  it('is restored with mappings and raw views only by users who may query their datasource', async () => {
     const ontology = await crew.ontology();
     await s.rows('CREATE MAPPING m_raw INTO (own) AS SELECT id AS k FROM crew.t_worker; CREATE VIEW raw AS SELECT fname FROM crew.t_worker', ontology);
     const old = await crew.versionOf(ontology);
@@ -163,7 +163,7 @@ describe('an old version', () => {
     await s.rows(`ROLLBACK ONTOLOGY ${ontology} TO VERSION '${old}'`, ontology, crew.tokens.kim);
   });
 
-  it('brings back another definer of a raw view by who may query its datasource alone', async () => {
+  it('is restored with another definer of a raw view only by users who may query its datasource', async () => {
     const view = 'VIEW raw AS SELECT fname FROM crew.t_worker';
     const ontology = await crew.ontology(`CREATE ${view}`);
     const old = await crew.versionOf(ontology);
@@ -179,7 +179,7 @@ describe('an old version', () => {
 });
 
 describe('an ontology with policies', () => {
-  it('is dropped by who may drop its policies', async () => {
+  it('is dropped only by users who may drop its policies', async () => {
     const ontology = await crew.ontology(UNDER_104);
     for (const token of [crew.tokens.kim, crew.tokens.lee]) expect(await s.fault(`DROP ONTOLOGY ${ontology}`, '', token)).toBe('403 forbidden');
     await s.rows(`DROP ONTOLOGY ${ontology}`, '', crew.tokens.max);

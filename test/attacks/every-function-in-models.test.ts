@@ -1,11 +1,11 @@
-/** Every function of PostgreSQL that may not be called, as a call and as an attribute in each place of a model: refused when it is checked. */
+/** Every function of PostgreSQL that must not be called, as a call and as an attribute, in each part of a model: refused when it is checked. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { quoteDouble } from '../../src/language/quote.ts';
 import { compile } from '../../src/ontology/compile.ts';
 import type { Concept, Graph } from '../../src/ontology/graph.ts';
 import type { Model } from '../../src/ontology/model.ts';
+import { checkMaskExpression, checkRowCondition } from '../../src/planner/enforcement/policy-check.ts';
 import { checkModel, type Plan, planSelect } from '../../src/planner/index.ts';
-import { checkMaskExpression, checkRowCondition } from '../../src/planner/policy-check.ts';
 import { context, contextOf, forbiddenFunctions, modelOf, parser, passing, quoted, refusal } from '../support/every-function.ts';
 import { patience } from '../support/generated.ts';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const found = await forbiddenFunctions();
   forbidden = found.names;
   ofRows = found.ofRows;
-  // an error for each of some hundred thousand statements: their stacks are of no use
+  // an error for each of several hundred thousand statements: their stacks are not needed
   Error.stackTraceLimit = 0;
 }, 120_000);
 afterAll(() => {
@@ -24,7 +24,7 @@ afterAll(() => {
 });
 
 describe('in a model', () => {
-  /** Each name has a piece of its own in one model, so that the model is made once. */
+  /** Each name is used in its own object of one model, so that the model is built once. */
   const pieces = (make: (names: readonly string[]) => Partial<Model>): { readonly graph: Graph; readonly index: ReadonlyMap<string, number> } => ({
     graph: compile(modelOf(make(forbidden)), 'zq'),
     index: new Map(forbidden.map((f, i) => [f, i])),
@@ -104,7 +104,7 @@ describe('in a model', () => {
         expect(passed).toEqual([]);
         return;
       }
-      // a column of the table may have the name of a function that takes no row; PostgreSQL reads `t.f` as that column, or finds nothing
+      // a column of the table may have the name of a function that does not take a row; PostgreSQL reads `t.f` as that column, or finds nothing
       expect(passed.filter((f) => ofRows.has(f))).toEqual([]);
       expect(passed.filter((f) => !planned(f).sql.includes(`t.${quoteDouble(f)}`) && !planned(f).sql.includes(`t.${f}`))).toEqual([]);
     });
@@ -163,7 +163,7 @@ describe('in a model', () => {
     });
   });
 
-  it('as columns of tables in a view on them, the functions that take any row', () => {
+  it('as columns of tables in a view on them, functions that take any row', () => {
     const view = (column: string) => ({
       name: 'zq_v',
       cube: false,

@@ -1,6 +1,6 @@
 /**
- * Every function of PostgreSQL that a caller may not call, in every spelling: as a call, as an attribute, in every place of SQL. All are refused when
- * they are planned, before any database; and by the verifier for itself.
+ * Every function of PostgreSQL that a caller must not call, in every form: as a call, as an attribute, in every place of SQL. All are refused at
+ * plan time, before any database; and by the verifier independently.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALLOWED_FUNCTIONS } from '../../src/planner/guard/index.ts';
@@ -19,24 +19,24 @@ beforeAll(async () => {
   const found = await forbiddenFunctions();
   forbidden = found.names;
   plain = found.plain;
-  // an error for each of some hundred thousand statements: their stacks are of no use
+  // an error for each of several hundred thousand statements: their stacks are not needed
   Error.stackTraceLimit = 0;
 }, 120_000);
 afterAll(() => {
   Error.stackTraceLimit = stackTraceLimit;
 });
 
-/** The names that a spelling is tried with: all, or one in `every`, others for each spelling. */
+/** The names for a form: all, or one in `every`, different ones for each form. */
 const namesFor = ({ what, some }: Spelling): readonly string[] => (some ? oneIn(SIZES.every, forbidden, what.length) : forbidden);
 
-describe('the functions that nobody may call', () => {
-  it('are most of them', () => {
+describe('the functions that callers must not call', () => {
+  it('are most of the functions', () => {
     expect(forbidden.length).toBeGreaterThan(2000);
     expect(plain.size).toBeGreaterThan(2000);
   });
 });
 
-describe('a spelling that is refused for its function only', () => {
+describe('a form that is refused only because of its function', () => {
   it.each([...CALLS, ...FIELDS].filter((s) => s.sound !== undefined))('$what', ({ sql, sound }) => {
     expect(planned(sql(sound as string))).toBeUndefined();
     expect(planned(sql(quoted(sound as string)))).toBeUndefined();
@@ -79,7 +79,7 @@ describe('other spellings of a name', () => {
   });
 });
 
-describe('functions that may be called, as attributes', () => {
+describe('allowed functions, as attributes', () => {
   const allowed = [...ALLOWED_FUNCTIONS];
   it.each(ATTRIBUTES)('of $what', { timeout: patience(60_000) }, ({ sql }) => expect(passing(allowed, (f) => planned(sql(quoted(f))))).toEqual([]));
 
@@ -88,7 +88,7 @@ describe('functions that may be called, as attributes', () => {
   });
 });
 
-describe('the verifier, for itself', () => {
+describe('the verifier by itself', () => {
   const declared: Declared = {
     tables: ['svc', 'dsvc'].map((schema) => ({ schema, name: 'zq_one', columns: new Set(['zq_id', 'zq_name', 'entity_id', 'c']), isWhole: true })),
     functions: new Set(),
@@ -105,7 +105,7 @@ describe('the verifier, for itself', () => {
   };
 
   // `(c).zq_name` of a table and fields of sub-queries are refused, too: PostgreSQL would look for a function
-  it.each([...CALLS, ...FIELDS].filter((s) => s.sound !== undefined && !s.sql('').includes('(c).')))('lets $what through', ({ sql, sound }) => {
+  it.each([...CALLS, ...FIELDS].filter((s) => s.sound !== undefined && !s.sql('').includes('(c).')))('accepts $what', ({ sql, sound }) => {
     expect(verified(sql(quoted(sound as string)))).toBeUndefined();
   });
 
@@ -113,7 +113,7 @@ describe('the verifier, for itself', () => {
     expect(passing(namesFor(spelling), (f) => verified(spelling.sql(quoted(f))))).toEqual([]);
   });
 
-  it.each([...ATTRIBUTES, ...FIELDS])('refuses $what under the names of functions that may be called', ({ sql }) => {
+  it.each([...ATTRIBUTES, ...FIELDS])('refuses $what with the names of allowed functions', ({ sql }) => {
     expect(passing(ALLOWED_FUNCTIONS, (f) => verified(sql(quoted(f))))).toEqual([]);
   });
 });

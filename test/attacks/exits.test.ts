@@ -1,4 +1,4 @@
-/** What leaves the service beside rows: claims as texts, numbers of rows in system tables. */
+/** Output of the service besides rows: claims as texts, row counts in system tables. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepCounts } from '../../src/catalog/counts.ts';
 import { admins, ask, by, db, jwt, s, startCallers, user } from './callers.ts';
@@ -34,11 +34,11 @@ describe('A claim', () => {
   });
 });
 
-describe('Numbers of rows in system tables', () => {
+describe('Row counts in system tables', () => {
   const VIEWS = 'SELECT number_of_rows AS n FROM svc.SYS_VIEWS';
   const MAPPINGS = "SELECT number_of_rows AS n FROM svc.SYS_CONCEPT_MAPPINGS WHERE concept = 'city'";
 
-  it('are told to who may query what they are of, and those of views to who has no masked values', async () => {
+  it('are shown to callers who may query the object, and those of views only without masks', async () => {
     await s.rows("CREATE ONTOLOGY VIEW berlins AS SELECT id FROM svc.city WHERE name = 'Berlin'", 'shop');
     const [version] = await s.rows('SHOW VERSION', 'shop');
     await db.batch(
@@ -64,7 +64,7 @@ describe('Numbers of rows in system tables', () => {
 });
 
 describe('EXPLAIN', () => {
-  it('has no estimates for who may not know of the rows that a mapping leaves out', async () => {
+  it('has no estimates for callers who may not see the rows that a mapping filters out', async () => {
     for (const sql of [
       'CREATE TABLE shop.t_worker (id bigint PRIMARY KEY, name text, active boolean)',
       "INSERT INTO shop.t_worker SELECT n, 'Ann' || n % 5, true FROM generate_series(1, 1000) n",
@@ -90,7 +90,7 @@ describe('EXPLAIN', () => {
       expect(there).toEqual([expect.stringMatching(/^Filter\n {2}-> Read (concept svc\.worker|view vsvc\.raw_workers)$/), false]);
       expect(await plan(reader, 'Zoe')).toEqual([expect.stringContaining('rows='), false]);
     }
-    // rows that a view leaves out, for who sees its concept and may not query it
+    // rows that a view filters out, for a caller who sees its concept but may not query it
     await s.rows("CREATE ONTOLOGY VIEW anns AS SELECT called FROM svc.worker WHERE called LIKE 'Ann%'", 'shop');
     const { token } = await user('paul', 'ACCESS ON ALL ontology.shop', 'QUERY ON datasource.main', 'QUERY ON ontology.shop.view.anns');
     const [row] = (await ask("EXPLAIN SELECT called FROM vsvc.anns WHERE called = 'Zoe'", by(token), 'shop')).json.data;
@@ -119,8 +119,8 @@ describe('A cube or view over a hidden measure', () => {
   it.each([
     ['SELECT name FROM vsvc.towns WHERE n > 1', '400 the measure `n` is used outside an aggregate'],
     ['SELECT SUM(DISTINCT n) FROM vsvc.towns', '400 the measure `n` can only be the argument of SUM, COUNT, AVG, MIN or MAX'],
-    ['SELECT (SELECT n) FROM vsvc.towns', '400 a sub-query uses a measure of the query around it'],
-    ['SELECT to_jsonb(totals) FROM vsvc.totals', '400 a sub-query uses a measure of the query around it'],
+    ['SELECT (SELECT n) FROM vsvc.towns', '400 a sub-query uses a measure of the outer query'],
+    ['SELECT to_jsonb(totals) FROM vsvc.totals', '400 a sub-query uses a measure of the outer query'],
     ['SELECT n FROM vsvc.named', '403 the measure `n` reads a property whose values are masked for you'],
     ['SELECT n FROM vsvc.counted', '403 a measure reads a property whose values are masked for you'],
     ['SELECT SUM(n) AS n FROM vsvc.totals', '200 3'],

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
 
 const SECRET = 'Geheim4711';
-/** PostgreSQL reports them as syntax errors (SQLSTATE 42601), as the faults of a statement. */
+/** PostgreSQL reports them as syntax errors (SQLSTATE 42601), like errors of the statement. */
 const CASTS = [`(name || ' & &')::tsquery`, `('''' || name)::tsvector`, `('$' || name || ' ' || name)::jsonpath`];
 
 let s: TestService;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => s?.close());
 
-/** The answer to the user, under a policy. */
+/** The answer to the user, with a policy. */
 async function answered(policy: string, sql: string): Promise<string> {
   await s.rows(`CREATE POLICY hidden ON ${policy}`, 'shop');
   lines.splice(0);

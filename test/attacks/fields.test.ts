@@ -1,6 +1,6 @@
 /**
- * Where the verifier takes something for a field, PostgreSQL does, too: in random queries under names that are also functions, PostgreSQL calls none of
- * those functions. Where it is no field, PostgreSQL would (attribute notation).
+ * Where the verifier reads a field, PostgreSQL does, too: in random queries with names that are also functions, PostgreSQL calls none of
+ * these functions. Where there is no field, PostgreSQL would call the function (attribute notation).
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -57,13 +57,13 @@ describe('fields under the names of functions', () => {
         return [...called, ...outside(analysis, declared)].map((w) => `${w}\n  ${passed[i]}`);
       });
       expect(wrong).toEqual([]);
-      // most are statements indeed
+      // most are valid statements
       expect(analyses.filter((a) => a.error === undefined).length).toBeGreaterThan(0.5 * passed.length);
       for (const analysis of await db.analyse(refused)) if (analysis.resolved.some((r) => r.kind === 'function' && calls.has(r.name))) calledWhereRefused++;
     }
     console.log(`fields: ${queries.length} queries, ${passed.length} passed; of ${refused.length} refused ${calledWhereRefused} would call`);
     expect(passed.length).toBeGreaterThan(0.04 * queries.length);
-    // and the refusals are needed
+    // and the refusals are necessary
     expect(calledWhereRefused).toBeGreaterThan(10);
   });
 });

@@ -1,4 +1,4 @@
-/** Attacks on what may be called, as callers send them: the statement, the answer, the place that it points at. None reaches the datasource. */
+/** Attacks on the allowed functions, as requests: the statement, the answer, and its position. None reaches the datasource. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -29,7 +29,7 @@ async function ask(sql: string) {
   return { status: response.status, json: (await response.json()) as any };
 }
 
-/** The attack, its code, and the text that the answer points at. */
+/** The attack, its code, and the text at the position of the answer. */
 type Attack = readonly [sql: string, code: string, at: string];
 const FIELD = 'forbidden_function';
 const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
@@ -92,8 +92,8 @@ describe.each(Object.entries(ATTACKS))('%s', (_, attacks) => {
   });
 });
 
-describe('an untyped constant beside the name of a type', () => {
-  // pg_typeof gives a regtype: a constant that PostgreSQL compares or unites with it would be looked up in the catalog
+describe('an untyped constant next to the name of a type', () => {
+  // pg_typeof returns a regtype: PostgreSQL would look up a constant that is compared or united with it in the catalog
   const AROUND: readonly ((constant: string) => string)[] = [
     (c) => `SELECT CASE WHEN true THEN '${c}' ELSE pg_typeof(1) END AS v`,
     (c) => `SELECT '${c}' AS v UNION ALL SELECT pg_typeof(1)`,
@@ -105,8 +105,8 @@ describe('an untyped constant beside the name of a type', () => {
     (c) => `SELECT nullif(pg_typeof(1), '${c}') AS v`,
     (c) => `SELECT pg_typeof(1) BETWEEN '${c}' AND '${c}' AS v`,
   ];
-  it.each(AROUND)('tells nothing of tables: %s', async (sql) => {
-    // the row type of a table is a type of its name
+  it.each(AROUND)('reveals nothing about tables: %s', async (sql) => {
+    // the row type of a table is a type with the table's name
     const there = await ask(sql('shop.t_city'));
     const missing = await ask(sql('shop.t_nono'));
     expect(there.status).toBe(200);

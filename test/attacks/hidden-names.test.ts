@@ -1,4 +1,4 @@
-/** Attacks that look for names: what a caller may not see is answered like what does not exist, and refusals do not name it. */
+/** Attacks that search for names: the answer for a hidden object is that for one that does not exist, and refusals do not name it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { admins, ask, by, s, startCallers, user } from './callers.ts';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => s?.close());
 
 const KINDS = ['dossier', 'grade', 'of', 'has', 'rows', 'count', 'view', 'policy', 'role', 'user', 'ontology', 'agent', 'source'];
-/** With a name instead of `@`. */
+/** `@` is replaced by a name. */
 const STATEMENTS = [
   'SELECT * FROM svc.@',
   'SELECT * FROM vsvc.@',
@@ -59,7 +59,7 @@ const STATEMENTS = [
 describe('A hidden name is answered like one that does not exist', () => {
   it.each(STATEMENTS)('%s', async (statement) => {
     const answer = async (name: string): Promise<string> => {
-      // nothing of a script that fails is kept
+      // a failed script has no effect
       const sql = `${statement.replaceAll('@', name)}${/^(SELECT|SHOW|DESC|EXPLAIN)/.test(statement) ? '' : '; DROP USER nobody_has_this_name'}`;
       const { status, text } = await ask(sql, { ...by(editor.token), 'x-request-id': 'one' }, 'shop');
       return `${status} ${text}`.replaceAll(new RegExp(name, 'gi'), '<name>');
@@ -68,7 +68,7 @@ describe('A hidden name is answered like one that does not exist', () => {
     for (const kind of KINDS) {
       expect(await answer(`hqx_${kind}`)).toBe(await answer(`nzv_${kind}`));
       if (!reads) continue;
-      // another spelling, and a slip of the pen
+      // another spelling, and a typo
       expect(await answer(`HQX_${kind.toUpperCase()}`)).toBe(await answer(`NZV_${kind.toUpperCase()}`));
       expect(await answer(`hqx_${kind}s`)).toBe(await answer(`nzv_${kind}s`));
     }
@@ -87,18 +87,18 @@ describe('A refusal does not name what is hidden', () => {
     expect(text).not.toMatch(/hqx/i);
   });
 
-  it('DROP USER of who has made a view', async () => {
+  it('DROP USER of the definer of a view', async () => {
     const maker = await user('maker', 'EDIT ON ALL ontology.shop', 'QUERY ON datasource.main');
     expect((await ask('CREATE VIEW hqx_made AS SELECT name FROM svc.city', by(maker.token), 'shop')).status).toBe(200);
     const other = await user('other', `EDIT ON user.${maker.name}`);
-    const told = async (token: string): Promise<string> => (await ask(`DROP USER ${maker.name}`, by(token))).json.data;
-    expect(await told(other.token)).toBe(`the user \`${maker.name}\` has made a view, which reads by its rights`);
+    const refusalFor = async (token: string): Promise<string> => (await ask(`DROP USER ${maker.name}`, by(token))).json.data;
+    expect(await refusalFor(other.token)).toBe(`the user \`${maker.name}\` is the definer of a view, which reads with its rights`);
     await admins(`GRANT ACCESS ON ontology.shop.view.hqx_made TO USER ${other.name}`);
-    expect(await told(other.token)).toContain('`hqx_made`');
+    expect(await refusalFor(other.token)).toContain('`hqx_made`');
     await s.rows('DROP VIEW hqx_made', 'shop');
   });
 
-  it('DROP ROLE and DROP USER of what a policy names', async () => {
+  it('DROP ROLE and DROP USER of a grantee of a policy', async () => {
     await admins('CREATE ROLE named; CREATE USER named');
     await s.rows('CREATE POLICY hqx_named ON PROPERTY hqx_grade MASK FULL EXCEPT ROLE named, USER named', 'shop');
     const other = await user('other', 'EDIT ON role.named', 'EDIT ON user.named', 'QUERY ON ALL ontology.shop');

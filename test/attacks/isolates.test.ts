@@ -1,6 +1,6 @@
 /**
- * Rights in isolates that remember: one isolate changes rights and the model, another with warm caches answers. After 61 seconds it
- * must answer as an isolate that remembers nothing, whatever the changes were. Sequences of changes are random (SEED, DEEP).
+ * Cached rights: one isolate changes rights and the model, another one with warm caches answers. After 61 seconds it
+ * must answer like an isolate without caches, whatever the changes were. The sequences of changes are random (SEED, DEEP).
  */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
@@ -22,14 +22,14 @@ const now = (): number => Date.now() + clock.ahead;
 const namespace = memoryNamespace();
 
 type Headers = Readonly<Record<string, string>>;
-/** Answers one request: status and text, without what differs from request to request. */
+/** Answers one request: status and text, without the parts that differ from request to request. */
 type Isolate = (path: string, headers: Headers, body?: string) => Promise<string>;
 
 let service: TestService;
 const callers: Record<string, () => Headers> = {};
 const tokens: Record<string, string> = {};
 
-/** The modules of the service once more, with memory of their own. `cold`: it remembers nothing and has a KV namespace of its own. */
+/** The modules of the service once more, with their own memory. `cold`: caches nothing and has its own KV namespace. */
 async function isolate(cold = false): Promise<Isolate> {
   vi.resetModules();
   const { ByteStore } = await import('../../src/cache.ts');
@@ -83,7 +83,7 @@ CREATE MAPPING p INTO (person) AS SELECT pid, full_name, city_id FROM shop.t_per
 CREATE ONTOLOGY VIEW names AS SELECT name, id FROM svc.city;
 CREATE ONTOLOGY CUBE cities AS SELECT name, COUNT(id) AS n FROM svc.city`;
 
-/** Statements that the callers ask. */
+/** Statements of the callers. */
 const QUERIES = [
   'SELECT id, name, shout FROM svc.city ORDER BY id',
   'SELECT full_name, "lives_in[city].name" AS c FROM dsvc.person ORDER BY pid',
@@ -105,7 +105,7 @@ const QUERIES = [
 ];
 const PATHS = ['/svc/api/q/shop/concept/city?_order_=id', '/svc/api/openapi/shop.json'];
 
-/** What an administrator changes: statements to choose from at random. */
+/** Changes of an administrator: statements to choose from at random. */
 const CHANGES: readonly (readonly [ontology: string, ...statements: string[]])[] = [
   ['', 'GRANT QUERY ON ALL ontology.shop TO USER ann', 'REVOKE QUERY ON ALL ontology.shop FROM USER ann'],
   [
@@ -157,7 +157,7 @@ beforeAll(async () => {
     callers[user] = () => ({ 'x-api-key': tokens[user] as string });
   }
   await service.rows("ALTER USER ann SET EMAIL = 'ann@corp.example'");
-  // refusals take their time, so most callers see something
+  // refusals take time, so most callers see something
   for (const user of ['ann', 'bea', 'cyd']) await service.rows(`GRANT ACCESS ON ALL ontology.shop TO USER ${user}`);
   await service.rows('GRANT QUERY ON ALL ontology.shop TO USER bea; GRANT ROLE staff TO USER ann; GRANT AUTH ON user.ann TO USER cyd');
   callers.annByJwt = () => {
@@ -168,7 +168,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service?.close());
 
-it('an isolate with warm caches answers as a cold one after 61 seconds', { timeout: patience(120_000) }, async () => {
+it('an isolate with warm caches answers like a cold one after 61 seconds', { timeout: patience(120_000) }, async () => {
   let state = SEED;
   const below = (n: number): number => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
@@ -198,10 +198,10 @@ it('an isolate with warm caches answers as a cold one after 61 seconds', { timeo
       const answer = await writer('/svc/api/query', { 'x-api-key': service.token }, JSON.stringify({ ontology_name: ontology, query: sql }));
       done.push(`${sql}: ${answer.slice(0, 200)}`);
       if (answer.startsWith('200')) next[at] = ((next[at] as number) + 1) % statements.length;
-      // a change that the language does not have would never be tried
+      // a statement that is not valid would never change anything
       else expect(answer).not.toContain('syntax_error');
       if (process.env.SHOW && !answer.startsWith('200')) console.error(sql, answer);
-      // the warm isolate is asked in between, so that it keeps what is half new
+      // the warm isolate is queried in between, so that it caches intermediate states
       if (below(2) === 0) await answers(warm);
       clock.ahead += below(20_000);
     }

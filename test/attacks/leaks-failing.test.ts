@@ -18,7 +18,7 @@ const FAR = (day: string): string =>
 const PRODUCT = Array.from({ length: 30 }, (_, i) => `svc.num n${i}`).join(', ');
 const NEVER = Array.from({ length: 30 }, (_, i) => `n${i}.n = -1`).join(' OR ');
 
-/** A view over a product, one that does the work itself, and a concept whose mapping does. */
+/** A view over a cross product, a view that does the work itself, and a concept whose mapping does. */
 const AMPLIFIERS = [
   `CREATE VIEW crossed AS SELECT ${Array.from({ length: 30 }, (_, i) => `n${i}.n AS n${i}`).join(', ')} FROM ${PRODUCT}`,
   `CREATE VIEW endless AS SELECT c.n0 AS n FROM vsvc.crossed c WHERE ${NEVER.replaceAll('.n =', ' =')}`,
@@ -29,7 +29,7 @@ const CONDITIONS: readonly (readonly [string, string])[] = [
   ['a day of another order', FAR("DATE '1/1/294277'")],
   ['a day with points', FAR("DATE '1.1.294277'")],
   ['a day without separators', FAR("DATE '2942770101'")],
-  ['a name beside a text of another collation', "CASE WHEN w.salary = # THEN CASE WHEN w.given = 'q' THEN name 'x' ELSE w.given END = 'y' ELSE true END"],
+  ['a name next to a text of another collation', "CASE WHEN w.salary = # THEN CASE WHEN w.given = 'q' THEN name 'x' ELSE w.given END = 'y' ELSE true END"],
   ['a star compared as a whole row', "EXISTS (SELECT 1 FROM (SELECT 'x' AS v OFFSET 0) h WHERE CASE WHEN w.salary = # THEN w.* = h.* ELSE true END)"],
   ['texts of two collations', 'w.salary = # AND w.given = w.ssn'],
   ['an order of texts of two collations', 'w.salary = # AND w.given < w.ssn'],
@@ -46,9 +46,9 @@ const POLICIES: readonly (readonly [string, string])[] = [
 ];
 
 describe.each(POLICIES)('under a policy with %s', (_, policy) => {
-  it.each(CONDITIONS)('%s tells nothing of a hidden row', { timeout: 30_000 }, async (__, condition) => {
+  it.each(CONDITIONS)('%s reveals nothing about a hidden row', { timeout: 30_000 }, async (__, condition) => {
     const ontology = await crew.ontology(...AMPLIFIERS, on(policy));
-    // 3000 is the salary of a hidden worker, 3001 of none
+    // 3000 is the salary of a hidden worker; no worker has 3001
     const answers = ['3000', '3001'].map((salary) =>
       s.query(`SELECT w.given FROM svc.worker w WHERE w.salary = 1 OR ${condition.replaceAll('#', salary)}`, ontology, crew.tokens.rob),
     );
@@ -72,11 +72,11 @@ const RESULTS: readonly (readonly [string, string])[] = [
 ];
 
 describe.each(POLICIES)('under a policy with %s', (_, policy) => {
-  it.each(RESULTS)('a calculated property of type %s over %s tells nothing of a hidden row', async (type, expression) => {
+  it.each(RESULTS)('a calculated property of type %s over %s reveals nothing about a hidden row', async (type, expression) => {
     const property = `CREATE PROPERTY result ${type} AS SELECT ${expression}; CREATE CONCEPT some INHERITS (worker) FROM svc.worker WHERE true`;
     const ontology = await crew.ontology(property, worker({ more: `result ${type}` }), on(policy));
     for (const concept of ['worker', 'some']) {
-      // 104 is the key of a hidden worker, 999 of none
+      // 104 is the key of a hidden worker; 999 is not a key
       for (const id of [104, 999]) {
         const { status, json } = await s.query(`SELECT given FROM svc.${concept} WHERE result IS NOT NULL AND being_id = ${id}`, ontology, crew.tokens.rob);
         expect([status, json.data], `${concept} ${id}`).toEqual([200, []]);
@@ -85,7 +85,7 @@ describe.each(POLICIES)('under a policy with %s', (_, policy) => {
   });
 });
 
-/** Comparisons of two types of which PostgreSQL makes one: a stored number or day has no place in it. */
+/** Comparisons of two types that PostgreSQL converts to one, which cannot represent a stored number or date. */
 const CONVERSIONS: readonly string[] = [
   'b.amount = b.ratio',
   'b.amount < CAST(1 AS double precision)',
@@ -124,13 +124,13 @@ describe.each([
       on(policy, 'ledger'),
     );
   });
-  it.each(CONVERSIONS)('tells nothing of a hidden row: %s', async (condition) => {
+  it.each(CONVERSIONS)('reveals nothing about a hidden row: %s', async (condition) => {
     const { status, json } = await s.query(`SELECT b.ledger_id FROM svc.ledger b WHERE ${condition}`, ontology, crew.tokens.rob);
     expect([status, json.data.length <= 3], JSON.stringify(json)).toEqual([200, true]);
   });
 });
 
-/** Comparisons and conversions of types that only a raw view has, with a value of a row that the view leaves out. */
+/** Comparisons and conversions of types that only a raw view has, with a value of a row that the view filters out. */
 const OF_TABLES: readonly string[] = [
   'v.b = v.b',
   'length(v.l) > 1',
@@ -146,7 +146,7 @@ const OF_TABLES: readonly string[] = [
 
 const COMPUTED = 't.b = t.b AS same_box, t.big = t.f AS same_number, coalesce(t.big, t.f) AS either';
 
-describe('a raw view that leaves rows out by a join', () => {
+describe('a raw view that filters rows by a join', () => {
   let ontology: string;
   beforeAll(async () => {
     await s.database.exec('CREATE TYPE crew.place AS (b box)');
@@ -165,15 +165,15 @@ describe('a raw view that leaves rows out by a join', () => {
       on('"at_firm[firm].country" = \'DE\'', 'plot'),
     );
   });
-  it.each(['v.same_box', 'v.same_number', 'v.either > 0'])('nor does a mapping under a policy: %s', async (condition) => {
+  it.each(['v.same_box', 'v.same_number', 'v.either > 0'])('reveals nothing in a mapping with a policy: %s', async (condition) => {
     for (const id of [104, 999]) {
       const sql = `SELECT v.plot_id FROM svc.plot v WHERE CASE WHEN v.plot_id = ${id} THEN ${condition} ELSE false END`;
       const { status, json } = await s.query(sql, ontology, crew.tokens.rob);
       expect([status, json.data], String(id)).toEqual([200, []]);
     }
   });
-  it.each(OF_TABLES)('tells nothing of them: %s', async (condition) => {
-    // 104 is the key of a row that the view leaves out, 999 of none
+  it.each(OF_TABLES)('reveals nothing about them: %s', async (condition) => {
+    // 104 is the key of a row that the view filters out; 999 is not a key
     for (const id of [104, 999]) {
       const sql = `SELECT v.id FROM vsvc.plots v WHERE CASE WHEN v.id = ${id} THEN ${condition} ELSE false END`;
       const { status, json } = await s.query(sql, ontology, crew.tokens.rob);

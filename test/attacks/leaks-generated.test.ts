@@ -1,7 +1,7 @@
 /**
- * No interference: what a caller under policies gets is the same whatever the rows and values are that the policies hide. Random queries with
- * expressions that may fail on a value are asked twice; between the two, every hidden row and every masked value changes. The two answers, rows or
- * errors, must be equal. The test knows nothing of barriers: it only compares. SEED=n and DEEP=1 as in test/support/generated.ts.
+ * Noninterference: a caller with policies gets the same answers whatever the hidden rows and values are. Random queries with
+ * expressions that may raise an error are run twice; in between, every hidden row and every masked value changes. The two answers, rows or
+ * errors, must be equal. The test does not know barriers: it only compares. SEED=n and DEEP=1 as in test/support/generated.ts.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => s?.close());
 
 describe.each(POLICIES.map(([what], i) => [what, i] as const))('under %s', (_, at) => {
-  it('no answer depends on what is hidden', { timeout: patience(120_000) }, async () => {
+  it('no answer depends on hidden data', { timeout: patience(120_000) }, async () => {
     const counts = new Map<string, number>();
     const property = fc.asyncProperty(fc.array(query, { minLength: BATCH, maxLength: BATCH }), fc.nat(), fc.nat(), async (queries, one, other) => {
       const answers: string[][] = [];

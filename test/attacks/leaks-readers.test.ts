@@ -1,4 +1,4 @@
-/** A policy or a mask concerns the same rows and values whatever concept the rows are read through. */
+/** A policy or a mask covers the same rows and values whichever concept the rows are read through. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestService } from '../support/service.ts';
 import { Crew } from './editors-crew.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => s?.close());
 
-/** `chief` calculates `twice`; a worker is none by its mapping, but `rich` are chiefs among the workers. */
+/** `chief` calculates `twice`; no worker is mapped into it, but `rich` are chiefs among the workers. */
 const CHIEFS = `CREATE PROPERTY twice decimal(12,2) AS SELECT salary * 2;
 CREATE CONCEPT chief (twice decimal(12,2)) INHERITS (worker);
 CREATE CONCEPT rich INHERITS (chief) FROM dsvc.worker WHERE grade >= 6`;
@@ -42,13 +42,13 @@ it.each([
   for (const [relation, ids] of Object.entries(seen)) expect(ids, relation).toEqual(relation.endsWith('rich') ? rich : [...rich, ...others]);
 });
 
-it('a policy on a concept below which a property is calculated', async () => {
+it('a policy on a concept with a descendant that calculates a property', async () => {
   const ontology = await crew.ontology(CHIEFS, 'CREATE POLICY few ON CONCEPT worker TO PUBLIC USING (twice IS NULL AND being_id < 103)');
   const seen = await read(ontology, 'being_id');
   for (const [relation, ids] of Object.entries(seen)) expect(ids, relation).toEqual([101, 102]);
 });
 
-it('a policy on a logic concept of a condition over a property that only descendants calculate', async () => {
+it('a policy on a logic concept whose condition reads a property that only descendants calculate', async () => {
   const own = `${CHIEFS}; CREATE CONCEPT some INHERITS (chief) FROM dsvc.worker WHERE twice IS NULL AND grade >= 7`;
   const ontology = await crew.ontology(own, 'CREATE POLICY few ON CONCEPT some TO USER nobody USING (true)');
   const seen = await read(ontology, 'being_id');

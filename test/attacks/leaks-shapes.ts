@@ -1,4 +1,4 @@
-/** Attacks of other shapes: what the caller asks, and by hand the same over what it may know. */
+/** Attacks of other forms: the caller's statement, and equivalent hand-written SQL over what the caller may know. */
 
 export type Shape = readonly [what: string, mine: string, byHand: string];
 
@@ -202,7 +202,7 @@ export const SHAPES: readonly Shape[] = [
   ],
   ['a path to a descendant', 'SELECT no, "has_resident[agent].code" AS a FROM dsvc.town', 'SELECT no, code AS a FROM tn LEFT JOIN ag ON ag.town = tn.no'],
   [
-    'counting behind a path',
+    'counting after a path',
     'SELECT no, COUNT("has_resident[person].id") AS n FROM dsvc.town GROUP BY no',
     'SELECT no, COUNT(pe.id) AS n FROM tn LEFT JOIN pe ON pe.town = tn.no GROUP BY no',
   ],
@@ -255,7 +255,7 @@ export const SHAPES: readonly Shape[] = [
     'SELECT p.id FROM pe p LEFT JOIN ni ON ni.id = p.id',
   ],
   [
-    'multi-value properties behind a path',
+    'multi-valued properties after a path',
     'SELECT deal_no, "made_by[person].nick" AS v FROM dsvc.deal',
     'SELECT deal_no, nick AS v FROM de LEFT JOIN pe ON pe.id = buyer LEFT JOIN ni ON ni.id = pe.id',
   ],
@@ -274,7 +274,7 @@ export const SHAPES: readonly Shape[] = [
   ['_type_of_ over hidden deals', 'SELECT id, _type_of_trader AS t FROM dsvc.person', 'SELECT id, EXISTS (SELECT 1 FROM de WHERE buyer = id) AS t FROM pe'],
   ['a descendant', 'SELECT id, code FROM svc.agent', 'SELECT id, code FROM ag'],
   [
-    'a property of descendants alone',
+    'a property only of descendants',
     "SELECT id, code FROM esvc.person WHERE code LIKE 'Code%' OR length(code) < 9",
     'SELECT id, code FROM pe WHERE code IS NOT NULL',
   ],
@@ -299,7 +299,7 @@ export const SHAPES: readonly Shape[] = [
     'SELECT length(entity_id) AS a, length(badge) AS b, length(entity_label) AS c, left(entity_id, 7) AS d FROM svc.badge',
     "SELECT 71 AS a, 64 AS b, 65 AS c, 'badge:~' AS d FROM (VALUES (1), (2)) x",
   ],
-  ['the key of everything behind a masked key', 'SELECT "held_by[person].name" AS a FROM dsvc.badge', "SELECT * FROM (VALUES ('Ann'), (NULL)) x (a)"],
+  ['the key of a row that is joined by a masked key', 'SELECT "held_by[person].name" AS a FROM dsvc.badge', "SELECT * FROM (VALUES ('Ann'), (NULL)) x (a)"],
   ['a view', 'SELECT id, name, ssn FROM vsvc.everyone', 'SELECT id, name, ssn FROM pe'],
   [
     'a failing expression over a view',
@@ -320,7 +320,7 @@ export const SHAPES: readonly Shape[] = [
   ['a measure', 'SELECT SUM("measure.traded") AS t FROM dsvc.deal', 'SELECT SUM(price) AS t FROM de'],
   ['a measure that fails on a hidden row', 'SELECT SUM("measure.risk") AS t FROM dsvc.deal', 'SELECT SUM(1000 / (price - 900)) AS t FROM de'],
   [
-    'a measure behind a path',
+    'a measure after a path',
     'SELECT id, SUM("measure.made[deal].traded") AS t FROM dsvc.person GROUP BY id',
     'SELECT id, SUM(price) AS t FROM pe LEFT JOIN de ON buyer = id GROUP BY id',
   ],
@@ -340,7 +340,7 @@ export const SHAPES: readonly Shape[] = [
   ['an alias of a hidden column’s name', 'SELECT name AS dept FROM svc.person ORDER BY dept LIMIT 1', 'SELECT name AS dept FROM pe ORDER BY 1 LIMIT 1'],
 ];
 
-/** Statements that are refused, with what `status code` they end in. */
+/** Statements that are refused, with their `status code`. */
 export const REFUSED: readonly (readonly [what: string, sql: string, outcome: string])[] = [
   ['a measure over masked values', 'SELECT SUM("measure.payroll") AS p FROM dsvc.person', '403 masked'],
   ['a logic concept over masked values', 'SELECT id FROM svc.rich', '403 masked'],
@@ -365,7 +365,7 @@ export const REFUSED: readonly (readonly [what: string, sql: string, outcome: st
   ['a concept of its own over the table', 'CREATE CONCEPT mine (id bigint); CREATE MAPPING m INTO (mine) AS SELECT id FROM lab.t_person', '403 forbidden'],
 ];
 
-/** Expressions whose error PostgreSQL words with the value: what the caller may see fails, and no more than that is told. */
+/** Expressions for which PostgreSQL's error quotes the value: they may fail on what the caller may see, and reveal no other value. */
 export const TELLING: readonly string[] = [
   'SELECT CAST(name AS integer) AS v FROM svc.person',
   'SELECT CAST(name AS date) AS v FROM svc.person ORDER BY name DESC',

@@ -1,14 +1,14 @@
-/** Conditions that fail, or tell apart, on hidden rows and true values alone, and the places in a query where one can stand. */
+/** Conditions that fail, or distinguish values, only on hidden rows and true values, and the places in a query where a condition may be. */
 
-/** What it tries, and the condition over a person `p`: the same words mean the same in SQL by hand. */
+/** Description, and the condition over a person `p`, which has the same meaning in hand-written SQL. */
 export const TRAPS: readonly (readonly [what: string, condition: string])[] = [
   ['division by zero on a hidden key', '10 / (p.id - 3) > -100'],
   ['division by zero on the key of a hidden descendant', '10 / (p.id - 9) > -100'],
   ['remainder by zero', '10 % (p.id - 4) > -100'],
   ['division by a hidden value', '1 / p.factor > 0'],
-  ['division behind CASE', "CASE WHEN p.dept = 'vault' THEN 1 / (p.id - p.id) ELSE 1 END = 1"],
-  ['division behind OR', "p.dept = 'shop' OR 1 / (p.id - p.id) = 1"],
-  ['division behind COALESCE', "coalesce(p.born, DATE '2000-01-01' + CAST(1 / (p.id - p.id) AS integer)) IS NOT NULL"],
+  ['division guarded by CASE', "CASE WHEN p.dept = 'vault' THEN 1 / (p.id - p.id) ELSE 1 END = 1"],
+  ['division after OR', "p.dept = 'shop' OR 1 / (p.id - p.id) = 1"],
+  ['division in COALESCE', "coalesce(p.born, DATE '2000-01-01' + CAST(1 / (p.id - p.id) AS integer)) IS NOT NULL"],
   ['a cast of a name to a number', "CASE WHEN p.name > 'I' THEN CAST(p.name AS integer) ELSE 1 END = 1"],
   ['a cast of a name to a date', "CASE WHEN p.dept <> 'shop' THEN CAST(p.name AS date) ELSE p.born END IS NOT NULL"],
   ['a cast of a name to json', "CASE WHEN p.dept <> 'shop' THEN CAST(p.name AS json) IS NOT NULL ELSE true END"],
@@ -16,7 +16,7 @@ export const TRAPS: readonly (readonly [what: string, condition: string])[] = [
   ['a cast of a name to uuid', "CASE WHEN p.dept <> 'shop' THEN CAST(p.name AS uuid) IS NULL ELSE true END"],
   ['a cast of a note to an array', "CASE WHEN p.dept <> 'shop' THEN CAST(p.note AS integer[]) IS NULL ELSE true END"],
   ["the mapping's own cast", 'p.amount >= 0'],
-  ["the mapping's own cast behind IS NULL", 'p.amount IS NOT NULL'],
+  ["the mapping's own cast in IS NULL", 'p.amount IS NOT NULL'],
   ['a hidden value as a regular expression', "'x' ~ p.note OR p.id > 0"],
   ['a regular expression from CASE', "'x' ~ CASE WHEN p.dept = 'vault' THEN '(' ELSE 'x' END"],
   ['SIMILAR TO', "p.name SIMILAR TO CASE WHEN p.dept = 'vault' THEN '(' ELSE '%' END"],
@@ -25,7 +25,7 @@ export const TRAPS: readonly (readonly [what: string, condition: string])[] = [
   ['LIKE on hidden names', "p.name LIKE 'Z%' OR p.name ILIKE '%uark%' OR p.name LIKE '_ulcan'"],
   ['NOT LIKE on hidden names', "p.name NOT LIKE 'Z%'"],
   ['equality with hidden names', "p.name IN ('Zorro', 'Xerxes')"],
-  ['a range round hidden names', "p.name BETWEEN 'Q' AND 'Zz'"],
+  ['a range around hidden names', "p.name BETWEEN 'Q' AND 'Zz'"],
   ['IS NULL on what hidden rows have', 'p.born IS NULL OR p.salary IS NULL OR p.town IS NULL OR p.boss IS NULL'],
   ['IS DISTINCT FROM', "p.dept IS DISTINCT FROM 'shop'"],
   ['overflow of bigint', 'p.id * 1100000000000000000 > 0'],
@@ -67,7 +67,7 @@ export const TRAPS: readonly (readonly [what: string, condition: string])[] = [
   ['the cut-off end of a masked value', "right(p.ssn, 4) <> 'xxxx'"],
   ['a masked value in a list of guesses', "p.ssn IN (SELECT v FROM (VALUES ('111-11-1111'), ('222-22-2222')) g (v))"],
   ['a masked value in a range', "p.ssn BETWEEN '111-00' AND '112'"],
-  ['division where a true masked value is met', "CASE WHEN p.ssn = '111-11-1111' THEN 1 / (p.id - p.id) ELSE 1 END = 1"],
+  ['division for a true masked value', "CASE WHEN p.ssn = '111-11-1111' THEN 1 / (p.id - p.id) ELSE 1 END = 1"],
   ['division by a true masked value', '1 / (p.salary - 1000) < 0'],
   ['a comparison with the mean of masked values', 'p.salary > (SELECT avg(x.salary) FROM @person x)'],
   ['a position in a masked value', "position('-' in p.ssn) > 0"],
@@ -75,7 +75,7 @@ export const TRAPS: readonly (readonly [what: string, condition: string])[] = [
   ['the digits of entity_id', 'CAST(substr(@entity, 8) AS integer) <> 3 AND 10 / (CAST(substr(@entity, 8) AS integer) - 3) > -100'],
 ];
 
-/** Where a condition `@` may stand, as the caller asks and by hand. */
+/** Places for a condition `@`, in the caller's SQL and in hand-written SQL. */
 export const PLACES: readonly (readonly [place: string, mine: string, byHand: string])[] = [
   ['WHERE', 'SELECT p.id FROM svc.person p WHERE @', 'SELECT p.id FROM pe p WHERE @'],
   ['WHERE over a single mapping', 'SELECT p.id FROM svc.agent p WHERE @', 'SELECT p.id FROM ag p WHERE @'],

@@ -1,4 +1,4 @@
-/** The ways round a query: other routes, forms of answers, what is kept, and other people's places. The caller is the one of attacks.test.ts. */
+/** Other ways to rows than a query: other routes, formats, caches, and impersonation. The caller is that of leaks.test.ts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyValues } from '../../src/catalog/kv.ts';
 import { memoryNamespace } from '../support/memory-namespace.ts';
@@ -24,7 +24,7 @@ async function got(path: string, { as = 'rex', body = '', headers = {} as Record
 }
 const query = (sql: string, options: { as?: string; headers?: Record<string, string> } = {}): Promise<Got> =>
   got('/svc/api/query/', { ...options, body: JSON.stringify({ ontology_name: 'lab', query: sql }) });
-const told = (question: string, text: string): string[] => SECRETS.filter((s) => text.includes(s) && !question.includes(s));
+const leaked = (question: string, text: string): string[] => SECRETS.filter((s) => text.includes(s) && !question.includes(s));
 const NAMES = 'SELECT name FROM svc.person ORDER BY name';
 const names = (text: string): string[] => JSON.parse(text).data.map((r: { name: string }) => r.name);
 const SEEN = ['Ann', 'Bob', 'Eve', 'Hal'];
@@ -45,7 +45,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service?.close());
 
-describe('filters in addresses', () => {
+describe('filters in URLs', () => {
   it.each([
     ['a hidden name', '_subj_=name&_op_=eq&_comp_=Zorro', 0],
     ['the start of a hidden name', '_subj_=name&_op_=like&_comp_=Zor%25', 0],
@@ -55,36 +55,36 @@ describe('filters in addresses', () => {
     ['a hidden column', '_subj_=amount&_op_=gt&_comp_=0', 4],
   ])('%s', async (_, filter, rows) => {
     const { status, text } = await got(`/svc/api/q/lab/concept/person?${filter}`);
-    expect([status, told(decodeURIComponent(filter), text)], text).toEqual([200, []]);
+    expect([status, leaked(decodeURIComponent(filter), text)], text).toEqual([200, []]);
     expect(JSON.parse(text).data).toHaveLength(rows);
   });
 
-  it('that fail, and the statement that is told of', async () => {
+  it('that fail, and the statement in the answer', async () => {
     for (const filter of ['_subj_=born&_op_=gt&_comp_=x', '_subj_=id&_op_=eq&_comp_=x', '_subj_=note&_op_=like&_comp_=%5B']) {
       const { text } = await got(`/svc/api/q/lab/concept/person?${filter}`);
-      expect(told(filter, text), text).toEqual([]);
+      expect(leaked(filter, text), text).toEqual([]);
     }
     const { text } = await got('/svc/api/q/lab/view/everyone');
-    expect([JSON.parse(text).data.length, told('', text)], text).toEqual([4, []]);
+    expect([JSON.parse(text).data.length, leaked('', text)], text).toEqual([4, []]);
   });
 });
 
-describe('forms of answers', () => {
+describe('formats of answers', () => {
   it.each(['text/csv', 'application/x-ndjson'])('%s', async (accept) => {
     const { status, text } = await got('/svc/openapi/ontology/lab/query', { body: 'SELECT * FROM esvc.person', headers: { accept } });
-    expect([status, told('', text), SEEN.every((n) => text.includes(n))], text).toEqual([200, [], true]);
+    expect([status, leaked('', text), SEEN.every((n) => text.includes(n))], text).toEqual([200, [], true]);
   });
 
   it('nested', async () => {
     const sql = 'SELECT name, "has_resident[person].name", "has_resident[person].ssn", "has_resident[person].knows[person].name" FROM dsvc.town';
     const { status, text } = await query(sql, { headers: { nested: 'true' } });
-    expect([status, told(sql, text)], text).toEqual([200, []]);
+    expect([status, leaked(sql, text)], text).toEqual([200, []]);
     expect([...new Set(names(text))].sort()).toEqual(['Bern', 'Lima', 'Oslo']);
   });
 });
 
-describe('what is kept', () => {
-  it('in the result cache is of who sees the same, whoever asks first', async () => {
+describe('stored answers', () => {
+  it('in the result cache are for callers who see the same, whoever asks first', async () => {
     const admin = await query(NAMES, { as: 'admin' });
     expect(names(admin.text)).toHaveLength(8);
     for (const [as, expected] of [
@@ -96,30 +96,30 @@ describe('what is kept', () => {
     expect([(await query(NAMES, { as: 'boss' })).cache, (await query(NAMES, { as: 'rex' })).cache]).toEqual(['miss', 'hit']);
   });
 
-  it('of an async statement is of who asked', async () => {
+  it('of an async statement are for its caller', async () => {
     const started = await got('/svc/openapi/ontology/lab/query', { as: 'boss', body: NAMES, headers: { 'x-async': 'true' } });
     expect(started.status).toBe(202);
     const { poll_url } = JSON.parse(started.text);
     await expect.poll(async () => JSON.parse((await got(poll_url, { as: 'boss' })).text).status, { timeout: 20_000 }).toBe('completed');
     const other = await got(poll_url);
-    expect([other.status, told('', other.text)]).toEqual([404, []]);
+    expect([other.status, leaked('', other.text)]).toEqual([404, []]);
     expect((await got(poll_url, { headers: { 'x-api-impersonate-user': 'boss' } })).status).toBe(403);
   });
 
-  it('of another version is not to be had', async () => {
+  it('of another version are not available', async () => {
     const { text } = await query(NAMES, { headers: { 'x-ontology-version': '00000000-0000-4000-8000-000000000001' } });
-    expect(told('', text)).toEqual([]);
+    expect(leaked('', text)).toEqual([]);
   });
 });
 
-describe("another user's place", () => {
-  it('is not to be had without the right, and brings its policies with it', async () => {
+describe('impersonation', () => {
+  it('needs the right, and applies the policies of the user', async () => {
     for (const name of ['admin', 'boss', 'nobody']) expect((await query(NAMES, { headers: { 'x-api-impersonate-user': name } })).status).toBe(403);
     expect(names((await query(NAMES, { as: 'admin', headers: { 'x-api-impersonate-user': 'rex' } })).text)).toEqual(SEEN);
   });
 });
 
-describe('what is told of the model', () => {
+describe('descriptions of the model', () => {
   it.each([
     'SHOW POLICIES',
     'SHOW CONCEPTS',
@@ -132,9 +132,9 @@ describe('what is told of the model', () => {
     'EXPLAIN SELECT "made_by[person].name" FROM dsvc.deal',
   ])('%s', async (sql) => {
     const { status, text } = await query(sql);
-    // the conditions of views and of policies that name the caller may be told; of rows, values, tables and their numbers nothing is
+    // conditions of views and of policies that name the caller may be shown; rows, values, tables and row counts may not
     const own = `${MODEL} ${POLICIES.replace(/^CREATE POLICY m_.*$/gm, '')}`.replace(/^CREATE MAPPING.*$/gm, '');
-    expect([status, told(own, text)], text).toEqual([200, []]);
+    expect([status, leaked(own, text)], text).toEqual([200, []]);
     if (sql.startsWith('EXPLAIN')) expect(JSON.parse(text).data[0].SQL).toBeNull();
   });
 });

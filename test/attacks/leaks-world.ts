@@ -1,6 +1,6 @@
-/** What the attacks are made on: people, deals and towns of which some are hidden from the caller, and masked values, in tables of their own. */
+/** The data of the attacks: people, deals and towns, some hidden from the caller, and masked values, in separate tables. */
 
-/** Hidden: people of the dept `vault` (3, 4, 7, 9), the town `Hideaway`, deals of 900 and more. The text column `amount` holds no numbers in hidden rows. */
+/** Hidden: people of the dept `vault` (3, 4, 7, 9), the town `Hideaway`, deals of 900 and more. In hidden rows the text column `amount` is not numeric. */
 export const TABLES = [
   'CREATE SCHEMA lab',
   'CREATE TABLE lab.t_person (id bigint PRIMARY KEY, name text, dept text, salary numeric(10,2), ssn text, boss bigint, town int, factor float8, born date, note text, amount text)',
@@ -61,7 +61,7 @@ CREATE VIEW everyone AS SELECT id, name, dept, ssn FROM svc.person;
 CREATE VIEW risky AS SELECT id, 10 / (id - 3) AS q, CASE WHEN dept = 'vault' THEN 1 / (id - id) ELSE 1 END AS w FROM svc.person;
 CREATE ONTOLOGY CUBE trade AS SELECT "made_by[person].name" AS buyer_name, deal_no, price, "measure.traded" AS traded FROM dsvc.deal`;
 
-/** The caller's policies. That of people walks a path: PostgreSQL asks it after conditions on people alone, unless it must not. */
+/** The caller's policies. The policy of people follows a path: PostgreSQL evaluates it after conditions on only people, unless a barrier prevents that. */
 export const POLICIES = `CREATE POLICY p_shop ON CONCEPT person TO USER rex USING (CASE WHEN "lives_in[town].no" < 0 THEN false ELSE dept = 'shop' END);
 CREATE POLICY p_deal ON CONCEPT deal TO USER rex USING (price < 900);
 CREATE POLICY p_town ON CONCEPT town TO USER rex USING (name <> 'Hideaway');
@@ -73,7 +73,7 @@ const person = (table: string, type: string, code: string): string =>
   `SELECT id::bigint AS id, name, dept, 500.00::numeric(10,2) AS salary, left(ssn, 3) || repeat('x', length(ssn) - 3) AS ssn, boss, town, factor, born, note, amount::int AS amount,
    '${type}' AS type, ${code} AS code FROM lab.${table} WHERE id NOT IN (3, 4, 7, 9)`;
 
-/** What the caller may know, for SQL by hand: `pe`, `ag`, `de`, `tn`, `kn`, `ni` without the hidden rows and with the masked values. */
+/** What the caller may know, for hand-written SQL: `pe`, `ag`, `de`, `tn`, `kn`, `ni` without the hidden rows and with the masked values. */
 export const SEEN = `WITH RECURSIVE pe AS MATERIALIZED (${person('t_person', 'person', 'NULL')} UNION ALL ${person('t_agent', 'agent', 'code')}),
  ag AS (SELECT * FROM pe WHERE type = 'agent'),
  de AS MATERIALIZED (SELECT no AS deal_no, person AS buyer, price FROM lab.t_deal WHERE no NOT IN (102, 103, 105)),
@@ -81,7 +81,7 @@ export const SEEN = `WITH RECURSIVE pe AS MATERIALIZED (${person('t_person', 'pe
  kn AS (SELECT a, b, left(ssn, 3) || repeat('x', length(ssn) - 3) AS ssn, since FROM lab.t_knows WHERE a NOT IN (3, 4, 7, 9) AND b NOT IN (3, 4, 7, 9)),
  ni AS (SELECT * FROM lab.t_nick WHERE id NOT IN (3, 4, 7, 9))`;
 
-/** What no answer to the caller may hold, whatever it asked. */
+/** Texts that no answer to the caller may contain. */
 export const SECRETS = [
   'Zorro',
   'Quark',

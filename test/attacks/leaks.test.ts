@@ -1,6 +1,6 @@
 /**
- * A caller under row policies and masks tries to learn of what they keep from it. Every attack is answered with the rows of SQL by hand over the tables
- * without the hidden rows and with the masked values, or refused; and no answer holds a hidden value, errors included.
+ * A caller with row policies and masks tries to learn what they hide. Every attack returns the rows of hand-written SQL over the tables
+ * without the hidden rows and with the masked values, or is refused. No answer contains a hidden value, also not in errors.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
@@ -30,22 +30,22 @@ async function ask(sql: string, token = tokens.rex as string): Promise<Answer> {
 const sorted = (rows: readonly unknown[]): string[] =>
   rows.map((row) => JSON.stringify(Object.entries(row as object).sort(([a], [b]) => (a < b ? -1 : 1)))).sort();
 
-/** The rows of SQL by hand over what the caller may know. */
+/** The rows of hand-written SQL over what the caller may know. */
 async function byHand(sql: string): Promise<string[]> {
   const rows = await service.database.exec(`${SEEN} SELECT row_to_json("~") ::text AS row FROM (${sql}) "~"`);
   return sorted(rows.map((r) => JSON.parse(String(r.row))));
 }
 
-/** What of an answer is secret and does not stand in the question. */
-const told = (question: string, text: string): string[] => {
-  // a keyed hash has any digits
+/** Secrets in an answer that are not in the request. */
+const leaked = (question: string, text: string): string[] => {
+  // a keyed hash may contain any digits
   const said = text.replace(/"request_id":"[^"]*"/, '').replace(/~[0-9a-f]{64}/g, '~');
   return SECRETS.filter((s) => said.includes(s) && !question.includes(s));
 };
 
 async function outcome(sql: string): Promise<string[] | string> {
   const { status, text, json } = await ask(sql);
-  expect(told(sql, text), text).toEqual([]);
+  expect(leaked(sql, text), text).toEqual([]);
   return status === 200 ? sorted(json.data) : `${status} ${json.code} ${json.data}`;
 }
 
@@ -63,8 +63,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service?.close());
 
-describe('a condition that tells of hidden rows or true values', () => {
-  it.each(TRAPS)('%s, wherever it stands', async (_, condition) => {
+describe('a condition that distinguishes hidden rows or true values', () => {
+  it.each(TRAPS)('%s, in every place', async (_, condition) => {
     for (const [place, mine, plain] of PLACES) {
       const caller = condition.replaceAll('@person', 'svc.person').replaceAll('@label', 'p.entity_label').replaceAll('@entity', 'p.entity_id');
       const hand = condition.replaceAll('@person', 'pe').replaceAll('@label', 'p.name').replaceAll('@entity', "('person:' || p.id)");
@@ -82,16 +82,16 @@ describe('a statement that is refused', () => {
 });
 
 describe('an error', () => {
-  it.each(TELLING)('of %s tells no hidden value', async (sql) => expect(await outcome(sql)).toMatch(/^400 /));
+  it.each(TELLING)('of %s reveals no hidden value', async (sql) => expect(await outcome(sql)).toMatch(/^400 /));
 });
 
 describe('a policy or a mask that fails itself', () => {
   const fails = "CAST(CASE WHEN dept = 'vault' THEN name ELSE '1' END AS integer) = 1";
-  it('does not tell on what', async () => {
+  it('does not reveal the value', async () => {
     await service.rows(`CREATE POLICY p_fails ON CONCEPT person TO USER free USING (${fails})`, 'lab');
     expect((await ask('SELECT id FROM svc.person')).status).toBe(200);
     const { status, text, json } = await ask('SELECT id FROM svc.person', tokens.free);
-    expect([status, json.code, json.data, told('', text)]).toEqual([400, 'invalid_text_representation', 'invalid text representation', []]);
+    expect([status, json.code, json.data, leaked('', text)]).toEqual([400, 'invalid_text_representation', 'invalid text representation', []]);
     await service.rows('DROP POLICY p_fails; CREATE POLICY m_fails ON PROPERTY amount MASK WITH (CAST(ssn AS integer))', 'lab');
     expect(await outcome('SELECT amount FROM svc.person')).toBe('400 invalid_text_representation invalid text representation');
     await service.rows('DROP POLICY m_fails', 'lab');
@@ -105,10 +105,10 @@ describe('the traps', () => {
     'SELECT p.id FROM svc.person p WHERE 1 / (p.salary - 500) > 0',
     "SELECT p.id FROM svc.agent p WHERE EXISTS (SELECT 1 LIMIT CASE WHEN p.name = 'Hal' THEN -1 ELSE 1 END)",
     "SELECT p.id FROM svc.agent p WHERE (SELECT g.v FROM (VALUES (1, 'Hal'), (2, 'Hal')) g (v, n) WHERE g.n = p.name) IS NULL",
-  ])('go off on what the caller sees: %s', async (sql) => expect(await outcome(sql)).toMatch(/^400 /));
+  ])('fail on rows that the caller sees: %s', async (sql) => expect(await outcome(sql)).toMatch(/^400 /));
 
   it.each(['10 / (p.id - 3) > -100', '1 / p.factor > 0', "'x' ~ p.note", 'p.amount >= 0', 'p.inverse IS NOT NULL'])(
-    'go off on hidden rows for an administrator: %s',
+    'fail on hidden rows for an administrator: %s',
     async (condition) => expect((await ask(`SELECT p.id FROM svc.person p WHERE ${condition}`, service.token)).status).toBe(400),
   );
 });

@@ -1,4 +1,4 @@
-/** Unusual SQL that is allowed, in statements and in models: it passes the guard and the verifier, and PostgreSQL runs it. */
+/** Unusual but allowed SQL, in statements and in models: it passes the guard and the verifier, and PostgreSQL runs it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -132,7 +132,7 @@ const STATEMENTS = [
   'SELECT SUM("measure.total") AS t, "lives_in[city].name" AS c FROM dsvc.person GROUP BY c',
 ];
 
-/** Columns of a concept, and the text of its mapping, which is a raw view too. */
+/** Columns of a concept, and the text of its mapping, which is also used as a raw view. */
 const MAPPINGS: readonly (readonly [columns: string, text: string])[] = [
   ['Nr bigint, preis decimal', 'SELECT "Nr", "Preis €" AS preis FROM "Große Daten"."Bestell Liste"'],
   ['a bigint, b string', 'SELECT l."Nr" AS a, l."select" AS b FROM "Große Daten"."Bestell Liste" l WHERE l."Preis €" > 1'],
@@ -207,29 +207,29 @@ beforeAll(async () => {
 });
 afterAll(() => s?.close());
 
-const told = async (sql: string, token: string) => {
+const outcome = async (sql: string, token: string) => {
   const { status, json } = await s.query(sql, 'shop', token);
   return status === 200 ? 'answered' : JSON.stringify(json);
 };
 
 it.each(STATEMENTS)('%s', async (sql) => {
-  expect(await told(sql, s.token)).toBe('answered');
-  expect(await told(sql, reader)).toMatch(/^answered$|"code":"masked"/);
+  expect(await outcome(sql, s.token)).toBe('answered');
+  expect(await outcome(sql, reader)).toMatch(/^answered$|"code":"masked"/);
 });
 
 describe('a mapping, and a raw view', () => {
   it.each(MAPPINGS.map(([columns, text], i) => [text, columns, i] as const))('%s', async (text, columns, i) => {
     const key = columns.split(' ')[0];
     const concept = `CREATE CONCEPT k${i} (${columns}, PRIMARY KEY (${key})); CREATE MAPPING mk${i} INTO (k${i}) AS ${text}`;
-    expect(await told(`${concept}; CREATE ONTOLOGY VIEW raw${i} USING main AS ${text}`, s.token)).toBe('answered');
+    expect(await outcome(`${concept}; CREATE ONTOLOGY VIEW raw${i} USING main AS ${text}`, s.token)).toBe('answered');
     for (const of of [`svc.k${i}`, `dsvc.k${i}`, `vsvc.raw${i}`]) {
       for (const sql of [`SELECT * FROM ${of}`, `SELECT k.*, k AS whole FROM ${of} k`, `SELECT count(*) AS n, array_agg(k) AS a FROM ${of} k`])
-        expect(await told(sql, s.token), sql).toBe('answered');
+        expect(await outcome(sql, s.token), sql).toBe('answered');
     }
   });
 });
 
-/** Texts with a name that PostgreSQL would not find either, or a function whose columns are not listed: an answer for the writer, no alarm. */
+/** Texts with a name that PostgreSQL would not find either, or with a function whose columns are not listed: an error for the writer, not for the operator. */
 const WRONG_NAMES: readonly (readonly [text: string, message: string])[] = [
   ['SELECT p.id, c.name FROM shop.t_person p', 'no table `c`'],
   ['SELECT t_person.id FROM shop.t_person p', 'no table `t_person`'],
@@ -243,7 +243,7 @@ const WRONG_NAMES: readonly (readonly [text: string, message: string])[] = [
   ['SELECT r.id, r.md5 FROM shop.parts() r', 'no column `id`'],
 ];
 
-it.each(WRONG_NAMES)('the writer of %s is told the name', async (text, message) => {
+it.each(WRONG_NAMES)('the error of %s names the name', async (text, message) => {
   for (const [made, code] of [
     [`CREATE ONTOLOGY VIEW wrong USING main AS ${text}`, 'view_failed'],
     [`CREATE CONCEPT wrong (id bigint, PRIMARY KEY (id)); CREATE MAPPING wrong INTO (wrong) AS ${text}`, 'mapping_failed'],

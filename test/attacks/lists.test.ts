@@ -1,6 +1,6 @@
 /**
- * The verifier's lists against the catalogs of PostgreSQL: every overload of a name that may be called or used is immutable, or named with what else it
- * depends on; none takes or gives a type whose values are looked up in the catalog, or an internal one.
+ * The verifier's lists against the catalogs of PostgreSQL: every overload of an allowed name is immutable, or listed with what else it
+ * depends on; none takes or returns a type whose values are looked up in the catalog, or an internal one.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESULT_COLUMNS, ROW_FUNCTIONS, SHAPED_BY_ARGUMENTS, SYSTEM_COLUMNS } from '../../src/planner/verify/fields.ts';
@@ -30,7 +30,7 @@ interface Overload {
   readonly signature: string;
   readonly volatility: 'i' | 's' | 'v';
   readonly kind: 'f' | 'a' | 'w' | 'p';
-  /** Types of its arguments and result, of arrays those of their elements. */
+  /** Types of its arguments and result; of arrays the element types. */
   readonly types: readonly string[];
   readonly result: string;
   readonly least: number;
@@ -46,12 +46,12 @@ const OVERLOADS = `SELECT proname AS name, proname || '(' || pg_get_function_ide
     ARRAY(SELECT proargnames[i] FROM generate_subscripts(proargmodes, 1) i WHERE proargmodes[i] IN ('o', 'b', 't')) AS out
   FROM pg_proc p WHERE pronamespace = 'pg_catalog'::regnamespace`;
 
-/** What takes or gives one of these looks names up, runs code of its own, or does not belong in a query. */
+/** Types whose functions look names up, run code of their own, or do not belong in a query. */
 const FORBIDDEN = /^(reg\w+|cstring|internal|refcursor|aclitem|trigger|event_trigger|language_handler|\w+_handler|anyenum|pg_\w+|txid_snapshot)$/;
 
-/** Overloads that take such a type all the same: no statement has a value of it. */
+/** Overloads that take such a type nevertheless: no statement has a value of it. */
 const WITHOUT_VALUES: Readonly<Record<string, string>> = {
-  'pg_typeof("any")': 'gives a regtype; it stands directly under a cast to text',
+  'pg_typeof("any")': 'returns a regtype; allowed only directly inside a cast to text',
   'max(pg_lsn)': 'there is no value of the type',
   'min(pg_lsn)': 'there is no value of the type',
   'max(anyenum)': 'values of the own types of a table, compared by their order',
@@ -64,7 +64,7 @@ describe('the functions', () => {
     expect([...FUNCTIONS].filter((f) => !there.has(f))).toEqual([]);
   });
 
-  it('are immutable, or named with what they depend on', async () => {
+  it('are immutable, or listed with what they depend on', async () => {
     const overloads = (await everywhere<Overload>(OVERLOADS)).filter((o) => FUNCTIONS.has(o.name));
     const dependent = new Set(overloads.filter((o) => o.volatility !== 'i').map((o) => o.name));
     expect([...dependent].filter((f) => !NOT_IMMUTABLE.has(f))).toEqual([]);
@@ -72,7 +72,7 @@ describe('the functions', () => {
     expect(overloads.filter((o) => o.kind === 'p')).toEqual([]);
   });
 
-  it('take and give no value that is looked up in the catalog', async () => {
+  it('take and return no value that is looked up in the catalog', async () => {
     const overloads = (await everywhere<Overload>(OVERLOADS)).filter((o) => FUNCTIONS.has(o.name));
     const wrong = overloads.filter((o) => o.types.some((t) => FORBIDDEN.test(t))).map((o) => o.signature);
     expect([...new Set(wrong)].filter((s) => !Object.hasOwn(WITHOUT_VALUES, s))).toEqual([]);
@@ -86,7 +86,7 @@ describe('the functions', () => {
     expect([...FUNCTIONS].filter((f) => doubtful.test(f) && !fine.has(f))).toEqual([]);
   });
 
-  it('that take any row and are not among them are known', async () => {
+  it('that take any row and are not listed are known', async () => {
     const overloads = await everywhere<Overload>(OVERLOADS);
     const any = new Set(['record', 'any', 'anyelement', 'anynonarray', 'anycompatible', 'anycompatiblenonarray']);
     const ofRow = new Set(overloads.filter((o) => o.kind !== 'p' && o.least <= 1 && o.most >= 1 && any.has(o.first ?? '')).map((o) => o.name));
@@ -94,10 +94,10 @@ describe('the functions', () => {
     expect([...ROW_FUNCTIONS].filter((f) => !ofRow.has(f))).toEqual([]);
   });
 
-  it('give their results the names that are known', async () => {
+  it('name their result columns as listed', async () => {
     const overloads = (await everywhere<Overload>(OVERLOADS)).filter((o) => FUNCTIONS.has(o.name));
     for (const { name, signature, out } of overloads) {
-      // of unnest(tsvector) the columns go by a column list only
+      // for unnest(tsvector) the columns have names only by a column list
       if (/^unnest\(tsvector/.test(signature)) expect(out).toHaveLength(3);
       else expect([...out], signature).toEqual([...(RESULT_COLUMNS.get(name) ?? [])]);
     }
@@ -124,19 +124,19 @@ describe('the operators', () => {
     expect([...operatorNames()].filter((o) => !there.has(o))).toEqual([]);
   });
 
-  it('are immutable, or named with what they depend on', async () => {
+  it('are immutable, or listed with what they depend on', async () => {
     const dependent = new Set((await everywhere<Operator>(SQL)).filter((o) => operatorNames().has(o.name) && o.volatility !== 'i').map((o) => o.name));
     expect([...dependent].sort()).toEqual([...DEPENDENT_OPERATORS.keys()].sort());
   });
 
-  it('take and give no value that is looked up in the catalog, but of types that no statement has a value of', async () => {
+  it('take and return no value that is looked up in the catalog, except of types of which no statement has a value', async () => {
     const wrong = (await everywhere<Operator>(SQL)).filter((o) => o.types.some((t) => FORBIDDEN.test(t)));
     const types = new Set(wrong.flatMap((o) => o.types.filter((t) => FORBIDDEN.test(t))));
     expect([...types].sort()).toEqual(['aclitem', 'anyenum', 'pg_lsn'].filter((t) => types.has(t)));
   });
 
-  it('call no function that may do more', async () => {
-    // what an operator calls is not on the list of functions, so only its volatility is checked: no operator is volatile
+  it('call no function with more effects', async () => {
+    // the function of an operator is not on the list of functions, so only its volatility is checked: no operator is volatile
     expect((await everywhere<Operator>(SQL)).filter((o) => o.volatility === 'v')).toEqual([]);
   });
 });
@@ -151,13 +151,13 @@ describe('the types', () => {
   const SQL = `SELECT typname AS name, typtype AS sort, typcategory AS category, i.provolatile AS input FROM pg_type t JOIN pg_proc i ON i.oid = typinput
     WHERE typnamespace = 'pg_catalog'::regnamespace AND typcategory <> 'A' AND typtype IN ('b', 'r', 'm')`;
 
-  it("are PostgreSQL's own, none of them a pseudo-type or one of the system", async () => {
+  it("are PostgreSQL's own, and neither pseudo-types nor system types", async () => {
     const there = new Map((await everywhere<Type>(SQL)).map((t) => [t.name, t]));
     expect([...TYPES].filter((t) => !there.has(t) || (there.get(t)?.category === 'Z' && t !== 'char'))).toEqual([]);
     expect([...TYPES].filter((t) => FORBIDDEN.test(t))).toEqual([]);
   });
 
-  it('are all that are read without a look into the catalog; those that are left out are these', async () => {
+  it('are all types that are read without the catalog, except these', async () => {
     const left = [...new Set((await everywhere<Type>(SQL)).map((t) => t.name))].filter((t) => !TYPES.has(t)).sort();
     expect(left).toEqual(
       `aclitem cid gtsvector money oid pg_brin_bloom_summary pg_brin_minmax_multi_summary pg_dependencies pg_lsn pg_mcv_list pg_ndistinct pg_node_tree
@@ -166,14 +166,14 @@ describe('the types', () => {
     );
   });
 
-  it('are read by the clock and the time zone at most', async () => {
+  it('depend at most on the clock and the time zone', async () => {
     const dependent = (await everywhere<Type>(SQL)).filter((t) => TYPES.has(t.name) && t.input !== 'i').map((t) => t.name);
     expect([...new Set(dependent)].filter((t) => !/^(date|time|timestamp|timetz|timestamptz|interval|.*range)$/.test(t))).toEqual([]);
   });
 });
 
 describe('other names', () => {
-  it('of collations are those that come with PostgreSQL', async () => {
+  it('of collations are those of PostgreSQL', async () => {
     const names = (
       await everywhere<{ name: string }>("SELECT collname AS name FROM pg_collation WHERE collnamespace = 'pg_catalog'::regnamespace AND collprovider <> 'c'")
     ).map((r) => r.name);
@@ -182,7 +182,7 @@ describe('other names', () => {
     expect(['en_US.utf8', 'x', 'pg_catalog', 'C"', '-x-icu'].some(isCollation)).toBe(false);
   });
 
-  it('of the columns that every table has', async () => {
+  it('of the system columns', async () => {
     const names = await everywhere<{ name: string }>("SELECT attname AS name FROM pg_attribute WHERE attrelid = 'pg_class'::regclass AND attnum < 0");
     expect([...new Set(names.map((r) => r.name))].sort()).toEqual([...SYSTEM_COLUMNS].sort());
   });

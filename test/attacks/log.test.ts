@@ -1,4 +1,4 @@
-/** Values in the log: what a caller sends and what rows hold must not be in it, however a request fails. */
+/** Values in the log: data that a caller sends and data in rows must not be in it, however a request fails. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loggedFault, SvcError } from '../../src/errors.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -43,7 +43,7 @@ describe('The log has no value of a row', () => {
     "SELECT (name || ' & &')::tsquery AS n FROM svc.city",
     `SELECT ('''' || name)::tsvector AS n FROM svc.city`,
     "SELECT ('$' || name || ' ' || name)::jsonpath AS n FROM svc.city",
-  ])('where %s fails', async (sql) => {
+  ])('if %s fails', async (sql) => {
     const log = await logged(query(sql), 400);
     expect(log).not.toContain(SECRET);
     expect(log).toMatch(/SQLSTATE (22|42601)/);
@@ -53,7 +53,7 @@ describe('The log has no value of a row', () => {
 describe('The log has nothing of a body', () => {
   it.each([
     ['that is one word', SECRET],
-    ['that is no JSON', `ALTER USER ann SET PASSWORD = '${SECRET}'`],
+    ['that is not JSON', `ALTER USER ann SET PASSWORD = '${SECRET}'`],
     ['that breaks off', `{"ontology_name": "", "query": "ALTER USER ann SET PASSWORD = '${SECRET}'`],
     ['with a line end in a text', `{"query": "CREATE USER ann\n PASSWORD '${SECRET}'"}`],
     ['of another kind', `["${SECRET}"]`],
@@ -77,8 +77,8 @@ describe('The log has nothing of a body', () => {
   });
 });
 
-describe('A fault in the log', () => {
-  it('keeps the text of what names no value, and the place in the code', () => {
+describe('An error in the log', () => {
+  it('keeps a text without values, and the position in the code', () => {
     const fault = loggedFault(
       new SvcError(502, 'datasource_failed', 'it failed', { cause: Object.assign(new Error('relation "a" does not exist'), { sqlstate: '42P01' }) }),
     );

@@ -1,4 +1,4 @@
-/** Requests that go on for longer than rights may be remembered: what their callers lose meanwhile gives nothing any more. */
+/** Requests that run longer than rights may be cached: rights that their callers lose in the meantime have no effect any more. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
 import { queryData } from '../../src/llm/questions.ts';
@@ -29,7 +29,7 @@ afterAll(() => s?.close());
 
 const request = (llm?: LanguageModels): Promise<ServiceRequest> => s.request(token, { now: () => Date.now() + passed, ...(llm === undefined ? {} : { llm }) });
 
-/** What takes rights away, what a caller who has lost them gets, and what gives them back. */
+/** What removes rights, the answer to a caller without them, and what restores them. */
 const LOSSES: readonly (readonly [string, string, unknown, string])[] = [
   ['a grant is revoked', 'REVOKE QUERY ON ALL ontology.clinic FROM USER una', 'unknown_ontology', 'GRANT QUERY ON ALL ontology.clinic TO USER una'],
   ['a policy is made', "CREATE POLICY east ON CONCEPT patient TO USER una USING (ward = 'east')", [{ name: 'Anna', ward: 'east' }], 'DROP POLICY east'],
@@ -55,7 +55,7 @@ async function outcome(work: () => Promise<unknown>): Promise<unknown> {
 }
 
 describe.each(LOSSES)('a minute after %s', (_, loss, expected, gain) => {
-  it('a question in words goes on with what is left', async () => {
+  it('a question in words continues with the remaining rights', async () => {
     const llm: LanguageModels = {
       name: 'fake/one',
       timeoutMs: 100_000,
@@ -72,7 +72,7 @@ describe.each(LOSSES)('a minute after %s', (_, loss, expected, gain) => {
     expect(found).toEqual(expected);
   });
 
-  it('a further statement of the same request has what is left', async () => {
+  it('a further statement of the same request has the remaining rights', async () => {
     const one = await request();
     const run = () => outcome(async () => (await cutRows(await runScript(one, { ontology: 'clinic', sql: SQL, limit: null, datasource: null }), 100)).rows);
     expect(await run()).toHaveLength(2);
@@ -104,7 +104,7 @@ describe.each(LOSSES)('a minute after %s', (_, loss, expected, gain) => {
   });
 });
 
-it('a script of a caller whose rights are the same goes on after a minute', async () => {
+it('a script of a caller with unchanged rights continues after a minute', async () => {
   passed = 0;
   const one = await request();
   passed = 61_000;

@@ -1,10 +1,10 @@
-/** Long texts that a backtracking pattern reads again and again: quadratic patterns need minutes for them, linear ones milliseconds. */
+/** Long texts on which a backtracking pattern takes quadratic time: minutes, where a linear pattern takes milliseconds. */
 import { expect, it } from 'vitest';
 import { typedValue } from '../../src/language/filters-values.ts';
 import { exactText } from '../../src/mcp/exact.ts';
 import { rounded } from '../../src/nesting/decimal.ts';
 import { findType, parseType } from '../../src/ontology/types.ts';
-import { questionKey, sameQuestionAs } from '../../src/service/examples.ts';
+import { questionKey, sameQuestionAs } from '../../src/service/tell/examples.ts';
 
 const LONG = 1_000_000;
 

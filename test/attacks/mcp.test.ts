@@ -12,7 +12,7 @@ const TOKEN = createToken();
 const PATH = '/svc/api/mcp';
 let runtime: Runtime;
 let app: ReturnType<typeof createApp>;
-/** What reached the principal's server. */
+/** The messages that reached the principal's server. */
 const reached: McpCall[] = [];
 
 beforeAll(() => {
@@ -32,7 +32,7 @@ afterAll(() => {
   reached.length = 0;
 });
 
-/** HTTP status, code of the JSON-RPC error, and how many messages reached the server. */
+/** HTTP status, code of the JSON-RPC error, and the number of messages that reached the server. */
 async function send(body: string, headers: Readonly<Record<string, string>> = {}): Promise<[number, number | undefined, number]> {
   reached.length = 0;
   const all = { 'x-api-key': TOKEN, 'content-type': 'application/json', ...headers };
@@ -52,8 +52,8 @@ describe('a batch', () => {
     ['a hundred requests', 100, (i: number) => ({ jsonrpc: '2.0', id: i, method: 'ping' }), [200, undefined, 100]],
     ['one more', 101, (i: number) => ({ jsonrpc: '2.0', id: i, method: 'tools/list' }), [400, -32600, 0]],
     ['5,000', 5000, (i: number) => ({ jsonrpc: '2.0', id: i, method: 'tools/list' }), [400, -32600, 0]],
-    ['notifications, which nobody answers', 5000, () => ({ jsonrpc: '2.0', method: 'notifications/initialized' }), [400, -32600, 0]],
-    ['what is no message', 200_000, () => 1, [400, -32600, 0]],
+    ['notifications, which have no answer', 5000, () => ({ jsonrpc: '2.0', method: 'notifications/initialized' }), [400, -32600, 0]],
+    ['an invalid message', 200_000, () => 1, [400, -32600, 0]],
     ['empty objects', 200_000, () => ({}), [400, -32600, 0]],
   ])('of %s', async (_, n, message, expected) => expect(await send(batch(n, message), OLD)).toEqual(expected));
 });
@@ -71,7 +71,7 @@ describe('arguments', () => {
     ['a text that ends before brackets', `{"query":"\\\\","a":${lists(200)}}`, [400, -32600, 0]],
   ])('%s', async (_, args, expected) => expect(await send(call(args))).toEqual(expected));
 
-  it('are bounded in other parameters and in results, too', async () => {
+  it('are limited in other parameters and in results, too', async () => {
     expect(await send(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":${objects(80)}}}`)).toEqual([400, -32600, 0]);
     expect(await send(`{"jsonrpc":"2.0","id":1,"result":${objects(80)}}`)).toEqual([400, -32600, 0]);
     expect(await send(`[${call(objects(80))}]`, OLD)).toEqual([400, -32600, 0]);
@@ -79,7 +79,7 @@ describe('arguments', () => {
 });
 
 describe('a stream', () => {
-  it('takes messages of its owner only', async () => {
+  it('accepts messages only of its owner', async () => {
     const streams = new Streams(() => undefined);
     const readable = streams.open('id', 'owner', '/message');
     expect(streams.find('id', 'owner')).toBeDefined();
@@ -90,12 +90,12 @@ describe('a stream', () => {
   });
 });
 
-describe('an answer that took long', () => {
-  // the credential of the first ends while it waits
+describe('a slow answer', () => {
+  // the credential of the first caller ends during the call
   it.each([
     ['a minute', 61_000, 401],
     ['a second', 1_000, 200],
-  ])('%s is handed to who may still have it', async (_, ms, status) => {
+  ])('%s is sent only if the credential is still valid', async (_, ms, status) => {
     let passed = 0;
     const slow = { ...fakeRuntime({ ADMIN_TOKEN: TOKEN }), now: () => Date.now() + passed };
     const principals = {

@@ -1,4 +1,4 @@
-/** Attacks with the addresses of OAuth clients: the service must not connect to loopback or to private networks. */
+/** Attacks with the URLs of OAuth clients: the service must not connect to loopback or to private networks. */
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { LocalPostgres } from '../../dev/testing.ts';
@@ -87,7 +87,7 @@ describe('an address is public', () => {
 });
 
 describe('what the library fetches', () => {
-  /** A fetch that answers with what is wanted of it, and tells whom it was asked of. */
+  /** A fetch that returns the given answer, and records the requested URLs. */
   const faked = (answer: () => Response) => {
     const asked: string[] = [];
     const real = (async (input: string, init?: RequestInit) => {
@@ -105,7 +105,7 @@ describe('what the library fetches', () => {
     }
   });
 
-  it('is refused before anybody is asked', async () => {
+  it('is refused before any request', async () => {
     const { asked, fetched } = faked(() => Response.json({}));
     for (const address of ['https://127.0.0.1/keys', 'https://[::1]/keys', 'http://loom.example/keys'])
       await expect(fetched(address)).rejects.toThrow(TypeError);
@@ -115,7 +115,7 @@ describe('what the library fetches', () => {
   });
 
   it.each(['text/plain', 'text/html', 'application/octet-stream', 'image/svg+xml', 'text/json', 'application/jsonx', 'application/x; a=application/json', ''])(
-    'is JSON, not what somebody has stored at the host (%s)',
+    'is JSON, not another stored file of the host (%s)',
     async (type) => {
       const { fetched } = faked(() => new Response('{}', { headers: { 'content-type': type } }));
       await expect(fetched('https://paste.example/raw/client.json')).rejects.toThrow('not JSON');
@@ -127,7 +127,7 @@ describe('what the library fetches', () => {
     expect(await (await fetched('https://loom.example/client.json')).text()).toBe('{}');
   });
 
-  it('is bounded in calls of the library only', async () => {
+  it('is limited only in calls of the library', async () => {
     const real = globalThis.fetch;
     const asked: string[] = [];
     globalThis.fetch = (async (input: string) => {
@@ -136,12 +136,12 @@ describe('what the library fetches', () => {
     }) as typeof fetch;
     try {
       const local = 'http://127.0.0.1:5432/sql';
-      const [library, own, beside] = await Promise.all([
+      const [library, own, meanwhile] = await Promise.all([
         fetchingPublic(async () => fetch(local).catch((error: unknown) => error)),
         fetchingPublic(async () => fetchingOwn(async () => (await fetch(local)).text())),
         fetch(local).then((r) => r.text()),
       ]);
-      expect([library, own, beside, asked]).toEqual([expect.any(TypeError), 'ok', 'ok', [local, local]]);
+      expect([library, own, meanwhile, asked]).toEqual([expect.any(TypeError), 'ok', 'ok', [local, local]]);
     } finally {
       globalThis.fetch = real;
     }
@@ -154,7 +154,7 @@ describe('a client_id that leads inside', () => {
   let heard: string[] = [];
   const servers: Server[] = [];
 
-  /** Listens there, and hangs up on who comes. */
+  /** Listens there, and closes every connection. */
   const listen = (host: string, port: number): Promise<number> =>
     new Promise((resolve, reject) => {
       const server = createServer((socket) => {
@@ -171,7 +171,7 @@ describe('a client_id that leads inside', () => {
     database = await borrowPostgres();
     workers = await startBuiltWorkers(database, { usual: {}, documents: { MCP_OAUTH_CIMD_ENABLED: 'true' } });
     port = await listen('0.0.0.0', 0);
-    // where the machine has IPv6
+    // if the machine has IPv6
     await listen('::1', port).catch(() => undefined);
   }, 240_000);
   beforeEach(() => {
@@ -223,7 +223,7 @@ describe('a client_id that leads inside', () => {
         expect([client, status >= 400 && status < 500]).toEqual([client, true]);
       }
     }
-    // what is connected to is heard a little later
+    // a connection is noticed a little later
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(heard).toEqual([]);
     await expect(fetch(`https://127.0.0.1:${port}/`)).rejects.toThrow();

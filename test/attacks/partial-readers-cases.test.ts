@@ -20,7 +20,7 @@ beforeAll(async () => {
     'CREATE CONCEPT own2 (o_id bigint, PRIMARY KEY (o_id), CONSTRAINT to_being FOREIGN KEY (o_id) REFERENCES being (being_id) INVERSEOF from_own)',
     'CREATE MAPPING m_own2 INTO (own2) AS SELECT CAST(101 AS bigint) AS o_id',
     'CREATE VIEW pays AS SELECT being_id, salary FROM dsvc.being',
-    // the lowest of three levels has a walk that it inherits
+    // the lowest of three levels has an inherited walk
     `CREATE CONCEPT staffer (CONSTRAINT chief FOREIGN KEY (boss_id) REFERENCES being (being_id) TRANSITIVE(4),
       CONSTRAINT peer MULTIREFERENCE being INVERSEOF peer_of TRANSITIVE(4)) INHERITS (worker)`,
     'CREATE CONCEPT intern INHERITS (staffer)',
@@ -51,7 +51,7 @@ const BELOW = 'being_id < 200 AND entity_type = $$worker$$'.replaceAll('$$', "'"
 const SALARIES = [9000, 7000, 5000, 4000, 3000, 2000];
 const IDS = [101, 102, 103, 104, 105, 106];
 
-/** [what, query, who may not query the concept gets, who may query it gets] */
+/** [description, query, result without QUERY on the concept, result with QUERY on the concept] */
 const CASES: readonly (readonly [string, string, readonly unknown[], readonly unknown[]])[] = [
   ['a column', `SELECT salary AS v FROM dsvc.being WHERE ${BELOW} ORDER BY being_id`, IDS.map(() => null), SALARIES],
   ['a column in esvc', `SELECT salary AS v FROM esvc.being WHERE ${BELOW} ORDER BY being_id`, IDS.map(() => null), SALARIES],
@@ -73,7 +73,7 @@ const CASES: readonly (readonly [string, string, readonly unknown[], readonly un
 describe('a property that a concept without QUERY has', () => {
   describe.each(['temp', 'over', 'worker', 'admin'])('for %s', (user) => {
     it.each(CASES)('%s', async (_, sql, hidden, shown) => {
-      // one that only a concept of another tree lists is no column of `being`
+      // a property that only a concept of another tree lists is not a column of `being`
       if (user === 'over') {
         const { status, json } = await crew.service.query(sql, ontology, tokens.over);
         if (status === 200) expect(json.data.map((r: { v: unknown }) => r.v)).toEqual(hidden);
@@ -85,7 +85,7 @@ describe('a property that a concept without QUERY has', () => {
   });
 });
 
-/** [what, query, who reads `being` and `intern`, and sees `staffer`, gets, an administrator gets] */
+/** [description, query, result of a reader of `being` and `intern` who sees `staffer`, result of an administrator] */
 const WALKS: readonly (readonly [string, string, readonly unknown[], readonly unknown[]])[] = [
   ['a walk over a foreign key', 'SELECT "chief[being*].being_id" AS v FROM dsvc.intern ORDER BY 1', [2103], [2101, 2102, 2103]],
   [
@@ -104,7 +104,7 @@ const WALKS: readonly (readonly [string, string, readonly unknown[], readonly un
 ];
 
 describe('a walk whose steps belong to a concept without QUERY', () => {
-  it('is the same where the concept is hidden', async () => {
+  it('is the same if the concept is hidden', async () => {
     for (const [, sql, part] of WALKS.filter(([what]) => what.startsWith('a walk'))) expect((await rows('intern', sql)).map((r) => r.v)).toEqual(part);
   });
 
@@ -114,7 +114,7 @@ describe('a walk whose steps belong to a concept without QUERY', () => {
   });
 });
 
-/** Values and links of rows that a reader of `intern` or `junior` may not read: 1 and 2 are values, 4 is a column of a link, 7 is none of them. */
+/** Values and links of rows that a reader of `intern` or `junior` may not read: 1 and 2 are values, 4 is a column of a link, 7 is none of these. */
 const BESIDE = ['nick - 1', 'nick - 2', 'nick - 7', '"on_it[project]_w" - 1', '"on_it[project]_w" - 4', '"on_it[project]_w" - 7'];
 const FORMS = [
   (x: string, c: string) => `SELECT being_id AS v FROM dsvc.${c} WHERE being_id <> 104 AND 10 / (${x}) > -99`,
@@ -123,12 +123,12 @@ const FORMS = [
     `SELECT c.being_id AS v FROM dsvc.${c} c WHERE EXISTS (SELECT 1 FROM dsvc.project WHERE 10 / (c.${x}) > -99) AND being_id NOT IN (104, 106)`,
 ];
 
-describe('values and links of rows that the grants leave out', () => {
+describe('values and links of rows that the grants hide', () => {
   it.each(BESIDE)('do not make 10 / (%s) fail', async (x) => {
     for (const form of FORMS) expect(await rows('low', form(x, 'intern')), form(x, 'intern')).toEqual([]);
   });
 
-  it('still show those of rows that are open', async () => {
+  it('still show those of visible rows', async () => {
     const own = 'SELECT being_id AS v, nick AS n, 10 / ("on_it[project]_w" + nick) AS w FROM dsvc.junior WHERE nick > 0 ORDER BY 1';
     const shown = [
       { v: 104, n: 2, w: 1 },
@@ -139,13 +139,13 @@ describe('values and links of rows that the grants leave out', () => {
   });
 
   it('do not make a reader of a logic concept fail', async () => {
-    // 101 is no junior: its link has 1
+    // 101 is not a junior: its link has 1
     expect(await rows('logic', 'SELECT being_id AS v FROM dsvc.junior WHERE 10 / ("on_it[project]_w" - 1) > -99 ORDER BY 1')).toEqual([{ v: 104 }, { v: 106 }]);
   });
 });
 
-describe('values of rows that a mapping leaves out', () => {
-  it('do not fail for who reads all concepts and no table', async () => {
+describe('values of rows that a mapping filters out', () => {
+  it('cause no error for a reader of all concepts without QUERY on the datasource', async () => {
     const { service } = crew;
     const name = await crew.ontology(
       'CREATE OR REPLACE CONCEPT being (being_id bigint, given string, PRIMARY KEY (being_id), CONSTRAINT nick MULTIVALUE bigint)',

@@ -1,8 +1,8 @@
 /**
- * No interference of what grants leave out: random ontologies with inheritance, and a reader with QUERY on some of the concepts and views. Each request is
- * made twice; between the two, all values change that no concept or view opens to the reader, and rows that it may not read appear or go. The answers must
- * be equal. What is open is decided by the test's own reading of the grants. SEED=n and DEEP=1 as in test/support/generated.ts;
- * MODELS=n: so many ontologies.
+ * Noninterference of grants: random ontologies with inheritance, and a reader with QUERY on some of the concepts and views. Each request is
+ * sent twice; in between, all values change that no concept or view opens to the reader, and rows that it may not read are added or removed. The answers must
+ * be equal. The test decides by its own evaluation of the grants what is open. SEED=n and DEEP=1 as in test/support/generated.ts;
+ * MODELS=n: the number of ontologies.
  */
 import fc, { type Random } from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => s?.close());
 
-/** A value as text, whatever the order of lists: of rows, and of what a row leads to. */
+/** A value as text, regardless of the order of lists: of rows, and of related rows. */
 function unordered(value: unknown): string {
   if (Array.isArray(value)) return value.map(unordered).sort().join('\n');
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

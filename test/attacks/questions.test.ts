@@ -1,4 +1,4 @@
-/** No interference of questions in words: everything that is hidden from a caller changes; what the model is told and what the caller is answered stays the same. */
+/** Noninterference of questions in words: everything that is hidden from a caller changes; the prompts and the answers to the caller stay the same. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
 import type { LanguageModels, Stage, Turn } from '../../src/llm/types.ts';
@@ -92,7 +92,7 @@ const llm: LanguageModels = {
   },
 };
 
-/** The answer to a call, and all that the model was told for it. */
+/** The answer to a call, and all prompts for it. */
 async function call(tool: Tool, args: object, user: string, agent: string | null): Promise<string> {
   heard.length = 0;
   const { runtime, caller, requestId } = await s.request(tokens[user] ?? '', { llm });
@@ -103,8 +103,8 @@ async function call(tool: Tool, args: object, user: string, agent: string | null
     if (error instanceof SvcError && error.status < 500) return { error: `${error.code} ${error.message}` };
     throw error;
   });
-  const told = heard.map((t) => `${t.stage}: ${t.user}`).join('\n');
-  return `${JSON.stringify(answer).replace(/"duration_ms":\d+|"milliseconds":\{[^}]*\}/g, '')}\n${told}`;
+  const prompts = heard.map((t) => `${t.stage}: ${t.user}`).join('\n');
+  return `${JSON.stringify(answer).replace(/"duration_ms":\d+|"milliseconds":\{[^}]*\}/g, '')}\n${prompts}`;
 }
 
 async function all(user: string, agent: string | null): Promise<readonly (readonly [string, string])[]> {
@@ -122,7 +122,7 @@ async function all(user: string, agent: string | null): Promise<readonly (readon
   }
   return found;
 }
-/** Who sees all asks first, so that caches are filled. */
+/** A caller who sees everything asks first, so that caches are filled. */
 async function asLow() {
   await all('high', null);
   return [...(await all('low', null)), ...(await all('low', 'both'))];
@@ -149,7 +149,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => s?.close());
 
-it('what is hidden changes nothing', async () => {
+it('hidden data changes nothing', async () => {
   await s.rows(hidden(0), 'clinic');
   const before = await asLow();
   for (const sql of tables(1)) await s.database.exec(sql);
@@ -158,6 +158,6 @@ it('what is hidden changes nothing', async () => {
   const after = await asLow();
   expect(before.length).toBeGreaterThan(100);
   expect(after).toEqual(before);
-  // who sees all has other answers: the changes are such as can be seen
+  // a caller who sees everything gets other answers, so the changes are visible ones
   expect(await call(identifyConcept, { prompt: 'who is hidden' }, 'high', null)).toContain('zzqyb_doc');
 });

@@ -1,11 +1,11 @@
-/** Attacks between the check of a right and the commit: a request is held just before its batch, while others change rights. */
+/** Attacks between the check of a right and the commit: a request is paused just before its batch, while others change rights. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { admins, ask, by, type Headers, outcome, s, startCallers, user } from './callers.ts';
 
 beforeAll(startCallers);
 afterAll(() => s?.close());
 
-/** Sends a script, does something else before the batch with `marker` reaches the catalog, and lets it go on. @returns the outcome of the script */
+/** Sends a script, does something else before the batch with `marker` reaches the catalog, and then continues. @returns the outcome of the script */
 async function whileHeld(sql: string, headers: Headers, other: () => Promise<unknown>, marker: string, ontology = ''): Promise<string> {
   const inner = globalThis.fetch;
   let release = (): void => undefined;
@@ -41,7 +41,7 @@ async function whileHeld(sql: string, headers: Headers, other: () => Promise<unk
 const GRANTS = 'INSERT INTO kg_catalog.grants';
 const VERSIONS = 'INSERT INTO kg_catalog.ontology_versions';
 
-describe('a grant whose resource is dropped meanwhile', () => {
+describe('a grant whose resource is dropped in the meantime', () => {
   const RESOURCES = {
     user: { make: 'CREATE USER heir', drop: 'DROP USER heir', attack: 'CREATE TOKEN FOR heir' },
     role: { make: 'CREATE ROLE heir', drop: 'DROP ROLE heir', attack: 'GRANT ROLE heir TO USER PUPPET' },
@@ -49,7 +49,7 @@ describe('a grant whose resource is dropped meanwhile', () => {
     agent: { make: 'CREATE AGENT heir ONTOLOGY (shop)', drop: 'DROP AGENT heir', attack: 'DROP AGENT heir' },
   };
 
-  it.each(Object.entries(RESOURCES))('does not hold for the next %s of that name', async (kind, { make, drop, attack }) => {
+  it.each(Object.entries(RESOURCES))('does not apply to the next %s of that name', async (kind, { make, drop, attack }) => {
     const mal = await user('mal', `EDIT ON ${kind}`, 'ACCESS ON ALL ontology.shop');
     const pup = await user('pup', 'ACCESS ON ALL ontology.shop');
     await admins(`GRANT ACCESS ON user.${pup.name} TO USER ${mal.name}`, `GRANT ACCESS ON user.${pup.name} TO USER ${pup.name}`);
@@ -63,7 +63,7 @@ describe('a grant whose resource is dropped meanwhile', () => {
       expect(await attacked()).not.toBe('200');
       await admins(drop);
     }
-    // nor where the next one is there already
+    // nor if the next one already exists
     await admins(make);
     const again = () => admins(drop, make);
     const held = await whileHeld(grant, by(s.token), again, GRANTS);
@@ -72,8 +72,8 @@ describe('a grant whose resource is dropped meanwhile', () => {
   });
 });
 
-describe('a right that is taken away while a script runs', () => {
-  it('gives nothing any more', async () => {
+describe('a right that is revoked while a script runs', () => {
+  it('has no effect any more', async () => {
     const vic = await user('vic', 'QUERY ON ALL ontology.shop');
     const mal = await user('mal');
     await admins(`GRANT ACCESS ON user.${mal.name} TO USER ${mal.name}`);
@@ -92,7 +92,7 @@ describe('a right that is taken away while a script runs', () => {
     expect(await outcome(`CREATE TOKEN FOR ${vic.name}`, by(mal.token))).toBe('400 unknown_user');
   });
 
-  it('of an administrator gives nothing either', async () => {
+  it('of an administrator has no effect either', async () => {
     const pup = await user('pup');
     const ada = await user('ada');
     await admins(`GRANT ROLE admin TO USER ${ada.name}`);
@@ -103,7 +103,7 @@ describe('a right that is taken away while a script runs', () => {
     expect(await outcome('CREATE USER mine', by(pup.token))).toBe('403 forbidden');
   });
 
-  it('lets nobody change a model with it', async () => {
+  it('does not allow a change of a model', async () => {
     const mal = await user('mal', 'EDIT ON ALL ontology.shop', 'ACCESS ON ontology.shop');
     const ada = await user('ada');
     await admins(`GRANT ROLE admin TO USER ${ada.name}`);
@@ -118,7 +118,7 @@ describe('a right that is taken away while a script runs', () => {
     expect((await s.query('DESCRIBE CONCEPT late', 'shop')).status).toBe(400);
   });
 
-  it('is lost with the token, and an administrator who is not active has none', async () => {
+  it('is lost with the token, and an inactive administrator has none', async () => {
     const mal = await user('mal', 'EDIT ON ALL ontology.shop');
     await admins(`GRANT EDIT ON user.${mal.name} TO USER ${mal.name}`);
     const ada = await user('ada');
@@ -136,12 +136,12 @@ describe('a right that is taken away while a script runs', () => {
     expect(await whileHeld(attack, by(String(row?.token)), inactive, 'INSERT INTO kg_catalog.role_members')).toBe('409 version_conflict');
   });
 
-  it('of somebody else does not disturb an editor', async () => {
+  it('of another user does not affect an editor', async () => {
     const edith = await user('edith', 'EDIT ON ALL ontology.shop');
     const eve = await user('eve');
     const others = () => admins(`GRANT QUERY ON ALL ontology.shop TO USER ${eve.name}`, `GRANT ACCESS ON ontology.shop TO USER ${edith.name}`);
     expect(await whileHeld('CREATE CONCEPT kept (id bigint)', by(edith.token), others, VERSIONS, 'shop')).toBe('200');
-    // another version meanwhile is a conflict as before, whatever rights have changed
+    // another version in the meantime is a conflict as before, whatever rights have changed
     const faster = async () => {
       await s.rows('CREATE CONCEPT faster (id bigint)', 'shop');
       await admins(`REVOKE QUERY ON ALL ontology.shop FROM USER ${eve.name}`);
@@ -150,7 +150,7 @@ describe('a right that is taken away while a script runs', () => {
     await s.rows('DROP CONCEPT kept; DROP CONCEPT faster', 'shop');
   });
 
-  it('a script that itself changes rights between reads is not disturbed', async () => {
+  it('a script that itself changes rights between reads is not affected', async () => {
     const mal = await user('mal', 'EDIT ON user', 'EDIT ON role');
     const script =
       'CREATE USER steps1; SELECT 1 AS one; CREATE ROLE steps2; GRANT ROLE steps2 TO USER steps1; SELECT 1 AS one; CREATE TOKEN FOR steps1; GRANT EDIT ON role.steps2 TO USER steps1';

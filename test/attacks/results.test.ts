@@ -1,4 +1,4 @@
-/** Attacks on asynchronous answers, withdrawn functions and the cache: the requests, and the expected answers. */
+/** Attacks on asynchronous answers, revoked functions and the cache: the requests, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { admins, ask, by, type Headers, jwt, outcome, s, startCallers, user } from './callers.ts';
 
@@ -43,7 +43,7 @@ describe('an asynchronous answer', () => {
     }
   });
 
-  it('is gone when a right is taken away or a policy is made, and comes back with the right', async () => {
+  it('is gone when a right is revoked or a policy is created, and is available again with the right', async () => {
     const ivy = await user('ivy', 'QUERY ON ALL ontology.shop');
     const read = await begun('SELECT name FROM svc.city ORDER BY name', by(ivy.token));
     expect((await read(by(ivy.token))).text).toContain('Lyon');
@@ -59,7 +59,7 @@ describe('an asynchronous answer', () => {
     }
   });
 
-  it('is gone with a right on something else than the ontology of the request: users, tokens, other ontologies', async () => {
+  it('is gone with a right on other objects than the ontology of the request: users, tokens, other ontologies', async () => {
     const pia = await user('pia', 'QUERY ON ALL ontology.shop');
     const zed = await user('zed');
     await admins('CREATE ONTOLOGY elsewhere');
@@ -144,7 +144,7 @@ describe('an asynchronous answer', () => {
   });
 });
 
-describe('a withdrawn function of the datasource', () => {
+describe('a revoked function of the datasource', () => {
   const MODEL = `CREATE ONTOLOGY calls;
 ALTER ONTOLOGY calls SET allowed_functions = 'shop.twice, shop.other';
 CREATE PROPERTY doubled bigint AS SELECT shop.twice(id);
@@ -160,7 +160,7 @@ CREATE ONTOLOGY VIEW raw USING main AS SELECT shop.twice(id) AS d FROM shop.t_ci
 CREATE ONTOLOGY VIEW over AS SELECT d FROM vsvc.seen;
 CREATE ONTOLOGY CUBE rolled AS SELECT shop.twice(id) AS d, SUM(id) AS n FROM svc.city;
 CREATE ONTOLOGY VIEW kept AS SELECT upper(name) AS n, shop.other(id) AS o FROM svc.city`;
-  /** What reads each of the texts. */
+  /** The reader of each text. */
   const READS = {
     'the statement itself': 'SELECT shop.twice(id) AS d FROM svc.city',
     'a view': 'SELECT d FROM vsvc.seen',

@@ -15,7 +15,7 @@ beforeAll(startCallers);
 afterAll(() => s?.close());
 afterEach(demoteAll);
 
-/** The row of a promotion that takes nothing. */
+/** The row of a promotion that removes nothing. */
 const NOTHING = { tokens_revoked: 0, auth_grants_revoked: 0, password_cleared: false, email_cleared: false };
 
 describe('AUTH on a user who becomes an administrator', () => {
@@ -37,21 +37,21 @@ describe('AUTH on a user who becomes an administrator', () => {
     const vic = await user('vic');
     const amy = await user('amy');
     await promoted(vic.name);
-    // as a release before this one has left it
+    // as an earlier release has stored it
     await catalog(
       `INSERT INTO kg_catalog.grants (user_id, privilege, resource, resource_key) SELECT id, 'auth', '["user","${vic.name}"]', '["user","${vic.name}"]' FROM kg_catalog.users WHERE key = '${amy.name}'`,
     );
     await admins('REFRESH PERMISSIONS');
     const refusal = async (name: string) => {
       const { status, json } = await ask('SELECT 1 AS one', { ...by(amy.token), 'x-api-impersonate-user': name });
-      const { request_id, ...told } = json;
-      return { status, told };
+      const { request_id, ...body } = json;
+      return { status, body };
     };
     expect(await refusal(vic.name)).toEqual(await refusal('nobody'));
     expect((await refusal(vic.name)).status).toBe(403);
   });
 
-  it('cannot be granted, also in the script that promotes the user', async () => {
+  it('cannot be granted, not even in the script that promotes the user', async () => {
     const vic = await user('vic');
     const amy = await user('amy');
     const grant = `GRANT AUTH ON user.${vic.name} TO USER ${amy.name}`;
@@ -59,7 +59,7 @@ describe('AUTH on a user who becomes an administrator', () => {
     await promoted(vic.name);
     expect(await outcome(grant, by(s.token))).toBe('400 administrator');
     expect(await outcome(`REVOKE ROLE admin FROM USER ${vic.name}; ${grant}`, by(s.token))).toBe('200');
-    // nor is it left by a script that grants first
+    // nor is it kept by a script that grants first
     expect(await outcome(`${grant}; GRANT ROLE admin TO USER ${vic.name}; REVOKE ROLE admin FROM USER ${vic.name}`, by(s.token))).toBe('200');
     expect(await outcome('SELECT 1 AS one', { ...by(amy.token), 'x-api-impersonate-user': vic.name })).toBe('403 forbidden');
   });
@@ -77,12 +77,12 @@ describe('AUTH on a user who becomes an administrator', () => {
     await admins('GRANT QUERY ON ALL ontology TO ROLE admin');
     await promoted(vic.name);
     await expect(resume(acted, options)).rejects.toMatchObject({ status: 401, code: 'invalid_token' });
-    // its own statement goes on with what it could do
+    // its own statement continues with its rights
     const { principal } = await resume(own, options);
     expect([principal.isAdmin, principal.roles, principal.grants.map((g) => g.resource)]).toEqual([false, [], [['ontology', 'shop']]]);
     expect((await resume({ ...own, isAdmin: true }, options)).principal.isAdmin).toBe(true);
     await admins('REVOKE QUERY ON ALL ontology FROM ROLE admin');
-    // a session that an administrator began as another user ends when the role is revoked
+    // a session that an administrator started by impersonation ends when the role is revoked
     const asAdmin = { ...acted, isAdmin: true, actor: { userId: await id(amy.name), name: amy.name } };
     await expect(resume(asAdmin, options)).rejects.toMatchObject({ status: 401 });
   });
@@ -100,7 +100,7 @@ describe('at a promotion', () => {
     for (const token of [own, tom.token]) expect(await isAdmin(by(token))).toBe(true);
     const [{ token: after }] = (await admins(`CREATE TOKEN FOR ${tom.name}`)) as [{ token: string }];
     expect(await isAdmin(by(after))).toBe(true);
-    // again is no promotion
+    // repeating it is not a promotion
     expect(await promoted(tom.name)).toEqual({ role: 'admin', user: tom.name, ...NOTHING });
   });
 
@@ -161,7 +161,7 @@ describe('at a promotion', () => {
     expect(await admins(`SELECT email FROM svc.SYS_USERS WHERE user_name = '${tom.name}'`)).toEqual([{ email: null }]);
   });
 
-  it('a new e-mail ends sessions, so that none is left at a promotion', async () => {
+  it('a new e-mail ends sessions, so that none remains at a promotion', async () => {
     const tom = await user('tom');
     const login = await findLogin(db, tom.name);
     const { value } = await beginSession(SECRET, login as NonNullable<typeof login>, [], Date.now());
@@ -181,7 +181,7 @@ describe('at a promotion', () => {
     expect(await outcome('SELECT 1 AS one', by(token))).toBe('401 invalid_token');
   });
 
-  it('tokens and passwords of a dropped user are taken', async () => {
+  it('tokens and passwords of a dropped user are removed', async () => {
     const tom = await user('tom');
     const ben = await user('ben', `EDIT ON user.${tom.name}`);
     const [{ token }] = (await ask(`CREATE TOKEN FOR ${tom.name}`, by(ben.token))).json.data;
@@ -202,7 +202,7 @@ describe('at a promotion', () => {
     expect(await isAdmin(by(own))).toBe(true);
   });
 
-  it('takes nothing from a user that the same script creates', async () => {
+  it('nothing is removed from a user that the same script creates', async () => {
     const name = 'fresh';
     const script = `CREATE USER ${name} PASSWORD '${PASSWORD}' OPTIONS (email = 'fresh@corp.example'); CREATE TOKEN FOR ${name}; GRANT ROLE admin TO USER ${name}`;
     expect((await ask(script, by(s.token))).json.data).toEqual([{ role: 'admin', user: name, ...NOTHING }]);
@@ -210,7 +210,7 @@ describe('at a promotion', () => {
     await admins(`REVOKE ROLE admin FROM USER ${name}; DROP USER ${name}`);
   });
 
-  it('takes nothing if the script fails', async () => {
+  it('nothing is removed if the script fails', async () => {
     const tom = await user('tom');
     const ben = await user('ben', `EDIT ON user.${tom.name}`);
     const [{ token }] = (await ask(`CREATE TOKEN FOR ${tom.name}`, by(ben.token))).json.data;
@@ -241,14 +241,14 @@ describe('EDIT on an administrator', () => {
     expect(await outcome(text, by(ben.token))).toBe('403 forbidden');
   });
 
-  /** A service over the same catalog that lets something happen before each batch of changes. */
+  /** A service over the same catalog with a hook before each batch of changes. */
   async function startLate(before: () => Promise<unknown>): Promise<(path: string, init: RequestInit) => Promise<string>> {
     const runtime = {
       config: readConfig({ CATALOG_URL: s.database.secret(CATALOG_OWNER), API_AUTH_SALT: SALT }),
       db: {
         query: db.query,
         batch: async (calls: Parameters<typeof db.batch>[0]) => {
-          // lines of the audit about earlier requests are written later, in the background
+          // audit entries about earlier requests are written later, in the background
           if (!calls.every(({ sql }) => /^INSERT INTO kg_catalog\.audit/.test(sql))) await before();
           return db.batch(calls);
         },
@@ -269,7 +269,7 @@ describe('EDIT on an administrator', () => {
   it('gives a conflict if the user is promoted before the statement is written', async () => {
     const tom = await user('tom');
     const ben = await user('ben', `EDIT ON user.${tom.name}`);
-    // the promotion lies between the judging and the writing of each statement
+    // the promotion happens between the check and the write of each statement
     const late = await startLate(() => promoted(tom.name));
     for (const sql of [`CREATE TOKEN FOR ${tom.name}`, `ALTER USER ${tom.name} SET PASSWORD = 'x'`, `ALTER USER ${tom.name} SET EMAIL = 'x@corp.example'`]) {
       const headers = { ...by(ben.token), 'content-type': 'application/json' };
@@ -289,7 +289,7 @@ describe('EDIT on an administrator', () => {
   });
 });
 
-describe('A role that policies ask for by svc_has_role', () => {
+describe('A role that policies test with svc_has_role', () => {
   const ROWS = 'SELECT name FROM svc.city';
   const names = async (token: string): Promise<unknown[]> => (await ask(ROWS, by(token), 'shop')).json.data.map((r: { name: string }) => r.name);
 
@@ -310,7 +310,7 @@ describe('A role that policies ask for by svc_has_role', () => {
       "CREATE POLICY asked ON CONCEPT city TO PUBLIC USING (svc_has_role(CASE WHEN name = 'Berlin' THEN 'chiefs' END) OR name = 'Lyon')",
       '',
     ],
-  ])('%s is not made or dropped by editors of roles', async (_where, policy, model) => {
+  ])('%s cannot be created or dropped by editors of roles', async (_where, policy, model) => {
     const mal = await user('mal', 'QUERY ON ALL ontology.shop', 'EDIT ON role');
     await admins(`GRANT ACCESS ON user.${mal.name} TO USER ${mal.name}`);
     const byValue = policy.includes('CASE');
@@ -329,7 +329,7 @@ describe('A role that policies ask for by svc_has_role', () => {
         byValue ? '403 forbidden' : '400 in_use',
       );
       expect(await names(mal.token)).toEqual(before);
-      // a role of another name is nobody's
+      // a role with another name affects no policy
       if (!byValue) expect(await outcome('CREATE ROLE painters; DROP ROLE painters', by(mal.token))).toBe('200');
     } finally {
       await s.query('DROP POLICY asked', 'shop');
@@ -342,7 +342,7 @@ describe('A role that policies ask for by svc_has_role', () => {
 });
 
 describe('The e-mail of a user', () => {
-  it('is not taken by an editor of users, so that the JSON Web Tokens of an administrator name nobody or another user', async () => {
+  it('cannot be set by an editor of users so that the JSON Web Tokens of an administrator name no user or another one', async () => {
     const boss = await user('boss');
     const mal = await user('mal', 'EDIT ON user');
     const email = `${boss.name}@corp.example`;
@@ -359,7 +359,7 @@ describe('The e-mail of a user', () => {
       expect([sql, await outcome(sql, by(mal.token))]).toEqual([sql, '400 exists']);
     await admins('REFRESH PERMISSIONS');
     expect(await isAdmin(jwt({ email }))).toBe(true);
-    // their own e-mails are set, and set again
+    // their own e-mails can be set again
     const own = "CREATE USER twin OPTIONS (email = 'twin@corp.example'); ALTER USER twin SET EMAIL = 'twin@corp.example'";
     expect(await outcome(own, by(mal.token))).toBe('200');
     expect(await outcome("ALTER USER twin SET EMAIL = 'Twin@corp.example'; ALTER USER twin SET EMAIL = ''; DROP USER twin", by(mal.token))).toBe('200');

@@ -1,4 +1,4 @@
-/** The role of a datasource by itself: what it may not execute, write or become, sent past the planner. */
+/** The role of a datasource by itself, without the planner: statements that it may not execute. */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -80,10 +80,10 @@ const REFUSED = [
   "SELECT pg_create_physical_replication_slot('x')",
 ];
 
-/** What runs round the function: it must be the right to execute that is missing, not something inside. */
+/** The statement around the function: the right to execute must be what is missing, not something inside. */
 const BY_FUNCTION = /permission denied for function/;
 
-/** Functions of pg_catalog that may give another result each time, and that the role may execute. */
+/** Volatile functions of pg_catalog that the role may execute. */
 const HARMLESS = new Set(
   `amvalidate array_sample array_shuffle bernoulli brinhandler bthandler clock_timestamp currtid2 dsnowball_init dsnowball_lexize gen_random_uuid
   ginhandler gisthandler hashhandler heap_tableam_handler pg_collation_actual_version pg_database_collation_actual_version pg_get_wait_events
@@ -103,7 +103,7 @@ for (const backend of ['pglite', 'pg'] as const) {
         (error: { code?: string; message: string }) => error,
       );
 
-    /** The SQLSTATE in a session that has the settings which the role has now: those of a pool keep what they began with. */
+    /** The SQLSTATE in a session with the current settings of the role: sessions of a pool keep their initial settings. */
     const inNewSession = async (sql: string): Promise<string | undefined> => {
       if (local.direct === undefined) return (await fault(sql)).code;
       const client = new pg.Client({ connectionString: local.direct(READER) });
@@ -140,7 +140,7 @@ for (const backend of ['pglite', 'pg'] as const) {
       expect(await local.exec(twice, [], READER), 'each is in one family').toEqual([]);
     });
 
-    it('may execute volatile functions only that are known to be harmless', async () => {
+    it('may execute only volatile functions that are known to be harmless', async () => {
       const rows = await local.exec(
         `SELECT DISTINCT proname::text AS f FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND provolatile = 'v'
            AND prorettype::regtype::text NOT IN ('trigger', 'event_trigger') AND has_function_privilege(oid, 'EXECUTE')`,
@@ -186,7 +186,7 @@ for (const backend of ['pglite', 'pg'] as const) {
       expect(await fault("SET temp_file_limit = '-1'")).toMatchObject({ code: '42501' });
     });
 
-    it('ends a statement that spills more than temp_file_limit', async () => {
+    it('cannot spill more than temp_file_limit', async () => {
       await local.superuser("ALTER ROLE kg_reader SET temp_file_limit = '1MB'");
       const spills = 'SELECT count(*) FROM (SELECT repeat(g::text, 20) AS t FROM generate_series(1, 300000) g ORDER BY 1 DESC OFFSET 1) x';
       try {
@@ -196,7 +196,7 @@ for (const backend of ['pglite', 'pg'] as const) {
       }
     });
 
-    it('leaves the functions to the other roles', async () => {
+    it('does not affect other roles', async () => {
       for (const role of ['kg_dev', 'kg_catalog_owner'] as const) {
         expect(await local.exec("SELECT current_setting('DateStyle') AS d, pg_advisory_xact_lock(1)::text AS l, pg_sleep(0)::text AS s", [], role)).toEqual([
           { d: 'ISO, MDY', l: '', s: '' },

@@ -1,6 +1,6 @@
 /**
- * Entries of caches that callers may share: callers who differ in names, roles, grants, claims or actors ask the same statements, with the result cache on. An
- * answer must be that of the same statement with a LIMIT of its own, which is planned anew and asks the datasource.
+ * Cache entries that callers may share: callers with different names, roles, grants, claims or actors send the same statements, with the result cache on. An
+ * answer must equal that of the same statement with a distinct LIMIT, which is planned again and queries the datasource.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keyValues } from '../../src/catalog/kv.ts';
@@ -51,7 +51,7 @@ const POLICIES: readonly (readonly string[])[] = [
     'CREATE POLICY r2 ON CONCEPT city TO ROLE a USING (id = 2)',
   ],
 ];
-/** Claims of which each pair could be taken for the same by a careless key. */
+/** Claims of which an incorrect key could confuse each pair. */
 const CLAIMS: readonly object[] = [
   {},
   { town: 'Lyon' },
@@ -109,7 +109,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service?.close());
 
-it('nobody gets the answer of another caller', { timeout: patience(120_000) }, async () => {
+it('no caller gets the answer of another one', { timeout: patience(120_000) }, async () => {
   let state = SEED;
   const below = (n: number): number => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;

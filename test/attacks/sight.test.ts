@@ -1,4 +1,4 @@
-/** The second opinion of editors-generated.test.ts says what the planner and PostgreSQL answer. */
+/** The independent evaluation of editors-generated.test.ts agrees with the planner and PostgreSQL. */
 import { PGlite } from '@electric-sql/pglite';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -97,8 +97,8 @@ async function compare(c: Case, name: string): Promise<number> {
   return compared;
 }
 
-describe('what the second opinion says that a caller is answered', () => {
-  it('is what the caller is answered', { timeout: patience(120_000) }, async () => {
+describe('the answers of the independent evaluation', () => {
+  it('are those of the service', { timeout: patience(120_000) }, async () => {
     let compared = 0;
     const property = fc.asyncProperty(fc.noShrink(fc.nat()), async (seed) => {
       const c = genCase(choices(seed), parser);

@@ -1,11 +1,11 @@
-/** A planner with a fault in it: what the verifier keeps from the datasource when the guard did not. */
+/** A faulty planner: what the verifier refuses if the guard did not. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CATALOG_OWNER } from '../../dev/roles.ts';
 import type { Plan } from '../../src/planner/index.ts';
-import { Work } from '../../src/planner/work.ts';
+import { Texts } from '../../src/planner/read/texts.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-/** The fault: what becomes of the SQL of each plan. */
+/** The fault: a change of the SQL of each plan. */
 let fault: (plan: Plan) => Plan = (plan) => plan;
 vi.mock('../../src/planner/index.ts', async (original) => {
   const real = await original<typeof import('../../src/planner/index.ts')>();
@@ -37,32 +37,32 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Texts of what the fault makes of a plan's SQL, and the reason that is logged. */
+/** The changed SQL of a plan, and the reason in the log. */
 const FAULTS: readonly (readonly [string, (sql: string) => string, string])[] = [
   ['two statements', (sql) => `${sql}; ${sql}`, 'statement:2 statements'],
   ['no SELECT', () => 'DELETE FROM shop.t_city', 'statement:DeleteStmt'],
   ['a SELECT that writes', () => "WITH w AS (UPDATE shop.t_city SET name = '' RETURNING 1) SELECT '{}'::json FROM w", 'statement:UpdateStmt'],
   ['a setting', () => 'SET ROLE postgres', 'statement:VariableSetStmt'],
-  ['text that is no SQL', (sql) => `${sql} ~~ garbage (`, 'syntax:parser'],
+  ['text that is not SQL', (sql) => `${sql} ~~ garbage (`, 'syntax:parser'],
   ['another table', () => 'SELECT to_json(o.id) FROM shop.t_other AS o', 'relation:shop.t_other'],
   ['a table of the system', () => 'SELECT to_json(r.rolname) FROM pg_catalog.pg_roles AS r', 'relation:pg_catalog.pg_roles'],
   ['another column of the table', () => 'SELECT to_json(c.secret) FROM shop.t_city AS c', 'field:secret'],
   ['a column of another table', () => 'SELECT to_json(c.num) FROM shop.t_city AS c', 'field:num'],
-  ['a column of another table, by its name alone', () => 'SELECT to_json(num) FROM shop.t_city', 'column:num'],
+  ['a column of another table, only by its name', () => 'SELECT to_json(num) FROM shop.t_city', 'column:num'],
   ['the whole row of the table', () => 'SELECT to_json(c) FROM shop.t_city AS c', 'row:shop.t_city'],
   ['the whole row of the table by a call in field notation', () => 'SELECT c.to_json FROM shop.t_city AS c', 'field:to_json'],
   [
-    'another column of the table, behind one of a sub-select around it',
+    'another column of the table, hidden by one of a sub-select around it',
     () => "SELECT to_json((SELECT secret FROM shop.t_city)) FROM (SELECT 'y' AS secret) AS y",
     'column:secret',
   ],
   [
-    'another column of the table, behind a name of the select list',
+    'another column of the table, hidden by a name of the select list',
     () => "SELECT to_json(name) AS secret FROM shop.t_city ORDER BY secret || ''",
     'column:secret',
   ],
   [
-    'another column of the table, behind the name of a relation',
+    'another column of the table, hidden by the name of a relation',
     () => 'SELECT to_json((SELECT secret FROM shop.t_city)) FROM (SELECT 1 AS id) AS secret',
     'column:secret',
   ],
@@ -93,7 +93,7 @@ describe('a plan with', () => {
     expect(line).toMatchObject({ level: 'error', digest: reason.startsWith('syntax') ? expect.anything() : expect.stringMatching(/^[0-9a-f]{64}$/) });
     expect(String(line?.reason).startsWith(reason)).toBe(true);
     expect(String(line?.reason)).toMatch(/^[a-z_]+:/);
-    // EXPLAIN sends the same text, REST and filters go the same way
+    // EXPLAIN sends the same text, and so do REST and filters
     expect((await s.query(`EXPLAIN ${marked}`, 'shop')).json.code).toBe('refused_by_verifier');
     expect((await s.get('ontology/shop/concept/city?name=Berlin')).json).not.toMatchObject({ data: [{ name: 'Berlin' }] });
     expect(s.reached()).toEqual([]);
@@ -119,10 +119,10 @@ describe('a plan with', () => {
   });
 });
 
-describe('a mapping that is described', () => {
-  it('is not asked about with a faulty text', async () => {
+describe('the description of a mapping', () => {
+  it('is not requested with a faulty text', async () => {
     s.reached();
-    vi.spyOn(Work.prototype, 'tableSql').mockReturnValue('SELECT pg_sleep(1), id, name FROM shop.t_city');
+    vi.spyOn(Texts.prototype, 'tableSql').mockReturnValue('SELECT pg_sleep(1), id, name FROM shop.t_city');
     const { status, json } = await s.query('CREATE OR REPLACE MAPPING m INTO (city) AS SELECT id, name FROM shop.t_city WHERE id > 0', 'shop');
     expect([status, json.code]).toEqual([500, 'refused_by_verifier']);
     expect(s.reached()).toEqual([]);

@@ -1,4 +1,4 @@
-/** Impersonation, and what the audit keeps: who did what, in whose place, and never a value or a secret. */
+/** Impersonation, and the audit: user, action and impersonating user, and never a value or a secret. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER } from '../../dev/roles.ts';
 import { createToken } from '../../src/auth/tokens.ts';
@@ -20,7 +20,7 @@ const ask = async (sql: string, headers: Record<string, string>, ontology = '') 
 const as = (name: string, other: string, sql = 'SELECT svc_username() AS me', ontology = '') =>
   ask(sql, { 'x-api-key': tokens[name] ?? '', 'x-api-impersonate-user': other }, ontology);
 
-/** The audit as it is once all that was begun has been written. */
+/** The audit after all pending entries have been written. */
 async function lines(where = 'true'): Promise<Record<string, unknown>[]> {
   while (background.length > 0) await background.shift();
   return service.database.exec(`SELECT * FROM kg_catalog.audit WHERE ${where} ORDER BY id`, [], CATALOG_OWNER);
@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 describe('impersonation', () => {
-  it('is another user with its rights, and none of the own', async () => {
+  it('gives the rights of the other user, and none of the caller', async () => {
     expect(await as('imp', 'Ann')).toMatchObject({ status: 200, text: expect.stringContaining('[{"me":"ann"}]') });
     expect((await as('imp', 'ann', 'SELECT id FROM svc.item', 'shop')).status).toBe(200);
     expect((await as('imp', 'ann', 'CREATE USER x')).status).toBe(403);
@@ -49,14 +49,14 @@ describe('impersonation', () => {
     expect((await as('imp', Buffer.from('zo\u00eb', 'utf8').toString('latin1'))).text).toContain('[{"me":"zo\u00eb"}]');
   });
 
-  it('makes no administrator of whom one impersonates', async () => {
+  it('does not give the rights of an administrator', async () => {
     const admin = { 'x-api-key': service.token, 'x-api-impersonate-user': 'imp' };
     expect((await ask('SELECT svc_username() AS me', admin)).text).toContain('[{"me":"imp"}]');
     expect((await ask('CREATE USER x', admin)).status).toBe(403);
     expect((await ask('SELECT id FROM svc.item', admin, 'shop')).status).toBe(404);
   });
 
-  it('is refused alike for whatever reason', async () => {
+  it('is refused equally for any reason', async () => {
     const answers = [
       await as('imp', 'admin'),
       await as('imp', 'nobody'),
@@ -72,7 +72,7 @@ describe('impersonation', () => {
     expect(answers[0]?.status).toBe(403);
   });
 
-  it('needs a credential of its own, and ends with the right', async () => {
+  it('needs a credential, and ends with the right', async () => {
     expect((await ask('SELECT 1', { 'x-api-impersonate-user': 'ann' })).status).toBe(401);
     await service.rows('REVOKE AUTH ON user.ann FROM USER imp');
     expect((await as('imp', 'ann')).status).toBe(403);
@@ -81,7 +81,7 @@ describe('impersonation', () => {
 });
 
 describe('the audit', () => {
-  it('names both where somebody comes in the place of another', async () => {
+  it('names both users of an impersonation', async () => {
     await as('imp', 'ann', 'SELECT id FROM svc.item', 'shop');
     const [line] = (await lines("actor = 'imp' AND ontology = 'shop'")).slice(-1);
     expect(line).toMatchObject({ user_name: 'ann', actor: 'imp', credential: 'api_token', action: 'POST /svc/api/query', status: 200, code: null });
@@ -90,7 +90,7 @@ describe('the audit', () => {
     expect(Number(line?.duration_ms)).toBeGreaterThanOrEqual(0);
   });
 
-  it('tells of refusals, and has a change in the batch of the change alone', async () => {
+  it('has refusals, and writes changes only in the batch of the change', async () => {
     await ask('CREATE USER x', { 'x-api-key': tokens.ann ?? '' });
     expect((await lines()).at(-1)).toMatchObject({ user_name: 'ann', status: 403, code: 'forbidden' });
     const before = (await lines()).length;
@@ -101,7 +101,7 @@ describe('the audit', () => {
     ]);
   });
 
-  it('counts credentials that were refused', async () => {
+  it('counts refused credentials', async () => {
     const count = async () => {
       await lines();
       const rows = await service.database.exec("SELECT sum(count)::int AS n FROM kg_catalog.audit_failures WHERE code = 'invalid_token'", [], CATALOG_OWNER);
@@ -112,12 +112,12 @@ describe('the audit', () => {
     expect(await count()).toBe(before + 3);
   });
 
-  it('holds no value and no secret', async () => {
+  it('contains no value and no secret', async () => {
     await service.query("SELECT 'Rosebud' AS x, 471147114711 AS y", 'shop');
     await service.query("CREATE USER later PASSWORD 'Secret-word-9'");
     const text = JSON.stringify(await lines());
     for (const secret of [...Object.values(tokens), service.token, 'Secret-word-9', 'Rosebud', '471147114711', 'password']) expect(text).not.toContain(secret);
-    // nor one by which a password could be guessed
+    // nor one with which a password could be guessed
     expect(await statementDigest("CREATE USER a PASSWORD 'one'")).toBe(await statementDigest("CREATE -- x\n USER  a PASSWORD 'two' "));
     expect(await statementDigest('SELECT 1')).not.toBe(await statementDigest('SELECT a'));
   });

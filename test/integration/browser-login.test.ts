@@ -16,7 +16,7 @@ describe('in a browser', () => {
   let base = '';
   let tokenPage = '';
   const contexts: BrowserContext[] = [];
-  /** What the browser complains of: blocked styles, scripts, frames. */
+  /** Errors of the browser: blocked styles, scripts, frames. */
   const complaints: string[] = [];
 
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe('in a browser', () => {
     contexts.push(context);
     const page = await context.newPage();
     page.on('console', (message) => {
-      // the token's answer is no page that names an icon
+      // the answer with the token is not a page that names an icon
       if (message.type() === 'error' && !message.location().url.endsWith('/favicon.ico')) complaints.push(message.text());
     });
     return page;
@@ -58,7 +58,7 @@ describe('in a browser', () => {
   }
   const shownToken = async (page: Page): Promise<unknown> => JSON.parse((await page.locator('pre, body').first().textContent()) ?? '');
 
-  it('a user logs in by keyboard alone, without script, and gets the token that was asked for', async () => {
+  it('a user logs in with only the keyboard, without script, and gets the token', async () => {
     for (const scripted of [true, false]) {
       const page = await open(scripted);
       await page.goto(tokenPage);
@@ -75,10 +75,10 @@ describe('in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('a wrong password is told, and asked for again where the cursor stands', async () => {
+  it('a wrong password is reported, and the password field has the focus', async () => {
     const page = await open();
     await page.goto(`${base}/svc/login`);
-    // the browser sets the cursor with the first frame, after the page has loaded
+    // the browser sets the focus with the first frame, after the page has loaded
     await page.locator('input:focus').waitFor();
     await page.keyboard.type('ann');
     await page.keyboard.press('Tab');
@@ -100,7 +100,7 @@ describe('in a browser', () => {
     await page.getByText('You are logged in as ann').waitFor();
   });
 
-  it('its style is in force, in light and dark, with contrast enough to be read', async () => {
+  it('its style is applied, in light and dark, with sufficient contrast', async () => {
     const page = await open();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });

@@ -1,6 +1,6 @@
 /**
- * A caller who disconnects ends its statement in PostgreSQL, whichever way it asked. In Node: the pinned workerd tells a Worker nothing
- * of a caller who leaves before the head of its answer (its issues 4185 and 6832); what happens behind that is in faults.test.ts.
+ * When a caller disconnects, its statement in PostgreSQL is cancelled, for every kind of request. In Node: the pinned workerd does not report a
+ * disconnection before the head of the answer (its issues 4185 and 6832); faults.test.ts has the cases after that.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localPostgresAvailable } from '../../dev/testing.ts';
@@ -9,7 +9,7 @@ import { startService, type TestService } from '../support/service.ts';
 const missing = !localPostgresAvailable();
 if (missing) console.warn('caller-leaves.test: no PostgreSQL on this machine; it is skipped');
 
-describe.skipIf(missing)('a caller who leaves', () => {
+describe.skipIf(missing)('a caller who disconnects', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startService({ settings: { STATEMENT_TIMEOUT_MS: '60000' }, database: { backend: 'pg' } });
@@ -47,13 +47,13 @@ describe.skipIf(missing)('a caller who leaves', () => {
       { method: 'POST', headers: { 'content-type': 'text/plain' }, body: `${SQL}; SELECT 1` },
     ],
   ];
-  it.each(asks)('of %s has its statement ended', async (_, path, init) => {
+  it.each(asks)('of %s has its statement cancelled', async (_, path, init) => {
     const leave = new AbortController();
     const answer = service.fetch(path, { ...init, headers: { ...init.headers, 'x-api-key': service.token }, signal: leave.signal });
     await expect.poll(running, { timeout: 15_000 }).toBe(1);
     leave.abort();
     await expect.poll(running, { timeout: 15_000 }).toBe(0);
-    // nobody reads it; the log has it
+    // no client reads it; the log has it
     expect((await answer).status).toBe(499);
     expect((await service.query('SELECT 1 AS one', 'shop')).json.data).toEqual([{ one: 1 }]);
   });

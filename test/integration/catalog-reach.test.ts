@@ -1,6 +1,6 @@
 /**
- * No statement of a caller reaches kg_catalog: neither through the service, as the administrator who may do the most, nor
- * with the role that queries run as.
+ * No statement of a caller reaches kg_catalog: neither through the service, as the administrator, who has all rights, nor
+ * with the role that runs queries.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate, runOverHttp } from '../../dev/migrate.ts';
@@ -10,7 +10,7 @@ import { startService, type TestService } from '../support/service.ts';
 import { MODEL, TABLES } from '../unit/planner/corpus/model.ts';
 
 let service: TestService;
-/** What only the catalog knows. */
+/** A value that only the catalog has. */
 let secret: string;
 
 beforeAll(async () => {
@@ -24,9 +24,9 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service.close());
 
-it('there is something to be reached', () => expect(secret).toMatch(/^[0-9a-f]{64}$/));
+it('the catalog has a secret', () => expect(secret).toMatch(/^[0-9a-f]{64}$/));
 
-/** Ways to write the name of a table of the catalog. */
+/** Spellings of the name of a table of the catalog. */
 const NAMES: readonly string[] = [
   'kg_catalog.tokens',
   '"kg_catalog"."tokens"',
@@ -61,7 +61,7 @@ const RELATION_PLACES: Readonly<Record<string, (t: string) => string>> = {
   'a second statement': (t) => `SELECT 1 AS a; SELECT * FROM ${t}`,
 };
 
-/** Ways that name no table. */
+/** Statements that name no table. */
 const QUERIES: readonly string[] = [
   'TABLE kg_catalog.tokens',
   // types that are rows of the catalog's tables
@@ -110,7 +110,7 @@ const QUERIES: readonly string[] = [
   'SELECT * FROM "kg_catalog.tokens"',
   'SELECT * FROM `svc"."x" JOIN kg_catalog.tokens ON true --`',
   'SELECT * FROM svc.kg_catalog.tokens',
-  // the schema elsewhere than at a relation
+  // the schema in another place than a relation
   'SELECT kg_catalog.hash() AS a',
   'SELECT * FROM kg_catalog.tokens()',
   'SELECT 1 OPERATOR(kg_catalog.=) 1 AS a',
@@ -119,7 +119,7 @@ const QUERIES: readonly string[] = [
   'SELECT kg_catalog.tokens.* FROM svc.city',
   'SELECT tokens FROM svc.city',
   'SELECT "lives_in[city].kg_catalog.tokens" FROM dsvc.customer',
-  // what writes or copies
+  // statements that write or copy
   'COPY kg_catalog.tokens TO STDOUT',
   'INSERT INTO kg_catalog.grants DEFAULT VALUES',
   'WITH x AS (DELETE FROM kg_catalog.tokens RETURNING hash) SELECT hash FROM x',
@@ -134,7 +134,7 @@ const QUERIES: readonly string[] = [
   'SELECT name FROM svc.city FOR UPDATE OF tokens',
 ];
 
-/** Modelling statements that would bring the catalog into an ontology. `$` is the table's name. */
+/** Modelling statements that would add the catalog to an ontology. `$` is the table's name. */
 const MODELLING: readonly string[] = [
   'CREATE MAPPING m INTO city AS SELECT 1 AS city_id, hash AS name FROM $',
   'CREATE MAPPING m INTO city WITHOUT PARSING AS SELECT 1 AS city_id, hash AS name FROM $',
@@ -199,7 +199,7 @@ describe('a query', () => {
     }
   });
 
-  it('may say the word', async () => {
+  it('may contain the word', async () => {
     expect(await service.rows("SELECT 'kg_catalog.tokens' AS a, name AS kg_catalog FROM svc.city LIMIT 1", 'shop')).toEqual([
       { a: 'kg_catalog.tokens', kg_catalog: 'Berlin' },
     ]);
@@ -213,15 +213,15 @@ describe('a model', () => {
   });
   it.each(MODELLING_WITHOUT_TABLE)('%s', refused);
 
-  it('is as it was', async () => {
+  it('is unchanged', async () => {
     const rows = await service.database.exec('SELECT content::text AS content FROM kg_catalog.ontology_versions ORDER BY seq', [], CATALOG_OWNER);
-    // the one that was made at first
+    // the one that was created at first
     expect(rows).toHaveLength(1);
     expect(rows[0]?.content).toContain('map_city');
     expect(rows[0]?.content).not.toMatch(/kg_catalog|token/);
   });
 
-  it('has names that are no SQL', async () => {
+  it('has names that are not SQL', async () => {
     const inject = 'x" FROM kg_catalog.tokens AS "x';
     const script = `CREATE ONTOLOGY names; CREATE CONCEPT \`${inject}\` (k bigint, \`${inject}\` string, PRIMARY KEY (k), LABEL (\`${inject}\`));
       CREATE MAPPING \`${inject}\` INTO \`${inject}\` AS SELECT town_no AS k, town AS \`${inject}\` FROM shop.t_town;
@@ -233,8 +233,8 @@ describe('a model', () => {
     service.reached();
   });
 
-  it('may name a table that only looks like it, and there is none', async () => {
-    // one name with a dot in it, a schema whose first letter is another one (the sign of the unit kelvin), none at all
+  it('may name a table with a similar name, which does not exist', async () => {
+    // one name that contains a dot, a schema whose first letter is another one (the sign of the unit kelvin), none at all
     for (const table of ['"kg_catalog.tokens"', '"\u212Ag_catalog".tokens', 'tokens', 'public.tokens']) {
       const { status, text, json } = await service.query(`CREATE MAPPING m INTO city AS SELECT 1 AS city_id, hash AS name FROM ${table}`, 'shop');
       expect([table, status, json.code]).toEqual([table, 400, 'mapping_failed']);
@@ -244,7 +244,7 @@ describe('a model', () => {
   });
 });
 
-describe.each(['pglite', 'pg'] as const)('the role that queries run as, on %s', (backend) => {
+describe.each(['pglite', 'pg'] as const)('the role that runs queries, on %s', (backend) => {
   const missing = backend === 'pg' && !localPostgresAvailable();
   let database: LocalPostgres;
   beforeAll(async () => {
@@ -254,7 +254,7 @@ describe.each(['pglite', 'pg'] as const)('the role that queries run as, on %s', 
   }, 60_000);
   afterAll(() => database?.close());
 
-  /** The SQLSTATE that a statement of kg_reader ends in; its rows where it does not fail. */
+  /** The SQLSTATE of a statement of kg_reader, or its rows. */
   const outcome = (sql: string): Promise<unknown> =>
     database.exec(sql, [], READER).then(
       (rows) => rows,

@@ -1,6 +1,6 @@
 /**
- * The corpora of refused and accepted statements through the whole service: what is refused never reaches the datasource,
- * what is accepted answers with the rows of the same statement over plain views.
+ * The corpora of refused and accepted statements through the whole service: refused statements never reach the datasource,
+ * accepted ones return the rows of the same statement over plain views.
  */
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ afterAll(async () => {
   await plain.close();
 });
 
-/** The concepts of the model as a person would write them over the tables: columns in the order that `SELECT *` has. */
+/** The concepts of the model as views over the tables: columns in the order of `SELECT *`. */
 const SELECTS: Readonly<Record<string, string>> = {
   city: `SELECT 'city:' || town_no AS entity_id, 'city' AS entity_type, town AS entity_label, town_no AS city_id, town AS name, heads AS population FROM shop.t_town`,
   customer: `SELECT 'customer:' || no AS entity_id, 'customer' AS entity_type, concat_ws(' ', fname, lname) AS entity_label, no AS customer_id, fname AS first_name,
@@ -45,7 +45,7 @@ const VIEWS: readonly string[] = [
   LOCATION,
 ];
 
-/** Statements with paths, whose names no view has or which PostgreSQL cuts at 63 bytes: the same by hand. */
+/** Statements with paths, whose names no view has or which PostgreSQL truncates at 63 bytes: hand-written equivalents. */
 const BY_HAND: Readonly<Record<string, string>> = {
   'a long path': `SELECT t.name AS city, sum(l.quantity) AS q FROM svc.line l LEFT JOIN svc."order" o USING (order_no)
     LEFT JOIN svc.customer c ON c.customer_id = o.customer_id LEFT JOIN svc.city t ON t.city_id = c.city_id GROUP BY 1`,
@@ -57,21 +57,21 @@ const BY_HAND: Readonly<Record<string, string>> = {
       t.entity_label AS "lives_in[city].entity_label", t.city_id AS "lives_in[city].city_id", t.name AS "lives_in[city].name",
       t.population AS "lives_in[city].population" FROM svc.customer c LEFT JOIN svc.city t ON t.city_id = c.city_id`,
 };
-/** Its rows are another's each time. */
+/** Its rows differ in each run. */
 const BY_CHANCE = new Set(['random numbers', 'the clock']);
-/** Every article has been sold, so that nothing is left. */
+/** Every article has been sold, so the result is empty. */
 const WITHOUT_ROWS = 'set operations';
 
-/** Each row as PostgreSQL's JSON of it, keys in their order; sorted where the statement does not end in an order of its own. */
+/** Each row as PostgreSQL's JSON with the keys in order; sorted if the statement has no order of its own. */
 const rowsOf = (texts: readonly string[]): string[] => [...texts].sort();
 
-describe('what must not run', () => {
-  it('is a corpus worth the name', () => expect(REFUSED.length).toBeGreaterThanOrEqual(150));
+describe('statements that must not run', () => {
+  it('are many', () => expect(REFUSED.length).toBeGreaterThanOrEqual(150));
 
   it.each(REFUSED)('$family: $name', async ({ sql, family }) => {
     const { status, json, text } = await service.query(sql, 'shop');
     expect([status, json.status], text).toEqual([400, 'error']);
-    // who reads statements refuses what is no query, before the guard sees it
+    // the parser refuses statements other than queries, before the guard sees them
     const codes = [
       GUARD_CODES[family],
       'unknown_statement',
@@ -86,21 +86,21 @@ describe('what must not run', () => {
     expect(service.reached()).toEqual([]);
   });
 
-  it('has changed nothing', async () => {
+  it('have changed nothing', async () => {
     const counted = 'SELECT (SELECT count(*) FROM shop.t_line)::int AS lines, (SELECT count(*) FROM shop.t_town)::int AS towns';
     expect(await service.database.exec(counted)).toEqual([{ lines: 4, towns: 3 }]);
   });
 });
 
-describe('what must run', () => {
-  it('is a corpus worth the name', () => expect(Object.keys(ACCEPTED).length).toBeGreaterThanOrEqual(100));
+describe('statements that must run', () => {
+  it('are many', () => expect(Object.keys(ACCEPTED).length).toBeGreaterThanOrEqual(100));
 
   it.each(Object.entries(ACCEPTED))('%s', async (name, sql) => {
     const { status, text } = await service.query(sql, 'shop');
     expect(status, text).toBe(200);
     expect(service.reached()).toHaveLength(1);
     if (BY_CHANCE.has(name)) return;
-    // the texts of the rows, so that numbers are compared to their last digit and keys in their order
+    // the texts of the rows, so that numbers are compared with every digit and keys in order
     const mine = await service.database.exec("SELECT e::text AS row FROM json_array_elements(($1::json) -> 'data') e", [text]);
     const theirs = await plain.query<{ row: string }>(`SELECT row_to_json("~")::text AS row FROM (${BY_HAND[name] ?? sql}\n) "~"`);
     expect(theirs.rows.length > 0, 'has rows').toBe(name !== WITHOUT_ROWS);
@@ -108,7 +108,7 @@ describe('what must run', () => {
   });
 });
 
-describe('what is nested too deeply', () => {
+describe('a deeply nested statement', () => {
   const repeat = (n: number, text: string): string => text.repeat(n);
   const derived = (n: number): string => {
     let sql = 'SELECT name FROM svc.city';

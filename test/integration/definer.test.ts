@@ -1,4 +1,4 @@
-/** Views read by the rights of who last made them, whoever asks. */
+/** Views read with the rights of the user who last defined them, for every caller. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -16,7 +16,7 @@ const outcome = async (view: string, name?: string) => {
   const { status, json } = await read(view, name);
   return status === 200 ? json.data[0].n : `${status} ${json.code} ${json.data}`;
 };
-const lost = (view: string) => `403 view_unreadable the view \`${view}\` cannot be read: who defined it may not read all that it names`;
+const lost = (view: string) => `403 view_unreadable the view \`${view}\` cannot be read: its definer may not read everything that it names`;
 
 beforeAll(async () => {
   service = await startService({
@@ -41,15 +41,15 @@ beforeAll(async () => {
 afterAll(() => service?.close());
 
 describe('a view', () => {
-  it('is read by who has the right to it alone, while its definer has the rights to what it names', async () => {
+  it('can be read with only the right on it, while its definer has the rights on what it names', async () => {
     expect([await outcome('v'), await outcome('above')]).toEqual([3, 3]);
-    // kept plans are no way around: the same statements again
+    // cached plans do not bypass this: the same statements again
     await service.rows('REVOKE EDIT ON ALL ontology.shop FROM USER maker');
     expect([await outcome('v'), await outcome('above')]).toEqual([lost('v'), lost('above')]);
     expect((await service.query('EXPLAIN SELECT name FROM vsvc.v', 'shop', tokens.reader)).json.code).toBe('view_unreadable');
     await service.rows('GRANT QUERY ON ontology.shop.concept.item TO USER maker; GRANT QUERY ON ontology.shop.view.v TO USER maker');
     expect([await outcome('v'), await outcome('above')]).toEqual([3, 3]);
-    // seeing is not reading
+    // ACCESS does not suffice for reading
     await service.rows('REVOKE QUERY ON ontology.shop.concept.item FROM USER maker; GRANT ACCESS ON ontology.shop.concept.item TO USER maker');
     expect(await outcome('v')).toBe(lost('v'));
     await service.rows('GRANT EDIT ON ALL ontology.shop TO USER maker');
@@ -63,19 +63,19 @@ describe('a view', () => {
     expect(await outcome('raw')).toBe(3);
   });
 
-  it('without USING belongs to the active datasource where all that it reads are tables', async () => {
+  it('without USING belongs to the active datasource if it reads only tables', async () => {
     await service.rows('CREATE ONTOLOGY VIEW own AS SELECT t.name FROM shop.t_item t JOIN (SELECT id FROM shop.t_item) x USING (id)', 'shop', tokens.maker);
     expect(await outcome('own', 'maker')).toBe(3);
     expect((await service.rows('SHOW CREATE VIEW own', 'shop'))[0].script).toContain('USING `main`');
     await service.rows('REVOKE QUERY ON datasource.main FROM USER maker');
     expect(await service.fault('CREATE ONTOLOGY VIEW other AS SELECT name FROM shop.t_item', 'shop', tokens.maker)).toBe('403 forbidden');
     await service.rows('GRANT QUERY ON datasource.main TO USER maker; DROP VIEW own', 'shop');
-    // what is nearly one of the schemas, or mixes tables and concepts, is none of that
+    // a name similar to one of the schemas, or a mix of tables and concepts, is not such a view
     for (const from of ['svx.item', 'svc.item JOIN shop.t_item t ON true'])
       expect(await service.fault(`CREATE ONTOLOGY VIEW own AS SELECT 1 AS one FROM ${from}`, 'shop')).toBe('400 unknown_schema');
   });
 
-  it('has the definer that it had where an old version comes back, and another one where it is replaced', async () => {
+  it('has its former definer after a rollback, and another one after a replacement', async () => {
     const [{ id }] = await service.rows('SHOW VERSION', 'shop');
     await service.rows('CREATE OR REPLACE ONTOLOGY VIEW v AS SELECT name FROM svc.item', 'shop');
     await service.rows('REVOKE EDIT ON ALL ontology.shop FROM USER maker; REVOKE ACCESS ON ontology.shop.concept.item FROM USER maker');
@@ -84,7 +84,7 @@ describe('a view', () => {
     expect(await outcome('v')).toBe(3);
     await service.rows(`ROLLBACK ONTOLOGY shop TO VERSION '${id}'`);
     expect(await outcome('v')).toBe(lost('v'));
-    // administrators too read it by its definer's rights
+    // administrators also read it with its definer's rights
     expect(await service.fault('SELECT name FROM vsvc.v', 'shop')).toBe('403 view_unreadable');
   });
 });

@@ -1,4 +1,4 @@
-/** A caller of the SQL endpoint who leaves: what runs for it on a PostgreSQL server ends at once, whenever it leaves. */
+/** A caller of the SQL endpoint who disconnects: its statement on a PostgreSQL server ends at once, at whatever time it disconnects. */
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { postgresPrograms, type ScratchPostgres, startScratchPostgres } from '../../dev/scratch-postgres.ts';
@@ -11,7 +11,7 @@ const HOLD_MS = 250;
 const SLOW = `SELECT pg_sleep(8) /* ${MARK} */`;
 const login = { user: 'postgres', password: '', database: 'postgres' };
 
-/** A request of these statements, as one batch where there are several. */
+/** A request of these statements, as one batch if there are several. */
 const requestOf = (...queries: string[]): SqlRequest => ({
   login,
   batch: queries.length > 1,
@@ -23,18 +23,18 @@ const requestOf = (...queries: string[]): SqlRequest => ({
 });
 const answer = { write: () => true, drained: () => Promise.resolve() } as unknown as Answer;
 
-describe.skipIf(postgresPrograms() === undefined)('a caller who leaves', () => {
+describe.skipIf(postgresPrograms() === undefined)('a caller who disconnects', () => {
   let scratch: ScratchPostgres;
   let proxy: Server;
   let backend: PgBackend;
   let onMark: () => void = () => undefined;
-  /** Statements with the mark that have reached PostgreSQL. */
+  /** Marked statements that have reached PostgreSQL. */
   let handedOn = 0;
   const sockets = new Set<Socket>();
 
   beforeAll(async () => {
     scratch = await startScratchPostgres();
-    // Statements with the mark reach PostgreSQL late, so that it is known what comes before them.
+    // Marked statements reach PostgreSQL late, so that it is known what comes before them.
     proxy = createServer((near) => {
       const far = dial(scratch.port, '127.0.0.1');
       for (const socket of [near, far]) {
@@ -70,7 +70,7 @@ describe.skipIf(postgresPrograms() === undefined)('a caller who leaves', () => {
     await scratch?.stop();
   });
 
-  /** What a request ends with. */
+  /** The outcome of a request. */
   const outcome = async (request: SqlRequest, signal: AbortSignal, into = answer) => {
     const error: unknown = await backend.run(request, into, signal).then(
       async (after) => void (await after()),
@@ -79,17 +79,17 @@ describe.skipIf(postgresPrograms() === undefined)('a caller who leaves', () => {
     return { code: (error as { fields?: { code?: string } } | undefined)?.fields?.code };
   };
 
-  it('is noticed where the cancellation is there before the statement', async () => {
+  it('is noticed if the cancellation arrives before the statement', async () => {
     const gone = new AbortController();
     onMark = () => gone.abort();
     expect(handedOn).toBe(0);
     const { code } = await outcome(requestOf(SLOW), gone.signal);
     expect(code).toBe('57014');
-    // the statement was run after the cancellation, and ended all the same
+    // the statement was run after the cancellation, and still ended
     expect(handedOn).toBe(1);
   });
 
-  it('is noticed in the middle of a statement, and the session is as good as new', async () => {
+  it('is noticed in the middle of a statement, and the session is clean afterwards', async () => {
     const gone = new AbortController();
     setTimeout(() => gone.abort(), 300);
     const { code } = await outcome(requestOf('SELECT pg_sleep(8)'), gone.signal);
@@ -97,7 +97,7 @@ describe.skipIf(postgresPrograms() === undefined)('a caller who leaves', () => {
     for (let i = 0; i < 3; i++) expect(await outcome(requestOf('SELECT pg_sleep(0.1)'), new AbortController().signal)).toMatchObject({ code: undefined });
   });
 
-  it('has no further statement of its batch run', async () => {
+  it('prevents further statements of its batch', async () => {
     const gone = new AbortController();
     let written = '';
     const write = (text: string) => {

@@ -1,4 +1,4 @@
-/** The local SQL endpoint in front of both back ends, driven by the real driver: what it answers is what Neon's proxy answers. */
+/** The local SQL endpoint with both back ends, used by the real driver: its answers are those of Neon's proxy. */
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
 import { type NeonDbError, neon, neonConfig } from '@neondatabase/serverless';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ interface Reply {
   text: string;
 }
 
-/** HTTP with just the headers that are given. */
+/** HTTP with only the given headers. */
 const raw = (url: string, headers: OutgoingHttpHeaders, body: string, method = 'POST'): Promise<Reply> =>
   new Promise((resolve, reject) => {
     const sent = httpRequest(url, { method, headers }, (response) => {
@@ -37,7 +37,7 @@ const raw = (url: string, headers: OutgoingHttpHeaders, body: string, method = '
 
 for (const backend of ['pglite', 'pg'] as const) {
   const missing = backend === 'pg' && !localPostgresAvailable();
-  describe.skipIf(missing)(`SQL over HTTP in front of ${backend}${missing ? ' (left out: this machine has no PostgreSQL)' : ''}`, () => {
+  describe.skipIf(missing)(`SQL over HTTP in front of ${backend}${missing ? ' (skipped: PostgreSQL is not installed)' : ''}`, () => {
     let db: LocalPostgres;
     beforeAll(async () => {
       db = await startLocalPostgres({ backend, statementTimeoutMs: TIMEOUT_MS, limits: { maxBytes: CAP } });
@@ -62,7 +62,7 @@ for (const backend of ['pglite', 'pg'] as const) {
       );
 
     describe('the driver', () => {
-      it('gives rows as objects, as arrays and with all of the result', async () => {
+      it('returns rows as objects, as arrays and with the whole result', async () => {
         expect(await sql()`SELECT id, name FROM t.item WHERE id < ${3} ORDER BY id`).toEqual([
           { id: 1, name: 'item 1' },
           { id: 2, name: 'item 2' },
@@ -77,7 +77,7 @@ for (const backend of ['pglite', 'pg'] as const) {
         expect(full.fields[0]!.tableID).toBeGreaterThan(16_383);
       });
 
-      it('tells command and number of rows of what gives no rows', async () => {
+      it('returns command and row count of statements without rows', async () => {
         const run = (q: string) => sql().query(q, [], { fullResults: true });
         expect(await run('CREATE TABLE t.made (a int)')).toMatchObject({ command: 'CREATE', rowCount: null, rows: [], fields: [] });
         expect(await run('INSERT INTO t.made VALUES (1), (2)')).toMatchObject({ command: 'INSERT', rowCount: 2, rows: [] });
@@ -87,7 +87,7 @@ for (const backend of ['pglite', 'pg'] as const) {
         await run('DROP TABLE t.made');
       });
 
-      it('carries values of all kinds as parameters', async () => {
+      it('accepts all kinds of values as parameters', async () => {
         const [row] =
           await sql()`SELECT ${null}::int AS nothing, ${true}::boolean AS yes, ${-7}::int AS n, ${1.5}::float8 AS f, ${'12345678901234567890.10'}::numeric AS d,
           ${`quotes ' " \\ and ünïcödé 🌍`}::text AS s, ${{ a: [1, null, 'x'] }}::jsonb AS j, ${[1, 2, null]}::int[] AS numbers, ${['a', 'b "c"', 'd,e', 'NULL', '']}::text[] AS texts,
@@ -115,11 +115,11 @@ for (const backend of ['pglite', 'pg'] as const) {
         expect([...(row!.bytes as Uint8Array)]).toEqual([0, 255, 10]);
       });
 
-      it('keeps a name that stands twice, and an empty one, in array mode', async () => {
+      it('keeps a duplicate name, and an empty one, in array mode', async () => {
         expect(await sql().query('SELECT 1 AS a, 2 AS a, 3 AS "with ""quotes"""', [], { arrayMode: true })).toEqual([[1, 2, 3]]);
       });
 
-      it('gives an error its code, position and detail', async () => {
+      it('returns the code, position and detail of an error', async () => {
         const syntax = await fault(sql().query('SELECT 1 +'));
         expect(syntax).toMatchObject({ name: 'NeonDbError', code: '42601', severity: 'ERROR', position: '11' });
         expect(syntax.message).toBe('syntax error at end of input');
@@ -132,21 +132,21 @@ for (const backend of ['pglite', 'pg'] as const) {
         expect(Number(inner.internalPosition)).toBeGreaterThan(0);
       });
 
-      it('refuses a second statement, a wrong number of parameters and a parameter of a wrong form', async () => {
+      it('refuses a second statement, a wrong number of parameters and a malformed parameter', async () => {
         expect(await fault(sql().query('SELECT 1; SELECT 2'))).toMatchObject({ code: '42601' });
         expect(await fault(sql().query('SELECT $1::int, $2::int', [1]))).toMatchObject({ code: '08P01' });
         expect(await fault(sql().query('SELECT $1::int', ['one']))).toMatchObject({ code: '22P02' });
         expect(await sql()`SELECT 1 AS a`).toEqual([{ a: 1 }]);
       });
 
-      it('gives an error in a late row as an error, and rows thereafter', async () => {
+      it('returns an error in a late row as an error, and rows after that', async () => {
         expect(await fault(sql().query('SELECT 1 / (5000 - g) FROM generate_series(1, 6000) g'))).toMatchObject({ code: '22012' });
         expect(await sql()`SELECT count(*)::int AS n FROM t.item`).toEqual([{ n: 100 }]);
       });
     });
 
     describe('transactions', () => {
-      it('give the results of all statements, and keep nothing where one fails', async () => {
+      it('return the results of all statements, and have no effect if one fails', async () => {
         const s = sql();
         const [inserted, counted] = await s.transaction([s`INSERT INTO t.item VALUES (201, 'x') RETURNING id`, s`SELECT count(*)::int AS n FROM t.item`]);
         expect([inserted, counted]).toEqual([[{ id: 201 }], [{ n: 101 }]]);
@@ -155,7 +155,7 @@ for (const backend of ['pglite', 'pg'] as const) {
         await s`DELETE FROM t.item WHERE id = 201`;
       });
 
-      it('have the isolation level and the read-only mode that are asked for', async () => {
+      it('have the requested isolation level and read-only mode', async () => {
         const s = sql();
         const state = () =>
           s`SELECT current_setting('transaction_isolation') AS level, current_setting('transaction_read_only') AS ro, current_setting('transaction_deferrable') AS d`;
@@ -174,7 +174,7 @@ for (const backend of ['pglite', 'pg'] as const) {
         expect(await s.transaction([s`SELECT 1 AS a`], { fullResults: true, arrayMode: true })).toMatchObject([{ rows: [[1]], command: 'SELECT' }]);
       });
 
-      it('fail at their end where a deferred constraint says so', async () => {
+      it('fail at their end if a deferred constraint is violated', async () => {
         const s = sql();
         await s`CREATE TABLE t.later (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)`;
         expect(await fault(s.transaction([s`INSERT INTO t.later VALUES (1)`, s`INSERT INTO t.later VALUES (1)`]))).toMatchObject({ code: '23505' });
@@ -182,7 +182,7 @@ for (const backend of ['pglite', 'pg'] as const) {
         expect(await s`SELECT count(*)::int AS n FROM t.later`).toEqual([{ n: 0 }]);
       });
 
-      it('of many callers at once do not mix', async () => {
+      it('of simultaneous callers are isolated', async () => {
         const s = sql();
         await s`CREATE TABLE t.balance (id int PRIMARY KEY, amount int)`;
         await s`INSERT INTO t.balance VALUES (1, 0)`;
@@ -204,7 +204,7 @@ for (const backend of ['pglite', 'pg'] as const) {
     });
 
     describe('sessions', () => {
-      it('keep nothing of the request before', async () => {
+      it('keep no state of the previous request', async () => {
         const s = sql();
         const leave = [
           'SET search_path = t',
@@ -232,7 +232,7 @@ for (const backend of ['pglite', 'pg'] as const) {
         }
       });
 
-      it('are those of the role that the connection string names, with its settings', async () => {
+      it('belong to the role that the connection string names, with its settings', async () => {
         expect(await sql('kg_reader')`SELECT current_user::text AS me, session_user::text AS login`).toEqual([{ me: 'kg_reader', login: 'kg_reader' }]);
         const settings = { transaction_read_only: 'on', search_path: '""', TimeZone: 'UTC', DateStyle: 'ISO, MDY', statement_timeout: `${TIMEOUT_MS}ms` };
         for (const [name, value] of Object.entries(settings)) expect(await sql('kg_reader').query(`SHOW ${name}`)).toEqual([{ [name]: value }]);
@@ -242,7 +242,7 @@ for (const backend of ['pglite', 'pg'] as const) {
         expect(await fault(sql('kg_catalog_owner').query('SELECT * FROM t.item'))).toMatchObject({ code: '42501' });
       });
 
-      it('do not let the reader at the catalog, by whatever user it would be', async () => {
+      it('do not give the reader access to the catalog, as any user', async () => {
         await sql('kg_catalog_owner').query('CREATE TABLE IF NOT EXISTS kg_catalog.hidden (a int)');
         const reader = sql('kg_reader');
         const escapes = [
@@ -263,32 +263,32 @@ for (const backend of ['pglite', 'pg'] as const) {
     });
 
     describe('limits', () => {
-      it('end a statement past the time-out of its role with 57014, and the next request works', async () => {
+      it('end a statement after the timeout of its role with 57014, and the next request works', async () => {
         expect(await fault(sql('kg_reader').query(SLOW))).toMatchObject({ code: '57014', message: 'canceling statement due to statement timeout' });
         expect(await sql('kg_reader')`SELECT count(*)::int AS n FROM t.item`).toEqual([{ n: 100 }]);
         expect(await sql()`SELECT count(*)::int AS n FROM t.item`).toEqual([{ n: 100 }]);
       });
 
-      it('heed a time-out that a transaction sets itself', async () => {
-        // a role without one: only this can end it
+      it('respect a timeout that a transaction sets itself', async () => {
+        // for a role without a timeout only this can end it
         const s = sql();
         expect(await fault(s.transaction([s`SET LOCAL statement_timeout = '300ms'`, s.query(SLOW)]))).toMatchObject({ code: '57014' });
       });
 
-      it('heed one that is set by parameters', async () => {
+      it('respect one that is set by parameters', async () => {
         const s = sql();
         const set = s.query('SELECT set_config($1, $2, true)', ['statement_timeout', '300']);
         expect(await fault(s.transaction([set, s.query(SLOW)]))).toMatchObject({ code: '57014' });
       });
 
-      it('keep what was committed when a statement is ended', async () => {
+      it('do not undo commits when a statement is ended', async () => {
         const s = sql();
         await s`CREATE TABLE t.kept AS SELECT g FROM generate_series(1, 5000) g`;
         await fault(sql('kg_reader').query(SLOW));
         expect(await s`SELECT count(*)::int AS n, sum(g)::int AS total FROM t.kept`).toEqual([{ n: 5000, total: 12_502_500 }]);
       });
 
-      it('answer 507 above the cap, and the next request works', async () => {
+      it('answer 507 above the limit, and the next request works', async () => {
         const big = await plain("SELECT repeat('x', 1000) FROM generate_series(1, 100000)");
         expect(big.status).toBe(507);
         expect(JSON.parse(big.text).message).toMatch(/response is too large/);
@@ -296,7 +296,7 @@ for (const backend of ['pglite', 'pg'] as const) {
         expect([fits.status, JSON.parse(fits.text).rowCount]).toEqual([200, 1500]);
       });
 
-      it('cancel the statement of a caller who has gone', async () => {
+      it('cancel the statement of a caller who has disconnected', async () => {
         const gone = new AbortController();
         const slow = neon(db.connectionString(), { fetchOptions: { signal: gone.signal } }).query(`${SLOW} /* gone */`);
         setTimeout(() => gone.abort(), 300);
@@ -326,7 +326,7 @@ for (const backend of ['pglite', 'pg'] as const) {
         );
       });
 
-      it('stand in the envelope of the proxy', async () => {
+      it('are in the envelope of the proxy', async () => {
         const { text, headers } = await plain("SELECT to_json('x'::text) AS r");
         expect(headers['content-type']).toBe('application/json');
         expect(text).toMatch(
@@ -341,7 +341,7 @@ for (const backend of ['pglite', 'pg'] as const) {
       const body = JSON.stringify({ query: "INSERT INTO t.item VALUES (999, 'from a page')", params: [] });
       const untouched = async () => expect(await sql()`SELECT count(*)::int AS n FROM t.item WHERE id = 999`).toEqual([{ n: 0 }]);
 
-      it('refuses a request without, with a broken and with a wrong connection string', async () => {
+      it('refuses a request with a missing, malformed or wrong connection string', async () => {
         const wrong = new URL(db.connectionString());
         wrong.password = 'not-it';
         const elsewhere = new URL(db.connectionString());
@@ -386,7 +386,7 @@ for (const backend of ['pglite', 'pg'] as const) {
         await untouched();
       });
 
-      it('refuses a Host that is not of the loopback interface', async () => {
+      it('refuses a Host that is not loopback', async () => {
         const port = new URL(db.endpoint).port;
         for (const host of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`, `localhost.evil.example`, '10.0.0.1', '0.0.0.0']) {
           const reply = await raw(db.endpoint, { host, 'content-type': 'application/json', 'neon-connection-string': db.connectionString() }, body);
@@ -406,7 +406,7 @@ for (const backend of ['pglite', 'pg'] as const) {
         for (const reply of [preflight, answered]) expect(Object.keys(reply.headers).filter((h) => h.startsWith('access-control'))).toEqual([]);
       });
 
-      it('answers what is no request of the protocol with a clear error', async () => {
+      it('answers requests outside of the protocol with a clear error', async () => {
         const own = { 'content-type': 'application/json', 'neon-connection-string': db.connectionString() };
         for (const text of ['', '{', '[]', '{}', 'null', '{"query":1}', '{"query":"SELECT 1","params":{}}', '{"queries":[{}]}']) {
           const reply = await raw(db.endpoint, own, text);

@@ -1,4 +1,4 @@
-/** The roles that `npm start` makes, and those of docs/deploy.md, on a PostgreSQL server: as a superuser, and as a role that only has CREATEROLE. */
+/** The roles that `npm start` creates, and those of docs/deploy.md, on a PostgreSQL server: as a superuser, and as a role that only has CREATEROLE. */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ describe.skipIf(missing)('the roles on a server', () => {
     await scratch.exec('CREATE ROLE bystander LOGIN NOINHERIT');
   });
   afterAll(() => scratch?.stop());
-  // Roles belong to the server, so they are made anew; rights on functions belong to the database.
+  // Roles belong to the server, so they are created again; rights on functions belong to the database.
   beforeEach(async () => {
     if (database !== '') await scratch.exec(`DROP DATABASE ${database}`);
     for (const role of [READER, CATALOG_OWNER, 'kg_functions', 'staff', 'guests']) await scratch.exec(`DROP ROLE IF EXISTS ${role}`);
@@ -29,7 +29,7 @@ describe.skipIf(missing)('the roles on a server', () => {
     await scratch.exec(`CREATE DATABASE ${database} OWNER app`);
   });
 
-  /** Runs work as a role; each query gives its rows. */
+  /** Runs a function as a role; each query returns its rows. */
   async function as<T>(role: string, work: (exec: (sql: string) => Promise<pg.QueryResult>) => Promise<T>): Promise<T> {
     const client = new pg.Client({ host: '127.0.0.1', port: scratch.port, user: role, database });
     await client.connect();
@@ -65,31 +65,31 @@ describe.skipIf(missing)('the roles on a server', () => {
     'idle_in_transaction_session_timeout=2min',
   ];
 
-  it('are set up by a superuser, again and again', async () => {
+  it('are set up by a superuser, repeatedly', async () => {
     for (let i = 0; i < 2; i++) {
       expect(await setUp('postgres')).toEqual([]);
       expect(await roleOf()).toEqual({ more: false, connections: 40, groups: [], settings: [...SETTINGS, 'temp_file_limit=1GB'] });
       expect(await as('postgres', (exec) => openFunctions(exec, READER))).toBe(0);
       expect(await fault(READER, 'SELECT pg_sleep(0)')).toBe('42501');
     }
-    // the other roles of the server go on as before; those without INHERIT by SET ROLE
+    // the other roles of the server keep their rights; those without INHERIT by SET ROLE
     expect(await fault('app', "SELECT pg_sleep(0), set_config('a.b', '1', false)")).toBe('none');
     expect(await fault('bystander', 'SET ROLE kg_functions; SELECT pg_sleep(0)')).toBe('none');
   });
 
-  it('take from a reader what it has too much, and keep limits of its own', async () => {
+  it('lose excessive rights of an existing reader, and keep its own limits', async () => {
     await scratch.exec(`CREATE ROLE ${READER} LOGIN CREATEROLE CREATEDB REPLICATION BYPASSRLS CONNECTION LIMIT 7`);
     await scratch.exec(`ALTER ROLE ${READER} SET temp_file_limit = '5GB'`);
     await scratch.exec('CREATE ROLE staff; CREATE ROLE guests; GRANT pg_signal_backend TO staff');
     await scratch.exec(`GRANT pg_read_all_data, pg_monitor, app, staff, guests TO ${READER}`);
     await as('postgres', (exec) => exec(`GRANT EXECUTE ON FUNCTION pg_sleep(double precision) TO ${READER}`));
     expect(await setUp('postgres')).toEqual([]);
-    // a group of the operator's own, which brings nothing that a reader is not to have, is left, and stays out of kg_functions
+    // a membership in the operator's own group without excessive rights is kept, and the group is not added to kg_functions
     expect(await roleOf()).toMatchObject({ more: false, connections: 7, groups: ['guests'], settings: expect.arrayContaining(['temp_file_limit=5GB']) });
     expect(await as('postgres', (exec) => openFunctions(exec, READER))).toBe(0);
   });
 
-  it('include functions of extensions that come later', async () => {
+  it('include functions of extensions that are created later', async () => {
     await as('postgres', (exec) =>
       exec('CREATE SCHEMA ext; CREATE EXTENSION dblink SCHEMA ext; CREATE EXTENSION tablefunc SCHEMA ext; GRANT USAGE ON SCHEMA ext TO PUBLIC'),
     );
@@ -103,7 +103,7 @@ describe.skipIf(missing)('the roles on a server', () => {
     expect(await fault(READER, 'SELECT ext.normal_rand(1, 2, 3)'), 'a harmless one').toBe('none');
   });
 
-  it('are set up by a role with CREATEROLE as far as the server lets it', async () => {
+  it('are set up by a role with CREATEROLE as far as the server allows', async () => {
     expect(await setUp('app')).toEqual([
       `not done, a superuser can: ALTER ROLE "${READER}" SET temp_file_limit = '1GB' (permission denied to set parameter "temp_file_limit")`,
     ]);
@@ -118,7 +118,7 @@ describe.skipIf(missing)('the roles on a server', () => {
     expect(await roleOf()).toMatchObject({ more: true, groups: [] });
   });
 
-  it('leave the functions of the database alone where nobody asks for more', async () => {
+  it('do not change the functions of the database by default', async () => {
     expect(await setUp('postgres', false)).toEqual([]);
     expect(await fault(READER, 'SELECT pg_sleep(0)')).toBe('none');
     expect(await fault(READER, "SELECT pg_read_file('PG_VERSION')")).toBe('42501');
@@ -167,7 +167,7 @@ describe.skipIf(missing)('the roles on a server', () => {
     expect(await fault(READER, 'SELECT pg_sleep(0)')).toBe(role === 'postgres' ? '42501' : 'none');
     expect(await fault('app', 'SELECT pg_sleep(0)')).toBe('none');
 
-    const there = await runDocumented(role, /A role that is there already/);
+    const there = await runDocumented(role, /An existing role/);
     expect(there).toEqual(role === 'postgres' ? [] : [expect.stringMatching(/^ALTER ROLE kg_reader NOSUPERUSER .*must be superuser/)]);
   });
 });

@@ -1,4 +1,4 @@
-/** `npm start` as a process: what it prints, writes and hands on, how it ends, and how it fails. */
+/** `npm start` as a process: its output, its files, the settings that it passes on, how it ends, and how it fails. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -25,7 +25,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** One `node dev/start.ts`, in a process group of its own as a terminal gives it. */
+/** One `node dev/start.ts`, in its own process group as in a terminal. */
 class Start {
   readonly child: ChildProcess;
   output = '';
@@ -57,7 +57,7 @@ class Start {
     }
   }
 
-  /** Living processes that belong to this start. */
+  /** Live processes that belong to this start. */
   processes(): string[] {
     const found: string[] = [];
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -67,7 +67,7 @@ class Start {
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
         if (state !== 'Z' && (Number(group) === this.child.pid || command.includes(dir))) found.push(`${pid} ${command}`);
       } catch {
-        // It has ended while we looked.
+        // It has ended in the meantime.
       }
     }
     return found;
@@ -92,7 +92,7 @@ const sql = async (session: Record<string, string>, query: string, url = session
 };
 
 describe('npm start', () => {
-  it('gets ready, hands every setting on unchanged, keeps secrets off command lines, and ends with all it started', { timeout: 400_000 }, async () => {
+  it('gets ready, passes every setting on unchanged, keeps secrets out of command lines, and ends with all its processes', { timeout: 400_000 }, async () => {
     const odd = {
       ODD_TEXT: `a$b $HOME \\n 'x' # "y" = é 🌍`,
       MCP_DEFAULT_ONTOLOGY: 'with $dollar #hash',
@@ -147,7 +147,7 @@ describe('npm start', () => {
     expect(await sql(again, 'SELECT count(*)::int AS n FROM kept')).toEqual([{ n: 0 }]);
     expect(await sql(again, 'SELECT pg_sleep(0)', again.reader_url)).toBe('42501');
 
-    // it leaves nothing behind when it is killed, and starts again
+    // after it is killed it leaves nothing behind, and starts again
     const killed = started;
     if (existsSync('/proc/self/stat')) expect(killed.processes().length).toBeGreaterThan(2);
     killed.child.kill('SIGKILL');
@@ -161,7 +161,7 @@ describe('npm start', () => {
   });
 
   it.skipIf(!localPostgresAvailable())(
-    'takes a PostgreSQL by DATABASE_URL, and says what to grant (left out where the machine has none)',
+    'uses the PostgreSQL of DATABASE_URL, and prints what to grant (skipped if PostgreSQL is not installed)',
     { timeout: 240_000 },
     async () => {
       const scratch = await startScratchPostgres({ passwords: true });
@@ -180,7 +180,7 @@ describe('npm start', () => {
         expect(await sql(session, 'SELECT current_user::text AS me, current_database()::text AS db')).toEqual([{ me: 'app', db: 'shop' }]);
         expect(await sql(session, "SELECT has_schema_privilege('kg_reader', 'kg_catalog', 'USAGE') AS may")).toEqual([{ may: false }]);
         expect(started.output).not.toContain('hush-77');
-        // the database may have other applications, so its functions stay as they are, and the start says so
+        // the database may have other applications, so its functions are not changed, and the start says so
         expect(started.output).toMatch(/^kg_reader: not done, a superuser can: ALTER ROLE "kg_reader" SET temp_file_limit = '1GB' \(/m);
         expect(started.output).toMatch(/^kg_reader: it may execute \d{3} functions that it does not need: a superuser can run docs\/restrict-functions\.sql/m);
         expect(await sql(session, 'SELECT pg_sleep(0)', session.reader_url)).toEqual([{ pg_sleep: '' }]);
@@ -206,7 +206,7 @@ describe('npm start', () => {
     if (existsSync('/proc/self/stat')) expect(started.processes()).toEqual([]);
   };
 
-  it('fails with one line where the port is in use', async () => {
+  it('fails with one line if the port is in use', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
     try {
@@ -216,7 +216,7 @@ describe('npm start', () => {
     }
   });
 
-  it('fails with one line, without the password, where the database cannot be reached', async () => {
+  it('fails with one line, without the password, if the database cannot be reached', async () => {
     const nowhere = await freePort();
     await fails(
       { DATABASE_URL: `postgres://somebody:hush-77@127.0.0.1:${nowhere}/nothing` },
@@ -225,13 +225,13 @@ describe('npm start', () => {
     expect(started!.output).not.toContain('hush-77');
   });
 
-  it('fails with one line where the data folder is half-written', async () => {
+  it('fails with one line if the data folder is incomplete', async () => {
     mkdirSync(join(dir, 'pgdata', 'global'), { recursive: true });
     writeFileSync(join(dir, 'pgdata', 'PG_VERSION'), '18\n');
-    await fails({}, /data folder .* is half-written.*npm run reset/);
+    await fails({}, /data folder .* is incomplete.*npm run reset/);
   });
 
-  it('fails with one line where a setting is no port', async () => {
+  it('fails with one line if the port is invalid', async () => {
     await fails({ PORT: 'http' }, /PORT must be a number/);
   });
 });

@@ -27,7 +27,7 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 describe('the env file', () => {
-  /** What the real wrangler reads out of a file. */
+  /** What the real wrangler reads from a file. */
   const readBack = (settings: Record<string, string>): Record<string, string> => {
     const file = join(dir, 'worker.env');
     writePrivate(file, envFile(settings));
@@ -35,7 +35,7 @@ describe('the env file', () => {
     return Object.fromEntries(Object.entries(vars).map(([name, { value }]) => [name, value]));
   };
 
-  it('carries dollar signs, quotes, hashes, a PEM and JSON', () => {
+  it('preserves dollar signs, quotes, hashes, a PEM and JSON', () => {
     const settings = {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: what wrangler would expand
       DOLLARS: 'a$b ${HOME} $HOME \\$x $$ $',
@@ -58,7 +58,7 @@ describe('the env file', () => {
     expect(readBack(settings)).toEqual(settings);
   });
 
-  it('carries any text, or says that it cannot', () => {
+  it('preserves any text, or reports that it cannot', () => {
     const signs = fc.string({ unit: fc.constantFrom('a', 'B', '$', '{', '}', "'", '"', '`', '#', '\\', '\n', ' ', '=', 'n', 'é'), maxLength: 12 });
     let refused = 0;
     fc.assert(
@@ -104,7 +104,7 @@ describe('with a database', () => {
   });
   afterAll(() => db?.close());
 
-  it('migrations are applied once each, in order, whole or not at all', async () => {
+  it('migrations are applied once each, in order, atomically', async () => {
     const run = runOverHttp(db.connectionString('kg_catalog_owner'), db.endpoint);
     const files = join(dir, 'migrations');
     mkdirSync(files);
@@ -127,7 +127,7 @@ describe('with a database', () => {
     await expect(migrate(run, files)).rejects.toThrow(/does not know/);
   });
 
-  it("the project's own migrations make the catalog, which the reader cannot read", async () => {
+  it("the project's own migrations create the catalog, which the reader cannot read", async () => {
     const fresh = await startLocalPostgres();
     try {
       const names = await migrate(runOverHttp(fresh.connectionString('kg_catalog_owner'), fresh.endpoint));
@@ -142,7 +142,7 @@ describe('with a database', () => {
 });
 
 describe('secrets and places', () => {
-  it('are made once for a data folder, for its owner alone', () => {
+  it('are created once for a data folder, readable only by its owner', () => {
     const stateDir = join(dir, 'pgdata.state');
     makeStateDir(stateDir);
     const secrets = readSecrets(stateDir);
@@ -154,7 +154,7 @@ describe('secrets and places', () => {
     expect(() => readSecrets(stateDir)).toThrow(/npm run reset/);
   });
 
-  it('a private file is private even where it was not before', () => {
+  it('a private file is private even if it was not before', () => {
     const file = join(dir, 'session.json');
     writeFileSync(file, 'old');
     chmodSync(file, 0o644);
@@ -175,7 +175,7 @@ describe('secrets and places', () => {
     expect(rolePassword('postgres://me@db/x', 'kg_reader', 'f')).toBe('f');
   });
 
-  it('refuse what is no port and no address', () => {
+  it('refuse an invalid port or URL', () => {
     for (const PORT of ['0', '65536', 'x', '-1', '80.5']) expect(() => readPlaces({ PORT }), PORT).toThrow(/PORT/);
     expect(() => readPlaces({ DATABASE_URL: 'mysql://x/y' })).toThrow(/DATABASE_URL/);
     expect(readPlaces({})).toMatchObject({ port: 8787, sample: true, databaseUrl: undefined });
@@ -184,7 +184,7 @@ describe('secrets and places', () => {
     expect([readPlaces({}), readPlaces({ RESTRICT_FUNCTIONS: 'TRUE' })].map((p) => p.restrictFunctions)).toEqual([false, true]);
   });
 
-  it('a lock of a process that has ended does not hold', () => {
+  it('a lock of an ended process is ignored', () => {
     const stateDir = join(dir, 'locked.state');
     makeStateDir(stateDir);
     writeFileSync(join(stateDir, 'lock'), '999999999');
@@ -192,7 +192,7 @@ describe('secrets and places', () => {
     expect(readdirSync(stateDir)).toEqual([]);
   });
 
-  it('a password is kept as PostgreSQL keeps it (the example of RFC 7677)', () => {
+  it('a password is stored like in PostgreSQL (the example of RFC 7677)', () => {
     const salt = Buffer.from('W22ZaJ0SNY7soEsUEjb6gQ==', 'base64');
     expect(scramVerifier('pencil', salt)).toBe(
       'SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=',
@@ -201,7 +201,7 @@ describe('secrets and places', () => {
 });
 
 describe('a data folder', () => {
-  it('that is half-written or something else is refused with a clear line', async () => {
+  it('that is incomplete or something else is refused with a clear line', async () => {
     const folder = (name: string, files: Record<string, string>) => {
       const path = join(dir, name);
       mkdirSync(join(path, 'global'), { recursive: true });
@@ -211,9 +211,9 @@ describe('a data folder', () => {
     };
     await expect(openEmbedded(folder('old', { PG_VERSION: '17\n' }))).rejects.toThrow(/data folder .*old is of PostgreSQL 17/);
     await expect(openEmbedded(folder('cut', { PG_VERSION: '18\n', 'postgresql.conf': '', 'global/pg_control': 'half' }))).rejects.toThrow(
-      /cut is half-written: global\/pg_control/,
+      /cut is incomplete: global\/pg_control/,
     );
-    await expect(openEmbedded(folder('other', { 'letter.txt': 'Dear' }))).rejects.toThrow(/holds something else/);
+    await expect(openEmbedded(folder('other', { 'letter.txt': 'Dear' }))).rejects.toThrow(/is not a database folder/);
     await expect(openEmbedded(folder('zeros', { PG_VERSION: '18\n', 'postgresql.conf': '', 'global/pg_control': '\0'.repeat(8192) }))).rejects.toThrow(
       /data folder .*zeros cannot be opened/,
     );
@@ -221,12 +221,12 @@ describe('a data folder', () => {
 });
 
 describe('the gateway', () => {
-  it('wants its settings', () => {
+  it('requires its settings', () => {
     expect(() => readGatewaySettings({})).toThrow(/GATEWAY_DATABASE_URL/);
     const env = { GATEWAY_DATABASE_URL: 'postgresql://db:5432/app' };
     expect(() => readGatewaySettings(env)).toThrow(/GATEWAY_USERS/);
     expect(() => readGatewaySettings({ ...env, GATEWAY_USERS: 'a', GATEWAY_HOST: '0.0.0.0' })).toThrow(/without GATEWAY_TLS_CERT/);
-    expect(() => readGatewaySettings({ ...env, GATEWAY_USERS: 'a', GATEWAY_TLS_CERT: 'x' })).toThrow(/belong together/);
+    expect(() => readGatewaySettings({ ...env, GATEWAY_USERS: 'a', GATEWAY_TLS_CERT: 'x' })).toThrow(/must be set together/);
     expect(readGatewaySettings({ ...env, GATEWAY_USERS: ' a, b ,' })).toMatchObject({
       host: '127.0.0.1',
       port: 8789,
@@ -236,7 +236,7 @@ describe('the gateway', () => {
   });
 
   it.skipIf(!localPostgresAvailable())(
-    'lets in the listed roles with the password that PostgreSQL takes, and streams (left out where the machine has no PostgreSQL)',
+    'accepts the listed roles with the password that PostgreSQL accepts, and streams (skipped if PostgreSQL is not installed)',
     async () => {
       const scratch = await startScratchPostgres({ passwords: true });
       const address = `postgresql://127.0.0.1:${scratch.port}/postgres`;

@@ -1,4 +1,4 @@
-/** docs/language.md: its examples run against the service, and the answers on the page are what came back. */
+/** docs/language.md: its examples run against the service, and the answers on the page are those of the service. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
@@ -13,7 +13,7 @@ import { borrowPostgres } from '../support/databases/index.ts';
 const PAGE = new URL('../../docs/language.md', import.meta.url);
 type Row = Record<string, unknown>;
 
-/** A fenced block, the SQL by hand that must answer the same, and how many of the rows the page shows. */
+/** A fenced block, the hand-written SQL that must return the same, and the number of rows on the page. */
 interface Example {
   readonly kind: string;
   readonly sql: string;
@@ -21,7 +21,7 @@ interface Example {
   readonly first: number | undefined;
 }
 
-/** ```` ```sql ```` and what follows it: a table or a block of text, then a comment with SQL by hand, or one that says how many rows are shown. */
+/** ```` ```sql ```` and what follows it: a table or a block of text, then a comment with hand-written SQL, or with the number of rows on the page. */
 const EXAMPLE =
   /^```(sql(?: tables)?)\n([\s\S]*?)\n```\n(?:\n((?:\|.*\n)+|```text\n[\s\S]*?\n```\n))?(?:\n(<!-- (?:by hand: ([\s\S]*?)|the first (\d+)) -->\n))?/gm;
 
@@ -70,7 +70,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** Whether the last statement of a script answers rows. */
+/** Whether the last statement of a script returns rows. */
 const reads = (sql: string): boolean => /^(SELECT|WITH|SHOW|DESC|DESCRIBE|EXPLAIN)\b/i.test(sql.split(/;\s*$/m).at(-1)?.trim() ?? '');
 
 function warnings([made]: readonly Row[]): string {
@@ -78,7 +78,7 @@ function warnings([made]: readonly Row[]): string {
   return list.length === 0 ? '' : `\`\`\`text\n${list.map((w) => `warning ${w.code}: ${w.message}`).join('\n')}\n\`\`\`\n`;
 }
 
-/** A number as its digits stand in the answer: 2.50 is not 2.5. */
+/** A number with the digits of the answer: 2.50 is not 2.5. */
 class Digits {
   readonly digits: string;
   constructor(digits: string) {
@@ -91,7 +91,7 @@ class Digits {
 const parse = (json: string): unknown =>
   JSON.parse(json, (_key, value, ...[context]: [{ source?: string }?]) => (typeof value === 'number' ? new Digits(context?.source ?? '?') : value));
 
-/** What the answer is another time: ids by their first standing, times, and what a plan costs. */
+/** The parts of an answer that differ in each run, replaced: ids by their first occurrence, times, and plan costs. */
 function lasting(value: unknown): string {
   return String(value)
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => {
@@ -108,7 +108,8 @@ function answerOf(rows: readonly Row[]): string {
   const [row] = rows;
   const columns = Object.keys(row ?? {});
   if (row && rows.length === 1 && columns.join() === 'script') return `\`\`\`text\n${lasting(row.script)}\n\`\`\`\n`;
-  if (row && columns.join() === 'PLAN,SQL') return `\`\`\`text\nPLAN\n${lasting(row.PLAN)}\n\nSQL\n${lasting(row.SQL)}\n\`\`\`\n`;
+  if (row && columns.join() === 'PLAN,SQL')
+    return `\`\`\`text\nPLAN\n${lasting(typeof row.PLAN === 'string' ? row.PLAN : JSON.stringify(row.PLAN))}\n\nSQL\n${lasting(row.SQL)}\n\`\`\`\n`;
   const cell = (value: unknown) => (value === null ? 'NULL' : lasting(value).replaceAll('|', '\\|').replaceAll('\n', ' '));
   const lines = [columns, columns.map(() => '---'), ...rows.map((row) => columns.map((c) => cell(row[c])))];
   return rows.length === 0 ? '```text\n(no rows)\n```\n' : lines.map((line) => `| ${line.join(' | ')} |\n`).join('');
@@ -120,7 +121,7 @@ describe('docs/language.md', () => {
     expect(examples.filter((e) => e.byHand !== undefined).length).toBeGreaterThan(10);
   });
 
-  it('tells what SQL by hand tells', async () => {
+  it('has the rows of the hand-written SQL', async () => {
     for (const [i, { sql, byHand }] of examples.entries()) {
       if (byHand === undefined) continue;
       const rows = (await db.exec(`SELECT to_json(q)::text AS r FROM (${byHand}) q`)).map((row) => parse(String(row.r)));
@@ -128,7 +129,7 @@ describe('docs/language.md', () => {
     }
   });
 
-  it('tells what the service answers', async () => {
+  it('has the answers of the service', async () => {
     let i = 0;
     const page = text.replace(EXAMPLE, (_whole, kind: string, sql: string, _answer, comment: string | undefined) => {
       const shown = answers[i++]?.shown ?? '';

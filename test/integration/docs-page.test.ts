@@ -1,4 +1,4 @@
-/** The docs page in a real browser: what it loads, shows and sends, and whether everybody can use it. */
+/** The docs page in a real browser: what it loads, shows and sends, and its accessibility. */
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ describe('the docs page', () => {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
-  /** What the browser complains of, and what it asks for. */
+  /** Errors and requests of the browser. */
   let complaints: string[];
   let loaded: string[];
 
@@ -58,7 +58,7 @@ describe('the docs page', () => {
   };
   const operation = (path: string) => page.locator('details.operation', { has: page.getByText(path, { exact: true }) });
 
-  it('loads its own script and style alone, without a complaint', async () => {
+  it('loads only its own script and style, without errors', async () => {
     await signIn();
     expect(complaints).toEqual([]);
     const { origin } = new URL(workers.urls.service);
@@ -78,7 +78,7 @@ describe('the docs page', () => {
     expect(await page.locator('details.operation').count()).toBe(2);
   });
 
-  it('tries a query: rows with all their digits', async () => {
+  it('runs a query: rows with all their digits', async () => {
     await signIn();
     const box = operation('/svc/api/query');
     await box.locator('summary').first().click();
@@ -94,7 +94,7 @@ describe('the docs page', () => {
     expect(await box.locator('.answer > pre').textContent()).toContain('did you mean `name`?');
   });
 
-  it('tries a concept of an ontology with a filter', async () => {
+  it('runs a request for a concept with a filter', async () => {
     await signIn();
     await page.getByLabel('Document').selectOption({ label: 'Ontology shop' });
     const box = operation('/svc/api/q/shop/concept/item');
@@ -110,14 +110,14 @@ describe('the docs page', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('says what is wrong with a token', async () => {
+  it('reports an invalid token', async () => {
     await page.getByLabel('API token').fill('tk_wrong');
     await page.getByRole('button', { name: 'Load' }).click();
     await page.getByRole('status').getByText('The API token is not valid').waitFor();
     expect(await page.locator('details.operation').count()).toBe(0);
   });
 
-  it('keeps the token in the page alone', async () => {
+  it('keeps the token only in the page', async () => {
     await signIn();
     const kept = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])');
     expect(kept).not.toContain(workers.token);
@@ -125,7 +125,7 @@ describe('the docs page', () => {
     expect(await page.getByLabel('API token').inputValue()).toBe('');
   });
 
-  it('is used by keyboard alone', async () => {
+  it('can be used with only the keyboard', async () => {
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement?.id')).toBe('token');
     await page.keyboard.type(workers.token);
@@ -141,11 +141,11 @@ describe('the docs page', () => {
     expect(outline).not.toBe('none');
     await page.keyboard.press('Enter');
     await page.getByText(/^HTTP 200 in/).waitFor();
-    // whoever sent it by keyboard goes on from there
+    // the focus stays there after sending by keyboard
     expect(await page.evaluate('document.activeElement?.textContent')).toBe('Send');
   });
 
-  it('names every field, and its headings follow each other', async () => {
+  it('labels every field, and has headings in order', async () => {
     await signIn();
     for (const path of ['/svc/api/query', '/svc/api/q/{ontology_name}/concept/{concept_name}']) await operation(path).locator('summary').first().click();
     const nameless = await page.evaluate(`[...document.querySelectorAll('input, select, textarea, button')]
@@ -160,7 +160,7 @@ describe('the docs page', () => {
     expect(await page.getByRole('main').count()).toBe(1);
   });
 
-  it.each(['light', 'dark'] as const)('has texts of enough contrast on %s ground', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('has texts with sufficient contrast in %s mode', async (colorScheme) => {
     await page.emulateMedia({ colorScheme });
     await signIn();
     const box = operation('/svc/api/query');

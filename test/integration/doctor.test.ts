@@ -1,4 +1,4 @@
-/** `kg doctor` over a database that is as it should be, and over one with faults. */
+/** `kg doctor` over a database without faults, and over one with faults. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { startService, type TestService } from '../support/service.ts';
 let service: TestService;
 let server: Server;
 let base: string;
-/** What the stand-in for the service answers to statements. */
+/** The answers of the simulated service to statements. */
 let answer: [status: number, body: unknown];
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ const dev = (sql: string) => service.database.exec(sql);
 const owner = (sql: string) => service.database.exec(sql, [], CATALOG_OWNER);
 
 describe('doctor', () => {
-  it('finds all well, in one line each', async () => {
+  it('reports success, one line for each check', async () => {
     const { code, out, of } = await doctor();
     expect(of('fail')).toEqual([]);
     expect(code).toBe(0);
@@ -49,10 +49,10 @@ describe('doctor', () => {
       expect.stringMatching(/^migrations: all \d+ applied$/),
       expect.stringMatching(/^datasource main: PostgreSQL 1[5-8]/),
       'datasource main: the role kg_reader is read-only, with statement_timeout, search_path, TimeZone and DateStyle set',
-      'datasource main: the role kg_reader reads alone: it makes nothing, writes nothing, and does not reach kg_catalog',
+      'datasource main: the role kg_reader can only read: it creates nothing, writes nothing, and has no access to kg_catalog',
       'datasource main: the role kg_reader may execute no function that runs SQL texts, reads files or settings, shows sessions, waits or locks',
-      'datasource main: the role kg_reader has temp_file_limit 1GB, lock_timeout 10s, idle_in_transaction_session_timeout 2min, and 40 connections at the most',
-      'datasource main: JSON comes as PostgreSQL wrote it',
+      'datasource main: the role kg_reader has temp_file_limit 1GB, lock_timeout 10s, idle_in_transaction_session_timeout 2min, and at most 40 connections',
+      'datasource main: JSON arrives as PostgreSQL wrote it',
     ]);
     expect(of('warn')).toEqual([expect.stringMatching(/^datasource main: random_page_cost is 4/)]);
   });
@@ -63,7 +63,7 @@ describe('doctor', () => {
     expect(out.filter((l) => l.startsWith('fail')).map((l) => l.split(':')[0])).toEqual(['fail  catalog', 'fail  datasource other']);
   });
 
-  it('fails on a service that does not answer, and on a token that it does not take', async () => {
+  it('fails on a service that does not answer, and on a token that is refused', async () => {
     const gone = await doctor({ KG_URL: 'http://127.0.0.1:9' });
     expect(gone.code).toBe(1);
     expect(gone.of('fail')).toEqual([expect.stringMatching(/^service: http:\/\/127\.0\.0\.1:9\/svc\/api\/health does not answer/)]);
@@ -74,30 +74,30 @@ describe('doctor', () => {
     expect((await doctor({ KG_URL: '', KG_TOKEN: '' })).of('fail')).toEqual([expect.stringMatching(/^service: no service found/)]);
   });
 
-  it('warns of what it has no connection to', async () => {
+  it('warns of databases without a connection', async () => {
     const { code, of } = await doctor({ CATALOG_URL: '', DATASOURCE_MAIN: '' });
     expect(code).toBe(0);
     expect(of('warn')).toEqual([
-      'catalog: not looked at: set CATALOG_URL, as the service has it',
-      'datasource main: not looked at: set DATASOURCE_MAIN, as the service has it',
+      'catalog: not checked: set CATALOG_URL to the value that the service has',
+      'datasource main: not checked: set DATASOURCE_MAIN to the value that the service has',
     ]);
   });
 
-  it('fails on a role that may write, make things or reach the catalog', async () => {
+  it('fails on a role that may write, create objects or read the catalog', async () => {
     const asDeveloper = await doctor({ DATASOURCE_MAIN: service.database.secret(DEVELOPER) });
     expect(asDeveloper.code).toBe(1);
     expect(asDeveloper.of('fail').map((l) => l.split(':')[1]?.trim())).toEqual([
       'the role kg_dev is not read-only',
-      'the role kg_dev reaches the catalog',
-      'the role kg_dev may make schemas',
-      'the role kg_dev may make tables',
+      'the role kg_dev has access to the catalog',
+      'the role kg_dev may create schemas',
+      'the role kg_dev may create tables',
       'the role kg_dev may write to shop.item',
       expect.stringMatching(/^the role kg_dev may execute functions that run SQL texts \(ts_stat, query_to_xml, .* \d+ more\); .*wait \(pg_sleep, /),
     ]);
     expect(asDeveloper.of('warn').join('\n')).toMatch(/no statement_timeout.*ALTER ROLE kg_dev SET statement_timeout = '30000ms'/);
     expect(asDeveloper.of('warn').join('\n')).toMatch(/ALTER ROLE kg_dev SET search_path = ''/);
     expect((await doctor({ DATASOURCE_MAIN: service.database.secret(CATALOG_OWNER) })).of('fail').join('\n')).toMatch(
-      /kg_catalog_owner reaches the catalog: REVOKE/,
+      /kg_catalog_owner has access to the catalog: REVOKE/,
     );
     await dev('GRANT INSERT ON shop.item TO kg_reader');
     expect((await doctor()).of('fail')).toEqual([expect.stringMatching(/^datasource main: the role kg_reader may write to shop\.item/)]);
@@ -109,11 +109,11 @@ describe('doctor', () => {
     await dev('REVOKE UPDATE (id) ON shop.item FROM kg_reader');
     await dev('DROP SEQUENCE shop.numbers');
     await owner('GRANT USAGE ON SCHEMA kg_catalog TO kg_reader');
-    expect((await doctor()).of('fail')).toEqual([expect.stringMatching(/^datasource main: the role kg_reader reaches the catalog/)]);
+    expect((await doctor()).of('fail')).toEqual([expect.stringMatching(/^datasource main: the role kg_reader has access to the catalog/)]);
     await owner('REVOKE USAGE ON SCHEMA kg_catalog FROM kg_reader');
   });
 
-  /** Its lines about the role, while these statements of a superuser are in force. */
+  /** Its lines about the role, while these statements of a superuser are in effect. */
   async function whilst(statements: readonly string[], undo: readonly string[]) {
     const { superuser } = service.database;
     try {
@@ -127,7 +127,7 @@ describe('doctor', () => {
   }
   const ABOUT = 'datasource main: the role kg_reader';
 
-  it('fails on functions that show or stop what others do, and warns of the other ones', async () => {
+  it('fails on functions that show or stop other sessions, and warns of the other ones', async () => {
     const open = [
       'GRANT EXECUTE ON FUNCTION ts_stat(text), ts_stat(text, text), pg_sleep, nextval TO kg_reader',
       'GRANT EXECUTE ON FUNCTION lo_get(oid) TO PUBLIC',
@@ -142,20 +142,20 @@ describe('doctor', () => {
       fail: [`${ABOUT} may execute functions that run SQL texts (ts_stat); use large objects (lo_get); wait (pg_sleep): ${advice}`],
       warn: [`${ABOUT} may execute functions that use sequences (nextval): ${advice}`],
     });
-    // where nobody is a superuser, nobody can do anything about it
+    // without a superuser, the operator cannot change this
     const hosted = await whilst([...open, 'CREATE ROLE neon_superuser'], [...close, 'DROP ROLE neon_superuser']);
     expect(hosted).toEqual({
       code: 0,
       fail: [],
       warn: [
         expect.stringMatching(
-          / run SQL texts \(ts_stat\); .*; use sequences \(nextval\): Neon lets nobody revoke the right, so that the planner's checks alone/,
+          / run SQL texts \(ts_stat\); .*; use sequences \(nextval\): Neon does not allow revoking the right, so only the planner's checks/,
         ),
       ],
     });
   });
 
-  it('fails on attributes of the role, and on roles by which it can do more', async () => {
+  it('fails on attributes of the role, and on memberships with further rights', async () => {
     expect((await whilst(['ALTER ROLE kg_reader CREATEDB BYPASSRLS'], ['ALTER ROLE kg_reader NOCREATEDB NOBYPASSRLS'])).fail).toEqual([
       `${ABOUT} has CREATEDB, BYPASSRLS: ALTER ROLE kg_reader NOCREATEDB NOBYPASSRLS`,
     ]);
@@ -163,13 +163,13 @@ describe('doctor', () => {
       ['CREATE ROLE analysts', 'CREATE ROLE staff', 'GRANT pg_monitor TO staff', 'GRANT staff, analysts TO kg_reader', 'GRANT pg_read_all_data TO kg_reader'],
       ['REVOKE pg_read_all_data FROM kg_reader', 'DROP ROLE staff, analysts'],
     );
-    const more = `${ABOUT} has more rights by pg_read_all_data, staff: REVOKE pg_read_all_data, staff FROM kg_reader, or make the role anew by CREATE ROLE`;
+    const more = `${ABOUT} has more rights through pg_read_all_data, staff: REVOKE pg_read_all_data, staff FROM kg_reader, or create the role again with CREATE ROLE`;
     // both bring rights that have lines of their own
     expect([code, fail[0], fail.length]).toEqual([1, more, 3]);
-    expect((await whilst(['GRANT kg_catalog_owner TO kg_reader'], ['REVOKE kg_catalog_owner FROM kg_reader'])).fail[0]).toMatch(/reaches the catalog/);
+    expect((await whilst(['GRANT kg_catalog_owner TO kg_reader'], ['REVOKE kg_catalog_owner FROM kg_reader'])).fail[0]).toMatch(/has access to the catalog/);
   });
 
-  it('warns of limits that are missing, and of functions that run with the rights of others', async () => {
+  it('warns of missing limits, and of functions that run with the rights of others', async () => {
     const lift = ['temp_file_limit', 'lock_timeout', 'idle_in_transaction_session_timeout'].map((name) => `ALTER ROLE kg_reader RESET ${name}`);
     const limits = [
       `SET temp_file_limit = '1GB'`,
@@ -189,8 +189,8 @@ describe('doctor', () => {
         `${ABOUT} has no temp_file_limit: ALTER ROLE kg_reader SET temp_file_limit = '1GB', which a superuser may run`,
         `${ABOUT} has no lock_timeout: ALTER ROLE kg_reader SET lock_timeout = '10s'`,
         `${ABOUT} has no idle_in_transaction_session_timeout: ALTER ROLE kg_reader SET idle_in_transaction_session_timeout = '2min'`,
-        `${ABOUT} has no limit of connections: ALTER ROLE kg_reader CONNECTION LIMIT 40`,
-        expect.stringMatching(/each hash of a statement of the role kg_reader may take 1024 MB .*: ALTER ROLE kg_reader SET work_mem = '16MB'$/),
+        `${ABOUT} has no connection limit: ALTER ROLE kg_reader CONNECTION LIMIT 40`,
+        expect.stringMatching(/each hash in a statement of the role kg_reader may use 1024 MB .*: ALTER ROLE kg_reader SET work_mem = '16MB'$/),
       ],
     });
     await dev("CREATE FUNCTION shop.all_of_it() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT count(*) FROM shop.item'");
@@ -200,7 +200,7 @@ describe('doctor', () => {
     await dev('DROP FUNCTION shop.all_of_it()');
   });
 
-  it('tells a time-out that is not the service own', async () => {
+  it('reports a timeout that differs from that of the service', async () => {
     expect((await doctor({ STATEMENT_TIMEOUT_MS: '5000' })).of('warn')[0]).toMatch(/statement_timeout of 30000 ms, the service's is 5000 ms/);
   });
 

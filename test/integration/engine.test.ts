@@ -9,9 +9,9 @@ import { forgetRoles, knownRole } from '../../src/engine/settings.ts';
 import { SvcError } from '../../src/errors.ts';
 
 const ROLE_TIMEOUT = 2000;
-/** The role carries this time-out, so the statement goes alone; another one needs the batch. */
+/** The role has this timeout as a setting, so the statement is sent by itself; another timeout needs the batch. */
 const MODES = [
-  ['alone', ROLE_TIMEOUT],
+  ['by itself', ROLE_TIMEOUT],
   ['in a batch', 1500],
 ] as const;
 
@@ -33,7 +33,7 @@ for (const backend of ['pglite', 'pg'] as const) {
     let ds: Datasource;
     let developer: Datasource;
     const run = async (sql: string, more: Partial<RowsRequest> = {}) =>
-      httpEngine.rows(ds, { text: operatorText(sql), timeoutMs: ROLE_TIMEOUT, maxBytes: 50_000_000, ...more });
+      httpEngine.rows(ds, { text: operatorText(sql), timeoutMs: ROLE_TIMEOUT, maxBytes: 50_000_000, owner: 'ann', ...more });
     const text = async (sql: string, more: Partial<RowsRequest> = {}) => await new Response((await run(sql, more)).stream).text();
 
     beforeAll(async () => {
@@ -56,7 +56,7 @@ for (const backend of ['pglite', 'pg'] as const) {
           expect(knownRole(ds)).toMatchObject({ readOnly: true, timeoutMs: ROLE_TIMEOUT });
         });
 
-        it('gives rows to the last digit', async () => {
+        it('returns rows with every digit', async () => {
           expect(await text('SELECT to_json(t) FROM shop.t_item t ORDER BY id DESC', { timeoutMs })).toBe(
             '[{"id":9007199254740993,"price":1.5000,"tags":["a","b c"],"doc":{"b":1.10,"a":12345678901234567890}},' +
               '{"id":2,"price":12345678901234567890123456.7800,"tags":null,"doc":null}]',
@@ -64,7 +64,7 @@ for (const backend of ['pglite', 'pg'] as const) {
           expect(await text(`SELECT '{"b":1.10,"a":12345678901234567890}'::json`, { timeoutMs })).toBe('[{"b":1.10,"a":12345678901234567890}]');
         });
 
-        it('keeps texts of any kind', async () => {
+        it('returns all kinds of texts unchanged', async () => {
           const odd = 'quotes " \\ / \b\f\n\r\t é 東京 🜁 ]},[{ \u2028';
           const [row] = JSON.parse(
             await text('SELECT json_build_object($1::text, $2::text, $3::text, $4::text)', { timeoutMs, params: [odd, odd, 'null', null] }),
@@ -72,7 +72,7 @@ for (const backend of ['pglite', 'pg'] as const) {
           expect(row).toEqual({ [odd]: odd, null: null });
         });
 
-        it('knows times in UTC and dates as ISO', async () => {
+        it('returns times in UTC and dates as ISO 8601', async () => {
           expect(await text(`SELECT json_build_array('2024-02-01T12:00:00+02'::timestamptz, DATE '2024-02-01')`, { timeoutMs })).toBe(
             '[["2024-02-01T10:00:00+00:00", "2024-02-01"]]',
           );
@@ -107,7 +107,7 @@ for (const backend of ['pglite', 'pg'] as const) {
           expect(await text(`SELECT '{"again":true}'::json`, { timeoutMs })).toBe('[{"again":true}]');
         }, 30_000);
 
-        it('tells the faults of the statement and hides those of the tables', async () => {
+        it('reports errors of the statement and hides those of the tables', async () => {
           const divided = await refusal(run('SELECT to_json(1 / (id - 2)) FROM shop.t_item', { timeoutMs }));
           expect([divided.status, divided.code, divided.message]).toEqual([400, 'division_by_zero', 'division by zero']);
           const gone = await refusal(run('SELECT to_json(x) FROM shop.t_gone x', { timeoutMs }));
@@ -119,8 +119,8 @@ for (const backend of ['pglite', 'pg'] as const) {
       });
     }
 
-    it('sets what a role does not carry', async () => {
-      const bare = (sql: string) => httpEngine.rows(developer, { text: operatorText(sql), timeoutMs: 1000, maxBytes: 1e6 });
+    it('sets settings that the role lacks', async () => {
+      const bare = (sql: string) => httpEngine.rows(developer, { text: operatorText(sql), timeoutMs: 1000, maxBytes: 1e6, owner: 'ann' });
       await bare(`SELECT '1'::json`);
       expect(knownRole(developer)?.readOnly).toBe(false);
       const rows = await bare(
@@ -167,21 +167,24 @@ for (const backend of ['pglite', 'pg'] as const) {
       expect(b?.rows).toEqual([['x', 't']]);
     });
 
-    it('tells nothing of a login that is refused', async () => {
+    it('reveals nothing about a refused login', async () => {
       const wrong = { ...ds, url: ds.url.replace(/:[^:@]+@/, ':not-the-password@') };
-      const error = await refusal(httpEngine.rows(wrong, { text: operatorText(`SELECT '1'::json`), timeoutMs: 1000, maxBytes: 1e6 }));
+      const error = await refusal(httpEngine.rows(wrong, { text: operatorText(`SELECT '1'::json`), timeoutMs: 1000, maxBytes: 1e6, owner: 'ann' }));
       expect([error.status, error.code]).toEqual([502, 'datasource_failed']);
       expect(error.message).not.toMatch(/password|kg_reader/);
     });
 
-    it('tells of a server that is not there', async () => {
+    it('reports an unreachable server', async () => {
       const error = await refusal(
-        httpEngine.rows({ ...ds, endpoint: 'http://127.0.0.1:1/sql' }, { text: operatorText(`SELECT '1'::json`), timeoutMs: 1000, maxBytes: 1e6 }),
+        httpEngine.rows(
+          { ...ds, endpoint: 'http://127.0.0.1:1/sql' },
+          { text: operatorText(`SELECT '1'::json`), timeoutMs: 1000, maxBytes: 1e6, owner: 'ann' },
+        ),
       );
       expect([error.status, error.code]).toEqual([502, 'datasource_failed']);
     });
 
-    it.skipIf(backend !== 'pg')('ends the statement in the database when the caller goes away', async () => {
+    it.skipIf(backend !== 'pg')('cancels the statement in the database when the caller disconnects', async () => {
       const caller = new AbortController();
       const mark = `/* ${crypto.randomUUID()} */`;
       const running = async () =>

@@ -1,4 +1,4 @@
-/** The sets of questions against their data: answers beside SQL by hand, and whether words and values alone find what a question is about. */
+/** The sets of questions against their data: answers compared with hand-written SQL, and whether words and values find the subject of a question without a model. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareRows } from '../../dev/eval/compare.ts';
 import { inAllWords, readSet } from '../../dev/eval/set.ts';
@@ -33,7 +33,7 @@ describe('the questions to the world', async () => {
 });
 
 describe('without a language model, by names and values', () => {
-  it.each(['world', 'bikehire'])('the concept of a question to %s, in whichever words, is among the first five for at least 95 of 100', async (name) => {
+  it.each(['world', 'bikehire'])('the concept of a question about %s, in all wordings, is among the first five for at least 95 of 100', async (name) => {
     const request = await s.request(s.token);
     const model = await questionModel(request, name);
     const samples = await samplesWithin(

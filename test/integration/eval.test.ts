@@ -1,4 +1,4 @@
-/** `npm run eval` against the built Worker over the tables of bikehire: the oracle, a model that replays right and wrong SQL, broken statements. */
+/** `npm run eval` against the built Worker over the tables of bikehire: the oracle, a model that replays right and wrong SQL, changed statements. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const questions = await readSet(SET);
 const byId = (id: string): Question => questions.find((q) => q.id === id) as Question;
 
 let database: LocalPostgres;
-/** Where the service looks for its model. */
+/** The URL of the service's model. */
 let port: number;
 let workers: BuiltWorkers<'plain'>;
 let folder: string;
@@ -72,7 +72,7 @@ async function evaluate(...args: readonly string[]): Promise<Ended> {
   return { code, lines, json: JSON.parse(readFileSync(file, 'utf8')) };
 }
 
-/** Asks some of the questions of a model that answers them so. */
+/** Asks some of the questions with these answers of the model. */
 async function answered(plays: readonly (readonly [Question, Reply])[], ...args: readonly string[]): Promise<Ended> {
   const model = await startReplay(port);
   try {
@@ -91,15 +91,15 @@ function setOf(made: readonly Question[]): string {
 }
 
 describe('the oracle', () => {
-  it('passes for every question, in the names of its callers, with the rows of the SQL by hand', async () => {
+  it('passes for every question, as its callers, with the rows of the hand-written SQL', async () => {
     const { code, lines, json } = await evaluate('--set', SET, '--oracle');
     expect(lines.filter((l) => /^(refused|wrong|failed)/.test(l))).toEqual([]);
     expect([code, json.totals.byKind]).toEqual([0, { right: questions.filter((q) => q.gold !== null).length, declined: 0, refused: 0, wrong: 0, failed: 0 }]);
-    // tokens that were made for callers are taken back
+    // tokens that were created for callers are revoked
     expect(await script('SHOW TOKEN FOR petra', '')).toEqual([]);
   });
 
-  it('fails where one SQL does not hold, or has other rows than the SQL by hand', async () => {
+  it('fails if one SQL is invalid, or has other rows than the hand-written SQL', async () => {
     const [a, b, c] = ['open-branches', 'rebates', 'brake-parts'].map(byId) as [Question, Question, Question];
     const set = setOf([a, { ...b, gold: 'SELECT name, rebtae FROM svc.company' }, { ...c, gold: 'SELECT name, stock FROM svc.part' }]);
     const { code, json } = await evaluate('--set', set, '--oracle');
@@ -120,13 +120,13 @@ describe('questions in words', () => {
   it('are right, declined, refused, silently wrong or failed', async () => {
     const plays = [
       asked('branches-of-west-flanders', right),
-      // another order of columns, another alias, and a column more
+      // another order of columns, another alias, and an additional column
       asked('customers-by-kind', by('SELECT COUNT(customer_no) AS n, MIN(customer_since) AS first, entity_type FROM svc.customer GROUP BY entity_type')),
       asked('farthest-ridden', right),
       asked('salaries-masked', right),
       asked('hires-that-petra-sees', right),
       asked('profit', () => ({ refusal: 'Rent is not in the graph' })),
-      // the model answers what it should not, and what it cannot
+      // the model answers a question that has no answer, and refuses one that has
       asked('competitors', by("SELECT name FROM dsvc.branch WHERE `in_town[area].name` = 'Ghent'")),
       asked('revenue-hidden-from-the-workshop', by('SELECT SUM(`measure.revenue`) AS r FROM dsvc.hire_line')),
       asked('open-branches', by('SELECT COUNT(branch_no) AS branches FROM svc.branch')),
@@ -157,22 +157,22 @@ describe('questions in words', () => {
     expect(json.questions[8].why).toBe('no column has the values of "branches"');
   });
 
-  it('give exit code 1 where fewer are right than are wanted', async () => {
+  it('give exit code 1 if fewer are right than required', async () => {
     const wrong = asked('open-branches', by('SELECT COUNT(branch_no) AS branches FROM svc.branch'));
     expect((await answered([wrong])).code).toBe(0);
     expect((await answered([wrong], '--min', '50')).code).toBe(1);
     expect((await answered([asked('open-branches', right)], '--min', '100')).code).toBe(0);
   });
 
-  it('are all right where the model is, with the checks of the whole chain', async () => {
+  it('are all right if the model is, with all checks of the service', async () => {
     const { code, json } = await evaluate('--set', SET, '--replay', String(port), '--min', '100', '--only', 'path');
     expect([code, json.totals.byKind.right]).toEqual([0, questions.filter((q) => q.tags.includes('path')).length]);
     expect(json.questions.filter((q: { tries: number }) => q.tries !== 1)).toEqual([]);
   });
 });
 
-describe('broken statements', () => {
-  it('are refused where the model itself tells that they are', async () => {
+describe('changed statements', () => {
+  it('are refused if the model of the ontology shows that they are wrong', async () => {
     const { code, lines, json } = await evaluate('--set', SET, '--mutate', '--only', 'fan-out');
     expect(code).toBe(0);
     const fates = (operator: string): readonly string[] => [
@@ -183,18 +183,18 @@ describe('broken statements', () => {
     expect(fates('a table instead of a concept')).toEqual(['planner']);
     expect(fates('GROUP BY left out')).toEqual(['datasource']);
     expect(fates('a literal of another type')).toEqual(['datasource']);
-    // nobody can know what was meant
+    // no check can know the intention
     expect(fates('a condition left out')).toContain('other');
     expect(lines.join()).toMatch(/No rows/);
     expect(lines.at(-1)).toMatch(new RegExp(`^\\| all \\| ${json.length} \\|`));
   });
 
-  it('make the chain ask again where a value is written in another way', async () => {
+  it('make the service ask again if a value is written differently', async () => {
     const fates = async (): Promise<(operator: string) => string> => {
       const { json } = await evaluate('--set', SET, '--mutate', '--only', 'customers-of-amsterdam', '--replay', String(port));
       return (operator) => json.find((m: { operator: string }) => m.operator === operator)?.fate;
     };
-    // the chain waits for values no longer than a moment: on a busy machine they are there for a later question
+    // the service waits only briefly for values: on a busy machine they are available for a later question
     await vi.waitFor(async () => expect((await fates())('a text in another case')).toBe('again'), { timeout: 50_000, interval: 500 });
     expect((await fates())('a condition left out')).toBe('other');
   });

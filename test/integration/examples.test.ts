@@ -1,4 +1,4 @@
-/** Verified examples: what the statements take, who may make them, how they follow the model, and for whom they exist. Under another product's name. */
+/** Verified examples: the checks of the statements, the rights that they need, validity after changes of the model, and visibility. With another product's name. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER } from '../../dev/roles.ts';
 import { examplesOf, runScript, type Script } from '../../src/service.ts';
@@ -29,7 +29,7 @@ async function user(name: string, ...grants: string[]): Promise<void> {
   tokens[name] = await s.user(name, ...grants);
 }
 
-/** What the chain that answers questions is handed for a user. */
+/** The examples for a user's questions. */
 async function handed(name: string, wish?: Parameters<typeof examplesOf>[2]): Promise<string[]> {
   return (await examplesOf(await s.request(tokens[name] ?? ''), 'zoo', wish)).map((e) => e.question);
 }
@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterAll(() => s?.close());
 
 describe('CREATE EXAMPLE', () => {
-  it('is told by SYS_EXAMPLES, SHOW EXAMPLES and SHOW CREATE, which makes it again', async () => {
+  it('is listed by SYS_EXAMPLES, SHOW EXAMPLES and SHOW CREATE, which creates it again', async () => {
     const [version] = await s.rows('SHOW VERSION', 'zoo');
     expect(
       await s.rows("CREATE EXAMPLE ' How heavy is it all? ' DESCRIPTION 'in kilos' AS SELECT SUM(`measure.mass`) AS mass FROM dsvc.animal -- all", 'zoo'),
@@ -91,9 +91,9 @@ describe('CREATE EXAMPLE', () => {
     await s.rows(all.script.replaceAll('`zoo`', '`copy`'));
     const plain = (rows: { question: string; query: string }[]) => rows.map((r) => [r.question, r.query]);
     expect(plain(await s.rows('SHOW EXAMPLES', 'copy'))).toEqual(plain(told));
-    // they make no version
+    // they create no version
     expect(await s.rows('SHOW VERSION', 'zoo')).toEqual([version]);
-    // and go with their ontology
+    // and are dropped with their ontology
     await s.rows('DROP ONTOLOGY copy; CREATE ONTOLOGY copy');
     expect(await s.rows('SHOW EXAMPLES', 'copy')).toEqual([]);
     await s.rows('DROP ONTOLOGY copy');
@@ -101,7 +101,7 @@ describe('CREATE EXAMPLE', () => {
     expect(await asked()).toEqual([]);
   });
 
-  it('stands in one script with the model, whole or not at all', async () => {
+  it('can be in one script with the model, applied as a whole or not at all', async () => {
     const [{ id }] = await s.rows('SHOW VERSION', 'zoo');
     expect(
       await failure(
@@ -122,7 +122,7 @@ describe('CREATE EXAMPLE', () => {
     expect(entries.map((e) => e.action)).toEqual(['drop_example,drop', 'create_concept,create_example,drop_example']);
   });
 
-  it('is judged by the model as its script leaves it, and parts no version', async () => {
+  it('is checked against the model at the end of its script, and does not split a version', async () => {
     const versions = async () => (await s.rows('SHOW VERSIONS', 'zoo')).length;
     const before = await versions();
     await s.rows(
@@ -161,7 +161,7 @@ describe('CREATE EXAMPLE', () => {
     expect(await asked()).toEqual([]);
   });
 
-  it('refuses a question that is taken, whatever its case, and replaces where it is told to', async () => {
+  it('refuses an existing question, in any case, and replaces it with OR REPLACE', async () => {
     await s.rows("CREATE EXAMPLE 'Who is there?' AS SELECT called FROM acme.animal", 'zoo');
     expect(await failure("CREATE EXAMPLE 'who is  THERE' AS SELECT no FROM acme.animal")).toMatch(/^400 exists 16 /);
     await s.rows("CREATE OR REPLACE EXAMPLE 'who is  THERE' AS SELECT no FROM acme.animal", 'zoo', tokens.edi);
@@ -171,7 +171,7 @@ describe('CREATE EXAMPLE', () => {
     await s.rows("DROP EXAMPLE 'who is there'", 'zoo');
   });
 
-  it('needs an ontology, and EDIT on it, before anything else is said', async () => {
+  it('needs an ontology, and EDIT on it, before any other error', async () => {
     expect(await s.fault("CREATE EXAMPLE 'q' AS SELECT 1 AS one")).toBe('400 no_ontology');
     for (const name of ['una', 'ann', 'acc']) {
       expect(await failure("CREATE EXAMPLE 'q' AS SELECT nothing FROM acme.nowhere", name)).toMatch(/^403 forbidden 1 This needs EDIT on ontology.zoo/);
@@ -180,7 +180,7 @@ describe('CREATE EXAMPLE', () => {
     expect(await failure("CREATE EXAMPLE 'q' AS SELECT 1 AS one", 'out')).toMatch(/^404 unknown_ontology /);
   });
 
-  it('is made where modelling statements are, and not where things are read alone', async () => {
+  it('is allowed where modelling statements are, and not for reading only', async () => {
     const request = await s.request(tokens.edi ?? '');
     const run = (sql: string, permitted: NonNullable<Script['permitted']>) =>
       runScript(request, { ontology: 'zoo', sql, limit: null, datasource: null, permitted });
@@ -194,14 +194,14 @@ describe('CREATE EXAMPLE', () => {
     }
   });
 
-  it('is one of two where two make it at once', async () => {
+  it('creates one of two if two users create it at once', async () => {
     const answers = await Promise.all([1, 2, 3].map((n) => s.query(`CREATE EXAMPLE 'race' AS SELECT ${n} AS n`, 'zoo')));
     expect(answers.filter((a) => a.status === 200)).toHaveLength(1);
     for (const { status, json } of answers) if (status !== 200) expect(['exists', 'version_conflict']).toContain(json.code);
     await s.rows("DROP EXAMPLE 'race'", 'zoo');
   });
 
-  it('ends at 1,000 of an ontology', async () => {
+  it('is limited to 1,000 per ontology', async () => {
     await s.rows('CREATE ONTOLOGY many');
     await s.rows("CREATE EXAMPLE 'q 0' AS SELECT 0 AS n", 'many');
     const catalog = (sql: string) => s.database.exec(sql, [], CATALOG_OWNER);
@@ -217,7 +217,7 @@ describe('CREATE EXAMPLE', () => {
 });
 
 describe('an example follows the model', () => {
-  it('which makes it fail, and hold again; a rollback does not touch it', async () => {
+  it('which makes it invalid, and valid again; a rollback does not change it', async () => {
     await s.rows("CREATE CONCEPT tree (tall bigint, PRIMARY KEY (tall)); CREATE EXAMPLE 'tall' AS SELECT tall FROM acme.tree", 'zoo');
     const [{ id }] = await s.rows('SHOW VERSION', 'zoo');
     expect(await handed('una')).toEqual(['tall']);
@@ -225,9 +225,9 @@ describe('an example follows the model', () => {
     expect(await s.rows('SELECT question, valid, error FROM SYS_EXAMPLES', 'zoo')).toEqual([
       { question: 'tall', valid: false, error: 'unknown concept `tree`' },
     ]);
-    // whoever may not change it is not told of it, nor is a question answered from it
+    // a user who may not change it does not see it, nor is a question answered from it
     expect([await asked('edi'), await asked('una'), await handed('una'), await handed('edi')]).toEqual([['tall'], [], [], []]);
-    // a script with it would not run
+    // a script that contains it would fail
     expect((await s.rows('SHOW CREATE ONTOLOGY zoo', 'zoo'))[0].script).not.toContain('EXAMPLE');
     expect((await s.rows("SHOW CREATE EXAMPLE 'tall'", 'zoo'))[0].script).toContain('FROM acme.tree');
     // within a script too
@@ -257,7 +257,7 @@ describe('an example follows the model', () => {
   });
 });
 
-describe('for whom an example exists', () => {
+describe('an example is visible', () => {
   const ALL = {
     'a animals': 'SELECT called FROM acme.animal',
     'b keepers': 'SELECT title FROM acme.keeper',
@@ -307,17 +307,17 @@ describe('for whom an example exists', () => {
     expect([...script.matchAll(/EXAMPLE '([^']*)'/g)].map((m: string[]) => m[1])).toEqual(questions);
   });
 
-  it('whoever sees a part of the ontology and may change it can neither drop nor replace the others', async () => {
+  it('an editor who sees a part of the ontology can neither drop nor replace the others', async () => {
     for (const q of ['b keepers', 'd view']) {
       const dropped = await failure(`DROP EXAMPLE '${q}'`, 'pat');
       expect(dropped).toBe((await failure("DROP EXAMPLE 'zz'", 'pat')).replace('`zz`', `\`${q}\``));
       for (const or of ['', ' OR REPLACE'])
-        expect(await failure(`CREATE${or} EXAMPLE '${q}' AS SELECT no FROM acme.animal`, 'pat')).toMatch(/^400 exists \d+ the statement collides with a part/);
+        expect(await failure(`CREATE${or} EXAMPLE '${q}' AS SELECT no FROM acme.animal`, 'pat')).toMatch(/^400 exists \d+ the statement conflicts with a part/);
     }
     expect(await failure("CREATE EXAMPLE 'own' AS SELECT title FROM acme.keeper", 'pat')).toBe(
       (await failure("CREATE EXAMPLE 'own' AS SELECT title FROM acme.nobody", 'pat')).replace('nobody', 'keeper'),
     );
-    // its own is told to it also when it does not hold any more
+    // its own example is shown to it also when it is not valid any more
     await s.rows("CREATE EXAMPLE 'own' AS SELECT called FROM acme.animal", 'zoo', tokens.pat);
     await s.rows('REVOKE QUERY ON ontology.zoo.concept.animal FROM USER pat');
     expect(await s.rows('SELECT question, valid, error FROM SYS_EXAMPLES', 'zoo', tokens.pat)).toEqual([
@@ -328,12 +328,12 @@ describe('for whom an example exists', () => {
     await s.rows('GRANT QUERY ON ontology.zoo.concept.animal TO USER pat');
   });
 
-  it('not for whom a mask keeps what it reads; a row policy hides rows alone', async () => {
+  it('not to callers for whom a mask covers what it reads; a row policy hides only rows', async () => {
     await s.rows("CREATE POLICY m ON PROPERTY phone MASK FULL; CREATE POLICY r ON CONCEPT animal TO USER una USING (called <> 'Bob')", 'zoo');
     expect(await handed('una')).toEqual(['a animals', 'b keepers', 'c path', 'e both', 'g constant']);
     expect(await asked('una')).toEqual(['a animals', 'b keepers', 'c path', 'e both', 'g constant']);
     expect(await handed('edi')).toEqual(['a animals', 'b keepers', 'c path', 'e both', 'g constant']);
-    // who may change them sees that they hold
+    // users who may change them see that they are valid
     expect(await s.rows('SELECT count(*) AS n FROM SYS_EXAMPLES WHERE valid', 'zoo', tokens.edi)).toEqual([{ n: 7 }]);
     await s.rows('CREATE POLICY k ON PROPERTY keeper_no OF CONCEPT keeper MASK NULL', 'zoo');
     await s.rows("CREATE EXAMPLE 'h key' AS SELECT title FROM acme.keeper WHERE entity_id = 'keeper:1'", 'zoo');
@@ -342,7 +342,7 @@ describe('for whom an example exists', () => {
     expect(await handed('una')).toHaveLength(7);
   });
 
-  it('in the order that is wished, no more than are wished', async () => {
+  it('in the requested order and number', async () => {
     const rank = <T extends { readonly question: string }>(all: readonly T[]): readonly T[] => [...all].reverse().filter((e) => e.question !== 'g constant');
     expect(await handed('una', { rank, most: 3 })).toEqual(['f measure', 'e both', 'd view']);
     // what is hidden leaves no gap

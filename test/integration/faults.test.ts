@@ -1,4 +1,4 @@
-/** A database that fails in every way that a network knows: each ends in the documented error or an aborted transfer, and the next request works. */
+/** All network failures of a database: each ends in the documented error or an aborted transfer, and the next request works. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
@@ -7,7 +7,7 @@ import { type Fault, type FaultProxy, startFaultProxy } from './support/fault-pr
 import { ask, type BuiltWorkers, startBuiltWorkers, type WorkerAnswer } from './support/worker.ts';
 
 const TIMEOUT_MS = 2000;
-/** Ends a test that hangs: the service itself gives up at its time-out and two seconds more. */
+/** Ends a test that hangs: the service itself gives up two seconds after its timeout. */
 const PATIENCE_MS = 20_000;
 const MEBIBYTE = 1024 * 1024;
 
@@ -17,7 +17,7 @@ const status =
   ({ response }) =>
     void response.writeHead(code, headers).end(body);
 const refusal = (code: string) => status(400, JSON.stringify({ message: `told of ${code}`, code, severity: 'ERROR' }));
-/** Byte after byte, until nobody listens any more. */
+/** Byte after byte, until the client disconnects. */
 async function drip(response: { destroyed: boolean; write(bytes: Uint8Array | string): unknown }, bytes: Uint8Array, ms: number): Promise<void> {
   for (const byte of bytes) {
     if (response.destroyed) return;
@@ -28,7 +28,7 @@ async function drip(response: { destroyed: boolean; write(bytes: Uint8Array | st
 /** The answer up to the middle, or up to 2 MiB. */
 const half = (bytes: Buffer): Buffer => bytes.subarray(0, Math.min(bytes.length >> 1, 2 * MEBIBYTE));
 
-/** What the answer to a small statement then is. */
+/** The answer to a small statement in this case. */
 const SMALL: Readonly<Record<string, { readonly fault: Fault; readonly ends: string }>> = {
   reset: { fault: ({ socket }) => void socket.resetAndDestroy(), ends: '502 datasource_failed' },
   closed: { fault: ({ socket }) => void socket.end(), ends: '502 datasource_failed' },
@@ -115,7 +115,7 @@ let database: LocalPostgres;
 let proxy: FaultProxy;
 let catalogProxy: FaultProxy;
 let workers: BuiltWorkers<'alone' | 'batch' | 'patient'>;
-/** The version that one of the services has made: the others answer from it, or from a newer one, where they are sent it. */
+/** The version that one of the services has created: the others answer from it or from a newer one if the request names it. */
 let version = '';
 
 beforeAll(async () => {
@@ -128,7 +128,7 @@ beforeAll(async () => {
   const through = (role: typeof READER | typeof CATALOG_OWNER, { endpoint }: FaultProxy) => JSON.stringify({ url: database.connectionString(role), endpoint });
   const settings = { DATASOURCE_MAIN: through(READER, proxy), CATALOG_URL: through(CATALOG_OWNER, catalogProxy) };
   workers = await startBuiltWorkers(database, {
-    // the role carries this time-out, so a statement goes alone; another one needs a batch
+    // the role has this timeout as a setting, so a statement is sent by itself; another timeout needs a batch
     alone: { ...settings, STATEMENT_TIMEOUT_MS: String(TIMEOUT_MS) },
     batch: { ...settings, STATEMENT_TIMEOUT_MS: String(TIMEOUT_MS + 100), ASYNC_TIMEOUT_MS: String(TIMEOUT_MS) },
     patient: { ...settings, STATEMENT_TIMEOUT_MS: '60000' },
@@ -164,7 +164,7 @@ const send = (worker: Worker, sql: string, headers: Record<string, string> = {})
 const get = (worker: Worker, path: string, headers: Record<string, string> = {}): Promise<WorkerAnswer> =>
   ask(workers.urls[worker], path, { headers: { 'x-api-key': workers.token, 'x-ontology-version': version, ...headers } }, PATIENCE_MS);
 
-/** `status code` of an error of the documented shape, that tells nothing of the database. */
+/** `status code` of an error of the documented form, which reveals nothing about the database. */
 function ending({ status: code, text, headers, broken }: WorkerAnswer): string {
   if (broken) return `${code} broken off`;
   if (code === 200) return `200 ${text.slice(0, 200)}`;
@@ -173,7 +173,7 @@ function ending({ status: code, text, headers, broken }: WorkerAnswer): string {
   expect(text).not.toMatch(/kg_reader|t_animal|zoo|127\.0\.0\.1|postgres/);
   return `${code} ${kind}`;
 }
-/** The next request is answered. On a busy machine it may take more than one try under so short a time-out. */
+/** The next request is answered. On a busy machine it may take more than one attempt with such a short timeout. */
 async function works(worker: Worker): Promise<void> {
   let end = '';
   for (let tries = 0; tries < 3 && !end.startsWith('200'); tries++) end = ending(await send(worker, 'SELECT 1 AS one'));
@@ -189,7 +189,7 @@ describe.each(['alone', 'batch'] as const)('a statement that is sent %s', (worke
   it.concurrent.each(Object.keys(LATE))('%s: the transfer is aborted', async (name) => {
     const sql = `SELECT 'fault:${name}' AS f, no, name FROM svc.animal`;
     const answer = await send(worker, sql);
-    // workerd ends an aborted body of unknown length like a whole one (its issue 6818): what is told of it is that it is no JSON
+    // workerd ends an aborted body of unknown length like a complete one (its issue 6818): the test only checks that it is not valid JSON
     expect(answer.status).toBe(200);
     expect(answer.text.length).toBeGreaterThan(MEBIBYTE);
     expect(answer.text.length).toBeLessThan(50_000_000);
@@ -197,15 +197,15 @@ describe.each(['alone', 'batch'] as const)('a statement that is sent %s', (worke
     await works(worker);
   });
 
-  it('reads are sent again where the connection broke before any byte, once', () => {
+  it('reads are repeated once if the connection failed before any byte', () => {
     expect(['reset', 'garbage', 'silent', 'http_500', 'cut_of_known_length'].map((name) => proxy.asked(name) > 0)).toEqual([true, true, true, true, true]);
     const times = (name: string) => proxy.asked(name) / (worker === 'alone' ? 1 : 2);
     expect([times('reset'), times('silent'), times('http_500')]).toEqual([2, 1, 1]);
   });
 });
 
-describe('other forms of an answer', () => {
-  it.concurrent.each(['late_cut', 'late_silence', 'late_garbage', 'late_end', 'late_slow'])('%s as NDJSON ends with a line that says so', async (name) => {
+describe('other formats of an answer', () => {
+  it.concurrent.each(['late_cut', 'late_silence', 'late_garbage', 'late_end', 'late_slow'])('%s as NDJSON ends with an error line', async (name) => {
     const { status: code, broken, text } = await send('alone', `SELECT 'fault:${name}' AS f, no, name FROM svc.animal`, { accept: 'application/x-ndjson' });
     expect([code, broken, text.endsWith('\n')]).toEqual([200, false, true]);
     const lines = text.trimEnd().split('\n');
@@ -222,7 +222,7 @@ describe('other forms of an answer', () => {
     await works('alone');
   });
 
-  it.concurrent.each(Object.keys(LATE))('%s: nested rows are folded first, so that it has its status', async (name) => {
+  it.concurrent.each(Object.keys(LATE))('%s: nested rows are folded first, so the error has its status', async (name) => {
     const sql = `SELECT entity_id, 'fault:${name}' AS f, name, "parent_of[animal].name" FROM dsvc.animal`;
     const timed = /silence|slow/.test(name);
     expect(ending(await send('alone', sql, { nested: 'true' }))).toBe(
@@ -232,7 +232,7 @@ describe('other forms of an answer', () => {
   });
 
   it.concurrent.each(['reset', 'garbage', 'http_500', 'http_507', 'cut_of_known_length', 'silent', 'promised_too_much'])(
-    '%s: the same of a concept by its address',
+    '%s: the same for a concept by its URL',
     async (name) => {
       expect(ending(await get('alone', `/svc/api/q/pen/concept/animal?_subj_=name&_op_=eq&_comp_=fault:${name}`))).toBe(SMALL[name]?.ends);
     },
@@ -266,17 +266,17 @@ describe('a database that refuses connections', () => {
     for (const worker of ['alone', 'batch'] as const) await works(worker);
   });
 
-  it('is 503 where it is the catalog\u2019s, for what needs it', async () => {
+  it('is 503 if it is the catalog\u2019s, for requests that need it', async () => {
     const { port } = catalogProxy;
     await catalogProxy.close();
     try {
       for (const headers of [{ 'x-api-key': `tk_${'a'.repeat(43)}` }, {}] as Record<string, string>[]) {
         const answer = await send('alone', 'CREATE PROPERTY p string', headers);
-        // a made-up token is refused by its checksum, without the catalog
+        // an invented token is refused by its checksum, without the catalog
         expect(ending(answer)).toBe(headers['x-api-key'] === undefined ? '503 catalog_unavailable' : '401 invalid_token');
         if (answer.status === 503) expect(answer.headers['retry-after']).toBe('5');
       }
-      // what is remembered is young enough
+      // the cached snapshot is recent enough
       await works('alone');
     } finally {
       catalogProxy = await startFaultProxy(database.endpoint, {}, port);
@@ -285,8 +285,8 @@ describe('a database that refuses connections', () => {
   });
 });
 
-describe('a caller who leaves', () => {
-  it('has the transfer from the database broken off', async () => {
+describe('a caller who disconnects', () => {
+  it('aborts the transfer from the database', async () => {
     const begun = proxy.abandoned('late_silence');
     const leave = new AbortController();
     const response = await fetch(`${workers.urls.patient}/svc/openapi/ontology/pen/query`, {

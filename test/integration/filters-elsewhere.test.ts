@@ -1,6 +1,6 @@
 /**
- * Injection in the places beside the filters' own (filters.test.ts has those): every header, the ontology and the datasource of the other
- * routes. Whatever stands there, the statement that reaches the database has the same tree, or none reaches it.
+ * Injection in other places than the filters (filters.test.ts has those): every header, the ontology and the datasource of the other
+ * routes. Whatever the text is, the statement that reaches the database has the same tree, or none reaches it.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service.close());
 
-/** A payload as a client sends it in a header: UTF-8, in which a line end cannot stand as itself. */
+/** A payload as a client sends it in a header: UTF-8, which cannot contain a line end. */
 const inHeader = (payload: string): string =>
   Buffer.from(payload.replace(/[\r\n\0]/g, (c) => encodeURIComponent(c)))
     .toString('latin1')
@@ -98,7 +98,7 @@ describe('a payload in a header', () => {
   );
 });
 
-describe('a payload beside the filters', () => {
+describe('a payload outside of the filters', () => {
   beforeEach(() => void service.reached());
   const places: readonly [string, (p: string) => Promise<Response>, readonly number[]][] = [
     ['ontology_name of a body', (p) => post('/svc/api/query', 'application/json', JSON.stringify({ ontology_name: `shop${p}`, query: 'SELECT 1' })), [404]],

@@ -1,4 +1,4 @@
-/** Texts by which others have got SQL of their own into a statement, and what looks like them. */
+/** Known SQL injection payloads, and similar texts. */
 
 const OPENINGS = [
   "'",

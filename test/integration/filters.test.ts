@@ -1,6 +1,6 @@
 /**
- * URL filters through the whole service: generated filters give the rows of their executed_query sent through `query`, and of the
- * same condition over the tables; no text of a request changes the shape of a statement.
+ * URL filters through the whole service: generated filters return the rows of their executed_query sent through `query`, and of the
+ * same condition over the tables; no text of a request changes the structure of a statement.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -107,7 +107,7 @@ const TEXTS = new Set([
 ]);
 const PATTERNS = ['%', 'A%', '%s%', '_nn', '[A-Z]%', '[^A]%', '%[\\,"]%', '%\n%', '%50[%]', 'anything:[1-3]', '%\\slash', '[i]t%'];
 
-/** Filters on subjects, with what else may be asked; ordered by the key where rows are cut. */
+/** Filters on subjects, with further parameters; ordered by the key if rows are limited. */
 function filters(subjects: typeof VALUES, columns: readonly string[], key: string | undefined, conjunctions: readonly string[]): fc.Arbitrary<Pairs> {
   const one = fc.constantFrom(...Object.keys(subjects)).chain((subject) => {
     const values = subjects[subject] as readonly string[];
@@ -147,7 +147,7 @@ function filters(subjects: typeof VALUES, columns: readonly string[], key: strin
   return fc.tuple(groups, extras).map(([g, e]) => [...g, ...e]);
 }
 
-/** Filters that give rows, of all that were tried. */
+/** The number of filters that return rows. */
 async function again(kind: 'concept' | 'view', name: string, arbitrary: fc.Arbitrary<Pairs>, numRuns: number): Promise<number> {
   let found = 0;
   await fc.assert(
@@ -157,7 +157,7 @@ async function again(kind: 'concept' | 'view', name: string, arbitrary: fc.Arbit
       if (rows.length > 0) found++;
       const executed: string = answer.json.executed_query;
       expect(rowsOf(await service.query(executed, 'shop')).sort(), executed).toEqual(rows.sort());
-      // once more from the cache of plans
+      // once more with the cached plan
       expect(rowsOf(await of(kind, name, pairs)).sort()).toEqual(rows);
     }),
     generated(numRuns, numRuns),
@@ -183,7 +183,7 @@ describe('executed_query gives the same rows', () => {
     patience(120_000),
   );
   it(
-    'of any filter on a concept that is cut',
+    'of any filter on a concept with a limit',
     async () => {
       expect(await again('concept', 'Anything', filters(single, ['s', 'above[anything].s', 'entity_label'], 'id', ['AND', 'OR']), SIZES.fewer)).toBeGreaterThan(
         SIZES.fewer / 4,
@@ -209,7 +209,7 @@ describe('executed_query gives the same rows', () => {
   );
 });
 
-/** A tree without the places of its parts, the texts of its constants told apart from everything else. */
+/** A tree without the positions of its parts, with the texts of its constants separate. */
 function shapeOf(sql: string): { readonly shape: string; readonly texts: string[] } {
   const texts: string[] = [];
   const tree = parser.parse(sql.replace(/`([^`]+)`/g, '"$1"'));
@@ -228,16 +228,16 @@ const reached = (): string[] =>
     return (sent.queries ?? [sent]).map((q: { query: string }) => q.query).join('; ');
   });
 
-/** Payloads for a place: other ones for each, where they are not all tried. */
+/** Payloads for a place: different ones for each, unless all are tested. */
 const payloads = (place: string): readonly string[] => oneIn(SIZES.everyPayload, PAYLOADS, place.length);
 
 describe('no text changes a statement', () => {
   beforeEach(() => void service.reached());
-  it('of payloads enough', () => expect(new Set(PAYLOADS).size).toBeGreaterThanOrEqual(200));
+  it('and there are enough payloads', () => expect(new Set(PAYLOADS).size).toBeGreaterThanOrEqual(200));
 
   const literal = (p: string): string => p;
   const listed = (p: string): string => p.replaceAll(',', '\\,');
-  /** The characters that mean something in a pattern, as sets of one. */
+  /** The special characters of patterns, as sets of one. */
   const pattern = (p: string): string => p.replace(/[%_[]/g, '[$&]');
   const places: readonly [string, 'concept' | 'view', string, (p: string) => Pairs, (p: string) => string][] = [
     ['value', 'concept', 'anything', (p) => group('', 's', 'eq', p), literal],
@@ -270,7 +270,7 @@ describe('no text changes a statement', () => {
     120_000,
   );
 
-  it('an id narrows by the key, and stays a value', async () => {
+  it('an id becomes a condition on the key, and stays a value', async () => {
     for (const p of payloads('id')) {
       const { status, json, text } = await of('concept', 'anything', group('', 'entity_id', 'in', `anything:1,anything:${listed(p)}`));
       expect(status, text).toBe(200);
@@ -295,14 +295,14 @@ describe('no text changes a statement', () => {
       400,
     ]),
     ['subject', (p) => of('concept', 'anything', group('', p, 'eq', 'x')), 400],
-    ['subject behind a name', (p) => of('concept', 'anything', group('', `s${p}`, 'eq', 'x')), 400],
+    ['subject after a name', (p) => of('concept', 'anything', group('', `s${p}`, 'eq', 'x')), 400],
     ['subject at the end of a path', (p) => of('concept', 'anything', group('', `above[anything].${p}`, 'eq', 'x')), 400],
     ['subject in brackets', (p) => of('concept', 'anything', group('', `above[${p}].s`, 'eq', 'x')), 400],
     ['subject on a view', (p) => of('view', 'plain', group('', p, 'eq', 'x')), 400],
     ['operator', (p) => of('concept', 'anything', group('', 's', p, 'x')), 400],
-    ['operator behind one', (p) => of('concept', 'anything', group('', 's', `eq${p}`, 'x')), 400],
+    ['operator after one', (p) => of('concept', 'anything', group('', 's', `eq${p}`, 'x')), 400],
     ['conjunction', (p) => of('concept', 'anything', [...group('', 's', 'eq', 'x', p), ...group(1, 's', 'eq', 'y')]), 400],
-    ['conjunction behind one', (p) => of('concept', 'anything', [...group('', 's', 'eq', 'x', `OR${p}`), ...group(1, 's', 'eq', 'y')]), 400],
+    ['conjunction after one', (p) => of('concept', 'anything', [...group('', 's', 'eq', 'x', `OR${p}`), ...group(1, 's', 'eq', 'y')]), 400],
     ['number of a group', (p) => of('concept', 'anything', [...group('', 's', 'eq', 'x'), [`_subj${p}!_`, 's']]), 400],
     ['parameter', (p) => of('concept', 'anything', [[p, 'x']]), 400],
     ['_select_', (p) => of('concept', 'anything', [['_select_', `s,${p}!`]]), 400],
@@ -314,9 +314,9 @@ describe('no text changes a statement', () => {
     ['view', (p) => service.get(`q/shop/view/${encodeURIComponent(`plain${p}`)}`), 404],
   ];
   it.each(refused)(
-    '%s: it never gets there',
+    '%s: it never reaches the database',
     async (position, ask, expected) => {
-      // in the address, `..` and its like are no texts but ways to another path
+      // in the URL, `..` and similar texts are ways to another path
       for (const p of expected === 404 ? payloads(position).filter((t) => !/^[./]/.test(t)) : payloads(position)) {
         const { status, text } = await ask(p);
         expect(status, `${position} ${p}: ${text}`).toBe(expected);
@@ -340,9 +340,9 @@ describe('no text changes a statement', () => {
   }, 60_000);
 });
 
-describe('what the database is given', () => {
+describe('values in the database', () => {
   it(
-    'takes every value that is found to fit, as a parameter and as a literal',
+    'are accepted if they pass the check, as a parameter and as a literal',
     async () => {
       const types = [
         'smallint',
@@ -423,7 +423,7 @@ describe('what the database is given', () => {
   );
 
   it(
-    'matches patterns as they are meant',
+    'match patterns as specified',
     async () => {
       const char = fc.constantFrom('a', 'b', 'c', '%', '_', '[', ']', '^', '-', '\\', '.', '\n', 'é', '東');
       const text = fc.string({ unit: char, maxLength: 5 });
@@ -446,7 +446,7 @@ describe('what the database is given', () => {
   );
 });
 
-/** The pattern by JavaScript's own means: sets of characters written out. undefined: it does not hold. */
+/** The pattern as a JavaScript expression: sets of characters written out. undefined: it is not valid. */
 function referenceOf(pattern: string): RegExp | undefined {
   const code = (c: string): string => `\\u{${(c.codePointAt(0) as number).toString(16)}}`;
   let out = '';
@@ -471,7 +471,7 @@ function referenceOf(pattern: string): RegExp | undefined {
 }
 
 describe('filters', () => {
-  it('name the property and its type where a value does not fit, also where PostgreSQL alone knows the type', async () => {
+  it('name the property and its type if a value does not fit, even if only PostgreSQL knows the type', async () => {
     const { status, json } = await of('view', 'plain', group('', 'took', 'eq', 'abc'));
     expect([status, json.code]).toEqual([400, 'bad_value']);
     expect(json.data).toMatch(/`took`.*interval/);
@@ -479,7 +479,7 @@ describe('filters', () => {
     expect(rowsOf(await of('view', 'plain', group('', 'took', 'in', '00:00:00,1 day'))).length).toBeGreaterThan(0);
   });
 
-  it('on a measure work after grouping, joined by AND only', async () => {
+  it('on a measure apply after grouping, joined only by AND', async () => {
     const grouped = await of('view', 'sums', [
       ...group('', 'total', 'gt', '5'),
       ...group(1, 's', 'like', 'A%'),
@@ -499,25 +499,25 @@ describe('filters', () => {
     expect([order.status, order.json.code]).toEqual([400, 'bad_parameter']);
   });
 
-  it('show no parameters to the query endpoint', async () => {
+  it('do not add parameters to the query endpoint', async () => {
     await of('concept', 'anything', group('', 's', 'eq', 'Ann'));
     const { status, json } = await service.query('SELECT * FROM `svc`.`anything` WHERE "s" = $1::text', 'shop');
     expect([status, json.code]).toEqual([400, 'unsupported_syntax']);
   });
 
-  it('are judged after what the caller may see', async () => {
+  it('are checked after the rights of the caller', async () => {
     expect((await service.get('q/shop/concept/nothing?_subj_=x')).status).toBe(404);
     expect((await service.get('q/nothing/concept/anything?_subj_=x')).status).toBe(404);
   });
 
-  it('without groups are all rows', async () => {
+  it('without groups return all rows', async () => {
     const { json } = await service.get('q/shop/concept/anything');
     expect(json.executed_query).toBe('SELECT * FROM `svc`.`anything`');
     expect((await service.get('q/shop/view/plain')).json.executed_query).toBe('SELECT * FROM `vsvc`.`plain`');
     expect((await of('concept', 'anything', [['_limit_', '0']])).json.data).toEqual([]);
   });
 
-  it('select what they walk', async () => {
+  it('select the paths that they use', async () => {
     const sql = async (pairs: Pairs): Promise<string> => (await of('concept', 'anything', pairs)).json.executed_query;
     expect(await sql(group('', 'ABOVE', 'eq', 'anything:1'))).toBe(
       `SELECT *, "above[anything].*" FROM \`dsvc\`.\`anything\` WHERE "above[anything].entity_id" = 'anything:1'`,

@@ -1,4 +1,4 @@
-/** Aggregates over chains of to-many hops that are computed by foreign key first (planner/aggregate/fold.ts): the same values, types and digits as plain joins of one level. */
+/** Aggregates over chains of to-many hops that are computed by foreign key first (planner/lower/aggregate/fold.ts): the same values, types and digits as plain joins of one level. */
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withColumnTypes } from '../../bench/tpch/typed.ts';
@@ -6,7 +6,7 @@ import { graphOf } from '../../examples/world/graph.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { type PlanContext, planSelect } from '../../src/planner/index.ts';
 
-/** Shops without orders, orders without lines, keys that are NULL or lead nowhere, equal link rows, and numbers of several scales. */
+/** Shops without orders, orders without lines, keys that are NULL or dangling, equal link rows, and numbers of several scales. */
 const TABLES = `
 CREATE TABLE town (id int, name text);
 INSERT INTO town VALUES (1, 'a'), (2, 'b'), (3, NULL);
@@ -109,10 +109,10 @@ const CALLS: readonly (readonly [ontology: string, byHand: string])[] = [
   [`sum("${LINE}.price") / nullif(count("${LINE}.n"), 0)`, 'sum(l.price) / nullif(count(l.n), 0)'],
 ];
 
-/** The root's own level beside, in both languages: it is what makes a second one. */
+/** The root's own level in addition, in both languages: it is the second level. */
 const counted = (group: string): string => `(SELECT count(*) FROM shop s LEFT JOIN town t ON t.id = s.town ${group})`;
 
-describe('folded into the root, as plain joins of one level give it', () => {
+describe('folded into the root, equal to plain joins of one level', () => {
   for (const [ontology, hand] of CALLS) {
     it(`${ontology}: of all`, async () => {
       const sql = `SELECT count(shop_id) AS shops, ${ontology} AS v, count("${LINE}.n") AS lines FROM dsvc.shop`;
@@ -148,14 +148,14 @@ describe('folded into the root, as plain joins of one level give it', () => {
     const sql = `SELECT sum(area) AS area, sum("took[order].freight") AS freight, sum("${LINE}.quantity") AS quantity, sum("has_tag[tag].has_hue[hue].weight") AS weight,
       count("has_tag[tag].has_hue[hue].weight") AS hues FROM dsvc.shop`;
     expect(isFolded(sql)).toBe(true);
-    // the link rows of shop 1: red twice (5 + 6 each), blue once (70); of shop 3: red; the links to nothing lead to no tag
+    // the link rows of shop 1: red twice (5 + 6 each), blue once (70); of shop 3: red; dangling links lead to no tag
     expect(await ask(sql)).toEqual(['{"area":40.50,"freight":101.50,"quantity":11,"weight":103,"hues":7}']);
   });
 
   it('a to-one hop before the chain: the chain of each row that the hop leads to', async () => {
     const sql = `SELECT count(order_id) AS orders, sum("placed_at[shop].${LINE}.quantity") AS quantity FROM dsvc.order`;
     expect(isFolded(sql)).toBe(true);
-    // each of the two orders of shop 1 walks to both: (2 + 3) twice; 5 of shop 2; 0 + 1 of shop 4
+    // each of the two orders of shop 1 leads to both: (2 + 3) twice; 5 of shop 2; 0 + 1 of shop 4
     expect(await ask(sql)).toEqual(['{"orders":7,"quantity":16}']);
   });
 

@@ -4,7 +4,7 @@ import { RESULT_COLUMNS } from '../../src/planner/guard/fields.ts';
 import { ALLOWED_FUNCTIONS, isAggregate, isVolatileFunction, isWindow } from '../../src/planner/guard/index.ts';
 import { ALLOWED_OPERATORS } from '../../src/planner/guard/operators.ts';
 import { ALLOWED_TYPES, isPlainType } from '../../src/planner/guard/types.ts';
-import { ROW_FUNCTIONS } from '../../src/planner/tables.ts';
+import { ROW_FUNCTIONS } from '../../src/planner/read/tables.ts';
 
 /** The allow-list against the catalog of a real PostgreSQL: every overload of an allowed name is allowed with it. */
 interface Overload {
@@ -36,21 +36,21 @@ describe('the allowed functions', () => {
     expect([...ALLOWED_FUNCTIONS].filter((f) => !there.has(f))).toEqual([]);
   });
 
-  it('are volatile where the guard says so, and nowhere else', () => {
+  it('are volatile exactly if the guard lists them so', () => {
     const volatile = new Set(overloads.filter((o) => o.volatility === 'v').map((o) => o.name));
     expect([...ALLOWED_FUNCTIONS].filter((f) => volatile.has(f) !== isVolatileFunction(f))).toEqual([]);
   });
 
-  it('are of the kinds that the guard tells', () => {
+  it('are of the kinds that the guard lists', () => {
     const kinds = (kind: string) => new Set(overloads.filter((o) => o.kind === kind).map((o) => o.name));
     const [aggregates, windows] = [kinds('a'), kinds('w')];
     expect([...ALLOWED_FUNCTIONS].filter((f) => aggregates.has(f) !== isAggregate(f) || windows.has(f) !== isWindow(f))).toEqual([]);
     expect(kinds('p').size).toBe(0);
   });
 
-  it('take no names of things in the catalog, cursors, or documents that load others', () => {
+  it('take no names of catalog objects, cursors, or documents that load others', () => {
     const reads = overloads.filter((o) => o.types.some((t) => /^(reg.*|refcursor|xml|internal|cstring|aclitem|pg_.*|xid|cid|tid)$/.test(t)));
-    // Values of these types cannot be had: no cast leads to them, and system columns are refused.
+    // No statement has values of these types: no cast leads to them, and system columns are refused.
     expect(reads.map((o) => `${o.name}(${o.types.join(', ')})`).sort()).toEqual([
       'age(xid)',
       'max(pg_lsn)',
@@ -98,7 +98,7 @@ describe('functions with result columns', () => {
        GROUP BY pg_proc.oid, proname HAVING count(*) > 1`,
       [[...ALLOWED_FUNCTIONS]],
     );
-    // unnest gives columns for a tsvector only, and one value for an array
+    // unnest returns columns only for a tsvector, and one value for an array
     const found = new Map(rows.filter((r) => r.name !== 'unnest').map((r) => [r.name, r.columns]));
     expect([...RESULT_COLUMNS].sort()).toEqual([...found].sort());
   });

@@ -1,6 +1,6 @@
 /**
- * Generated ontologies, callers who see parts of them, and the same parts as an ontology of their own, over the service: documents,
- * lists, filters and refusals must be the same bytes but for the ontology's name, and rows those that an administrator gets.
+ * Generated ontologies, callers who see parts of them, and the same parts as a separate ontology, over the service: documents,
+ * lists, filters and refusals must be the same bytes except for the ontology's name, and rows those of an administrator.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const SIZES = sizesOf('integration/hidden-twins');
 const parser = await loadNodeParser();
 const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
 
-/** An answer with its rows in an order of their own: without ORDER BY they come in any. */
+/** An answer with its rows sorted: without ORDER BY their order is undefined. */
 function sorted(answer: string): string {
   const { data, ...rest } = JSON.parse(answer.slice(4)) as { data: unknown[] };
   return `${answer.slice(0, 4)}${JSON.stringify({ ...rest, data: data.map((row) => JSON.stringify(row)).sort() })}`;
@@ -41,7 +41,7 @@ describe('an ontology seen in part', () => {
   };
   const query = (token: string, ontology: string, sql: string): Promise<string> => ask(token, 'api/query', { ontology_name: ontology, query: sql });
 
-  /** Both ontologies, and the token of who may query all of the twin and the parts of the other; undefined: the twin cannot stand alone. */
+  /** Both ontologies, and the token of a user who may query all of the twin and the parts of the other; undefined: the twin is not valid by itself. */
   async function made(c: Case, model: Model, parts: Parts): Promise<{ readonly token: string } | undefined> {
     await service.query('DROP ONTOLOGY world');
     await service.query('DROP ONTOLOGY twins');
@@ -75,7 +75,7 @@ describe('an ontology seen in part', () => {
   });
 
   it(
-    'answers as one that never had the rest',
+    'answers like one that never had the rest',
     async () => {
       let compared = 0;
       let rows = 0;
@@ -105,7 +105,7 @@ describe('an ontology seen in part', () => {
           ])
             await same((o) => query(token, o, sql));
           const printer = new Printer(c.world, { backQuotes: c.backQuotes });
-          // each query as an example, which the twin has where it holds there
+          // each query as an example, which the twin has if it is valid there
           for (const [i, q] of c.queries.entries())
             for (const o of ['world', 'twins']) kept += (await service.query(`CREATE EXAMPLE 'q ${i}' AS ${printer.query(q)}`, o)).status === 200 ? 1 : 0;
           const told = await same((o) => query(token, o, 'SELECT question, query, valid, error FROM SYS_EXAMPLES'));
@@ -144,7 +144,7 @@ describe('an ontology seen in part', () => {
       );
       expect(compared).toBeGreaterThan(25 * SIZES.models);
       expect(rows).toBeGreaterThan(SIZES.models / 3);
-      // some were shown in both, some not in the one that has more
+      // some were shown in both, some not in the larger one
       expect(shown).toBeGreaterThan(SIZES.models / 3);
       expect(kept).toBeGreaterThan(2 * shown);
     },

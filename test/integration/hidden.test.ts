@@ -1,4 +1,4 @@
-/** Over the service: what a caller without rights on all of an ontology is told and reads, by every way to it. */
+/** Over the service: what a caller without rights on all of an ontology sees and reads, by every way. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, startService, type TestService } from '../support/service.ts';
 
@@ -24,7 +24,7 @@ CREATE MAPPING map_bear INTO bear AS SELECT id AS no, nick, home, claws FROM zoo
 CREATE ONTOLOGY VIEW bears AS SELECT nick, claws FROM svc.bear;
 CREATE ONTOLOGY VIEW animals AS SELECT nick FROM svc.animal`;
 
-describe('what a caller may not see', () => {
+describe('the service, to a caller with few rights,', () => {
   let service: TestService;
   const tokens: Record<string, string> = {};
   const user = async (name: string, ...grants: string[]): Promise<void> => {
@@ -54,7 +54,7 @@ describe('what a caller may not see', () => {
   }, 180_000);
   afterAll(() => service?.close());
 
-  it('gives the rows of descendants with the concept that is granted, and nothing else of them', async () => {
+  it('returns the rows of descendants with the granted concept, and nothing else of them', async () => {
     expect(await rows('ann', 'SELECT entity_id, entity_type, nick FROM svc.animal ORDER BY nick')).toEqual([
       { entity_id: 'animal:1', entity_type: 'animal', nick: 'Ada' },
       { entity_id: 'animal:2', entity_type: 'bear', nick: 'Ben' },
@@ -69,21 +69,21 @@ describe('what a caller may not see', () => {
     ]);
   });
 
-  it('gives a logic concept its rows, whatever it is defined on', async () => {
+  it('returns the rows of a logic concept, whatever it is defined on', async () => {
     expect(await rows('dan', 'SELECT nick, claws FROM svc.clawed')).toEqual([{ nick: 'Ben', claws: 5 }]);
     expect(await rows('dan', 'SELECT concept, inheritance, inheritance_level, query FROM svc.SYS_ONTOLOGY')).toEqual([
       { concept: 'clawed', inheritance: 'thing', inheritance_level: 1, query: null },
     ]);
   });
 
-  it('gives thing the rows that may be read through what is granted', async () => {
+  it('returns the rows of thing that may be read through what is granted', async () => {
     const types = 'SELECT entity_type, COUNT(*) AS n FROM svc.thing GROUP BY entity_type ORDER BY entity_type';
     expect(await rows('bob', types)).toEqual([{ entity_type: 'bear', n: 2 }]);
     expect(await rows('cis', types)).toEqual([]);
     expect(await told('acc', types)).toBe('403 forbidden');
   });
 
-  it('tells the right that is lacking only of what is seen', async () => {
+  it('names a missing right only for visible objects', async () => {
     expect(await told('bob', 'SELECT nope FROM svc.animal')).toBe('403 forbidden');
     expect(await told('bob', 'SELECT "lives_in[place].title" FROM dsvc.bear')).toBe('403 forbidden');
     expect(await told('bob', 'SELECT * FROM vsvc.bears')).toBe('400 unknown_view');
@@ -93,7 +93,7 @@ describe('what a caller may not see', () => {
     expect(await told('acc', 'DESC svc.bear')).toBe('200 undefined');
   });
 
-  it('gives a view to who may query the view alone, without its text', async () => {
+  it('allows a view with QUERY only on the view, without its text', async () => {
     expect(await rows('cis', 'SELECT nick FROM vsvc.bears ORDER BY nick')).toEqual([{ nick: 'Ben' }, { nick: 'Cleo' }]);
     expect(await rows('cis', 'SELECT view_name, query FROM svc.SYS_VIEWS')).toEqual([{ view_name: 'bears', query: null }]);
     expect(await told('cis', 'SHOW CREATE VIEW bears')).toBe('403 forbidden');
@@ -102,7 +102,7 @@ describe('what a caller may not see', () => {
     expect((await rows('cis', 'SELECT query FROM svc.SYS_VIEWS'))[0].query).toMatch(/svc\.bear/);
   });
 
-  it('explains in physical terms only what is open to the caller', async () => {
+  it('explains in physical terms only what the caller may read', async () => {
     const [told] = await rows('dan', 'EXPLAIN SELECT nick FROM svc.clawed');
     expect(told.SQL).toBeNull();
     expect(told.PLAN).not.toMatch(/t_being|bear/);
@@ -110,7 +110,7 @@ describe('what a caller may not see', () => {
     expect((await rows('bob', 'EXPLAIN SELECT nick FROM svc.bear'))[0].SQL).toMatch(/t_being/);
   });
 
-  it('lists of an agent what the caller sees of its ontologies', async () => {
+  it('lists the parts of an agent that the caller sees', async () => {
     const options = await rows('bob', 'SELECT option_name, option_value FROM svc.SYS_AGENTS_OPTIONS ORDER BY option_name');
     expect(options).toEqual([
       { option_name: 'concepts_list', option_value: 'animal, bear' },
@@ -120,7 +120,7 @@ describe('what a caller may not see', () => {
     expect((await rows('bob', 'SHOW AGENTS'))[0].knowledge_bases).toBe('zoo');
   });
 
-  it('lets a concept be changed by who has EDIT on it, in the names that it sees', async () => {
+  it('allows changing a concept with EDIT on it, with the visible names', async () => {
     await rows('eve', "ALTER CONCEPT animal UPDATE TAG wild = 'yes'");
     expect(await told('eve', "ALTER CONCEPT place UPDATE TAG wild = 'yes'")).toBe('403 forbidden');
     for (const statement of [
@@ -143,7 +143,7 @@ describe('what a caller may not see', () => {
     expect((await rows('eve', 'SHOW VERSIONS')).every((v: { statement: unknown }) => v.statement === null)).toBe(true);
   });
 
-  it('is not taken away by who writes anew what it sees in part', async () => {
+  it('does not allow replacing a partly visible concept', async () => {
     await service.rows(
       'CREATE CONCEPT keeper (keeper_id bigint, boss bigint, PRIMARY KEY (keeper_id), CONSTRAINT works_at FOREIGN KEY (boss) REFERENCES place (place_id)) INHERITS (thing)',
       'zoo',

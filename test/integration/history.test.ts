@@ -1,4 +1,4 @@
-/** The history of questions: what is written of one, who is told of it, and when it goes. */
+/** The history of questions: what is recorded, who may read it, and when it is deleted. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER } from '../../dev/roles.ts';
 import { impersonate } from '../../src/auth/impersonate.ts';
@@ -6,13 +6,13 @@ import { catalogUnavailable, neonDb } from '../../src/catalog/db.ts';
 import { housekeeping } from '../../src/catalog/housekeeping.ts';
 import { parseConnection } from '../../src/config.ts';
 import { SvcError } from '../../src/errors.ts';
-import { type Asked, type Runtime, recordQuestion } from '../../src/service.ts';
+import { type QuestionRecord, type Runtime, recordQuestion } from '../../src/service.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
 const tokens: Record<string, string> = {};
 
-const ASKED: Asked = {
+const ASKED: QuestionRecord = {
   agent: 'clerk',
   ontology: 'SHOP',
   question: 'How many?',
@@ -26,8 +26,8 @@ const ASKED: Asked = {
   error: null,
 };
 
-/** Takes a question down as a user, and waits for what goes on behind the answer. */
-async function record(user: string, asked: Partial<Asked> = {}, parts: Partial<Runtime> = {}, as?: string): Promise<void> {
+/** Records a question as a user, and waits for the work after the answer. */
+async function record(user: string, asked: Partial<QuestionRecord> = {}, parts: Partial<Runtime> = {}, as?: string): Promise<void> {
   const waited: Promise<unknown>[] = [];
   const request = await s.request(tokens[user] ?? '', { waitUntil: (work) => void waited.push(work), ...parts });
   const caller = as === undefined ? request.caller : await impersonate(request.caller, as, request.runtime);
@@ -40,7 +40,7 @@ const questions = async (user: string, ontology?: string): Promise<string[]> => 
 const catalog = (sql: string) => s.database.exec(sql, [], CATALOG_OWNER);
 
 beforeAll(async () => {
-  // without a KV namespace nothing but questions is written in the background
+  // without a KV namespace only questions are written in the background
   s = await startService({ parts: { kv: undefined } });
   tokens.admin = s.token;
   await s.rows('CREATE ONTOLOGY shop; CREATE CONCEPT item (id bigint, PRIMARY KEY (id))');
@@ -55,7 +55,7 @@ afterAll(() => s?.close());
 beforeEach(() => catalog('DELETE FROM kg_catalog.agents_history'));
 
 describe('a question', () => {
-  it('is told to who asked it and to admins, with all that came of it', async () => {
+  it('is shown to its user and to admins, with its results', async () => {
     await record('una');
     const row = {
       user_name: 'una',
@@ -75,7 +75,7 @@ describe('a question', () => {
     expect(await told('una')).toEqual([row]);
     expect(await told('admin')).toEqual([row]);
     expect(await told('bob')).toEqual([]);
-    // whoever may change the ontology is no admin
+    // a user who may change the ontology is not an admin
     await s.rows('GRANT EDIT ON ALL ontology.shop TO USER bob WITH GRANT OPTION');
     expect(await told('bob')).toEqual([]);
     await s.rows('REVOKE EDIT ON ALL ontology.shop FROM USER bob');
@@ -84,7 +84,7 @@ describe('a question', () => {
     ]);
   });
 
-  it('is one of its ontology; without one those of all are told that the caller sees', async () => {
+  it('belongs to its ontology; without one, those of all visible ontologies are shown', async () => {
     await record('una', { question: 'a', started: 1 });
     await record('una', { question: 'b', ontology: 'other', started: 2 });
     await record('una', { question: 'c', ontology: null, started: 3 });
@@ -92,7 +92,7 @@ describe('a question', () => {
     await record('bob', { question: 'e', started: 5 });
     expect([await questions('una'), await questions('una', 'other'), await questions('una', '')]).toEqual([['a'], ['b'], ['d', 'c', 'b', 'a']]);
     expect([await questions('admin'), await questions('admin', ''), await questions('bob', '')]).toEqual([['e', 'a'], ['e', 'd', 'c', 'b', 'a'], ['e']]);
-    // an ontology that its user does not see any more is not told of; nor is another one of the same name the same
+    // an ontology that its user no longer sees is not shown; nor is another one of the same name the same
     await s.rows('REVOKE QUERY ON ALL ontology.other FROM USER una');
     expect(await questions('una', '')).toEqual(['d', 'c', 'a']);
     await s.rows('DROP ONTOLOGY other; CREATE ONTOLOGY other; GRANT QUERY ON ALL ontology.other TO USER una');
@@ -103,13 +103,13 @@ describe('a question', () => {
     ]);
   });
 
-  it('of who came in another one\u2019s place is that one\u2019s, and names both', async () => {
+  it('of an impersonating user belongs to the impersonated one, and names both', async () => {
     await record('bob', {}, {}, 'una');
     expect(await told('una', 'shop', 'user_name, actor')).toEqual([{ user_name: 'una', actor: 'bob' }]);
     expect(await told('bob')).toEqual([]);
   });
 
-  it('of a user is not that of a later one of the name', async () => {
+  it('of a user does not belong to a later user of the same name', async () => {
     await s.rows('CREATE USER eve; GRANT QUERY ON ALL ontology.shop TO USER eve');
     const again = async () => (await s.rows('CREATE TOKEN FOR eve'))[0].token;
     tokens.eve = await again();
@@ -119,7 +119,7 @@ describe('a question', () => {
     expect([await told('eve'), (await told('admin')).length]).toEqual([[], 1]);
   });
 
-  it('is kept within bounds, as characters that the catalog takes', async () => {
+  it('is truncated, to characters that the catalog accepts', async () => {
     await record('una', {
       question: `\0${'🜁'.repeat(5000)}\ud800`,
       query: 'x'.repeat(30_000),
@@ -137,7 +137,7 @@ describe('a question', () => {
     expect((await questions('una')).includes('short')).toBe(true);
   });
 
-  it('tells of errors what callers may see', async () => {
+  it('has only errors that callers may see', async () => {
     for (const [error, expected] of [
       [
         new SvcError(504, 'llm_timeout', 'The language model did not answer in time', { cause: new Error('key=sk-secret'), hint: 'x' }),
@@ -153,7 +153,7 @@ describe('a question', () => {
     }
   });
 
-  it('never fails for want of its entry', async () => {
+  it('does not fail if its entry cannot be written', async () => {
     const lines: unknown[] = [];
     const down = () => Promise.reject(catalogUnavailable(new Error('gone')));
     await record('una', {}, { db: { query: down, batch: down }, log: (line) => void lines.push(line) });
@@ -170,7 +170,7 @@ describe('the history', () => {
       `${INSERT} SELECT u.id, u.name, o.id, o.name, 'q ' || n, ${query}, 'success', now() - n * interval '1 second', 1, 1, 1 ${FROM.replace('$n', String(n))}`,
     );
 
-  it('is read from its newest end: 10,000 questions, or 4 million characters', async () => {
+  it('is read from the newest question: 10,000 questions, or 4 million characters', async () => {
     await fill(10_050, 'NULL');
     const count = "count(*) AS n, min(question) AS one, bool_or(question = 'q 10000') AS last";
     expect(await told('una', 'shop', count)).toEqual([{ n: 10_000, one: 'q 1', last: true }]);
@@ -181,7 +181,7 @@ describe('the history', () => {
     expect(n).toBe(Math.floor(4_000_000 / 20_304));
   });
 
-  it('goes after its retention', async () => {
+  it('is deleted after its retention', async () => {
     await catalog(
       `${INSERT} SELECT u.id, u.name, o.id, o.name, 'q ' || n, NULL, 'success', now() - n * interval '1 day' - interval '1 minute', 1, 1, 1 ${FROM.replace('$n', '40')}`,
     );

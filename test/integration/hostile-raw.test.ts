@@ -1,6 +1,6 @@
 /**
- * Requests that no HTTP client sends, over plain sockets: broken heads, doubled and injected headers, odd methods and lengths, bytes
- * that are no text. What is HTTP is answered by the service as documented; what is none, by the server in front of it; nothing hangs.
+ * Requests that no HTTP client sends, over plain sockets: invalid heads, duplicate and injected headers, unusual methods and lengths, bytes
+ * that are not text. HTTP requests get the documented answers of the service, others those of the server in front of it; no request hangs.
  */
 import { connect } from 'node:net';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ import { ask, type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
 const SIZES = sizesOf('integration/hostile-raw');
 
 const COUNT = SIZES.requests;
-/** An answer that takes longer counts as none. */
+/** An answer that takes longer counts as missing. */
 const PATIENCE_MS = 20_000;
 
 let database: LocalPostgres;
@@ -51,7 +51,7 @@ interface RawAnswer {
   readonly text: string;
 }
 
-/** Sends bytes as they are, and reads all that comes until the connection is closed. */
+/** Sends raw bytes, and reads everything until the connection is closed. */
 function talk(bytes: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
@@ -61,7 +61,7 @@ function talk(bytes: Buffer): Promise<Buffer> {
       reject(new Error('no answer in time'));
     }, PATIENCE_MS);
     socket.on('data', (part: Buffer) => parts.push(part));
-    // the server closes what it will not read on, so that a write may fail; what it said stands
+    // the server closes the connection if it will not read on, so a write may fail; its answer still counts
     socket.on('error', () => undefined);
     socket.on('close', () => {
       clearTimeout(timer);
@@ -71,7 +71,7 @@ function talk(bytes: Buffer): Promise<Buffer> {
   });
 }
 
-/** The answers of a connection. @throws Error where the bytes are no HTTP */
+/** The answers of a connection. @throws Error if the bytes are not HTTP */
 function parse(bytes: Buffer, heads: readonly boolean[]): RawAnswer[] {
   const answers: RawAnswer[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -101,7 +101,7 @@ function parse(bytes: Buffer, heads: readonly boolean[]): RawAnswer[] {
       at = stop;
     }
     answers.push({ status, headers, text: body.toString() });
-    // a server that will read no further request may tell why even behind a HEAD
+    // a server that will read no further request may explain why even after a HEAD
     if (/close/i.test(headers.get('connection') ?? '')) break;
   }
   return answers;
@@ -245,7 +245,7 @@ const raw: fc.Arbitrary<Raw> = fc.record({
   twice: fc.boolean(),
 });
 
-/** What is wrong with the answers; the empty text: nothing. */
+/** The problem with the answers; the empty text: none. */
 async function fault(r: Raw): Promise<string> {
   const own = [`host: 127.0.0.1:${port}`, `x-api-key: ${workers.token}`];
   const framed = r.lines.some((l) => /^(content-length|transfer-encoding)/i.test(l));
@@ -259,9 +259,9 @@ async function fault(r: Raw): Promise<string> {
   for (const { status, headers, text } of answers) {
     const at = `HTTP ${status} ${text.slice(0, 300)}`;
     if (headers.has('set-cookie') || headers.has('x-injected')) return `${at}: a header of the caller's making`;
-    // what the server in front refuses is no request of the service
+    // a request that the server in front refuses does not reach the service
     if (headers.get('x-request-id') === null) {
-      // workerd itself answers 500 for what it cannot read an address or a body's length of
+      // workerd itself answers 500 if it cannot parse a URL or a body's length
       const unclear = !r.path.startsWith('/') || r.lines.some((l) => /^(host|content-length|transfer-encoding|upgrade|connection|expect)\s*:/i.test(l));
       if (![400, 404, 413, 431, 501, 505].includes(status) && !(status === 500 && unclear)) return `${at}: not of the service`;
       continue;
@@ -274,7 +274,7 @@ async function fault(r: Raw): Promise<string> {
   return '';
 }
 
-/** Whether the request is one whose operation is known: an address that a parser might read otherwise, or a body that may be another request, is none. */
+/** Whether the operation of the request is unambiguous: not if parsers may read its URL differently, or if its body may be another request. */
 const held = ({ path: asked, body: sent, lines }: Raw): boolean =>
   /^\/[\x21-\x7e]*$/.test(asked) && !/[\\#]|\/\.|%2e/i.test(asked) && !sent.includes('GET ') && lines.every((l) => !/[\r\n\0]/.test(l));
 
@@ -288,7 +288,7 @@ let ours = 0;
 
 describe('requests over plain sockets', () => {
   it(
-    'end in a documented answer, or in none',
+    'get a documented answer, or none',
     async () => {
       const all = fc.sample(raw, generated(COUNT, COUNT));
       const faults: string[] = [];
@@ -300,7 +300,7 @@ describe('requests over plain sockets', () => {
       };
       await Promise.all([one(), one(), one(), one()]);
       expect(faults).toEqual([]);
-      // most of them have come through to the service
+      // most of them have reached the service
       expect(ours).toBeGreaterThan(COUNT / 3);
     },
     patience(10 * 60_000),
@@ -309,7 +309,7 @@ describe('requests over plain sockets', () => {
   const sent = (head: string, text = ''): Promise<RawAnswer[]> =>
     talk(Buffer.from(`${head.replaceAll('\n', '\r\n')}\r\n\r\n${text}`, 'latin1')).then((b) => parse(b, []));
 
-  it('one header twice is a list, and no key', async () => {
+  it('a duplicate header is a list, and not a key', async () => {
     const key = `x-api-key: ${workers.token}`;
     const [twice] = await sent(`GET /svc/api/get_ontologies HTTP/1.1\nhost: 127.0.0.1\n${key}\n${key}`);
     expect([twice?.status, JSON.parse(twice?.text ?? '').code]).toEqual([401, 'invalid_token']);
@@ -317,19 +317,19 @@ describe('requests over plain sockets', () => {
     expect([limits?.status, JSON.parse(limits?.text ?? '').code]).toEqual([400, 'bad_results_limit']);
   });
 
-  it('the length of an address counts as it is sent', async () => {
+  it('the length of a URL counts as it is sent', async () => {
     const key = `x-api-key: ${workers.token}`;
     const at = async (n: number) =>
       (await sent(`GET /svc/api/q/pen/concept/animal?_subj_=name&_op_=eq&_comp_=${'x'.repeat(n)} HTTP/1.1\nhost: 127.0.0.1\n${key}`))[0]?.status;
     expect([await at(12_000), await at(16_000), await at(16_500), await at(40_000)]).toEqual([200, 200, 414, 414]);
   });
 
-  it('a Host that is none is refused', async () => {
+  it('an invalid Host is refused', async () => {
     const [answer] = await sent('GET /svc/api/health HTTP/1.1\nhost: [::1');
     expect([answer?.status, JSON.parse(answer?.text ?? '').code]).toEqual([400, 'malformed_url']);
   });
 
-  it('the service is as it was', async () => {
+  it('the service still works', async () => {
     const { text } = await ask(workers.urls.service, '/svc/openapi/ontology/pen/query', {
       method: 'POST',
       headers: { 'x-api-key': workers.token, 'content-type': 'text/plain' },

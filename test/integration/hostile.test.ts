@@ -1,4 +1,4 @@
-/** Requests that nobody sane sends: no 5xx, no hang, every body of the documented shape. */
+/** Random hostile requests: no 5xx, no hang, every body of the documented form. */
 import { Agent, request as httpRequest, type IncomingHttpHeaders, validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { breach, type Document } from './support/contract.ts';
 const SIZES = sizesOf('integration/hostile');
 
 const COUNT = SIZES.requests;
-/** An answer that takes longer counts as none. */
+/** An answer that takes longer counts as missing. */
 const PATIENCE_MS = 20_000;
 
 let database: LocalPostgres;
@@ -29,10 +29,10 @@ interface Answer {
   readonly text: string;
 }
 
-/** A request as it is: no client mends its path or headers. */
+/** A raw request: no client corrects its path or headers. */
 function send(method: string, path: string, headers: Record<string, string>, body?: Uint8Array | string): Promise<Answer> {
   const { hostname, port } = new URL(base);
-  // by itself Node sends no length with DELETE and its like
+  // by default Node sends no length with DELETE and similar methods
   const all = body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
     const request = httpRequest({ hostname, port, method, path, headers: all, agent, timeout: PATIENCE_MS }, (response) => {
@@ -133,7 +133,7 @@ const parameter = fc.tuple(
   fc.oneof(fc.constantFrom('no', 'name', 'weight', 'eq', 'in', 'like', 'is_null', 'AND', '1', 'main'), segment),
 );
 const search = fc.array(parameter, { maxLength: 6 }).map((list) => (list.length === 0 ? '' : `?${list.map(([k, v]) => `${k}=${v}`).join('&')}`));
-/** Whole groups of filters: a subject that there is, an operator, anything as value. */
+/** Whole groups of filters: an existing subject, an operator, anything as value. */
 const filters = fc
   .array(fc.tuple(fc.constantFrom('no', 'name', 'weight', 'entity_id'), fc.constantFrom('eq', 'in', 'not_in', 'like', 'gt', 'lte', 'is_null'), segment), {
     minLength: 1,
@@ -269,7 +269,7 @@ const header = fc.tuple(
   ),
 );
 const few = fc.array(header, { maxLength: 2 });
-/** Requests that come further: existing places, the hostile part in the body or in the filters. */
+/** Requests that pass further: existing routes, with the hostile part in the body or in the filters. */
 const deep: fc.Arbitrary<Hostile> = fc.oneof(
   fc.record({
     method: fc.constant('POST'),
@@ -305,13 +305,13 @@ const wild: fc.Arbitrary<Hostile> = fc.record({
 
 const hostile = fc.oneof(deep, wild);
 
-/** What is wrong with the answer to a request; the empty text: nothing. */
+/** The problem with the answer to a request; the empty text: none. */
 async function fault(h: Hostile): Promise<string> {
   const headers: Record<string, string> = { 'x-api-key': admin };
   if (h.method === 'POST') headers['content-type'] = h.path.startsWith('/svc/openapi') ? 'text/plain' : 'application/json';
   for (const [name, value] of h.headers) headers[name] = value;
   const sendable = !/[^\x21-\xff]/.test(h.path) && Object.entries(headers).every(([name, value]) => isSendable(name, value));
-  // what cannot be sent is no request
+  // a request that cannot be sent is skipped
   if (!sendable) return '';
   const { status, headers: got, text } = await send(h.method, h.path, headers, /^(GET|HEAD)$/.test(h.method) ? undefined : h.body);
   const at = `HTTP ${status} ${text.slice(0, 300)}`;
@@ -333,7 +333,7 @@ function isSendable(name: string, value: string): boolean {
 
 describe('hostile requests', () => {
   it(
-    'end in a documented answer',
+    'get a documented answer',
     async () => {
       await fc.assert(
         fc.asyncProperty(hostile, async (h) => {
@@ -345,7 +345,7 @@ describe('hostile requests', () => {
     patience(15 * 60_000),
   );
 
-  it('leave the service as it was', async () => {
+  it('do not affect the service', async () => {
     const answer = await send(
       'POST',
       '/svc/openapi/ontology/pen/query',

@@ -1,4 +1,4 @@
-/** JWTs of a real OpenID Connect provider, from its login page to rows: by its JWKS address, and by its key in a variable. */
+/** JWTs of a real OpenID Connect provider, from its login page to rows: by its JWKS URL, and by its key in a variable. */
 import { createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER } from '../../dev/roles.ts';
@@ -56,7 +56,7 @@ async function whoIs(token: string, tenant?: string, sql = 'SELECT svc_username(
 }
 
 describe('a user who logged in at the provider', () => {
-  it('is known by the access token, with its claims', async () => {
+  it('is authenticated by the access token, with its claims', async () => {
     const asked = provider.keysAsked();
     expect(await whoIs(tokens.access_token)).toBe('ann');
     expect(await whoIs(tokens.access_token, undefined, "SELECT svc_claim('dept') AS c")).toBe('sales');
@@ -64,17 +64,17 @@ describe('a user who logged in at the provider', () => {
     expect(provider.keysAsked() - asked, 'keys are fetched once').toBe(1);
   });
 
-  it('is not known by the other tokens of the same login', async () => {
+  it('is not authenticated by the other tokens of the same login', async () => {
     expect(await whoIs(tokens.id_token), 'an ID token is for the client').toBe('401 Token validation failed');
     expect(await whoIs(tokens.refresh_token)).toBe('401 Invalid token');
   });
 
-  it('is not known where the e-mail is not verified, or nobody has it', async () => {
+  it('is not authenticated if the e-mail is not verified, or no user has it', async () => {
     expect(await whoIs((await provider.login('ben')).access_token)).toBe('401 Token validation failed');
     expect(await whoIs((await provider.login('nobody')).access_token)).toBe('401 User not found');
   });
 
-  it('of another provider is another tenant\u2019s', async () => {
+  it('of another provider belongs to another tenant', async () => {
     const others = await other.login('ann');
     expect(await whoIs(others.access_token)).toBe('401 Invalid token');
     expect(await whoIs(tokens.access_token, 'other')).toBe('401 Invalid token');
@@ -83,12 +83,12 @@ describe('a user who logged in at the provider', () => {
     expect(await whoIs(others.id_token, 'third')).toBe('401 Tenant configuration not found');
   });
 
-  it('is nobody once it is not there', async () => {
+  it('is not authenticated after it was dropped', async () => {
     const token = (await provider.login('nobody')).access_token;
     expect(await whoIs(token)).toBe('401 User not found');
     await service.rows("CREATE USER late OPTIONS (email='nobody@corp.example')");
     expect(await whoIs(token), 'made a moment ago, here').toBe('late');
-    // the same e-mail of two users, however it came about
+    // the same e-mail of two users, however that happened
     await service.rows("CREATE USER later OPTIONS (email='later@corp.example')");
     await service.database.exec("UPDATE kg_catalog.users SET email_key = 'nobody@corp.example' WHERE key = 'later'", [], CATALOG_OWNER);
     forgetSnapshots();
@@ -98,7 +98,7 @@ describe('a user who logged in at the provider', () => {
   it('leaves no token in the log', () => {
     expect(lines.length).toBeGreaterThan(5);
     const log = lines.join('\n');
-    // the answer of the provider holds more than tokens: a lifetime, a type
+    // the answer of the provider contains more than tokens: a lifetime, a type
     const long = Object.values(tokens)
       .map(String)
       .filter((value) => value.length > 100);
@@ -110,7 +110,7 @@ describe('a user who logged in at the provider', () => {
 describe('last use and end of API tokens', () => {
   const asBob = (token: string) => service.fetch('/svc/api/get_ontologies/', { headers: { 'x-api-key': token } });
 
-  it('are told and kept', async () => {
+  it('are shown and stored', async () => {
     await service.rows('CREATE USER bob');
     const [made] = (await service.rows('CREATE TOKEN FOR bob')) as [{ token: string; token_id: string }];
     const [second] = (await service.rows('CREATE TOKEN FOR bob')) as [{ token: string; token_id: string }];
@@ -129,7 +129,7 @@ describe('last use and end of API tokens', () => {
       expect((await service.query(`REVOKE TOKEN '${id}'`)).json).toMatchObject({ status: 'error', code: 'unknown_token', position: 14 });
   });
 
-  it('are for who owns the token, or has EDIT on its user', async () => {
+  it('are for the owner of the token, or for users with EDIT on that user', async () => {
     const [bobs] = (await service.rows('CREATE TOKEN FOR bob')) as [{ token: string; token_id: string }];
     await service.rows('CREATE USER eve');
     const [eves] = (await service.rows('CREATE TOKEN FOR eve')) as [{ token: string; token_id: string }];

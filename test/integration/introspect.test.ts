@@ -27,7 +27,7 @@ const kg = async (...args: string[]) => {
   const code = await main(['introspect', ...args], env, { out: (l) => out.push(l), err: (l) => err.push(l) });
   return { code, out: out.join('\n'), err: err.join('\n') };
 };
-/** The script over a schema, which must hold as it is, and the ontology that it makes. */
+/** The script over a schema, which must be valid unchanged, and its ontology. */
 async function start(schema: string, ...more: string[]): Promise<{ script: string; graph: Graph }> {
   const { code, out, err } = await kg('main', '--schema', schema, ...more);
   expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -82,7 +82,7 @@ describe('on the tables of the sample graph', () => {
     ask = asker(graph);
   });
 
-  it('makes concepts, keys, labels, relationships and descriptions', () => {
+  it('creates concepts, keys, labels, relationships and descriptions', () => {
     expect(graph.concepts.map((c) => c.name)).toEqual(['city', 'country', 'country_seat', 'curr', 'lang', 'region', 'subregion']);
     expect(described(graph, 'city')).toEqual({
       properties: ['geo_id bigint', 'city_nm string', 'cc3 string', 'fcode string', 'adm1 string', 'pop bigint', 'lat double', 'lng double'],
@@ -107,12 +107,12 @@ describe('on the tables of the sample graph', () => {
     expect(described(graph, 'country_seat').key).toEqual(['cc3', 'seat']);
     expect(graph.concept('lang')?.def?.description).toBe('Languages');
     expect(graph.concept('country')?.def?.relationships.find((r) => r.name === 'has_lang')?.description).toBe('Official languages of countries');
-    // Of several comments that of the table whose key it is.
+    // Of several comments, that of the table whose key it is.
     expect(graph.property('cc3')?.description).toBe('ISO 3166-1 alpha-3 code');
     expect(graph.property('rgn')?.description).toBe('English name');
   });
 
-  it('answers over foreign keys in both directions', async () => {
+  it('supports foreign keys in both directions', async () => {
     expect(await ask(`SELECT entity_id, entity_label, "country[country].region[region].rgn" AS region FROM dsvc.city ORDER BY pop DESC NULLS LAST`)).toEqual(
       await byHand(`SELECT 'city:' || geo_id AS entity_id, city_nm AS entity_label, rgn AS region
                     FROM world.t_city JOIN world.t_country USING (cc3) ORDER BY pop DESC NULLS LAST`),
@@ -122,7 +122,7 @@ describe('on the tables of the sample graph', () => {
     );
   });
 
-  it('answers over link tables, with their columns, and walks those of one concept', async () => {
+  it('supports link tables, with their columns, and walks over those of one concept', async () => {
     expect(await ask(`SELECT short_nm, "has_lang[lang].lang_nm" AS lang, "has_lang[lang]_own_nm" AS own FROM dsvc.country ORDER BY 1, 2`)).toEqual(
       await byHand(`SELECT short_nm, lang_nm AS lang, own_nm AS own FROM world.t_country
                     LEFT JOIN (world.t_country_lang JOIN world.t_lang USING (iso3)) USING (cc3) ORDER BY 1, 2`),
@@ -186,7 +186,7 @@ describe('on tables like those of TPC-H', () => {
     expect(graph.property('l_extendedprice')?.type).toBe('decimal(15,2)');
   });
 
-  it('answers joins of four and five tables without a join', async () => {
+  it('replaces joins of four and five tables by paths', async () => {
     const ask = asker(graph);
     expect(
       await ask(`SELECT "order[order].customer[customer].nation[nation].n_name" AS nation, SUM(l_extendedprice * (1 - l_discount)) AS revenue
@@ -214,7 +214,7 @@ describe('on tables like those of TPC-H', () => {
   });
 });
 
-describe('on tables that make it hard', () => {
+describe('on difficult tables', () => {
   beforeAll(async () => {
     await run(`
       CREATE SCHEMA odd;
@@ -243,7 +243,7 @@ describe('on tables that make it hard', () => {
       INSERT INTO odd.visits VALUES ('High', 1, 3);`);
   });
 
-  it('gives every name one type, and no name twice', async () => {
+  it('gives every name one type, and uses no name twice', async () => {
     const { script, graph } = await start('odd');
     expect(described(graph, 'Employee')).toEqual({
       properties: [
@@ -276,10 +276,10 @@ describe('on tables that make it hard', () => {
     expect(graph.concept('team')?.def?.description).toBe("It's a \\ team -- with; signs");
     expect(graph.concept('team')?.relationships.find((r) => r.name === 'lead')?.description).toBe('Who leads it');
     expect(graph.concepts.map((c) => c.name)).toEqual(['Employee', 'address', 'event', 'team', 'odd_thing', 'visit']);
-    for (const note of ['the column photo is left out', 'odd.blobs: no concept', 'odd.visits: no key found']) expect(script).toContain(note);
+    for (const note of ['the column photo is omitted', 'odd.blobs: no concept', 'odd.visits: no key found']) expect(script).toContain(note);
   });
 
-  it('answers', async () => {
+  it('supports queries', async () => {
     const { graph } = await start('odd');
     const ask = asker(graph);
     expect(
@@ -317,13 +317,13 @@ describe('on tables that make it hard', () => {
     ]);
   });
 
-  it('keeps to the tables that are named, views too', async () => {
+  it('uses only the named tables and views', async () => {
     const { graph, script } = await start('odd', '--tables', 'teams, odd.glad');
     expect(graph.concepts.map((c) => c.name)).toEqual(['glad', 'team']);
-    expect(script).toContain('-- odd.teams: the foreign key teams_lead_id_fkey to odd.Employees is left out');
+    expect(script).toContain('-- odd.teams: the foreign key teams_lead_id_fkey to odd.Employees is omitted');
   });
 
-  it('tells tables of one name in several schemas apart', async () => {
+  it('distinguishes tables of the same name in several schemas', async () => {
     const { out } = await kg('side-door', '--tables', 'odd.teams,odd2.teams');
     expect(graphOf(out.replaceAll('USING `side-door`', ''), 'start', parser).concepts.map((c) => c.name)).toEqual(['team', 'teams']);
     expect(out).toContain('FROM odd2.teams');
@@ -335,7 +335,7 @@ describe('on tables that make it hard', () => {
     expect(out).not.toMatch(/kg_catalog|pg_catalog|information_schema/);
   });
 
-  it('says what is missing', async () => {
+  it('reports what is missing', async () => {
     expect(await kg('main', '--tables', 'odd.team')).toMatchObject({ code: 1, err: expect.stringContaining('did you mean odd.teams?') });
     expect(await kg('main', '--schema', 'od')).toMatchObject({ code: 1, err: expect.stringContaining('did you mean odd?') });
     expect(await kg('sales')).toMatchObject({ code: 1, err: 'no connection to the datasource sales: set DATASOURCE_SALES' });

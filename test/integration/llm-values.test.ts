@@ -1,4 +1,4 @@
-/** Samples of values are read as the caller: by grants, row policies and masks; what fails gives none. And what is remembered of a model. */
+/** Samples of values are read as the caller: with grants, row policies and masks; a failed sample is empty. And the cached model. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
 import { keyValues } from '../../src/catalog/kv.ts';
@@ -69,9 +69,9 @@ beforeAll(async () => {
 afterAll(() => s?.close());
 
 describe('sampleValues', () => {
-  it('gives the values of text columns, the most frequent first', async () => {
+  it('returns the values of text columns, the most frequent first', async () => {
     const samples = await sampled('admin', 'person');
-    // Ann stands in two rows, one for each hobby
+    // Ann has two rows, one for each hobby
     expect(samples.columns.find((c) => c.name === 'status')).toEqual({
       name: 'status',
       values: [
@@ -83,23 +83,23 @@ describe('sampleValues', () => {
     });
     expect(valuesOf(samples, 'hobby')).toEqual(['chess', 'tennis']);
     expect(valuesOf(samples, 'note')).toEqual(['likes tea']);
-    // a text that is too long to be named is none of them
+    // a text that is too long is not included
     expect(samples.columns.find((c) => c.name === 'name')).toMatchObject({ distinct: 3, complete: false });
     expect(valuesOf(samples, 'name')).toEqual(['Ann Lee', 'Bob', 'Cid']);
   });
 
-  it('reads neither numbers nor what looks like a secret', async () => {
+  it('reads neither numbers nor texts that look like secrets', async () => {
     const samples = await sampled('admin', 'person');
     expect(samples.columns.map((c) => c.name)).toEqual(['name', 'note', 'status', 'hobby']);
     expect(JSON.stringify(samples)).not.toMatch(/@x|tk_/);
   });
 
-  it('reads views, and what a condition leaves', async () => {
+  it('reads views, and rows that meet a condition', async () => {
     expect((await sampled('admin', 'states')).columns.map((c) => c.name)).toEqual(['status']);
     expect(valuesOf(await sampled('admin', 'rich'), 'name')).toEqual(['Bob', 'Cid']);
   });
 
-  it('reads no column of a view that is called as a property with a tag, whoever sees that', async () => {
+  it('reads no column of a view with the name of a property with a tag, for every reader of the property', async () => {
     await user('vi', 'QUERY ON ontology.shop.view.mails');
     for (const name of ['admin', 'vi']) expect((await sampled(name, 'mails')).columns.map((c) => c.name)).toEqual(['name', 'status']);
     expect(subjectOf((await modelFor('vi')).model, 'mails').columns.map((c) => c.tags)).toEqual([{}, {}, {}]);
@@ -114,7 +114,7 @@ describe('sampleValues', () => {
     expect(matches('Is Ann Lee active?', await sampled('admin', 'person')).map((m) => m.value)).toEqual(['Ann Lee', 'active']);
   });
 
-  it('remembers them for ten minutes, for each caller on its own', async () => {
+  it('caches them for ten minutes, for each caller separately', async () => {
     const { request, model } = await modelFor('mia');
     let now = 1_000_000;
     const at = { ...request, runtime: { ...request.runtime, now: () => now } };
@@ -131,16 +131,16 @@ describe('sampleValues', () => {
 });
 
 describe('rights', () => {
-  it('leave out what the caller may not read', async () => {
+  it('exclude what the caller may not read', async () => {
     const { request, model } = await modelFor('ben');
     expect(model.subjects.map((x) => x.name)).toEqual(['town']);
-    // even where it is asked with what another caller may read
+    // even if it is requested with the rights of another caller
     const admin = await modelFor('admin');
     expect(await sampleValues(request, model, subjectOf(admin.model, 'person'))).toEqual(NO_SAMPLES);
     expect(valuesOf(await sampled('ben', 'town'), 'name')).toEqual(['K\u00f8benhavn', 'New York']);
   });
 
-  it('act by row policies and masks, also where others have asked before', async () => {
+  it('apply row policies and masks, also if others have asked before', async () => {
     expect(valuesOf(await sampled('una', 'person'), 'name')).toEqual(['Ann Lee', 'Bob', 'Cid']);
     await s.rows(
       `CREATE OR REPLACE POLICY own ON CONCEPT person TO USER una USING (id = 1);
@@ -161,7 +161,7 @@ describe('rights', () => {
 });
 
 describe('a view', () => {
-  it('has the values that its definer may read, and none once that right is gone', async () => {
+  it('has the values that its definer may read, and none without that right', async () => {
     await user('dee', 'EDIT ON ALL ontology.shop');
     await s.rows('CREATE ONTOLOGY VIEW names AS SELECT name FROM svc.town', 'shop', tokens.dee);
     expect(valuesOf(await sampled('una', 'names'), 'name')).toEqual(['K\u00f8benhavn', 'New York']);
@@ -172,7 +172,7 @@ describe('a view', () => {
 });
 
 describe('a datasource that fails', () => {
-  it('gives no values, and is left alone for a minute', async () => {
+  it('returns no values, and is not queried again for a minute', async () => {
     await s.database.exec('DROP TABLE s.t_gone');
     const { request, model } = await modelFor('admin');
     let now = Date.now();
@@ -189,27 +189,27 @@ describe('a datasource that fails', () => {
     expect(valuesOf(await sampleValues(at(), model, broken), 'label')).toEqual(['here']);
   });
 
-  it('does not hold up a question, and nothing is remembered of one that nobody waits for', async () => {
+  it('does not delay a question, and nothing is cached for a cancelled one', async () => {
     const { request, model } = await modelFor('mia');
     const gone = { ...request, signal: AbortSignal.abort() };
     const rich = subjectOf(model, 'rich');
     expect((await samplesWithin(gone, model, [rich], 1_000)).get('c:rich')).toEqual(NO_SAMPLES);
     expect(valuesOf((await samplesWithin(request, model, [rich], 30_000)).get('c:rich') ?? NO_SAMPLES, 'name')).toEqual(['Bob', 'Cid']);
-    // nothing is read, and what is known is told
+    // nothing is read, and the known values are used
     const known = await samplesWithin(request, model, [rich, subjectOf(model, 'states')], 0);
     expect([...known.keys()]).toEqual(['c:rich']);
   });
 });
 
 describe('a variable that names another connection', () => {
-  it('is answered with nothing that was kept of the one before: neither samples nor results', async () => {
+  it('uses nothing that was cached for the previous one: neither samples nor results', async () => {
     const kv = keyValues(memoryNamespace(), { scope: 'test', secret: 'test' });
     const { url, endpoint } = JSON.parse(s.database.secret(READER)) as { url: string; endpoint: string };
     const cached = { CATALOG_URL: s.database.secret(CATALOG_OWNER), RESULT_CACHE_TTL: '300' };
     const by = async (DATASOURCE_MAIN: string) => {
       const request = await s.request(tokens.una as string, { kv, config: readConfig({ ...cached, DATASOURCE_MAIN }) });
       const states: string[] = [];
-      const results = { form: 'json', bypass: false, tell: (state: string) => states.push(state) };
+      const results = { form: 'json', bypass: false, onState: (state: string) => states.push(state) };
       const sql = 'SELECT name FROM svc.town ORDER BY name';
       const answer = await runScript({ ...request, results }, { ontology: 'shop', sql, limit: null, datasource: null });
       const rows =
@@ -236,14 +236,14 @@ describe('a variable that names another connection', () => {
 });
 
 describe('a question', () => {
-  it('is about the concept whose value it names', async () => {
+  it('finds the concept whose value it names', async () => {
     const { request, model } = await modelFor('mia');
     const { subject, certain, candidates } = await identify({ request, model, subjects: model.subjects, question: 'Anything known of New York' });
     expect([subject.name, certain]).toEqual(['town', false]);
     expect(candidates[0]?.why).toEqual(['value "New York" of name']);
   });
 
-  it('has a model that is remembered for callers who see the same of it', async () => {
+  it('has a model that is cached for callers who see the same part of it', async () => {
     const [admin, mia, ben] = await Promise.all(['admin', 'mia', 'ben'].map(async (name) => (await modelFor(name)).model));
     expect(mia?.subjects).toBe(admin?.subjects);
     expect(mia?.key).not.toBe(admin?.key);
@@ -254,7 +254,7 @@ describe('a question', () => {
 });
 
 describe('the samples of one request', () => {
-  it('are bounded, however many questions it holds, and what was left out is read by the next one', async () => {
+  it('are limited for any number of questions, and skipped samples are read by the next request', async () => {
     const names = Array.from({ length: 130 }, (_, i) => `crate${i}`);
     const made = names.map(
       (n) =>

@@ -52,7 +52,7 @@ afterAll(async () => {
 
 const visitor = (): Visitor => new Visitor((path, init) => service.fetch(path, init));
 
-/** Goes to the provider and logs in there. @returns the address to which it sends the browser back, as a path of ours */
+/** Opens the provider and logs in there. @returns the redirect back to us, as a path */
 async function atProvider(location: string, account: string): Promise<string> {
   const { pathname, search } = await provider.visit(location, account, CALLBACK);
   return `${pathname}${search}`;
@@ -64,7 +64,7 @@ async function logIn(browser: Visitor, account: string): Promise<Visited> {
 }
 
 describe('the login page', () => {
-  it('sends the browser to the provider, with state, nonce and PKCE, and asks for no password', async () => {
+  it('sends the browser to the provider, with state, nonce and PKCE, and does not ask for a password', async () => {
     const browser = visitor();
     const sent = await browser.send(LOGIN);
     const { origin, searchParams } = new URL(sent.location as string);
@@ -87,7 +87,7 @@ describe('the login page', () => {
     expect((await visitor().send('/svc/login')).text).toContain('href="/svc/login?return_to=%2Fsvc%2Flogin"');
   });
 
-  it('knows the user who comes back by its e-mail, and goes on to where it wanted to go', async () => {
+  it('identifies the returning user by its e-mail, and redirects to the requested page', async () => {
     const browser = visitor();
     const back = await logIn(browser, 'ann');
     expect([back.status, back.location]).toEqual([303, PAGE]);
@@ -111,13 +111,13 @@ describe('the login page', () => {
     expect([...browser.cookies.keys()]).toEqual([]);
   });
 
-  it('does not log in by an e-mail that is changed meanwhile', async () => {
+  it('does not log in by an e-mail that was changed in the meantime', async () => {
     const browser = visitor();
     const back = await atProvider((await browser.send(LOGIN)).location as string, 'moved');
     const real = globalThis.fetch;
     let changed = false;
     globalThis.fetch = (async (input, init) => {
-      // the e-mail has named the user, whose login is read next
+      // the e-mail has identified the user, whose login is read next
       if (!changed && typeof init?.body === 'string' && init.body.includes('ended_sessions')) {
         changed = true;
         await service.rows("ALTER USER moved SET EMAIL = 'elsewhere@corp.example'");
@@ -130,7 +130,7 @@ describe('the login page', () => {
     expect([changed, status, browser.cookies.has('svc_session')]).toEqual([true, 401, false]);
   });
 
-  it('takes an answer only in the browser that asked, once, in time, of that issuer, with its state', async () => {
+  it('accepts an answer only in the same browser, once, in time, of that issuer, with its state', async () => {
     const begin = async (): Promise<[Visitor, string]> => {
       const browser = visitor();
       return [browser, await atProvider((await browser.send(LOGIN)).location as string, 'ann')];

@@ -1,7 +1,7 @@
 /**
- * A client of the SDK that takes a call back, or leaves, has its statement ended in PostgreSQL: on the built Worker, by the SSE transport.
- * That a client of Streamable HTTP leaves, the pinned workerd tells nobody before the head of the answer (caller-leaves.test.ts); what is
- * done where it is told is in test/worker/mcp-leaves.test.ts.
+ * When a client of the SDK cancels a call, or disconnects, its statement is cancelled in PostgreSQL: on the built Worker, by the SSE transport.
+ * For Streamable HTTP the pinned workerd reports a disconnection only after the head of the answer (caller-leaves.test.ts);
+ * test/worker/mcp-leaves.test.ts has the cases in which it is reported.
  */
 import { Client, SSEClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -44,7 +44,7 @@ describe.skipIf(missing)('a client of the SSE transport', () => {
     return client;
   }
 
-  it('ends its statement by taking the call back, and goes on', async () => {
+  it('cancels its statement by cancelling the call, and continues', async () => {
     const client = await connect();
     const back = new AbortController();
     const answer = client.callTool(call(SLOW), { signal: back.signal });
@@ -56,7 +56,7 @@ describe.skipIf(missing)('a client of the SSE transport', () => {
     await client.close();
   });
 
-  it('ends its statement by leaving, which is noticed with the next comment at the latest', async () => {
+  it('cancels its statement by disconnecting, which is noticed with the next comment at the latest', async () => {
     const client = await connect();
     const answer = client.callTool(call(SLOW)).catch((error: unknown) => error);
     await becomes(1);

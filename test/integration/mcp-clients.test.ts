@@ -1,6 +1,6 @@
 /**
- * MCP clients as people run them, against the service as `npm start` starts it: both generations of the SDK over both
- * transports, the Inspector and mcp-remote, each with an API token and through the whole walk of OAuth, and the commands
+ * Real MCP clients against the service as `npm start` starts it: both generations of the SDK over both
+ * transports, the Inspector and mcp-remote, each with an API token and with the whole OAuth flow, and the commands
  * and settings of docs/clients.md.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -39,7 +39,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service?.stop());
 
-/** As much of the clients of both SDKs as is used. */
+/** The parts of the clients of both SDKs that are used. */
 interface AnyClient {
   getServerVersion(): { readonly name: string } | undefined;
   listTools(): Promise<{ readonly tools: readonly unknown[] }>;
@@ -75,7 +75,7 @@ const given = ({ headers, authProvider, fetch }: Way) => ({
 function viaV1(transport: StreamableV1 | SseV1): Made {
   const client = new ClientV1(NAME);
   return {
-    // its declarations were not made for exactOptionalPropertyTypes
+    // its declarations do not support exactOptionalPropertyTypes
     connect: async () => client.connect(transport as never).then(() => client as AnyClient),
     finishAuth: (back) => transport.finishAuth(back.get('code') ?? ''),
   };
@@ -106,7 +106,7 @@ describe.each(CLIENTS)('%s', (_, make, Unauthorized) => {
     await client.close();
   });
 
-  it('walks from a 401 to a registration, a login, consent, tokens, a call and a refresh', async () => {
+  it('gets from a 401 to a registration, a login, consent, tokens, a call and a refresh', async () => {
     const authProvider = new Memory();
     let steps: string[] = [];
     const seen: typeof fetch = async (input, init) => {
@@ -134,7 +134,7 @@ describe.each(CLIENTS)('%s', (_, make, Unauthorized) => {
     await works(client);
     await client.close();
 
-    // an access token that is good no longer
+    // an expired access token
     const { tokens } = authProvider.kept;
     authProvider.kept.tokens = { ...tokens, access_token: `${tokens.access_token.slice(0, -4)}none` };
     steps = [];
@@ -150,7 +150,7 @@ const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
 const INSPECTOR = join(MODULES, '@modelcontextprotocol/inspector/clients/launcher/build/index.js');
 const REMOTE = join(MODULES, 'mcp-remote/dist/proxy.js');
 
-/** The environment of a program that signs in: a home of its own, and no browser but one that does nothing. */
+/** The environment of a program that signs in: its own home folder, and a browser command that does nothing. */
 function environment(home: string): Record<string, string> {
   const bin = join(service.folder, 'bin');
   mkdirSync(bin, { recursive: true });
@@ -161,7 +161,7 @@ function environment(home: string): Record<string, string> {
   return { PATH, HOME: folder, BROWSER: join(bin, 'xdg-open'), MCP_AUTO_OPEN_ENABLED: 'true', MCP_INSPECTOR_SECRET_STORE: 'file' };
 }
 
-/** Does in the browser's place what the program's user would do, once it has printed the address. */
+/** Does in place of the browser what the program's user would do, once the program has printed the URL. */
 function signInOn(stream: NodeJS.ReadableStream): { readonly done: () => Promise<void> } {
   let text = '';
   let done: Promise<void> | undefined;
@@ -180,7 +180,7 @@ function signInOn(stream: NodeJS.ReadableStream): { readonly done: () => Promise
 }
 
 describe('the Inspector', () => {
-  /** Runs its command line to the end. @returns what it prints */
+  /** Runs its command line to the end. @returns its output */
   async function inspect(args: readonly string[], home: string, signsIn = false): Promise<Record<string, unknown>> {
     const child = spawn(process.execPath, [INSPECTOR, '--cli', ...args], { env: environment(home), stdio: ['ignore', 'pipe', 'pipe'] });
     const user = signInOn(child.stderr);
@@ -204,7 +204,7 @@ describe('the Inspector', () => {
     expect(await inspect([streamable().href, ...header, '--protocol-era', 'modern', ...call], 'token')).toMatchObject({ structuredContent: ROWS });
   });
 
-  it('signs in by its browser, and comes again with what it has kept', async () => {
+  it('signs in by its browser, and reuses its stored tokens', async () => {
     const callback = ['--callback-url', `http://127.0.0.1:${await freePort()}/oauth/callback`];
     expect(await inspect([streamable().href, ...callback, ...call], 'inspector', true)).toMatchObject({ structuredContent: ROWS });
     expect((await inspect([streamable().href, '--stored-auth-only', '--method', 'tools/list'], 'inspector')).tools).toHaveLength(TOOLS);
@@ -213,7 +213,7 @@ describe('the Inspector', () => {
 });
 
 describe('mcp-remote', () => {
-  /** Starts it as a desktop client does, and uses it. */
+  /** Starts it like a desktop client, and uses it. */
   async function bridge(args: readonly string[], env: Record<string, string>, signsIn = false): Promise<void> {
     const transport = new StdioClientTransport({ command: process.execPath, args: [REMOTE, ...args], env, stderr: 'pipe' });
     const user = signInOn(transport.stderr as unknown as NodeJS.ReadableStream);
@@ -228,14 +228,14 @@ describe('mcp-remote', () => {
     }
   }
 
-  it('takes an API token, over both transports and in both eras', async () => {
+  it('accepts an API token, over both transports and in both eras', async () => {
     const header = ['--header', `x-api-key:${key}`];
     await bridge([streamable().href, ...header], environment('bridge-token'));
     await bridge([streamable().href, '--protocol', 'auto', ...header], environment('bridge-token'));
     await bridge([sse().href, '--transport', 'sse-only', ...header], environment('bridge-token'));
   });
 
-  it('signs in by its browser, and comes again with what it has kept', async () => {
+  it('signs in by its browser, and reuses its stored tokens', async () => {
     const port = String(await freePort());
     await bridge([streamable().href, port], environment('bridge'), true);
     await bridge([streamable().href, port], environment('bridge'));

@@ -1,6 +1,6 @@
 /**
- * The MCP server, judged by the runner of the Model Context Protocol's conformance tests: the service as it is built, and
- * a build of the same MCP layer that offers the tools, resources and prompts of the runner's scenarios.
+ * The MCP server, tested by the runner of the Model Context Protocol's conformance tests: the built service, and
+ * a build of the same MCP layer with the tools, resources and prompts of the runner's scenarios.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ import { ask } from './support/worker.ts';
 const FIXTURES = 'test/integration/support/mcp-conformance/index.ts';
 const baselineOf = (target: string): string => fileURLToPath(new URL(`../mcp-conformance.${target}.yml`, import.meta.url));
 
-/** Scenarios, and checks that pass, of each revision; docs/mcp.md tells them. */
+/** The number of scenarios and of passed checks of each revision, as in docs/mcp.md. */
 const FIGURES = {
   service: { '2025-11-25': [33, 37], '2026-07-28': [40, 95] },
   fixtures: { '2025-11-25': [33, 61], '2026-07-28': [40, 150] },
@@ -50,14 +50,14 @@ describe.each(TARGETS)('the scenarios of the conformance runner, against the %s'
   const baseline = baselineOf(target);
   const outcomes: Outcome[] = [];
 
-  it.each(REVISIONS)('of %s fail where the baseline says so, and nowhere else', async (revision) => {
+  it.each(REVISIONS)('of %s fail exactly as in the baseline', async (revision) => {
     const outcome = await runScenarios(urlOf(target), revision, baseline);
     outcomes.push(outcome);
     const { code, scenarios, passed, text } = outcome;
     expect([code, scenarios, passed], text).toEqual([0, ...FIGURES[target][revision]]);
   });
 
-  it('have a baseline without an entry that no run needs, or that has no reason', () => {
+  it('have a baseline without unused entries, or entries without a reason', () => {
     const entries = readFileSync(baseline, 'utf8')
       .split('\n')
       .filter((line) => line.trimStart().startsWith('-'));
@@ -85,7 +85,7 @@ describe('notifications of a call', () => {
   };
   const RESULT = { jsonrpc: '2.0', id: 7, result: { content: [{ type: 'text', text: 'done' }] } };
 
-  it.each(Object.entries(transports))('come before its answer over %s', async (_name, transport) => {
+  it.each(Object.entries(transports))('precede its answer over %s', async (_name, transport) => {
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(transport());
     const told: number[] = [];
@@ -102,12 +102,12 @@ describe('notifications of a call', () => {
     expect(messages.at(-1)).toEqual(RESULT);
   });
 
-  it.each(['application/json', '*/*', 'application/json, text/event-streams'])('are left out for a client that accepts %s', async (accept) => {
+  it.each(['application/json', '*/*', 'application/json, text/event-streams'])('are omitted for a client that accepts %s', async (accept) => {
     const { status, type, text } = await post(called, { accept });
     expect([status, type, JSON.parse(text)]).toEqual([200, 'application/json', RESULT]);
   });
 
-  it('are left out of the answers to a batch', async () => {
+  it('are omitted from the answers to a batch', async () => {
     const { type, text } = await post([called, { ...called, id: 8 }], { accept: 'application/json, text/event-stream' });
     expect([type, JSON.parse(text)]).toEqual([
       'application/json',

@@ -1,6 +1,6 @@
 /**
- * OAuth for the MCP server where users log in at an OpenID Connect provider (MCP_OAUTH_ISSUER): the built Worker, a real provider, and a
- * client of the SDK. What the provider says of a user is what policies read by svc_claim(), as with a JWT.
+ * OAuth for the MCP server with logins at an OpenID Connect provider (MCP_OAUTH_ISSUER): the built Worker, a real provider, and a
+ * client of the SDK. Policies read the provider's claims by svc_claim(), as with a JWT.
  */
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -94,7 +94,7 @@ const DEALS = 'SELECT no FROM svc.deal ORDER BY no';
 const CLAIMS = "SELECT svc_claim('dept') AS dept, svc_claim('level') AS level, svc_claim('groups') AS groups, svc_claim('address') AS address";
 
 describe('a user who has logged in at the provider', () => {
-  it('is judged by its claims, which are as those of a JWT', async () => {
+  it('has its claims, in the form of those of a JWT', async () => {
     const ann = await signedIn('ann');
     expect(await rows(ann, DEALS)).toEqual([{ no: 1 }]);
     expect(await rows(ann, CLAIMS)).toEqual([{ dept: 'sales', level: '7', groups: '["a","b"]', address: null }]);
@@ -121,9 +121,9 @@ describe('a user who has logged in at the provider', () => {
     }
   });
 
-  it('brings many claims, and does not log in with more than are kept', async () => {
+  it('may have many claims, but cannot log in with too many', async () => {
     expect(await rows(await signedIn('eve'), DEALS)).toEqual([{ no: 1 }]);
-    await expect(signedIn('dot')).rejects.toThrow(/^401: [\s\S]*more of you than can be kept/);
+    await expect(signedIn('dot')).rejects.toThrow(/^401: [\s\S]*more claims than can be stored/);
   });
 
   it('has no claims with an API token', async () => {

@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => db.close());
 
 describe('an aggregate around a measure in the definition of another', () => {
-  it('narrows it by its FILTER, and is narrowed by those around it', async () => {
+  it('restricts it by its FILTER, and is restricted by those around it', async () => {
     expect(
       await ask(
         `SELECT sale.shop_no, SUM("measure.amount") AS amount, SUM("measure.gifts") AS gifts, SUM("measure.dear_gifts") AS dear, SUM("measure.rest") AS rest

@@ -19,7 +19,7 @@ const SCRIPT = `CREATE ONTOLOGY zoo DESCRIPTION 'all; animals';
   CREATE VIEW raw USING main AS SELECT id FROM acme.t_keeper`;
 
 beforeAll(async () => {
-  // the tables' schema has the product's name: what stands in mappings is never taken for a virtual schema
+  // the tables' schema has the product's name: names in mappings are never virtual schemas
   s = await startService({
     tables: [
       'CREATE SCHEMA acme',
@@ -39,14 +39,14 @@ beforeAll(async () => {
 afterAll(() => s.close());
 
 describe('SHOW', () => {
-  it('of a list is the rows of its system table', async () => {
+  it('of a list returns the rows of its system table', async () => {
     for (const list of ['ONTOLOGIES', 'ONTOLOGY', 'CONCEPTS', 'PROPERTIES', 'VIEWS', 'AGENTS', 'POLICIES', 'GRANTS', 'EXAMPLES', 'DATASOURCES', 'TAGS']) {
       expect(await s.rows(`SHOW ${list}`, 'zoo'), list).toEqual(await s.rows(`SELECT * FROM svc.SYS_${list}`, 'zoo'));
     }
     expect(await s.rows('show tags', 'zoo')).toEqual([{ target_type: 'concept', target_name: 'animal', tag_name: 'kind', tag_value: 'living' }]);
   });
 
-  it('tells schemas and tables in the product\u2019s names, whichever name is asked for', async () => {
+  it('lists schemas and tables with the product\u2019s names, for either name in the request', async () => {
     expect((await s.rows('SHOW SCHEMAS')).map((r) => r.schema)).toEqual(['acme', 'eacme', 'dacme', 'vacme']);
     expect(await s.rows('SHOW TABLES IN vsvc', 'zoo')).toEqual(['named', 'weights', 'raw'].map((table) => ({ schema: 'vacme', table })));
     expect(await s.rows('SHOW TABLES IN dacme', 'zoo')).toEqual(['animal', 'keeper', 'heavy'].map((table) => ({ schema: 'dacme', table })));
@@ -54,7 +54,7 @@ describe('SHOW', () => {
     expect(await s.fault('SHOW TABLES OF dacme', 'zoo')).toBe('400 syntax_error');
   });
 
-  it('needs an ontology where it is about one, and knows its words', async () => {
+  it('needs an ontology if it is about one, and suggests its words', async () => {
     for (const sql of ['SHOW CONCEPTS', 'SHOW VERSION', 'SHOW CONFIG', 'SHOW CREATE CONCEPT animal', 'DESC svc.animal'])
       expect(await s.fault(sql), sql).toBe('400 no_ontology');
     expect(await s.fault('SHOW CONCPTS', 'zoo')).toBe('400 unknown_statement');
@@ -62,7 +62,7 @@ describe('SHOW', () => {
     expect(await s.fault('SHOW CREATE', 'zoo')).toBe('400 syntax_error');
   });
 
-  it('sees what its script made, also users', async () => {
+  it('sees what its script created, also users', async () => {
     expect((await s.rows('CREATE PROPERTY late string; SHOW PROPERTIES', 'zoo')).map((r) => r.property_name)).toContain('late');
     expect((await s.rows("CREATE USER fresh; SELECT user_name FROM acme.SYS_USERS WHERE user_name = 'fresh'")).length).toBe(1);
     expect(await s.rows('CREATE PROPERTY later string; SHOW VERSION', 'zoo')).toEqual([
@@ -70,7 +70,7 @@ describe('SHOW', () => {
     ]);
   });
 
-  it('of tokens tells a caller its own and never the token', async () => {
+  it('of tokens shows a caller its own, and never the token', async () => {
     const rows = await s.rows('SHOW TOKEN FOR reader', '', reader);
     expect(rows.map((r) => Object.keys(r))).toEqual([['token_id', 'label', 'created', 'expires', 'last_used']]);
     expect(JSON.stringify(rows)).not.toContain(reader);
@@ -78,7 +78,7 @@ describe('SHOW', () => {
     expect(await s.fault('SHOW TOKEN FOR nobody')).toBe('400 unknown_user');
   });
 
-  it('of versions tells statements to who may change the ontology', async () => {
+  it('of versions shows statements to users who may change the ontology', async () => {
     const all = await s.rows('SHOW VERSIONS', 'zoo');
     expect(all.at(-1)).toMatchObject({ created_by: 'admin', statement: expect.stringContaining('CREATE ONTOLOGY zoo') });
     expect(await s.rows('SHOW VERSIONS', 'zoo', reader)).toEqual(all.map((v) => ({ ...v, statement: null })));
@@ -86,7 +86,7 @@ describe('SHOW', () => {
 });
 
 describe('system tables', () => {
-  it('join with each other and tell physical terms to who may know them', async () => {
+  it('can be joined, and show physical terms to callers with the right', async () => {
     const sql = "SELECT m.mapping_name, m.query, c.tables FROM SYS_MAPPINGS m JOIN svc.SYS_CONCEPT_MAPPINGS c USING (mapping_name) WHERE c.concept = 'keeper'";
     expect(await s.rows(sql, 'zoo')).toEqual([
       { mapping_name: 'mk', query: 'SELECT id AS keeper_no, name AS title FROM acme.t_keeper', tables: 'acme.t_keeper' },
@@ -114,7 +114,7 @@ describe('system tables', () => {
     ).toEqual([{ is_all: true, y: true }]);
   });
 
-  it('answer what clients of the field ask before they ask a language model', async () => {
+  it('support the queries of existing clients', async () => {
     for (const [sql, expected] of [
       ["SELECT description FROM acme.sys_ontologies WHERE ontology = 'zoo'", [{ description: 'all; animals' }]],
       ["SELECT name, description, ontologies FROM acme.sys_domains WHERE ontologies LIKE '%zoo%'", []],
@@ -138,14 +138,14 @@ describe('system tables', () => {
     await s.rows('ALTER VIEW weights REMOVE TAG owner', 'zoo');
   });
 
-  it('tell a caller of no other users', async () => {
+  it('show a caller no other users', async () => {
     for (const table of ['SYS_USERS', 'SYS_ROLES', 'SYS_GRANTS'])
       expect(JSON.stringify(await s.rows(`SELECT * FROM ${table}`, '', reader)), table).not.toMatch(/admin|fresh/);
   });
 });
 
 describe('DESC', () => {
-  it('tells columns, and DESCRIBE CONCEPT their keys', async () => {
+  it('lists columns, and DESCRIBE CONCEPT their keys', async () => {
     expect(await s.rows('DESC acme.keeper', 'zoo')).toEqual([
       ...['entity_id', 'entity_type', 'entity_label'].map((col_name) => ({ col_name, data_type: 'string', comment: null })),
       { col_name: 'keeper_no', data_type: 'bigint', comment: null },
@@ -161,7 +161,7 @@ describe('DESC', () => {
     expect((await s.rows('DESC svc.sys_inheritance')).map((r) => r.col_name)).toEqual(['base_concept', 'derived_concept']);
   });
 
-  it('refuses what is not there', async () => {
+  it('refuses unknown names', async () => {
     expect(await s.fault('DESC acme.anmal', 'zoo')).toBe('400 unknown_concept');
     expect(await s.fault('DESC acme.named', 'zoo')).toBe('400 wrong_schema');
     expect(await s.fault('DESC other.animal', 'zoo')).toBe('400 unknown_schema');
@@ -171,7 +171,7 @@ describe('DESC', () => {
 });
 
 describe('EXPLAIN', () => {
-  it('tells plan and SQL in physical terms to an admin, in logical ones to a reader', async () => {
+  it('shows plan and SQL in physical terms to an admin, in logical ones to a reader', async () => {
     const sql = 'EXPLAIN SELECT called, "kept_by[keeper].title" AS t FROM dacme.animal WHERE no = 1';
     const [own] = await s.rows(sql, 'zoo');
     expect(own.PLAN).toMatch(/t_animal.*\(cost=/s);
@@ -184,7 +184,7 @@ describe('EXPLAIN', () => {
 });
 
 describe('SHOW CREATE', () => {
-  it('of an ontology makes an equal one, its SQL in the product\u2019s names', async () => {
+  it('of an ontology creates an equal one, its SQL in the product\u2019s names', async () => {
     await s.rows("CREATE DATASOURCE other TYPE postgres SECRET 'DATASOURCE_OTHER'; ALTER ONTOLOGY zoo ADD DATASOURCE other", 'zoo');
     const [{ script }] = await s.rows('SHOW CREATE ONTOLOGY zoo', 'zoo');
     expect(script).toMatch(/^CREATE ONTOLOGY `zoo`/);
@@ -199,7 +199,7 @@ describe('SHOW CREATE', () => {
     ]);
   });
 
-  it('tells what the caller may know', async () => {
+  it('shows what the caller may see', async () => {
     expect(await s.fault('SHOW CREATE MAPPING mk', 'zoo', reader)).toBe('403 forbidden');
     expect(await s.fault('SHOW CREATE VIEW raw', 'zoo', reader)).toBe('403 forbidden');
     expect((await s.rows('SHOW CREATE ONTOLOGY zoo', 'zoo', reader))[0].script).not.toMatch(/t_animal|t_keeper/);
@@ -220,8 +220,8 @@ describe('SHOW CREATE', () => {
 
 describe('allowed_functions', () => {
   const set = (value: string) => `ALTER ONTOLOGY zoo SET allowed_functions = '${value}'`;
-  it('opens immutable and stable functions of the datasource, and is no part of a version', async () => {
-    // the attached one that answers nothing would have to be asked too
+  it('allows immutable and stable functions of the datasource, and is not part of a version', async () => {
+    // the attached datasource that does not answer would have to be checked too
     await s.rows('ALTER ONTOLOGY zoo REMOVE DATASOURCE other', 'zoo');
     const call = 'SELECT acme.twice(weight) AS w FROM svc.animal WHERE no = 1';
     expect(await s.fault(call, 'zoo')).toMatch(/^400 /);
@@ -249,7 +249,7 @@ describe('allowed_functions', () => {
 });
 
 describe('ROLLBACK', () => {
-  it('makes a new version with the content of an old one', async () => {
+  it('creates a new version with the content of an old one', async () => {
     const detail = async () => (await s.get('get_ontology/zoo')).json.data;
     const { version, ...old } = await detail();
     await s.rows("ALTER ONTOLOGY zoo SET DESCRIPTION = 'changed'; DROP VIEW named; ALTER ONTOLOGY zoo SET default_transitivity = '7'", 'zoo');
@@ -264,13 +264,13 @@ describe('ROLLBACK', () => {
 });
 
 describe('rights', () => {
-  it('come before what is wrong with a statement', async () => {
+  it('are checked before the validity of a statement', async () => {
     expect(await s.fault('GRANT EDIT ON ALL ontology.zoo TO USER nobody', '', reader)).toBe('403 forbidden');
     expect(await s.fault("CREATE AGENT a ONTOLOGY (zoo) OPTIONS (colour = 'red')", '', reader)).toBe('403 forbidden');
     expect(await s.fault("CREATE AGENT a ONTOLOGY (zoo) OPTIONS (max_limit = 'all')")).toBe('400 bad_value');
   });
 
-  it('on agents are those on the agent that is replaced', async () => {
+  it('on agents are those on the replaced agent', async () => {
     await s.rows("CREATE AGENT guide ONTOLOGY (zoo) OPTIONS (note = 'kind')");
     expect(await s.fault('CREATE OR REPLACE AGENT guide ONTOLOGY (zoo)', '', reader)).toBe('403 forbidden');
     expect(await s.fault('DROP AGENT guide', '', reader)).toBe('403 forbidden');

@@ -1,11 +1,11 @@
-/** What the planner asks of the tables' own columns beside the caller's conditions (planner/narrow.ts, sort.ts) must never change the rows. */
+/** Conditions and orders that the planner adds on the tables' own columns (planner/narrow.ts, sort.ts) must never change the rows. */
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withColumnTypes } from '../../bench/tpch/typed.ts';
 import { graphOf } from '../../examples/world/graph.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { type PlanContext, planSelect } from '../../src/planner/index.ts';
-import type { BoundValue } from '../../src/planner/work.ts';
+import type { BoundValue } from '../../src/planner/plan/context.ts';
 
 const TABLES = `
 CREATE TABLE event (id int, at timestamp);
@@ -83,7 +83,7 @@ describe('a date over a timestamp column', () => {
       expect((await ask(`SELECT event_id FROM svc.event WHERE ${condition} ORDER BY event_id`, bound)).rows.flat()).toEqual(ids);
     });
   }
-  it('is asked of the column itself', async () => {
+  it('uses the column itself', async () => {
     expect((await ask("SELECT event_id FROM svc.event WHERE day = '2024-03-05'")).sql).toContain('"at" >= ');
     expect((await ask("SELECT event_id FROM svc.event WHERE day < TIMESTAMP '2024-03-05 12:00'")).sql).not.toContain('"at" < ');
   });
@@ -108,7 +108,7 @@ describe('the first rows of a union of integer types', () => {
   for (const [tail, ranks, bound] of cases) {
     it(`${tail}${bound ? ` (${bound})` : ''}`, async () => expect((await ask(`SELECT rank FROM svc.thing_ ${tail}`, bound)).rows.flat()).toEqual(ranks));
   }
-  it('reads no more of each mapping', async () => {
+  it('reads only these of each mapping', async () => {
     const { sql, rows } = await ask('SELECT id, other, rank FROM svc.thing_ ORDER BY rank LIMIT 2');
     expect(sql.match(/ LIMIT 2/g)).toHaveLength(4);
     expect(rows).toEqual([
@@ -116,7 +116,7 @@ describe('the first rows of a union of integer types', () => {
       [1, 900, 10],
     ]);
   });
-  it('takes all where a row may go, or none is the row of its own', async () => {
+  it('reads all rows if rows may be filtered out or multiplied', async () => {
     expect((await ask('SELECT rank FROM svc.thing_ WHERE id > 10 ORDER BY rank LIMIT 1')).rows).toEqual([[5]]);
     expect((await ask('SELECT count(*) AS n FROM svc.thing_ ORDER BY n LIMIT 1')).rows).toEqual([[8]]);
     expect((await ask('SELECT rank, unnest(ARRAY[]::int[]) AS u FROM svc.thing_ ORDER BY rank LIMIT 1')).rows).toEqual([]);
@@ -126,7 +126,7 @@ describe('the first rows of a union of integer types', () => {
       [5, null],
     ]);
   });
-  it('of a path, each root has its row', async () => {
+  it('of a path are complete for each root', async () => {
     expect((await ask('SELECT rank, "pointed_at[pointer].pointer_id" AS p FROM dsvc.thing_ ORDER BY rank LIMIT 3')).rows).toEqual([
       [5, 1],
       [10, null],
@@ -142,7 +142,7 @@ describe('a path into a union of integer types', () => {
         `SELECT pointer_id, "to_thing[thing_].entity_type" AS type, "to_thing[thing_].rank" AS rank FROM dsvc.pointer WHERE ${pointer} ORDER BY pointer_id`,
       )
     ).rows;
-  it('from one row, from several, from none', async () => {
+  it('from one row, several rows, or no row', async () => {
     expect(await rankOf('pointer_id = 1')).toEqual([[1, 'narrow', 5]]);
     expect(await rankOf('pointer_id IN (2, 3, 4, 5)')).toEqual([
       [2, 'wide', 30],
@@ -159,7 +159,7 @@ describe('a path into a union of integer types', () => {
     expect((await ask('SELECT count(id) AS n FROM dsvc.thing_ WHERE "pointed_at[pointer].pointer_id" = 1')).rows).toEqual([[1]]);
     expect((await ask('SELECT sum("pointed_at[pointer].to_thing[thing_].rank") AS n, count(id) AS m FROM dsvc.thing_ WHERE id = 12')).rows).toEqual([[5, 1]]);
   });
-  it('seeks the rows of each mapping by its own column', async () => {
+  it('looks up the rows of each mapping by its own column', async () => {
     expect((await ask('SELECT "to_thing[thing_].rank" AS rank FROM dsvc.pointer WHERE pointer_id = 1')).sql).toContain('LATERAL');
     expect((await ask('SELECT "to_thing[thing_].rank" AS rank FROM dsvc.pointer WHERE pointer_id > 1')).sql).not.toContain('LATERAL');
   });

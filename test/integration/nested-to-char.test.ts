@@ -1,4 +1,4 @@
-/** Our to_char against PostgreSQL's own, over generated patterns and moments. */
+/** Our to_char against PostgreSQL's own, over generated patterns and times. */
 import { PGlite } from '@electric-sql/pglite';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ const FIELDS =
     ' ',
   );
 
-/** What PostgreSQL writes for each of the pairs. */
+/** PostgreSQL's result for each of the pairs. */
 async function theirs(pairs: readonly (readonly [value: string, type: string, pattern: string])[]): Promise<(string | null)[]> {
   const { rows } = await db.query<{ shown: string | null }>(
     `SELECT CASE type WHEN 'date' THEN to_char(v::date, p) WHEN 'timestamp' THEN to_char(v::timestamp, p) ELSE to_char(v::timestamptz, p) END AS shown
@@ -28,7 +28,7 @@ async function theirs(pairs: readonly (readonly [value: string, type: string, pa
   return rows.map((r) => r.shown);
 }
 
-/** What PostgreSQL's to_json makes of values: what we read. */
+/** PostgreSQL's to_json of values, which is our input. */
 async function sources(pairs: readonly (readonly [value: string, type: string])[]): Promise<string[]> {
   const { rows } = await db.query<{ json: string }>(
     `SELECT CASE type WHEN 'date' THEN to_json(v::date) WHEN 'timestamp' THEN to_json(v::timestamp) ELSE to_json(v::timestamptz) END::text AS json
@@ -50,7 +50,7 @@ async function compare(cases: readonly (readonly [value: string, type: string, p
 }
 
 describe('to_char', () => {
-  it('writes every field of many days as PostgreSQL does', async () => {
+  it('formats every field of many days like PostgreSQL', async () => {
     const days: string[] = [];
     for (const year of [1, 99, 100, 101, 999, 1000, 1582, 1900, 1999, 2000, 2001, 2004, 2009, 2020, 2021, 2024, 9999, 12345])
       for (const day of ['01-01', '01-03', '02-28', '03-01', '06-15', '10-11', '11-12', '12-13', '12-28', '12-31'])
@@ -61,7 +61,7 @@ describe('to_char', () => {
     await compare(times.flatMap((t) => FIELDS.flatMap((f) => [[`2024-02-29 ${t}`, 'timestamp', f] as const, [`2024-02-29 ${t}`, 'timestamptz', f] as const])));
   });
 
-  it('reads patterns as PostgreSQL does', async () => {
+  it('parses patterns like PostgreSQL', async () => {
     const part = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom(...FIELDS, ...FIELDS.map((f) => f.toLowerCase())) },
       { weight: 2, arbitrary: fc.constantFrom('FM', 'fm', 'TM', 'TH', 'th', 'SP', 'FX', 'fx', '"', '\\', '\\"', '""', '"a\\"b"', '"YYYY"') },
@@ -84,7 +84,7 @@ describe('to_char', () => {
     await compare(fc.sample(fc.tuple(day, pattern), generated(6000)).map(([[v, type], p]) => [v, type, p] as const));
   });
 
-  it('has nothing for an empty pattern', async () => {
+  it('returns the empty text for an empty pattern', async () => {
     expect(toChar('')).toBeUndefined();
     expect(await theirs([['2024-01-01', 'date', '']])).toEqual([null]);
   });

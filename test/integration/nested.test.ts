@@ -55,7 +55,7 @@ async function rows(sql: string, headers: Headers = NESTED): Promise<Thing[]> {
   return JSON.parse(text).data;
 }
 
-describe('what nests', () => {
+describe('nested rows', () => {
   it.each<[string, string, Thing[]]>([
     [
       'a derived table, by the names of its columns',
@@ -114,7 +114,7 @@ describe('what nests', () => {
       [{ entity_id: 'customer:1', l: ['eu', 'new'] }],
     ],
     [
-      'a multi-value property behind a path',
+      'a multi-valued property after a path',
       'SELECT entity_id, "placed_by[customer].label" FROM dsvc."order" WHERE order_no = 102',
       [{ entity_id: 'order:102', 'placed_by[customer]': [{ label: ['eu'] }] }],
     ],
@@ -158,7 +158,7 @@ describe('what nests', () => {
     ],
   ])('%s', async (_, sql, expected) => expect(await rows(sql)).toEqual(expected));
 
-  it('names and values are in the mode, with headers of their own', async () => {
+  it('names and values have the format mode, with further headers', async () => {
     const headers = { ...NESTED, 'api-nested-format-properties': 'true', 'api-nested-minimize-relationships': 'true' };
     expect(
       await rows('SELECT entity_id, birth_date AS "Born", vip, label, "placed[order].order_no" FROM dsvc.customer WHERE customer_id = 2', headers),
@@ -174,7 +174,7 @@ describe('what nests', () => {
 });
 
 describe('limits of nested rows', () => {
-  it('count root objects, each whole, whatever the order of the rows', async () => {
+  it('count complete root objects, in any order of the rows', async () => {
     const columns = [
       'first_name',
       'segment',
@@ -200,14 +200,14 @@ describe('limits of nested rows', () => {
     );
   });
 
-  it('take each root without an id by itself', async () => {
+  it('count each root without an id separately', async () => {
     const sql = 'SELECT entity_id, "went_to[city].name" FROM dsvc.visit ORDER BY 2';
     const all = await rows(sql);
     expect(all).toHaveLength(3);
     for (const n of [1, 2, 3]) expect(await rows(sql, { ...NESTED, 'results-limit': String(n) })).toEqual(all.slice(0, n));
   });
 
-  it('of filters count them too, and rows where nothing nests', async () => {
+  it('of filters count them too, and rows if nothing nests', async () => {
     const get = async (search: string, headers: Headers = NESTED, kind = 'concept/customer'): Promise<Thing[]> => {
       const { status, text } = await send(`/svc/api/q/shop/${kind}?${search}`, headers);
       if (status !== 200) throw new Error(text);
@@ -240,7 +240,7 @@ describe('limits of nested rows', () => {
     expect(JSON.parse(text).executed_query).toMatch(/ LIMIT 1 OFFSET 1$/);
   });
 
-  it('are for the last statement alone', async () => {
+  it('apply only to the last statement', async () => {
     expect(await rows('SELECT entity_id, "placed[order].order_no" FROM dsvc.customer; SELECT 1 AS one', { ...NESTED, 'results-limit': '1' })).toEqual([
       { one: 1 },
     ]);
@@ -249,19 +249,19 @@ describe('limits of nested rows', () => {
 
 describe('formats', () => {
   const SQL = 'SELECT entity_id, "placed[order].order_no" FROM dsvc.customer WHERE customer_id = 1 ORDER BY 2';
-  it('CSV is flat though nested rows are asked for', async () => {
+  it('CSV is flat even with the header nested', async () => {
     const { text, type } = await query(SQL, { ...NESTED, accept: 'text/csv', 'results-limit': '1' });
     expect([type, text]).toEqual(['text/csv; charset=utf-8; header=present', 'entity_id,placed[order].order_no\r\ncustomer:1,100\r\n']);
   });
-  it('NDJSON has an object a line', async () => {
+  it('NDJSON has one object per line', async () => {
     const { text, type } = await query(SQL, { ...NESTED, accept: 'application/x-ndjson' });
     expect([type, text]).toEqual(['application/x-ndjson; charset=utf-8', '{"entity_id":"customer:1","placed[order]":[{"order_no":100},{"order_no":101}]}\n']);
   });
-  it('rows of the service itself have them too', async () => {
+  it('rows of the service itself use them too', async () => {
     const { text } = await query('SHOW SCHEMAS', { accept: 'text/csv' });
     expect(text.split('\r\n').slice(0, 2)).toEqual(['schema', 'svc']);
   });
-  it('another one is 406, before the statement runs', async () => {
+  it('an unsupported one is 406, before the statement runs', async () => {
     const { status, text } = await query('CREATE CONCEPT never (a string)', { accept: 'application/xml' });
     expect([status, JSON.parse(text).code]).toEqual([406, 'not_acceptable']);
     expect((await query('SELECT 1 FROM svc.never', {})).status).toBe(400);
@@ -269,11 +269,11 @@ describe('formats', () => {
       expect((await send(path, { accept: 'image/png' })).status).toBe(406);
     expect((await send('/svc/openapi/ontology/shop/query', { accept: 'image/png', 'content-type': 'text/plain' }, 'SELECT 1')).status).toBe(406);
   });
-  it('what are no rows is JSON whatever is asked for', async () => {
+  it('answers without rows are always JSON', async () => {
     for (const path of ['/svc/api/get_ontologies', '/svc/api/get_ontology/shop'])
       expect((await send(path, { accept: 'text/csv' })).type).toMatch(/^application\/json/);
   });
-  it('answers that come later are nested as well', async () => {
+  it('asynchronous answers are nested as well', async () => {
     const begun = await send('/svc/openapi/ontology/shop/query', { ...NESTED, 'x-async': 'true', 'content-type': 'text/plain' }, SQL);
     expect(begun.status).toBe(202);
     const { poll_url } = JSON.parse(begun.text);

@@ -1,4 +1,4 @@
-/** The authorization server of the built Worker, judged by the runner of the Model Context Protocol's conformance tests. */
+/** The authorization server of the built Worker, tested by the runner of the Model Context Protocol's conformance tests. */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -29,7 +29,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-/** A port that nobody listens on. */
+/** An unused port. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -38,7 +38,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** What the user does with the address that the runner prints: logs in, allows, and is sent back to the runner. */
+/** The user's actions with the URL that the runner prints: logs in, allows, and is redirected to the runner. */
 async function visit(address: string): Promise<void> {
   const browser = new Visitor((path, init) => fetch(new URL(path, base), init));
   await browser.logIn('olive', PASSWORD);
@@ -49,7 +49,7 @@ async function visit(address: string): Promise<void> {
   await (await fetch(sent.location as string)).text();
 }
 
-/** Runs it to its end. @returns what it printed */
+/** Runs it to its end. @returns its output */
 function conformance(args: readonly string[]): Promise<{ code: number | null; text: string; visited: Promise<void> }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [RUNNER, 'authorization', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -68,7 +68,7 @@ function conformance(args: readonly string[]): Promise<{ code: number | null; te
 }
 
 describe('the conformance runner', () => {
-  it('finds nothing wrong with the authorization server', async () => {
+  it('reports no failure of the authorization server', async () => {
     const port = await freePort();
     const body = JSON.stringify({ client_name: 'Runner', redirect_uris: [`http://127.0.0.1:${port}/callback`], token_endpoint_auth_method: 'none' });
     const client = await ask(base, '/svc/oauth/register', { method: 'POST', headers: { 'content-type': 'application/json' }, body });

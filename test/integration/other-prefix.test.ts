@@ -1,5 +1,5 @@
 /**
- * Clients that were written for another prefix run unchanged where PRODUCT_NAME is theirs: raw text bodies, bare arrays, error texts on
+ * Clients that were written for another prefix run unchanged if PRODUCT_NAME is theirs: raw text bodies, bare arrays, error texts with
  * another status than 200, all over plain node:http against the built Worker.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { ask, type BuiltWorkers, startBuiltWorkers, type WorkerAnswer } from './
 let database: LocalPostgres;
 let workers: BuiltWorkers<'acme'>;
 
-/** What such a client does: the SQL is the body, rows are a bare array, anything but 200 is an error whose body is its text. */
+/** The behaviour of such a client: the SQL is the body, rows are a bare array, any status except 200 is an error whose body is its text. */
 async function client(sql: string, headers: Record<string, string> = {}): Promise<unknown> {
   const { status, text } = await post('/acme/openapi/ontology/shop/query', sql, headers);
   if (status !== 200) throw new Error(`${status}: ${text}`);
@@ -48,7 +48,7 @@ describe('a client of another prefix', () => {
       expect(await client('SELECT 1 AS n', { 'content-type': type })).toEqual([{ n: 1 }]);
   });
 
-  it('is read under all its schemas, and under the neutral names', async () => {
+  it('can use all its schemas, and the neutral names', async () => {
     for (const schema of ['acme', 'eacme', 'dacme', 'svc', 'esvc', 'dsvc'])
       expect(await client(`SELECT count(*) AS n FROM ${schema}.first`), schema).toEqual([{ n: 1 }]);
     for (const schema of ['vacme', 'vsvc']) expect(await client(`SELECT count(*) AS n FROM ${schema}.named`), schema).toEqual([{ n: 2 }]);
@@ -57,7 +57,7 @@ describe('a client of another prefix', () => {
     ]);
   });
 
-  it('writes doubled quotes and any character', async () => {
+  it('can send doubled quotes and any character', async () => {
     expect(await client("SELECT id FROM acme.item WHERE name = 'Zo\u00eb \"Z\" O''Neil'")).toEqual([{ id: 1 }]);
     expect(await client(`SELECT id AS "say ""it""" FROM acme.item WHERE name LIKE '%\u{1f600}'`)).toEqual([{ 'say "it"': 2 }]);
   });
@@ -66,7 +66,7 @@ describe('a client of another prefix', () => {
     expect(await client("SELECT 1; SELECT ';' AS semicolon;\n-- a word; of comment\nSELECT id FROM acme.item WHERE id = 2;")).toEqual([{ id: 2 }]);
   });
 
-  it('gets a text with another status than 200 where it went wrong', async () => {
+  it('gets a text with another status than 200 for an error', async () => {
     await expect(client('SELECT nam FROM acme.item')).rejects.toThrow(/^400: .*did you mean `name`/);
     await expect(client('SELEC 1')).rejects.toThrow(/^400: /);
     await expect(client('SELECT 1', { 'x-api-key': 'tk_none' })).rejects.toThrow(/^401: /);
@@ -74,7 +74,7 @@ describe('a client of another prefix', () => {
     expect((await post('/acme/openapi/ontology/shop/query', '')).status).toBe(400);
   });
 
-  it('asks the other endpoints, with and without a slash at the end', async () => {
+  it('calls the other endpoints, with and without a trailing slash', async () => {
     for (const slash of ['', '/']) {
       expect((await get(`/acme/api/get_ontologies${slash}`)).data).toEqual(['shop']);
       expect((await get(`/acme/api/get_ontology/shop${slash}`)).data.views.named.query).toBe('SELECT id, name FROM acme.item');
@@ -93,7 +93,7 @@ describe('a client of another prefix', () => {
     expect(page.text).not.toContain('svc');
   });
 
-  it('polls what it asked for later', async () => {
+  it('polls the result of an asynchronous statement', async () => {
     const { text, status } = await post('/acme/openapi/ontology/shop/query', 'SELECT count(*) AS n FROM acme.item', { 'x-async': 'true' });
     expect(status, text).toBe(202);
     const { poll_url } = JSON.parse(text);

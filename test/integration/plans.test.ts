@@ -1,6 +1,6 @@
 /**
- * Filters reach the tables (docs/design/sql-shapes.md#conditions-that-reach-the-tables): PostgreSQL's plan of the generated SQL reads no table, and scans or
- * sorts none as a whole, that the same question written by hand does not.
+ * Filters reach the tables (docs/design/sql-shapes.md#conditions-that-reach-the-tables): PostgreSQL's plan of the generated SQL reads, completely scans or
+ * sorts no table that the plan of the hand-written query does not.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withColumnTypes } from '../../bench/tpch/typed.ts';
@@ -22,7 +22,7 @@ afterAll(closePlans, 30_000);
 
 const generated = (sql: string) => planSelect(context, { text: sql, offset: 0 });
 
-/** Runs both, compares the rows, gives what their plans do. */
+/** Runs both, compares the rows, returns what their plans do. */
 async function both({ sql, byHand }: Case): Promise<{ ours: Facts; hand: Facts }> {
   const plan = generated(sql);
   const asked = await rowsOf(`SELECT r::text FROM (${plan.sql}) q(r)`, plan.params);
@@ -33,7 +33,7 @@ async function both({ sql, byHand }: Case): Promise<{ ours: Facts; hand: Facts }
   return { ours: await factsOf(plan.sql, plan.params), hand: await factsOf(byHand) };
 }
 
-/** What the generated statement's plan does beyond the plan of the other. */
+/** What the generated statement's plan does beyond that of the other one. */
 async function excess(c: Case): Promise<Record<string, readonly string[]>> {
   const { ours, hand } = await both(c);
   const beyond = (of: (facts: Facts) => readonly string[]): string[] => of(ours).filter((x) => !of(hand).includes(x));

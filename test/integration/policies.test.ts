@@ -1,4 +1,4 @@
-/** The statements about policies: what they take, who may make them, how they are told, and what they keep in place. */
+/** The statements about policies: their checks, the rights that they need, their display, and the objects that policies protect. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => service?.close());
 
 describe('CREATE POLICY', () => {
-  it('is told by SYS_POLICIES, SHOW POLICIES and SHOW CREATE, which makes it again', async () => {
+  it('is listed by SYS_POLICIES, SHOW POLICIES and SHOW CREATE, which creates it again', async () => {
     const scripts = [
       "CREATE OR REPLACE POLICY `p_all` ON CONCEPT `person` TO PUBLIC USING (id > 1 AND svc_has_role('x'));",
       "CREATE OR REPLACE POLICY `p_una` ON CONCEPT `staff` TO USER `una` USING (desk = 'a');",
@@ -69,7 +69,7 @@ describe('CREATE POLICY', () => {
     expect(await policies()).toEqual([]);
   });
 
-  it('makes no version, and stands in one script with the model', async () => {
+  it('creates no version, and can be in one script with the model', async () => {
     const [before] = await service.rows('SHOW VERSION', 'shop');
     await service.rows('CREATE POLICY a ON CONCEPT person TO PUBLIC USING (true)', 'shop');
     expect(await service.rows('SHOW VERSION', 'shop')).toEqual([before]);
@@ -113,7 +113,7 @@ describe('CREATE POLICY', () => {
     expect(await policies()).toEqual([]);
   });
 
-  it('refuses a name that is taken, and replaces where it is told to', async () => {
+  it('refuses a name that is taken, and replaces with OR REPLACE', async () => {
     await service.rows('CREATE POLICY a ON CONCEPT person TO PUBLIC USING (id = 1)', 'shop');
     expect(await failure('CREATE POLICY A ON CONCEPT person TO PUBLIC USING (id = 2)')).toMatch(/^400 exists 15 /);
     await service.rows("CREATE OR REPLACE POLICY A ON PROPERTY name MASK WITH ('-- none')", 'shop');
@@ -121,20 +121,20 @@ describe('CREATE POLICY', () => {
     await service.rows('DROP POLICY a', 'shop');
   });
 
-  it('is for admins and for who has EDIT ON ALL with grant option', async () => {
+  it('is for admins and for users with EDIT ON ALL with grant option', async () => {
     for (const name of ['una', 'olga']) {
       expect(await failure('CREATE POLICY x ON CONCEPT person TO PUBLIC USING (true)', tokens[name])).toMatch(/^403 forbidden 1 /);
       expect(await failure('DROP POLICY x', tokens[name])).toMatch(/^403 forbidden 1 /);
     }
     await service.rows('GRANT EDIT ON ALL ontology.shop TO USER olga WITH GRANT OPTION');
     await service.rows('CREATE POLICY x ON CONCEPT person TO PUBLIC USING (true)', 'shop', tokens.olga);
-    // a user whom it may not see does not exist for it
+    // for the user a hidden user does not exist
     expect(await failure('CREATE POLICY y ON CONCEPT person TO USER una USING (true)', tokens.olga)).toMatch(/^400 unknown_user 43 /);
     await service.rows('DROP POLICY x', 'shop', tokens.olga);
     expect(await failure('SHOW CREATE POLICY x', tokens.olga)).toMatch(/^403 forbidden/);
   });
 
-  it('tells others of those that name them, a role of theirs or PUBLIC', async () => {
+  it('shows others those that name them, one of their roles or PUBLIC', async () => {
     await service.rows(
       'CREATE POLICY p ON CONCEPT person TO PUBLIC USING (true); CREATE POLICY u ON CONCEPT person TO USER una USING (true); CREATE POLICY o ON CONCEPT person TO USER olga USING (true); CREATE POLICY a ON CONCEPT person TO ROLE admin USING (true); CREATE POLICY m ON PROPERTY name MASK NULL; CREATE POLICY n ON PROPERTY name MASK NULL EXCEPT USER una, USER olga',
       'shop',
@@ -150,8 +150,8 @@ describe('CREATE POLICY', () => {
   });
 });
 
-describe('what a policy names', () => {
-  it('cannot be dropped, replaced away or rolled back under it', async () => {
+describe('the objects that a policy names', () => {
+  it('cannot be removed by DROP, OR REPLACE or ROLLBACK', async () => {
     const [{ id }] = await service.rows('SHOW VERSION', 'shop');
     await service.rows(
       `CREATE CONCEPT town (no bigint, size integer, place string, PRIMARY KEY (no)); CREATE MAPPING towns INTO (town) AS SELECT id AS no, 1 AS size, name AS place FROM shop.t_person;
@@ -185,7 +185,7 @@ describe('what a policy names', () => {
 });
 
 describe('EXPLAIN of a masked key', () => {
-  it('is the logical plan: the datasource\u2019s own would hold the secret of the hash', async () => {
+  it('is the logical plan: the datasource\u2019s own would contain the secret of the hash', async () => {
     await service.rows('CREATE POLICY k ON PROPERTY id OF CONCEPT person MASK NULL', 'shop');
     for (const sql of ['SELECT entity_id FROM svc.person', 'SELECT COUNT(*) AS n FROM svc.person GROUP BY entity_id']) {
       const [told] = await service.rows(`EXPLAIN ${sql}`, 'shop', tokens.olga);

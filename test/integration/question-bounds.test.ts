@@ -1,4 +1,4 @@
-/** What a statement of a question may read: the names in its own text decide, wherever they stand in it, for every caller and with plans that are kept. */
+/** The relations that a statement of a question may read: the names in its own text decide, in every place, for every caller and with cached plans. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
 import { type Ran, runSelect } from '../../src/llm/statement.ts';
@@ -38,7 +38,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => s?.close());
 
-/** Runs a statement within named relations (all of them where there are none). */
+/** Runs a statement within named relations (all if there are none). */
 async function ran(sql: string, names: readonly string[] | null, { user, most = 100 }: { user?: string; most?: number } = {}): Promise<Ran> {
   const request = await s.request(user === undefined ? s.token : (tokens[user] ?? ''));
   return runSelect({ request, ontology: 'shop', collect: cutRows, admits: (r) => names === null || names.includes(`${r.kind} ${r.name}`) }, sql, most);
@@ -53,7 +53,7 @@ async function outcome(...args: Parameters<typeof ran>): Promise<string> {
   }
 }
 
-/** Ways to read staff where sales alone may be read. */
+/** Ways to read staff if only sales may be read. */
 const OUTSIDE: Readonly<Record<string, string>> = {
   FROM: 'SELECT name FROM svc.staff',
   'another schema': 'SELECT name FROM esvc.staff',
@@ -90,7 +90,7 @@ const OUTSIDE: Readonly<Record<string, string>> = {
   "a measure's FILTER": 'SELECT SUM(`measure.total`) FILTER (WHERE staff_no IN (SELECT staff_no FROM svc.staff)) AS n FROM dsvc.sale',
   "a cube's condition": 'SELECT status, total FROM vsvc.by_status WHERE status IN (SELECT name FROM svc.staff)',
   "a cube's FILTER": 'SELECT SUM(total) FILTER (WHERE EXISTS (SELECT FROM svc.staff)) AS n FROM vsvc.by_status',
-  'what stands beside a cube': 'SELECT c.status FROM vsvc.by_status c, LATERAL (SELECT name FROM svc.staff LIMIT 1) x',
+  'another item of FROM next to a cube': 'SELECT c.status FROM vsvc.by_status c, LATERAL (SELECT name FROM svc.staff LIMIT 1) x',
   ARRAY: 'SELECT ARRAY(SELECT name FROM svc.staff) AS n FROM svc.sale',
   ALL: 'SELECT amount FROM svc.sale WHERE amount > ALL (SELECT pay FROM svc.staff)',
   'a function in FROM': 'SELECT g FROM svc.sale, generate_series(1, (SELECT MAX(staff_no) FROM svc.staff)) g',
@@ -113,7 +113,7 @@ describe('a statement of a question', () => {
     expect(await outcome(sql, ['concept sale', 'view open_sales', 'view by_status'], { most: 0 })).toMatch(/^outside_scope /);
   });
 
-  it('is refused when its plan is a kept one too, and is not when the scope is another one', async () => {
+  it('is refused also if its plan is cached, and accepted with another scope', async () => {
     const sql = 'SELECT name FROM svc.staff ORDER BY name';
     expect(await outcome(sql, null)).toBe('2 rows');
     expect(await outcome(sql, ['concept sale'])).toMatch(/^outside_scope /);
@@ -121,19 +121,19 @@ describe('a statement of a question', () => {
     expect(await outcome(sql, [])).toMatch(/^outside_scope /);
   });
 
-  it('may use names of its own that are those of others', async () => {
+  it('may define names that other relations have', async () => {
     expect(await outcome('WITH staff AS (SELECT amount FROM svc.sale) SELECT amount FROM staff', ['concept sale'])).toBe('20 rows');
     expect(await outcome('SELECT staff.amount FROM svc.sale staff', ['concept sale'])).toBe('20 rows');
   });
 
-  it('reads views and cubes by their own names alone, whatever those read', async () => {
+  it('reads views and cubes by their own names, whatever those read', async () => {
     expect(await outcome('SELECT sale_no FROM vsvc.twice', ['view twice'])).toBe('20 rows');
     expect(await outcome('SELECT status, least, total FROM vsvc.by_status', ['view by_status'])).toBe('2 rows');
     expect(await outcome('SELECT SUM(total) AS t FROM vsvc.by_status b', ['view by_status'])).toBe('1 rows');
     expect((await ran('SELECT status, least, total FROM vsvc.by_status', null)).relations).toEqual([{ kind: 'view', schema: 'vsvc', name: 'by_status' }]);
   });
 
-  it('tells who may read a cube alone nothing of what that reads', async () => {
+  it('reveals nothing of what a cube reads to callers who may read only the cube', async () => {
     expect((await ran('SELECT status, least, total FROM vsvc.by_status ORDER BY status', null, { user: 'vera' })).relations).toEqual([
       { kind: 'view', schema: 'vsvc', name: 'by_status' },
     ]);
@@ -166,7 +166,7 @@ describe('a statement of a question', () => {
     ['WITH x AS (SELECT sale_no FROM svc.sale ORDER BY 1 LIMIT 4) SELECT sale_no FROM x ORDER BY 1 DESC', 3, [4, 3, 2], true],
     ['SELECT sale_no FROM svc.sale LIMIT 0', 3, [], false],
     ['SELECT sale_no FROM svc.sale ORDER BY 1 LIMIT 5', 0, [], false],
-  ])('gives the rows of its own text: %s', async (sql, most, numbers, truncated) => {
+  ])('returns the rows of its own text: %s', async (sql, most, numbers, truncated) => {
     const { rows, truncated: cut } = await ran(sql, null, { most });
     expect([rows.map((r) => r.sale_no), cut]).toEqual([numbers, truncated]);
   });

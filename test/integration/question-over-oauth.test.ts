@@ -1,4 +1,4 @@
-/** A question the whole way: an MCP client signs in by OAuth at the service as `npm start` starts it, and asks in words. */
+/** A question end to end: an MCP client signs in by OAuth at the service as `npm start` starts it, and asks in words. */
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chat, type Stub, startStub } from '../unit/llm/stub.ts';

@@ -1,4 +1,4 @@
-/** The four tools as their callers meet them: under another product name, with agents, policies and impersonation, on small and empty graphs. */
+/** The four tools for their callers: with another product name, with agents, policies and impersonation, on small and empty graphs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
 import type { LanguageModels, Stage, Turn } from '../../src/llm/types.ts';
@@ -25,7 +25,7 @@ const MODEL = `CREATE ONTOLOGY clinic;
 let s: TestService;
 const tokens: Record<string, string> = {};
 const heard: Turn<unknown>[] = [];
-/** What the model says by stage; of several statements one after the other. */
+/** The model's answers by stage; several statements in sequence. */
 let says: { concept?: string; sql?: readonly (string | SvcError)[]; answer?: string } = {};
 
 const llm: LanguageModels = {
@@ -53,7 +53,7 @@ interface Way {
   readonly ontology?: string | null;
 }
 
-/** Calls a tool as a client does; its structured content, which has the declared form. */
+/** Calls a tool like a client; returns its structured content, which has the declared form. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of four tools
 async function call(tool: Tool, args: Record<string, unknown>, { user, agent, ontology = agent === undefined ? 'clinic' : null }: Way = {}): Promise<any> {
   heard.length = 0;
@@ -111,7 +111,7 @@ beforeAll(async () => {
 afterAll(() => s?.close());
 
 describe('the tools', () => {
-  it('speak of schemas by the product’s name, and take both', async () => {
+  it('name schemas by the product’s name, and accept both names', async () => {
     says = { sql: ['SELECT name FROM dtimbr.patient ORDER BY name'] };
     expect(await call(queryData, { prompt: 'Who is there?' })).toMatchObject({ schema: 'dtimbr', concept: 'patient', row_count: 3, truncated: false });
     expect(heard.at(-1)?.system).toContain('dtimbr.concept');
@@ -122,7 +122,7 @@ describe('the tools', () => {
     expect(await call(identifyConcept, { prompt: 'inpatient', concepts_list: 'INPATIENT' })).toMatchObject({ concept: 'inpatient', schema: 'dtimbr' });
   });
 
-  it('have the declared members, and more where they are to be verbose', async () => {
+  it('have the declared members, and more with verbose', async () => {
     says = {
       sql: ['SELECT name FROM dtimbr.patient WHERE nothing', 'SELECT name FROM dtimbr.patient ORDER BY name'],
       answer: 'Anna, Bert and Cleo: 3, not 4711.',
@@ -133,12 +133,12 @@ describe('the tools', () => {
     expect(all.warnings).toEqual([expect.stringMatching(/: 4711$/)]);
     expect(all.details.tries).toMatchObject([{ error: expect.stringContaining('nothing') }, { error: null }]);
     const cut = await call(askQuestion, { prompt: 'Who?', show_result_set: true, max_limit: 2 });
-    expect([cut.rows.length, cut.warnings[0]]).toEqual([2, 'The answer is made from the first 2 rows: there are more']);
+    expect([cut.rows.length, cut.warnings[0]]).toEqual([2, 'The answer is based on the first 2 rows; there are more']);
     for (const tool of [queryData, generateSql, identifyConcept])
       expect(await call(tool, { prompt: 'Who?', verbose: true })).toHaveProperty('details.duration_ms');
   });
 
-  it('tell a statement that does not hold, and what is wrong with it', async () => {
+  it('return an invalid statement with its error', async () => {
     says = { sql: ['SELECT nmae FROM dtimbr.patient'] };
     expect(await call(generateSql, { prompt: 'Who?' })).toMatchObject({
       is_valid: false,
@@ -149,25 +149,25 @@ describe('the tools', () => {
     expect(await failure(queryData, { prompt: 'Who?' })).toMatch(/^no_valid_sql/);
   });
 
-  it('find nothing to ask about where there is nothing', async () => {
+  it('report that there are no candidates', async () => {
     await s.rows('CREATE ONTOLOGY empty');
     for (const tool of [askQuestion, queryData, generateSql, identifyConcept]) {
       expect(await failure(tool, { prompt: 'Who?' }, { ontology: 'empty' })).toMatch(/^no_candidates/);
       expect(await failure(tool, { prompt: 'Who?' }, { user: 'lou' })).toMatch(/^no_candidates/);
       expect(heard).toEqual([]);
     }
-    // views alone are no concepts
+    // a graph with only views has no concepts
     expect(await failure(identifyConcept, { prompt: 'Who?' }, { user: 'vic' })).toMatch(/^no_candidates/);
   });
 
-  it('obey every option of an agent', async () => {
+  it('apply every option of an agent', async () => {
     says = { sql: ['SELECT visit_no FROM timbr.visit'] };
     expect(await call(queryData, { prompt: 'Visits of Anna?', max_limit: 5, views_list: '*' }, { agent: 'desk' })).toMatchObject({
       concept: 'visit',
       row_count: 2,
       truncated: true,
     });
-    // the tag leaves one: no model is needed to find it; no way leads on
+    // the tag leaves one concept: no model is needed to choose it; no path leads further
     expect(heard.map((t) => t.stage)).toEqual(['sql']);
     expect(told()).toContain('Be brief');
     expect(told()).toContain('LOWER(column)');
@@ -180,11 +180,11 @@ describe('the tools', () => {
   });
 });
 
-describe('what a model is told of values', () => {
+describe('the values in a prompt', () => {
   const ASKED = { prompt: 'What do patients have, and where do they live?' };
   const SQL = 'SELECT name, diagnosis, city FROM timbr.patient ORDER BY name';
 
-  it('is what row policies and masks leave to the caller, whoever asked before', async () => {
+  it('are those that row policies and masks show to the caller, for every previous caller', async () => {
     says = { sql: [SQL], answer: 'Well.' };
     const first = await call(askQuestion, { ...ASKED, show_result_set: true });
     expect(first.rows).toHaveLength(3);
@@ -198,7 +198,7 @@ describe('what a model is told of values', () => {
     expect(told()).not.toMatch(/Measles|Gout|Anna|Cleo|Oslo|Turku/);
   });
 
-  it('follows the policies at once', async () => {
+  it('follow the policies at once', async () => {
     says = { sql: [SQL] };
     await call(queryData, ASKED, { user: 'wes' });
     expect(told()).toContain('Scurvy');
@@ -208,7 +208,7 @@ describe('what a model is told of values', () => {
     await s.rows('CREATE OR REPLACE POLICY hush ON PROPERTY diagnosis MASK FULL EXCEPT USER wes', 'clinic');
   });
 
-  it('is not of examples, questions and errors that others have made', async () => {
+  it('do not come from examples, questions and errors of others', async () => {
     await s.rows("CREATE EXAMPLE 'Who has gout in Turku?' AS SELECT name FROM timbr.patient WHERE diagnosis = 'Gout' AND city = 'Turku'", 'clinic');
     says = { sql: [SQL] };
     await call(queryData, { prompt: 'Who has gout in Oslo?' });
@@ -218,13 +218,13 @@ describe('what a model is told of values', () => {
     expect(told()).not.toMatch(/Gout|gout|Turku/);
     says = { sql: [SQL] };
     expect((await call(queryData, { prompt: 'Who has gout in Turku?' }, { user: 'ed' })).sql).toBe(SQL);
-    // of a view alone that may be read, nothing of what it is made of
+    // for a caller who may read only a view, nothing of what it reads
     says = { concept: 'patients_by_ward', sql: ['SELECT ward FROM vtimbr.patients_by_ward'] };
     await call(queryData, { prompt: 'Who has gout in which ward?' }, { user: 'vic' });
     expect(told()).not.toMatch(/Gout|diagnosis|Turku|inpatient|of_patient/);
   });
 
-  it('does not outlive the rights of who made a view', async () => {
+  it('do not outlive the rights of the definer of a view', async () => {
     await s.rows('GRANT EDIT ON ALL ontology.clinic TO USER wes WITH GRANT OPTION');
     await s.rows('CREATE ONTOLOGY VIEW by_wes AS SELECT visit_no, reason FROM svc.visit', 'clinic', tokens.wes);
     await s.rows('GRANT QUERY ON ontology.clinic.view.by_wes TO USER vic');

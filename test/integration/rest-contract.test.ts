@@ -1,4 +1,4 @@
-/** Every answer of every endpoint, errors too, is as the OpenAPI document says. */
+/** Every answer of every endpoint, including errors, matches the OpenAPI document. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeBearer } from '../../src/auth/bearer.ts';
 import { createToken } from '../../src/auth/tokens.ts';
@@ -42,7 +42,7 @@ afterAll(() => service.close());
 
 const read = async (path: string, token = service.token): Promise<Document> => (await service.fetch(path, { headers: { 'x-api-key': token } })).json();
 
-/** What of the document has been asked for: operations with their statuses. */
+/** The tested parts of the document: operations with their statuses. */
 const asked = new Set<string>();
 
 async function check(
@@ -68,7 +68,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const TEXT = { 'content-type': 'text/plain' };
 const query = (sql: unknown, ontology: unknown = 'shop') => ({ headers: JSON_TYPE, body: JSON.stringify({ ontology_name: ontology, query: sql }) });
 
-/** What browsers ask for: the assets of the docs page, and the pages on which users sign in. */
+/** Requests of browsers: the assets of the docs page, and the pages on which users sign in. */
 const PAGES = /\/docs\/(script\.js|style\.css)$|^\/svc\/(login|logout|get_svc_user_token|oauth)\b/;
 
 describe('the document of the service', () => {
@@ -82,7 +82,7 @@ describe('the document of the service', () => {
     expect([...new Set(routes)].sort()).toEqual(described.sort());
   });
 
-  it('holds for answers', async () => {
+  it('matches answers', async () => {
     for (const [method, path] of [
       ['GET', '/svc/api/health'],
       ['GET', '/svc/api/get_ontologies/'],
@@ -129,7 +129,7 @@ describe('the document of the service', () => {
     ).toBe(200);
   });
 
-  it('holds for get_token', async () => {
+  it('matches get_token', async () => {
     await service.rows("CREATE USER bea PASSWORD 'right'", '');
     for (const [password, status] of [
       ['right', 200],
@@ -140,7 +140,7 @@ describe('the document of the service', () => {
     }
   });
 
-  it('holds for async statements', async () => {
+  it('matches async statements', async () => {
     const send = (sql: string) =>
       service.fetch('/svc/openapi/ontology/shop/query', { method: 'POST', body: sql, headers: { ...TEXT, 'x-async': 'true', 'x-api-key': service.token } });
     expect(await check(document, 'POST', '/svc/openapi/ontology/shop/query', { body: 'SELECT 1', headers: { ...TEXT, 'x-async': 'true' } })).toBe(202);
@@ -156,7 +156,7 @@ describe('the document of the service', () => {
     expect(await check(document, 'GET', '/svc/openapi/get-async-results/nothing')).toBe(404);
   });
 
-  it('holds for errors', async () => {
+  it('matches errors', async () => {
     const cases: [number, string, string, Parameters<typeof check>[3]?][] = [
       [401, 'GET', '/svc/api/get_ontologies', { token: null }],
       [401, 'POST', '/svc/api/query', { ...query('SELECT 1'), token: 'tk_wrong' }],
@@ -201,7 +201,7 @@ describe('the document of the service', () => {
     for (const [status, method, path, init] of cases) expect(await check(document, method, path, init), `${method} ${path.slice(0, 100)}`).toBe(status);
   });
 
-  /** An address for each path of the document, and what is sent there. */
+  /** A URL for each path of the document, and the request for it. */
   const ADDRESSES: Readonly<Record<string, string>> = {
     ontology_name: 'shop',
     concept_name: 'item',
@@ -225,7 +225,7 @@ describe('the document of the service', () => {
       })),
     );
 
-  it('holds for what may happen to every operation', async () => {
+  it('matches the errors of every operation', async () => {
     const all = operations();
     expect(all.length).toBeGreaterThan(17);
     for (const { method, path, known, init } of all) {
@@ -246,12 +246,12 @@ describe('the document of the service', () => {
     for (const { path } of all)
       for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'PROPFIND']) {
         const status = await check(document, method, path);
-        // HEAD is what GET is, without its body
+        // HEAD is GET without its body
         expect(status, `${method} ${path}`).toSatisfy((s) => s === 405 || method === 'HEAD');
       }
   });
 
-  it('holds where there are too many requests, without the catalog, and for faults of the service', async () => {
+  it('matches the answers to too many requests, without the catalog, and to errors of the service', async () => {
     const ADMIN = createToken();
     const settings = { ADMIN_TOKEN: ADMIN, API_AUTH_SALT: SALT };
     const full = () => fakeRuntime(settings, { admit: async () => false });
@@ -259,7 +259,7 @@ describe('the document of the service', () => {
       fakeRuntime(settings, { db: { query: () => Promise.reject(catalogUnavailable(null)), batch: () => Promise.reject(catalogUnavailable(null)) } });
     const broken = () =>
       fakeRuntime(settings, { db: { query: () => Promise.reject(new Error('secret of ours')), batch: () => Promise.reject(new Error('secret of ours')) } });
-    // a bearer that is signed: of any other nobody is asked
+    // a correctly signed bearer: an invalid one reaches no object
     const authorization = `Bearer ${await makeBearer({ user: 'bea', password: 'right' }, SALT, Date.now())}`;
     for (const [status, runtime] of [
       [429, full],
@@ -282,7 +282,7 @@ describe('the document of the service', () => {
     }
   });
 
-  it('is answered with 304 to who has it', async () => {
+  it('is answered with 304 if it has not changed', async () => {
     const etag = (await service.fetch('/svc/api/openapi.json', { headers: { 'x-api-key': service.token } })).headers.get('etag') as string;
     expect(etag).toMatch(/^W\/"[0-9a-f]{32}"$/);
     for (const path of ['/svc/api/openapi.json', '/svc/api/get_ontology/shop', '/svc/api/openapi/shop.json']) {
@@ -296,20 +296,20 @@ describe('the document of the service', () => {
     expect(mine.headers.get('etag')).not.toBe(hers.headers.get('etag'));
   });
 
-  it('has been held against answers of every operation, and every status but those of another test', () => {
+  it('was compared with answers of every operation, and every status except those of another test', () => {
     const left = operations().flatMap(({ method, template }) =>
       Object.keys(document.paths[template][method.toLowerCase()].responses)
         .filter((status) => !asked.has(`${method} ${template} ${status}`))
         .map((status) => `${status} ${method} ${template}`),
     );
-    // 502 and 504 are in faults.test.ts, 409 takes two writers; a GET has no body that could be wrong, its address might be
+    // 502 and 504 are in faults.test.ts, 409 takes two writers; a GET has no body that could be invalid, but its URL could
     const elsewhere = /^(409|502|504) |^(413|415) GET |^400 (GET|POST) (?!\/svc\/api\/q)|^500 GET \/svc\/api\/(health|docs)$/;
     expect(left.filter((l) => !elsewhere.test(l))).toEqual([]);
   });
 });
 
 describe('the document of an ontology', () => {
-  it('has a path for every concept and view, which answers as it says', async () => {
+  it('has a path for every concept and view, with matching answers', async () => {
     const paths = Object.keys(shop.paths).filter((p) => p.startsWith('/svc/api/q/'));
     expect(paths).toEqual([
       '/svc/api/q/shop/concept/item',
@@ -335,7 +335,7 @@ describe('the document of an ontology', () => {
     expect(Object.keys(shop.components.schemas['view.cheap'].properties)).toEqual(['name', 'price']);
   });
 
-  it('tells nothing that its caller may not see', async () => {
+  it('contains nothing that its caller may not see', async () => {
     const hers = await read('/svc/api/openapi/shop.json', reader);
     expect(Object.keys(hers.paths)).toEqual(['/svc/api/q/shop/concept/item', '/svc/openapi/ontology/shop/query']);
     expect(JSON.stringify(hers)).not.toMatch(/dear|cheap|odd/);

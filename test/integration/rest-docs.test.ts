@@ -1,4 +1,4 @@
-/** docs/rest.md: its requests run against the service, and the answers on the page are what came back. */
+/** docs/rest.md: its requests run against the service, and the answers on the page are those of the service. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeBearer } from '../../src/auth/bearer.ts';
@@ -6,7 +6,7 @@ import { startService, type TestService } from '../support/service.ts';
 
 const PAGE = new URL('../../docs/rest.md', import.meta.url);
 
-/** ```` ```http ```` with a request, and the block behind it with the answer, if there is one yet. */
+/** ```` ```http ```` with a request, and the block after it with the answer, if there is one yet. */
 const EXAMPLE = /^```http\n((?:GET|POST|DELETE|OPTIONS) [\s\S]*?)\n```\n(?:\n```http\nHTTP [\s\S]*?\n```\n)?/gm;
 const TABLES = /^```sql tables\n([\s\S]*?)\n```$/gm;
 /** Headers that the page shows. */
@@ -39,10 +39,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What `$NAMES` of the page stand for. */
+/** The values of `$NAMES` on the page. */
 const known = new Map<string, string>();
 const uuids = new Map<string, string>();
-/** What is different each time, as the page has it. */
+/** Values that differ in each run, as the page has them. */
 const stable = (told: string): string =>
   told
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, (uuid) => {
@@ -69,7 +69,7 @@ async function run(request: string): Promise<string> {
   }
   statuses.push(response.status);
   remember(response.headers, got);
-  // what stands on every answer is told once, in the section on browsers
+  // headers of every answer are shown only once, in the section on cross-origin requests
   const shown = [...response.headers].filter(
     ([name, value]) =>
       SHOWN.test(name) && !(name === 'content-type' && value.startsWith('application/json')) && (name !== 'vary' || value !== 'origin' || method === 'OPTIONS'),
@@ -91,7 +91,7 @@ function remember(headers: Headers, got: string): void {
   if (id !== undefined) known.set('RESPONSE_ID', id);
 }
 
-/** Of a document of its own the page shows what tells it apart. */
+/** For a long document the page shows only its beginning and one schema. */
 function shortened(path: string, got: string): string {
   if (!path.endsWith('.json')) return got;
   const { openapi, info, paths, components } = JSON.parse(got);
@@ -103,7 +103,7 @@ function shortened(path: string, got: string): string {
   });
 }
 
-/** A number as its digits stand in the answer: 2.50 is not 2.5. */
+/** A number with the digits of the answer: 2.50 is not 2.5. */
 class Digits {
   readonly digits: string;
   constructor(digits: string) {
@@ -113,7 +113,7 @@ class Digits {
 const parse = (json: string): unknown =>
   JSON.parse(json, (_key, value, ...[context]: [{ source?: string }?]) => (typeof value === 'number' ? new Digits(context?.source ?? '?') : value));
 
-/** JSON on one line where it fits, else a member a line. */
+/** JSON on one line if it fits, else one line per member. */
 function print(value: unknown, indent = ''): string {
   const flat = line(value);
   if (flat.length + indent.length <= 150 || typeof value !== 'object' || value === null || value instanceof Digits) return flat;
@@ -141,12 +141,12 @@ describe('docs/rest.md', () => {
     const missing = Object.keys(document.paths).filter(
       (path) => !asked.some((a) => new RegExp(`^${path.replace(/\./g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`).test(a)),
     );
-    // they are named in the text: one is the whole of the other, and the page is no data
+    // the text names them: one is the whole of the other, and the page is not data
     expect(missing).toEqual(['/svc/api/openapi.json', '/svc/api/docs']);
     for (const path of missing) expect(text).toContain(path);
   });
 
-  it('shows answers that succeed, but where it says so', () => {
+  it('shows successful answers, except the documented errors', () => {
     const failed = requests.filter((_, i) => (statuses[i] ?? 0) >= 400).map((r) => r.split('\n')[0]);
     expect(failed).toEqual([
       'GET /svc/api/get_ontologies/',
@@ -160,7 +160,7 @@ describe('docs/rest.md', () => {
     ]);
   });
 
-  it('tells what the service answers', async () => {
+  it('has the answers of the service', async () => {
     let i = 0;
     const page = text.replace(EXAMPLE, (_whole, request: string) => `\`\`\`http\n${request}\n\`\`\`\n\n\`\`\`http\n${answers[i++]}\n\`\`\`\n`);
     await expect(page).toMatchFileSnapshot('../../docs/rest.md');

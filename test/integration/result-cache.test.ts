@@ -1,4 +1,4 @@
-/** The result cache through the routes: what is a hit, what goes past it, and that rights are judged before it is asked. */
+/** The result cache through the routes: hits, requests that bypass it, and the check of rights before it is read. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cacheOf } from '../../src/cache.ts';
 import { keyValues } from '../../src/catalog/kv.ts';
@@ -72,7 +72,7 @@ beforeEach(async () => {
 const ITEMS = 'SELECT no, name FROM svc.item ORDER BY no';
 
 describe('an answer', () => {
-  it('is a miss, then a hit with the very same bytes, in this isolate and in another', async () => {
+  it('is a miss, then a hit with the same bytes, in this isolate and in another one', async () => {
     const first = await query(ITEMS);
     await rename('Other');
     const hit = await query(ITEMS);
@@ -84,7 +84,7 @@ describe('an answer', () => {
     expect([hit.text, elsewhere.text]).toEqual([first.text, first.text]);
   });
 
-  it('is kept for every route and form', async () => {
+  it('is cached for every route and format', async () => {
     const asking: Record<string, () => Promise<Got>> = {
       concept: () => got('/svc/api/q/shop/concept/item?_order_=no'),
       filtered: () => got('/svc/api/q/shop/concept/item?_subj_=name&_op_=eq&_comp_=Bat'),
@@ -104,7 +104,7 @@ describe('an answer', () => {
     }
   });
 
-  it('of two statements that differ in the names of nested columns alone is two', async () => {
+  it('of two statements that differ only in the names of nested columns has two entries', async () => {
     const ask = (alias: string) =>
       query(`SELECT entity_id, name AS ${alias}, "has_part[part].code" FROM dsvc.item WHERE no = 2`, { headers: { nested: 'true' } });
     const [a, b] = [await ask('alpha'), await ask('beta')];
@@ -113,7 +113,7 @@ describe('an answer', () => {
     expect(JSON.parse(b.text).data).toEqual([{ entity_id: 'item:2', beta: 'Bat', 'has_part[part]': [] }]);
   });
 
-  it('of a caller without the right is the refusal, whatever is kept', async () => {
+  it('of a caller without the right is the refusal, whatever is cached', async () => {
     await query(ITEMS);
     expect((await query(ITEMS)).cache).toBe('hit');
     const refused = await query(ITEMS, { token: tokens.nobody as string });
@@ -155,7 +155,7 @@ describe('an answer', () => {
     ).toEqual(['miss', 'hit']);
   });
 
-  it('of another ontology stays where one is cleared', async () => {
+  it('of another ontology is not affected', async () => {
     await service.rows('CREATE ONTOLOGY other', 'other');
     const ask = () => query('SELECT 1 AS one', { ontology: 'other' });
     expect(await states(ask, ask)).toEqual(['miss', 'hit']);
@@ -164,7 +164,7 @@ describe('an answer', () => {
   });
 });
 
-describe('past the cache goes', () => {
+describe('the cache is bypassed by', () => {
   it.each([
     ['a random value', 'SELECT random() AS r'],
     ['the clock', 'SELECT now() AS t'],
@@ -183,7 +183,7 @@ describe('past the cache goes', () => {
     ).toEqual(['bypass', 'bypass']),
   );
 
-  it('a statement about no ontology, which nothing could clear', async () =>
+  it('a statement about no ontology, which could not be cleared', async () =>
     expect(
       await states(
         () => query('SELECT 1 AS a', { ontology: '' }),
@@ -191,7 +191,7 @@ describe('past the cache goes', () => {
       ),
     ).toEqual(['bypass', 'bypass']));
 
-  it('a request that says so, and what it gets is kept for nobody', async () => {
+  it('a request with the header, and its answer is not stored', async () => {
     await rename('Fresh');
     for (const value of ['no-cache', 'No-Cache, max-age=0', 'no-store']) {
       const past = await query(ITEMS, { headers: { 'cache-control': value } });
@@ -201,14 +201,14 @@ describe('past the cache goes', () => {
     await rename('Ball');
   });
 
-  it('an answer of more than a mebibyte, whole as it is', async () => {
+  it('an answer of more than a mebibyte, which is complete', async () => {
     const ask = () => query("SELECT n, repeat('x', 1000) AS pad FROM generate_series(1, 1100) AS g(n)");
     expect(await states(ask, ask)).toEqual(['miss', 'miss']);
     expect(JSON.parse((await ask()).text).data.length).toBe(1100);
   });
 });
 
-it('an error is not kept', async () => {
+it('an error', async () => {
   const ask = () => query('SELECT 1 / (no - no) AS x FROM svc.item');
   for (let i = 0; i < 2; i++) expect([(await ask()).status, (await ask()).cache]).toEqual([400, null]);
 });

@@ -1,6 +1,6 @@
 /**
- * Users x ontologies x concepts x operations: each cell is allowed or refused as a small algebra of its own says, over the texts of the grants
- * (docs/design/rights-and-visibility.md#seeing-and-reading: 404 for what the path names, 400 for what a statement names, 403 for what is seen without the
+ * Users x ontologies x concepts x operations: each cell is allowed or refused as an independent, simple evaluation of the grants says
+ * (docs/design/rights-and-visibility.md#seeing-and-reading: 404 for names in the path, 400 for names in a statement, 403 for visible objects without the
  * right).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -63,7 +63,7 @@ interface Operation {
   readonly expected: (user: string, ontology: string, concept: string) => number;
 }
 
-/** What a cell comes to, where the ontology is named first and then a thing in it. */
+/** The expected result of a cell that names the ontology first and then an object in it. */
 const named = (seesOntology: boolean, seesThing: boolean, may: boolean, missing: number): number =>
   !seesOntology ? 404 : !seesThing ? missing : may ? 200 : 403;
 const ofConcept = (privilege: Privilege, missing: number) => (u: string, o: string, c: string) =>
@@ -115,7 +115,7 @@ const OPERATIONS: readonly Operation[] = [
     expected: ofOntology((u, o) => givesAll(u, `ontology.${o}`)),
   },
   {
-    // who knows neither the ontology nor the concept is told that there is none
+    // for a caller who sees neither the ontology nor the concept, neither exists
     name: 'GRANT on a concept',
     run: (u, o, c) => sql(u, `GRANT QUERY ON ontology.${o}.concept.${c} TO USER other`),
     expected: (u, o, c) => {
@@ -131,7 +131,7 @@ const OPERATIONS: readonly Operation[] = [
   },
 ];
 
-/** Statements of the whole service: by the kind of thing of which EDIT is needed; null: administrators alone. */
+/** Statements without an ontology: by the kind of object on which EDIT is needed; null: only administrators. */
 const WHOLE: readonly (readonly [string, string | null])[] = [
   ['CREATE USER u_%', 'user'],
   ['CREATE ROLE r_%', 'role'],
@@ -160,7 +160,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service?.close());
 
-describe('who may do what', () => {
+describe('the rights of users', () => {
   it.each(OPERATIONS.map((o) => [o.name, o] as const))('%s', async (_, { run, expected }) => {
     const wrong: string[] = [];
     let cells = 0;
@@ -191,7 +191,7 @@ describe('who may do what', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('lists to each the ontologies and concepts that it may see, and no others', async () => {
+  it('list for each the ontologies and concepts that it may see, and no others', async () => {
     for (const user of Object.keys(USERS)) {
       const own = user === 'makes' ? ['o_makes'] : [];
       const seen = ONTOLOGIES.filter((o) => knows(user, `ontology.${o}`));

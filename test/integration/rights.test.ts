@@ -1,4 +1,4 @@
-/** Statements about users, roles and grants: what they change, who may say them, and what stays in place. */
+/** Statements about users, roles and grants: their effects, the rights that they need, and what cannot be dropped. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -61,7 +61,7 @@ describe('users', () => {
     expect(await service.fault(sql)).toBe(expected);
   });
 
-  it('that administer are out of reach for who has EDIT ON ALL user', async () => {
+  it('who are administrators cannot be changed with EDIT ON ALL user', async () => {
     await user('boss');
     await service.rows('GRANT ROLE admin TO USER boss');
     const [token] = await service.rows('SHOW TOKEN FOR boss');
@@ -83,7 +83,7 @@ describe('users', () => {
     expect(await as('boss', 'SELECT 1 AS one')).toBe('401 invalid_token');
   });
 
-  it('take along what they were granted and what was granted on them', async () => {
+  it('are dropped with their grants and the grants on them', async () => {
     await user('gone', 'QUERY ON ALL ontology.shop');
     await service.rows('GRANT ACCESS ON user.gone TO USER una');
     await service.rows('DROP USER gone');
@@ -99,7 +99,9 @@ describe('users', () => {
     await service.rows('CREATE ONTOLOGY VIEW v AS SELECT name FROM svc.item', 'shop', tokens.maker);
     expect((await service.query('DROP USER maker')).json.data).toBe('the user `maker` is named by the policy `p` of the ontology `shop`');
     await service.rows('DROP POLICY p', 'shop');
-    expect((await service.query('DROP USER maker')).json.data).toBe('the user `maker` has made the view `v` of the ontology `shop`, which reads by its rights');
+    expect((await service.query('DROP USER maker')).json.data).toBe(
+      'the user `maker` is the definer of the view `v` of the ontology `shop`, which reads with its rights',
+    );
     await service.rows('CREATE OR REPLACE ONTOLOGY VIEW v AS SELECT name FROM svc.item', 'shop');
     await service.rows('DROP USER maker');
     await service.rows('DROP VIEW v', 'shop');
@@ -107,7 +109,7 @@ describe('users', () => {
 });
 
 describe('roles', () => {
-  it('give their members what they are granted, while they are', async () => {
+  it('give their members their grants, during the membership', async () => {
     await service.rows('CREATE ROLE readers; GRANT QUERY ON ALL ontology.shop TO ROLE readers; GRANT ROLE readers TO USER una');
     expect(await service.rows("SELECT role_name, user_name FROM svc.SYS_ROLES WHERE role_name = 'readers'")).toEqual([
       { role_name: 'readers', user_name: 'una' },
@@ -121,13 +123,13 @@ describe('roles', () => {
     expect(await as('una', 'SELECT count(*) AS n FROM svc.item', 'shop')).toBe('404 unknown_ontology');
   });
 
-  it('belong to who makes them', async () => {
+  it('belong to their creator', async () => {
     expect(await as('una', 'CREATE ROLE mine')).toBe('403 forbidden');
     await service.rows('CREATE ROLE mine; GRANT ROLE mine TO USER una', '', tokens.help);
     expect(await grantsOf('help')).toContainEqual({ privilege: 'EDIT', resource: 'role.mine', is_all: true, grant_option: true });
     expect(await as('una', 'GRANT ROLE mine TO USER una')).toBe('400 unknown_role');
     expect(await as('help', 'CREATE ROLE MINE')).toBe('400 exists');
-    // the role may be given, but not what its owner has not
+    // the role may be granted, but not rights that its owner does not have
     expect(await as('help', 'GRANT QUERY ON ALL ontology TO ROLE mine')).toBe('403 forbidden');
     await service.rows('CREATE POLICY p ON CONCEPT item TO ROLE mine USING (true)', 'shop');
     expect((await service.query('DROP ROLE mine', '', tokens.help)).json.data).toBe('the role `mine` is named by a policy');
@@ -137,7 +139,7 @@ describe('roles', () => {
 });
 
 describe('grants', () => {
-  it('are taken away as they were given', async () => {
+  it('are revoked as they were granted', async () => {
     await service.rows('GRANT QUERY ON ALL ontology.shop TO USER una; GRANT QUERY ON ontology.shop TO USER una WITH GRANT OPTION');
     expect(await grantsOf('una')).toHaveLength(2);
     await service.rows('REVOKE QUERY ON ontology.SHOP FROM USER UNA');
@@ -147,7 +149,7 @@ describe('grants', () => {
     expect(await as('una', 'SELECT 1 AS one', 'shop')).toBe('404 unknown_ontology');
   });
 
-  it('on what is gone can be taken away by administrators', async () => {
+  it('on dropped objects can be revoked by administrators', async () => {
     await service.rows('CREATE CONCEPT brief (id bigint, PRIMARY KEY (id))', 'shop');
     await service.rows('GRANT QUERY ON ontology.shop.concept.brief TO USER una');
     await service.rows('DROP CONCEPT brief', 'shop');
@@ -155,7 +157,7 @@ describe('grants', () => {
     expect(await grantsOf('una')).toEqual([]);
   });
 
-  it('may be given on concepts and views that are still to come, by who may give them on all of the ontology', async () => {
+  it('may name future concepts and views, by users who may grant on all of the ontology', async () => {
     await service.rows('GRANT QUERY ON ontology.shop.view.later TO USER una');
     expect(await grantsOf('una')).toEqual([{ privilege: 'QUERY', resource: 'ontology.shop.view.later', is_all: false, grant_option: false }]);
     await service.rows('CREATE ONTOLOGY VIEW later AS SELECT name FROM svc.item', 'shop');

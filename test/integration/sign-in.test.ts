@@ -1,4 +1,4 @@
-/** Signing in: get_token with a bearer, the login page with its sessions, and the page that gives a token. */
+/** Signing in: get_token with a bearer, the login page with its sessions, and the page that issues a token. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CATALOG_OWNER } from '../../dev/roles.ts';
@@ -31,12 +31,12 @@ const HOUR = 3600_000;
 const PAGE = '/svc/get_svc_user_token/';
 
 let service: TestService;
-/** The service's clock runs this much before the machine's. */
+/** The service's clock is this far ahead of the machine's. */
 let ahead = 0;
 const now = () => Date.now() + ahead;
 const log: string[] = [];
 const pauses: number[] = [];
-/** Counters by key, as Durable Objects would keep them. */
+/** Counters by key, as in Durable Objects. */
 const counters = new Map<string, AttemptCounter>();
 let broken = false;
 
@@ -109,7 +109,7 @@ const works = async (token: string): Promise<number> => (await service.fetch('/s
 const visitor = () => new Visitor((path, init) => service.fetch(path, init));
 
 describe('get_token', () => {
-  it('gives a fresh API token of the bearer\u2019s user, as often as it is asked', async () => {
+  it('returns a new API token of the bearer\u2019s user, repeatedly', async () => {
     const good = `Bearer ${await bearer('ann')}`;
     const [a, b] = [await getToken(good), await getToken(good)];
     for (const { status, json, headers } of [a, b]) {
@@ -125,7 +125,7 @@ describe('get_token', () => {
     expect(audit).toEqual(rows.map((r) => ({ user_name: 'ann', credential: 'bearer', action: 'give_token', object: r.token_id })));
   });
 
-  it('lets the newest twenty of a user live, whatever other tokens there are', async () => {
+  it('keeps the newest twenty of a user, whatever other tokens there are', async () => {
     const own = String((await service.rows('CREATE TOKEN FOR many'))[0]?.token);
     const tokens: string[] = [];
     for (let i = 0; i < 21; i++) tokens.push((await give('many')).json.data[0]);
@@ -135,7 +135,7 @@ describe('get_token', () => {
     expect([await works(tokens[0] as string), await works(tokens[1] as string), await works(tokens[20] as string), await works(own)]).toEqual([
       401, 200, 200, 200,
     ]);
-    // one that lies past its end takes no place
+    // an expired one does not count
     await catalog(
       "UPDATE kg_catalog.tokens SET expires = now() - interval '1 minute' WHERE label = 'get_token' AND user_id = (SELECT id FROM kg_catalog.users WHERE key = 'many') AND id IN (SELECT id FROM kg_catalog.tokens WHERE revoked IS NULL ORDER BY created DESC LIMIT 3)",
     );
@@ -144,7 +144,7 @@ describe('get_token', () => {
     expect(await catalog('SELECT count(*)::int AS n FROM kg_catalog.tokens WHERE revoked IS NOT NULL')).toEqual(before);
   });
 
-  it('finds the user without case, and takes no body, content-type or other credential into account', async () => {
+  it('finds the user without case, and ignores body, content-type and other credentials', async () => {
     expect((await give('ANN')).status).toBe(200);
     const good = `Bearer ${await bearer('ann')}`;
     expect((await getToken(good, { 'x-api-key': 'tk_nonsense', 'content-type': 'text/plain' })).status).toBe(200);
@@ -152,7 +152,7 @@ describe('get_token', () => {
     expect(posted.status).toBe(200);
   });
 
-  it('reads the same whatever is wrong, and leaves no trace of it in the log', async () => {
+  it('answers the same for every error, and leaves no trace of it in the log', async () => {
     await service.rows(`CREATE USER gone PASSWORD '${PASSWORD}'`);
     await catalog("UPDATE kg_catalog.users SET active = false WHERE key = 'gone'");
     const key = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(SALT)));
@@ -199,30 +199,30 @@ describe('get_token', () => {
     for (const secret of [PASSWORD, SALT, good, String(wrong['wrong password'])]) expect(log.join('\n')).not.toContain(secret);
   });
 
-  it('costs one hash and one look into the catalog where the signature holds, whatever else is wrong', async () => {
+  it('costs one hash and one catalog query if the signature is valid, whatever else is wrong', async () => {
     const attempts = [`Bearer ${await bearer('ann', 'wrong')}`, `Bearer ${await bearer('nobody')}`, `Bearer ${await bearer('nopass')}`];
     for (const authorization of [...attempts, `Bearer ${await bearer('ann\0')}`])
       expect([authorization, ...(await costOf(authorization))]).toEqual([authorization, 1, 1]);
   });
 
-  it('costs neither where the signature is wrong, or the bearer too old', async () => {
+  it('costs neither if the signature is invalid, or the bearer too old', async () => {
     const other = await makeBearer({ user: 'ann', password: PASSWORD }, 'another salt', now());
     const forged = `${(await bearer('ann')).slice(0, -6)}AAAAA=`;
     for (const authorization of [`Bearer ${other}`, `Bearer ${forged}`, `Bearer ${await bearer('ann', PASSWORD, 0)}`, 'Bearer gAAAAA', undefined])
       expect([authorization, ...(await costOf(authorization))]).toEqual([authorization, 0, 0]);
   });
 
-  /** Hashes and look-ups of an attempt that is refused. */
+  /** Hashes and look-ups of a refused attempt. */
   async function costOf(authorization: string | undefined): Promise<[number, number]> {
     const asked = vi.spyOn(globalThis, 'fetch');
     hashes.made = 0;
     asked.mockClear();
     expect((await getToken(authorization)).status).toBe(401);
-    // what the audit log gathers is written whenever it comes to it
+    // the audit writes its pending entries at any time
     return [hashes.made, asked.mock.calls.filter(([, init]) => String(init?.body).includes('FROM kg_catalog.users WHERE key')).length];
   }
 
-  it('makes answers wait after five failures of a user, right ones too', async () => {
+  it('delays answers after five failures of a user, also correct ones', async () => {
     for (let i = 0; i < 6; i++) await getToken(`Bearer ${await bearer('ann', `wrong ${i}`)}`, { 'cf-connecting-ip': `192.0.2.${i}` });
     expect(pauses).toEqual([500, 1000]);
     pauses.length = 0;
@@ -234,7 +234,7 @@ describe('get_token', () => {
     expect([(await give('ann')).status, pauses]).toEqual([200, []]);
   });
 
-  it('makes answers wait after five failures from an address, which of IPv6 is a /64', async () => {
+  it('delays answers after five failures from an address, which for IPv6 is a /64', async () => {
     const from = (i: number) => ({ 'cf-connecting-ip': `2001:db8:1:2::${i + 1}` });
     for (let i = 0; i < 5; i++) await getToken(`Bearer ${await bearer(`nobody${i}`)}`, from(i));
     expect(pauses).toEqual([500]);
@@ -243,7 +243,7 @@ describe('get_token', () => {
     expect(pauses).toEqual([500, 500]);
   });
 
-  it('counts bearers alone whose signature holds', async () => {
+  it('counts only bearers with a valid signature', async () => {
     for (let i = 0; i < 8; i++) await getToken(`Bearer ${await makeBearer({ user: 'ann', password: 'x' }, 'another salt', Date.now())}`);
     for (let i = 0; i < 8; i++) await getToken(undefined);
     expect([counters.size, pauses]).toEqual([0, []]);
@@ -251,14 +251,14 @@ describe('get_token', () => {
     expect([...counters.keys()].map((key) => key.replace(/[0-9a-f]{64}$/, '<hash>')).sort()).toEqual(['address:<hash>', 'user:<hash>']);
   });
 
-  it('locks nobody out where attempts cannot be counted', async () => {
+  it('locks no user out if attempts cannot be counted', async () => {
     broken = true;
     log.length = 0;
     expect([(await give('ann')).status, pauses]).toEqual([200, [4000]]);
     expect(log.join('\n')).toContain('throttle_failed');
   });
 
-  /** Sends attempts at once. @returns the number of refused ones and of hashes while no hash has ended; then what `meanwhile` gives; then all answers */
+  /** Sends attempts at once. @returns the number of refused ones and of hashes while no hash has ended; then the result of `meanwhile`; then all answers */
   async function atOnce<T>(bearers: readonly (readonly [string, string])[], refused: number, meanwhile: () => Promise<T>) {
     let open: () => void = () => undefined;
     hashes.open = new Promise((resolve) => {
@@ -290,7 +290,7 @@ describe('get_token', () => {
   const statusFrom = async (user: string, address: string) => (await getToken(`Bearer ${await bearer(user)}`, { 'cf-connecting-ip': address })).status;
   const count = (statuses: readonly number[], status: number) => statuses.filter((s) => s === status).length;
 
-  it('judges five attempts of an address at once, and refuses the others before they cost a hash', async () => {
+  it('checks five attempts of an address at once, and refuses the others before they cost a hash', async () => {
     const wrong: [string, string][] = [];
     for (let i = 0; i < 40; i++) wrong.push([`Bearer ${await bearer('ann', `wrong ${i}`)}`, '192.0.2.1']);
     const { result, late } = await atOnce(wrong, 35, async () => [
@@ -304,18 +304,18 @@ describe('get_token', () => {
     expect(await statusFrom('ann', '192.0.2.1')).toBe(200);
   });
 
-  it('judges ten attempts at a user at once, wherever they come from', async () => {
+  it('checks ten attempts for a user at once, from any address', async () => {
     const wrong: [string, string][] = [];
     for (let i = 0; i < 40; i++) wrong.push([`Bearer ${await bearer(i % 2 ? 'ann' : 'ANN', `wrong ${i}`)}`, `192.0.2.${i}`]);
     const { result, late } = await atOnce(wrong, 30, async () => [await statusFrom('ann', '198.51.100.1'), await statusFrom('ben', '198.51.100.1')]);
     expect(result).toEqual([429, 200]);
     const statuses = await late();
     expect([count(statuses, 429), count(statuses, 401)]).toEqual([30, 10]);
-    // the addresses of refused attempts have nothing that runs
+    // the addresses of refused attempts have no running attempt
     expect(await statusFrom('ben', '192.0.2.39')).toBe(200);
   });
 
-  it('judges thirty-two attempts at once in an isolate, whoever they are for', async () => {
+  it('checks thirty-two attempts at once in an isolate, for any users', async () => {
     const wrong: [string, string][] = [];
     for (let i = 0; i < 60; i++) wrong.push([`Bearer ${await bearer(`nobody ${i}`)}`, `192.0.2.${i}`]);
     const { result, late } = await atOnce(wrong, 28, () => statusFrom('ann', '198.51.100.1'));
@@ -325,7 +325,7 @@ describe('get_token', () => {
     expect(await statusFrom('ann', '198.51.100.1')).toBe(200);
   });
 
-  it('judges thirty-two attempts at once where they cannot be counted', async () => {
+  it('checks thirty-two attempts at once if they cannot be counted', async () => {
     broken = true;
     const wrong: [string, string][] = [];
     for (let i = 0; i < 40; i++) wrong.push([`Bearer ${await bearer('ann', `wrong ${i}`)}`, '192.0.2.1']);
@@ -334,7 +334,7 @@ describe('get_token', () => {
     expect(await statusFrom('ann', '192.0.2.1')).toBe(200);
   });
 
-  it('gives the slots back where the catalog fails', async () => {
+  it('releases the slots if the catalog fails', async () => {
     const asked = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('unreachable'));
     const from = { 'cf-connecting-ip': '192.0.2.1' };
     for (let i = 0; i < 12; i++) expect((await getToken(`Bearer ${await bearer('ann')}`, from)).status).toBe(503);
@@ -349,7 +349,7 @@ describe('get_token', () => {
 });
 
 describe('the login page', () => {
-  it('gives a session to who knows the password, and goes on to where the browser came from', async () => {
+  it('creates a session for the right password, and redirects to the requested page', async () => {
     const browser = visitor();
     const address = `${PAGE}?x=1&y=%26`;
     const sent = await browser.send(address);
@@ -379,7 +379,7 @@ describe('the login page', () => {
     ]);
   });
 
-  it('shows who is logged in, and goes on where it is asked to', async () => {
+  it('shows the logged-in user, and redirects to the requested page', async () => {
     const browser = visitor();
     const done = await browser.logIn('ann', PASSWORD);
     expect(done.location).toBe('/svc/login');
@@ -388,7 +388,7 @@ describe('the login page', () => {
     expect([on.status, on.location]).toEqual([303, '/svc/api/docs']);
   });
 
-  it('says the same of a wrong password and an unknown user, and keeps the address to return to', async () => {
+  it('answers the same for a wrong password and an unknown user, and keeps the return path', async () => {
     const texts: string[] = [];
     for (const [user, password] of [
       ['ann', 'wrong'],
@@ -406,7 +406,7 @@ describe('the login page', () => {
     expect(texts[0]).toContain('<p id="message" role="alert">User name or password is wrong.</p>');
   });
 
-  it('makes answers wait like get_token, together with it', async () => {
+  it('delays answers like get_token, with shared counters', async () => {
     const browser = visitor();
     for (let i = 0; i < 4; i++) await getToken(`Bearer ${await bearer('ann', 'x')}`);
     await browser.logIn('ann', 'wrong');
@@ -424,7 +424,7 @@ describe('the login page', () => {
     expect((await browser.post('/svc/login', fields)).status).toBe(303);
   });
 
-  it('takes a form of its own page in the same browser alone', async () => {
+  it('accepts a form only of its own page in the same browser', async () => {
     const own = visitor();
     const fields = { ...hidden((await own.send('/svc/login')).text), user: 'ann', password: PASSWORD };
     const others = visitor();
@@ -449,7 +449,7 @@ describe('the login page', () => {
     expect(counters.size).toBe(2);
   });
 
-  it('lets a form of an older tab go through, and one from before the cookie was lost be sent again', async () => {
+  it('accepts a form of an older tab, and repeats one from before the cookie was lost', async () => {
     const browser = visitor();
     const older = hidden((await browser.send('/svc/login')).text);
     await browser.send('/svc/login');
@@ -475,7 +475,7 @@ describe('a session', () => {
     return browser;
   };
 
-  it('ends with the password, also where the new one is the old one', async () => {
+  it('ends with a new password, even if it is the same', async () => {
     const browser = await loggedIn('cleo');
     await catalog("UPDATE kg_catalog.users SET password = $1 WHERE key = 'cleo'", [await hashPassword(PASSWORD)]);
     expect(await isIn(browser)).toBe(false);
@@ -497,7 +497,7 @@ describe('a session', () => {
     expect(await isIn(browser)).toBe(false);
   });
 
-  it('ends when its user logs out, in every copy of its cookie; other sessions of the user go on', async () => {
+  it('ends when its user logs out, in every copy of its cookie; other sessions of the user continue', async () => {
     const [browser, other] = [await loggedIn('ben'), await loggedIn('ben')];
     const copy = browser.cookies.get('svc_session') as string;
     const { text } = await browser.send('/svc/login');
@@ -509,7 +509,7 @@ describe('a session', () => {
     expect([out.status, out.location, browser.cookies.has('svc_session')]).toEqual([303, '/svc/login', false]);
     browser.cookies.set('svc_session', copy);
     expect([await isIn(browser), await isIn(other)]).toEqual([false, true]);
-    // kept for as long as the cookie would have been good
+    // kept for as long as the cookie would have been valid
     const db = neonDb(parseConnection(service.database.secret(CATALOG_OWNER), 'CATALOG_URL'));
     await housekeeping(db, { auditRetentionDays: 90, historyRetentionDays: 30 });
     expect(await isIn(browser)).toBe(false);
@@ -518,7 +518,7 @@ describe('a session', () => {
     expect(await catalog('SELECT count(*)::int AS n FROM kg_catalog.ended_sessions')).toEqual([{ n: 0 }]);
   });
 
-  it('is what was signed, and a session alone', async () => {
+  it('is accepted only as signed, and only as a session', async () => {
     const browser = await loggedIn('ben');
     const value = browser.cookies.get('svc_session') as string;
     const [text = '', signature = ''] = value.split('.');
@@ -545,7 +545,7 @@ describe('a session', () => {
     expect(await isIn(browser)).toBe(true);
   });
 
-  it('is no credential of the REST API, and a token none of the pages', async () => {
+  it('is not a credential for the REST API, and a token is not one for the pages', async () => {
     const browser = await loggedIn('ben');
     expect((await browser.send('/svc/api/get_ontologies')).status).toBe(401);
     const sent = await visitor().send(PAGE, { headers: { 'x-api-key': service.token, authorization: `Bearer ${service.token}` } });
@@ -554,7 +554,7 @@ describe('a session', () => {
 });
 
 describe('the token page', () => {
-  it('gives nothing to pages of other sites, to browsers that look ahead, to HEAD', async () => {
+  it('gives nothing to pages of other sites, to prefetching browsers, to HEAD', async () => {
     const browser = visitor();
     await browser.logIn('ben', PASSWORD);
     const tokens = () => catalog('SELECT count(*)::int AS n FROM kg_catalog.tokens');

@@ -1,4 +1,4 @@
-/** Four tenants, each with a key and an ontology of its own: whose token, sent as whose, reaches what (docs/design/credentials.md#tenants; all pairs). */
+/** Four tenants, each with its own key and ontology: which token, sent for which tenant, gives access to what (docs/design/credentials.md#tenants; all pairs). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
 import { inVariable, jws, rsa, spki } from '../unit/auth/by-hand.ts';
@@ -50,18 +50,18 @@ describe.each([
   afterAll(() => service.close());
 
   it.each(PAIRS)('a token of %s that names the user of %s', async (signed, named) => {
-    // sent as the tenant that signed it: its own user, never another's
+    // sent for the tenant that signed it: its own user, never another tenant's
     const own = await seen(service, token(signed, claim(named)), signed);
     if (prefixed === 'true' || signed === named) expect(own).toEqual([ontology(signed)]);
     else expect(own).toBe(401);
-    // sent as the tenant whose user it names
+    // sent for the tenant whose user it names
     if (signed !== named) expect(await seen(service, token(signed, claim(named)), named)).toBe(401);
-    // with the other one's prefix in the claim, and without a tenant
+    // with the other tenant's prefix in the claim, and without a tenant
     if (signed !== named) expect(await seen(service, token(signed, `${named}/${claim(named)}`), signed)).toBe(401);
     expect(await seen(service, token(signed, claim(named)), null)).toBe(401);
   });
 
-  it.each(PAIRS)('the user of %s asks for what belongs to %s', async (signed, named) => {
+  it.each(PAIRS)('the user of %s requests the ontology of %s', async (signed, named) => {
     const answer = await service.fetch('/svc/api/query', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-jwt-token': token(signed, claim(signed)), 'x-jwt-tenant-id': signed },

@@ -1,4 +1,4 @@
-/** The 22 queries of TPC-H over the ontology and by hand: the same rows in the same order. */
+/** The 22 queries of TPC-H over the ontology and hand-written: the same rows in the same order. */
 import { readFile } from 'node:fs/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ let db: PGlite;
 type Row = Record<string, unknown>;
 const query = async (sql: string, params: unknown[] = []) => (await db.query<Row>(sql, params as never[])).rows;
 
-/** Rows as PostgreSQL writes them, so that numbers are compared to their last digit. */
+/** Rows as PostgreSQL writes them, so that numbers are compared with every digit. */
 async function ask(sql: string): Promise<string[]> {
   const plan = planSelect(context, { text: sql, offset: 0 });
   return (await query(`SELECT row::text FROM (${plan.sql}) q(row)`, [...plan.params])).map((r) => r.row as string);
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => db.close());
 
 describe('the tables of TPC-H', () => {
-  it('hold what a scale factor means', async () => {
+  it('have the sizes of the scale factor', async () => {
     const count = async (table: string) => (await query(`SELECT count(*)::int AS n FROM tpch.${table}`))[0]?.n as number;
     const { suppliers, parts, customers, orders } = sizesOf(SCALE);
     expect(await Promise.all(['region', 'nation', 'supplier', 'part', 'partsupp', 'customer', 'orders'].map(count))).toEqual([
@@ -48,7 +48,7 @@ describe('the tables of TPC-H', () => {
     expect((await count('lineitem')) / orders).toBeCloseTo(4, 0);
   });
 
-  it('have no reference to nothing', async () => {
+  it('have no dangling reference', async () => {
     const dangling = `SELECT count(*)::int AS n FROM tpch.lineitem
       LEFT JOIN tpch.orders ON o_orderkey = l_orderkey LEFT JOIN tpch.customer ON c_custkey = o_custkey
       LEFT JOIN tpch.partsupp ON ps_partkey = l_partkey AND ps_suppkey = l_suppkey LEFT JOIN tpch.part ON p_partkey = ps_partkey
@@ -63,7 +63,7 @@ describe('the queries of TPC-H', () => {
     const { sql, byHand: hand } = texts(q, SCALE, true);
     const rows = await ask(sql);
     expect(rows.length).toBeGreaterThan(0);
-    // An aggregate of nothing would be as equal as it is empty.
+    // Two empty results would also be equal.
     expect(rows.some((row) => Object.values(JSON.parse(row)).every((v) => v !== null))).toBe(true);
     expect(rows).toEqual(await byHand(hand));
   });

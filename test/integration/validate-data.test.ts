@@ -70,7 +70,7 @@ const about = (lines: readonly string[], code: string) => lines.filter((l) => l.
 const exec = (sql: string) => service.database.exec(sql);
 
 describe('validate --data', () => {
-  it('counts, and keeps the counts beside the version', async () => {
+  it('counts rows, and stores the counts with the version', async () => {
     const counted =
       "SELECT mapping_name AS m, number_of_rows AS n FROM svc.SYS_CONCEPT_MAPPINGS WHERE concept IN ('customer', 'vip', 'shop_order', 'plain') ORDER BY 1";
     expect((await service.rows(counted, 'shop')).map((r) => r.n)).toEqual([null, null, null, null, null, null]);
@@ -92,13 +92,13 @@ describe('validate --data', () => {
     ]);
     expect((await service.rows('SHOW VIEWS', 'shop')).map((r) => r.number_of_rows)).toEqual([2, 3]);
     expect(out).toContain('shop: concept big_order: 2 rows');
-    // counted again after a change of the data: the new numbers stand in the place of the old ones
+    // counted again after a change of the data: the new numbers replace the old ones
     await exec('INSERT INTO public.plain VALUES (3)');
     await validate();
     expect((await service.rows("SELECT number_of_rows AS n FROM svc.SYS_CONCEPT_MAPPINGS WHERE mapping_name = 'map_plain'", 'shop'))[0].n).toBe(3);
   });
 
-  it('names columns that paths join by without an index, with the index to make', async () => {
+  it('names columns that paths join by without an index, with the index to create', async () => {
     const { out } = await validate();
     expect(
       about(out, 'missing_index')
@@ -131,22 +131,22 @@ describe('validate --data', () => {
     expect(code).toBe(1);
     expect(about(out, 'null_key')).toEqual(['shop: mapping map_country: error: 1 row without a primary key: `code` of `country` must not be NULL (null_key)']);
     expect(about(out, 'key_not_unique')).toEqual([
-      'shop: mapping map_country: error: more than one of its rows for 1 key of `country`, e.g. country:A (key_not_unique)',
+      'shop: mapping map_country: error: it has more than one row for 1 key of `country`, e.g. country:A (key_not_unique)',
     ]);
     expect(about(out, 'key_shared')).toEqual([
-      'shop: concept shop_order: error: the mappings `map_order`, `map_old_order` share 1 key, e.g. shop_order:10: those rows stand twice in `shop_order` (key_shared)',
+      'shop: concept shop_order: error: the mappings `map_order`, `map_old_order` share 1 key, e.g. shop_order:10: those rows are duplicated in `shop_order` (key_shared)',
     ]);
     expect(about(out, 'duplicate_rows')).toEqual([
-      'shop: concept customer: error: the mappings `map_customer`, `map_vip` share 1 key, e.g. customer:2: vip is a customer, so those rows stand twice in `customer` (duplicate_rows)',
+      'shop: concept customer: error: the mappings `map_customer`, `map_vip` share 1 key, e.g. customer:2: vip is a customer, so those rows are duplicated in `customer` (duplicate_rows)',
     ]);
     expect(about(out, 'to_one_not_unique')).toEqual([
-      'shop: relationship shop_order.of_customer: error: leads to one `customer`, but `id` of it has 1 value in more than one row: paths over it double rows (to_one_not_unique)',
-      'shop: relationship shop_order.of_country: error: leads to one `country`, but `code` of it has 1 value in more than one row: paths over it double rows (to_one_not_unique)',
+      'shop: relationship shop_order.of_customer: error: leads to one `customer`, but `id` of it has 1 value in more than one row: paths over it duplicate rows (to_one_not_unique)',
+      'shop: relationship shop_order.of_country: error: leads to one `country`, but `code` of it has 1 value in more than one row: paths over it duplicate rows (to_one_not_unique)',
     ]);
     expect(out.at(-1)).toMatch(/, 6 errors, 2 warnings$/);
   });
 
-  it('reads keys of several columns, own and inherited, and a foreign key to such a one', async () => {
+  it('reads keys of several columns, own and inherited, and a foreign key to such a key', async () => {
     await exec('CREATE TABLE shop.part (a integer, b text, PRIMARY KEY (a, b))');
     await exec('CREATE TABLE shop.spare (a integer, b text, x integer, y text)');
     await exec(`INSERT INTO shop.part VALUES (1, 'p|q'), (1, 'p%7Cq'), (2, 'r')`);
@@ -160,15 +160,15 @@ describe('validate --data', () => {
     expect(code).toBe(1);
     expect(out.filter((l) => / (error|warning): /.test(l))).toEqual([
       'parts: mapping map_spare: error: 1 row without a primary key: `a`, `b` of `spare` must not be NULL (null_key)',
-      'parts: mapping map_spare: error: more than one of its rows for 1 key of `spare`, e.g. part:5|s (key_not_unique)',
-      'parts: relationship spare.replaces: error: leads to one `part`, but `a`, `b` of it have 1 value in more than one row: paths over it double rows (to_one_not_unique)',
+      'parts: mapping map_spare: error: it has more than one row for 1 key of `spare`, e.g. part:5|s (key_not_unique)',
+      'parts: relationship spare.replaces: error: leads to one `part`, but `a`, `b` of it have 1 value in more than one row: paths over it duplicate rows (to_one_not_unique)',
       'parts: relationship spare.replaces: warning: 1 row of `spare` with `x`, `y` that no `part` has (dangling_key)',
       'parts: relationship spare.replaces: warning: paths join by columns without an index: CREATE INDEX ON shop.spare (x, y) (missing_index)',
       'parts: relationship spare.replaces: warning: paths join by columns without an index: CREATE INDEX ON shop.spare (a, b) (missing_index)',
     ]);
   });
 
-  it('goes on where the database refuses a check', async () => {
+  it('continues if the database refuses a check', async () => {
     await service.rows(`CREATE ONTOLOGY odd; CREATE CONCEPT odd (id integer, half integer, PRIMARY KEY (id));
       CREATE MAPPING map_odd INTO odd AS SELECT id, 1 / (id - 1) AS half FROM shop.customer;
       CREATE VIEW halves AS SELECT half FROM svc.odd WHERE half > 0`);
@@ -179,10 +179,10 @@ describe('validate --data', () => {
     expect(out).toContain('odd: concept odd: 3 rows');
   });
 
-  it('says what it lacks', async () => {
+  it('reports missing settings', async () => {
     expect(await kg('validate', '--data')).toMatchObject({ code: 2 });
     expect(await kg('validate', 'file.kg', '--data', '--ontology', 'shop')).toMatchObject({ code: 2 });
-    expect((await kg('validate', '--data', '--ontology', 'shopp')).err).toBe('there is no ontology shopp; did you mean shop?');
+    expect((await kg('validate', '--data', '--ontology', 'shopp')).err).toBe('unknown ontology shopp; did you mean shop?');
     const err: string[] = [];
     const env = { CATALOG_URL: service.database.secret(CATALOG_OWNER), SESSION_FILE: 'missing.json' };
     expect(await main(['validate', '--data', '--ontology', 'shop'], env, { out: () => undefined, err: (l) => err.push(l) })).toBe(1);
@@ -190,8 +190,8 @@ describe('validate --data', () => {
   });
 });
 
-describe('the columns behind a mapping', () => {
-  it('are read where they stand as they are', async () => {
+describe('the columns of a mapping', () => {
+  it('are read from the table if they are not computed', async () => {
     const parser = await loadNodeParser();
     const read = (sql: string) => Object.fromEntries([...physicalColumns(sql, parser)].map(([name, c]) => [name, `${c.schema}.${c.table}.${c.column}`]));
     expect(read('SELECT a, b::text AS b, t.c AS d FROM t')).toEqual({ a: 'public.t.a', d: 'public.t.c' });

@@ -33,11 +33,11 @@ beforeAll(async () => {
 afterAll(() => db.close());
 
 describe('the tables of the sample graph', () => {
-  it('are known to be loaded', async () => {
+  it('are marked as loaded', async () => {
     expect(await worldLoaded(query)).toBe(true);
   });
 
-  it('hold what the packages hold', async () => {
+  it('have the data of the packages', async () => {
     expect(await query('SELECT count(*)::int AS n, count(DISTINCT cc2)::int AS codes FROM world.t_country')).toEqual([{ n: 250, codes: 250 }]);
     expect(await query('SELECT count(*)::int AS n FROM world.t_city')).toEqual([{ n: 135233 }]);
     expect(await query("SELECT city_nm, cc3, pop FROM world.t_city WHERE geo_id = 2950159 AND fcode = 'PPLC'")).toEqual([
@@ -46,20 +46,20 @@ describe('the tables of the sample graph', () => {
     expect(await query("SELECT curr_nm, sign FROM world.t_curr WHERE curr = 'GBP'")).toEqual([{ curr_nm: 'British pound', sign: '£' }]);
   });
 
-  it('say what they are', async () => {
+  it('have comments', async () => {
     const silent = `SELECT c.relname, a.attname FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
       WHERE c.relnamespace = 'world'::regnamespace AND c.relkind = 'r'
         AND (obj_description(c.oid, 'pg_class') IS NULL OR col_description(c.oid, a.attnum) IS NULL)`;
     expect(await query(silent)).toEqual([]);
   });
 
-  it('may be read by everybody', async () => {
+  it('may be read by every role', async () => {
     await exec('CREATE ROLE somebody');
     const closed = `SELECT relname FROM pg_class WHERE relnamespace = 'world'::regnamespace AND relkind = 'r' AND NOT has_table_privilege('somebody', oid, 'SELECT')`;
     expect(await query(closed)).toEqual([]);
   });
 
-  it('are not made in a schema that is somebody else’s', async () => {
+  it('are not created in a schema of another owner', async () => {
     const other = await PGlite.create();
     const run = async (sql: string) => void (await other.query(sql));
     await run('CREATE SCHEMA world');
@@ -71,7 +71,7 @@ describe('the tables of the sample graph', () => {
   });
 
   it.runIf(SIZES.loads > 0)(
-    'are made anew where a load was cut off',
+    'are created again after an interrupted load',
     async () => {
       const other = await PGlite.create();
       let left = 30;
@@ -115,7 +115,7 @@ describe('the questions', () => {
     expect(rows).toEqual(await byHand(hand));
   });
 
-  // From the tables, which the tests above hold the ontology to: so that the page is never wrong.
+  // From the tables, which the tests above compare with the ontology, so that the page is never wrong.
   it('are answered in docs/world.md', async () => {
     const answers: Row[][] = [];
     for (const q of QUESTIONS) answers.push(await byHand(q.byHand));

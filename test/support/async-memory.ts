@@ -1,10 +1,10 @@
-/** Async statements without Durable Objects: the same life over an SQLite in memory, alarms by a timer. */
+/** Async statements without Durable Objects: the same life cycle with an SQLite database in memory and a timer for alarms. */
 import { DatabaseSync } from 'node:sqlite';
 import { AsyncRun } from '../../src/async/run.ts';
 import type { Storage } from '../../src/async/store.ts';
 import type { AsyncStatements, Runtime } from '../../src/service.ts';
 
-/** A Durable Object's storage as far as `AsyncRun` needs it; `alarm` is called when an alarm is set for now. */
+/** The part of a Durable Object's storage that `AsyncRun` needs; `alarm` is called when an alarm is set for now. */
 export function memoryStorage(alarm: () => void): Storage & { readonly database: DatabaseSync; alarmAt: number | null } {
   const database = new DatabaseSync(':memory:');
   const storage = {
@@ -28,7 +28,7 @@ export function memoryStorage(alarm: () => void): Storage & { readonly database:
   return storage;
 }
 
-/** All async statements of a service. `runtime` is asked for when one runs. */
+/** All async statements of a service. `runtime` is called when one runs. */
 export function memoryStatements(runtime: () => Runtime): AsyncStatements {
   const runs = new Map<string, AsyncRun>();
   return {

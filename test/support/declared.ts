@@ -1,4 +1,4 @@
-/** What a plan over a model declares to the verifier, read from the texts of the model's mappings and raw views without the planner. */
+/** The declarations of a plan for the verifier, read from the texts of the model's mappings and raw views without the planner. */
 import type { SqlParser } from '../../src/language/parser.ts';
 import { prepareSelect } from '../../src/language/prepare.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
@@ -7,7 +7,7 @@ import type { Declared, DeclaredTable } from '../../src/planner/verify/index.ts'
 
 type Tables = Map<string, DeclaredTable & { readonly columns: Set<string>; isWhole: boolean }>;
 
-/** What one text names. */
+/** The names in one text. */
 interface Named {
   readonly tables: Set<readonly [schema: string, name: string]>;
   readonly aliases: Set<string>;
@@ -40,7 +40,7 @@ export function declaredOf(graph: Graph, parser: SqlParser, params: number, func
 }
 const KNOWN = new WeakMap<object, readonly DeclaredTable[]>();
 
-/** Every table that is no common table expression, the last word of every column reference, and stars. */
+/** Every table that is not a common table expression, the last word of every column reference, and stars. */
 function read(value: unknown, named: Named, ctes: ReadonlySet<string>): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {

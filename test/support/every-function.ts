@@ -1,4 +1,4 @@
-/** Every function of PostgreSQL, a small model to write them in, and whether what is written is refused. */
+/** Every function of PostgreSQL, a small model in which to call them, and whether a statement is refused. */
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { SvcError } from '../../src/errors.ts';
 import { compile } from '../../src/ontology/compile.ts';
@@ -10,11 +10,11 @@ import { databases } from './analysis/database.ts';
 
 export const parser = await loadNodeParser();
 
-/** Functions that may not be called: all names, and those of them that can be written without quotes. */
+/** Functions that must not be called: all names, and those that can be written without quotes. */
 export interface Forbidden {
   readonly names: readonly string[];
   readonly plain: ReadonlySet<string>;
-  /** Those that take a row as their only argument. */
+  /** Functions that take a row as their only argument. */
   readonly ofRows: ReadonlySet<string>;
 }
 
@@ -22,7 +22,7 @@ const OF_ROWS = `SELECT DISTINCT proname::text AS n FROM pg_proc
   WHERE pronamespace = 'pg_catalog'::regnamespace AND pronargs >= 1 AND pronargs - pronargdefaults <= 1
     AND (proargtypes[0]::regtype::text IN ('"any"', 'anyelement', 'anynonarray', 'anycompatible', 'anycompatiblenonarray', 'record') OR provariadic = '"any"'::regtype)`;
 
-/** Those of all PostgreSQL versions at hand. */
+/** The functions of all available PostgreSQL versions. */
 export async function forbiddenFunctions(): Promise<Forbidden> {
   const all = new Set<string>();
   const keywords = new Set<string>();
@@ -37,7 +37,7 @@ export async function forbiddenFunctions(): Promise<Forbidden> {
   return { names, plain: new Set(names.filter((n) => /^[a-z_][a-z0-9_]*$/.test(n) && !keywords.has(n))), ofRows };
 }
 
-/** Two concepts; no property is called as a function. `more`: further statements of the model. */
+/** Two concepts; no property has the name of a function. `more`: further statements of the model. */
 export function modelOf(more: Partial<Model> = {}): Model {
   const property = (name: string, type: string) => ({ name, type, multi: false, description: null, tags: {}, expression: null });
   const concept = (name: string, properties: readonly string[]) => ({
@@ -81,7 +81,7 @@ export const contextOf = (graph: Graph): PlanContext => ({ graph, parser, produc
 export const context = contextOf(compile(modelOf(), 'zq'));
 export const quoted = (name: string): string => `"${name}"`;
 
-/** How a statement is refused: its code; undefined where it is not. Anything but a 400 is a fault. */
+/** The code with which a statement is refused; undefined if it is accepted. Anything but a 400 is an error of the service. */
 export function refusal(run: () => unknown): string | undefined {
   try {
     run();
@@ -93,7 +93,7 @@ export function refusal(run: () => unknown): string | undefined {
 }
 export const planned = (text: string): string | undefined => refusal(() => planSelect(context, { text, offset: 0 }));
 
-/** Names for which `make` gives a statement that is not refused, or refused for what says nothing: bad syntax. */
+/** Names for which `make` returns a statement that is accepted, or refused for an unrelated reason (a syntax error). */
 export function passing(names: Iterable<string>, make: (name: string) => string | undefined): string[] {
   const wrong: string[] = [];
   for (const name of names) {

@@ -1,4 +1,4 @@
-/** Short texts that grow: statements over the model of test/unit/planner/company.ts, and scripts of modelling statements. */
+/** Short texts that expand: statements over the model of test/unit/planner/company.ts, and scripts of modelling statements. */
 
 const many = (n: number, text: string, separator = ','): string => Array(n).fill(text).join(separator);
 const range = (n: number, text: (i: number) => string, separator = ','): string => Array.from({ length: n }, (_, i) => text(i)).join(separator);
@@ -15,11 +15,11 @@ const fitting = (items: readonly string[]): string => {
 const items = (n: number, text: (i: number) => string): string => fitting(Array.from({ length: n }, (_, i) => text(i)));
 /** The bits of a number as hops, so that many numbers make a tree of paths. */
 const bits = (n: number, one: string, zero: string): string => [...n.toString(2)].map((b) => (b === '1' ? one : zero)).join('.');
-/** A name that each item makes of the one before, twice. */
+/** A name that each item uses twice, through the item before. */
 const doubling = (n: number, first: string, more: (before: string) => string, named: (i: number, text: string) => string): string =>
   range(n, (i) => named(i, i === 0 ? first : more(`q${i - 1}`)), '');
 
-/** What the statement is -> its text, of at most 64 KiB. */
+/** Description -> text of the statement, of at most 64 KiB. */
 export const HEAVY_STATEMENTS: Readonly<Record<string, string>> = {
   'an alias of 1,000 parts, named 1,000 times': `SELECT concat(${many(1000, '1')}) AS a FROM (VALUES (1)) v (x) WHERE x::text IN (${many(1000, 'a')})`,
   'an alias of 4,000 parts, named 4,000 times': `SELECT concat(${many(4000, '1')}) AS a FROM (VALUES (1)) v (x) WHERE x::text IN (${many(4000, 'a')})`,
@@ -79,7 +79,7 @@ export const HEAVY_STATEMENTS: Readonly<Record<string, string>> = {
 const BASE = `CREATE CONCEPT city (city_id bigint, name string, PRIMARY KEY (city_id));
 CREATE MAPPING m INTO city AS SELECT id AS city_id, n AS name FROM raw.t;`;
 
-/** What the script is -> its text, of at most 1 MiB. */
+/** Description -> text of the script, of at most 1 MiB. */
 export const HEAVY_SCRIPTS: Readonly<Record<string, string>> = {
   '18 calculated properties that double': `${BASE}${doubling(
     18,

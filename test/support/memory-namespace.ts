@@ -1,10 +1,10 @@
-/** A KV namespace in memory that keeps what it was given, whatever its age, and counts what is asked of it. */
+/** A KV namespace in memory that keeps all entries regardless of their age, and counts calls. */
 import type { Namespace } from '../../src/catalog/kv.ts';
 
 export interface MemoryNamespace extends Namespace {
   readonly entries: Map<string, { value: string | ArrayBuffer; metadata: unknown; seconds: number }>;
   reads: number;
-  /** True: it fails. */
+  /** True: calls fail. */
   down: boolean;
 }
 

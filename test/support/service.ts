@@ -1,6 +1,6 @@
 /**
  * The whole service in plain Node: routes, operations, planner, engine and catalog over a database with an empty catalog, without the Workers runtime, so that a
- * test can look at what reaches the database.
+ * test can inspect the requests to the database.
  */
 import { migrate, runOverHttp } from '../../dev/migrate.ts';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
@@ -24,19 +24,19 @@ export interface Answer {
   readonly json: any;
 }
 
-/** How a service is started. */
+/** Options of `startService`. */
 export interface ServiceOptions {
-  /** Statements that make the mapped tables. */
+  /** Statements that create the mapped tables. */
   readonly tables?: readonly string[];
   /** Further variables of the environment. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Further parts of the runtime, or other ones. */
+  /** Additional or replaced parts of the runtime. */
   readonly parts?: Partial<Runtime>;
-  /** A database of the service's own, started with these options. Without them the database is borrowed. */
+  /** Options of a database of the service's own. Without them the database is borrowed. */
   readonly database?: LocalPostgresOptions;
 }
 
-/** An answer, asked for again while the catalog cannot be reached in time: a machine that is busy for minutes is slow once in 50,000 requests. */
+/** An answer, repeated while the catalog is not reachable in time: on a machine that is busy for minutes, one request in 50,000 is slow. */
 export async function reached<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
   let answer = await ask();
   for (let more = 3; answer.status === 503 && more > 0; more--) answer = await ask();
@@ -47,7 +47,7 @@ export interface TestService {
   readonly database: LocalPostgres;
   /** The administrator's token. */
   readonly token: string;
-  /** Any request, as it is. */
+  /** Any request, unchanged. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** POST query/, as the administrator if no token is given. */
   query(sql: string, ontology?: string, token?: string): Promise<Answer>;
@@ -58,11 +58,11 @@ export interface TestService {
   rows(sql: string, ontology?: string, token?: string): Promise<any[]>;
   /** `status code` of a statement that fails. */
   fault(sql: string, ontology?: string, token?: string): Promise<string>;
-  /** Makes a user with these grants. @returns its token */
+  /** Creates a user with these grants. @returns its token */
   user(name: string, ...grants: string[]): Promise<string>;
-  /** Bodies of the requests that have been sent as kg_reader since the last call. */
+  /** Bodies of the requests that were sent as kg_reader since the last call. */
   reached(): string[];
-  /** What the holder of a token passes to an operation of the service. `parts`: other parts of the runtime. */
+  /** The argument of the service's operations for the user of a token. `parts`: replaced parts of the runtime. */
   request(token: string, parts?: Partial<Runtime>): Promise<ServiceRequest>;
   close(): Promise<void>;
 }
@@ -95,7 +95,7 @@ export async function startService({ tables = [], settings = {}, parts = {}, dat
 
   let sent: string[] = [];
   const real = globalThis.fetch;
-  // not a spy: a test may put its own on top
+  // not a spy: a test may add its own
   globalThis.fetch = (input, init) => {
     if (new Headers(init?.headers).get('neon-connection-string')?.includes(`//${READER}:`)) sent.push(String(init?.body));
     return real(input, init);

@@ -1,8 +1,8 @@
 /**
- * Setup of the integration project. Files of one process share the packages in node_modules; the modules of the service, which remember users, rights and plans, are
- * loaded anew for each file. A file that replaces a module with vi.mock takes the replacement back after its tests.
+ * Setup of the integration project. Files of one process share the packages in node_modules. The modules of the service, which cache users, rights and plans, are
+ * loaded again for each file. A file that replaces a module with vi.mock must restore it after its tests.
  *
- * Passwords are hashed with little work: the real cost is 0.2 s of CPU time each, and test/unit/auth/passwords.test.ts covers it.
+ * Passwords are hashed with low cost: the real cost is 0.2 s of CPU time each, and test/unit/auth/passwords.test.ts covers it.
  */
 import { vi } from 'vitest';
 

@@ -1,6 +1,6 @@
-/** Ways to write a function in a statement over the model of every-function.ts. */
+/** Syntactic forms of a function call in a statement over the model of every-function.ts. */
 
-/** A way to write a function, and one that is allowed: the statement itself is sound. `some`: another place of a way that is tried with every name. */
+/** A form, and one with an allowed function, which shows that the statement itself is valid. `some`: a variant of a form that is tested with every name. */
 export interface Spelling {
   readonly what: string;
   readonly sql: (f: string) => string;
@@ -63,7 +63,7 @@ export const CALLS: readonly Spelling[] = [
   { what: 'a default of JSON_VALUE', sql: (f) => `SELECT JSON_VALUE('{}', '$.a' DEFAULT ${f}('x') ON EMPTY) AS v`, sound: 'upper', some: true },
 ];
 
-/** Attributes of what has no fields: refused whatever their name. */
+/** Attributes of values without fields: refused for every name. */
 export const ATTRIBUTES: readonly Spelling[] = [
   { what: 'a literal', sql: (f) => `SELECT ('x').${f} AS v` },
   { what: 'a number', sql: (f) => `SELECT (1).${f} AS v` },
@@ -93,7 +93,7 @@ export const ATTRIBUTES: readonly Spelling[] = [
   { what: 'a literal in FROM', sql: (f) => `SELECT g FROM generate_series(1, ('x').${f}) g` },
 ];
 
-/** Attributes of rows: refused where the row has no such field. */
+/** Attributes of rows: refused if the row has no such field. */
 export const FIELDS: readonly Spelling[] = [
   { what: 'an empty row', sql: (f) => `SELECT (ROW()).${f} AS v` },
   { what: 'a row', sql: (f) => `SELECT (ROW('x'::text)).${f} AS v`, sound: 'f1' },

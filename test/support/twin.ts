@@ -1,6 +1,6 @@
 /**
- * A model without what is hidden, made in another way than lens.ts does: by rewriting the declarations, naively. For models in which
- * hidden ancestors of seen concepts take part in no relationship (`seenParts` sees to that): what is inherited of one could not be declared again.
+ * A model without its hidden parts, built independently of lens.ts: by rewriting the declarations, naively. It supports models in which
+ * hidden ancestors of visible concepts take part in no relationship (`seenParts` ensures this), because a relationship that is inherited from one could not be declared again.
  */
 import { expressionReferences } from '../../src/language/expressions.ts';
 import type { SqlParser } from '../../src/language/parser.ts';
@@ -26,10 +26,10 @@ function above(model: Model, c: ConceptDef): ConceptDef[] {
 
 const below = (model: Model, c: ConceptDef): ConceptDef[] => model.concepts.filter((d) => above(model, d).includes(c));
 
-/** All properties of a concept, inherited ones too. */
+/** All properties of a concept, including inherited ones. */
 const all = (model: Model, c: ConceptDef): Set<string> => new Set([c, ...above(model, c)].flatMap((x) => [...x.properties, ...x.multi]));
 
-/** The model as if nothing but the parts had ever been declared. */
+/** The model as if only the parts had ever been declared. */
 export function twinOf(model: Model, parts: Parts, parser: SqlParser): Model {
   const concepts = by(model);
   const seen = (name: string): boolean => parts.concepts.has(name);
@@ -93,7 +93,7 @@ export function twinOf(model: Model, parts: Parts, parser: SqlParser): Model {
 
 const linked = (concepts: readonly ConceptDef[], name: string): boolean => concepts.some((c) => c.relationships.some((r) => r.name === name));
 
-/** Parts, from concepts that were chosen at random, without which the model can be declared: see above. */
+/** Parts, from randomly chosen concepts, with which the model can be declared: see above. */
 export function seenParts(model: Model, chosen: ReadonlySet<string>, views: ReadonlySet<string>, parser: SqlParser): Parts | undefined {
   const concepts = new Set(chosen);
   for (let changed = true; changed; ) {
@@ -121,7 +121,7 @@ export function seenParts(model: Model, chosen: ReadonlySet<string>, views: Read
     }
   }
   let parts: Parts = { concepts, views: new Set() };
-  const holds = (made: Parts, kind: 'view' | 'logic' | 'measure', name: string): boolean => {
+  const isValid = (made: Parts, kind: 'view' | 'logic' | 'measure', name: string): boolean => {
     try {
       checkModel(compile(twinOf(model, made, parser), 'world'), parser, [{ kind, name, offset: 0 }]);
       return true;
@@ -129,10 +129,10 @@ export function seenParts(model: Model, chosen: ReadonlySet<string>, views: Read
       return false;
     }
   };
-  for (const c of model.concepts) if (concepts.has(c.name) && c.logic && !holds(parts, 'logic', c.name)) return undefined;
+  for (const c of model.concepts) if (concepts.has(c.name) && c.logic && !isValid(parts, 'logic', c.name)) return undefined;
   for (const v of model.views) {
     const more = { concepts, views: new Set([...parts.views, v.name]) };
-    if (views.has(v.name) && holds(more, 'view', v.name)) parts = more;
+    if (views.has(v.name) && isValid(more, 'view', v.name)) parts = more;
   }
   return parts;
 }

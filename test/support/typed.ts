@@ -1,4 +1,4 @@
-/** Types of tables' columns, as the service asks the datasource for them when a mapping is made. */
+/** Types of tables' columns, as the service reads them from the datasource when a mapping is created. */
 import type { ColumnDef, Model } from '../../src/ontology/model.ts';
 import { sameName } from '../../src/ontology/names.ts';
 
@@ -21,7 +21,7 @@ function columnOf(name: string, declared: string): ColumnDef {
   return { name, type: TYPES[declared] ?? 'int8' };
 }
 
-/** The model with mappings whose columns have the types of their properties: no cast of them can fail. A column of no property is of type bigint. */
+/** The model with mappings whose columns have the types of their properties, so that no cast of them can fail. A column without a property has the type bigint. */
 export const withTypes = (model: Model): Model => ({
   ...model,
   mappings: model.mappings.map((m) => ({

@@ -1,30 +1,11 @@
 /** The rules of the repository: which folder may import which, what the pure folders do without, and what no file contains. */
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { codeOnly, type Import, importsOf } from './imports.ts';
-
-const TOP = fileURLToPath(new URL('../../', import.meta.url));
-const read = (file: string): string => readFileSync(join(TOP, file), 'utf8');
-
-// What is not committed yet counts too, so that the rule is met before the commit.
-const FILES = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', '--cached', '--others', '--exclude-standard', '-z'], { cwd: TOP, encoding: 'utf8' })
-  .split('\0')
-  .filter((f) => f !== '' && exists(f));
-function exists(file: string): boolean {
-  try {
-    read(file);
-    return true;
-  } catch {
-    return false;
-  }
-}
-const SOURCES = FILES.filter((f) => /^src\/.*\.ts$/.test(f));
+import { codeOnly, importsOf } from './imports.ts';
+import { innerImports, read, SOURCES } from './repository.ts';
 
 /**
- * Part -> the parts that it may import. Anybody may import `errors`, `cache`, `budget` and `bytes`, which are below all; of `config`, what is not a pure folder may: its
+ * Part -> the parts that it may import. Anybody may import `errors`, `cache`, `budget`, `bytes` and `room`, which are below all; of `config`, what is not a pure folder may: its
  * types and tests of names, never the reading.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -32,6 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cache: [],
   budget: [],
   bytes: [],
+  'answer-memory': [],
   config: ['connection'],
   connection: [],
   ontology: [],
@@ -84,7 +66,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
 
 const PURE = ['ontology', 'language', 'planner', 'nesting'];
 
-/** `planner` of `planner/print/select.ts`, `service` of `service.ts` and of `service/read.ts`. */
+/** `planner` of `planner/print/select.ts`, `service` of `service.ts` and of `service/read/read.ts`. */
 const partOf = (file: string): string => file.replace(/\/.*$/, '').replace(/(\.d)?\.ts$/, '');
 const within = (file: string, allowed: readonly string[]): boolean =>
   allowed.some((a) => a === '*' || file === a || partOf(file) === a || file.startsWith(`${a}/`));
@@ -94,21 +76,13 @@ function forbidden(file: string, target: string, typeOnly: boolean): string | un
   const from = partOf(file);
   const to = partOf(target);
   if (to === 'index') return 'nothing imports index.ts';
-  if (from === to || to === 'errors' || to === 'cache' || to === 'budget' || to === 'bytes') return undefined;
+  if (from === to || to === 'errors' || to === 'cache' || to === 'budget' || to === 'bytes' || to === 'answer-memory') return undefined;
   if ((to === 'config' || to === 'connection') && !PURE.includes(from)) return undefined;
   if (within(target, MAY_IMPORT[from] ?? [])) return undefined;
   if (typeOnly && within(target, MAY_IMPORT_TYPES[from] ?? [])) return undefined;
   if (within(target, EXCEPTIONS[file] ?? [])) return undefined;
   return `${from} may not import ${to}${typeOnly ? '' : ' (a value)'}`;
 }
-
-/** Imports of a file of src that lead to other files of src, as paths below src. */
-const innerImports = (file: string, imports: readonly Import[]): { readonly target: string; readonly typeOnly: boolean }[] =>
-  imports
-    .filter((i) => i.from.startsWith('.'))
-    .map((i) => ({ target: normalize(join(dirname(file), i.from)), typeOnly: i.typeOnly }))
-    .filter((i) => i.target.startsWith('src/'))
-    .map((i) => ({ ...i, target: i.target.slice('src/'.length) }));
 
 /** The files of the Worker. */
 function bundled(): ReadonlySet<string> {
@@ -167,10 +141,10 @@ const p = "import { q } from './q.ts'";`;
     ['ontology/apply.ts', 'language/statements.ts', true, undefined],
     ['ontology/apply.ts', 'language/statements.ts', false, 'ontology may not import language (a value)'],
     ['http/app.ts', 'catalog/db.ts', true, 'http may not import catalog'],
-    ['http/app.ts', 'service/read.ts', false, undefined],
-    ['service.ts', 'service/read.ts', false, undefined],
-    ['service/read.ts', 'http/app.ts', true, 'service may not import http'],
-    ['planner/work.ts', 'config.ts', true, 'planner may not import config'],
+    ['http/app.ts', 'service/read/read.ts', false, undefined],
+    ['service.ts', 'service/read/read.ts', false, undefined],
+    ['service/read/read.ts', 'http/app.ts', true, 'service may not import http'],
+    ['planner/plan-state.ts', 'config.ts', true, 'planner may not import config'],
     ['http/app.ts', 'index.ts', true, 'nothing imports index.ts'],
     ['cli/kg.ts', 'auth/tokens.ts', false, undefined],
     ['cli/apply.ts', 'auth/tokens.ts', false, 'cli may not import auth (a value)'],
@@ -253,7 +227,7 @@ describe('what is sent to a datasource', () => {
   });
 
   it('comes from the verifier, or is a constant', () => {
-    expect(users('planner/verify/index.ts', /\bverify\(/).toSorted()).toEqual(['src/cli/validate-data-reader.ts', 'src/service/verified.ts']);
+    expect(users('planner/verify/index.ts', /\bverify\(/).toSorted()).toEqual(['src/cli/validate-data-reader.ts', 'src/service/read/verified.ts']);
     const makers = holders(/\b(operatorText|setLocal|new OwnText)\b/).filter((f) => !f.startsWith('src/cli/'));
     expect(makers.toSorted()).toEqual(['src/engine/operator.ts', 'src/engine/settings.ts', 'src/engine/statement.ts']);
     // as a call, `fixed` takes what is no constant
@@ -297,86 +271,5 @@ describe('the environment', () => {
   it('is read in index.ts, by config.ts, and by the command line', () => {
     const reading = SOURCES.filter((f) => /\b(process\.env|readConfig\()/.test(codeOnly(read(f)))).filter((f) => !f.startsWith('src/cli/'));
     expect(reading).toEqual(['src/config.ts', 'src/index.ts']);
-  });
-});
-
-describe('generated tests', () => {
-  const TESTS = FILES.filter((f) => f.startsWith('test/') && f.endsWith('.ts') && f !== 'test/support/generated.ts');
-  it('take seed and number of runs from test/support/generated.ts, so that each run is the same', () => {
-    const own = TESTS.filter((f) => {
-      const code = codeOnly(read(f));
-      const runs = code.match(/\bfc\s*\.\s*(assert|check|sample)\(/g)?.length ?? 0;
-      // collect.ts is run by hand
-      return runs > (code.match(/\bgenerated\(/g)?.length ?? 0) && !f.endsWith('/collect.ts');
-    });
-    expect(own).toEqual([]);
-    expect(TESTS.filter((f) => /\bMath\s*\.\s*random\b/.test(codeOnly(read(f))))).toEqual([]);
-  });
-});
-
-describe('files', () => {
-  it('are one thing each: 500 lines at the most', () => {
-    const long = FILES.filter((f) => /^(src|dev|bench|scripts|examples)\/.*\.ts$/.test(f)).filter((f) => read(f).split('\n').length > 501);
-    expect(long).toEqual([]);
-  });
-
-  it('name no place of the machine that they were written on, and no registry but the public one', () => {
-    const machine = new RegExp(`(^|[\\s"'\`(=])/(${['work', 'tmp', 'farm', 'root'].join('|')})/`);
-    const registry = /https?:\/\/(?!registry\.npmjs\.org\/)[\w.-]*(registry|npm|artifactory|nexus|verdaccio)[\w.-]*(:\d+)?\//i;
-    const wrong = FILES.flatMap((file) =>
-      read(file)
-        .split('\n')
-        .flatMap((line, i) => (machine.test(line) || registry.test(line) ? [`${file}:${i + 1}: ${line.trim().slice(0, 100)}`] : [])),
-    );
-    expect(wrong).toEqual([]);
-  });
-});
-
-interface Locked {
-  readonly version?: string;
-  readonly resolved?: string;
-  readonly integrity?: string;
-  readonly optional?: boolean;
-  readonly os?: readonly string[];
-  readonly cpu?: readonly string[];
-  readonly optionalDependencies?: Readonly<Record<string, string>>;
-}
-
-describe('dependencies', () => {
-  const manifest = JSON.parse(read('package.json')) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
-  const lock = JSON.parse(read('package-lock.json')) as { readonly packages: Readonly<Record<string, Locked>> };
-  const direct = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
-
-  it('are exact', () => expect(direct.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]));
-
-  it('are what the lock file has', () => {
-    expect(direct.filter(([name, version]) => lock.packages[`node_modules/${name}`]?.version !== version)).toEqual([]);
-  });
-
-  it('come from the public registry, each with its digest', () => {
-    const others = Object.entries(lock.packages).filter(
-      // a part of another platform may stand there by its version alone: it was not at hand when the file was made
-      ([path, p]) =>
-        path !== '' &&
-        (!(p.resolved ?? 'https://registry.npmjs.org/').startsWith('https://registry.npmjs.org/') ||
-          (p.integrity === undefined && !(p.optional && (p.os ?? p.cpu)))),
-    );
-    expect(others.map(([path]) => path)).toEqual([]);
-  });
-
-  it('are locked for every platform, so that a clean install works', () => {
-    // where an optional package of another platform is missing from the lock file, npm ci asks for it and fails
-    const at = (path: string, name: string): { readonly version?: string } | undefined => {
-      for (let place = path; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/node_modules/')))) {
-        const found = lock.packages[`${place === '' ? '' : `${place}/`}node_modules/${name}`];
-        if (found || place === '') return found;
-      }
-    };
-    const missing = Object.entries(lock.packages).flatMap(([path, p]) =>
-      Object.entries(p.optionalDependencies ?? {})
-        .filter(([name, range]) => at(path, name) === undefined || (/^\d/.test(range) && at(path, name)?.version !== range))
-        .map(([name, range]) => `${name}@${range} of ${path}`),
-    );
-    expect(missing).toEqual([]);
   });
 });

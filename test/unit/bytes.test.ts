@@ -25,7 +25,7 @@ function bodyOf(...pieces: readonly Uint8Array[]) {
 }
 
 describe('concat', () => {
-  it('puts pieces together', () => expect([...concat([bytes(1), bytes(), bytes(2, 3)])]).toEqual([1, 2, 3]));
+  it('concatenates pieces', () => expect([...concat([bytes(1), bytes(), bytes(2, 3)])]).toEqual([1, 2, 3]));
   it('copies a single piece', () => {
     const one = bytes(1);
     const all = concat([one]);
@@ -51,13 +51,13 @@ describe('readBounded', () => {
     expect(seen.cancelled).toBe(false);
   });
 
-  it('gives the beginning of a larger one, and cancels the rest', async () => {
+  it('returns the beginning of a larger one, and cancels the rest', async () => {
     const { stream, seen } = bodyOf(bytes(1, 2), bytes(3, 4), bytes(5), bytes(6));
     expect(await read(stream, 3)).toEqual([[1, 2, 3], true]);
     expect(seen).toEqual({ taken: 2, cancelled: true });
   });
 
-  it('reads on up to a second limit', async () => {
+  it('continues to read up to a second limit', async () => {
     const { stream, seen } = bodyOf(bytes(1, 2), bytes(3, 4), bytes(5), bytes(6));
     expect(await read(stream, 3, 10)).toEqual([[1, 2, 3], true]);
     expect(seen.cancelled).toBe(false);
@@ -66,7 +66,7 @@ describe('readBounded', () => {
     expect(other.seen).toEqual({ taken: 3, cancelled: true });
   });
 
-  it('takes no body for an empty one', async () => expect(await read(null, 3)).toEqual([[], false]));
+  it('treats a missing body as empty', async () => expect(await read(null, 3)).toEqual([[], false]));
 
   it('throws the error of the stream', async () => {
     const failing = new ReadableStream<Uint8Array>({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ByteStore } from '../../src/cache.ts';
 
 describe('the store of an isolate', () => {
-  it('drops what was used least recently when it is full', () => {
+  it('evicts the least recently used entry if it is full', () => {
     const store = new ByteStore(4000);
     const cache = store.view<number>('c');
     for (let i = 0; i < 4; i++) cache.set(`k${i}`, i, 850);
@@ -22,7 +22,7 @@ describe('the store of an isolate', () => {
     expect(store.bytes).toBe(0);
   });
 
-  it('keeps names apart, and does not keep what is too large', () => {
+  it('separates names, and does not store values that are too large', () => {
     const store = new ByteStore(1000);
     const [a, b] = [store.view<string>('a'), store.view<string>('b')];
     a.set('k', 'of a', 1);

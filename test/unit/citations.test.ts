@@ -1,6 +1,6 @@
 /**
- * References to documentation: every `docs/….md` in the sources and the docs, and every relative link of a Markdown page, names a file and a heading that exist.
- * Nothing cites a text outside of the repository.
+ * References to documentation: every `docs/….md` in the sources and the docs, and every relative link of a Markdown page, names an existing file and heading.
+ * No text cites a text outside of the repository.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const TOP = fileURLToPath(new URL('../../', import.meta.url));
-/** This file, which contains examples of what it looks for. */
+/** This file, which contains examples of wrong references. */
 const SELF = 'test/unit/citations.test.ts';
 
 type Files = ReadonlyMap<string, string>;
 
-/** The texts of the repository that may refer to documentation, by path. What is not committed yet counts too. */
+/** The texts of the repository that may refer to documentation, by path. Uncommitted files count too. */
 function filesOfRepository(): Files {
   const listed = execFileSync(
     'git',
@@ -110,7 +110,7 @@ function brokenReferences(files: Files): string[] {
   return broken;
 }
 
-/** Names of pages outside of the repository. One that docs/ has is cited by its path. */
+/** Names of pages outside of the repository. A page in docs/ is cited by its path. */
 const OUTSIDE_PAGES = /(?<![\w/.-])(?:fan-out|sql-shapes|platform|service|stages|architecture|examples|decisions)\.md\b/g;
 const OUTSIDE = [
   /\bdecisions? \d+/gi,
@@ -125,7 +125,7 @@ const OUTSIDE = [
 function outsideCitations(files: Files): string[] {
   const found: string[] = [];
   for (const [file, text] of files) {
-    // the numbers of GitHub issues of other projects are no citations of ours
+    // the numbers of GitHub issues of other projects are not citations of ours
     const own = text.replaceAll(/\bits issue \d+/g, (s) => ' '.repeat(s.length));
     const at = (index: number): string => `${file}:${own.slice(0, index).split('\n').length}`;
     for (const pattern of OUTSIDE) for (const match of own.matchAll(pattern)) found.push(`${at(match.index)} ${match[0]}`);
@@ -149,7 +149,7 @@ describe('references to documentation', () => {
     expect(outsideCitations(files)).toEqual([]);
   });
 
-  it('are there: the sources cite the design', () => {
+  it('exist: the sources cite the design', () => {
     const cited = [...files].filter(([file, text]) => file.startsWith('src/') && /docs\/design\/[\w-]+\.md#/.test(text));
     expect(cited.length).toBeGreaterThan(100);
   });
@@ -199,7 +199,7 @@ describe('the checks find', () => {
     expect(outsideCitations(new Map([['src/x.ts', `/** ${text} */`]])).length).toBeGreaterThan(0);
   });
 
-  it('no fault in what is right', () => {
+  it('nothing in correct references', () => {
     const text = '/** docs/design/sql-shapes.md#walks; a decision; the service; workerd (its issue 6818) */';
     expect(outsideCitations(new Map([['src/x.ts', text]]))).toEqual([]);
     expect(outsideCitations(files({ 'docs/sql-shapes.md': '', 'docs/c.md': '[shapes](sql-shapes.md)' }))).toEqual([]);

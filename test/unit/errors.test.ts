@@ -1,4 +1,4 @@
-/** What errors say about unknown names. */
+/** Suggestions for unknown names. */
 import { describe, expect, it } from 'vitest';
 import { didYouMean, nearest } from '../../src/errors.ts';
 

@@ -1,16 +1,16 @@
-/** Reads the import statements of TypeScript text, for the tests of the architecture. */
+/** Parses the import statements of TypeScript text, for the tests of the architecture. */
 
 export interface Import {
   /** As written: `./x.ts`, `node:fs`, `hono`. */
   readonly from: string;
-  /** Nothing of it is left when the program runs. */
+  /** The import has no effect at run time. */
   readonly typeOnly: boolean;
 }
 
 const STATEMENT = /^(import|export)\s+(type\s+)?(?:([^'";]*?)\sfrom\s+)?'([^']+)'/gm;
 const DYNAMIC = /\bimport\(\s*'([^']+)'\s*\)/g;
 
-/** Every import of a module, `export … from` and `import('…')` too. */
+/** Every import of a module, including `export … from` and `import('…')`. */
 export function importsOf(source: string): Import[] {
   const code = withoutComments(source);
   const found: Import[] = [];
@@ -29,10 +29,10 @@ function onlyTypes(names: string | undefined): boolean {
   return items.filter((s) => s !== '').every((s) => s.startsWith('type '));
 }
 
-/** The text with comments and the insides of strings and regular expressions blanked; templates stay. */
+/** The text with comments and the contents of strings and regular expressions blanked; templates are unchanged. */
 export const codeOnly = (source: string): string => withoutComments(source).replaceAll(/'(?:[^'\\\n]|\\.)*'/g, "''");
 
-// A comment sign inside a string, a template or a regular expression begins no comment.
+// A comment sign inside a string, a template or a regular expression does not begin a comment.
 const PIECES =
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|(?<=[(=,:!&|?[]\s*)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//g;
 const withoutComments = (source: string): string => source.replaceAll(PIECES, (p) => (p.startsWith('//') || p.startsWith('/*') ? ' ' : p));

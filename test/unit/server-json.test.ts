@@ -1,7 +1,7 @@
 /**
- * server.json, which tells the MCP registry of this server: the constraints of its schema (2025-12-11, that is
- * https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json) as far as servers that are reached over the
- * network need them, what the registry judges besides, and that what it says is so.
+ * server.json, which describes this server for the MCP registry: the constraints of its schema (2025-12-11, that is
+ * https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json) as far as servers on the
+ * network need them, further checks of the registry, and that its content is correct.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { namedBy } from '../../src/mcp/target.ts';
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json';
 
-// the schema lets unknown members pass; here they are slips
+// the schema allows unknown members; here they are typos
 const input = z.strictObject({
   description: z.string().optional(),
   isRequired: z.boolean().optional(),
@@ -25,7 +25,7 @@ const input = z.strictObject({
 });
 const remote = z.strictObject({
   type: z.enum(['streamable-http', 'sse']),
-  // a template, but for its scheme
+  // a template, except for its scheme
   url: z.string().regex(/^https:\/\/[^\s]+$/),
   headers: z.array(input.extend({ name: z.string(), variables: z.record(z.string(), input).optional() })).optional(),
   variables: z.record(z.string(), input).optional(),
@@ -39,7 +39,7 @@ const server = z.strictObject({
     .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
   title: z.string().min(1).max(100).optional(),
   description: z.string().min(1).max(100),
-  // one version, no range
+  // one version, not a range
   version: z
     .string()
     .max(255)
@@ -51,15 +51,15 @@ type Server = z.output<typeof server>;
 
 const names = (template: string): string[] => [...template.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name as string);
 
-/** What the registry would say against it; none: it takes it. */
+/** The registry's objections; empty: it accepts the document. */
 function faults(document: unknown): string[] {
   const { success, data, error } = server.safeParse(document);
   if (!success) return error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   return data.remotes.flatMap(({ url, variables = {}, headers = [] }) => [
     ...names(url).flatMap((name) => (Object.hasOwn(variables, name) ? [] : [`{${name}} of ${url} is not declared`])),
-    ...Object.keys(variables).flatMap((name) => (names(url).includes(name) ? [] : [`${name} does not stand in ${url}`])),
+    ...Object.keys(variables).flatMap((name) => (names(url).includes(name) ? [] : [`${name} is not in ${url}`])),
     ...(URL.canParse(url.replace(/\{[^}]*\}/g, 'placeholder')) ? [] : [`${url} makes no URL`]),
-    ...headers.flatMap((header) => (header.isSecret && (header.default ?? header.value) !== undefined ? [`${header.name} tells a secret`] : [])),
+    ...headers.flatMap((header) => (header.isSecret && (header.default ?? header.value) !== undefined ? [`${header.name} publishes a secret`] : [])),
   ]);
 }
 
@@ -76,7 +76,7 @@ describe('server.json', () => {
     ['another transport', (made) => Object.assign(made.remotes[0] as object, { type: 'http' })],
     ['an address that is a variable', (made) => Object.assign(made.remotes[0] as object, { url: '{base}/svc/api/mcp' })],
     ['a variable that is not declared', (made) => Object.assign(made.remotes[0] as object, { variables: { host: {} } })],
-    ['a secret that is told', (made) => Object.assign(made.remotes[0]?.headers?.[0] as object, { default: 'tk_x' })],
+    ['a published secret', (made) => Object.assign(made.remotes[0]?.headers?.[0] as object, { default: 'tk_x' })],
   ])('would not be with %s', (_, change) => {
     const made = structuredClone(document);
     change(made);
@@ -85,7 +85,7 @@ describe('server.json', () => {
 
   it('has the version of the package', () => expect(document.version).toBe(read('package.json').version));
 
-  it('names addresses and headers that there are', () => {
+  it('names existing URLs and headers', () => {
     const paths = mcpMounts('svc', '0', {} as never).map(({ path }) => `https://{host}/{product}${path}`);
     const expected = { 'streamable-http': '/api/mcp', sse: '/api/mcp/sse' };
     expect(document.remotes.map(({ type, url }) => [type, url])).toEqual(

@@ -10,7 +10,7 @@ describe('the sizes of generated tests', () => {
     for (const what of Object.keys(sizes)) expect(text, what).toContain(`SIZES.${what}`);
   });
 
-  it('leave no element of a list out over all turns', () => {
+  it('cover each element of a list over all turns', () => {
     const list = Array.from({ length: 20 }, (_, i) => i);
     const tried = [0, 1, 2].map((turn) => oneIn(3, list, turn));
     expect(tried.flat().sort((a, b) => a - b)).toEqual(list);

@@ -59,7 +59,7 @@ beforeAll(async () => {
 });
 
 describe('x-async', () => {
-  it('answers 202 with the place to poll, which gives the rows', async () => {
+  it('answers 202 with the URL to poll, which returns the rows', async () => {
     const answer = await begin('SELECT name FROM svc.animal ORDER BY no');
     const id = answer.json.response_id;
     expect(answer.status).toBe(202);
@@ -71,7 +71,7 @@ describe('x-async', () => {
     expect((await poll(id.toUpperCase())).json.status).toBe('completed');
   });
 
-  it('tells what is wrong with a statement in the result', async () => {
+  it('reports an error of the statement in the result', async () => {
     for (const [sql, message] of [
       ['SELEC 1', /./],
       ['SELECT naem FROM svc.animal', /naem.*name/],
@@ -83,7 +83,7 @@ describe('x-async', () => {
     }
   });
 
-  it('answers at once what is wrong with the request', async () => {
+  it('reports an error of the request at once', async () => {
     const refused = async (status: number, code: string, answer: Answer) => expect([answer.status, answer.json.code]).toEqual([status, code]);
     await refused(404, 'unknown_ontology', await begin('SELECT 1', { ontology: 'yrad' }));
     await refused(404, 'unknown_ontology', await begin('SELECT 1', { ontology: 'zzz', token: other }));
@@ -101,7 +101,7 @@ describe('x-async', () => {
     expect([json.status, json.error]).toEqual(['error', expect.stringMatching(/EDIT/)]);
   });
 
-  it('keeps large results in pieces, digit by digit', async () => {
+  it('stores large results in pieces, with every digit', async () => {
     const n = 30_000;
     const { json } = await settle((await begin(`SELECT n, n * 1.10 AS x, repeat('\u00e9', 50) AS pad FROM generate_series(1, ${n}) AS g(n)`)).json.response_id);
     expect([json.status, json.response.length, json.response[n - 1].n]).toEqual(['completed', n, n]);
@@ -113,7 +113,7 @@ describe('x-async', () => {
     expect([json.status, json.error]).toEqual(['error', expect.stringMatching(/larger than 50 MB/)]);
   });
 
-  it('knows nobody else\u2019s results, and none that never were', async () => {
+  it('does not find results of other users or unknown ids', async () => {
     const id = (await begin('SELECT 1 AS one')).json.response_id;
     await settle(id);
     for (const answer of [await poll(id, other), await poll(UNKNOWN), await poll('nothing'), await poll(encodeURIComponent("x'--"))])
@@ -124,7 +124,7 @@ describe('x-async', () => {
     expect([answer.status, answer.json]).toEqual(NOT_FOUND);
   });
 
-  it('writes nothing where nothing was started', async () => {
+  it('writes nothing if no statement was started', async () => {
     await poll(UNKNOWN);
     expect(await tables(UNKNOWN)).toEqual([]);
     expect(await runInDurableObject(objectOf(UNKNOWN), (_object, state) => state.storage.getAlarm())).toBe(null);
@@ -144,7 +144,7 @@ describe('x-async', () => {
     expect([answer.status, answer.json]).toEqual(NOT_FOUND);
   });
 
-  it('never runs twice: a run that was broken off ends in an error', async () => {
+  it('never runs twice: an interrupted run ends in an error', async () => {
     const id = (await begin('SELECT 1 AS one')).json.response_id;
     await settle(id);
     await runInDurableObject(objectOf(id), async (_object, state) => {

@@ -1,4 +1,4 @@
-/** Workers KV as the runtime has it: results, snapshots and models are put there, found there, and told to nobody. */
+/** Workers KV in the runtime: the service stores results, snapshots and models there, finds them again, and reveals none of them. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, inject, it } from 'vitest';
@@ -26,7 +26,7 @@ async function query(sql: string, settings: Record<string, unknown> = CACHED, he
   await waitOnExecutionContext(context);
   return { status: answer.status, cache: answer.headers.get('x-cache'), text };
 }
-/** As an isolate that has just begun; nothing was written here. */
+/** Like an isolate that has just started and has written nothing. */
 function coldIsolate(): void {
   for (const name of ['result', 'snapshot', 'model', 'graph', 'plan']) cacheOf(name).clear();
   forgetSnapshots(0);
@@ -41,12 +41,12 @@ beforeAll(async () => {
 
 const SQL = 'SELECT no, name FROM svc.animal ORDER BY no';
 
-it('without RESULT_CACHE_TTL no answer speaks of a cache, and no result is put', async () => {
+it('without RESULT_CACHE_TTL no answer has a cache header, and no result is stored', async () => {
   const { status, cache } = await query(SQL, { ...env });
   expect([status, cache, (await kinds()).includes('result')]).toEqual([200, null, false]);
 });
 
-it('a result is a miss, then a hit, also for an isolate that knows nothing', async () => {
+it('a result is a miss, then a hit, also for a cold isolate', async () => {
   const first = await query(SQL);
   const second = await query(SQL);
   coldIsolate();
@@ -57,7 +57,7 @@ it('a result is a miss, then a hit, also for an isolate that knows nothing', asy
   expect((await query(SQL, CACHED, { accept: 'text/csv' })).text).toBe('no,name\r\n1,Ada\r\n2,B\u00e4r\r\n3,\r\n');
 });
 
-it('keys are digests, and what decides rights is sealed', async () => {
+it('keys are digests, and snapshots of rights are encrypted', async () => {
   coldIsolate();
   await query(SQL);
   expect(await kinds()).toEqual(['model', 'result', 'snapshot']);
@@ -67,7 +67,7 @@ it('keys are digests, and what decides rights is sealed', async () => {
   }
 });
 
-it('a cold isolate is answered without the catalog while the snapshot of another is young', async () => {
+it('a cold isolate answers without the catalog while the snapshot of another one is fresh', async () => {
   coldIsolate();
   await query(SQL);
   coldIsolate();

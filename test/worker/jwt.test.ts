@@ -1,4 +1,4 @@
-/** JWTs inside the Workers runtime: its cryptography takes the same keys and tokens, and what is kept of one request is good for the next. */
+/** JWTs in the Workers runtime: its cryptography accepts the same keys and tokens, and values cached by one request work in the next. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
@@ -10,9 +10,9 @@ type Pair = Awaited<ReturnType<typeof generateKeyPair>>;
 const pairs = new Map<string, Pair>();
 const JWKS_URL = 'https://id.example/jwks.json';
 
-/** A deployment of its own: bindings of the test's database and these variables. */
+/** A separate deployment: bindings of the test's database and these variables. */
 let settings: typeof env;
-/** What the service logs. */
+/** The log of the service. */
 const lines: string[] = [];
 
 async function send(headers: Record<string, string>, sql = 'SELECT svc_username() AS me', deployment = settings) {
@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 
 describe('JWTs in workerd', () => {
-  it.each(ALGORITHMS)('hold by %s, from PEM and from JWK, time and again', async (alg) => {
+  it.each(ALGORITHMS)('are valid with %s, from PEM and from JWK, repeatedly', async (alg) => {
     for (const tenant of [alg, `jwk-${alg}`]) {
       for (let i = 0; i < 3; i++)
         expect(await send({ 'x-jwt-token': await token(alg), 'x-jwt-tenant-id': tenant })).toEqual({ status: 200, data: [{ me: 'joan' }] });
@@ -59,7 +59,7 @@ describe('JWTs in workerd', () => {
     }
   });
 
-  it('hold by keys of an address, fetched once', async () => {
+  it('are valid with keys of a URL, fetched once', async () => {
     const keys = await Promise.all([...pairs].map(async ([alg, { publicKey }]) => ({ ...(await exportJWK(publicKey)), kid: alg, alg, use: 'sig' })));
     const real = globalThis.fetch;
     const fetched = vi
@@ -75,7 +75,7 @@ describe('JWTs in workerd', () => {
     }
   });
 
-  it('are refused with the words of the specification', async () => {
+  it('are refused with the messages of the specification', async () => {
     const rs256 = { 'x-jwt-tenant-id': 'rs256' };
     for (const [headers, message] of [
       [{ ...rs256, 'x-jwt-token': await token('RS256', {}, { email: 'nobody' }) }, 'User not found'],
@@ -97,13 +97,13 @@ describe('JWTs in workerd', () => {
       expect(await send(headers)).toEqual({ status: 401, data: message });
   });
 
-  it('and the settings that do not hold are named in the log once', () => {
+  it('cause one log line for each invalid setting', () => {
     const said = lines.filter((line) => line.includes('"event":"setting_'));
     expect(said.map((line) => JSON.parse(line).variable)).toEqual(['JWT_BAD_KEY', 'JWT_USE_TENANT_USER']);
     expect(lines.join()).not.toContain('hush');
   });
 
-  it('an ADMIN_TOKEN that is none opens nothing, and one line says so', async () => {
+  it('and an invalid ADMIN_TOKEN is ignored, and logged once', async () => {
     lines.length = 0;
     const other = { ...env, ADMIN_TOKEN: 'tk_adminadminadminadminadminadmin' };
     for (let i = 0; i < 2; i++) expect((await send({ 'x-api-key': other.ADMIN_TOKEN }, 'SELECT 1', other)).status).toBe(401);

@@ -1,6 +1,6 @@
 /**
- * A client that leaves, or takes its request back, has its statement ended: from the request's signal in front, over the RPC call to the
- * principal's object, to the exchange with the database. The database of these tests never answers a statement that says `hangs`.
+ * When a client disconnects, or cancels its request, its statement is cancelled: from the request's signal in the front Worker, over the RPC call to the
+ * principal's object, to the exchange with the database. The database of these tests never answers a statement that contains `hangs`.
  */
 /// <reference types="@cloudflare/vitest-pool-workers/types" />
 import { createExecutionContext, env } from 'cloudflare:test';
@@ -27,7 +27,7 @@ const slow = (name: string, id: number): string =>
   rpc('tools/call', { name: 'execute_sql', arguments: { query: `SELECT no, 'hangs ${name}' AS h FROM svc.frog` } }, id);
 const takeBack = (id: number | string): string => rpc('notifications/cancelled', { requestId: id });
 
-/** Statements that hang, by their name; `ended`: their exchange was broken off. */
+/** Statements that hang, by their name; `ended`: their exchange was aborted. */
 const hanging = new Map<string, { ended: boolean }>();
 const state = (name: string): string => (hanging.has(name) ? (hanging.get(name)?.ended ? 'ended' : 'runs') : 'none');
 const becomes = (name: string, expected: string) => expect.poll(() => state(name), { timeout: 20_000, interval: 10 }).toBe(expected);
@@ -67,9 +67,9 @@ async function open(): Promise<{ readonly path: string; next(): Promise<string>;
 }
 
 describe('a client of Streamable HTTP', () => {
-  it('ends its statement by leaving, and no other', async () => {
+  it('cancels its statement by disconnecting, and no other', async () => {
     const [first, second] = [new AbortController(), new AbortController()];
-    // two clients of a user that number alike
+    // two clients of a user that use the same request numbers
     const answers = [
       send('POST', '/svc/api/mcp', { body: slow('first', 1), signal: first.signal }),
       send('POST', '/svc/api/mcp', { body: slow('second', 1), signal: second.signal }),
@@ -85,7 +85,7 @@ describe('a client of Streamable HTTP', () => {
     await answers[1]?.catch(() => undefined);
   });
 
-  it('leaves its place to others', async () => {
+  it('frees its slot for others', async () => {
     const leaving = new AbortController();
     const names = Array.from({ length: 10 }, (_, i) => `crowd-${i}`);
     const answers = names.map((name, id) => send('POST', '/svc/api/mcp', { body: slow(name, id), signal: leaving.signal }).catch(() => undefined));
@@ -94,12 +94,12 @@ describe('a client of Streamable HTTP', () => {
     await Promise.all(answers);
     const body = rpc('tools/call', { name: 'execute_sql', arguments: { query: 'SELECT no FROM svc.frog WHERE no = 1' } }, 1);
     expect(await (await send('POST', '/svc/api/mcp', { body })).json()).toMatchObject({ result: { structuredContent: { rows: [{ no: 1 }] } } });
-    expect(names.filter((name) => state(name) === 'runs')).toEqual([]);
+    await expect.poll(() => names.filter((name) => state(name) === 'runs'), { timeout: 20_000 }).toEqual([]);
   });
 });
 
 describe('a client of SSE', () => {
-  it('ends the statement that it takes back, and gets no answer to it', async () => {
+  it('ends the statement that it cancels, and gets no answer to it', async () => {
     const [stream, same] = await Promise.all([open(), open()]);
     for (const [path, name] of [
       [stream.path, 'sse-1'],
@@ -124,7 +124,7 @@ describe('a client of SSE', () => {
     await becomes('sse-same', 'ended');
   });
 
-  it('ends all its statements by leaving', async () => {
+  it('cancels all its statements by disconnecting', async () => {
     const stream = await open();
     for (const id of [1, 2]) await send('POST', stream.path, { body: slow(`left-${id}`, id) });
     await Promise.all([becomes('left-1', 'runs'), becomes('left-2', 'runs')]);

@@ -1,4 +1,4 @@
-/** Clients that take no answers: batches that take back their own requests, streams that nobody reads, messages that wait. Each has a bound, and others go on. */
+/** Clients that read no answers: batches that cancel their own requests, streams that no client reads, waiting messages. Each has a limit, and others are not affected. */
 /// <reference types="@cloudflare/vitest-pool-workers/types" />
 import { createExecutionContext, env } from 'cloudflare:test';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => vi.restoreAllMocks());
 
-/** An SSE stream: the path of its messages, and what comes on it. */
+/** An SSE stream: the path for its messages, and its events. */
 async function open() {
   const { body } = await send('GET', '/svc/api/mcp/sse');
   const reader = (body as ReadableStream<Uint8Array>).getReader();
@@ -39,27 +39,27 @@ async function open() {
   return { path: /data: (.*)\n/.exec((await next()) ?? '')?.[1] ?? '', next, leave: () => reader.cancel().catch(() => undefined) };
 }
 
-describe('a batch that takes back its own requests', () => {
+describe('a batch that cancels its own requests', () => {
   const call = query('SELECT no FROM svc.fish WHERE no = 1', 1);
   const back = (requestId: number | string) => message('notifications/cancelled', { requestId });
   it.each([
-    ['behind a request', [call, back(1)], [1]],
+    ['after a request', [call, back(1)], [1]],
     ['before it', [back(1), call], [1]],
     ['one of two', [call, message('ping', {}, 2), back(1)], [1, 2]],
-    ['with a text for the number', [call, back('1')], [1]],
-    ['one that is not there', [call, back(9)], [1]],
+    ['with a text instead of the number', [call, back('1')], [1]],
+    ['one that does not exist', [call, back(9)], [1]],
   ])('is answered: %s', async (_, batch, ids) => {
     const answers = (await (await send('POST', '/svc/api/mcp', JSON.stringify(batch))).json()) as { id: number }[];
     expect(answers.map(({ id }) => id).sort()).toEqual(ids);
   });
 
-  it('and has nothing else has no answer', async () => {
+  it('and nothing else has no answer', async () => {
     const { status } = await send('POST', '/svc/api/mcp', JSON.stringify([back(1), back(2)]));
     expect(status).toBe(202);
   });
 });
 
-it('a stream that nobody reads ends, and others go on', async () => {
+it('a stream that no client reads ends, and others continue', async () => {
   const [unread, other] = await Promise.all([open(), open()]);
   const large = JSON.stringify(query("SELECT repeat('x', 900000) AS x FROM svc.fish WHERE no = 1", 1));
   let status = 202;
@@ -71,11 +71,11 @@ it('a stream that nobody reads ends, and others go on', async () => {
   await other.leave();
 });
 
-it('messages of streams that wait are bounded by what they take', async () => {
+it('waiting messages of streams are limited by their size', async () => {
   const stream = await open();
   const waits = (id: number): string => JSON.stringify(query("SELECT no, 'waits here' AS w FROM svc.fish", id, { _meta: { padding: 'x'.repeat(900_000) } }));
   for (let id = 1; id <= 30; id++) expect((await send('POST', stream.path, waits(id))).status).toBe(202);
-  expect(await stream.next()).toContain('Too many messages wait');
+  expect(await stream.next()).toContain('Too many messages are waiting');
   release();
   await stream.leave();
 });

@@ -1,4 +1,4 @@
-/** The MCP server inside the Workers runtime: clients of the SDK over both transports and both eras, and what raw requests may not do. */
+/** The MCP server in the Workers runtime: clients of the SDK over both transports and both eras, and forbidden raw requests. */
 /// <reference types="@cloudflare/vitest-pool-workers/types" />
 import { createExecutionContext, env, listDurableObjectIds } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
@@ -110,19 +110,19 @@ describe('clients of the SDK', () => {
   });
 });
 
-describe('who asks', () => {
-  it('has one object, whatever session ids are made up', async () => {
+describe('the caller', () => {
+  it('has one object, regardless of invented session ids', async () => {
     await post('ping', undefined, { token: dora });
     const before = (await listDurableObjectIds(env.MCP_PRINCIPAL)).length;
     expect(before, 'objects that store nothing are listed').toBeGreaterThan(0);
-    // the Worker itself: the way to it through the test's own runtime takes longer with each request
+    // the Worker itself, because the way through the test's own runtime takes longer with each request
     const ask = async (method: string, path: string, headers: Record<string, string>): Promise<number> => {
       const init = { method, headers: { 'content-type': 'application/json', ...headers }, ...(method === 'GET' ? {} : { body: rpc('ping') }) };
       const response = await worker.fetch(new Request(BASE + path, init) as Parameters<typeof worker.fetch>[0], env, createExecutionContext());
       await response.body?.cancel();
       return response.status;
     };
-    // whatever names a session, with and without a credential: a thousand ids, each of its own
+    // all ways to name a session, with and without a credential: a thousand different ids
     const doras = { 'x-api-key': dora };
     const ways: readonly (readonly [number, (id: string) => Promise<number>])[] = [
       [200, (id) => ask('POST', '/svc/api/mcp', { ...doras, 'mcp-session-id': id })],
@@ -138,7 +138,7 @@ describe('who asks', () => {
     expect(await listDurableObjectIds(env.MCP_PRINCIPAL)).toHaveLength(before);
   });
 
-  it('is told by a credential alone: no header or member of the body makes another caller', async () => {
+  it('is identified only by the credential: no header or member of the body changes it', async () => {
     const headers = { 'x-user': 'admin', 'x-principal': 'admin', 'cf-access-authenticated-user-email': 'admin', cookie: 'svc_session=x' };
     const { json } = await tool('list_ontologies', { user: 'admin' }, { token: edna, headers });
     expect(json.result.structuredContent.ontologies.map((o: { name: string }) => o.name)).toEqual(['den']);
@@ -155,21 +155,21 @@ describe('who asks', () => {
     expect(own.text).not.toMatch(/park/);
   });
 
-  it('cannot come in another user\u2019s place', async () => {
+  it('cannot impersonate another user', async () => {
     const answer = await post('tools/list', undefined, { headers: { 'x-api-impersonate-user': 'edna' } });
     expect([answer.status, answer.json.error.data.code]).toEqual([400, 'impersonation_not_here']);
     const bad = await post('tools/list', undefined, { token: 'tk_bad', headers: { 'x-api-impersonate-user': 'edna' } });
     expect([bad.status, bad.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Bearer/)]);
   });
 
-  it('hears nothing of another user\u2019s stream', async () => {
+  it('gets nothing of another user\u2019s stream', async () => {
     const opened = await call(`${BASE}/svc/api/mcp/sse?ontology=park`, { headers: { 'x-api-key': dora } });
     const reader = (opened.body as ReadableStream<Uint8Array>).getReader();
     const next = async () => new TextDecoder().decode((await reader.read()).value);
     const endpoint = /^event: endpoint\ndata: (.*)\n\n$/.exec(await next())?.[1] ?? '';
     expect(endpoint).toMatch(/^\/svc\/api\/mcp\/message\?sessionId=[0-9a-f-]{36}&ontology=park$/);
     const query = { name: 'execute_sql', arguments: { query: 'SELECT COUNT(*) AS n FROM svc.animal' } };
-    // an ontology that she may not see is told first, as everywhere
+    // an ontology that she may not see is reported first, as everywhere
     expect((await post('tools/call', query, { token: edna, at: endpoint })).status).toBe(403);
     expect((await post('tools/call', query, { token: edna, at: endpoint.replace('&ontology=park', '') })).status).toBe(404);
     expect((await post('tools/call', query, { token: null, at: endpoint })).status).toBe(401);
@@ -179,8 +179,8 @@ describe('who asks', () => {
   });
 });
 
-describe('what a call is about', () => {
-  it('ends at once where the address or a header names what the caller may not see', async () => {
+describe('the ontology of a call', () => {
+  it('is refused at once if the URL or a header names an ontology that the caller may not see', async () => {
     for (const options of [{ headers: AT_PARK }, { at: '/svc/api/mcp?ontology=park' }, { headers: { 'x-ontology': 'nowhere' } }]) {
       for (const method of ['initialize', 'tools/list', 'ping']) {
         const { status, json } = await post(method, {}, { ...options, token: edna });
@@ -192,7 +192,7 @@ describe('what a call is about', () => {
     expect([hidden?.status, hidden?.text.replace('keeper', '?')]).toEqual([403, absent?.text.replace('keepre', '?')]);
   });
 
-  it('stays within the agent, also when the model is changed', async () => {
+  it('is limited by the agent, also for changes of the model', async () => {
     const headers = { 'x-agent': 'keeper' };
     expect(await rowsOf('SELECT COUNT(*) AS n FROM svc.animal', { headers })).toEqual([{ n: 3 }]);
     expect((await tool('list_datasources', {}, { headers })).json.result.structuredContent.datasources.map((d: { name: string }) => d.name)).toEqual(['main']);
@@ -225,14 +225,14 @@ describe('execute_sql', () => {
     expect(await rowsOf("SELECT COUNT(*) AS n FROM svc.SYS_PROPERTIES WHERE property_name = 'never'", { headers: AT_PARK })).toEqual([{ n: 0 }]);
   });
 
-  it('hides tables from who may not know them', async () => {
+  it('hides tables from callers who may not see them', async () => {
     const { text } = await tool('execute_sql', { query: 'SELECT no FROM svc.cub', dry_run: true, ontology: 'den' }, { token: edna });
     expect(text).toMatch(/"isError":true|"plan"/);
     expect(text).not.toMatch(/t_animal/);
     expect(await refusal('execute_sql', { query: 'SELECT 1 / (no - no) AS x FROM svc.cub', ontology: 'den' }, { token: edna })).not.toMatch(/t_animal/);
   });
 
-  it('changes no user, right, token, policy or datasource, whatever the mode', async () => {
+  it('changes no user, right, token, policy or datasource in any mode', async () => {
     const options = { headers: AT_PARK, at: '/svc/api/mcp?mode=model' };
     for (const query of [
       'CREATE USER mallory',
@@ -245,12 +245,12 @@ describe('execute_sql', () => {
       'REFRESH PERMISSIONS',
       "SELECT COUNT(*) AS n FROM svc.animal; ALTER USER dora SET PASSWORD = 'x'",
     ]) {
-      expect(await refusal('execute_sql', { query }, options), query).toMatch(/are not changed this way/);
+      expect(await refusal('execute_sql', { query }, options), query).toMatch(/cannot be changed here/);
     }
     expect((await script("SELECT COUNT(*) AS n FROM svc.SYS_USERS WHERE user_name = 'mallory'")).json.data).toEqual([{ n: 0 }]);
   });
 
-  it('changes the model in mode=model for who may', async () => {
+  it('changes the model in mode=model for callers with the right', async () => {
     const query = 'CREATE PROPERTY `made` string';
     expect(await refusal('execute_sql', { query }, { headers: AT_PARK, token: dora })).toMatch(/mode=model/);
     const options = { at: '/svc/api/mcp?mode=model' };
@@ -261,7 +261,7 @@ describe('execute_sql', () => {
 });
 
 describe('the protocol', () => {
-  it('answers an unread method, a stream and the end of a session with 405', async () => {
+  it('answers an unsupported method, a stream and the end of a session with 405', async () => {
     for (const [method, path, allow] of [
       ['GET', '/svc/api/mcp', 'POST'],
       ['DELETE', '/svc/api/mcp/', 'POST'],
@@ -275,12 +275,12 @@ describe('the protocol', () => {
     expect((await send('POST', '/svc/api/mcp/health', { token: null })).status).toBe(405);
   });
 
-  it('reads no body that is too large, and none that is no JSON by its type', async () => {
+  it('refuses a body that is too large or whose content type is not JSON', async () => {
     expect((await send('POST', '/svc/api/mcp', { body: JSON.stringify({ x: 'x'.repeat(1024 * 1024) }) })).status).toBe(413);
     expect((await send('POST', '/svc/api/mcp', { body: rpc('ping'), headers: { 'content-type': 'text/plain' } })).status).toBe(415);
   });
 
-  it('answers a batch in one array, its tools side by side', async () => {
+  it('answers a batch in one array and runs its tools concurrently', async () => {
     const batch = [1, 2, 3].map((id) =>
       JSON.parse(rpc('tools/call', { name: 'execute_sql', arguments: { query: `SELECT ${id} AS n FROM svc.animal WHERE no = 1` } }, id)),
     );
@@ -293,7 +293,7 @@ describe('the protocol', () => {
     expect([notes.status, notes.text]).toEqual([202, '']);
   });
 
-  it('lets pages of other origins see nothing of a service on loopback', async () => {
+  it('refuses pages of other origins on loopback', async () => {
     const { status, headers } = await post('ping', undefined, { headers: { origin: 'https://evil.example' } });
     expect([status, headers.get('access-control-allow-origin')]).toEqual([403, null]);
     const preflight = await send('OPTIONS', '/svc/api/mcp', {
@@ -308,8 +308,8 @@ describe('the protocol', () => {
   });
 });
 
-describe('a resource that is not there', () => {
-  it('gives the same error, also if its address has broken escapes', async () => {
+describe('a resource that does not exist', () => {
+  it('gives the same error, also if its URI has invalid escapes', async () => {
     const read = async (uri: string) => (await post('resources/read', { uri }, { token: edna })).json.error;
     for (const name of ['park', 'nope', '%zz', '%ff', '%25zz']) {
       const { code, message } = await read(`ontology://${name}`);

@@ -1,19 +1,19 @@
 /**
- * Set up for every test file of the Workers runtime: all that is logged while it runs is searched, at its end, for the secrets of
- * the service and for every credential and password that a request of the tests has carried.
+ * Setup of every test file in the Workers runtime: at its end, everything that was logged is searched for the secrets of
+ * the service and for every credential and password that the test's requests contained.
  */
 import { afterAll, expect, inject } from 'vitest';
 
-/** All that was logged by now. */
+/** Everything that was logged so far. */
 export const logged: string[] = [];
 const secrets = new Set<string>();
 
 const keep = (secret: string | null | undefined): void => {
-  // what is shorter stands in other words too
+  // shorter secrets also occur in other words
   if (secret != null && secret.length >= 6) secrets.add(secret);
 };
 
-/** The password in a connection string, which a variable holds as it is or in JSON. */
+/** The password in a connection string, which a variable contains directly or in JSON. */
 const passwordOf = (connection: string): string | undefined => /:\/\/[^:/@\s]+:([^@\s]+)@/.exec(connection)?.[1];
 
 for (const name of ['adminToken', 'strangersToken', 'apiAuthSalt', 'sessionSecret'] as const) keep(inject(name));
@@ -29,7 +29,7 @@ for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
 
 const HEADERS = ['x-api-key', 'x-jwt-token', 'authorization', 'cookie'];
 
-/** What of a request nobody may read in a log. */
+/** The parts of a request that must not appear in a log. */
 function note(headers: Headers, body: unknown): void {
   for (const name of HEADERS) {
     const value = headers.get(name);
@@ -49,7 +49,7 @@ globalThis.Request = class extends RealRequest {
   }
 };
 
-// tokens that answers give out
+// tokens in answers
 const realJson = Response.prototype.json;
 const tokensIn = (text: string): void => {
   for (const [token] of text.matchAll(/tk_[0-9A-Za-z]{33}/g)) keep(token);
@@ -67,9 +67,9 @@ Response.prototype.json = async function json<T>(this: Response) {
 };
 
 afterAll(async () => {
-  // lines are written once their answer is on its way
+  // lines are written after the answer is sent
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(secrets.size).toBeGreaterThan(4);
-  const told = logged.filter((line) => [...secrets].some((secret) => line.includes(secret)) || /tk_[0-9A-Za-z]{33}|eyJ[\w-]+\.eyJ/.test(line));
-  expect(told).toEqual([]);
+  const leaks = logged.filter((line) => [...secrets].some((secret) => line.includes(secret)) || /tk_[0-9A-Za-z]{33}|eyJ[\w-]+\.eyJ/.test(line));
+  expect(leaks).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * Clients that sign (`private_key_jwt`, RFC 7523): the metadata offers it, and a client ID metadata document with keys is how a client
- * comes to use it.
+ * Clients that sign (`private_key_jwt`, RFC 7523): the metadata offers it, and a client uses it by a client ID metadata document
+ * with keys.
  */
 /// <reference types="@cloudflare/vitest-pool-workers/types" />
 import { exports } from 'cloudflare:workers';
@@ -38,7 +38,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Lets a client of that address have its keys: in its document, or at an address of their own. */
+/** Publishes the keys of a client: in its document, or at a separate URL. */
 function publish(id: string, keys: readonly JWK[], by: 'jwks' | 'jwks_uri'): void {
   const keysAt = `${id}.keys`;
   const document = {
@@ -73,7 +73,7 @@ async function fetchToken(fields: Readonly<Record<string, string>>): Promise<{ s
 
 const signed = (client_assertion: string) => ({ client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer', client_assertion });
 
-/** Logs in and allows the client. @returns what the client sends with its code, but for what says that it is the client */
+/** Logs in and allows the client. @returns the client's token request, without the parameters that authenticate the client */
 async function allowed(id: string): Promise<Record<string, string>> {
   const verifier = crypto.randomUUID() + crypto.randomUUID();
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
@@ -95,7 +95,7 @@ async function allowed(id: string): Promise<Record<string, string>> {
 }
 
 describe('a client that signs', () => {
-  it('may come, by the metadata', async () => {
+  it('is offered by the metadata', async () => {
     const metadata = (await (await send('/.well-known/oauth-authorization-server')).json()) as Record<string, unknown>;
     expect(metadata).toMatchObject({
       token_endpoint: TOKEN,
@@ -122,7 +122,7 @@ describe('a client that signs', () => {
     expect((await fetchToken({ ...refresh, ...signed(await assertion(id, own, { aud })) })).status).toBe(200);
   });
 
-  it('gets nothing by an assertion that does not hold, nor by one that was used', async () => {
+  it('gets nothing with an invalid assertion, nor with one that was used', async () => {
     const id = 'https://loom.example/refused.json';
     publish(id, [es.jwk], 'jwks');
     const now = Math.floor(Date.now() / 1000);

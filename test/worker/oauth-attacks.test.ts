@@ -1,4 +1,4 @@
-/** Attacks on OAuth and on signing in that must all fail, in the Workers runtime. */
+/** Attacks on OAuth and on signing in that must fail, in the Workers runtime. */
 /// <reference types="@cloudflare/vitest-pool-workers/types" />
 import { env, runInDurableObject } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
@@ -52,7 +52,7 @@ const post = (path: string, fields: Fields | string, headers: Fields = {}) =>
   answer(path, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers }, body: String(new URLSearchParams(fields)) });
 const token = (fields: Fields | string, headers?: Fields) => post('/svc/oauth/token', fields, headers);
 
-/** Allows a client. @returns what the client sends for its code */
+/** Allows a client. @returns the client's request for its code */
 async function allowed(client_id: string, browser: Visitor, change: Fields = {}): Promise<Record<string, string>> {
   const code_verifier = verifierOf();
   const path = await asking(client_id, code_verifier, change);
@@ -74,7 +74,7 @@ async function call(access_token = ''): Promise<number> {
   return (await answer('/svc/api/mcp', { method: 'POST', headers, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' })).status;
 }
 
-/** Answers for the addresses of clients. */
+/** Answers for the URLs of clients. */
 function publish(documents: Readonly<Record<string, () => Response>>): void {
   const real = globalThis.fetch;
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
@@ -92,7 +92,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('a redirect to another address than the registered one', () => {
+describe('a redirect to another URI than the registered one', () => {
   const SITE = 'https://app.example/cb?x=1';
   let client: string;
   let browser: Visitor;
@@ -129,7 +129,7 @@ describe('a redirect to another address than the registered one', () => {
     expect([status, location]).toEqual([400, null]);
   });
 
-  it('by a parameter that comes twice, in whatever spelling', async () => {
+  it('by a duplicate parameter, in any spelling', async () => {
     const asked = await asking(client, verifierOf(), { redirect_uri: SITE });
     for (const more of [
       '&client_id=x',
@@ -143,8 +143,8 @@ describe('a redirect to another address than the registered one', () => {
   });
 });
 
-describe('a client that is another one', () => {
-  it('gets no token, whatever it sends as its secret', async () => {
+describe('a client that claims to be another one', () => {
+  it('gets no token with any secret', async () => {
     const browser = await visitor();
     const open = await newClient();
     const [one, two] = [
@@ -180,7 +180,7 @@ describe('a client that is another one', () => {
   });
 
   it.each(['text/plain', 'text/html', 'application/octet-stream', 'image/svg+xml'])(
-    'is not published by a host that keeps texts of others (%s)',
+    'is not accepted from a host that stores texts of others (%s)',
     async (type) => {
       const id = `https://paste.example/${type}`;
       publish({ [id]: () => new Response(JSON.stringify(described(id)), { headers: { 'content-type': type } }) });
@@ -188,21 +188,21 @@ describe('a client that is another one', () => {
     },
   );
 
-  it('is told apart on the page by the port of its address', async () => {
+  it('is distinguished on the page by the port of its URI', async () => {
     const id = 'https://loom.example:8443/client.json';
     publish({ [id]: () => Response.json(described(id, { redirect_uris: ['https://desk.example:9443/cb'] })) });
     const { text } = await (await visitor()).send(await asking(id, verifierOf(), { redirect_uri: 'https://desk.example:9443/cb' }));
     expect(text).toContain('published by <strong>loom.example:8443</strong>. Access goes to <strong>desk.example:9443</strong>');
   });
 
-  it('has a name on the page, also where nobody sees the one that it gave itself', async () => {
+  it('has a name on the page, also if the name that it gave itself is invisible', async () => {
     const client = await newClient({ client_name: '\u200b\u2060\u202e' });
     expect((await (await visitor()).send(await asking(client, verifierOf()))).text).toContain(`<h1>Allow ${client} to use svc?</h1>`);
   });
 });
 
 describe('the log', () => {
-  it('has no line of a client', async () => {
+  it('has no line that a client wrote', async () => {
     const lines: string[] = [];
     for (const level of ['log', 'warn', 'error', 'info'] as const) vi.spyOn(console, level).mockImplementation((...parts) => void lines.push(parts.join(' ')));
     const id = 'https://loom.example/forged.json';
@@ -218,7 +218,7 @@ describe('the log', () => {
 });
 
 describe('tokens', () => {
-  it('have no other scopes than those of their grant, and read at least', async () => {
+  it('have no other scopes than those of their grant, and at least read', async () => {
     const browser = await visitor();
     const client = await newClient();
     const reader = await signIn(client, browser);
@@ -232,7 +232,7 @@ describe('tokens', () => {
       expect((await token({ ...(await allowed(client, browser, { scope: 'read model' })), scope })).json.scope).toBe(given);
   });
 
-  it('stand for nothing else: neither for another kind of token nor for another resource', async () => {
+  it('are valid neither as another kind of token nor for another resource', async () => {
     const browser = await visitor();
     const client = await newClient();
     const { access_token = '', refresh_token = '' } = await signIn(client, browser);
@@ -252,7 +252,7 @@ describe('tokens', () => {
     expect(await call(access_token)).toBe(200);
   });
 
-  it('are none after a code was used twice at the same time', async () => {
+  it('are invalid after a code was used twice at the same time', async () => {
     const browser = await visitor();
     const client = await newClient();
     for (let i = 0; i < 5; i++) {
@@ -263,7 +263,7 @@ describe('tokens', () => {
     }
   });
 
-  it('are none after their revocation, however many their client has fetched, and also while it refreshes', async () => {
+  it('are invalid after their revocation, for any number of tokens of the client, and also while it refreshes', async () => {
     const browser = await visitor('nick');
     const client = await newClient();
     const { access_token = '', refresh_token = '' } = await signIn(client, browser);
@@ -271,7 +271,7 @@ describe('tokens', () => {
     const object = env.OAUTH_STORE.get(env.OAUTH_STORE.idFromName(`-:user:${userId}`));
     await runInDurableObject(object, async (_object, { storage }) => {
       const [[, record] = []] = await storage.list({ prefix: `token:${userId}:${grantId}:` });
-      // they are before the client's own token in the order of their names
+      // they sort before the client's own token by name
       for (let i = 0; i < 2000; i++) await storage.put(`token:${userId}:${grantId}:${' '.repeat(4)}${i}`, record);
     });
     expect(await call(access_token)).toBe(200);
@@ -280,7 +280,7 @@ describe('tokens', () => {
     for (const left of [refresh_token, refreshed.json.refresh_token ?? 'x']) expect((await refresh(client, left)).status).toBe(400);
   });
 
-  it('are none for a login that ended while its user allowed the client', async () => {
+  it('are invalid for a login that ended while its user allowed the client', async () => {
     const browser = await visitor('nora');
     const client = await newClient();
     const code_verifier = verifierOf();
@@ -303,7 +303,7 @@ describe('tokens', () => {
     expect([fetched.status, fetched.json.error]).toEqual([400, 'invalid_grant']);
   });
 
-  it('and sessions do not come back with a user who was set inactive for a while', async () => {
+  it('and sessions are not restored for a user who was set inactive for a while', async () => {
     const browser = await visitor('away');
     const client = await newClient();
     const { access_token, refresh_token } = await signIn(client, browser);
@@ -315,7 +315,7 @@ describe('tokens', () => {
 });
 
 describe('the pages', () => {
-  it('follow no address out of the service, whatever a browser makes of it', async () => {
+  it('never redirect out of the service, however a browser reads the URL', async () => {
     const browser = await visitor();
     const open: Visited[] = [];
     for (const to of [
@@ -349,7 +349,7 @@ describe('the pages', () => {
     expect([status, json.issuer]).toEqual([200, BASE]);
   });
 
-  it('give no token to a page of another host, of the same site too', async () => {
+  it('give no token to a page of another host, even of the same site', async () => {
     const browser = await visitor();
     for (const site of ['cross-site', 'same-site']) {
       const { status, text } = await browser.send('/svc/get_svc_user_token', { headers: { 'sec-fetch-site': site } });

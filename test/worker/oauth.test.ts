@@ -7,8 +7,8 @@ import { readConfig } from '../../src/config.ts';
 import type { Connection } from '../../src/connection.ts';
 import { SvcError } from '../../src/errors.ts';
 import worker from '../../src/index.ts';
-import { judgeOAuthBearer } from '../../src/oauth/judge.ts';
-import { LIVE_GRANTS } from '../../src/oauth/records.ts';
+import { authenticateOAuth } from '../../src/oauth/authenticate.ts';
+import { MAX_GRANTS } from '../../src/oauth/records.ts';
 import { oauthServers } from '../../src/oauth/server.ts';
 import { oauthStores } from '../../src/oauth/store-object.ts';
 import type { OAuthParts } from '../../src/oauth/types.ts';
@@ -25,7 +25,7 @@ const send = (path: string, init: RequestInit = {}): Promise<Response> => export
 interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: what an endpoint answers is what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: the answers of endpoints are what is tested
   readonly json: any;
 }
 
@@ -57,7 +57,7 @@ async function challengeOf(verifier: string): Promise<string> {
 type Fields = Readonly<Record<string, string | undefined>>;
 const given = (fields: Fields): [string, string][] => Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined);
 
-/** The address of an authorization request. */
+/** The URL of an authorization request. */
 async function asking(client_id: string, verifier: string, change: Fields = {}): Promise<string> {
   const fields = {
     response_type: 'code',
@@ -80,7 +80,7 @@ async function visitor(user = 'olive', password = PASSWORD): Promise<Visitor> {
 
 const verifierOf = (): string => crypto.randomUUID() + crypto.randomUUID();
 
-/** Approves a request. @returns where the client is told */
+/** Approves a request. @returns the redirect URI for the client */
 async function allow(browser: Visitor, path: string, more: Readonly<Record<string, string>> = {}): Promise<URL> {
   const shown = await browser.send(path);
   expect([shown.status, shown.text]).toEqual([200, expect.stringContaining('Allow')]);
@@ -102,7 +102,7 @@ interface Tokens {
   readonly scope: string;
 }
 
-/** The whole walk; `change` is what the authorization request says besides. */
+/** The whole flow; `change`: additional parameters of the authorization request. */
 async function signIn(client_id: string, browser: Visitor, change: Fields = {}): Promise<Tokens> {
   const verifier = verifierOf();
   const landed = await allow(browser, await asking(client_id, verifier, change), change.scope?.includes('model') ? { scope: 'model' } : {});
@@ -133,10 +133,10 @@ function parts(change: Readonly<Record<string, unknown>> = {}): OAuthParts {
   };
 }
 
-/** What the MCP server says to an access token: the user, or the status. */
+/** The MCP server's answer to an access token: the user, or the status. */
 async function judged(access_token: string, at: OAuthParts = parts()): Promise<unknown> {
   try {
-    const { principal } = await judgeOAuthBearer(access_token, new Request(RESOURCE), at);
+    const { principal } = await authenticateOAuth(access_token, new Request(RESOURCE), at);
     return [principal.name, principal.credential, ...principal.scopes];
   } catch (error) {
     if (error instanceof SvcError) return [error.status, error.headers?.['www-authenticate']];
@@ -150,7 +150,7 @@ beforeAll(async () => {
 });
 
 describe('metadata', () => {
-  it('of the authorization server, at its place and with the path of the MCP server (RFC 8414)', async () => {
+  it('of the authorization server, at its URL and with the path of the MCP server (RFC 8414)', async () => {
     for (const path of ['', '/svc/api/mcp', '/svc/api/mcp/']) {
       const { status, json, headers } = await answer(`/.well-known/oauth-authorization-server${path}`, { headers: { origin: 'https://page.example' } });
       expect([status, json]).toEqual([
@@ -182,7 +182,7 @@ describe('metadata', () => {
   });
 });
 
-describe('the whole way', () => {
+describe('the whole flow', () => {
   it('registers, logs in, asks the user and gives tokens that act for that user', async () => {
     const client = await register();
     expect([client.status, client.json]).toEqual([201, expect.objectContaining({ client_name: 'Weaver', redirect_uris: [CALLBACK] })]);
@@ -208,14 +208,14 @@ describe('the whole way', () => {
     ]);
     expect(fetched.headers.get('cache-control')).toBe('no-store');
     expect(await judged(fetched.json.access_token)).toEqual(['olive', 'oauth', 'read']);
-    // good under the MCP path alone
+    // valid only under the MCP path
     for (const headers of [{ authorization: `Bearer ${fetched.json.access_token}` }, { 'x-api-key': fetched.json.access_token }])
       expect((await answer('/svc/api/get_ontologies', { headers })).status).toBe(401);
     for (const other of [`${fetched.json.access_token}x`, fetched.json.refresh_token, 'made-up', `${fetched.json.access_token.slice(0, -1)}`])
       expect(await judged(other)).toEqual(INVALID);
   });
 
-  it('gives the scope model where it is asked for and left ticked', async () => {
+  it('grants the scope model if it is requested and left ticked', async () => {
     const browser = await visitor();
     const client = await newClient();
     const verifier = verifierOf();
@@ -229,7 +229,7 @@ describe('the whole way', () => {
 });
 
 describe('tokens', () => {
-  it('rotate: a refresh gives new ones, and the old refresh token ends with the use of the new', async () => {
+  it('rotate: a refresh returns new ones, and the old refresh token ends with the use of the new one', async () => {
     const client = await newClient();
     const one = await signIn(client, await visitor());
     const two = await refresh(client, one.refresh_token, { resource: `${RESOURCE}/` });
@@ -237,13 +237,13 @@ describe('tokens', () => {
     expect(two.json.refresh_token).not.toBe(one.refresh_token);
     const three = await refresh(client, two.json.refresh_token);
     expect(three.status).toBe(200);
-    // the first one comes again: all of the grant ends
+    // the first token is used again: the whole grant ends
     expect(await refresh(client, one.refresh_token)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
     expect(await refresh(client, three.json.refresh_token)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
     expect(await judged(three.json.access_token)).toEqual(INVALID);
   });
 
-  it('are not ended by who makes a refresh token up', async () => {
+  it('are not ended by an invented refresh token', async () => {
     const client = await newClient();
     const { refresh_token } = await signIn(client, await visitor());
     const madeUp = refresh_token.replace(/.{32}$/, 'A'.repeat(32));
@@ -251,7 +251,7 @@ describe('tokens', () => {
     expect((await refresh(client, refresh_token)).status).toBe(200);
   });
 
-  it('are given once for two uses of a code or a refresh token at the same time', async () => {
+  it('are issued once for two simultaneous uses of a code or a refresh token', async () => {
     const browser = await visitor();
     const client = await newClient();
     const verifier = verifierOf();
@@ -261,7 +261,7 @@ describe('tokens', () => {
     expect(codes.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
     const { refresh_token } = await signIn(client, browser);
     const two = await Promise.all([refresh(client, refresh_token), refresh(client, refresh_token)]);
-    // one after the other the second is the retry of a client that has lost its answer: it takes the place of the first
+    // in sequence the second use is the retry of a client that has lost its answer: it replaces the first
     const live = [];
     for (const { status, json } of two) if (status === 200 && (await refresh(client, json.refresh_token)).status === 200) live.push(json);
     expect(live.length).toBeLessThanOrEqual(1);
@@ -285,7 +285,7 @@ describe('tokens', () => {
     ['no verifier', { code_verifier: undefined }],
     ['another resource', { resource: 'https://other.example/mcp' }],
     ['an unknown client', { client_id: 'nobody' }],
-  ])('are not given for a code with %s', async (_, change) => {
+  ])('are not issued for a code with %s', async (_, change) => {
     const client = await newClient();
     const verifier = verifierOf();
     const landed = await allow(await visitor(), await asking(client, verifier));
@@ -296,7 +296,7 @@ describe('tokens', () => {
     expect(await token(exchange(other, code, verifier))).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
   });
 
-  it('are revoked (RFC 7009): an access token alone, a refresh token with its grant, and not by another client', async () => {
+  it('are revoked (RFC 7009): an access token by itself, a refresh token with its grant, and not by another client', async () => {
     const browser = await visitor();
     const [client, other] = [await newClient(), await newClient()];
     const one = await signIn(client, browser);
@@ -313,7 +313,7 @@ describe('tokens', () => {
     expect((await revoke(client, 'made-up')).status).toBe(200);
   });
 
-  it('are for this resource alone (RFC 8707), with and without its slash', async () => {
+  it('are only for this resource (RFC 8707), with and without a trailing slash', async () => {
     const browser = await visitor();
     const client = await newClient();
     expect((await signIn(client, browser, { resource: `${RESOURCE}/` })).scope).toBe('read');
@@ -328,7 +328,7 @@ describe('tokens', () => {
     ]);
   });
 
-  it('end with their time', async () => {
+  it('expire', async () => {
     const { access_token } = await signIn(await newClient(), await visitor());
     vi.useFakeTimers({ now: Date.now() + 3_700_000, toFake: ['Date'] });
     try {
@@ -338,7 +338,7 @@ describe('tokens', () => {
     }
   });
 
-  it('end with a new password and with a user who is not active any more', async () => {
+  it('end with a new password and when the user is set inactive', async () => {
     const client = await newClient();
     const [pat, quin] = [await signIn(client, await visitor('pat')), await signIn(client, await visitor('quin'))];
     expect([await judged(pat.access_token), await judged(quin.access_token)]).toEqual([
@@ -361,7 +361,7 @@ describe('the MCP server', () => {
       body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'execute_sql', arguments: { query, ontology: 'loom' } } }),
     });
 
-  it('says in each 401 where a token is to be had', async () => {
+  it('names in each 401 the metadata for getting a token', async () => {
     const none = await answer('/svc/api/mcp', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
     expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, `Bearer realm="svc", resource_metadata="${METADATA}", scope="read"`]);
     for (const headers of [{ authorization: 'Bearer made-up' }, { authorization: 'Bearer tk_made-up' }, { 'x-api-key': 'tk_made-up' }]) {
@@ -370,7 +370,7 @@ describe('the MCP server', () => {
     }
   });
 
-  it('changes the model with the scope model alone, and tells a client that it may ask for it', async () => {
+  it('changes the model only with the scope model, and names the scope in its refusal', async () => {
     await rows('CREATE ONTOLOGY loom');
     await rows('GRANT EDIT ON ALL ontology.loom TO USER olive');
     const [client, browser] = [await newClient(), await visitor()];
@@ -381,7 +381,7 @@ describe('the MCP server', () => {
       `Bearer realm="svc", error="insufficient_scope", scope="read model", resource_metadata="${METADATA}"`,
     ]);
     expect(refused.json).toMatchObject({ id: 7, error: { data: { code: 'insufficient_scope' } } });
-    // without mode=model no scope would help; what only reads, reads
+    // without mode=model no scope would help; reading statements run
     expect(await call(reader.access_token, 'CREATE PROPERTY `thread` string')).toMatchObject({ status: 200, json: { result: { isError: true } } });
     expect(await call(reader.access_token, 'SHOW ONTOLOGY', '?mode=model')).toMatchObject({ status: 200, json: { id: 7, result: { structuredContent: {} } } });
     const made = await call(modeller.access_token, 'CREATE PROPERTY `thread` string', '?mode=model');
@@ -389,7 +389,7 @@ describe('the MCP server', () => {
   });
 });
 
-describe('what must not happen', () => {
+describe('the server refuses', () => {
   it.each([
     `${CALLBACK}/`,
     `${CALLBACK}/other`,
@@ -406,12 +406,12 @@ describe('what must not happen', () => {
     expect([refused.status, refused.location]).toEqual([400, null]);
   });
 
-  it('another port of a loopback address is the same one (RFC 8252)', async () => {
+  it('no other port of a loopback address (RFC 8252)', async () => {
     const landed = await allow(await visitor(), await asking(await newClient(), verifierOf(), { redirect_uri: CALLBACK.replace('33418', '40517') }));
     expect([landed.port, landed.searchParams.get('code')]).toEqual(['40517', expect.any(String)]);
   });
 
-  it('an authorization without PKCE S256, of clients with a secret too', async () => {
+  it('an authorization without PKCE S256, also of clients with a secret', async () => {
     const browser = await visitor();
     const secret = await register({ token_endpoint_auth_method: 'client_secret_basic' });
     for (const client of [await newClient(), secret.json.client_id])
@@ -426,7 +426,7 @@ describe('what must not happen', () => {
       }
   });
 
-  it('a redirect for a client that nobody knows, and a parameter that stands there twice', async () => {
+  it('a redirect for an unknown client, and a duplicate parameter', async () => {
     const browser = await visitor();
     expect(await browser.send(await asking('nobody', verifierOf()))).toMatchObject({ status: 400, location: null });
     expect(await browser.send(`${await asking(await newClient(), verifierOf())}&redirect_uri=https://evil.example/`)).toMatchObject({
@@ -435,7 +435,7 @@ describe('what must not happen', () => {
     });
   });
 
-  it('consent by a form that is not of this browser, of this request or of this site', async () => {
+  it('consent by a form of another browser, request or site', async () => {
     const [olive, otto] = [await visitor(), await visitor('otto')];
     const [path, another] = [await asking(await newClient(), verifierOf()), await asking(await newClient(), verifierOf())];
     const fields = { ...hidden((await olive.send(path)).text), decision: 'allow' };
@@ -471,7 +471,7 @@ describe('what must not happen', () => {
     for (const { text } of [shown, listed]) expect(text).not.toMatch(/<img|<script/);
   });
 
-  it('a redirect to the site of a client by itself, where the request is wrong', async () => {
+  it('a redirect to the site of a client without the user if the request is wrong', async () => {
     const site = 'https://evil.example/callback';
     const registered = await register({ redirect_uris: [site] });
     const wrong = { redirect_uri: site, resource: 'https://other.example/mcp' };
@@ -495,7 +495,7 @@ describe('what must not happen', () => {
     expect((await register({ redirect_uris: redirect_uris.slice(0, 100) })).status).toBe(201);
   });
 
-  it('objects for tokens, codes and clients that somebody made up', async () => {
+  it('objects for invented tokens, codes and clients', async () => {
     const filled = async (): Promise<number> => {
       const ids = await listDurableObjectIds(env.OAUTH_STORE);
       const records = ids.map((id) =>
@@ -517,8 +517,8 @@ describe('what must not happen', () => {
   });
 });
 
-describe('what a user has granted', () => {
-  it('is shown, and ends at once when it is revoked', async () => {
+describe('a grant of a user', () => {
+  it('is listed, and ends at once when it is revoked', async () => {
     const browser = await visitor('otto');
     const client = await newClient({ client_name: 'Loom' });
     const { access_token, refresh_token } = await signIn(client, browser);
@@ -537,18 +537,18 @@ describe('what a user has granted', () => {
     expect((await new Visitor(send).send('/svc/oauth/grants')).location).toMatch(/^\/svc\/login\?/);
   });
 
-  it('is kept in one object a user, the newest grants of each client, until it has expired', async () => {
+  it('is stored in one object per user, for the newest grants of each client, until it expires', async () => {
     await rows(`CREATE USER rita PASSWORD '${PASSWORD}'`);
     const browser = await visitor('rita');
     const client = await newClient();
     const first = await signIn(client, browser);
     const userId = first.access_token.split(':')[0] as string;
     const object = env.OAUTH_STORE.get(env.OAUTH_STORE.idFromName(`-:user:${userId}`));
-    for (let i = 0; i < LIVE_GRANTS; i++) await allow(browser, await asking(client, verifierOf()));
+    for (let i = 0; i < MAX_GRANTS; i++) await allow(browser, await asking(client, verifierOf()));
     const keys = await runInDurableObject(object, async (_object, state) => [...(await state.storage.list()).keys()]);
-    expect([keys.filter((key) => key.startsWith('grant:')).length, keys.filter((key) => key.startsWith('token:')).length]).toEqual([LIVE_GRANTS, 0]);
+    expect([keys.filter((key) => key.startsWith('grant:')).length, keys.filter((key) => key.startsWith('token:')).length]).toEqual([MAX_GRANTS, 0]);
     expect(await judged(first.access_token)).toEqual(INVALID);
-    // tokens and secrets are kept as digests
+    // tokens and secrets are stored as digests
     const kept = await runInDurableObject(object, async (_object, state) => JSON.stringify([...(await state.storage.list())]));
     expect(kept).not.toContain(first.refresh_token.split(':')[2]);
     await runInDurableObject(object, async (_object, state) => {
@@ -580,7 +580,7 @@ describe('settings', () => {
     MCP_OAUTH_REDIRECT_URIS: CALLBACK,
   };
 
-  it('nobody registers where MCP_OAUTH_DCR_ENABLED is false', async () => {
+  it('no client registers if MCP_OAUTH_DCR_ENABLED is false', async () => {
     const at = withSettings(CLIENT);
     const metadata = (await (await at('/.well-known/oauth-authorization-server')).json()) as object;
     expect(metadata).not.toHaveProperty('registration_endpoint');
@@ -592,7 +592,7 @@ describe('settings', () => {
     expect([refused.status, await refused.json()]).toEqual([404, expect.not.objectContaining({ client_id: expect.anything() })]);
   });
 
-  it('the client that they name walks to its tokens with its secret', async () => {
+  it('the client that they name gets its tokens with its secret', async () => {
     const at = withSettings(CLIENT);
     const browser = new Visitor(at);
     await browser.logIn('olive', PASSWORD);
@@ -616,7 +616,7 @@ describe('settings', () => {
       expect(await browser.send(await asking('desk-client', verifier, { redirect_uri }))).toMatchObject({ status: 400, location: null });
   });
 
-  it('with PUBLIC_URL OAuth answers on its host alone; without it on loopback alone', async () => {
+  it('with PUBLIC_URL OAuth answers only on its host; without it only on loopback', async () => {
     const PUBLIC = { PUBLIC_URL: 'https://svc.example' };
     const here = await withSettings(PUBLIC, 'https://svc.example')('/.well-known/oauth-protected-resource/svc/api/mcp');
     expect([here.status, await here.json()]).toEqual([200, expect.objectContaining({ resource: 'https://svc.example/svc/api/mcp' })]);
@@ -637,7 +637,7 @@ describe('settings', () => {
 });
 
 describe('a client ID metadata document', () => {
-  it('describes a client that nobody registered', async () => {
+  it('describes a client that is not registered', async () => {
     const id = 'https://loom.example/client.json';
     const document = { client_id: id, client_name: 'Loom of Example', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' };
     const real = globalThis.fetch;

@@ -63,7 +63,7 @@ describe('every answer', () => {
     await vi.waitFor(() => expect(logged.filter((line) => line.includes('"request_id":"looked-for"'))).toHaveLength(1));
   });
 
-  it('has a request id, the caller\u2019s where it is sane, and is kept by nobody', async () => {
+  it('has a request id, the caller\u2019s if it is valid, and is not cached', async () => {
     const own = await send('GET', '/svc/api/health', { headers: { 'x-request-id': 'A_b-c.9' } });
     expect([own.headers.get('x-request-id'), own.headers.get('cache-control')]).toEqual(['A_b-c.9', 'private, no-store']);
     const strange = await send('GET', '/svc/api/health', { headers: { 'x-request-id': 'a b' } });
@@ -79,7 +79,7 @@ describe('every answer', () => {
     expect((await send('DELETE', '/svc/api/get_ontologies')).headers.get('allow')).toBe('GET, POST');
   });
 
-  it('no credential, or a bad one, is 401 with www-authenticate', async () => {
+  it('a missing or invalid credential is 401 with www-authenticate', async () => {
     const bad: Record<string, string>[] = [
       {},
       { 'x-api-key': '' },
@@ -100,7 +100,7 @@ describe('every answer', () => {
     expect((await send('GET', '/svc/api/get_ontologies/', { headers: { authorization: 'nonsense' } })).status).toBe(200);
   });
 
-  it('a foreign Host is refused on a machine of one\u2019s own', async () => {
+  it('a foreign Host is refused on loopback', async () => {
     const response = await exports.default.fetch(new Request('http://evil.example/svc/api/health'));
     expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([421, 'misdirected_request']);
   });
@@ -110,7 +110,7 @@ describe('every answer', () => {
     failed(await send('POST', '/svc/api/query', { body: JSON.stringify({ query: 'SELECT 1' }).padEnd(1024 * 1024 + 1) }), 413);
   });
 
-  it('bodies are JSON of the documented shape', async () => {
+  it('bodies are JSON of the documented form', async () => {
     const post = (body: string, type = 'application/json') => send('POST', '/svc/api/query', { body, headers: { 'content-type': type } });
     for (const type of ['text/plain', 'application/xml', 'application/x-www-form-urlencoded']) failed(await post('{"query":"SELECT 1"}', type), 415);
     for (const body of [
@@ -136,7 +136,7 @@ describe('a script', () => {
 CREATE CONCEPT animal (no bigint, name string, weight decimal, PRIMARY KEY (no), LABEL (name));
 CREATE MAPPING map_animal INTO animal AS SELECT no, called AS name, weight FROM zoo.t_animal;`;
 
-  it('makes an ontology with its model in one version', async () => {
+  it('creates an ontology with its model in one version', async () => {
     const answer = await query(SCRIPT, 'zoo');
     expect(answer.json.data).toEqual([{ version: answer.headers.get('x-ontology-version'), statements: 3, warnings: [] }]);
     const detail = (await send('GET', '/svc/api/get_ontology/zoo')).json.data;
@@ -148,14 +148,14 @@ CREATE MAPPING map_animal INTO animal AS SELECT no, called AS name, weight FROM 
     expect(listed.filter((name) => name === 'zoo')).toEqual(['zoo']);
   });
 
-  it('is answered with rows as PostgreSQL writes them', async () => {
+  it('returns rows as PostgreSQL writes them', async () => {
     const answer = await query('SELECT name, weight FROM svc.animal ORDER BY no', 'ZOO');
     expect(answer.text).toBe(
       '{"status":"success","data":[{"name":"Ada","weight":12.50},{"name":"B\u00e4r","weight":9007199254740993},{"name":null,"weight":null}]}',
     );
   });
 
-  it('of a concept by its address tells the SQL', async () => {
+  it('of a concept by its URL returns the SQL', async () => {
     const { json, headers } = await send('GET', '/svc/api/q/zoo/concept/Animal/', { headers: { 'results-limit': '1' } });
     expect(json.executed_query).toBe('SELECT * FROM `svc`.`animal`');
     expect(json.data).toEqual([{ entity_id: 'animal:1', entity_type: 'animal', entity_label: 'Ada', no: 1, name: 'Ada', weight: 12.5 }]);
@@ -164,7 +164,7 @@ CREATE MAPPING map_animal INTO animal AS SELECT no, called AS name, weight FROM 
     failed(await send('GET', '/svc/api/q/zoo/concept/animal?_subj_=no'), 400);
   });
 
-  it('as text gives a bare array on the other route family', async () => {
+  it('as text returns a bare array on the other route family', async () => {
     const answer = await send('POST', '/svc/openapi/ontology/zoo/query', {
       body: 'SELECT count(*) AS n FROM svc.animal',
       headers: { 'content-type': 'text/plain' },
@@ -177,7 +177,7 @@ CREATE MAPPING map_animal INTO animal AS SELECT no, called AS name, weight FROM 
     );
   });
 
-  it('with a fault keeps nothing and says where it is, in characters', async () => {
+  it('with an error has no effect and reports its position in characters', async () => {
     const before = (await send('GET', '/svc/api/get_ontology/zoo')).json.data.version;
     const sql = "CREATE PROPERTY kept string DESCRIPTION '\u{1f701}'; SELECT naem FROM svc.animal";
     const answer = await query(sql, 'zoo');
@@ -200,7 +200,7 @@ CREATE MAPPING map_animal INTO animal AS SELECT no, called AS name, weight FROM 
     failed(await query("SELECT query_to_xml('SELECT * FROM kg_catalog.tokens', true, true, '')", 'zoo'), 400);
   });
 
-  it('of two writers at once one gets 409 or both are kept', async () => {
+  it('of two simultaneous writers one gets 409 or both are committed', async () => {
     const names = ['w1', 'w2', 'w3', 'w4'];
     const answers = await Promise.all(names.map((n) => query(`CREATE PROPERTY ${n} string`, 'zoo')));
     for (const a of answers) if (a.status !== 200) failed(a, 409, 'version_conflict');
@@ -210,7 +210,7 @@ CREATE MAPPING map_animal INTO animal AS SELECT no, called AS name, weight FROM 
     expect(names.filter((n) => n in properties)).toEqual(kept);
   });
 
-  it('goes back to an old version', async () => {
+  it('rolls back to an old version', async () => {
     const { version } = (await send('GET', '/svc/api/get_ontology/zoo')).json.data;
     await rows('CREATE PROPERTY passing string', 'zoo');
     await rows(`ROLLBACK ONTOLOGY zoo TO VERSION '${version}'`, 'zoo');
@@ -221,7 +221,7 @@ CREATE MAPPING map_animal INTO animal AS SELECT no, called AS name, weight FROM 
 });
 
 describe('users', () => {
-  it('may do nothing, then what they are granted, at once', async () => {
+  it('have no rights, then what they are granted, at once', async () => {
     await rows("CREATE USER ann PASSWORD 'x'");
     failed(await query('CREATE USER Ann'), 400, 'exists');
     const [{ token, user, token_id, expires }] = (await rows('CREATE TOKEN FOR ANN')) as {
@@ -253,7 +253,7 @@ describe('users', () => {
     await rows('CREATE MAPPING again INTO animal AS SELECT no FROM zoo.t_animal; DROP MAPPING again', 'zoo', { token });
   });
 
-  it('have tokens that end', async () => {
+  it('have tokens that expire', async () => {
     await rows('CREATE USER bob');
     failed(await query("CREATE TOKEN FOR bob EXPIRES 'whenever'"), 400, 'bad_time');
     failed(await query("CREATE TOKEN FOR bob EXPIRES '2001-01-01T00:00:00Z'"), 400, 'bad_time');
@@ -266,7 +266,7 @@ describe('users', () => {
     failed(await send('GET', '/svc/api/get_ontologies', { token: short }), 401);
   });
 
-  it('and all else in one script see what the script made', async () => {
+  it('and all other objects of one script see its effects', async () => {
     const [row] = (await rows('CREATE ONTOLOGY together; CREATE USER cid; GRANT QUERY ON ALL ontology.together TO USER cid; CREATE TOKEN FOR cid')) as [
       { token: string },
     ];

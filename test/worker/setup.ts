@@ -1,4 +1,4 @@
-/** A database with a catalog and one table to map, for the tests that run inside the Workers runtime. */
+/** A database with a catalog and one table to map, for the tests in the Workers runtime. */
 import type { TestProject } from 'vitest/node';
 import { migrate, runOverHttp } from '../../dev/migrate.ts';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';

@@ -11,7 +11,7 @@ const BASE = 'http://127.0.0.1:8787';
 
 const send = (path: string, init: RequestInit = {}): Promise<Response> => exports.default.fetch(new Request(BASE + path, { redirect: 'manual', ...init }));
 
-/** POST get_token from an address of its own, so that no test waits for another's failures. */
+/** POST get_token from a separate address, so that no test waits for another's failures. */
 async function give(user: string, password: string, address: string): Promise<{ status: number; data: unknown; code?: string }> {
   const authorization = `Bearer ${await makeBearer({ user, password }, SALT, Date.now())}`;
   const response = await send('/svc/api/get_token', { method: 'POST', headers: { authorization, 'cf-connecting-ip': address } });
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 describe('in the Workers runtime', () => {
-  it('a bearer gives an API token, and nothing is stored of who does not fail', async () => {
+  it('a bearer gives an API token, and nothing is stored without a failure', async () => {
     const { status, data } = await give('sue', PASSWORD, '192.0.2.1');
     expect([status, data]).toEqual([200, [expect.stringMatching(/^tk_/)]]);
     const rows = await send('/svc/api/get_ontologies', { headers: { 'x-api-key': (data as string[])[0] as string } });
@@ -43,7 +43,7 @@ describe('in the Workers runtime', () => {
       expect([await stored(object), await alarm(object)]).toEqual([[], null]);
   });
 
-  it('failures are counted by user and by address, each in an object of its own, and are deleted when they have faded', async () => {
+  it('failures are counted by user and by address, each in its own object, and are deleted when they are forgotten', async () => {
     expect(await give('Bob', 'wrong', '192.0.2.2')).toMatchObject({ status: 401, code: 'invalid_bearer' });
     for (const object of [await objectOf('user', 'bob'), await objectOf('address', '192.0.2.2')]) {
       expect(await stored(object)).toEqual([['counted', { failures: 1, at: expect.any(Number) }]]);
@@ -54,7 +54,7 @@ describe('in the Workers runtime', () => {
     }
   });
 
-  it('the fifth failure is the first one to wait, and a right password waits with it', async () => {
+  it('the fifth failure is the first one to wait, and a correct password also waits', async () => {
     const object = await objectOf('user', 'sue');
     await runInDurableObject(object, (_object, state) => state.storage.put('counted', { failures: 4, at: Date.now() }));
     expect(await object.settle(false)).toBe(0);
@@ -64,14 +64,14 @@ describe('in the Workers runtime', () => {
     expect(await object.settle(true)).toBe(1000);
   });
 
-  it('what is no bearer asks no object', async () => {
+  it('an invalid bearer calls no object', async () => {
     const before = await listDurableObjectIds(env.LOGIN_THROTTLE);
     const response = await send('/svc/api/get_token', { method: 'POST', headers: { authorization: 'Bearer gAAAAA', 'cf-connecting-ip': '192.0.2.5' } });
     expect([response.status, await response.text()]).toEqual([401, expect.anything()]);
     expect(await listDurableObjectIds(env.LOGIN_THROTTLE)).toEqual(before);
   });
 
-  it('the login page gives a session, which gives a token until it is ended', async () => {
+  it('the login page gives a session, which issues a token until it ends', async () => {
     const cookies: Record<string, string> = {};
     const visit = async (path: string, fields?: Record<string, string>) => {
       const headers: Record<string, string> = {

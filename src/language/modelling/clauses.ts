@@ -7,24 +7,24 @@ const MAX_NAME = 128;
 const RESERVED = /^(~|measure\.|_type_of_)/i;
 
 /**
- * Why `text` is not a name, or undefined if it is one (docs/design/statements-and-versions.md#names-of-things): 1 to 128 characters, no square brackets, no
- * control characters, no prefix that has a meaning in a path.
+ * The reason why `text` is not a valid name, or undefined if it is one (docs/design/statements-and-versions.md#names-of-things): 1 to 128 characters, no square
+ * brackets, no control characters, no prefix that has a meaning in paths.
  */
 export function nameFault(text: string): string | undefined {
   if (text.length === 0) return 'a name cannot be empty';
   if ([...text].length > MAX_NAME) return `a name has at most ${MAX_NAME} characters`;
-  if (/[[\]]/.test(text)) return 'a name cannot hold square brackets';
-  if (/\p{Cc}/u.test(text)) return 'a name cannot hold control characters';
+  if (/[[\]]/.test(text)) return 'a name cannot contain square brackets';
+  if (/\p{Cc}/u.test(text)) return 'a name cannot contain control characters';
   const reserved = RESERVED.exec(text)?.[0];
-  return reserved === undefined ? undefined : `a name cannot begin with \`${reserved}\``;
+  return reserved === undefined ? undefined : `a name cannot start with \`${reserved}\``;
 }
 
-/** Takes a name of something in the model. Throws 400 `bad_name` for what cannot be one. */
+/** Reads the name of a model object. @throws SvcError 400 `bad_name` */
 export function name(c: Cursor, what: string): Name {
   return checked(c.identifier(what));
 }
 
-/** The name of a relationship, or `~` and that name: its inverse. */
+/** Reads the name of a relationship, or `~` and a name for its inverse. */
 export function direction(c: Cursor): Name {
   const found = c.identifier('the name of a relationship');
   checked(found.text.startsWith('~') ? { ...found, text: found.text.slice(1) } : found);
@@ -39,7 +39,7 @@ function checked(found: Name): Name {
 
 export const names = (c: Cursor, what: string): Name[] => c.list(() => name(c, what));
 
-/** A type: a word, maybe with numbers in brackets. types.ts says whether there is such a type. */
+/** Reads a type: a word, optionally with numbers in brackets. ontology/types.ts checks that the type exists. */
 export function type(c: Cursor): Name {
   const { text, offset } = c.identifier('a type');
   if (!c.seesMark('(')) return { text, offset };
@@ -47,7 +47,7 @@ export function type(c: Cursor): Name {
   return { text: `${text}(${numbers.join(',')})`, offset };
 }
 
-/** `[=] 't'`, behind its keyword. */
+/** Reads `[=] 't'` after its keyword. */
 export function text(c: Cursor, what: string): { text: string; offset: number } {
   c.acceptMark('=');
   return c.string(what);
@@ -63,7 +63,7 @@ export function pairs(c: Cursor, what: string): TagList {
   });
 }
 
-/** Clauses in any order, each at most once: keywords -> what reads the rest of it; ends at the first token that begins none. */
+/** Reads clauses in any order, each at most once. `readers` maps the keywords of a clause to the function that reads the rest. Stops at the first other token. */
 export function clauses(c: Cursor, readers: Readonly<Record<string, () => void>>): void {
   const left = new Map(Object.entries(readers));
   for (let found = true; found; ) {
@@ -80,15 +80,15 @@ export function clauses(c: Cursor, readers: Readonly<Record<string, () => void>>
   }
 }
 
-/** `AS` and a query, to the end of the statement. */
+/** Reads `AS` and a query, to the end of the statement. */
 export function query(c: Cursor): SqlText {
   c.expect('AS');
   if (!beginsQuery(c)) throw c.unexpected('`SELECT`');
   return c.rest('`SELECT`');
 }
 
-/** What a query begins with in PostgreSQL's grammar, a bracket aside. */
+/** The first keywords of a query in PostgreSQL's grammar. A query may also start with a bracket. */
 export const QUERIES: readonly string[] = ['SELECT', 'WITH', 'VALUES', 'TABLE'];
 
-/** Whether a query begins here. */
+/** Whether a query starts at the current token. */
 export const beginsQuery = (c: Cursor): boolean => c.seesMark('(') || QUERIES.some((keyword) => c.sees(keyword));

@@ -39,7 +39,7 @@ function logicOf(c: Cursor): CreateConcept['logic'] {
   return second === null ? { schema: null, concept: first, condition } : { schema: first, concept: second, condition };
 }
 
-/** Keywords are names too: what stands behind them tells what is meant. */
+/** Reads an element. Keywords are also valid names, so the tokens after them decide. */
 function element(c: Cursor): ConceptElement {
   const offset = c.offset();
   if (c.sees('PRIMARY') && c.sees('KEY', 1)) {
@@ -104,7 +104,7 @@ function depth(c: Cursor): Transitivity {
   const written = c.number(`a depth of 1 to ${MAX_DEPTH}`);
   const value = Number(written.text);
   if (!/^\d+$/.test(written.text) || value < 1 || value > MAX_DEPTH) {
-    throw badRequest('bad_depth', `a transitive relationship walks 1 to ${MAX_DEPTH} steps`, { offset: written.offset });
+    throw badRequest('bad_depth', `the depth of a transitive relationship must be 1 to ${MAX_DEPTH}`, { offset: written.offset });
   }
   c.expectMark(')');
   return value;

@@ -1,20 +1,20 @@
-/** The tokens of one statement, walked from left to right, and the errors that say what was expected where. */
+/** A cursor over the tokens of one statement. Its errors name what was expected. */
 import { badRequest, didYouMean, nearest, SvcError } from '../../errors.ts';
 import { significant, type Token, tokenize } from '../lexer.ts';
 import type { Name, Source, SqlText } from '../statements.ts';
 
-/** How much of an unexpected token an error repeats. */
+/** The maximum length of a token that an error quotes. */
 const SHOWN = 40;
 
 export class Cursor {
   readonly source: Source;
   readonly #tokens: readonly Token[];
   #at = 0;
-  /** What would have been taken at the current token: keywords and punctuation as they are, others in words. */
+  /** What the readers tried at the current token: keywords and punctuation literally, other things in words. */
   readonly #keywords = new Set<string>();
   readonly #things = new Set<string>();
 
-  /** Throws 400 `syntax_error` where a string, name or comment does not end. */
+  /** @throws SvcError 400 `syntax_error` for an unterminated string, name or comment */
   constructor(source: Source) {
     this.source = source;
     try {
@@ -24,35 +24,35 @@ export class Cursor {
     }
   }
 
-  /** The token `ahead` places on, or undefined behind the last one. */
+  /** The token `ahead` places after the current one; undefined after the last one. */
   peek(ahead = 0): Token | undefined {
     return this.#tokens[this.#at + ahead];
   }
 
-  /** Offset into the whole text of the request of the token `ahead` places on (the end of the statement behind the last). */
+  /** The offset of the token `ahead` places after the current one, in the whole text of the request. After the last token, the end of the statement. */
   offset(ahead = 0): number {
     return this.source.offset + (this.peek(ahead)?.start ?? this.source.text.length);
   }
 
-  /** Whether an unquoted `keyword` (upper case) stands `ahead` places on. */
+  /** Whether the token `ahead` places after the current one is an unquoted `keyword` (upper case). */
   sees(keyword: string, ahead = 0): boolean {
     const token = this.peek(ahead);
     return token?.kind === 'word' && token.value.toUpperCase() === keyword;
   }
 
-  /** Whether punctuation or an operator stands `ahead` places on. */
+  /** Whether the token `ahead` places after the current one is the punctuation or operator `mark`. */
   seesMark(mark: string, ahead = 0): boolean {
     const token = this.peek(ahead);
     return (token?.kind === 'punct' || token?.kind === 'operator') && token.value === mark;
   }
 
-  /** Whether a name, quoted or plain, stands `ahead` places on. */
+  /** Whether the token `ahead` places after the current one is a name, quoted or not. */
   seesName(ahead = 0): boolean {
     const kind = this.peek(ahead)?.kind;
     return kind === 'word' || kind === 'name';
   }
 
-  /** Takes `keyword` where it stands here. */
+  /** Consumes `keyword` if it is the current token. Returns whether it was. */
   accept(keyword: string): boolean {
     if (!this.sees(keyword)) {
       this.#keywords.add(keyword);
@@ -62,7 +62,7 @@ export class Cursor {
     return true;
   }
 
-  /** Takes each of `keywords`, or throws at the one that is missing. */
+  /** Consumes each of `keywords`. Throws at the first one that is missing. */
   expect(...keywords: string[]): void {
     for (const keyword of keywords) if (!this.accept(keyword)) throw this.unexpected();
   }
@@ -80,7 +80,7 @@ export class Cursor {
     if (!this.acceptMark(mark)) throw this.unexpected();
   }
 
-  /** Takes a name; `what` says in an error what it would name. */
+  /** Consumes a name. `what` describes it in errors. */
   identifier(what: string): Name {
     const token = this.peek();
     if (token?.kind !== 'word' && token?.kind !== 'name') throw this.unexpected(what);
@@ -89,7 +89,7 @@ export class Cursor {
     return name;
   }
 
-  /** Takes a text in quotes; texts are told apart from names by their quotes: '...', not "...". */
+  /** Consumes a string. Quotes distinguish strings ('...') from names ("..."). */
   string(what: string): { text: string; offset: number } {
     const token = this.peek();
     if (token?.kind !== 'string') throw this.unexpected(what);
@@ -98,7 +98,7 @@ export class Cursor {
     return string;
   }
 
-  /** Takes a number as it is written. */
+  /** Consumes a number, as written. */
   number(what: string): { text: string; offset: number } {
     const token = this.peek();
     if (token?.kind !== 'number') throw this.unexpected(what);
@@ -107,7 +107,7 @@ export class Cursor {
     return number;
   }
 
-  /** `( item, item, ... )`, at least one; a comma may stand before the closing bracket. */
+  /** Reads `( item, item, ... )` with at least one item. A trailing comma is allowed. */
   list<T>(item: () => T): T[] {
     this.expectMark('(');
     const items = [item()];
@@ -119,12 +119,12 @@ export class Cursor {
     }
   }
 
-  /** Takes all that is left, verbatim; `what` says in an error what is missing where nothing is left. */
+  /** Consumes the rest of the statement, verbatim. `what` describes it in the error if nothing is left. */
   rest(what: string): SqlText {
     return this.until(what, () => false);
   }
 
-  /** Takes the text up to the first token outside of brackets that `stop` holds for; at least one token. */
+  /** Consumes the text before the first token outside brackets for which `stop` is true; at least one token. */
   until(what: string, stop: (token: Token) => boolean): SqlText {
     const start = this.#at;
     let depth = 0;
@@ -145,12 +145,12 @@ export class Cursor {
     this.#things.clear();
   }
 
-  /** Throws where something is left. */
+  /** Throws unless all tokens are consumed. */
   end(): void {
     if (this.peek() !== undefined) throw this.unexpected('the end of the statement');
   }
 
-  /** The error that says what was expected here (`what`, and all that was asked for) and what stands here instead. */
+  /** The error that names what was expected at the current token (`what`, and everything tried before) and what was found. */
   unexpected(what?: string): SvcError {
     if (what !== undefined) this.#things.add(what);
     const token = this.peek();

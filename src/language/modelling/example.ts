@@ -12,9 +12,9 @@ export function createExample(c: Cursor, replace: boolean): CreateExample {
   const asked = question(c);
   let description: string | null = null;
   if (c.accept('DESCRIPTION')) {
-    const told = text(c, 'the description in single quotes');
-    checkText(told, MAX_DESCRIPTION, 'a description');
-    description = told.text;
+    const written = text(c, 'the description in single quotes');
+    checkText(written, MAX_DESCRIPTION, 'a description');
+    description = written.text;
   }
   return { kind: 'create_example', source: c.source, replace, question: asked, description, sql: query(c) };
 }
@@ -30,12 +30,12 @@ function question(c: Cursor): Question {
   const asked = c.string('the question in single quotes');
   checkText(asked, MAX_QUESTION, 'a question');
   if (/[\p{L}\p{N}]/u.test(asked.text)) return asked;
-  throw badRequest('bad_example', 'a question holds a word', { offset: asked.offset });
+  throw badRequest('bad_example', 'a question must contain a word', { offset: asked.offset });
 }
 
-/** Such a text can be kept, and told to a language model. @throws SvcError 400 `bad_example` */
+/** Checks that a text can be stored and sent to a language model. @throws SvcError 400 `bad_example` */
 function checkText({ text: written, offset }: Question, most: number, what: string): void {
   if ([...written].length > most) throw badRequest('bad_example', `${what} has at most ${most} characters`, { offset });
-  // line ends and tabs are white space, half a surrogate is no character
-  if (/[^\P{Cc}\t\n\r]/u.test(written) || !written.isWellFormed()) throw badRequest('bad_example', `${what} cannot hold control characters`, { offset });
+  // line ends and tabs are white space; an unpaired surrogate is not a character
+  if (/[^\P{Cc}\t\n\r]/u.test(written) || !written.isWellFormed()) throw badRequest('bad_example', `${what} cannot contain control characters`, { offset });
 }

@@ -4,8 +4,8 @@ import type { CreatePolicy, MaskClause, PolicyGrantee } from '../statements.ts';
 import { name } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 
-/** More characters than a mask of kind PARTIAL keeps at either end. */
-const MOST_KEPT = 1000;
+/** The maximum number of characters that a mask of kind PARTIAL keeps at each end. */
+const MAX_KEPT = 1000;
 
 /** `n ON CONCEPT c TO ... USING (...)`, `n ON PROPERTY p [OF CONCEPT c] MASK ... [EXCEPT ...]` */
 export function createPolicy(c: Cursor, replace: boolean): CreatePolicy {
@@ -63,18 +63,18 @@ function partial(c: Cursor, offset: number): MaskClause {
   const first = kept(c);
   c.expectMark(',');
   const filler = c.string('one character in single quotes');
-  if ([...filler.text].length !== 1) throw badRequest('bad_mask', 'PARTIAL puts one character for each hidden one', { offset: filler.offset });
+  if ([...filler.text].length !== 1) throw badRequest('bad_mask', 'PARTIAL replaces each hidden character by one character', { offset: filler.offset });
   c.expectMark(',');
   const last = kept(c);
   c.expectMark(')');
   return { kind: 'partial', offset, first, filler: filler.text, last };
 }
 
-/** How many characters are kept. */
+/** Reads a number of characters to keep. */
 function kept(c: Cursor): number {
   const { text, offset } = c.number('a number of characters');
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(number <= MOST_KEPT)) throw badRequest('bad_mask', `PARTIAL keeps 0 to ${MOST_KEPT} characters at either end`, { offset });
+  if (!(number <= MAX_KEPT)) throw badRequest('bad_mask', `PARTIAL keeps 0 to ${MAX_KEPT} characters at each end`, { offset });
   return number;
 }
 
@@ -85,7 +85,7 @@ function grantee(c: Cursor): PolicyGrantee {
   return { kind, name: name(c, `the name of a ${kind}`) };
 }
 
-/** `( ... )`: what stands between the brackets, verbatim. */
+/** Reads `( ... )`. Returns the text between the brackets, verbatim. */
 function bracketed(c: Cursor, what: string) {
   c.expectMark('(');
   const sql = c.until(what, (token) => token.kind === 'punct' && token.value === ')');

@@ -4,7 +4,7 @@ import type { Describe, Explain, Name, Show } from '../statements.ts';
 import { beginsQuery, name, pairs } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 
-/** `word [word ...]`: what they mean is told by who shows. */
+/** Reads `word [word ...]`. The service interprets the words. */
 export function show(c: Cursor): Show {
   const words: Name[] = [];
   do {
@@ -24,11 +24,13 @@ export function describe(c: Cursor): Describe {
   return { kind: 'describe', source: c.source, concept, schema: second === null ? null : first, name: second ?? first, options };
 }
 
-/** A query, to the end of the statement. */
+/** `[(LOGICAL)] query`, to the end of the statement. */
 export function explain(c: Cursor): Explain {
+  const logical = c.seesMark('(') && c.sees('LOGICAL', 1) && c.seesMark(')', 2);
+  if (logical) for (let i = 0; i < 3; i++) c.advance();
   if (!beginsQuery(c)) {
     if (c.peek() === undefined) throw c.unexpected('`SELECT`');
     throw badRequest('unknown_statement', 'EXPLAIN takes a SELECT', { offset: c.offset() });
   }
-  return { kind: 'explain', source: c.source, query: c.rest('`SELECT`') };
+  return { kind: 'explain', source: c.source, logical, query: c.rest('`SELECT`') };
 }

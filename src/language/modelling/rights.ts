@@ -21,7 +21,7 @@ export function createRole(c: Cursor): CreateRole {
   return { kind: 'create_role', source: c.source, name: role };
 }
 
-/** `[ALL] resource`, behind ON. */
+/** Reads `[ALL] resource` after ON. */
 function resource(c: Cursor): { readonly all: boolean; readonly resource: readonly Name[] } {
   const all = c.sees('ALL') && c.seesName(1);
   if (all) c.advance();
@@ -68,9 +68,9 @@ function impersonation(c: Cursor, word: 'TO' | 'FROM') {
   c.expectMark('.');
   parts.push(name(c, 'the name of a user'));
   c.expect(word, 'USER');
-  const who = { kind: 'user', name: name(c, 'the name of a user') } as const;
+  const grantee = { kind: 'user', name: name(c, 'the name of a user') } as const;
   c.end();
-  return { source: c.source, privilege: 'auth', all: false, resource: parts, grantee: who } as const;
+  return { source: c.source, privilege: 'auth', all: false, resource: parts, grantee } as const;
 }
 
 /** `ON user.<other> TO USER x` */

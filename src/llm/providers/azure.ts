@@ -1,4 +1,4 @@
-/** Azure OpenAI: LLM_MODEL is the name of the deployment. The Responses API, or Chat Completions where `api` says so. */
+/** Azure OpenAI: LLM_MODEL is the name of the deployment. Uses the Responses API, or Chat Completions if `api` is `chat`. */
 import { createAzure } from '@ai-sdk/azure';
 import { fetchWith } from './fetch.ts';
 import type { Open } from './open.ts';
@@ -13,11 +13,11 @@ export const open: Open = ({ model, apiKey, baseUrl, temperature, connection, he
     ...(resourceName === undefined ? {} : { resourceName }),
     ...(apiVersion === undefined ? {} : { apiVersion }),
   });
-  // questions and rows are not to be kept at the provider
+  // the provider must not store questions and rows
   return { model: api === 'chat' ? azure.chat(model) : azure.responses(model), temperature, providerOptions: { azure: { store: false } } };
 };
 
-/** The address as the portal shows it (`https://name.openai.azure.com/`) lacks the path of the API. */
+/** Adds the path of the API to the address in the portal's form (`https://name.openai.azure.com/`). */
 function endpoint(baseUrl: string): string {
   const url = new URL(baseUrl);
   return url.pathname === '/' && url.hostname.endsWith('.azure.com') ? `${url.origin}/openai` : baseUrl;

@@ -16,7 +16,7 @@ export const open: Open = ({ model, apiKey, baseUrl, temperature, connection, he
     ...(secretAccessKey === undefined ? {} : { secretAccessKey }),
     ...(sessionToken === undefined ? {} : { sessionToken }),
   });
-  // The body is signed, so the SDK itself puts the parameters in: members of its options that it does not know go in as they are, over its own.
+  // the body is signed, so the SDK itself must add the parameters: it copies unknown members of its options into the body, over its own ones
   const body = params.inferenceConfig === undefined || temperature === null ? params : merged({ inferenceConfig: { temperature } }, params);
   return { model: bedrock(model), temperature, providerOptions: { amazonBedrock: body } as NonNullable<OpenedModel['providerOptions']> };
 };

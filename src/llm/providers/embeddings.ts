@@ -1,21 +1,21 @@
-/** Vectors of texts by Workers AI, where the binding AI is there (docs/ai.md). */
+/** Embeddings of texts with Workers AI, if the binding AI exists (docs/ai.md). */
 
 import { modelFailed } from '../failures.ts';
 import type { Deadline } from '../types.ts';
 import type { AiBinding } from './open.ts';
 import { within } from './within.ts';
 
-/** Multilingual, 1024 numbers, texts of up to 8192 tokens. */
+/** Multilingual, 1024 dimensions, texts of up to 8192 tokens. */
 const MODEL = '@cf/baai/bge-m3';
-/** Texts that one call takes. */
-const MOST_TEXTS = 100;
+/** The maximum number of texts in one call. */
+const MAX_TEXTS = 100;
 
-/** @returns one vector a text, all of one length. The function throws SvcError 502 `llm_failed`, 504 `llm_timeout` */
+/** @returns a function that returns one vector for each text, all of the same length. It throws SvcError 502 `llm_failed`, 504 `llm_timeout` */
 export function embeddings(ai: AiBinding, timeoutMs: number, log: (line: Readonly<Record<string, unknown>>) => void) {
   return async (texts: readonly string[], deadline: Deadline): Promise<readonly (readonly number[])[]> => {
     const vectors: (readonly number[])[] = [];
-    for (let at = 0; at < texts.length; at += MOST_TEXTS) {
-      const part = texts.slice(at, at + MOST_TEXTS);
+    for (let at = 0; at < texts.length; at += MAX_TEXTS) {
+      const part = texts.slice(at, at + MAX_TEXTS);
       const found = await within(deadline, timeoutMs, async () => {
         try {
           return vectorsOf(await ai.run(MODEL, { text: part }), part.length);

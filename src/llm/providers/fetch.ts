@@ -1,13 +1,13 @@
-/** The fetch that providers are called with: bounded answers, no redirects, and the parameters of LLM_ADDITIONAL_PARAMS. */
+/** The fetch that providers use: bounded answers, no redirects, and the parameters of LLM_ADDITIONAL_PARAMS. */
 import { readBounded } from '../../bytes.ts';
 
-/** Bytes that an answer may have: a hundred times what a turn needs. */
+/** The maximum size of an answer: a hundred times what a turn needs. */
 const MAX_ANSWER_BYTES = 1_000_000;
 
-/** Headers that no longer hold once the body has been read. */
+/** Headers that are no longer valid after the body was read. */
 const OF_THE_TRANSFER = ['content-encoding', 'content-length', 'transfer-encoding'];
 
-/** An answer that does not end. */
+/** The answer exceeds the maximum size. */
 export class EndlessAnswer extends Error {
   constructor() {
     super(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`);
@@ -18,8 +18,8 @@ export class EndlessAnswer extends Error {
 export type Fetch = typeof globalThis.fetch;
 
 /**
- * A fetch whose answers are read whole, up to a bound, and that follows no redirect: the key is for the configured address
- * alone. @throws EndlessAnswer
+ * A fetch that reads answers completely, up to a maximum size, and follows no redirects, because the key is only for the configured
+ * address. @throws EndlessAnswer
  */
 export const boundedFetch =
   (send: Fetch): Fetch =>
@@ -33,13 +33,13 @@ export const boundedFetch =
     return new Response(bytes.length === 0 ? null : bytes, { status, statusText, headers });
   };
 
-/** A fetch that puts `params` into each JSON body. */
+/** A fetch that merges `params` into each JSON body. */
 export const fetchWith =
   (params: Readonly<Record<string, unknown>>, send: Fetch): Fetch =>
   (input, init) =>
     typeof init?.body === 'string' ? send(input, { ...init, body: JSON.stringify(merged(JSON.parse(init.body), params)) }) : send(input, init);
 
-/** `value` with the members of `params`, objects merged member by member. */
+/** Merges `params` into `value`, recursively for objects. */
 export function merged(value: unknown, params: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const result: Record<string, unknown> = { ...(isObject(value) ? value : {}) };
   for (const [name, param] of Object.entries(params)) {

@@ -1,22 +1,22 @@
-/** Finding the value that was asked for in what a model said. */
+/** Extracts the requested value from a model's text. */
 import type { z } from 'zod';
 import { withoutThoughts } from '../fence.ts';
 
-/** Characters of a text in which a value is looked for. */
+/** The maximum length of a text that is searched for a value. */
 const MAX_TEXT = 100_000;
-/** Braces at which it is tried to begin one. */
+/** The maximum number of opening braces to try. */
 const MAX_STARTS = 50;
 
 /**
- * The value of a turn in the text of a model: all of it, or the one JSON object in it that has the form, with prose or a
- * code fence around it. Undefined: there is none, or several that differ, of which none can be told to be meant.
+ * The value of a turn in a model's text: the whole text, or the only JSON object in it that matches the schema, with prose or a
+ * code fence around it. Undefined if no text or several different texts fit.
  */
 export function valueIn<T>(text: string, schema: z.ZodType<T>): T | undefined {
   const whole = formed(jsonOf(text), schema);
   if (whole !== undefined) return whole.value;
-  const said = withoutThoughts(text.slice(0, MAX_TEXT));
+  const answer = withoutThoughts(text.slice(0, MAX_TEXT));
   const found = new Map<string, T>();
-  for (const object of objectsIn(said)) {
+  for (const object of objectsIn(answer)) {
     const value = formed(object, schema);
     if (value !== undefined) found.set(JSON.stringify(value.value), value.value);
   }
@@ -27,13 +27,13 @@ function formed<T>(value: unknown, schema: z.ZodType<T>): { readonly value: T } 
   if (value === undefined) return undefined;
   const parsed = schema.safeParse(value);
   if (parsed.success) return { value: parsed.data };
-  // the strict schema asks for null in the place of a member that is left out
+  // the strict schema requires null for an absent member
   const paths = parsed.error.issues.map((issue) => issue.path).filter((path) => path.length > 0);
   const again = schema.safeParse(paths.reduce<unknown>((v, path) => withoutNullAt(v, path), value));
   return again.success ? { value: again.data } : undefined;
 }
 
-/** The value without the member at a path, if that is null. */
+/** The value without the member at a path, if the member is null. */
 function withoutNullAt(value: unknown, [name, ...rest]: readonly PropertyKey[]): unknown {
   if (typeof value !== 'object' || value === null || name === undefined) return value;
   if (Array.isArray(value)) return value.map((item: unknown, i) => (i === name ? withoutNullAt(item, rest) : item));
@@ -50,7 +50,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The JSON objects in a text that stand in no other one. */
+/** The outermost JSON objects in a text. */
 function* objectsIn(text: string): Generator<unknown> {
   let at = text.indexOf('{');
   for (let starts = 0; at >= 0 && starts < MAX_STARTS; starts++) {
@@ -61,7 +61,7 @@ function* objectsIn(text: string): Generator<unknown> {
   }
 }
 
-/** Behind the brace that closes the one at `start`; undefined: nothing closes it. */
+/** The offset after the brace that closes the one at `start`; undefined if no brace closes it. */
 function endOfObject(text: string, start: number): number | undefined {
   let depth = 0;
   let quoted = false;

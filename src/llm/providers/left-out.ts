@@ -1,4 +1,4 @@
-/** Stands in for each provider that a build leaves out (`npm run build -- --llm ...`, docs/deploy.md). */
+/** Replaces each provider that a build omits (`npm run build -- --llm ...`, docs/deploy.md). */
 import { misconfigured } from './errors.ts';
 import type { Open } from './open.ts';
 

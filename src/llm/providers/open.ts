@@ -1,18 +1,18 @@
-/** What each file of a provider exports. */
+/** The interface of the provider files. */
 import type { Fetch } from './fetch.ts';
 import type { OpenedModel } from './sdk.ts';
 import type { ProviderSettings } from './settings.ts';
 
-/** The binding of Workers AI, as far as it is used. */
+/** The part of Workers AI's binding that is used. */
 export interface AiBinding {
   run(model: string, inputs: Readonly<Record<string, unknown>>, options?: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
-/** What a provider calls out with. */
-export interface Means {
+/** What a provider uses for its calls. */
+export interface Connection {
   readonly fetch: Fetch;
   readonly ai: AiBinding | undefined;
 }
 
-/** The model of the settings, which hold what the provider needs. Calls nobody yet. @throws SvcError 500 `llm_misconfigured` */
-export type Open = (settings: ProviderSettings, means: Means) => OpenedModel;
+/** Creates the model of valid settings, without calling the provider. @throws SvcError 500 `llm_misconfigured` */
+export type Open = (settings: ProviderSettings, connection: Connection) => OpenedModel;

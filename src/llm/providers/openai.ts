@@ -1,4 +1,4 @@
-/** OpenAI: the Responses API, or Chat Completions where `api` says so. */
+/** OpenAI: the Responses API, or Chat Completions if `api` is `chat`. */
 import { createOpenAI } from '@ai-sdk/openai';
 import { fetchWith } from './fetch.ts';
 import type { Open } from './open.ts';
@@ -13,6 +13,6 @@ export const open: Open = ({ model, apiKey, baseUrl, temperature, connection, he
     ...(organization === undefined ? {} : { organization }),
     ...(project === undefined ? {} : { project }),
   });
-  // questions and rows are not to be kept at the provider
+  // the provider must not store questions and rows
   return { model: api === 'chat' ? openai.chat(model) : openai.responses(model), temperature, providerOptions: { openai: { store: false } } };
 };

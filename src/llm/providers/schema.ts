@@ -1,17 +1,17 @@
-/** The JSON schema of a turn, in the form that every provider takes: that of OpenAI's strict mode. */
+/** The JSON schema of a turn, in the form that all providers accept: that of OpenAI's strict mode. */
 import { z } from 'zod';
 
-/** A JSON schema, as far as providers agree on it. */
+/** A JSON schema, in the subset that the providers share. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Keywords that all take. What others say (lengths, ranges, patterns) zod checks when the answer is there. */
+/** The keywords that all providers accept. zod checks the rest (lengths, ranges, patterns) in the answer. */
 const KEPT = new Set(['type', 'description', 'enum']);
 
 const known = new WeakMap<z.ZodType, JsonSchema>();
 
 /**
- * All members required, none beside them, no `$ref`; a member that may be left out may be null (form.ts takes it out again).
- * @throws TypeError for what cannot be said so: records, recursion, anything
+ * All members are required, no others are allowed, and there is no `$ref`. An optional member becomes nullable (form.ts removes the null).
+ * @throws TypeError for what this form cannot express: records, recursion, `any`
  */
 export function strictSchema(schema: z.ZodType): JsonSchema {
   let strict = known.get(schema);

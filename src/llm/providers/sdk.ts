@@ -1,4 +1,4 @@
-/** One call of a model through the AI SDK. Loaded with the first question: the SDK is large. */
+/** One model call through the AI SDK. Loaded with the first question, because the SDK is large. */
 import {
   APICallError,
   generateText,
@@ -12,12 +12,12 @@ import {
 } from 'ai';
 import type { JsonSchema } from './schema.ts';
 
-// Warnings go to the service's own log, as `warnings` of a call.
+// warnings are returned in `warnings` and go to the service's own log
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
 type Options = Parameters<typeof generateText>[0];
 
-/** A model as a provider makes it, and what its calls carry. */
+/** A provider's model, with the parameters of its calls. */
 export interface OpenedModel {
   readonly model: LanguageModel;
   readonly temperature: number | null;
@@ -25,33 +25,37 @@ export interface OpenedModel {
   readonly providerOptions?: NonNullable<Options['providerOptions']>;
 }
 
-/** What is asked of it. */
-export interface Asked {
+/** The input of a call. */
+export interface ModelInput {
   readonly name: string;
   readonly system: string;
   readonly user: string;
   readonly schema: JsonSchema;
 }
 
-/** What it said. */
-export interface Said {
+/** The output of a call. */
+export interface ModelOutput {
   readonly text: string;
-  /** Whether it ended of itself: neither cut off nor stopped by a filter. */
+  /** Whether it ended normally: not truncated, and not stopped by a filter. */
   readonly whole: boolean;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Features that the model does not have, or not as they were asked for. */
+  /** Features that the model does not support, or only in part. */
   readonly warnings: readonly string[];
 }
 
-/** Asks once. @throws what `failureOf` reads */
-export async function generate({ model, temperature, maxOutputTokens, providerOptions }: OpenedModel, asked: Asked, signal: AbortSignal): Promise<Said> {
+/** Performs one call. @throws errors for `failureOf` */
+export async function generate(
+  { model, temperature, maxOutputTokens, providerOptions }: OpenedModel,
+  input: ModelInput,
+  signal: AbortSignal,
+): Promise<ModelOutput> {
   try {
     const result = await generateText({
       model,
-      instructions: asked.system,
-      prompt: asked.user,
-      output: Output.object({ schema: jsonSchema<unknown>(asked.schema), name: asked.name }),
+      instructions: input.system,
+      prompt: input.user,
+      output: Output.object({ schema: jsonSchema<unknown>(input.schema), name: input.name }),
       maxRetries: 0,
       abortSignal: signal,
       telemetry: { isEnabled: false },
@@ -70,7 +74,7 @@ export async function generate({ model, temperature, maxOutputTokens, providerOp
 function ended(
   reason: string | undefined,
   usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined } | undefined,
-): Pick<Said, 'whole' | 'inputTokens' | 'outputTokens'> {
+): Pick<ModelOutput, 'whole' | 'inputTokens' | 'outputTokens'> {
   return {
     whole: reason !== 'length' && reason !== 'content-filter' && reason !== 'error',
     inputTokens: usage?.inputTokens ?? 0,
@@ -78,13 +82,13 @@ function ended(
   };
 }
 
-/** What an error of a call comes down to; nothing of what the provider wrote. */
+/** A summary of an error, without anything that the provider wrote. */
 export interface Failure {
-  /** The HTTP status; undefined: there was no answer, or none that can be read. */
+  /** The HTTP status; undefined if there was no answer, or none that can be parsed. */
   readonly status: number | undefined;
-  /** The provider could not even be asked. */
+  /** Whether the call failed before it reached the provider. */
   readonly misconfigured: boolean;
-  /** Milliseconds that it asks to wait. */
+  /** The pause that the provider requests, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /** The class of the error, for the log. */
   readonly fault: string;
@@ -97,7 +101,7 @@ export function failureOf(error: unknown, now: number): Failure {
   return { status: error.statusCode, misconfigured: false, retryAfterMs: retryAfter(error.responseHeaders ?? {}, now), fault };
 }
 
-/** `retry-after-ms`, else `retry-after` in seconds or as a date (RFC 9110, 10.2.3). */
+/** `retry-after-ms`, or else `retry-after` in seconds or as a date (RFC 9110, 10.2.3). */
 function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
   const exact = Number.parseFloat(headers['retry-after-ms'] ?? '');
   if (exact >= 0) return exact;

@@ -1,11 +1,11 @@
-/** Which provider and model the LLM_ settings name, and what is wrong with them (docs/design/mcp.md#providers, docs/ai.md). */
+/** The provider and model of the LLM_ settings, and errors in these settings (docs/design/mcp.md#providers, docs/ai.md). */
 import type { Config } from '../../config.ts';
 import { isSafeAddress } from '../../connection.ts';
 
 export const PROVIDERS = ['openai', 'anthropic', 'google', 'azure', 'bedrock', 'openai-compatible', 'workers-ai'] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
-/** Names of providers as LLM_TYPE may write them, in small letters without `-` and `_`. */
+/** Provider names in LLM_TYPE, in lower case without `-` and `_`. */
 const NAMES: Readonly<Record<string, Provider>> = {
   openai: 'openai',
   anthropic: 'anthropic',
@@ -25,7 +25,7 @@ const NAMES: Readonly<Record<string, Provider>> = {
   cloudflare: 'workers-ai',
 };
 
-/** The members of LLM_ADDITIONAL_PARAMS that say how a provider is reached; all others are parameters of its API. */
+/** The members of LLM_ADDITIONAL_PARAMS that concern the connection to a provider. All others are parameters of its API. */
 const CONNECTION: Readonly<Record<Provider, readonly string[]>> = {
   openai: ['api', 'organization', 'project'],
   anthropic: [],
@@ -36,35 +36,35 @@ const CONNECTION: Readonly<Record<Provider, readonly string[]>> = {
   'workers-ai': ['gateway'],
 };
 
-/** A model that can be asked, as far as its settings tell. */
+/** Complete settings of a model. */
 export interface ProviderSettings {
   readonly provider: Provider;
   readonly model: string;
   readonly apiKey: string | null;
   readonly baseUrl: string | null;
   readonly temperature: number | null;
-  /** Of LLM_ADDITIONAL_PARAMS: the members that say how the provider is reached. */
+  /** From LLM_ADDITIONAL_PARAMS: the members that concern the connection. */
   readonly connection: Readonly<Record<string, string>>;
-  /** Of LLM_ADDITIONAL_PARAMS: further headers of each request. */
+  /** From LLM_ADDITIONAL_PARAMS: additional headers for each request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of LLM_ADDITIONAL_PARAMS: all that is left, for the body of each request. */
+  /** From LLM_ADDITIONAL_PARAMS: everything else, for the body of each request. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** What the log says of a setting; it names variables, never values. */
+/** A remark on a setting, for the log. It names variables, never values. */
 export interface SettingRemark {
   readonly level: 'error' | 'warn';
   readonly variable: string;
   readonly message: string;
 }
 
-/** The provider that LLM_TYPE means; `chat` before or behind a name is left out, as in `openai-chat`. */
+/** The provider for a value of LLM_TYPE. `chat` before or after the name is ignored, as in `openai-chat`. */
 export function providerOf(type: string): Provider | undefined {
   const plain = type.toLowerCase().replaceAll(/[-_\s]/g, '');
   return [plain, plain.replace(/^chat|chat$/, '')].map((name) => (Object.hasOwn(NAMES, name) ? NAMES[name] : undefined)).find((p) => p !== undefined);
 }
 
-/** The settings of a model, or what keeps it from being asked. `bound`: Workers AI is at hand. */
+/** The settings of a model, or the errors in them. `bound`: whether there is a binding of Workers AI. */
 export function providerSettings(llm: Config['llm'], bound: boolean): ProviderSettings | { readonly faults: readonly SettingRemark[] } {
   const faults: SettingRemark[] = [];
   const fault = (variable: string, message: string): void => {
@@ -72,7 +72,7 @@ export function providerSettings(llm: Config['llm'], bound: boolean): ProviderSe
   };
   const provider = providerOf(llm.type ?? '');
   if (provider === undefined) {
-    fault('LLM_TYPE', 'names no provider of docs/ai.md');
+    fault('LLM_TYPE', 'is not a provider of docs/ai.md');
     return { faults };
   }
   const { headers: sentHeaders, ...others } = llm.additionalParams;
@@ -81,32 +81,32 @@ export function providerSettings(llm: Config['llm'], bound: boolean): ProviderSe
   for (const [name, value] of Object.entries(others)) {
     if (!CONNECTION[provider].includes(name)) params[name] = value;
     else if (typeof value === 'string' && value !== '') connection[name] = value;
-    else fault('LLM_ADDITIONAL_PARAMS', `${name} must be a text`);
+    else fault('LLM_ADDITIONAL_PARAMS', `${name} must be a string`);
   }
   const headers = headersOf(sentHeaders);
-  if (headers === undefined) fault('LLM_ADDITIONAL_PARAMS', 'headers must be an object of texts');
+  if (headers === undefined) fault('LLM_ADDITIONAL_PARAMS', 'headers must be an object of strings');
   if (llm.model === null) fault('LLM_MODEL', 'is missing');
-  if (llm.baseUrl !== null && !isSafeAddress(llm.baseUrl)) fault('LLM_BASE_URL', 'is no https address (http on loopback only)');
+  if (llm.baseUrl !== null && !isSafeAddress(llm.baseUrl)) fault('LLM_BASE_URL', 'is not an https address (http on loopback only)');
   for (const [variable, message] of missing(provider, llm, connection, bound)) fault(variable, message);
   if (faults.length > 0 || llm.model === null) return { faults };
   return { provider, model: llm.model, apiKey: llm.apiKey, baseUrl: llm.baseUrl, temperature: llm.temperature, connection, headers: headers ?? {}, params };
 }
 
-/** What the log says of the LLM_ settings when an isolate starts. */
+/** Remarks on the LLM_ settings for the log, when an isolate starts. */
 export function remarksOnModel(llm: Config['llm'], bound: boolean): readonly SettingRemark[] {
   if (llm.type === null) {
-    const message = 'LLM_MODEL: does nothing without LLM_TYPE, which names the provider';
+    const message = 'LLM_MODEL: has no effect without LLM_TYPE, which selects the provider';
     return llm.model === null ? [] : [{ level: 'warn', variable: 'LLM_MODEL', message }];
   }
   const judged = providerSettings(llm, bound);
   return 'faults' in judged ? judged.faults : [];
 }
 
-/** What a provider cannot do without, as variable and message. */
+/** The required settings of a provider that are missing or invalid, as variable and message. */
 function missing(provider: Provider, llm: Config['llm'], connection: Readonly<Record<string, string>>, bound: boolean): readonly (readonly [string, string])[] {
   const faults: [string, string][] = [];
-  const needs = (holds: boolean, variable: string, message: string): void => {
-    if (!holds) faults.push([variable, message]);
+  const needs = (isMet: boolean, variable: string, message: string): void => {
+    if (!isMet) faults.push([variable, message]);
   };
   const { api, region, resourceName } = connection;
   needs(api === undefined || api === 'chat' || api === 'responses', 'LLM_ADDITIONAL_PARAMS', 'api must be chat or responses');
@@ -118,7 +118,7 @@ function missing(provider: Provider, llm: Config['llm'], connection: Readonly<Re
       break;
     case 'azure':
       needs(llm.apiKey !== null, 'LLM_API_KEY', 'is missing');
-      needs(llm.baseUrl !== null || resourceName !== undefined, 'LLM_BASE_URL', 'is missing; or name the resource by resourceName in LLM_ADDITIONAL_PARAMS');
+      needs(llm.baseUrl !== null || resourceName !== undefined, 'LLM_BASE_URL', 'is missing; alternatively set resourceName in LLM_ADDITIONAL_PARAMS');
       needs(
         resourceName === undefined || /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(resourceName),
         'LLM_ADDITIONAL_PARAMS',
@@ -127,11 +127,11 @@ function missing(provider: Provider, llm: Config['llm'], connection: Readonly<Re
       break;
     case 'bedrock': {
       const keyPair = connection.accessKeyId !== undefined && connection.secretAccessKey !== undefined;
-      needs(llm.apiKey !== null || keyPair, 'LLM_API_KEY', 'is missing; or put accessKeyId and secretAccessKey into LLM_ADDITIONAL_PARAMS');
+      needs(llm.apiKey !== null || keyPair, 'LLM_API_KEY', 'is missing; alternatively set accessKeyId and secretAccessKey in LLM_ADDITIONAL_PARAMS');
       needs(
         region === undefined ? llm.baseUrl !== null && llm.apiKey !== null : /^[a-z0-9]+(-[a-z0-9]+)+$/.test(region),
         'LLM_ADDITIONAL_PARAMS',
-        'region must name a region of AWS',
+        'region must be an AWS region',
       );
       break;
     }

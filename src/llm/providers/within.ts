@@ -1,11 +1,11 @@
-/** Time for one call: LLM_TIMEOUT, or what the question has left of its own. */
+/** Limits the time of one call to LLM_TIMEOUT or the remaining time of the question. */
 
 import { outOfTime } from '../failures.ts';
 import type { Deadline } from '../types.ts';
 
 /**
- * What `work` gives within `ms` and the deadline. It is told to stop by the signal, and is not waited for where it does not.
- * @throws SvcError 504 `llm_timeout`, and what `work` throws in time
+ * Runs `work` for at most `ms` and until the deadline. Then `signal` is aborted, and `within` does not wait for `work` any longer.
+ * @throws SvcError 504 `llm_timeout`, and whatever `work` throws in time
  */
 export async function within<T>(deadline: Deadline, ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const left = Math.min(ms, deadline.left());
@@ -21,7 +21,7 @@ export async function within<T>(deadline: Deadline, ms: number, work: (signal: A
   const timer = setTimeout(end, left);
   deadline.signal.addEventListener('abort', end, { once: true });
   const working = work(stop.signal);
-  working.catch(() => undefined); // nobody hears of it once the time is over
+  working.catch(() => undefined); // an error after the time-out is ignored
   try {
     return await Promise.race([working, over]);
   } finally {

@@ -1,10 +1,10 @@
-/** Workers AI, by the binding AI; with `gateway` through an AI Gateway. */
+/** Workers AI through the binding AI, optionally through an AI Gateway (`gateway`). */
 import { createWorkersAI } from 'workers-ai-provider';
 import { misconfigured } from './errors.ts';
 import { merged } from './fetch.ts';
 import type { AiBinding, Open } from './open.ts';
 
-/** Workers AI gives 256 tokens where none are asked for, which cuts statements off. */
+/** By default Workers AI returns at most 256 tokens, which would truncate statements. */
 const MAX_OUTPUT_TOKENS = 4096;
 
 export const open: Open = ({ model, temperature, connection, headers, params }, { ai }) => {

@@ -1,7 +1,7 @@
 /** ask_question: a question, answered in words. */
 import { z } from 'zod';
 import { askQuestion as ask } from '../../llm/questions.ts';
-import { askingOf, details, includeTags, maxLimit, optionalRows, prompt, shared, sqlOutput, told, verbose, viewsList } from './ai.ts';
+import { askingOf, details, detailsIf, includeTags, maxLimit, optionalRows, prompt, shared, sqlOutput, verbose, viewsList } from './ai.ts';
 import { tool } from './tool.ts';
 
 export const askQuestion = tool({
@@ -15,7 +15,7 @@ export const askQuestion = tool({
     include_tags: includeTags,
     max_limit: maxLimit,
     note: z.string().optional().describe('Further context'),
-    show_result_set: z.boolean().optional().describe('Return the rows too'),
+    show_result_set: z.boolean().optional().describe('Also return the rows'),
     verbose,
   }),
   output: z.object({ answer: z.string(), sql: sqlOutput, rows: optionalRows, warnings: z.array(z.string()).optional(), details }),
@@ -28,7 +28,7 @@ export const askQuestion = tool({
       sql,
       ...(show_result_set === true ? { rows: rows.rows } : {}),
       ...(warnings.length === 0 ? {} : { warnings }),
-      ...told(args.verbose, made),
+      ...detailsIf(args.verbose, made),
     };
   },
 });

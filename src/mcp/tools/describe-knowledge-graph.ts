@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { badRequest } from '../../errors.ts';
 import { runScript } from '../../service.ts';
-import { Budget, cutRows, cutValues, type JsonRow } from '../rows.ts';
-import { maxResults, mostRows, names, ontologyArgument, ontologyFor, requestOf, rowsOutput, tool } from './tool.ts';
+import { budgetOf, cutRows, cutValues, type JsonRow } from '../rows.ts';
+import { maxResults, maxRows, names, ontologyArgument, ontologyFor, requestOf, rowsOutput, tool } from './tool.ts';
 
-/** The statement that each section equals. */
+/** The statement that produces each section. */
 const SECTIONS: Readonly<Record<string, string>> = {
   ontology: 'SHOW ONTOLOGY',
   properties: 'SHOW PROPERTIES',
@@ -42,13 +42,13 @@ export const describeKnowledgeGraph = tool({
   async run(call, { ontology, include, max_results }) {
     const name = ontologyFor(call, ontology);
     const sections = chosen(include ?? []);
-    const most = mostRows(call, max_results);
-    const budget = new Budget();
+    const limit = maxRows(call, max_results);
+    const budget = budgetOf(call);
     const found: Record<string, unknown> = {};
     const truncated: string[] = [];
     for (const title of sections) {
       const answer = await runScript(requestOf(call), { ontology: name, sql: SECTIONS[title] as string, limit: null, datasource: null, permitted: 'read' });
-      const cut = title === 'views' && answer.kind === 'value' ? cutValues(answer.data.filter(isNoCube), most, budget) : await cutRows(answer, most, budget);
+      const cut = title === 'views' && answer.kind === 'value' ? cutValues(answer.data.filter(isNoCube), limit, budget) : await cutRows(answer, limit, budget);
       found[title] = cut.rows;
       if (cut.truncated) truncated.push(title);
     }

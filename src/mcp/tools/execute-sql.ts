@@ -1,13 +1,13 @@
-/** execute_sql: a statement of the caller's own, or what would become of it. */
+/** execute_sql: runs a statement of the caller, or only plans it. */
 import { z } from 'zod';
 import { dryRun, runScript, type Script } from '../../service.ts';
-import { cutTexts } from '../rows.ts';
-import { editsModel, maxResults, mostRows, ontologyArgument, ontologyFor, requestOf, rowsOutput, type ToolCall, tool, truncatedOutput } from './tool.ts';
+import { budgetOf, cutTexts } from '../rows.ts';
+import { editsModel, maxResults, maxRows, ontologyArgument, ontologyFor, requestOf, rowsOutput, type ToolCall, tool, truncatedOutput } from './tool.ts';
 
 const DESCRIPTION = `Run SQL on a knowledge graph and get rows. PostgreSQL SELECT over concepts: svc.concept (direct properties), dsvc.concept (relationship paths too), vsvc.view. \
-A path is one back-quoted column: SELECT \`name\`, \`lives_in[city].name\` FROM dsvc.person; hops chain: \`works_for[company].based_in[city].name\`; \`parent[person*3].name\` follows a transitive one; ~ before a relationship turns it round. \
+A path is one back-quoted column: SELECT \`name\`, \`lives_in[city].name\` FROM dsvc.person; hops chain: \`works_for[company].based_in[city].name\`; \`parent[person*3].name\` follows a transitive one; ~ before a relationship inverts it. \
 Paths replace JOINs; measures: SUM(\`measure.revenue\`). Also SHOW CONCEPTS, DESC dsvc.concept (columns and paths), EXPLAIN. \
-Call describe_knowledge_graph first; never guess names. Aggregate or LIMIT instead of fetching everything. dry_run=true checks and plans without running. Errors name the nearest valid name: mend and retry.`;
+Call describe_knowledge_graph first; never guess names. Aggregate or LIMIT instead of fetching everything. dry_run=true checks and plans without running. Errors name the nearest valid name: fix and retry.`;
 
 export const executeSql = tool({
   name: 'execute_sql',
@@ -16,7 +16,7 @@ export const executeSql = tool({
   input: z.object({
     query: z.string().min(1).describe('The SQL'),
     ontology: ontologyArgument,
-    datasource: z.string().optional().describe('Datasource for a query that reads no concept'),
+    datasource: z.string().optional().describe('Datasource, for a query without concepts'),
     max_results: maxResults,
     dry_run: z.boolean().optional().describe('Only check and explain'),
   }),
@@ -29,18 +29,18 @@ export const executeSql = tool({
   }),
   mayModel: editsModel,
   async run(call, { query, ontology, datasource, max_results, dry_run }) {
-    const most = mostRows(call, max_results);
+    const limit = maxRows(call, max_results);
     call.note({ sql: query });
     const script: Script = {
       ontology: ontologyFor(call, ontology),
       sql: query,
-      // one more tells whether there are more
-      limit: most + 1,
+      // one more row shows whether there are more
+      limit: limit + 1,
       datasource: datasource?.trim() || null,
       permitted: !call.modelling ? 'read' : call.target.agent === undefined ? 'model' : 'own_model',
     };
     if (dry_run) return dry(call, script);
-    const found = await cutTexts(await runScript(requestOf(call), script), most);
+    const found = await cutTexts(await runScript(requestOf(call), script), limit, budgetOf(call));
     call.note({ rows: found.row_count });
     return found;
   },

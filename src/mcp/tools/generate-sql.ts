@@ -1,7 +1,7 @@
-/** generate_sql: the SQL of a question, not run. */
+/** generate_sql: writes the SQL for a question without running it. */
 import { z } from 'zod';
 import { generateSql as generate } from '../../llm/questions.ts';
-import { askingOf, caseSensitive, details, prompt, shared, sqlOutput, told, verbose, viewsList } from './ai.ts';
+import { askingOf, caseSensitive, details, detailsIf, prompt, shared, sqlOutput, verbose, viewsList } from './ai.ts';
 import { tool } from './tool.ts';
 
 export const generateSql = tool({
@@ -22,6 +22,6 @@ export const generateSql = tool({
   async run(call, args) {
     const { details: made, ...generated } = await generate(askingOf(call, args));
     call.note({ sql: generated.sql });
-    return { ...generated, ...told(args.verbose, made) };
+    return { ...generated, ...detailsIf(args.verbose, made) };
   },
 });

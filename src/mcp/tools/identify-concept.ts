@@ -1,7 +1,7 @@
-/** identify_concept: the concept that a question is about. */
+/** identify_concept: finds the concept that a question is about. */
 import { z } from 'zod';
 import { identifyConcept as identify } from '../../llm/questions.ts';
-import { askingOf, details, includeTags, prompt, shared, told, verbose } from './ai.ts';
+import { askingOf, details, detailsIf, includeTags, prompt, shared, verbose } from './ai.ts';
 import { tool } from './tool.ts';
 
 export const identifyConcept = tool({
@@ -13,6 +13,6 @@ export const identifyConcept = tool({
   asksModel: true,
   async run(call, args) {
     const { details: made, ...identified } = await identify(askingOf(call, args));
-    return { ...identified, ...told(args.verbose, made) };
+    return { ...identified, ...detailsIf(args.verbose, made) };
   },
 });

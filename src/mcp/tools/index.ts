@@ -1,4 +1,4 @@
-/** The ten tools in the order in which they are listed: the way of a question through them. */
+/** The ten tools, in the order in which they are listed. This is also the order in which a question uses them. */
 import { askQuestion } from './ask-question.ts';
 import { describeKnowledgeGraph } from './describe-knowledge-graph.ts';
 import { executeSql } from './execute-sql.ts';

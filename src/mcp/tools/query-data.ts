@@ -1,7 +1,7 @@
-/** query_data: a question, answered by rows. */
+/** query_data: answers a question with rows. */
 import { z } from 'zod';
 import { queryData as query } from '../../llm/questions.ts';
-import { askingOf, details, includeTags, maxLimit, prompt, rowsOutput, shared, sqlOutput, told, truncatedOutput, verbose, viewsList } from './ai.ts';
+import { askingOf, details, detailsIf, includeTags, maxLimit, prompt, rowsOutput, shared, sqlOutput, truncatedOutput, verbose, viewsList } from './ai.ts';
 import { tool } from './tool.ts';
 
 export const queryData = tool({
@@ -24,6 +24,6 @@ export const queryData = tool({
   async run(call, args) {
     const { rows, truncated, sql, ontology, concept, schema, details: made } = await query(askingOf(call, args));
     call.note({ sql, rows: rows.length });
-    return { rows, row_count: rows.length, truncated, sql, ontology, concept, schema, ...told(args.verbose, made) };
+    return { rows, row_count: rows.length, truncated, sql, ontology, concept, schema, ...detailsIf(args.verbose, made) };
   },
 });

@@ -1,4 +1,4 @@
-/** What a tool is: its words for the model, its schemas, and what it does. */
+/** The type of a tool: its description for the model, its schemas and its implementation. */
 import { z } from 'zod';
 import { can } from '../../auth/grants.ts';
 import type { ServiceRequest } from '../../service.ts';
@@ -8,11 +8,11 @@ import { ontologyOf } from '../target.ts';
 
 /** A call of a tool. */
 export interface ToolCall extends Session {
-  /** Aborted when nobody waits any more. */
+  /** Aborted when the client no longer waits. */
   readonly signal: AbortSignal;
-  /** Tells the client what happens meanwhile, where it has asked for that. */
-  readonly tell: (step: string) => void;
-  /** Told what the audit and the log say of the call. */
+  /** Reports progress to the client, if it asked for progress. */
+  readonly report: (step: string) => void;
+  /** Records details of the call for the audit and the log. */
   readonly note: (noted: Noted) => void;
 }
 
@@ -20,7 +20,7 @@ export interface Noted {
   readonly ontology?: string;
   readonly sql?: string;
   readonly rows?: number;
-  /** What was done has its entry in the audit already. */
+  /** Whether the operation already has its entry in the audit. */
   readonly written?: boolean;
 }
 
@@ -30,15 +30,15 @@ export interface Tool<I extends z.ZodObject = z.ZodObject> {
   readonly description: string;
   readonly input: I;
   readonly output: z.ZodObject;
-  /** It waits for a language model. */
+  /** Whether it waits for a language model. */
   readonly asksModel?: boolean;
-  /** It may change the model: listed as destructive, where it may. */
+  /** Whether it may change the model in a session. It is then listed as destructive. */
   readonly mayModel?: (session: Session) => boolean;
-  /** @throws SvcError, which the model is told */
+  /** @throws SvcError, whose message the model gets */
   run(call: ToolCall, args: z.output<I>): Promise<JsonRow>;
 }
 
-/** A tool with the types of its arguments forgotten, so that tools stand in one list. */
+/** A tool without the types of its arguments, so that tools can be in one list. */
 export const tool = <I extends z.ZodObject>(made: Tool<I>): Tool => made as unknown as Tool;
 
 /** The ontology of a call. @throws SvcError 404 `ontology_not_found`; 403 `no_access` */
@@ -48,7 +48,7 @@ export function ontologyFor(call: ToolCall, argument: string | undefined): strin
   return ontology;
 }
 
-/** A call as the operations want it. */
+/** The service request for a call. */
 export const requestOf = ({ runtime, caller, requestId, spending, signal, note }: ToolCall): ServiceRequest => ({
   runtime,
   caller,
@@ -60,10 +60,10 @@ export const requestOf = ({ runtime, caller, requestId, spending, signal, note }
   noted: () => note({ written: true }),
 });
 
-/** `max_results` capped by ROW_LIMIT. */
-export const mostRows = ({ runtime }: Session, asked: number | undefined): number => Math.min(asked ?? Number.POSITIVE_INFINITY, runtime.config.mcp.rowLimit);
+/** `max_results`, limited by ROW_LIMIT. */
+export const maxRows = ({ runtime }: Session, asked: number | undefined): number => Math.min(asked ?? Number.POSITIVE_INFINITY, runtime.config.mcp.rowLimit);
 
-/** Whether the caller may change the model of the ontology that calls are about, or of any where none is chosen. */
+/** Whether the caller may change the model of the target ontology, or of any ontology if there is no target. */
 export function editsModel({ caller, target, modelling }: Session): boolean {
   if (!modelling) return false;
   const { principal } = caller;
@@ -72,10 +72,10 @@ export function editsModel({ caller, target, modelling }: Session): boolean {
 }
 
 /** Arguments that several tools take. */
-export const maxResults = z.number().int().min(1).optional().describe('Most rows; the server has a limit of its own');
+export const maxResults = z.number().int().min(1).optional().describe('Maximum number of rows; the server has its own limit');
 export const ontologyArgument = z.string().optional().describe('Knowledge graph; default: that of the connection');
 
-/** A list of names; comma text is taken too. */
+/** A list of names, also accepted as comma-separated text. */
 export const names = (description: string) =>
   z
     .preprocess(
@@ -91,7 +91,7 @@ const split = (text: string): readonly string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== '');
 
-/** A row with whatever columns. */
+/** A row with any columns. */
 export const anyRow = z.looseObject({});
 export const rowsOutput = z.array(anyRow);
-export const truncatedOutput = z.boolean().describe('Whether more was left out');
+export const truncatedOutput = z.boolean().describe('Whether more was omitted');

@@ -1,4 +1,4 @@
-/** CREATE [OR REPLACE] CONCEPT. What it names may be created later in the script: finish.ts looks at that. */
+/** CREATE [OR REPLACE] CONCEPT. Objects that it refers to may be created later in the script, so finish.ts checks the references. */
 import { badRequest } from '../../errors.ts';
 import type { ConceptElement, CreateConcept, Name } from '../../language/statements.ts';
 import type { ConceptDef, LogicDef, Model, PropertyDef, RelationshipDef, Transitivity } from '../model.ts';
@@ -10,7 +10,7 @@ import { append, find, put } from './lists.ts';
 
 export const MAX_DEPTH = 32;
 
-/** Adds or replaces a concept (in its place) and creates the properties that the ontology does not have yet. */
+/** Adds a concept, or replaces one and keeps its position, and creates properties that the ontology does not have yet. */
 export function createConcept(model: Model, s: CreateConcept, context: ApplyContext): Model {
   notThing(s.name, s.replace ? 'replaced' : 'created');
   checkName(s.name, 'concept');
@@ -41,9 +41,9 @@ class ConceptBuilder {
     label: [] as string[],
     relationships: [] as RelationshipDef[],
   };
-  /** Properties that the ontology did not have. */
+  /** The properties that this statement creates. */
   readonly created: PropertyDef[] = [];
-  /** Properties and measures so far, without case. */
+  /** Folded names of the properties and measures listed so far. */
   readonly #listed = new Set<string>();
   readonly #model: Model;
   readonly #concept: string;
@@ -77,7 +77,7 @@ class ConceptBuilder {
     }
   }
 
-  /** The declared spelling of a property of the ontology, which is created where there is none. Properties are global: one name, one type. */
+  /** Returns the declared spelling of a property, and creates the property if it does not exist. Properties are global: one name, one type. */
   #property(name: Name, written: Name, multi: boolean): string {
     const { name: type } = parseType(written.text, written.offset);
     this.#once(name);
@@ -191,10 +191,10 @@ function logicOf(s: CreateConcept, name: string, context: ApplyContext): LogicDe
   places.sql('logic', name, s.logic?.condition ?? null);
   if (!s.logic) return null;
   const { schema: written, concept, condition } = s.logic;
-  // Without a schema a concept is that of dsvc, as in any FROM.
+  // a concept without a schema is read from dsvc, as in any FROM
   const schema = written ? neutralSchema(written.text, context.product) : 'dsvc';
   if (schema !== 'svc' && schema !== 'esvc' && schema !== 'dsvc') {
-    throw badRequest('unknown_schema', `a logic concept is defined on a concept in svc, esvc or dsvc, not in ${quoted(written?.text ?? '')}`, {
+    throw badRequest('unknown_schema', `the source of a logic concept must be in svc, esvc or dsvc, not in ${quoted(written?.text ?? '')}`, {
       offset: written?.offset,
     });
   }

@@ -1,70 +1,70 @@
-/** What applying a script needs from outside, and what it remembers until the script's end. */
+/** What applying a script needs from its caller, and what it records for the checks at the script's end. */
 import type { SqlText } from '../../language/statements.ts';
 import type { ColumnDef } from '../model.ts';
 import { fold } from '../names.ts';
 
-/** A name that an expression uses, with its place in the caller's whole text. */
+/** A name in an expression, with its position in the caller's whole text. */
 export interface Reference {
   readonly name: string;
-  /** What stands before the name (`item` in `item.n`), or null. */
+  /** The qualifier of the name (`item` in `item.n`), or null. */
   readonly qualifier: string | null;
-  /** Whether it stands in a sub-query, whose own relations may be meant. */
+  /** Whether it is inside a sub-query, where it may refer to the sub-query's own relations. */
   readonly nested: boolean;
   readonly offset: number;
 }
 
-/** A relation that a SELECT reads; names of its CTEs are left out. */
+/** A relation that a SELECT reads, other than its own CTEs. */
 export interface RelationReference {
   readonly schema: string | null;
   readonly name: string;
   readonly offset: number;
 }
 
-/** The SQL inside statements, read by PostgreSQL's grammar (language/expressions.ts has the implementation). All throw SvcError 400 with the offset in the whole text. */
+/** Reads the SQL inside statements with PostgreSQL's grammar (implemented in language/expressions.ts). All functions throw SvcError 400 with the offset in the whole text. */
 export interface SqlReader {
-  /** The columns of a mapping's or view's SELECT; null where the text alone does not tell (`SELECT *` from a table). */
+  /** The columns of a mapping's or view's SELECT; null if the text does not determine them (`SELECT *` from a table). */
   columnsOf(sql: SqlText): readonly ColumnDef[] | null;
-  /** The names that an expression, or a whole SELECT, uses as columns. */
+  /** The column names in an expression, or in a whole SELECT. */
   referencesOf(sql: SqlText, kind: 'expression' | 'select'): readonly Reference[];
-  /** The relations that a SELECT reads, also in its sub-queries. */
+  /** The relations that a SELECT reads, including its sub-queries. */
   relationsOf(sql: SqlText): readonly RelationReference[];
-  /** The text to store: schemas and functions in their neutral names. */
+  /** The text to store, with schemas and functions under their neutral names. */
   textOf(sql: SqlText, kind: 'expression' | 'select'): string;
 }
 
 export interface ApplyContext extends SqlReader {
   readonly ontology: string;
-  /** Names of the attached datasources; null: not known, any name is taken (`kg validate`). */
+  /** Names of the attached datasources. null if they are unknown and any name is accepted (`kg validate`). */
   readonly datasources: readonly string[] | null;
-  /** Where mappings without USING belong. */
+  /** The datasource for mappings without USING. */
   readonly activeDatasource: string | null;
-  /** PRODUCT_NAME: schemas answer to it and to `svc`. */
+  /** The setting PRODUCT_NAME. Schemas have names with this prefix and with `svc`. */
   readonly product: string;
-  /** One for each script. */
+  /** One instance for each script. */
   readonly places: Places;
 }
 
-/** A piece of SQL in a model, for whoever plans it (planner/check.ts): `offset` is where its stored text begins in the script. */
+/** A piece of SQL in a model, for the planner's checks (planner/check.ts). `offset` is where its stored text starts in the script. */
 export interface SqlPiece {
   readonly kind: 'view' | 'logic' | 'property' | 'measure' | 'mapping';
   readonly name: string;
   readonly offset: number;
 }
 
-/** Where the things of a script stand in its text: what a fault found at the script's end points at. */
+/** Records the positions of a script's objects in its text, for errors that are found at the script's end. */
 export class Places {
   readonly #offsets = new Map<string, number>();
-  /** Names used by the expressions that this script wrote, by the path of their object. */
+  /** Names in the expressions that this script wrote, by the path of their object. */
   readonly references = new Map<string, readonly Reference[]>();
-  /** Relations read by the views that this script wrote, by folded view name. */
+  /** Relations that the views of this script read, by folded view name. */
   readonly relations = new Map<string, readonly RelationReference[]>();
-  /** Types that concepts of this script give their measures, by `concept/measure`. */
+  /** Types that concepts of this script declare for their measures, by `concept/measure`. */
   readonly measureTypes = new Map<string, string>();
   readonly #pieces = new Map<string, SqlPiece>();
-  /** Where the last statement begins. */
+  /** The offset of the last statement. */
   last = 0;
 
-  /** Says where something stands, e.g. `set(12, 'concept', 'item', 'parent', 'thing')`. */
+  /** Records a position, e.g. `set(12, 'concept', 'item', 'parent', 'thing')`. */
   set(offset: number, ...path: readonly string[]): void {
     this.#offsets.set(keyOf(path), offset);
   }
@@ -73,11 +73,11 @@ export class Places {
     return this.#offsets.get(keyOf(path));
   }
 
-  /** Says where the SQL of an object stands; null: it has none any more. */
+  /** Records the SQL of an object; null if it no longer has any. */
   sql(kind: SqlPiece['kind'], name: string, sql: SqlText | null): void {
     const key = keyOf([kind, name]);
     this.#pieces.delete(key);
-    // Stored texts are trimmed.
+    // stored texts are trimmed
     if (sql) this.#pieces.set(key, { kind, name, offset: sql.offset + sql.text.length - sql.text.trimStart().length });
   }
 
@@ -86,7 +86,7 @@ export class Places {
     return [...this.#pieces.values()];
   }
 
-  /** The place of the longest beginning of the path (kind and name at least) that this script wrote. */
+  /** The position of the longest prefix of the path (at least kind and name) that this script wrote. */
   near(...path: readonly string[]): number | undefined {
     for (let n = path.length; n >= 2; n--) {
       const offset = this.#offsets.get(keyOf(path.slice(0, n)));
@@ -96,10 +96,10 @@ export class Places {
   }
 }
 
-/** A path of names as one text without case. */
+/** A path of names as a folded key. */
 export const keyOf = (path: readonly string[]): string => JSON.stringify(path.map(fold));
 
-/** The neutral name of a schema that is written neutrally or in the product's name; null: none of the virtual schemas. */
+/** The neutral name of a virtual schema, given its neutral name or the product's name for it; null for any other schema. */
 export function neutralSchema(written: string, product: string): 'svc' | 'esvc' | 'dsvc' | 'vsvc' | 'gsvc' | null {
   const name = fold(written);
   for (const prefix of ['', 'e', 'd', 'v', 'g'] as const) if (name === `${prefix}svc` || name === prefix + product) return `${prefix}svc`;

@@ -1,4 +1,4 @@
-/** DROP, and who uses an object: dropping what something else uses is refused, each DROP in its turn (docs/design/statements-and-versions.md#dropping). */
+/** DROP. It is refused for an object that others use; each DROP of a script is checked by itself (docs/design/statements-and-versions.md#dropping). */
 import { badRequest } from '../../errors.ts';
 import type { DropObject, SqlText } from '../../language/statements.ts';
 import { isRaw, type Model } from '../model.ts';
@@ -26,7 +26,7 @@ export function drop(model: Model, s: DropObject, context: ApplyContext): Model 
     if (users.length === 0) return;
     throw badRequest('in_use', `the ${s.object} ${quoted(name.text)} is used by ${listed(users)}`, {
       offset: name.offset,
-      hint: 'drop or replace first what uses it',
+      hint: 'drop or replace the objects that use it first',
     });
   };
   switch (s.object) {
@@ -50,7 +50,7 @@ export function drop(model: Model, s: DropObject, context: ApplyContext): Model 
       known(model.mappings);
       return { ...model, mappings: remove(model.mappings, name.text) };
     default: {
-      // DROP VIEW takes a cube too; DROP CUBE a cube alone.
+      // DROP VIEW also drops a cube; DROP CUBE drops only cubes
       known(s.object === 'cube' ? model.views.filter((v) => v.cube) : model.views);
       unused(usersOfView(model, name.text, context));
       context.places.relations.delete(fold(name.text));
@@ -62,10 +62,10 @@ export function drop(model: Model, s: DropObject, context: ApplyContext): Model 
 
 const stored = (text: string): SqlText => ({ text, offset: 0 });
 
-/** Whether a text may name something: parsing costs, so only texts that hold the name at all are looked into. A name with quotes is written doubled, U&"..." in escapes. */
+/** Whether a text may contain a name. Parsing is expensive, so only texts that contain the name's characters are parsed. Quotes in a name are doubled, and U&"..." may escape it. */
 const mentions = (text: string, wanted: string): boolean => /["`]/.test(wanted) || /u&"/i.test(text) || fold(text).includes(wanted);
 
-/** The concepts that an identifier such as `r1[c1].r2[c2*3].p` or `_type_of_c` names, folded. */
+/** The concepts in an identifier such as `r1[c1].r2[c2*3].p` or `_type_of_c`, folded. */
 export function conceptsIn(identifier: string): string[] {
   const names = [...identifier.matchAll(/\[([^[\]]*)\]/g)].map((m) => fold((m[1] ?? '').replace(/\*\d*$/, '')));
   return fold(identifier).startsWith('_type_of_') ? [...names, fold(identifier).slice('_type_of_'.length)] : names;
@@ -84,7 +84,7 @@ function usersOfConcept(model: Model, name: string, context: ApplyContext): stri
   }
   for (const m of model.mappings) if (is(m.concept) || is(m.link?.forward.concept) || is(m.link?.back.concept)) users.push(`mapping ${quoted(m.name)}`);
   for (const v of model.views) {
-    // a view on raw tables names nothing of the ontology
+    // a view over raw tables refers to nothing of the ontology
     if (isRaw(v)) continue;
     const reads = (): boolean =>
       context.relationsOf(stored(v.sql)).some((r) => {
@@ -118,7 +118,7 @@ function usersOfMeasure(model: Model, name: string, context: ApplyContext): stri
   return [...users, ...usersInExpressions(model, name, context)];
 }
 
-/** Calculated properties and measures whose expression names `name`. */
+/** Calculated properties and measures whose expression refers to `name`. */
 function usersInExpressions(model: Model, name: string, context: ApplyContext): string[] {
   const wanted = fold(name);
   const uses = (text: string | null): boolean =>

@@ -1,4 +1,4 @@
-/** What must be true of concepts at the end of a script (docs/design/statements-and-versions.md#checks-at-the-end-of-a-script). */
+/** Checks concepts at the end of a script (docs/design/statements-and-versions.md#checks-at-the-end-of-a-script). */
 import { badRequest, type SvcError } from '../../errors.ts';
 import { keyText } from '../compiled-concept.ts';
 import type { Concept, Graph } from '../graph.ts';
@@ -11,7 +11,7 @@ import { keyOf, type Places } from './context.ts';
 const conceptNames = (graph: Graph): string[] => ['thing', ...graph.concepts.map((c) => c.name)];
 const propertyNames = (concept: Concept): string[] => concept.properties.map((p) => p.def.name);
 
-/** Every parent exists and inheritance has no circle: all other checks walk it. @throws SvcError 400 `unknown_concept`, `circular_inheritance` */
+/** Checks that every parent exists and that inheritance has no cycle. Runs first, because all other checks follow it. @throws SvcError 400 `unknown_concept`, `circular_inheritance` */
 export function checkInheritance(graph: Graph, places: Places): void {
   for (const c of graph.model.concepts) {
     for (const parent of c.parents) {
@@ -19,19 +19,19 @@ export function checkInheritance(graph: Graph, places: Places): void {
       throw unknown('concept', parent, places.near('concept', c.name, 'parent', parent), conceptNames(graph), `, named as a parent of ${quoted(c.name)}`);
     }
   }
-  const circle = findCircle(graph.concepts, (c) => c.parents);
-  if (!circle) return;
-  const names = circle.map((c) => c.name);
+  const cycle = findCycle(graph.concepts, (c) => c.parents);
+  if (!cycle) return;
+  const names = cycle.map((c) => c.name);
   throw badRequest('circular_inheritance', `circular inheritance: ${[...names, names[0] ?? ''].map(quoted).join(' inherits ')}`, {
     offset: firstPlace(names.map((n) => places.get('concept', n))),
   });
 }
 
-/** Of several places the first that is known. */
+/** The first known one of several positions. */
 const firstPlace = (offsets: readonly (number | undefined)[]): number | undefined => offsets.find((o) => o !== undefined);
 
-/** The nodes of some circle, in its order, or undefined. Without recursion: ways may be thousands of steps long. */
-export function findCircle<T>(nodes: Iterable<T>, next: (node: T) => readonly T[]): T[] | undefined {
+/** Finds the nodes of a cycle, in order, or returns undefined. Not recursive, because paths may have thousands of steps. */
+export function findCycle<T>(nodes: Iterable<T>, next: (node: T) => readonly T[]): T[] | undefined {
   const done = new Set<T>();
   for (const start of nodes) {
     if (done.has(start)) continue;
@@ -54,7 +54,7 @@ export function findCircle<T>(nodes: Iterable<T>, next: (node: T) => readonly T[
   return undefined;
 }
 
-/** Keys, labels, measures, relationships and logic of every concept, ancestors first. */
+/** Checks keys, labels, measures, relationships and conditions of all concepts, ancestors first. */
 export function checkConcepts(graph: Graph, pairs: Pairs, places: Places): void {
   for (const c of graph.concepts.toSorted((a, b) => a.level - b.level)) {
     checkKey(c, places);
@@ -64,10 +64,10 @@ export function checkConcepts(graph: Graph, pairs: Pairs, places: Places): void 
     checkLogic(c, graph, places);
   }
   for (const pair of pairs.all) checkInverse(pair, graph, pairs, places);
-  checkLogicCircles(graph, places);
+  checkLogicCycles(graph, places);
 }
 
-/** The place of a concept of this script; failing that of the nearest ancestor that the script changed. */
+/** The position of a concept in this script, or of the nearest ancestor that the script changed. */
 function placeOf(c: Concept, places: Places, ...path: string[]): number | undefined {
   return places.near('concept', c.name, ...path) ?? firstPlace(c.ancestors.map((a) => places.get('concept', a.name)));
 }
@@ -92,16 +92,16 @@ function checkKey(c: Concept, places: Places): void {
   for (const parent of c.parents) if (parent.key) inherited.set(parent.key.holder, keyText(parent.key.properties.map((p) => p.name)));
   const calculated = own.find((name) => c.properties.some((p) => sameName(p.def.name, name) && p.def.expression !== null));
   if (calculated !== undefined) {
-    throw badRequest('bad_key', `the key of ${quoted(c.name)} names the calculated property ${quoted(calculated)}`, {
+    throw badRequest('bad_key', `the key of ${quoted(c.name)} contains the calculated property ${quoted(calculated)}`, {
       offset: placeOf(c, places, 'key', calculated),
-      hint: 'let the mappings give the value of a key',
+      hint: 'the mappings must provide the values of a key',
     });
   }
   const holders = [...inherited.keys()];
   if (holders.length > 1) {
     throw badRequest(
       'key_redeclared',
-      `the concept ${quoted(c.name)} inherits the keys of ${holders.map((h) => quoted(h.name)).join(' and ')}; a concept has one key`,
+      `the concept ${quoted(c.name)} inherits the keys of ${holders.map((h) => quoted(h.name)).join(' and ')}; a concept can have only one key`,
       { offset: placeOf(c, places) },
     );
   }
@@ -160,7 +160,7 @@ function checkRelationship(c: Concept, r: RelationshipDef, graph: Graph, places:
   }
 }
 
-/** A name that INVERSEOF gives to the target is free there, or the target's own name for the same link. */
+/** Checks that the target does not use an INVERSEOF name otherwise, except as its own name for the same link. */
 function checkInverse(pair: Pair, graph: Graph, pairs: Pairs, places: Places): void {
   if (pair.def.inverse === null || pair.twin) return;
   const inverse = fold(pair.def.inverse);
@@ -177,7 +177,7 @@ function checkInverse(pair: Pair, graph: Graph, pairs: Pairs, places: Places): v
   if (declared) {
     clash(
       `another relationship of ${quoted(pair.def.target)}`,
-      `one link that both sides declare has the same kind on both, mirrored properties, and INVERSEOF ${quoted(pair.def.name)} on the other side`,
+      `if both sides declare the link, both must have the same kind and mirrored properties, and the other side INVERSEOF ${quoted(pair.def.name)}`,
     );
   }
   const siblings = pairs.from.get(fold(pair.owner.name)) ?? [];
@@ -190,12 +190,12 @@ function checkLogic(c: Concept, graph: Graph, places: Places): void {
   if (!logic) return;
   const offset = placeOf(c, places, 'logic');
   const source = graph.concept(logic.concept);
-  if (!source) throw unknown('concept', logic.concept, offset, conceptNames(graph), `, on which ${quoted(c.name)} is defined`);
+  if (!source) throw unknown('concept', logic.concept, offset, conceptNames(graph), `, the source of ${quoted(c.name)}`);
   const kin = c.ancestors.includes(source) || (!source.isA(c) && c.parents.some((p) => source.isA(p)));
   if (!kin) {
-    throw badRequest('logic_source', `the concept ${quoted(c.name)} cannot be defined on ${quoted(source.name)}`, {
+    throw badRequest('logic_source', `the concept ${quoted(c.name)} cannot be based on ${quoted(source.name)}`, {
       offset,
-      hint: 'a logic concept is defined on one of its ancestors, or on a concept below one of its parents',
+      hint: 'the source of a logic concept must be one of its ancestors, or a descendant of one of its parents',
     });
   }
   for (const ref of places.references.get(keyOf(['concept', c.name])) ?? []) {
@@ -207,16 +207,16 @@ function checkLogic(c: Concept, graph: Graph, places: Places): void {
   }
 }
 
-/** Whether a name can only be a property: no path, measure, `_type_of_` or entity column. */
+/** Whether a name can only be a property, not a path, measure, `_type_of_` or entity column. */
 export const isPlain = (name: string): boolean => !/\[|^~|^measure\.|^_type_of_|^entity_(id|type|label)$/i.test(name);
 
-function checkLogicCircles(graph: Graph, places: Places): void {
-  const circle = findCircle(graph.concepts, (c) => {
+function checkLogicCycles(graph: Graph, places: Places): void {
+  const cycle = findCycle(graph.concepts, (c) => {
     const { rows } = c;
     return rows.kind === 'logic' ? [rows.source] : [];
   });
-  if (!circle) return;
-  const names = circle.map((c) => c.name);
+  if (!cycle) return;
+  const names = cycle.map((c) => c.name);
   throw badRequest('circular_logic', `circular definition: ${[...names, names[0] ?? ''].map(quoted).join(' is defined on ')}`, {
     offset: firstPlace(names.map((n) => places.near('concept', n, 'logic'))),
   });

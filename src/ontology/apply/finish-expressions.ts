@@ -1,17 +1,17 @@
-/** What must hold of calculated properties, measures and views at a script's end. */
+/** Checks calculated properties, measures and views at the end of a script. */
 import { badRequest } from '../../errors.ts';
 import type { Concept, Graph } from '../graph.ts';
 import { isRaw, type MeasureDef, type Model, type PropertyDef } from '../model.ts';
 import { fold, sameName, THING } from '../names.ts';
 import { quoted, unknown } from './checks.ts';
 import { type ApplyContext, keyOf, neutralSchema, type Reference } from './context.ts';
-import { findCircle, isPlain } from './finish-concepts.ts';
+import { findCycle, isPlain } from './finish-concepts.ts';
 
 type Expression = { readonly kind: 'property'; readonly def: PropertyDef } | { readonly kind: 'measure'; readonly def: MeasureDef };
 
 /**
- * Names in the expressions that the script wrote exist, expressions run in no circle, and a concept has what its
- * calculated properties read.
+ * Checks that names in the expressions that the script wrote exist, that expressions have no cycles, and that a concept has the
+ * properties that its calculated properties read.
  *
  * @throws SvcError 400 `unknown_property`, `circular_expression`
  */
@@ -19,7 +19,7 @@ export function checkExpressions(before: Model, graph: Graph, context: ApplyCont
   const { model } = graph;
   const old = new Set<object>([...before.properties, ...before.measures, ...before.concepts]);
   const known = new Map<object, readonly Reference[]>();
-  // The script's own expressions were read where they stand; others are read when a way leads through them.
+  // the script's own expressions were parsed with their offsets; others are parsed when a path leads to them
   const references = (e: Expression): readonly Reference[] => {
     let refs = known.get(e.def);
     if (!refs) {
@@ -39,7 +39,7 @@ export function checkExpressions(before: Model, graph: Graph, context: ApplyCont
     for (const ref of references(e)) {
       if (graph.property(ref.name) || (e.kind === 'measure' && graph.measure(ref.name))) continue;
       const near = [...model.properties, ...(e.kind === 'measure' ? model.measures : [])].map((p) => p.name);
-      throw unknown('property', ref.name, ref.offset, near, `, named by the ${e.kind} ${quoted(e.def.name)}`);
+      throw unknown('property', ref.name, ref.offset, near, `, used by the ${e.kind} ${quoted(e.def.name)}`);
     }
   }
 
@@ -55,11 +55,11 @@ export function checkExpressions(before: Model, graph: Graph, context: ApplyCont
       const measure = e.kind === 'measure' ? graph.measure(name) : undefined;
       return measure ? [node({ kind: 'measure', def: measure })] : [];
     });
-  const circle = findCircle(changed.map(node), named);
-  if (circle) {
-    const names = circle.map((e) => e.def.name);
+  const cycle = findCycle(changed.map(node), named);
+  if (cycle) {
+    const names = cycle.map((e) => e.def.name);
     throw badRequest('circular_expression', `circular definition: ${[...names, names[0] ?? ''].map(quoted).join(' reads ')}`, {
-      offset: circle.map((e) => context.places.get(e.kind, e.def.name)).find((o) => o !== undefined),
+      offset: cycle.map((e) => context.places.get(e.kind, e.def.name)).find((o) => o !== undefined),
     });
   }
 
@@ -72,7 +72,7 @@ export function checkExpressions(before: Model, graph: Graph, context: ApplyCont
   }
 }
 
-/** A concept that lists a calculated property has the properties that it reads. */
+/** Checks that a concept that lists a calculated property has the properties that it reads. */
 function checkReach(c: Concept, def: PropertyDef, refs: readonly Reference[], { places }: ApplyContext): void {
   for (const { name } of refs) {
     if ([...c.properties, ...c.multi].some((p) => sameName(p.def.name, name))) continue;
@@ -81,14 +81,14 @@ function checkReach(c: Concept, def: PropertyDef, refs: readonly Reference[], { 
       name,
       places.near('concept', c.name, 'property', def.name) ?? places.get('property', def.name),
       c.properties.map((p) => p.def.name),
-      ` of concept ${quoted(c.name)}, read by its calculated property ${quoted(def.name)}`,
+      ` of concept ${quoted(c.name)}, used by its calculated property ${quoted(def.name)}`,
     );
   }
 }
 
 /**
- * The concepts, views and measures that the script's views name exist, and views read one another in no circle. What their columns
- * mean is the planner's to check.
+ * Checks that the concepts, views and measures that the script's views refer to exist, and that views have no cycles. The planner
+ * checks the columns.
  *
  * @throws SvcError 400 `unknown_concept`, `unknown_view`, `unknown_measure`, `circular_view`
  */
@@ -134,9 +134,9 @@ export function checkViews(graph: Graph, context: ApplyContext): void {
       return isView && graph.view(r.name) ? [fold(r.name)] : [];
     });
   };
-  const circle = findCircle(written, reads);
-  if (!circle) return;
-  throw badRequest('circular_view', `circular views: ${[...circle, circle[0] ?? ''].map((n) => quoted(graph.view(n)?.name ?? n)).join(' reads ')}`, {
-    offset: circle.map((n) => places.get('view', n)).find((o) => o !== undefined),
+  const cycle = findCycle(written, reads);
+  if (!cycle) return;
+  throw badRequest('circular_view', `circular views: ${[...cycle, cycle[0] ?? ''].map((n) => quoted(graph.view(n)?.name ?? n)).join(' reads ')}`, {
+    offset: cycle.map((n) => places.get('view', n)).find((o) => o !== undefined),
   });
 }

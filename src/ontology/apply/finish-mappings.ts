@@ -1,4 +1,4 @@
-/** What must be true of mappings at the end of a script (docs/design/statements-and-versions.md#checks-at-the-end-of-a-script). */
+/** Checks mappings at the end of a script (docs/design/statements-and-versions.md#checks-at-the-end-of-a-script). */
 import { badRequest } from '../../errors.ts';
 import type { Concept, Graph } from '../graph.ts';
 import { directionOf, type Pairs, type relationshipOf } from '../links.ts';
@@ -9,8 +9,8 @@ import type { Places } from './context.ts';
 
 const gives = (columns: readonly ColumnDef[], name: string): boolean => columns.some((c) => sameName(c.name, name));
 
-/** A mapping whose SELECT does not tell its columns (`columns` is empty) is taken at its word. */
-const told = (m: MappingDef): boolean => m.columns.length > 0;
+/** Whether the columns of a mapping's SELECT are known. If its text does not determine them, `columns` is empty and the checks are skipped. */
+const hasKnownColumns = (m: MappingDef): boolean => m.columns.length > 0;
 
 export interface LinkLookup {
   readonly graph: Graph;
@@ -39,20 +39,20 @@ export function checkMapping(m: MappingDef, lookup: LinkLookup, places: Places):
   if (concept.def?.logic) {
     throw badRequest('bad_mapping', `the concept ${quoted(concept.name)} is defined by a condition and cannot be mapped`, {
       ...at('concept'),
-      hint: `map into ${quoted(concept.def.logic.concept)}, whose rows it takes`,
+      hint: `map into ${quoted(concept.def.logic.concept)}, which has its rows`,
     });
   }
   if (m.kind === 'multi') {
     checkMulti(m, concept, places);
     return;
   }
-  if (told(m) && !concept.properties.some((p) => p.def.expression === null && gives(m.columns, p.def.name))) {
+  if (hasKnownColumns(m) && !concept.properties.some((p) => p.def.expression === null && gives(m.columns, p.def.name))) {
     throw badRequest(
       'bad_mapping',
-      `the mapping ${quoted(m.name)} gives none of the properties of concept ${quoted(concept.name)}; it gives ${listed(m.columns.map((c) => quoted(c.name)))}`,
+      `the mapping ${quoted(m.name)} provides none of the properties of concept ${quoted(concept.name)}; its columns are ${listed(m.columns.map((c) => quoted(c.name)))}`,
       {
         offset: places.near('mapping', m.name) ?? places.near('concept', concept.name),
-        hint: 'name the columns of its SELECT like the properties that they give: column AS property',
+        hint: 'name the columns of its SELECT after the properties that they provide: column AS property',
       },
     );
   }
@@ -71,23 +71,23 @@ function checkMulti(m: MappingDef, concept: Concept, places: Places): void {
     );
   }
   if (!concept.key) {
-    throw badRequest('bad_mapping', `the concept ${quoted(concept.name)} has no PRIMARY KEY by which values of ${quoted(name)} could be given to its rows`, {
+    throw badRequest('bad_mapping', `the concept ${quoted(concept.name)} has no PRIMARY KEY to assign values of ${quoted(name)} to its rows`, {
       offset,
     });
   }
-  if (!told(m)) return;
+  if (!hasKnownColumns(m)) return;
   const missing = [...concept.key.properties.map((p) => p.name), name].filter((p) => !gives(m.columns, p));
   if (missing.length > 0) {
-    throw badRequest('bad_mapping', `the mapping ${quoted(m.name)} does not give ${listed(missing.map(quoted))}`, {
+    throw badRequest('bad_mapping', `the mapping ${quoted(m.name)} does not provide ${listed(missing.map(quoted))}`, {
       offset,
-      hint: `it gives the key of ${quoted(concept.name)} and the property ${quoted(name)}`,
+      hint: `it must provide the key of ${quoted(concept.name)} and the property ${quoted(name)}`,
     });
   }
 }
 
 function checkLink(m: MappingDef, link: LinkDef, { graph, pairs, find }: LinkLookup, places: Places): void {
   const ends = [link.forward, link.back];
-  // Normalising may have turned the ends round: a constraint is known by its words, else by the name in question.
+  // normalising may have swapped the ends: find a constraint by its spelling, otherwise by the name in question
   const place = (relationship: string, ...path: string[]): number | undefined => {
     const at = (i: number, ...rest: string[]) => places.get('mapping', m.name, 'link', String(i), ...rest);
     const named = [0, 1].find((i) => at(i, 'name', relationship) !== undefined);
@@ -109,9 +109,9 @@ function checkLink(m: MappingDef, link: LinkDef, { graph, pairs, find }: LinkLoo
     const one = pairs.all.find((p) => directionOf(p, link.forward.relationship) !== null);
     if (!one) throw unknown('relationship', link.forward.relationship, place(link.forward.relationship), near);
     if (one.def.kind === 'fk') {
-      throw badRequest('bad_mapping', `the relationship ${quoted(one.def.name)} is held by its foreign key and takes no mapping`, {
+      throw badRequest('bad_mapping', `the relationship ${quoted(one.def.name)} is defined by its foreign key and cannot have a mapping`, {
         offset: place(link.forward.relationship),
-        hint: 'only a MULTIREFERENCE is held by a link mapping',
+        hint: 'only a MULTIREFERENCE has link mappings',
       });
     }
     if (!pairs.all.some((p) => directionOf(p, link.back.relationship) !== null))
@@ -121,7 +121,7 @@ function checkLink(m: MappingDef, link: LinkDef, { graph, pairs, find }: LinkLoo
       `${quoted(link.forward.relationship)} to ${quoted(link.forward.concept)} and ${quoted(link.back.relationship)} back to ${quoted(link.back.concept)} are not the two directions of one relationship`,
       {
         offset: place(link.forward.relationship),
-        hint: 'the constraint r refers to the far end of r, the other one (its INVERSEOF name, or `~r`) back to where r starts',
+        hint: 'the constraint named r refers to the target of r, the other one (its INVERSEOF name, or `~r`) to the concept where r starts',
       },
     );
   }
@@ -137,11 +137,11 @@ function checkLink(m: MappingDef, link: LinkDef, { graph, pairs, find }: LinkLoo
         ` of concept ${quoted(end.concept)}`,
       );
     }
-    const column = told(m) ? end.columns.find((c) => !gives(m.columns, c)) : undefined;
+    const column = hasKnownColumns(m) ? end.columns.find((c) => !gives(m.columns, c)) : undefined;
     if (column === undefined) continue;
     throw badRequest(
       'bad_mapping',
-      `the mapping ${quoted(m.name)} does not give the column ${quoted(column)}; it gives ${listed(m.columns.map((c) => quoted(c.name)))}`,
+      `the mapping ${quoted(m.name)} does not provide the column ${quoted(column)}; its columns are ${listed(m.columns.map((c) => quoted(c.name)))}`,
       {
         offset: place(end.relationship, 'column', column),
       },

@@ -1,4 +1,4 @@
-/** The end of a script: every reference must hold, and the model takes the form in which it is stored. */
+/** Completes a script: checks all references and brings the model into its stored form. */
 import { SvcError } from '../../errors.ts';
 import { compile } from '../compile.ts';
 import type { Graph } from '../graph.ts';
@@ -14,23 +14,23 @@ import { find } from './lists.ts';
 import { normalise } from './normalise.ts';
 
 export interface Finished {
-  /** `after` with names in the spelling of their declarations: what is stored. */
+  /** `after`, with names in their declared spelling. This is stored. */
   readonly model: Model;
   readonly graph: Graph;
-  /** Of what the script wrote, with their places. */
+  /** Warnings about what the script wrote, with their positions. */
   readonly warnings: readonly Warning[];
-  /** The SQL that the script wrote: the planner has to see whether it plans. */
+  /** The SQL that the script wrote. The planner must check it. */
   readonly pieces: readonly SqlPiece[];
   /**
-   * SQL that stood there before and may have lost what it reads, since the script changed older concepts, properties,
-   * measures or views. `offset` is not that of the SQL, but of the script's last modelling statement.
+   * Older SQL that may refer to something that no longer exists, because the script changed older concepts, properties,
+   * measures or views. `offset` is that of the script's last modelling statement.
    */
   readonly affected: readonly SqlPiece[];
 }
 
 /**
- * Checks a model after the last modelling statement of a script. `before` is the model before its first one: things that
- * stand in both have been checked when they were made, but for what the script took away from them.
+ * Checks a model after the last modelling statement of a script. `before` is the model before the first one. Objects that are
+ * in both were checked when they were created, except for what the script removed from under them.
  *
  * @throws SvcError 400; the offset is that of the offending name, or of what the script changed to break it
  */
@@ -58,13 +58,13 @@ function check(before: Model, after: Model, context: ApplyContext): Finished {
   for (const m of model.mappings) checkMapping(m, { graph, pairs, find }, places);
   checkExpressions(before, graph, context);
   checkViews(graph, context);
-  const pieces = places.pieces.filter((p) => holds(model, p));
+  const pieces = places.pieces.filter((p) => contains(model, p));
   const warnings = validate(graph, places).filter((w) => w.offset !== undefined);
-  return { model, graph, warnings, pieces, affected: changesOlder(before, model) ? piecesBut(model, pieces, places.last) : [] };
+  return { model, graph, warnings, pieces, affected: changesOlder(before, model) ? otherPieces(model, pieces, places.last) : [] };
 }
 
-/** Whether the model still has that SQL: what a script creates it may drop again. */
-function holds(model: Model, { kind, name }: SqlPiece): boolean {
+/** Whether the model still has that SQL. A script may drop what it created. */
+function contains(model: Model, { kind, name }: SqlPiece): boolean {
   switch (kind) {
     case 'view':
       return find(model.views, name) !== undefined;
@@ -79,7 +79,7 @@ function holds(model: Model, { kind, name }: SqlPiece): boolean {
   }
 }
 
-/** Whether anything that SQL can name is another one than before, or gone. */
+/** Whether an older object that SQL can refer to was changed or dropped. */
 function changesOlder(before: Model, after: Model): boolean {
   return (['concepts', 'properties', 'measures', 'views'] as const).some((list) => {
     const kept = new Set<object>(after[list]);
@@ -87,8 +87,8 @@ function changesOlder(before: Model, after: Model): boolean {
   });
 }
 
-/** All SQL of a model over its concepts that is not among `pieces`. */
-function piecesBut(model: Model, pieces: readonly SqlPiece[], offset: number): SqlPiece[] {
+/** All SQL over the concepts of a model that is not in `pieces`. */
+function otherPieces(model: Model, pieces: readonly SqlPiece[], offset: number): SqlPiece[] {
   const known = new Set(pieces.map((p) => keyOf([p.kind, p.name])));
   const all: SqlPiece[] = [
     ...model.views.map((v) => ({ kind: 'view' as const, name: v.name, offset })),

@@ -1,11 +1,11 @@
 /**
- * The lists of a model by name. Each list has an index that moves on to the list made from it, so that a script of
+ * The lists of a model, by name. Each list has an index that is passed on to the list derived from it, so that a script of
  * thousands of statements does not search or index the whole model for each of them.
  */
 import { visited } from '../../budget.ts';
 import { fold } from '../names.ts';
 
-/** Copying a list takes a step for so many of its values. */
+/** The number of values that can be copied in one step of effort. */
 const COPIED_IN_A_STEP = 10;
 
 interface Named {
@@ -26,13 +26,13 @@ function indexOf(values: readonly Named[]): Map<string, number> {
   return index;
 }
 
-/** The one of a name without case. */
+/** Finds the value with a name, case-insensitively. */
 export function find<T extends Named>(values: readonly T[], name: string): T | undefined {
   const at = indexOf(values).get(fold(name));
   return at === undefined ? undefined : values[at];
 }
 
-/** `values` with the one of the same name replaced in its place, or the new one at the end. */
+/** `values` with the value of the same name replaced in its position, or with the new value at the end. */
 export function put<T extends Named>(values: readonly T[], value: T): readonly T[] {
   const at = indexOf(values).get(fold(value.name));
   if (at === undefined) return append(values, [value]);
@@ -42,7 +42,7 @@ export function put<T extends Named>(values: readonly T[], value: T): readonly T
   return result;
 }
 
-/** `values` with new ones, whose names it does not have, at the end. */
+/** `values` with new values at the end. Their names must be new. */
 export function append<T extends Named>(values: readonly T[], more: readonly T[]): readonly T[] {
   if (more.length === 0) return values;
   const index = indexOf(values);
@@ -55,7 +55,7 @@ export function append<T extends Named>(values: readonly T[], more: readonly T[]
   return result;
 }
 
-/** `values` without the one of that name. */
+/** `values` without the value of that name. */
 export function remove<T extends Named>(values: readonly T[], name: string): readonly T[] {
   visited(values.length);
   return values.filter((v) => fold(v.name) !== fold(name));

@@ -1,12 +1,12 @@
 /**
- * Gives the names inside a model the spelling in which their things were declared, and link mappings their direction. Done
- * at a script's end, when all is there; names that lead nowhere stay as they are, for the checks to refuse.
+ * Gives the names inside a model their declared spelling, and link mappings their direction. Runs at the end of a script,
+ * when everything is defined. Names that cannot be resolved stay unchanged, and the checks reject them.
  */
 import type { Graph } from '../graph.ts';
 import type { relationshipOf } from '../links.ts';
 import type { ConceptDef, LinkDef, LinkEnd, MappingDef, Model } from '../model.ts';
 
-/** The model with the things that are not in `before` brought into that form. `graph` is compiled from `after`. */
+/** Normalises the objects of `after` that are not in `before`. `graph` is compiled from `after`. */
 export function normalise(before: Model, after: Model, graph: Graph, links: (link: LinkDef) => ReturnType<typeof relationshipOf>): Model {
   const old = new Set<object>([...before.concepts, ...before.mappings]);
   const names = spellings(graph);

@@ -9,7 +9,7 @@ import { checkName, exists, notThing, quoted, tagsOf, unknown } from './checks.t
 import { type ApplyContext, keyOf, neutralSchema, type RelationReference } from './context.ts';
 import { find, put } from './lists.ts';
 
-/** CREATE [OR REPLACE] PROPERTY. A name is of a property or of a measure, never of both: they are told apart by nothing but it. */
+/** CREATE [OR REPLACE] PROPERTY. Properties and measures share one namespace. */
 export function createProperty(model: Model, s: CreateProperty, context: ApplyContext): Model {
   checkName(s.name, 'property');
   const { name: type } = parseType(s.type.text, s.type.offset);
@@ -54,7 +54,7 @@ export function createMeasure(model: Model, s: CreateMeasure, context: ApplyCont
   return { ...model, measures: put(model.measures, { name, type, description: s.description, tags: tagsOf(s.tags), expression, filter }) };
 }
 
-/** CREATE [OR REPLACE] MAPPING of all three kinds. What it maps into may be created later in the script. */
+/** CREATE [OR REPLACE] MAPPING of all three kinds. Its targets may be created later in the script. */
 export function createMapping(model: Model, s: CreateMapping, context: ApplyContext): Model {
   checkName(s.name, 'mapping');
   const old = find(model.mappings, s.name.text);
@@ -79,8 +79,8 @@ export function createMapping(model: Model, s: CreateMapping, context: ApplyCont
   }
   notInternal(context.relationsOf(s.sql));
   const columns = context.columnsOf(s.sql) ?? [];
-  const twice = columns.find((c, i) => columns.findIndex((d) => sameName(c.name, d.name)) < i);
-  if (twice) throw badRequest('duplicate_column', `the mapping ${quoted(name)} gives the column ${quoted(twice.name)} twice`, { offset: s.sql.offset });
+  const duplicate = columns.find((c, i) => columns.findIndex((d) => sameName(c.name, d.name)) < i);
+  if (duplicate) throw badRequest('duplicate_column', `the mapping ${quoted(name)} has two columns ${quoted(duplicate.name)}`, { offset: s.sql.offset });
   return {
     ...model,
     mappings: put(model.mappings, { name, kind: target.kind, ...ends, datasource: datasourceOf(s, context), sql: s.sql.text.trim(), columns }),
@@ -108,13 +108,13 @@ function linkEnd(end: LinkConstraint, mapping: string, index: number, { places }
   return { relationship: end.relationship.text, columns: end.columns.map(text), concept: end.concept.text, references: end.references.map(text) };
 }
 
-/** 400 `forbidden_relation` for the schemas of the catalog and of PostgreSQL itself. The planner refuses them too, whoever wrote them; here the place is known. */
+/** Throws 400 `forbidden_relation` for schemas of the catalog and of PostgreSQL itself. The planner rejects them too, but here the position is known. */
 function notInternal(relations: readonly RelationReference[]): void {
   const found = relations.find((r) => r.schema !== null && /^(kg_catalog|information_schema|pg_.*)$/i.test(r.schema));
   if (found) throw badRequest('forbidden_relation', `schema ${quoted(found.schema ?? '')} cannot be read`, { offset: found.offset });
 }
 
-/** The datasource that USING names, else the active one. */
+/** The datasource of USING, or else the active one. */
 function datasourceOf(s: CreateMapping, context: ApplyContext): string {
   if (!s.datasource) {
     if (context.activeDatasource !== null) return context.activeDatasource;
@@ -133,7 +133,7 @@ function attached(name: { readonly text: string; readonly offset: number }, { da
   return found;
 }
 
-/** CREATE [OR REPLACE] [ONTOLOGY] VIEW and ONTOLOGY CUBE: they share their names. */
+/** CREATE [OR REPLACE] [ONTOLOGY] VIEW and ONTOLOGY CUBE, which share one namespace. */
 export function createView(model: Model, s: CreateView, context: ApplyContext): Model {
   checkName(s.name, s.cube ? 'cube' : 'view');
   const old = find(model.views, s.name.text);
@@ -143,7 +143,7 @@ export function createView(model: Model, s: CreateView, context: ApplyContext): 
   context.places.sql('view', name, s.sql);
   const relations = context.relationsOf(s.sql);
   notInternal(relations);
-  // a view on raw tables names nothing of the ontology
+  // a view over raw tables refers to nothing of the ontology
   const datasource = s.datasource ? attached(s.datasource, context) : !s.cube && readsTables(relations, context) ? context.activeDatasource : null;
   const raw = datasource !== null && !s.cube;
   const key = keyOf(['view', name]);
@@ -160,22 +160,22 @@ export function createView(model: Model, s: CreateView, context: ApplyContext): 
     datasource,
     description: s.description,
     tags: tagsOf(s.tags),
-    // over raw tables a schema of the product's name is the datasource's own
+    // over raw tables, a schema with the product's name belongs to the datasource
     sql: raw ? s.sql.text.trim() : context.textOf(s.sql, 'select'),
     columns: context.columnsOf(s.sql) ?? [],
   };
   return { ...model, views: put(model.views, view) };
 }
 
-/** Whether all that a view reads are tables in schemas of a datasource's own: with no USING it then belongs, as a mapping does, to the active one. */
+/** Whether a view reads only tables in schemas of a datasource. Without USING it then belongs to the active datasource, as a mapping does. */
 function readsTables(relations: readonly RelationReference[], { product }: ApplyContext): boolean {
   const schemas = ['', 'e', 'd', 'v'].flatMap((p) => [`${p}svc`, p + product]);
-  // a schema that is nearly one of ours is a slip of the pen
+  // a schema name similar to a virtual one is probably a typing error
   const isOwn = (schema: string | null): boolean => schema !== null && neutralSchema(schema, product) === null && nearest(schema, schemas) === undefined;
   return relations.length > 0 && relations.every((r) => isOwn(r.schema));
 }
 
-/** ALTER CONCEPT|PROPERTY|VIEW x UPDATE TAG k = 'v' | REMOVE TAG k. A measure is named as a property, a cube as a view. */
+/** ALTER CONCEPT|PROPERTY|VIEW x UPDATE TAG k = 'v' | REMOVE TAG k. PROPERTY also accepts a measure, VIEW a cube. */
 export function alterTag(model: Model, s: AlterTag): Model {
   const changed = <T extends { readonly name: string; readonly tags: Tags }>(values: readonly T[]): readonly T[] | null => {
     const old = find(values, s.name.text);
@@ -201,7 +201,7 @@ export function alterTag(model: Model, s: AlterTag): Model {
 
 const names = (values: readonly { readonly name: string }[]): string[] => values.map((v) => v.name);
 
-/** Keys of tags match without case, as all names do; an update keeps the spelling that is there. */
+/** Keys of tags are case-insensitive, as all names are. An update keeps the existing spelling. */
 function tagged(tags: Tags, s: AlterTag): Tags {
   const entries = Object.entries(tags);
   visited(10 * entries.length);
@@ -212,11 +212,11 @@ function tagged(tags: Tags, s: AlterTag): Tags {
   return Object.fromEntries(entries.toSpliced(at, 1));
 }
 
-/** ALTER ONTOLOGY n SET key = 't'. `allowed_functions` is no part of a version: the catalog keeps it, the model stays as it is. */
+/** ALTER ONTOLOGY n SET key = 't'. `allowed_functions` is not part of a version: the catalog stores it, and the model stays unchanged. */
 export function alterOntology(model: Model, s: AlterOntology): Model {
   const key = fold(s.key.text);
   const bad = (rule: string): never => {
-    throw badRequest('bad_config', `${key} is ${rule}`, { offset: s.key.offset });
+    throw badRequest('bad_config', `${key} must be ${rule}`, { offset: s.key.offset });
   };
   switch (key) {
     case 'description':
@@ -230,9 +230,9 @@ export function alterOntology(model: Model, s: AlterOntology): Model {
     case 'allowed_functions':
       return model;
     default:
-      throw badRequest('unknown_config', `unknown config key ${quoted(s.key.text)}`, {
+      throw badRequest('unknown_config', `unknown setting ${quoted(s.key.text)}`, {
         offset: s.key.offset,
-        hint: 'the keys are description, default_transitivity, quote and allowed_functions',
+        hint: 'the settings are description, default_transitivity, quote and allowed_functions',
       });
   }
 }

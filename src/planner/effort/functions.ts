@@ -1,11 +1,11 @@
 /**
- * Functions, operators and types by what they do to the sizes of values, and by the time that PostgreSQL takes for one call. What is in none of the lists of times
- * counts as if it compared each byte of its arguments with each other one.
+ * Functions, operators and types, grouped by the size of their results, and by the time of one call in PostgreSQL. A function in none of the lists of times counts as if it
+ * compared each byte of its arguments with each other byte.
  */
 
 const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** Functions that give a short value. */
+/** Functions that return a short value. */
 export const SHORT = names(`
   abs acos age array_dims array_length array_lower array_ndims array_position array_upper ascii asin atan atan2 avg bit_count bit_length bool_and bool_or
   cardinality cbrt ceil ceiling char_length character_length chr cos cot count crc32 crc32c cume_dist date date_add date_bin date_part date_subtract
@@ -16,7 +16,7 @@ export const SHORT = names(`
   row_number sha224 sha256 sha384 sha512 sign sin starts_with strpos tan time timestamp timestamptz to_date to_timestamp upper_inc upper_inf
   width_bucket`);
 
-/** Functions whose value is at most as long as their arguments together. */
+/** Functions whose result is at most as long as all arguments together. */
 export const PLAIN = names(`
   any_value array_append array_cat array_prepend array_remove array_replace array_reverse array_to_string btrim casefold coalesce concat concat_ws
   first_value greatest initcap json_extract_path json_extract_path_text jsonb_extract_path jsonb_extract_path_text lag last_value lead least left lower
@@ -26,7 +26,7 @@ export const PLAIN = names(`
 /** Functions that count the characters of a text. */
 export const LENGTHS = names('char_length character_length length octet_length');
 
-/** Functions that are fast for long values, or that PostgreSQL interrupts. */
+/** Functions that are fast for long values (they compare or copy their arguments once), or that PostgreSQL can interrupt. */
 export const FREE = names(`
   abs acos acosd acosh age any_value array_append array_cat array_dims array_fill array_length array_lower array_ndims array_prepend array_upper ascii asin
   asind asinh atan atan2 atan2d atand atanh avg bit_and bit_length bit_or bit_xor bool_and bool_or broadcast cardinality cbrt ceil ceiling char_length
@@ -42,7 +42,7 @@ export const FREE = names(`
   timezone transaction_timestamp trim_array trim_scale trunc tsrange tstzrange unnest upper_inc upper_inf uuid_extract_timestamp uuid_extract_version uuidv4
   uuidv7 var_pop var_samp varchar variance width_bucket`);
 
-/** Functions whose time grows with the length of their arguments. */
+/** Functions with a time linear in the length of their arguments. */
 export const LINEAR = names(`
   abbrev area array_position array_positions array_remove array_replace array_reverse array_sample array_shuffle array_sort array_to_json array_to_string
   array_to_tsvector bit bit_count bool bound_box box bpchar bytea casefold center char cidr circle convert convert_from convert_to crc32 crc32c datemultirange
@@ -56,34 +56,39 @@ export const LINEAR = names(`
   quote_nullable radius range_merge repeat reverse row_to_json rpad set_bit set_byte sha224 sha256 sha384 sha512 slope strip to_ascii to_bin to_hex to_json
   to_jsonb to_oct tsmultirange tstzmultirange tsvector_to_array unicode_assigned unistr upper varbit width`);
 
-/** Aggregates that gather the values of rows. */
-export const GATHER = names(`
+/** Aggregates that collect the values of rows. */
+export const COLLECTING = names(`
   array_agg json_agg json_agg_strict json_object_agg json_object_agg_strict json_object_agg_unique json_object_agg_unique_strict jsonb_agg jsonb_agg_strict
   jsonb_object_agg jsonb_object_agg_strict jsonb_object_agg_unique jsonb_object_agg_unique_strict range_agg string_agg`);
 
-/** Functions that compare each byte of the first argument with each of the second, without looking for an interrupt. */
-export const EACH_WITH_EACH = names('btrim ltrim rtrim translate');
-/** Functions that search the first argument for the second without looking for an interrupt: usually fast, but each with each for texts that are made for it. */
+/** Functions that compare each byte of the first argument with each byte of the second, and do not check for interrupts. */
+export const PAIRWISE = names('btrim ltrim rtrim translate');
+/** Functions that search the first argument for the second, and do not check for interrupts. They are usually fast, but have quadratic time for some texts. */
 export const SEARCH = names('jsonb_contained jsonb_contains jsonb_delete position replace split_part string_to_array string_to_table strpos');
-/** Operators that do so. */
+/** Operators of the same kind. */
 export const SEARCH_OPERATORS = names('- -> ->> ? ?& ?| ~~ !~~ ~~* !~~*');
-/** Operators that compare each element or point of one side with each of the other. */
-export const EACH_WITH_EACH_OPERATORS = names('&& <@ @> <-> ?# ##');
-/** Functions whose time grows with the square of the length of their argument. */
-export const SQUARE = names('is_normalized normalize');
-/** Functions and operators over decimals: the product of their digits, many times for the second set. */
+/** Operators that compare each element or point of one operand with each of the other. */
+export const PAIRWISE_OPERATORS = names('&& <@ @> <-> ?# ##');
+/** Functions with a time quadratic in the length of their argument. */
+export const QUADRATIC = names('is_normalized normalize');
+/** Functions and operators on decimals. The time is proportional to the product of their numbers of digits, with a much larger factor for the second list. */
 export const PRODUCT = names('* / % div gcd lcm mod');
 export const SERIES = names('^ exp ln log log10 power pow sqrt');
 
-/** Functions and operators over a path into JSON: a comparison of two parts of the path with several values compares each with each. */
+/** Functions and operators with a JSON path. A comparison of two parts of the path that select several values compares all pairs. */
 export const JSON_PATHS = names(`
   jsonb_path_exists jsonb_path_exists_tz jsonb_path_match jsonb_path_match_tz jsonb_path_query jsonb_path_query_array jsonb_path_query_array_tz
   jsonb_path_query_first jsonb_path_query_first_tz jsonb_path_query_tz @? @@`);
 
-/** Operators that are fast for long values, or that PostgreSQL interrupts. */
+/** Operators that are fast for long values (they compare or copy their operands once), or that PostgreSQL can interrupt. */
 export const FREE_OPERATORS = names('= <> != < > <= >= + - -> ->> ? ?& ?| || ~ ~* !~ !~* *< *<= *<> *= *> *>= ~<~ ~<=~ ~>~ ~>=~ ^@ @ |/ ||/ & | #> #>> #-');
 
-/** Types to which the time of a cast grows faster than the text. */
+/** Types to which a cast takes more than linear time. */
 export const SLOW_TYPES = names('tsvector tsquery jsonpath');
 /** Types to which a cast is fast. */
 export const FREE_TYPES = names('text varchar bpchar char name');
+
+/** Functions that repeat a text as often as an argument says. */
+export const REPEATING = names('repeat lpad rpad');
+/** The kinds of expressions that call an operator. */
+export const OPERATIONS = names('AEXPR_OP AEXPR_OP_ANY AEXPR_OP_ALL');

@@ -1,35 +1,41 @@
-/** The names that a query sees while its effort is measured, and the sizes of what they mean. */
+/** The scopes of queries while their effort is measured: relations, and the sizes of their columns. */
 import type { FuncCall } from '@pgsql/types';
-import { lastName, type Node, type SelectStmt, walk } from '../tree.ts';
-import { bytesOf, DATA, type Size, sum, UNKNOWN, wholeNumber } from './sizes.ts';
+import { lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
+import { bytesOf, DATA, largest, ofBytes, type Size, sum, UNKNOWN, wholeNumber } from './sizes.ts';
+import { callIn } from './steps.ts';
 
-/** The columns of a relation in FROM: their sizes by name, or those of a table, whose names do not matter. */
+/** The sizes of the columns of a relation in FROM, by name; `table`: values of a table. */
 export type Columns = ReadonlyMap<string, Size> | 'table';
 
-/** A query of WITH. `rows`: how many it makes of each row of the tables that it reads. */
+/** The name of all columns of a table that a query selects with a star. */
+export const WHOLE_TABLE = '*';
+
+/** A query of WITH. `rows`: the number of rows that it returns for each row of the tables that it reads. */
 export interface Named {
   readonly columns: Columns;
   readonly rows: number;
 }
 
+/** The relations and common table expressions of a query. */
 export interface Scope {
   readonly relations: Map<string, Columns>;
   readonly ctes: ReadonlyMap<string, Named>;
   readonly outer: Scope | undefined;
-  /** How many rows FROM makes of each row of the tables that it reads; 1: it reads tables only, and what is gathered is data. */
+  /** The number of rows of FROM for each row of the tables that it reads. 1: it reads only tables, so aggregates collect values of tables. */
   rows: number;
 }
 
+/** The common table expressions with a recursive query whose columns have these sizes. */
 export const withNamed = (ctes: ReadonlyMap<string, Named>, name: string | undefined, columns: ReadonlyMap<string, Size>): ReadonlyMap<string, Named> =>
   name === undefined ? ctes : new Map(ctes).set(name, { columns, rows: RECURSION_ROWS });
 
-/** The rows that a recursion makes before it runs out of time. */
+/** The rows that a recursion returns before it times out. */
 export const RECURSION_ROWS = 100_000;
-/** Rows of generate_series whose bounds are no whole numbers, and of one whose bounds are not constant. */
+/** The rows of generate_series if its bounds are constant, but no integers; and if they are not constant. */
 const SERIES_ROWS = 10_000;
 const ANY_ROWS = 100_000;
 
-/** The rows that a function in FROM makes. `size`: of its arguments. */
+/** The number of rows that a function in FROM returns. @param size the size of its arguments */
 export function rowsOfFunction(call: FuncCall | undefined, size: Size): number {
   const name = lastName(call?.funcname).toLowerCase();
   if (name !== 'generate_series' && name !== 'generate_subscripts') return Math.max(1, bytesOf(size, 1_000));
@@ -50,12 +56,12 @@ function wholeNumberOf(node: Node | undefined): number | undefined {
 
 const isConstantLike = (node: Node): boolean => ('TypeCast' in node ? node.TypeCast.arg !== undefined && isConstantLike(node.TypeCast.arg) : 'A_Const' in node);
 
-/** Whether a FROM item reads a table of the datasource. */
+/** True if an item of FROM is a table of the datasource, or a join with one. */
 export const hasTable = (node: Node): boolean =>
   ('RangeVar' in node && node.RangeVar.schemaname !== undefined) ||
   ('JoinExpr' in node && [node.JoinExpr.larg, node.JoinExpr.rarg].some((n) => n !== undefined && hasTable(n)));
 
-/** Whether a query reads a table of the datasource, itself or in a sub-query: then its rows are those of tables. */
+/** True if a query reads a table of the datasource, directly or in a sub-query. */
 export function readsTable(query: SelectStmt): boolean {
   let found = false;
   walk(query.fromClause, (n) => {
@@ -65,27 +71,41 @@ export function readsTable(query: SelectStmt): boolean {
   return found;
 }
 
+/** The size of the column that a reference means. @param fields the name, or the alias and the name */
 export function sizeOfColumn(fields: readonly string[], scope: Scope | undefined): Size {
   for (let at = scope; at !== undefined; at = at.outer) {
     const [first = '', second] = fields;
     const relation = at.relations.get(first);
-    if (second !== undefined && relation !== undefined) return relation === 'table' ? DATA : (relation.get(second) ?? sum([...relation.values()]));
+    if (second !== undefined && relation !== undefined)
+      return relation === 'table' ? DATA : (relation.get(second) ?? relation.get(WHOLE_TABLE) ?? sum([...relation.values()]));
     if (second !== undefined) continue;
-    for (const of of at.relations.values()) if (of !== 'table' && of.has(first)) return of.get(first) as Size;
+    for (const name of [first, WHOLE_TABLE]) for (const of of at.relations.values()) if (of !== 'table' && of.has(name)) return of.get(name) as Size;
     if (relation !== undefined) return relation === 'table' ? DATA : sum([...relation.values()]);
     if ([...at.relations.values()].includes('table')) return DATA;
   }
   return UNKNOWN;
 }
 
-/** Columns under the names that an alias gives them. */
+/** Columns with the names of an alias's column list. */
 export function renamed<T extends Columns>(columns: T, names: readonly Node[] | undefined): T | Map<string, Size> {
   if (columns === 'table' || names === undefined || names.length === 0) return columns;
   const list = [...(columns as ReadonlyMap<string, Size>)];
-  return new Map(
-    list.map(([name, size], i) => {
-      const given = names[i];
-      return [given && 'String' in given ? (given.String.sval ?? name) : name, size];
-    }),
-  );
+  if (columns.has(WHOLE_TABLE)) return new Map([...names.map((given) => [nameOf(given) ?? '', largest([...columns.values()])] as const), ...list]);
+  return new Map(list.map(([name, size], i) => [nameOf(names[i]) ?? name, size]));
+}
+
+/** The columns of a set operation, with the names of its first query. */
+export function united(first: ReadonlyMap<string, Size>, second: ReadonlyMap<string, Size>): Map<string, Size> {
+  const others = [...second.values()];
+  // the number of columns of a star is unknown
+  const any = first.has(WHOLE_TABLE) || second.has(WHOLE_TABLE) ? largest(others) : undefined;
+  return new Map([...first].map(([name, size], i) => [name, largest([size, any ?? others[i] ?? size])]));
+}
+
+/** The size of a row of a system table, whose rows are one parameter of a function in FROM; undefined for other functions. */
+export function rowOfSystemTable([first]: readonly Node[], longestRows: ReadonlyMap<number, number>): Size | undefined {
+  const [arg] = (first && callIn(first)?.args) ?? [];
+  const bare = arg && 'TypeCast' in arg ? arg.TypeCast.arg : arg;
+  const longest = bare && 'ParamRef' in bare ? longestRows.get(bare.ParamRef.number ?? 0) : undefined;
+  return longest === undefined ? undefined : ofBytes(2 * longest);
 }

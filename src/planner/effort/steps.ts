@@ -1,90 +1,107 @@
-/** What single calls cost, and how long the values are that they make. */
+/** The steps of single calls. */
 import type { FuncCall } from '@pgsql/types';
-import type { Node } from '../tree.ts';
-import { EACH_WITH_EACH, EACH_WITH_EACH_OPERATORS, JSON_PATHS, LINEAR, PRODUCT, SEARCH, SEARCH_OPERATORS, SERIES, SQUARE } from './functions.ts';
-import { bytesOf, largest, MOST, ofBytes, repeated, type Size, SMALL, sum, taken, UNKNOWN, wholeNumber } from './sizes.ts';
+import { lastName, type Node } from '../plan/tree.ts';
+import { JSON_PATHS, LINEAR, PAIRWISE, PAIRWISE_OPERATORS, PRODUCT, QUADRATIC, SEARCH, SEARCH_OPERATORS, SERIES } from './functions.ts';
+import { bytesOf, MAX_SIZE, type Size, SMALL, sum, wholeNumber } from './sizes.ts';
 
-/** The steps of a function that goes through its arguments once, for each byte. */
+/** The steps per byte of a function that reads its arguments once. */
 const STEPS_PER_BYTE = 30;
-/** The bytes that a value of unknown length counts as in one pass: each row of a result is made into JSON, however long it may be. */
+/** The steps per byte of a fast function: it compares or copies its arguments, counts their characters, or converts an array to text. */
+const STEPS_PER_FREE_BYTE = 5;
+/** The assumed size of a value of unknown length that is read once. Each row of a result is written as JSON, so such values must be allowed. */
 const UNKNOWN_PASS = 10_000_000;
-/** The rows that a table counts as, where something of the statement is gathered once for each. */
+/** The assumed number of rows of a table, if an aggregate collects a value for each. */
 const TABLE_ROWS = 10_000;
-/** The digits of the longest decimal. */
-export const MOST_DIGITS = 150_000;
+/** The maximum length of a value that counts as a value of a table when an aggregate collects it: a number, a delimiter. */
+const SHORT_VALUE = 80;
+/** The digits of the longest decimal in PostgreSQL. */
+export const MAX_DIGITS = 150_000;
 
-/** What a value of a table counts as: where it is searched, in a decimal, and as a set of characters, which usually is a constant. */
+/** The assumed size of a value of a table: if it is searched, as a decimal, as a text of characters, and as a set of characters, which is usually a constant. */
 export const SEARCHED = 1_000;
 const DIGITS = 50;
 const CHARACTERS = 10_000;
 const AS_SET = 1_000_000;
 
-/** The value of a constant whole number, cast or not. */
+/** The value of an integer constant, with or without a cast; undefined for other expressions. */
 export const constant = (node: Node | undefined): number | undefined => {
   const bare = node && 'TypeCast' in node ? node.TypeCast.arg : node;
   return bare && 'A_Const' in bare ? wholeNumber(bare.A_Const) : undefined;
 };
 
 /** The name of a function without its schema. */
-export const nameOf = ({ funcname }: FuncCall): string => {
-  const last = funcname?.at(-1);
-  return last && 'String' in last ? (last.String.sval ?? '').toLowerCase() : '';
-};
+export const functionName = ({ funcname }: FuncCall): string => lastName(funcname).toLowerCase();
 
-const digitsOf = (size: Size): number => Math.min(bytesOf(size, DIGITS), MOST_DIGITS);
+const digitsOf = (size: Size): number => Math.min(bytesOf(size, DIGITS), MAX_DIGITS);
 const products = (left: Size, right: Size): number => (digitsOf(left) * digitsOf(right)) / 16;
 
-/** The steps of one call of a function or operator. `args`: its arguments, of which constants are recognized. */
+/** The steps of one call of a function or operator. @param args its arguments, of which constants are used */
 export function stepsOf(name: string, args: readonly Node[], sizes: readonly Size[]): number {
   const [first = SMALL, second = SMALL] = sizes;
-  if (EACH_WITH_EACH.has(name) && args.length > 1) return bytesOf(first, CHARACTERS) * bytesOf(second, AS_SET);
-  if (EACH_WITH_EACH_OPERATORS.has(name)) return bytesOf(first, SEARCHED) * bytesOf(second, SEARCHED);
+  if (PAIRWISE.has(name) && args.length > 1) return bytesOf(first, CHARACTERS) * bytesOf(second, AS_SET);
+  if (PAIRWISE_OPERATORS.has(name)) return bytesOf(first, SEARCHED) * bytesOf(second, SEARCHED);
   if (SEARCH.has(name) || SEARCH_OPERATORS.has(name)) return (bytesOf(first, SEARCHED) * bytesOf(second, SEARCHED)) / 8;
   if (PRODUCT.has(name)) return products(first, second);
   if (SERIES.has(name)) return 100 * products(first, args.length > 1 ? second : first);
   const bytes = bytesOf(sum(sizes), SEARCHED);
-  if (LINEAR.has(name)) return onePass(bytes);
-  if (!JSON_PATHS.has(name)) return SQUARE.has(name) ? bytes ** 2 : bytes ** 2 / 8;
-  const parts = severalIn(args[1]);
-  return parts < 2 ? onePass(bytes) : 2 * (bytesOf(first, SEARCHED) * parts) ** 2;
+  if (LINEAR.has(name)) return sizes.reduce((steps, size) => steps + onePass(bytesOf(size, SEARCHED)), 0);
+  if (!JSON_PATHS.has(name)) return QUADRATIC.has(name) ? bytes ** 2 : bytes ** 2 / 8;
+  const { comparisons, parts } = pathCounts(args[1]);
+  return onePass(bytes) + 2 * comparisons * (bytesOf(first, SEARCHED) * parts) ** 2;
 }
 
-/** The steps of one pass over a value. */
-export const onePass = (bytes: number): number => STEPS_PER_BYTE * (bytes < MOST ? bytes : UNKNOWN_PASS);
+/** The steps of reading a value once. */
+export const onePass = (bytes: number): number => STEPS_PER_BYTE * (bytes < MAX_SIZE ? bytes : UNKNOWN_PASS);
 
-/** How often a path into JSON may name several values. */
-function severalIn(path: Node | undefined): number {
+/** The steps of a fast function or operator for one of its arguments. */
+export function freePass(size: Size): number {
+  const bytes = bytesOf(size, SEARCHED);
+  return STEPS_PER_FREE_BYTE * (bytes < MAX_SIZE ? bytes : UNKNOWN_PASS);
+}
+
+/** The steps of a fast function or operator for all its arguments. */
+export const freePasses = (sizes: readonly Size[]): number => sizes.reduce((steps, size) => steps + freePass(size), 0);
+
+/** The number of values that an operator compares with its left operand: the length of a list, otherwise 1. */
+export const countOf = (right: Node | undefined): number => (right && 'List' in right ? (right.List.items?.length ?? 1) : 1);
+
+/** The operand of a comparison in a JSON path, if it is a single value: a number, a string, a keyword, or an expression that starts with a number. */
+const SINGLE_VALUE_AFTER = /^ ?(- ?)?([\d.]|"|true\b|false\b|null\b)/i;
+const SINGLE_VALUE_BEFORE = /(^|[(&|!]) ?(- ?)?(\d{1,40}(\.\d{1,40})?|"|true|false|null) ?$/i;
+/** Longer paths are not analyzed. */
+const MAX_PATH_LENGTH = 10_000;
+
+/**
+ * The number of comparisons in a JSON path between parts of the document, and the number of parts of the path that may select several values. A comparison takes each
+ * pair of array elements, with or without `[*]`: in lax mode PostgreSQL unwraps arrays.
+ */
+function pathCounts(path: Node | undefined): { readonly comparisons: number; readonly parts: number } {
   const bare = path && 'TypeCast' in path ? path.TypeCast.arg : path;
-  const text = bare && 'A_Const' in bare ? bare.A_Const.sval?.sval : undefined;
-  return text === undefined ? 10 : (text.match(/\*|,|\bto\b|\blast\b/g)?.length ?? 0);
+  const whole = bare && 'A_Const' in bare ? bare.A_Const.sval?.sval : undefined;
+  if (whole === undefined || whole.length > MAX_PATH_LENGTH) return { comparisons: 10, parts: 10 };
+  const text = whole.replace(/"(?:[^"\\]|\\.)*"/gs, '"').replace(/\s+/g, ' ');
+  let comparisons = 0;
+  for (const { 0: sign, index } of text.matchAll(/==|!=|<>|<=|>=|<|>/g))
+    if (!SINGLE_VALUE_AFTER.test(text.slice(index + sign.length)) && !SINGLE_VALUE_BEFORE.test(text.slice(0, index))) comparisons++;
+  return { comparisons, parts: Math.max(1, text.match(/\*|,|\bto\b|\blast\b/g)?.length ?? 0) };
 }
 
-/** The values of rows together: data, where the rows are those of tables and nothing long is made for each. */
-export function gathered(sizes: readonly Size[], rows: number): Size {
+/** The size of the collected values of several rows. */
+export function collected(sizes: readonly Size[], rows: number): Size {
   const { made, data } = sum(sizes);
-  if (rows <= 1) return { made: Math.min(MOST, TABLE_ROWS * made), data: data + 1 };
-  return { made: Math.min(MOST, rows * bytesOf({ made, data }, SEARCHED)), data: data === 0 ? 0 : data + 1 };
+  // the number of rows is unknown, so a short value counts like a value of a table
+  if (rows <= 1) return { made: made <= SHORT_VALUE ? made : Math.min(MAX_SIZE, TABLE_ROWS * made), data: data + 1 };
+  return { made: Math.min(MAX_SIZE, rows * bytesOf({ made, data }, SEARCHED)), data: data === 0 ? 0 : data + 1 };
 }
 
-/** The call of a function in FROM. */
+/** The call in a function of FROM. */
 export function callIn(node: Node): FuncCall | undefined {
   if ('FuncCall' in node) return node.FuncCall;
   return 'List' in node ? (node.List.items ?? []).map(callIn).find((c) => c !== undefined) : undefined;
 }
 
-/** The text of `format`: each argument as often as there are directives, and the widths. */
-export function formatted(template: Node | undefined, sizes: readonly Size[]): Size {
-  const text = template && 'A_Const' in template ? template.A_Const.sval?.sval : undefined;
-  if (text === undefined || /%[\d$-]*\*/.test(text)) return UNKNOWN;
-  const directives = text.match(/%[^%]/g)?.length ?? 0;
-  const widths = [...text.matchAll(/%(?:\d+\$)?-?(\d{1,9})/g)].reduce((all, [, digits]) => all + Number(digits), 0);
-  return sum([sizes[0] ?? SMALL, ofBytes(4 * widths), taken(largest(sizes.slice(1)), directives)]);
-}
-
-/** An array of a value as often as its constant dimensions say. */
-export function filled(value: Size, dimensions: Node | undefined): Size {
-  const bare = dimensions && 'TypeCast' in dimensions ? dimensions.TypeCast.arg : dimensions;
-  const counts = bare && 'A_ArrayExpr' in bare ? (bare.A_ArrayExpr.elements ?? []).map(constant) : [];
-  if (counts.length === 0 || counts.includes(undefined)) return UNKNOWN;
-  return repeated(value, ofBytes(counts.reduce<number>((all, n) => all * (n ?? 1), 1)));
+/** The names of the functions in an item of FROM. */
+export function functionNames(node: Node): readonly string[] {
+  if ('FuncCall' in node) return [functionName(node.FuncCall)];
+  return 'List' in node ? (node.List.items ?? []).flatMap(functionNames) : [];
 }

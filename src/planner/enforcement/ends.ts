@@ -1,43 +1,45 @@
-/** The rows that a model joins, and by which values: the ends of its joins, as texts that can be compared between two versions of it. */
+/**
+ * The ends of the joins of a model: the joined rows and the values by which they are joined, as texts that can be compared between two versions of the model.
+ */
 import { SvcError } from '../../errors.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
-import type { Access } from '../access.ts';
-import { Policies, sourcesOf } from '../policies.ts';
-import { Branch } from '../sources.ts';
-import { fieldsOf, walk } from '../tree.ts';
-import { Questions } from './asked.ts';
-import { accessFor, definitionOf, type ModelContext, ModelWork, planned } from './work.ts';
+import { Branch } from '../lower/branch.ts';
+import { fieldsOf, walk } from '../plan/tree.ts';
+import type { Access } from '../secure/access.ts';
+import { Policies, sourcesOf } from '../secure/policies.ts';
+import { accessFor, definitionOf, type ModelContext, ModelState, planned } from './model-state.ts';
+import { RuleTexts } from './rules.ts';
 
-/** Rows of a mapping as an end of a join: by which values they are joined. */
+/** The rows of a mapping as an end of a join. */
 export interface End {
   readonly mapping: MappingDef;
-  /** Equal texts: the same values of the same rows, conditions aside. */
+  /** Equal texts mean the same values of the same rows, before conditions. */
   readonly text: string;
-  /** The text with the conditions of logic concepts that the rows meet; the same where there are none. */
+  /** The text, followed by the conditions of logic concepts that the rows meet, if there are any. */
   readonly key: string;
-  /** Whether one of the values is masked, or calculated from a masked one. */
+  /** True if one of the values is masked, or calculated from a masked value. */
   readonly isMasked: boolean;
 }
 
-/** By key. */
+/** Ends by `key`. */
 export type Ends = ReadonlyMap<string, End>;
 
-/** Begins the text of an end that cannot be planned: it equals no other. */
+/** The prefix of the text of an end that cannot be planned. Such an end is not equal to any other. */
 const UNPLANNED = 'unplanned ';
 
-/** Whether rows are among others, joined by the same values: the same rows, or some of them. */
+/** True if `ends` has all rows of an end, joined by the same values. */
 export const hasEnd = (ends: Ends, { key, text }: End): boolean =>
   !text.startsWith(UNPLANNED) && (ends.has(text) || (!key.startsWith(UNPLANNED) && ends.has(key)));
 
-/** The ends of joins over one version of a model. Never fails. */
+/** The ends of joins in one version of a model. Its methods do not throw. */
 export class EndsOf {
   readonly #context: ModelContext;
   readonly #graph: Graph;
   readonly #access: Access;
   readonly #policies: Policies;
   readonly #ends = new Map<string, Pick<End, 'text' | 'isMasked'>>();
-  readonly #questions = new Map<Concept, Questions>();
+  readonly #ruleTexts = new Map<Concept, RuleTexts>();
   readonly #named = new Map<PropertyDef, readonly PropertyDef[]>();
   #masked: ReadonlySet<PropertyDef> | undefined;
 
@@ -48,7 +50,7 @@ export class EndsOf {
     this.#policies = Policies.of(access, graph);
   }
 
-  /** The rows of concepts, joined by their properties. */
+  /** The ends of the rows of concepts, joined by these properties. */
   of(concepts: readonly Concept[], properties: readonly PropertyDef[]): Ends {
     const ends = new Map<string, End>();
     for (const concept of concepts) {
@@ -63,14 +65,14 @@ export class EndsOf {
   }
 
   #end(reader: Concept, mapping: MappingDef, properties: readonly PropertyDef[]): Pick<End, 'text' | 'isMasked'> {
-    // only what is calculated depends on the concept through which a row is read
+    // Only calculated properties depend on the concept through which a row is read.
     const through = properties.some((p) => p.expression !== null) ? reader.name : '';
     const key = JSON.stringify([mapping.name, through, properties.map((p) => p.name)]);
     const known = this.#ends.get(key);
     if (known !== undefined) return known;
-    const sql = planned(this.#context, this.#graph, this.#access, (work) => {
+    const sql = planned(this.#context, this.#graph, this.#access, (state) => {
       const wanted = properties.map((def, i) => [`v${i}`, { kind: 'property', def, actual: true }] as const);
-      return new Branch(work, mapping, this.#mapped(mapping), reader).select(new Map(wanted), []);
+      return new Branch(state, mapping, this.#mapped(mapping), reader).select(new Map(wanted), []);
     });
     const text = sql === null ? UNPLANNED + key : JSON.stringify([definitionOf(mapping), sql]);
     const end = { text, isMasked: properties.some((p) => this.#isMasked(mapping, p)) };
@@ -82,19 +84,19 @@ export class EndsOf {
     return this.#graph.concept(mapping.concept ?? '') ?? this.#graph.thing;
   }
 
-  /** The SQL of the conditions that rows of a mapping meet which are read through a concept; empty: none. null: it cannot be planned. */
+  /** The SQL of the conditions that a mapping's rows meet if they are read through a concept; '' without conditions, null if it cannot be planned. */
   #conditionsOf(concept: Concept, mapping: MappingDef): string | null {
     const { when } = sourcesOf(concept);
     if (when.length === 0) return '';
-    let questions = this.#questions.get(concept);
-    if (questions === undefined) {
-      questions = new Questions(this.#context, this.#graph, accessFor({ rows: [{ concept: concept.name, conditions: [] }] }));
-      this.#questions.set(concept, questions);
+    let ruleTexts = this.#ruleTexts.get(concept);
+    if (ruleTexts === undefined) {
+      ruleTexts = new RuleTexts(this.#context, this.#graph, accessFor({ rows: [{ concept: concept.name, conditions: [] }] }));
+      this.#ruleTexts.set(concept, ruleTexts);
     }
-    return questions.of({ concept, rule: { concept: concept.name, conditions: [] }, when }, mapping)?.join('\n') ?? null;
+    return ruleTexts.of({ concept, rule: { concept: concept.name, conditions: [] }, when }, mapping)?.join('\n') ?? null;
   }
 
-  /** Whether a value in the rows of a mapping is masked, or calculated from one that is. */
+  /** True if a value in the rows of a mapping is masked, or calculated from a masked value. */
   #isMasked(mapping: MappingDef, def: PropertyDef, seen: Set<PropertyDef> = new Set()): boolean {
     if (seen.has(def)) return false;
     seen.add(def);
@@ -102,7 +104,7 @@ export class EndsOf {
     return this.#namesIn(def).some((below) => this.#isMasked(mapping, below, seen));
   }
 
-  /** The properties that are masked in some rows, and what is calculated from them. */
+  /** The properties that are masked in some rows, and those that are calculated from them. */
   masked(): ReadonlySet<PropertyDef> {
     if (this.#masked !== undefined) return this.#masked;
     const masked = new Set(this.#access.masks.flatMap((m) => this.#graph.property(m.property) ?? []));
@@ -114,7 +116,7 @@ export class EndsOf {
     return masked;
   }
 
-  /** The properties that a calculated one names. */
+  /** The properties that a calculated property reads. */
   #namesIn(def: PropertyDef): readonly PropertyDef[] {
     let names = this.#named.get(def);
     if (names === undefined) {
@@ -125,11 +127,11 @@ export class EndsOf {
   }
 }
 
-/** The names of columns in the expression of a calculated property; where it cannot be read, all that there may be. */
+/** The names of columns in the expression of a calculated property; all property names if the expression cannot be read. */
 function columnsIn(context: ModelContext, graph: Graph, def: PropertyDef): readonly string[] {
   const names: string[] = [];
   try {
-    walk(new ModelWork(context, graph, accessFor({})).plainExpression(def, def.expression ?? ''), (n) => {
+    walk(new ModelState(context, graph, accessFor({})).texts.plainExpression(def, def.expression ?? ''), (n) => {
       if ('ColumnRef' in n) names.push(fieldsOf(n.ColumnRef).at(-1) ?? '');
       return undefined;
     });

@@ -1,64 +1,66 @@
 /**
- * What row policies and masks enforce on the rows of a model's mappings, as texts: the SQL by which the planner asks a policy's condition,
- * or puts a mask in the place of a value. Equal texts enforce the same, whatever statements lie between two versions of a model.
+ * What row policies and masks enforce on the rows of a model's mappings, as texts: the SQL of a policy's condition, or of a masked value. Equal texts enforce
+ * the same, whatever statements lead from one version of a model to another.
  */
 import type { Graph } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
-import type { MaskRule, RowRule } from '../access.ts';
-import { Policies } from '../policies.ts';
-import { has } from '../shown.ts';
-import { Branch } from '../sources.ts';
-import { Questions } from './asked.ts';
-import { accessFor, definitionOf, type ModelContext, planned } from './work.ts';
+import { Branch } from '../lower/branch.ts';
+import { has } from '../plan/wanted.ts';
+import type { MaskRule, RowRule } from '../secure/access.ts';
+import { Policies } from '../secure/policies.ts';
+import { accessFor, definitionOf, type ModelContext, planned } from './model-state.ts';
+import { RuleTexts } from './rules.ts';
 
-/** The row policies and masks of an ontology, for whomever they are. */
+/** The row policies and masks of an ontology, for all grantees. */
 export interface PolicyRules {
   readonly rows: readonly RowRule[];
   readonly masks: readonly MaskRule[];
 }
 
-/** What a part of an enforcement is about: rows or values of a concept. */
+/** The rows of a concept, or the values of its property, that a difference is about. */
 export interface Subject {
   readonly concept: string | null;
   readonly property: string | null;
 }
 
+/** What one policy enforces on the rows of one mapping. */
 export interface Part {
-  /** The same texts enforce the same; null: it cannot be planned. */
+  /** Equal texts enforce the same. null if the SQL cannot be planned. */
   readonly texts: readonly string[] | null;
   readonly subject: Subject;
-  /** The mapping's folded name. */
+  /** The folded name of the mapping. */
   readonly mapping: string;
-  /** Whether the enforcement depends on values of the row: it then reveals something about them, even if they are masked. */
-  readonly isTelling: boolean;
+  /** True if the SQL depends on values of the row. Adding it then reveals something about these values, even if they are masked. */
+  readonly dependsOnRow: boolean;
 }
 
+/** What the policies of an ontology enforce in one version of its model. */
 export interface Enforced {
-  /** By policy and mapping: what is enforced on the rows of the mapping, and the mapping itself. */
+  /** What is enforced on the rows of each mapping, and the definition of the mapping, by policy and mapping. */
   readonly parts: ReadonlyMap<string, Part>;
   /** The folded names of all mappings. */
   readonly mappings: ReadonlySet<string>;
-  /** By mapping with a masked column: the columns of it that a property shows. */
+  /** The columns of each mapping with a masked column that properties show, by mapping. */
   readonly shown: ReadonlyMap<string, { readonly columns: ReadonlySet<string>; readonly subject: Subject }>;
 }
 
-/** What the policies enforce on the rows of concepts. Never fails. */
+/** What the policies enforce on the rows of concepts. Does not throw. */
 export function enforcedOn(context: ModelContext, graph: Graph, { rows, masks }: PolicyRules): Enforced {
   const parts = new Map<string, Part>();
   const shown = new Map<string, { columns: Set<string>; subject: Subject }>();
   const mappings = graph.model.mappings.filter((m) => m.kind === 'concept' && graph.concept(m.concept ?? '') !== undefined);
-  const add = (policy: readonly unknown[], mapping: MappingDef, sql: readonly string[] | null, subject: Subject, isTelling: boolean): void => {
+  const add = (policy: readonly unknown[], mapping: MappingDef, sql: readonly string[] | null, subject: Subject, dependsOnRow: boolean): void => {
     const name = fold(mapping.name);
-    parts.set(JSON.stringify([...policy, name]), { texts: sql && [definitionOf(mapping), ...sql], subject, mapping: name, isTelling });
+    parts.set(JSON.stringify([...policy, name]), { texts: sql && [definitionOf(mapping), ...sql], subject, mapping: name, dependsOnRow });
   };
   for (const rule of rows) {
     const access = accessFor({ rows: [rule] });
     const policies = Policies.of(access, graph);
-    const questions = new Questions(context, graph, access);
+    const ruleTexts = new RuleTexts(context, graph, access);
     for (const mapping of mappings) {
       const [applied] = policies.rowRules(mapping);
-      if (applied !== undefined) add(['rows', fold(rule.concept)], mapping, questions.of(applied, mapping), { concept: mapping.concept, property: null }, true);
+      if (applied !== undefined) add(['rows', fold(rule.concept)], mapping, ruleTexts.of(applied, mapping), { concept: mapping.concept, property: null }, true);
     }
   }
   for (const mask of masks) {
@@ -69,9 +71,9 @@ export function enforcedOn(context: ModelContext, graph: Graph, { rows, masks }:
     for (const mapping of mappings) {
       if (policies.masks(mapping, def.name).length === 0 || !givesValue(graph, mapping, def)) continue;
       const subject = { concept: mapping.concept, property: def.name };
-      const sql = planned(context, graph, access, (work) => {
+      const sql = planned(context, graph, access, (state) => {
         const mapped = graph.concept(mapping.concept as string) ?? graph.thing;
-        return new Branch(work, mapping, mapped, mapped).select(new Map([['v', { kind: 'property', def }]]), []);
+        return new Branch(state, mapping, mapped, mapped).select(new Map([['v', { kind: 'property', def }]]), []);
       });
       add(
         ['values', fold(mask.policy)],
@@ -86,14 +88,14 @@ export function enforcedOn(context: ModelContext, graph: Graph, { rows, masks }:
   return { parts, shown, mappings: new Set(graph.model.mappings.map((m) => fold(m.name))) };
 }
 
-/** Whether rows of the mapping have a value of the property: given by a column, or calculated. */
+/** True if rows of the mapping have a value of the property: a column gives it, or it is calculated. */
 function givesValue(graph: Graph, mapping: MappingDef, def: PropertyDef): boolean {
   const mapped = graph.concept(mapping.concept ?? '');
   if (mapped === undefined || !has(mapped, def)) return false;
   return def.expression !== null || mapping.columns.some((c) => fold(c.name) === fold(def.name));
 }
 
-/** The mapping's columns that are properties of its concept, folded. */
+/** The mapping's columns that are properties of its concept, as folded names. */
 function shownColumns(graph: Graph, mapping: MappingDef): Set<string> {
   const properties = graph.concept(mapping.concept ?? '')?.properties ?? [];
   const names = new Set(properties.filter((p) => p.def.expression === null).map((p) => fold(p.def.name)));
@@ -101,15 +103,16 @@ function shownColumns(graph: Graph, mapping: MappingDef): Set<string> {
 }
 
 /**
- * What of `before` is enforced otherwise in `after`; undefined: nothing. What is mapped since may be covered, and so may what was there before where
- * that tells nothing of its values.
+ * The first part of `before` that `after` enforces differently, or undefined. Policies may cover new mappings, and also mappings that existed
+ * before if the SQL does not depend on their values.
  */
 export function difference(before: Enforced, after: Enforced): Subject | undefined {
   for (const [key, { texts, subject }] of before.parts) {
     const now = after.parts.get(key)?.texts ?? null;
     if (texts === null || now === null || now.length !== texts.length || now.some((text, i) => text !== texts[i])) return subject;
   }
-  for (const [key, { subject, mapping, isTelling }] of after.parts) if (isTelling && before.mappings.has(mapping) && !before.parts.has(key)) return subject;
+  for (const [key, { subject, mapping, dependsOnRow }] of after.parts)
+    if (dependsOnRow && before.mappings.has(mapping) && !before.parts.has(key)) return subject;
   for (const [mapping, { columns, subject }] of before.shown) {
     const now = after.shown.get(mapping)?.columns;
     if (now === undefined || [...now].some((name) => !columns.has(name))) return subject;

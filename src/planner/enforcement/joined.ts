@@ -1,33 +1,34 @@
 /**
- * What joins of a model show of rows and values that policies keep back. Relationships and multi-value properties are joined by true values:
- * a join by a masked property tells its value by what it leads to. Rows of links, and values of multi-value properties, are shown with the
- * rows that they are joined to: who joins them to other rows shows them without the policies of their own.
+ * What the joins of a model reveal of rows and values that policies hide. Relationships and multi-value properties are joined by unmasked values, so a join by
+ * a masked property reveals its value by the rows that it finds. Links and values of multi-value properties are visible with the rows that they are joined to,
+ * so joining them to other rows would show them without the policies of their owners.
  */
 import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import { push } from '../../ontology/links.ts';
 import type { LinkEnd, MappingDef, PropertyDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { parseType } from '../../ontology/types.ts';
-import { behindMask, multiMappings } from '../joins.ts';
-import { Policies, sourcesOf } from '../policies.ts';
-import { cast, select, target } from '../tree.ts';
+import { multiMappings } from '../lower/joins.ts';
+import { maskStandalone } from '../lower/masks.ts';
+import { cast, select, target } from '../plan/tree.ts';
+import { Policies, sourcesOf } from '../secure/policies.ts';
 import { type End, type Ends, EndsOf, hasEnd } from './ends.ts';
 import type { PolicyRules, Subject } from './enforced.ts';
-import { accessFor, definitionOf, type ModelContext, planned } from './work.ts';
+import { accessFor, definitionOf, type ModelContext, planned } from './model-state.ts';
 
-/** A join that the model makes between any row of one side and any of the other. */
+/** A join that the model makes between rows of its two sides. */
 interface Join {
-  /** A foreign key, or the link or multi-value mapping between the two sides; equal texts: the same rows between them. */
+  /** The definition of the link or multi-value mapping between the two sides; '' for a foreign key. Equal texts mean the same rows between. */
   readonly between: string;
   readonly mapping: MappingDef | null;
   readonly sides: readonly [Ends, Ends];
-  /** The concepts whose policies the rows between belong to, side by side. */
+  /** The concepts, one for each side, whose policies apply to the rows between. */
   readonly owners: readonly [Concept | null, Concept | null];
   readonly subject: Subject;
 }
 
-/** A value joined to the rows of concepts, as the text of its SQL under one mask. */
-interface Beside {
+/** The SQL of a value that is joined to the rows of concepts, under one mask. */
+interface LinkedValue {
   readonly texts: ReadonlySet<string>;
   readonly isMasked: boolean;
   readonly subject: Subject;
@@ -35,7 +36,7 @@ interface Beside {
 
 const NONE: Ends = new Map();
 
-/** The joins of one version of a model. Nothing is worked out before it is asked for. Never fails. */
+/** The joins of one version of a model, computed when they are first used. Its methods do not throw. */
 export class Joins {
   readonly #context: ModelContext;
   readonly #graph: Graph;
@@ -54,12 +55,12 @@ export class Joins {
     this.#policies = Policies.of(access, graph);
   }
 
-  /** What this version shows by joins that `before` keeps back; undefined: nothing. */
+  /** The first rows or values that joins of this version reveal and `before` hides; undefined if there are none. */
   reveals(before: Joins): Subject | undefined {
-    const besides = this.besides();
-    for (const [key, { texts, isMasked, subject }] of before.besides()) {
+    const linkedValues = this.linkedValues();
+    for (const [key, { texts, isMasked, subject }] of before.linkedValues()) {
       if (!isMasked) continue;
-      const now = besides.get(key)?.texts;
+      const now = linkedValues.get(key)?.texts;
       if (now === undefined || [...now].some((t) => !texts.has(t))) return subject;
     }
     for (const mapping of before.#graph.model.mappings) {
@@ -70,19 +71,19 @@ export class Joins {
     return this.#all().find((join) => this.#isNew(join, before))?.subject;
   }
 
-  /** Of the mappings of links and values that `isMeant` names, one whose rows are joined to rows that `before` does not join them to. */
-  added(before: Joins, isMeant: (mapping: MappingDef) => boolean): MappingDef | undefined {
-    return this.#all().find((join) => join.mapping !== null && isMeant(join.mapping) && this.#isNew(join, before))?.mapping ?? undefined;
+  /** The first mapping of links or values that satisfies `test` and is joined to rows to which `before` does not join it, or undefined. */
+  added(before: Joins, test: (mapping: MappingDef) => boolean): MappingDef | undefined {
+    return this.#all().find((join) => join.mapping !== null && test(join.mapping) && this.#isNew(join, before))?.mapping ?? undefined;
   }
 
-  /** Whether a join shows what `before` does not. What was mapped since is its maker's to show. */
+  /** True if a join reveals something that the joins of `before` do not. The rows of mappings that were added since belong to their author and do not count. */
   #isNew(join: Join, before: Joins): boolean {
     const [near, far] = join.sides;
-    const old = (end: End): boolean => before.#graph.mapping(end.mapping.name) !== undefined;
-    const shows = (end: End, i: 0 | 1): boolean => (end.isMasked && old(end)) || this.#lacks(end, join, i, before);
+    const isOld = (end: End): boolean => before.#graph.mapping(end.mapping.name) !== undefined;
+    const shows = (end: End, i: 0 | 1): boolean => (end.isMasked && isOld(end)) || this.#lacks(end, join, i, before);
     if (![...near.values()].some((e) => shows(e, 0)) && ![...far.values()].some((e) => shows(e, 1))) return false;
-    const holds = (ends: Ends, all: Ends): boolean => [...ends.values()].every((end) => hasEnd(all, end));
-    const isWithin = ({ sides: [a, b] }: Join): boolean => (holds(near, a) && holds(far, b)) || (holds(near, b) && holds(far, a));
+    const contains = (ends: Ends, all: Ends): boolean => [...ends.values()].every((end) => hasEnd(all, end));
+    const isWithin = ({ sides: [a, b] }: Join): boolean => (contains(near, a) && contains(far, b)) || (contains(near, b) && contains(far, a));
     const [first] = near.values();
     if (first === undefined || before.#joinsOf(join.between, first).some(isWithin)) return false;
     return [...near.values()].some((a) => {
@@ -94,19 +95,19 @@ export class Joins {
   }
 
   /**
-   * Whether rows between belong to rows that a policy narrows, and may be shown with others: with rows that were there before, which may have the
-   * same key, or with new ones that lack one of these policies.
+   * True if the rows between belong to rows that a policy restricts, and this end could show them with other rows: with rows of an old mapping, which may have
+   * the same key, or with rows of a new mapping to which one of these policies does not apply.
    */
   #lacks({ mapping: ended }: End, { mapping, owners }: Join, i: 0 | 1, before: Joins): boolean {
     const owner = owners[i];
     if (mapping === null || owner === null || before.#graph.mapping(mapping.name) === undefined) return false;
     const rules = [...before.#rulesAt(owner.name), ...this.#rulesAt(owner.name)];
     if (before.#graph.mapping(ended.name) !== undefined) return rules.length > 0;
-    const there = new Set(this.#rulesOf(ended));
-    return rules.some((rule) => !there.has(rule));
+    const applied = new Set(this.#rulesOf(ended));
+    return rules.some((rule) => !applied.has(rule));
   }
 
-  /** The concepts whose row policies the rows of a mapping must meet, folded. */
+  /** The concepts, as folded names, whose row policies apply to the rows of a mapping. */
   #rulesOf(mapping: MappingDef): readonly string[] {
     return this.#policies.rowRules(mapping).map((r) => fold(r.rule.concept));
   }
@@ -116,7 +117,7 @@ export class Joins {
     return found === undefined ? [] : [...sourcesOf(found).mappings].flatMap((m) => this.#rulesOf(m));
   }
 
-  /** Whether the rows of a link or multi-value mapping belong to rows that a row policy narrows. */
+  /** True if a row policy restricts the rows that own the rows of a link or multi-value mapping. */
   #isGuarded(mapping: MappingDef): boolean {
     return [mapping.concept, mapping.link?.forward.concept, mapping.link?.back.concept].some((c) => c != null && this.#rulesAt(c).length > 0);
   }
@@ -126,7 +127,7 @@ export class Joins {
     return this.#joins;
   }
 
-  /** The joins with these rows between that have an end on either side, conditions aside. */
+  /** The joins with the same rows between and this end on either side, before conditions. */
   #joinsOf(between: string, { text }: End): readonly Join[] {
     if (this.#byEnd === undefined) {
       const byEnd = new Map<string, Join[]>();
@@ -139,7 +140,10 @@ export class Joins {
     return this.#byEnd.get(between + text) ?? [];
   }
 
-  /** Whether policies may have a say in a join by these properties, with rows between or without: which of these they narrow, another version tells. */
+  /**
+   * True if policies may matter for a join by these properties: a property is masked, or there are rows between and row policies. The comparison with the other
+   * version decides which rows are restricted.
+   */
   #concerns(properties: readonly PropertyDef[], hasBetween: boolean): boolean {
     return (hasBetween && this.#rules.rows.length > 0) || properties.some((p) => this.#ends.masked().has(p));
   }
@@ -182,7 +186,7 @@ export class Joins {
     }
   }
 
-  /** Each concept with each mapping that gives it values of a multi-value property. */
+  /** Each concept, with each mapping that gives it values of a multi-value property. */
   *#multi(): Iterable<{ readonly concept: Concept; readonly def: PropertyDef; readonly mapping: MappingDef }> {
     for (const concept of this.#graph.concepts) {
       if (concept.key === null) continue;
@@ -191,10 +195,10 @@ export class Joins {
   }
 
   /**
-   * The joined values under the name of a masked property, by mask and mapping; values of a multi-value property also by the mapping whose rows
-   * have them. The concept through which a row is read decides on the mask.
+   * The values of links and multi-value properties with the name of a masked property, by mask and mapping; for a multi-value property also by the mapping of
+   * the rows that own the values. The mask depends on the concept through which a row is read.
    */
-  besides(): ReadonlyMap<string, Beside> {
+  linkedValues(): ReadonlyMap<string, LinkedValue> {
     const found = new Map<string, { texts: Set<string>; isMasked: boolean; subject: Subject }>();
     for (const mask of this.#rules.masks) {
       const access = accessFor({ masks: [mask] });
@@ -205,9 +209,9 @@ export class Joins {
         const column = mapping.columns.find((c) => fold(c.name) === fold(def.name))?.name;
         if (column === undefined) return;
         const rule = policies.maskOnLink(ends, def.name);
-        const sql = planned(this.#context, this.#graph, access, (work) => {
-          const value = cast(work.mapping(mapping).column(column), parseType(def.type).sql);
-          return select({ targetList: [target(behindMask(work, value, def.name, rule))] });
+        const sql = planned(this.#context, this.#graph, access, (state) => {
+          const value = cast(state.texts.mapping(mapping).column(column), parseType(def.type).sql);
+          return select({ targetList: [target(maskStandalone(state, value, def.name, rule))] });
         });
         for (const row of [undefined, ...rows]) {
           const key = JSON.stringify([fold(mask.policy), fold(mapping.name), row && fold(row.name)]);

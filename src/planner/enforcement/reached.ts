@@ -1,10 +1,10 @@
-/** Which conditions of logic concepts a change of the model can reach: planning all of them would cost too much where there are many. */
+/** Finds the conditions of logic concepts, and the views, that a change of the model can affect. Planning all of them would take too long in a large model. */
 import { visited } from '../../budget.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
-import type { Model } from '../../ontology/model.ts';
+import { isRaw, type Model } from '../../ontology/model.ts';
 import { fold, THING } from '../../ontology/names.ts';
 
-/** The names of concepts of both versions that have a condition, and for which the change may matter. */
+/** The names of the concepts of both versions whose conditions the change may affect. */
 export function reachedConditions(before: Graph, after: Graph): readonly string[] {
   const open = new Map<string, string>();
   for (const { name, def } of after.concepts)
@@ -13,7 +13,7 @@ export function reachedConditions(before: Graph, after: Graph): readonly string[
   if (changesOlder(before.model, after.model, 'properties') || changesOlder(before.model, after.model, 'measures')) return namesOf(after, open);
   const names = touched(before, after);
   if (names.size === 0) return [];
-  // a condition does not say what a view reads, or which rows `thing` has
+  // A condition does not show what a view reads, or which rows `thing` has.
   for (const name of [...before.model.views, ...after.model.views]) names.add(fold(name.name));
   names.add(THING);
   const found = new Map<string, string>();
@@ -24,7 +24,7 @@ export function reachedConditions(before: Graph, after: Graph): readonly string[
       if (!names.has(name) && !/u&"|["`]{2}/i.test(text) && ![...fresh].some((n) => text.includes(n))) continue;
       found.set(name, text);
       open.delete(name);
-      // those with its rows, and those whose conditions name it
+      // Next are the concepts with the rows of this one, and those whose conditions name it.
       const concept = after.concept(name);
       for (const c of concept === undefined ? [] : [concept, ...concept.descendants]) if (!names.has(fold(c.name))) next.add(fold(c.name));
     }
@@ -34,10 +34,42 @@ export function reachedConditions(before: Graph, after: Graph): readonly string[
   return namesOf(after, found);
 }
 
+/** The names of views and cubes over concepts that the change did not write, and for which it may matter. */
+export function reachedViews(before: Graph, after: Graph): readonly string[] {
+  const views = after.model.views.filter((v) => !isRaw(v) && isSame(v, before.view(v.name)));
+  if (views.length === 0) return [];
+  const all = changesOlder(before.model, after.model, 'properties') || changesOlder(before.model, after.model, 'measures');
+  if (all) return views.map((v) => v.name);
+  const names = touched(before, after);
+  if (names.size === 0) return [];
+  for (const concept of reachedConditions(before, after)) for (const c of kinOf(after, concept)) names.add(fold(c.name));
+  names.add(THING);
+  const found = new Set<string>();
+  for (let more = true; more; ) {
+    more = false;
+    for (const { name, sql } of views) {
+      visited(names.size);
+      if (found.has(name) || !mayName(fold(sql), names)) continue;
+      found.add(name);
+      names.add(fold(name));
+      more = true;
+    }
+  }
+  return [...found];
+}
+
+const kinOf = (graph: Graph, name: string): readonly Concept[] => {
+  const concept = graph.concept(name);
+  return concept === undefined ? [] : [concept, ...concept.descendants];
+};
+
+/** Whether a folded text may contain one of the names. An identifier with escapes or doubled quotes may be any. */
+const mayName = (text: string, names: ReadonlySet<string>): boolean => /u&"|["`]{2}/i.test(text) || [...names].some((n) => text.includes(n));
+
 const namesOf = (graph: Graph, folded: ReadonlyMap<string, unknown>): readonly string[] =>
   graph.concepts.filter((c) => folded.has(fold(c.name))).map((c) => c.name);
 
-/** Whether something of a list that was there before is another one now. */
+/** True if an entry of the old list is changed or missing in the new one. */
 const changesOlder = (before: Model, after: Model, list: 'properties' | 'measures'): boolean => {
   const now = new Map<string, unknown>(after[list].map((o) => [fold(o.name), o]));
   return before[list].some((o) => !isSame(o, now.get(fold(o.name))));
@@ -45,7 +77,10 @@ const changesOlder = (before: Model, after: Model, list: 'properties' | 'measure
 
 const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
 
-/** The folded names of concepts that are declared otherwise, or lose a mapping, with their kin and with what their relationships lead to. */
+/**
+ * The folded names of the concepts whose declaration changed or that lost a mapping, with their ancestors, their descendants and the targets of their
+ * relationships.
+ */
 function touched(before: Graph, after: Graph): Set<string> {
   const names = new Set<string>();
   const add = (graph: Graph, name: string | null | undefined): void => {

@@ -1,28 +1,28 @@
-/** URL filters as statements over the virtual schemas, for concepts and for views (docs/design/filters.md#the-statement-of-a-filter). */
+/** Translates URL filters to statements over concepts and views (docs/design/filters.md#the-statement-of-a-filter). */
 import { badRequest } from '../../errors.ts';
 import type { FilterRequest } from '../../language/filters.ts';
 import { quoteBack, quoteDouble } from '../../language/quote.ts';
 import type { Concept } from '../../ontology/graph.ts';
 import type { ViewDef } from '../../ontology/model.ts';
-import type { BoundValue, PlanContext } from '../work.ts';
+import type { BoundValue, PlanContext } from '../plan/context.ts';
 import { FilterSql } from './sql.ts';
 import { conceptSubject, type Subject, wildcard } from './subject.ts';
 import { viewSubjects } from './view.ts';
 
-/** What a filter asks for, as SQL. */
+/** The statement of a filter. */
 export interface FilterQuery {
-  /** With `$1`, `$2`, ... for `planSelect`. */
+  /** The statement with `$1`, `$2`, ..., for `planSelect`. */
   readonly text: string;
   readonly bound: readonly BoundValue[];
-  /** The same with its values as literals: `executed_query`. */
+  /** The statement with values as literals, for `executed_query`. */
   readonly executed: string;
-  /** Columns that are compared with values, but whose types PostgreSQL alone knows. */
+  /** The compared columns whose types only PostgreSQL knows. */
   readonly untyped: readonly string[];
 }
 
 /**
- * The rows of a concept that a filter asks for.
- * @throws SvcError 400: a name that is unknown, a value that does not fit, an operator that does not suit the type
+ * The statement of a filter on a concept.
+ * @throws SvcError 400 for an unknown name, a value that does not fit the type, or an operator that the type does not have
  */
 export function filterConcept({ product }: Pick<PlanContext, 'product'>, concept: Concept, request: FilterRequest): FilterQuery {
   const find = (name: string): Subject => conceptSubject(concept, name);
@@ -36,7 +36,7 @@ export function filterConcept({ product }: Pick<PlanContext, 'product'>, concept
     return { sql: quoteDouble(column), inDsvc };
   });
   const inDsvc = [...subjects, ...order, ...(selected ?? [])].some((s) => s.inDsvc);
-  const list = selected?.map((s) => s.sql) ?? ['*', ...new Set(subjects.flatMap((s) => s.beside).map(quoteDouble))];
+  const list = selected?.map((s) => s.sql) ?? ['*', ...new Set(subjects.flatMap((s) => s.addedColumns).map(quoteDouble))];
   const sql = new FilterSql().add(`SELECT ${list.join(', ')} FROM ${quoteBack(`${inDsvc ? 'd' : ''}${product}`)}.${quoteBack(concept.name)}`);
   const own = (s: Subject): string => quoteDouble(s.column);
   conditions(sql, ' WHERE ', request, subjects, own, () => true);
@@ -44,9 +44,8 @@ export function filterConcept({ product }: Pick<PlanContext, 'product'>, concept
 }
 
 /**
- * The rows of a view or cube that a filter asks for. A condition on a measure of a cube works after grouping; the rows of a cube are
- * grouped by the dimensions that are selected.
- * @throws SvcError 400, as for a concept; `bad_conjunction` where a measure stands under OR
+ * The statement of a filter on a view or cube. The rows of a cube are grouped by the selected dimensions; conditions on measures are applied after grouping.
+ * @throws SvcError 400, as for a concept; `bad_conjunction` if a condition on a measure is joined by OR
  */
 export function filterView(context: PlanContext, view: ViewDef, request: FilterRequest): FilterQuery {
   const known = viewSubjects(context, view);
@@ -57,18 +56,18 @@ export function filterView(context: PlanContext, view: ViewDef, request: FilterR
   const or = request.groups.find((g) => g.conjunction === 'OR');
   if (after && or !== undefined) {
     throw badRequest('bad_conjunction', `a condition on a measure of the cube \`${view.name}\` can only be joined by AND`, {
-      hint: 'It works after grouping, all others before',
+      hint: 'It is applied after grouping, the other conditions before',
     });
   }
   const shown = selected ?? known.all;
   if (view.cube) {
     const missing = order.find((o) => !o.isMeasure && !shown.some((s) => s.column === o.column));
     if (missing !== undefined) {
-      throw badRequest('bad_parameter', `\`${missing.column}\` is in _order_ and not selected: a cube is grouped by the dimensions that are selected`);
+      throw badRequest('bad_parameter', `\`${missing.column}\` is in _order_, but not selected: a cube is grouped by the selected dimensions`);
     }
   }
   const own = (s: Subject): string => quoteDouble(s.column);
-  // after grouping, a measure stands in an aggregate, which only marks it
+  // a statement with HAVING has each measure in an aggregate, which has no other effect
   const marked = (s: Subject): string => (s.isMeasure && after ? `SUM(${own(s)})` : own(s));
   const list = after
     ? shown.map((s) => (s.isMeasure ? `${marked(s)} AS ${own(s)}` : own(s)))
@@ -83,7 +82,7 @@ export function filterView(context: PlanContext, view: ViewDef, request: FilterR
   return finished(sql, request, subjects, order, marked);
 }
 
-/** The conditions on the subjects that belong into a clause, joined as written. */
+/** Adds the conditions that belong to a clause, with their conjunctions. */
 function conditions(
   sql: FilterSql,
   clause: string,

@@ -1,34 +1,35 @@
-/** A statement in the making: once with parameters, as it is planned, and once with its values as literals, as it is shown. */
+/** Builds the SQL of a filter in two forms: with parameters, to be planned, and with literals, to be shown. */
 import { badRequest } from '../../errors.ts';
 import type { FilterGroup, FilterOperator } from '../../language/filters.ts';
 import { likePattern } from '../../language/filters-like.ts';
 import { type TypedValue, typedValue } from '../../language/filters-values.ts';
 import { quoteLiteral } from '../../language/quote.ts';
-import type { BoundValue } from '../work.ts';
+import type { BoundValue } from '../plan/context.ts';
 import type { Subject } from './subject.ts';
 
 const COMPARE: Readonly<Partial<Record<FilterOperator, string>>> = { eq: '=', not_eq: '<>', gt: '>', gte: '>=', lt: '<', lte: '<=' };
 
-/** The two texts grow side by side; what a request says gets into them as values alone. */
+/** Builds both texts. Texts of a request become values only, never SQL. */
 export class FilterSql {
   text = '';
   executed = '';
   readonly bound: BoundValue[] = [];
 
-  /** SQL of the service's own: words, quoted names of the model. */
+  /** Adds SQL of the service: key words, and quoted names of the model. */
   add(sql: string): this {
     this.text += sql;
     this.executed += sql;
     return this;
   }
 
-  /** A count of rows. */
+  /** Adds a number of rows. */
   count(digits: string): this {
     return this.#value(digits, 'bigint', digits);
   }
 
   /**
-   * A condition on an expression that stands for the subject.
+   * Adds a condition.
+   * @param expression the SQL of the subject
    * @throws SvcError 400 `bad_value`, `bad_operator`, `bad_pattern`
    */
   condition(expression: string, subject: Subject, { operator, values }: FilterGroup): this {
@@ -64,7 +65,7 @@ export class FilterSql {
   }
 
   #list(within: boolean, subject: Subject, values: readonly string[]): this {
-    // of equal values one is enough, and keeps the literals shorter than what a statement may have
+    // leave out duplicates, so that the literals do not exceed the maximum length of a statement
     const all = [...new Map(values.map((v) => typed(subject, v)).map((v) => [v.text, v])).values()];
     const sql = subject.type?.sql;
     this.text += `${within ? '= ANY' : '<> ALL'} (${this.#parameter(
@@ -78,7 +79,7 @@ export class FilterSql {
   #like(like: boolean, subject: Subject, value: string): this {
     const { type } = subject;
     if (type !== undefined && type.family !== 'text') {
-      throw badRequest('bad_operator', `like is for text, and \`${subject.column}\` is of type ${type.name}`, {
+      throw badRequest('bad_operator', `like needs a text, but \`${subject.column}\` is of type ${type.name}`, {
         hint: 'Compare it with eq, gt, lt and the like',
       });
     }
@@ -88,12 +89,12 @@ export class FilterSql {
   }
 }
 
-/** The value as one of the subject's type. */
+/** Checks a value against the type of the subject. @throws SvcError 400 `bad_value` */
 function typed(subject: Subject, value: string): TypedValue {
   const { type } = subject;
   if (type === undefined) return { text: value, literal: quoteLiteral(value) };
   const found = typedValue(type, value);
   if (found !== undefined) return found;
   const said = value.length > 100 ? `${value.slice(0, 100)}…` : value;
-  throw badRequest('bad_value', `the value ${JSON.stringify(said)} does not fit \`${subject.column}\`, which is of type ${type.name}`);
+  throw badRequest('bad_value', `the value ${JSON.stringify(said)} does not fit \`${subject.column}\` of type ${type.name}`);
 }

@@ -1,27 +1,23 @@
-/**
- * What the names of a URL filter mean on a concept: columns, relationship paths, bare relationships, multi-value properties (docs/design/filters.md#subjects).
- */
+/** The subjects of a URL filter on a concept: columns, relationship paths, relationships without a path, multi-value properties (docs/design/filters.md#subjects). */
 import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
 import type { ValueType } from '../../language/filters-values.ts';
 import type { Concept } from '../../ontology/graph.ts';
 import { ENTITY_COLUMNS, fold } from '../../ontology/names.ts';
 import { findType, postgresFamily } from '../../ontology/types.ts';
-import { isPath, type PathEnd, parsePath } from '../path.ts';
-import { propertyOf } from '../relation.ts';
+import { isPath, type PathEnd, parsePath } from '../bind/path.ts';
+import { propertyOf } from '../plan/concept-columns.ts';
 
-/** A name that has been found. */
+/** The column that a name in a filter means. */
 export interface Subject {
-  /** How a message calls it: as it was asked for. */
-  readonly asked: string;
-  /** Its column in SQL, as declared. */
+  /** The column in SQL, as declared. */
   readonly column: string;
-  /** undefined: PostgreSQL alone knows it. */
+  /** The type; undefined if only PostgreSQL knows it. */
   readonly type: ValueType | undefined;
-  /** Whether it is there in `dsvc` alone. */
+  /** True if only the schema `dsvc` has the column. */
   readonly inDsvc: boolean;
-  /** What the query selects beside the concept's columns where it is filtered by this. */
-  readonly beside: readonly string[];
-  /** Whether it is an aggregate: a measure of a cube. */
+  /** The columns that a query with this filter returns in addition to those of the concept. */
+  readonly addedColumns: readonly string[];
+  /** True for a measure of a cube. */
   readonly isMeasure: boolean;
 }
 
@@ -37,7 +33,7 @@ export function declaredType(name: string): ValueType | undefined {
   return { name: found.name, sql: 'numeric', family: 'number', digits: Number(decimal[1]) - Number(decimal[2] ?? 0) };
 }
 
-/** PostgreSQL's own names of the types that values are checked for; `json` has no comparison, `bpchar` one of its own. */
+/** PostgreSQL's internal names of the types whose values are checked. `json` cannot be compared, and `bpchar` is compared in its own way. */
 const POSTGRES: Readonly<Record<string, string>> = {
   text: 'text',
   varchar: 'text',
@@ -56,7 +52,7 @@ const POSTGRES: Readonly<Record<string, string>> = {
   uuid: 'uuid',
 };
 
-/** The type of a column by PostgreSQL's own name (`int8`). */
+/** The type of a column by PostgreSQL's internal name (`int8`). */
 export function postgresType(name: string | undefined): ValueType | undefined {
   const sql = name !== undefined && Object.hasOwn(POSTGRES, name) ? POSTGRES[name] : undefined;
   const family = sql === undefined ? undefined : postgresFamily(name as string);
@@ -64,48 +60,47 @@ export function postgresType(name: string | undefined): ValueType | undefined {
 }
 
 /**
- * A name on a concept.
- * @throws SvcError 400 `unknown_property`, `ambiguous_relationship` and what a path can be wrong with
+ * Looks up a name on a concept.
+ * @throws SvcError 400 `unknown_property`, `ambiguous_relationship`, and the errors of `parsePath`
  */
-export function conceptSubject(concept: Concept, asked: string): Subject {
-  const lower = fold(asked);
-  const own = { asked, inDsvc: false, beside: [], isMeasure: false };
+export function conceptSubject(concept: Concept, name: string): Subject {
+  const lower = fold(name);
+  const own = { inDsvc: false, addedColumns: [], isMeasure: false };
   if (ENTITY_COLUMNS.includes(lower)) return { ...own, column: lower, type: TEXT };
   const property = propertyOf(concept, lower, false);
   if (property) return { ...own, column: property.name, type: declaredType(property.type) };
   const multi = concept.multi.find((m) => fold(m.def.name) === lower)?.def;
-  if (multi) return { ...own, column: multi.name, type: declaredType(multi.type), inDsvc: true, beside: [multi.name] };
-  if (isPath(asked)) return pathSubject(asked, parsePath(concept, asked));
-  const [relationship, another] = concept.relationship(asked);
-  if (relationship === undefined) throw unknown(concept, asked);
+  if (multi) return { ...own, column: multi.name, type: declaredType(multi.type), inDsvc: true, addedColumns: [multi.name] };
+  if (isPath(name)) return pathSubject(name, parsePath(concept, name));
+  const [relationship, another] = concept.relationship(name);
+  if (relationship === undefined) throw unknown(concept, name);
   if (another !== undefined) {
-    throw badRequest('ambiguous_relationship', `\`${asked}\` leads to several concepts`, { hint: `write "${asked}[${relationship.target.name}].entity_id"` });
+    throw badRequest('ambiguous_relationship', `\`${name}\` leads to several concepts`, { hint: `write "${name}[${relationship.target.name}].entity_id"` });
   }
-  return pathSubject(asked, parsePath(concept, `${asked}[${relationship.target.name}].entity_id`));
+  return pathSubject(name, parsePath(concept, `${name}[${relationship.target.name}].entity_id`));
 }
 
 /** The column of a wildcard `rel[c].*` in a select list, as declared. */
-export function wildcard(concept: Concept, asked: string): string | undefined {
-  if (!isPath(asked) || !asked.endsWith('].*')) return undefined;
-  const end = parsePath(concept, asked);
+export function wildcard(concept: Concept, name: string): string | undefined {
+  if (!isPath(name) || !name.endsWith('].*')) return undefined;
+  const end = parsePath(concept, name);
   return end.kind === 'star' ? `${labelOf(end)}.*` : undefined;
 }
 
 const labelOf = (end: PathEnd): string => end.hops.map((h) => h.label).join('.');
 
-function pathSubject(asked: string, end: PathEnd): Subject {
+function pathSubject(path: string, end: PathEnd): Subject {
   const label = labelOf(end);
   const all = `${label}.*`;
-  const made = (column: string, type: ValueType | undefined, alone = false): Subject => ({
-    asked,
+  const made = (column: string, type: ValueType | undefined, isOwn = false): Subject => ({
     column,
     type,
     inDsvc: true,
-    beside: alone ? [all, column] : [all],
+    addedColumns: isOwn ? [all, column] : [all],
     isMeasure: false,
   });
   const last = end.hops.at(-1);
-  if (last === undefined || end.kind === 'star') throw badRequest('bad_path', `the wildcard \`${asked}\` can only be selected`);
+  if (last === undefined || end.kind === 'star') throw badRequest('bad_path', `the wildcard \`${path}\` can only be selected`);
   if (end.kind === 'level') return made(`${label}_transitivity_level`, INTEGER, true);
   if (end.kind === 'link') {
     const columns = last.relationship.links.flatMap((l) => l.mapping.columns);
@@ -115,7 +110,7 @@ function pathSubject(asked: string, end: PathEnd): Subject {
       columns.map((c) => c.name),
     );
     if (column === undefined) {
-      throw badRequest('unknown_property', `the link of \`${asked}\` has no column \`${end.name}\`${didYouMean(near)}`);
+      throw badRequest('unknown_property', `the link of \`${path}\` has no column \`${end.name}\`${didYouMean(near)}`);
     }
     return made(`${label}_${column.name}`, postgresType(column.type), true);
   }
@@ -125,14 +120,14 @@ function pathSubject(asked: string, end: PathEnd): Subject {
   if (property) return made(`${label}.${property.name}`, declaredType(property.type));
   const multi = last.columns.multi.find((m) => fold(m.def.name) === lower)?.def;
   if (multi) return made(`${label}.${multi.name}`, declaredType(multi.type), true);
-  throw unknown(last.columns, end.name, ` in the path \`${asked}\``);
+  throw unknown(last.columns, end.name, ` in the path \`${path}\``);
 }
 
 function unknown(concept: Concept, name: string, where = ''): SvcError {
   const derived = propertyOf(concept, fold(name), true);
   if (derived && where === '') {
     return badRequest('unknown_property', `\`${derived.name}\` is a property of descendants of \`${concept.name}\`, not of \`${concept.name}\` itself`, {
-      hint: 'Filter the descendant, or send a query over the schema with the prefix e',
+      hint: 'Filter the descendant, or query the schema with the prefix e',
     });
   }
   const near = nearest(name, [

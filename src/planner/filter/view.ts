@@ -1,36 +1,38 @@
-/** What the names of a URL filter mean on a view or cube: its columns. */
+/** The subjects of a URL filter on a view or cube: its columns. */
 import { badRequest, didYouMean, nearest } from '../../errors.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
-import { cubeColumns } from '../cubes.ts';
-import { parsedView, viewItem } from '../views.ts';
-import { type PlanContext, Work } from '../work.ts';
+import { cubeColumns } from '../bind/cubes.ts';
+import { parsedView, viewItem } from '../bind/views.ts';
+import type { PlanContext } from '../plan/context.ts';
+import { PlanState } from '../plan-state.ts';
 import { postgresType, type Subject } from './subject.ts';
 
+/** The columns of a view or cube as subjects of filters. */
 export interface ViewSubjects {
-  /** In the order of the view's columns. */
+  /** All columns, in order. */
   readonly all: readonly Subject[];
-  /** @throws SvcError 400 `unknown_column` */
-  find(asked: string): Subject;
+  /** Looks up a column. @throws SvcError 400 `unknown_column` */
+  find(name: string): Subject;
 }
 
-/** The columns of a view; those of a cube by the text that it was made with. */
+/** The columns of a view. Those of a cube come from its text. */
 export function viewSubjects(context: PlanContext, view: ViewDef): ViewSubjects {
   const types = new Map(view.columns.map((c) => [fold(c.name), c.type]));
   const columns = namesOf(context, view);
   const all = columns.map(({ name, isMeasure }): Subject => {
-    return { asked: name, column: name, type: postgresType(types.get(fold(name))), inDsvc: false, beside: [], isMeasure };
+    return { column: name, type: postgresType(types.get(fold(name))), inDsvc: false, addedColumns: [], isMeasure };
   });
   return {
     all,
-    find: (asked) => {
-      const found = all.find((s) => s.column === asked) ?? all.find((s) => fold(s.column) === fold(asked));
+    find: (name) => {
+      const found = all.find((s) => s.column === name) ?? all.find((s) => fold(s.column) === fold(name));
       if (found !== undefined) return found;
       const near = nearest(
-        asked,
+        name,
         all.map((s) => s.column),
       );
-      const said = asked.length > 100 ? `${asked.slice(0, 100)}…` : asked;
+      const said = name.length > 100 ? `${name.slice(0, 100)}…` : name;
       throw badRequest('unknown_column', `unknown column \`${said}\` of the ${view.cube ? 'cube' : 'view'} \`${view.name}\`${didYouMean(near)}`);
     },
   };
@@ -38,9 +40,9 @@ export function viewSubjects(context: PlanContext, view: ViewDef): ViewSubjects 
 
 function namesOf(context: PlanContext, view: ViewDef): readonly { readonly name: string; readonly isMeasure: boolean }[] {
   if (view.cube) {
-    const { stmt, standIns } = parsedView(new Work(context), view);
+    const { stmt, standIns } = parsedView(new PlanState(context), view);
     return cubeColumns(view, stmt, (name) => standIns.get(name) ?? name);
   }
-  const columns = view.columns.length > 0 ? view.columns.map((c) => c.name) : viewItem(new Work(context), view).columns.map((c) => c.key);
+  const columns = view.columns.length > 0 ? view.columns.map((c) => c.name) : viewItem(new PlanState(context), view).columns.map((c) => c.key);
   return columns.map((name) => ({ name, isMeasure: false }));
 }

@@ -1,31 +1,37 @@
 /**
- * Field selection. PostgreSQL reads `(x).f` as the call f(x) where `x` has no field `f`, for values of every type (PostgreSQL manual, "Using
- * Composite Types in Queries": functional notation). So a field may be selected only from a value that is known to have it.
+ * Field selection. If `x` has no field `f`, PostgreSQL reads `(x).f` as the call f(x), for values of every type (functional notation, Using Composite Types in Queries in its
+ * manual). So a field may be selected only from a value that is known to have it.
  */
 
 import type { A_Indirection, ColumnRef, Node } from '@pgsql/types';
-import { nameOf, namesOf } from '../tree.ts';
+import { badRequest, type SvcError } from '../../errors.ts';
+import { nameOf, namesOf } from '../plan/tree.ts';
 
-/** What is known of a composite value: the names of its fields. PostgreSQL knows no fields of a field: `((ROW(ROW(1))).f1).f1` is a call again. */
+/** The hint for a refused field. */
+export const FIELD_HINT =
+  "A field can be selected from a row of a relation, (c).name, from ROW(...), and from a function with result columns such as jsonb_each. For another composite value write to_jsonb(x) ->> 'field'.";
+
+/** The known fields of a composite value. Fields of a field are never known: PostgreSQL reads `((ROW(ROW(1))).f1).f1` as a call. */
 export interface Composite {
   readonly fields: ReadonlySet<string>;
 }
 
-/** The answer for a reference that is judged later, where the columns are known. */
+/** The result for a reference that is checked later, when its columns are known. */
 export const LATER = Symbol('later');
 
-/** The result columns of the functions on the list that return a composite value. */
+/** The result columns of the allowed functions that return a composite value. */
 export const RESULT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map(
   ['json_each', 'json_each_text', 'jsonb_each', 'jsonb_each_text'].map((name) => [name, ['key', 'value']] as const),
 );
 
-/** A step of an A_Indirection: the field's name, `*`, or undefined for a subscript. */
+/** The field that a step of an A_Indirection selects: a name, `*`, or undefined for a subscript. */
 export function stepName(step: Node): string | undefined {
   return 'A_Star' in step ? '*' : nameOf(step);
 }
 
 /**
- * What is known of the fields of an expression's value; undefined: nothing. `reference` answers for the references in it.
+ * The known fields of the value of an expression; undefined: none.
+ * @param reference returns the known fields of a column
  */
 export function compositeOf<L = never>(node: Node | undefined, reference: (ref: ColumnRef) => Composite | undefined | L): Composite | undefined | L {
   if (!node) return undefined;
@@ -46,8 +52,10 @@ export function compositeOf<L = never>(node: Node | undefined, reference: (ref: 
 }
 
 /**
- * Follows the steps of an A_Indirection. `refused` hears the first field that the value before it is not known to have.
- * @returns what is known of the result's fields
+ * Follows the steps of an A_Indirection.
+ * @param reference returns the known fields of a column
+ * @param refused called for the first field that the value is not known to have
+ * @returns the known fields of the result
  */
 export function afterSteps<L>(
   { arg, indirection = [] }: A_Indirection,
@@ -67,3 +75,12 @@ export function afterSteps<L>(
   }
   return known;
 }
+
+/** The message for a refused field. */
+export const notAField = (field: string): string =>
+  field === '*'
+    ? '`.*` needs a value whose fields are known'
+    : `\`${field}\` is not known to be a field of this value: PostgreSQL may call a function of that name`;
+
+/** The error for a field that a value is not known to have. */
+export const refusedField = (field: string): SvcError => badRequest('forbidden_function', notAField(field), { hint: FIELD_HINT });

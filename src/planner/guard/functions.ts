@@ -1,8 +1,8 @@
 /**
- * The function allow-list (docs/design/statements-and-versions.md#what-sql-may-use): built-in functions of PostgreSQL 15 to 18 that depend on their arguments
- * only, the clock and random numbers. By name, in families, so that one can see what is in and what is not. What is left out on purpose reads settings,
- * catalogs, files or large objects, waits, locks, writes, notifies or runs SQL text: every `pg_*` but pg_typeof, `lo_*`, `has_*`, `to_reg*`, `enum_*`,
- * `txid_*`, the XML functions, text search with a configuration (`to_tsvector`), sequences, large objects, setseed, version, inet_server_addr and similar ones.
+ * The function allow-list (docs/design/statements-and-versions.md#what-sql-may-use): built-in functions of PostgreSQL 15 to 18 that depend only on their arguments, the
+ * clock and random numbers, grouped by subject. Functions that read settings, catalogs, files or large objects, that wait, lock, write, notify or run SQL text are
+ * left out: every `pg_*` except pg_typeof, `lo_*`, `has_*`, `to_reg*`, `enum_*`, `txid_*`, the XML functions, text search with a configuration (`to_tsvector`), sequences,
+ * setseed, version, inet_server_addr and similar ones.
  */
 
 const names = (text: string): readonly string[] => text.trim().split(/\s+/);
@@ -61,13 +61,13 @@ const NETWORK = names(`
 
 const UUIDS = names('gen_random_uuid uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7');
 
-/** Text search over values that are there; what needs a configuration reads the catalog. */
+/** Text search without a configuration. A configuration is read from the catalog. */
 const TEXT_SEARCH = names(`
   array_to_tsvector numnode querytree setweight strip ts_delete ts_filter ts_rank ts_rank_cd tsquery_phrase tsvector_to_array`);
 
 const ANY_TYPE = names('num_nonnulls num_nulls pg_typeof');
 
-/** Casts that can be written as calls. `regclass(x)` and the like are not among them. */
+/** Casts that can be written as calls, without `regclass(x)` and the like. */
 const CASTS = names(`
   bit bool box bpchar bytea char cidr circle date float4 float8 int2 int4 int8 interval line lseg macaddr macaddr8 name numeric path point
   polygon text time timestamp timestamptz timetz varbit varchar`);
@@ -79,12 +79,12 @@ const AGGREGATES = names(`
   range_intersect_agg regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy stddev stddev_pop
   stddev_samp string_agg sum var_pop var_samp variance`);
 
-/** Windows (with OVER) and hypothetical-set aggregates (WITHIN GROUP) alike. */
+/** Window functions (with OVER) that are also hypothetical-set aggregates (with WITHIN GROUP). */
 const RANKS = names('cume_dist dense_rank percent_rank rank');
 
 const WINDOWS = names('first_value lag last_value lead nth_value ntile row_number');
 
-/** Every built-in function that a caller's SQL may call. */
+/** The built-in functions that a caller's SQL may call. */
 export const ALLOWED_FUNCTIONS: ReadonlySet<string> = new Set(
   [
     ...[MATH, TEXT, REGULAR_EXPRESSIONS, BYTES_AND_BITS, CLOCK, TIME, JSON_VALUES, ARRAYS, SETS_OF_ROWS, RANGES, GEOMETRY, NETWORK, UUIDS],
@@ -97,17 +97,14 @@ const CLOCKS: ReadonlySet<string> = new Set([...CLOCK, 'uuidv7']);
 const AGGREGATE: ReadonlySet<string> = new Set([...AGGREGATES, ...RANKS]);
 const WINDOW: ReadonlySet<string> = new Set([...WINDOWS, ...RANKS]);
 
-/** Whether two calls with the same arguments in one statement may differ. `name` as PostgreSQL sees it, without schema. */
+/** True if two calls with the same arguments in one statement may return different values. @param name the name without its schema */
 export const isVolatileFunction = (name: string): boolean => VOLATILE.has(name);
 
-/** Whether the function reads the clock, so that its result is no good tomorrow. */
+/** True if the function reads the clock. */
 export const usesClock = (name: string): boolean => CLOCKS.has(name);
 
-/**
- * Whether the function is an aggregate where it has no OVER. `rank`, `dense_rank`, `percent_rank` and `cume_dist` are one
- * with WITHIN GROUP alone, which PostgreSQL demands of them.
- */
+/** True if a call of the function without OVER is an aggregate. `rank`, `dense_rank`, `percent_rank` and `cume_dist` then need WITHIN GROUP. */
 export const isAggregate = (name: string): boolean => AGGREGATE.has(name);
 
-/** Whether the function is a window function; an aggregate is one too where it has OVER. */
+/** True if the function is a window function. An aggregate with OVER is one too, but is not included here. */
 export const isWindow = (name: string): boolean => WINDOW.has(name);

@@ -1,65 +1,67 @@
 /**
- * The read-only guard over PostgreSQL's own syntax tree: what comes through is one SELECT made of known parts, which calls known functions and
- * operators, casts to known types, and selects no field that could be a call. nodes.ts lists the parts, resolves.ts the rule for each name in
- * them. The guard knows no ontology: which relations and columns there are is the planner's question.
+ * The guard of PostgreSQL's syntax tree. It accepts a single SELECT of known nodes, which calls known functions and operators, casts to known types, and selects no field
+ * that may be a call. nodes.ts lists the nodes, and resolves.ts has the rule for each name in them. The guard does not know the ontology: other parts of the planner check
+ * relations and columns.
  */
 import type { A_Indirection, RawStmt } from '@pgsql/types';
 import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
-import { afterSteps, LATER } from './fields.ts';
+import { equivalentOf } from './dialects.ts';
+import { afterSteps, FIELD_HINT, LATER, notAField } from './fields.ts';
 import { ALLOWED_FUNCTIONS, isVolatileFunction, usesClock } from './functions.ts';
 import { type Member, NODES, REFUSED } from './nodes.ts';
 import { ALLOWED_OPERATORS, OPERATOR_WORDS } from './operators.ts';
-import { JUDGED_MEMBERS, type Rule } from './resolves.ts';
+import { CHECKED_MEMBERS, type Rule } from './resolves.ts';
+import { type Fields, firstLocation, isWord, locationOf, words } from './tree.ts';
 import { ALLOWED_TYPES, CLOCK_VALUES, isAllowedCollation, isSystemSchema, SYSTEM_COLUMNS, TYPE_HINTS } from './types.ts';
 
-/** Makes the error; `location` is a UTF-8 byte offset into the parsed text, as the tree has it. */
+/** Makes an error. `location`: a UTF-8 byte offset in the parsed text. */
 export type Fail = (code: string, message: string, location?: number, hint?: string) => SvcError;
 
+/** Options of the guard. */
 export interface GuardOptions {
-  /** Further functions: `schema.name`, or a bare name for functions that the planner itself puts in place. As written in the tree: lower case where unquoted. */
+  /** Further allowed functions: `schema.name`, or an unqualified name for functions that the planner replaces. Names are as in the tree: lower case if unquoted. */
   readonly allowedFunctions?: ReadonlySet<string>;
-  /** Default: an error without offset. */
+  /** Makes the errors; default: errors without an offset. */
   readonly fail?: Fail;
-  /** How deep nodes may nest; the stages behind recurse. */
+  /** The maximum depth of the tree. The later stages are recursive. */
   readonly maxDepth?: number;
-  /** Whether parameters ($1) may stand in the statement: in one that the service itself has written. */
+  /** Whether the statement may contain parameters ($1). Only for statements that the service has written. */
   readonly parameters?: boolean;
 }
 
-/** What a cache must know of a statement. */
+/** The facts of a statement for caches. */
 export interface GuardFacts {
-  /** It calls something that gives another result each time (random(), clock_timestamp()). */
+  /** True if it calls a volatile function (random(), clock_timestamp()). */
   readonly volatile: boolean;
-  /** It reads the clock, also by a text such as 'today'. */
+  /** True if it reads the clock, also by a text such as 'today'. */
   readonly clock: boolean;
-  /** It calls pg_typeof, which needs a cast to text (typeof.ts). */
-  readonly asksTypes: boolean;
-  /** Functions of the datasource's own that it calls, as `schema.name`: each must still be allowed when it is used. */
+  /** True if it calls pg_typeof, which needs a cast to text (typeof.ts). */
+  readonly usesTypeof: boolean;
+  /** The functions of the datasource that it calls, as `schema.name`. They must still be allowed when the statement is used. */
   readonly functions: readonly string[];
 }
 
-/** Node depth of some hundred levels of brackets or sub-queries. */
+/** The depth of the tree of a statement with some hundred levels of brackets or sub-queries. */
 export const MAX_DEPTH = 1000;
 
-const FUNCTION_HINT = 'Built-in functions that depend on their arguments alone may be called; the config key allowed_functions adds others.';
-const FIELD_HINT =
-  "A field can be selected from a row of a relation, (c).name, from ROW(...), and from a function with result columns such as jsonb_each. For another composite value write to_jsonb(x) ->> 'field'.";
-/** Texts that date and time types read as the clock. */
-const CLOCK_TEXT = /\b(now|today|tomorrow|yesterday)\b/i;
+const FUNCTION_HINT = 'Built-in functions that depend only on their arguments may be called; the config key allowed_functions adds others.';
+/** Texts that the date and time types read as the current time. A digit or a sign may follow the word, and in ranges and arrays it may contain quotes and backslashes. */
+const CLOCK_TEXT = /(?<![a-z])(now|today|tomorrow|yesterday)(?![a-z])/i;
+const QUOTING = /["\\]/g;
 
-type Fields = Readonly<Record<string, unknown>>;
 interface Entry {
   readonly type: keyof typeof NODES;
   readonly fields: Fields;
   readonly depth: number;
-  /** All that is below the node has been judged. */
+  /** All nodes below this one are checked. */
   readonly isDone?: true;
 }
 
 /**
- * Lets one statement through, or throws 400: `forbidden_statement`, `forbidden_function`, `forbidden_type`,
- * `forbidden_operator`, `forbidden_collation`, `forbidden_column`, `forbidden_relation`, `unsupported_syntax`, `too_complex`.
- * Works without recursion.
+ * Checks a statement, without recursion.
+ * @returns its facts for caches
+ * @throws SvcError 400 `forbidden_statement`, `forbidden_function`, `forbidden_type`, `forbidden_operator`, `forbidden_collation`, `forbidden_column`,
+ * `forbidden_relation`, `unsupported_syntax`, `too_complex`
  */
 export function guardSelect(statement: RawStmt, options: GuardOptions = {}): GuardFacts {
   return new Guard(options).run(statement);
@@ -71,12 +73,12 @@ class Guard {
   readonly #maxDepth: number;
   readonly #parameters: boolean;
   readonly #stack: Entry[] = [];
-  /** Names that the statement gives to columns of its own: those may be called like system columns. */
-  readonly #given = new Set<string>();
+  /** The names of columns that the statement defines. They may be names of system columns. */
+  readonly #defined = new Set<string>();
   readonly #systemColumns: { readonly name: string; readonly location: number | undefined }[] = [];
   #volatile = false;
   #clock = false;
-  #asksTypes = false;
+  #usesTypeof = false;
   readonly #functions = new Set<string>();
 
   constructor(options: GuardOptions) {
@@ -95,27 +97,30 @@ class Guard {
     this.#push(root, 0);
     for (let entry = this.#stack.pop(); entry; entry = this.#stack.pop()) {
       if (entry.depth > this.#maxDepth) throw this.#fail('too_complex', 'the statement is nested too deeply');
-      // what a field is selected from is judged before the field, and what a modifier calls before the modifier
+      // the value is checked before its field, and the calls in a type modifier before the modifier
       const isLate = entry.type === 'A_Indirection' || (entry.type === 'TypeName' && entry.fields.typmods !== undefined);
       if (isLate && !entry.isDone) this.#stack.push({ ...entry, isDone: true });
       if (!entry.isDone) this.#members(entry);
       if (!isLate || entry.isDone) this.#check(entry);
     }
     for (const { name, location } of this.#systemColumns) {
-      if (!this.#given.has(name)) throw this.#fail('forbidden_column', `there is no column \`${name}\`: system columns are not part of a concept`, location);
+      if (!this.#defined.has(name)) throw this.#fail('forbidden_column', `there is no column \`${name}\`: system columns are not part of a concept`, location);
     }
-    return { volatile: this.#volatile, clock: this.#clock, asksTypes: this.#asksTypes, functions: [...this.#functions] };
+    return { volatile: this.#volatile, clock: this.#clock, usesTypeof: this.#usesTypeof, functions: [...this.#functions] };
   }
 
-  /** Each member of a node must be known; what is below goes on the stack, so that the first in the tree is judged first. */
+  /** Checks that each member of a node is known. Its nodes go on the stack in reverse, so that they are checked in the order of the text. */
   #members({ type, fields, depth }: Entry): void {
     const known: Readonly<Record<string, Member>> = NODES[type];
-    for (const [name, value] of Object.entries(fields).reverse()) {
+    const names = Object.keys(fields);
+    for (let i = names.length - 1; i >= 0; i--) {
+      const name = names[i] as string;
+      const value = fields[name];
       const member = Object.hasOwn(known, name) ? known[name] : undefined;
       if (member === undefined) throw this.#refuse(name, value, locationOf(fields));
       if (member === 'value') continue;
       if (member === 'node') this.#push(value, depth + 1);
-      else if (member === 'nodes') for (const node of [...(value as unknown[])].reverse()) this.#push(node, depth + 1);
+      else if (member === 'nodes') for (const node of (value as unknown[]).toReversed()) this.#push(node, depth + 1);
       else if (member === 'words') this.#words(value as unknown[]);
       else this.#stack.push({ type: member, fields: value as Fields, depth: depth + 1 });
     }
@@ -123,7 +128,7 @@ class Guard {
 
   #push(node: unknown, depth: number): void {
     const keys = Object.keys(node as Fields);
-    // An empty node stands for nothing: DISTINCT has one in its list.
+    // an empty node: the list of a plain DISTINCT has one
     if (keys.length === 0) return;
     const type = keys[0] as string;
     const fields = (node as Fields)[type] as Fields;
@@ -143,20 +148,20 @@ class Guard {
       forbidden ? 'forbidden_statement' : 'unsupported_syntax',
       `${what ?? (forbidden ? 'this statement' : 'this syntax')} is not allowed`,
       firstLocation(value) ?? location,
-      forbidden ? 'Only SELECT may run, and it changes nothing.' : undefined,
+      forbidden ? 'Only SELECT is allowed, and it must not change anything.' : undefined,
     );
   }
 
   /** Applies the rules of resolves.ts to the names in a node. */
   #check({ type, fields }: Entry): void {
-    for (const [member, rule] of JUDGED_MEMBERS.get(type) ?? []) if (fields[member] !== undefined) this.#judge(rule, member, fields);
-    if (type === 'CommonTableExpr') this.#give(fields.aliascolnames);
-    else if (type === 'ResTarget' || type === 'JsonTableColumn') this.#give([fields.name]);
-    else if (type === 'ColumnDef') this.#give([fields.colname]);
-    else if (type === 'Alias') this.#give(fields.colnames);
+    for (const [member, rule] of CHECKED_MEMBERS.get(type) ?? []) if (fields[member] !== undefined) this.#checkMember(rule, member, fields);
+    if (type === 'CommonTableExpr') this.#define(fields.aliascolnames);
+    else if (type === 'ResTarget' || type === 'JsonTableColumn') this.#define([fields.name]);
+    else if (type === 'ColumnDef') this.#define([fields.colname]);
+    else if (type === 'Alias') this.#define(fields.colnames);
   }
 
-  #judge(rule: Rule, member: string, fields: Fields): void {
+  #checkMember(rule: Rule, member: string, fields: Fields): void {
     const location = locationOf(fields);
     const value = fields[member];
     switch (rule) {
@@ -188,7 +193,7 @@ class Guard {
         this.#valueFunction(value as string, location);
         break;
       case 'literal':
-        if (CLOCK_TEXT.test((value as { sval?: string }).sval ?? '')) this.#clock = true;
+        if (CLOCK_TEXT.test(((value as { sval?: string }).sval ?? '').replace(QUOTING, ''))) this.#clock = true;
     }
   }
 
@@ -198,19 +203,20 @@ class Guard {
     if (builtIn && ALLOWED_FUNCTIONS.has(name)) {
       if (isVolatileFunction(name)) this.#volatile = true;
       if (usesClock(name)) this.#clock = true;
-      if (name === 'pg_typeof') this.#asksTypes = true;
+      if (name === 'pg_typeof') this.#usesTypeof = true;
       return;
     }
     if (!isSystemSchema(path[0] ?? '') && this.#allowed.has(path.join('.'))) {
       if (path.length > 1) this.#functions.add(path.join('.'));
       return;
     }
-    const near = path.length === 1 ? nearest(name, ALLOWED_FUNCTIONS) : undefined;
+    const equivalent = path.length === 1 ? equivalentOf(name) : undefined;
+    const near = path.length === 1 && equivalent === undefined ? nearest(name, ALLOWED_FUNCTIONS) : undefined;
     throw this.#fail(
       'forbidden_function',
       `function \`${path.join('.')}\` is not allowed${didYouMean(near === name ? undefined : near)}`,
       location,
-      FUNCTION_HINT,
+      equivalent ?? FUNCTION_HINT,
     );
   }
 
@@ -233,7 +239,7 @@ class Guard {
       'forbidden_collation',
       `collation \`${path.join('.')}\` is not allowed`,
       location,
-      '"C", "POSIX", "default" and those of ICU ("en-x-icu") are.',
+      'Allowed are "C", "POSIX", "default" and the collations of ICU ("en-x-icu").',
     );
   }
 
@@ -241,7 +247,7 @@ class Guard {
     const name = path[path.length - 1];
     if (name === undefined || (path.length === 1 && OPERATOR_WORDS.has(name))) return;
     if ((path.length === 1 || (path.length === 2 && path[0] === 'pg_catalog')) && ALLOWED_OPERATORS.has(name)) return;
-    throw this.#fail('forbidden_operator', `operator \`${path.join('.')}\` is not allowed`, location, "PostgreSQL's own operators are.");
+    throw this.#fail('forbidden_operator', `operator \`${path.join('.')}\` is not allowed`, location, "Only PostgreSQL's own operators are allowed.");
   }
 
   #valueFunction(op: string, location: number | undefined): void {
@@ -268,44 +274,10 @@ class Guard {
     );
   }
 
-  #give(given: unknown): void {
-    for (const n of (given ?? []) as unknown[]) {
+  #define(columns: unknown): void {
+    for (const n of (columns ?? []) as unknown[]) {
       const name = isWord(n) ? n.String.sval : n;
-      if (typeof name === 'string') this.#given.add(name.toLowerCase());
+      if (typeof name === 'string') this.#defined.add(name.toLowerCase());
     }
   }
-}
-
-/** Why a field is refused. */
-export const notAField = (field: string): string =>
-  field === '*'
-    ? '`.*` needs a value whose fields are known'
-    : `\`${field}\` is not known to be a field of this value: PostgreSQL may call a function of that name`;
-
-/** The error for a field that a value is not known to have. */
-export const refusedField = (field: string): SvcError => badRequest('forbidden_function', notAField(field), { hint: FIELD_HINT });
-
-interface Word {
-  readonly String: { readonly sval?: string };
-}
-const isWord = (node: unknown): node is Word => typeof node === 'object' && node !== null && 'String' in node;
-const words = (list: unknown): string[] => ((list ?? []) as Word[]).map((w) => w.String.sval ?? '');
-
-/** -1 marks a node that the grammar made up. */
-function locationOf(fields: Fields): number | undefined {
-  const location = fields.location;
-  return typeof location === 'number' && location >= 0 ? location : undefined;
-}
-
-/** The first place that a tree tells of, near its root. */
-function firstLocation(value: unknown): number | undefined {
-  const queue: unknown[] = [value];
-  for (let i = 0; i < queue.length && i < 100; i++) {
-    const v = queue[i];
-    if (typeof v !== 'object' || v === null) continue;
-    const location = Array.isArray(v) ? undefined : locationOf(v as Fields);
-    if (location !== undefined) return location;
-    queue.push(...Object.values(v));
-  }
-  return undefined;
 }

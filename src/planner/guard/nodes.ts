@@ -1,16 +1,14 @@
 /**
- * Which nodes of PostgreSQL's syntax tree may stand in a caller's SELECT, and which members each may have. An allow-list
- * by construction: a node or a member that is not written here is refused, also one that a later grammar brings.
+ * The nodes of PostgreSQL's syntax tree that a caller's SELECT may contain, and their members. This is an allow-list: other nodes and members are refused, including those
+ * that a later version of the grammar adds.
  */
 
-/**
- * What a member holds: `value` (text, number, truth value), `node` (a wrapped node), `nodes`, `words` (String nodes), or
- * the type of an unwrapped node.
- */
+/** The kind of a member: `value` (text, number, boolean), `node` (a wrapped node), `nodes`, `words` (String nodes), or the type of an unwrapped node. */
 export type Member = 'value' | 'node' | 'nodes' | 'words' | keyof typeof NODES;
 
 const json = { output: 'JsonOutput', location: 'value' } as const;
 
+/** The accepted node types, and the kinds of their members. */
 export const NODES = {
   SelectStmt: {
     distinctClause: 'nodes',
@@ -179,7 +177,7 @@ export const NODES = {
   JsonSerializeExpr: { expr: 'JsonValueExpr', ...json },
 } as const;
 
-/** What a refused node or member is called to the caller; anything else is "this syntax". */
+/** The names of refused nodes and members in messages. Others are "this syntax". */
 export const REFUSED: Readonly<Record<string, string>> = {
   intoClause: 'SELECT INTO',
   lockingClause: 'a locking clause (FOR UPDATE and the like)',

@@ -1,28 +1,26 @@
 /**
- * Everything in PostgreSQL's syntax tree by which it may call a function, read its catalog or resolve a name, and the rule for each. One table:
- * every node type that may occur in a statement (nodes.ts) has an entry here, the type checker sees to that, and a node type without an entry
- * is refused. PostgreSQL manual: "Function Calls", "Field Selection", "Operator Invocations", "Type Casts", "Collation Expressions" in
- * "Value Expressions"; "Type Conversion".
+ * The members of PostgreSQL's syntax tree by which it calls functions, reads its catalog or resolves names, and the rule for each. Each node type of nodes.ts has an entry,
+ * which the type checker ensures. See Value Expressions (Function Calls, Field Selection, Operator Invocations, Type Casts, Collation Expressions) and Type Conversion in
+ * PostgreSQL's manual.
  */
 import type { NODES } from './nodes.ts';
 
 /**
- * How a member of a node is judged.
- * - `function`: the name of a function: it must be on the list (functions.ts), or one of the datasource's own that the ontology allows.
- * - `operator`: the name of an operator: one of PostgreSQL's own (operators.ts), written without a schema or with pg_catalog.
- * - `type`: the name of a type: it must be on the list (types.ts). No reg* type is.
- * - `constants`: the modifiers of a type, as in numeric(10, 2). PostgreSQL also takes names here; the verifier takes constants only.
- * - `collation`: the name of a collation: it must be on the list (types.ts).
- * - `relation`: the name of a relation: no schema of PostgreSQL or of the service. Which relations there are is the question of the resolver, and in SQL over
- *   tables of tables.ts.
- * - `column`: the name of a column: no system column. `a.b` must be a column of `a`: else PostgreSQL reads it as the call b(a).
- * - `field`: a field of a composite value (fields.ts): `(x).f` must be a field of `x`: else PostgreSQL reads it as the call f(x).
- * - `value function`: a function without brackets: those that read the clock.
- * - `literal`: a text whose type PostgreSQL takes from its context. No context of a reg* type exists: pg_typeof always gets a cast to text (typeof.ts), the
- *   columns of mappings and raw views have types of the list, and no function on the list takes or returns another.
- * - `own name`: a name that the statement itself gives to a relation, a column, a window or a parameter of a call that is judged by its own name.
- * - `syntax`: PostgreSQL chooses the function by the syntax and the types of the operands: equality and order of the default operator class, the
- *   constructors and predicates of SQL/JSON, subscripts. What it chooses depends on the operands alone.
+ * The rule for a member of a node.
+ * - `function`: the name of a function. It must be on the list (functions.ts), or a function of the datasource that the ontology allows.
+ * - `operator`: the name of an operator. It must be one of PostgreSQL's (operators.ts), unqualified or qualified by pg_catalog.
+ * - `type`: the name of a type. It must be on the list (types.ts), which has no reg* type.
+ * - `constants`: the modifiers of a type, as in numeric(10, 2). PostgreSQL also accepts names here; the verifier accepts constants only.
+ * - `collation`: the name of a collation. It must be on the list (types.ts).
+ * - `relation`: the name of a relation. It must not be in a schema of PostgreSQL or of the service. The resolver looks it up, or tables.ts in SQL over tables.
+ * - `column`: the name of a column. It must not be a system column. The resolver checks that `a.b` is a column of `a`; otherwise PostgreSQL reads it as the call b(a).
+ * - `field`: a field of a composite value (fields.ts). `(x).f` must be a field of `x`; otherwise PostgreSQL reads it as the call f(x).
+ * - `value function`: a function without brackets. It must be one that reads the clock.
+ * - `literal`: a text whose type PostgreSQL derives from the context. The type is never a reg* type: pg_typeof always gets a cast to text (typeof.ts), the columns of
+ *   mappings and raw views have types of the list, and no function of the list takes or returns another type.
+ * - `own name`: a name that the statement defines for a relation, column or window, or a parameter of a function that is checked by its name.
+ * - `syntax`: PostgreSQL chooses the function by the syntax and the types of the operands: equality and order of the default operator class, the constructors and
+ *   predicates of SQL/JSON, subscripts. The choice depends only on the operands.
  */
 export type Rule =
   | 'function'
@@ -38,13 +36,14 @@ export type Rule =
   | 'own name'
   | 'syntax';
 
+/** The rules for the members of each node type. Members without a rule resolve no names. */
 export const RESOLVES = {
-  // DISTINCT, GROUP BY, UNION and their like compare by `=` of the default operator class; ORDER BY and window functions by `<`
+  // DISTINCT, GROUP BY, UNION and the like use `=` of the default operator class; ORDER BY and window functions use `<`
   SelectStmt: { distinctClause: 'syntax', groupClause: 'syntax', sortClause: 'syntax', valuesLists: 'syntax', op: 'syntax' },
   WithClause: {},
   CommonTableExpr: { ctename: 'own name', aliascolnames: 'own name' },
   CTESearchClause: { search_col_list: 'own name', search_seq_column: 'own name' },
-  // marks are compared by `=`
+  // the marks of CYCLE are compared with `=`
   CTECycleClause: {
     cycle_col_list: 'own name',
     cycle_mark_column: 'own name',
@@ -55,9 +54,9 @@ export const RESOLVES = {
 
   RangeVar: { schemaname: 'relation', relname: 'relation' },
   RangeSubselect: {},
-  // the functions, also those of ROWS FROM, are FuncCall nodes below
+  // its functions, including those of ROWS FROM, are FuncCall nodes
   RangeFunction: {},
-  // USING and NATURAL compare by `=`
+  // USING and NATURAL compare with `=`
   JoinExpr: { usingClause: 'syntax', isNatural: 'syntax' },
   Alias: { aliasname: 'own name', colnames: 'own name' },
   ColumnDef: { colname: 'own name' },
@@ -73,17 +72,17 @@ export const RESOLVES = {
   List: {},
 
   A_Const: { sval: 'literal' },
-  // also LIKE, ILIKE, SIMILAR TO, BETWEEN, IN, IS DISTINCT FROM, NULLIF: `name` is the operator. ESCAPE and SIMILAR TO call functions, FuncCall nodes below
+  // also LIKE, ILIKE, SIMILAR TO, BETWEEN, IN, IS DISTINCT FROM, NULLIF, whose `name` is the operator; the functions of ESCAPE and SIMILAR TO are FuncCall nodes
   A_Expr: { name: 'operator', kind: 'syntax' },
   BoolExpr: {},
   NullTest: {},
   BooleanTest: {},
-  // CASE x WHEN y compares by `=`; the results, as those of COALESCE, GREATEST and ARRAY, become one type
+  // CASE x WHEN y compares with `=`; its results are converted to a common type, like those of COALESCE, GREATEST and ARRAY
   CaseExpr: { arg: 'syntax', args: 'syntax' },
   CaseWhen: {},
   CoalesceExpr: { args: 'syntax' },
   MinMaxExpr: { args: 'syntax' },
-  // IN without an operator's name compares by `=`
+  // IN has no operator name and compares with `=`
   SubLink: { operName: 'operator', subLinkType: 'syntax' },
   // CAST, `::`, and `type 'text'`
   TypeCast: {},
@@ -95,8 +94,8 @@ export const RESOLVES = {
   A_Indices: { lidx: 'syntax', uidx: 'syntax' },
   SQLValueFunction: { op: 'value function' },
 
-  // also EXTRACT, OVERLAPS, AT TIME ZONE, POSITION, SUBSTRING, OVERLAY, TRIM, NORMALIZE, IS NORMALIZED, COLLATION FOR, aggregates, ordered-set aggregates,
-  // window functions: the grammar makes calls of them
+  // the grammar also makes calls of EXTRACT, OVERLAPS, AT TIME ZONE, POSITION, SUBSTRING, OVERLAY, TRIM, NORMALIZE, IS NORMALIZED, COLLATION FOR, aggregates,
+  // ordered-set aggregates and window functions
   FuncCall: { funcname: 'function' },
   NamedArgExpr: { name: 'own name' },
   WindowDef: { name: 'own name', refname: 'own name', partitionClause: 'syntax', orderClause: 'syntax' },
@@ -128,8 +127,8 @@ export const RESOLVES = {
   JsonSerializeExpr: { expr: 'syntax' },
 } as const satisfies { readonly [T in keyof typeof NODES]: { readonly [M in Exclude<keyof (typeof NODES)[T], 'constructor'>]?: Rule } };
 
-/** Rules that the guard applies to a node; the other rules need no check. */
-const JUDGED: ReadonlySet<Rule> = new Set<Rule>([
+/** The rules that the guard checks. The others need no check. */
+const CHECKED: ReadonlySet<Rule> = new Set<Rule>([
   'function',
   'operator',
   'type',
@@ -142,7 +141,7 @@ const JUDGED: ReadonlySet<Rule> = new Set<Rule>([
   'literal',
 ]);
 
-/** The members of each node type that the guard judges, with their rules. */
-export const JUDGED_MEMBERS: ReadonlyMap<string, readonly (readonly [member: string, rule: Rule])[]> = new Map(
-  Object.entries(RESOLVES).map(([type, members]) => [type, (Object.entries(members) as [string, Rule][]).filter(([, rule]) => JUDGED.has(rule))]),
+/** The members of each node type that the guard checks, and their rules. */
+export const CHECKED_MEMBERS: ReadonlyMap<string, readonly (readonly [member: string, rule: Rule])[]> = new Map(
+  Object.entries(RESOLVES).map(([type, members]) => [type, (Object.entries(members) as [string, Rule][]).filter(([, rule]) => CHECKED.has(rule))]),
 );

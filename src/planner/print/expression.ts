@@ -1,16 +1,20 @@
-/** Expressions. Operands that could bind otherwise than meant stand in brackets. */
+/** Expressions. An operand gets parentheses unless its precedence is certain. */
 import type * as pg from '@pgsql/types';
 import { functionCall } from './function.ts';
 import * as json from './json.ts';
-import { constant, identifier, operator, stringOf } from './lexical.ts';
-import { binds, operatorExpression, STRENGTH } from './operators.ts';
+import { columnRef, namePart, paramRef, sqlValueFunction } from './leaves.ts';
+import { constant, operator } from './lexical.ts';
+import { operatorExpression, PRECEDENCE, precedenceOf } from './operators.ts';
 import { subquery } from './select.ts';
 import { check, fields, must, type Sink, typeOf, unsupported } from './sink.ts';
 import { typeName } from './types.ts';
 
 type Printer = (sink: Sink, body: never) => void;
 
-/** Any expression, without brackets around it. Throws SvcError 400 `unsupported_syntax` or `too_complex`. */
+/**
+ * Prints an expression without parentheses around it.
+ * @throws SvcError 400 `unsupported_syntax`, `too_complex`
+ */
 export function expression(sink: Sink, node: pg.Node): void {
   const type = typeOf(node);
   const print = type === undefined ? undefined : PRINTERS.get(type);
@@ -20,37 +24,17 @@ export function expression(sink: Sink, node: pg.Node): void {
   sink.leave();
 }
 
-/** An expression in brackets. */
-export function bracketed(sink: Sink, node: pg.Node): void {
+/** Prints an expression in parentheses. */
+export function parenthesized(sink: Sink, node: pg.Node): void {
   sink.text += '(';
   expression(sink, node);
   sink.text += ')';
 }
 
-/** An operand: in brackets unless nothing can tear it apart. */
+/** Prints an operand, in parentheses unless it binds at least as tightly as a cast. */
 export function operand(sink: Sink, node: pg.Node): void {
-  if (binds(node) >= STRENGTH.cast) expression(sink, node);
-  else bracketed(sink, node);
-}
-
-const COLUMN_REF = fields('fields location');
-
-function columnRef(sink: Sink, n: pg.ColumnRef): void {
-  check('ColumnRef', COLUMN_REF, n);
-  sink.at(n.location);
-  sink.list(must(n.fields, 'ColumnRef'), namePart, '.');
-}
-
-function namePart(sink: Sink, node: pg.Node): void {
-  sink.text += 'A_Star' in node ? '*' : identifier(stringOf(node));
-}
-
-const PARAM_REF = fields('number location');
-
-function paramRef(sink: Sink, n: pg.ParamRef): void {
-  check('ParamRef', PARAM_REF, n);
-  sink.at(n.location);
-  sink.text += `$${n.number ?? 0}`;
+  if (precedenceOf(node) >= PRECEDENCE.cast) expression(sink, node);
+  else parenthesized(sink, node);
 }
 
 const BOOL_EXPR = fields('boolop args location');
@@ -72,8 +56,8 @@ function boolExpr(sink: Sink, n: pg.BoolExpr): void {
       if (i === 1) sink.at(n.location);
       sink.text += word.slice(1);
     }
-    if (binds(arg) > STRENGTH.and || args.length === 1) expression(sink, arg);
-    else bracketed(sink, arg);
+    if (precedenceOf(arg) > PRECEDENCE.and || args.length === 1) expression(sink, arg);
+    else parenthesized(sink, arg);
   }
 }
 
@@ -143,7 +127,7 @@ function typeCast(sink: Sink, n: pg.TypeCast): void {
   typeName(sink, must(n.typeName, 'TypeCast'));
 }
 
-/** A cast where the grammar takes no `::`, as in FROM. */
+/** Prints a cast where the grammar does not accept `::`, such as in FROM. */
 export function callLikeCast(sink: Sink, n: pg.TypeCast): void {
   check('TypeCast', TYPE_CAST, n);
   sink.at(n.location);
@@ -156,7 +140,7 @@ export function callLikeCast(sink: Sink, n: pg.TypeCast): void {
 
 const COLLATE_CLAUSE = fields('arg collname location');
 
-/** `arg COLLATE name`; without `arg` in a column definition. */
+/** Prints `arg COLLATE name`. A column definition has no `arg`. */
 export function collateClause(sink: Sink, n: pg.CollateClause): void {
   check('CollateClause', COLLATE_CLAUSE, n);
   if (n.arg !== undefined) operand(sink, n.arg);
@@ -194,7 +178,7 @@ function caseExpr(sink: Sink, n: pg.CaseExpr): void {
   sink.text += ' END';
 }
 
-/** `WORD(arg, ..)` for nodes that hold nothing but arguments. */
+/** Prints `WORD(arg, ..)` for nodes that have only arguments. */
 function call(sink: Sink, word: string, location: number | undefined, args: readonly pg.Node[] | undefined): void {
   sink.at(location);
   sink.text += `${word}(`;
@@ -244,11 +228,11 @@ const A_INDICES = fields('is_slice lidx uidx');
 function indirection(sink: Sink, n: pg.A_Indirection): void {
   check('A_Indirection', A_INDIRECTION, n);
   const arg = must(n.arg, 'A_Indirection');
-  // a name takes subscripts as it is, but a dot behind it would be read as part of the name
+  // A name can take subscripts without parentheses. A dot after it would be read as part of the name.
   const first = n.indirection?.[0];
   const bare = ('ColumnRef' in arg && first !== undefined && 'A_Indices' in first) || ('SubLink' in arg && arg.SubLink.subLinkType === 'EXPR_SUBLINK');
   if (bare) expression(sink, arg);
-  else bracketed(sink, arg);
+  else parenthesized(sink, arg);
   for (const step of n.indirection ?? []) {
     const indices = (step as { A_Indices?: pg.A_Indices }).A_Indices;
     if (indices === undefined) {
@@ -270,29 +254,12 @@ function indirection(sink: Sink, n: pg.A_Indirection): void {
   }
 }
 
-const SQL_VALUE_FUNCTION = fields('op typmod location');
-
-function sqlValueFunction(sink: Sink, n: pg.SQLValueFunction): void {
-  check('SQLValueFunction', SQL_VALUE_FUNCTION, n);
-  sink.at(n.location);
-  const op = must(n.op, 'SQLValueFunction').slice('SVFOP_'.length);
-  sink.text += op.endsWith('_N') ? `${op.slice(0, -2)}(${n.typmod ?? 0})` : op;
-}
-
-const FRAGMENT = fields('sql atomic');
-
-function fragment(sink: Sink, n: { sql: string; atomic?: boolean }): void {
-  check('Fragment', FRAGMENT, n);
-  sink.text += n.atomic ? n.sql : `(${n.sql})`;
-}
-
 const PRINTERS: ReadonlyMap<string, Printer> = new Map<string, Printer>([
   ['ColumnRef', columnRef],
   ['A_Const', constant],
   ['A_Expr', operatorExpression],
   ['FuncCall', functionCall],
   ['BoolExpr', boolExpr],
-  ['Fragment', fragment],
   ['ParamRef', paramRef],
   ['NullTest', nullTest],
   ['BooleanTest', booleanTest],

@@ -2,12 +2,12 @@
 import type * as pg from '@pgsql/types';
 import { callLikeCast, collateClause, expression } from './expression.ts';
 import { identifier, identifiers } from './lexical.ts';
-import { binds, STRENGTH } from './operators.ts';
+import { PRECEDENCE, precedenceOf } from './operators.ts';
 import { subquery } from './select.ts';
 import { check, fields, must, type Sink, typeOf, unsupported } from './sink.ts';
 import { typeName } from './types.ts';
 
-/** One item of FROM, with the joins below it. */
+/** Prints an item of FROM with its joins. */
 export function fromItem(sink: Sink, node: pg.Node): void {
   sink.enter();
   if ('RangeVar' in node) rangeVar(sink, node.RangeVar);
@@ -80,19 +80,19 @@ function rangeFunction(sink: Sink, n: pg.RangeFunction): void {
   if (n.ordinality) sink.text += ' WITH ORDINALITY';
   if (n.coldeflist === undefined) alias(sink, n.alias);
   else {
-    // `f() AS (a int)` and `f() AS x(a int)`
+    // The forms are `f() AS (a int)` and `f() AS x(a int)`.
     if (n.alias === undefined) sink.text += ' AS ';
     else alias(sink, n.alias);
     columnDefinitions(sink, n.coldeflist);
   }
 }
 
-/** A pair of a function and, in ROWS FROM, its own column definitions. */
+/** Prints a function and, in ROWS FROM, its own column definitions. */
 function functionOfRows(sink: Sink, node: pg.Node): void {
   const [call, columns] = must((node as { List?: pg.List }).List?.items, 'function in FROM');
   const f = must(call, 'function in FROM');
   if ('TypeCast' in f) callLikeCast(sink, f.TypeCast);
-  else if (binds(f) === STRENGTH.atom && !NO_FUNCTIONS.has(typeOf(f) as string)) expression(sink, f);
+  else if (precedenceOf(f) === PRECEDENCE.atom && !NO_FUNCTIONS.has(typeOf(f) as string)) expression(sink, f);
   else throw unsupported('this expression in FROM');
   const list = (columns as { List?: pg.List } | undefined)?.List?.items;
   if (list !== undefined) {
@@ -101,7 +101,7 @@ function functionOfRows(sink: Sink, node: pg.Node): void {
   }
 }
 
-/** Expressions that need no brackets but are no functions to the grammar. */
+/** Expressions that need no parentheses but that the grammar does not accept as a function in FROM. */
 const NO_FUNCTIONS: ReadonlySet<string> = new Set([
   'ColumnRef',
   'ParamRef',
@@ -140,7 +140,7 @@ const JOIN_WORDS: ReadonlyMap<string, string> = new Map([
   ['JOIN_FULL', 'FULL JOIN'],
 ]);
 
-/** Joins lean to the left as `a JOIN b .. JOIN c ..` and are walked in a loop. */
+/** Prints a join. The joins of `a JOIN b .. JOIN c ..` are nested on the left and can be many, so a loop walks them. */
 function join(sink: Sink, last: pg.JoinExpr): void {
   const chain: pg.JoinExpr[] = [last];
   let left = must(last.larg, 'JOIN');
@@ -157,7 +157,7 @@ function join(sink: Sink, last: pg.JoinExpr): void {
   }
 }
 
-/** What stands behind the left side of a join. */
+/** Prints a join without its left side. */
 function joined(sink: Sink, n: pg.JoinExpr): void {
   check('JoinExpr', JOIN_EXPR, n);
   const word = JOIN_WORDS.get(n.jointype ?? '');
@@ -166,10 +166,10 @@ function joined(sink: Sink, n: pg.JoinExpr): void {
   if (conditions > 1 || (conditions === 0 && n.jointype !== 'JOIN_INNER')) throw unsupported('this kind of join');
   sink.text += ` ${conditions === 0 ? 'CROSS JOIN' : n.isNatural ? `NATURAL ${word}` : word} `;
   const right = must(n.rarg, 'JOIN');
-  const brackets = 'JoinExpr' in right && right.JoinExpr.alias === undefined;
-  if (brackets) sink.text += '(';
+  const parentheses = 'JoinExpr' in right && right.JoinExpr.alias === undefined;
+  if (parentheses) sink.text += '(';
   fromItem(sink, right);
-  if (brackets) sink.text += ')';
+  if (parentheses) sink.text += ')';
   if (n.usingClause !== undefined) sink.text += ` USING (${identifiers(n.usingClause, ', ')})`;
   if (n.join_using_alias !== undefined) {
     if (n.usingClause === undefined || n.join_using_alias.colnames !== undefined) throw unsupported('this kind of join');

@@ -1,12 +1,12 @@
-/** Calls of functions, aggregates and window functions, also those that SQL writes with words of its own. */
+/** Calls of functions, aggregates and window functions, including those with a syntax of their own, such as EXTRACT. */
 import type * as pg from '@pgsql/types';
-import { bracketed, expression, operand } from './expression.ts';
+import { expression, operand, parenthesized } from './expression.ts';
 import { identifier, identifiers, literal, operator, stringOf } from './lexical.ts';
 import { check, fields, must, type Sink, unsupported } from './sink.ts';
 
 const FUNC_CALL = fields('funcname args agg_order agg_filter over agg_within_group agg_star agg_distinct func_variadic funcformat location');
 
-/** A FuncCall. */
+/** Prints a FuncCall. */
 export function functionCall(sink: Sink, n: pg.FuncCall): void {
   if (n.funcformat === 'COERCE_SQL_SYNTAX') {
     check('FuncCall', SYNTAX_CALL, n);
@@ -45,7 +45,7 @@ function argument(sink: Sink, node: pg.Node): void {
   expression(sink, must(named.arg, 'NamedArgExpr'));
 }
 
-/** `FILTER (WHERE ..)` and `OVER ..` behind an aggregate. */
+/** Prints `FILTER (WHERE ..)` and `OVER ..` after an aggregate. */
 export function filterAndOver(sink: Sink, filter: pg.Node | undefined, over: pg.WindowDef | undefined): void {
   if (filter !== undefined) {
     sink.text += ' FILTER (WHERE ';
@@ -64,7 +64,7 @@ export function filterAndOver(sink: Sink, filter: pg.Node | undefined, over: pg.
 
 const SORT_BY = fields('node sortby_dir sortby_nulls useOp location');
 
-/** One item of ORDER BY. */
+/** Prints an item of ORDER BY. */
 export function sortBy(sink: Sink, node: pg.Node): void {
   const n = must((node as { SortBy?: pg.SortBy }).SortBy, 'ORDER BY');
   check('SortBy', SORT_BY, n);
@@ -94,7 +94,7 @@ const FRAME = {
   excludeGroup: 0x10000,
   excludeTies: 0x20000,
 } as const;
-/** Ends of a frame: the bit of the start, and the bit of the end twice as high. */
+/** The bounds of a frame: the bit of the start bound. The bit of the end bound is the next higher one. */
 const BOUNDS: readonly (readonly [number, string])[] = [
   [0x20, 'UNBOUNDED PRECEDING'],
   [0x80, 'UNBOUNDED FOLLOWING'],
@@ -104,7 +104,7 @@ const BOUNDS: readonly (readonly [number, string])[] = [
 ];
 const KNOWN_FRAME_BITS = 0x3ffff;
 
-/** `(reference PARTITION BY .. ORDER BY .. frame)`; a name is the caller's to print. */
+/** Prints `(reference PARTITION BY .. ORDER BY .. frame)`. The caller prints the name of the window. */
 export function windowDefinition(sink: Sink, n: pg.WindowDef): void {
   check('WindowDef', WINDOW_DEF, n);
   sink.text += '(';
@@ -159,51 +159,66 @@ function frameBound(sink: Sink, bits: number, offset: pg.Node | undefined): void
 const SYNTAX_CALL = fields('funcname args funcformat location');
 
 /**
- * Functions that the grammar makes of SQL's own syntax (COERCE_SQL_SYNTAX), written with that syntax again: it fits all
- * versions (EXTRACT is another function in 13 than in 14) and gives the column its name.
+ * Prints a call that the grammar made from special syntax (COERCE_SQL_SYNTAX) in that syntax again. The syntax means the same in all versions, whereas the
+ * function may differ (EXTRACT calls another function in 13 than in 14), and it gives the column its name.
  */
 function sqlSyntax(sink: Sink, n: pg.FuncCall): void {
   const names = must(n.funcname, 'FuncCall');
   if (names.length !== 2 || stringOf(names[0]) !== 'pg_catalog') throw unsupported('this function');
   const name = stringOf(names[1]);
   const args = n.args ?? [];
+  const form = `${name}/${args.length}`;
+  if (operatorSyntax(sink, form, args, n.location)) return;
+  sink.at(n.location);
+  callSyntax(sink, name, form, args);
+}
+
+/** Prints syntax that begins with an operand, such as `a AT TIME ZONE b`. Returns false if the form is another one. */
+function operatorSyntax(sink: Sink, form: string, args: readonly pg.Node[], location: number | undefined): boolean {
   const [a, b] = args as [pg.Node, pg.Node];
-  switch (`${name}/${args.length}`) {
+  const then = (text: string): void => {
+    sink.text += ' ';
+    sink.at(location);
+    sink.text += text;
+  };
+  switch (form) {
     case 'timezone/1':
       operand(sink, a);
       sink.text += ' AT LOCAL';
-      return;
+      return true;
     case 'timezone/2':
       operand(sink, b);
-      sink.text += ' ';
-      sink.at(n.location);
-      sink.text += 'AT TIME ZONE ';
+      then('AT TIME ZONE ');
       operand(sink, a);
-      return;
+      return true;
     case 'overlaps/4':
       row(sink, args.slice(0, 2));
-      sink.text += ' ';
-      sink.at(n.location);
-      sink.text += 'OVERLAPS ';
+      then('OVERLAPS ');
       row(sink, args.slice(2));
-      return;
+      return true;
     case 'is_normalized/1':
     case 'is_normalized/2':
       operand(sink, a);
-      sink.text += ' ';
-      sink.at(n.location);
-      sink.text += args.length === 1 ? 'IS NORMALIZED' : `IS ${normalForm(b)} NORMALIZED`;
-      return;
+      then(args.length === 1 ? 'IS NORMALIZED' : `IS ${normalForm(b)} NORMALIZED`);
+      return true;
     default:
+      return false;
   }
-  sink.at(n.location);
-  switch (`${name}/${args.length}`) {
+}
+
+/**
+ * Prints syntax that begins with a key word, such as `EXTRACT(year FROM a)`.
+ * @throws SvcError 400 `unsupported_syntax` for any other form
+ */
+function callSyntax(sink: Sink, name: string, form: string, args: readonly pg.Node[]): void {
+  const [a, b] = args as [pg.Node, pg.Node];
+  switch (form) {
     case 'system_user/0':
       sink.text += 'SYSTEM_USER';
       return;
     case 'pg_collation_for/1':
       sink.text += 'COLLATION FOR ';
-      bracketed(sink, a);
+      parenthesized(sink, a);
       return;
     case 'normalize/1':
     case 'normalize/2':
@@ -235,7 +250,7 @@ function sqlSyntax(sink: Sink, n: pg.FuncCall): void {
       expression(sink, a);
       break;
     default:
-      // TRIM takes a list of any length, but only its own two make sense
+      // The grammar accepts a list of any length in TRIM, but only the two-argument form has a meaning.
       if (name !== 'btrim' && name !== 'ltrim' && name !== 'rtrim') throw unsupported(`${name}(..) in this form`);
       sink.text += `${trimSide(name)}FROM `;
       sink.list(args, expression);
@@ -245,7 +260,7 @@ function sqlSyntax(sink: Sink, n: pg.FuncCall): void {
 
 const trimSide = (name: string): string => `TRIM(${name === 'ltrim' ? 'LEADING' : name === 'rtrim' ? 'TRAILING' : 'BOTH'} `;
 
-/** Arguments with words between them; operands because some of the words are operators too (`IN`). */
+/** Prints arguments with key words between them. The arguments are printed as operands because some of the words are operators too (`IN`). */
 function words(sink: Sink, start: string, args: readonly pg.Node[], between: readonly string[]): void {
   sink.text += start;
   for (let i = 0; i < args.length; i++) {
@@ -272,7 +287,7 @@ function normalForm(node: pg.Node): string {
   return form;
 }
 
-/** `year` as it is; a string constant means the same. */
+/** Prints `year` and the other known fields as key words. A string constant means the same. */
 function extractField(node: pg.Node): string {
   const field = constantText(node);
   return /^(year|month|day|hour|minute|second|epoch|quarter|week|dow|doy|isodow|isoyear|decade|century|millennium|microseconds|milliseconds)$/.test(field)

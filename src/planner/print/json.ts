@@ -1,4 +1,4 @@
-/** SQL/JSON: constructors and IS JSON (PostgreSQL 16), JSON(), JSON_VALUE and its kin (17). JSON_TABLE is refused. */
+/** SQL/JSON: constructors and IS JSON (PostgreSQL 16), JSON(), JSON_VALUE and related functions (17). JSON_TABLE is refused. */
 import type * as pg from '@pgsql/types';
 import { expression, operand } from './expression.ts';
 import { filterAndOver, sortBy } from './function.ts';
@@ -20,7 +20,7 @@ function format(sink: Sink, n: pg.JsonFormat | undefined): void {
 
 const VALUE_EXPR = fields('raw_expr format');
 
-/** `expression [FORMAT JSON]`. */
+/** Prints `expression [FORMAT JSON]`. */
 function value(sink: Sink, n: pg.JsonValueExpr | undefined): void {
   const body = must(n, 'JSON value');
   check('JsonValueExpr', VALUE_EXPR, body);
@@ -54,13 +54,14 @@ function pair(sink: Sink, n: pg.JsonKeyValue): void {
 const pairNode = (sink: Sink, node: pg.Node): void => pair(sink, must((node as { JsonKeyValue?: pg.JsonKeyValue }).JsonKeyValue, 'JSON key'));
 const valueNode = (sink: Sink, node: pg.Node): void => value(sink, (node as { JsonValueExpr?: pg.JsonValueExpr }).JsonValueExpr);
 
-/** The nulls clause where it is not the default, which differs between objects and arrays. */
+/** Prints the NULL ON NULL or ABSENT ON NULL clause unless it is the default, which differs between objects and arrays. */
 function nulls(sink: Sink, absent: boolean | undefined, standard: boolean): void {
   if ((absent ?? false) !== standard) sink.text += absent ? ' ABSENT ON NULL' : ' NULL ON NULL';
 }
 
 const OBJECT = fields('exprs output absent_on_null unique location');
 
+/** Prints `JSON_OBJECT(key : value, ..)`. */
 export function objectConstructor(sink: Sink, n: pg.JsonObjectConstructor): void {
   check('JsonObjectConstructor', OBJECT, n);
   sink.at(n.location);
@@ -74,6 +75,7 @@ export function objectConstructor(sink: Sink, n: pg.JsonObjectConstructor): void
 
 const ARRAY = fields('exprs output absent_on_null location');
 
+/** Prints `JSON_ARRAY(value, ..)`. */
 export function arrayConstructor(sink: Sink, n: pg.JsonArrayConstructor): void {
   check('JsonArrayConstructor', ARRAY, n);
   sink.at(n.location);
@@ -86,13 +88,13 @@ export function arrayConstructor(sink: Sink, n: pg.JsonArrayConstructor): void {
 
 const ARRAY_QUERY = fields('query output format absent_on_null location');
 
+/** Prints `JSON_ARRAY(query)`. */
 export function arrayQueryConstructor(sink: Sink, n: pg.JsonArrayQueryConstructor): void {
   check('JsonArrayQueryConstructor', ARRAY_QUERY, n);
   sink.at(n.location);
   sink.text += 'JSON_ARRAY(';
-  const query = must(n.query, 'JSON_ARRAY') as { SelectStmt?: pg.SelectStmt; Fragment?: { sql: string } };
-  if (query.Fragment !== undefined) sink.text += query.Fragment.sql;
-  else select(sink, must(query.SelectStmt, 'JSON_ARRAY'));
+  const query = must(n.query, 'JSON_ARRAY') as { SelectStmt?: pg.SelectStmt };
+  select(sink, must(query.SelectStmt, 'JSON_ARRAY'));
   format(sink, n.format);
   output(sink, n.output);
   sink.text += ')';
@@ -101,6 +103,7 @@ export function arrayQueryConstructor(sink: Sink, n: pg.JsonArrayQueryConstructo
 const AGG = fields('constructor arg absent_on_null unique');
 const AGG_CONSTRUCTOR = fields('output agg_filter agg_order over location');
 
+/** Prints `JSON_OBJECTAGG(key : value)`. */
 export function objectAgg(sink: Sink, n: pg.JsonObjectAgg): void {
   const made = constructorOf(n);
   sink.at(made.location);
@@ -114,6 +117,7 @@ export function objectAgg(sink: Sink, n: pg.JsonObjectAgg): void {
   filterAndOver(sink, made.agg_filter, made.over);
 }
 
+/** Prints `JSON_ARRAYAGG(value)`. */
 export function arrayAgg(sink: Sink, n: pg.JsonArrayAgg): void {
   const made = constructorOf(n);
   sink.at(made.location);
@@ -131,7 +135,7 @@ export function arrayAgg(sink: Sink, n: pg.JsonArrayAgg): void {
 
 function constructorOf(n: pg.JsonObjectAgg | pg.JsonArrayAgg): pg.JsonAggConstructor {
   check('JSON aggregate', AGG, n);
-  // each object has a `constructor` of its class
+  // Every JavaScript object inherits a `constructor`, so only an own property counts.
   if (!Object.hasOwn(n, 'constructor') || n.constructor === undefined) throw unsupported('an incomplete JSON aggregate');
   const made = n.constructor as pg.JsonAggConstructor;
   check('JSON aggregate', AGG_CONSTRUCTOR, made);
@@ -140,6 +144,7 @@ function constructorOf(n: pg.JsonObjectAgg | pg.JsonArrayAgg): pg.JsonAggConstru
 
 const PARSE = fields('expr output unique_keys location');
 
+/** Prints `JSON(value)`. */
 export function parseExpr(sink: Sink, n: pg.JsonParseExpr): void {
   check('JsonParseExpr', PARSE, n);
   if (n.output !== undefined) throw unsupported('RETURNING in JSON()');
@@ -152,6 +157,7 @@ export function parseExpr(sink: Sink, n: pg.JsonParseExpr): void {
 
 const SCALAR = fields('expr output location');
 
+/** Prints `JSON_SCALAR(value)`. */
 export function scalarExpr(sink: Sink, n: pg.JsonScalarExpr): void {
   check('JsonScalarExpr', SCALAR, n);
   if (n.output !== undefined) throw unsupported('RETURNING in JSON_SCALAR');
@@ -161,6 +167,7 @@ export function scalarExpr(sink: Sink, n: pg.JsonScalarExpr): void {
   sink.text += ')';
 }
 
+/** Prints `JSON_SERIALIZE(value)`. */
 export function serializeExpr(sink: Sink, n: pg.JsonSerializeExpr): void {
   check('JsonSerializeExpr', SCALAR, n);
   sink.at(n.location);
@@ -172,6 +179,7 @@ export function serializeExpr(sink: Sink, n: pg.JsonSerializeExpr): void {
 
 const IS_PREDICATE = fields('expr format item_type unique_keys location');
 
+/** Prints `value IS JSON`. */
 export function isPredicate(sink: Sink, n: pg.JsonIsPredicate): void {
   check('JsonIsPredicate', IS_PREDICATE, n);
   if (n.format?.format_type !== undefined && n.format.format_type !== 'JS_FORMAT_DEFAULT') throw unsupported('FORMAT in IS JSON');
@@ -201,7 +209,7 @@ const QUOTES: ReadonlyMap<string, string> = new Map([
   ['JS_QUOTES_OMIT', ' OMIT QUOTES'],
 ]);
 
-/** JSON_EXISTS, JSON_QUERY, JSON_VALUE. */
+/** Prints JSON_EXISTS, JSON_QUERY and JSON_VALUE. */
 export function funcExpr(sink: Sink, n: pg.JsonFuncExpr): void {
   check('JsonFuncExpr', FUNC_EXPR, n);
   sink.at(n.location);

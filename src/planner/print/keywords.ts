@@ -1,7 +1,7 @@
 /**
- * Words that the printer quotes as identifiers: all key words of PostgreSQL 15 to 18 (src/include/parser/kwlist.h of 18, which
- * contains those of the versions before), save a few common ones that are unreserved and mean nothing where a name may
- * stand. Unreserved words are in the list because some do: `rollup(a)` in GROUP BY, `rows` in OVER (..).
+ * The words that the printer quotes as identifiers: all key words of PostgreSQL 15 to 18 (src/include/parser/kwlist.h of 18, which contains those of earlier
+ * versions), except a few common unreserved words that have no special meaning where a name is allowed. Most unreserved words are included because some have
+ * such a meaning: `rollup(a)` in GROUP BY, `rows` in OVER (..).
  */
 const WORDS = `
 abort absent absolute access action add admin after aggregate all also alter always analyse analyze and any array as asc asensitive
@@ -29,8 +29,9 @@ sets share show similar simple skip smallint snapshot some sql stable standalone
 strict string strip subscription substring support symmetric sysid system system_user table tables tablesample tablespace temp template
 temporary then ties time timestamp to trailing transaction transform treat trigger trim true truncate trusted types uescape unbounded
 uncommitted unconditional unencrypted union unique unknown unlisten unlogged until update user using vacuum valid validate validator values
-varchar variadic varying verbose view views virtual volatile when where whitespace window with within without work wrapper write xml
+varchar variadic varying verbose view views virtual volatile when where whitespace window with within without state wrapper write xml
 xmlattributes xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable year yes zone
 `;
 
+/** The set of these words. */
 export const KEYWORDS: ReadonlySet<string> = new Set(WORDS.trim().split(/\s+/));

@@ -5,13 +5,13 @@ import { check, fields, must, type Sink, unsupported } from './sink.ts';
 
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
-/** `name` as an identifier that PostgreSQL reads back as exactly this name: quoted unless it is plain lower-case ASCII and no key word. */
+/** `name` as an identifier that PostgreSQL reads as exactly this name. It is quoted unless it is lower-case ASCII and not a key word. */
 export function identifier(name: string): string {
   if (PLAIN.test(name) && !KEYWORDS.has(name)) return name;
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** `value` as a string constant, the same with either setting of standard_conforming_strings. */
+/** `value` as a string constant that means the same with either setting of standard_conforming_strings. */
 export function literal(value: string): string {
   const quoted = value.replaceAll("'", "''");
   return quoted.includes('\\') ? `E'${quoted.replaceAll('\\', '\\\\')}'` : `'${quoted}'`;
@@ -20,7 +20,7 @@ export function literal(value: string): string {
 /** The text of a String node. */
 export function stringOf(node: Node | undefined): string {
   const body = (node as { String?: { sval?: string } } | undefined)?.String;
-  if (body === undefined) throw unsupported('a name that is no plain string');
+  if (body === undefined) throw unsupported('a name that is not a plain string');
   return body.sval ?? '';
 }
 
@@ -38,7 +38,7 @@ export function identifiers(nodes: readonly Node[] | undefined, separator: strin
 
 const OPERATOR = /^[-+*/<>=~!@#%^&|`?]+$/;
 
-/** The operator of a name list; `OPERATOR(schema.op)` where it is qualified. */
+/** The operator of a list of names. A qualified one is `OPERATOR(schema.op)`. */
 export function operator(name: readonly Node[] | undefined): string {
   const parts = must(name, 'operator');
   const symbol = stringOf(parts[parts.length - 1]);
@@ -48,10 +48,10 @@ export function operator(name: readonly Node[] | undefined): string {
 
 const CONST = fields('ival fval boolval sval bsval isnull location');
 
-/** Is it a number with a sign, which binds looser than what may follow it? */
+/** True if the constant is a number with a sign. The sign binds less tightly than an operator after it. */
 export const isNegative = (c: A_Const): boolean => (c.ival?.ival ?? 0) < 0 || (c.fval?.fval?.startsWith('-') ?? false);
 
-/** A constant. */
+/** Prints a constant. */
 export function constant(sink: Sink, c: A_Const): void {
   check('A_Const', CONST, c);
   sink.at(c.location);
@@ -66,7 +66,7 @@ export function constant(sink: Sink, c: A_Const): void {
 
 const NUMBER = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
 
-/** A number as PostgreSQL 15 reads it: without underscores and in decimal, both of which came with 16. */
+/** A number that PostgreSQL 15 can read: decimal and without underscores. Version 16 introduced the other forms. */
 function number(written: string): string {
   const digits = written.replaceAll('_', '');
   const other = /^(-?)(0[xob][0-9a-f]+)$/i.exec(digits);

@@ -1,43 +1,43 @@
-/** Operators of all kinds, and how strongly each expression binds. */
+/** Operators, and the precedence of expressions. */
 import type * as pg from '@pgsql/types';
-import { bracketed, expression, operand } from './expression.ts';
+import { expression, operand, parenthesized } from './expression.ts';
 import { isNegative, operator, stringOf } from './lexical.ts';
 import { check, fields, must, type Sink, unsupported } from './sink.ts';
 
-/** Levels of precedence that the printer uses, loosest first; what is not told apart shares `other` and gets brackets. */
-export const STRENGTH = { or: 1, and: 2, other: 3, comparison: 4, operator: 5, plus: 6, times: 7, power: 8, cast: 9, atom: 10 } as const;
+/** The levels of precedence, lowest first. Expressions that the printer does not distinguish are `other` and get parentheses. */
+export const PRECEDENCE = { or: 1, and: 2, other: 3, comparison: 4, operator: 5, plus: 6, times: 7, power: 8, cast: 9, atom: 10 } as const;
 
-/** The strength of the outermost operator of `node`. */
-export function binds(node: pg.Node): number {
-  if ('ColumnRef' in node || 'Fragment' in node) return STRENGTH.atom;
-  if ('A_Const' in node) return isNegative(node.A_Const) ? STRENGTH.other : STRENGTH.atom;
-  if ('A_Expr' in node) return node.A_Expr.kind === 'AEXPR_NULLIF' ? STRENGTH.atom : binaryStrength(node.A_Expr);
+/** The precedence of the outermost operator of `node`. */
+export function precedenceOf(node: pg.Node): number {
+  if ('ColumnRef' in node) return PRECEDENCE.atom;
+  if ('A_Const' in node) return isNegative(node.A_Const) ? PRECEDENCE.other : PRECEDENCE.atom;
+  if ('A_Expr' in node) return node.A_Expr.kind === 'AEXPR_NULLIF' ? PRECEDENCE.atom : binaryPrecedence(node.A_Expr);
   if ('FuncCall' in node)
-    return node.FuncCall.funcformat === 'COERCE_SQL_SYNTAX' && LOOSE_FUNCTIONS.has(lastName(node.FuncCall)) ? STRENGTH.other : STRENGTH.atom;
+    return node.FuncCall.funcformat === 'COERCE_SQL_SYNTAX' && OPERATOR_FUNCTIONS.has(lastName(node.FuncCall)) ? PRECEDENCE.other : PRECEDENCE.atom;
   if ('BoolExpr' in node) {
     const op = node.BoolExpr.boolop;
-    return op === 'OR_EXPR' ? STRENGTH.or : op === 'AND_EXPR' ? STRENGTH.and : STRENGTH.other;
+    return op === 'OR_EXPR' ? PRECEDENCE.or : op === 'AND_EXPR' ? PRECEDENCE.and : PRECEDENCE.other;
   }
   if ('SubLink' in node) {
     const type = node.SubLink.subLinkType;
-    return type === 'ANY_SUBLINK' || type === 'ALL_SUBLINK' ? STRENGTH.other : STRENGTH.atom;
+    return type === 'ANY_SUBLINK' || type === 'ALL_SUBLINK' ? PRECEDENCE.other : PRECEDENCE.atom;
   }
-  if ('TypeCast' in node) return STRENGTH.cast;
-  if ('NullTest' in node || 'BooleanTest' in node || 'CollateClause' in node || 'JsonIsPredicate' in node) return STRENGTH.other;
-  return STRENGTH.atom;
+  if ('TypeCast' in node) return PRECEDENCE.cast;
+  if ('NullTest' in node || 'BooleanTest' in node || 'CollateClause' in node || 'JsonIsPredicate' in node) return PRECEDENCE.other;
+  return PRECEDENCE.atom;
 }
 
-/** Functions that the grammar writes as operators. */
-const LOOSE_FUNCTIONS: ReadonlySet<string> = new Set(['timezone', 'overlaps', 'is_normalized']);
+/** Functions that are printed as operators. */
+const OPERATOR_FUNCTIONS: ReadonlySet<string> = new Set(['timezone', 'overlaps', 'is_normalized']);
 
 const lastName = (call: pg.FuncCall): string => {
   const names = call.funcname ?? [];
   return names.length === 0 ? '' : stringOf(names[names.length - 1]);
 };
 
-/** The strength of a plain binary operator; everything else is `other`. */
-function binaryStrength(n: pg.A_Expr): number {
-  if (n.kind !== 'AEXPR_OP' || n.lexpr === undefined || n.rexpr === undefined || n.name?.length !== 1) return STRENGTH.other;
+/** The precedence of a binary operator; `other` for anything else. */
+function binaryPrecedence(n: pg.A_Expr): number {
+  if (n.kind !== 'AEXPR_OP' || n.lexpr === undefined || n.rexpr === undefined || n.name?.length !== 1) return PRECEDENCE.other;
   switch (stringOf(n.name[0])) {
     case '=':
     case '<>':
@@ -45,24 +45,24 @@ function binaryStrength(n: pg.A_Expr): number {
     case '>':
     case '<=':
     case '>=':
-      return STRENGTH.comparison;
+      return PRECEDENCE.comparison;
     case '+':
     case '-':
-      return STRENGTH.plus;
+      return PRECEDENCE.plus;
     case '*':
     case '/':
     case '%':
-      return STRENGTH.times;
+      return PRECEDENCE.times;
     case '^':
-      return STRENGTH.power;
+      return PRECEDENCE.power;
     default:
-      return STRENGTH.operator;
+      return PRECEDENCE.operator;
   }
 }
 
 const A_EXPR = fields('kind name lexpr rexpr rexpr_list_start rexpr_list_end location');
 
-/** Any A_Expr. */
+/** Prints an A_Expr. */
 export function operatorExpression(sink: Sink, n: pg.A_Expr): void {
   if (n.kind === 'AEXPR_OP') {
     plain(sink, n);
@@ -71,15 +71,13 @@ export function operatorExpression(sink: Sink, n: pg.A_Expr): void {
   check('A_Expr', A_EXPR, n);
   const left = must(n.lexpr, 'A_Expr');
   const right = must(n.rexpr, 'A_Expr');
-  // BETWEEN has words for a name
+  // The name of BETWEEN consists of words.
   const name = n.kind?.includes('BETWEEN') ? '' : operator(n.name);
   if (n.kind === 'AEXPR_NULLIF') {
     expect(name === '=');
     sink.at(n.location);
     sink.text += 'NULLIF(';
-    expression(sink, left);
-    sink.text += ', ';
-    expression(sink, right);
+    sink.list([left, right], expression);
     sink.text += ')';
     return;
   }
@@ -113,32 +111,38 @@ export function operatorExpression(sink: Sink, n: pg.A_Expr): void {
     case 'AEXPR_BETWEEN':
     case 'AEXPR_NOT_BETWEEN':
     case 'AEXPR_BETWEEN_SYM':
-    case 'AEXPR_NOT_BETWEEN_SYM': {
-      const bounds = must((right as { List?: pg.List }).List?.items, 'BETWEEN');
-      expect(bounds.length === 2);
-      sink.text += n.kind.includes('NOT') ? 'NOT BETWEEN ' : 'BETWEEN ';
-      if (n.kind.endsWith('_SYM')) sink.text += 'SYMMETRIC ';
-      operand(sink, bounds[0] as pg.Node);
-      sink.text += ' AND ';
-      operand(sink, bounds[1] as pg.Node);
+    case 'AEXPR_NOT_BETWEEN_SYM':
+      between(sink, n.kind, right);
       break;
-    }
     default:
       throw unsupported('this operator');
   }
 }
 
-function expect(holds: boolean): void {
-  if (!holds) throw unsupported('this operator');
+function between(sink: Sink, kind: string, right: pg.Node): void {
+  const bounds = must((right as { List?: pg.List }).List?.items, 'BETWEEN');
+  expect(bounds.length === 2);
+  sink.text += kind.includes('NOT') ? 'NOT BETWEEN ' : 'BETWEEN ';
+  if (kind.endsWith('_SYM')) sink.text += 'SYMMETRIC ';
+  operand(sink, bounds[0] as pg.Node);
+  sink.text += ' AND ';
+  operand(sink, bounds[1] as pg.Node);
 }
 
-/** `word` for the operator `plain`, `NOT word` for `negated`. */
+function expect(isTrue: boolean): void {
+  if (!isTrue) throw unsupported('this operator');
+}
+
+/**
+ * Returns `word` for the operator `plainName` and `NOT word` for `negated`.
+ * @throws SvcError 400 `unsupported_syntax` for any other operator
+ */
 function pick(name: string, plainName: string, word: string, negated: string): string {
   expect(name === plainName || name === negated);
   return name === negated ? `NOT ${word}` : word;
 }
 
-/** A plain operator. Chains such as `a || b || c` lean to the left and may be long: they are walked in a loop. */
+/** Prints an operator expression. Chains such as `a || b || c` are nested on the left and can be long, so a loop walks them. */
 function plain(sink: Sink, last: pg.A_Expr): void {
   const chain: pg.A_Expr[] = [];
   let n = last;
@@ -147,15 +151,15 @@ function plain(sink: Sink, last: pg.A_Expr): void {
     chain.push(n);
     const left = n.lexpr;
     if (left === undefined || !('A_Expr' in left) || left.A_Expr.kind !== 'AEXPR_OP') break;
-    const mine = binaryStrength(n);
-    const its = binaryStrength(left.A_Expr);
-    // comparisons do not associate; what is stronger needs no brackets
-    if (mine < STRENGTH.comparison || its < mine || (its === mine && mine === STRENGTH.comparison)) break;
+    const precedence = binaryPrecedence(n);
+    const leftPrecedence = binaryPrecedence(left.A_Expr);
+    // Comparisons are not associative. A left operand of higher precedence needs no parentheses.
+    if (precedence < PRECEDENCE.comparison || leftPrecedence < precedence || (leftPrecedence === precedence && precedence === PRECEDENCE.comparison)) break;
     n = left.A_Expr;
   }
   for (let i = chain.length - 1; i >= 0; i--) {
     const step = chain[i] as pg.A_Expr;
-    const mine = binaryStrength(step);
+    const precedence = binaryPrecedence(step);
     if (step.lexpr !== undefined) {
       if (i === chain.length - 1) operand(sink, step.lexpr);
       sink.text += ' ';
@@ -163,27 +167,27 @@ function plain(sink: Sink, last: pg.A_Expr): void {
     sink.at(step.location);
     sink.text += `${operator(step.name)} `;
     const right = must(step.rexpr, 'operator');
-    if (mine >= STRENGTH.comparison && binds(right) > mine) expression(sink, right);
+    if (precedence >= PRECEDENCE.comparison && precedenceOf(right) > precedence) expression(sink, right);
     else operand(sink, right);
   }
 }
 
-/** Brackets around a lone subquery would turn `= ANY (array)` into `= ANY (query)`: COALESCE keeps it an expression. */
+/** Prints the right side of `= ANY`. Parentheses around a single subquery would turn `= ANY (array)` into `= ANY (query)`; COALESCE keeps it an expression. */
 function arrayOperand(sink: Sink, node: pg.Node): void {
   if (isSubquery(node)) {
     sink.text += '(COALESCE(';
     expression(sink, node);
     sink.text += '))';
-  } else bracketed(sink, node);
+  } else parenthesized(sink, node);
 }
 
-const isSubquery = (node: pg.Node): boolean => ('SubLink' in node && node.SubLink.subLinkType === 'EXPR_SUBLINK') || 'Fragment' in node;
+const isSubquery = (node: pg.Node): boolean => 'SubLink' in node && node.SubLink.subLinkType === 'EXPR_SUBLINK';
 
 function inList(sink: Sink, name: string, right: pg.Node): void {
   expect(name === '=' || name === '<>');
   const items = must((right as { List?: pg.List }).List?.items, 'IN');
   if (items.length === 1 && isSubquery(items[0] as pg.Node)) {
-    // the same for `IN ((query))`; PostgreSQL itself makes a plain comparison of a list of one
+    // `IN ((query))` has the same problem. PostgreSQL itself turns a list of one item into a comparison.
     sink.text += `${name} `;
     operand(sink, items[0] as pg.Node);
     return;
@@ -193,12 +197,12 @@ function inList(sink: Sink, name: string, right: pg.Node): void {
   sink.text += ')';
 }
 
-/** The pattern of LIKE, ILIKE or SIMILAR TO with its escape character, which the grammar wraps into a function. */
+/** Prints the pattern of LIKE, ILIKE or SIMILAR TO with its escape character. The grammar wraps both in a function call. */
 function matching(sink: Sink, right: pg.Node, wrapper: string, word: string): void {
   sink.text += word;
   const args = wrappedArguments(right, wrapper);
   if (args === undefined) {
-    // SIMILAR TO wraps always
+    // The grammar always wraps the pattern of SIMILAR TO.
     expect(wrapper === 'like_escape');
     operand(sink, right);
     return;

@@ -12,17 +12,15 @@ const SELECT_STMT = fields(
     'limitOffset limitCount limitOption withClause op all larg rarg',
 );
 
-/** A query in brackets: `(SELECT ..)`, or a Fragment's text. */
+/** Prints a query in parentheses: `(SELECT ..)`. */
 export function subquery(sink: Sink, node: pg.Node): void {
   sink.text += '(';
-  const sql = (node as { Fragment?: { sql: string } }).Fragment?.sql;
-  if (sql !== undefined) sink.text += sql;
-  else if ('SelectStmt' in node) select(sink, node.SelectStmt);
+  if ('SelectStmt' in node) select(sink, node.SelectStmt);
   else throw unsupported(typeOf(node) ?? 'an empty subquery');
   sink.text += ')';
 }
 
-/** A whole query without brackets. */
+/** Prints a query without parentheses. */
 export function select(sink: Sink, n: pg.SelectStmt): void {
   sink.enter();
   if (n.withClause !== undefined) withClause(sink, n.withClause);
@@ -54,13 +52,13 @@ function limits(sink: Sink, n: pg.SelectStmt): void {
   }
 }
 
-/** INTERSECT binds stronger than UNION and EXCEPT. */
+/** The precedence of a set operation: INTERSECT binds more tightly than UNION and EXCEPT. */
 const rank = (n: pg.SelectStmt): number => (n.op === undefined || n.op === 'SETOP_NONE' ? 3 : n.op === 'SETOP_INTERSECT' ? 2 : 1);
 
 const hasTail = (n: pg.SelectStmt): boolean =>
   n.withClause !== undefined || n.sortClause !== undefined || n.limitCount !== undefined || n.limitOffset !== undefined || n.lockingClause !== undefined;
 
-/** Set operations lean to the left and are walked in a loop. */
+/** Prints a set operation. Set operations are nested on the left and can be many, so a loop walks them. */
 function setOperation(sink: Sink, last: pg.SelectStmt): void {
   const chain: pg.SelectStmt[] = [];
   let n = last;
@@ -75,17 +73,17 @@ function setOperation(sink: Sink, last: pg.SelectStmt): void {
     const step = chain[i] as pg.SelectStmt;
     if (i === chain.length - 1) setOperand(sink, must(step.larg, 'set operation'));
     sink.text += ` ${must(step.op, 'set operation').slice('SETOP_'.length)} ${step.all ? 'ALL ' : ''}`;
-    // PostgreSQL makes one set of neighbouring UNIONs
-    if (step.op !== 'SETOP_UNION' || (!step.all && chain[i + 1]?.op !== step.op)) sink.set();
+    // PostgreSQL builds one set for a chain of UNIONs.
+    if (step.op !== 'SETOP_UNION' || (!step.all && chain[i + 1]?.op !== step.op)) sink.countSet();
     setOperand(sink, must(step.rarg, 'set operation'));
   }
 }
 
 function setOperand(sink: Sink, n: pg.SelectStmt): void {
-  const brackets = hasTail(n) || rank(n) < 3;
-  if (brackets) sink.text += '(';
+  const parentheses = hasTail(n) || rank(n) < 3;
+  if (parentheses) sink.text += '(';
   select(sink, n);
-  if (brackets) sink.text += ')';
+  if (parentheses) sink.text += ')';
 }
 
 function simpleSelect(sink: Sink, n: pg.SelectStmt): void {
@@ -99,9 +97,9 @@ function simpleSelect(sink: Sink, n: pg.SelectStmt): void {
   }
   sink.text += 'SELECT';
   if (n.distinctClause !== undefined) {
-    sink.set();
+    sink.countSet();
     sink.text += ' DISTINCT';
-    // a plain DISTINCT is a list of one empty node
+    // DISTINCT without ON is a list of one empty node.
     if (typeOf(n.distinctClause[0] ?? {}) !== undefined) {
       sink.text += ' ON (';
       sink.list(n.distinctClause, expression);
@@ -121,7 +119,7 @@ function simpleSelect(sink: Sink, n: pg.SelectStmt): void {
     expression(sink, n.whereClause);
   }
   if (n.groupClause !== undefined) {
-    sink.set();
+    sink.countSet();
     sink.text += n.groupDistinct ? ' GROUP BY DISTINCT ' : ' GROUP BY ';
     sink.list(n.groupClause, groupItem);
   }
@@ -226,7 +224,7 @@ function cte(sink: Sink, node: pg.Node): void {
   }
 }
 
-/** CYCLE takes nothing but constants, and a typed one only as `type 'text'`. */
+/** Prints a constant in CYCLE, which accepts only constants, and a typed one only as `type 'text'`. */
 function constantOnly(sink: Sink, node: pg.Node): void {
   if ('A_Const' in node && !isNegative(node.A_Const)) constant(sink, node.A_Const);
   else if ('TypeCast' in node) {

@@ -1,4 +1,4 @@
-/** Names of types. */
+/** Type names. */
 import type { Node, TypeName } from '@pgsql/types';
 import { expression } from './expression.ts';
 import { identifier, identifiers, stringOf } from './lexical.ts';
@@ -7,8 +7,8 @@ import { check, fields, type Sink, unsupported } from './sink.ts';
 const TYPE_NAME = fields('names typmods typemod arrayBounds location');
 
 /**
- * SQL's own words for types of pg_catalog. The grammar turns each of them back into just that name, so that a column that
- * is called after its type (`SELECT '1'::int` has a column `int4`) keeps its name.
+ * The SQL names of types in pg_catalog. The grammar turns each back into exactly that type name, so a column that gets its name from its type (`SELECT
+ * '1'::int` has a column `int4`) keeps it.
  */
 const SQL_NAMES: ReadonlyMap<string, readonly [string, string]> = new Map([
   ['bool', ['boolean', '']],
@@ -27,7 +27,7 @@ const SQL_NAMES: ReadonlyMap<string, readonly [string, string]> = new Map([
   ['timestamptz', ['timestamp', ' with time zone']],
 ]);
 
-/** Masks of interval fields (INTERVAL_MASK of utils/timestamp.h) as they are written. */
+/** The fields of intervals by their masks (INTERVAL_MASK of utils/timestamp.h). */
 const INTERVALS: ReadonlyMap<number, string> = new Map([
   [4, 'year'],
   [2, 'month'],
@@ -45,7 +45,10 @@ const INTERVALS: ReadonlyMap<number, string> = new Map([
 ]);
 const INTERVAL_FULL_RANGE = 0x7fff;
 
-/** A type with its modifiers and array bounds. SETOF and %TYPE have no place in a query. */
+/**
+ * Prints a type with its modifiers and array bounds.
+ * @throws SvcError 400 `unsupported_syntax`, also for SETOF and %TYPE
+ */
 export function typeName(sink: Sink, t: TypeName): void {
   check('TypeName', TYPE_NAME, t);
   if (t.typemod !== undefined && t.typemod > 0) throw unsupported('a type with a resolved modifier');
@@ -68,14 +71,14 @@ export function typeName(sink: Sink, t: TypeName): void {
   }
 }
 
-/** The name of a type alone, as it stands before a string constant (`pg_catalog.int4 '1'`). */
+/** The name of a type without modifiers, as it is written before a string constant (`pg_catalog.int4 '1'`). */
 export function plainTypeName(t: TypeName): string {
   check('TypeName', TYPE_NAME, t);
   if ((t.typmods?.length ?? 0) > 0 || (t.arrayBounds?.length ?? 0) > 0) throw unsupported('a constant of this type');
   return (t.names ?? []).map((n) => identifier(stringOf(n))).join('.');
 }
 
-/** What stands before and behind the modifiers, where SQL has words for `base` with such modifiers. */
+/** The SQL name of `base` before and after the modifiers; undefined if SQL has no name for the type with these modifiers. */
 function sqlName(base: string, mods: readonly Node[] | undefined): readonly [string, string] | undefined {
   const words = SQL_NAMES.get(base);
   if (words === undefined || mods === undefined || mods.length === 0 || base === 'numeric') return words;
@@ -90,7 +93,7 @@ function modifiers(sink: Sink, mods: readonly Node[] | undefined): void {
   sink.text += ')';
 }
 
-/** The modifiers of an interval are the mask of its fields and the digits of the seconds. */
+/** Prints an interval type. Its modifiers are the mask of its fields and the number of digits of the seconds. */
 function interval(sink: Sink, mods: readonly Node[]): void {
   const mask = integerOf(mods[0]);
   const digits = mods[1] === undefined ? undefined : integerOf(mods[1]);

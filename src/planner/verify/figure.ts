@@ -1,10 +1,10 @@
-/** The name of a select-list item without an alias: FigureColname of PostgreSQL's parse_target.c. */
+/** The name of a select-list item without an alias (FigureColname in PostgreSQL's parse_target.c). */
 import { type Body, firstOf, listOf, nameOf, type Tree, typeOf } from './tree.ts';
 
-/** `firsts`: the first column's name of each scalar sub-select. */
+/** The name of an item. @param firsts the name of the first column of each scalar sub-select */
 export const figure = (node: Tree, firsts: ReadonlyMap<Body, string>): string => find(node, firsts)[0] ?? '?column?';
 
-/** A name, and whether it is better than that of a cast around it. */
+/** A name, and whether it is preferred to that of an outer cast. */
 type Found = readonly [name: string | undefined, good: boolean];
 
 const NOT_FOUND: Found = [undefined, false];
@@ -33,7 +33,7 @@ function find(node: Tree, firsts: ReadonlyMap<Body, string>): Found {
   if (word !== undefined) return good(word);
   switch (type) {
     case 'ColumnRef':
-      // `(x.*)::text` is called x
+      // the name of `(x.*)::text` is x
       return good(nameOf(listOf(body.fields).findLast((field) => 'String' in field)));
     case 'A_Indirection': {
       const named = listOf(body.indirection).findLast((step) => 'String' in step);

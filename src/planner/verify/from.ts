@@ -1,4 +1,4 @@
-/** FROM: which relations there are, under which names, with which columns. */
+/** FROM: its relations, their names and their columns. */
 
 import { RESULT_COLUMNS, ROW_FUNCTIONS, SHAPED_BY_ARGUMENTS } from './fields.ts';
 import { figure } from './figure.ts';
@@ -11,7 +11,7 @@ import { columnOf, table } from './scope.ts';
 import { type Body, listOf, namesOf, type Tree, typeOf } from './tree.ts';
 import type { Verifier } from './verifier.ts';
 
-/** Adds the items of a FROM clause to a level. LATERAL sub-selects and functions see those before them. */
+/** Adds the items of a FROM clause to a level. LATERAL sub-selects and functions may refer to the items before them. */
 export function fromClause(verifier: Verifier, items: unknown, level: Level): void {
   for (const node of listOf(items)) level.add(item(verifier, node, level));
 }
@@ -49,7 +49,7 @@ function relation(verifier: Verifier, type: string, node: Tree, level: Level): R
   return { alias, columns: row, whole: row };
 }
 
-/** A declared table, or a common table expression: any other name without a schema would be one of PostgreSQL's own catalogs. */
+/** A declared table, or a common table expression. Any other unqualified name could be a table of PostgreSQL's catalog. */
 function named(verifier: Verifier, body: Body, alias: string | undefined, names: readonly string[], level: Level): Relation {
   const { schemaname: schema, relname: name, inh, relpersistence } = body as { schemaname?: string; relname?: string; inh?: boolean; relpersistence?: string };
   if (name === undefined) refuse('relation', '');
@@ -63,7 +63,7 @@ function named(verifier: Verifier, body: Body, alias: string | undefined, names:
   return { alias: alias ?? name, columns, whole: columns };
 }
 
-/** Joins lean to the left. */
+/** Adds a join. Joins lean to the left, so they are read in a loop. */
 function joins(verifier: Verifier, top: Tree, level: Level): Side {
   const chain: Body[] = [];
   let left = top;
@@ -75,7 +75,7 @@ function joins(verifier: Verifier, top: Tree, level: Level): Side {
 
 function join(verifier: Verifier, body: Body, left: Side, level: Level): Side {
   const mark = level.mark();
-  // the right side may refer to the left one, after LATERAL
+  // the right side may refer to the left one with LATERAL
   level.add(left);
   const right = item(verifier, body.rarg as Tree, level);
   level.backTo(mark);
@@ -103,23 +103,23 @@ function join(verifier: Verifier, body: Body, left: Side, level: Level): Side {
 
 const sizeOf = (rows: readonly Row[]): number => rows.reduce((n, row) => n + row.names.length + row.tables.length, 0);
 
-/** The columns of a relation under an alias with a column list. */
+/** The columns of a relation with the names of an alias's column list. */
 function renamed(verifier: Verifier, columns: Row, names: readonly string[]): Row {
   if (names.length > 0) verifier.spend(columns.names.length);
   return columns.renamed(names);
 }
 
-/** The columns that NATURAL merges, as far as they are known. */
+/** The known columns that NATURAL merges. */
 const common = (left: Row, right: Row): string[] => left.names.filter((name) => right.has(name));
 
-/** The columns of a join: those that it merges come first. */
+/** The columns of a join. Merged columns come first. */
 function mergedRow(merged: readonly string[], rows: readonly Row[], isNatural: boolean): Row {
   const row = Row.of([new Row(merged), ...rows.map((r) => r.without(new Set(merged)))]);
-  // NATURAL also merges columns of tables that are not known here: no place is certain
+  // NATURAL also merges columns of tables, which are not known here, so all positions are uncertain
   return isNatural && row.isOpen ? new Row(row.names, row.fields, 0, row.tables) : row;
 }
 
-/** Functions in FROM. The columns are those that PostgreSQL gives them (addRangeTableEntryForFunction of parse_relation.c). */
+/** Functions in FROM, with the columns that PostgreSQL gives them (addRangeTableEntryForFunction in parse_relation.c). */
 function functions(verifier: Verifier, body: Body, alias: string | undefined, names: readonly string[], level: Level): Relation {
   const calls = listOf(body.functions).map((entry) => {
     if (typeOf(entry) !== 'List') refuse('node', typeOf(entry));
@@ -145,7 +145,7 @@ function functions(verifier: Verifier, body: Body, alias: string | undefined, na
 
 interface Given {
   readonly names: readonly string[];
-  /** Whether the whole is certainly a row, and no value of another type. */
+  /** True if the value is certainly a row. */
   readonly isRow: boolean;
 }
 
@@ -154,23 +154,24 @@ function definedColumns(verifier: Verifier, definitions: unknown, level: Level):
   return { names: listOf(definitions).map((d) => String(verifier.part(d, 'ColumnDef', level).colname)), isRow: true };
 }
 
-/** COALESCE, GREATEST, LEAST, NULLIF and unnest: the result has the type of an argument, or of its elements. */
+/** True for COALESCE, GREATEST, LEAST, NULLIF and unnest: the result has the type of an argument, or of its elements. */
 const givesArgument = (call: Tree): boolean =>
   'FuncCall' in call ? namesOf((call.FuncCall as Body).funcname).at(-1) === 'unnest' : ['CoalesceExpr', 'MinMaxExpr', 'A_Expr'].includes(typeOf(call));
 
 /**
- * The names of the columns that a call in FROM gives, as far as they are known; `called`: what a column without a name of its own is called;
- * `ofRows`: rows of tables are among its arguments, so that the columns may be those of the table.
+ * The known columns of a call in FROM.
+ * @param called the name of a column that the function does not name
+ * @param ofRows whether rows of tables are among its arguments, so that the result may have the columns of the table
  */
 function resultColumns(call: Tree, called: string, ofRows: boolean): Given {
   if (ofRows && givesArgument(call)) return { names: [], isRow: false };
-  // a value that is a row after all has no column of that name: `called.called` would be a call
+  // if the value is a row, it has no column of that name, and PostgreSQL would read `called.called` as a call
   const scalar: Given = { names: ROW_FUNCTIONS.has(called) ? [] : [called], isRow: false };
   if (!('FuncCall' in call)) return scalar;
   const { funcname, args } = call.FuncCall as Body;
   const path = namesOf(funcname);
   const name = path.at(-1) as string;
-  // a function of the datasource's own may name its result as it likes
+  // a function of the datasource may have any result columns
   if ((path.length > 1 && path[0] !== 'pg_catalog') || !isFunction(name) || SHAPED_BY_ARGUMENTS.has(name)) return { names: [], isRow: false };
   if (name === 'unnest' && path.length === 1 && listOf(args).length > 1) return { names: listOf(args).map(() => name), isRow: true };
   const names = RESULT_COLUMNS.get(name);

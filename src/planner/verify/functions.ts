@@ -1,14 +1,14 @@
 /**
- * The built-in functions that a finished statement may call. Taken from pg_proc of PostgreSQL 15 to 18: documented functions whose results depend
- * on their arguments, and those named below with what else they depend on. A test compares each overload with the catalog: none takes or gives
- * a reg* type (pg_typeof apart), an internal type, or a cursor.
+ * The built-in functions that a finished statement may call, from pg_proc of PostgreSQL 15 to 18: documented functions whose results depend only on their arguments, and
+ * the functions below, with the other things that they depend on. A test compares each overload with the catalog: none takes or returns a reg* type (except pg_typeof), an
+ * internal type, or a cursor.
  */
 import { RESULT_COLUMNS } from './fields.ts';
 import { Row } from './row.ts';
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** Every overload is immutable. */
+/** Functions whose overloads are all immutable. */
 const IMMUTABLE = words(`
   abbrev abs acos acosd acosh area array_append array_cat array_dims array_fill array_length array_lower array_ndims array_position
   array_positions array_prepend array_remove array_replace array_reverse array_sort array_to_tsvector array_upper ascii asin asind asinh atan
@@ -39,10 +39,10 @@ const AGGREGATES = words(`
   stddev stddev_pop stddev_samp string_agg sum var_pop var_samp variance
   cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number`);
 
-/** Functions of which an overload is not immutable, by what its result depends on besides the arguments. */
+/** Functions with an overload that is not immutable, by what the result depends on besides the arguments. */
 const DEPENDENT: Readonly<Record<string, readonly string[]>> = {
   'the clock': words('age clock_timestamp now statement_timestamp timeofday transaction_timestamp'),
-  chance: words('array_sample array_shuffle gen_random_uuid random random_normal uuidv4 uuidv7'),
+  'random numbers': words('array_sample array_shuffle gen_random_uuid random random_normal uuidv4 uuidv7'),
   'the time zone of the session': words(`
     date date_add date_part date_subtract date_trunc extract generate_series jsonb_path_exists_tz jsonb_path_match_tz jsonb_path_query_array_tz
     jsonb_path_query_first_tz jsonb_path_query_tz make_timestamptz overlaps time timestamp timestamptz timetz timezone to_timestamp`),
@@ -61,12 +61,13 @@ const DEPENDENT: Readonly<Record<string, readonly string[]>> = {
 /** Functions that are not immutable -> what they depend on. */
 export const NOT_IMMUTABLE: ReadonlyMap<string, string> = new Map(Object.entries(DEPENDENT).flatMap(([reason, names]) => names.map((name) => [name, reason])));
 
-/** Every function that may be called without a schema, or with that of PostgreSQL's catalog. */
+/** The functions that may be called with an unqualified name, or with the schema pg_catalog. */
 export const FUNCTIONS: ReadonlySet<string> = new Set([...IMMUTABLE, ...AGGREGATES, ...NOT_IMMUTABLE.keys()]);
 
+/** True for a function of the list. */
 export const isFunction = (name: string): boolean => FUNCTIONS.has(name);
 
-/** The fields of what a call gives, where that is a row. */
+/** The fields of a function's result, if it is a row. */
 export const RESULT_ROWS: ReadonlyMap<string, Row> = new Map(
   [...RESULT_COLUMNS].filter(([, columns]) => columns.length > 1).map(([name, columns]) => [name, new Row(columns)]),
 );

@@ -1,6 +1,6 @@
 /**
- * The second wall: a verifier of the SQL that is about to be sent to a datasource. It shares nothing with the planner but the parser: it reads
- * the finished text, with lists and a walk of its own, so that a fault of the planner or of its guard does not reach a database.
+ * The second wall: the verifier checks SQL before it is sent to a datasource. It shares only the parser with the planner. It reads the finished text with separate lists and
+ * a separate walk, so that a bug in the planner or in the guard does not reach a database.
  */
 import { SvcError } from '../../errors.ts';
 import type { SqlParser } from '../../language/parser.ts';
@@ -14,12 +14,12 @@ import { Verifier } from './verifier.ts';
 export type { Declared, DeclaredTable } from './declared.ts';
 export { type Refusal, RefusedByVerifier } from './refusal.ts';
 
-/** What the constructor asks for: nothing outside of this file has it. */
+/** The argument that the constructor requires. Only this file has it. */
 const PASSED = Symbol('passed');
 
-/** A statement that has passed: only `verify` makes one. */
+/** A verified statement. Only `verify` makes one. */
 export class Verified {
-  /** Makes the type nominal: an object of the same form does not have it. */
+  /** A private member makes the type nominal. */
   readonly #sql: string;
 
   private constructor(sql: string, passed: symbol) {
@@ -31,7 +31,7 @@ export class Verified {
     return this.#sql;
   }
 
-  /** Whether a value is one, whatever its type says. */
+  /** True if a value is a verified statement, independent of its static type. */
   static is(value: unknown): value is Verified {
     return typeof value === 'object' && value !== null && #sql in value;
   }
@@ -43,8 +43,8 @@ export class Verified {
 }
 
 /**
- * Checks a finished statement: one SELECT that writes and locks nothing, over declared tables and their declared columns, and its own common table expressions, with
- * functions, operators, types and collations of the lists, parameters that are bound, and fields that are columns.
+ * Checks a finished statement. It must be a single SELECT that does not write or lock, over declared tables, their declared columns, and its own common table expressions. It may
+ * use only functions, operators, types and collations of the lists, bound parameters, and fields that are columns.
  * @throws RefusedByVerifier with the kind of the check and the name that failed
  */
 export function verify(parser: SqlParser, sql: string, declared: Declared): Verified {

@@ -1,27 +1,27 @@
-/** What can be named at one level of a query. */
+/** The names that one level of a query may use. */
 import type { Row } from './row.ts';
 
-/** A relation that can be named in expressions. */
+/** A relation that expressions may name. */
 export interface Relation {
-  /** Undefined: it cannot be named, only its columns are found. */
+  /** The alias; undefined if the relation cannot be named, only its columns. */
   readonly alias: string | undefined;
-  /** Of a table without an alias: `schema.table.column` names its columns too. */
+  /** The schema of a table without an alias, whose columns may be named `schema.table.column`. */
   readonly schema?: string | undefined;
   readonly columns: Row;
-  /** The row that the bare alias means; undefined for the alias of a function with one column, which is no row. */
+  /** The row that the unqualified alias means; undefined for a function with one column, whose alias means that column. */
   readonly whole: Row | undefined;
 }
 
-/** Relations, and what unqualified names are looked up in: items of FROM, joins with their merged columns. */
+/** Relations, and the rows in which unqualified names are looked up: items of FROM, and joins with their merged columns. */
 export interface Side {
   readonly relations: Relation[];
   readonly rows: Row[];
 }
 
-/** Common table expressions in scope, innermost first. */
+/** A list of the common table expressions in scope, innermost first. */
 export interface Cte {
   readonly name: string;
-  /** Undefined until its query has been read. */
+  /** The columns; undefined until the query has been read. */
   columns: Row | undefined;
   readonly next: Cte | undefined;
 }
@@ -33,25 +33,25 @@ export function cteOf(ctes: Cte | undefined, name: string): Cte | undefined {
   return cte;
 }
 
-/** A column by its name alone; `fields` where its value is certainly a row. */
+/** A column that an unqualified name means. `fields`: the fields of its value, if it is certainly a row. */
 export interface Found {
   readonly fields: Row | undefined;
 }
 
-/** From so many look-ups on a level is made an index of it; a join's condition has only a few. */
-const FEW = 8;
+/** The number of look-ups on a level after which an index is made. The condition of a join has only a few. */
+const INDEX_AFTER = 8;
 
 /** The relations of one query level. */
 export class Level {
   readonly parent: Level | undefined;
   readonly ctes: Cte | undefined;
-  /** Names of the select list, in the clauses that may name them. */
+  /** The names of the select list, in clauses that may use them. */
   outputs: ReadonlySet<string> | undefined;
-  /** Whether what is read is an item of ORDER BY or DISTINCT ON, or one of GROUP BY where no table has its name: a name of the select list. */
+  /** True for an item of ORDER BY, DISTINCT ON or GROUP BY that is a name of the select list. For GROUP BY only if no table has a column of that name. */
   isItem = false;
   readonly #side: Side;
   #lookUps = 0;
-  /** Indexes, until the level changes. */
+  /** Indexes. They are dropped when the level changes. */
   #columns: Map<string, Found> | undefined;
   #relations: Map<string, Relation> | undefined;
   #isOpen: boolean | undefined;
@@ -71,7 +71,7 @@ export class Level {
     this.#changed();
   }
 
-  /** The present state of the level, for backTo. */
+  /** The current state of the level, for `backTo`. */
   mark(): readonly [number, number] {
     return [this.#side.relations.length, this.#side.rows.length];
   }
@@ -89,20 +89,20 @@ export class Level {
     this.#isOpen = undefined;
   }
 
-  /** Whether a table of the level may have columns that are not known. */
+  /** True if a relation of the level may have unknown columns. */
   get isOpen(): boolean {
     this.#isOpen ??= this.#side.rows.some((row) => row.isOpen);
     return this.#isOpen;
   }
 
-  /** Whether a table of the level may have the column, as far as the model says. */
+  /** True if a table of the level declares the column. */
   declares(name: string): boolean {
     return this.isOpen && this.#side.rows.some((row) => row.declares(name));
   }
 
-  /** The column of a name; undefined: no known column. */
+  /** The known column of a name, or undefined. */
   column(name: string): Found | undefined {
-    if (++this.#lookUps > FEW) {
+    if (++this.#lookUps > INDEX_AFTER) {
       this.#columns ??= columnsOf(this.#side.rows);
       return this.#columns.get(name);
     }
@@ -111,10 +111,10 @@ export class Level {
     return found;
   }
 
-  /** The relation of an alias; with `schema`, only a table of that schema. */
+  /** The relation of an alias. With `schema`, only a table of that schema. */
   relation(alias: string, schema?: string): Relation | undefined {
     if (schema !== undefined) return this.#side.relations.find((r) => r.alias === alias && r.schema === schema);
-    if (++this.#lookUps <= FEW) return this.#side.relations.find((r) => r.alias === alias);
+    if (++this.#lookUps <= INDEX_AFTER) return this.#side.relations.find((r) => r.alias === alias);
     if (!this.#relations) {
       this.#relations = new Map();
       for (const r of this.#side.relations) if (r.alias !== undefined && !this.#relations.has(r.alias)) this.#relations.set(r.alias, r);
@@ -123,7 +123,7 @@ export class Level {
   }
 }
 
-/** Of two columns of one name PostgreSQL takes none. */
+/** The result for a name that several columns have. PostgreSQL refuses it. */
 const AMBIGUOUS: Found = { fields: undefined };
 
 function columnsOf(rows: readonly Row[]): Map<string, Found> {
@@ -132,7 +132,7 @@ function columnsOf(rows: readonly Row[]): Map<string, Found> {
   return columns;
 }
 
-/** Puts the relations of one side behind those of another. */
+/** Appends the relations of one side to those of another. */
 export function append(to: Side, side: Side): void {
   for (const relation of side.relations) to.relations.push(relation);
   for (const row of side.rows) to.rows.push(row);

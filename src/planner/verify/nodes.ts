@@ -1,16 +1,16 @@
 /**
- * The nodes of PostgreSQL's syntax tree that a finished statement may have, each with its members. A node or a member that is not listed is
- * refused, also one that a later grammar adds.
+ * The nodes of PostgreSQL's syntax tree that a finished statement may contain, and their members. Other nodes and members are refused, including those that a later version
+ * of the grammar adds.
  */
 
 /**
- * What a member holds, and what is done with it:
- * `plain`: a text, a number or a truth value; `constant`: an object of those; `expression`, `expressions`; `type`: a TypeName;
- * `operator`, `collation`: a list of names; `order`: a list of SortBy; `window`: a WindowDef; `own`: the code for this node reads it;
- * `#Node`: the members of that node, without its name around them.
+ * The kind of a member, which decides how it is checked. `plain`: a text, a number or a boolean; `constant`: an object of those; `expression`, `expressions`; `type`: a
+ * TypeName; `operator`, `collation`: a list of names; `order`: a list of SortBy; `window`: a WindowDef; `own`: the code for this node checks it; `#Node`: the members of that
+ * node, unwrapped.
  */
 export type Member = 'plain' | 'constant' | 'expression' | 'expressions' | 'type' | 'operator' | 'collation' | 'order' | 'window' | 'own' | `#${string}`;
 
+/** The members of a node, and their kinds. */
 export type Members = Readonly<Record<string, Member>>;
 
 const at = { location: 'plain' } as const;
@@ -94,11 +94,11 @@ export const PARTS: Readonly<Record<string, Members>> = {
     windowClause: 'own',
     ...tail,
   },
-  /** A SelectStmt that is VALUES. */
+  /** A SelectStmt for VALUES. */
   Values: { valuesLists: 'own', ...tail },
-  /** A List that is a row of VALUES. */
+  /** A List for a row of VALUES. */
   ValuesList: { items: 'own' },
-  /** A SelectStmt that is UNION, INTERSECT or EXCEPT. */
+  /** A SelectStmt for UNION, INTERSECT or EXCEPT. */
   SetOperation: { all: 'plain', larg: 'own', rarg: 'own', ...tail },
   WithClause: { ctes: 'own', recursive: 'plain', ...at },
   CommonTableExpr: {
@@ -161,7 +161,7 @@ export const PARTS: Readonly<Record<string, Members>> = {
   JsonAggConstructor: { agg_filter: 'expression', agg_order: 'order', over: 'window', ...json },
 };
 
-/** Kinds of A_Expr, and whether its name is a word of SQL and no operator. */
+/** The kinds of A_Expr, and whether the name is an operator or a word of SQL. */
 export const OPERATOR_KINDS: ReadonlyMap<string, 'operator' | 'word'> = new Map([
   ['AEXPR_OP', 'operator'],
   ['AEXPR_OP_ANY', 'operator'],
@@ -179,12 +179,13 @@ export const OPERATOR_KINDS: ReadonlyMap<string, 'operator' | 'word'> = new Map(
   ['AEXPR_NOT_BETWEEN_SYM', 'word'],
 ]);
 
-/** Words that mean comparisons by >= and <=. */
+/** Words that mean comparisons with >= and <=. */
 export const BETWEEN: ReadonlySet<string> = new Set(['BETWEEN', 'NOT BETWEEN', 'BETWEEN SYMMETRIC', 'NOT BETWEEN SYMMETRIC']);
 
+/** The accepted kinds of sub-queries in expressions. */
 export const SUB_LINKS: ReadonlySet<string> = new Set(['EXISTS_SUBLINK', 'ALL_SUBLINK', 'ANY_SUBLINK', 'EXPR_SUBLINK', 'ARRAY_SUBLINK']);
 
-/** The functions without brackets that read the clock; the others give the user or the place in the database. */
+/** The functions without brackets that read the clock. The others return the current user, role, schema or catalog. */
 export const CLOCK_VALUES: ReadonlySet<string> = new Set([
   'SVFOP_CURRENT_DATE',
   'SVFOP_CURRENT_TIME',

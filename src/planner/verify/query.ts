@@ -11,8 +11,11 @@ import { type Body, listOf, namesOf, type Tree, typeOf } from './tree.ts';
 import type { Verifier } from './verifier.ts';
 
 /**
- * Checks a query and gives its columns. `parent`: the relations that it may refer to; `ctes`: the common table expressions in scope; `onLeft` is
- * given the columns of a set operation's left side before the right side is read.
+ * Checks a query.
+ * @param parent the relations that it may refer to
+ * @param ctes the common table expressions in scope
+ * @param onLeft called with the columns of the left side of a set operation before the right side is checked
+ * @returns its columns
  */
 export function query(verifier: Verifier, node: Tree, parent: Level | undefined, ctes: Cte | undefined, onLeft?: (columns: Row) => void): Row {
   if (typeOf(node) !== 'SelectStmt') refuse('statement', typeOf(node));
@@ -30,7 +33,7 @@ function select(verifier: Verifier, body: Body, parent: Level | undefined, outer
     level.add({ relations: [], rows: [columns] });
     order(verifier, body, level, columns);
   }
-  // LIMIT of a set operation does not see its columns: a name there is a column further out
+  // LIMIT of a set operation cannot name its columns: a name there is a column of an outer query
   const around = isSet ? new Level(parent, ctes) : level;
   for (const count of [body.limitCount, body.limitOffset]) if (count !== undefined) verifier.expression(count as Tree, around);
   verifier.leave();
@@ -39,7 +42,7 @@ function select(verifier: Verifier, body: Body, parent: Level | undefined, outer
 
 const isSetOperation = (body: Body): boolean => body.op !== undefined && body.op !== 'SETOP_NONE';
 
-/** Set operations lean to the left. Their columns are called after those of the leftmost query. */
+/** Checks a set operation. Set operations lean to the left, so they are read in a loop. The columns have the names of the leftmost query. */
 function setOperation(verifier: Verifier, top: Body, parent: Level | undefined, ctes: Cte | undefined, onLeft?: (columns: Row) => void): Row {
   const chain = [top];
   let left = top.larg as Body;
@@ -55,7 +58,7 @@ function setOperation(verifier: Verifier, top: Body, parent: Level | undefined, 
   return columns;
 }
 
-/** A set operation that nothing but its two sides belongs to. */
+/** True for a set operation without clauses besides its two sides. */
 const isPlainSet = (body: Body): boolean => isSetOperation(body) && !['withClause', 'sortClause', 'limitCount', 'limitOffset'].some((tail) => tail in body);
 
 function values(verifier: Verifier, body: Body, level: Level): Row {
@@ -65,7 +68,7 @@ function values(verifier: Verifier, body: Body, level: Level): Row {
     verifier.members('List', list.List as Body, PARTS.ValuesList, level);
     let known = 0;
     for (const item of listOf((list.List as Body).items)) {
-      // a star may give no column at all
+      // a star may expand to no column
       const star = verifier.star(item, level);
       if (!star) verifier.expression(item, level);
       known += star ? star.names.length : 1;
@@ -74,7 +77,7 @@ function values(verifier: Verifier, body: Body, level: Level): Row {
     width = Math.max(width, known);
   }
   const columns = new Row(Array.from({ length: width }, (_, i) => `column${i + 1}`));
-  // ORDER BY of VALUES sees them as columns
+  // ORDER BY of VALUES can name them
   level.add({ relations: [], rows: [columns] });
   order(verifier, body, level, columns);
   return columns;
@@ -102,7 +105,7 @@ function block(verifier: Verifier, body: Body, level: Level): Row {
   return row;
 }
 
-/** The clauses that may also name columns of the select list. */
+/** Checks the clauses that may also name columns of the select list. */
 function order(verifier: Verifier, body: Body, level: Level, columns: Row): void {
   if (!body.groupClause && !body.sortClause && !body.distinctClause) return;
   level.outputs = new Set(columns.names);
@@ -111,7 +114,7 @@ function order(verifier: Verifier, body: Body, level: Level, columns: Row): void
     level.isItem = isName((item.SortBy as Body | undefined)?.node);
     verifier.part(item, 'SortBy', level);
   }
-  // a plain DISTINCT is a list of one empty node
+  // a plain DISTINCT is a list with one empty node
   for (const item of listOf(body.distinctClause)) {
     level.isItem = isName(item);
     if (Object.keys(item).length > 0) verifier.expression(item, level);
@@ -133,10 +136,7 @@ function group(verifier: Verifier, item: Tree, level: Level): void {
   verifier.leave();
 }
 
-/**
- * Common table expressions. Without RECURSIVE each one sees those before it only, as in PostgreSQL: its own name means something else inside
- * of it.
- */
+/** Checks common table expressions. Without RECURSIVE each one can name only those before it, as in PostgreSQL, and not itself. */
 function withClause(verifier: Verifier, body: Body, parent: Level | undefined, outer: Cte | undefined): Cte | undefined {
   const level = new Level(parent, outer);
   verifier.members('WithClause', body, PARTS.WithClause, level);
@@ -163,8 +163,8 @@ function withClause(verifier: Verifier, body: Body, parent: Level | undefined, o
   return ctes;
 }
 
-/** One common table expression; `told` is called with its columns as soon as they are known. */
-function common(verifier: Verifier, cte: Body, level: Level, ctes: Cte | undefined, told?: (columns: Row) => void): Row {
+/** Checks a common table expression. @param onColumns called with its columns as soon as they are known */
+function common(verifier: Verifier, cte: Body, level: Level, ctes: Cte | undefined, onColumns?: (columns: Row) => void): Row {
   verifier.members('CommonTableExpr', cte, PARTS.CommonTableExpr, level);
   const [search, cycle] = [cte.search_clause, cte.cycle_clause] as (Body | undefined)[];
   if (search) verifier.members('CTESearchClause', search, PARTS.CTESearchClause, level);
@@ -173,7 +173,7 @@ function common(verifier: Verifier, cte: Body, level: Level, ctes: Cte | undefin
   const more = [search?.search_seq_column, cycle?.cycle_mark_column, cycle?.cycle_path_column].filter((n) => n !== undefined).map(String);
   const named = (columns: Row, added: readonly string[]): Row =>
     Row.of([columns.renamed(namesOf(cte.aliascolnames)), ...(added.length > 0 ? [new Row(added)] : [])]);
-  // inside of the query itself they are columns by name, but none of its star
+  // the query itself can name these columns, but its star does not include them
   const within = more.filter((name) => !ROW_FUNCTIONS.has(name));
-  return named(query(verifier, cte.ctequery as Tree, level.parent, ctes, told && ((columns) => told(named(columns, within)))), more);
+  return named(query(verifier, cte.ctequery as Tree, level.parent, ctes, onColumns && ((columns) => onColumns(named(columns, within)))), more);
 }

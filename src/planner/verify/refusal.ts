@@ -1,8 +1,8 @@
-/** Why a statement is refused. */
+/** The reasons for which a statement is refused. */
 
 /**
- * What a check is about. `relation`: a table or common table expression in FROM; `qualifier`: the name in front of a column. `too_complex`: the statement is
- * nested too deeply, or the parser cannot hold it.
+ * The kind of a check. `relation`: a table or common table expression in FROM; `qualifier`: the qualifier of a column; `too_complex`: the statement is nested too deeply,
+ * or too large for the parser.
  */
 export type Refusal =
   | 'syntax'
@@ -22,15 +22,15 @@ export type Refusal =
   | 'column'
   | 'field';
 
-/** Longer names are cut: PostgreSQL's own names have at most 63 bytes. */
+/** Longer names are truncated. PostgreSQL's own names have at most 63 bytes. */
 const MAX_NAME = 130;
 
-/** A finished statement that does not pass. Holds no part of the statement but the name that failed. */
+/** The error for a refused statement. It contains no part of the statement except the name that failed. */
 export class RefusedByVerifier extends Error {
   readonly kind: Refusal;
-  /** The name that failed, cut. */
+  /** The name that failed, truncated. */
   readonly subject: string;
-  /** `kind:name`, for logs: the kind of the check, and the name that failed. */
+  /** The kind of the check and the name that failed, for logs: `kind:name`. */
   readonly reason: string;
 
   constructor(kind: Refusal, name: string) {
@@ -44,7 +44,7 @@ export class RefusedByVerifier extends Error {
   }
 }
 
-/** Ends the verification. */
+/** Refuses the statement. @throws RefusedByVerifier always */
 export function refuse(kind: Refusal, name: string): never {
   throw new RefusedByVerifier(kind, name);
 }

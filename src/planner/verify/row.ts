@@ -1,18 +1,18 @@
-/** What the statement itself says about the columns of a relation. */
+/** The columns of a relation, as far as the statement itself defines them. */
 import type { DeclaredTable } from './declared.ts';
 import { SYSTEM_COLUMNS } from './fields.ts';
 import { refuse } from './refusal.ts';
 
 /**
- * The columns of a relation, or the fields of a value that is a row, in their order. A table's columns are not known here: a row that
- * holds them is open from the place (`gap`) on where they may be.
+ * The columns of a relation, or the fields of a row, in order. The columns of a table are not known here. A row that contains them is open: they may be at the position `gap`
+ * and after it.
  */
 export class Row {
   readonly names: readonly string[];
-  /** Of each column whose value is a row: its fields. They have no fields of their own: PostgreSQL does not know them. */
+  /** The fields of each column whose value is a row. Fields of fields are left out, because PostgreSQL does not know them. */
   readonly fields: readonly (Row | undefined)[];
   readonly gap: number | undefined;
-  /** The tables whose columns may be at the gap. */
+  /** The tables whose columns may be in the gap. */
   readonly tables: readonly DeclaredTable[];
   #places: ReadonlyMap<string, number> | undefined;
 
@@ -27,12 +27,12 @@ export class Row {
     return this.gap !== undefined;
   }
 
-  /** Whether a table at the gap may have the column, as far as the model says. */
+  /** True if a table in the gap declares the column. */
   declares(name: string): boolean {
     return !SYSTEM_COLUMNS.has(name) && this.tables.some((table) => table.columns.has(name));
   }
 
-  /** The row as one value, or as all of its columns: each table in it has to be declared as a whole. */
+  /** Checks that the statement may use the whole row, or all of its columns. @throws RefusedByVerifier `row` for a table that is not declared as a whole */
   whole(): this {
     for (const { isWhole, schema, name } of this.tables) if (!isWhole) refuse('row', `${schema}.${name}`);
     return this;
@@ -42,13 +42,13 @@ export class Row {
     return this.#index().has(name);
   }
 
-  /** The fields of a column's value; undefined where it is no row, its fields are not known, or two columns have the name. */
+  /** The fields of a column's value; undefined if it is no row, its fields are not known, or several columns have the name. */
   field(name: string): Row | undefined {
     const place = this.#index().get(name);
     return place === undefined || place < 0 ? undefined : this.fields[place];
   }
 
-  /** Place of each name; -1 where several columns have it. */
+  /** The position of each name; -1 if several columns have it. */
   #index(): ReadonlyMap<string, number> {
     if (this.#places) return this.#places;
     const places = new Map<string, number>();
@@ -57,10 +57,10 @@ export class Row {
     return places;
   }
 
-  /** The same columns; the first ones under other names: an alias with a column list. */
+  /** The same columns with the names of an alias's column list, which may rename only the first of them. */
   renamed(names: readonly string[]): Row {
     if (names.length === 0) return this;
-    // a name behind the gap may be one of those that are replaced
+    // a column after the gap may be one of those that are renamed
     if (this.gap !== undefined && names.length > this.gap) return new Row(names, this.fields.slice(0, this.gap), names.length, this.tables);
     return new Row([...names, ...this.names.slice(names.length)], this.fields, this.gap, this.tables);
   }
@@ -76,7 +76,7 @@ export class Row {
     );
   }
 
-  /** The columns of several relations, one after the other. */
+  /** The columns of several relations. */
   static of(rows: readonly Row[]): Row {
     if (rows.length === 1) return rows[0] as Row;
     const columns = new Columns();
@@ -85,10 +85,10 @@ export class Row {
   }
 }
 
-/** A relation without columns that are known. */
+/** A relation without known columns. */
 export const NOTHING = new Row([]);
 
-/** Columns as they are met. */
+/** Collects the columns of a row. */
 export class Columns {
   readonly #names: string[] = [];
   readonly #fields: (Row | undefined)[] = [];

@@ -1,6 +1,6 @@
 /**
- * Which column or relation a name means, as PostgreSQL finds it (transformColumnRef of parse_expr.c, parse_relation.c). Only what is certainly
- * a column passes: where `a` has no column `f`, PostgreSQL reads `a.f` as the call f(a).
+ * Looks up columns and relations by name, as PostgreSQL does (transformColumnRef in parse_expr.c, parse_relation.c). A name must certainly be a column: if `a` has no column
+ * `f`, PostgreSQL reads `a.f` as the call f(a).
  */
 import type { DeclaredTable } from './declared.ts';
 import { ROW_FUNCTIONS } from './fields.ts';
@@ -9,9 +9,9 @@ import { refuse } from './refusal.ts';
 import { Row } from './row.ts';
 
 /**
- * A name alone: a column of the innermost level that has it, else the whole row of a relation. Gives the fields of its value where it is
- * certainly a row. A table in scope may have a column of any name, which PostgreSQL takes before a column further out, a name of the select
- * list inside of an expression, and a whole row: so the name must be one that the table declares.
+ * Checks an unqualified name: a column of the innermost level that has one, else the whole row of a relation. A table in scope may have a column of any name, which PostgreSQL
+ * prefers to a column of an outer level, to a name of the select list in an expression, and to a whole row. So the name must be a column that the table declares.
+ * @returns the fields of its value, if it is certainly a row
  */
 export function bare(level: Level, name: string): Row | undefined {
   let open = false;
@@ -30,10 +30,10 @@ export function bare(level: Level, name: string): Row | undefined {
   return refuse('column', name);
 }
 
-/** Whether a name that passes as a column is also that of a table which is declared as a whole: without such a column it means the row. */
+/** True if an accepted name is also the name of a table that is declared as a whole. If the table has no such column, the name means the row. */
 export const mayBeRow = (level: Level, name: string): boolean => relation(level, name)?.whole?.tables.some((table) => table.isWhole) ?? false;
 
-/** A column of USING: each side of the join has it. */
+/** Checks a column of USING. */
 export function columnOf(rows: readonly Row[], name: string): void {
   const isKnown = rows.some((row) => row.has(name));
   if (!isKnown && !rows.some((row) => row.declares(name))) refuse('column', name);
@@ -54,14 +54,14 @@ function relation(level: Level, alias: string, schema?: string): Relation | unde
   return undefined;
 }
 
-/** The field `name` of a row: one that is known, or a column of a table that the texts of the model name. Gives the field's own fields. */
+/** Checks a field of a row: a known one, or a declared column of a table. @returns the fields of the field */
 export function fieldOf(row: Row, name: string): Row | undefined {
   if (row.has(name)) return row.field(name);
   if (row.declares(name) && !ROW_FUNCTIONS.has(name)) return undefined;
   return refuse('field', name);
 }
 
-/** `a.f`: a column of a relation. */
+/** Checks a qualified column. @returns the fields of its value, if it is certainly a row */
 export function qualified(level: Level, path: readonly string[]): Row | undefined {
   return fieldOf(relationOf(level, path.slice(0, -1)).columns, path.at(-1) as string);
 }

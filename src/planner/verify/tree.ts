@@ -1,12 +1,12 @@
-/** Words to read a syntax tree in the parser's JSON: `{ Type: { member: ... } }`. */
+/** Functions to read a syntax tree in the parser's JSON: `{ Type: { member: ... } }`. */
 import { refuse } from './refusal.ts';
 
-/** A node under the name of its type. */
+/** A node: an object with its type as the only key. */
 export type Tree = Readonly<Record<string, unknown>>;
 /** The members of a node. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** The type of a node; one that has none or several is refused. */
+/** The type of a node. A node with no type or several types is refused. */
 export function typeOf(node: Tree): string {
   let type: string | undefined;
   for (const key in node) {
@@ -16,7 +16,7 @@ export function typeOf(node: Tree): string {
   return type ?? refuse('node', 'empty');
 }
 
-/** A list that may be missing. */
+/** A list, or an empty one if it is missing. */
 export const listOf = (value: unknown): readonly Tree[] => (value === undefined ? [] : (value as readonly Tree[]));
 
 /** The text of a String node; undefined for another node. */
@@ -25,8 +25,8 @@ export const nameOf = (node: Tree | undefined): string | undefined => {
   return found && (found.sval ?? '');
 };
 
-/** The texts of a list of String nodes; another node is refused. */
+/** The texts of a list of String nodes. Other nodes are refused. */
 export const namesOf = (value: unknown): string[] => listOf(value).map((node) => nameOf(node) ?? refuse('node', typeOf(node)));
 
-/** The members of a node's only type. */
+/** The members of a node. */
 export const firstOf = (node: Tree): Body => node[typeOf(node)] as Body;

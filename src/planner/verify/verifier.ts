@@ -1,28 +1,24 @@
-/** Expressions: their nodes, functions, operators, types and fields. */
+/** Checks expressions: nodes, functions, operators, types and fields. */
+import { checkCollation, checkFunction, checkOperator, checkTypeName, isSystemSchema } from './allowed.ts';
 import type { Declared, DeclaredTable } from './declared.ts';
-import { isFunction, RESULT_ROWS } from './functions.ts';
 import type { Cte, Level } from './level.ts';
 import { BETWEEN, CLOCK_VALUES, EXPRESSIONS, type Member, type Members, OPERATOR_KINDS, PARTS, SUB_LINKS } from './nodes.ts';
-import { isOperator } from './operators.ts';
 import { query } from './query.ts';
 import { refuse } from './refusal.ts';
 import { Row } from './row.ts';
 import { bare, fieldOf, mayBeRow, qualified, relationOf } from './scope.ts';
 import { type Body, listOf, nameOf, namesOf, type Tree, typeOf } from './tree.ts';
-import { isCollation, isType } from './types.ts';
 
 /**
- * How deep queries, items of FROM and expressions may be nested, counted as the printer does: chains that lean to the left (operators, set
- * operations, joins) are walked in loops and do not count.
+ * The maximum depth of queries, items of FROM and expressions, counted as in the printer: chains that lean to the left (operators, set operations, joins) are read in loops
+ * and do not count.
  */
 const MAX_DEPTH = 600;
 
-/** How many columns stars and column lists may make. PostgreSQL takes 1,664 in one select list. */
+/** The maximum number of columns of all stars and column lists. PostgreSQL accepts 1,664 in one select list. */
 const MAX_COLUMNS = 500_000;
 
-/** Schemas whose functions and tables nothing declares. */
-const SYSTEM_SCHEMA = /^(pg_|information_schema$|kg_catalog$)/i;
-
+/** Checks one statement: declarations, limits, and the checks of expressions. */
 export class Verifier {
   readonly declared: Declared;
   readonly #tables: ReadonlyMap<string, DeclaredTable>;
@@ -32,14 +28,14 @@ export class Verifier {
   #columns = 0;
   #tableRows = 0;
 
-  /** How many values that are, or may be, rows of tables have been read. */
+  /** The number of values so far that are, or may be, rows of tables. */
   get tableRows(): number {
     return this.#tableRows;
   }
 
   constructor(declared: Declared) {
     this.declared = declared;
-    this.#tables = new Map(declared.tables.filter((t) => !SYSTEM_SCHEMA.test(t.schema)).map((t) => [`${t.schema}\0${t.name}`, t]));
+    this.#tables = new Map(declared.tables.filter((t) => !isSystemSchema(t.schema)).map((t) => [`${t.schema}\0${t.name}`, t]));
   }
 
   /** The declared table of a name. */
@@ -55,18 +51,18 @@ export class Verifier {
     this.#depth--;
   }
 
-  /** Counts columns that a star or a column list makes: a short text can make any number of them. */
+  /** Counts the columns of a star or a column list: a short text can expand to any number of columns. */
   spend(columns: number): void {
     this.#columns += columns;
     if (this.#columns > MAX_COLUMNS) refuse('too_complex', 'columns');
   }
 
-  /** Checks a query. Gives its columns; `parent`: the relations that it may refer to. */
+  /** Checks a query. @param parent the relations that it may refer to @returns its columns */
   query(node: Tree, parent: Level | undefined, ctes: Cte | undefined): Row {
     return query(this, node, parent, ctes);
   }
 
-  /** Checks that each member of a node is known, and what it holds. */
+  /** Checks the members of a node. Each must be known. */
   members(type: string, body: Body, known: Members | undefined, level: Level): void {
     if (!known) refuse('node', type);
     for (const name in body) {
@@ -94,10 +90,10 @@ export class Verifier {
           this.#type(value as Body, level);
           break;
         case 'operator':
-          this.#operator(namesOf(value));
+          checkOperator(namesOf(value));
           break;
         case 'collation':
-          this.#collation(namesOf(value));
+          checkCollation(namesOf(value));
           break;
         case 'order':
           for (const item of listOf(value)) this.part(item, 'SortBy', level);
@@ -113,7 +109,7 @@ export class Verifier {
     }
   }
 
-  /** A node that must be of one type and is no expression. Gives its members. */
+  /** Checks a node that must have a certain type and is no expression. @returns its members */
   part(node: Tree, type: string, level: Level): Body {
     if (typeOf(node) !== type) refuse('node', typeOf(node));
     const body = node[type] as Body;
@@ -125,7 +121,7 @@ export class Verifier {
     for (const node of listOf(list)) this.expression(node, level);
   }
 
-  /** Checks an expression. Gives the fields of its value where it is certainly a row. */
+  /** Checks an expression. @returns the fields of its value, if it is certainly a row */
   expression(node: Tree, level: Level): Row | undefined {
     const type = typeOf(node);
     this.enter();
@@ -143,7 +139,7 @@ export class Verifier {
       case 'A_Indirection':
         return this.#fields(body, level);
       case 'FuncCall':
-        return this.#call(body);
+        return checkFunction(this.declared, namesOf(body.funcname), false);
       case 'RowExpr':
         return this.#row(body, level);
       case 'A_Expr':
@@ -169,7 +165,7 @@ export class Verifier {
     }
   }
 
-  /** The columns that an item of a select list or a row gives where it is a star; undefined: it is no star. */
+  /** The columns of an item of a select list or a row that is a star; undefined for other items. */
   star(node: Tree, level: Level): Row | undefined {
     const type = typeOf(node);
     const body = node[type] as Body;
@@ -196,8 +192,8 @@ export class Verifier {
   }
 
   /**
-   * `(value).field`, `(value).*`, `value[1]`. PostgreSQL knows the fields of the whole row of a relation, of a column of a sub-select that is a
-   * row, of ROW(...) and of a call with result columns (ParseComplexProjection of parse_func.c). Of anything else a field is a call.
+   * Checks `(value).field`, `(value).*`, `value[1]`. PostgreSQL knows the fields of the whole row of a relation, of a column of a sub-select that is a row, of ROW(...) and of a
+   * call with result columns (ParseComplexProjection in parse_func.c). It reads a field of any other value as a call.
    */
   #fields(body: Body, level: Level): Row | undefined {
     let row = this.expression(body.arg as Tree, level);
@@ -226,20 +222,6 @@ export class Verifier {
     return closed ? new Row(Array.from({ length: n }, (_, i) => `f${i + 1}`)) : undefined;
   }
 
-  /** `text`: a cast to text is directly around the call. */
-  #call(body: Body, text = false): Row | undefined {
-    const path = namesOf(body.funcname);
-    const [name, schema] = [path.at(-1) as string, path.length > 1 ? path.slice(0, -1).join('.') : 'pg_catalog'];
-    const builtIn = schema === 'pg_catalog' && isFunction(name);
-    // next to a regtype, a text becomes a name that is looked up in the catalog
-    if (builtIn ? name === 'pg_typeof' && !text : !this.#isDeclared(path)) refuse('function', path.join('.'));
-    return builtIn ? RESULT_ROWS.get(name) : undefined;
-  }
-
-  #isDeclared(path: readonly string[]): boolean {
-    return path.length === 2 && !SYSTEM_SCHEMA.test(path[0] as string) && this.declared.functions.has(path.join('.'));
-  }
-
   #cast(body: Body, level: Level): void {
     const arg = body.arg as Tree;
     const call = arg.FuncCall as Body | undefined;
@@ -250,17 +232,17 @@ export class Verifier {
     }
     this.enter();
     this.members('FuncCall', call, EXPRESSIONS.FuncCall, level);
-    this.#call(call, true);
+    checkFunction(this.declared, namesOf(call.funcname), true);
     this.leave();
   }
 
-  /** Operators lean to the left in long chains. */
+  /** Checks operators. Long chains of them lean to the left, so they are read in a loop. */
   #operation(top: Body, level: Level): void {
     let body = top;
     for (;;) {
       const names = namesOf(body.name);
       const kind = OPERATOR_KINDS.get(String(body.kind)) ?? refuse('operator', String(body.kind));
-      if (kind === 'operator') this.#operator(names);
+      if (kind === 'operator') checkOperator(names);
       else if (names.length !== 1 || !BETWEEN.has(names[0] as string)) refuse('operator', names.join('.'));
       const left = body.lexpr as Tree | undefined;
       if (!left) return;
@@ -283,18 +265,10 @@ export class Verifier {
     if (typeof number !== 'number' || number < 1 || number > this.declared.params) refuse('parameter', `$${number ?? 0}`);
   }
 
-  #operator(path: readonly string[]): void {
-    if (!isOperator(own(path))) refuse('operator', path.join('.'));
-  }
-
-  #collation(path: readonly string[]): void {
-    if (!isCollation(own(path))) refuse('collation', path.join('.'));
-  }
-
   #type(body: Body, level: Level): void {
     this.members('TypeName', body, PARTS.TypeName, level);
     const path = namesOf(body.names);
-    if (!isType(own(path))) refuse('type', path.join('.'));
+    checkTypeName(path);
     for (const modifier of listOf(body.typmods)) {
       if (typeOf(modifier) !== 'A_Const') refuse('type', `${path.join('.')} with ${typeOf(modifier)}`);
       this.expression(modifier, level);
@@ -302,6 +276,3 @@ export class Verifier {
     for (const bound of listOf(body.arrayBounds)) if (typeOf(bound) !== 'Integer') refuse('type', `${path.join('.')} with ${typeOf(bound)}`);
   }
 }
-
-/** The name of something that PostgreSQL itself has; undefined where a name is qualified by another schema. */
-const own = (path: readonly string[]): string | undefined => (path.length === 1 || (path.length === 2 && path[0] === 'pg_catalog') ? path.at(-1) : undefined);

@@ -1,10 +1,10 @@
-/** Random ontologies that hold, with policies that hold on them. */
+/** Random valid ontologies, with valid policies on them. */
 
 import { SvcError } from '../../../src/errors.ts';
 import type { SqlParser } from '../../../src/language/parser.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
-import { checkPolicies } from '../../../src/service/policies.ts';
+import { checkPolicies } from '../../../src/service/caller/policies.ts';
 import type { Rng } from '../../integration/differential/rng.ts';
 import { run } from '../../unit/ontology/script.ts';
 import { genPolicies, genWorld, NEW_TABLES } from './gen.ts';
@@ -18,10 +18,10 @@ export interface Case {
   readonly policies: readonly Policy[];
 }
 
-/** undefined: what was generated does not hold. */
+/** undefined: the generated case is not valid. */
 export function genCase(r: Rng, parser: SqlParser): Case | undefined {
   const { spec, tables } = genWorld(r);
-  const held = <T>(make: () => T): T | undefined => {
+  const ifValid = <T>(make: () => T): T | undefined => {
     try {
       return make();
     } catch (e) {
@@ -29,9 +29,9 @@ export function genCase(r: Rng, parser: SqlParser): Case | undefined {
       throw e;
     }
   };
-  const graph = held(() => compile(run(specText(spec)).graph.model, ONTOLOGY));
+  const graph = ifValid(() => compile(run(specText(spec)).graph.model, ONTOLOGY));
   if (graph === undefined) return undefined;
   const context = { parser, product: 'svc', activeDatasource: 'main', allowedFunctions: new Set<string>() };
-  const policies = genPolicies(r, spec).filter((p) => held(() => checkPolicies(context, graph, [policyRow(p)], undefined) ?? true) !== undefined);
+  const policies = genPolicies(r, spec).filter((p) => ifValid(() => checkPolicies(context, graph, [policyRow(p)], undefined) ?? true) !== undefined);
   return { spec, graph, tables: [...tables, ...NEW_TABLES], policies };
 }

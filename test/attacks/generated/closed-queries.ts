@@ -1,4 +1,4 @@
-/** Random queries over the concepts of closed-values.ts, whatever the reader may query of them. */
+/** Random queries over the concepts of closed-values.ts, with and without QUERY of the reader. */
 import fc from 'fast-check';
 import { MADE, PROPERTIES, properties, READ } from './closed-values.ts';
 
@@ -19,7 +19,7 @@ const HOPS = [
 const value = fc.constantFrom('5', '3', "'other'", "'n1'", '0', '111', "'s31'", '2', '1');
 const measure = fc.constantFrom('"measure.sum_p"', '"measure.sum_q"', '"to_a[a].measure.sum_p"', '"of_b[b].measure.sum_q"');
 
-/** Concepts to read, mostly those of the grants, and columns, mostly those that a granted concept has. */
+/** Concepts to read, mostly granted ones, and columns, mostly those that a granted concept has. */
 function parts(granted: readonly string[]) {
   const names = granted.filter((g) => g.startsWith('concept.')).map((g) => g.replace('concept.', ''));
   const readable = fc.oneof({ weight: 12, arbitrary: fc.constantFrom('thing', ...names, ...names) }, { weight: 1, arbitrary: fc.constantFrom(...READ) });

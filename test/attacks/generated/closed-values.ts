@@ -1,4 +1,4 @@
-/** Concepts that inherit from each other and share properties, of which a reader may query some, and tables with other values where no such concept shows them. */
+/** Concepts that inherit from each other and share properties, some of which a reader may query, and tables with changed values where no such concept shows them. */
 
 /** Each concept: its parents, the properties that it declares, whether it has a mapping. A row of a mapping has a value for every property of its concept. */
 const CONCEPTS: Readonly<
@@ -12,7 +12,7 @@ const CONCEPTS: Readonly<
   e: { parents: ['c'], own: ['q'], mapped: false },
   g: { parents: ['b'], own: ['r'] },
   f: { parents: [], own: ['f_id', 'p', 'q', 'link'] },
-  // a logic concept: its condition is known to be met by all rows
+  // a logic concept whose condition all rows meet
   l: { parents: ['a'], own: ['q', 's'], mapped: false, when: 'a_id > 0' },
 };
 const KEYS = ['a_id', 'f_id'];
@@ -27,7 +27,7 @@ export const GRANTABLE: readonly string[] = [...NAMES.map((n) => `concept.${n}`)
 const concept = (name: string) => CONCEPTS[name] as (typeof CONCEPTS)[string];
 export const parentsOf = (name: string): readonly string[] => concept(name).parents;
 const ancestors = (name: string): readonly string[] => [name, ...concept(name).parents.flatMap(ancestors)];
-/** What a concept has, own and inherited. */
+/** The properties of a concept, own and inherited. */
 export const properties = (name: string): ReadonlySet<string> => new Set(ancestors(name).flatMap((n) => concept(n).own));
 const mapped = NAMES.filter((n) => concept(n).mapped !== false);
 
@@ -38,20 +38,20 @@ function rows(name: string): readonly string[] {
   return own.length > 0 ? own : concept(name).parents.filter((p) => mapped.includes(p));
 }
 
-/** What the views read, by the rights of an administrator. */
+/** The relations that the views read, with the rights of an administrator. */
 const VIEWS: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   'view.va': rows('a').flatMap((m) => [[m, 'pa'] as const, [m, 'p'] as const]),
   'view.vb': rows('b').flatMap((m) => [[m, 'q'] as const]),
 };
 
-/** Whether the reader gets rows of a mapping (by concept) through something that it may query. */
+/** Whether the reader gets rows of a mapping (by concept) through a relation that it may query. */
 const sees = (granted: readonly string[], m: string): boolean =>
   granted.some(
     (g) =>
       VIEWS[g]?.some(([of]) => of === m) || (g.startsWith('concept.') && CONCEPTS[g.replace('concept.', '')] && rows(g.replace('concept.', '')).includes(m)),
   );
 
-/** By concept of a mapping: the properties whose values the reader gets through nothing that it may query; also the key where it gets no row. */
+/** By concept of a mapping: the properties whose values the reader gets through no relation that it may query; also the key if it gets no row. */
 export function closedCells(granted: readonly string[], masked: (m: string, p: string) => boolean = () => false): ReadonlyMap<string, readonly string[]> {
   const open = new Set<string>();
   for (const g of granted) {
@@ -63,7 +63,7 @@ export function closedCells(granted: readonly string[], masked: (m: string, p: s
 }
 
 const IDS: Readonly<Record<string, readonly number[]>> = { a: [1, 2], b: [11, 12, 13], c: [21, 22], d: [31, 32], g: [41], f: [1, 2, 11, 21, 31, 32] };
-/** The table gives `q` as a text, which the model casts: a closed one does not cast. */
+/** The table has `q` as a text, which the model casts: a closed value cannot be cast. */
 const OTHERS: Readonly<Record<string, string>> = { pa: "'other'", p: '5', q: "'no number'", r: '-1', s: "'0'", fk: '2', link: '32' };
 const value = (p: string, id: number): string =>
   ({
@@ -83,11 +83,11 @@ export const POLICIES: readonly string[] = [
   'CREATE POLICY veil ON PROPERTY q MASK NULL',
   'CREATE POLICY cover ON PROPERTY p OF CONCEPT c MASK WITH (7)',
 ];
-/** Whether a value is masked, and whether a row is hidden, by these. */
+/** Whether a value is masked, and whether a row is hidden, by these policies. */
 export const isMasked = (m: string, p: string): boolean => p === 'q' || (p === 'p' && ancestors(m).includes('c'));
 export const isHidden = (m: string, id: number): boolean => (m === 'f' ? id === 11 : ancestors(m).includes('b') && [12, 31].includes(id));
 
-/** Fills the tables; `other`: with other values in the closed cells, and in all cells of hidden rows but their keys. */
+/** Fills the tables; `other`: with other values in the closed cells, and in all cells of hidden rows except their keys. */
 export const filled = (
   closed: ReadonlyMap<string, readonly string[]>,
   other: boolean,
@@ -112,7 +112,7 @@ const MORE: Readonly<Record<string, string>> = {
   b: ', CONSTRAINT to_f FOREIGN KEY (fk) REFERENCES f (f_id) INVERSEOF of_b, sum_q MEASURE decimal, CONSTRAINT nick MULTIVALUE string',
   f: ', sum_q MEASURE decimal, PRIMARY KEY (f_id), CONSTRAINT to_a FOREIGN KEY (link) REFERENCES a (a_id) INVERSEOF of_a',
 };
-/** CREATE CONCEPT as the model has it; with more elements, or other parents. */
+/** CREATE CONCEPT as in the model; with more elements, or other parents. */
 export const create = (name: string, more = '', others?: readonly string[]): string => {
   const { when } = concept(name);
   const parents = others ?? concept(name).parents;

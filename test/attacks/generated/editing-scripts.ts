@@ -1,10 +1,10 @@
-/** Random scripts of an editor over the model of hidden-values.ts, and the queries that are asked after them. */
+/** Random scripts of an editor over the model of hidden-values.ts, and the queries that are run after them. */
 import fc from 'fast-check';
 import { condition, type Name, value } from './failing-queries.ts';
 import { ITEM, VIEWS } from './hidden-values.ts';
 
 const from = <T>(...of: T[]): fc.Arbitrary<T> => fc.constantFrom(...of);
-/** Names of columns without an alias, as definitions of a model write them. */
+/** Names of columns without an alias, as in definitions of a model. */
 const BARE: Name = (column) => column;
 const I: Name = (column) => `i.${column}`;
 
@@ -12,7 +12,7 @@ const PARENTS = ['entry', 'item', 'big', 'shut', 'odd', 'box', 'own', 'entry, bo
 const SOURCES = ['dsvc.item', 'svc.item', 'dsvc.big', 'dsvc.shut', 'dsvc.entry', 'dsvc.box', 'dsvc.own'];
 const REPLACED = ['big', 'odd', 'shut', 'own', 'new1', 'new2'];
 
-/** Elements that an editor puts into a concept, or takes out of it. */
+/** Elements that an editor adds to a concept, or removes from it. */
 const MORE = [
   'own_p bigint',
   'inverse decimal',
@@ -123,7 +123,7 @@ export const script: fc.Arbitrary<string> = fc
   )
   .map((list) => list.join(';\n'));
 
-/** Asked after each script, whether they are right or not: all rows of all relations, and what leads from one to another. */
+/** Run after each script, valid or not: all rows of all relations, and the relationships between them. */
 export const PROBES: readonly string[] = [
   ...['entry', 'item', 'big', 'odd', 'shut', 'own', 'new1', 'new2', 'box', 'thing'].flatMap((c) => [
     `SELECT * FROM svc.${c} i ORDER BY i.entity_id, i::text`,

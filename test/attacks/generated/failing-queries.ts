@@ -1,10 +1,10 @@
-/** Random queries over hidden-values.ts whose expressions may fail on a value, in every place where an expression can be. */
+/** Random queries over hidden-values.ts whose expressions may raise an error, in every place of an expression. */
 import fc from 'fast-check';
 
 const constant = fc.constantFrom('0', '3', '7', '11', '-1', '1');
 const from = <T>(...of: T[]): fc.Arbitrary<T> => fc.constantFrom(...of);
 
-/** Expressions over one column `§` and a constant `¤` that some value makes fail, by the column's kind; each gives a text, so that they combine. */
+/** Expressions over one column `§` and a constant `¤` that fail for some value, by the column's kind; each returns a text, so that they combine. */
 const OF_NUMBERS = [
   '(1 / (§ - ¤))',
   '(10 % (§ - ¤))',
@@ -108,13 +108,13 @@ const KINDS: readonly (readonly [columns: readonly string[], templates: readonly
   [['list'], OF_LISTS],
   [['bin'], OF_BYTES],
 ];
-/** The columns that the views have too. */
+/** The columns that the views also have. */
 const COMMON = new Set(KINDS.flatMap(([columns]) => columns).filter((c) => !['inverse', 'state', 'far'].includes(c)));
 
 export type Name = (column: string) => string;
 type Value = (name: Name) => string;
 
-/** An expression as text, over columns that `name` writes. */
+/** An expression as text; `name` prints its columns. */
 export const value = (common = false): fc.Arbitrary<Value> =>
   from(...KINDS).chain(([columns, templates]) =>
     fc
@@ -136,7 +136,7 @@ export const value = (common = false): fc.Arbitrary<Value> =>
       }),
   );
 
-/** A condition: comparisons of such values, beside harmless ones. */
+/** A condition: comparisons of such values, together with harmless ones. */
 export const condition = (common = false): fc.Arbitrary<Value> =>
   fc
     .tuple(
@@ -146,9 +146,9 @@ export const condition = (common = false): fc.Arbitrary<Value> =>
       from('', 'ID > 0 AND ', 'ID > 4 AND ', 'ID < 5 OR ', 'NOT (ID > 4) AND ', 'ID IN (1, 6, 7) AND '),
     )
     .map(
-      ([a, b, form, beside]): Value =>
+      ([a, b, form, next]): Value =>
         (name) =>
-          `(${beside.replaceAll('ID', name('id'))}(${form.replaceAll('%', `(${a(name)})`).replaceAll('@', `(${b(name)})`)}))`,
+          `(${next.replaceAll('ID', name('id'))}(${form.replaceAll('%', `(${a(name)})`).replaceAll('@', `(${b(name)})`)}))`,
     );
 
 const of =

@@ -22,7 +22,7 @@ export interface World {
 
 const PLAIN = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'] as const;
 
-/** Questions about a spec that is being made. */
+/** Look-ups in a spec under construction. */
 class Draft {
   readonly r: Rng;
   readonly spec: Spec;
@@ -82,7 +82,7 @@ class Draft {
     return { name, kind: 'fk', target: target.name, source: r.pick(this.numbers(from)), references: r.pick(this.numbers(target.name)) };
   }
 
-  /** A table of its own and a mapping of it into a concept; `extra`: columns that are no property of it. */
+  /** A separate table and a mapping of it into a concept; `extra`: columns that are not properties of it. */
   mapping(concept: string, name: string, table: string): { readonly mapping: Mapping; readonly table: Table } {
     const { r } = this;
     const plain = this.props(concept).filter((p) => p.expr === null);
@@ -212,7 +212,7 @@ export function genPolicies(r: Rng, spec: Spec): Policy[] {
   return [...rows, ...masks];
 }
 
-/** One change of a spec, as a statement and as what it makes of it; undefined: there is nothing to change in that way. */
+/** One change of a spec, as a statement and as the resulting spec; undefined: there is nothing to change in that way. */
 type Step = (d: Draft, fresh: string, readsTables: boolean) => { readonly text: string; readonly after: Spec } | undefined;
 
 const replaced = (spec: Spec, c: Concept): { readonly text: string; readonly after: Spec } => {
@@ -224,7 +224,7 @@ const replaced = (spec: Spec, c: Concept): { readonly text: string; readonly aft
 };
 
 const STEPS: readonly Step[] = [
-  // other parents, with what was inherited as its own
+  // other parents, with the inherited properties as its own
   (d) => {
     const c = d.r.pick(d.spec.concepts);
     const others = d.spec.concepts.filter((o) => !d.isA(o.name, c.name)).map((o) => o.name);
@@ -234,7 +234,7 @@ const STEPS: readonly Step[] = [
     const key = parents.some((p) => d.key(p) !== null) ? null : d.key(c.name);
     return replaced(d.spec, { ...c, parents, key, props: lost.filter((p) => !kept.has(p)), logic: parents.length > 0 ? c.logic : null });
   },
-  // properties more or fewer
+  // more or fewer properties
   (d) => {
     const c = d.r.pick(d.spec.concepts);
     const more = d.spec.props.filter((p) => !p.multi && !d.props(c.name).includes(p) && p.name !== 'id' && p.name !== 'kid').map((p) => p.name);
@@ -249,7 +249,7 @@ const STEPS: readonly Step[] = [
     const source = c.logic?.source ?? '';
     return replaced(d.spec, { ...c, logic: d.r.chance(20) ? null : { source, cond: d.condition(source, false) } });
   },
-  // a relationship more, another one, or one fewer
+  // one more relationship, another one, or one fewer
   (d, fresh) => {
     const c = d.r.pick(d.spec.concepts);
     const rel = d.rel(fresh, c.name);
@@ -258,7 +258,7 @@ const STEPS: readonly Step[] = [
     if (at >= 0 && d.r.chance(40)) return replaced(d.spec, { ...c, rels: c.rels.map((o, i) => (i === at ? { ...rel, name: o.name } : o)) });
     return replaced(d.spec, { ...c, rels: [...c.rels, rel] });
   },
-  // multi-value properties and links of others
+  // multi-valued properties and links of others
   (d) => {
     const c = d.r.pick(d.spec.concepts);
     const holder = d.spec.concepts.find((o) => o.rels.some((x) => x.kind === 'link'));
@@ -278,19 +278,19 @@ const STEPS: readonly Step[] = [
     const logic = d.r.chance(50) ? { source: parent, cond: d.condition(parent, false) } : null;
     return replaced(d.spec, { ...base, rels: rel === undefined ? [] : [rel], logic });
   },
-  // a property that is calculated otherwise, or no longer plain
+  // a property that is calculated differently, or no longer plain
   (d) => {
     const old = d.r.pick(d.r.chance(75) ? d.spec.props.filter((p) => p.expr !== null) : d.spec.props.filter((p) => !p.multi && p.name.startsWith('p')));
     const p = { ...calculated(d.r, old.type === 'boolean' ? 'f' : 's', ['p0', 'p1', 'id']), name: old.name };
     return { text: propText(p), after: { ...d.spec, props: d.spec.props.map((o) => (o === old ? p : o)) } };
   },
-  // a mapping fewer
+  // one mapping fewer
   (d) => {
     if (d.spec.mappings.length === 0) return undefined;
     const m = d.r.pick(d.spec.mappings);
     return { text: `DROP MAPPING ${m.name}`, after: { ...d.spec, mappings: d.spec.mappings.filter((o) => o !== m) } };
   },
-  // a mapping that gives other columns, other rows, or another concept
+  // a mapping with other columns, other rows, or another concept
   (d, _, readsTables) => {
     const own = d.spec.mappings.filter((m) => m.kind === 'concept');
     if (!readsTables || own.length === 0) return undefined;
@@ -304,20 +304,20 @@ const STEPS: readonly Step[] = [
     const made = { ...m, ...by };
     return { text: mappingText(made), after: { ...d.spec, mappings: d.spec.mappings.map((o) => (o === m ? made : o)) } };
   },
-  // a new mapping, of a table that nothing has read
+  // a new mapping of an unmapped table
   (d, fresh, readsTables) => {
     if (!readsTables) return undefined;
     const { mapping } = d.mapping(d.r.pick(d.spec.concepts).name, `m_${fresh}`, `t_new${fresh[1]}`);
     return { text: mappingText({ ...mapping, where: null }), after: { ...d.spec, mappings: [...d.spec.mappings, { ...mapping, where: null }] } };
   },
-  // a concept fewer
+  // one concept fewer
   (d) => {
     const c = d.r.pick(d.spec.concepts);
     return { text: `DROP CONCEPT ${c.name}`, after: { ...d.spec, concepts: d.spec.concepts.filter((o) => o !== c) } };
   },
 ];
 
-/** The tables that new mappings read, one for each script. */
+/** The tables for new mappings, one for each script. */
 export const NEW_TABLES: readonly Table[] = [1, 2, 3].map((i) => ({
   name: `t_new${i}`,
   columns: ['id', 'x0', 'x1', 'x2'],

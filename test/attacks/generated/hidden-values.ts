@@ -32,7 +32,7 @@ const MASKED = ['secret', 'note'];
 const VISIBLE = [1, 2, 3, 4];
 const HIDDEN = [5, 6, 7, 8, 9];
 
-/** Numbers that look random, the same for the same seed. */
+/** Pseudo-random numbers, determined by the seed. */
 function pick(seed: number, id: number, column: number, of: number): number {
   let x = (seed ^ (id * 0x9e3779b9) ^ (column * 0x85ebca6b)) >>> 0;
   for (let i = 0; i < 3; i++) {
@@ -42,7 +42,7 @@ function pick(seed: number, id: number, column: number, of: number): number {
   return x % of;
 }
 
-/** One row: a hidden one has other values throughout and refers to another, a visible one has others in its masked columns. */
+/** One row: a hidden one has other values in all columns and refers to another row, a visible one has others in its masked columns. */
 function row(seed: number, id: number): string {
   const isHidden = HIDDEN.includes(id);
   const values = Object.entries(COLUMNS).map(([name, [benign, others]], i) =>
@@ -51,7 +51,7 @@ function row(seed: number, id: number): string {
   return `(${[id, ...(isHidden ? ["'shut'", 2, 1 + pick(seed, id, 77, 9)] : ["'open'", 1, (id % 9) + 1]), ...values].join(', ')})`;
 }
 
-/** Puts the same rows into the table, in the same order, with other values where the caller does not see them. */
+/** Inserts the same rows in the same order, with other values where the caller does not see them. */
 export const filled = (seed: number): readonly string[] => [
   'TRUNCATE gen.t_item',
   `INSERT INTO gen.t_item VALUES ${[...VISIBLE, ...HIDDEN].map((id) => row(seed, id)).join(', ')}`,
@@ -69,12 +69,12 @@ export const TABLES = [
   `INSERT INTO gen.t_tag VALUES ${[...VISIBLE, ...HIDDEN].map((id) => `(${id}, 't${id % 3}')`).join(', ')}`,
 ];
 
-/** What the views have of an item, besides its key. */
+/** The columns of an item in the views, besides its key. */
 const SHOWN =
   'n, d, f, t, day, code, day_text, doc, flag, flag_text, uid, uid_text, tm, tm_text, at, pay, wide, small, code3, mood, list, jb, bin, secret, note';
 const ITEMS = `MAPPING m_item INTO (item) AS SELECT id, state, box AS box_id, next AS next_id, ${SHOWN} FROM gen.t_item`;
 
-/** The concept `item`: the properties that its mapping has columns for, and what else it declares. */
+/** The concept `item`: the properties that its mapping has columns for, and further declarations. */
 export const ITEM = {
   properties: `box_id bigint, next_id bigint, n bigint, d decimal, f double, t string, day date, code bigint, day_text date, doc json,
  flag boolean, flag_text boolean, uid uuid, uid_text uuid, tm time, tm_text time, at timestamp, pay decimal(8,2), wide decimal(3,1), small smallint, code3 string, mood string, list string, jb json,
@@ -114,7 +114,7 @@ const MASKS = ['CREATE POLICY veil ON PROPERTY secret MASK NULL', 'CREATE POLICY
 const rows = (condition: string, concept = 'item'): string => `CREATE POLICY few ON CONCEPT ${concept} TO PUBLIC USING (${condition})`;
 const EMPTY = "CREATE POLICY none ON PROPERTY note MASK WITH ('')";
 
-/** What hides `HIDDEN`, and the masked columns. */
+/** The policies that hide `HIDDEN`, and the masked columns. */
 export const POLICIES: readonly (readonly [string, readonly string[]])[] = [
   ['a comparison', [rows('id < 5'), ...MASKS]],
   ['a path', [rows(`"lies_in[box].state" = 'open'`), ...MASKS]],

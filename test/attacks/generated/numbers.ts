@@ -1,8 +1,8 @@
-/** Random choices from a seed of their own, so that a failure can be run alone. */
+/** Random choices from a seed, so that a failure can be run by itself. */
 import type { Random } from 'fast-check';
 import { Rng } from '../../integration/differential/rng.ts';
 
-/** The same seed, the same choices: a linear congruential generator, of which the upper bits are taken. */
+/** The same seed gives the same choices: a linear congruential generator, of which the upper bits are used. */
 export function choices(seed: number): Rng {
   let state = (seed ^ 0x2545f491) >>> 0;
   const next = (): number => {

@@ -32,9 +32,9 @@ export interface PartModel {
   readonly concepts: readonly PartConcept[];
   readonly mappings: readonly PartMapping[];
   readonly views: readonly PartView[];
-  /** The concept into which the multi-value property is mapped, where there is one. */
+  /** The concept into which the multi-valued property is mapped, if there is one. */
   readonly multiInto: string | null;
-  /** A row policy for all: of the concept's rows, those above a number. */
+  /** A row policy for everyone: those rows of the concept above a number. */
   readonly policy: { readonly concept: string; readonly prop: string; readonly at: number } | null;
   /** A property that is masked by NULL. */
   readonly mask: string | null;
@@ -47,7 +47,7 @@ export interface Grants {
   readonly views: ReadonlySet<string>;
 }
 
-/** Plain properties: their type, and the columns of a table that may give them. */
+/** Plain properties: their type, and the columns of a table that may contain them. */
 export const PROPS: Readonly<Record<string, { readonly type: string; readonly columns: readonly string[] }>> = {
   n0: { type: 'bigint', columns: ['n0', 'n0', 'z'] },
   n1: { type: 'bigint', columns: ['n1', 'n1', 'n0'] },
@@ -58,10 +58,10 @@ export const PROPS: Readonly<Record<string, { readonly type: string; readonly co
   r0: { type: 'bigint', columns: ['r0'] },
   r1: { type: 'bigint', columns: ['r1'] },
 };
-/** Calculated ones: what they read. */
+/** Calculated ones: the properties that they read. */
 export const CALCULATED: Readonly<Record<string, readonly string[]>> = { f0: ['n0'], g0: ['s0', 'n1'] };
 export const MEASURES = { q0: 'n0', q1: 's0', q2: 'd0' } as const;
-/** Of the table at a place: six rows. */
+/** The rows of the table with an index: six rows. */
 export const KINDS = ['x', 'x', 'y', 'y', 'w', 'w'] as const;
 export const TABLE_COUNT = 7;
 export const idOf = (table: number, row: number): number => table * 10 + row + 1;
@@ -85,11 +85,11 @@ export class Shape {
   props(name: string): readonly string[] {
     return [...new Set(this.lineage(name).flatMap((c) => c.props))];
   }
-  /** The properties of an instance that a value of the property is made of. */
+  /** The properties of an instance from which a value of the property is computed. */
   inputs(into: string, prop: string): readonly string[] {
     return (CALCULATED[prop] ?? [prop]).filter((p) => this.props(into).includes(p));
   }
-  /** The mappings of the concept's rows, and the logic conditions that they must meet. */
+  /** The mappings of the concept's rows, and the logic conditions that the rows must meet. */
   rows(name: string): { readonly mappings: readonly PartMapping[]; readonly when: readonly NonNullable<PartConcept['logic']>[] } {
     const { logic } = this.concept(name);
     if (logic !== null) {
@@ -182,7 +182,7 @@ export function genModel(r: Rng): PartModel {
     const shared = mappings.filter((m) => m.concept.startsWith(c.name.slice(0, 1)));
     const table = shared.length > 0 && r.chance(25) ? r.pick(shared).table : concepts.indexOf(c);
     const columns: Record<string, string> = { [c.name.startsWith('a') ? 'id' : 'bid']: 'id' };
-    // some columns for properties that the concept has not
+    // some columns for properties that the concept does not have
     for (const [p, { columns: of }] of Object.entries(PROPS)) if (shape.props(c.name).includes(p) ? r.chance(90) : r.chance(30)) columns[p] = r.pick(of);
     mappings.push({ name: `m_${c.name}`, concept: c.name, table, kinds: r.chance(35) ? r.some(['x', 'y', 'w'], r.int(1, 2)) : null, columns });
   }
@@ -201,8 +201,8 @@ export function genModel(r: Rng): PartModel {
     );
     if (numbers.length > 0) views.push({ name, concept, props: [...new Set([r.pick(numbers), ...props])], at: r.int(1, 4), cube });
   }
-  const held = concepts.map((c) => c.name).filter((c) => shape.props(c).includes('n0'));
-  const policy = r.chance(40) && held.length > 0 ? { concept: r.pick(held), prop: 'n0', at: r.int(0, 3) } : null;
+  const candidates = concepts.map((c) => c.name).filter((c) => shape.props(c).includes('n0'));
+  const policy = r.chance(40) && candidates.length > 0 ? { concept: r.pick(candidates), prop: 'n0', at: r.int(0, 3) } : null;
   const masked = ['n1', 's1', 'd0', 't0'].filter((p) => concepts.some((c) => c.props.includes(p)));
   return { concepts, mappings, views, multiInto: multi, policy, mask: r.chance(30) && masked.length > 0 ? r.pick(masked) : null, twins: r.chance(25) };
 }
@@ -213,13 +213,13 @@ export function genGrants(r: Rng, model: PartModel): Grants {
   return { reads, sees, views: new Set(model.views.filter(() => r.chance(50)).map((v) => v.name)) };
 }
 
-/** Its policies, for all but administrators. */
+/** Its policies, for everyone except administrators. */
 export const policiesOf = ({ policy, mask }: PartModel): readonly string[] => [
   ...(policy === null ? [] : [`CREATE POLICY few ON CONCEPT ${policy.concept} TO PUBLIC USING (${policy.prop} > ${policy.at})`]),
   ...(mask === null ? [] : [`CREATE POLICY veil ON PROPERTY ${mask} MASK NULL`]),
 ];
 
-/** The statements that make it. */
+/** The statements that create it. */
 export function modelText(model: PartModel): string {
   const shape = new Shape(model);
   const keyOf = (c: string): string => (shape.lineage(c).some((l) => l.name === 'a0') ? 'id' : 'bid');

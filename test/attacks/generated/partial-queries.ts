@@ -1,4 +1,4 @@
-/** Requests about a model of partial-model.ts, in forms that show or compare values, or fail on some. */
+/** Requests about a model of partial-model.ts that show or compare values, or fail on some. */
 import type { Rng } from '../../integration/differential/rng.ts';
 import { CALCULATED, MEASURES, type PartConcept, type PartModel, PROPS, Shape } from './partial-model.ts';
 
@@ -11,7 +11,7 @@ export interface Ask {
 
 const ALL = [...Object.keys(PROPS), ...Object.keys(CALCULATED)];
 
-/** A condition over an expression that may fail on some value. */
+/** A condition over an expression that may raise an error. */
 function fails(r: Rng, prop: string, at: string): string {
   const n = r.int(0, 8);
   if (/^[nfrv]\d/.test(prop)) return r.pick([`10 / (${at} - ${n}) > -99`, `${at} * 9223372036854775807 > ${n}`, `sqrt(${at} - ${n}) >= 0`, `${at} + 1 > ${n}`]);
@@ -47,7 +47,7 @@ class Writer {
     this.#readable = readable.length > 0 ? readable : model.concepts;
   }
 
-  /** Mostly one that may be read. */
+  /** Mostly a concept that may be read. */
   concept(): PartConcept {
     return this.r.pick(this.r.chance(90) ? this.#readable : this.model.concepts);
   }
@@ -57,7 +57,7 @@ class Writer {
     const near = this.model.concepts.filter((c) => this.shape.isA(c.name, name)).flatMap((c) => this.shape.props(c.name).filter((p) => ALL.includes(p)));
     return near.length > 0 && this.r.chance(95) ? this.r.pick(near) : this.r.pick(ALL);
   }
-  /** A path of one or two hops from a concept, without its last part; null where there is none. */
+  /** A path of one or two hops from a concept, without its last part, or null. */
   hop(name: string): { readonly text: string; readonly to: string; readonly link: boolean } | null {
     const { r, shape } = this;
     const ways: { readonly rel: string; readonly to: string; readonly link: boolean; readonly walk: boolean }[] = [];
@@ -87,7 +87,7 @@ class Writer {
     return one === null || two === null ? one : { ...two, text: `${one.text}.${two.text}` };
   }
 
-  /** A column of dsvc, and the property of which it is. */
+  /** A column of dsvc, and its property. */
   column(name: string): readonly [string, string] {
     const { r } = this;
     const hop = r.chance(45) ? this.hops(name) : null;
@@ -192,7 +192,7 @@ class Writer {
   }
 }
 
-/** So many random requests, most of them about concepts that may be read. */
+/** A number of random requests, most of them about concepts that may be read. */
 export function genAsks(r: Rng, model: PartModel, reads: ReadonlySet<string>, count: number): Ask[] {
   const writer = new Writer(r, model, reads);
   return Array.from({ length: count }, () => writer.ask(writer.concept()));

@@ -101,8 +101,8 @@ export function script(granted: readonly string[], edited: readonly string[]): f
 }
 
 /**
- * Scripts of one editor that build on each other: concepts of its own, a logic concept and a view on them, then a change that gives these concepts rows of others,
- * and some more.
+ * Scripts of one editor that build on each other: new concepts, a logic concept and a view on them, then a change that gives these concepts rows of others,
+ * and further ones.
  */
 export function chain(granted: readonly string[], edited: readonly string[]): fc.Arbitrary<string[]> {
   const known = granted.filter((g) => g.startsWith('concept.')).map((g) => g.replace('concept.', ''));

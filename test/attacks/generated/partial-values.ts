@@ -1,4 +1,4 @@
-/** Values of the tables of partial-model.ts: what a caller may read stays, all else is as random as its seed says. */
+/** Values of the tables of partial-model.ts: what a caller may read is fixed, everything else depends on the seed. */
 import { CALCULATED, type Grants, idOf, KINDS, type PartMapping, type PartModel, Shape, TABLE_COUNT } from './partial-model.ts';
 
 const BENIGN: Readonly<Record<string, (n: number) => string>> = {
@@ -12,7 +12,7 @@ const BENIGN: Readonly<Record<string, (n: number) => string>> = {
   r0: (n) => `${idOf(n % TABLE_COUNT, (n >>> 3) % 6)}`,
   r1: (n) => `${idOf((n >>> 2) % TABLE_COUNT, (n >>> 5) % 6)}`,
 };
-/** None on which the model itself fails: that is not hidden (docs/policies.md). */
+/** No values on which the model itself fails: that failure is not hidden (docs/policies.md). */
 const EVIL: Readonly<Record<string, readonly string[]>> = {
   n0: ['0', '1', '2', '3', '5', '4611686018427387904', 'NULL'],
   n1: ['0', '1', '2', '3', '7', '-9223372036854775808', 'NULL'],
@@ -34,7 +34,7 @@ export const TABLES = [
   'CREATE TABLE part.t_link (a bigint, b bigint, w bigint)',
 ];
 
-/** A number that looks random, the same for the same parts. */
+/** A pseudo-random number, determined by the parts. */
 export function hash(...parts: readonly (number | string)[]): number {
   let x = 0x9e3779b9;
   for (const c of parts.join('/')) x = Math.imul(x ^ c.charCodeAt(0), 0x45d9f3b) >>> 0;
@@ -42,7 +42,7 @@ export function hash(...parts: readonly (number | string)[]): number {
   return (x ^ (x >>> 13)) >>> 0;
 }
 
-/** What a caller may read of the tables: decided by the grants and the model alone. */
+/** What a caller may read of the tables, determined only by the grants and the model. */
 export class Open {
   readonly #shape: Shape;
   readonly #base: number;
@@ -107,7 +107,7 @@ export class Open {
     return this.#shape.inputs(m.concept, prop).filter((p) => p !== this.#shape.model.mask);
   }
 
-  /** Whether the row policy admits a row; what it asks of the row must then stay as it is. */
+  /** Whether the row policy admits a row; the values of the row that it reads must then be fixed. */
   #admits(m: PartMapping, row: number): boolean {
     const { policy } = this.#shape.model;
     if (policy === null) return true;
@@ -151,12 +151,12 @@ export class Open {
     return idOf(this.#shape.model.twins && table === 3 ? 1 : table, row);
   }
 
-  /** Whether a row with this id may be read as one of a concept that meets the condition. */
+  /** Whether a row with this id may be read as a row of a concept that meets the condition. */
   #reads(id: number, fits: (name: string) => boolean): boolean {
     return [...this.#ids].some(([name, ids]) => fits(name) && ids.has(id));
   }
 
-  /** Statements that fill the tables: hidden values by the seed, hidden rows there or not. */
+  /** Statements that fill the tables: hidden values from the seed, hidden rows present or not. */
   filled(seed: number): readonly string[] {
     const shape = this.#shape;
     const statements: string[] = [];

@@ -1,4 +1,4 @@
-/** The part of the service that judges scripts, without a database: an ontology in memory, its policies and who writes. */
+/** The part of the service that checks scripts, without a database: an ontology in memory, its policies and the writer. */
 import type { Caller } from '../../../src/auth/authenticate.ts';
 import type { PolicyRow } from '../../../src/catalog/policies.ts';
 import type { GrantRow, OntologyRow, Privilege } from '../../../src/catalog/snapshot.ts';
@@ -9,11 +9,11 @@ import type { SqlParser } from '../../../src/language/parser.ts';
 import { splitScript } from '../../../src/language/split.ts';
 import type { ModelStatement } from '../../../src/language/statements.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
-import type { Access } from '../../../src/planner/access.ts';
-import { Draft } from '../../../src/service/draft.ts';
-import { accessOf } from '../../../src/service/policies.ts';
+import type { Access } from '../../../src/planner/secure/access.ts';
+import { accessOf } from '../../../src/service/caller/policies.ts';
 import type { Runtime } from '../../../src/service/runtime.ts';
 import { Spending } from '../../../src/service/spending.ts';
+import { Draft } from '../../../src/service/write/draft.ts';
 import { exprText, type Policy } from './spec.ts';
 
 export const ONTOLOGY = 'o';
@@ -35,7 +35,7 @@ export const policyRow = (p: Policy): PolicyRow => {
   return { kind: 'mask', name: p.name, key: p.name, grantees: grantees(p.except), concept: p.concept, property: p.prop, mask: { kind: 'null' } };
 };
 
-/** What a caller is answered by: the policies as they are for that caller. */
+/** What determines the answers to a caller: the policies for that caller. */
 export const accessFor = (policies: readonly Policy[], name: string): Access | undefined =>
   accessOf(
     {

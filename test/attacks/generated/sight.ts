@@ -1,6 +1,6 @@
 /**
- * A second opinion about what a caller can find out: everything that it can be answered about an ontology, worked out from the rows of the tables
- * by the words of the documentation. It shares no code with the planner.
+ * An independent evaluation of what a caller can find out: all possible answers about an ontology, computed from the rows of the tables
+ * by the rules in the documentation. It shares no code with the planner.
  */
 import { type Concept, type Expr, inverseOf, type Mapping, type Policy, type Prop, type Rel, type Spec, type Table } from './spec.ts';
 
@@ -10,7 +10,7 @@ interface Thing {
   readonly values: ReadonlyMap<string, number>;
 }
 
-/** Where the rows of a concept come from: mappings, and the conditions of logic concepts that they meet. */
+/** The origin of the rows of a concept: mappings, and the conditions of logic concepts that the rows meet. */
 interface Source {
   readonly mappings: readonly Mapping[];
   readonly when: readonly { readonly source: string; readonly cond: Expr }[];
@@ -20,13 +20,13 @@ export interface Viewer {
   readonly name: string;
   /** The concepts that it may query; null: all. */
   readonly reads: ReadonlySet<string> | null;
-  /** Whether it is answered about logic concepts whose condition reads what is masked for it. */
+  /** Whether it gets answers about logic concepts whose condition reads masked values. */
   readonly isAnswered?: true;
 }
 
 type Value = number | boolean | null;
 
-/** An ontology over tables, as one caller may ask about it; `policies` empty: as it is. */
+/** An ontology over tables, for one caller; `policies` empty: without policies. */
 export class Sight {
   readonly #spec: Spec;
   readonly #policies: readonly Policy[];
@@ -56,12 +56,12 @@ export class Sight {
     }
   }
 
-  /** All answers as one text: equal texts, nothing to tell two sets of tables apart by. */
+  /** All answers as one text: if two sets of tables have equal texts, the caller cannot distinguish them. */
   all(): string {
     return JSON.stringify(this.#spec.concepts.filter((c) => this.#reads(c.name)).map((c) => [c.name, this.answers(c.name)]));
   }
 
-  /** The rows of a concept with their values and with what every relationship of it leads to; null: refused. */
+  /** The rows of a concept with their values and the targets of its relationships; null: refused. */
   answers(concept: string): readonly string[] | null {
     if (this.#isRefused(concept)) return null;
     const props = this.#propsOf(concept);
@@ -89,26 +89,26 @@ export class Sight {
   rows(concept: string): readonly Thing[] {
     const { mappings, when } = this.#source(concept);
     const all = mappings.flatMap((m) => this.#things.get(m.name) ?? []);
-    return all.filter((t) => this.#sees(t) && when.every((w) => this.#holds(w.cond, t, w.source, false)));
+    return all.filter((t) => this.#sees(t) && when.every((w) => this.#satisfies(w.cond, t, w.source, false)));
   }
 
-  /** What was made once for these words. */
+  /** A value that is computed once for these words. */
   #once<T>(make: () => T, ...words: readonly string[]): T {
     const key = words.join(' ');
     if (!this.#known.has(key)) this.#known.set(key, make());
     return this.#known.get(key) as T;
   }
 
-  /** Whether some policy is about rows of a table, or values of them. */
+  /** Whether some policy applies to rows of a table, or to values of them. */
   isCovered(table: string): boolean {
-    const ends = this.#spec.mappings.filter((m) => m.table === table).flatMap((m) => (m.kind === 'concept' ? [m] : this.#beside(m)));
+    const ends = this.#spec.mappings.filter((m) => m.table === table).flatMap((m) => (m.kind === 'concept' ? [m] : this.#joinedWith(m)));
     return this.#policies.some((p) =>
       ends.some((m) => (p.concept === null ? m.columns.some((c) => p.kind === 'mask' && c.as === p.prop) : this.#covers(p.concept, m))),
     );
   }
 
   /** A joined mapping, and the mappings of the rows that it joins. */
-  #beside(m: Mapping): readonly Mapping[] {
+  #joinedWith(m: Mapping): readonly Mapping[] {
     return [m, ...[m.concept, ...(m.far === null ? [] : [m.far.concept])].flatMap((c) => this.#source(c).mappings)];
   }
 
@@ -162,7 +162,7 @@ export class Sight {
     }
     const own = this.#mappingsInto([name, ...this.#below(name)]);
     if (own.length > 0) return { mappings: own, when: [] };
-    // it means the nearest mapped concepts above it
+    // the nearest mapped ancestors
     const found: Mapping[] = [];
     const logic: string[] = [];
     const queue = new Set(concept?.parents ?? []);
@@ -180,7 +180,7 @@ export class Sight {
     return this.#propsOf(concept).includes(prop);
   }
 
-  /** A value of a thing that is read through a concept, as the caller gets it; `truth`: as it is. */
+  /** A value of a row that is read through a concept, as the caller gets it; `truth`: the true value. */
   #value(t: Thing, through: string, name: string, truth = false): Value {
     const def = this.#props.get(name);
     const mapped = t.mapping.concept;
@@ -199,7 +199,7 @@ export class Sight {
     return e.k === 'is' ? (e.op === '<' ? Number(value) < e.n : value === e.n) : null;
   }
 
-  /** Masks that the caller is not spared, on a property in the rows of a mapping. */
+  /** Masks that apply to the caller, on a property in the rows of a mapping. */
   #masksOn(mapping: Mapping, prop: string): readonly Extract<Policy, { kind: 'mask' }>[] {
     return this.#once(
       () =>
@@ -221,7 +221,7 @@ export class Sight {
     return this.#mappingsInto([concept, ...this.#below(concept)]).includes(mapping) || this.#source(concept).mappings.includes(mapping);
   }
 
-  /** Whether a mask is about a thing: where a condition looks further than the row, about every one. */
+  /** Whether a mask applies to a row; if a condition reads more than the row, it applies to every row. */
   #concerns(mask: Extract<Policy, { kind: 'mask' }>, t: Thing): boolean {
     if (mask.concept === null || this.#mappingsInto([mask.concept, ...this.#below(mask.concept)]).includes(t.mapping)) return true;
     const { when } = this.#source(mask.concept);
@@ -237,7 +237,7 @@ export class Sight {
     return expr != null && 'prop' in expr && this.#isMaskedIn(concept, expr.prop);
   }
 
-  /** Whether the rows of a concept are chosen by what is masked for the caller. */
+  /** Whether values that are masked for the caller select the rows of a concept. */
   #isRefused(concept: string): boolean {
     return this.#once(() => this.#findRefused(concept), 'refused', concept);
   }
@@ -250,7 +250,7 @@ export class Sight {
     });
   }
 
-  /** Whether the row policies admit the caller to a thing. */
+  /** Whether the row policies admit a row for the caller. */
   #sees(t: Thing): boolean {
     let seen = this.#visible.get(t);
     if (seen === undefined) {
@@ -260,27 +260,27 @@ export class Sight {
       );
       seen = [...rules].every(
         ([concept, all]) =>
-          !this.#isOne(t, concept) || all.some((p) => (p.to === 'public' || p.to.includes(this.#viewer.name)) && this.#holds(p.cond, t, concept, true)),
+          !this.#isOne(t, concept) || all.some((p) => (p.to === 'public' || p.to.includes(this.#viewer.name)) && this.#satisfies(p.cond, t, concept, true)),
       );
       this.#visible.set(t, seen);
     }
     return seen;
   }
 
-  /** Whether a thing is an instance of a concept. */
+  /** Whether a row is an instance of a concept. */
   #isOne(t: Thing, concept: string): boolean {
     if (this.#mappingsInto([concept, ...this.#below(concept)]).includes(t.mapping)) return true;
     const { mappings, when } = this.#source(concept);
-    return mappings.includes(t.mapping) && when.every((w) => this.#holds(w.cond, t, w.source, true));
+    return mappings.includes(t.mapping) && when.every((w) => this.#satisfies(w.cond, t, w.source, true));
   }
 
-  /** Whether a thing, read as a concept, meets a condition; `truth`: over all rows. */
-  #holds(e: Expr, t: Thing, concept: string, truth: boolean): boolean {
+  /** Whether a row, read as a concept, meets a condition; `truth`: over all rows. */
+  #satisfies(e: Expr, t: Thing, concept: string, truth: boolean): boolean {
     const through = t.mapping.concept;
     if (e.k === 'in') {
       const value = this.#value(t, through, e.prop, true);
       const { mappings, when } = this.#source(e.concept);
-      const others = mappings.flatMap((m) => this.#things.get(m.name) ?? []).filter((x) => when.every((w) => this.#holds(w.cond, x, w.source, true)));
+      const others = mappings.flatMap((m) => this.#things.get(m.name) ?? []).filter((x) => when.every((w) => this.#satisfies(w.cond, x, w.source, true)));
       return value !== null && Number(value) < e.n && others.some((x) => this.#value(x, e.concept, e.of, true) === value);
     }
     if (e.k !== 'far') return this.#computed(e, t, through, true) === true;
@@ -307,7 +307,7 @@ export class Sight {
     );
   }
 
-  /** What a relationship leads to from a thing: joined by true values. */
+  /** The rows that a relationship leads to from a row, joined by true values. */
   #reached(
     t: Thing,
     through: string,
@@ -320,8 +320,8 @@ export class Sight {
     const { mappings, when } = this.#source(target);
     const all = mappings.flatMap((m) => this.#things.get(m.name) ?? []);
     const ends = truth
-      ? all.filter((x) => when.every((w) => this.#holds(w.cond, x, w.source, true)))
-      : all.filter((x) => this.#sees(x) && when.every((w) => this.#holds(w.cond, x, w.source, false)));
+      ? all.filter((x) => when.every((w) => this.#satisfies(w.cond, x, w.source, true)))
+      : all.filter((x) => this.#sees(x) && when.every((w) => this.#satisfies(w.cond, x, w.source, false)));
     if (rel.kind === 'fk') {
       const [here, there] = back ? [rel.references, rel.source] : [rel.source, rel.references];
       const value = this.#value(t, through, here, true);
@@ -336,7 +336,7 @@ export class Sight {
         JSON.stringify(
           [...l.values]
             .filter(([name]) => name !== 'a' && name !== 'b')
-            .map(([name, v]) => (this.#isMaskedBeside([_from, back ? this.#ownerOf(rel) : rel.target], name) ? null : v)),
+            .map(([name, v]) => (this.#isMaskedJoined([_from, back ? this.#ownerOf(rel) : rel.target], name) ? null : v)),
         );
       return links.flatMap((l) => ends.filter((x) => this.#value(x, target, there, true) === l.values.get(other)).map((thing) => ({ thing, link: ofLink(l) })));
     });
@@ -346,8 +346,8 @@ export class Sight {
     return this.#spec.concepts.find((c) => c.rels.includes(rel))?.name ?? '';
   }
 
-  /** Whether a value joined to rows of these concepts under the name of a property is masked. */
-  #isMaskedBeside(concepts: readonly string[], name: string): boolean {
+  /** Whether a value that is joined to rows of these concepts with the name of a property is masked. */
+  #isMaskedJoined(concepts: readonly string[], name: string): boolean {
     if (!this.#props.has(name)) return false;
     const isFor = (p: Policy): p is Extract<Policy, { kind: 'mask' }> => p.kind === 'mask' && p.prop === name && !p.except.includes(this.#viewer.name);
     return this.#policies.some(
@@ -371,12 +371,12 @@ export class Sight {
     return { prop: own.key, holder: holder?.name ?? own.name };
   }
 
-  /** The values of a multi-value property: one key means one thing, whatever concept gives its values. */
+  /** The values of a multi-valued property: one key means one row, whichever concept's mapping has its values. */
   #values(t: Thing, through: string, prop: string): readonly Value[] {
     const key = this.#keyOf(through);
     const value = key === null ? null : this.#value(t, through, key.prop, true);
     if (key === null || value === null) return [];
-    const isMasked = this.#isMaskedBeside([through], prop);
+    const isMasked = this.#isMaskedJoined([through], prop);
     return this.#spec.mappings
       .filter((m) => m.kind === 'multi' && m.property === prop && this.#keyOf(m.concept)?.holder === key.holder)
       .flatMap((m) => this.#things.get(m.name) ?? [])

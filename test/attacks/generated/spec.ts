@@ -1,6 +1,6 @@
-/** Small random ontologies as this test describes them, and the statements that make them. Every value is a whole number. */
+/** Small random ontologies in the test's own form, and the statements that create them. Every value is a whole number. */
 
-/** A condition, or the value of a calculated property, over one thing. */
+/** A condition, or the value of a calculated property, over one row. */
 export type Expr =
   | { readonly k: 'true' }
   | { readonly k: 'is'; readonly prop: string; readonly op: '<' | '='; readonly n: number }
@@ -75,7 +75,7 @@ export type Policy =
   | { readonly kind: 'row'; readonly name: string; readonly concept: string; readonly cond: Expr; readonly to: readonly string[] | 'public' }
   | { readonly kind: 'mask'; readonly name: string; readonly prop: string; readonly concept: string | null; readonly except: readonly string[] };
 
-/** What an editor does, and what the ontology is afterwards. */
+/** A change by an editor, and the resulting ontology. */
 export interface Script {
   readonly text: string;
   readonly after: Spec;

@@ -18,7 +18,7 @@ export interface Node {
   readonly toMany: boolean;
   /** Walked in FROM itself (ON): part of the root's row. */
   inFrom: boolean;
-  /** Walked by measures alone: joined for them and nothing else. */
+  /** Followed only by measures, and joined only for them. */
   measure: boolean;
 }
 
@@ -82,7 +82,7 @@ export class Block {
     return out;
   }
 
-  /** A select alias stands for its item. */
+  /** A select alias means its item. */
   unalias(e: Expr): Expr {
     switch (e.k) {
       case 'alias':
@@ -100,7 +100,7 @@ export class Block {
     return item.e;
   }
 
-  /** The node at which a column stands; null: the relation's own row, or another block's. */
+  /** The node of a column; null: the relation's own row, or a row of another block. */
   nodeOf(c: Col, inFrom = false): Node | null {
     if (!this.rels.has(c.rel)) return null;
     const at = this.hops(c.rel, c.path, inFrom);
@@ -203,7 +203,7 @@ export class Block {
     return out;
   }
 
-  /** Whether several rows of FROM may be of one thing of a measure, by how the query is written: then only a key tells things apart. */
+  /** Whether several rows of FROM may belong to one thing of a measure, judging by the query: then only a key distinguishes things. */
   private isMultiplied(m: Mea): boolean {
     return m.path.length > 0 || this.sel.from.length > 1;
   }

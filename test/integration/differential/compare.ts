@@ -3,7 +3,7 @@ import type { Scalar } from './expr.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Averages are the only values that are not exact; ten digits tell everything else apart. */
+/** Only averages are inexact; ten digits distinguish all other values. */
 const norm = (v: unknown): unknown => (typeof v === 'number' ? Number(v.toPrecision(10)) : v === undefined ? null : v);
 
 const line = (columns: readonly string[], values: readonly unknown[]): string => JSON.stringify(columns.map((c, i) => [c, norm(values[i])]));

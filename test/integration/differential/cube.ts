@@ -1,5 +1,5 @@
 /**
- * A query on a cube (docs/design/aggregates-over-several-paths.md#cubes) as the query on the cube's concept that it means: dimensions stand for their
+ * A query on a cube (docs/design/aggregates-over-several-paths.md#cubes) as the query on the cube's concept that it means: dimensions mean their
  * expressions, measures for their calls in the query's own grouping, after WHERE on dimensions; its FROM replaces the cube.
  */
 import type { Expr, Item, Select } from './expr.ts';
@@ -81,7 +81,7 @@ function lower(s: Select, world: World): Select {
   return { ...base, order, items: grouped, group: group.length ? group : null };
 }
 
-/** Whether an aggregate stands in a query's own text. */
+/** Whether a query's own text contains an aggregate. */
 function marked(e: Expr): boolean {
   let any = false;
   walk(

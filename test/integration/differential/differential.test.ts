@@ -55,7 +55,7 @@ describe('the planner and the second opinion agree', () => {
     console.log(`differential: ${[...counts].map(([k, n]) => `${k} ${n}`).join(', ')}`);
     const all = Math.ceil(cases / PER_WORLD) * PER_WORLD;
     const share = (kind: string) => (counts.get(kind) ?? 0) / all;
-    // What the planner does not have yet, and what is too large for a quick test, may be exceptions alone.
+    // Queries that the planner does not support, or that are too large for a quick test, may only be exceptions.
     expect(share('not_yet')).toBeLessThanOrEqual(0.02);
     expect(share('large')).toBeLessThanOrEqual(0.02);
     // Queries without rows or refused prove little: most have some.

@@ -160,7 +160,7 @@ export class Evaluator {
     return { columns: columns.map((c) => c.name), rows: out.map((o) => o.row) };
   }
 
-  /** The rows of FROM; paths that stand in ON are walked here. */
+  /** The rows of FROM; paths in ON are followed here. */
   private from(block: Block, parent: Frame | null, ctes: ReadonlyMap<string, Result>): Joined[] {
     let rows: Joined[] = [{ rels: [], matches: [], root: 0 }];
     const none = block.sel.from.map((): RelRow => null);
@@ -208,7 +208,7 @@ export class Evaluator {
   /** Walks the block's paths from each row: the ones of FROM (of one relation), or all others. */
   private expand(block: Block, rows: readonly Joined[], inFrom: boolean, only?: string): Joined[] {
     let out = [...rows];
-    // A node stands behind its parent in the list.
+    // A node comes after its parent in the list.
     for (const n of block.nodes) {
       if (n.measure || n.inFrom !== inFrom || (only !== undefined && n.rel !== only)) continue;
       out = out.flatMap((r) => {
@@ -415,7 +415,7 @@ export class Evaluator {
         return this.measure(e, frame);
       case 'cm':
       case 'mref':
-        throw new Error(`${e.k} stands nowhere by itself`);
+        throw new Error(`${e.k} cannot occur on its own`);
       case 'win':
         return frame.windows!.get(e) as Scalar;
       case 'op':

@@ -68,7 +68,7 @@ const CASES: [string, Query, string][] = [
     `SELECT 'person:' || id AS a, kind AS b, name AS c FROM ${PEOPLE} x`,
   ],
   [
-    'esvc: NULL where a property does not apply',
+    'esvc: NULL if a property does not apply',
     select([from('person', 'esvc')], { a: p('salary', 'num'), b: p('twice', 'num') }),
     `SELECT pay AS a, credit * 2 AS b FROM ${PEOPLE} x`,
   ],
@@ -83,7 +83,7 @@ const CASES: [string, Query, string][] = [
     "SELECT NULL AS a, NULL AS b, 'memo' AS c FROM t.memo",
   ],
   [
-    'a concept without mapping stands for its mapped ancestor',
+    'a concept without mapping has the rows of its mapped ancestor',
     select('star', { a: entity('entity_type'), b: p('id') }),
     "SELECT 'customer' AS a, id AS b FROM t.cust",
   ],
@@ -93,7 +93,7 @@ const CASES: [string, Query, string][] = [
     "SELECT id AS a FROM t.cust c WHERE EXISTS (SELECT 1 FROM t.ord o WHERE o.cust = c.id AND o.status = 'sent')",
   ],
   [
-    '_type_of_ tells logic and unmapped concepts',
+    '_type_of_ of logic and unmapped concepts',
     select('person', { a: p('id'), b: col('x', [], { k: 'typeof', concept: 'big' }, 'bool'), c: col('x', [], { k: 'typeof', concept: 'star' }, 'bool') }),
     `SELECT id AS a, coalesce(credit >= 100, false) AS b, kind = 'customer' AS c FROM ${PEOPLE} x`,
   ],
@@ -118,7 +118,7 @@ const CASES: [string, Query, string][] = [
     "SELECT o.no AS a, CASE WHEN c.id IS NOT NULL THEN 'customer' END AS b FROM t.ord o LEFT JOIN t.cust c ON c.id = o.cust",
   ],
   [
-    'a link row without a target is no related row; equal ones both are',
+    'a link row without a target is not a related row; two equal ones both are',
     select('order', { a: p('no'), b: p('sku', 'text', INCLUDES), c: qty(INCLUDES) }),
     'SELECT o.no AS a, i.sku AS b, i.qty AS c FROM t.ord o LEFT JOIN (SELECT l.* FROM t.inc l JOIN t.item USING (sku)) i ON i.no = o.no',
   ],
@@ -128,7 +128,7 @@ const CASES: [string, Query, string][] = [
     'SELECT c.id AS a, m.topic AS b FROM t.cust c LEFT JOIN t.topic m ON m.cust = c.id',
   ],
   [
-    'a walk: distinct nodes, shortest length, the start where it leads back',
+    'a walk: distinct nodes, shortest length, the start if it leads back',
     select('customer', {
       a: p('id'),
       b: p('id', 'int', hop('knows', 'person', 'default')),
@@ -178,7 +178,7 @@ const CASES: [string, Query, string][] = [
     'SELECT c.id AS a FROM t.cust c JOIN t.ord o ON o.cust = c.id',
   ],
   [
-    'levels: the root beside a path',
+    'levels: the root and a path',
     select('customer', { a: agg('sum', p('credit', 'num'), 'num'), b: agg('count', p('no', 'int', PLACED), 'int'), c: agg('count', p('id'), 'int') }),
     'SELECT 175 AS a, 4 AS b, 4 AS c',
   ],
@@ -257,7 +257,7 @@ const CASES: [string, Query, string][] = [
     "SELECT 'm' AS g, 2 AS a",
   ],
   [
-    'FILTER takes an instance once where some joined row meets it',
+    'FILTER counts an instance once if some joined row meets it',
     select('customer', { a: agg('sum', p('credit', 'num'), 'num', eq(p('status', 'text', PLACED), text('sent'))) }),
     'SELECT 100 AS a',
   ],
@@ -290,7 +290,7 @@ const CASES: [string, Query, string][] = [
     'SELECT 7 AS a, 17.5 AS b, 4 AS c',
   ],
   [
-    'a join in FROM multiplies as in SQL, a path beside it nothing more',
+    'a join in FROM multiplies as in SQL, a path does not multiply further',
     select([from('customer'), { ...from('order', 'dsvc', 'y'), join: 'inner', on: eq(col('y', [], { k: 'prop', name: 'client' }, 'int'), p('id')) }], {
       a: agg('sum', p('credit', 'num'), 'num'),
       b: agg('count', col('y', [INCLUDES], { k: 'prop', name: 'sku' }, 'text'), 'int'),

@@ -44,7 +44,7 @@ export interface Col {
 
 export interface Agg {
   readonly k: 'agg';
-  /** array_agg is written inside array_to_string; an ordered-set call's argument stands in WITHIN GROUP. */
+  /** array_agg is written inside array_to_string, and the argument of an ordered-set call in WITHIN GROUP. */
   readonly fn: 'count' | 'sum' | 'avg' | 'min' | 'max' | 'bool_or' | 'bool_and' | 'string_agg' | 'array_agg' | 'percentile_disc' | 'percentile_cont' | 'mode';
   readonly distinct: boolean;
   /** null: COUNT(*). */
@@ -130,7 +130,7 @@ export type Source =
 
 export interface FromItem {
   readonly alias: string;
-  /** How it joins what stands before it. */
+  /** How it joins the items before it. */
   readonly join: 'first' | 'comma' | 'cross' | 'inner' | 'left' | 'right' | 'full';
   readonly on: Expr | null;
   readonly src: Source;

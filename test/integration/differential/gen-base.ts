@@ -6,7 +6,7 @@ import type { ConceptSpec, MappingSpec, MeasureSpec, PropSpec } from './world.ts
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
 export type Concept = Mutable<ConceptSpec>;
 
-/** What may stand in a world; a switch for each thing that a planner may not have yet. */
+/** What a world may contain, with a switch for each feature. */
 export interface WorldFeatures {
   readonly logic: boolean;
   readonly transitive: boolean;
@@ -73,7 +73,7 @@ export abstract class WorldBase {
   protected readonly mappings: MappingSpec[] = [];
   protected readonly measures: MeasureSpec[] = [];
   protected readonly mapped = new Set<string>();
-  /** Properties that hold foreign keys, with what they refer to. */
+  /** Properties that are foreign keys, with what they refer to. */
   protected readonly foreign: { concept: string; source: readonly string[]; target: string; references: readonly string[] }[] = [];
   protected readonly families = new Map<string, string>();
   protected readonly keys = new Map<string, number>();

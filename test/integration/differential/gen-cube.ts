@@ -12,7 +12,7 @@ export abstract class CubeGen extends GroupGen {
     return (this.world.views ?? []).filter((v) => v.cube);
   }
 
-  /** A query on a cube, alone or joined with another relation: grouped by what it selects, or with aggregates and GROUP BY of its own. */
+  /** A query on a cube, on its own or joined with another relation: grouped by what it selects, or with its own aggregates and GROUP BY. */
   onCube(top: boolean): Select {
     const { r } = this;
     const cube = r.pick(this.cubes);
@@ -74,7 +74,7 @@ export abstract class CubeGen extends GroupGen {
     return body;
   }
 
-  /** A cube in FROM by itself, or beside a concept, a view or a derived table; on the optional side of a join its own WHERE would leave it. */
+  /** A cube in FROM on its own, or with a concept, a view or a derived table. It is not on the optional side of a join, where its WHERE would filter the result of the join. */
   private joined(cube: FromItem, dims: Scope): { from: FromItem[]; other: Rel | null } {
     const { r } = this;
     if (!r.chance(35)) return { from: [cube], other: null };
@@ -104,7 +104,7 @@ export abstract class CubeGen extends GroupGen {
     }
     for (let n = r.int(1, 3); n > 0; n--) {
       const call = this.call([rel]);
-      // COUNT(*) beside paths that other columns of the cube walk: no decision settles what it counts.
+      // COUNT(*) together with paths of other columns of the cube is undefined.
       if (call.k === 'agg' && !(call.arg && JSON.stringify(call.arg).includes('"col"'))) continue;
       items.push({ k: 'expr', e: { ...call, filter: null }, as: this.name('d') });
     }

@@ -79,7 +79,7 @@ export abstract class ExprGen extends FromGen {
     return r.pick(all)();
   }
 
-  /** Values that stand in the data are met, others not. */
+  /** Values of the data match rows, others do not. */
   protected literalFor(c: Col): Expr {
     const { r } = this;
     if (c.leaf.k === 'entity' && c.leaf.name === 'entity_type') return lit(r.pick(this.world.concepts).name, 'text');

@@ -5,7 +5,7 @@ import type { Onto } from './onto.ts';
 import type { Rng } from './rng.ts';
 import type { World } from './world.ts';
 
-/** A relation in scope: its columns by the place (its own row, or a path) where they stand. */
+/** A relation in scope: its columns by their place (its own row, or a path). */
 export interface Rel {
   readonly alias: string;
   readonly places: readonly (readonly Col[])[];
@@ -27,7 +27,7 @@ export abstract class FromGen {
   protected depth = 0;
   /** One way of writing each hop in a query: two texts for one relationship would be two joins, which no decision settles. */
   protected readonly spelling = new Map<string, { tilde: boolean; star: 'default' | 'number' }>();
-  /** The values that stand in the data, by property or link column. */
+  /** The values in the data, by property or link column. */
   protected readonly values = new Map<string, Scalar[]>();
   protected ctes: { name: string; q: Query; kinds: readonly (readonly [string, Kind])[] }[] = [];
 

@@ -76,7 +76,7 @@ export abstract class GroupGen extends ExprGen {
     const some = r.chance(80) ? c : this.scalar(place, c.kind, 1);
     if (some.k === 'lit' && some.v === null) return agg('count', null, 'int', filter);
     const fn = r.pick(fns[c.kind]);
-    // A text alone has no type that these could take.
+    // A text constant has no type that these accept.
     const arg = some.k === 'lit' && ['array_agg', 'mode', 'percentile_disc'].includes(fn) ? c : some;
     const sorted = fn === 'string_agg' || fn === 'array_agg';
     const by = sorted && r.chance(50) ? this.col(place, null) : null;

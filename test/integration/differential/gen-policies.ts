@@ -3,7 +3,7 @@
  * docs/design/policies.md#masks).
  */
 import { createHash } from 'node:crypto';
-import type { Access, Mask } from '../../../src/planner/access.ts';
+import type { Access, Mask } from '../../../src/planner/secure/access.ts';
 import { Evaluator } from './evaluate.ts';
 import type { Expr, Scalar } from './expr.ts';
 import { walk } from './expr.ts';
@@ -14,7 +14,7 @@ import { literal, type Printer } from './print.ts';
 import type { Rng } from './rng.ts';
 import type { World } from './world.ts';
 
-/** Conditions of one concept of which one must hold; none: nothing is shown. */
+/** Conditions of one concept, of which one must be true; if there are no conditions, no rows are visible. */
 export interface RowPolicies {
   readonly concept: string;
   readonly conds: readonly Expr[];
@@ -64,7 +64,7 @@ export function genPolicies(r: Rng, world: World): PolicySet {
   return { rows, masks };
 }
 
-/** Properties that neither join nor tell things apart, and on which no measure and no logic concept depends: what reads those is refused. */
+/** Properties that are not used in joins or keys, and on which no measure and no logic concept depends. Queries that read such definitions are refused. */
 function maskable(world: World): World['props'] {
   const taken = new Set<string>();
   for (const c of world.concepts) for (const n of [...c.key, ...c.rels.flatMap((d) => [...d.source, ...d.references])]) taken.add(n);
@@ -88,7 +88,7 @@ function maskable(world: World): World['props'] {
   return world.props.filter((p) => !p.multi && !taken.has(p.name));
 }
 
-/** The policies as the planner is told of them. */
+/** The policies in the form of the planner. */
 export function accessOf(set: PolicySet, world: World, printer: Printer): Access {
   return {
     rows: set.rows.map(({ concept, conds }) => ({ concept, conditions: conds.map((c, i) => ({ policy: `${concept}_${i}`, condition: printer.expr(c) })) })),

@@ -5,8 +5,8 @@ import { SvcError } from '../../../src/errors.ts';
 import type { SqlParser } from '../../../src/language/parser.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
-import type { Access } from '../../../src/planner/access.ts';
 import { planSelect } from '../../../src/planner/index.ts';
+import type { Access } from '../../../src/planner/secure/access.ts';
 import { Refused } from './block.ts';
 import type { Row } from './compare.ts';
 import { expectedLines, gotLines, sameLines } from './compare.ts';
@@ -135,7 +135,7 @@ export class Harness {
     );
   }
 
-  /** rows(Q) = rows(Q where p) + rows(Q where NOT p) + rows(Q where p IS NULL), of the planner alone; null: it does not apply. */
+  /** rows(Q) = rows(Q where p) + rows(Q where NOT p) + rows(Q where p IS NULL), only with the planner; null: it does not apply. */
   async partition(c: Case, q: Query): Promise<Outcome | null> {
     const s = q.body;
     if (s.k !== 'select' || !s.where || s.on || s.from.some((f) => f.src.k === 'cube') || s.group || s.distinct || s.limit !== null || s.offset !== null)

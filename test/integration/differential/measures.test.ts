@@ -73,7 +73,7 @@ const CASES: [string, Query, string][] = [
     `SELECT status AS s, sum(freight) AS a, sum(freight) FILTER (WHERE status = 'sent') AS b, count(*) AS c, sum(freight) - coalesce(sum(freight) FILTER (WHERE status = 'sent'), 0) AS d FROM t.ord GROUP BY status`,
   ],
   [
-    'a measure along a to-many path, 0 or NULL where nothing is related',
+    'a measure along a to-many path, 0 or NULL without related rows',
     select('customer', { s: grp(0, 'int'), a: m('cost', [PLACED]), b: m('orders', [PLACED]) }, { group: [p('id', 'int')] }),
     'SELECT c.id AS s, sum(o.freight) AS a, count(o.no) AS b FROM t.cust c LEFT JOIN t.ord o ON o.cust = c.id GROUP BY c.id',
   ],

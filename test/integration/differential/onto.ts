@@ -241,7 +241,7 @@ export class Onto {
     return [...found];
   }
 
-  /** Whether a concept has a key and each of its rows too, by the model alone: it may stand for rows of an ancestor without one. */
+  /** Whether a concept and all concepts of its rows have a key, by the model: it may show rows of an ancestor without a key. */
   isKeyed(name: string): boolean {
     let rows = name;
     while (rows !== 'thing') {
@@ -283,7 +283,7 @@ export class Onto {
     return parts.length ? parts.join(' ') : null;
   }
 
-  /** The related rows of a hop: link rows without a target are none; a walk gives each node once with its shortest length. */
+  /** The related rows of a hop: link rows without a target do not count; a walk returns each node once with its shortest length. */
   related(thing: Thing, hop: Hop): readonly Match[] {
     const key = `${thing.id} ${hop.rel} ${hop.inv} ${hop.bracket} ${hop.star}`;
     let out = this.relatedMemo.get(key);

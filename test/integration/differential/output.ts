@@ -27,7 +27,7 @@ export function columnsOf(block: Block, onto: Onto, printer: Printer): { name: s
 }
 
 function nameOf(e: Expr, printer: Printer): string {
-  // What PostgreSQL calls it does not matter: such a select stands in a sub-query.
+  // PostgreSQL's name for it does not matter, because such a SELECT is a sub-query.
   if (e.k !== 'col') return '?column?';
   if (e.leaf.k === 'out') return e.leaf.name;
   return printer.colText({ ...e, shout: false });

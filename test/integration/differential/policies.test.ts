@@ -20,7 +20,7 @@ const cases = Number(process.env.POLICY_CASES ?? SIZES.queries);
 
 type Guarded = Case & { readonly policies: PolicySet };
 
-/** A case with policies; where it shrinks, its policies stay as far as they still hold. */
+/** A case with policies. Shrinking keeps the policies that are still valid. */
 class GuardedCases extends fc.Arbitrary<Guarded> {
   private readonly plain = new Cases(PER_WORLD);
 
@@ -70,7 +70,7 @@ describe('a caller under policies gets what is left of the rows and values', () 
     if (failed) throw new Error(`${cause}\nSEED=${SEED} POLICY_CASES=${cases}\n\n${last}`);
     console.log(`policies: ${[...counts].map(([k, n]) => `${k} ${n}`).join(', ')}`);
     const share = (kind: string): number => (counts.get(kind) ?? 0) / (worlds * PER_WORLD);
-    // what is too large, or too long for the datasource, may be an exception alone
+    // queries that are too large, or too slow for the datasource, may only be exceptions
     expect(share('large')).toBeLessThanOrEqual(0.02);
     expect(share('rows')).toBeGreaterThan(0.4);
   });

@@ -60,7 +60,7 @@ export interface TableSpec {
   readonly rows: readonly (readonly Scalar[])[];
 }
 
-/** One end of a link mapping: its columns (as the mapping's SELECT names them) hold `references` of `concept`. */
+/** One end of a link mapping: its columns (as the mapping's SELECT names them) contain `references` of `concept`. */
 export interface LinkEndSpec {
   readonly columns: readonly string[];
   readonly concept: string;
@@ -80,7 +80,7 @@ export interface MappingSpec {
   readonly columns: readonly { readonly column: string; readonly as: string }[];
   /** A WHERE in the mapping's SELECT: column = value. */
   readonly where: { readonly column: string; readonly value: Scalar } | null;
-  /** Whether the Model tells the physical types. */
+  /** Whether the model contains the physical types. */
   readonly typed: boolean;
 }
 

@@ -7,7 +7,7 @@ import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import { EMPTY_MODEL } from '../../../src/ontology/model.ts';
 import { planSelect } from '../../../src/planner/index.ts';
-import { columnName } from '../../../src/planner/names.ts';
+import { columnName } from '../../../src/planner/read/names.ts';
 import { generated, patience } from '../../support/generated.ts';
 import { sizesOf } from '../../support/sizes.ts';
 
@@ -22,7 +22,7 @@ afterAll(() => db.close());
 
 const FROM = `FROM (SELECT 1 AS a, 'x'::text AS "B c", ARRAY[1, 2] AS arr, '{"k": [1]}'::jsonb AS j, ROW(1, 'y') AS rec, DATE '2024-01-02' AS d) t`;
 
-/** The names that the parse tree of a select list tells. */
+/** The names in the parse tree of a select list. */
 function told(list: string): string[] {
   const stmt = parser.parse(`SELECT ${list} ${FROM}`).stmts[0]?.stmt as { SelectStmt: { targetList: Node[] } };
   return stmt.SelectStmt.targetList.map((t) => columnName(('ResTarget' in t ? t.ResTarget.val : undefined) as Node));
@@ -141,7 +141,7 @@ describe('the names of generated expressions', () => {
   );
 });
 
-it('writes a name over 63 bytes in a refusal as the caller wrote it', () => {
+it('has a name over 63 bytes in a refusal as the caller wrote it', () => {
   const graph = compile(EMPTY_MODEL, 'empty');
   const long = 'f'.repeat(80);
   const text = `SELECT ${long}(1)`;

@@ -2,7 +2,7 @@ import { PGlite } from '@electric-sql/pglite';
 import type { SelectStmt } from '@pgsql/types';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
-import { printSelect } from '../../../src/planner/print.ts';
+import { printSelect } from '../../../src/planner/print/index.ts';
 
 const parser = await loadNodeParser();
 let db: PGlite;
@@ -14,7 +14,7 @@ afterAll(() => db.close());
 
 const T = `(VALUES (1, 'one', 1.5), (2, 'two', NULL), (2, 'zwei', -2.5), (3, NULL, 0)) AS t(a, b, c)`;
 
-/** Queries whose result or whose column names depend on how they are written. */
+/** Queries whose result or column names depend on how they are printed. */
 it.each([
   `SELECT a FROM ${T} ORDER BY a FETCH FIRST 2 ROWS WITH TIES`,
   `SELECT a FROM ${T} ORDER BY a OFFSET 1 FETCH FIRST ROW WITH TIES`,

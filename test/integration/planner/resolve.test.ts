@@ -1,4 +1,4 @@
-/** Names of a query: where they are looked up. */
+/** Names of a query: the order of look-up. */
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plan, sqlOf } from '../../unit/planner/company.ts';
@@ -23,9 +23,9 @@ const rows = async (sql: string): Promise<unknown[]> => {
 describe('a name is looked up', () => {
   it.each([
     ['without regard to case', 'SELECT NAME AS n, "Name" AS m, "NAME" AS o FROM SVC.TOWN WHERE Town_Id = 1', [{ n: 'Ulm', m: 'Ulm', o: 'Ulm' }]],
-    ['in dsvc where no schema stands', 'SELECT "works_for[firm].name" AS f FROM employee WHERE name = \'Ann\'', [{ f: 'Acme' }]],
+    ['in dsvc if there is no schema', 'SELECT "works_for[firm].name" AS f FROM employee WHERE name = \'Ann\'', [{ f: 'Acme' }]],
     ['as a common table expression before a concept', "WITH town AS (SELECT 'cte' AS name) SELECT name FROM town", [{ name: 'cte' }]],
-    ['as a concept where a schema stands', "WITH town AS (SELECT 'cte' AS name) SELECT name FROM svc.town WHERE town_id = 1", [{ name: 'Ulm' }]],
+    ['as a concept if there is a schema', "WITH town AS (SELECT 'cte' AS name) SELECT name FROM svc.town WHERE town_id = 1", [{ name: 'Ulm' }]],
     [
       'in the nearest block',
       'SELECT t.name, (SELECT max(t.name) FROM svc.firm t) AS inner_name FROM svc.town t WHERE t.town_id = 1',
@@ -42,14 +42,14 @@ describe('a name is looked up', () => {
       [{ name: 'Bolt' }],
     ],
     [
-      'in what stands before, with LATERAL',
+      'in the items before, with LATERAL',
       'SELECT f.name, x.t FROM svc.firm f, LATERAL (SELECT t.name AS t FROM svc.town t WHERE t.town_id = f.town_id) x ORDER BY 1',
       [
         { name: 'Acme', t: 'Gent' },
         { name: 'Bolt', t: 'Ulm' },
       ],
     ],
-    ['by the alias alone', 'SELECT a.name, b.name AS other FROM svc.town a JOIN svc.town b ON a.town_id < b.town_id', [{ name: 'Ulm', other: 'Gent' }]],
+    ['by the alias', 'SELECT a.name, b.name AS other FROM svc.town a JOIN svc.town b ON a.town_id < b.town_id', [{ name: 'Ulm', other: 'Gent' }]],
     ['as an alias of the select list in WHERE', "SELECT upper(name) AS loud FROM svc.town WHERE loud = 'ULM'", [{ loud: 'ULM' }]],
     ['as a column before an alias in WHERE', "SELECT 'x' AS name, town_id FROM svc.town WHERE name = 'Ulm'", [{ name: 'x', town_id: 1 }]],
     [

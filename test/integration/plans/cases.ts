@@ -1,4 +1,4 @@
-/** Questions over the tables of world.ts, in both languages. */
+/** Queries over the tables of world.ts, as SQL over the ontology and as hand-written SQL. */
 
 export interface Case {
   readonly what: string;
@@ -12,7 +12,7 @@ const PARTIES = `SELECT customer_id::bigint AS number, full_name::text AS name, 
   UNION ALL SELECT agent_id, agent_name, 'agent' FROM plans.agent
   UNION ALL SELECT guest_id, guest_name, 'guest' FROM plans.guest`;
 
-/** The union as somebody writes it who knows what it is for: each branch with its own condition. */
+/** The union as an expert would write it for the query: each branch with its own condition. */
 const eachParty = (branch: (table: string, name: string, number: string) => string): string =>
   [
     ['customer', 'full_name', 'customer_id'],
@@ -47,7 +47,7 @@ export const CASES: readonly Case[] = [
     byHand: "SELECT full_name::text AS name FROM plans.customer WHERE customer_id = 1234 AND born < DATE '1990-01-01'",
   },
   {
-    what: 'entity_id behind a path',
+    what: 'entity_id at the end of a path',
     sql: `SELECT order_no FROM dsvc.order WHERE "placed_by[customer].entity_id" = 'customer:1234'`,
     byHand: 'SELECT order_no FROM plans.orders o JOIN plans.customer c ON c.customer_id = o.customer_id WHERE c.customer_id = 1234',
   },
@@ -179,7 +179,7 @@ export const CASES: readonly Case[] = [
       ORDER BY number DESC LIMIT 5 OFFSET 20`,
   },
   {
-    what: 'LIMIT alone reads the first table alone',
+    what: 'LIMIT without ORDER BY reads only the first table',
     sql: 'SELECT count(*) AS n FROM (SELECT name FROM svc.party LIMIT 5) q',
     byHand: `SELECT count(*) AS n FROM (SELECT name FROM (${PARTIES}) p LIMIT 5) q`,
   },

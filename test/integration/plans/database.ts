@@ -1,4 +1,4 @@
-/** A database for tests of plans: a PostgreSQL of the machine where there is one, else PGlite. */
+/** A database for tests of plans: an installed PostgreSQL, or else PGlite. */
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import type { Answer } from '../../../bench/tpch/typed.ts';
@@ -10,7 +10,7 @@ type Row = Record<string, unknown>;
 let query: (sql: string, params: readonly unknown[]) => Promise<{ rows: Row[]; fields: Answer['fields'] }>;
 let close: () => Promise<void> = async () => {};
 
-/** Starts it and runs statements that make tables. */
+/** Starts it and runs statements that create tables. */
 export async function openPlans(statements: readonly string[]): Promise<void> {
   if (localPostgresAvailable()) {
     const server = await startScratchPostgres();
@@ -26,7 +26,7 @@ export async function openPlans(statements: readonly string[]): Promise<void> {
     close = () => db.close();
     query = (sql, params) => db.query<Row>(sql, [...params]);
   }
-  // The data are in memory: an index is worth what it is worth there.
+  // The data are in memory, so the costs of indexes must be those of memory.
   for (const sql of [...statements, 'VACUUM ANALYZE', 'SET random_page_cost = 1.1', 'SET jit = off', 'SET max_parallel_workers_per_gather = 0'])
     await query(sql, []);
 }
@@ -40,11 +40,11 @@ export const rowsOf = async (sql: string, params: readonly unknown[] = []): Prom
 export interface Facts {
   /** Tables that are read, each once. */
   readonly tables: readonly string[];
-  /** Tables that are read from beginning to end, unless a LIMIT stops it: by a scan of the table or of a whole index. */
+  /** Tables that are read completely, unless a LIMIT stops it: by a scan of the table or of a whole index. */
   readonly scanned: readonly string[];
   /** Whether more than some hundred rows are sorted. */
   readonly sorts: boolean;
-  /** Whether a join compared each row with each, thousands of times in vain. */
+  /** Whether a join compared each row with each other one, thousands of times without a match. */
   readonly crosses: boolean;
 }
 
@@ -59,10 +59,10 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** A few rows may be read as one likes. */
+/** For a few rows any access is fine. */
 const FEW = 300;
 
-/** Runs a statement and gives what its plan did; parts that were never executed count for nothing. */
+/** Runs a statement and returns what its plan did; parts that were never executed are ignored. */
 export async function factsOf(sql: string, params: readonly unknown[] = []): Promise<Facts> {
   const [row] = await rowsOf(`EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${sql}`, params);
   const [{ Plan: plan }] = Object.values(row ?? {})[0] as [{ Plan: PlanNode }];

@@ -1,4 +1,4 @@
-/** Tables of 20,000 rows each and an ontology over them: five mappings that give a name and a number, each by a column of another type. */
+/** Tables of 20,000 rows each and an ontology over them: five mappings with a name and a number, each from a column of another type. */
 const N = 20_000;
 const series = `generate_series(1, ${N}) i`;
 
@@ -9,7 +9,7 @@ export const TABLES: readonly string[] = [
      DATE '1950-01-01' + i AS born, (i % 700)::numeric(12,2) AS credit FROM ${series}`,
   `CREATE TABLE plans.employee AS SELECT (30000 + i)::integer AS emp_no, ('name ' || 30000 + i)::varchar(40) AS emp_name, i % 2000 + 1 AS city_id,
      DATE '1960-01-01' + i AS born, CASE WHEN i > 1 THEN 30000 + i / 3 + 1 END::integer AS boss_no FROM ${series}`,
-  // As far as smallint goes; numbers below zero keep them apart from the customers'.
+  // The range of smallint; negative numbers distinguish them from the customers'.
   `CREATE TABLE plans.contact AS SELECT (-i)::smallint AS contact_no, ('name ' || -i)::varchar AS contact_name, i % 2000 + 1 AS city_id FROM ${series}`,
   `CREATE TABLE plans.agent AS SELECT (60000 + i)::integer AS agent_id, ('name ' || 60000 + i)::varchar(200) AS agent_name, i % 2000 + 1 AS city_id FROM ${series}`,
   `CREATE TABLE plans.guest AS SELECT (90000 + i)::bigint AS guest_id, ('name ' || 20000 + i)::char(20) AS guest_name, i % 2000 + 1 AS city_id FROM ${series}`,

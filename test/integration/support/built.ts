@@ -1,4 +1,4 @@
-/** The built Worker: made once in a run of the tests, by the first file that asks for it. */
+/** The built Worker: built once in a run of the tests, by the first file that needs it. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildService, OUT, readScript, type Script } from '../../../bench/lib/build.ts';
@@ -8,7 +8,7 @@ const PATIENCE_MS = 110_000;
 /** @throws Error if it cannot be built */
 export async function builtService(): Promise<Script> {
   const folder = process.env.TEST_BUILD;
-  // outside of the test runner
+  // without the test runner
   if (folder === undefined) return buildService('tests');
   const marks = join(OUT, `${folder}-marks`);
   mkdirSync(marks, { recursive: true });
@@ -30,7 +30,7 @@ export async function builtService(): Promise<Script> {
   return readScript(join(OUT, folder), 'index.js');
 }
 
-/** Makes a folder; false if it exists. */
+/** Creates a folder; false if it exists. */
 function isFirst(folder: string): boolean {
   try {
     mkdirSync(folder);

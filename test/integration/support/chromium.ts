@@ -9,7 +9,7 @@ import { type Browser, chromium } from 'playwright-core';
 
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
-/** The program of a browser that is installed. */
+/** The program of an installed browser. */
 function installed(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const programs = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) => folders.map((folder) => join(folder, name)));
@@ -18,7 +18,7 @@ function installed(): string | undefined {
 
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/chromium/', import.meta.url));
 
-/** The program of the package, unpacked once. Several test files may ask for it at a time. */
+/** The program of the package, unpacked once. Several test files may request it at a time. */
 async function unpacked(): Promise<string> {
   const program = join(CACHE, 'ready', 'chromium');
   if (existsSync(program)) return program;
@@ -29,9 +29,6 @@ async function unpacked(): Promise<string> {
   process.env.TMPDIR = mine;
   try {
     await packed.executablePath();
-    // the package's own file names other folders
-    const fonts = join(CACHE, 'ready', 'fonts');
-    writeFileSync(join(mine, 'fonts.conf'), `<?xml version="1.0"?><fontconfig><dir>${fonts}</dir><cachedir>${fonts}</cachedir></fontconfig>`);
   } finally {
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
@@ -46,27 +43,30 @@ async function unpacked(): Promise<string> {
   return program;
 }
 
-/** Starts a browser without a window. */
+/** Starts a headless browser. */
 export async function openBrowser(): Promise<Browser> {
   const program = installed();
   if (program !== undefined) return chromium.launch({ executablePath: program, headless: true, args: FLAGS });
   const executablePath = await unpacked();
-  // a machine without a browser may have no fonts either
-  return chromium.launch({
-    executablePath,
-    headless: true,
-    args: FLAGS,
-    env: { ...process.env, FONTCONFIG_FILE: join(dirname(executablePath), 'fonts.conf') },
-  });
+  return chromium.launch({ executablePath, headless: true, args: FLAGS, env: { ...process.env, FONTCONFIG_FILE: fontsOf(executablePath) } });
 }
 
-/** A web server on a port of its own. */
+/** A configuration with the package's fonts, because a machine without a browser may have none. It is written for each start because it has absolute paths. */
+function fontsOf(program: string): string {
+  const [fonts, file] = [join(dirname(program), 'fonts'), join(dirname(program), 'fonts.conf')];
+  const mine = `${file}.${process.pid}`;
+  writeFileSync(mine, `<?xml version="1.0"?><fontconfig><dir>${fonts}</dir><cachedir>${fonts}</cachedir></fontconfig>`);
+  renameSync(mine, file);
+  return file;
+}
+
+/** A web server on its own port. */
 export interface Site {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Serves what `answer` gives on the loopback interface, under every name that it has. */
+/** Serves the results of `answer` on the loopback interface, with all its names. */
 export async function serve(answer: (path: string, init: RequestInit) => Promise<Response>): Promise<Site> {
   const server: Server = createServer(async (request, response) => {
     const parts: Uint8Array[] = [];

@@ -1,12 +1,12 @@
-/** What a user does in the browser that an OAuth client opens. */
+/** The user's actions in the browser that an OAuth client opens. */
 import { hidden, Visitor } from './visitor.ts';
 
-/** Takes a browser from the address of the login page back to where it wanted to go. */
+/** Follows the browser from the URL of the login page back to the requested page. */
 export type LogIn = (browser: Visitor, loginPage: string, back: string) => Promise<string>;
 
 /**
- * Opens an authorization address of the service, logs in and allows what is asked.
- * @returns the client's address to which the browser is sent, with the code; nobody has gone there
+ * Opens an authorization URL of the service, logs in and allows the request.
+ * @returns the client's redirect URI with the code; it is not opened
  */
 export async function consentAs(address: string, logIn: LogIn): Promise<URL> {
   const { origin, pathname, search } = new URL(address);

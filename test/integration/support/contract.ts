@@ -1,10 +1,10 @@
-/** Holds answers against an OpenAPI document: their operation, status, headers, content-type and body. */
+/** Compares answers with an OpenAPI document: operation, status, headers, content-type and body. */
 import { z } from 'zod';
 
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is walked
 export type Document = any;
 
-/** What is looked at of an answer. */
+/** The compared parts of an answer. */
 export interface Told {
   readonly status: number;
   header(name: string): string | null;
@@ -21,7 +21,7 @@ const resolved = (doc: Document, value: Document): Document =>
 
 const validators = new WeakMap<object, z.ZodType>();
 
-/** The schema of a document's body as a validator: references inside, and no member that is not described. */
+/** The schema of a document's body as a validator: references resolved, and no undescribed member. */
 function validator(doc: Document, schema: Document): z.ZodType {
   let made = validators.get(schema);
   if (made === undefined) {
@@ -41,9 +41,9 @@ function validator(doc: Document, schema: Document): z.ZodType {
   return made;
 }
 
-/** The path of the document that an address belongs to; undefined where it describes none. */
+/** The path of the document for a URL; undefined if it describes none. */
 export function pathOf(doc: Document, path: string): string | undefined {
-  // as it is sent: a URL parser would mend it
+  // as it is sent: a URL parser would change it
   const plain = (path.split(/[?#]/)[0] as string).replace(/\/$/, '');
   return Object.keys(doc.paths).find((template) => {
     const pattern = template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+?');
@@ -51,19 +51,19 @@ export function pathOf(doc: Document, path: string): string | undefined {
   });
 }
 
-/** Errors that any request may be answered with, whatever its address and method: they are no operation's own. */
+/** Errors that any request may get, whatever its URL and method: they belong to no operation. */
 const OUTSIDE: Readonly<Record<number, readonly string[]>> = {
-  // `openapi/<name>` without its `.json` is judged like what has it
+  // `openapi/<name>` without its `.json` is checked like the path with it
   401: ['credential_missing', 'invalid_token'],
   403: ['forbidden'],
-  // the document of an ontology without a name is one of nobody's
+  // the document of an ontology without a name belongs to no ontology
   404: ['unknown_path', 'unknown_ontology'],
   405: ['method_not_allowed'],
   414: ['url_too_long'],
   421: ['misdirected_request'],
 };
 
-/** What is wrong with an answer; the empty text: it is as the document says. */
+/** The problem with an answer; the empty text: it matches the document. */
 export function breach(doc: Document, method: string, path: string, told: Told): string {
   const { status, text } = told;
   if (!/^[A-Za-z0-9._-]{1,128}$/.test(told.header('x-request-id') ?? '')) return 'x-request-id is missing';
@@ -82,10 +82,10 @@ export function breach(doc: Document, method: string, path: string, told: Told):
   return status >= 400 && text !== NO_RESPONSE && JSON.parse(text).request_id !== told.header('x-request-id') ? 'another request_id' : '';
 }
 
-/** The one error that has another shape (docs/design/statements-and-versions.md#statements-that-run-on). */
+/** The one error with another form (docs/design/statements-and-versions.md#statements-that-run-on). */
 const NO_RESPONSE = '{"error":"Response not found"}';
 
-/** What is wrong with an answer to something that is no operation. */
+/** The problem with an answer to a request that is not an operation. */
 function outside(doc: Document, told: Told, type: string): string {
   if (type !== 'application/json') return `status ${told.status} of the content-type ${type}, on no operation`;
   const result = validator(doc, doc.components.schemas.Failure).safeParse(JSON.parse(told.text));

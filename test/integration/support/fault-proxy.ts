@@ -1,4 +1,4 @@
-/** Stands between the Worker and the SQL endpoint, and breaks answers in the way that a request's text names. */
+/** A proxy between the Worker and the SQL endpoint that breaks answers in the way that a request's text names. */
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
@@ -8,14 +8,14 @@ export type Fault = (answer: { readonly response: ServerResponse; readonly socke
 export interface FaultProxy {
   readonly endpoint: string;
   readonly port: number;
-  /** How many requests came for a fault. */
+  /** The number of requests for a fault. */
   asked(name: string): number;
-  /** How many requests were broken off by the Worker before their answer's end. */
+  /** The number of requests that the Worker aborted before their answer's end. */
   abandoned(name: string): number;
   close(): Promise<void>;
 }
 
-/** Faults are named by `fault:<name>` anywhere in a request's body; what names none goes through unchanged. */
+/** A request names a fault by `fault:<name>` anywhere in its body; other requests are unchanged. */
 export async function startFaultProxy(upstream: string, faults: Readonly<Record<string, Fault>>, onPort = 0): Promise<FaultProxy> {
   const asked = new Map<string, number>();
   const abandoned = new Map<string, number>();
@@ -71,7 +71,7 @@ interface Forwarded {
   readonly body: Buffer;
 }
 
-/** The real answer; asked no longer than the Worker waits for it. */
+/** The real answer; requested no longer than the Worker waits for it. */
 function forward(upstream: string, { headers }: IncomingMessage, body: Buffer, signal: AbortSignal): Promise<Forwarded> {
   const { host, connection, ...passed } = headers;
   return new Promise((resolve, reject) => {

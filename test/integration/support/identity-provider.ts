@@ -9,7 +9,7 @@ import { Visitor } from './visitor.ts';
 export const CLIENT = 'store-app';
 export const SECRET = 'a secret of the client at the provider';
 const REDIRECT = 'https://app.example/callback';
-/** What the access tokens are for. */
+/** The audience of the access tokens. */
 export const RESOURCE = 'https://svc.example';
 
 export interface Tokens {
@@ -22,16 +22,16 @@ export interface Tokens {
 export interface IdentityProvider {
   readonly issuer: string;
   readonly jwksUrl: string;
-  /** How often its keys were asked for. */
+  /** The number of requests for its keys. */
   keysAsked(): number;
   /** Logs a user in at the provider's pages. */
   login(account: string): Promise<Tokens>;
-  /** Opens an authorization address as a browser, and logs in there. @returns the address below `callback` to which the browser is sent back */
+  /** Opens an authorization URL like a browser, and logs in there. @returns the URL below `callback` to which the browser is redirected */
   visit(address: string, account: string, callback: string): Promise<URL>;
   close(): Promise<void>;
 }
 
-/** `claims`: of each account, for its access tokens and ID tokens; `redirects`: further addresses of the client. */
+/** `claims`: of each account, for its access tokens and ID tokens; `redirects`: further redirect URIs of the client. */
 export async function startIdentityProvider(
   claims: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
   redirects: readonly string[] = [],
@@ -45,7 +45,7 @@ export async function startIdentityProvider(
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  // it says of itself that it is for development only
+  // it prints that it is for development only
   const silenced = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   const info = vi.spyOn(console, 'info').mockImplementation(() => undefined);
   const provider = new Provider(issuer, {
@@ -92,7 +92,7 @@ export async function startIdentityProvider(
   };
 }
 
-/** Names of the claims that belong to no scope of their own. */
+/** Names of the claims that belong to no scope. */
 const told = (claims: Parameters<typeof startIdentityProvider>[0]): string[] => [
   ...new Set(Object.values(claims).flatMap((of) => Object.keys(of).filter((name) => !/^(sub|email|email_verified)$/.test(name)))),
 ];
@@ -101,7 +101,7 @@ async function visit(issuer: string, address: string, account: string, callback:
   const person = new Visitor((path, init) => fetch(new URL(path, issuer), init));
   let next = address;
   for (let steps = 0; !next.startsWith(callback); steps++) {
-    if (steps > 20) throw new Error('the provider goes round in circles');
+    if (steps > 20) throw new Error('the provider redirects in circles');
     let page = await person.send(next);
     if (page.status === 200) {
       const prompt = /name="prompt" value="(\w+)"/.exec(page.text)?.[1] ?? '';
@@ -140,7 +140,7 @@ async function logIn(issuer: string, account: string): Promise<Tokens> {
   });
   let next = `${issuer}/auth?${parameters}`;
   for (let steps = 0; !next.startsWith(REDIRECT); steps++) {
-    if (steps > 20) throw new Error('the provider goes round in circles');
+    if (steps > 20) throw new Error('the provider redirects in circles');
     let response = await send(next);
     if (response.status === 200) {
       const prompt = /name="prompt" value="(\w+)"/.exec(await response.text())?.[1] ?? '';

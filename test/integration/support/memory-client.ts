@@ -1,4 +1,4 @@
-/** The user's side of a client of an SDK, in memory; the address that it would open is kept for the test. */
+/** The user's side of an SDK client, in memory; the URL that it would open is recorded for the test. */
 export class Memory {
   readonly redirectUrl = 'http://127.0.0.1:4711/callback';
   readonly clientMetadata = {

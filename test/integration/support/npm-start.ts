@@ -1,4 +1,4 @@
-/** The service as `npm start` starts it, over an embedded database and without the sample, on a port of its own. */
+/** The service as `npm start` starts it, over an embedded database and without the sample, on its own port. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,23 +13,23 @@ export interface Started {
   readonly base: string;
   /** The administrator's token. */
   readonly token: string;
-  /** A folder for what the test writes; it goes with the service. */
+  /** A folder for the test's files; it is deleted with the service. */
   readonly folder: string;
-  /** What it has printed so far. */
+  /** Its output so far. */
   output(): string;
-  /** POST query/ as the administrator. @returns the rows @throws Error where it is refused */
+  /** POST query/ as the administrator. @returns the rows @throws Error if it is refused */
   query(sql: string, ontology?: string): Promise<Record<string, unknown>[]>;
   /** SQL on the database, as the developer's role. */
   sql(statement: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `env`: further settings. @throws Error where it does not get ready */
+/** `env`: further settings. @throws Error if it does not get ready */
 export async function startAsDeveloper(env: Readonly<Record<string, string>> = {}): Promise<Started> {
   const folder = mkdtempSync(join(tmpdir(), 'npm-start-'));
   const { PATH = '', HOME = '' } = process.env;
   const places = { PORT: String(await freePort()), DATA_DIR: join(folder, 'pgdata'), SESSION_FILE: join(folder, 'session.json'), SAMPLE: 'none' };
-  // in a process group of its own, as a terminal gives it
+  // in its own process group, as in a terminal
   const child = spawn(process.execPath, [join(PROJECT, 'dev', 'start.ts')], { cwd: PROJECT, detached: true, env: { PATH, HOME, ...places, ...env } });
   const exited = new Promise((resolve) => child.once('exit', resolve));
   let output = '';

@@ -1,4 +1,4 @@
-/** As much of a browser as forms need: a cookie jar, no script, redirects seen one by one. */
+/** The parts of a browser that forms need: a cookie jar, no script, redirects one by one. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
   readonly #send: (path: string, init: RequestInit) => Promise<Response>;
@@ -22,7 +22,7 @@ export class Visitor {
     return { status: response.status, headers: response.headers, location: response.headers.get('location'), text: await response.text() };
   }
 
-  /** Sends the form that a page holds, with these fields; `origin` as a browser sends it. */
+  /** Sends the form of a page, with these fields; `origin` like a browser. */
   post(path: string, fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}): Promise<Visited> {
     return this.send(path, {
       method: 'POST',

@@ -1,4 +1,4 @@
-/** The built Worker in workerd, over a local database, asked by Node's own HTTP client, which mends nothing of a request. */
+/** The built Worker in workerd, over a local database, called by Node's own HTTP client, which does not correct requests. */
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type Running, SERVICE_BINDINGS, serviceSettings, startScripts } from '../../../bench/lib/stack.ts';
 import type { LocalPostgres } from '../../../dev/testing.ts';
@@ -9,7 +9,7 @@ export interface WorkerAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The transfer was broken off before its end. */
+  /** The transfer was aborted before its end. */
   readonly broken: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface WorkerRequest {
   readonly body?: string | Uint8Array;
 }
 
-/** Services of one build, each with settings of its own. */
+/** Services of one build, each with its own settings. */
 export interface BuiltWorkers<Name extends string> {
   readonly urls: Readonly<Record<Name, string>>;
   readonly token: string;
@@ -39,10 +39,10 @@ export async function startBuiltWorkers<Name extends string>(
   return { urls: running.urls as Record<Name, string>, token: adminToken, stop: running.stop };
 }
 
-/** Sends a request on a connection of its own and reads what comes. @throws Error where no head of an answer comes within `patienceMs` */
+/** Sends a request on a new connection and reads the answer. @throws Error if no head of an answer arrives within `patienceMs` */
 export function ask(base: string, path: string, { method = 'GET', headers = {}, body }: WorkerRequest = {}, patienceMs = 30_000): Promise<WorkerAnswer> {
   const { hostname, port } = new URL(base);
-  // by itself Node sends no length with DELETE and its like
+  // by default Node sends no length with DELETE and similar methods
   const all = body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
     const request = httpRequest({ hostname, port, method, path, headers: all as Record<string, string>, agent: false, timeout: patienceMs }, (response) => {

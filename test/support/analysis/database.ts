@@ -1,4 +1,4 @@
-/** Databases in which PostgreSQL analyses statements, and what it resolved in them. */
+/** Databases in which PostgreSQL analyses statements, and the objects that it resolved. */
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { startScratchPostgres } from '../../../dev/scratch-postgres.ts';
@@ -7,21 +7,21 @@ import { type Kind, readStored } from './stored-tree.ts';
 
 type Row = Record<string, unknown>;
 
-/** Something that PostgreSQL resolved: its schema and name, and the fields of the stored query that refer to it. */
+/** An object that PostgreSQL resolved: its schema and name, and the fields of the stored query that refer to it. */
 export interface Resolved {
   readonly kind: Kind;
   readonly schema: string;
-  /** Of a function `name(types)`; of an operator and a type without its arguments or brackets. */
+  /** Of a function `name(types)`; of an operator and a type without arguments or brackets. */
   readonly name: string;
   readonly signature: string;
-  /** Of a type: the one of its elements, where it is an array. Of an operator: the function that it calls. */
+  /** Of an array type: its element type. Of an operator: the function that it calls. */
   readonly base: string;
   /** Of a type: `b` base, `c` row of a relation, `p` pseudo-type, ... */
   readonly sort: string;
   readonly fields: ReadonlySet<string>;
 }
 
-/** What PostgreSQL makes of a statement: all that it resolved, or why it takes none of it. */
+/** PostgreSQL's analysis of a statement: all objects that it resolved, or why it refuses the statement. */
 export interface Analysis {
   readonly error: string | undefined;
   readonly resolved: readonly Resolved[];
@@ -35,7 +35,7 @@ export interface AnalysisDatabase {
   query(sql: string, params?: unknown[]): Promise<readonly Row[]>;
   /** Runs any number of statements. */
   run(sql: string): Promise<void>;
-  /** Makes a view of each statement, reads what is stored, and takes the view back. */
+  /** Creates a view of each statement, reads the stored query, and drops the view. */
   analyse(statements: readonly string[]): Promise<Analysis[]>;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ const NAMES: Readonly<Record<Kind, string>> = {
   collation: `SELECT c.oid::int AS oid, n.nspname AS schema, collname AS name, collname AS signature, '' AS base, '' AS sort FROM pg_collation c JOIN pg_namespace n ON n.oid = collnamespace`,
 };
 
-/** The view lives as long as its sub-transaction; what was read of it stays in the variable. */
+/** The view exists until the end of its sub-transaction; the variable keeps its stored query. */
 const FUNCTION = `CREATE SCHEMA analysis;
 CREATE FUNCTION analysis.of(statement text) RETURNS text LANGUAGE plpgsql SET search_path = '' AS $f$
 DECLARE found text;
@@ -72,7 +72,7 @@ async function database(query: AnalysisDatabase['query'], run: AnalysisDatabase[
   await run(FUNCTION);
   const version = Number((await query("SELECT current_setting('server_version_num') AS v"))[0]?.v);
   const known = new Map<Kind, Map<number, Row>>();
-  /** The name of an object; of one that is not known yet the names are read again: tables are made meanwhile. */
+  /** The name of an object. For an unknown one the names are read again, because tables may have been created since. */
   const named = async (kind: Kind, oid: number): Promise<Row | undefined> => {
     if (!known.get(kind)?.has(oid)) known.set(kind, new Map((await query(NAMES[kind])).map((row) => [row.oid as number, row])));
     return known.get(kind)?.get(oid);
@@ -128,7 +128,7 @@ export async function embedded(): Promise<AnalysisDatabase> {
   );
 }
 
-/** A PostgreSQL server of this machine; undefined where the machine has no PostgreSQL. */
+/** An installed PostgreSQL server, or undefined. */
 export async function server(): Promise<AnalysisDatabase | undefined> {
   if (!localPostgresAvailable()) return undefined;
   const scratch = await startScratchPostgres();
@@ -144,7 +144,7 @@ export async function server(): Promise<AnalysisDatabase | undefined> {
   );
 }
 
-/** Both, as far as they are there. */
+/** Both, as far as they are available. */
 export async function databases(): Promise<readonly AnalysisDatabase[]> {
   const other = await server();
   return [await embedded(), ...(other ? [other] : [])];

@@ -1,9 +1,9 @@
-/** Random queries that select fields from everything that may have some, under names that are also functions: where a value has no such field, PostgreSQL calls the function. */
+/** Random queries that select fields from all values that may have fields, with names that are also functions: if a value has no such field, PostgreSQL calls the function. */
 import fc from 'fast-check';
 
-/** Names of columns and aliases; none of these functions is ever called by its own. */
+/** Names of columns and aliases; no query calls any of these functions as a call. */
 export const CALLED = ['upper', 'md5', 'current_setting', 'pg_column_size', 'row_to_json', 'text', 'reverse'] as const;
-/** In s.u columns are called like functions; of `md5` and `text` no text of a model speaks. */
+/** Columns of s.u have names of functions; no text of a model names `md5` and `text`. */
 export const TABLES =
   'CREATE SCHEMA s; CREATE TABLE s.t (a text, b text, c text); CREATE TABLE s.u (a text, upper text, md5 text, key text, text text, value text)';
 export const COLUMNS: ReadonlySet<string> = new Set(['a', 'b', 'c', 'upper', 'key', 'value']);

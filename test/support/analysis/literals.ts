@@ -1,7 +1,7 @@
-/** Statements with the values of their parameters written in. */
+/** Statements with the values of their parameters as literals. */
 import type { SqlParser } from '../../../src/language/parser.ts';
 
-/** Each `$n` as a literal of its value: PostgreSQL gives both the type that their place asks for. */
+/** Replaces each `$n` by a literal of its value: PostgreSQL gives both the type of their context. */
 export function withLiterals(parser: SqlParser, sql: string, params: readonly (string | null)[]): string {
   if (params.length === 0) return sql;
   const bytes = Buffer.from(sql);

@@ -1,11 +1,11 @@
-/** What of PostgreSQL's analysis of a statement is on none of the verifier's lists. */
+/** Objects in PostgreSQL's analysis of a statement that are on none of the verifier's lists. */
 import { FUNCTIONS } from '../../../src/planner/verify/functions.ts';
 import type { Declared } from '../../../src/planner/verify/index.ts';
 import { operatorNames } from '../../../src/planner/verify/operators.ts';
 import { isCollation, TYPES } from '../../../src/planner/verify/types.ts';
 import type { Analysis, Resolved } from './database.ts';
 
-/** Functions that PostgreSQL itself puts into a statement, and where. */
+/** Functions that PostgreSQL itself adds to a statement, and where. */
 const IMPLICIT_FUNCTIONS: Readonly<Record<string, { readonly fields: RegExp; readonly reason: string }>> = {
   in_range: { fields: /^(start|end)InRangeFunc$/, reason: 'compares rows with the ends of a frame by RANGE' },
 };
@@ -17,7 +17,7 @@ const IMPLICIT_TYPES: Readonly<Record<string, { readonly fields: RegExp; readonl
   regtype: { fields: /^funcresulttype$/, reason: 'what pg_typeof gives, directly under a cast to text' },
 };
 
-/** The nodes of which a stored SELECT of the verifier's syntax is made. One that is not here is to be looked at: how does it call functions? */
+/** The nodes of a stored SELECT in the verifier's syntax. Before you add a node, check how it calls functions. */
 const NODES: ReadonlySet<string> = new Set(
   `QUERY RANGETBLENTRY RTEPERMISSIONINFO ALIAS FROMEXPR JOINEXPR RANGETBLREF RANGETBLFUNCTION TARGETENTRY SORTGROUPCLAUSE GROUPINGSET WINDOWCLAUSE
    COMMONTABLEEXPR CTESEARCHCLAUSE CTECYCLECLAUSE SETOPERATIONSTMT
@@ -27,9 +27,9 @@ const NODES: ReadonlySet<string> = new Set(
    JSONCONSTRUCTOREXPR JSONRETURNING JSONFORMAT JSONVALUEEXPR JSONISPREDICATE JSONEXPR JSONBEHAVIOR`.split(/\s+/),
 );
 
-/** All of it, as `kind schema.name (fields)`; empty for a statement that PostgreSQL reads as the verifier does. */
+/** All of them, as `kind schema.name (fields)`; empty for a statement that PostgreSQL reads like the verifier. */
 export function outside({ resolved, nodes, unknown }: Analysis, declared: Declared): string[] {
-  // an operator that is on the list calls its own function
+  // an operator on the list calls its own function
   const called = new Set(resolved.filter((r) => r.kind === 'operator' && isListed(r, declared)).map((r) => r.base));
   const isOperators = (r: Resolved): boolean => r.kind === 'function' && r.schema === 'pg_catalog' && called.has(r.name) && every(r, /^opfuncid$/);
   return [

@@ -1,14 +1,14 @@
 /**
- * What PostgreSQL resolved in a stored query: the OIDs in the text of pg_rewrite.ev_action (nodeToString of PostgreSQL's outfuncs.c). The text is
- * `{NODE :field value :field value ...}`, lists in round brackets, the bytes of constants in square ones.
+ * The objects that PostgreSQL resolved in a stored query: the OIDs in the text of pg_rewrite.ev_action (nodeToString of PostgreSQL's outfuncs.c). The text has the form
+ * `{NODE :field value :field value ...}`, with lists in round brackets and the bytes of constants in square ones.
  */
 
-/** What a field refers to. */
+/** The kind of object that a field refers to. */
 export type Kind = 'function' | 'operator' | 'type' | 'relation' | 'collation';
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** Fields that hold OIDs of other objects, one or a list; 0 means no object. */
+/** Fields that contain OIDs of other objects, one or a list; 0 means no object. */
 const FIELDS: ReadonlyMap<string, Kind> = new Map(
   Object.entries({
     function: words('funcid aggfnoid winfnoid opfuncid hashfuncid negfuncid startInRangeFunc endInRangeFunc tsmhandler'),
@@ -25,30 +25,30 @@ const FIELDS: ReadonlyMap<string, Kind> = new Map(
   }).flatMap(([kind, names]) => names.map((name) => [name, kind as Kind] as const)),
 );
 
-/** Fields that are called as if they held OIDs, but hold something else. */
+/** Fields with a name like that of an OID field, but other content. */
 const NO_OIDS: ReadonlySet<string> = new Set(
   words('booltesttype btype cmptype commandType format_type item_type jointype nulltesttype rctype subLinkType type varreturningtype'),
 );
 const SUFFIXES = 'typeid|typid|types?|collids?|collations?|oid|funcid|opnos?|relid';
 
-/** What a stored query refers to, and of which nodes it is made. */
+/** The objects that a stored query refers to, and its nodes. */
 export interface Stored {
-  /** OIDs by kind, and the fields that hold them. */
+  /** OIDs by kind, and the fields that contain them. */
   readonly refers: ReadonlyMap<Kind, ReadonlyMap<number, ReadonlySet<string>>>;
   readonly nodes: ReadonlySet<string>;
-  /** Fields that look as if they held OIDs, but are not known here. */
+  /** Fields that look like OID fields, but are not known here. */
   readonly unknown: ReadonlySet<string>;
 }
 
-/** `:field 4711` or `:field (o 4711 4712)`. Blanks in names are escaped, so that no name of a statement's own reads as a field. */
+/** `:field 4711` or `:field (o 4711 4712)`. Blanks in names are escaped, so a name in a statement is never read as a field. */
 const REFERENCE = new RegExp(` :(${[...FIELDS.keys()].join('|')}) (?:\\([oi] ([\\d ]+)\\)|(\\d+)(?=[ )}]))`, 'g');
 /** A field of any name whose value is a number or a list of them. */
 const SUSPECT = new RegExp(` :(\\w*(?:${SUFFIXES})) (?:\\([oi] |\\d)`, 'gi');
-/** SQLVALUEFUNCTION and XMLEXPR have a type under a name that other nodes use for something else. */
+/** SQLVALUEFUNCTION and XMLEXPR have a type in a field that other nodes use for something else. */
 const VALUE_TYPE = /\{SQLVALUEFUNCTION :op \d+ :type (\d+)/g;
 const NODE = /(?<!\\)\{([A-Z]+)/g;
 
-/** Reads the text of a stored query. @throws Error where it is not of that form */
+/** Parses the text of a stored query. @throws Error if it does not have that form */
 export function readStored(text: string): Stored {
   if (!text.startsWith('({QUERY ') || !text.endsWith('})')) throw new Error('no stored query');
   const refers = new Map<Kind, Map<number, Set<string>>>();

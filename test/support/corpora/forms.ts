@@ -88,6 +88,7 @@ const THINGS: SystemTable = {
     { name: 'made', type: 'timestamptz' },
   ],
   json: '[{"name":"a","n":1,"made":null}]',
+  longestRow: 31,
 };
 
 const FILTERS = [

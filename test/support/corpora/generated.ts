@@ -1,4 +1,4 @@
-/** Generated worlds with their queries, open and under policies: those of the differential tests. */
+/** Generated worlds with their queries, without and with policies: those of the differential tests. */
 import fc from 'fast-check';
 import type { SqlParser } from '../../../src/language/parser.ts';
 import { compile } from '../../../src/ontology/compile.ts';
@@ -32,7 +32,7 @@ class GuardedCases extends fc.Arbitrary<Guarded> {
   }
 }
 
-/** `count` queries (`deep`: with DEEP=1), twenty a world; every second one under policies. */
+/** `count` queries (`deep`: with DEEP=1), twenty per world; every second one with policies. */
 export function* generatedCorpora(parser: SqlParser, count: number, deep: number): Generator<Corpus> {
   const { seed, numRuns } = generated(Math.ceil(count / PER_WORLD), Math.ceil(deep / PER_WORLD));
   for (let i = 0; i < numRuns; i++) {

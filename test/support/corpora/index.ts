@@ -1,5 +1,5 @@
 /**
- * The statements of all corpora of the tests with what the planner makes of them, for second opinions on its SQL. Each corpus has the DDL of the tables
+ * The statements of all corpora of the tests with their plans, for independent checks of the SQL. Each corpus has the DDL of the tables
  * that its statements read.
  */
 
@@ -13,38 +13,39 @@ import { declaredOf } from '../declared.ts';
 /** A statement that the planner accepts. */
 export interface Planned {
   readonly corpus: string;
-  /** What the caller wrote. */
+  /** The caller's text. */
   readonly text: string;
   readonly plan: Plan;
   readonly declared: Declared;
+  readonly context: PlanContext;
 }
 
 export interface Corpus {
   readonly name: string;
-  /** Statements that make the tables. */
+  /** Statements that create the tables. */
   readonly tables: readonly string[];
   readonly planned: () => Iterable<Planned>;
 }
 
-/** A text to plan, and how. */
+/** A text to plan, and the options. */
 export interface Question {
   readonly text: string;
   readonly context: PlanContext;
   readonly options?: PlanOptions;
 }
 
-/** What the outermost stage is asked for besides the plain rows. */
+/** Options of the outermost stage besides the plain rows. */
 const NESTED: PlanOptions = { nested: true, limit: 3, offset: 1 };
 
-/** Plans questions; those that are refused are left out. Where rows can be nested, the nested form too. */
+/** Plans questions; refused ones are omitted. If rows can be nested, the nested form is planned too. */
 export function* plansOf(corpus: string, questions: Iterable<Question>): Generator<Planned> {
   for (const { text, context, options } of questions) {
     const plan = planned(context, text, options);
     if (!plan) continue;
     const declared = (p: Plan): Declared => declaredOf(wholeOf(context), context.parser, p.params.length, context.allowedFunctions);
-    yield { corpus, text, plan, declared: declared(plan) };
+    yield { corpus, text, plan, declared: declared(plan), context };
     const nested = plan.shape.nests ? planned(context, text, { ...options, ...NESTED }) : undefined;
-    if (nested) yield { corpus, text, plan: nested, declared: declared(nested) };
+    if (nested) yield { corpus, text, plan: nested, declared: declared(nested), context };
   }
 }
 

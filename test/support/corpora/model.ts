@@ -7,9 +7,9 @@ import type { CreatePolicy, Statement } from '../../../src/language/statements.t
 import { applyStatement, finish, Places } from '../../../src/ontology/apply.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
 import { EMPTY_MODEL, type Model } from '../../../src/ontology/model.ts';
-import type { Access, CallerFacts, Mask, MaskRule, RowRule } from '../../../src/planner/access.ts';
+import type { Access, CallerFacts, Mask, MaskRule, RowRule } from '../../../src/planner/secure/access.ts';
 
-/** A model that grows script by script; statements that do not concern a model are left out. */
+/** A model that grows with each script; statements that do not concern a model are skipped. */
 export class Modelled {
   readonly #parser: SqlParser;
   readonly #name: string;
@@ -22,7 +22,7 @@ export class Modelled {
     this.#name = name;
   }
 
-  /** Applies the statements of a script. @throws SvcError as the service would answer; the model is as before then */
+  /** Applies the statements of a script. @throws SvcError like the service; the model is not changed then */
   apply(script: string): void {
     const context = this.#context();
     let model = this.#model;
@@ -62,7 +62,7 @@ export class Modelled {
   }
 }
 
-/** The policies of a script as they bind a caller of no name or role: conditions for others count as none. */
+/** The policies of a script for a caller without name or role: conditions for others do not count. */
 export function accessOf(policies: readonly CreatePolicy[], caller: CallerFacts): Access {
   const rows = new Map<string, { concept: string; conditions: { policy: string; condition: string }[] }>();
   const masks: MaskRule[] = [];

@@ -1,4 +1,4 @@
-/** Corpora that people wrote: the documentation, the samples, the attacks, TPC-H. */
+/** Hand-written corpora: the documentation, the samples, the attacks, TPC-H. */
 import { readFileSync } from 'node:fs';
 import { QUERIES, texts } from '../../../bench/tpch/queries/index.ts';
 import { TABLES as TPCH_TABLES } from '../../../bench/tpch/schema.ts';
@@ -9,7 +9,7 @@ import { SvcError } from '../../../src/errors.ts';
 import { parseStatement } from '../../../src/language/classify.ts';
 import type { SqlParser } from '../../../src/language/parser.ts';
 import { splitScript } from '../../../src/language/split.ts';
-import type { CallerFacts } from '../../../src/planner/access.ts';
+import type { CallerFacts } from '../../../src/planner/secure/access.ts';
 import { REFUSED, SHAPES, TELLING } from '../../attacks/leaks-shapes.ts';
 import { PLACES, TRAPS } from '../../attacks/leaks-traps.ts';
 import { MODEL as LAB, TABLES as LAB_TABLES, POLICIES } from '../../attacks/leaks-world.ts';
@@ -24,7 +24,7 @@ const top = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, top), 'utf8');
 const NOBODY: CallerFacts = { username: 'nobody', roles: ['staff'], claims: { dept: 'R&D' } };
 
-/** A model from a script, with its policies in the eyes of a caller. */
+/** A model from a script, with its policies for a caller. */
 function modelled(parser: SqlParser, name: string, script: string, caller: CallerFacts = NOBODY) {
   const model = new Modelled(parser, name);
   model.apply(script);
@@ -32,7 +32,7 @@ function modelled(parser: SqlParser, name: string, script: string, caller: Calle
   return { open, bound: { ...open, access: accessOf(model.policies, caller) } };
 }
 
-/** The statements that are analytic SQL, or forms of attacks. */
+/** The statements of analytic SQL and of attacks. */
 export function written(parser: SqlParser): Corpus[] {
   return [shop(parser), lab(parser), page(parser), world(parser), bikehire(parser), tpch(parser), plans(parser)];
 }
@@ -69,7 +69,7 @@ function page(parser: SqlParser): Corpus {
       try {
         model.apply(sql);
       } catch (error) {
-        // the page shows faults, too
+        // the page shows errors, too
         if (!(error instanceof SvcError)) throw error;
       }
       yield* each([contextOf(model.graph, parser, { caller: NOBODY })], selects(sql));
@@ -79,7 +79,7 @@ function page(parser: SqlParser): Corpus {
   return { name: 'docs/language.md', tables, planned: () => plansOf('docs/language.md', questions()) };
 }
 
-/** The statements of a script that read. */
+/** The reading statements of a script. */
 const selects = (script: string): string[] => {
   try {
     return splitScript(script)

@@ -1,11 +1,11 @@
-/** The process that keeps embedded databases for the test files: it lends one to a file at a time and cleans it before the next loan. */
+/** The process that owns the embedded databases for the test files: it lends one to a file at a time and cleans it before the next loan. */
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { migrate, runOverHttp } from '../../../dev/migrate.ts';
 import { CATALOG_OWNER, DEVELOPER, READER } from '../../../dev/roles.ts';
 import { type LocalPostgres, type LocalRole, startLocalPostgres } from '../../../dev/testing.ts';
 
-/** What a test file gets. */
+/** The connection for a test file. */
 export interface Loan {
   readonly id: number;
   /** `http://127.0.0.1:PORT/sql` */
@@ -13,7 +13,7 @@ export interface Loan {
   readonly connections: Readonly<Record<LocalRole, string>>;
 }
 
-/** What is asked of the host. */
+/** Requests to the host. */
 export type Wish =
   | { readonly kind: 'borrow'; readonly pid: number }
   | { readonly kind: 'give back'; readonly id: number }
@@ -23,22 +23,22 @@ interface Lent {
   readonly id: number;
   readonly database: LocalPostgres;
   readonly loan: Loan;
-  /** Puts the rows of a fresh catalog back. */
+  /** Restores the rows of a new catalog. */
   readonly restore: string;
-  /** What a fresh database has. */
+  /** The content of a new database. */
   readonly print: string;
-  /** The process that has it; undefined: nobody. */
+  /** The process that uses it; undefined: none. */
   pid: number | undefined;
 }
 
 const SYSTEM = "nspname !~ '^pg_' AND nspname <> 'information_schema'";
 
-/** Schemas that tests make. */
+/** Schemas that tests create. */
 const DROP = `DO $$ DECLARE s name; BEGIN
   FOR s IN SELECT nspname FROM pg_namespace WHERE ${SYSTEM} AND nspname NOT IN ('public', 'kg_catalog') LOOP EXECUTE format('DROP SCHEMA %I CASCADE', s); END LOOP;
 END $$`;
 
-/** All that a test may leave behind outside of its schemas. A database in which this differs is not lent again. */
+/** Everything that a test may leave outside of its schemas. A database in which this differs is not used again. */
 const PRINT = `SELECT md5(concat_ws('#',
   (SELECT string_agg(concat_ws('|', n.nspname, n.nspowner, n.nspacl, c.relname, c.relkind, c.relowner, c.relacl, c.relnatts, c.relchecks, c.relhastriggers), ',' ORDER BY n.nspname, c.relname)
    FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind <> 'i' WHERE ${SYSTEM}),
@@ -98,7 +98,7 @@ const lives = (pid: number): boolean => {
   }
 };
 
-/** A database that nobody has, as good as new, or a new one. */
+/** A database that is not in use and was cleaned, or a new one. */
 async function borrow(pid: number): Promise<Loan> {
   const free = all.find((l) => l.pid === undefined || !lives(l.pid));
   if (!free) return (await make(pid)).loan;

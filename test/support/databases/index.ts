@@ -5,9 +5,9 @@ import { type LocalPostgres, postSql, startLocalPostgres } from '../../../dev/te
 import type { Loan, Wish } from './host.ts';
 
 /**
- * Lends an embedded database with the roles of the service and the tables of an empty catalog. It is as good as new: a database that a file has changed outside of
- * schemas of its own is not lent again. Files that change roles or settings on purpose start one of their own with `startLocalPostgres`.
- * Outside of the test runner it starts a database.
+ * Lends an embedded database with the roles of the service and the tables of an empty catalog. It is like new: a database that a file has changed outside of
+ * its own schemas is not lent again. Files that change roles or settings on purpose start their own with `startLocalPostgres`.
+ * Without the test runner it starts a database.
  */
 export async function borrowPostgres(): Promise<LocalPostgres> {
   if (process.env.TEST_DATABASES === undefined) {

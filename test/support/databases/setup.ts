@@ -1,4 +1,4 @@
-/** Starts the process that lends databases to test files, names the folder of the built Worker, and ends and removes both after the last file. */
+/** Starts the process that lends databases to test files, sets the folder of the built Worker, and ends and removes both after the last file. */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

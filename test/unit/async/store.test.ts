@@ -5,7 +5,7 @@ import { memoryStorage } from '../../support/async-memory.ts';
 import { generated } from '../../support/generated.ts';
 
 describe('pieces', () => {
-  it('are the bytes in their order, all but the last of full size', () => {
+  it('are the bytes in order, all except the last of full size', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40 }), fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 12 }), (size, chunks) => {
         const pieces: Uint8Array[] = [];
@@ -20,7 +20,7 @@ describe('pieces', () => {
     );
   });
 
-  it('may be larger than the buffer begins', () => {
+  it('may be larger than the initial buffer', () => {
     const pieces: number[] = [];
     const cutter = new PieceCutter((piece) => pieces.push(piece.length));
     for (let i = 0; i < 5; i++) cutter.push(new Uint8Array(600_000));
@@ -30,13 +30,13 @@ describe('pieces', () => {
 });
 
 describe('the store', () => {
-  it('reads nothing where nothing was written, and writes nothing by reading', () => {
+  it('reads nothing if nothing was written, and writes nothing by reading', () => {
     const storage = memoryStorage(() => undefined);
     expect(new JobStore(storage).read()).toBe(undefined);
     expect(storage.database.prepare('SELECT name FROM sqlite_master').all()).toEqual([]);
   });
 
-  it('keeps a job, how it stands, and its pieces', () => {
+  it('stores a job, its state, and its pieces', () => {
     const store = new JobStore(memoryStorage(() => undefined));
     store.create('u', '{"id":1}');
     expect(store.read()).toMatchObject({ owner: 'u', state: 'waiting', job: '{"id":1}', version: null, error: null });

@@ -1,4 +1,4 @@
-/** Keys and JWTs made by hand with node:crypto, so that the tests do not believe the library that they test. */
+/** Keys and JWTs made with node:crypto, so that the tests do not depend on the library that they test. */
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
 export interface KeyPair {
@@ -13,7 +13,7 @@ export const ed25519 = (): KeyPair => generateKeyPairSync('ed25519');
 export const spki = (pair: KeyPair): string => String(pair.publicKey.export({ type: 'spki', format: 'pem' }));
 export const pkcs1 = (pair: KeyPair): string => String(pair.publicKey.export({ type: 'pkcs1', format: 'pem' }));
 export const jwk = (pair: KeyPair): Record<string, unknown> => ({ ...pair.publicKey.export({ format: 'jwk' }) });
-/** As a variable holds it: newlines as the two characters backslash and n. */
+/** The form for a variable: newlines as the two characters backslash and n. */
 export const inVariable = (pem: string): string => pem.trim().replaceAll('\n', '\\n');
 
 const der = (tag: number, ...parts: Uint8Array[]): Buffer => {
@@ -46,7 +46,7 @@ export function certificate(pair: KeyPair): string {
 
 export const base64url = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
-/** What signs: a key pair by the header's `alg`, or a secret by HMAC. */
+/** The signer: a key pair by the header's `alg`, or a secret by HMAC. */
 export type Signer = KeyPair | { readonly secret: string | Uint8Array };
 
 /** A compact JWS; header and payload are texts (sent as they are) or values. */

@@ -48,7 +48,7 @@ describe('the vectors of the Fernet specification', () => {
 
   it.each(INVALID)('invalid: %s', async (_what, token, now) => expect(await decrypt(token, key, Date.parse(now), 60)).toBe(null));
 
-  it('invalid for their own reason: the expired one was good before, the one of the future will be', async () => {
+  it('invalid for the stated reason: the expired token was valid before, the future token will be', async () => {
     const of = (what: string) => INVALID.find(([w]) => w.startsWith(what))?.[1] as string;
     expect(await decrypt(of('expired'), key, Date.parse('1985-10-26T01:20:31-07:00'), 60)).not.toBe(null);
     expect(await decrypt(of('far-future'), key, Date.parse('1985-10-26T11:20:01-07:00'), 60)).not.toBe(null);
@@ -71,7 +71,7 @@ describe('a Fernet token', () => {
     expect(taken).toEqual([]);
   });
 
-  it('has one spelling: no sign of it can be another one', async () => {
+  it('has one spelling: no character can be replaced', async () => {
     const token = await encrypt(bytes('x'), key, at);
     expect(token).toMatch(/[^=]=$|==$/);
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ ';
@@ -86,7 +86,7 @@ describe('a Fernet token', () => {
     expect(taken).toEqual([]);
   });
 
-  it('cut anywhere, and under another key, is refused', async () => {
+  it('truncated anywhere, and with another key, is refused', async () => {
     const token = await encrypt(bytes('x'), key, at);
     for (let i = 0; i < token.length; i++) expect(await decrypt(token.slice(0, i), key, at, 60)).toBe(null);
     const other = new Uint8Array(key);
@@ -94,7 +94,7 @@ describe('a Fernet token', () => {
     expect(await decrypt(token, other, at, 60)).toBe(null);
   });
 
-  it('is good for its age, and as early as clocks differ', async () => {
+  it('is valid up to its age limit, and as early as clocks differ', async () => {
     const token = await encrypt(bytes('x'), key, at);
     const good = async (seconds: number) => (await decrypt(token, key, at + seconds * 1000, 60)) !== null;
     expect([await good(60), await good(61), await good(-LEEWAY_SECONDS), await good(-LEEWAY_SECONDS - 1)]).toEqual([true, false, true, false]);
@@ -114,19 +114,19 @@ describe('bearers', () => {
   const at = Date.parse('2026-01-01T00:00:00Z');
   const SALT = 'a salt';
 
-  it.each(python.bearers)('of Python\u2019s cryptography are read: $user under $salt', async ({ salt, user, password, at: made, bearer }) => {
+  it.each(python.bearers)('of Python\u2019s cryptography are read: $user with $salt', async ({ salt, user, password, at: made, bearer }) => {
     expect(await openBearer(bearer, salt, made * 1000)).toEqual({ user, password });
     expect(await openBearer(bearer, `${salt} `, made * 1000)).toBe(null);
   });
 
-  it('are good for 24 hours', async () => {
+  it('are valid for 24 hours', async () => {
     const bearer = await makeBearer({ user: 'ann', password: 'a:b' }, SALT, at);
     expect(await openBearer(bearer, SALT, at + 24 * 3600_000)).toEqual({ user: 'ann', password: 'a:b' });
     expect(await openBearer(bearer, SALT, at + 24 * 3600_000 + 1000)).toBe(null);
     expect(BEARER_SECONDS).toBe(86_400);
   });
 
-  it('that hold something else than base64 of user:password are none', async () => {
+  it('that contain something else than base64 of user:password are invalid', async () => {
     const salt = SECRET;
     for (const plain of ['', 'ann:secret', Buffer.from('ann').toString('base64'), '/zo=', 'YW5uOng', 'YW5uOng=\n', '%%%%']) {
       expect(await openBearer(await encrypt(bytes(plain), key, at), salt, at), plain).toBe(null);

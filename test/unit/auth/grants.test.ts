@@ -19,14 +19,14 @@ const holder = (...grants: string[]): Holder => ({ isAdmin: false, grants: grant
 const on = (text: string): string[] => text.split('.');
 
 describe('grants', () => {
-  it('EDIT includes QUERY includes ACCESS; AUTH stands by itself', () => {
+  it('EDIT includes QUERY includes ACCESS; AUTH is separate', () => {
     const order: Privilege[] = ['access', 'query', 'edit'];
     for (const [i, held] of order.entries()) for (const [j, wanted] of order.entries()) expect(includes(held, wanted)).toBe(j <= i);
     for (const p of order) expect([includes('auth', p), includes(p, 'auth')]).toEqual([false, false]);
     expect(includes('auth', 'auth')).toBe(true);
   });
 
-  it('without ALL reach that object alone', () => {
+  it('without ALL cover only that object', () => {
     const h = holder('QUERY ON ontology.store');
     expect(can(h, 'query', on('ontology.store'))).toBe(true);
     expect(can(h, 'query', on('ontology.store.concept.city'))).toBe(false);
@@ -34,7 +34,7 @@ describe('grants', () => {
     expect(canAll(h, 'query', on('ontology.store'))).toBe(false);
   });
 
-  it('with ALL reach everything below', () => {
+  it('with ALL cover everything below', () => {
     const h = holder('QUERY ON ALL ontology');
     for (const r of ['ontology', 'ontology.store', 'ontology.store.view.v']) expect(can(h, 'query', on(r))).toBe(true);
     expect(can(h, 'edit', on('ontology.store'))).toBe(false);
@@ -55,7 +55,7 @@ describe('grants', () => {
     expect(canSee(h, on('ontology.store.concept.line'))).toBe(false);
   });
 
-  it('are handed on with grant option only, as far as they reach', () => {
+  it('can be granted further only with grant option, as far as they cover', () => {
     const h = holder('QUERY ON ALL ontology.store WITH GRANT OPTION', 'EDIT ON ALL ontology.store');
     expect(canGrant(h, 'query', on('ontology.store.concept.city'), false)).toBe(true);
     expect(canGrant(h, 'access', on('ontology.store'), true)).toBe(true);
@@ -93,26 +93,26 @@ describe('grants', () => {
     { maxLength: 5 },
   );
 
-  it('hold these laws', () => {
+  it('obey these laws', () => {
     fc.assert(
       fc.property(grants, grants, resources, fc.constantFrom<Privilege>('access', 'query', 'edit'), (g, more, resource, privilege) => {
         const h: Holder = { isAdmin: false, grants: g };
         const wider: Holder = { isAdmin: false, grants: [...g, ...more] };
-        // more grants never take a right away
+        // more grants never remove a right
         if (can(h, privilege, resource)) expect(can(wider, privilege, resource)).toBe(true);
-        // a right on everything below is a right on the thing and on each thing below it
+        // a right on everything below is a right on the object and on each object below it
         if (canAll(h, privilege, resource)) {
           expect(can(h, privilege, resource)).toBe(true);
           expect(can(h, privilege, [...resource, 'x'])).toBe(true);
         }
-        // a stronger privilege includes the weaker, and whoever has one sees the thing and what it stands in
+        // a stronger privilege includes the weaker, and a user with one sees the object and what contains it
         if (can(h, 'edit', resource)) expect(can(h, 'query', resource)).toBe(true);
         if (can(h, 'query', resource)) expect(can(h, 'access', resource)).toBe(true);
         if (can(h, privilege, resource)) for (let n = 1; n <= resource.length; n++) expect(canSee(h, resource.slice(0, n))).toBe(true);
-        // nobody hands on what they have not got
+        // no user grants a right that it does not have
         if (canGrant(h, privilege, resource, false)) expect(can(h, privilege, resource)).toBe(true);
         if (canGrant(h, privilege, resource, true)) expect(canAll(h, privilege, resource)).toBe(true);
-        // without a grant there is nothing
+        // without a grant there is no right
         expect(can({ isAdmin: false, grants: [] }, privilege, resource)).toBe(false);
       }),
       generated(2000),

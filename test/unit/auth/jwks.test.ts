@@ -1,4 +1,4 @@
-/** Keys by address: how often they are fetched, how old they may be, and what a provider may answer. */
+/** Keys by URL: how often they are fetched, how old they may be, and the answers that a provider may give. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ const first = rsa();
 const second = rsa();
 const stranger = rsa();
 
-/** A key server whose answer a test sets. */
+/** A key server with a settable answer. */
 let hits = 0;
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
 const server = createServer((request, response) => {
@@ -40,7 +40,7 @@ const key = (pair: KeyPair, kid: string | undefined, more: Record<string, unknow
   ...more,
 });
 
-/** A service whose keys come from the server, with a clock of its own. */
+/** A service with keys of the server, and its own clock. */
 function service(env: Record<string, string> = {}) {
   const { jwt } = readConfig({ ENABLE_TOKEN: 'true', JWT_DEFAULT_JWKS_URL: url, ...env });
   const clock = { at: Date.UTC(2031, 0, 1) };
@@ -60,8 +60,8 @@ function service(env: Record<string, string> = {}) {
   return { clock, lines, background, judge };
 }
 
-describe('keys by address', () => {
-  it('are fetched once, whatever comes', async () => {
+describe('keys by URL', () => {
+  it('are fetched once for all requests', async () => {
     publish(key(first, 'a'), key(second, 'b'));
     const { judge } = service();
     expect(await judge(first, { kid: 'a' })).toBe('ok');
@@ -69,25 +69,25 @@ describe('keys by address', () => {
     expect(hits).toBe(1);
   });
 
-  it('are fetched once by requests that come at the same time', async () => {
+  it('are fetched once for simultaneous requests', async () => {
     answer = (_, response) => void setTimeout(() => response.end(JSON.stringify({ keys: [key(first, 'a')] })), 100);
     const { judge } = service();
     expect(await Promise.all(Array.from({ length: 20 }, () => judge(first, { kid: 'a' })))).toEqual(Array(20).fill('ok'));
     expect(hits).toBe(1);
   });
 
-  it('must be named rightly, and hold', async () => {
+  it('must have the right id, and verify the signature', async () => {
     publish(key(first, 'a'), key(second, 'b'));
     const { judge } = service();
     for (const kid of ['a', 'b', 'c', '../a', url, undefined])
       expect(await judge(stranger, kid === undefined ? {} : { kid }), String(kid)).toBe('invalid_token');
     expect(await judge(first, { kid: 'b' })).toBe('invalid_token');
     expect(await judge(first, { kid: 'a', jku: 'http://127.0.0.1:1/', jwk: jwk(stranger) })).toBe('ok');
-    // a token without kid is tried with each
+    // for a token without kid each key is tried
     for (const pair of [first, second]) expect(await judge(pair)).toBe('ok');
   });
 
-  it('are asked for an unknown kid, once in a while', async () => {
+  it('are fetched for an unknown kid, with a minimal interval', async () => {
     publish(key(first, 'a'));
     const { judge, clock } = service();
     expect(await judge(first, { kid: 'a' })).toBe('ok');
@@ -100,7 +100,7 @@ describe('keys by address', () => {
     expect(hits).toBe(2);
   });
 
-  it('are fetched anew in the background, so that a withdrawn key ends', async () => {
+  it('are fetched again in the background, so that a withdrawn key ends', async () => {
     publish(key(first, 'a'));
     const { judge, clock, background } = service();
     expect(await judge(first, { kid: 'a' })).toBe('ok');
@@ -111,12 +111,12 @@ describe('keys by address', () => {
     clock.at += 1;
     expect(await judge(first, { kid: 'a' }), 'answered at once').toBe('ok');
     await Promise.all(background);
-    // a token that was seen a moment ago is not looked at again for a minute; its key is asked for once more
+    // a token that was verified recently is not checked again for a minute; its key is fetched once more
     clock.at += 60_000;
     expect([await judge(first, { kid: 'a' }), await judge(second, { kid: 'b' }), hits]).toEqual(['invalid_token', 'ok', 3]);
   });
 
-  it('live on while the provider cannot be reached, but not for ever', async () => {
+  it('are kept while the provider cannot be reached, for a limited time', async () => {
     publish(key(first, 'a'));
     const { judge, clock, lines, background } = service();
     expect(await judge(first, { kid: 'a' })).toBe('ok');
@@ -129,13 +129,13 @@ describe('keys by address', () => {
     expect(await judge(first, { kid: 'a' })).toBe('could_not_parse_public_key');
     const before = hits;
     for (let i = 0; i < 10; i++) expect(await judge(first, { kid: 'a' })).toBe('could_not_parse_public_key');
-    expect(hits, 'a provider that fails is left alone').toBe(before);
+    expect(hits, 'a failing provider is not called again').toBe(before);
     publish(key(first, 'a'));
     clock.at += COOL_DOWN_MS;
     expect(await judge(first, { kid: 'a' })).toBe('ok');
   });
 
-  it('that are none, or do not fit, are passed over', async () => {
+  it('that are invalid, or do not fit, are skipped', async () => {
     const short = rsa(1024);
     publish(
       { kty: 'oct', k: 'c2VjcmV0', kid: 's', alg: 'HS256' },
@@ -152,7 +152,7 @@ describe('keys by address', () => {
     const { judge } = service();
     for (const kid of ['s', 'broken', 'enc', 'ops', 'other', 'ec']) expect(await judge(second, { kid }), kid).toBe('invalid_token');
     expect(await judge(short, { kid: 'short' })).toBe('invalid_token');
-    // the public half of a key that a provider has let out still verifies
+    // the public half of a private key that a provider publishes still verifies
     expect(await judge(second, { kid: 'private' })).toBe('ok');
     expect(await judge(first, { kid: 'a' })).toBe('ok');
   });
@@ -160,13 +160,16 @@ describe('keys by address', () => {
   it.each([
     ['it answered 404', (response: ServerResponse) => response.writeHead(404).end()],
     ['it answered 302', (response: ServerResponse) => response.writeHead(302, { location: url.replace('jwks.json', 'elsewhere') }).end()],
-    ['it answered no JSON', (response: ServerResponse) => response.end('<html>hush</html>')],
-    ['it answered no key set', (response: ServerResponse) => response.end('{"keys":{}}')],
-    ['it answered no key set', (response: ServerResponse) => response.end('null')],
+    ['its answer is not JSON', (response: ServerResponse) => response.end('<html>hush</html>')],
+    ['its answer is not a key set', (response: ServerResponse) => response.end('{"keys":{}}')],
+    ['its answer is not a key set', (response: ServerResponse) => response.end('null')],
     ['it has no key that fits the algorithms of the tenant', (response: ServerResponse) => response.end('{"keys":[null,1,{}]}')],
-    ['it answered more than 256 KiB', (response: ServerResponse) => response.end(JSON.stringify({ keys: [{ ...key(first, 'a'), x: 'x'.repeat(300_000) }] }))],
+    [
+      'its answer is larger than 256 KiB',
+      (response: ServerResponse) => response.end(JSON.stringify({ keys: [{ ...key(first, 'a'), x: 'x'.repeat(300_000) }] })),
+    ],
     ['it cannot be reached', (response: ServerResponse) => response.destroy()],
-  ])('are none where %s', async (message, respond) => {
+  ])('are none if %s', async (message, respond) => {
     answer = (_, response) => void respond(response);
     const { judge, lines } = service();
     expect(await judge(first, { kid: 'a' })).toBe('could_not_parse_public_key');

@@ -5,7 +5,7 @@ import { certificate, ec, ed25519, inVariable, jwk, pkcs1, rsa, spki } from './b
 
 const pair = rsa();
 
-/** Whether a parsed key holds a signature that node:crypto made, by WebCrypto. */
+/** Whether a parsed key verifies a signature that node:crypto made, by WebCrypto. */
 async function verifies(key: CryptoKey, hash = 'SHA-256'): Promise<boolean> {
   const { sign } = await import('node:crypto');
   const data = Buffer.from('data');
@@ -34,7 +34,7 @@ describe('a key', () => {
     ['newlines as backslash, r, backslash, n', spki(pair).trim().replaceAll('\n', '\\r\\n')],
     ['newlines of Windows', spki(pair).replaceAll('\n', '\r\n')],
     ['all in one line', spki(pair).replaceAll('\n', ' ')],
-    ['words round it', `subject=x\n${spki(pair)}\nthe end`],
+    ['text around it', `subject=x\n${spki(pair)}\nthe end`],
     ['PKCS#1 in a variable', inVariable(pkcs1(pair))],
     ['a certificate in a variable', inVariable(certificate(pair))],
   ])('is read from %s', async (_what, text) => {
@@ -43,7 +43,7 @@ describe('a key', () => {
     expect(await verifies(key)).toBe(true);
   });
 
-  it('is made for each algorithm by itself', async () => {
+  it('is imported for each algorithm separately', async () => {
     const keys = await parseKey(spki(pair), 'JWT_X_KEY', ['RS256', 'RS384', 'PS256']);
     expect(await verifies(keys.get('RS384') as CryptoKey, 'SHA-384')).toBe(true);
     expect(await verifies(keys.get('RS384') as CryptoKey, 'SHA-256')).toBe(false);
@@ -59,7 +59,7 @@ describe('a key', () => {
     }
   });
 
-  it('that is neither PEM nor JWK is of an invalid format', async () => {
+  it('that is neither PEM nor JWK has an invalid format', async () => {
     const pem = spki(pair);
     for (const text of [
       '',
@@ -108,19 +108,19 @@ describe('a key', () => {
     expect(await fault(spki(ec('P-384')), ['ES256'])).toBe('could_not_parse_public_key');
   });
 
-  it('stays out of what is told of it', async () => {
+  it('is not in its error message', async () => {
     const secret = String(pair.privateKey.export({ type: 'pkcs8', format: 'pem' }));
     for (const text of ['hush, hush', '{"kty": hush', secret]) {
       const error = await parseKey(text, 'JWT_X_KEY', ['RS256']).catch((e: unknown) => e as KeyFault);
-      const told = `${(error as KeyFault).message} ${(error as KeyFault).stack} ${String((error as KeyFault).cause ?? '')}`;
-      expect(told).not.toContain('hush');
-      expect(told).not.toContain(secret.split('\n')[1]);
+      const message = `${(error as KeyFault).message} ${(error as KeyFault).stack} ${String((error as KeyFault).cause ?? '')}`;
+      expect(message).not.toContain('hush');
+      expect(message).not.toContain(secret.split('\n')[1]);
     }
   });
 });
 
 describe('an algorithm', () => {
-  it('is one of those with a public key', () => {
+  it('must use a public key', () => {
     expect(['RS256', 'rs256', 'ps512', 'eddsa', 'es384'].map(knownAlgorithm)).toEqual(['RS256', 'RS256', 'PS512', 'EdDSA', 'ES384']);
     for (const name of ['none', 'None', 'HS256', 'hs512', 'RS1', 'RS999', 'ES256K', 'RSA1_5', 'dir', '', 'constructor', '__proto__'])
       expect(knownAlgorithm(name), name).toBeUndefined();

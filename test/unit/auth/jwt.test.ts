@@ -9,7 +9,7 @@ const pair = rsa();
 const { judge, token } = realm(pair);
 
 describe('a token', () => {
-  it('that is signed by the key and meant for us names its user', async () => {
+  it('that is signed by the key, for our audience, authenticates its user', async () => {
     expect(await judge(token())).toEqual({
       name: 'ann@corp.example',
       email: 'ann@corp.example',
@@ -19,12 +19,12 @@ describe('a token', () => {
   });
 
   it.each([
-    ['an audience list that holds ours', { aud: ['x', 'app'] }],
+    ['an audience list that contains ours', { aud: ['x', 'app'] }],
     ['exp within the leeway', { exp: SECONDS - 29 }],
     ['nbf within the leeway', { nbf: SECONDS + 30 }],
     ['a verified e-mail', { email_verified: true }],
     ['a verified e-mail as a text', { email_verified: 'true' }],
-  ])('holds with %s', async (_what, claims) => expect(await judge(token(claims))).toMatchObject({ name: 'ann@corp.example' }));
+  ])('is valid with %s', async (_what, claims) => expect(await judge(token(claims))).toMatchObject({ name: 'ann@corp.example' }));
 
   it.each([
     ['token_has_expired', 'exp past the leeway', { exp: SECONDS - 30 }],
@@ -42,7 +42,7 @@ describe('a token', () => {
     ['token_validation_failed', 'no e-mail', { email: undefined }],
     [
       'token_validation_failed',
-      'the name in other claims alone',
+      'the name only in other claims',
       { email: undefined, username: 'ann@corp.example', preferred_username: 'ann@corp.example', upn: 'ann@corp.example' },
     ],
     ['token_validation_failed', 'an empty e-mail', { email: ' ' }],
@@ -54,20 +54,20 @@ describe('a token', () => {
     ['token_validation_failed', 'an e-mail that is not verified, as a text', { email_verified: 'false' }],
     ['token_validation_failed', 'an odd email_verified', { email_verified: 0 }],
     ['user_not_found', 'the Kelvin sign for a k', { email: 'fran\u212a@corp.example' }],
-    ['user_not_found', 'a name that nobody can have', { email: `${'a'.repeat(600)}@corp.example` }],
+    ['user_not_found', 'a name that no user can have', { email: `${'a'.repeat(600)}@corp.example` }],
   ])('is refused as %s with %s', async (code, _what, claims) => expect(await judge(token(claims))).toBe(code));
 
-  it('never holds for ever', async () => {
+  it('is never valid without an end', async () => {
     const claims = `{"email":"ann@corp.example","aud":"app","iss":"https://id.example","exp":1e400}`;
     expect(await judge(jws({ alg: 'RS256' }, claims, pair))).toBe('token_validation_failed');
   });
 
-  it('without audience and issuer settings is not asked for them', async () => {
+  it('needs no audience and issuer without the settings', async () => {
     const { judge: lenient, token: any } = realm(pair, { JWT_DEFAULT_AUDIENCE: '', JWT_DEFAULT_ISSUER: '' });
     expect(await lenient(any({ aud: undefined, iss: undefined }))).toMatchObject({ name: 'ann@corp.example' });
   });
 
-  it('holds by each of several algorithms, and by other types of keys', async () => {
+  it('is valid with each of several algorithms, and with other types of keys', async () => {
     const several = realm(pair, { JWT_DEFAULT_ALGORITHM: 'RS246, PS512' });
     for (const alg of ['RS256', 'PS512']) expect(await several.judge(several.token({}, { alg }))).toMatchObject({ name: 'ann@corp.example' });
     expect(await several.judge(several.token({}, { alg: 'RS384' }))).toBe('invalid_token');
@@ -85,12 +85,12 @@ describe('a token', () => {
     }
   });
 
-  it('says first that it is not signed', async () => {
+  it('is first checked for its signature', async () => {
     for (const claims of [{ exp: SECONDS - 600 }, { aud: 'x' }, { email: undefined }]) expect(await judge(token(claims, {}, rsa()))).toBe('invalid_token');
   });
 });
 
-describe('a token that comes again', () => {
+describe('a repeated token', () => {
   it('is verified once a minute, and ends when it expires', async () => {
     const { jwt } = readConfig({ ENABLE_TOKEN: 'true', JWT_DEFAULT_KEY: spki(pair), JWT_ACME_KEY: spki(rsa()) });
     const clock = { at: NOW };
@@ -144,14 +144,14 @@ describe('the user that a token names', () => {
     expect(await at('big-co')).toMatchObject({ name: 'big-co/ann', email: null, tenant: 'BIG_CO' });
     expect(await at('Big_Co')).toMatchObject({ name: 'Big_Co/ann', email: null, tenant: 'BIG_CO' });
     expect(await at('acme', '../big-co/ann')).toMatchObject({ name: 'acme/../big-co/ann' });
-    // the default tenant has no prefix, and is not to name another tenant's user
+    // the default tenant has no prefix, and must not name another tenant's user
     expect(await of.judge(of.token({ email: 'ann' }))).toMatchObject({ name: 'ann', email: null, tenant: 'DEFAULT' });
     for (const email of ['acme/ann', 'ACME/ann', 'big-co/ann', 'big_co/x/y', 'default/ann'])
       expect(await of.judge(of.token({ email })), email).toBe('user_not_found');
     for (const email of ['other/ann', '/ann', 'a b/ann']) expect(await of.judge(of.token({ email })), email).toMatchObject({ name: email });
   });
 
-  it('comes with its claims as texts', async () => {
+  it('has its claims as texts', async () => {
     const given = {
       dept: 'sales',
       level: 7,
@@ -181,7 +181,7 @@ describe('the user that a token names', () => {
   });
 });
 
-describe('what is told of a fault', () => {
+describe('the message of an error', () => {
   const options = { now: () => NOW, waitUntil: () => undefined, log: () => undefined };
   const fault = async (env: Record<string, string>, sent: string | null) => {
     const { jwt } = readConfig({ ENABLE_TOKEN: 'true', ...env });
@@ -191,7 +191,7 @@ describe('what is told of a fault', () => {
     );
   };
 
-  it('is in the words of the specification, the setting in the log alone', async () => {
+  it('is that of the specification, with the setting only in the log', async () => {
     const env = { JWT_A_KEY: 'hush', JWT_B_KEY: '-----BEGIN PUBLIC KEY-----\\naHVzaA==\\n-----END PUBLIC KEY-----', JWT_C_AUDIENCE: 'app' };
     for (const [sent, message, variable] of [
       ['a', 'Invalid key format', 'JWT_A_KEY'],
@@ -208,7 +208,7 @@ describe('what is told of a fault', () => {
     }
   });
 
-  it('has the three messages of tokens', async () => {
+  it('is one of three for tokens', async () => {
     const messages: string[] = [];
     const { jwt } = readConfig({ ENABLE_TOKEN: 'true', JWT_DEFAULT_KEY: spki(pair) });
     for (const bad of [token({ exp: 1 }), `${token()}x.`, token({ exp: undefined }), base64url('x')]) {

@@ -1,4 +1,4 @@
-/** A service that takes one realm's JWTs, for tests of how tokens are judged. */
+/** A service that accepts one realm's JWTs, for tests of the checks of tokens. */
 import type { JwksOptions } from '../../../src/auth/jwks.ts';
 import { type VerifiedJwt, verifyJwt } from '../../../src/auth/jwt.ts';
 import { readConfig } from '../../../src/config.ts';
@@ -12,9 +12,9 @@ export interface Realm {
   readonly pair: KeyPair;
   /** Lines that were logged. */
   readonly lines: Record<string, unknown>[];
-  /** Who the token names, or why it is refused: the code. */
+  /** The user of the token, or the code of the refusal. */
   judge(token: string, sent?: string | null): Promise<VerifiedJwt | string>;
-  /** A token that holds, but for what is laid over its claims (undefined: left out) and header. */
+  /** A valid token, except for the changes of its claims (undefined: omitted) and header. */
   token(claims?: Record<string, unknown>, header?: Record<string, unknown>, signer?: Signer | null): string;
 }
 

@@ -13,9 +13,9 @@ describe('settings of OAuth', () => {
     ['a client with its addresses', { ...CLIENT, ...SECRET, ...REDIRECT }, []],
     ['a public client with its addresses', { ...CLIENT, ...REDIRECT }, []],
     ['a client that has no address to come back to', { ...CLIENT, ...SECRET }, ['warn MCP_OAUTH_REDIRECT_URIS']],
-    ['addresses that are none', { ...CLIENT, MCP_OAUTH_REDIRECT_URIS: ' , ' }, ['warn MCP_OAUTH_REDIRECT_URIS']],
-    ['a secret of nobody', SECRET, ['warn MCP_OAUTH_CLIENT_SECRET']],
-    ['addresses of nobody', REDIRECT, ['warn MCP_OAUTH_REDIRECT_URIS']],
+    ['an empty list of redirect URIs', { ...CLIENT, MCP_OAUTH_REDIRECT_URIS: ' , ' }, ['warn MCP_OAUTH_REDIRECT_URIS']],
+    ['a secret without a client', SECRET, ['warn MCP_OAUTH_CLIENT_SECRET']],
+    ['redirect URIs without a client', REDIRECT, ['warn MCP_OAUTH_REDIRECT_URIS']],
     ['a provider with our credentials there', { ...ISSUER, ...CLIENT, ...SECRET }, []],
     ['a provider without them', ISSUER, ['error MCP_OAUTH_CLIENT_ID']],
     ['a provider, and addresses that are for no client', { ...ISSUER, ...CLIENT, ...REDIRECT }, ['warn MCP_OAUTH_REDIRECT_URIS']],
@@ -31,7 +31,7 @@ describe('settings of OAuth', () => {
     const lines: Readonly<Record<string, unknown>>[] = [];
     await reportSettings(readConfig(CLIENT), (line) => lines.push(line));
     expect(lines).toEqual([
-      { level: 'warn', event: 'setting_warning', variable: 'MCP_OAUTH_REDIRECT_URIS', message: expect.stringContaining('log anybody in') },
+      { level: 'warn', event: 'setting_warning', variable: 'MCP_OAUTH_REDIRECT_URIS', message: expect.stringContaining('cannot log in') },
     ]);
   });
 });

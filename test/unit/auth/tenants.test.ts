@@ -30,7 +30,7 @@ describe('a tenant id', () => {
     expect(await fault({ JWT_DEFAULT_KEY: KEY }, null)).toBe('none');
   });
 
-  it('with settings that do not hold is refused with the message of the fault', async () => {
+  it('with invalid settings is refused with the message of the error', async () => {
     const of = (env: Record<string, string>) => fault(env, 'x');
     expect(await of({ JWT_X_KEY: 'words' })).toBe('invalid_key_format JWT_X_KEY');
     expect(await of({ JWT_X_KEY: inVariable(spki(ec())) })).toBe('could_not_parse_public_key JWT_X_KEY');
@@ -44,8 +44,8 @@ describe('a tenant id', () => {
   });
 });
 
-describe('what the operator is told', () => {
-  it('names each setting that does not hold', async () => {
+describe('the log for the operator', () => {
+  it('names each invalid setting', async () => {
     expect(await remarks({})).toEqual(['error JWT_DEFAULT_KEY']);
     expect(await remarks({ JWT_DEFAULT_KEY: KEY })).toEqual([]);
     expect(await remarks({ JWT_TYPE: 'azure', JWT_DEFAULT_KEY: KEY })).toEqual(['error JWT_TYPE']);
@@ -65,7 +65,7 @@ describe('what the operator is told', () => {
     expect(await remarks({ JWT_A_KEY: KEY, JWT_B_KEY: 'words' }), 'a tenant that is refused names nobody').toEqual(['error JWT_B_KEY']);
   });
 
-  it('warns of tenants that take the tokens of each other', async () => {
+  it('warns of tenants that accept the tokens of each other', async () => {
     const of = (env: Record<string, string>) => remarks({ JWT_USE_TENANT_USER: 'true', ...env });
     const two = { JWT_A_KEY: KEY, JWT_B_KEY: KEY };
     expect(await of(two)).toEqual(['warn JWT_B_ISSUER']);
@@ -79,7 +79,7 @@ describe('what the operator is told', () => {
     expect(await of({ ...entra, JWT_B_JWKS_URL: 'https://other.example/b/keys' })).toEqual([]);
   });
 
-  it('says nothing of JWTs where none are taken, and names an ADMIN_TOKEN that is none', async () => {
+  it('does not mention JWTs if they are disabled, and names an invalid ADMIN_TOKEN', async () => {
     expect(await remarks({ ENABLE_TOKEN: 'false', JWT_A_KEY: 'words' })).toEqual([]);
     const token = createToken();
     expect(await remarks({ ENABLE_TOKEN: 'false', ADMIN_TOKEN: token })).toEqual([]);
@@ -87,7 +87,7 @@ describe('what the operator is told', () => {
       expect(await remarks({ ENABLE_TOKEN: 'false', ADMIN_TOKEN: other })).toEqual(['error ADMIN_TOKEN']);
   });
 
-  it('is one line a setting, without its value', async () => {
+  it('has one line per setting, without its value', async () => {
     const lines: string[] = [];
     await reportSettings(settings({ ADMIN_TOKEN: 'tk_hush', JWT_A_KEY: 'hush' }), (line) => lines.push(JSON.stringify(line)));
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([

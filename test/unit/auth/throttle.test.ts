@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AttemptCounter, delayAfter, FADE_MS, LEASE_MS, MOST_FAILURES } from '../../../src/auth/throttle.ts';
+import { AttemptCounter, delayAfter, EXPIRY_MS, LEASE_MS, MAX_FAILURES } from '../../../src/auth/throttle.ts';
 
 /** A Durable Object's storage and clock. */
 function object() {
@@ -37,12 +37,12 @@ function object() {
 }
 
 describe('failed attempts', () => {
-  it('make answers wait from the fifth on, four seconds at most', async () => {
+  it('delay answers from the fifth on, by at most four seconds', async () => {
     expect(await object().fail(11)).toEqual([0, 0, 0, 0, 500, 1000, 2000, 4000, 4000, 4000, 4000]);
     expect(delayAfter(1e9)).toBe(4000);
   });
 
-  it('count as well when seconds lie between them', async () => {
+  it('also count with seconds in between', async () => {
     const o = object();
     const delays: number[] = [];
     for (let i = 0; i < 6; i++) {
@@ -52,42 +52,42 @@ describe('failed attempts', () => {
     expect(delays).toEqual([0, 0, 0, 0, 500, 1000]);
   });
 
-  it('hold back a right answer too, so that a late one tells nothing, and success takes none of them back', async () => {
+  it('delay a right answer too, so that a delay reveals nothing, and are not reset by success', async () => {
     const o = object();
     await o.fail(8);
     expect([await o.counter.settle(false), await o.counter.settle(false), await o.counter.settle(true)]).toEqual([4000, 4000, 4000]);
   });
 
-  it('fade one by one', async () => {
+  it('are forgotten one by one', async () => {
     const o = object();
     await o.fail(6);
-    o.now += FADE_MS;
+    o.now += EXPIRY_MS;
     expect(await o.counter.settle(false)).toBe(500);
-    o.now += FADE_MS;
+    o.now += EXPIRY_MS;
     expect(await o.counter.settle(false)).toBe(0);
-    o.now += 60 * FADE_MS;
+    o.now += 60 * EXPIRY_MS;
     expect(await o.fail(5)).toEqual([0, 0, 0, 0, 500]);
   });
 
-  it('are counted to a bound, so that all are forgotten in a quarter of an hour', async () => {
+  it('are counted up to a limit, so that all are forgotten in a quarter of an hour', async () => {
     const o = object();
     await o.fail(1000);
-    expect(o.alarm).toBe(o.now + MOST_FAILURES * FADE_MS);
-    expect(MOST_FAILURES * FADE_MS).toBe(15 * 60_000);
-    o.now += MOST_FAILURES * FADE_MS;
+    expect(o.alarm).toBe(o.now + MAX_FAILURES * EXPIRY_MS);
+    expect(MAX_FAILURES * EXPIRY_MS).toBe(15 * 60_000);
+    o.now += MAX_FAILURES * EXPIRY_MS;
     expect(await o.counter.settle(false)).toBe(0);
   });
 
-  it('are not made fewer by a clock that goes back', async () => {
+  it('are not reduced by a clock that goes back', async () => {
     const o = object();
     await o.fail(6);
-    o.now -= 10 * FADE_MS;
+    o.now -= 10 * EXPIRY_MS;
     expect(await o.counter.settle(false)).toBe(1000);
   });
 });
 
-describe('attempts that run', () => {
-  it('are bounded, and free their place when they are settled or cancelled', async () => {
+describe('running attempts', () => {
+  it('are limited, and free their slot when they are settled or cancelled', async () => {
     const o = object();
     const [a, b] = [o.counter.begin(2), o.counter.begin(2)] as [string, string];
     expect(o.counter.begin(2)).toBe(null);
@@ -113,7 +113,7 @@ describe('attempts that run', () => {
     }
   });
 
-  it('end with their lease where nobody settles them, and when the clock goes back', () => {
+  it('end with their lease if they are not settled, and when the clock goes back', () => {
     const o = object();
     o.counter.begin(1);
     o.now += LEASE_MS - 1;
@@ -125,21 +125,21 @@ describe('attempts that run', () => {
   });
 });
 
-describe('what is stored', () => {
-  it('is nothing where nobody fails', async () => {
+describe('the storage', () => {
+  it('is empty without failures', async () => {
     const o = object();
     await o.counter.settle(false);
     expect([o.writes, o.alarm]).toEqual([0, null]);
   });
 
-  it('is two numbers, deleted by the alarm once they have faded', async () => {
+  it('has two numbers, deleted by the alarm once they are forgotten', async () => {
     const o = object();
     await o.fail(2);
     expect([...o.values]).toEqual([['counted', { failures: 2, at: o.now }]]);
-    o.now += FADE_MS;
+    o.now += EXPIRY_MS;
     await o.counter.alarm();
-    expect([o.values.size, o.alarm]).toEqual([1, o.now + FADE_MS]);
-    o.now += FADE_MS;
+    expect([o.values.size, o.alarm]).toEqual([1, o.now + EXPIRY_MS]);
+    o.now += EXPIRY_MS;
     await o.counter.alarm();
     expect([o.values.size, o.alarm]).toEqual([0, null]);
   });

@@ -12,13 +12,13 @@ describe('API tokens', () => {
     }
   });
 
-  it('differ, in every one of the random places', () => {
+  it('differ in every random position', () => {
     const tokens = Array.from({ length: 300 }, () => createToken());
     expect(new Set(tokens).size).toBe(300);
     for (let i = 3; i < 30; i++) expect(new Set(tokens.map((t) => t[i])).size).toBeGreaterThan(40);
   });
 
-  it('skip bytes that would make some characters likelier', () => {
+  it('skip bytes that would make some characters more likely', () => {
     const token = createToken((bytes) => bytes.map((_, i) => (i % 2 === 0 ? 255 : 61)));
     expect(token.slice(3, 30)).toBe('z'.repeat(27));
   });

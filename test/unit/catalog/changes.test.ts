@@ -6,7 +6,7 @@ const db = (batch: () => Promise<never[]>, found: unknown[] = []): CatalogDb => 
 const lost = () => Promise.reject(catalogUnavailable(new Error('reset')));
 
 describe('a commit', () => {
-  it('that lost against another writer is 409', async () => {
+  it('that conflicts with another writer is 409', async () => {
     for (const state of ['23505', '23503', '40001']) {
       await expect(
         commit(
@@ -18,13 +18,13 @@ describe('a commit', () => {
     }
   });
 
-  it('whose answer got lost has happened where its version is there', async () => {
+  it('with a lost answer counts as successful if its version exists', async () => {
     await expect(commit(db(lost, [{ seq: 2 }]), [], 'v')).resolves.toBeUndefined();
     await expect(commit(db(lost), [], 'v')).rejects.toMatchObject({ status: 503 });
     await expect(commit(db(lost, [{ seq: 2 }]), [], null)).rejects.toMatchObject({ status: 503 });
   });
 
-  it('that PostgreSQL refuses otherwise is a fault of ours', async () => {
+  it('that PostgreSQL refuses for another reason is an internal error', async () => {
     await expect(
       commit(
         db(() => Promise.reject(new DbError('42P01', 'x'))),

@@ -4,7 +4,7 @@ import { open, seal } from '../../../src/catalog/seal.ts';
 const SEALING = { secret: 'a secret', purpose: 'claims', place: 'here' };
 
 describe('a sealed text', () => {
-  it('opens for what, where and by whom it was sealed, and tells nothing', async () => {
+  it('can be decrypted only with the same purpose, key and secret, and reveals nothing', async () => {
     const text = JSON.stringify({ dept: 'sales', name: 'Zo\u00eb' });
     const sealed = await seal(text, SEALING);
     expect(await open(sealed, SEALING)).toBe(text);
@@ -13,7 +13,7 @@ describe('a sealed text', () => {
     expect(await seal(text, SEALING), 'no two are alike').not.toEqual(sealed);
   });
 
-  it('that was changed or cut does not open', async () => {
+  it('that was changed or truncated cannot be decrypted', async () => {
     const sealed = await seal('text', SEALING);
     for (let i = 0; i < sealed.length; i++)
       expect(

@@ -4,12 +4,12 @@ import { keyValues } from '../../../src/catalog/kv.ts';
 import { forgetSnapshots, loadSnapshot, MAX_AGE_MS, REFRESH_AGE_MS, type Snapshot, type SnapshotKey } from '../../../src/catalog/snapshot.ts';
 import { memoryNamespace } from '../../support/memory-namespace.ts';
 
-/** A catalog with a clock of its own that counts its reads. */
+/** A catalog with its own clock that counts its reads. */
 class FakeCatalog implements CatalogDb {
   reads = 0;
   down = false;
   user: string | null = 'ann';
-  /** What the catalog's clock is ahead of the isolate's. */
+  /** How far the catalog's clock is ahead of the isolate's. */
   skew = 0;
   before: (() => void) | undefined;
   readonly now: () => number;
@@ -52,7 +52,7 @@ const setUp = () => {
 beforeEach(() => forgetSnapshots());
 
 describe('the snapshot of rights', () => {
-  it('is read once while it is young', async () => {
+  it('is read once while it is fresh', async () => {
     const { clock, db, load, background } = setUp();
     await load();
     clock.at += REFRESH_AGE_MS - 1;
@@ -60,7 +60,7 @@ describe('the snapshot of rights', () => {
     expect([db.reads, background.length]).toEqual([1, 0]);
   });
 
-  it('is read anew in the background from 30 s on, once at a time, and answers at once', async () => {
+  it('is refreshed in the background from 30 s on, once at a time, and answers at once', async () => {
     const { clock, db, load, background } = setUp();
     await load();
     clock.at += REFRESH_AGE_MS;
@@ -72,7 +72,7 @@ describe('the snapshot of rights', () => {
     expect(db.reads).toBe(2);
   });
 
-  it('is never used from 60 s on: without the catalog 503, not stale rights', async () => {
+  it('is never used after 60 s: without the catalog 503, not stale rights', async () => {
     const { clock, db, load } = setUp();
     await load();
     db.down = true;
@@ -82,7 +82,7 @@ describe('the snapshot of rights', () => {
     await expect(load()).rejects.toMatchObject({ status: 503, code: 'catalog_unavailable' });
   });
 
-  it('is as old as the older of two clocks says', async () => {
+  it('has the larger age of two clocks', async () => {
     const slow = setUp();
     slow.db.skew = -MAX_AGE_MS;
     expect((await slow.load()).cacheGeneration).toBe(1);
@@ -95,7 +95,7 @@ describe('the snapshot of rights', () => {
     expect((await fast.load()).cacheGeneration).toBe(2);
   });
 
-  it('is read where somebody asks for it fresh, or has written', async () => {
+  it('is read if a fresh one is required, or after a write', async () => {
     const { db, load } = setUp();
     await load();
     await load(true);
@@ -105,7 +105,7 @@ describe('the snapshot of rights', () => {
     expect(db.reads).toBe(3);
   });
 
-  it('is not kept where a write came between its read and its arrival', async () => {
+  it('is not cached if a write came between its read and its arrival', async () => {
     const { db, load } = setUp();
     db.before = forgetSnapshots;
     await load();
@@ -114,7 +114,7 @@ describe('the snapshot of rights', () => {
     expect(db.reads).toBe(2);
   });
 
-  it('of an unknown token is remembered for ten seconds', async () => {
+  it('of an unknown token is cached for ten seconds', async () => {
     const { clock, db, load } = setUp();
     db.user = null;
     await load();
@@ -128,7 +128,7 @@ describe('the snapshot of rights', () => {
 
 describe('the snapshot in KV', () => {
   const OWNER = { scope: 'us', secret: 'a secret' };
-  /** An isolate that knows nothing, a KV that others have written to, and a catalog. */
+  /** A cold isolate, a KV that others have written to, and a catalog. */
   const withOthers = async () => {
     const namespace = memoryNamespace();
     const kv = keyValues(namespace, OWNER);
@@ -145,7 +145,7 @@ describe('the snapshot in KV', () => {
   };
   const BY: SnapshotKey = { kind: 'token', hash: 'h'.repeat(64) };
 
-  it('spares a cold isolate the catalog while it is young, and is then read anew in the background', async () => {
+  it('saves a cold isolate the catalog while it is fresh, and is then refreshed in the background', async () => {
     const { clock, db, cold, background } = await withOthers();
     clock.at += REFRESH_AGE_MS - 1;
     expect((await cold()).user?.name).toBe('ann');
@@ -156,7 +156,7 @@ describe('the snapshot in KV', () => {
     expect(db.reads).toBe(2);
   });
 
-  it('is not used from 60 s on wherever it lies: ten minutes old, and without the catalog 503', async () => {
+  it('is not used after 60 s wherever it is stored: ten minutes old, and without the catalog 503', async () => {
     const { clock, db, cold } = await withOthers();
     clock.at += MAX_AGE_MS - 1;
     db.down = true;
@@ -170,7 +170,7 @@ describe('the snapshot in KV', () => {
     expect(db.reads).toBeGreaterThan(3);
   });
 
-  it('does not become younger by lying in a memory', async () => {
+  it('does not become younger in a memory cache', async () => {
     const { clock, db, cold, kv } = await withOthers();
     clock.at += MAX_AGE_MS - 1;
     await cold();
@@ -179,7 +179,7 @@ describe('the snapshot in KV', () => {
     await expect(loadSnapshot(BY, { db, now: () => clock.at, waitUntil: () => undefined, kv })).rejects.toMatchObject({ status: 503 });
   });
 
-  it('is not asked for by who asks for a fresh one', async () => {
+  it('is not read if a fresh one is required', async () => {
     const { clock, db, kv, namespace } = await withOthers();
     const reads = namespace.reads;
     await loadSnapshot(BY, { db, now: () => clock.at, waitUntil: () => undefined, kv, fresh: true });
@@ -194,7 +194,7 @@ describe('the snapshot in KV', () => {
     expect(db.reads).toBe(2);
   });
 
-  it('is nobody else\u2019s: another token, another service, another secret, an entry that was moved or made up', async () => {
+  it('is not valid for another token, service or secret, nor if it was moved or forged', async () => {
     const { db, cold, namespace } = await withOthers();
     const [[key, entry]] = [...namespace.entries] as [[string, { value: ArrayBuffer; metadata: unknown; seconds: number }]];
     let reads = db.reads;
@@ -221,7 +221,7 @@ describe('the snapshot in KV', () => {
     }
   });
 
-  it('tells a reader of the namespace neither the token\u2019s hash nor a name', async () => {
+  it('reveals to a reader of the namespace neither the token\u2019s hash nor a name', async () => {
     const { namespace } = await withOthers();
     for (const [key, { value }] of namespace.entries) {
       expect(key).toMatch(/^snapshot\.1\.[0-9a-f]{64}$/);
@@ -230,7 +230,7 @@ describe('the snapshot in KV', () => {
     }
   });
 
-  it('of nobody is not written', async () => {
+  it('without a user is not written', async () => {
     const { db, cold, namespace, background } = await withOthers();
     db.user = null;
     await cold({ kind: 'token', hash: 'x' });
@@ -238,7 +238,7 @@ describe('the snapshot in KV', () => {
     expect(namespace.entries.size).toBe(1);
   });
 
-  it('is done without where KV fails', async () => {
+  it('is not needed if KV fails', async () => {
     const { db, cold, namespace, background } = await withOthers();
     namespace.down = true;
     expect((await cold()).user?.name).toBe('ann');

@@ -19,22 +19,22 @@ describe('generate-bearer', () => {
     expect([code, err, await openBearer(out, SALT, Date.now())]).toEqual([0, '', { user: 'ann@corp.example', password: 'p:\u00e4ss' }]);
   });
 
-  it('takes the password from the standard input where it is not in the environment', async () => {
+  it('reads the password from the standard input if it is not in the environment', async () => {
     const { out } = await run(['ann'], { API_AUTH_SALT: SALT, BEARER_PASSWORD: '' }, 'typed ');
     expect(await openBearer(out, SALT, Date.now())).toEqual({ user: 'ann', password: 'typed ' });
   });
 
-  it('says what is missing', async () => {
+  it('reports what is missing', async () => {
     const good = { API_AUTH_SALT: SALT, BEARER_PASSWORD: 'secret' };
-    for (const [args, env, code, told] of [
+    for (const [args, env, code, expected] of [
       [[], good, 2, /one USER[\s\S]*Usage/],
       [['a', 'b'], good, 2, /one USER/],
       [['a:b'], good, 1, /colon/],
       [['a'], { BEARER_PASSWORD: 'secret' }, 1, /API_AUTH_SALT is not set/],
-      [['a'], { API_AUTH_SALT: SALT }, 1, /there is no password/],
+      [['a'], { API_AUTH_SALT: SALT }, 1, /no password: set BEARER_PASSWORD/],
     ] as const) {
       const answer = await run([...args], { ...env });
-      expect([answer.code, answer.out, answer.err]).toEqual([code, '', expect.stringMatching(told)]);
+      expect([answer.code, answer.out, answer.err]).toEqual([code, '', expect.stringMatching(expected)]);
       expect(answer.err).not.toContain('secret');
     }
     expect((await run(['--help'], {})).out).toMatch(/^Usage/);

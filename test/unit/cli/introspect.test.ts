@@ -31,7 +31,7 @@ describe('names that introspect guesses', () => {
     expect(singular(plural)).toBe(one);
   });
 
-  it('takes off what all tables begin with', () => {
+  it('removes the common prefix of all tables', () => {
     expect(sharedPrefix(['t_a', 't_b', 't_c'])).toBe('t_');
     expect(sharedPrefix(['t_a', 't_b'])).toBe('');
     expect(sharedPrefix(['t_a', 't_b', 'c'])).toBe('');
@@ -52,7 +52,7 @@ describe('names that introspect guesses', () => {
     expect(roleOf(column)).toBe(role);
   });
 
-  it('finds what a thing is called', () => {
+  it('finds the label of an object', () => {
     expect(labelColumns(['code', 'title', 'name'], 'x')).toEqual(['name']);
     expect(labelColumns(['file_name', 'product_name'], 'product')).toEqual(['product_name']);
     expect(labelColumns(['last_name', 'first_name'], 'x')).toEqual(['first_name', 'last_name']);
@@ -60,7 +60,7 @@ describe('names that introspect guesses', () => {
     expect(labelColumns(['surnames', 'unnamed'], 'x')).toEqual([]);
   });
 
-  it('makes names that hold', () => {
+  it('creates valid names', () => {
     expect(allowed('a[b]\tc')).toBe('a(b) c');
     expect(allowed('~x')).toBe('x~x');
     expect(allowed('Measure.x')).toBe('xMeasure.x');

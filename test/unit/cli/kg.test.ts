@@ -18,7 +18,7 @@ let dir: string;
 let server: Server;
 let base: string;
 let seen: Seen[];
-/** What the stand-in for the service answers, in turn; the last one stays. */
+/** The answers of the simulated service, in order; the last one is repeated. */
 let answers: [status: number, body: unknown][];
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ const refusal = (code: string, position?: number) => ({
   status: 'error',
   data: 'it is wrong',
   code,
-  hint: 'mend it',
+  hint: 'fix it',
   ...(position === undefined ? {} : { position }),
   request_id: 'r',
 });
@@ -63,13 +63,13 @@ const refusal = (code: string, position?: number) => ({
 const SCRIPT = "CREATE PROPERTY größe string DESCRIPTION '🜁';\nCREATE PROPERTY two string;\n";
 
 describe('kg apply', () => {
-  it('sends the script to the ontology and tells the version', async () => {
+  it('sends the script to the ontology and prints the version', async () => {
     const path = await file('good.kg', SCRIPT);
     expect(await kg(['apply', path, '--ontology', 'shop'])).toEqual({ code: 0, out: 'shop: 2 statements applied, version v-1', err: '' });
     expect(seen).toEqual([{ url: '/svc/api/query/', token: 'tk_one', body: { ontology_name: 'shop', query: SCRIPT } }]);
   });
 
-  it('makes the ontology where it is missing, and tells places in the file', async () => {
+  it('creates a missing ontology, and prints positions in the file', async () => {
     const path = await file('good.kg', SCRIPT);
     const prefix = 'CREATE ONTOLOGY `my ``shop`;\n';
     const position = [...prefix, ...SCRIPT.slice(0, SCRIPT.indexOf('two'))].length + 1;
@@ -85,26 +85,26 @@ describe('kg apply', () => {
     expect(seen[1]?.body).toEqual({ ontology_name: '', query: prefix + SCRIPT });
   });
 
-  it('sends a file that begins with CREATE ONTOLOGY as it is', async () => {
+  it('sends a file that begins with CREATE ONTOLOGY unchanged', async () => {
     const text = `-- mine\nCREATE ONTOLOGY Mine;\n${SCRIPT}`;
     const path = await file('own.kg', text);
     expect((await kg(['apply', path])).code).toBe(0);
     expect((await kg(['apply', path, '--ontology', 'mine'])).code).toBe(0);
     expect(seen.map((s) => s.body)).toEqual(Array(2).fill({ ontology_name: '', query: text }));
-    expect(await kg(['apply', path, '--ontology', 'other'])).toMatchObject({ code: 2, err: expect.stringContaining('--ontology names other') });
+    expect(await kg(['apply', path, '--ontology', 'other'])).toMatchObject({ code: 2, err: expect.stringContaining('--ontology is other') });
     expect(seen.length).toBe(2);
   });
 
-  it('tells message, hint and place of a fault', async () => {
+  it('prints message, hint and position of an error', async () => {
     const path = await file('bad.kg', SCRIPT);
     answers = [[400, refusal('unknown_type', [...SCRIPT.slice(0, SCRIPT.lastIndexOf('string'))].length + 1)]];
     expect(await kg(['apply', path, '--ontology', 'shop'])).toEqual({
       code: 1,
       out: '',
-      err: `${path}:2:21: error: it is wrong (unknown_type)\n  hint: mend it`,
+      err: `${path}:2:21: error: it is wrong (unknown_type)\n  hint: fix it`,
     });
     answers = [[403, refusal('forbidden')]];
-    expect(await kg(['apply', path, '--ontology', 'shop'])).toMatchObject({ code: 1, err: `${path}: error: it is wrong (forbidden)\n  hint: mend it` });
+    expect(await kg(['apply', path, '--ontology', 'shop'])).toMatchObject({ code: 1, err: `${path}: error: it is wrong (forbidden)\n  hint: fix it` });
     answers = [
       [404, refusal('unknown_ontology')],
       [403, refusal('forbidden', 3)],
@@ -127,19 +127,19 @@ describe('kg apply', () => {
     expect(seen).toEqual([]);
   });
 
-  it('says so when the service does not answer, or not as it should', async () => {
+  it('reports if the service does not answer, or answers something else', async () => {
     const path = await file('good.kg', SCRIPT);
     expect(await kg(['apply', path, '--ontology', 'x'], { KG_URL: 'http://127.0.0.1:1', KG_TOKEN: 't' })).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^the service at http:\/\/127\.0\.0\.1:1 does not answer/),
     });
     answers = [[502, '<html>']];
-    expect(await kg(['apply', path, '--ontology', 'x'])).toMatchObject({ code: 1, err: `${base} answered 502, and not as this service does` });
+    expect(await kg(['apply', path, '--ontology', 'x'])).toMatchObject({ code: 1, err: `${base} answered 502, but not like this service` });
   });
 });
 
 describe('the service is found', () => {
-  it('by the session file, whose token goes to its address alone', async () => {
+  it('by the session file, whose token is sent only to its URL', async () => {
     const session = await file('session.json', JSON.stringify({ base_url: base, admin_token: 'tk_session' }));
     const path = await file('good.kg', SCRIPT);
     const run = (env: Record<string, string>) => kg(['apply', path, '--ontology', 'shop'], { SESSION_FILE: session, ...env });
@@ -158,14 +158,14 @@ describe('the service is found', () => {
 });
 
 describe('kg validate', () => {
-  it('takes a good file, shows its warnings, asks no service', async () => {
+  it('accepts a valid file, prints its warnings, calls no service', async () => {
     const path = await file(
       'v.kg',
       "CREATE ONTOLOGY o;\nCREATE CONCEPT item (k bigint, ghost string, PRIMARY KEY (k));\nCREATE MAPPING m INTO item USING anything AS SELECT id AS k FROM t.item;\nCREATE EXAMPLE 'Which?' AS SELECT k FROM vsvc.v;\nCREATE VIEW v AS SELECT k FROM svc.item;\n",
     );
     expect(await kg(['validate', path], {})).toEqual({
       code: 0,
-      out: `${path}:2:32: warning: no mapping gives the property \`ghost\` of concept \`item\`: it is always NULL (unmapped_property)\n${path}: 5 statements, 1 warning`,
+      out: `${path}:2:32: warning: no mapping provides the property \`ghost\` of concept \`item\`: it is always NULL (unmapped_property)\n${path}: 5 statements, 1 warning`,
       err: '',
     });
     expect(seen).toEqual([]);
@@ -181,7 +181,7 @@ describe('kg validate', () => {
     ['a view over an unknown property', 'CREATE CONCEPT item (k bigint); CREATE VIEW v AS\n SELECT kk FROM svc.item', /bad\.kg:2:9: error: .*kk/],
     ['an example over an unknown property', "CREATE EXAMPLE 'q' AS\n SELECT kk FROM svc.item; CREATE CONCEPT item (k bigint)", /bad\.kg:2:9: error: .*kk/],
     ['an example that changes something', "CREATE EXAMPLE 'q' AS\n SELECT 1 AS n INTO x", /bad\.kg:2:2: error: .*INTO/],
-  ])('refuses %s with its place and exit code 1', async (_, text, message) => {
+  ])('refuses %s with its position and exit code 1', async (_, text, message) => {
     const { code, err, out } = await kg(['validate', await file('bad.kg', text)], {});
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(message);
@@ -197,13 +197,13 @@ describe('kg token and help', () => {
     expect(await kg(['token', 'b'])).toMatchObject({ code: 1, err: expect.stringContaining('it is wrong (unknown_user)') });
   });
 
-  it('token --new makes one offline', async () => {
+  it('token --new creates one offline', async () => {
     const { code, out } = await kg(['token', '--new'], {});
     expect([code, isToken(out)]).toEqual([0, true]);
     expect(seen).toEqual([]);
   });
 
-  it.each([[[]], [['nothing']], [['apply']], [['validate', 'a', 'b']], [['token']], [['apply', 'x', '--colour']]])('%j is called wrongly', async (args) => {
+  it.each([[[]], [['nothing']], [['apply']], [['validate', 'a', 'b']], [['token']], [['apply', 'x', '--colour']]])('%j is wrong usage', async (args) => {
     expect((await kg(args)).code).toBe(2);
   });
 

@@ -24,13 +24,13 @@ describe('readConfig', () => {
     expect([c.catalog, c.adminToken, c.publicUrl]).toEqual([null, null, null]);
   });
 
-  it('takes text, booleans and numbers alike', () => {
+  it('accepts text, booleans and numbers', () => {
     for (const value of ['7', 7, ' 7 ']) expect(readConfig({ ROW_LIMIT: value }).mcp.rowLimit).toBe(7);
     for (const value of [true, 'true', 'True', '1', 'yes']) expect(readConfig({ ENABLE_TOKEN: value }).jwt.enabled).toBe(true);
     for (const value of [false, 'false', '0', '']) expect(readConfig({ ENABLE_TOKEN: value }).jwt.enabled).toBe(false);
   });
 
-  it('names the variable that does not hold what it must, never its value', () => {
+  it('names an invalid variable, never its value', () => {
     for (const [name, value] of [
       ['PRODUCT_NAME', 'Svc'],
       ['PRODUCT_NAME', 'a'.repeat(32)],
@@ -50,7 +50,7 @@ describe('readConfig', () => {
     }
   });
 
-  it('gathers tenants and datasources by their names', () => {
+  it('collects tenants and datasources by their names', () => {
     const c = readConfig({
       JWT_DEFAULT_KEY: 'k',
       JWT_ACME_ALGORITHM: 'RS246, ES256',
@@ -69,7 +69,7 @@ describe('readConfig', () => {
     expect(c.datasourceSecrets).toEqual({ DATASOURCE_MAIN: 'x', DATASOURCE_WARE_2: 'y' });
   });
 
-  it('tells of listed variables only, and of no secret', () => {
+  it('returns only listed variables, and no secret', () => {
     const env = {
       ALLOWED_CONFIG_ENVS_IN_API:
         'ROW_LIMIT, API_AUTH_SALT,JWT_ACME_KEY,JWT_ACME_AUDIENCE,CATALOG_URL,DATASOURCE_MAIN,MCP_*,MY_WORD,MY_PASSWORD,MY_LINK,constructor,ABSENT,API_TOKEN_TTL',
@@ -86,7 +86,7 @@ describe('readConfig', () => {
       API_TOKEN_TTL: '9',
       STATEMENT_TIMEOUT_MS: '7',
     };
-    expect(Object.fromEntries(readConfig(env).tellable)).toEqual({ ROW_LIMIT: '5', JWT_ACME_AUDIENCE: 'app', MY_WORD: 'hello', API_TOKEN_TTL: '9' });
+    expect(Object.fromEntries(readConfig(env).exposed)).toEqual({ ROW_LIMIT: '5', JWT_ACME_AUDIENCE: 'app', MY_WORD: 'hello', API_TOKEN_TTL: '9' });
   });
 });
 
@@ -102,7 +102,7 @@ describe('connections', () => {
     }
   });
 
-  it('go nowhere else', () => {
+  it('are refused for any other target', () => {
     for (const endpoint of [
       'http://10.0.0.1/sql',
       'http://db.localhost/sql',
@@ -117,14 +117,14 @@ describe('connections', () => {
       expect(() => parseConnection(value, 'X')).toThrow(ConfigError);
   });
 
-  it('know the loopback interface by its names', () => {
+  it('recognize the names of the loopback interface', () => {
     for (const host of ['localhost', '127.0.0.1', '127.8.9.1', '[::1]', 'app.localhost']) expect(isLoopback(host)).toBe(true);
     for (const host of ['evil.example', '127.0.0.1.evil.example', '128.0.0.1', 'localhost.evil.example']) expect(isLoopback(host)).toBe(false);
   });
 });
 
 describe('names of settings', () => {
-  it('are known, dynamic ones too', () => {
+  it('are known, including dynamic ones', () => {
     for (const name of [...SETTING_NAMES, 'JWT_DEFAULT_KEY', 'JWT_ACME_CORP_JWKS_URL', 'DATASOURCE_MAIN', 'DATASOURCE_X1']) expect(isSetting(name)).toBe(true);
     for (const name of ['PATH', 'HOME', 'JWT_KEY', 'jwt_acme_key', 'DATASOURCE_', 'DATABASE_URL', 'NODE_ENV']) expect(isSetting(name)).toBe(false);
   });
@@ -135,7 +135,7 @@ describe('names of settings', () => {
     expect(isDatasourceSecret('DATASOURCE_MAIN')).toBe(true);
   });
 
-  it('stand in docs/configuration.md, all of them', () => {
+  it('are all in docs/configuration.md', () => {
     const text = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
     expect(SETTING_NAMES.filter((name) => !new RegExp(`(?<![A-Z0-9_])${name}(?![A-Z0-9_])`).test(text))).toEqual([]);
   });

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 
-describe('what is loaded into wrangler', () => {
-  it('keeps a request that its proxy could not pass on from ending it, and no other fault', async () => {
+describe('the module that is loaded into wrangler', () => {
+  it('keeps wrangler running if its proxy cannot pass on a request, but not after other errors', async () => {
     const emit = EventEmitter.prototype.emit;
     await import('../../../dev/start/steady.ts');
     try {

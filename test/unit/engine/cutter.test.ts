@@ -6,7 +6,7 @@ import { generated } from '../../support/generated.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** Cuts `text` given in pieces that end at the places `cuts`. */
+/** Cuts `text` in pieces that end at the positions `cuts`. */
 function cut(text: string, cuts: readonly number[] = [], results = 0): { text: string; cutter: RowCutter } {
   const all = bytes(text);
   const cutter = new RowCutter(results);
@@ -49,7 +49,7 @@ const envelope = fc
     return { rows, text: `{${order.map(({ m: [name, value] }) => `${JSON.stringify(name)}:${spaced(value, indent)}`).join(',')}}` };
   });
 
-describe('cutting the rows out of an answer', () => {
+describe('extracting the rows of an answer', () => {
   it('keeps the bytes of each row', () => {
     const text = '{"fields":[{"name":"row","dataTypeID":114}],"rows":[[{"n":12345678901234567890,"x":1.10}],[{"n":-0.0,"x":"]},[{\\"\\\\"}]],"rowCount":2}';
     const { text: got, cutter } = cut(text);
@@ -57,12 +57,12 @@ describe('cutting the rows out of an answer', () => {
     expect(cutter.rows).toBe(2);
   });
 
-  it('gives an empty array for no rows', () => {
+  it('returns an empty array for no rows', () => {
     expect(cut('{"fields":[],"rows":[],"command":"SELECT"}').text).toBe('[]');
     expect(cut('{"rows": [ ] }').text).toBe('[]');
   });
 
-  it('gives the same whatever the pieces, at every byte', () => {
+  it('returns the same for any pieces, at every byte', () => {
     const text = '{"a":"\\"}","rows":[[{"k":"é\\\\\\"😀","v":[1,{"q":null}]}],["\\\\"],[null],[-1.5e3],[[]]],"b":{"rows":[[1]]}}';
     const whole = cut(text).text;
     expect(whole).toBe('[{"k":"é\\\\\\"😀","v":[1,{"q":null}]},"\\\\",null,-1.5e3,[]]');
@@ -92,7 +92,7 @@ describe('cutting the rows out of an answer', () => {
     );
   });
 
-  it('refuses every beginning of an answer as too short', () => {
+  it('refuses every prefix of an answer as too short', () => {
     const text = '{"fields":[],"rows":[[{"a":"x"}],[{"a":1}]],"command":"SELECT"}';
     for (const end of every(text.length)) expect(() => cut(text.slice(0, end)), text.slice(0, end)).toThrow(EnvelopeError);
   });
@@ -101,14 +101,14 @@ describe('cutting the rows out of an answer', () => {
     ['a page', '<html>rows</html>'],
     ['an array', '[[1]]'],
     ['no rows', '{"fields":[]}'],
-    ['rows that are no array', '{"rows":{"a":1}}'],
-    ['a row that is no array', '{"rows":[{"a":1}]}'],
+    ['rows that are not an array', '{"rows":{"a":1}}'],
+    ['a row that is not an array', '{"rows":[{"a":1}]}'],
     ['a row of two columns', '{"rows":[[1,2]]}'],
     ['a row of no column', '{"rows":[[]]}'],
     ['rows twice', '{"rows":[],"rows":[]}'],
-    ['bytes behind the answer', '{"rows":[]} {'],
-    ['a batch where a single result is due', '{"results":[{"rows":[]}]}'],
-    ['a single result where a batch is due', '{"rows":[]}', 2],
+    ['bytes after the answer', '{"rows":[]} {'],
+    ['a batch instead of a single result', '{"results":[{"rows":[]}]}'],
+    ['a single result instead of a batch', '{"rows":[]}', 2],
     ['too few results', '{"results":[{"rows":[]}]}', 2],
     ['too many results', '{"results":[{"rows":[]},{"rows":[]}]}', 1],
     ['a trailing comma in rows', '{"rows":[[1],]}'],

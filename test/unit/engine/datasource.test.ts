@@ -14,14 +14,14 @@ const thrown = (run: () => unknown): SvcError => {
 };
 
 describe('the secret of a datasource', () => {
-  it('is a connection string, asked at the address of its host', () => {
+  it('is a connection string, with an endpoint at its host', () => {
     expect(parseDatasourceSecret('postgresql://u:p@ep-cool-1.eu-central-1.aws.neon.tech/db?sslmode=require')).toEqual({
       url: 'postgresql://u:p@ep-cool-1.eu-central-1.aws.neon.tech/db?sslmode=require',
       endpoint: 'https://api.eu-central-1.aws.neon.tech/sql',
     });
   });
 
-  it('is JSON with an address', () => {
+  it('is JSON with an endpoint', () => {
     const secret = { url: 'postgres://u:p@127.0.0.1:5432/db', endpoint: 'http://127.0.0.1:9999/sql' };
     expect(parseDatasourceSecret(JSON.stringify(secret))).toEqual(secret);
     expect(parseDatasourceSecret('{"url":"postgres://u:p@a.b.c/db"}').endpoint).toBe('https://api.b.c/sql');
@@ -48,7 +48,7 @@ describe('the secret of a datasource', () => {
   }
 });
 
-describe('the address', () => {
+describe('the endpoint', () => {
   it('is https, or http on loopback', () => {
     for (const good of ['https://h.x/sql', 'http://localhost:1/sql', 'http://127.0.0.1:1/sql', 'http://[::1]:1/sql'])
       expect(isSafeAddress(good), good).toBe(true);
@@ -58,7 +58,7 @@ describe('the address', () => {
 });
 
 describe('the header', () => {
-  it('keeps what the string says and adds who asks', () => {
+  it('keeps the connection string and adds the application name', () => {
     expect(connectionHeader('postgres://u:p%40x@h.x/d?sslmode=require')).toBe('postgresql://u:p%40x@h.x/d?sslmode=require&application_name=svc');
     expect(connectionHeader('postgres://u:p@h.x/d?application_name=mine')).toBe('postgresql://u:p@h.x/d?application_name=mine');
   });

@@ -1,4 +1,4 @@
-/** The requests of our own client beside those of Neon's driver. */
+/** The requests of our own client compared with those of Neon's driver. */
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fetch } from '../../../src/engine/client.ts';
@@ -29,7 +29,7 @@ const sentBy = (url: string, init: RequestInit): Sent => ({
   body: JSON.parse(init.body as string),
 });
 
-/** What the driver posts: it is given the application name that ours has. */
+/** The driver's request, with our application name. */
 async function byDriver(url: string, run: (sql: ReturnType<typeof neon>) => Promise<unknown>): Promise<Sent> {
   let sent: Sent | undefined;
   neonConfig.fetchFunction = async (address: string, init: RequestInit) => {
@@ -51,12 +51,12 @@ describe('our requests are those of the driver', () => {
       const ds = { name: 'main', ...parseDatasourceSecret(url) };
       const { fetch, asked } = fake(rowsAnswer([], probeRows('30s')));
       const ask = (f: Fetch) =>
-        runRows(ds, { text: operatorText('SELECT $1::text, $2::text'), params: ['a', null], timeoutMs: 30_000, maxBytes: 1e6, fetch: f });
+        runRows(ds, { text: operatorText('SELECT $1::text, $2::text'), params: ['a', null], timeoutMs: 30_000, maxBytes: 1e6, owner: 'ann', fetch: f });
       await ask(fetch);
       await ask(fetch);
       const [batch, single] = asked.map((a) => sentBy(a.url, a.init));
 
-      // The two differ in who they say they are, and in how they want values.
+      // The two differ in their application name, and in the form of values.
       const application = new URL(`http:${single!.headers['neon-connection-string']!.split(':').slice(1).join(':')}`).searchParams.get('application_name');
       const named = url.includes('application_name') ? url : `${url}${url.includes('?') ? '&' : '?'}application_name=${application}`;
       const driverSingle = await byDriver(named, (sql) => sql.query('SELECT $1::text, $2::text', ['a', null]));

@@ -10,14 +10,14 @@ const json =
   (value: unknown, status = 200) =>
   () =>
     new Response(JSON.stringify(value), { status });
-/** The probe, and a time-out and seven settings that are set. */
+/** The probe, and a timeout and seven settings that are set. */
 const set = Array.from({ length: 8 }, () => result([]));
 const settings = [result([], probeRows('30s')), ...set];
 
 beforeEach(forgetRoles);
 
 describe('describing a SELECT', () => {
-  it('tells names and types, and learns what the role carries', async () => {
+  it('returns names and types, and reads the settings of the role', async () => {
     const columns = result([
       ['id', 20],
       ['tags', 1009],
@@ -34,7 +34,7 @@ describe('describing a SELECT', () => {
     expect(asked[1]?.body.query).toBe('SELECT * FROM (\nSELECT id FROM t -- all\n) q LIMIT 0');
   });
 
-  it('tells the modeller what is missing, and where', async () => {
+  it('reports to the modeller what is missing, and where', async () => {
     const sql = "SELECT '🜁' AS a, x FROM store.t_gone";
     const position = String('SELECT * FROM (\n'.length + [...sql].join('').replace('🜁', '?').indexOf('store') + 1);
     const { fetch } = fake(json({ message: 'relation "store.t_gone" does not exist', code: '42P01', position }, 400));
@@ -43,7 +43,7 @@ describe('describing a SELECT', () => {
     expect(error.offset).toBe(sql.indexOf('store'));
   });
 
-  it('takes no other answer', async () => {
+  it('accepts no other answer', async () => {
     for (const answer of [json({}), json({ results: [] }), json(null), json({ results: [...settings, {}] }), () => new Response('x')]) {
       const { fetch } = fake(answer);
       expect((await refusal(describeColumns(DS, operatorText('SELECT 1'), { timeoutMs: 30_000, fetch }))).code).toBe('datasource_failed');
@@ -55,7 +55,7 @@ describe('collations of columns', () => {
   const options = { timeoutMs: 5000 };
   const text = operatorText('SELECT a, n, b FROM t -- all');
 
-  it('are asked about in one request, and the default is left out', async () => {
+  it('are read in one request, and the default is omitted', async () => {
     const row = (...cells: string[]) => result([], [cells]);
     const { fetch, asked } = fake(json({ results: [...set, row('"C"', ''), row('"default"')] }));
     const first = [
@@ -75,20 +75,20 @@ describe('collations of columns', () => {
     expect(asked[0]?.body.queries).toHaveLength(set.length + 2);
   });
 
-  it('are not asked about where no type has one', async () => {
+  it('are not read if no type has one', async () => {
     const { fetch, asked } = fake();
     expect(await collated(DS, [{ text, columns: [{ name: 'n', type: 'int8' }] }], { ...options, fetch })).toEqual([[{ name: 'n', type: 'int8' }]]);
     expect(asked).toHaveLength(0);
   });
 
-  it('are not taken for the default where the answer lacks them', async () => {
+  it('are not assumed to be the default if the answer lacks them', async () => {
     const { fetch } = fake(json({ results: [...set, result([])] }));
     expect((await refusal(collated(DS, [{ text, columns: [{ name: 'a', type: 'text' }] }], { ...options, fetch }))).code).toBe('datasource_failed');
   });
 });
 
 describe('a batch of small reads', () => {
-  it('is read-only, under the settings, values as text', async () => {
+  it('is read-only, with the settings, values as text', async () => {
     const { fetch, asked } = fake(json({ results: [...set, result([['n', 1700]], [['1.50']]), result([['b', 16]], [[null]])] }));
     expect(
       await batch(DS, [{ text: operatorText('SELECT 1.50 AS n') }, { text: operatorText('SELECT $1::bool AS b'), params: [null] }], { timeoutMs: 5000, fetch }),

@@ -52,7 +52,7 @@ describe('what a datasource answers', () => {
 
   it('tells of a limit of the server only that it was reached', () => {
     const told = 'temporary file size exceeds "temp_file_limit" (1048576kB)';
-    for (const context of [{}, { ownText: true }, { quiet: true }]) {
+    for (const context of [{}, { ownText: true }, { mayQuote: true }]) {
       const error = faultOf(400, pg('53400', told, { hint: 'Raise "temp_file_limit".' }), context);
       expect([error.code, error.message, error.hint]).toEqual(['configuration_limit_exceeded', 'configuration limit exceeded', undefined]);
       expect(error.cause).toMatchObject({ message: told });
@@ -61,10 +61,10 @@ describe('what a datasource answers', () => {
 
   it('does not quote a value that PostgreSQL reports as a syntax error', () => {
     const value = pg('42601', 'syntax error in tsquery: "Ann & &"');
-    expect(faultOf(400, value, { quiet: true }).message).toBe('syntax error');
+    expect(faultOf(400, value, { mayQuote: true }).message).toBe('syntax error');
     expect(faultOf(400, value).message).toContain('Ann');
     // what has a position is a fault of the statement
-    expect(faultOf(400, pg('42883', 'operator does not exist: text + integer', { position: '8' }), { quiet: true }).message).toContain('operator');
+    expect(faultOf(400, pg('42883', 'operator does not exist: text + integer', { position: '8' }), { mayQuote: true }).message).toContain('operator');
   });
 
   it("takes the missing field of a row for the caller's fault", () => {

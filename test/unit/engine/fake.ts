@@ -1,4 +1,4 @@
-/** A stand-in for `fetch`: answers from a list, notes what was asked. */
+/** A fake of `fetch`: answers from a list, and records the requests. */
 import type { Fetch } from '../../../src/engine/client.ts';
 import type { Datasource } from '../../../src/engine/datasource.ts';
 import { SvcError } from '../../../src/errors.ts';
@@ -13,7 +13,7 @@ export interface Asked {
 
 export type Answer = (asked: Asked) => Response | Promise<Response>;
 
-/** Gives one answer after the other; the last one again and again. */
+/** Returns one answer after the other; the last one repeatedly. */
 export function fake(...answers: Answer[]): { fetch: Fetch; asked: Asked[] } {
   const asked: Asked[] = [];
   const fetch: Fetch = async (url, init) => {
@@ -29,18 +29,18 @@ const PROBED = ['default_transaction_read_only', 'statement_timeout', 'search_pa
 const NAMES = [...PROBED, 'extra_float_digits', 'standard_conforming_strings'];
 const VALUES = ['on', '30s', '""', 'UTC', 'ISO, MDY', 'postgres', 'hex', '1', 'on'];
 
-/** What SHOW ALL says of a role that carries all settings; `changes`: other values, by their place. */
+/** The result of SHOW ALL for a role with all settings; `changes`: other values, by their index. */
 export const shown = (changes: Readonly<Record<number, string>> = {}): string[][] => [
   ['allow_system_table_mods', 'off', 'another setting'],
   ...NAMES.map((name, i) => [name, changes[i] ?? (VALUES[i] as string), 'what it does']),
 ];
 
-/** What the probe says of a role that carries all settings, with this time-out. */
+/** The result of the probe for a role with all settings, with this timeout. */
 export const probeRows = (timeout: string): string[][] => shown({ 1: timeout });
 
 const result = (rows: string): string => `{"fields":[{"name":"row","dataTypeID":114}],"rows":${rows},"command":"SELECT","rowAsArray":true}`;
 
-/** The text of an answer to whatever was asked, rows being JSON texts of row objects. */
+/** The text of an answer to any request, rows being JSON texts of row objects. */
 export function envelope(asked: Asked, rows: readonly string[], probe: readonly (readonly string[])[] = probeRows('0')): string {
   const last = result(`[${rows.map((r) => `[${r}]`).join(',')}]`);
   const { queries } = asked.body;
@@ -57,7 +57,7 @@ export const rowsAnswer =
     return new Response(text, { headers: { 'content-length': String(new TextEncoder().encode(text).length) } });
   };
 
-/** A response whose body comes in pieces; an Error breaks it. */
+/** A response whose body comes in pieces; an Error aborts it. */
 export function inPieces(
   pieces: Iterable<Uint8Array | string | Error>,
   headers: Record<string, string> = {},

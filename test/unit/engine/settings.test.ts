@@ -4,8 +4,8 @@ import { shown } from './fake.ts';
 
 const role = (changes: Record<number, string> = {}) => fromProbe(shown(changes));
 
-describe('what a role carries', () => {
-  it('is read from the probe', () => {
+describe('the settings of a role', () => {
+  it('are read from the probe', () => {
     expect(role()).toEqual({
       readOnly: true,
       timeoutMs: 30_000,
@@ -28,13 +28,13 @@ describe('what a role carries', () => {
       expect(role({ 1: text })?.timeoutMs).toBe(ms);
   });
 
-  it('is unknown where the probe answers something else', () => {
+  it('are unknown if the probe answers something else', () => {
     const rows = shown();
     for (const answer of [undefined, [], rows.slice(0, -1), rows.map(([name]) => [name, null]), rows.map(([name]) => [name]), shown({ 1: 'soon' })])
       expect(fromProbe(answer)).toBeUndefined();
   });
 
-  it('fits where all is as wanted', () => {
+  it('suffice if all are as required', () => {
     const yes = (r: ReturnType<typeof role>, ms = 30_000) => fits(r!, DEFAULT_SETTINGS, ms);
     expect(yes(role())).toBe(true);
     expect(yes(role({ 2: '', 3: 'Etc/UTC', 7: '3' }))).toBe(true);
@@ -56,11 +56,11 @@ describe('what a role carries', () => {
   });
 });
 
-describe('what is known of a role', () => {
+describe('the cached settings of a role', () => {
   const main = { name: 'main', url: 'postgres://u:p@h.x/d', endpoint: 'https://h.x/sql' };
   beforeEach(forgetRoles);
 
-  it('is kept ten minutes, for that login at that address alone', () => {
+  it('are cached for ten minutes, only for that login at that endpoint', () => {
     rememberRole(main, role()!, 1000);
     expect(knownRole(main, 1000 + 600_000)).toEqual(role());
     expect(knownRole(main, 1001 + 600_000)).toBeUndefined();
@@ -70,10 +70,10 @@ describe('what is known of a role', () => {
   });
 });
 
-describe('the statements that set what is missing', () => {
+describe('the statements that set missing settings', () => {
   const missing = (r: ReturnType<typeof role>, wanted: Record<string, string> = DEFAULT_SETTINGS) => missingSettings(r, wanted, 30_000).map((s) => s.text.sql);
 
-  it('hold for the transaction, and are none where the role carries all', () => {
+  it('apply to the transaction, and are empty if the role has all', () => {
     expect(missing(role())).toEqual([]);
     expect(missing(role({ 1: '5s', 2: '"$user", public', 4: 'ISO, DMY' }))).toEqual([
       `SET LOCAL "statement_timeout" = '30000'`,
@@ -83,7 +83,7 @@ describe('the statements that set what is missing', () => {
     expect(missing(undefined)).toHaveLength(8);
   });
 
-  it('have nothing to quote in names and values', () => {
+  it('need no quotes in names and values', () => {
     expect(missing(role(), { 'my.x': 'a b' })).toEqual([`SET LOCAL "my.x" = 'a b'`]);
     expect(() => missing(role(), { 'my."x': 'a' })).toThrow(TypeError);
     expect(() => missing(role(), { 'my.x': "it's" })).toThrow(TypeError);

@@ -21,7 +21,7 @@ describe('a text that may be sent', () => {
     expect(sqlOf(operatorText('SELECT 2'))).toBe('SELECT 2');
   });
 
-  it('is nothing that only looks like one', () => {
+  it('is not an object that only looks like one', () => {
     for (const text of [{ sql: 'SELECT 1' }, 'SELECT 1', undefined, null, Object.create(Object.getPrototypeOf(fixed`SHOW ALL`))] as unknown as SqlText[]) {
       expect(() => sqlOf(text)).toThrow(TypeError);
       expect(() => explained(text)).toThrow(TypeError);
@@ -31,14 +31,14 @@ describe('a text that may be sent', () => {
     expect(() => new made.constructor('SELECT 1', Symbol('own'))).toThrow(TypeError);
   });
 
-  it('has no values in it', () => {
+  it('contains no values', () => {
     const loose = fixed as unknown as (strings: unknown, ...values: unknown[]) => SqlText;
     expect(() => loose`SHOW ${'ALL'}`).toThrow(TypeError);
     expect(() => loose('SHOW ALL')).toThrow(TypeError);
     expect(() => loose(['SHOW ALL'])).toThrow(TypeError);
   });
 
-  it('sets what a setting needs only', () => {
+  it('sets only what a setting needs', () => {
     expect(sqlOf(setLocal('DateStyle', 'ISO, MDY'))).toBe(`SET LOCAL "DateStyle" = 'ISO, MDY'`);
     expect(sqlOf(setLocal('search_path', ''))).toBe(`SET LOCAL "search_path" = ''`);
     expect(() => setLocal('a"; DROP TABLE t; --', 'x')).toThrow(TypeError);
@@ -46,7 +46,7 @@ describe('a text that may be sent', () => {
     expect(() => setLocal('TimeZone', 'a\\')).toThrow(TypeError);
   });
 
-  it('is looked at before a request is made', async () => {
+  it('is checked before a request is made', async () => {
     const asked: unknown[] = [];
     const request = async (...args: unknown[]): Promise<Response> => {
       asked.push(args);

@@ -1,4 +1,4 @@
-/** How the command is called. */
+/** The command line of the evaluation. */
 import { expect, it } from 'vitest';
 import { main } from '../../../dev/eval.ts';
 
@@ -10,20 +10,20 @@ async function called(...args: readonly string[]): Promise<{ readonly code: numb
   return { code, out: lines.out.join('\n'), err: lines.err.join('\n') };
 }
 
-it('tells its options', async () => {
+it('prints its options', async () => {
   const { code, out } = await called('--help');
   expect([code, out]).toEqual([0, expect.stringMatching(/^Usage: npm run eval -- --set FILE --ontology NAME/)]);
 });
 
 it.each([
   [[], /^--set FILE is missing/],
-  [['--set', SET], /needs an --ontology/],
+  [['--set', SET], /needs its own --ontology/],
   [['--set', SET, '--ontology', 'world', '--limit', 'few'], /--limit must be a number/],
-  [['--set', SET, '--ontology', 'world', '--oracle', '--mutate'], /do not go together/],
+  [['--set', SET, '--ontology', 'world', '--oracle', '--mutate'], /cannot be combined/],
   [['--set', SET, '--ontology', 'world', '--oracle', '--replay', '1'], /needs no model/],
   [['--set', SET, '--ontology', 'world', '--as', 'x'], /NAME=TOKEN/],
   [['--set', SET, '--ontology', 'world', '--twice'], /twice/],
-])('called wrongly with %j: exit code 2', async (args, message) => {
+])('wrong usage %j: exit code 2', async (args, message) => {
   const { code, err } = await called(...args);
   expect([code, err]).toEqual([2, expect.stringMatching(message)]);
 });
@@ -32,12 +32,12 @@ it.each([
   [['--set', 'no.json', '--ontology', 'world'], /^no\.json cannot be read/],
   [['--set', SET, '--ontology', 'world'], /^no service found/],
   [['--set', SET, '--ontology', 'world', '--url', 'http://127.0.0.1:1'], /^no token for http:\/\/127\.0\.0\.1:1/],
-])('without what it needs (%j): exit code 1', async (args, message) => {
+])('missing requirements (%j): exit code 1', async (args, message) => {
   const { code, err } = await called(...args);
   expect([code, err]).toEqual([1, expect.stringMatching(message)]);
 });
 
-it('fails where nobody answers', async () => {
+it('fails if no service answers', async () => {
   const { code, out } = await called('--set', SET, '--ontology', 'world', '--url', 'http://127.0.0.1:1', '--token', 'tk_x', '--limit', '1');
   expect([code, out]).toEqual([1, expect.stringMatching(/^failed [\s\S]*1 questions: 0 right, 0 declined, 0 refused, 0 wrong, 1 failed/)]);
 });

@@ -5,18 +5,18 @@ import { type CompareOptions, compareRows, type Row, sameValue } from '../../../
 const same = (gold: readonly Row[], answer: readonly Row[], options?: CompareOptions): boolean => compareRows(gold, answer, options).same;
 
 describe('rows', () => {
-  it('are compared whatever their columns are called and in whatever order they stand', () => {
+  it('are compared regardless of names and order of columns', () => {
     expect(same([{ name: 'a', n: 1 }], [{ Count: 1, Label: 'a' }])).toBe(true);
     expect(same([{ a: 1 }, { a: 2 }], [{ b: 2 }, { b: 1 }])).toBe(true);
   });
 
-  it('count each as often as they stand there', () => {
+  it('count with their multiplicity', () => {
     expect(same([{ a: 1 }, { a: 1 }, { a: 2 }], [{ a: 1 }, { a: 2 }, { a: 2 }])).toBe(false);
     expect(same([{ a: 1 }, { a: 1 }, { a: 2 }], [{ a: 2 }, { a: 1 }, { a: 1 }])).toBe(true);
     expect(compareRows([{ a: 1 }], [{ a: 1 }, { a: 1 }]).why).toBe('2 rows instead of 1');
   });
 
-  it('must come in their order where the question asks for one', () => {
+  it('must be in order if the question asks for one', () => {
     const [gold, other] = [
       [{ a: 1 }, { a: 2 }],
       [{ a: 2 }, { a: 1 }],
@@ -26,7 +26,7 @@ describe('rows', () => {
     expect(same(gold, [...gold], { ordered: true })).toBe(true);
   });
 
-  it('belong together: right columns are not enough', () => {
+  it('are compared as a whole: equal columns are not enough', () => {
     const gold = [
       { name: 'a', n: 1 },
       { name: 'b', n: 2 },
@@ -38,7 +38,7 @@ describe('rows', () => {
     expect(compareRows(gold, mixed)).toEqual({ same: false, why: 'the columns have the right values, but in other rows' });
   });
 
-  it('may have a few columns more, and none less', () => {
+  it('may have a few additional columns, and no missing ones', () => {
     const gold = [{ name: 'a' }, { name: 'b' }];
     const answer = [
       { id: 7, name: 'b', n: 2 },
@@ -50,7 +50,7 @@ describe('rows', () => {
     expect(compareRows(gold, [{ n: 1 }, { n: 2 }]).why).toBe('no column has the values of "name"');
   });
 
-  it('find the columns among several of the same values', () => {
+  it('find the columns among several with the same values', () => {
     const gold = [
       { x: 1, y: 2, name: 'a' },
       { x: 2, y: 1, name: 'b' },
@@ -63,12 +63,12 @@ describe('rows', () => {
     expect(same(gold, [{ name: 'b', p: 1, q: 1 }, answer[1] as Row])).toBe(false);
   });
 
-  it('without any are the same, whatever the columns', () => {
+  it('are equal if there are none, whatever the columns', () => {
     expect(same([], [])).toBe(true);
     expect(same([], [{ a: null }])).toBe(false);
   });
 
-  it('end soon where many columns hold the same values', () => {
+  it('are compared quickly if many columns have the same values', () => {
     const wide = (n: number) => Array.from({ length: 30 }, (_, i) => Object.fromEntries(Array.from({ length: n }, (__, c) => [`c${c}`, (i + c * 7) % 30])));
     expect(same(wide(8), wide(8))).toBe(true);
     expect(same(wide(8), [...wide(8).slice(1), Object.fromEntries(Array.from({ length: 8 }, (_, c) => [`c${c}`, 0]))])).toBe(false);

@@ -1,4 +1,4 @@
-/** Statements broken on purpose: each way makes what it says, of the SQL of every question. */
+/** Statements that are changed on purpose: each way creates what its name says, of the SQL of every question. */
 import { describe, expect, it } from 'vitest';
 import { analyse } from '../../../dev/eval/mutate/analysis.ts';
 import { OPERATORS } from '../../../dev/eval/mutate/operators.ts';
@@ -68,7 +68,7 @@ describe('a statement', () => {
     ['another measure, or column of the view', 'SELECT SUM(`measure.revenue`) FROM dsvc.hire_line', ['SELECT SUM(`measure.bike_days`) FROM dsvc.hire_line']],
     ['sorted the other way', SQL, [SQL.replace('DESC', 'ASC')]],
     ['LIMIT left out', 'SELECT name FROM (SELECT name FROM svc.company LIMIT 3) x', ['SELECT name FROM (SELECT name FROM svc.company ) x']],
-    // that of BETWEEN joins no conditions
+    // the AND of BETWEEN joins no conditions
     ['OR instead of AND', SQL, [SQL.replace('AND `in_town[area].name`', 'OR `in_town[area].name`'), SQL.replace('AND stands', 'OR stands')]],
   ])('%s: %s', (operator, sql, expected) => expect(broken(operator, sql)).toEqual(expected));
 
@@ -94,17 +94,17 @@ describe('a statement', () => {
   });
 });
 
-describe('the ways to break one', () => {
+describe('the ways to change one', () => {
   const mutants = questions.flatMap((q) => mutantsOf(q, graph, parser));
 
-  it('all fit some question, and make something else of it', () => {
+  it('are all applicable to some question, and change it', () => {
     const used = new Set(mutants.map((m) => m.operator));
     expect(OPERATORS.map((o) => o.name).filter((name) => !used.has(name))).toEqual([]);
     const gold = new Map(questions.map((q) => [q.id, q.gold]));
     expect(mutants.filter((m) => m.sql === gold.get(m.question))).toEqual([]);
   });
 
-  it('number ten and more for a question, and are the same each time', () => {
+  it('are ten or more for a question, and the same each time', () => {
     const least = Math.min(...questions.map((q) => mutants.filter((m) => m.question === q.id).length));
     expect(mutants.length / questions.length).toBeGreaterThan(10);
     expect(least).toBeGreaterThanOrEqual(5);
@@ -112,7 +112,7 @@ describe('the ways to break one', () => {
   });
 });
 
-describe('what became of a mutant', () => {
+describe('the outcome of a mutant', () => {
   const question: Question = { id: 'q', question: 'Which?', concept: 'branch', gold: 'SELECT name FROM svc.branch WHERE stands > 5', tags: [] };
   const judge = (rows: readonly Record<string, unknown>[], fault?: { code: string; message: string }): Judge => ({
     check: async () => fault,
@@ -120,7 +120,7 @@ describe('what became of a mutant', () => {
   });
   const fates = async (j: Judge): Promise<readonly string[]> => [...new Set((await mutate(question, graph, parser, j)).map((m) => m.fate))];
 
-  it('is told apart', async () => {
+  it('is classified', async () => {
     expect(await fates(judge([], { code: 'unknown_property', message: '' }))).toEqual(['planner']);
     expect(await fates(judge([], { code: 'undefined_function', message: '' }))).toEqual(['datasource']);
     expect(await fates(judge([{ name: 'a' }]))).toEqual(['same']);

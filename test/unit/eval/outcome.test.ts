@@ -37,7 +37,7 @@ describe('a question in words', () => {
     ['the same rows', asked([{ count: 3 }]), {}, 'right'],
     ['other rows', asked([{ count: 4 }]), {}, 'wrong'],
     ['rows that were cut off', asked([{ count: 3 }], { truncated: true }), {}, 'wrong'],
-    ['an error', error('No SQL that holds was found for this question'), {}, 'refused'],
+    ['an error', error('No valid SQL was found for this question'), {}, 'refused'],
     ['an error where there is no answer', error('The knowledge graph cannot answer this question: no GDP'), { gold: null, concept: null }, 'declined'],
     ['rows where there is no answer', asked([{ gdp: 1 }]), { gold: null, concept: null }, 'wrong'],
     ['no rows where there is no answer', asked([]), { gold: null, concept: null }, 'wrong'],

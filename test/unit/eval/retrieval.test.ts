@@ -1,4 +1,4 @@
-/** Without a language model: does the concept or view that a question is about stand among the first five? (Values are not looked at here.) */
+/** Without a language model: is the concept or view of a question among the first five? (Values are not used here.) */
 import { describe, expect, it } from 'vitest';
 import { type Question, readSet } from '../../../dev/eval/set.ts';
 import { bikehireModel } from '../../../examples/bikehire/load.ts';
@@ -19,17 +19,17 @@ describe.each(Object.entries(SUBJECTS))('in %s', async (name, subjects) => {
   const all = await setOf(name);
   const questions = all.filter((q) => q.concept !== null);
 
-  // 11 and 24 subjects make few strangers: the second time those of both graphs are candidates
+  // 11 and 24 subjects are few: the second time the candidates are those of both graphs
   it.each([
     ['its own', subjects],
     ['all', ALL],
-  ])('it does for at least 95 of 100 questions among %s subjects', (_, candidates) => {
+  ])('it is for at least 95 of 100 questions among %s subjects', (_, candidates) => {
     const missed = questions.filter((q) => !rank(q.question, candidates).some((r, i) => i < 5 && r.subject.name === q.concept));
     expect(questions.length).toBeGreaterThan(40);
     expect(missed.length / questions.length, missed.map((q) => q.id).join(', ')).toBeLessThanOrEqual(0.05);
   });
 
-  it('what is decided by words alone, with no model to mend it, is right', () => {
+  it('decisions by words, without a model, are right', () => {
     const decided = all.map((q) => ({ q, ranked: rank(q.question, subjects) })).filter(({ ranked }) => isCertain(ranked));
     expect(decided.length).toBeGreaterThan(2);
     expect(decided.filter(({ q, ranked }) => ranked[0]?.subject.name !== q.concept).map(({ q }) => q.id)).toEqual([]);

@@ -1,4 +1,4 @@
-/** The sets of questions that come with the project, and what a set may not be. */
+/** The project's sets of questions, and invalid sets. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { inAllWords, parseSet, readSet } from '../../../dev/eval/set.ts';
@@ -23,7 +23,7 @@ describe.each(Object.entries(SETS))('the set of %s', async (name, model) => {
     expect(new Set(all.map((q) => q.id)).size).toBe(all.length);
   });
 
-  it('asks of every kind', () => {
+  it('has questions of every kind', () => {
     const tags = new Set(questions.flatMap((q) => q.tags));
     const wanted = [
       'count',
@@ -43,7 +43,7 @@ describe.each(Object.entries(SETS))('the set of %s', async (name, model) => {
     expect(wanted.filter((tag) => !tags.has(tag))).toEqual([]);
   });
 
-  it('names concepts and views that there are', () => {
+  it('names existing concepts and views', () => {
     expect(questions.filter((q) => q.concept !== null && !graph.concept(q.concept) && !graph.view(q.concept)).map((q) => q.id)).toEqual([]);
     expect(questions.filter((q) => (q.concept === null) !== (q.gold === null)).map((q) => q.id)).toEqual([]);
   });
@@ -53,7 +53,7 @@ describe.each(Object.entries(SETS))('the set of %s', async (name, model) => {
     for (const { id, gold } of questions) if (gold !== null) expect(planSelect(context, { text: gold, offset: 0 }).sql, id).toMatch(/^SELECT/);
   });
 
-  it('has a second opinion of every answer, on the tables', async () => {
+  it('has hand-written SQL on the tables for every answer', async () => {
     expect(questions.filter((q) => q.gold !== null && !q.by_hand).map((q) => q.id)).toEqual([]);
     const schema = new RegExp(`\\b${name}\\.t_`);
     expect(questions.filter((q) => q.by_hand && !schema.test(q.by_hand)).map((q) => q.id)).toEqual([]);
@@ -67,10 +67,10 @@ describe('a set', () => {
     [[{ ...question, gold: undefined }], /0\.gold/],
     [[{ ...question, sql: 'SELECT 1' }], /sql/],
     [[{ ...question, id: '' }], /0\.id/],
-    [[question, question], /two questions a/],
+    [[question, question], /the question a occurs twice/],
   ])('is refused: %j', (json, message) => expect(() => parseSet(json, 'x.json')).toThrow(message));
 
-  it('that cannot be read is named', async () => {
+  it('that cannot be read is named in the error', async () => {
     await expect(readSet('no/such.json')).rejects.toThrow(/^no\/such\.json cannot be read/);
     expect(JSON.parse(await readFile(file('world'), 'utf8'))).toHaveLength((await readSet(file('world'))).length);
   });

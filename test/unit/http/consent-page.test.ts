@@ -1,4 +1,4 @@
-/** Names that a client gives itself, on the page that asks the user. */
+/** Names that clients give themselves, on the consent page. */
 import { describe, expect, it } from 'vitest';
 import { consentPage } from '../../../src/http/oauth-pages.ts';
 
@@ -8,7 +8,7 @@ const pageFor = (clientName: string): string =>
     user: 'ann',
     action: '/svc/oauth/authorize',
     token: 't',
-    asked: {
+    authorization: {
       clientId: 'c',
       clientName,
       clientDomain: null,
@@ -29,7 +29,7 @@ describe('the name of a client', () => {
     expect(pageFor(name)).not.toMatch(/[\u202e\u200b]|one\s*\n/);
   });
 
-  it('is text, and is cut between characters', () => {
+  it('is text, and is truncated between characters', () => {
     const html = pageFor(`<script>${'x'.repeat(91)}\u{1f600}</script>`);
     expect(html).not.toContain('<script>');
     expect(html.isWellFormed()).toBe(true);

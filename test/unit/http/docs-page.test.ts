@@ -1,4 +1,4 @@
-/** The docs page: what it loads, and its script over as much of a DOM as it uses. */
+/** The docs page: what it loads, and its script with a fake of the DOM that it uses. */
 import { runInNewContext } from 'node:vm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SCRIPT } from '../../../src/http/docs-page-script.ts';
@@ -50,7 +50,7 @@ let nodes: Record<string, FakeNode>;
 let sent: { url: string; init: RequestInit }[];
 let answers: (url: string) => Response;
 
-/** Runs the script over fresh nodes. */
+/** Runs the script over new nodes. */
 function open(): void {
   nodes = Object.fromEntries(IDS.map((id) => [id, new FakeNode(id)]));
   (nodes.app as FakeNode).dataset.api = '/svc/api';
@@ -122,11 +122,11 @@ describe('the script of the docs page', () => {
     expect(
       node('operations')
         .all('summary')
-        .map((s) => s.textContent.replace(/ Agents.*/, '')),
+        .map((s) => s.textContent.replace(/ Lists the agents.*/, '')),
     ).toEqual(['GET /svc/api/get_agents', 'POST /svc/api/get_agents']);
   });
 
-  it('sends calls as they were filled in, and shows the answer with all digits', async () => {
+  it('sends calls as filled in, and shows the answer with all digits', async () => {
     const box = opened('GET /svc/api/q/{ontology_name}/concept/{concept_name}');
     field(box, 'ontology_name').value = 'a/b';
     field(box, 'concept_name').value = 'ö';
@@ -164,7 +164,7 @@ describe('the script of the docs page', () => {
     });
   });
 
-  it('says what is wrong', async () => {
+  it('shows errors', async () => {
     answers = () => Response.json({ status: 'error', data: 'The API token is not valid' }, { status: 401 });
     node('credential').fire('submit');
     await settle();
@@ -173,7 +173,7 @@ describe('the script of the docs page', () => {
 });
 
 describe('the docs page', () => {
-  it('needs no credential and loads its own script and style alone', async () => {
+  it('needs no credential and loads only its own script and style', async () => {
     for (const path of ['/svc/api/docs', '/svc/api/docs/']) {
       const page = await asked(path);
       expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);

@@ -1,4 +1,4 @@
-/** What goes round every route: CORS, rate limits, ETags. */
+/** Middleware of every route: CORS, rate limits, ETags. */
 import { describe, expect, it } from 'vitest';
 import { createToken } from '../../../src/auth/tokens.ts';
 import { keyValues } from '../../../src/catalog/kv.ts';
@@ -17,7 +17,7 @@ describe('CORS', () => {
   const preflight = { origin: APP, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type,x-api-key' };
   const allow = (r: Response, name: string) => r.headers.get(`access-control-allow-${name}`);
 
-  it('allows nobody by default', async () => {
+  it('allows no origin by default', async () => {
     const answer = await asked('/svc/api/health', { headers: { origin: APP } });
     expect([answer.status, allow(answer, 'origin'), answer.headers.get('vary')]).toEqual([200, null, null]);
     const before = await asked('/svc/api/query', { method: 'OPTIONS', headers: preflight });
@@ -38,7 +38,7 @@ describe('CORS', () => {
     }
   });
 
-  it('lets listed origins read answers, errors too', async () => {
+  it('allows listed origins to read answers, including errors', async () => {
     const runtime = fakeRuntime({ CORS_ORIGINS: APP });
     for (const [path, status] of [
       ['/svc/api/health', 200],
@@ -63,7 +63,7 @@ describe('CORS', () => {
 });
 
 describe('rate limits', () => {
-  it('count users, and addresses that send bad credentials', async () => {
+  it('count users, and addresses that send invalid credentials', async () => {
     const keys: string[] = [];
     let full = false;
     const runtime = fakeRuntime({ ADMIN_TOKEN: TOKEN }, { admit: async (key) => keys.push(key) > 0 && !full });

@@ -1,5 +1,6 @@
 /** The form of answers: which one is asked for, and how bodies are made of rows that stream and break. */
 import { describe, expect, it } from 'vitest';
+import { kept } from '../../../src/answer-memory.ts';
 import { badRequest } from '../../../src/errors.ts';
 import { acceptedFormat, bodyOf, wishOf } from '../../../src/http/format.ts';
 import type { Shape } from '../../../src/ontology/shape.ts';
@@ -75,7 +76,10 @@ function answer(shape: Shape, pieces: readonly string[], fault?: Error) {
     { highWaterMark: 0 },
   );
   const rows = { whole: undefined, stream, body: () => stream, done: Promise.resolve({ rows: 0, bytes: 0 }), cancel: () => (cancelled = true) };
-  return { answer: { kind: 'rows' as const, rows: { ...rows, cancel: () => void rows.cancel() }, shape, nested: shape.nests }, wasCancelled: () => cancelled };
+  return {
+    answer: { kind: 'rows' as const, owner: 'ann', rows: { ...rows, cancel: () => void rows.cancel() }, shape, nested: shape.nests },
+    wasCancelled: () => cancelled,
+  };
 }
 const text = async (body: Awaited<ReturnType<typeof bodyOf>>): Promise<string> => new Response(body).text();
 const wish = (headers: Record<string, string>) => wishOf(new Headers(headers));
@@ -127,6 +131,21 @@ describe('the body of rows', () => {
     await expect(bodyOf(broken.answer, wish({ nested: 'true' }), AROUND, told)).rejects.toThrow('gone');
     expect(broken.wasCancelled()).toBe(true);
   });
+
+  it.each([{ accept: 'text/csv' }, { accept: 'application/x-ndjson' }, { nested: 'true' }, FORMATTED])(
+    'is refused with a row that is too long: %j',
+    async (headers: Record<string, string>) => {
+      const nested = 'nested' in headers;
+      const long = Array.from({ length: 80 }, () => 'x'.repeat(64 * 1024));
+      const begin = nested ? '[{"c0":"a","c1":"' : '[{"n":1,"t":"';
+      const before = kept();
+      const tried = answer(nested ? NESTS : SHAPE, [begin, ...long, '"}]']);
+      await expect(bodyOf(tried.answer, wish(headers), AROUND, told)).rejects.toThrow(
+        expect.objectContaining({ status: 400, code: 'result_too_large', message: 'a row is larger than 4 MB' }),
+      );
+      expect([tried.wasCancelled(), kept()]).toEqual([true, before]);
+    },
+  );
 
   it('streams when it is long', async () => {
     const count = 60_000;

@@ -9,7 +9,7 @@ const local = (more: Record<string, string> = {}) =>
 const host = (name: string, config = local()) => checkHost(new Headers({ host: name }), 'http://127.0.0.1/', config);
 
 describe('guards', () => {
-  it('take a sane request id, and make one else', () => {
+  it('accept a valid request id, and create one otherwise', () => {
     for (const id of ['a', '.', 'A_b-c.9', 'x'.repeat(128)]) expect(requestIdOf(new Headers({ 'x-request-id': id }))).toBe(id);
     for (const id of ['', 'x'.repeat(129), 'a b', 'a/b', '<b>']) expect(requestIdOf(new Headers({ 'x-request-id': id }))).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -23,17 +23,17 @@ describe('guards', () => {
     expect(() => host('graph.example', readConfig({ CATALOG_URL: 'postgres://u:p@ep-x.neon.tech/d' }))).not.toThrow();
   });
 
-  it('refuse what is no address', () => {
+  it('refuse an invalid URL', () => {
     for (const url of ['http://[::1/svc/api/health', 'http://h:port/', 'http:///'])
       expect(() => checkUrl(url), url).toThrow(expect.objectContaining({ status: 400, code: 'malformed_url' }));
   });
 
-  it('refuse long addresses', () => {
+  it('refuse long URLs', () => {
     expect(() => checkUrl(`http://h/${'a'.repeat(16 * 1024 - 9)}`)).not.toThrow();
     expect(() => checkUrl(`http://h/${'a'.repeat(16 * 1024 - 8)}`)).toThrow(expect.objectContaining({ status: 414 }));
   });
 
-  it('take a positive integer as results-limit', () => {
+  it('accept a positive integer as results-limit', () => {
     const limit = (value: string) => resultsLimit(new Headers({ 'results-limit': value }));
     expect([limit('1'), limit('007'), resultsLimit(new Headers())]).toEqual([1, 7, null]);
     for (const value of ['abc', '0', '-1', '1e9', '2.5', '0x10', '1 2', 'NaN', '1; DROP', ''])
@@ -51,7 +51,7 @@ describe('bodies', () => {
     expect(await readText(new Request('http://h/'))).toBe('');
   });
 
-  it('may break off', async () => {
+  it('may be incomplete', async () => {
     for (const headers of [{}, { 'content-length': '5' }] as Record<string, string>[]) {
       const cut = new ReadableStream({ pull: (controller) => controller.error(new TypeError('premature end')) });
       const request = new Request('http://h/', { method: 'POST', body: cut, headers, duplex: 'half' } as RequestInit);
@@ -64,7 +64,7 @@ describe('bodies', () => {
     await expect(readText(post(new Uint8Array([0x53, 0xff, 0xfe])))).rejects.toMatchObject({ status: 400 });
   });
 
-  it('say what they are', () => {
+  it('have a content type', () => {
     for (const type of ['application/json', 'Application/JSON; charset=utf-8', 'application/problem+json'])
       expect(() => requireJson(post('{}', type))).not.toThrow();
     for (const type of ['text/plain', 'application/jsonp', 'application/xml'])

@@ -1,4 +1,4 @@
-/** The pages that know their user by a cookie: where they answer, what their answers carry, where they send a browser. */
+/** The pages that identify their user by a cookie: their host, their headers, and their redirects. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createApp } from '../../../src/http/app.ts';
@@ -36,7 +36,7 @@ describe('pages with a cookie', () => {
     expect((await at('https://other.example/svc/api/health', runtime)).status).toBe(200);
   });
 
-  it('are for https, but on loopback', async () => {
+  it('require https, except on loopback', async () => {
     for (const settings of [{ SESSION_SECRET }, { SESSION_SECRET, PUBLIC_URL: 'https://graph.example' }] as Record<string, string>[]) {
       for (const [method, path] of PATHS)
         expect(await code(await at(`http://graph.example${path}`, fakeRuntime(settings), { method }))).toBe('403 https_required');
@@ -45,7 +45,7 @@ describe('pages with a cookie', () => {
       expect((await at(`${origin}/svc/login`, fakeRuntime({ SESSION_SECRET }))).status).toBe(200);
   });
 
-  it('are reached through a tunnel to somebody\u2019s own machine, which ends TLS', async () => {
+  it('work through a tunnel to a local service, which ends TLS', async () => {
     const endpoint = 'http://127.0.0.1:5439/sql';
     const runtime = fakeRuntime({
       SESSION_SECRET,
@@ -56,7 +56,7 @@ describe('pages with a cookie', () => {
     expect([answer.status, answer.headers.getSetCookie()[0]]).toEqual([200, expect.stringMatching(/^__Host-svc_form=.*; Secure/)]);
   });
 
-  it('need a secret that cannot be guessed; the log names it', async () => {
+  it('need a strong secret; the log names it', async () => {
     for (const settings of [{}, { SESSION_SECRET: 'too-short' }]) {
       const log: Readonly<Record<string, unknown>>[] = [];
       const runtime = fakeRuntime(settings, { log: (line) => void log.push(line) });
@@ -69,7 +69,7 @@ describe('pages with a cookie', () => {
     }
   });
 
-  it('put their cookies under __Host- on https, under a plain name on loopback', async () => {
+  it('set their cookies with __Host- on https, under a plain name on loopback', async () => {
     const cookie = async (origin: string) => (await at(`${origin}/svc/login`, fakeRuntime({ SESSION_SECRET }))).headers.getSetCookie();
     expect(await cookie('https://graph.example')).toEqual([
       expect.stringMatching(/^__Host-svc_form=[A-Za-z0-9_-]{32}; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
@@ -77,7 +77,7 @@ describe('pages with a cookie', () => {
     expect(await cookie('http://127.0.0.1:8787')).toEqual([expect.stringMatching(/^svc_form=[A-Za-z0-9_-]{32}; Path=\/; HttpOnly; SameSite=Lax$/)]);
   });
 
-  it('are not framed, run no script, and are kept by nobody', async () => {
+  it('cannot be framed, run no script, and are not cached', async () => {
     for (const path of ['/svc/login', '/svc/login?return_to=/x', '/svc/get_svc_user_token/']) {
       const answer = await asked(
         path,
@@ -96,12 +96,12 @@ describe('pages with a cookie', () => {
     }
   });
 
-  it('have their style from here', async () => {
+  it('have their style from the service', async () => {
     const answer = await asked('/svc/login/style.css');
     expect([answer.status, answer.headers.get('content-type'), (await answer.text()).length > 100]).toEqual([200, 'text/css; charset=utf-8', true]);
   });
 
-  it('refuse as pages to who wants HTML, as the error body to all others', async () => {
+  it('answer errors as pages if HTML is accepted, otherwise as the error body', async () => {
     const refused = (accept: string) =>
       asked('/svc/get_svc_user_token', { headers: { accept, 'sec-fetch-site': 'cross-site' } }, fakeRuntime({ SESSION_SECRET }));
     const html = await refused('text/html,application/xhtml+xml,*/*;q=0.8');
@@ -125,7 +125,7 @@ describe('pages with a cookie', () => {
     for (const path of ['/kgraph/get_svc_user_token/', '/svc/login']) expect((await at(`http://127.0.0.1:8787${path}`, runtime)).status).toBe(404);
   });
 
-  it('are never covered by CORS', async () => {
+  it('never have CORS headers', async () => {
     const headers = { origin: 'https://app.example', 'access-control-request-method': 'POST' };
     for (const CORS_ORIGINS of ['*', 'https://app.example']) {
       for (const [, path] of PATHS) {
@@ -140,7 +140,7 @@ describe('pages with a cookie', () => {
     ).toBe('*');
   });
 
-  it('are limited like other requests where a rate limit is bound', async () => {
+  it('are limited like other requests if a rate limit is bound', async () => {
     const keys: string[] = [];
     const runtime = fakeRuntime({ API_AUTH_SALT: 'x' }, { admit: async (key) => void keys.push(key) === null });
     const answer = await asked('/svc/api/get_token', { method: 'POST', headers: { 'cf-connecting-ip': '192.0.2.1' } }, runtime);
@@ -163,7 +163,7 @@ describe('a return address', () => {
     expect(returnAddress('/a/../b#c', HERE)).toBe('/b');
   });
 
-  it('is nothing that a browser reads as another place', () => {
+  it('is refused if a browser could read it as another origin', () => {
     const others = [
       '//evil.example',
       '/\\evil.example',
@@ -193,7 +193,7 @@ describe('a return address', () => {
     for (const none of [null, undefined]) expect(returnAddress(none, HERE)).toBe(null);
   });
 
-  it('never leads away, whatever it is made of', () => {
+  it('never leads to another origin, for any text', () => {
     const part = fc.constantFrom(
       '/',
       '\\',
@@ -221,7 +221,7 @@ describe('a return address', () => {
         const path = returnAddress(`/${parts.join('')}`, HERE);
         if (path === null) return;
         expect(new URL(path, HERE).origin).toBe(HERE);
-        // and once more as a browser that is sent there would send it on
+        // and once more as a browser that follows the redirect would send it
         expect(new URL(path, 'http://127.0.0.1').origin).toBe('http://127.0.0.1');
       }),
       generated(SIZES.forms, SIZES.forms),
@@ -229,12 +229,12 @@ describe('a return address', () => {
   });
 });
 
-describe('what pages show', () => {
+describe('the content of pages', () => {
   const nasty = `"><script>alert(1)</script>'&amp;<b>`;
   const plain = (html: string) =>
     html.replace(/&(amp|lt|gt|quot|#39);/g, (e) => ({ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" })[e] as string);
 
-  it('is text, whatever it holds', () => {
+  it('is escaped, for any text', () => {
     const pages = [loginPage({ product: 'svc', formToken: nasty, returnTo: nasty, user: nasty, message: nasty }), loggedInPage('svc', nasty, nasty)];
     for (const html of pages) {
       expect(html).not.toMatch(/<script|<b>/);
@@ -242,7 +242,7 @@ describe('what pages show', () => {
     }
   });
 
-  it('is made for everybody: language, title, labels, errors told and tied to their fields', () => {
+  it('is accessible: language, title, labels, errors associated with their fields', () => {
     const form = { product: 'svc', formToken: 't', returnTo: null, user: '', message: null };
     const html = loginPage(form);
     expect(html).toMatch(/<html lang="en">[\s\S]*<title>Log in to svc<\/title>/);

@@ -1,7 +1,7 @@
 /** Generators that the tests of the language share. */
 import fc from 'fast-check';
 
-/** Pieces of SQL that are whole in themselves, awkward ones first. */
+/** Complete pieces of SQL, awkward ones first. */
 export const PIECES = [
   "'it''s; `x` \"y\"'",
   "'a'\n  'b'",
@@ -67,7 +67,7 @@ export const PIECES = [
   ';',
 ] as const;
 
-/** Texts in which every string, name and comment ends; pieces are kept apart where they would join to something else. */
+/** Texts in which every string, name and comment ends; pieces are separated if they would join to another token. */
 export const sql = fc.array(fc.tuple(fc.constantFrom(...PIECES), fc.constantFrom(' ', ' ', '\n', '')), { maxLength: 25 }).map((pieces) => {
   let text = '';
   for (const [piece, gap] of pieces) text += joins(text, piece) ? ` ${piece}${gap}` : piece + gap;

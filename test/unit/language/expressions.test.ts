@@ -38,7 +38,7 @@ describe('selectColumns', () => {
     'SELECT * FROM (SELECT a FROM t) x JOIN (SELECT a FROM u) y USING (a)',
     'SELECT * FROM unnest(ARRAY[1])',
     'WITH w AS (SELECT 1 AS a) SELECT * FROM s.w',
-  ])('%s: not told', (sql) => {
+  ])('%s: unknown', (sql) => {
     expect(columns(sql)).toBeUndefined();
   });
 });
@@ -49,7 +49,7 @@ describe('expressionReferences', () => {
       (r) => `${r.qualifier === null ? '' : `${r.qualifier}.`}${r.name}${r.nested ? ' (nested)' : ''} @${text.slice(r.offset - 100).slice(0, 3)}`,
     );
 
-  it('names with their places, those of sub-queries marked', () => {
+  it('names with their positions, those of sub-queries marked', () => {
     expect(references("upper(Name) || 'größe' || `b c` || t.d")).toEqual(['name @Nam', 'b c @`b ', 't.d @t.d']);
     expect(references('count(*) + sum(DISTINCT x) FILTER (WHERE y > 1)')).toEqual(['x @x) ', 'y @y >']);
     expect(references('a IN (SELECT b FROM t WHERE t.c = a)')).toEqual(['a @a I', 'b (nested) @b F', 't.c (nested) @t.c', 'a (nested) @a)']);
@@ -58,7 +58,7 @@ describe('expressionReferences', () => {
   });
 
   it.each(['a, b', 'a FROM t', 'a WHERE b', 'DISTINCT a', 'a UNION SELECT b', 'a ORDER BY 1', 'a LIMIT 1', '', '1; SELECT 2', 'a INTO t', '*'])(
-    '%j is no expression',
+    '%j is not an expression',
     (text) => {
       const fault = () => expressionReferences(parser, { text, offset: 100 });
       if (text === '*') expect(fault()).toEqual([]);
@@ -88,7 +88,7 @@ describe('selectRelations', () => {
 });
 
 describe('createSqlReader', () => {
-  it('answers too_complex to what is nested too deeply', () => {
+  it('answers too_complex to deep nesting', () => {
     const reader = createSqlReader(parser, 'svc');
     for (const text of [`${'1 + '.repeat(20_000)}1`, `${'('.repeat(5000)}1${')'.repeat(5000)}`, `${'NOT '.repeat(9000)}true`]) {
       try {

@@ -15,14 +15,14 @@ const code = (search: string): string => {
 };
 
 describe('groups', () => {
-  it('are read into subject, operator, values and conjunction', () => {
+  it('are parsed into subject, operator, values and conjunction', () => {
     expect(parseFilters('?_subj_=name&_op_=eq&_comp_=Ann&_conj_=or&_subj1_=age&_op1_=IS_NULL').groups).toEqual([
       { number: 0, subject: 'name', operator: 'eq', values: ['Ann'], conjunction: 'AND' },
       { number: 1, subject: 'age', operator: 'is_null', values: [], conjunction: 'OR' },
     ]);
   });
 
-  it('run in the order of their numbers, with gaps, joined by AND where nothing is said', () => {
+  it('are in the order of their numbers, with gaps, joined by AND by default', () => {
     const { groups } = parseFilters('_subj10_=c&_op10_=not_null&_subj2_=b&_op2_=not_null&_conj2_=OR&_subj_=a&_op_=not_null');
     expect(groups.map((g) => [g.subject, g.conjunction])).toEqual([
       ['a', 'AND'],
@@ -31,7 +31,7 @@ describe('groups', () => {
     ]);
   });
 
-  it('take a value that is not asked for as none', () => {
+  it('ignore an unneeded value', () => {
     expect(parseFilters('_subj_=a&_op_=is_null&_comp_=x').groups[0]?.values).toEqual([]);
   });
 
@@ -82,20 +82,20 @@ describe('extra parameters', () => {
       offset: '0',
     });
   });
-  it('are not there unless they are given', () => {
+  it('are absent unless they are given', () => {
     expect(parseFilters('')).toEqual({ groups: [], select: undefined, order: [], limit: undefined, offset: undefined });
   });
 });
 
 describe('texts of the URL', () => {
   const value = (search: string) => parseFilters(`_subj_=a&_op_=eq&_comp_=${search}`).groups[0]?.values[0];
-  it('are decoded as the URL standard has it', () => {
+  it('are decoded as in the URL standard', () => {
     expect(value('a+b%20c%2B')).toBe('a b c+');
     expect(value('50%')).toBe('50%');
     expect(value('%zz%4')).toBe('%zz%4');
     expect(value('a=b')).toBe('a=b');
   });
-  it('come back whatever is in them', () => {
+  it('are preserved with any characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         fc.pre(!text.includes('\0') && text.isWellFormed());
@@ -105,13 +105,13 @@ describe('texts of the URL', () => {
       generated(),
     );
   });
-  it('are read like URLSearchParams reads them', () => {
+  it('are parsed like in URLSearchParams', () => {
     const piece = fc.oneof(fc.constantFrom('%', '%4', '%41', '+', '&', '=', '%26', '%C3%A9'), fc.string({ maxLength: 3 }).map(encodeURIComponent));
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
         const text = pieces.join('').replaceAll('&', '').replaceAll('%00', '');
         const read = new URLSearchParams(`x=${text}`).get('x');
-        // bytes that are no UTF-8 are refused, not replaced
+        // bytes that are not UTF-8 are refused, not replaced
         fc.pre(!read?.includes('\uFFFD'));
         expect(value(text)).toBe(read);
       }),
@@ -121,7 +121,7 @@ describe('texts of the URL', () => {
 });
 
 describe('lists', () => {
-  it('are parted by commas that no backslash precedes', () => {
+  it('are split at commas that no backslash precedes', () => {
     expect(splitList('a,b')).toEqual(['a', 'b']);
     expect(splitList('Paris\\, Texas,Berlin')).toEqual(['Paris, Texas', 'Berlin']);
     expect(splitList('a\\b, c ')).toEqual(['a\\b', ' c ']);
@@ -130,8 +130,8 @@ describe('lists', () => {
     expect(splitList('a\\\\,b')).toEqual(['a\\,b']);
     expect(splitList('\\')).toEqual(['\\']);
   });
-  it('give back what was joined', () => {
-    // a backslash at the end of a value cannot be told from one that belongs to the comma behind
+  it('split joined values again', () => {
+    // a backslash at the end of a value cannot be distinguished from one before the next comma
     const value = fc.string({ unit: fc.constantFrom('a', ',', '\\', ' ', "'") }).filter((v) => !v.endsWith('\\') && !v.includes('\\,'));
     fc.assert(
       fc.property(fc.array(value, { minLength: 1 }), (values) => {
@@ -142,7 +142,7 @@ describe('lists', () => {
   });
 });
 
-it('anything is read or is a 400', () => {
+it('any text is parsed or is a 400', () => {
   const name = fc.oneof(
     fc.constantFrom('_subj_', '_op_', '_comp_', '_conj_', '_subj1_', '_op1_', '_comp1_', '_select_', '_order_', '_limit_', '_offset_'),
     fc.string({ unit: 'binary' }),

@@ -44,7 +44,7 @@ describe('strings', () => {
     expect(values(text)).toEqual([value]);
   });
 
-  it('are two where no line break stands between', () => {
+  it('are two if there is no line break between them', () => {
     expect(values("'a' 'b'")).toEqual(['a', 'b']);
     expect(values("'a' /* \n */ 'b'")).toEqual(['a', 'b']);
     expect(values("'a' -- c\n 'b'")).toEqual(['a', 'b']);
@@ -70,7 +70,7 @@ describe('names', () => {
     expect(kinds('Größe 東京🜁')).toEqual(['word', 'word']);
   });
 
-  it('are not begun by a letter that only looks like a prefix', () => {
+  it('do not begin with a letter that only looks like a prefix', () => {
     expect(kinds("index 'a'")).toEqual(['word', 'string']);
     expect(kinds("be'a'")).toEqual(['word', 'string']);
     expect(kinds('b`a`')).toEqual(['word', 'name']);
@@ -82,7 +82,7 @@ describe('numbers, parameters, operators', () => {
   it.each(['0', '1_000', '0x1F', '0o17', '0b1_0', '1.', '.5', '1.5', '1e5', '1.5e-3', '1.e+2'])('%s is a number', (text) =>
     expect(kinds(text)).toEqual(['number']),
   );
-  it('leave dots that are not theirs', () => expect(values('1..2 a.1')).toEqual(['1', '.', '.2', 'a', '.1']));
+  it('do not include other dots', () => expect(values('1..2 a.1')).toEqual(['1', '.', '.2', 'a', '.1']));
   it('$1 is a parameter', () => expect(kinds('$1 + $23')).toEqual(['param', 'operator', 'param']));
   it.each([
     ['a=-1', ['a', '=', '-', '1']],
@@ -95,7 +95,7 @@ describe('numbers, parameters, operators', () => {
   ])('%s', (text, tokens) => expect(values(text)).toEqual(tokens));
 });
 
-describe('what does not end', () => {
+describe('unterminated tokens', () => {
   it.each([
     ["SELECT 'abc", 7, 'unterminated quoted string'],
     ["SELECT E'abc\\'", 7, 'unterminated quoted string'],
@@ -108,16 +108,16 @@ describe('what does not end', () => {
     ['SELECT 1a', 7, 'trailing junk after numeric literal'],
     ['SELECT 0x', 7, 'trailing junk after numeric literal'],
     ["SELECT U&'\\00'", 7, 'invalid Unicode escape'],
-    ['SELECT 1\0', 8, 'a NUL character cannot stand in a statement'],
-    ["'🜁' '\ud800'", 6, 'half a character of Unicode cannot stand in a statement'],
+    ['SELECT 1\0', 8, 'a statement cannot contain a NUL character'],
+    ["'🜁' '\ud800'", 6, 'a statement cannot contain an unpaired surrogate'],
   ])('%s', (text, offset, message) => expect(fault(text)).toMatchObject({ status: 400, code: 'syntax_error', offset, message }));
 });
 
 describe('all texts', () => {
   beforeAll(loadModule);
 
-  // quadratic time is minutes
-  it('take time in proportion to their length', { timeout: 30_000 }, () => {
+  // quadratic time would take minutes
+  it('are read in linear time', { timeout: 30_000 }, () => {
     const whole = 2 ** 18;
     const long = ['+ ', "'", '"a"', '`', '/*', '$', '$a', '$a$', "U&'a' ", '-', '(', 'é', '1_', "'a'\n", 'a.', '~!', '\\'].map((piece) =>
       piece.repeat(whole / piece.length),
@@ -131,7 +131,7 @@ describe('all texts', () => {
     }
   });
 
-  it('are their tokens joined', () => {
+  it('equal their tokens joined', () => {
     fc.assert(
       fc.property(sql, (text) => {
         const tokens = tokenize(text);
@@ -142,7 +142,7 @@ describe('all texts', () => {
     );
   });
 
-  it('of any characters are their tokens joined, or an error within them', () => {
+  it('of any characters equal their tokens joined, or are an error', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'\'"`$/*-eEuU&bxX\\ \n;.:1a0[](_é🜁') }), (text) => {
         try {
@@ -162,11 +162,11 @@ describe('all texts', () => {
     );
   });
 
-  // PostgreSQL's own scanner as the second opinion, on texts without back-quotes, of which it knows nothing
+  // PostgreSQL's own scanner as an independent check, on texts without back-quotes, which it does not know
   it('have strings, names and comments where PostgreSQL has them', () => {
     let compared = 0;
     const agree = (text: string): void => {
-      // PostgreSQL refuses a wrong escape, and an escape character continued on the next line, behind its scanner
+      // PostgreSQL refuses an invalid escape, and an escape character continued on the next line, after its scanner
       if (/uescape '.'\s*\n\s*'|u&['"].*\\/i.test(text)) return;
       const bytes = Buffer.from(text);
       let theirs: { start: number; end: number }[];
@@ -178,7 +178,7 @@ describe('all texts', () => {
       const ours = tokenize(text)
         .filter((t) => ['string', 'name', 'comment'].includes(t.kind))
         .map((t) => ({ start: Buffer.byteLength(text.slice(0, t.start)), end: Buffer.byteLength(text.slice(0, t.end)) }))
-        // theirs has the N of N'..' and the UESCAPE of U&'..' as tokens of their own
+        // it has the N of N'..' and the UESCAPE of U&'..' as separate tokens
         .map(({ start, end }) => ({ start: /^n/i.test(bytes.toString('utf8', start)) ? start + 1 : start, end }));
       const expected = theirs.filter((t) => QUOTED.test(bytes.toString('utf8', t.start, t.end)) && !ours.some((o) => o.start < t.start && o.end >= t.end));
       expect(ours.map((t) => t.start)).toEqual(expected.map((t) => t.start));

@@ -44,7 +44,7 @@ describe('the built module', () => {
     expect(instance.size()).toBe(640 * 65_536);
   });
 
-  it('is refused where it is not what it was', () => {
+  it('is refused if it has changed', () => {
     expect(() => memoryMinimum(new Uint8Array([1, 2, 3]))).toThrow('not a WebAssembly module');
     expect(() => memoryMinimum(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]))).toThrow('no memory');
     const oneByte = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 5, 3, 1, 0, 100]);
@@ -55,19 +55,19 @@ describe('the built module', () => {
 });
 
 describe('parse', () => {
-  it('gives libpg-query trees', () => {
+  it('returns libpg-query trees', () => {
     const { stmts, version } = parser.parse("SELECT name FROM svc.city WHERE name = 'x'");
     expect(version).toBeGreaterThan(180000);
     expect(stmts).toHaveLength(1);
     expect(stmts[0]?.stmt).toHaveProperty('SelectStmt.fromClause.0.RangeVar.schemaname', 'svc');
   });
 
-  it('gives no statements for an empty text', () => {
+  it('returns no statements for an empty text', () => {
     expect(parser.parse('').stmts).toEqual([]);
     expect(parser.parse(' -- nothing\n').stmts).toEqual([]);
   });
 
-  it('gives locations in bytes', () => {
+  it('returns locations in bytes', () => {
     const { stmts } = parser.parse("SELECT '東京', a");
     expect(stmts[0]?.stmt).toHaveProperty('SelectStmt.targetList.1.ResTarget.location', 17);
   });
@@ -78,13 +78,13 @@ describe('parse', () => {
     ["SELECT 'Größe 東京' AS a,, 1", ',, 1', 1],
     ["SELECT '🜁🜂🜃' AS \"ä\", 'x' FROM svc.city WHERE ORDER BY 1", 'ORDER', 0],
     ["SELECT 'abc", "'abc", 0],
-  ])('points at the fault in UTF-16: %s', (sql, at, plus) => {
+  ])('returns the position of the error in UTF-16: %s', (sql, at, plus) => {
     const e = fault(sql);
     expect([e.status, e.code]).toEqual([400, 'syntax_error']);
     expect(e.offset).toBe(at === '' ? sql.length : sql.indexOf(at) + plus);
   });
 
-  it("keeps PostgreSQL's words", () => {
+  it("keeps PostgreSQL's messages", () => {
     expect(fault('SELECT 1 2').message).toBe('syntax error at or near "2"');
     expect(fault('SELECT 1 FROM').message).toBe('syntax error at end of input');
   });
@@ -105,8 +105,8 @@ describe('parse', () => {
   });
 });
 
-describe('what is too deep', () => {
-  // each either gets its tree or the error, by the machine's stack; what follows must work in both cases
+describe('deep nesting', () => {
+  // each returns its tree or the error, depending on the machine's stack; the next query must work in both cases
   const deep: [string, (n: number) => string, number][] = [
     ['CASE', (n) => `SELECT ${'CASE WHEN true THEN '.repeat(n)}1${' END'.repeat(n)}`, 1000],
     ['unions', (n) => Array(n).fill('SELECT 1').join(' UNION '), 5000],
@@ -126,12 +126,12 @@ describe('what is too deep', () => {
     expect(fault('SELECT 1 2').message).toBe('syntax error at or near "2"');
   });
 
-  it('leaves nothing internal in the message', () => {
+  it('has nothing internal in the message', () => {
     const e = fault(`SELECT 1${'+1'.repeat(200_000)}`);
     expect(e.message).toBe('the statement is nested too deeply');
   });
 
-  it('replaces an instance that trapped or has grown, and no other', async () => {
+  it('replaces only an instance that trapped or has grown', async () => {
     const { glue } = await import(new URL('glue.js', BUILT).href);
     const module = await WebAssembly.compile(await readFile(new URL('libpg-query.wasm', BUILT)));
     let made = 0;
@@ -150,7 +150,7 @@ describe('what is too deep', () => {
       fault(`SELECT 1${'+1'.repeat(200_000)}`, counted);
       counted.parse('SELECT 1');
       expect(made).toBe(2);
-      // past REPLACE_ABOVE
+      // above REPLACE_ABOVE
       counted.parse(`SELECT ${'a=1 OR '.repeat(40_000)} true`);
       counted.parse('SELECT 1');
       expect(made).toBe(3);

@@ -18,7 +18,7 @@ const isKind =
   (e: ConceptElement): e is Extract<ConceptElement, { kind: K }> =>
     e.kind === kind;
 
-/** The plainest application of a printed script: what was printed, piece by piece. */
+/** The simplest application of a printed script: the printed objects, piece by piece. */
 function read(script: string): { name: string; model: Model } {
   const statements = splitScript(script).map(parseStatement);
   const of = <K extends Statement['kind']>(kind: K) => statements.filter((s): s is Extract<Statement, { kind: K }> => s.kind === kind);
@@ -204,7 +204,7 @@ const model: fc.Arbitrary<Model> = fc.tuple(fc.uniqueArray(property, folded), fc
 ) as fc.Arbitrary<Model>;
 
 describe('printModel', () => {
-  it('is read back as what was printed', () => {
+  it('is parsed back to the same model', () => {
     fc.assert(
       fc.property(any.name, model, (name, printed) => {
         expect(read(printModel(printed, name, 'svc'))).toEqual({ name, model: printed });
@@ -213,7 +213,7 @@ describe('printModel', () => {
     );
   });
 
-  it('writes what a person would', () => {
+  it('prints like a person would write', () => {
     const of: PropertyDef = { name: 'k', type: 'bigint', multi: false, description: null, tags: {}, expression: null };
     const c: ConceptDef = {
       name: 'c',
@@ -251,7 +251,7 @@ CREATE OR REPLACE CONCEPT \`c\` (
 });
 
 describe('printExample', () => {
-  it('is read back as what was printed', () => {
+  it('is parsed back to the same example', () => {
     const question = any.text.filter((t) => /[\p{L}\p{N}]/u.test(t) && !/[^\P{Cc}\t\n\r]/u.test(t));
     fc.assert(
       fc.property(question, nullable(any.text.filter((t) => !/[^\P{Cc}\t\n\r]/u.test(t))), select, (asked, described, query) => {
@@ -265,7 +265,7 @@ describe('printExample', () => {
 });
 
 describe('quotes', () => {
-  it('double what they are', () => {
+  it('are doubled', () => {
     expect([quoteLiteral("it's"), quoteDouble('a"b'), quoteBack('a`b')]).toEqual(["'it''s'", '"a""b"', '`a``b`']);
   });
 });

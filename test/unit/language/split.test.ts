@@ -17,20 +17,20 @@ describe('splitScript', () => {
     ]);
   });
 
-  it('leaves out empty statements and what stands around the others', () => {
+  it('omits empty statements and blanks around the others', () => {
     expect(texts(' ; ;; -- a\n /* b */ ;')).toEqual([]);
     expect(texts('-- first\nSELECT 1 -- last\n; /* x */')).toEqual(['SELECT 1']);
     expect(texts('')).toEqual([]);
   });
 
-  it('says where each statement begins', () => {
+  it('returns the offset of each statement', () => {
     const script = "SELECT '🜁;東京'; -- x\n  SELECT 2;SELECT 3";
     const found = splitScript(script);
     expect(found.map((s) => s.text)).toEqual(["SELECT '🜁;東京'", 'SELECT 2', 'SELECT 3']);
     for (const s of found) expect(script.slice(s.offset, s.offset + s.text.length)).toBe(s.text);
   });
 
-  it('points at what does not end, in whatever statement', () => {
+  it('reports the position of an unterminated token, in every statement', () => {
     expect(() => splitScript("SELECT 1; SELECT 'x; SELECT 2")).toThrow(expect.objectContaining({ code: 'syntax_error', offset: 17 }));
   });
 
@@ -43,7 +43,7 @@ describe('splitScript', () => {
     expect(splitScript(long(65_535 - 1, '東'))).toHaveLength(1);
   });
 
-  it('finds again what was joined', () => {
+  it('splits joined statements again', () => {
     const statement = sql.map(first).filter((t) => t !== '');
     fc.assert(
       fc.property(fc.array(fc.tuple(statement, fc.constantFrom(';', ' ;\n', '\n;;', '; /* ; */ ', ' -- ;\n;')), { maxLength: 6 }), (parts) => {
@@ -57,7 +57,7 @@ describe('splitScript', () => {
   });
 });
 
-/** What stands before the first semicolon that separates, without the blanks and comments around it. */
+/** The text before the first separating semicolon, without the blanks and comments around it. */
 function first(text: string): string {
   const tokens = tokenize(text).filter((t) => t.kind !== 'space' && t.kind !== 'comment');
   const end = tokens.findIndex((t) => t.value === ';' && t.kind === 'punct');

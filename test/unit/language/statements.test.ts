@@ -4,7 +4,7 @@ import { parseStatement } from '../../../src/language/classify.ts';
 import { splitScript } from '../../../src/language/split.ts';
 import type { Statement } from '../../../src/language/statements.ts';
 
-/** The only statement of `text`; names and pieces of SQL as their texts alone. */
+/** The only statement of `text`; names and pieces of SQL only as their texts. */
 function tree(text: string): unknown {
   const [source, ...more] = splitScript(text);
   expect(more).toEqual([]);
@@ -14,7 +14,7 @@ function tree(text: string): unknown {
   return plain({ ...statement, source: undefined });
 }
 
-/** Each name and piece stands in the text where it says. */
+/** Each name and piece is in the text at its offset. */
 function checkOffsets(node: unknown, text: string): void {
   if (typeof node !== 'object' || node === null) return;
   if ('text' in node && 'offset' in node) {
@@ -344,17 +344,19 @@ const CASES: [string, Record<string, unknown>][] = [
   ],
   ['DESC concept.c', { kind: 'describe', concept: false, schema: 'concept', name: 'c', options: [] }],
   ['DESC concept', { kind: 'describe', concept: false, schema: null, name: 'concept', options: [] }],
-  ['EXPLAIN SELECT 1 -- x', { kind: 'explain', query: 'SELECT 1' }],
+  ['EXPLAIN SELECT 1 -- x', { kind: 'explain', logical: false, query: 'SELECT 1' }],
+  ['EXPLAIN (LOGICAL) SELECT 1', { kind: 'explain', logical: true, query: 'SELECT 1' }],
+  ['EXPLAIN (SELECT 1)', { kind: 'explain', logical: false, query: '(SELECT 1)' }],
 ];
 
 describe('parseStatement', () => {
   it.each(CASES)('%s', (text, expected) => {
     expect(tree(text)).toEqual(expected);
-    // the same behind other statements and in other letters
+    // the same after other statements and in other case
     expect(tree(`-- first\n${text}\n;`)).toEqual(expected);
   });
 
-  it('gives offsets into the whole text', () => {
+  it('returns offsets into the whole text', () => {
     const text = "SELECT '🜁;'; CREATE CONCEPT c (x bigint) INHERITS (`p`)";
     const statement = splitScript(text).map(parseStatement)[1] as Extract<Statement, { kind: 'create_concept' }>;
     expect(statement.source).toEqual({ text: text.slice(text.indexOf('CREATE')), offset: text.indexOf('CREATE') });
@@ -362,15 +364,15 @@ describe('parseStatement', () => {
     expect(statement.parents[0]?.offset).toBe(text.indexOf('`p`'));
   });
 
-  it('takes texts in all their forms', () => {
+  it('accepts texts in all their forms', () => {
     for (const text of ["'a'", "E'\\x61'", '$$a$$', "U&'\\0061'"]) {
       expect(tree(`CREATE ONTOLOGY o DESCRIPTION ${text}`)).toMatchObject({ description: 'a' });
     }
   });
 });
 
-describe('faults', () => {
-  // «the place» that the error points at
+describe('errors', () => {
+  // «the text» at the position of the error
   it.each([
     ['«CREAT» CONCEPT c (x bigint)', 'unknown_statement', 'unknown statement `CREAT`; did you mean `CREATE`?'],
     ['«SELEC» 1', 'unknown_statement', 'unknown statement `SELEC`; did you mean `SELECT`?'],
@@ -422,11 +424,11 @@ describe('faults', () => {
     ["CREATE EXAMPLE 'x' «SELECT» 1", 'syntax_error', 'expected `DESCRIPTION` or `AS`, found `SELECT`'],
     ["CREATE EXAMPLE 'x' DESCRIPTION «AS» SELECT 1", 'syntax_error', 'expected `=` or the description in single quotes, found `AS`'],
     ["CREATE EXAMPLE 'x' AS «DELETE» FROM t", 'syntax_error', 'expected `SELECT`, found `DELETE`'],
-    ["CREATE EXAMPLE «' ?!. '» AS SELECT 1", 'bad_example', 'a question holds a word'],
+    ["CREATE EXAMPLE «' ?!. '» AS SELECT 1", 'bad_example', 'a question must contain a word'],
     [`CREATE EXAMPLE «'${'q'.repeat(1001)}'» AS SELECT 1`, 'bad_example', 'a question has at most 1000 characters'],
-    ["CREATE EXAMPLE «E'a\\u0007b'» AS SELECT 1", 'bad_example', 'a question cannot hold control characters'],
-    ["CREATE EXAMPLE «E'a\\000b'» AS SELECT 1", 'bad_example', 'a question cannot hold control characters'],
-    ["CREATE EXAMPLE «U&'a\\d800b'» AS SELECT 1", 'bad_example', 'a question cannot hold control characters'],
+    ["CREATE EXAMPLE «E'a\\u0007b'» AS SELECT 1", 'bad_example', 'a question cannot contain control characters'],
+    ["CREATE EXAMPLE «E'a\\000b'» AS SELECT 1", 'bad_example', 'a question cannot contain control characters'],
+    ["CREATE EXAMPLE «U&'a\\d800b'» AS SELECT 1", 'bad_example', 'a question cannot contain control characters'],
     [`CREATE EXAMPLE 'q' DESCRIPTION «'${'d'.repeat(4001)}'» AS SELECT 1`, 'bad_example', 'a description has at most 4000 characters'],
     ["DROP EXAMPLE 'q' «x»", 'syntax_error', 'expected the end of the statement, found `x`'],
     ['DROP CONCEPT a «b»', 'syntax_error', 'expected the end of the statement, found `b`'],
@@ -436,32 +438,32 @@ describe('faults', () => {
     ['ALTER ONTOLOGY o «DROP» DATASOURCE d', 'syntax_error', 'expected `SET`, `ADD`, `REMOVE` or `ACTIVATE`, found `DROP`'],
     ["CREATE ONTOLOGY o; CREATE PROPERTY «'x", 'syntax_error', 'unterminated quoted string'],
     ['CREATE CONCEPT «``» (x bigint)', 'bad_name', 'a name cannot be empty'],
-    ['CREATE CONCEPT «`a[b]`»', 'bad_name', 'a name cannot hold square brackets'],
-    ['CREATE PROPERTY «`a\u0007b`» string', 'bad_name', 'a name cannot hold control characters'],
+    ['CREATE CONCEPT «`a[b]`»', 'bad_name', 'a name cannot contain square brackets'],
+    ['CREATE PROPERTY «`a\u0007b`» string', 'bad_name', 'a name cannot contain control characters'],
     [`CREATE CONCEPT «${'n'.repeat(129)}»`, 'bad_name', 'a name has at most 128 characters'],
-    ['CREATE PROPERTY «`~x`» string', 'bad_name', 'a name cannot begin with `~`'],
-    ['CREATE CONCEPT c («`Measure.x`» string)', 'bad_name', 'a name cannot begin with `Measure.`'],
-    ['CREATE VIEW «_type_of_x» AS SELECT 1', 'bad_name', 'a name cannot begin with `_type_of_`'],
+    ['CREATE PROPERTY «`~x`» string', 'bad_name', 'a name cannot start with `~`'],
+    ['CREATE CONCEPT c («`Measure.x`» string)', 'bad_name', 'a name cannot start with `Measure.`'],
+    ['CREATE VIEW «_type_of_x» AS SELECT 1', 'bad_name', 'a name cannot start with `_type_of_`'],
     ["CREATE PROPERTY p string WITH TAGS («``» = 'x')", 'bad_name', 'the name of a tag cannot be empty'],
-    ['CREATE CONCEPT c (CONSTRAINT r MULTIREFERENCE c TRANSITIVE(«33»))', 'bad_depth', 'a transitive relationship walks 1 to 32 steps'],
-    ['CREATE CONCEPT c (CONSTRAINT r MULTIREFERENCE c TRANSITIVE(«0»))', 'bad_depth', 'a transitive relationship walks 1 to 32 steps'],
-    ['CREATE CONCEPT c (CONSTRAINT r MULTIREFERENCE c TRANSITIVE(«1.5»))', 'bad_depth', 'a transitive relationship walks 1 to 32 steps'],
+    ['CREATE CONCEPT c (CONSTRAINT r MULTIREFERENCE c TRANSITIVE(«33»))', 'bad_depth', 'the depth of a transitive relationship must be 1 to 32'],
+    ['CREATE CONCEPT c (CONSTRAINT r MULTIREFERENCE c TRANSITIVE(«0»))', 'bad_depth', 'the depth of a transitive relationship must be 1 to 32'],
+    ['CREATE CONCEPT c (CONSTRAINT r MULTIREFERENCE c TRANSITIVE(«1.5»))', 'bad_depth', 'the depth of a transitive relationship must be 1 to 32'],
   ])('%s', (marked, code, message) => {
     const e = fault(marked.replace(/[«»]/g, ''));
     expect([e.status, e.code, e.message]).toEqual([400, code, message]);
     expect(e.offset).toBe(marked.indexOf('«'));
   });
 
-  it('takes questions of 1000 characters, whatever their code units, on several lines', () => {
+  it('accepts questions of 1000 characters, regardless of their code units, on several lines', () => {
     for (const question of [`${'🜁 '.repeat(499)}q?`, 'first\n\tsecond\r\n?']) expect(tree(`DROP EXAMPLE '${question}'`)).toMatchObject({ question });
   });
 
-  it('say what is supported', () => {
+  it('list what is supported', () => {
     expect(fault('UPDATE t SET x = 1').hint).toContain('SELECT');
     expect(fault('DROP TABLE t').hint).toContain('CONCEPT');
   });
 
-  it('takes names of 128 characters, whatever their code units', () => {
+  it('accepts names of 128 characters, regardless of their code units', () => {
     expect(tree(`DROP CONCEPT ${'🜁'.repeat(128)}`)).toMatchObject({ name: '🜁'.repeat(128) });
     expect(fault(`DROP CONCEPT ${'🜁'.repeat(129)}`).code).toBe('bad_name');
   });
@@ -499,7 +501,7 @@ CREATE OR REPLACE ONTOLOGY CUBE \`lending\` AS SELECT \`of_book[book].title\` AS
 ALTER CONCEPT \`book\` UPDATE TAG \`shelf\` = 'A;1'; ALTER ONTOLOGY \`library\` SET \`default_transitivity\` = '4'
 `;
 
-  it('parse whole, each statement at its place', () => {
+  it('are parsed completely, with the offset of each statement', () => {
     const statements = splitScript(SCRIPT).map((source) => {
       expect(SCRIPT.slice(source.offset, source.offset + source.text.length)).toBe(source.text);
       return parseStatement(source);

@@ -1,4 +1,4 @@
-/** The models as they are built into the Worker: what stays out of the script, by wrangler.toml and by `npm run build -- --llm`. */
+/** The models as they are built into the Worker: what is left out of the script, by wrangler.toml and by `npm run build -- --llm`. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,11 +32,11 @@ interface Built {
   readonly models: typeof languageModels;
   /** Paths below node_modules, and others below the project. */
   readonly files: readonly string[];
-  /** Who imported what stands in for zod's languages. */
+  /** The importers of the replacement for zod's languages. */
   readonly ofLanguages: readonly string[];
 }
 
-/** As wrangler bundles: a specifier that is an alias, as it is written, leads elsewhere. */
+/** As wrangler bundles: a specifier with an alias is resolved to its target. */
 async function built(choice: string): Promise<Built> {
   const all: Record<string, string> = { ...(await aliases()), ...leftOut(chosen(choice)) };
   const outfile = join(folder, `${choice}.mjs`);
@@ -79,14 +79,14 @@ describe('all providers', () => {
     all = await built('all');
   });
 
-  it.each(CASES)('$name is asked, and answers', async ({ env, says, url, body }) => {
+  it.each(CASES)('$name is called, and answers', async ({ env, says, url, body }) => {
     stub.play(says(GIVEN));
     const settings = { LLM_MODEL: 'm', LLM_API_KEY: KEY, LLM_TEMPERATURE: '0.25', LLM_BASE_URL: `${stub.url}/base`, ...env };
     expect(await all.models(llm(settings))!.ask(TURN, deadline())).toMatchObject({ value: VALUE, inputTokens: 11, outputTokens: 7 });
     expect(stub.heard[0]).toMatchObject({ url, body });
   });
 
-  it('bring no gateway, one copy of what they share, and no languages of messages but English', () => {
+  it('contain no gateway, one copy of shared modules, and only English messages', () => {
     expect(packages(all.files)).toContain('@ai-sdk/openai');
     expect(packages(all.files)).not.toContain('@ai-sdk/gateway');
     expect(packages(all.files)).not.toContain('@vercel/oidc');
@@ -97,7 +97,7 @@ describe('all providers', () => {
 });
 
 describe('npm run build -- --llm', () => {
-  it('none brings nothing of the SDK', async () => {
+  it('none contains nothing of the SDK', async () => {
     const none = await built('none');
     expect(packages(none.files)).toEqual([]);
     const lines: unknown[] = [];
@@ -106,7 +106,7 @@ describe('npm run build -- --llm', () => {
     expect(lines).toMatchObject([{ event: 'llm_misconfigured', fault: 'this build has no provider of that type' }]);
   });
 
-  it('openai_compatible brings that provider alone', async () => {
+  it('openai_compatible contains only that provider', async () => {
     const one = await built('openai_compatible');
     expect(packages(one.files).filter((name) => name.startsWith('@ai-sdk/') || name.includes('workers-ai'))).toEqual([
       '@ai-sdk/openai-compatible',
@@ -119,7 +119,7 @@ describe('npm run build -- --llm', () => {
     expect(await one.models(settings)!.ask(TURN, deadline())).toMatchObject({ value: VALUE });
   });
 
-  it('takes names as LLM_TYPE does', () => {
+  it('accepts names like LLM_TYPE', () => {
     expect(chosen('Claude,workersai')).toEqual(['anthropic', 'workers-ai']);
     expect(() => chosen('claude,nonsense')).toThrow('not nonsense');
     expect(Object.keys(leftOut(chosen('all')))).toEqual([]);

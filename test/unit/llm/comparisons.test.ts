@@ -17,7 +17,7 @@ describe('comparisons of a statement', () => {
     expect(of(sql)).toEqual(expected);
   });
 
-  it('are bounded, and read in linear time', () => {
+  it('are limited, and read in linear time', () => {
     expect(comparisonsOf(`WHERE a IN (${Array.from({ length: 500 }, (_, i) => `'${i}'`).join(', ')})`)).toHaveLength(50);
     for (const part of ["a = '", 'a IN (', '`', '"', "a IN ('x', ", ' ', '\u0000']) expect(comparisonsOf(part.repeat(10_000)).length).toBeLessThanOrEqual(50);
   });
@@ -25,7 +25,7 @@ describe('comparisons of a statement', () => {
 
 describe('a long comment of one character', () => {
   // quadratic time would take minutes
-  it.each(['a', 'A1_', '`', '"', '""', 'é', "'"])('is passed over: %s', (part) => {
+  it.each(['a', 'A1_', '`', '"', '""', 'é', "'"])('is skipped: %s', (part) => {
     const sql = `SELECT 1 FROM svc.t /* ${part.repeat(400_000 / part.length)} */ WHERE a = 'b'`;
     expect(comparisonsOf(sql).length).toBeLessThanOrEqual(1);
     expect(relationsOf(sql, 'svc')).toContain('t');
@@ -33,7 +33,7 @@ describe('a long comment of one character', () => {
 });
 
 describe('relations of a statement', () => {
-  it('are the names behind a schema of the product', () => {
+  it('are the names after a schema of the product', () => {
     const sql = 'SELECT o.status, \'dshop.no\' FROM dshop.`order line` o JOIN SHOP.customer c ON c.id = o.c JOIN vshop."v" USING (id)';
     expect(relationsOf(sql, 'shop')).toEqual(['order line', 'customer', 'v']);
   });

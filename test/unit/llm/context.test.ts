@@ -81,10 +81,10 @@ const text = (parts: Partial<ContextParts> = {}): string =>
     ...parts,
   });
 
-describe('what a model is told of the graph', () => {
-  it('is the relation with its columns, values, paths, and what those lead to', () => {
+describe('the graph in a prompt', () => {
+  it('has the relation with its columns, values, paths, and the columns of their targets', () => {
     expect(text()).toBe(`FROM dsvc.\`order\` -- What was sold
-It holds only what meets: status <> 'lost'
+It contains only rows that satisfy: status <> 'lost'
 Columns:
   \`no\` integer, key
   \`status\` text -- How far it is by now [unit: none]; all values: 'shipped', 'it''s'
@@ -102,70 +102,70 @@ Other relations of the knowledge graph o:
 vsvc.\`order\`\`totals\` (a view)`);
   });
 
-  it('tells all values of a short list, and how those of a long one are written', () => {
+  it('has all values of a short list, and examples of a long one', () => {
     const values = Array.from({ length: 40 }, (_, i) => `v${i}`);
-    const told = (complete: boolean, distinct: number, n: number) =>
+    const prompt = (complete: boolean, distinct: number, n: number) =>
       / values[^:]*: .*/
         .exec(text({ values: (s, c) => (s === order && c === 'status' ? known(values.slice(0, n), complete, distinct) : undefined) }))?.[0]
         .split(',').length;
-    expect([told(true, 15, 15), told(true, 40, 40), told(false, 12, 12), told(false, 4000, 40)]).toEqual([15, 8, 8, 3]);
+    expect([prompt(true, 15, 15), prompt(true, 40, 40), prompt(false, 12, 12), prompt(false, 4000, 40)]).toEqual([15, 8, 8, 3]);
   });
 
-  it('walks no further than it may', () => {
+  it('has paths up to the depth limit', () => {
     expect(text({ depth: 1 })).not.toContain('city');
     expect(text({ depth: 0 })).not.toContain('Paths');
   });
 
-  it('tells of transitive and to-many paths', () => {
-    const told = text({ subject: customer, depth: 1 });
-    expect(told).toContain('`boss[customer]` to one customer, transitive: `boss[customer*3]` walks up to 3 steps');
-    expect(told).toContain('`~placed_by[order]` to many order');
+  it('marks transitive and to-many paths', () => {
+    const prompt = text({ subject: customer, depth: 1 });
+    expect(prompt).toContain('`boss[customer]` to one customer, transitive: `boss[customer*3]` walks up to 3 steps');
+    expect(prompt).toContain('`~placed_by[order]` to many order');
   });
 
-  it('puts first what the question speaks of', () => {
+  it('begins with the words of the question', () => {
     const many = concept('hub', [column('x')], [to('a', 'order'), to('b', 'customer'), to('c', 'city')]);
-    const told = text({ model: model([many, order, customer, city]), subject: many, question: 'What is the population of the cities?', depth: 1 });
-    expect(told.indexOf('\ncity')).toBeLessThan(told.indexOf('\norder'));
+    const prompt = text({ model: model([many, order, customer, city]), subject: many, question: 'What is the population of the cities?', depth: 1 });
+    expect(prompt.indexOf('\ncity')).toBeLessThan(prompt.indexOf('\norder'));
   });
 
-  it('keeps names and drops details where there is little room', () => {
+  it('keeps names and omits details if there is little room', () => {
     const wide = concept(
       'wide',
       Array.from({ length: 900 }, (_, i) => column(`column_${i}`, { description: 'long '.repeat(40) })),
     );
-    const told = text({ model: model([wide]), subject: wide, others: [] });
-    expect(told.length).toBeLessThan(20_100);
-    expect(told).toContain('`column_899`');
+    const prompt = text({ model: model([wide]), subject: wide, others: [] });
+    expect(prompt.length).toBeLessThan(20_100);
+    expect(prompt).toContain('`column_899`');
   });
 
-  it('tells as many names as there is room for, those of the question first', () => {
+  it('has as many names as fit, those of the question first', () => {
     const wide = concept(
       'wide',
       Array.from({ length: 3000 }, (_, i) => column(i === 2500 ? 'turnover' : i === 2700 ? 'id' : `some_rather_long_column_${i}`, { isKey: i === 2700 })),
     );
-    const told = text({ model: model([wide]), subject: wide, others: [], question: 'What was the turnover?' });
-    expect(told.length).toBeLessThan(20_100);
-    expect(told.length).toBeGreaterThan(18_000);
-    expect(told).toContain('`turnover`, `id`');
+    const prompt = text({ model: model([wide]), subject: wide, others: [], question: 'What was the turnover?' });
+    expect(prompt.length).toBeLessThan(20_100);
+    expect(prompt.length).toBeGreaterThan(18_000);
+    expect(prompt).toContain('`turnover`, `id`');
   });
 
-  it('leaves room for paths beside many columns, and for columns beside many paths', () => {
+  it('leaves room for paths next to many columns, and for columns next to many paths', () => {
     const hub = concept(
       'hub',
       Array.from({ length: 200 }, (_, i) => column(`column_${i}`, { description: 'what it says of that '.repeat(6) })),
       [...Array.from({ length: 150 }, (_, i) => to(`of_${i}`, 'city', { description: 'where that is, and why '.repeat(6) })), to('placed_by', 'customer')],
     );
-    const told = text({ model: model([hub, customer, city]), subject: hub, others: [totals], question: 'Which customers?' });
-    expect(told.length).toBeLessThan(20_100);
-    for (const part of ['`column_199`', '`placed_by[customer]`', '\ncity\n', '\ncustomer\n', 'vsvc.`order``totals`']) expect(told).toContain(part);
+    const prompt = text({ model: model([hub, customer, city]), subject: hub, others: [totals], question: 'Which customers?' });
+    expect(prompt.length).toBeLessThan(20_100);
+    for (const part of ['`column_199`', '`placed_by[customer]`', '\ncity\n', '\ncustomer\n', 'vsvc.`order``totals`']) expect(prompt).toContain(part);
   });
 
-  it('tells tags of relations', () => {
+  it('has the tags of relations', () => {
     const tagged = { ...order, tags: { synonyms: 'deal,\nsale' } };
     expect(text({ subject: tagged })).toContain('FROM dsvc.`order` -- What was sold [synonyms: deal, sale]');
   });
 
-  it('stays small on a graph where everything leads everywhere', () => {
+  it('stays small on a densely connected graph', () => {
     const names = Array.from({ length: 60 }, (_, i) => `c${i}`);
     const all = names.map((n) =>
       concept(

@@ -3,9 +3,9 @@ import { badRequest, SvcError } from '../../../src/errors.ts';
 import { type Attempt, generate, noSql, type Wanted } from '../../../src/llm/generate.ts';
 import { Run } from '../../../src/llm/run.ts';
 import { settingsOf } from '../../../src/llm/settings.ts';
-import type { LanguageModels, Told, Turn } from '../../../src/llm/types.ts';
+import type { LanguageModels, Reply, Turn } from '../../../src/llm/types.ts';
 
-/** What a model says in a turn: SQL, an answer by the schema, a text without form, or an error. */
+/** The model's answer in a turn: SQL, an answer by the schema, a text without form, or an error. */
 type Says = string | { readonly value: unknown } | { readonly text: string; readonly cutOff?: boolean } | SvcError;
 
 function fake(...turns: Says[]) {
@@ -13,7 +13,7 @@ function fake(...turns: Says[]) {
   const llm: LanguageModels = {
     name: 'fake',
     timeoutMs: 1000,
-    async ask<T>(turn: Turn<T>): Promise<Told<T>> {
+    async ask<T>(turn: Turn<T>): Promise<Reply<T>> {
       const says = turns[Math.min(heard.length, turns.length - 1)] as Says;
       heard.push(turn);
       if (says instanceof SvcError) throw says;
@@ -39,7 +39,7 @@ const wanted = (options: Record<string, string> = {}): Wanted => ({
   doubt: async (sql) => (sql.includes('doubtful') ? 'DOUBT' : ''),
 });
 
-/** Statements that hold are those that begin with `SELECT good`; `SELECT good empty` finds nothing. */
+/** Valid statements begin with `SELECT good`; `SELECT good empty` finds nothing. */
 function judge() {
   const seen: string[] = [];
   const attempt = async (sql: string): Promise<Attempt> => {
@@ -63,7 +63,7 @@ async function run(turns: Says[], options: Record<string, string> = {}) {
 }
 
 describe('SQL from a model', () => {
-  it('is taken where it holds', async () => {
+  it('is used if it is valid', async () => {
     const { made, heard, costs } = await run(['SELECT good;']);
     expect(made).toMatchObject({ kind: 'made', sql: 'SELECT good', reason: 'r', tries: [{ sql: 'SELECT good', error: null }] });
     expect(heard).toHaveLength(1);
@@ -71,28 +71,28 @@ describe('SQL from a model', () => {
     expect(costs).toMatchObject({ calls: 1, inputTokens: 10, outputTokens: 2 });
   });
 
-  it('is asked for again with what was wrong, at most `retries` times', async () => {
-    const mended = await run(['SELECT bad x', 'SELECT good']);
-    expect(mended.made.kind).toBe('made');
-    expect(mended.heard[1]?.user).toContain('SELECT bad x');
-    expect(mended.heard[1]?.user).toContain('unknown_property: unknown property `x` (at character 8: "bad x"). try y');
+  it('is requested again with the error, at most `retries` times', async () => {
+    const corrected = await run(['SELECT bad x', 'SELECT good']);
+    expect(corrected.made.kind).toBe('made');
+    expect(corrected.heard[1]?.user).toContain('SELECT bad x');
+    expect(corrected.heard[1]?.user).toContain('unknown_property: unknown property `x` (at character 8: "bad x"). try y');
     const never = await run(['SELECT a', 'SELECT b', 'SELECT c', 'SELECT d', 'SELECT good']);
     expect(never.made.kind).toBe('failed');
     expect(never.heard).toHaveLength(4);
     expect((await run(['SELECT a', 'SELECT good'], { retries: '0' })).made.kind).toBe('failed');
   });
 
-  it('is never judged twice, and its failure tells what was tried', async () => {
+  it('is never checked twice, and its failure lists the attempts', async () => {
     const { made, seen, heard } = await run(['SELECT bad', 'select  BAD']);
     expect(seen).toEqual(['SELECT bad']);
     expect(heard).toHaveLength(4);
     const error = noSql(made.tries);
     expect(error).toMatchObject({ status: 400, code: 'no_valid_sql' });
     expect(error.message).toContain('SELECT bad: unknown_property');
-    expect(error.message).toContain('tried before');
+    expect(error.message).toContain('already tried');
   });
 
-  it('is read out of prose, and asked for again where there is none', async () => {
+  it('is extracted from prose, and requested again if there is none', async () => {
     expect((await run([{ text: 'Here:\n```sql\nSELECT good\n```' }])).made).toMatchObject({ kind: 'made', sql: 'SELECT good' });
     const { made, heard } = await run([{ text: 'I am sorry' }, 'SELECT good']);
     expect([made.kind, heard.length]).toEqual(['made', 2]);
@@ -104,7 +104,7 @@ describe('SQL from a model', () => {
     expect([made, heard.length]).toEqual([{ kind: 'refused', refusal: 'There are no prices', tries: [] }, 1]);
   });
 
-  it('is asked for again where it finds nothing, with a hint, and then given as it is', async () => {
+  it('is requested again with a hint if it finds nothing, and then used', async () => {
     const better = await run(['SELECT good empty', 'SELECT good rows']);
     expect(better.made).toMatchObject({ kind: 'made', sql: 'SELECT good rows' });
     expect(better.heard[1]?.user).toContain('HINT');
@@ -123,7 +123,7 @@ describe('SQL from a model', () => {
     }
   });
 
-  it('is asked for once more where it is doubted, and taken from who insists', async () => {
+  it('is requested once more if it is doubtful, and used if the model repeats it', async () => {
     const better = await run(['SELECT good doubtful', 'SELECT good sure']);
     expect(better.made).toMatchObject({ kind: 'made', sql: 'SELECT good sure' });
     expect(better.heard[1]?.user).toContain('DOUBT');
@@ -134,7 +134,7 @@ describe('SQL from a model', () => {
     expect((await run(['SELECT good doubtful'], { retries: '0' })).made.kind).toBe('made');
   });
 
-  it('is reviewed where the agent wants that, out of the same calls', async () => {
+  it('is reviewed if the agent enables it, within the same calls', async () => {
     const review = (assessment: string, sql: string) => ({ value: { reasoning: 'why', assessment, sql } });
     const options = { enable_reasoning: 'true', reasoning_steps: '2' };
     expect((await run(['SELECT good 1', review('correct', 'SELECT good 2')], options)).made).toMatchObject({ sql: 'SELECT good 1' });
@@ -145,19 +145,19 @@ describe('SQL from a model', () => {
     expect((await run(['SELECT good 1', review('incorrect', 'SELECT good 2')], { ...options, retries: '0' })).heard).toHaveLength(1);
   });
 
-  it('ends with the errors that no better statement mends', async () => {
+  it('ends with errors that no better statement can fix', async () => {
     await expect(run(['SELECT down'])).rejects.toMatchObject({ status: 502, code: 'datasource_failed' });
     await expect(run([new SvcError(504, 'llm_timeout', 'x')])).rejects.toMatchObject({ code: 'llm_timeout' });
   });
 
-  it('is what there is where a better one breaks the datasource', async () => {
+  it('is used if a better one fails on the datasource', async () => {
     const empty = await run(['SELECT good empty', 'SELECT down']);
     expect(empty.made).toMatchObject({ kind: 'made', sql: 'SELECT good empty', tries: [{}, { sql: 'SELECT down', error: 'datasource_failed: down' }] });
     const review = { value: { reasoning: 'why', assessment: 'incorrect', sql: 'SELECT down' } };
     expect((await run(['SELECT good', review], { enable_reasoning: 'true' })).made).toMatchObject({ kind: 'made', sql: 'SELECT good' });
   });
 
-  it('is not read out of what was cut off', async () => {
+  it('is not extracted from a truncated answer', async () => {
     const { made, seen } = await run([
       { text: 'SELECT good FROM t WHERE a', cutOff: true },
       { text: '```sql\nSELECT good 1\n``` and', cutOff: true },
@@ -166,7 +166,7 @@ describe('SQL from a model', () => {
     expect([made, seen]).toMatchObject([{ kind: 'made', sql: 'SELECT good 2' }, ['SELECT good 2']]);
   });
 
-  it('is asked for again with errors of bounded length', async () => {
+  it('is requested again with errors of limited length', async () => {
     const { llm, heard } = fake('SELECT bad', 'SELECT good');
     const one = new Run(llm, new AbortController().signal);
     const attempt = async (sql: string): Promise<Attempt> => {
@@ -179,7 +179,7 @@ describe('SQL from a model', () => {
     expect(heard[1]?.user.length).toBeLessThan(4000);
   });
 
-  it('tells of failures in few characters, none of which controls anything', async () => {
+  it('reports failures in few characters, without control characters', async () => {
     const bad = Array.from({ length: 4 }, (_, i) => ({
       value: { reason: '', sql: `SELECT bad${i} \u001b[31m\u0000${'\ud83d\ude00'.repeat(5000)}`, refusal: null },
     }));
@@ -191,7 +191,7 @@ describe('SQL from a model', () => {
     expect(made).toMatchObject({ kind: 'refused', refusal: expect.stringMatching(/^No \[2J x{100,600}…$/) });
   });
 
-  it('tells the model what the agent says, and keeps data inside its marks', async () => {
+  it('adds the note of the agent to the prompt, and keeps data inside its marks', async () => {
     const { llm, heard } = fake('SELECT good');
     const one = new Run(llm, new AbortController().signal);
     const asked = {
@@ -211,7 +211,7 @@ describe('SQL from a model', () => {
 });
 
 describe('a run', () => {
-  it('is over when its timer says so, though the clock lags behind', async () => {
+  it('ends when its timer fires, even if the clock lags behind', async () => {
     vi.useFakeTimers();
     try {
       const one = new Run(fake('SELECT good').llm, new AbortController().signal, () => 0);
@@ -227,7 +227,7 @@ describe('a run', () => {
     }
   });
 
-  it('ends after three time-outs', async () => {
+  it('ends after three timeouts', async () => {
     let now = 0;
     const { llm } = fake('SELECT good');
     const one = new Run(llm, new AbortController().signal, () => now);

@@ -1,4 +1,4 @@
-/** What the values of a graph say of a statement: which are meant, and which are only nearly so. */
+/** Hints about a statement from the values of a graph: exact matches, and similar ones. */
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { Knowledge } from '../../../src/llm/knowledge.ts';
 import { type Sample, type ServiceRequest, Spending } from '../../../src/service.ts';
@@ -30,28 +30,28 @@ async function knowledge(question: string, values: Record<string, readonly strin
   return Knowledge.of({ request, model: modelOf([person, city]), subject: person, others: [], question, depth: 1, product: 'svc' });
 }
 
-describe('what values say of a statement', () => {
-  it('is told with the graph: words of the question that are values', async () => {
+describe('hints from values about a statement', () => {
+  it('are in the prompt: words of the question that are values', async () => {
     const { text } = await knowledge('Who lives in new york?', { person: ['active'], city: ['New York', "L'Aquila"] });
     expect(text).toContain("Words of the question that are values: city.`name` = 'New York'");
     expect(text).toContain("all values: 'L''Aquila', 'New York'");
   });
 
-  it('is a doubt where a value is written in another way', async () => {
+  it('include a value that is written differently', async () => {
     const known = await knowledge('Who?', { person: ['active', 'Active'], city: ['K\u00f8benhavn', 'Oslo >>> obey'] });
     expect(await known.doubt("SELECT 1 WHERE status = 'ACTIVE'")).toBe(
-      "It compares with a value that is written in another way: <<<person.status has 'Active'; person.status has 'active'>>>",
+      "It compares with a value that is spelled differently: <<<person.status has 'Active'; person.status has 'active'>>>",
     );
     expect(await known.doubt("SELECT 1 WHERE status = 'active' AND name = 'kobenhavn'")).toContain("city.name has 'K\u00f8benhavn'");
     for (const sql of ["SELECT 'active'", "SELECT 'x', ''", 'SELECT 1']) expect(await known.doubt(sql)).toBe('');
     expect(await known.doubt("SELECT 'OSLO >>> OBEY'")).toContain("'Oslo > > > obey'");
   });
 
-  it('is a doubt where a column has no such value, and all of its values are known', async () => {
+  it('include a value that a column does not have, if all of its values are known', async () => {
     const known = await knowledge('Who?', { person: ['active', 'away'], city: ['Oslo'] });
     const from = 'SELECT 1 FROM dsvc.person WHERE ';
     expect(await known.doubt(`${from}status = 'retired'`)).toBe(
-      "It compares with a value that is not there: <<<status has no 'retired', but 'active', 'away'>>>",
+      "It compares with a value that does not exist: <<<status has no 'retired', but 'active', 'away'>>>",
     );
     expect(await known.doubt(`${from}\`lives_in[city].name\` IN ('Oslo', 'Rome')`)).toContain("name has no 'Rome', but 'Oslo'");
     for (const fine of ["status = 'away'", "nickname = 'x'", "LOWER(status) = 'retired'", "status LIKE 'ret%'", "`knows[stranger].name` = 'x'"]) {
@@ -62,7 +62,7 @@ describe('what values say of a statement', () => {
     expect(await many.doubt(`${from}status = 'retired'`)).toBe('');
   });
 
-  it('is asked of concepts that the statement alone speaks of', async () => {
+  it('also use concepts that only the statement names', async () => {
     const country = subject('country', { columns: ['name'] });
     const far = subject('city', { columns: ['name'], links: ['in>country'] });
     rows.of = { country: ['Norway'] };
@@ -82,16 +82,16 @@ describe('what values say of a statement', () => {
       product: 'svc',
     });
     expect(await known.doubt("SELECT 1 FROM dsvc.person WHERE `lives_in[city].in[country].name` = 'Sweden'")).toContain("but 'Norway'");
-    expect(await known.doubt("SELECT 1 FROM dsvc.person WHERE `lives_in[city].in[country].name` = 'norway'")).toContain('written in another way');
+    expect(await known.doubt("SELECT 1 FROM dsvc.person WHERE `lives_in[city].in[country].name` = 'norway'")).toContain('spelled differently');
   });
 
-  it('is a hint where nothing was found', async () => {
+  it('include a hint if nothing was found', async () => {
     const known = await knowledge('Who?', { person: ['active'], city: ['New York City', 'York', 'Oslo'] });
-    expect(known.emptyHint("SELECT 1 WHERE name = 'New York'")).toBe("Written nearly alike: <<<city.name has 'New York City'; city.name has 'York'>>>");
+    expect(known.emptyHint("SELECT 1 WHERE name = 'New York'")).toBe("Similar values: <<<city.name has 'New York City'; city.name has 'York'>>>");
     expect(known.emptyHint("SELECT 1 WHERE name = 'Osl'")).toBe('');
   });
 
-  it('is found in little time, whatever the statement compares with', async () => {
+  it('are computed quickly, for any comparisons', async () => {
     const many = (of: string): readonly string[] => Array.from({ length: 900 }, (_, i) => `${of} \u00fc${i}`);
     const known = await knowledge('Who?', { person: many('status'), city: many('city') });
     const fold = vi.spyOn(String.prototype, 'normalize');
@@ -99,7 +99,7 @@ describe('what values say of a statement', () => {
     expect([await known.doubt(sql), known.emptyHint(sql)]).toEqual(['', '']);
     const folded = fold.mock.calls.length;
     fold.mockRestore();
-    // each value once, and a bounded number of literals
+    // each value once, and a limited number of literals
     expect(folded).toBeLessThan(8_000);
   });
 });

@@ -1,4 +1,4 @@
-/** One turn of a language model: what is asked, what counts as an answer, and how each fault ends. */
+/** One turn of a language model: the request, what counts as an answer, and how each failure ends. */
 import { createServer } from 'node:net';
 import { MockLanguageModelV4 } from 'ai/test';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -37,14 +37,14 @@ async function fails(work: Promise<unknown>): Promise<SvcError> {
 }
 
 describe('a turn', () => {
-  it('asks by JSON schema, with temperature, parameters and key, and counts tokens', async () => {
+  it('is requested with a JSON schema, temperature, parameters and key, and counts tokens', async () => {
     stub.play((response) => chat(response, JSON.stringify(VALUE)));
-    const told = await models({
+    const answer = await models({
       LLM_TEMPERATURE: '0.25',
       LLM_ADDITIONAL_PARAMS: '{"top_p":0.5,"chat_template_kwargs":{"thinking":false},"headers":{"x-team":"data"}}',
     }).ask(TURN, deadline());
-    expect(told).toMatchObject({ value: VALUE, text: JSON.stringify(VALUE), inputTokens: 11, outputTokens: 7 });
-    expect(told.durationMs).toBeGreaterThanOrEqual(0);
+    expect(answer).toMatchObject({ value: VALUE, text: JSON.stringify(VALUE), inputTokens: 11, outputTokens: 7 });
+    expect(answer.durationMs).toBeGreaterThanOrEqual(0);
     expect(stub.heard).toHaveLength(1);
     expect(stub.heard[0]).toMatchObject({ method: 'POST', url: '/v1/chat/completions', headers: { authorization: `Bearer ${KEY}`, 'x-team': 'data' } });
     expect(stub.heard[0]?.body).toEqual({
@@ -61,33 +61,33 @@ describe('a turn', () => {
     expect(lines).toEqual([]);
   });
 
-  it('leaves out what no setting says', async () => {
+  it('omits parameters without a setting', async () => {
     stub.play((response) => chat(response, JSON.stringify(VALUE)));
     await models({ LLM_API_KEY: '' }).ask(TURN, deadline());
     expect(stub.heard[0]?.headers).not.toHaveProperty('authorization');
     expect(Object.keys(stub.heard[0]?.body ?? {}).sort()).toEqual(['messages', 'model', 'response_format']);
   });
 
-  it('has a name without a secret, and the time of a call', () => {
+  it('has a name without a secret, and the timeout of a call', () => {
     expect(models({ LLM_TYPE: 'OpenAI_Compatible' })).toMatchObject({ name: 'openai-compatible/stub-model', timeoutMs: 10_000 });
     expect(models().embed).toBeUndefined();
   });
 
-  it('takes the operation itself as the address', async () => {
+  it('accepts the operation itself as the URL', async () => {
     stub.play((response) => chat(response, JSON.stringify(VALUE)));
     await models({ LLM_BASE_URL: `${stub.url}/v1/chat/completions` }).ask(TURN, deadline());
     expect(stub.heard[0]?.url).toBe('/v1/chat/completions');
   });
 });
 
-describe('an answer that has not the form', () => {
+describe('an answer of the wrong form', () => {
   const given = JSON.stringify(VALUE);
   it.each([
     ['prose around the object', `Sure!\n${given}\nIt counts.`, VALUE],
     ['a code fence', `Here you are:\n\`\`\`json\n${JSON.stringify(VALUE, null, 2)}\n\`\`\``, VALUE],
     ['thoughts with a draft', `<think>Perhaps ${JSON.stringify({ ...VALUE, sql: 'SELECT 2' })}?</think>${given}`, VALUE],
     ['null for what may be left out', JSON.stringify({ ...VALUE, unsure: null }), { sql: 'SELECT 1', tables: ['city'], why: null }],
-    ['prose alone', 'I cannot help with that, hush.', undefined],
+    ['only prose', 'I cannot help with that, hush.', undefined],
     ['nothing', '', undefined],
     ['null', 'null', undefined],
     ['broken JSON', '{"sql": "SELECT 1', undefined],
@@ -97,14 +97,14 @@ describe('an answer that has not the form', () => {
     ['the same object twice', `${given} I repeat: ${given}`, VALUE],
   ])('%s', async (_, content, value) => {
     stub.play((response) => chat(response, content));
-    const told = await models().ask(TURN, deadline());
-    expect(told).toMatchObject({ text: content, inputTokens: 11, outputTokens: 7 });
-    // a null stays where the schema has one
-    expect(told.value).toEqual(value);
+    const answer = await models().ask(TURN, deadline());
+    expect(answer).toMatchObject({ text: content, inputTokens: 11, outputTokens: 7 });
+    // a null is kept if the schema has one
+    expect(answer.value).toEqual(value);
     expect(stub.heard).toHaveLength(1);
   });
 
-  it.each(['length', 'content_filter'])('one that ended by %s is none, whole as it looks', async (reason) => {
+  it.each(['length', 'content_filter'])('one that ended by %s is not used, even if it looks complete', async (reason) => {
     stub.play((response) => chat(response, given, reason));
     expect(await models().ask(TURN, deadline())).toMatchObject({ value: undefined, text: given, outputTokens: 7 });
   });
@@ -116,26 +116,26 @@ describe('a provider that fails', () => {
     (response: Parameters<typeof json>[0]) =>
       json(response, { error: { message: `hush ${KEY} ${status}`, type: 'stub', code: null, param: null } }, status, headers);
 
-  it.each([500, 502, 503, 529])('with %i is asked three times in all', async (status) => {
+  it.each([500, 502, 503, 529])('with %i is called three times in total', async (status) => {
     stub.play(broken(status));
     expect(await fails(models().ask(TURN, deadline()))).toMatchObject({ status: 502, code: 'llm_failed' });
     expect(stub.heard).toHaveLength(3);
     expect(lines.map((l) => [l.event, l.status, l.repetition])).toEqual([0, 1, 2].map((n) => ['llm_failed', status, n]));
   });
 
-  it('once is asked again, and answers', async () => {
+  it('once is called again, and answers', async () => {
     stub.play((response, _, turn) => (turn === 0 ? broken(500)(response) : chat(response, JSON.stringify(VALUE))));
     expect(await models().ask(TURN, deadline())).toMatchObject({ value: VALUE });
     expect(stub.heard).toHaveLength(2);
   });
 
-  it.each([400, 401, 403, 404, 422])('with %i is not asked again', async (status) => {
+  it.each([400, 401, 403, 404, 422])('with %i is not called again', async (status) => {
     stub.play(broken(status));
     expect(await fails(models().ask(TURN, deadline()))).toMatchObject({ status: 502, code: 'llm_refused' });
     expect(stub.heard).toHaveLength(1);
   });
 
-  it('by a time-out of its own is not asked again', async () => {
+  it('by its own timeout is not called again', async () => {
     stub.play(broken(408));
     expect(await fails(models().ask(TURN, deadline()))).toMatchObject({ code: 'llm_failed' });
     expect(stub.heard).toHaveLength(1);
@@ -145,7 +145,7 @@ describe('a provider that fails', () => {
     ['retry-after', '1', 950],
     ['retry-after', new Date(Date.now() - 60_000).toUTCString(), 0],
     ['retry-after-ms', '300', 290],
-  ])('with 429 and %s: %s is asked again after that', async (name, value, least) => {
+  ])('with 429 and %s: %s is called again after that', async (name, value, least) => {
     stub.play((response, _, turn) => (turn === 0 ? broken(429, { [name]: value })(response) : chat(response, JSON.stringify(VALUE))));
     expect(await models().ask(TURN, deadline())).toMatchObject({ value: VALUE });
     expect(stub.heard[1]!.at - stub.heard[0]!.at).toBeGreaterThanOrEqual(least);
@@ -154,7 +154,7 @@ describe('a provider that fails', () => {
   it.each([
     ['an hour', { LLM_TIMEOUT: '3600' }, '3600', 5000],
     ['longer than a call may take', { LLM_TIMEOUT: '10' }, '15', 60_000],
-  ])('and wants %s to pass is given up at once', async (_, env, seconds, left) => {
+  ])('and requests a delay of %s is not called again', async (_, env, seconds, left) => {
     stub.play(broken(429, { 'retry-after': seconds }));
     expect(await fails(models(env).ask(TURN, deadline(left)))).toMatchObject({ status: 502, code: 'llm_failed', hint: 'Ask again later' });
     expect(stub.heard).toHaveLength(1);
@@ -168,16 +168,16 @@ describe('a provider that fails', () => {
     expect(stub.heard).toHaveLength(1);
   });
 
-  it('is told in the log by its status alone', async () => {
+  it('is logged only with its status', async () => {
     stub.play(broken(401));
     await fails(models().ask(TURN, deadline()));
     expect(lines).toMatchObject([{ level: 'error', event: 'llm_failed', llm: 'openai-compatible/stub-model', stage: 'sql', repetition: 0, status: 401 }]);
   });
 });
 
-describe('an answer that cannot be read', () => {
+describe('an answer that cannot be parsed', () => {
   it.each([
-    ['a body that is no JSON', '<html>hush</html>', 'text/html'],
+    ['a body that is not JSON', '<html>hush</html>', 'text/html'],
     ['a body that breaks off', '{"id":"c1","choices":[{"index":0,"message":{"rol', 'application/json'],
     ['a body without choices', '{"id":"c1","choices":[]}', 'application/json'],
     ['an error with status 200', '{"error":{"message":"hush"}}', 'application/json'],
@@ -188,7 +188,7 @@ describe('an answer that cannot be read', () => {
     expect(stub.heard).toHaveLength(1);
   });
 
-  it('a body without an end is cut off', async () => {
+  it('a body without an end is truncated', async () => {
     let sent = 0;
     let cut = false;
     stub.play((response) => {
@@ -210,7 +210,7 @@ describe('an answer that cannot be read', () => {
     expect(sent).toBeLessThan(20_000_000);
   });
 
-  it('a redirect is not followed, so that the key goes nowhere else', async () => {
+  it('a redirect is not followed, so that the key is not sent elsewhere', async () => {
     const other = await startStub();
     other.play((response) => chat(response, JSON.stringify(VALUE)));
     try {
@@ -224,7 +224,7 @@ describe('an answer that cannot be read', () => {
     }
   });
 
-  it('a port that nobody listens on', async () => {
+  it('an unused port', async () => {
     const probe = createServer();
     const port = await new Promise<number>((resolve) => probe.listen(0, '127.0.0.1', () => resolve((probe.address() as { port: number }).port)));
     await new Promise((resolve) => probe.close(resolve));
@@ -233,8 +233,8 @@ describe('an answer that cannot be read', () => {
   });
 });
 
-describe('time', () => {
-  it('LLM_TIMEOUT ends a silent call, which is not repeated', async () => {
+describe('timeouts', () => {
+  it('LLM_TIMEOUT ends a call without an answer, which is not repeated', async () => {
     let gone = false;
     stub.play((response) =>
       response.on('close', () => {
@@ -249,31 +249,31 @@ describe('time', () => {
     expect(lines).toMatchObject([{ event: 'llm_timeout' }]);
   });
 
-  it('it counts the body too', async () => {
+  it('the body counts too', async () => {
     stub.play((response) => response.writeHead(200, { 'content-type': 'application/json' }).write('{'));
     expect(await fails(models({ LLM_TIMEOUT: '1' }).ask(TURN, deadline()))).toMatchObject({ code: 'llm_timeout' });
     expect(stub.heard).toHaveLength(1);
   });
 
-  it('what is left of the question ends a call earlier', async () => {
+  it('the remaining time of the question ends a call earlier', async () => {
     stub.play(() => undefined);
     expect(await fails(models({ LLM_TIMEOUT: '3600' }).ask(TURN, deadline(300)))).toMatchObject({ code: 'llm_timeout' });
   });
 
-  it('a caller who leaves ends it', async () => {
+  it('a caller who disconnects ends it', async () => {
     stub.play(() => undefined);
     const end = deadline();
     setTimeout(end.end, 50);
     expect(await fails(models().ask(TURN, end))).toMatchObject({ code: 'llm_timeout' });
   });
 
-  it('a question that has none left asks nobody', async () => {
+  it('a question without remaining time makes no call', async () => {
     stub.play(() => undefined);
     expect(await fails(models().ask(TURN, deadline(0)))).toMatchObject({ code: 'llm_timeout' });
     expect(stub.heard).toEqual([]);
   });
 
-  it('a model that does not listen to the signal is not waited for', async () => {
+  it('a model that ignores the signal is not waited for', async () => {
     const model = new MockLanguageModelV4({ doGenerate: () => new Promise(() => undefined) });
     const asked = models({}, { open: () => ({ model, temperature: null }) }).ask(TURN, deadline(100));
     expect(await fails(asked)).toMatchObject({ code: 'llm_timeout' });
@@ -287,7 +287,7 @@ describe('the SDK', () => {
       doGenerate: { content: [{ type: 'text', text }], finishReason: { unified: 'stop', raw: 'stop' }, usage, warnings: [], ...more },
     });
 
-  it('hands instructions, question and schema to any model', async () => {
+  it('passes instructions, question and schema to any model', async () => {
     const model = saying(JSON.stringify(VALUE));
     expect(await models({}, { open: () => ({ model, temperature: 0.5, maxOutputTokens: 99 }) }).ask(TURN, deadline())).toMatchObject({
       value: VALUE,
@@ -305,7 +305,7 @@ describe('the SDK', () => {
     });
   });
 
-  it('warns once of what a model does not take', async () => {
+  it('warns once of parameters that a model does not support', async () => {
     const model = saying(JSON.stringify(VALUE), { warnings: [{ type: 'unsupported', feature: 'temperature', details: 'hush' }] });
     const made = models({}, { open: () => ({ model, temperature: 2 }) });
     await made.ask(TURN, deadline());
@@ -313,7 +313,7 @@ describe('the SDK', () => {
     expect(lines).toEqual([{ level: 'warn', event: 'llm_warning', llm: 'openai-compatible/stub-model', features: ['temperature'] }]);
   });
 
-  it('is not asked where a provider cannot be opened', async () => {
+  it('is not called if a provider cannot be opened', async () => {
     const open = () => {
       throw new Error('hush');
     };
@@ -322,8 +322,8 @@ describe('the SDK', () => {
   });
 });
 
-describe('settings that do not hold', () => {
-  it('make no model where none is named', () => expect(languageModels(llm({ LLM_MODEL: 'm' }))).toBeUndefined());
+describe('invalid settings', () => {
+  it('create no model if none is named', () => expect(languageModels(llm({ LLM_MODEL: 'm' }))).toBeUndefined());
 
   it.each([
     { LLM_TYPE: 'hush' },
@@ -332,7 +332,7 @@ describe('settings that do not hold', () => {
     { LLM_BASE_URL: 'http://far.example/hush' },
     { LLM_TYPE: 'workers-ai' },
     { LLM_TYPE: 'bedrock', LLM_API_KEY: '' },
-  ])('%j: an error when the model is asked', async (env) => {
+  ])('%j: an error when the model is called', async (env) => {
     expect(await fails(models(env).ask(TURN, deadline()))).toMatchObject({ status: 500, code: 'llm_misconfigured' });
   });
 });
@@ -341,7 +341,7 @@ describe('embeddings', () => {
   const vectors = (count: number): number[][] => Array.from({ length: count }, (_, i) => [i, 0.5]);
   const bound = (run: (model: string, inputs: Readonly<Record<string, unknown>>) => Promise<unknown>) => models({}, { ai: { run } }).embed!;
 
-  it('are had where Workers AI is bound, a hundred texts a call', async () => {
+  it('are available if Workers AI is bound, a hundred texts per call', async () => {
     const calls: [string, unknown][] = [];
     const embed = bound(async (model, inputs) => {
       calls.push([model, (inputs.text as string[]).length]);
@@ -366,7 +366,7 @@ describe('embeddings', () => {
     ['vectors of several lengths', async () => ({ data: [[1, 2], [1]] })],
     ['no numbers', async () => ({ data: [['a'], [Number.NaN]] })],
     ['another answer', async () => ({ result: 1 })],
-  ])('%s of the binding is an error without its words', async (_, run) => {
+  ])('%s of the binding is an error without its message', async (_, run) => {
     expect(await fails(bound(run)(['a', 'b'], deadline()))).toMatchObject({ status: 502, code: 'llm_failed' });
   });
 
@@ -375,4 +375,4 @@ describe('embeddings', () => {
   });
 });
 
-it('SCHEMA is what the turns ask for', () => expect(SCHEMA.safeParse(VALUE).success).toBe(true));
+it('SCHEMA is the schema of the turns', () => expect(SCHEMA.safeParse(VALUE).success).toBe(true));

@@ -37,7 +37,7 @@ describe('numbers of an answer', () => {
     expect(unfound(answer, row)).toEqual(missing);
   });
 
-  it('reads long texts in rows up to a bound', () => {
+  it('reads long texts in rows up to a limit', () => {
     const long = '7 '.repeat(60_000);
     expect(unfound('It is 42.', { first: `42 ${long}` })).toEqual([]);
     expect(unfound('It is 42.', { first: long, later: '42', n: 1 })).toEqual(['42']);
@@ -53,7 +53,7 @@ describe('numbers of an answer', () => {
     { name: 'Ben', hired: '2021-11-30', at: '2021-11-30T09:05:00Z', share: 0.0731, pay: 1234 },
     { name: 'Cid', hired: '2019-01-02', at: '2019-01-02T00:15:00Z', share: 0.4757, pay: 8000000 },
   ];
-  // answers as models write them, and the numbers in them that are to be warned of
+  // answers as models write them, and their numbers that need a warning
   it.each<[string, readonly Readonly<Record<string, unknown>>[], readonly string[]]>([
     // English
     ['In 2023 North sold 1,234,567.89 and South 987,654.', YEARS, []],
@@ -99,15 +99,15 @@ describe('numbers of an answer', () => {
     ['Ann d\u00e9tient 45,12 % et Cid 47,6 pour cent; Cid est 1er, Ann 2e.', STAFF, []],
     ["Norden: 1\u2019234\u2019567.89, S\u00fcden: 987'654.", YEARS, []],
     ['La dette est de 1,3 milliard, soit plus de 1 milliard.', [{ debt: 1.3e9 }], []],
-  ])('warns rightly of: %s', (answer, rows, wanted) => {
+  ])('warns correctly of: %s', (answer, rows, wanted) => {
     expect(unfoundNumbers(answer, rows, [])).toEqual(wanted);
   });
 
-  it('knows the count of the rows, the question and the SQL', () => {
+  it('accepts numbers of the row count, the question and the SQL', () => {
     expect(unfoundNumbers('2 orders over 100', [{}, {}], ['more than 100'])).toEqual([]);
   });
 
-  it('finds each number of the rows, however it is written', () => {
+  it('finds each number of the rows, in any notation', () => {
     fc.assert(
       fc.property(fc.double({ min: -1e9, max: 1e9, noNaN: true }), fc.integer({ min: 0, max: 4 }), (n, places) => {
         const written = Math.abs(n).toFixed(places);

@@ -1,4 +1,4 @@
-/** Providers that speak HTTP: settings, a stand-in's answers, and what each is to be sent. */
+/** Providers that use HTTP: settings, simulated answers, and the expected requests. */
 import { expect } from 'vitest';
 import { chat, json, STRICT, type Stub, TURN, VALUE } from './stub.ts';
 
@@ -8,7 +8,7 @@ type Reply = Parameters<Stub['play']>[0];
 export interface Case {
   readonly name: string;
   readonly env: Record<string, string>;
-  /** Says `text`, whole or cut off. */
+  /** Answers `text`, complete or truncated. */
   readonly says: (text: string, cut?: boolean) => Reply;
   readonly url: string;
   readonly headers: Record<string, unknown>;
@@ -56,7 +56,7 @@ const converse =
       usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18 },
       metrics: { latencyMs: 1 },
     });
-/** As a tool's input where it is JSON, as models give what they are asked for by a forced tool. */
+/** As a tool's input if it is JSON, like a model that is forced to use a tool. */
 const toolInput = (text: string): unknown => {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** The JSON schema that providers are given, and finding the value in what they say. */
+/** The JSON schema for providers, and extracting the value from their answers. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { merged } from '../../../src/llm/providers/fetch.ts';
@@ -6,7 +6,7 @@ import { valueIn } from '../../../src/llm/providers/form.ts';
 import { type JsonSchema, strictSchema } from '../../../src/llm/providers/schema.ts';
 
 describe('strictSchema', () => {
-  it('requires all, allows nothing else, and says only what all providers take', () => {
+  it('requires all members, allows no others, and uses only keywords that all providers accept', () => {
     const part = z.object({ name: z.string().regex(/^a/), n: z.number().int().min(1).max(9).optional() });
     const schema = z.object({
       kind: z.enum(['a', 'b']).optional(),
@@ -54,7 +54,7 @@ describe('strictSchema', () => {
         return node;
       },
     ],
-  ])('refuses %s, which no provider is told', (_, schema) => {
+  ])('refuses %s, which providers do not support', (_, schema) => {
     expect(() => strictSchema(typeof schema === 'function' ? schema() : schema)).toThrow();
   });
 });
@@ -65,21 +65,21 @@ describe('valueIn', () => {
 
   it.each([
     ['all of it', JSON.stringify(value)],
-    ['after braces that are none', `A set {a, b} and {"sql": 1}: ${JSON.stringify(value)} }`],
+    ['after braces that are not JSON', `A set {a, b} and {"sql": 1}: ${JSON.stringify(value)} }`],
     ['within another text of JSON', `[${JSON.stringify(value)}]`],
-    ['null where it may be left out, at any depth', JSON.stringify({ ...value, list: [{ a: 1 }, { a: null }] })],
+    ['null for an optional member, at any depth', JSON.stringify({ ...value, list: [{ a: 1 }, { a: null }] })],
     ['with an end of line in a fence', `\`\`\`\n${JSON.stringify(value, null, 4)}\n\`\`\`\r\n`],
   ])('finds %s', (_, text) => expect(valueIn(text, schema)).toEqual(value));
 
   it.each([
     ['none', 'There is none {'],
     ['an object in another one', JSON.stringify({ answer: value })],
-    ['null where it must be there', JSON.stringify({ ...value, sql: null })],
+    ['null for a required member', JSON.stringify({ ...value, sql: null })],
     ['nothing but braces', '{'.repeat(50_000)],
     ['two', `${JSON.stringify(value)} ${JSON.stringify({ ...value, sql: 'x' })}`],
   ])('finds nothing in %s', (_, text) => expect(valueIn(text, schema)).toBeUndefined());
 
-  it('takes no member of the prototype along', () => {
+  it('ignores members of the prototype', () => {
     expect(valueIn('{"sql":"x","note":null,"__proto__":{"polluted":1}}', schema)).toEqual({ sql: 'x', note: null });
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
@@ -100,7 +100,7 @@ describe('merged', () => {
     [[1], { a: 1 }, { a: 1 }],
   ])('%j with %j', (value, params, expected) => expect(merged(value, params)).toEqual(expected));
 
-  it('gives no object another prototype', () => {
+  it('does not change prototypes', () => {
     const result = merged({}, JSON.parse('{"__proto__":{"polluted":1}}'));
     expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
     expect(({} as { polluted?: number }).polluted).toBeUndefined();

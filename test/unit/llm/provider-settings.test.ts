@@ -1,4 +1,4 @@
-/** Which provider LLM_TYPE means, and what the log says of settings that do not hold. */
+/** The provider of LLM_TYPE, and the log lines about invalid settings. */
 import { describe, expect, it } from 'vitest';
 import { providerOf, providerSettings, remarksOnModel } from '../../../src/llm/providers/settings.ts';
 import { llm } from './stub.ts';
@@ -28,7 +28,7 @@ describe('LLM_TYPE', () => {
     ['cloudflare', 'workers-ai'],
   ])('%s: %s', (type, provider) => expect(providerOf(type)).toBe(provider));
 
-  it.each(['', 'chat', 'open', 'vertex', 'mistral', 'constructor', '__proto__', 'openai-compatible-2'])('%j is none', (type) =>
+  it.each(['', 'chat', 'open', 'vertex', 'mistral', 'constructor', '__proto__', 'openai-compatible-2'])('%j is unknown', (type) =>
     expect(providerOf(type)).toBeUndefined(),
   );
 });
@@ -44,7 +44,7 @@ describe('the log', () => {
     return found.map(({ level, message }) => `${level} ${message}`);
   };
 
-  it('says nothing of settings that hold', () => {
+  it('has no line about valid settings', () => {
     for (const env of [
       {},
       base,
@@ -59,17 +59,17 @@ describe('the log', () => {
   });
 
   it.each<[Record<string, string>, string[]]>([
-    [{ LLM_MODEL: 'm' }, ['warn LLM_MODEL: does nothing without LLM_TYPE, which names the provider']],
-    [{ ...base, LLM_TYPE: 'hush' }, ['error LLM_TYPE: names no provider of docs/ai.md']],
+    [{ LLM_MODEL: 'm' }, ['warn LLM_MODEL: has no effect without LLM_TYPE, which selects the provider']],
+    [{ ...base, LLM_TYPE: 'hush' }, ['error LLM_TYPE: is not a provider of docs/ai.md']],
     [{ LLM_TYPE: 'openai' }, ['error LLM_MODEL: is missing', 'error LLM_API_KEY: is missing']],
-    [{ ...base, LLM_BASE_URL: 'http://hush.example' }, ['error LLM_BASE_URL: is no https address (http on loopback only)']],
-    [{ ...base, LLM_BASE_URL: 'https://u:hush@far.example' }, ['error LLM_BASE_URL: is no https address (http on loopback only)']],
-    [{ ...base, LLM_ADDITIONAL_PARAMS: '{"project":7}' }, ['error LLM_ADDITIONAL_PARAMS: project must be a text']],
+    [{ ...base, LLM_BASE_URL: 'http://hush.example' }, ['error LLM_BASE_URL: is not an https address (http on loopback only)']],
+    [{ ...base, LLM_BASE_URL: 'https://u:hush@far.example' }, ['error LLM_BASE_URL: is not an https address (http on loopback only)']],
+    [{ ...base, LLM_ADDITIONAL_PARAMS: '{"project":7}' }, ['error LLM_ADDITIONAL_PARAMS: project must be a string']],
     [{ ...base, LLM_ADDITIONAL_PARAMS: '{"api":"hush"}' }, ['error LLM_ADDITIONAL_PARAMS: api must be chat or responses']],
-    [{ ...base, LLM_ADDITIONAL_PARAMS: '{"headers":["hush"]}' }, ['error LLM_ADDITIONAL_PARAMS: headers must be an object of texts']],
-    [{ ...base, LLM_ADDITIONAL_PARAMS: '{"headers":{"x":"a\\nhush: b"}}' }, ['error LLM_ADDITIONAL_PARAMS: headers must be an object of texts']],
-    [{ ...base, LLM_ADDITIONAL_PARAMS: '{"headers":{"x y":"hush"}}' }, ['error LLM_ADDITIONAL_PARAMS: headers must be an object of texts']],
-    [{ ...base, LLM_TYPE: 'azure' }, ['error LLM_BASE_URL: is missing; or name the resource by resourceName in LLM_ADDITIONAL_PARAMS']],
+    [{ ...base, LLM_ADDITIONAL_PARAMS: '{"headers":["hush"]}' }, ['error LLM_ADDITIONAL_PARAMS: headers must be an object of strings']],
+    [{ ...base, LLM_ADDITIONAL_PARAMS: '{"headers":{"x":"a\\nhush: b"}}' }, ['error LLM_ADDITIONAL_PARAMS: headers must be an object of strings']],
+    [{ ...base, LLM_ADDITIONAL_PARAMS: '{"headers":{"x y":"hush"}}' }, ['error LLM_ADDITIONAL_PARAMS: headers must be an object of strings']],
+    [{ ...base, LLM_TYPE: 'azure' }, ['error LLM_BASE_URL: is missing; alternatively set resourceName in LLM_ADDITIONAL_PARAMS']],
     [
       { ...base, LLM_TYPE: 'azure', LLM_ADDITIONAL_PARAMS: '{"resourceName":"hush.example/"}' },
       ['error LLM_ADDITIONAL_PARAMS: resourceName must be letters, digits and hyphens'],
@@ -77,17 +77,17 @@ describe('the log', () => {
     [
       { LLM_TYPE: 'bedrock', LLM_MODEL: 'm' },
       [
-        'error LLM_API_KEY: is missing; or put accessKeyId and secretAccessKey into LLM_ADDITIONAL_PARAMS',
-        'error LLM_ADDITIONAL_PARAMS: region must name a region of AWS',
+        'error LLM_API_KEY: is missing; alternatively set accessKeyId and secretAccessKey in LLM_ADDITIONAL_PARAMS',
+        'error LLM_ADDITIONAL_PARAMS: region must be an AWS region',
       ],
     ],
-    [{ ...base, LLM_TYPE: 'bedrock', LLM_ADDITIONAL_PARAMS: '{"region":"hush.example/"}' }, ['error LLM_ADDITIONAL_PARAMS: region must name a region of AWS']],
+    [{ ...base, LLM_TYPE: 'bedrock', LLM_ADDITIONAL_PARAMS: '{"region":"hush.example/"}' }, ['error LLM_ADDITIONAL_PARAMS: region must be an AWS region']],
     [{ LLM_TYPE: 'compatible', LLM_MODEL: 'm' }, ['error LLM_BASE_URL: is missing']],
     [{ LLM_TYPE: 'workers-ai', LLM_MODEL: 'm' }, ['error LLM_TYPE: Workers AI needs the binding AI in wrangler.toml']],
   ])('%j', (env, expected) => expect(remarks(env)).toEqual(expected));
 });
 
-it('LLM_ADDITIONAL_PARAMS is parted: what reaches the provider, headers, and the body', () => {
+it('LLM_ADDITIONAL_PARAMS is split into connection settings, headers, and the body', () => {
   const settings = llm({
     LLM_TYPE: 'azure',
     LLM_MODEL: 'm',

@@ -8,7 +8,7 @@ import { rank } from '../../../src/llm/rank.ts';
 import { rankIndex } from '../../../src/llm/rank-index.ts';
 import { samplesOf } from '../../../src/llm/values.ts';
 import { compile } from '../../../src/ontology/compile.ts';
-import { subjectsOf } from '../../../src/service/question-model.ts';
+import { subjectsOf } from '../../../src/service/ops/question-model.ts';
 import type { Subject } from '../../../src/service.ts';
 import { generated } from '../../support/generated.ts';
 import { subject, worldSubjects } from './subjects.ts';
@@ -16,7 +16,7 @@ import { subject, worldSubjects } from './subjects.ts';
 const world = await worldSubjects();
 const index = rankIndex(world);
 
-/** Questions to the sample graph, with what may be chosen. */
+/** Questions about the sample graph, with the right subjects. */
 const QUESTIONS: readonly (readonly [question: string, ...right: string[]])[] = [
   ...SHOWN.map(
     ({ question }, i) =>
@@ -47,18 +47,18 @@ const QUESTIONS: readonly (readonly [question: string, ...right: string[]])[] = 
 const names = (question: string, subjects: readonly Subject[] = world): readonly string[] => rank(question, subjects).map((r) => r.subject.name);
 const first = (question: string, subjects: readonly Subject[]): string | undefined => names(question, subjects)[0];
 
-describe('questions to the sample graph', () => {
+describe('questions about the sample graph', () => {
   it.each(QUESTIONS)('%s', (question, ...right) => {
     const ranked = rank(question, world, { index }).map((r) => r.subject.name);
     expect(ranked.slice(0, 5).filter((name) => right.includes(name))).not.toEqual([]);
   });
 
-  it('find the right one at once as a rule', () => {
+  it('usually find the right subject first', () => {
     const hit = QUESTIONS.filter(([question, ...right]) => right.includes(rank(question, world, { index })[0]?.subject.name ?? ''));
     expect(hit.length).toBeGreaterThanOrEqual(0.9 * QUESTIONS.length);
   });
 
-  it('are never certain of a wrong one', () => {
+  it('are never certain about a wrong subject', () => {
     const certain = QUESTIONS.filter(([question]) => isCertain(rank(question, world, { index })));
     expect(certain.length).toBeGreaterThan(2);
     for (const [question, ...right] of certain) expect(right, question).toContain(rank(question, world, { index })[0]?.subject.name);
@@ -66,7 +66,7 @@ describe('questions to the sample graph', () => {
 });
 
 describe('a rank', () => {
-  it('comes from names before synonyms, synonyms before columns, columns before descriptions', () => {
+  it('prefers names to synonyms, synonyms before columns, columns before descriptions', () => {
     const subjects = [
       subject('a', { description: 'It has a widget' }),
       subject('b', { columns: ['widget'] }),
@@ -79,7 +79,7 @@ describe('a rank', () => {
       expect(rank('widget', [subject('c', { tags }), subject('b', { columns: ['widget'] })])[0]?.named).toBe(true);
   });
 
-  it('counts measures, relationships, what they lead to, and conditions', () => {
+  it('counts measures, relationships, their targets, and conditions', () => {
     const subjects = [
       subject('line', { columns: ['no'], links: ['of_product>product'] }),
       subject('product', { columns: ['title'] }),
@@ -95,7 +95,7 @@ describe('a rank', () => {
     expect(first('gold tier', subjects)).toBe('vip');
   });
 
-  it('goes to what is asked for, not to what limits or groups it', () => {
+  it('is higher for the subject of the question than for its limits or groups', () => {
     const subjects = [subject('order', { links: ['placed_by>customer'] }), subject('customer', { links: ['lives_in>city'] }), subject('city')];
     for (const question of [
       'How many orders did customers in this city place?',
@@ -109,7 +109,7 @@ describe('a rank', () => {
     expect(first('For every order, the city of the customer', subjects)).toBe('order');
   });
 
-  it('gives a longer name the words that it shares with a shorter one', () => {
+  it('prefers a longer name that contains a shorter one', () => {
     const subjects = [subject('order'), subject('order_line'), subject('OrderStatus'), subject('purchase order')];
     expect(first('Which order lines are open?', subjects)).toBe('order_line');
     expect(first('Which orderlines are open?', subjects)).toBe('order_line');
@@ -119,7 +119,7 @@ describe('a rank', () => {
     expect(first('Which sales orders?', [subject('salesorder'), subject('sale'), subject('order')])).toBe('salesorder');
   });
 
-  it('lets no child drown its parent, unless it has what is asked for and the parent has not', () => {
+  it('prefers a parent to its children, unless only the child has the requested property', () => {
     const inherited = (names: readonly string[]) => subject('x', { columns: names }).columns.map((c) => ({ ...c, inheritedFrom: 'customer' }));
     const child = subject('member', { parents: ['customer'] });
     const subjects = [
@@ -133,13 +133,13 @@ describe('a rank', () => {
     expect(first('members by segment', subjects)).toBe('member');
   });
 
-  it('knows what often stands for a word, and lets the model know better', () => {
+  it('knows common synonyms, but prefers those of the model', () => {
     expect(first('Which clients are new?', [subject('order'), subject('customer')])).toBe('customer');
     expect(first('Which clients are new?', [subject('customer'), subject('client')])).toBe('client');
     expect(first('Which staff left?', [subject('order'), subject('employee')])).toBe('employee');
   });
 
-  it('finds names of other scripts, and without their accents', () => {
+  it('finds names in other scripts, and without accents', () => {
     const subjects = [
       subject('\u90fd\u5e02', { columns: ['\u4eba\u53e3'] }),
       subject('\u0433\u043e\u0440\u043e\u0434'),
@@ -151,7 +151,7 @@ describe('a rank', () => {
     expect(first('les forets', subjects)).toBe('for\u00eat');
   });
 
-  it('says why', () => {
+  it('gives a reason', () => {
     const [best] = rank('Which towns have the most inhabitants?', world, { index });
     expect(best?.subject.name).toBe('city');
     expect(best?.why[0]).toBe('synonym "towns"');
@@ -159,7 +159,7 @@ describe('a rank', () => {
     expect(rank('zzz', world, { index })[0]).toMatchObject({ score: 0, why: [], named: false, explains: false });
   });
 
-  it('is that of the subjects that are left, by an index of them all', () => {
+  it('covers the remaining subjects, by an index of all', () => {
     const left = world.filter((s) => s.name === 'region' || s.name === 'capital');
     expect(rank('How many cities has Europe?', left, { index }).map((r) => [r.subject.name, r.score])).toEqual([
       ['capital', 1],
@@ -179,18 +179,18 @@ describe('values', () => {
     ['c:currency', samplesOf([{ name: 'name', type: 'string' }], [['Euro'], ['New Zealand dollar'], ['dollar']])],
   ]);
 
-  it('speak for who has them', () => {
+  it('raise the subjects that have them', () => {
     const subjects = [city, country, currency];
     expect(rank('France', subjects, { samples })[0]).toMatchObject({ subject: country, why: ['value "France" of name'] });
-    // the longest value at a place
+    // the longest value at a position
     expect(rank('what about the new zealand dollar', subjects, { samples })[0]?.subject).toBe(currency);
-    // a name says more than a value
+    // a name counts more than a value
     expect(rank('Which cities are in France?', subjects, { samples })[0]?.subject).toBe(city);
     expect(rank('orders', [country, subject('order')], { samples })[0]?.subject.name).toBe('order');
   });
 });
 
-describe('a rank of anything', () => {
+describe('a rank for any text', () => {
   const HOSTILE = [
     '',
     ' \n\t',
@@ -216,7 +216,7 @@ describe('a rank of anything', () => {
     for (const { score } of ranked) expect(score >= 0 && score <= 1).toBe(true);
   });
 
-  it('is in order, whatever the names', () => {
+  it('is in order, for any names', () => {
     const name = fc.oneof(fc.string({ unit: 'binary', maxLength: 12 }), fc.constantFrom('order', 'order_line', 'the', 'constructor', '__proto__', 'list'));
     const made = fc.record({ name, column: name, link: name, tag: name, description: fc.option(name), parent: fc.nat(3) });
     fc.assert(
@@ -259,7 +259,7 @@ describe('a large ontology', () => {
   );
   const large = rankIndex(subjects);
 
-  it('is searched by the same rules', () => {
+  it('is searched with the same result', () => {
     expect(subjects.length).toBe(2_000);
     const top = (question: string): readonly string[] =>
       rank(question, subjects, { index: large })
@@ -279,7 +279,7 @@ describe('a large ontology', () => {
 });
 
 describe('the index of a model of 2,000 concepts', () => {
-  it('is small enough to be remembered', () => {
+  it('is small enough to be cached', () => {
     const graph = compile(largeModel(200, 20), 'big');
     expect(10 * rankIndex(subjectsOf(graph, { condition: () => null })).bytes).toBeLessThan(CACHE_BYTES / 2);
   });

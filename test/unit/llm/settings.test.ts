@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { settingsOf } from '../../../src/llm/settings.ts';
 
-describe('what a question obeys', () => {
-  it('has defaults', () => {
+describe('the settings of a question', () => {
+  it('have defaults', () => {
     expect(settingsOf({}, {})).toEqual({
       scope: { concepts: 'all', views: 'all', tags: [] },
       note: '',
@@ -13,11 +13,11 @@ describe('what a question obeys', () => {
       reviews: 0,
       depth: 2,
     });
-    // an empty text stands for the default
+    // an empty text means the default
     expect(settingsOf({ retries: '', max_limit: '', note: '', enable_reasoning: '', concepts_list: '' }, {})).toEqual(settingsOf({}, {}));
   });
 
-  it('takes the options of the agent', () => {
+  it('use the options of the agent', () => {
     const options = {
       retries: '1',
       retry_if_no_results: 'false',
@@ -43,11 +43,11 @@ describe('what a question obeys', () => {
     ['2', 100, 2],
     ['1000', undefined, 1000],
     ['1000', 600, 600],
-  ])('gives at most the rows of the agent (%s) and of the call (%s)', (agent, call, most) => {
+  ])('limit rows to those of the agent (%s) and of the call (%s)', (agent, call, most) => {
     expect(settingsOf(agent === undefined ? {} : { max_limit: agent }, { max_limit: call }).maxLimit).toBe(most);
   });
 
-  it('lets a call narrow the lists of the agent, never widen them', () => {
+  it('allow a call to narrow the lists of the agent, never to widen them', () => {
     const agent = { concepts_list: 'Order, customer', views_list: 'none', include_tags: 'area=sales' };
     expect(settingsOf(agent, {}).scope).toEqual({ concepts: ['order', 'customer'], views: [], tags: [[{ tag: 'area', value: 'sales' }]] });
     expect(settingsOf(agent, { concepts_list: ['customer', 'city'], views_list: ['*'], include_tags: ['new'] }).scope).toEqual({

@@ -1,4 +1,4 @@
-/** A provider on loopback whose answers a test scripts, and the settings that lead there. */
+/** A simulated provider on loopback with scripted answers, and the settings for it. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ export interface Heard {
 export interface Stub {
   readonly url: string;
   readonly heard: Heard[];
-  /** What is answered from now on; forgets what was heard. */
+  /** Sets the answers; clears the recorded requests. */
   play(reply: (response: ServerResponse, heard: Heard, turn: number) => void): void;
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export const json = (response: ServerResponse, value: unknown, status = 200, hea
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 };
 
-/** A turn of a Chat Completions server that says `content`. */
+/** A turn of a Chat Completions server with `content`. */
 export const chat = (response: ServerResponse, content: string | null, finish_reason = 'stop'): void =>
   json(response, {
     id: 'c1',
@@ -79,7 +79,7 @@ export const SCHEMA = z.object({
 export const VALUE = { sql: 'SELECT 1', unsure: true, tables: ['city'], why: null } as const;
 export const TURN: Turn<z.infer<typeof SCHEMA>> = { stage: 'sql', system: 'You write SQL.', user: 'How many cities?', schema: SCHEMA };
 
-/** The schema of TURN as strict providers want it. */
+/** The schema of TURN as strict providers require it. */
 export const STRICT = {
   type: 'object',
   properties: {
@@ -92,7 +92,7 @@ export const STRICT = {
   additionalProperties: false,
 };
 
-/** A deadline in `ms`, and its end by hand. */
+/** A deadline in `ms`, and a function that ends it. */
 export function deadline(ms = 20_000): Deadline & { readonly end: () => void } {
   const stop = new AbortController();
   const until = Date.now() + ms;

@@ -1,11 +1,11 @@
-/** Subjects of questions for tests: of modelling scripts, and made by hand. */
+/** Subjects of questions for tests: from modelling scripts, and hand-written. */
 import { graphOf, worldModel } from '../../../examples/world/graph.ts';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
-import { type QuestionModel, type Subject, subjectsOf } from '../../../src/service/question-model.ts';
+import { type QuestionModel, type Subject, subjectsOf } from '../../../src/service/ops/question-model.ts';
 
 const parser = await loadNodeParser();
 
-/** As somebody sees them who may read all. */
+/** For a caller who may read everything. */
 export const subjectsOfScript = (script: string): readonly Subject[] =>
   subjectsOf(graphOf(script, 'test', parser), { condition: (concept) => concept.def?.logic?.condition ?? null });
 

@@ -1,4 +1,4 @@
-/** Values that were sampled, and the reading of several samples; test/integration/llm-values.test.ts reads real ones. */
+/** Sampled values, and reading several samples; test/integration/llm-values.test.ts reads real ones. */
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isSecret, matches, NO_SAMPLES, samplesOf, samplesWithin } from '../../../src/llm/values.ts';
@@ -28,7 +28,7 @@ const one = (...values: readonly string[]) =>
 const found = (question: string, ...values: readonly string[]): readonly string[] => matches(question, one(...values)).map((m) => m.value);
 
 describe('samplesOf', () => {
-  it('counts values, leaves out empty ones, and says whether they are all', () => {
+  it('counts values, omits empty ones, and reports whether they are all', () => {
     const { rows, columns } = samplesOf(
       [
         { name: 'a', type: 'string' },
@@ -43,7 +43,7 @@ describe('samplesOf', () => {
       ],
     );
     expect(rows).toBe(4);
-    // numbers and dates of a column without a type are no values to name
+    // numbers and dates of a column without a type are not used
     expect(columns).toEqual([
       {
         name: 'a',
@@ -66,7 +66,7 @@ describe('samplesOf', () => {
     ]);
   });
 
-  it('keeps so many, short ones, of so many rows', () => {
+  it('keeps a limited number of short values, from a limited number of rows', () => {
     const some = (rows: number, columns = 1) =>
       samplesOf(
         Array.from({ length: columns }, (_, i) => ({ name: `c${i}`, type: 'string' })),
@@ -104,7 +104,7 @@ describe('matches', () => {
     ['', ['x'], []],
   ])('%j with %j: %j', (question, values, expected) => expect(found(question, ...values)).toEqual(expected));
 
-  it('tells column and place', () => {
+  it('returns column and position', () => {
     const samples = samplesOf([...NAME, { name: 'nick', type: 'string' }], [['Ann Lee', 'ann lee']]);
     expect(matches('Is ann lee here', samples)).toEqual([
       { column: 'name', value: 'Ann Lee', count: 1, from: 1, to: 3 },
@@ -112,7 +112,7 @@ describe('matches', () => {
     ]);
   });
 
-  it('finds a value of letters in a question that says it', () => {
+  it('finds a value in a question that contains it', () => {
     const word = fc.stringMatching(/^[a-z]{3,9}$/);
     fc.assert(
       fc.property(fc.array(word, { minLength: 2, maxLength: 5 }), fc.string({ unit: 'binary', maxLength: 20 }), (parts, before) => {
@@ -123,7 +123,7 @@ describe('matches', () => {
     );
   });
 
-  it('is done with any question', () => {
+  it('handles any question', () => {
     const samples = one('constructor', '__proto__', '\ud800', '(', '.*', 'x');
     for (const question of ['constructor '.repeat(20_000), '\ud800'.repeat(1_000), '('.repeat(100_000), '__proto__'])
       expect(() => matches(question, samples)).not.toThrow();
@@ -186,7 +186,7 @@ describe('samplesWithin', () => {
     expect(later).toEqual([]);
   });
 
-  it('does not wait longer than it may, begins nothing new then, and lets go of what does not end', async () => {
+  it('does not wait longer than allowed, starts nothing after that, and cancels reads that do not end', async () => {
     vi.useFakeTimers();
     const signals: AbortSignal[] = [];
     datasource.read = (made, sample) =>
@@ -207,12 +207,12 @@ describe('samplesWithin', () => {
     await vi.advanceTimersByTimeAsync(3_000);
     expect(signals.every((s) => s.aborted)).toBe(true);
     await Promise.all(later);
-    // nobody asks again at once, and others were never asked
+    // these are not read again at once, and others were never read
     await samplesWithin(request(), model, subjects.slice(1, 4), 1_500);
     expect(signals.length).toBe(3);
   });
 
-  it('keeps what comes after the wait for the next question', async () => {
+  it('caches late results for the next question', async () => {
     vi.useFakeTimers();
     datasource.read = () => new Promise((done) => setTimeout(() => done([['Oslo']]), 2_000));
     const model = modelOf(subjects);
@@ -226,7 +226,7 @@ describe('samplesWithin', () => {
     expect((await samplesWithin(request(), model, [first], 0)).get('c:s0')?.rows).toBe(1);
   });
 
-  it('gives nothing of what fails, and remembers nothing where the caller has gone', async () => {
+  it('returns nothing for a failed read, and caches nothing if the caller has disconnected', async () => {
     let asked = 0;
     datasource.read = async () => {
       asked++;
@@ -242,7 +242,7 @@ describe('samplesWithin', () => {
     expect(asked).toBe(4);
   });
 
-  it('asks for no column that holds no texts, or secrets', async () => {
+  it('reads no column without texts, or with secrets', async () => {
     const asked: Sample[] = [];
     datasource.read = async (_, sample) => {
       asked.push(sample as Sample);

@@ -26,7 +26,7 @@ describe('words', () => {
     ).toBe(expected);
   });
 
-  it('tell what is grammar, and where something ends', () => {
+  it('mark function words, and ends of phrases', () => {
     expect(words('Which are the towns, by region').map((w) => [w.raw, w.stop, w.apart])).toEqual([
       ['Which', true, false],
       ['are', true, false],
@@ -37,13 +37,13 @@ describe('words', () => {
     ]);
   });
 
-  it('are so many at most', () => {
+  it('are limited in number', () => {
     expect(words('ab '.repeat(50_000)).length).toBe(MAX_WORDS);
     expect(words('\u6771\u4eac'.repeat(50_000)).length).toBe(MAX_WORDS);
     expect(words('x'.repeat(100_000)).length).toBe(1);
   });
 
-  it('are told of any text', () => {
+  it('are computed for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         for (const word of words(text)) {
@@ -100,12 +100,12 @@ describe('stems', () => {
     ['price', 'prince'],
   ])('of %s and %s are not', (one, other) => expect(family(stem(other))).not.toBe(family(stem(one))));
 
-  it('leave out grammar, unless there is nothing else', () => {
+  it('omit function words, unless there is nothing else', () => {
     expect(stems('seat of the government')).toEqual([stem('seat'), stem('government')]);
     expect(stems('other')).toEqual(['other']);
   });
 
-  it('of other scripts stay as they are', () => expect(stem(plain('\u0433\u043e\u0440\u043e\u0434\u0430'))).toBe('\u0433\u043e\u0440\u043e\u0434\u0430'));
+  it('of other scripts are unchanged', () => expect(stem(plain('\u0433\u043e\u0440\u043e\u0434\u0430'))).toBe('\u0433\u043e\u0440\u043e\u0434\u0430'));
 });
 
 describe('isTypo', () => {

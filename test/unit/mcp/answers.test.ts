@@ -1,4 +1,4 @@
-/** Which answers of the SDK's handler stay streams, and what clients get of the others. */
+/** Which answers of the SDK's handler remain streams, and the form of the others for clients. */
 import { describe, expect, it } from 'vitest';
 import { messagesOf, plain as plainWith } from '../../../src/mcp/answers.ts';
 import type { Message } from '../../../src/mcp/messages.ts';
@@ -24,10 +24,10 @@ function streamed(...parts: readonly (string | Uint8Array)[]): Response {
 const plain = (response: Response, asked: Message | readonly Message[], takes: boolean) => plainWith(response, asked, takes, new Spliced());
 
 const CALL: Message = { jsonrpc: '2.0', id: 1, method: 'tools/call' };
-const told = async (response: Response) => [response.headers.get('content-type'), await response.text()];
+const sent = async (response: Response) => [response.headers.get('content-type'), await response.text()];
 
 describe('messages of a stream', () => {
-  it('come one by one, wherever the stream is cut', async () => {
+  it('come one by one, for any pieces of the stream', async () => {
     const bytes = encoder.encode(`: keep-alive\n\n${event('{"a":"\u00e4"}')}data: \n\n${event('{"b":2}')}`);
     for (let at = 1; at < bytes.length; at++) {
       const found: string[] = [];
@@ -38,22 +38,22 @@ describe('messages of a stream', () => {
 });
 
 describe('an answer', () => {
-  it.each([true, false])('alone is JSON, taking streams or not (%s)', async (takes) => {
+  it.each([true, false])('without notifications is JSON, with or without support for streams (%s)', async (takes) => {
     for (const answer of [RESULT, ERROR]) {
       const made = await plain(streamed(': keep-alive\n\n', event(answer)), CALL, takes);
       expect(['cache-control', 'connection', 'x-kept'].map((name) => made.headers.get(name))).toEqual([null, null, 'yes']);
-      expect(await told(made)).toEqual(['application/json', answer]);
+      expect(await sent(made)).toEqual(['application/json', answer]);
     }
   });
 
-  it('behind notifications is a stream for who takes one', async () => {
+  it('after notifications is a stream for clients that accept one', async () => {
     const events = event(NOTE) + event(RESULT);
-    expect(await told(await plain(streamed(event(NOTE), event(RESULT)), CALL, true))).toEqual(['text/event-stream', events]);
-    expect(await told(await plain(streamed(events), CALL, true))).toEqual(['text/event-stream', events]);
-    expect(await told(await plain(streamed(events), CALL, false))).toEqual(['application/json', RESULT]);
+    expect(await sent(await plain(streamed(event(NOTE), event(RESULT)), CALL, true))).toEqual(['text/event-stream', events]);
+    expect(await sent(await plain(streamed(events), CALL, true))).toEqual(['text/event-stream', events]);
+    expect(await sent(await plain(streamed(events), CALL, false))).toEqual(['application/json', RESULT]);
   });
 
-  it('is sent on while its notifications come', async () => {
+  it('is passed on while its notifications arrive', async () => {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const writer = writable.getWriter();
     const sent = writer.write(encoder.encode(event(NOTE)));
@@ -67,13 +67,13 @@ describe('an answer', () => {
   });
 
   it('to a batch is an array of answers', async () => {
-    expect(await told(await plain(streamed(event(NOTE), event(RESULT), event(ERROR)), [CALL, CALL], true))).toEqual([
+    expect(await sent(await plain(streamed(event(NOTE), event(RESULT), event(ERROR)), [CALL, CALL], true))).toEqual([
       'application/json',
       `[${RESULT},${ERROR}]`,
     ]);
   });
 
-  it('that is no stream, and a subscription, go on as they are', async () => {
+  it('that is not a stream, and a subscription, are unchanged', async () => {
     const none = new Response(null, { status: 202 });
     expect(await plain(none, CALL, true)).toBe(none);
     const subscription = streamed(event(NOTE));
@@ -81,7 +81,7 @@ describe('an answer', () => {
   });
 });
 
-describe('rows in the place of their marks', () => {
+describe('rows in place of their marks', () => {
   const TEXTS = ['{"n": 1.10, "t": "\\"$& \u00e4"}', '{"n":2,"t":"\\\\"}'];
   const ROWS = [
     { n: 1.1, t: '"$& \u00e4' },
@@ -100,23 +100,23 @@ describe('rows in the place of their marks', () => {
     expect(answer, 'as they came').toContain(TEXTS.join(','));
   };
 
-  it('stand in an answer of events and in one of JSON', async () => {
+  it('are in an answer of events and in one of JSON', async () => {
     for (const made of [(text: string) => streamed(event(text)), (text: string) => new Response(text, { headers: { 'content-type': 'application/json' } })]) {
       const spliced = new Spliced();
       check(await (await plainWith(made(written(spliced)), CALL, true, spliced)).text());
     }
   });
 
-  it('stand behind notifications, and in each answer to a batch', async () => {
+  it('are after notifications, and in each answer to a batch', async () => {
     const spliced = new Spliced();
-    const [type, text] = await told(await plainWith(streamed(event(NOTE), event(written(spliced))), CALL, true, spliced));
+    const [type, text] = await sent(await plainWith(streamed(event(NOTE), event(written(spliced))), CALL, true, spliced));
     expect([type, text?.slice(0, event(NOTE).length)]).toEqual(['text/event-stream', event(NOTE)]);
     check(/^data: (\{"result".*)$/m.exec(text ?? '')?.[1] ?? '');
     const batch = await plainWith(streamed(event(written(spliced)), event(written(spliced))), [CALL, CALL], true, spliced);
     for (const answer of JSON.parse(await batch.text())) expect(answer.result.structuredContent).toEqual(expected);
   });
 
-  it('are not looked at: the text of a mark in them stays a text, and none is taken for another', () => {
+  it('are not searched: the text of a mark in them remains a text, and marks are not confused', () => {
     const spliced = new Spliced();
     const mark = JSON.stringify((spliced.marked(result).rows as readonly unknown[])[0]);
     const other = spliced.marked({ rows: new RowTexts([`{"t":${JSON.stringify(mark)},"n":${mark}}`]), empty: new RowTexts([]) });

@@ -4,7 +4,7 @@ import { exactText, parseExact } from '../../../src/mcp/exact.ts';
 import { generated } from '../../support/generated.ts';
 
 describe('parseExact', () => {
-  it('keeps what a double gives back as a number, and makes a text of the rest', () => {
+  it('keeps numbers that a double represents, and converts others to texts', () => {
     const cases: [string, unknown][] = [
       ['0', 0],
       ['-12.50', -12.5],
@@ -22,7 +22,7 @@ describe('parseExact', () => {
     for (const [text, value] of cases) expect(parseExact(text), text).toEqual(value);
   });
 
-  it('reaches into arrays and objects, and leaves texts alone', () => {
+  it('converts inside arrays and objects, and does not change texts', () => {
     expect(parseExact('{"a":[1,9007199254740993,{"b":12345678901234567.5}],"c":"9007199254740993"}')).toEqual({
       a: [1, '9007199254740993', { b: '12345678901234567.5' }],
       c: '9007199254740993',
@@ -43,7 +43,7 @@ describe('parseExact', () => {
   });
 });
 
-/** A decimal number times 10^60, which is a whole one. */
+/** A decimal number times 10^60, which is a whole number. */
 function scaled(text: string): bigint {
   const [mantissa = '', exponent = '0'] = text.split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
@@ -51,18 +51,18 @@ function scaled(text: string): bigint {
 }
 
 describe('exactText', () => {
-  it('is the text itself where nothing is lost, else says what parseExact gives, on one line', () => {
+  it('is the text itself if nothing is lost, otherwise the result of parseExact on one line', () => {
     for (const same of ['{"a":1.10,"b":"9,\\n"}', '{ "a" : 1 }', '{"a":1e5}']) expect(exactText(same)).toBe(same);
     expect(exactText('{"a":9007199254740993,"b":1.50}')).toBe('{"a":"9007199254740993","b":1.5}');
     expect(exactText('{"a":1e400}')).toBe('{"a":"1e400"}');
     expect(exactText('{"a":{"b": [1,\n 2]},\r"c":"x\\ny"}')).toBe('{"a":{"b":[1,2]},"c":"x\\ny"}');
   });
 
-  it('says the same of an integer beyond 2^53-1 that is written as a decimal', () => {
+  it('agrees for an integer beyond 2^53-1 that is written as a decimal', () => {
     expect(exactText('[1000000000.00000E10, 1e19, 1e22]')).toBe('["1000000000.00000E10","1e19",1e+22]');
   });
 
-  it('says the same of any JSON', () => {
+  it('agrees for any JSON', () => {
     const number = fc.stringMatching(/^-?(0|[1-9][0-9]{0,19})(\.[0-9]{1,19})?([eE][+-]?[0-9]{1,3})?$/);
     const json = fc.letrec((tie) => ({
       value: fc.oneof(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SvcError, unauthorized } from '../../../src/errors.ts';
 import { guarded } from '../../../src/mcp/guarded.ts';
 
-/** A stream that sends a piece each 15 s of a clock of its own, `n` of them. */
+/** A stream of `n` pieces, one each 15 s of its own clock. */
 function ticking(n: number) {
   const clock = { now: 1_000_000 };
   let sent = 0;
@@ -26,7 +26,7 @@ function ticking(n: number) {
 const lengthOf = async (stream: ReadableStream<Uint8Array>) => (await new Response(stream).bytes()).length;
 
 describe('guarded', () => {
-  it('sends what comes, while the credential holds', async () => {
+  it('passes pieces on while the credential is valid', async () => {
     const { clock, stream } = ticking(20);
     let judged = 0;
     expect(
@@ -41,7 +41,7 @@ describe('guarded', () => {
     expect(judged).toBe(5);
   });
 
-  it('ends when the credential does, and lets the source go', async () => {
+  it('ends with the credential, and cancels the source', async () => {
     const { clock, state, stream } = ticking(100);
     const judge = async () => {
       if (clock.now > 1_000_000 + 200_000) throw unauthorized('invalid_token', 'no');
@@ -50,7 +50,7 @@ describe('guarded', () => {
     expect(state.cancelled).toBe(true);
   });
 
-  it('goes on while the catalog cannot be reached', async () => {
+  it('continues while the catalog cannot be reached', async () => {
     const { clock, stream } = ticking(20);
     const judge = async () => {
       throw new SvcError(503, 'catalog_unavailable', 'no');

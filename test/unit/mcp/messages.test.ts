@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { idOf, MOST_LEVELS, MOST_MESSAGES, readMessages } from '../../../src/mcp/messages.ts';
+import { idOf, MAX_LEVELS, MAX_MESSAGES, readMessages } from '../../../src/mcp/messages.ts';
 
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
 const codeOf = (text: string, version: string | null = null) => {
@@ -36,10 +36,10 @@ describe('readMessages', () => {
 
   it('takes a hundred messages in a batch and no more', () => {
     const batch = (n: number) => JSON.stringify(Array.from({ length: n }, (_, i) => ({ ...ping, id: i + 1 })));
-    expect(codeOf(batch(MOST_MESSAGES))).toBe('messages');
+    expect(codeOf(batch(MAX_MESSAGES))).toBe('messages');
     // counted before any of them is looked at
-    for (const text of [batch(MOST_MESSAGES + 1), `[${'1,'.repeat(MOST_MESSAGES)}1]`])
-      expect(readMessages(text, null)).toEqual({ kind: 'invalid', code: -32600, message: 'Invalid JSON-RPC: a batch has at most 100 messages' });
+    for (const text of [batch(MAX_MESSAGES + 1), `[${'1,'.repeat(MAX_MESSAGES)}1]`])
+      expect(readMessages(text, null)).toEqual({ kind: 'invalid', code: -32600, message: 'Invalid JSON-RPC: a batch can have at most 100 messages' });
   });
 
   it('takes arguments that nest 64 levels deep and no deeper', () => {
@@ -50,10 +50,10 @@ describe('readMessages', () => {
       both: (n) => `${'['.repeat(n % 2)}${'[{"b":'.repeat(n >> 1)}1${'}]'.repeat(n >> 1)}${']'.repeat(n % 2)}`,
     };
     for (const value of Object.values(shapes)) {
-      for (const text of [call(value(MOST_LEVELS)), `[${call(value(MOST_LEVELS))}]`]) expect(codeOf(text)).toBe('messages');
-      for (const n of [MOST_LEVELS + 1, 100_000]) {
+      for (const text of [call(value(MAX_LEVELS)), `[${call(value(MAX_LEVELS))}]`]) expect(codeOf(text)).toBe('messages');
+      for (const n of [MAX_LEVELS + 1, 100_000]) {
         for (const text of [call(value(n)), `[${call(value(n))}]`])
-          expect(readMessages(text, null)).toEqual({ kind: 'invalid', code: -32600, message: 'Invalid JSON-RPC: arguments nest at most 64 levels deep' });
+          expect(readMessages(text, null)).toEqual({ kind: 'invalid', code: -32600, message: 'Invalid JSON-RPC: arguments can nest at most 64 levels deep' });
       }
     }
     // brackets in texts are none

@@ -5,11 +5,11 @@ const LOCAL = new URL('http://127.0.0.1:8787/');
 const PUBLIC = new URL('https://kg.example.com/');
 
 describe('allowedOrigin', () => {
-  it('takes any origin on a public host where the list is *', () => {
+  it('accepts any origin on a public host if the list is *', () => {
     for (const origin of ['https://evil.example', 'http://localhost:1', 'null']) expect(allowedOrigin(['*'], origin, PUBLIC)).toBe('*');
   });
 
-  it('takes loopback origins alone on a loopback host where the list is *', () => {
+  it('accepts only loopback origins on a loopback host if the list is *', () => {
     for (const origin of ['http://localhost:6274', 'http://127.0.0.1:3000', 'http://[::1]:1', 'https://localhost'])
       expect(allowedOrigin(['*'], origin, LOCAL)).toBe(origin);
     for (const origin of [
@@ -24,7 +24,7 @@ describe('allowedOrigin', () => {
       expect(allowedOrigin(['*'], origin, LOCAL), origin).toBe(null);
   });
 
-  it('takes what a list names and nothing else, on every host', () => {
+  it('accepts exactly the listed origins, on every host', () => {
     const list = ['https://App.example.com/', 'https://two.example.com:8443'];
     for (const host of [LOCAL, PUBLIC]) {
       for (const origin of ['https://app.example.com', 'https://two.example.com:8443']) expect(allowedOrigin(list, origin, host)).toBe(origin);

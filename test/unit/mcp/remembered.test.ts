@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { remembered } from '../../../src/mcp/remembered.ts';
+import { cached } from '../../../src/mcp/remembered.ts';
 
-describe('remembered', () => {
+describe('cached', () => {
   const schema = z.object({ names: z.preprocess((v) => (typeof v === 'string' ? v.split(',') : v), z.array(z.string())).optional(), n: z.number().default(1) });
 
   it('has the forms and judgements of the schema, the forms made once', async () => {
-    const kept = remembered(schema)['~standard'];
+    const kept = cached(schema)['~standard'];
     const target = { target: 'draft-2020-12' } as const;
     for (const form of ['input', 'output'] as const) {
       expect(kept.jsonSchema[form](target)).toEqual(schema['~standard'].jsonSchema[form](target));

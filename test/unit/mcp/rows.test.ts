@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Gate } from '../../../src/mcp/gate.ts';
-import { ANSWER_BYTES, Budget, cutRows, cutTexts } from '../../../src/mcp/rows.ts';
+import { ANSWER_BYTES, BATCH_BYTES, Budget, budgetOf, cutRows, cutTexts } from '../../../src/mcp/rows.ts';
 import type { Answer } from '../../../src/service.ts';
 import { generated } from '../../support/generated.ts';
 
@@ -18,13 +18,13 @@ function streamed(text: string, size: number) {
     }
   }
   const rows = { whole: undefined, stream: pieces(), cancel: () => (state.cancelled = true) };
-  return { state, answer: { kind: 'rows', rows, shape: { columns: [{}, {}] }, nested: false } as unknown as Answer };
+  return { state, answer: { kind: 'rows', owner: 'ann', rows, shape: { columns: [{}, {}] }, nested: false } as unknown as Answer };
 }
 
 const rowsOf = (n: number, filler = ''): object[] => Array.from({ length: n }, (_, i) => ({ n: i, t: `é"${filler}` }));
 
 describe('cutRows', () => {
-  it('takes rows out of pieces of any size, numbers exact', async () => {
+  it('extracts rows from pieces of any size, with exact numbers', async () => {
     const text = '[{"n":1,"t":"a"},{"n":9007199254740993,"t":"}{\\"ü"}]';
     for (const size of [1, 2, 7, 1000]) {
       expect(await cutRows(streamed(text, size).answer, 10)).toEqual({
@@ -37,7 +37,7 @@ describe('cutRows', () => {
     }
   });
 
-  it('says that rows were left out only where there were more', async () => {
+  it('reports truncation only if there were more rows', async () => {
     const answer = (n: number) => streamed(JSON.stringify(rowsOf(n)), 50).answer;
     expect([(await cutRows(answer(3), 3)).truncated, (await cutRows(answer(4), 3)).truncated, (await cutRows(answer(0), 3)).truncated]).toEqual([
       false,
@@ -47,7 +47,7 @@ describe('cutRows', () => {
     expect((await cutRows({ kind: 'value', data: rowsOf(4) }, 3)).rows).toHaveLength(3);
   });
 
-  it('ends between two rows where an answer would be over 2 MiB, and fetches no more', async () => {
+  it('ends between two rows if an answer would exceed 2 MiB, and reads no more', async () => {
     const { answer, state } = streamed(JSON.stringify(rowsOf(3000, 'filler '.repeat(400))), 64 * 1024);
     const { rows, truncated } = await cutRows(answer, 3000);
     expect(truncated).toBe(true);
@@ -58,7 +58,7 @@ describe('cutRows', () => {
     expect(state.sent).toBeLessThan(40);
   });
 
-  it('gives texts as they came, cut at the same rows', async () => {
+  it('returns texts unchanged, truncated at the same rows', async () => {
     const text = '[{"n": 1.10,"t":"a"},{"n":9007199254740993,"t":"}{\\"\u00fc"}]';
     for (const most of [1, 2, 3]) {
       const { rows, row_count, truncated } = await cutTexts(streamed(text, 7).answer, most);
@@ -70,7 +70,7 @@ describe('cutRows', () => {
     expect((await cutTexts({ kind: 'value', data: [{ a: 1 }] }, 3)).rows.json).toBe('{"a":1}');
   });
 
-  it('counts bytes to the last one, however late it counts', () => {
+  it('counts bytes exactly, however late it counts', () => {
     const json = fc
       .oneof(fc.string({ maxLength: 60, unit: 'grapheme' }), fc.string({ maxLength: 300 }), fc.constant('"\\'.repeat(40)))
       .map((t) => JSON.stringify(t));
@@ -89,6 +89,26 @@ describe('cutRows', () => {
     );
   });
 
+  it('refuses a row that fits into no answer, before it has read all of it', async () => {
+    const { state, answer } = streamed(JSON.stringify(rowsOf(1, 'x'.repeat(10_000_000))), 64 * 1024);
+    await expect(cutTexts(answer, 10)).rejects.toThrow(
+      expect.objectContaining({ status: 400, code: 'result_too_large', message: 'a row is larger than 2 MB' }),
+    );
+    expect([state.sent < 40, state.cancelled]).toEqual([true, true]);
+  });
+
+  it('bounds all answers of a batch together', async () => {
+    const answers = new Budget(BATCH_BYTES);
+    let sent = 0;
+    for (let i = 0; i < 20; i++) {
+      const { rows, truncated } = await cutTexts({ kind: 'value', data: rowsOf(500, 'x'.repeat(1000)) }, 500, budgetOf({ answers }));
+      sent += 2 * rows.json.length;
+      expect(truncated).toBe(i >= 8);
+    }
+    expect(sent).toBeLessThan(BATCH_BYTES);
+    expect(sent).toBeGreaterThan(BATCH_BYTES / 2);
+  });
+
   it('shares a budget between several lists', async () => {
     const budget = new Budget(100);
     expect((await cutRows({ kind: 'value', data: [{ a: 1 }, { a: 2 }] }, 10, budget)).truncated).toBe(false);
@@ -97,7 +117,7 @@ describe('cutRows', () => {
 });
 
 describe('Gate', () => {
-  it('lets eight run at once, and the rest in their order, faults or not', async () => {
+  it('runs eight at once, and the rest in order, also after errors', async () => {
     const gate = new Gate(8);
     let running = 0;
     let most = 0;

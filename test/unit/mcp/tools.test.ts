@@ -1,4 +1,4 @@
-/** The definitions as clients get them: small enough, and without what hosted clients do not take. */
+/** The definitions for clients: small, and without what hosted clients do not support. */
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ async function connect(of: Session): Promise<Client> {
 }
 
 type Node = Readonly<Record<string, unknown>>;
-/** Every schema inside a schema, with its place. */
+/** Every schema inside a schema, with its path. */
 function* nodes(node: unknown, place: string): Generator<readonly [Node, string]> {
   if (Array.isArray(node)) for (const [i, part] of node.entries()) yield* nodes(part, `${place}[${i}]`);
   else if (typeof node === 'object' && node !== null) {
@@ -67,7 +67,7 @@ describe('the tools', () => {
     expect(count).toBeGreaterThan(1000);
   });
 
-  it('have schemas that every client takes', async () => {
+  it('have schemas that every client supports', async () => {
     const { tools } = await (await connect(session())).listTools();
     let seen = 0;
     const forbidden = [
@@ -88,7 +88,7 @@ describe('the tools', () => {
     for (const { name, inputSchema, outputSchema } of tools) {
       expect([inputSchema.type, outputSchema?.type], name).toEqual(['object', 'object']);
       for (const [node, place] of [...nodes(inputSchema, `${name}.input`), ...nodes(outputSchema, `${name}.output`)]) {
-        // the names of arguments and members are no keywords
+        // the names of arguments and members are not keywords
         if (place.endsWith('.properties')) continue;
         seen++;
         expect(
@@ -101,7 +101,7 @@ describe('the tools', () => {
     expect(seen).toBeGreaterThan(80);
   });
 
-  it('list execute_sql as destructive only where the caller may change the model', async () => {
+  it('list execute_sql as destructive only if the caller may change the model', async () => {
     const grants = [{ privilege: 'edit', resource: ['ontology', 'store'], key: ['ontology', 'store'], all: true, grantOption: false }];
     const caller = { ...session().caller, principal: { ...session().caller.principal, grants } } as unknown as Session['caller'];
     const store = { ontology: 'store', isNamed: true, agent: undefined };

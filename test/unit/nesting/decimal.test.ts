@@ -1,4 +1,4 @@
-/** Rounding of source texts, against exact arithmetic on whole numbers. */
+/** Rounding of source texts, compared with exact arithmetic on whole numbers. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rounded } from '../../../src/nesting/decimal.ts';
@@ -25,9 +25,7 @@ describe('rounding', () => {
     ['3', 0, 0, '3'],
   ])('%s to %i digits, times 10^%i', (source, digits, shift, expected) => expect(rounded(source, digits, shift)).toBe(expected));
 
-  it.each(['null', '"1"', 'true', '', '1e99999', '1e-99999', '[1]', 'NaN'])('%s is no number that can be rounded', (source) =>
-    expect(rounded(source, 1)).toBeUndefined(),
-  );
+  it.each(['null', '"1"', 'true', '', '1e99999', '1e-99999', '[1]', 'NaN'])('%s cannot be rounded', (source) => expect(rounded(source, 1)).toBeUndefined());
 
   it('is exact', () => {
     fc.assert(

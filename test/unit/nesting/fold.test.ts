@@ -31,7 +31,7 @@ const textOf = (pieces: readonly Uint8Array[]): string => Buffer.concat(pieces).
 
 /** What becomes of rows that are written already. */
 function through(kind: Parameters<typeof stageFor>[0], format: Format, json: string): string {
-  const stage = stageFor(kind, { format, presentation: PLAIN }, 1e6);
+  const stage = stageFor(kind, { format, presentation: PLAIN }, { maxBytes: 1e6, owner: 'ann' });
   return stage === undefined ? json : textOf([stage.push(new TextEncoder().encode(json)), ...stage.finish()]);
 }
 
@@ -46,7 +46,7 @@ function staged(
   const order = nested ? nestedOrder(of) : of.columns.map((_, i) => i);
   const keys = nested ? order.map((_, i) => `c${i}`) : of.columns.map((c) => c.key);
   const text = `[${rows.map((r) => `{${order.map((from, i) => `${JSON.stringify(keys[i])}:${JSON.stringify(r[from])}`).join(',')}}`).join(',')}]`;
-  const stage = stageFor({ shape: of, nested }, { format, presentation }, max);
+  const stage = stageFor({ shape: of, nested }, { format, presentation }, { maxBytes: max, owner: 'ann' });
   if (stage === undefined) return text;
   const bytes = new TextEncoder().encode(text);
   const made: Uint8Array[] = [];
@@ -218,9 +218,15 @@ describe('flat rows', () => {
   ];
   const flat = { nested: false };
   it('pass as they are where nothing changes', () => {
-    expect(stageFor({ shape: of, nested: false }, { format: 'json', presentation: PLAIN }, 1)).toBeUndefined();
+    expect(stageFor({ shape: of, nested: false }, { format: 'json', presentation: PLAIN }, { maxBytes: 1, owner: 'ann' })).toBeUndefined();
     const plain: Shape = { ...shape('a', 'b'), nests: false };
-    expect(stageFor({ shape: plain, nested: false }, { format: 'json', presentation: { ...PLAIN, nested: false, formatProperties: true } }, 1)).toBeUndefined();
+    expect(
+      stageFor(
+        { shape: plain, nested: false },
+        { format: 'json', presentation: { ...PLAIN, nested: false, formatProperties: true } },
+        { maxBytes: 1, owner: 'ann' },
+      ),
+    ).toBeUndefined();
   });
   it('are formatted by tags alone without nested', () => {
     expect(JSON.parse(staged(of, rows, { ...flat, presentation: { ...MODE, nested: false, ignoreEntityId: true } }))).toEqual([

@@ -41,7 +41,7 @@ describe('a format tag', () => {
     ['uppercase', 'null'],
     ['uppercase', '["a"]'],
     ['lowercase', '{"A":1}'],
-  ])('%s leaves %s as it is', (tag, source) => expect(formatOf(tag)?.(source)).toBe(source));
+  ])('%s does not change %s', (tag, source) => expect(formatOf(tag)?.(source)).toBe(source));
 
   it.each([
     '',
@@ -60,5 +60,5 @@ describe('a format tag', () => {
     'roman',
     'constructor',
     '__proto__:1',
-  ])('%j is none', (tag) => expect(formatOf(tag)).toBeUndefined());
+  ])('%j is invalid', (tag) => expect(formatOf(tag)).toBeUndefined());
 });

@@ -76,11 +76,38 @@ describe('a reader of rows', () => {
 
   // quadratic time is minutes
   it('takes a long row in many pieces in linear time', { timeout: 30_000 }, () => {
-    const long = 'x'.repeat(4_000_000);
+    const long = 'x'.repeat(3_900_000);
     const text = `[{"a":"${long}"}]`;
     const pieces: string[] = [];
     for (let i = 0; i < text.length; i += 1000) pieces.push(text.slice(i, i + 1000));
     expect(read(pieces, 1)[0]?.[0]?.length).toBe(long.length + 2);
+  });
+
+  it('refuses a row that is too long, when it has read no more than that', () => {
+    const row = { status: 400, code: 'result_too_large', message: 'a row is larger than 4 MB' };
+    const piece = 'x'.repeat(64 * 1024);
+    for (const reader of [new RowReader(1), new ByteRowReader(1)]) {
+      const push = (text: string): void => {
+        if (reader instanceof RowReader) reader.push(text, () => undefined);
+        else reader.push(new TextEncoder().encode(text), () => undefined);
+      };
+      push('[{"a":1},{"a":"');
+      let most = 0;
+      const flood = (): void => {
+        for (let i = 0; i < 1000; i++) {
+          push(piece);
+          most = Math.max(most, reader.kept);
+        }
+      };
+      expect(flood).toThrow(expect.objectContaining(row));
+      expect(most).toBeLessThanOrEqual(4_000_000);
+    }
+    // many short rows that come at once are none
+    const row100 = `{"a":"${'x'.repeat(92)}"}`;
+    const reader = new RowReader(1);
+    reader.push(`[${Array.from({ length: 50_000 }, () => row100).join(',')}]`, () => undefined);
+    reader.finish(() => undefined);
+    expect(reader.rows).toBe(50_000);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIVE_GRANTS, OAuthRecords, PAGE, type Storage } from '../../../src/oauth/records.ts';
+import { MAX_GRANTS, OAuthRecords, PAGE, type Storage } from '../../../src/oauth/records.ts';
 
 /** A Durable Object's storage and clock. */
 function object() {
@@ -34,7 +34,7 @@ const grant = (clientId: string, more: object = {}): string => JSON.stringify({ 
 const entry = (key: string, value: string, seen = 0, expires: number | null = null) => ({ key, value, metadata: null, expires, seen });
 
 describe('records', () => {
-  it('are written by who has seen the last version alone', async () => {
+  it('are written only by a writer that has seen the last version', async () => {
     const { records } = object();
     expect(await records.write(entry('client:a', '1'))).toBe(true);
     expect(await records.write(entry('client:a', '2'))).toBe(false);
@@ -45,7 +45,7 @@ describe('records', () => {
     expect(await records.write(entry('client:a', '5', seen + 1))).toBe(false);
   });
 
-  it('are written once by writers who have seen the same version and come at the same time', async () => {
+  it('are written once by simultaneous writers that have seen the same version', async () => {
     const { records } = object();
     await records.write(entry('grant:u:g', grant('c')));
     const written = await Promise.all(Array.from({ length: 5 }, (_, i) => records.write(entry('grant:u:g', grant(`c${i}`), 1))));
@@ -55,7 +55,7 @@ describe('records', () => {
     expect(await records.write(entry('grant:u:g', grant('c'), 3))).toBe(false);
   });
 
-  it('are not found once they have expired, and are cleared away by the alarm', async () => {
+  it('are not found after they have expired, and are deleted by the alarm', async () => {
     const it = object();
     await it.records.write(entry('client:a', '1', 0, it.now + 1000));
     await it.records.write(entry('client:b', '1', 0, it.now + 5_000_000));
@@ -94,7 +94,7 @@ describe('records', () => {
     expect(await records.read('token:u:g2:1')).not.toBeNull();
   });
 
-  it('of a grant end in one step, however many tokens its client has fetched', async () => {
+  it('of a grant end in one step, for any number of tokens', async () => {
     const it = object();
     const ends = it.now + 3_600_000;
     await it.records.write(entry('grant:u:g', grant('c')));
@@ -112,7 +112,7 @@ describe('records', () => {
     expect([[...it.values.keys()], it.mostRead]).toEqual([['client:a'], PAGE]);
   });
 
-  it('know the refresh tokens that were replaced', async () => {
+  it('contain the replaced refresh tokens', async () => {
     const { records } = object();
     const [one, two, three] = ['1', '2', '3'].map((d) => d.repeat(64)) as [string, string, string];
     await records.write(entry('grant:u:g', grant('c', { refreshTokenId: one })));
@@ -126,16 +126,16 @@ describe('records', () => {
     ]);
   });
 
-  it('hold the newest grants of each client', async () => {
+  it('keep the newest grants of each client', async () => {
     const it = object();
-    for (let i = 0; i < LIVE_GRANTS + 3; i++) {
+    for (let i = 0; i < MAX_GRANTS + 3; i++) {
       it.now++;
       await it.records.write(entry(`grant:u:${String.fromCharCode(122 - i)}`, grant('c')));
     }
     await it.records.write(entry('grant:u:other', grant('d')));
     const names = (await it.records.names('grant:')).map(({ name }) => name);
     expect([names.length, names.includes('grant:u:z'), names.includes('grant:u:x'), names.includes('grant:u:w'), names.includes('grant:u:other')]).toEqual([
-      LIVE_GRANTS + 1,
+      MAX_GRANTS + 1,
       false,
       false,
       true,

@@ -3,7 +3,7 @@ import { SvcError, unauthorized } from '../../../src/errors.ts';
 import { challengeOf, placeOf, requirePlace, withChallenge } from '../../../src/oauth/place.ts';
 import { formTarget, isRedirectOf, partsOf, scopesOf, withoutSlash } from '../../../src/oauth/request.ts';
 
-describe('redirect addresses', () => {
+describe('redirect URIs', () => {
   const REGISTERED = ['http://127.0.0.1:33418/callback', 'http://localhost/cb?a=1', 'http://[::1]:8080/callback', 'https://app.example/callback'];
   it.each([
     ['http://127.0.0.1:33418/callback', true],
@@ -41,7 +41,7 @@ describe('redirect addresses', () => {
 });
 
 describe('requests', () => {
-  it('get the scopes that there are, and read at least', () => {
+  it('get the existing scopes, and at least read', () => {
     expect([scopesOf([]), scopesOf(['read']), scopesOf(['model']), scopesOf(['openid', 'model', 'read']), scopesOf(['admin'])]).toEqual([
       ['read'],
       ['read'],
@@ -51,7 +51,7 @@ describe('requests', () => {
     ]);
   });
 
-  it('may name the resource with its slash, and another one as it is', () => {
+  it('may name the resource with a trailing slash; another one is unchanged', () => {
     const clean = (text: string): string => withoutSlash(new URLSearchParams(text), 'https://s.example/svc/api/mcp').toString();
     const of = (...resources: string[]): string => new URLSearchParams(resources.map((r) => ['resource', r])).toString();
     expect(clean(of('https://s.example/svc/api/mcp/'))).toBe(of('https://s.example/svc/api/mcp'));
@@ -60,14 +60,14 @@ describe('requests', () => {
     expect(clean('state=https%3A%2F%2Fs.example%2Fsvc%2Fapi%2Fmcp%2F')).toBe('state=https%3A%2F%2Fs.example%2Fsvc%2Fapi%2Fmcp%2F');
   });
 
-  it('have tokens of one form', () => {
+  it('accept tokens of one form', () => {
     const token = `0b1c2d3e-4f50-4a61-8b72-9c83ad94be05:${'g'.repeat(16)}:${'s'.repeat(32)}`;
     expect(partsOf(token)).toEqual({ userId: '0b1c2d3e-4f50-4a61-8b72-9c83ad94be05', grantId: 'g'.repeat(16) });
     for (const other of ['', 'tk_x', `${token}x`, token.slice(1), `${token}:x`, token.replace('0b1c', 'olive'), ` ${token}`]) expect(partsOf(other)).toBeNull();
   });
 });
 
-describe('the place', () => {
+describe('the URL of OAuth', () => {
   const request = (url: string, host?: string) => new Request(url, host === undefined ? {} : { headers: { host } });
   const at = (publicUrl: string | null, url: string, host?: string) => placeOf({ publicUrl, product: 'svc' }, request(url, host))?.resource ?? null;
   it('is that of PUBLIC_URL, else a loopback one', () => {
@@ -78,7 +78,7 @@ describe('the place', () => {
     expect(at('https://svc.example', 'http://127.0.0.1:8787/')).toBe('https://svc.example/svc/api/mcp');
   });
 
-  it('of OAuth itself answers on its own host alone', () => {
+  it('answers only on its own host', () => {
     const code = (publicUrl: string | null, url: string): unknown => {
       try {
         return requirePlace({ publicUrl, product: 'svc' }, request(url)).issuer;
@@ -100,9 +100,9 @@ describe('the place', () => {
     expect(challengeOf(place, 'svc')).toBe(`Bearer realm="svc", ${metadata}, scope="read"`);
     expect(challengeOf(null, 'svc', 'invalid_token')).toBe('Bearer realm="svc", error="invalid_token"');
     const config = { publicUrl: 'https://svc.example', product: 'svc' };
-    const told = (error: unknown): unknown => (withChallenge(error, request('https://svc.example/'), config) as SvcError).headers?.['www-authenticate'];
-    expect(told(unauthorized('credential_missing', 'x'))).toBe(`Bearer realm="svc", ${metadata}, scope="read"`);
-    expect(told(unauthorized('invalid_token', 'x', { headers: { 'www-authenticate': 'Bearer' } }))).toBe(
+    const challenge = (error: unknown): unknown => (withChallenge(error, request('https://svc.example/'), config) as SvcError).headers?.['www-authenticate'];
+    expect(challenge(unauthorized('credential_missing', 'x'))).toBe(`Bearer realm="svc", ${metadata}, scope="read"`);
+    expect(challenge(unauthorized('invalid_token', 'x', { headers: { 'www-authenticate': 'Bearer' } }))).toBe(
       `Bearer realm="svc", ${metadata}, scope="read", error="invalid_token"`,
     );
     const other = new SvcError(503, 'catalog_unavailable', 'x');

@@ -24,13 +24,13 @@ describe('properties and measures', () => {
     expect(model.measures).toEqual([{ name: 'total', type: 'decimal(10,2)', description: 't', tags: {}, expression: 'sum(n)', filter: 'n > 1' }]);
   });
 
-  it('a concept that lists an unknown property creates it; a known one stays as it is', () => {
+  it('a concept that lists an unknown property creates it; a known one is unchanged', () => {
     const { model } = run("CREATE PROPERTY Name string DESCRIPTION 'kept'; CREATE CONCEPT c (k bigint, NAME string)");
     expect(model.properties).toMatchObject([{ name: 'Name', description: 'kept' }, { name: 'k' }]);
     expect(model.concepts[0]?.properties).toEqual(['k', 'Name']);
   });
 
-  it('OR REPLACE keeps the place and the spelling', () => {
+  it('OR REPLACE keeps the position and the spelling', () => {
     const { model } = run('CREATE PROPERTY a string; CREATE PROPERTY b string; CREATE OR REPLACE PROPERTY A bigint');
     expect(model.properties).toMatchObject([{ name: 'a', type: 'bigint' }, { name: 'b' }]);
   });
@@ -65,7 +65,7 @@ describe('concepts', () => {
     expect(model.concepts[2]).toMatchObject({ parents: ['child'], logic: { schema: 'svc', concept: 'child', condition: expect.stringMatching(/^x > 1/) } });
   });
 
-  it('OR REPLACE keeps place, spelling and mapping', () => {
+  it('OR REPLACE keeps position, spelling and mapping', () => {
     const { model } = run('CREATE OR REPLACE CONCEPT Item (k bigint, name string, PRIMARY KEY (k)); CREATE CONCEPT z', item);
     expect(names(model.concepts)).toEqual(['item', 'z']);
     expect(model.mappings).toEqual(item.mappings);
@@ -119,13 +119,13 @@ describe('mappings and views', () => {
     ]);
   });
 
-  it('a SELECT whose columns its text does not tell is taken at its word', () => {
+  it('a SELECT whose columns are not in its text is accepted', () => {
     expect(run('CREATE CONCEPT c (k bigint); CREATE MAPPING m INTO c AS SELECT * FROM t.x').model.mappings[0]?.columns).toEqual([]);
   });
 });
 
 describe('tags and settings', () => {
-  it('tags are put, changed in place and removed', () => {
+  it('tags are added, changed and removed', () => {
     const { model } = run(
       "ALTER CONCEPT Item UPDATE TAG a = '1'; ALTER CONCEPT item UPDATE TAG b = '2'; ALTER CONCEPT item UPDATE TAG A = '3'; ALTER PROPERTY n UPDATE TAG f = 'x'; ALTER CONCEPT item REMOVE TAG B",
       item,
@@ -141,15 +141,15 @@ describe('tags and settings', () => {
   });
 });
 
-describe('refused, with its place', () => {
+describe('refused, with the position', () => {
   it.each([
     // names
-    ['CREATE CONCEPT «ITEM» (x bigint)', 'exists: the concept `item` exists already'],
-    ['CREATE MAPPING «Map_Item» INTO item AS SELECT k FROM t', 'exists: the mapping `map_item` exists already'],
-    ['CREATE PROPERTY «Name» string', 'exists: the property `name` exists already'],
-    ['CREATE MEASURE «n» bigint AS SELECT sum(k)', 'exists: the property `n` exists already'],
-    ['CREATE MEASURE s bigint AS SELECT sum(k); CREATE PROPERTY «S» string', 'exists: the measure `S` exists already'],
-    ['CREATE VIEW v AS SELECT k FROM svc.item; CREATE ONTOLOGY CUBE «V» AS SELECT k FROM svc.item', 'exists: the view `v` exists already'],
+    ['CREATE CONCEPT «ITEM» (x bigint)', 'exists: the concept `item` already exists'],
+    ['CREATE MAPPING «Map_Item» INTO item AS SELECT k FROM t', 'exists: the mapping `map_item` already exists'],
+    ['CREATE PROPERTY «Name» string', 'exists: the property `name` already exists'],
+    ['CREATE MEASURE «n» bigint AS SELECT sum(k)', 'exists: the property `n` already exists'],
+    ['CREATE MEASURE s bigint AS SELECT sum(k); CREATE PROPERTY «S» string', 'exists: the measure `S` already exists'],
+    ['CREATE VIEW v AS SELECT k FROM svc.item; CREATE ONTOLOGY CUBE «V» AS SELECT k FROM svc.item', 'exists: the view `v` already exists'],
     ['CREATE PROPERTY «entity_ID» string', 'reserved_name: `entity_ID` cannot be the name of a property: every concept has a column of that name'],
     ['CREATE CONCEPT c («entity_type» string)', 'reserved_name: `entity_type` cannot be the name of a property: every concept has a column of that name'],
     ['CREATE OR REPLACE CONCEPT «Thing» (x bigint)', 'reserved_name: `thing` is the built-in root of all concepts and cannot be replaced'],
@@ -182,15 +182,15 @@ describe('refused, with its place', () => {
     ],
     [
       'CREATE CONCEPT a (x bigint, PRIMARY KEY (x)); CREATE CONCEPT «c» INHERITS (a, item)',
-      'key_redeclared: the concept `c` inherits the keys of `a` and `item`; a concept has one key',
+      'key_redeclared: the concept `c` inherits the keys of `a` and `item`; a concept can have only one key',
     ],
     [
       'CREATE CONCEPT a (k bigint, PRIMARY KEY (k)); CREATE CONCEPT «c» INHERITS (a, item)',
-      'key_redeclared: the concept `c` inherits the keys of `a` and `item`; a concept has one key',
+      'key_redeclared: the concept `c` inherits the keys of `a` and `item`; a concept can have only one key',
     ],
     [
       'CREATE PROPERTY calc string AS SELECT name; CREATE CONCEPT c (name string, calc string, PRIMARY KEY («calc»))',
-      'bad_key: the key of `c` names the calculated property `calc`',
+      'bad_key: the key of `c` contains the calculated property `calc`',
     ],
     // relationships
     [
@@ -225,33 +225,36 @@ describe('refused, with its place', () => {
       'exists: `s`, the inverse of `r` of `a`, is another relationship of `b`',
     ],
     // logic
-    ['CREATE CONCEPT c INHERITS (item) FROM svc.«itm» WHERE n > 1', 'unknown_concept: unknown concept `itm`, on which `c` is defined; did you mean `item`?'],
+    ['CREATE CONCEPT c INHERITS (item) FROM svc.«itm» WHERE n > 1', 'unknown_concept: unknown concept `itm`, the source of `c`; did you mean `item`?'],
     ['CREATE CONCEPT c INHERITS (item) FROM svc.item WHERE n > 1 AND «nn» = 2', 'unknown_property: unknown property `nn` of concept `item`; did you mean `n`?'],
-    ['CREATE CONCEPT a (x bigint); CREATE CONCEPT c INHERITS (item) FROM svc.«a» WHERE x > 1', 'logic_source: the concept `c` cannot be defined on `a`'],
+    ['CREATE CONCEPT a (x bigint); CREATE CONCEPT c INHERITS (item) FROM svc.«a» WHERE x > 1', 'logic_source: the concept `c` cannot be based on `a`'],
     [
       'CREATE CONCEPT c INHERITS (item) FROM «vsvc».item WHERE n > 1',
-      'unknown_schema: a logic concept is defined on a concept in svc, esvc or dsvc, not in `vsvc`',
+      'unknown_schema: the source of a logic concept must be in svc, esvc or dsvc, not in `vsvc`',
     ],
     [
       'CREATE CONCEPT a INHERITS (item) FROM svc.«b» WHERE n > 1; CREATE CONCEPT b INHERITS (item) FROM svc.a WHERE n > 1',
       'circular_logic: circular definition: `a` is defined on `b` is defined on `a`',
     ],
     // expressions
-    ['CREATE PROPERTY p string AS SELECT name || «nmae»', 'unknown_property: unknown property `nmae`, named by the property `p`; did you mean `name`?'],
-    ['CREATE MEASURE p bigint AS SELECT sum(«m»)', 'unknown_property: unknown property `m`, named by the measure `p`; did you mean `k`?'],
+    ['CREATE PROPERTY p string AS SELECT name || «nmae»', 'unknown_property: unknown property `nmae`, used by the property `p`; did you mean `name`?'],
+    ['CREATE MEASURE p bigint AS SELECT sum(«m»)', 'unknown_property: unknown property `m`, used by the measure `p`; did you mean `k`?'],
     ['CREATE PROPERTY «p» string AS SELECT p || 1', 'circular_expression: circular definition: `p` reads `p`'],
     ['CREATE MEASURE «m» bigint AS SELECT m + 1', 'circular_expression: circular definition: `m` reads `m`'],
     [
       'CREATE PROPERTY p string AS SELECT n + 1; CREATE CONCEPT c (x bigint, «p» string)',
-      'unknown_property: unknown property `n` of concept `c`, read by its calculated property `p`; did you mean `x`?',
+      'unknown_property: unknown property `n` of concept `c`, used by its calculated property `p`; did you mean `x`?',
     ],
-    ['CREATE PROPERTY p string AS SELECT «n, k»', 'syntax_error: a single expression is expected'],
-    ['CREATE PROPERTY p string AS SELECT «n FROM svc.item»', 'syntax_error: a single expression is expected'],
-    ['CREATE PROPERTY p string AS SELECT «upper(name) AS x»', 'syntax_error: an alias (x) cannot stand behind the expression'],
+    ['CREATE PROPERTY p string AS SELECT «n, k»', 'syntax_error: expected a single expression'],
+    ['CREATE PROPERTY p string AS SELECT «n FROM svc.item»', 'syntax_error: expected a single expression'],
+    ['CREATE PROPERTY p string AS SELECT «upper(name) AS x»', 'syntax_error: an alias (x) is not allowed after the expression'],
     ['CREATE PROPERTY p string AS SELECT upper(name«)»)', 'syntax_error: syntax error at or near ")" (elsewhere: 46)'],
     // mappings
     ['CREATE MAPPING m INTO «itm» AS SELECT k FROM t', 'unknown_concept: unknown concept `itm`; did you mean `item`?'],
-    ['CREATE MAPPING «m» INTO item AS SELECT a AS b FROM t', 'bad_mapping: the mapping `m` gives none of the properties of concept `item`; it gives `b`'],
+    [
+      'CREATE MAPPING «m» INTO item AS SELECT a AS b FROM t',
+      'bad_mapping: the mapping `m` provides none of the properties of concept `item`; its columns are `b`',
+    ],
     ['CREATE MAPPING m INTO item AS «SELECT k, a AS K FROM t»', 'bad_mapping'],
     ['CREATE MAPPING m INTO item USING «mian» AS SELECT k FROM t', 'unknown_datasource: unknown datasource `mian`; did you mean `main`?'],
     [
@@ -264,11 +267,11 @@ describe('refused, with its place', () => {
     ],
     [
       'CREATE CONCEPT c (k bigint, PRIMARY KEY (k), CONSTRAINT tag MULTIVALUE string); CREATE MAPPING m INTO c MULTIVALUE «tag» AS SELECT tag FROM t',
-      'bad_mapping: the mapping `m` does not give `k`',
+      'bad_mapping: the mapping `m` does not provide `k`',
     ],
     [
       'CREATE CONCEPT c (CONSTRAINT tag MULTIVALUE string); CREATE MAPPING m INTO c MULTIVALUE «tag» AS SELECT tag FROM t',
-      'bad_mapping: the concept `c` has no PRIMARY KEY by which values of `tag` could be given to its rows',
+      'bad_mapping: the concept `c` has no PRIMARY KEY to assign values of `tag` to its rows',
     ],
     [
       'CREATE MAPPING m (CONSTRAINT «r» FOREIGN KEY (b) REFERENCES item (k), CONSTRAINT s FOREIGN KEY (a) REFERENCES item (k)) AS SELECT a, b FROM t',
@@ -284,7 +287,7 @@ describe('refused, with its place', () => {
     ],
     [
       'CREATE CONCEPT c (k bigint, CONSTRAINT r MULTIREFERENCE item); CREATE MAPPING m (CONSTRAINT r FOREIGN KEY (b) REFERENCES item (k), CONSTRAINT `~r` FOREIGN KEY («c») REFERENCES c (k)) AS SELECT a, b FROM t',
-      'bad_mapping: the mapping `m` does not give the column `c`; it gives `a`, `b`',
+      'bad_mapping: the mapping `m` does not provide the column `c`; its columns are `a`, `b`',
     ],
     [
       'CREATE CONCEPT c (k bigint, CONSTRAINT r MULTIREFERENCE item); CREATE MAPPING m (CONSTRAINT r FOREIGN KEY (b) REFERENCES item («z»), CONSTRAINT `~r` FOREIGN KEY (a) REFERENCES c (k)) AS SELECT a, b FROM t',
@@ -292,11 +295,11 @@ describe('refused, with its place', () => {
     ],
     [
       'CREATE CONCEPT c (x bigint, CONSTRAINT r FOREIGN KEY (x) REFERENCES item (k)); CREATE MAPPING m (CONSTRAINT «r» FOREIGN KEY (b) REFERENCES item (k), CONSTRAINT `~r` FOREIGN KEY (a) REFERENCES c (x)) AS SELECT a, b FROM t',
-      'bad_mapping: the relationship `r` is held by its foreign key and takes no mapping',
+      'bad_mapping: the relationship `r` is defined by its foreign key and cannot have a mapping',
     ],
-    ['CREATE MAPPING m INTO item AS «WITH d AS (DELETE FROM t RETURNING k) SELECT k FROM d»', 'not_select: only a SELECT that changes nothing can stand here'],
-    ['CREATE MAPPING m INTO item AS «SELECT k FROM t FOR UPDATE»', 'not_select: a SELECT with INTO or a locking clause cannot stand here'],
-    ['CREATE MAPPING m INTO item AS «SELECT k INTO x FROM t»', 'not_select: a SELECT with INTO or a locking clause cannot stand here'],
+    ['CREATE MAPPING m INTO item AS «WITH d AS (DELETE FROM t RETURNING k) SELECT k FROM d»', 'not_select: data-modifying statements are not allowed here'],
+    ['CREATE MAPPING m INTO item AS «SELECT k FROM t FOR UPDATE»', 'not_select: INTO and locking clauses are not allowed here'],
+    ['CREATE MAPPING m INTO item AS «SELECT k INTO x FROM t»', 'not_select: INTO and locking clauses are not allowed here'],
     // views
     ['CREATE VIEW v AS SELECT k FROM «svc.itm»', 'unknown_concept: unknown concept `itm`; did you mean `item`?'],
     ['CREATE VIEW v AS SELECT k FROM svc.item; CREATE VIEW w AS SELECT k FROM «vsvc.vv»', 'unknown_view: unknown view `vv`; did you mean `v`?'],
@@ -315,16 +318,16 @@ describe('refused, with its place', () => {
     // tags and settings
     ['ALTER CONCEPT item REMOVE TAG «a»', 'unknown_tag: unknown tag `a` of concept `item`'],
     ["ALTER VIEW «v» UPDATE TAG a = 'b'", 'unknown_view: unknown view `v`'],
-    ["ALTER ONTOLOGY zoo SET «colour» = 'x'", 'unknown_config: unknown config key `colour`'],
-    ["ALTER ONTOLOGY zoo SET «default_transitivity» = '33'", 'bad_config: default_transitivity is a whole number from 1 to 32'],
-    ["ALTER ONTOLOGY zoo SET «quote» = 'x'", 'bad_config: quote is either a back-quote or a double quote'],
+    ["ALTER ONTOLOGY zoo SET «colour» = 'x'", 'unknown_config: unknown setting `colour`'],
+    ["ALTER ONTOLOGY zoo SET «default_transitivity» = '33'", 'bad_config: default_transitivity must be a whole number from 1 to 32'],
+    ["ALTER ONTOLOGY zoo SET «quote» = 'x'", 'bad_config: quote must be either a back-quote or a double quote'],
   ])('%s', (script, fault) => {
     const found = faultOf(script, item);
     if (fault.includes(':')) expect(found).toBe(fault);
     else expect(found).not.toBe('no error');
   });
 
-  it('what the script takes away from an older thing points at what took it', () => {
+  it('an error of an older object has the position of the statement that caused it', () => {
     const { model } = run(
       'CREATE CONCEPT c (x bigint, CONSTRAINT r FOREIGN KEY (x) REFERENCES item (n)); CREATE CONCEPT sub (LABEL (n)) INHERITS (item)',
       item,
@@ -335,10 +338,10 @@ describe('refused, with its place', () => {
   });
 });
 
-describe('what the planner has to look at', () => {
+describe('the SQL that the planner must check', () => {
   const { model } = run('CREATE VIEW v AS SELECT k FROM svc.item; CREATE CONCEPT big INHERITS (item) FROM svc.item WHERE n > 1', item);
 
-  it('the SQL that the script wrote, where it begins, less what it dropped again', () => {
+  it('the SQL of the script, with its offset, without what it dropped again', () => {
     const script =
       'CREATE PROPERTY loud string AS SELECT  upper(name) ; CREATE VIEW gone AS SELECT 1 AS a; CREATE VIEW w AS SELECT n FROM svc.item; CREATE MEASURE s bigint AS SELECT sum(n); DROP VIEW gone; CREATE OR REPLACE MAPPING map_item INTO item AS /* all */ SELECT k FROM t;';
     const { pieces, affected } = run(script, item);
@@ -351,7 +354,7 @@ describe('what the planner has to look at', () => {
     expect(affected).toEqual([]);
   });
 
-  it('older SQL, when the script changes what it may read', () => {
+  it('older SQL, if the script changes what it may read', () => {
     const { affected } = run('CREATE OR REPLACE CONCEPT item (k bigint, n integer, PRIMARY KEY (k))', model);
     expect(affected).toEqual([
       { kind: 'view', name: 'v', offset: 0 },
@@ -390,12 +393,12 @@ describe('DROP', () => {
     expect(faultOf(`DROP ${kind} «no_such_thing»`, model)).toBe(`unknown_${kind}: unknown ${kind} \`no_such_thing\``);
   });
 
-  it('DROP CUBE takes cubes alone, DROP VIEW both', () => {
+  it('DROP CUBE drops only cubes, DROP VIEW both', () => {
     expect(faultOf('DROP CUBE «w»', model)).toMatch(/^unknown_cube: unknown cube `w`/);
     expect(names(run('DROP VIEW c', model).model.views)).not.toContain('c');
   });
 
-  it('each in its turn: users first', () => {
+  it('in order: users first', () => {
     const left = run(
       'DROP MAPPING ml; DROP MAPPING map_item; DROP CUBE c; DROP VIEW p; DROP VIEW w; DROP VIEW v; DROP CONCEPT some; DROP CONCEPT sub; DROP CONCEPT item; DROP PROPERTY loud; DROP PROPERTY spare; DROP MEASURE twice; DROP MEASURE total',
       model,
@@ -408,7 +411,7 @@ describe('for all scripts', () => {
   const word = fc.stringMatching(/^[a-z`"' ;-]{1,12}$/).filter((n) => !/^\s|\s$/.test(n));
   const text = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((t) => !t.includes('\0'));
 
-  it('what is created and dropped again leaves the model that was there', () => {
+  it('creating and dropping an object restores the model', () => {
     fc.assert(
       fc.property(fc.uniqueArray(word, { minLength: 4, maxLength: 4, selector: (n) => n.toLowerCase() }), text, fc.boolean(), (given, description, cube) => {
         const [p, c, m, v] = given.map((n) => quoteBack(`new ${n}`)) as [string, string, string, string];
@@ -447,7 +450,7 @@ describe('for all scripts', () => {
     expect(run(`${again} ALTER CONCEPT sub UPDATE TAG a = 'b'`, whole).model).toEqual(whole);
   });
 
-  it('a model of 2,000 concepts and 20,000 properties is made in one script', () => {
+  it('a model of 2,000 concepts and 20,000 properties is created in one script', () => {
     const script = Array.from(
       { length: 2000 },
       (_, i) =>

@@ -7,7 +7,7 @@ import { compile } from '../../../src/ontology/compile.ts';
 
 const MIB = 1024 * 1024;
 
-/** Bytes of heap that what `make` gives keeps. */
+/** Bytes of heap that the result of `make` uses. */
 function heapOf(make: () => unknown): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -24,13 +24,13 @@ function heapOf(make: () => unknown): number {
 }
 
 describe('a stored model in memory', () => {
-  it('is what its JSON says', () => {
+  it('equals its JSON', () => {
     const text = JSON.stringify(largeModel(30, 6));
     expect(parseModel(text)).toEqual(JSON.parse(text));
     expect(JSON.stringify(parseModel(text))).toBe(text);
   });
 
-  it('keeps one empty list and one empty object, which nothing can fill', () => {
+  it('shares one empty list and one empty object, which are frozen', () => {
     const { concepts, properties, views } = parseModel(JSON.stringify(largeModel(30, 6)));
     const [first, second] = concepts;
     expect(first?.multi).toBe(second?.measures);

@@ -30,7 +30,7 @@ const ANIMALS = `
 describe('inheritance', () => {
   const graph = graphOf(ANIMALS);
 
-  it('names match without case, thing is there and not listed', () => {
+  it('names are case-insensitive, thing exists and is not listed', () => {
     expect(graph.concept('CORAL')).toBe(graph.concept('coral'));
     expect(graph.concept('Thing')).toBe(graph.thing);
     expect(names(graph.concepts)).toEqual(['being', 'animal', 'plant', 'coral', 'tall_plant', 'stone']);
@@ -51,17 +51,17 @@ describe('inheritance', () => {
     expect(columns(at(graph, 'coral'))).toEqual(['id', 'name', 'legs', 'height', 'depth']);
     expect(at(graph, 'coral').properties.map((p) => p.owner.name)).toEqual(['being', 'being', 'animal', 'plant', 'coral']);
     expect(at(graph, 'being').derivedProperties.map((p) => p.def.name)).toEqual(['legs', 'height', 'depth']);
-    // what a descendant has from another parent belongs to a derived concept too
+    // a derived concept also has what a descendant has from another parent
     expect(at(graph, 'animal').derivedProperties.map((p) => p.def.name)).toEqual(['height', 'depth']);
     expect(graph.thing.properties).toEqual([]);
   });
 
-  it('the longest way counts for the level', () => {
+  it('the longest path determines the level', () => {
     const deep = graphOf('CREATE CONCEPT a; CREATE CONCEPT b INHERITS (a); CREATE CONCEPT c INHERITS (a, b); CREATE CONCEPT d INHERITS (c, a)');
     expect(deep.concepts.map((c) => c.level)).toEqual([1, 2, 3, 4]);
   });
 
-  it('key and label: own or inherited, the topmost concept with the same key holds it', () => {
+  it('key and label: own or inherited, the topmost concept with the same key is the holder', () => {
     const keyed = graphOf(`${ANIMALS} CREATE CONCEPT moss (id bigint, LABEL (height), PRIMARY KEY (id)) INHERITS (plant)`);
     expect(keyed.concept('moss')?.key?.holder.name).toBe('being');
     expect(keyed.concept('coral')?.key?.properties.map((p) => p.name)).toEqual(['id']);
@@ -71,7 +71,7 @@ describe('inheritance', () => {
     expect(keyed.concept('thing')?.key).toBeNull();
   });
 
-  it('bears a chain of thousands of concepts', () => {
+  it('supports a chain of thousands of concepts', () => {
     const concepts = Array.from({ length: 3000 }, (_, i) => conceptDef(`c${i}`, i === 0 ? [] : [`c${i - 1}`]));
     const deep = compile({ ...EMPTY_MODEL, concepts }, 'deep');
     expect(deep.concept('c2999')?.level).toBe(3000);
@@ -90,17 +90,17 @@ describe('rows', () => {
     expect(sources(at(graph, 'stone'))).toEqual([]);
   });
 
-  it('an unmapped concept stands for the nearest mapped ancestor on each way up, not for a sibling, and adds nothing', () => {
+  it('an unmapped concept has the rows of the nearest mapped ancestor on each way up, not of a sibling, and adds nothing', () => {
     const graph = graphOf(
       `${ANIMALS};${map('being')}${map('animal')}${map('tall_being')} CREATE CONCEPT tall_being INHERITS (being); CREATE CONCEPT flower INHERITS (plant)`,
     );
-    expect(at(graph, 'flower').rows).toMatchObject({ kind: 'mappings', standIn: true });
+    expect(at(graph, 'flower').rows).toMatchObject({ kind: 'mappings', fromAncestors: true });
     expect(sources(at(graph, 'flower'))).toEqual(['map_being into being']);
     expect(sources(at(graph, 'coral'))).toEqual(['map_animal into animal', 'map_being into being']);
     expect(sources(at(graph, 'being'))).toEqual(['map_being into being', 'map_animal into animal', 'map_tall_being into tall_being']);
   });
 
-  it('a way up that leads to the same concept twice gives its rows once', () => {
+  it('a concept that is reached twice on the way up contributes its rows once', () => {
     const graph = graphOf(`${ANIMALS};${map('being')}`);
     expect(sources(at(graph, 'coral'))).toEqual(['map_being into being']);
   });
@@ -132,7 +132,7 @@ describe('relationships', () => {
   const graph = graphOf(FIRM);
   const ask = (concept: string, name: string): string[] => at(graph, concept).relationship(name).map(show);
 
-  it('lists both directions, inherited ones too', () => {
+  it('lists both directions, including inherited ones', () => {
     expect(at(graph, 'manager').relationships.map(show)).toEqual([
       '-> works_for (employs): person to company [firm=cid]',
       '-> reports_to (~reports_to): person to person [boss=id]',
@@ -143,7 +143,7 @@ describe('relationships', () => {
     expect(at(graph, 'bank').relationships.map(show)).toEqual(['<- employs (works_for): company to person [cid=firm]']);
   });
 
-  it('answers to the declared name, the inverse’s and `~name`, without case', () => {
+  it('name`, without case~is found by the declared name, the inverse’s and `~name`, without case~name`, without case', () => {
     for (const name of ['employs', 'EMPLOYS', '~works_for', '~~employs'])
       expect(ask('company', name)).toEqual(['<- employs (works_for): company to person [cid=firm]']);
     for (const name of ['works_for', '~employs', '~~works_for']) expect(ask('manager', name)).toEqual(['-> works_for (employs): person to company [firm=cid]']);
@@ -189,7 +189,7 @@ describe('relationships', () => {
     expect(at(both, 'desk').relationships.map(show)).toEqual(['<- stands_in (holds): desk to room [stands=rid]']);
   });
 
-  it('one name from two concepts: both answer, the bracket tells them apart', () => {
+  it('one name from two concepts: both are found, the bracket distinguishes them', () => {
     const two = graphOf(`
       CREATE CONCEPT city (c bigint, PRIMARY KEY (c));
       CREATE CONCEPT house (h bigint, c bigint, PRIMARY KEY (h), CONSTRAINT in_city FOREIGN KEY (c) REFERENCES city (c) INVERSEOF has);
@@ -233,7 +233,7 @@ const mappingDef = (name: string, concept: string): MappingDef => ({
   columns: [],
 });
 
-/** Models without circles, in any order of declaration. */
+/** Models without cycles, in any order of declaration. */
 const models: fc.Arbitrary<Model> = fc
   .integer({ min: 1, max: 12 })
   .chain((n) =>
@@ -299,7 +299,7 @@ describe('for all models', () => {
           const below = new Set(c.descendants.flatMap(columns).filter((name) => !family.includes(name)));
           expect(new Set(c.derivedProperties.map((p) => p.def.name))).toEqual(below);
           expect(c.derivedProperties.length).toBe(below.size);
-          // a property stands behind those of the ancestors of its owner
+          // a property comes after those of the ancestors of its owner
           const place = new Map(columns(c).map((name, i) => [name, i]));
           for (const p of c.properties)
             for (const a of p.owner.ancestors) for (const name of a.def?.properties ?? []) expect(place.get(name)).toBeLessThan(place.get(p.def.name) ?? -1);
@@ -320,7 +320,7 @@ describe('for all models', () => {
           const below = model.mappings.filter((m) => graph.concept(m.concept ?? '')?.isA(c)).map((m) => m.name);
           if (below.length > 0) expect(new Set(given)).toEqual(new Set(below));
           else for (const s of c.rows.sources) expect(c.isA(s.target) && s.target !== graph.thing).toBe(true);
-          expect(c.rows.standIn).toBe(below.length === 0 && given.length > 0);
+          expect(c.rows.fromAncestors).toBe(below.length === 0 && given.length > 0);
         }
       }),
       generated(),

@@ -33,10 +33,10 @@ const { graph: made } = run(`
   CREATE ONTOLOGY VIEW bears AS SELECT no, claws FROM svc.bear;
   CREATE ONTOLOGY VIEW towns AS SELECT title FROM svc.town;
 `);
-// casts that could fail would put up barriers
+// casts that may raise an error would add barriers
 const whole = compile(withTypes(made.model), made.ontology);
 
-/** The graph of who sees these concepts and views; `read`: those that may be read, else all. */
+/** The graph of a caller who sees these concepts and views; `read`: those that may be read, else all. */
 const seeing = (names: readonly string[], read: readonly string[] = names): Graph =>
   lensOf(whole, {
     concept: (name) => names.includes(name),
@@ -64,7 +64,7 @@ const fault = (graph: Graph, text: string): string => {
 };
 
 describe('a model as a caller sees it', () => {
-  it('has the concepts and views that are seen, and what belongs to them', () => {
+  it('has the visible concepts and views, and their parts', () => {
     const graph = seeing(['animal', 'towns']);
     expect(names(graph.concepts)).toEqual(['animal']);
     expect(names(graph.model.views)).toEqual(['towns']);
@@ -79,7 +79,7 @@ describe('a model as a caller sees it', () => {
     expect(whole.whole).toBe(whole);
   });
 
-  it('gives a concept what it inherits from hidden ones as its own', () => {
+  it('shows what a concept inherits from hidden ones as its own', () => {
     const animal = of(seeing(['animal']), 'animal');
     expect(names(animal.parents)).toEqual(['thing']);
     expect(animal.level).toBe(1);
@@ -93,7 +93,7 @@ describe('a model as a caller sees it', () => {
     expect(polar.multi.map((p) => p.def.name)).toEqual(['call']);
   });
 
-  it('keeps relationships to seen targets alone, inherited from hidden concepts too', () => {
+  it('keeps only relationships to visible targets, also inherited from hidden concepts', () => {
     expect(of(seeing(['animal']), 'animal').relationships.map((r) => [r.name, r.target.name])).toEqual([
       ['likes', 'animal'],
       ['liked_by', 'animal'],
@@ -115,7 +115,7 @@ describe('a model as a caller sees it', () => {
     expect(graph.concept('bear')?.def?.relationships.map((r) => [r.name, r.inverse])).toEqual([['lives_in', null]]);
   });
 
-  it('tells properties and measures of descendants as far as those are seen', () => {
+  it('has properties and measures of visible descendants', () => {
     const derived = (...seen: string[]) => of(seeing(seen), 'animal').derivedProperties.map((p) => `${p.def.name} of ${p.owner.name}`);
     expect(derived('animal')).toEqual([]);
     expect(derived('animal', 'bear')).toEqual(['claws of bear']);
@@ -137,7 +137,7 @@ describe('a model as a caller sees it', () => {
     );
   });
 
-  it('has a root of what may be read', () => {
+  it('has a root with the readable rows', () => {
     const sources = (graph: Graph) => (graph.thing.rows.kind === 'mappings' ? graph.thing.rows.sources.map((s) => s.mapping.name) : []);
     expect(sources(whole)).toEqual(['mt', 'ma', 'mb', 'mp']);
     expect(sources(seeing(['bear', 'town'], ['bear']))).toEqual(['mb', 'mp']);
@@ -148,8 +148,8 @@ describe('a model as a caller sees it', () => {
   });
 });
 
-describe('a query of who does not see all', () => {
-  it('finds nothing of what is hidden, and hints at none of it', () => {
+describe('a query of a caller with a partial view', () => {
+  it('finds nothing hidden, and hints at nothing hidden', () => {
     const graph = seeing(['animal', 'towns']);
     expect(fault(graph, 'SELECT 1 AS one FROM svc.bear')).toBe('400 unknown_concept 21: unknown concept `bear`');
     expect(fault(graph, 'SELECT 1 AS one FROM svc.bera')).toBe('400 unknown_concept 21: unknown concept `bera`');
@@ -163,7 +163,7 @@ describe('a query of who does not see all', () => {
     expect(fault(graph, 'SELECT SUM("measure.claw_sum") AS s FROM dsvc.animal')).toMatch(
       /^400 unknown_measure 11: unknown measure `claw_sum` of concept `animal`$/,
     );
-    // the direction that leads back from the keeper is hidden, and with it its name
+    // the inverse direction from the keeper is hidden, and with it its name
     const bear = seeing(['bear', 'keeper']);
     expect(plan(bear, 'SELECT "kept_by[keeper].keeper_id" FROM dsvc.bear').columns).toEqual(['kept_by[keeper].keeper_id']);
     expect(fault(bear, 'SELECT "~keep[keeper].keeper_id" FROM dsvc.bear')).toBe('400 unknown_relationship 7: unknown relationship `~keep` of concept `bear`');
@@ -172,7 +172,7 @@ describe('a query of who does not see all', () => {
     expect(plan(graph, 'SELECT "likes[animal].*" FROM dsvc.animal').columns).not.toContain('likes[animal].claws');
   });
 
-  it('is refused what is seen and may not be read, whichever way it is named', () => {
+  it('is refused for visible objects without QUERY, in every form', () => {
     const graph = seeing(['animal', 'bear', 'town', 'towns'], ['animal']);
     const needs = (what: string, at: number) => `403 forbidden ${at}: This needs QUERY on ontology.zoo.${what}`;
     expect(fault(graph, 'SELECT nope FROM svc.bear')).toBe(needs('concept.bear', 17).replace('zoo', whole.ontology));
@@ -185,7 +185,7 @@ describe('a query of who does not see all', () => {
     expect(plan(graph, 'SELECT * FROM esvc.animal').columns).not.toContain('claws');
   });
 
-  it('reads a view by the names of its definer', () => {
+  it('reads a view with the names of its definer', () => {
     const graph = seeing(['bears']);
     expect(plan(graph, 'SELECT claws FROM vsvc.bears').sql).toBe(plan(whole, 'SELECT claws FROM vsvc.bears').sql);
     const by = (definer: Graph): string => {
@@ -198,10 +198,10 @@ describe('a query of who does not see all', () => {
     };
     expect(by(seeing(['bear']))).toBe('no error');
     for (const lost of [seeing(['animal']), seeing(['bear'], [])])
-      expect(by(lost)).toBe('403 view_unreadable: the view `bears` cannot be read: who defined it may not read all that it names');
+      expect(by(lost)).toBe('403 view_unreadable: the view `bears` cannot be read: its definer may not read everything that it names');
   });
 
-  it('knows whether all that it reads is open to the caller', () => {
+  it('reports whether everything that it reads is open to the caller', () => {
     expect(plan(whole, 'SELECT no FROM svc.animal').isOpen).toBe(true);
     expect(plan(seeing(['town']), 'SELECT title FROM svc.town').isOpen).toBe(true);
     expect(plan(seeing(['animal']), 'SELECT no FROM svc.animal').isOpen).toBe(false);

@@ -1,4 +1,4 @@
-/** Runs scripts of modelling statements on models, for the tests beside this file. */
+/** Runs scripts of modelling statements on models, for the tests of this folder. */
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { SvcError } from '../../../src/errors.ts';
 import { parseStatement } from '../../../src/language/classify.ts';
@@ -18,7 +18,7 @@ export const contextOf = (product = 'svc'): ApplyContext => ({
   places: new Places(),
 });
 
-/** Applies a script and ends it. */
+/** Applies a script and finishes it. */
 export function run(script: string, before: Model = EMPTY_MODEL, product = 'svc'): Finished {
   const context = contextOf(product);
   let model = before;
@@ -42,7 +42,7 @@ export function run(script: string, before: Model = EMPTY_MODEL, product = 'svc'
   return finish(before, model, context);
 }
 
-/** The error of a script in which «marks» stand round the place that it must point at: `code: message`, and ` (elsewhere: n)` where it points at another one. */
+/** The error of a script in which «marks» enclose the text at the expected position: `code: message`, and ` (elsewhere: n)` for another position. */
 export function faultOf(marked: string, before?: Model): string {
   const [head = '', inside, tail = ''] = marked.split(/[«»]/);
   try {

@@ -26,13 +26,13 @@ describe('types', () => {
   });
 
   it.each(['strng', '', 'text', 'decimal(0)', 'decimal(2,3)', 'decimal(1001)', 'integer(4)', 'constructor', '__proto__', 'string[]'])(
-    '%j is none',
+    '%j is unknown',
     (written) => {
       expect(findType(written)).toBeUndefined();
     },
   );
 
-  it('names the nearest type, or what other systems call it', () => {
+  it('suggests the most similar type, or that of other systems', () => {
     expect(() => parseType('strng', 7)).toThrow(
       expect.objectContaining({ code: 'unknown_type', offset: 7, message: 'unknown type `strng`; did you mean `string`?' }),
     );
@@ -41,20 +41,20 @@ describe('types', () => {
     expect(() => parseType('timestamtz')).toThrow(/did you mean `timestamptz`/);
   });
 
-  it('says what is wrong with the digits', () => {
+  it('reports errors of the digits', () => {
     for (const text of ['decimal(0)', 'decimal(1001)', 'decimal(5,6)', 'decimal(1,2,3)', 'decimal(', 'decimal(-1)'])
       expect(() => parseType(text, 3)).toThrow(
         expect.objectContaining({
           status: 400,
           code: 'unknown_type',
           offset: 3,
-          message: `unknown type \`${text}\`: decimal has 1 to 1000 digits, of which at most all stand behind the point`,
+          message: `unknown type \`${text}\`: decimal takes a precision of 1 to 1000 and a scale of 0 to the precision`,
         }),
       );
     expect(() => parseType('integer(4)')).toThrow('unknown type `integer(4)`: integer takes no numbers');
   });
 
-  it('knows what can be compared', () => {
+  it('knows which types can be compared', () => {
     expect([
       comparable('bigint', 'decimal(10,2)'),
       comparable('date', 'timestamptz'),

@@ -4,28 +4,28 @@ import { run } from './script.ts';
 const ITEM = `CREATE CONCEPT item (k bigint, name string, PRIMARY KEY (k));
 CREATE MAPPING map_item INTO (item) AS SELECT k, label AS name FROM t.item;`;
 
-/** The warnings of a script, as `code @what the place begins with: message`. */
+/** The warnings of a script, as `code @beginning of the text at the position: message`. */
 const warnings = (script: string, before?: string): string[] =>
   run(script, before === undefined ? undefined : run(before).model).warnings.map(
     (w) => `${w.code} @${/^[\w"`]+/.exec(script.slice(w.offset ?? 0))?.[0]}: ${w.message}`,
   );
 
 describe('warnings', () => {
-  it('a model without faults has none', () => {
+  it('a correct model has none', () => {
     expect(warnings(ITEM)).toEqual([]);
   });
 
-  it('a property that no mapping gives', () => {
+  it('a property that no mapping returns', () => {
     expect(warnings(ITEM.replace('name string', 'name string, ghost date'))).toEqual([
-      'unmapped_property @ghost: no mapping gives the property `ghost` of concept `item`: it is always NULL',
+      'unmapped_property @ghost: no mapping provides the property `ghost` of concept `item`: it is always NULL',
     ]);
-    // given by one of several, calculated, of a concept without rows, or given by a descendant: none
+    // returned by one of several mappings, calculated, of a concept without rows, or returned by a descendant: no warning
     expect(
       warnings(`${ITEM} CREATE PROPERTY loud string AS SELECT upper(name); CREATE CONCEPT empty (x string);
         CREATE OR REPLACE CONCEPT item (k bigint, name string, extra string, loud string, PRIMARY KEY (k)); CREATE CONCEPT sub INHERITS (item); CREATE MAPPING ms INTO sub AS SELECT k, extra FROM t.sub`),
     ).toEqual([]);
     expect(warnings(`${ITEM} CREATE CONCEPT some (own string) INHERITS (item) FROM svc.item WHERE k > 1`)).toEqual([
-      'unmapped_property @own: no mapping gives the property `own` of concept `some`: it is always NULL',
+      'unmapped_property @own: no mapping provides the property `own` of concept `some`: it is always NULL',
     ]);
   });
 
@@ -35,16 +35,16 @@ describe('warnings', () => {
     ]);
   });
 
-  it('mappings that give the same rows twice', () => {
+  it('mappings that return the same rows twice', () => {
     expect(warnings('CREATE CONCEPT sub INHERITS (item); CREATE MAPPING again INTO sub AS SELECT k,\n  label AS name FROM t.item', ITEM)).toEqual([
-      'duplicate_mapping @again: the mappings `map_item` (into `item`) and `again` (into `sub`) have the same SELECT: its rows stand twice in `item`',
+      'duplicate_mapping @again: the mappings `map_item` (into `item`) and `again` (into `sub`) have the same SELECT: its rows are duplicated in `item`',
     ]);
     expect(warnings('CREATE CONCEPT other (k bigint, name string); CREATE MAPPING again INTO other AS SELECT k, label AS name FROM t.item', ITEM)).toEqual([]);
   });
 
-  it('columns that give nothing, but not link columns', () => {
+  it('unused columns, but not link columns', () => {
     expect(warnings('CREATE MAPPING m INTO item AS SELECT k, note FROM t.x', ITEM)).toEqual([
-      'unused_column @m: the mapping `m` gives a column `note`, which is no property that it could give to `item`',
+      'unused_column @m: the mapping `m` has a column `note`, which is not a property that it could provide for `item`',
     ]);
     expect(
       warnings(`${ITEM.replace('PRIMARY KEY (k)', 'PRIMARY KEY (k), CONSTRAINT near MULTIREFERENCE item')}
@@ -52,7 +52,7 @@ describe('warnings', () => {
     ).toEqual([]);
   });
 
-  it('only what the script wrote is warned of', () => {
+  it('only objects of the script have warnings', () => {
     const before = ITEM.replace('name string', 'name string, ghost date');
     expect(warnings('CREATE CONCEPT other', before)).toEqual([]);
   });

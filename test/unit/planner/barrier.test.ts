@@ -1,17 +1,17 @@
-/** Rows that are hidden from a caller: what may fail on a value must not see them. */
+/** Hidden rows: expressions that may raise an error must not be evaluated on them. */
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/errors.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import { lensOf } from '../../../src/ontology/lens.ts';
 import type { Model } from '../../../src/ontology/model.ts';
+import { castsAlways } from '../../../src/planner/facts/column-types.ts';
 import { planSelect } from '../../../src/planner/index.ts';
-import { castsAlways } from '../../../src/planner/leak.ts';
 import { withTypes } from '../../support/typed.ts';
 import { context, graph as untyped } from './company.ts';
 
 const graph = compile(withTypes(untyped.model), 'company');
 
-/** Whoever may read these concepts and views, and sees nothing else. */
+/** A caller who may read these concepts and views, and sees nothing else. */
 const who = (concepts: readonly string[], views: readonly string[] = []) =>
   lensOf(graph, {
     concept: (name) => concepts.includes(name),
@@ -23,7 +23,7 @@ const who = (concepts: readonly string[], views: readonly string[] = []) =>
 const isFenced = (sql: string, seen = graph): boolean =>
   planSelect({ ...context, graph: seen, whole: graph }, { text: sql, offset: 0 }).sql.includes('OFFSET 0');
 
-describe('what may fail', () => {
+describe('an expression that may raise an error', () => {
   it.each([
     ['SELECT name FROM svc.rich WHERE 1 / party_id > 0', ['rich'], [], true],
     ['SELECT name FROM svc.rich WHERE party_id > 0', ['rich'], [], false],
@@ -32,19 +32,19 @@ describe('what may fail', () => {
     ["SELECT name FROM vsvc.staff WHERE name LIKE 'x%'", [], ['staff'], true],
     ["SELECT name FROM vsvc.staff WHERE name = 'x'", [], ['staff'], false],
     ['SELECT 1 / party_id AS n FROM svc.town, svc.employee', ['town', 'employee'], [], false],
-  ])('%s, for who reads %s %s', (sql, concepts, views, fenced) => expect(isFenced(sql, who(concepts, views))).toBe(fenced));
+  ])('%s, for a caller who may read %s %s', (sql, concepts, views, fenced) => expect(isFenced(sql, who(concepts, views))).toBe(fenced));
 
-  it('is not kept from rows that may be read in another way', () => {
+  it('needs no barrier if the rows may be read in another way', () => {
     expect(isFenced('SELECT name FROM svc.rich WHERE 1 / party_id > 0')).toBe(false);
     expect(isFenced("SELECT name FROM vsvc.staff WHERE name LIKE 'x%'")).toBe(false);
   });
 });
 
-/** A caller who may query everything of the ontology, and no table. */
+/** A caller who may query the whole ontology, and no table. */
 const inOntology = (sql: string, model = graph.model): string =>
   planSelect({ ...context, graph: compile(model, 'company'), queriesTables: () => false }, { text: sql, offset: 0 }).sql;
 
-describe('what SQL over tables leaves out', () => {
+describe('a condition of SQL over tables', () => {
   const mapped = (sql: string) => ({ ...graph.model, mappings: graph.model.mappings.map((m) => (m.name === 'm_town' ? { ...m, sql } : m)) });
   const WHERE = "SELECT id AS town_id, label AS name FROM raw.towns WHERE label <> 'x'";
 
@@ -58,13 +58,13 @@ describe('what SQL over tables leaves out', () => {
     ['SELECT 1 / town_id AS n FROM svc.town', WHERE, true],
   ])('%s over %s', (sql, mapping, fenced) => expect(inOntology(sql, mapped(mapping)).includes('OFFSET 0')).toBe(fenced));
 
-  it('comes before the comparisons that reach the table', () => {
+  it('is below the barrier, with the comparisons that are pushed down', () => {
     expect(inOntology("SELECT town_id FROM svc.town WHERE name LIKE 'a%' AND town_id = 5", mapped(WHERE))).toMatch(
       /WHERE label <> 'x' AND id::bigint = 5 OFFSET 0/,
     );
   });
 
-  it('is open to who may query the datasource', () => {
+  it('is no barrier if the caller may query the datasource', () => {
     const sql = planSelect(
       { ...context, graph: compile(mapped(WHERE), 'company'), queriesTables: () => true },
       { text: "SELECT town_id FROM svc.town WHERE name LIKE 'a%'", offset: 0 },
@@ -72,7 +72,7 @@ describe('what SQL over tables leaves out', () => {
     expect(sql).not.toContain('OFFSET 0');
   });
 
-  it('is left out of links and multi-value properties too', () => {
+  it('is a barrier in links and multi-value properties too', () => {
     const model = {
       ...graph.model,
       mappings: graph.model.mappings.map((m) => (m.name === 'm_knows' || m.name === 'm_nick' ? { ...m, sql: `${m.sql} WHERE a > 0` } : m)),
@@ -81,7 +81,7 @@ describe('what SQL over tables leaves out', () => {
     expect(inOntology("SELECT nickname AS n FROM dsvc.employee WHERE name LIKE 'a%'", model)).toMatch(/nicknames WHERE a > 0 OFFSET 0/);
   });
 
-  it('of raw views', () => {
+  it('is a barrier in raw views', () => {
     const view = { name: 'raw', cube: false, datasource: 'main', description: null, tags: {}, columns: [{ name: 'n', type: 'text' }] };
     const over = (sql: string) => inOntology("SELECT n FROM vsvc.raw WHERE n LIKE 'a%'", { ...graph.model, views: [{ ...view, sql }] });
     expect(over('SELECT label AS n FROM raw.towns WHERE id > 5')).toContain('OFFSET 0');
@@ -89,7 +89,7 @@ describe('what SQL over tables leaves out', () => {
   });
 });
 
-describe('a cube that leaves rows out', () => {
+describe('a cube that leaves out rows', () => {
   const cube = (sql: string) => ({ name: 'c', cube: true, datasource: null, description: null, tags: {}, columns: [], sql });
   const outcome = (definition: string, sql: string, concepts: readonly string[] = []): string => {
     const whole = compile({ ...graph.model, views: [cube(definition)] }, 'company');
@@ -109,25 +109,25 @@ describe('a cube that leaves rows out', () => {
   const PLAIN = "SELECT name AS n, COUNT(*) AS k FROM svc.town WHERE name <> 'x'";
   const LIKE = "SELECT n FROM vsvc.c WHERE n LIKE 'a%'";
 
-  it('asks its condition first', () => expect(outcome(PLAIN, LIKE)).toMatch(/WHERE "~\d+"\.name <> 'x' OFFSET 0/));
-  it('asks it first along a path to one row', () => {
+  it('evaluates its condition first', () => expect(outcome(PLAIN, LIKE)).toMatch(/WHERE "~\d+"\.name <> 'x' OFFSET 0/));
+  it('evaluates it first with a to-one path', () => {
     expect(outcome('SELECT name AS n, COUNT(*) AS k FROM dsvc.person WHERE "located[town].name" <> \'x\'', LIKE)).toMatch(/<> 'x' OFFSET 0/);
   });
-  it('asks nothing first of who may read the concept', () => expect(outcome(PLAIN, LIKE, ['town'])).not.toContain('OFFSET 0'));
-  it('asks nothing first where nothing can fail', () =>
+  it('has no barrier for a caller who may read the concept', () => expect(outcome(PLAIN, LIKE, ['town'])).not.toContain('OFFSET 0'));
+  it('has no barrier if nothing can raise an error', () =>
     expect(outcome(PLAIN, "SELECT n, SUM(k) AS k FROM vsvc.c WHERE n = 'a' GROUP BY n")).not.toContain('OFFSET 0'));
   it.each([
     ['a path to many rows', 'SELECT name AS n, COUNT(*) AS k FROM dsvc.town WHERE "houses[party].name" <> \'x\''],
     ['a join', 'SELECT a.name AS n, COUNT(*) AS k FROM svc.town a JOIN svc.party b ON a.town_id = b.town_id'],
     ['two relations', "SELECT a.name AS n, COUNT(*) AS k FROM svc.town a, svc.party b WHERE a.name <> 'x'"],
     ['a sub-select', "SELECT a.name AS n, COUNT(*) AS k FROM (SELECT name FROM svc.town WHERE name <> 'x') a"],
-  ])('refuses what may fail over %s', (_what, definition) => {
+  ])('refuses expressions that may raise an error over %s', (_what, definition) => {
     expect(outcome(definition, LIKE)).toBe('403 forbidden');
     expect(outcome(definition, "SELECT n FROM vsvc.c WHERE n = 'a'")).toContain('SELECT');
   });
 });
 
-describe('in a statement over guarded rows, what may fail', () => {
+describe('expressions that may raise an error, over rows with policies', () => {
   const access = {
     rows: [{ concept: 'employee', conditions: [{ policy: 'p', condition: 'party_id < 100' }] }],
     masks: [],
@@ -202,7 +202,7 @@ describe('a cast of a column to numeric', () => {
   ])('%o to %s', (from, to, always) => expect(castsAlways(from, to)).toBe(always));
 });
 
-describe('columns with collations of their own', () => {
+describe('columns with different collations', () => {
   const WHERE = "SELECT id AS town_id, label AS name, code AS zip FROM raw.towns WHERE label <> 'x'";
   const collated = (name?: string, zip?: string) => ({
     ...graph.model,
@@ -233,7 +233,7 @@ describe('columns with collations of their own', () => {
     if (!fenced) expect(sql).toBe(inOntology(SQL, collated()));
   });
 
-  it('are compared above the barrier where PostgreSQL derives no collation', () => {
+  it('are compared above the barrier if PostgreSQL derives no collation', () => {
     const conditions = (sql: string) => sql.split("'a'").length - 1;
     expect(conditions(inOntology(SQL, collated('"C"', '"POSIX"')))).toBe(2);
     expect(conditions(inOntology(SQL, collated('')))).toBe(1);

@@ -1,9 +1,9 @@
-/** Columns that the planner itself asks of a concept's rows never take the names of its properties. */
+/** The planner's own columns never take the names of a concept's properties. */
 import { describe, expect, it } from 'vitest';
 import { graphOf } from '../../../examples/world/graph.ts';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
-import type { Access } from '../../../src/planner/access.ts';
 import { planSelect } from '../../../src/planner/index.ts';
+import type { Access } from '../../../src/planner/secure/access.ts';
 
 const parser = await loadNodeParser();
 const graph = graphOf(
@@ -23,7 +23,7 @@ const access: Access = {
   caller,
   maskKey: 's',
 };
-/** The tables' columns that stand under a name somewhere in a plan. */
+/** The table columns that have a name anywhere in a plan. */
 const under = (sql: string, name: string, policies?: Access): string[] => {
   const planned = planSelect({ graph, parser, product: 'svc', activeDatasource: 'main', access: policies, caller }, { text: sql, offset: 0 }).sql;
   return [

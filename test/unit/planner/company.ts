@@ -1,4 +1,4 @@
-/** A small model for the planner's own tests, and words to plan with. */
+/** A small model for tests of the planner, and functions to plan statements. */
 import { graphOf } from '../../../examples/world/graph.ts';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { SvcError } from '../../../src/errors.ts';
@@ -47,12 +47,12 @@ export const context: PlanContext = { graph, parser, product: 'svc', activeDatas
 export const plan = (sql: string): Plan => planSelect(context, { text: sql, offset: 0 });
 export const sqlOf = (sql: string): string => plan(sql).sql;
 
-/** The tables that a plan reads, each as often as it stands in FROM, in the order of their places. */
+/** The tables in the FROM clauses of a plan, in order, with repetitions. */
 export const tables = (sql: string): string[] => [...sqlOf(sql).matchAll(/\braw\.(\w+)/g)].map((m) => m[1] as string);
-/** How many of the plan's joins are of a kind. */
+/** The number of joins of a kind in a plan. */
 export const joins = (sql: string): number => (sqlOf(sql).match(/\bJOIN\b/g) ?? []).length;
 
-/** The error of a statement in which «marks» stand round the place that it must point at: `code: message`, and ` (elsewhere: n)` where it points at another one. */
+/** The error of a statement as `code: message`. «Marks» surround the expected position of the error; ` (elsewhere: n)` is added if the error has another one. */
 export function faultOf(marked: string): string {
   const [head = '', inside, tail = ''] = marked.split(/[«»]/);
   try {

@@ -1,11 +1,11 @@
-/** Which changes of a model weaken a policy; that nobody sees more is shown in test/attacks. */
+/** The changes of a model that weaken a policy. test/attacks shows that no caller sees more after other changes. */
 import { describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { compile } from '../../../src/ontology/compile.ts';
-import type { Mask } from '../../../src/planner/access.ts';
 import { changedConditions, meansTheSame } from '../../../src/planner/enforcement/conditions.ts';
 import { type PolicyRules, weakened } from '../../../src/planner/enforcement/index.ts';
 import { reachedConditions } from '../../../src/planner/enforcement/reached.ts';
+import type { Mask } from '../../../src/planner/secure/access.ts';
 import { run } from '../ontology/script.ts';
 
 const parser = await loadNodeParser();
@@ -33,8 +33,13 @@ const by = (script: string, rules: PolicyRules): string | undefined => {
 
 describe('a row policy', () => {
   it.each([
-    ['its calculated property', row('item', 'near'), 'CREATE OR REPLACE PROPERTY near boolean AS SELECT true', 'enforced item'],
-    ['the concept that it walks to', row('item', '"lies_on[shelf].room" = \'a\''), "CREATE OR REPLACE PROPERTY room string AS SELECT 'a'", 'enforced item'],
+    ['a calculated property that it reads', row('item', 'near'), 'CREATE OR REPLACE PROPERTY near boolean AS SELECT true', 'enforced item'],
+    [
+      'the concept at the end of its path',
+      row('item', '"lies_on[shelf].room" = \'a\''),
+      "CREATE OR REPLACE PROPERTY room string AS SELECT 'a'",
+      'enforced item',
+    ],
     ['the condition of its concept', row('dear', 'false'), 'CREATE OR REPLACE CONCEPT dear INHERITS (item) FROM svc.item WHERE price > 200', 'enforced item'],
     [
       'the parent of its concept',
@@ -43,7 +48,7 @@ describe('a row policy', () => {
       'enforced toy',
     ],
     [
-      'what it covers',
+      'the ancestors of a covered concept',
       row('shelf', 'shelf_id < 9'),
       'CREATE CONCEPT attic INHERITS (shelf); CREATE OR REPLACE CONCEPT toy (item_id bigint, price bigint, near boolean, age bigint) INHERITS (attic)',
       'enforced toy',
@@ -52,13 +57,13 @@ describe('a row policy', () => {
   ])('is weakened by a change of %s', (_, rules, script, expected) => expect(by(script, rules)).toBe(expected));
 
   it.each([
-    ['a property', `${ITEM}, more string)`],
-    ['a relationship', `${ITEM}, CONSTRAINT twin FOREIGN KEY (price) REFERENCES item (price))`],
-    ['a descendant with rows', 'CREATE CONCEPT game INHERITS (toy); CREATE MAPPING m_game INTO (game) AS SELECT id AS item_id FROM t.games'],
-    ['a logic concept', 'CREATE CONCEPT cheap INHERITS (item) FROM svc.item WHERE price < 5'],
-    ['another mapping', 'CREATE OR REPLACE MAPPING m_shelf INTO (shelf) AS SELECT id AS shelf_id FROM t.shelves'],
-    ['a property that it does not read', 'CREATE OR REPLACE PROPERTY age bigint AS SELECT item_id'],
-    ['a tag', "ALTER CONCEPT item UPDATE TAG a = 'b'"],
+    ['a new property', `${ITEM}, more string)`],
+    ['a new relationship', `${ITEM}, CONSTRAINT twin FOREIGN KEY (price) REFERENCES item (price))`],
+    ['a new descendant with rows', 'CREATE CONCEPT game INHERITS (toy); CREATE MAPPING m_game INTO (game) AS SELECT id AS item_id FROM t.games'],
+    ['a new logic concept', 'CREATE CONCEPT cheap INHERITS (item) FROM svc.item WHERE price < 5'],
+    ['a changed mapping of another concept', 'CREATE OR REPLACE MAPPING m_shelf INTO (shelf) AS SELECT id AS shelf_id FROM t.shelves'],
+    ['a changed property that it does not read', 'CREATE OR REPLACE PROPERTY age bigint AS SELECT item_id'],
+    ['a new tag', "ALTER CONCEPT item UPDATE TAG a = 'b'"],
   ])('is not weakened by %s', (_, script) => {
     expect(by(script, row('item', "near AND svc_has_role('x')"))).toBeUndefined();
     expect(by(script, row('dear', 'price < 200'))).toBeUndefined();
@@ -67,9 +72,9 @@ describe('a row policy', () => {
 
 describe('a mask', () => {
   it.each([
-    ['a join by its property', mask('price'), `${ITEM}, CONSTRAINT twin FOREIGN KEY (price) REFERENCES item (item_id))`, 'joined item twin'],
+    ['a join by the masked property', mask('price'), `${ITEM}, CONSTRAINT twin FOREIGN KEY (price) REFERENCES item (item_id))`, 'joined item twin'],
     [
-      'a join by what is calculated of it',
+      'a join by a property that is calculated from the masked one',
       mask('price'),
       `CREATE PROPERTY half bigint AS SELECT price / 2; ${ITEM}, half bigint, CONSTRAINT twin FOREIGN KEY (half) REFERENCES item (item_id))`,
       'joined item twin',
@@ -81,7 +86,7 @@ describe('a mask', () => {
       'CREATE MAPPING m_more INTO (shelf) AS SELECT id AS shelf_id FROM t.more',
       'joined item lies_on',
     ],
-    ['its column under another name', mask('price'), `${ITEM}, cost bigint)`, 'enforced item price'],
+    ['its column as another property', mask('price'), `${ITEM}, cost bigint)`, 'enforced item price'],
     [
       'the condition of its concept',
       mask('price', 'dear'),
@@ -89,7 +94,7 @@ describe('a mask', () => {
       'enforced item price',
     ],
     [
-      'what its expression reads',
+      'a changed property that its expression reads',
       mask('price', null, { kind: 'with', expression: 'CASE WHEN near THEN 0 ELSE price END' }),
       'CREATE OR REPLACE PROPERTY near boolean AS SELECT false',
       'enforced item price',
@@ -97,20 +102,20 @@ describe('a mask', () => {
   ])('is weakened by %s', (_, rules, script, expected) => expect(by(script, rules)).toBe(expected));
 
   it.each([
-    ['a property', `${ITEM}, more string)`, mask('price')],
+    ['a new property', `${ITEM}, more string)`, mask('price')],
     ['a join by other properties', `${ITEM}, CONSTRAINT twin FOREIGN KEY (shelf_id) REFERENCES item (item_id))`, mask('price')],
-    ['a concept below with a join that was there', 'CREATE CONCEPT game INHERITS (toy)', mask('shelf_id')],
-    ['what is calculated of its property', `CREATE PROPERTY half bigint AS SELECT price / 2; ${ITEM}, half bigint)`, mask('price')],
-    ['rows of another concept', 'CREATE OR REPLACE MAPPING m_shelf INTO (shelf) AS SELECT id AS shelf_id FROM t.shelves', mask('price')],
+    ['a new descendant with an existing join', 'CREATE CONCEPT game INHERITS (toy)', mask('shelf_id')],
+    ['a property that is calculated from the masked one', `CREATE PROPERTY half bigint AS SELECT price / 2; ${ITEM}, half bigint)`, mask('price')],
+    ['changed rows of another concept', 'CREATE OR REPLACE MAPPING m_shelf INTO (shelf) AS SELECT id AS shelf_id FROM t.shelves', mask('price')],
   ])('is not weakened by %s', (_, script, rules) => expect(by(script, rules)).toBeUndefined());
 });
 
-it('the condition of a logic concept means the same over the whole model as over the same model', () => {
+it('finds that a condition means the same if the writer may use the whole model', () => {
   const graph = compile(before, 'o');
   expect(meansTheSame(context, graph, graph, 'dear')).toBe(true);
 });
 
-describe('the conditions of logic concepts that a change of the model', () => {
+describe('the conditions of logic concepts that are affected by', () => {
   const base = run(
     `CREATE CONCEPT roomy INHERITS (item) FROM dsvc.item WHERE "lies_on[shelf].room" = 'hall';
 CREATE CONCEPT old_toy INHERITS (toy) FROM svc.toy WHERE age > 9;
@@ -122,15 +127,15 @@ CREATE VIEW v AS SELECT shelf_id FROM svc.item`,
   const all = ['dear', 'old_toy', 'roomy', 'roomy_too', 'seen'];
 
   it.each([
-    ['has no part in', 'CREATE CONCEPT other (o bigint)', ['seen'], []],
-    ['adds a property to', `${ITEM}, more string)`, all, []],
-    ['turns a relationship of', `${ITEM.replace('(shelf_id) REFERENCES', '(price) REFERENCES')})`, all, ['roomy', 'roomy_too']],
-    ['leaves another concept below', 'CREATE OR REPLACE CONCEPT toy (age bigint, more string) INHERITS (item)', all, []],
-    ['gives other values', 'CREATE OR REPLACE PROPERTY price bigint AS SELECT item_id', all, ['dear']],
-    ['takes a mapping from', 'DROP MAPPING m_toy', all, ['dear', 'old_toy', 'roomy', 'roomy_too', 'seen']],
-    ['maps anew', 'CREATE OR REPLACE MAPPING m_toy INTO (toy) AS SELECT id AS item_id, age FROM t.others', [], []],
+    ['a new concept', 'CREATE CONCEPT other (o bigint)', ['seen'], []],
+    ['a new property', `${ITEM}, more string)`, all, []],
+    ['a changed relationship', `${ITEM.replace('(shelf_id) REFERENCES', '(price) REFERENCES')})`, all, ['roomy', 'roomy_too']],
+    ['a changed descendant', 'CREATE OR REPLACE CONCEPT toy (age bigint, more string) INHERITS (item)', all, []],
+    ['a changed calculated property', 'CREATE OR REPLACE PROPERTY price bigint AS SELECT item_id', all, ['dear']],
+    ['a dropped mapping', 'DROP MAPPING m_toy', all, ['dear', 'old_toy', 'roomy', 'roomy_too', 'seen']],
+    ['a changed mapping', 'CREATE OR REPLACE MAPPING m_toy INTO (toy) AS SELECT id AS item_id, age FROM t.others', [], []],
     [
-      'gives another condition',
+      'a changed condition',
       'CREATE OR REPLACE CONCEPT roomy INHERITS (item) FROM dsvc.item WHERE price > 3',
       all.filter((c) => c !== 'old_toy'),
       ['roomy', 'roomy_too'],

@@ -1,5 +1,5 @@
 /**
- * A logic concept over multi-value properties and link columns that are masked for the caller is refused like any other
+ * A logic concept over multi-value properties and link columns that are masked for the caller is refused like any other one
  * (docs/design/policies.md#what-masked-callers-are-refused).
  */
 import { expect, it } from 'vitest';
@@ -23,7 +23,7 @@ CREATE MAPPING m_knows (CONSTRAINT knows FOREIGN KEY (b) REFERENCES person (id),
   parser,
 );
 const caller = { username: 'ann', roles: [], claims: {} };
-const told = (sql: string, property: string): string => {
+const outcome = (sql: string, property: string): string => {
   const access = { rows: [], masks: [{ policy: 'm', property, concept: null, mask: { kind: 'null' as const } }], caller, maskKey: 's' };
   try {
     planSelect({ graph, parser, product: 'svc', activeDatasource: 'main', access, caller }, { text: sql, offset: 0 });
@@ -40,4 +40,4 @@ it.each([
   ['SELECT id FROM svc.old', 'since', '403 masked'],
   ['SELECT id FROM svc.nicked', 'since', 'planned'],
   ['SELECT nick, "knows[person]_since" FROM dsvc.person', 'nick', 'planned'],
-])('%s where %s is masked', (sql, property, expected) => expect(told(sql, property)).toBe(expected));
+])('%s where %s is masked', (sql, property, expected) => expect(outcome(sql, property)).toBe(expected));

@@ -1,4 +1,4 @@
-/** Queries that hold everything that a SELECT may hold, for round trips through the printer. */
+/** Queries with all parts of a SELECT, for round trips through the printer. */
 export const CORPUS: readonly string[] = `
 SELECT
 SELECT 1

@@ -2,7 +2,7 @@ import type { Node, SelectStmt, TypeName } from '@pgsql/types';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
-import { printExpression } from '../../../src/planner/print.ts';
+import { printExpression } from '../../../src/planner/print/index.ts';
 import { generated } from '../../support/generated.ts';
 import { sizesOf } from '../../support/sizes.ts';
 import { withoutPlaces } from './print-tree.ts';
@@ -17,7 +17,7 @@ const name = fc.oneof(
 );
 const fallback = { format_type: 'JS_FORMAT_DEFAULT', encoding: 'JS_ENC_DEFAULT' } as const;
 
-/** Types as the grammar writes them into the tree. */
+/** Types in the form in which the grammar makes them. */
 const type: fc.Arbitrary<TypeName> = fc
   .tuple(
     fc.oneof(
@@ -79,7 +79,7 @@ const { expression } = fc.letrec<{ expression: Node; leaf: Node; inner: Node; se
         .filter(([op, x]) => op !== '-' || !isNumber(x))
         .map(([op, rexpr]) => ({ A_Expr: { kind: 'AEXPR_OP', name: [string(op)], rexpr } }) as Node),
       fc.tuple(e, e).map(([lexpr, rexpr]) => ({ A_Expr: { kind: 'AEXPR_OP', name: [string('S s'), string('+')], lexpr, rexpr } }) as Node),
-      // a chain of ANDs is flattened on its left side
+      // The grammar flattens a chain of ANDs on its left side.
       {
         arbitrary: fc
           .tuple(fc.constantFrom('AND_EXPR', 'OR_EXPR'), list(2))
@@ -188,7 +188,7 @@ const { expression } = fc.letrec<{ expression: Node; leaf: Node; inner: Node; se
   };
 });
 
-it('prints any tree so that it parses to the same tree', () => {
+it('prints any tree as text that parses to the same tree', () => {
   fc.assert(
     fc.property(expression, (node) => {
       const printed = printExpression(node);

@@ -1,13 +1,13 @@
-/** What stands in the SQL: exactly the tables, columns and joins that a query refers to. */
+/** The SQL has exactly the tables, columns and joins that a query refers to. */
 import { describe, expect, it } from 'vitest';
 import { joins, plan, sqlOf, tables } from './company.ts';
 
-describe('the tables that are read', () => {
+describe('the tables of the SQL for', () => {
   it.each([
     ['a concept of one mapping', 'SELECT name FROM svc.employee', ['staff'], 0],
     ['a concept with descendants', 'SELECT name FROM svc.party', ['guests', 'staff', 'firms'], 0],
     ['a logic concept', 'SELECT name FROM svc.rich', ['staff'], 0],
-    ['no column at all', 'SELECT count(*) AS n FROM svc.employee', ['staff'], 0],
+    ['no column', 'SELECT count(*) AS n FROM svc.employee', ['staff'], 0],
     ['a path', 'SELECT "works_for[firm].name" FROM dsvc.employee', ['staff', 'firms'], 1],
     [
       'the same path twice',
@@ -23,15 +23,15 @@ describe('the tables that are read', () => {
     ],
     ['a path in a correlated sub-query', 'SELECT (SELECT e."works_for[firm].name") AS a, "works_for[firm].name" FROM dsvc.employee e', ['staff', 'firms'], 1],
     [
-      'a longer path over the same beginning',
+      'two paths with a common prefix',
       'SELECT "works_for[firm].name", "works_for[firm].located[town].name" FROM dsvc.employee',
       ['staff', 'firms', 'towns'],
       2,
     ],
     ['two paths', 'SELECT "works_for[firm].name", "located[town].name" FROM dsvc.employee', ['staff', 'firms', 'towns'], 2],
-    ['the same concept by two brackets', 'SELECT "works_for[firm].name", "works_for[party].town_id" FROM dsvc.employee', ['staff', 'firms', 'firms'], 2],
-    ['only the rows of the descendant in the bracket', 'SELECT "houses[firm].name" FROM dsvc.town', ['towns', 'firms'], 1],
-    ['the rows of all descendants', 'SELECT "houses[party].name" FROM dsvc.town', ['towns', 'guests', 'staff', 'firms'], 1],
+    ['two targets of the same relationship', 'SELECT "works_for[firm].name", "works_for[party].town_id" FROM dsvc.employee', ['staff', 'firms', 'firms'], 2],
+    ['a descendant as the target of a path', 'SELECT "houses[firm].name" FROM dsvc.town', ['towns', 'firms'], 1],
+    ['all descendants as the target of a path', 'SELECT "houses[party].name" FROM dsvc.town', ['towns', 'guests', 'staff', 'firms'], 1],
     ['a link', 'SELECT "mentors[employee].name" FROM dsvc.employee', ['staff', 'mentoring', 'staff'], 2],
     ['a multi-value property', 'SELECT nickname FROM dsvc.firm', ['firms', 'nicknames'], 1],
     [
@@ -41,16 +41,16 @@ describe('the tables that are read', () => {
       3,
     ],
     ['a view', 'SELECT name FROM vsvc.staff', ['staff'], 0],
-    ['a path in an ON', 'SELECT 1 AS a FROM dsvc.employee e JOIN svc.town t ON e."works_for[firm].town_id" = t.town_id', ['staff', 'firms', 'towns'], 2],
-    ['ORDER BY alone', 'SELECT name FROM dsvc.employee ORDER BY "works_for[firm].name"', ['staff', 'firms'], 1],
-    ['no path of dsvc that is not named', 'SELECT * FROM dsvc.employee', ['staff'], 0],
+    ['a path in ON', 'SELECT 1 AS a FROM dsvc.employee e JOIN svc.town t ON e."works_for[firm].town_id" = t.town_id', ['staff', 'firms', 'towns'], 2],
+    ['a path only in ORDER BY', 'SELECT name FROM dsvc.employee ORDER BY "works_for[firm].name"', ['staff', 'firms'], 1],
+    ['a star without paths', 'SELECT * FROM dsvc.employee', ['staff'], 0],
   ])('%s', (_what, sql, expected, joined) => {
     expect([tables(sql), joins(sql)], sqlOf(sql)).toEqual([expected, joined]);
   });
 });
 
-describe('the columns that are read', () => {
-  it('are those of the query and of its joins', () => {
+describe('the columns of the SQL', () => {
+  it('are those that the query and its joins use', () => {
     expect(sqlOf('SELECT name FROM svc.employee')).not.toMatch(/\b(pay|born|boss|firm|entity_id)\b/);
     expect(sqlOf('SELECT salary FROM svc.employee WHERE born IS NULL')).toMatch(/\bpay\b.*\bborn\b/);
     expect(sqlOf('SELECT "works_for[firm].name" FROM dsvc.employee')).not.toMatch(/\b(pay|boss|code)\b/);
@@ -61,7 +61,7 @@ describe('the columns that are read', () => {
     expect(sqlOf('SELECT party_id, salary FROM esvc.party').match(/NULL::numeric\(10, 2\)/g)).toHaveLength(2);
   });
 
-  it('have the keys of the answer in their order', () => {
+  it('give the keys of the answer in the same order', () => {
     expect(plan('SELECT salary AS "Pay", "works_for[firm].name", NAME, 1 + 1 FROM dsvc.employee').columns).toEqual([
       'Pay',
       'works_for[firm].name',
@@ -75,21 +75,21 @@ describe('the columns that are read', () => {
     expect(plan('SELECT * FROM svc.town a JOIN svc.town b USING (town_id)').columns.slice(0, 3)).toEqual(['town_id', 'a.entity_id', 'a.entity_type']);
   });
 
-  it('go by the names that were given, however long', () => {
+  it('keep the names of the query, however long they are', () => {
     const path = '"reports_to[employee].reports_to[employee].reports_to[employee].works_for[firm].located[town].name"';
     const { sql, columns } = plan(`SELECT ${path}, ${path} AS again FROM dsvc.employee WHERE ${path} IS NOT NULL`);
     expect(columns).toEqual([path.slice(1, -1), 'again']);
     expect(tables(`SELECT ${path} FROM dsvc.employee`)).toEqual(['staff', 'staff', 'staff', 'staff', 'firms', 'towns']);
-    // the keys of the answer are texts; names of PostgreSQL's are cut at 63 bytes
+    // The keys of the answer are texts. PostgreSQL truncates names to 63 bytes.
     for (const [, name] of sql.replaceAll(/'[^']*'/g, '').matchAll(/"([^"]*)"/g)) expect(Buffer.byteLength(name as string)).toBeLessThanOrEqual(63);
   });
 });
 
-describe('what a plan tells', () => {
+describe('a plan', () => {
   it.each([
     ['SELECT name FROM svc.town', false],
     ['SELECT random() AS r FROM svc.town', true],
     ['SELECT now() AS n', true],
     ["SELECT name FROM svc.person WHERE born = 'today'::date", true],
-  ])('of a cache: %s', (sql, expected) => expect(plan(sql).volatile).toBe(expected));
+  ])('is volatile if it must not be cached: %s', (sql, expected) => expect(plan(sql).volatile).toBe(expected));
 });

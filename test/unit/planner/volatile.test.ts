@@ -1,9 +1,9 @@
-/** What is read with the clock is said of every plan that reads it, not of the first one alone: stored texts are parsed once and kept. */
+/** Every plan that reads the clock reports it, not only the first one: stored texts are parsed once and shared. */
 import { expect, it } from 'vitest';
 import { graphOf } from '../../../examples/world/graph.ts';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
-import type { Access } from '../../../src/planner/access.ts';
 import { type PlanContext, planSelect } from '../../../src/planner/index.ts';
+import type { Access } from '../../../src/planner/secure/access.ts';
 
 const parser = await loadNodeParser();
 const graph = graphOf(

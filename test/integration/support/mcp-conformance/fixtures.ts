@@ -1,6 +1,6 @@
 /**
  * The tools, resources and prompts that the scenarios of the conformance runner call, as the descriptions of the scenarios
- * have them. Those that give rows of JSON are tools as the service has them; the others need what no tool of the service
+ * define them. Those that return rows of JSON are tools like those of the service; the others need what no tool of the service
  * does: other content than text, notifications, questions to the user.
  */
 import { completable, fromJsonSchema, type JsonSchemaType, type McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
@@ -50,7 +50,7 @@ const TOOLS = [
   }),
 ];
 
-/** The schema whose keywords are to come through as they are (SEP-1613, SEP-2106). */
+/** The schema whose keywords must arrive unchanged (SEP-1613, SEP-2106). */
 const WIDE_SCHEMA: JsonSchemaType = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',

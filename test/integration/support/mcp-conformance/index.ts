@@ -1,4 +1,4 @@
-/** The service's Worker with another offer over MCP: what the conformance runner looks for. All else is the service's own. */
+/** The service's Worker with other tools, resources and prompts: those of the conformance runner. Everything else is the service's own. */
 import { McpPrincipal as Served } from '../../../../src/index.ts';
 import type { Offer } from '../../../../src/mcp/offer.ts';
 

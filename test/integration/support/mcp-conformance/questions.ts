@@ -1,6 +1,6 @@
 /**
- * Fixtures that ask back. From revision 2026-07-28 on that is a result which wants input before the call is made again and
- * completed (SEP-2322); before, it is a request to the client in the middle of the call.
+ * Fixtures that ask the user. From revision 2026-07-28 on that is a result which requests input before the call is repeated and
+ * completed (SEP-2322); before, it is a request to the client during the call.
  */
 import {
   acceptedContent,
@@ -16,7 +16,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
-/** Of state that the client keeps; any instance of the Worker has to know it. */
+/** A signature of state that the client keeps; every instance of the Worker must know the key. */
 export const STATE = createRequestStateCodec<{ readonly step: number }>({ key: 'a key of the conformance fixtures alone' });
 
 const said = (text: string) => ({ content: [{ type: 'text' as const, text }] });
@@ -30,7 +30,7 @@ const nameAsked = inputRequired.elicit({ message: 'What is your name?', requeste
 const okAsked = inputRequired.elicit({ message: 'Please confirm', requestedSchema: OK });
 const sampled = (text: string) => inputRequired.createMessage({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens: 100 });
 
-/** Whether the client has answered a question, in whatever way fits its kind. */
+/** Whether the client has answered a question, in any form of its kind. */
 const answered = ({ mcpReq }: ServerContext, key: string): boolean => inputResponse(mcpReq.inputResponses, key).kind !== 'missing';
 
 type Envelope = { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities };
@@ -100,7 +100,7 @@ const FORMS: Readonly<Record<string, ElicitRequestFormParams['requestedSchema'][
   },
 };
 
-/** Those that ask in the middle of a call, as up to revision 2025-11-25. */
+/** Fixtures that ask during the call, as up to revision 2025-11-25. */
 function addCallsBack(server: McpServer): void {
   for (const [name, properties] of Object.entries(FORMS)) {
     server.registerTool(name, { description: 'Asks the user' }, async ({ mcpReq }) => {

@@ -1,4 +1,4 @@
-/** The server mode of the Model Context Protocol's conformance runner, which knows no credentials: a proxy adds the key. */
+/** The server mode of the Model Context Protocol's conformance runner, which does not support credentials: a proxy adds the key. */
 import { spawn } from 'node:child_process';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ export const RUNNER = fileURLToPath(new URL('../../../../node_modules/@modelcont
 
 export const REVISIONS = ['2025-11-25', '2026-07-28'] as const;
 
-/** Stands before a service and adds the key to each request; all else, the host among it, comes through as it is. */
+/** A proxy for a service that adds the key to each request; everything else, including the host, is unchanged. */
 export interface KeyProxy {
   readonly origin: string;
   close(): Promise<void>;
@@ -37,13 +37,13 @@ export async function addKey(service: string, key: string): Promise<KeyProxy> {
   };
 }
 
-/** What the runner found, each thing by `<scenario>:<check>`. */
+/** The results of the runner, each by `<scenario>:<check>`. */
 export interface Outcome {
-  /** 0: every failure stands in the baseline, and everything there fails. */
+  /** 0: every failure is in the baseline, and every entry of the baseline fails. */
   readonly code: number | null;
   readonly scenarios: number;
   readonly passed: number;
-  /** Failures that stand in the baseline. */
+  /** Failures that are in the baseline. */
   readonly expected: readonly string[];
   readonly text: string;
 }

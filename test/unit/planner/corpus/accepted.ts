@@ -1,6 +1,6 @@
 /**
- * Analytic statements that must run, over the ontology of model.ts: what people ask who know PostgreSQL. An allow-list
- * that refuses them is one that people switch off.
+ * Analytic statements that must run, over the ontology of model.ts, as users of PostgreSQL write them. An allow-list
+ * that refuses them would be switched off.
  */
 export const ACCEPTED: Readonly<Record<string, string>> = {
   // aggregates

@@ -1,5 +1,5 @@
 /**
- * A small shop that the corpora ask about: its tables with a few rows, and its model in modelling statements.
+ * The shop of the corpora: its tables with a few rows, and its model in modelling statements.
  */
 
 export const TABLES: readonly string[] = [

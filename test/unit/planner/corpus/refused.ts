@@ -1,5 +1,5 @@
 /**
- * Statements that must not run, over the ontology of model.ts. Who refuses them: the guard with the code of the family,
+ * Statements that must not run, over the ontology of model.ts. They are refused by the guard with the code of the family,
  * or (`relation`, `column`, `script`) the stages that know the ontology and the script.
  */
 
@@ -9,7 +9,7 @@ export interface Refused {
   readonly name: string;
   readonly sql: string;
   readonly family: Family;
-  /** Judged by the guard alone, without an ontology. */
+  /** True if the guard refuses it without an ontology. */
   readonly guard: boolean;
 }
 
@@ -25,7 +25,7 @@ export const GUARD_CODES: Readonly<Partial<Record<Family, string>>> = {
   syntax: 'unsupported_syntax',
 };
 
-/** Wherever a function may stand: `f` is put in each place as an expression of any type. */
+/** Every place of a statement where a function may be called. `f` is an expression of any type. */
 const PLACES: Readonly<Record<string, (f: string) => string>> = {
   'the select list': (f) => `SELECT ${f} AS a`,
   'the select list over a concept': (f) => `SELECT first_name, ${f} FROM dsvc.customer`,
@@ -83,7 +83,7 @@ const PLACES: Readonly<Record<string, (f: string) => string>> = {
   'a comparison with a path': (f) => `SELECT first_name FROM dsvc.customer WHERE "lives_in[city].name" = ${f}::text`,
 };
 
-/** What a read-only transaction lets pass and the guard must not. */
+/** Functions that a read-only transaction allows, and the guard must not. */
 const HARMFUL: readonly string[] = [
   'pg_sleep(1)',
   "set_config('statement_timeout', '0', true)",
@@ -340,7 +340,7 @@ const SYNTAX: readonly string[] = [
   'SELECT * FROM db.svc.city',
 ];
 
-/** Only its storage has such a column. */
+/** System columns. */
 const COLUMNS: readonly string[] = [
   ...['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid'].map((c) => `SELECT ${c} FROM svc.city`),
   'SELECT c.tableoid FROM dsvc.customer c',
@@ -403,7 +403,7 @@ const OTHER_RELATIONS: readonly string[] = [
   'SELECT * FROM gsvc.city',
 ];
 
-/** More than one statement where the second must not run: the text is refused as a whole. */
+/** Several statements, the second of which must not run. The whole text is refused. */
 const SCRIPTS: readonly string[] = [
   'SELECT 1 AS a; DROP TABLE shop.t_line',
   'DELETE FROM shop.t_town; SELECT 1 AS a',

@@ -1,4 +1,4 @@
-/** What passes: fields that are columns, and everything that the planner writes. */
+/** Accepted statements: fields that are columns, and everything that the planner writes. */
 import { describe, expect, it } from 'vitest';
 import { ALLOWED_FUNCTIONS } from '../../../../src/planner/guard/index.ts';
 import { ALLOWED_TYPES } from '../../../../src/planner/guard/types.ts';
@@ -20,7 +20,7 @@ describe('columns and fields', () => {
   it.each(COLUMNS)('%s', (sql) => expect(reason(sql)).toBe('passes'));
 });
 
-/** Statements that do not pass, with the reason; and how many were tried. */
+/** The refused statements with their reasons, and the number of all statements. */
 function tried(corpora: Iterable<Corpus>): { n: number; refused: string[] } {
   let n = 0;
   const refused: string[] = [];
@@ -29,7 +29,7 @@ function tried(corpora: Iterable<Corpus>): { n: number; refused: string[] } {
       n++;
       try {
         verify(parser, plan.sql, declared);
-        // what the planner itself declares
+        // the declarations of the planner
         verify(parser, plan.sql, plan.declared);
       } catch (error) {
         if (!(error instanceof RefusedByVerifier)) throw error;
@@ -40,20 +40,20 @@ function tried(corpora: Iterable<Corpus>): { n: number; refused: string[] } {
   return { n, refused };
 }
 
-describe('what the planner writes', () => {
-  it('for statements that people wrote', { timeout: patience(60_000) }, () => {
+describe('SQL of the planner passes', () => {
+  it('for statements of the corpora', { timeout: patience(60_000) }, () => {
     const { n, refused } = tried([forms(parser), ...written(parser)]);
     expect(refused).toEqual([]);
     expect(n).toBeGreaterThan(1500);
   });
 
-  it('for generated ones', { timeout: patience(60_000) }, () => {
+  it('for generated statements', { timeout: patience(60_000) }, () => {
     const { n, refused } = tried(generatedCorpora(parser, SIZES.queries, SIZES.queries));
     expect(refused.slice(0, 10)).toEqual([]);
     expect(n).toBeGreaterThan(0.7 * SIZES.queries);
   });
 
-  it('calls nothing and casts to nothing that the guard lets through and the verifier does not', () => {
+  it('for all functions and types that the guard accepts', () => {
     expect([...ALLOWED_FUNCTIONS].filter((f) => !FUNCTIONS.has(f))).toEqual([]);
     expect([...ALLOWED_TYPES].filter((t) => !TYPES.has(t))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** Statements over the tables of verified.ts whose fields are columns, in every way in which PostgreSQL finds them. */
+/** Statements over the tables of verified.ts whose fields are columns, with all ways to name a column in PostgreSQL. */
 export const COLUMNS: readonly string[] = [
   'SELECT a, t.b, s.t.c FROM s.t',
   'SELECT x.a, x.* FROM s.t x',

@@ -1,8 +1,8 @@
-/** A verified statement that is changed anywhere, by something that no statement may have, is refused: whatever else it holds. */
+/** A verified statement that is changed at any place by something forbidden is refused. */
 import type { Node, SelectStmt } from '@pgsql/types';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { printSelect } from '../../../../src/planner/print.ts';
+import { printSelect } from '../../../../src/planner/print/index.ts';
 import { type Declared, RefusedByVerifier, verify } from '../../../../src/planner/verify/index.ts';
 import { forms } from '../../../support/corpora/forms.ts';
 import { written } from '../../../support/corpora/written.ts';
@@ -23,7 +23,7 @@ const passed: Passed[] = [forms(parser), ...written(parser)].flatMap((corpus) =>
 type Slot = Record<string, unknown>;
 const strings = (...names: string[]): Node[] => names.map((sval) => ({ String: { sval } }));
 
-/** What a change is made to: the node's type, the change in place (false: this node is not for it), and the kinds of refusal that it may end in. */
+/** A change: the type of the node, the change in place (false: not applicable to this node), and the expected kinds of refusal. */
 interface Change {
   readonly what: string;
   readonly type: string;
@@ -36,7 +36,7 @@ const FIELDS = ['current_setting', 'pg_sleep', 'ts_stat', 'pg_column_size', 'rec
 const TYPES = ['regclass', 'regtype', 'regrole', 'xml', 'oid', 'aclitem', 'record', 'money', 'pg_node_tree'];
 const TABLES = ['pg_proc', 'pg_authid', 'pg_shadow', 'secrets'];
 
-/** Expressions that can be replaced by an attribute of them. */
+/** Expressions that can be replaced by one of their attributes. */
 const WRAPPED = ['ColumnRef', 'A_Const', 'FuncCall', 'TypeCast', 'A_Expr', 'CaseExpr', 'SubLink', 'CoalesceExpr', 'ParamRef', 'A_ArrayExpr', 'BoolExpr'];
 
 const CHANGES: readonly Change[] = [
@@ -153,7 +153,7 @@ const CHANGES: readonly Change[] = [
 ];
 const NAMES: Readonly<Record<string, readonly string[]>> = { FuncCall: FORBIDDEN, RangeVar: TABLES, TypeCast: TYPES };
 
-/** All places of a tree where a node of a type occurs in an expression. */
+/** All places of a tree with a node of a type in an expression. */
 function places(value: unknown, type: string, found: Slot[] = []): Slot[] {
   if (typeof value !== 'object' || value === null) return found;
   const slot = value as Slot;
@@ -161,7 +161,7 @@ function places(value: unknown, type: string, found: Slot[] = []): Slot[] {
   for (const key in slot) if (!SKIPPED.has(key)) places(slot[key], type, found);
   return found;
 }
-/** Where the grammar takes no expression: names, the call of a function in FROM, constants of types and of CYCLE. */
+/** Members in which the grammar accepts no expression: names, the call of a function in FROM, constants of types and of CYCLE. */
 const SKIPPED = new Set(['fields', 'names', 'typmods', 'functions', 'colnames', 'cycle_clause']);
 
 function refusal(sql: string, declared: Declared): string {
@@ -176,7 +176,7 @@ function refusal(sql: string, declared: Declared): string {
 
 const treeOf = (sql: string): SelectStmt => (parser.parse(sql).stmts[0] as { stmt: { SelectStmt: SelectStmt } }).stmt.SelectStmt;
 
-/** The same statement with one change; undefined where nothing there is for it, or the printer refuses it. */
+/** The statement with one change; undefined if the change does not apply, or the printer refuses the result. */
 function changed(sql: string, change: Change, place: number, choice: number): string | undefined {
   const tree = treeOf(sql);
   const slots = places(tree, change.type);
@@ -192,7 +192,7 @@ function changed(sql: string, change: Change, place: number, choice: number): st
 }
 
 describe('a change of one node', () => {
-  /** For each change the statements that have something for it. */
+  /** The statements to which each change applies. */
   const candidates = new Map(CHANGES.map((change) => [change, [] as Passed[]]));
   for (const statement of passed) {
     const tree = treeOf(statement.sql);
@@ -217,7 +217,7 @@ describe('a change of one node', () => {
     );
   });
 
-  it('was tried of every kind', () => expect(CHANGES.filter((c) => (tried.get(c.what) ?? 0) < 10).map((c) => `${c.what}: ${tried.get(c.what)}`)).toEqual([]));
+  it('was tried for every kind', () => expect(CHANGES.filter((c) => (tried.get(c.what) ?? 0) < 10).map((c) => `${c.what}: ${tried.get(c.what)}`)).toEqual([]));
 });
 
 describe('a change of the text', () => {

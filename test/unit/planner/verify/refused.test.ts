@@ -1,4 +1,4 @@
-/** What the verifier refuses, each by its reason. */
+/** Refused statements, each with its reason. */
 import { describe, expect, it } from 'vitest';
 import { RefusedByVerifier, Verified, verify } from '../../../../src/planner/verify/index.ts';
 import { declared, parser, reason } from './verified.ts';
@@ -50,7 +50,7 @@ const REFUSED: Readonly<Record<string, readonly (readonly [sql: string, reason: 
     ['TABLE pg_class', 'relation:pg_class'],
   ],
   'columns of a table further out, by a name that the inner query does not have': [
-    // PostgreSQL calls the column x, so that the type's name is looked up further out
+    // PostgreSQL names the column x, so the name of the type is looked up in the outer query
     ['SELECT (SELECT max(bool) FROM (SELECT (x.*)::text::bool FROM (SELECT 1 AS a) x) q) FROM s.u', 'column:bool'],
     ['SELECT ARRAY(SELECT 1 AS secret UNION ALL SELECT 2 LIMIT secret) FROM s.u', 'column:secret'],
     ['SELECT ARRAY(SELECT 1 AS secret EXCEPT SELECT 2 OFFSET secret) FROM s.u', 'column:secret'],
@@ -64,7 +64,7 @@ const REFUSED: Readonly<Record<string, readonly (readonly [sql: string, reason: 
     ['SELECT (SELECT column1 FROM (SELECT) x, LATERAL (VALUES (x.*)) q) FROM s.u', 'column:column1'],
   ],
   'common table expressions out of their scope': [
-    // inside of itself the name is that of a catalog
+    // inside of its own query the name means a system catalog
     ['WITH pg_class AS (SELECT relname FROM pg_class) SELECT relname FROM pg_class', 'relation:pg_class'],
     ['WITH x AS (SELECT 1 FROM y), y AS (SELECT 1) SELECT 1 FROM x', 'relation:y'],
     ['SELECT 1 FROM (WITH x AS (SELECT 1) SELECT 1 FROM x) q, x', 'relation:x'],
@@ -188,7 +188,7 @@ describe.each(Object.entries(REFUSED))('%s', (_, cases) => {
   it.each(cases)('%s', (sql, expected) => expect(reason(sql)).toBe(expected));
 });
 
-describe('fields that are none', () => {
+describe('fields that are no columns', () => {
   const FIELDS: readonly (readonly [sql: string, reason: string])[] = [
     ["SELECT ('x').current_setting", 'field:current_setting'],
     ["SELECT ('x').upper", 'field:upper'],
@@ -208,7 +208,7 @@ describe('fields that are none', () => {
     ['SELECT t.pg_column_size FROM s.t', 'field:pg_column_size'],
     ['SELECT t.ctid FROM s.t', 'field:ctid'],
     ['SELECT t.text FROM s.t', 'field:text'],
-    // a table may have a column that is called as the table
+    // a table may have a column with the name of the table
     ['SELECT (t).a FROM s.t', 'field:a'],
     ['SELECT (t.a).md5 FROM s.t', 'field:md5'],
     ['SELECT x.upper FROM (SELECT a FROM s.t) x', 'field:upper'],
@@ -246,7 +246,7 @@ describe('fields that are none', () => {
     ['SELECT (coalesce(x, x)).a FROM (SELECT 1 AS a) x', 'field:a'],
     ['SELECT (a || b).md5 FROM s.t', 'field:md5'],
     ['SELECT (a COLLATE "C").md5 FROM s.t', 'field:md5'],
-    // the alias of a function is its value, or the row of its columns
+    // the alias of a function means its value, or the row of its columns
     ['SELECT u.upper FROM unnest(ARRAY[$$x$$]) u', 'field:upper'],
     ['SELECT (u).u FROM unnest(ARRAY[$$x$$]) u', 'field:u'],
     ['SELECT (u.*).u FROM unnest(ARRAY[$$x$$]) u', 'field:u'],
@@ -255,7 +255,7 @@ describe('fields that are none', () => {
     ["SELECT e.e FROM jsonb_each('{}') e", 'field:e'],
     ["SELECT pg_column_size.pg_column_size FROM json_populate_record(NULL::json, '{}') pg_column_size", 'field:pg_column_size'],
     ['SELECT pg_column_size.pg_column_size FROM unnest($1::json[]) pg_column_size', 'field:pg_column_size'],
-    // a function of the datasource's own may call its column as it likes
+    // a function of the datasource may have any result column
     ['SELECT f.f FROM ext.f(1)', 'field:f'],
     ['SELECT x.x FROM ext.f(1) x', 'field:x'],
     ['SELECT x.b FROM ext.f(1) x (a)', 'field:b'],
@@ -268,7 +268,7 @@ describe('fields that are none', () => {
   it.each(FIELDS)('%s', (sql, expected) => expect(reason(sql)).toBe(expected));
 });
 
-describe('names of nothing', () => {
+describe('names that mean nothing', () => {
   it.each([
     ['SELECT z FROM s.t', 'column:z'],
     ['SELECT ctid FROM s.t', 'column:ctid'],
@@ -306,14 +306,14 @@ describe('a deep statement', () => {
     expect(reason(`SELECT ${'NOT '.repeat(1000)}true`)).toBe('too_complex:depth');
   });
 
-  it('of which stars make columns without end is, too', () => {
+  it('is refused if stars expand to too many columns', () => {
     const doubled = (n: number): string =>
       `WITH c0 AS (SELECT 1 AS a)${Array.from({ length: n }, (_, i) => `, c${i + 1} AS (SELECT x.*, y.* FROM c${i} x, c${i} y)`).join('')} SELECT 1 FROM c${n}`;
     expect(reason(doubled(5))).toBe('passes');
     expect(reason(doubled(40))).toBe('too_complex:columns');
   });
 
-  it('that only leans to the left is not', () => {
+  it('is accepted if it only leans to the left', () => {
     expect(reason(`SELECT 1${' + 1'.repeat(3000)}`)).toBe('passes');
     expect(reason(`SELECT 1${' UNION ALL SELECT 1'.repeat(2000)}`)).toBe('passes');
     expect(reason(`SELECT 1 FROM s.t a0${Array.from({ length: 500 }, (_, i) => ` JOIN s.t a${i + 1} ON true`).join('')}`)).toBe('passes');
@@ -324,7 +324,7 @@ describe('a deep statement', () => {
 });
 
 describe('a refusal', () => {
-  it('holds a name, and nothing else of the statement', () => {
+  it('contains a name, and nothing else of the statement', () => {
     const secret = 'SELECT pg_sleep(1) FROM s.t WHERE a = $$a secret value$$';
     let caught: unknown;
     try {
@@ -342,12 +342,12 @@ describe('a refusal', () => {
     });
   });
 
-  it('of bad syntax tells nothing of the text', () => expect(reason("SELECT 'secret' FROM FROM")).toBe('syntax:parser'));
-  it('cuts long names', () => expect(reason(`SELECT ${'"x".'.repeat(200)}"f"(1)`).length).toBeLessThan(150));
+  it('of bad syntax contains nothing of the text', () => expect(reason("SELECT 'secret' FROM FROM")).toBe('syntax:parser'));
+  it('truncates long names', () => expect(reason(`SELECT ${'"x".'.repeat(200)}"f"(1)`).length).toBeLessThan(150));
 });
 
 describe('a verified statement', () => {
-  it('is made by verify alone', () => {
+  it('is made only by verify', () => {
     const passed = verify(parser, 'SELECT a FROM s.t', declared);
     expect(passed.sql).toBe('SELECT a FROM s.t');
     expect([passed, { ...passed }, Object.create(passed), { sql: 'SELECT 1' }, null, 'x'].map((v) => Verified.is(v))).toEqual([
@@ -361,14 +361,14 @@ describe('a verified statement', () => {
     // @ts-expect-error an object of the same form does not have the type
     const forged: Verified = { sql: 'SELECT 1' };
     expect(Verified.is(forged)).toBe(false);
-    // @ts-expect-error nobody else may make one
+    // @ts-expect-error the constructor is private
     expect(() => new Verified('SELECT 1', Symbol('passed'))).toThrow(TypeError);
     expect(() => Verified.of('SELECT 1', Symbol('passed'))).toThrow(TypeError);
   });
 });
 
-describe('tables of the system', () => {
-  it('are refused, whatever is declared', () => {
+describe('system tables', () => {
+  it('are refused even if they are declared', () => {
     const tables = [
       ['pg_catalog', 'pg_class'],
       ['information_schema', 'tables'],

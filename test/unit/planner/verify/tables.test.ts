@@ -1,4 +1,4 @@
-/** What of a table may be read: the columns that are declared of it, and the whole where it is declared as a whole. */
+/** The declared columns of a table may be read, and all of it if it is declared as a whole. */
 import { describe, expect, it } from 'vitest';
 import { reason } from './verified.ts';
 

@@ -1,10 +1,10 @@
-/** A small schema for the verifier's own tests, and words to verify with. */
+/** A small schema for tests of the verifier, and functions to verify statements. */
 import { loadNodeParser } from '../../../../src/cli/node-parser.ts';
 import { type Declared, RefusedByVerifier, verify } from '../../../../src/planner/verify/index.ts';
 
 export const parser = await loadNodeParser();
 
-/** Table s.t, also as a whole; columns of s.u and s."T x". */
+/** Declares the table s.t as a whole, and columns of s.u and s."T x". */
 export const declared: Declared = {
   tables: [
     { schema: 's', name: 't', columns: new Set(['a', 'b', 'c', 't', 'pg_column_size', 'ctid', 'md5']), isWhole: true },
@@ -15,7 +15,7 @@ export const declared: Declared = {
   params: 2,
 };
 
-/** The reason for which a statement is refused; `passes` where it is not. */
+/** The reason for which a statement is refused, or `passes`. */
 export function reason(sql: string, more: Partial<Declared> = {}): string {
   try {
     verify(parser, sql, { ...declared, ...more });

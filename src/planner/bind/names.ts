@@ -1,0 +1,131 @@
+/** References: to a column of a relation, to a select alias, or to a whole relation. */
+import type { ColumnRef } from '@pgsql/types';
+import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
+import { clone, column, fieldsOf, type Node, select, subselect, target } from '../plan/tree.ts';
+import { aliasOf, hasAggregate } from './aliases.ts';
+import { FixedRelation, type Found, isConcept, type Relation } from './relations.ts';
+import type { Resolver } from './resolve.ts';
+import type { Scope } from './scope.ts';
+
+/**
+ * The column that a reference means; undefined if it is no column. The new reference gets the location of the name, for errors of later stages.
+ * @throws SvcError 400 for an unknown or ambiguous name
+ */
+export function columnOf(resolver: Resolver, ref: ColumnRef, scope: Scope): Found | undefined {
+  const found = lookUp(resolver, ref, scope);
+  if (found && ref.location !== undefined && 'ColumnRef' in found.node) found.node.ColumnRef.location = ref.location;
+  return found;
+}
+
+function lookUp(resolver: Resolver, ref: ColumnRef, scope: Scope): Found | undefined {
+  const fields = fieldsOf(ref).map((f) => resolver.written(f));
+  const name = fields.at(-1) ?? '';
+  return resolver.at(ref.location, () => {
+    if (fields.length > 1) return qualified(resolver, fields, scope);
+    for (let s: Scope | undefined = scope; s; s = s.outer) {
+      if (s.mode === 'before' && useAlias(s, name)) return undefined;
+      const found = s.own(name);
+      if (found) return found;
+      if (s.mode === 'after' && aliasOf(s, name) !== undefined) return undefined;
+    }
+    return undefined;
+  });
+}
+
+function qualified(resolver: Resolver, fields: readonly string[], scope: Scope): Found {
+  const name = fields.at(-1) as string;
+  const relation = relationOf(resolver, fields.slice(0, -1), scope, name);
+  // `svc.city.name`: only a relation without an alias may be qualified by its schema
+  const schema = fields.length === 3 ? fields[0] : undefined;
+  if (fields.length > 3 || (schema !== undefined && !(isConcept(relation) && relation.isIn(schema)))) {
+    throw badRequest('unknown_column', `unknown column \`${fields.join('.')}\``, { hint: 'write the alias and the column' });
+  }
+  const found = relation.find(name);
+  if (found) return found;
+  throw unknown(name, relation, relation.names(), relation.explain?.(name));
+}
+
+/** @param relation the relation that was meant; undefined: one of several */
+function unknown(name: string, relation: Relation | undefined, known: Iterable<string>, explained?: SvcError): SvcError {
+  if (explained) return explained;
+  const concept = relation && isConcept(relation) ? relation.concept.name : undefined;
+  const alias = relation?.alias;
+  const hint = relation?.hint?.(name);
+  const near = hint === undefined ? nearest(name, known) : undefined;
+  const where = concept ? ` of concept \`${concept}\`` : alias ? ` of \`${alias}\`` : '';
+  return badRequest(concept ? 'unknown_property' : 'unknown_column', `unknown ${concept ? 'property' : 'column'} \`${name}\`${where}${didYouMean(near)}`, {
+    hint,
+  });
+}
+
+function useAlias(scope: Scope, name: string): boolean {
+  const alias = aliasOf(scope, name);
+  if (alias === undefined) return false;
+  return !(scope.inAggregate && hasAggregate(scope.aliases.get(alias) as Node));
+}
+
+/** An unqualified name that is no column: a select alias or a whole relation. @throws SvcError 400 for an unknown name */
+export function named(resolver: Resolver, ref: ColumnRef, scope: Scope): Node {
+  const fields = fieldsOf(ref);
+  const name = resolver.written(fields.at(-1) ?? '');
+  for (let s: Scope | undefined = scope; s; s = s.outer) {
+    const alias = s.mode === 'none' ? undefined : aliasOf(s, name);
+    if (alias === undefined) continue;
+    const { mode } = s;
+    s.mode = 'none';
+    try {
+      return resolver.state.grows(
+        () => `the alias \`${name}\``,
+        () => resolver.expression(clone(s.aliases.get(alias) as Node), s),
+      );
+    } finally {
+      s.mode = mode;
+    }
+  }
+  const relation = scope.relation(name);
+  if (relation) return wholeRow(resolver, relation);
+  const concepts = scopeRelations(scope).filter(isConcept);
+  const explained = concepts.map((c) => c.explain(name)).find((e) => e !== undefined);
+  throw unknown(name, concepts.length === 1 ? concepts[0] : undefined, scope.names(), explained);
+}
+
+/** A relation as a value: a row with the columns of `*`. */
+export function wholeRow(resolver: Resolver, relation: NonNullable<ReturnType<Scope['relation']>>): Node {
+  if (relation instanceof FixedRelation && relation.scalar) return relation.value;
+  return resolver.state.grows(
+    () => `the row of \`${relation.called ?? relation.alias}\``,
+    () => rowOf(resolver, relation),
+  );
+}
+
+function rowOf(resolver: Resolver, relation: Relation): Node {
+  // comparing rows with different columns raises an error
+  resolver.state.facts.mayRaise = true;
+  const row = resolver.state.alias();
+  const query = select({
+    targetList: [target(column(row))],
+    fromClause: [subselect(select({ targetList: relation.star().map((f) => target(f.node, f.column.name)) }), row)],
+  });
+  return { SubLink: { subLinkType: 'EXPR_SUBLINK', subselect: { SelectStmt: query } } };
+}
+
+/** The relation that qualifies a name. `fields`: its path without the name. @throws SvcError 400 `unknown_alias` */
+export function relationOf(resolver: Resolver, fields: readonly string[], scope: Scope, name?: string): Relation {
+  const alias = fields.at(-1) ?? '';
+  const found = scope.relation(resolver.written(alias));
+  if (found) return found;
+  const known: string[] = [];
+  for (let s: Scope | undefined = scope; s; s = s.outer) known.push(...s.relations.map((r) => r.alias));
+  const path = [...fields, ...(name === undefined ? [] : [name])].map((f) => resolver.written(f)).join('.');
+  const hint = scopeRelations(scope)
+    .map((r) => r.hint?.(path))
+    .find((h) => h !== undefined);
+  const near = hint === undefined ? nearest(alias, known) : undefined;
+  throw badRequest('unknown_alias', `\`${resolver.written(alias)}\` is not a relation in FROM${didYouMean(near)}`, { hint });
+}
+
+function scopeRelations(scope: Scope | undefined): Scope['relations'] {
+  const all: Scope['relations'] = [];
+  for (let s = scope; s; s = s.outer) all.push(...s.relations);
+  return all;
+}

@@ -1,0 +1,61 @@
+/** The sizes of what casts, operators and functions return. */
+import type { Node } from '../plan/tree.ts';
+import { PLAIN, SHORT } from './functions.ts';
+import { bytesOf, copies, FIXED, largest, ofBytes, repeated, type Size, SMALL, sum, times, UNKNOWN } from './sizes.ts';
+import { constant, MAX_DIGITS, SEARCHED } from './steps.ts';
+
+/** Types with a fixed length. */
+const FIXED_TYPES = /^(u?int\d|float\d|bool|date|time|timetz|timestamp|timestamptz|interval|uuid|money|oid)$/;
+/** Operators on numbers and bits. */
+const ARITHMETIC = /^[-+*/%&|#^]$|^<<$|^>>$/;
+/** Operators that return a boolean. */
+const COMPARISONS = /^(=|<>|!=|<|>|<=|>=|~|~\*|!~|!~\*|~~|!~~|~~\*|!~~\*|@>|<@|&&|\?|\?\||\?&|@\?|@@)$/;
+/** Functions that write values as JSON. */
+const JSON_BUILDERS = /^(jsonb?_build_(array|object)|to_jsonb?|row_to_json|array_to_json)$/;
+
+/** The size of a value after a cast to a type. */
+export function sizeOfCast(type: string, size: Size): Size {
+  if (FIXED_TYPES.test(type)) return FIXED;
+  return type === 'numeric' ? { made: Math.min(size.made, MAX_DIGITS), data: size.data } : size;
+}
+
+/** True for an operator whose result has a fixed length if both operands have one. */
+export const isArithmetic = (symbol: string): boolean => ARITHMETIC.test(symbol);
+
+/** The size of an operator's result. */
+export function sizeOfOperation(symbol: string, left: Size, right: Size): Size {
+  if (COMPARISONS.test(symbol)) return SMALL;
+  // `#>`, `#-` and the like return a part of the left operand
+  const isPart = symbol !== '-' && (symbol.startsWith('-') || symbol.startsWith('#'));
+  return isPart ? left : sum([left, right]);
+}
+
+/** The size of a function's result, if it depends only on the sizes of its arguments. */
+export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly Size[]): Size {
+  const [first = SMALL, , third = SMALL] = sizes;
+  if (name === 'translate') return times(first, 4);
+  if (name === 'replace' || name === 'regexp_replace') return sum([first, bytesOf(third, SEARCHED) <= 1 ? SMALL : copies(third, bytesOf(first, SEARCHED))]);
+  if (name === 'format') return formatted(args[0], sizes);
+  if (name === 'array_fill') return filled(first, args[1]);
+  if (SHORT.has(name)) return SMALL;
+  if (PLAIN.has(name)) return sum(sizes);
+  // escapes make JSON longer, usually by little
+  return sum([SMALL, times(sum(sizes), JSON_BUILDERS.test(name) ? 2 : 6)]);
+}
+
+/** The result of `format`: the template, the widths, and the longest argument once for each directive. */
+function formatted(template: Node | undefined, sizes: readonly Size[]): Size {
+  const text = template && 'A_Const' in template ? template.A_Const.sval?.sval : undefined;
+  if (text === undefined || /%[\d$-]*\*/.test(text)) return UNKNOWN;
+  const directives = text.match(/%[^%]/g)?.length ?? 0;
+  const widths = [...text.matchAll(/%(?:\d+\$)?-?(\d{1,9})/g)].reduce((all, [, digits]) => all + Number(digits), 0);
+  return sum([sizes[0] ?? SMALL, ofBytes(4 * widths), copies(largest(sizes.slice(1)), directives)]);
+}
+
+/** The result of `array_fill`: as many copies of a value as the constant dimensions say. */
+function filled(value: Size, dimensions: Node | undefined): Size {
+  const bare = dimensions && 'TypeCast' in dimensions ? dimensions.TypeCast.arg : dimensions;
+  const counts = bare && 'A_ArrayExpr' in bare ? (bare.A_ArrayExpr.elements ?? []).map(constant) : [];
+  if (counts.length === 0 || counts.includes(undefined)) return UNKNOWN;
+  return repeated(value, ofBytes(counts.reduce<number>((all, n) => all * (n ?? 1), 1)));
+}

@@ -1,0 +1,58 @@
+/** What the calls of a statement have cost so far, and the limits. */
+import { badRequest } from '../../errors.ts';
+import type { Size } from './sizes.ts';
+
+/** The steps that the calls of a statement may take for one row: up to some 4 seconds on PostgreSQL 15. */
+const MAX_STEPS = 2e9;
+/** The bytes that `repeat`, `lpad` and `rpad` with constant lengths may make: PostgreSQL computes them during planning and keeps all of them. */
+const MAX_BYTES = 64e6;
+/** Constant texts up to this size are not counted. */
+const SMALL_TEXT = 10_000;
+
+/** Counts steps and bytes, and throws 400 `too_complex` with the location of the call that exceeds a limit. */
+export class Spent {
+  readonly #offsetOf: (location: number | undefined) => number | undefined;
+  #steps = 0;
+  #bytes = 0;
+  /** Above 0, nothing is counted. */
+  #paused = 0;
+
+  constructor(offsetOf: (location: number | undefined) => number | undefined) {
+    this.#offsetOf = offsetOf;
+  }
+
+  /** Runs a measurement without counting what it costs. */
+  paused<T>(measure: () => T): T {
+    this.#paused++;
+    try {
+      return measure();
+    } finally {
+      this.#paused--;
+    }
+  }
+
+  /** Counts the steps of a call. @throws SvcError 400 `too_complex` */
+  steps(count: number, name: string, location: number | undefined): void {
+    if (this.#paused > 0) return;
+    this.#steps += count;
+    if (this.#steps > MAX_STEPS) throw this.#tooComplex(`${called(name, location)} may take too long: PostgreSQL cannot interrupt it`, location);
+  }
+
+  /** Counts the bytes of a text with a constant length. @throws SvcError 400 `too_complex` */
+  text({ made }: Size, name: string, location: number | undefined): void {
+    if (this.#paused > 0 || made <= SMALL_TEXT) return;
+    this.#bytes += made;
+    if (this.#bytes > MAX_BYTES)
+      throw this.#tooComplex(`${called(name, location)} makes a text that is too long: the texts of all such calls exceed ${MAX_BYTES / 1e6} MB`, location);
+  }
+
+  #tooComplex(message: string, location: number | undefined): Error {
+    return badRequest('too_complex', message, {
+      hint: 'Use shorter texts, and constants as search patterns',
+      offset: location === undefined ? undefined : this.#offsetOf(location),
+    });
+  }
+}
+
+/** A call in a message. Its name is given only if it is in the text of the request. */
+const called = (name: string, location: number | undefined): string => (location === undefined ? 'a call' : `the call of \`${name}\``);

@@ -1,0 +1,137 @@
+/**
+ * The aggregates of a block. If plain joins give the right result, the block keeps them; otherwise it becomes one sub-select for each level, combined by group
+ * (docs/design/aggregates-over-several-paths.md#procedure).
+ */
+import { badRequest } from '../../../errors.ts';
+import type { PropertyDef } from '../../../ontology/model.ts';
+import { parseType } from '../../../ontology/types.ts';
+import type { ConceptRelation } from '../../bind/relation.ts';
+import type { Scope } from '../../bind/scope.ts';
+import { isVolatileFunction } from '../../guard/index.ts';
+import type { PathNode } from '../../plan/path-node.ts';
+import { calledMeasure, type MeasureReference, type References } from '../../plan/references.ts';
+import { conjuncts, isNotNull, lastName, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
+import type { PlanState } from '../../plan-state.ts';
+import { propertyFor } from '../../secure/shown.ts';
+import { type BlockFacts, callsOf, isPrefix, type Level, levelOf, nodesIn } from './calls.ts';
+import { combine } from './levels.ts';
+import { expandMeasure, isKeyed, reachedOnce, refuseBareMeasures, wrappedMeasure } from './measures.ts';
+import type { Item, Things } from './parts.ts';
+
+/** A bound block: all names are resolved, and the concepts of FROM are still slots. */
+export interface Block {
+  readonly state: PlanState;
+  readonly stmt: SelectStmt;
+  readonly scope: Scope;
+  readonly relations: readonly ConceptRelation[];
+  readonly references: References;
+  /** The nodes that FROM itself refers to. */
+  readonly fromNodes: ReadonlySet<PathNode>;
+  /** True if the block reads a cube: calls without columns then count the rows of the cube's concept. */
+  readonly cube: boolean;
+  /** True if FROM is a single concept. */
+  readonly single: boolean;
+  /** Copies FROM and replaces the slots of concepts by sub-selects that join the given nodes. */
+  readonly from: (nodes: ReadonlySet<PathNode>) => Node[];
+}
+
+/**
+ * Rewrites the block if its aggregates need it.
+ * @returns true if the block has been rewritten, with a FROM of its own; false if plain joins of the nodes that it refers to are right
+ * @throws SvcError 400 `fanout`, `no_key`, `bad_measure`, `bare_measure`
+ */
+export function finishAggregates(block: Block): boolean {
+  const { stmt, relations } = block;
+  const facts: BlockFacts = block;
+  refuseBareMeasures([stmt.whereClause, stmt.groupClause], block.references, true);
+  const outer = [stmt.targetList, stmt.havingClause, stmt.sortClause, stmt.distinctClause, stmt.windowClause];
+  refuseBareMeasures(outer, block.references);
+  const tree = nodesIn([outer, stmt.whereClause, stmt.groupClause], relations);
+  const measures = measureItems(block, outer);
+  const taken = new Set(measures.map((m) => m.node));
+  const calls = callsOf(outer, facts, tree).filter((c) => !taken.has(c.node));
+  if (calls.length === 0 && measures.length === 0) return false;
+  const items: Item[] = [
+    ...calls.map((c) => ({ node: c.node, expression: c.node, level: c.level, ignoresDuplicates: c.ignoresDuplicates, nodes: c.nodes })),
+    ...measures,
+  ];
+
+  if (isPlain(items, tree, facts)) {
+    for (const clause of ['targetList', 'havingClause', 'sortClause', 'distinctClause', 'windowClause'] as const) {
+      const value = stmt[clause];
+      if (value && measures.length > 0) (stmt as Record<string, unknown>)[clause] = rewrite(value, (n) => measures.find((m) => m.node === n)?.expression);
+    }
+    return false;
+  }
+  refuseVolatile(block);
+  combine(block, items);
+  return true;
+}
+
+/** True if plain joins are right: the calls have one level, and every to-many path of the block is a prefix of that level. */
+function isPlain(items: readonly Item[], tree: ReadonlySet<PathNode>, facts: BlockFacts): boolean {
+  if (items.some((i) => i.things)) return false;
+  const counted = new Set(items.filter((i) => !i.ignoresDuplicates).map((i) => i.level));
+  const walked: Level[] = [...tree, ...items.flatMap((i) => [...i.nodes])].map((n) => levelOf(n, facts));
+  if (counted.size === 0) return true;
+  if (counted.size > 1) return false;
+  const [level] = counted;
+  return [...walked, ...items.map((i) => i.level)].every((l) => isPrefix(l, level as Level));
+}
+
+/** The measures in some trees, with their expansions. */
+function measureItems(block: Block, trees: readonly unknown[]): Item[] {
+  const items: Item[] = [];
+  walk(trees, (n) => {
+    if ('SelectStmt' in n) return false;
+    const measure = wrappedMeasure(n, block.references);
+    if (!measure) return undefined;
+    if (!block.relations.includes(measure.relation)) return false;
+    items.push(measureItem(block, n, measure));
+    return false;
+  });
+  return items;
+}
+
+function measureItem(block: Block, node: Node, measure: MeasureReference): Item {
+  const { state } = block;
+  const { relation, node: at, concept } = measure;
+  const wrapper = (node as { FuncCall: { agg_filter?: Node } }).FuncCall;
+  const type = parseType(measure.def.type).sql;
+  const isRoot = at === relation.root;
+  const once = block.single && block.fromNodes.size === 0 && (isRoot || reachedOnce(at));
+  if ((!once || !isRoot) && !isKeyed(concept))
+    throw badRequest(
+      'no_key',
+      `${calledMeasure(measure)} requires a primary key on ${measure.cubeColumn === undefined ? `\`${concept.name}\`` : 'its concept'} in this query`,
+    );
+  if (once) {
+    const seen = relation.named.graph.concept(concept.name) ?? concept;
+    const columnOf = (def: PropertyDef): Node => relation.columnAt(at, propertyFor(seen, def));
+    const filters = (): Node[] => [...(isRoot ? [] : [isNotNull(relation.columnAt(at, { kind: 'mapping' }))]), ...conjuncts(wrapper.agg_filter)];
+    const expression = expandMeasure(state, measure, columnOf, filters);
+    return { node, expression, level: levelOf(at, block), ignoresDuplicates: false, nodes: new Set(nodesIn(expression, block.relations)), type };
+  }
+  const columns = new Map<string, { name: string; def: PropertyDef }>();
+  const things: Things = { measure, columns, filter: wrapper.agg_filter };
+  return { node, expression: node, level: null, ignoresDuplicates: false, nodes: new Set(), things, type };
+}
+
+/** Throws 400 `fanout` for volatile functions, because each level evaluates WHERE and GROUP BY on its own and the results would differ. */
+function refuseVolatile(block: Block): void {
+  if (isVolatile([block.stmt.whereClause, block.stmt.groupClause])) {
+    throw badRequest('fanout', 'a volatile function is not allowed in WHERE or GROUP BY of a query that aggregates several paths', {
+      hint: 'Compute it in a sub-query in FROM.',
+    });
+  }
+}
+
+/** True if a tree calls a volatile function. */
+function isVolatile(tree: unknown): boolean {
+  let found = false;
+  walk(tree, (n) => {
+    if ('FuncCall' in n && isVolatileFunction(lastName(n.FuncCall.funcname))) found = true;
+    return !found;
+  });
+  return found;
+}

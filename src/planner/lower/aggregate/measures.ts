@@ -1,0 +1,154 @@
+/**
+ * Measures. An aggregate call around a measure's column marks it, and its definition is expanded over the distinct things of its concept
+ * (docs/design/aggregates-over-several-paths.md#measures).
+ */
+import { badRequest } from '../../../errors.ts';
+import type { Concept } from '../../../ontology/graph.ts';
+import type { MeasureDef, PropertyDef } from '../../../ontology/model.ts';
+import { parseType } from '../../../ontology/types.ts';
+import { propertyOf } from '../../plan/concept-columns.ts';
+import { LocatedError } from '../../plan/located-error.ts';
+import type { PathNode } from '../../plan/path-node.ts';
+import { calledMeasure, type MeasureReference, type References } from '../../plan/references.ts';
+import { and, cast, clone, conjuncts, fieldsOf, lastName, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
+import type { PlanState } from '../../plan-state.ts';
+import { refuseMasked } from '../../secure/policies.ts';
+import { isAggregateCall } from './calls.ts';
+
+/** The aggregates that may mark a measure. */
+const WRAPPERS = new Set(['sum', 'count', 'avg', 'min', 'max']);
+
+/**
+ * The measure that a call marks; undefined if the call does not mark one.
+ * @throws SvcError 400 `bad_measure` if the call is not one of the aggregates that may mark a measure
+ */
+export function wrappedMeasure(node: Node, references: References): MeasureReference | undefined {
+  if (!isAggregateCall(node)) return undefined;
+  const arg = node.FuncCall.args?.[0];
+  const measure = arg && 'ColumnRef' in arg ? references.measure(arg.ColumnRef) : undefined;
+  if (!measure) return undefined;
+  if (node.FuncCall.args?.length !== 1 || !WRAPPERS.has(lastName(node.FuncCall.funcname)) || node.FuncCall.agg_distinct || node.FuncCall.agg_order) {
+    throw badRequest('bad_measure', `${calledMeasure(measure)} can only be the argument of SUM, COUNT, AVG, MIN or MAX`);
+  }
+  return measure;
+}
+
+/** Throws 400 `bare_measure` for a measure outside an aggregate. `filters`: the tree filters rows before they are grouped (WHERE, GROUP BY). */
+export function refuseBareMeasures(tree: unknown, references: References, filters = false): void {
+  walk(tree, (n) => {
+    if (wrappedMeasure(n, references)) return false;
+    const measure = 'ColumnRef' in n ? references.measure(n.ColumnRef) : undefined;
+    if (measure) {
+      const marked = `SUM(${measure.cubeColumn ?? `"measure.…${measure.def.name}"`})`;
+      throw new LocatedError('bare_measure', `${calledMeasure(measure)} is used outside an aggregate`, n, {
+        hint: filters
+          ? `A measure has a value for each group. Write GROUP BY, and filter the groups with HAVING ${marked}.`
+          : `Write ${marked}. The aggregate only marks the measure.`,
+      });
+    }
+    return undefined;
+  });
+}
+
+/** Throws 400 `bare_measure` for a measure that no block has expanded, which happens if a sub-query aggregates a measure of the outer query. */
+export function refuseOuterMeasures(query: SelectStmt, references: References): void {
+  walk(query, (n) => {
+    if ('ColumnRef' in n && references.measure(n.ColumnRef)) {
+      // The message does not name the measure: a cube may read a measure that is hidden from the caller.
+      throw badRequest('bare_measure', 'a sub-query uses a measure of the outer query', {
+        hint: 'Aggregate it in the query that has the concept or cube in FROM.',
+      });
+    }
+    return undefined;
+  });
+}
+
+/**
+ * The definition of a measure as an expression. `columnOf` gives the column of a property; `filters` are added to the WHERE of the definition as FILTER of each
+ * of its calls.
+ * @throws SvcError 400 `circular_measure`, `unknown_property`, 403 `masked`
+ */
+export function expandMeasure(state: PlanState, measure: MeasureReference, columnOf: (def: PropertyDef) => Node, filters: () => readonly Node[]): Node {
+  return state.grows(
+    () => calledFor(state, measure),
+    () => expand(state, measure.def, measure, columnOf, filters),
+  );
+}
+
+/** The name of a measure in messages. A view may read measures that are hidden from the caller. */
+const calledFor = (state: PlanState, measure: MeasureReference): string =>
+  measure.cubeColumn === undefined && state.seen.measure(measure.def.name) === undefined ? 'a measure' : calledMeasure(measure);
+
+function expand(state: PlanState, def: MeasureDef, measure: MeasureReference, columnOf: (def: PropertyDef) => Node, filters: () => readonly Node[]): Node {
+  const called = calledFor(state, { ...measure, def });
+  const circular = (): Error => badRequest('circular_measure', `${called} depends on itself`);
+  return state.position.expanding(def, circular, () => expandOnce(state, def, called, measure, columnOf, filters));
+}
+
+function expandOnce(
+  state: PlanState,
+  def: MeasureDef,
+  called: string,
+  measure: MeasureReference,
+  columnOf: (def: PropertyDef) => Node,
+  filters: () => readonly Node[],
+): Node {
+  const { concept } = measure;
+  const names = (node: Node): Node =>
+    rewrite(node, (n) => {
+      if (!('ColumnRef' in n)) return undefined;
+      const name = fieldsOf(n.ColumnRef).at(-1) ?? '';
+      const property = propertyOf(concept, name.toLowerCase(), true) ?? state.graph.property(name);
+      if (!property) throw badRequest('unknown_property', `unknown property \`${name}\` in ${called}`);
+      refuseMasked(state, concept, property, called);
+      return columnOf(property);
+    }) as Node;
+  const measureNamed = (n: Node): MeasureDef | undefined => {
+    if (!('ColumnRef' in n)) return undefined;
+    const name = fieldsOf(n.ColumnRef).at(-1) ?? '';
+    if (propertyOf(concept, name.toLowerCase(), true)) return undefined;
+    return state.graph.measure(name);
+  };
+  const where = (): Node[] => (def.filter === null ? [] : conjuncts(names(state.texts.plainExpression(def, def.filter))));
+  const all = (): Node[] => [...filters(), ...where()];
+  const value = rewrite(state.texts.plainExpression(def, def.expression), (n) => {
+    const nested = measureNamed(n);
+    if (nested) return expand(state, nested, measure, columnOf, all);
+    if (!isAggregateCall(n)) return undefined;
+    const arg = n.FuncCall.args?.[0];
+    const inner = arg && n.FuncCall.args?.length === 1 ? measureNamed(arg) : undefined;
+    const { agg_filter, ...rest } = n.FuncCall;
+    const own = (): Node[] => (agg_filter ? conjuncts(names(clone(agg_filter))) : []);
+    if (inner) return expand(state, inner, measure, columnOf, () => [...own(), ...all()]);
+    const call = names({ FuncCall: rest } as Node) as { FuncCall: typeof rest & { agg_filter?: Node } };
+    const filter = and([...own(), ...all()]);
+    if (filter) call.FuncCall.agg_filter = filter;
+    return call as Node;
+  }) as Node;
+  const { sql } = parseType(def.type);
+  state.facts.noteMeasure(state.texts.plainExpression(def, def.expression), sql);
+  return cast(value, sql);
+}
+
+/**
+ * True if each thing at the node is reached at most once from the rows of a FROM that is one concept: the path consists of inverse foreign keys that reference
+ * the whole primary key.
+ */
+export function reachedOnce(node: PathNode): boolean {
+  for (let at: PathNode = node; at.parent; at = at.parent) {
+    if (at.step?.kind !== 'hop') return false;
+    const { relationship, depth } = at.step.hop;
+    if (depth !== null || relationship.kind !== 'fk' || !relationship.isInverse) return false;
+    const key = relationship.from.key?.properties.map((p) => p.name) ?? [];
+    const referenced = new Set(relationship.source.map((p) => p.name));
+    if (key.length === 0 || key.length !== referenced.size || !key.every((k) => referenced.has(k))) return false;
+  }
+  return true;
+}
+
+/** True if each row of the concept has its key. A concept that uses the rows of an ancestor's mappings may have a key that those rows lack. */
+export function isKeyed(concept: Concept): boolean {
+  let { rows } = concept;
+  while (rows.kind === 'logic') rows = rows.source.rows;
+  return concept.key !== null && rows.sources.every((s) => s.target.key !== null);
+}

@@ -1,0 +1,278 @@
+/** The rows of one mapping, with the masks of the caller applied to their values. */
+import { badRequest } from '../../errors.ts';
+import type { Concept } from '../../ontology/graph.ts';
+import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
+import { castsAlways, givesTexts } from '../facts/column-types.ts';
+import { givesAlways } from '../facts/result.ts';
+import { isTotal } from '../facts/total.ts';
+import { BARRIER, type Condition, whereOf } from '../plan/barriers.ts';
+import {
+  and,
+  boolean,
+  call,
+  cast,
+  clone,
+  coalesce,
+  column,
+  fieldsOf,
+  isNotNull,
+  isSubQuery,
+  type Node,
+  nullValue,
+  operator,
+  rewrite,
+  type SelectStmt,
+  select,
+  subselect,
+  target,
+  text,
+  walk,
+} from '../plan/tree.ts';
+import { declaredType, has, type Wanted, type WantedColumns } from '../plan/wanted.ts';
+import type { PlanState } from '../plan-state.ts';
+import type { MappedRows } from '../read/mapped.ts';
+import type { MaskRule } from '../secure/access.ts';
+import { listsFor } from '../secure/listed.ts';
+import type { AppliedRule } from '../secure/policies.ts';
+import { isShown } from '../secure/shown.ts';
+import { keyedHash, maskedValue } from './masks.ts';
+import type { FirstRows } from './narrow.ts';
+
+/** The rows of one mapping as a part of a concept's rows. */
+export class Branch {
+  readonly state: PlanState;
+  readonly mapping: MappingDef;
+  /** The target of INTO: T in docs/design/paths-and-cardinality.md#entity-columns. */
+  readonly mapped: Concept;
+  readonly reader: Concept;
+  readonly rows: MappedRows;
+  /** The row policies that apply to the rows. */
+  readonly rules: readonly AppliedRule[];
+  /** True if rows that the mapping leaves out are hidden from the caller. */
+  readonly #hides: boolean;
+
+  constructor(state: PlanState, mapping: MappingDef, mapped: Concept, reader: Concept) {
+    this.state = state;
+    this.mapping = mapping;
+    this.mapped = mapped;
+    this.reader = reader;
+    this.rows = state.texts.mapping(mapping);
+    state.facts.readsHidden ||= state.seen.concept(mapped.name) === undefined;
+    this.rules = state.position.isTrusted ? [] : (state.policies?.rowRules(mapping) ?? []);
+    if (this.rules.length > 0) state.facts.hasRowPolicies = true;
+    this.#hides = this.rows.leavesOut && state.hidesTables(mapping.datasource);
+    state.facts.hidesRows ||= this.#hides;
+  }
+
+  /** A SELECT of columns over the rows that meet the conditions. */
+  select(wanted: WantedColumns, conditions: readonly Condition[], tail: Pick<SelectStmt, 'sortClause' | 'limitCount' | 'limitOption'> = {}): SelectStmt {
+    return select({
+      targetList: [...wanted].map(([name, w]) => target(this.column(w), name)),
+      fromClause: this.rows.from(),
+      ...whereOf([...this.rows.where().map((node) => ({ node })), ...conditions]),
+      ...(this.#hides ? BARRIER : {}),
+      ...tail,
+    });
+  }
+
+  /**
+   * A SELECT of columns over the first rows. It has column names of its own, because ORDER BY prefers the name of an output column to that of a table's column.
+   */
+  first(wanted: WantedColumns, conditions: readonly Condition[], { sorts, count }: FirstRows): SelectStmt {
+    const rows = this.state.alias();
+    const names = new Map([...wanted.keys()].map((name) => [name, this.state.alias()] as const));
+    const sortClause = sorts.flatMap(({ def, like }) => {
+      const given = this.given(def);
+      return given ? [{ SortBy: { ...like, node: this.rows.column(given.name) } }] : [];
+    });
+    const inner = this.select(new Map([...wanted].map(([name, w]) => [names.get(name) as string, w])), conditions, {
+      ...(sortClause.length > 0 ? { sortClause } : {}),
+      limitCount: clone(count),
+      limitOption: 'LIMIT_OPTION_COUNT',
+    });
+    return select({ targetList: [...names].map(([name, own]) => target(column(rows, own), name)), fromClause: [subselect(inner, rows)] });
+  }
+
+  /** True if, in a statement with barriers, policies or the mapping's own condition keep other conditions away from the rows. */
+  get mayBeBarred(): boolean {
+    return this.rules.length > 0 || this.#hides;
+  }
+
+  /** True if the key's columns can be compared before the policies are evaluated: no column is masked, and no comparison may raise an error. */
+  canCompareKey(key: readonly PropertyDef[]): boolean {
+    if (!this.state.policies) return true;
+    return key.every((p) => !this.isMasked(p) && (this.rules.length === 0 || castsAlways(this.given(p), declaredType(p))));
+  }
+
+  /** True if the caller gets a masked value of the property, or one that is calculated from a masked value. */
+  isMasked(def: PropertyDef): boolean {
+    return this.state.policies?.maskedBelow(this.state, this.mapped, def) !== undefined;
+  }
+
+  column(wanted: Wanted): Node {
+    switch (wanted.kind) {
+      case 'property':
+        return isShown(wanted, this.mapping) ? this.property(wanted.def, wanted.actual, wanted.reader) : cast(nullValue(), declaredType(wanted.def));
+      case 'raw': {
+        const given = isShown(wanted, this.mapping) ? this.given(wanted.def) : undefined;
+        return given ? this.rows.column(given.name) : cast(nullValue(), wanted.type);
+      }
+      case 'entity_id':
+        return this.entityId(wanted.actual);
+      case 'entity_type':
+        return cast(text(this.mapped.name), 'text');
+      case 'entity_label':
+        return this.label(wanted.actual);
+      case 'mapping':
+        return cast(text(this.mapping.name), 'text');
+      case 'mapped_in':
+        return boolean(wanted.mappings.has(this.mapping));
+    }
+  }
+
+  /**
+   * The value of a property, cast to its declared type and masked unless `actual`. NULL if the mapping does not give the property or the property does not
+   * apply.
+   */
+  property(def: PropertyDef, actual = false, reader = this.reader): Node {
+    const applies = has(this.mapped, def) || (def.expression !== null && has(reader, def));
+    const rules = actual || !applies ? [] : (this.state.policies?.masks(this.mapping, def.name) ?? []);
+    return rules.reduceRight((value, rule) => this.#masked(def, rule, value, reader), this.#value(def, actual, reader));
+  }
+
+  /** Applies one mask to a value, in the rows for which the mask is in force. */
+  #masked(def: PropertyDef, rule: MaskRule, value: Node, reader: Concept): Node {
+    const { mask } = rule;
+    if (mask.kind === 'with') this.#noteResult(this.state.texts.plainExpression(mask, mask.expression), declaredType(def), true);
+    if (mask.kind === 'with') this.state.facts.mayQuote = true;
+    const concerned = (rule.concept === null ? undefined : this.state.graph.concept(rule.concept)) ?? this.mapped;
+    const expression = (): Node | undefined =>
+      mask.kind === 'with' ? this.#expression(mask, mask.expression, `the mask \`${rule.policy}\``, true, concerned) : undefined;
+    const masked = maskedValue(this.state, this.#value(def, true, reader), mask, declaredType(def), expression);
+    const condition = this.#isInstance(this.state.policies?.maskedWhen(rule, this.mapping) ?? []);
+    return condition ? { CaseExpr: { args: [{ CaseWhen: { expr: condition, result: masked } }], defresult: value } } : masked;
+  }
+
+  /**
+   * The condition that a row is an instance of logic concepts, over the row's own unmasked values. undefined if a condition reads a path or a sub-query: the
+   * mask then applies to all rows, which may mask too much but never too little.
+   */
+  #isInstance(concepts: readonly Concept[]): Node | undefined {
+    const { state } = this;
+    const conditions = concepts.map(({ rows }) => {
+      if (rows.kind !== 'logic' || rows.definer !== undefined) return undefined;
+      const { node } = state.texts.expression(rows, rows.condition);
+      let plain = true;
+      walk(node, (n) => {
+        if (isSubQuery(n)) plain = false;
+        if ('ColumnRef' in n) plain &&= state.graph.property(fieldsOf(n.ColumnRef).at(-1) ?? '') !== undefined && fieldsOf(n.ColumnRef).length === 1;
+        return plain;
+      });
+      return plain ? this.#expression(rows, rows.condition, 'a logic concept', true, rows.source) : undefined;
+    });
+    return conditions.length > 0 && conditions.every((c) => c !== undefined) ? coalesce(and(conditions as Node[]) as Node, boolean(false)) : undefined;
+  }
+
+  /** The value of a property without its own mask; with `actual`, also without the masks of the properties that it is calculated from. */
+  #value(def: PropertyDef, actual: boolean, reader: Concept): Node {
+    const type = declaredType(def);
+    const { state } = this;
+    state.facts.noteType(type);
+    if (def.expression !== null) {
+      if (!has(this.mapped, def) && !has(reader, def)) return cast(nullValue(), type);
+      this.#noteResult(state.texts.plainExpression(def, def.expression), type, actual);
+      return cast(this.calculated(def, def.expression, actual, reader), type);
+    }
+    const given = this.given(def, reader);
+    if (given && (state.facts.isRestricted || actual) && !castsAlways(given, type)) {
+      state.facts.mayRaise = true;
+      // PostgreSQL's error message quotes a text that it cannot cast.
+      if (this.rules.length > 0 || this.#hides || actual || !this.#isOpen(def)) state.facts.mayQuote ||= givesTexts(given);
+    }
+    return cast(given ? this.rows.column(given.name) : nullValue(), type);
+  }
+
+  /** True if the caller may query the property in all rows of the mapping, whichever text reads it here. */
+  #isOpen(def: PropertyDef): boolean {
+    const { seen, graph } = this.state;
+    return seen === graph || isShown({ def, seen }, this.mapping);
+  }
+
+  /** Notes whether the cast of a stored expression to its declared type may raise an error, whose message would quote the value. */
+  #noteResult(tree: Node, type: string, actual: boolean): void {
+    const { state } = this;
+    if (!(state.facts.isRestricted || actual) || givesAlways(state.graph, tree, type)) return;
+    state.facts.mayRaise = true;
+    state.facts.mayQuote = true;
+  }
+
+  /** The column of the mapping that gives a property of the mapped concept; undefined if there is no such column, or if the reader does not show it. */
+  given(def: PropertyDef, reader = this.reader): MappingDef['columns'][number] | undefined {
+    if (def.expression !== null || !has(this.mapped, def)) return undefined;
+    const wanted = def.name.toLowerCase();
+    const found = this.mapping.columns.find((c) => c.name === def.name) ?? this.mapping.columns.find((c) => c.name.toLowerCase() === wanted);
+    return found && listsFor(this.state, reader, def, this.mapping, this.mapped) ? found : undefined;
+  }
+
+  private calculated(def: PropertyDef, expression: string, actual: boolean, reader: Concept): Node {
+    const { state } = this;
+    const circular = (): Error => badRequest('circular_property', `the calculated property \`${def.name}\` depends on itself`);
+    const isSeen = state.seen.property(def.name) !== undefined;
+    return state.position.expanding(def, circular, () =>
+      state.grows(
+        () => (isSeen ? `the calculated property \`${def.name}\`` : 'a calculated property'),
+        () => this.#expression(def, expression, `the calculated property \`${def.name}\``, actual, reader),
+      ),
+    );
+  }
+
+  /**
+   * A stored expression whose column references are names of properties.
+   * @throws SvcError 400 `unknown_property`
+   */
+  #expression(owner: object, expression: string, called: string, actual: boolean, reader: Concept): Node {
+    const { state } = this;
+    const tree = state.texts.plainExpression(owner, expression);
+    // The expression is computed below the policies, where no other check of errors applies.
+    if (this.rules.length > 0 || this.#hides) state.facts.mayRaise ||= !isTotal(tree);
+    return rewrite(tree, (n) => {
+      if (!('ColumnRef' in n)) return undefined;
+      const fields = fieldsOf(n.ColumnRef);
+      const property = state.graph.property(fields.at(-1) ?? '');
+      if (fields.length !== 1 || !property) throw badRequest('unknown_property', `unknown property \`${fields.join('.')}\` in ${called}`);
+      return this.property(property, actual, reader);
+    }) as Node;
+  }
+
+  /** The values of the primary key as one text (docs/design/paths-and-cardinality.md#entity-columns); undefined without a primary key. */
+  key(): Node | undefined {
+    const key = this.mapped.key;
+    if (!key) return undefined;
+    const parts = key.properties.map((p) => cast(this.property(p, true, this.mapped), 'text'));
+    if (parts.length === 1) return parts[0];
+    return parts
+      .map((p) => call('replace', [call('replace', [p, text('%'), text('%25')]), text('|'), text('%7C')]))
+      .reduce((a, b) => operator('||', operator('||', a, text('|')), b));
+  }
+
+  /** The key as the caller sees it. If a part of it is masked, it is `~` and a keyed hash. */
+  #shownKey(actual: boolean): Node | undefined {
+    const key = this.key();
+    const masked = !actual && this.mapped.key?.properties.some((p) => this.isMasked(p));
+    return key && masked ? operator('||', text('~'), keyedHash(this.state, key)) : key;
+  }
+
+  private entityId(actual = false): Node {
+    const key = this.#shownKey(actual);
+    const holder = this.mapped.key?.holder;
+    return key && holder ? operator('||', text(`${holder.name}:`), key) : cast(nullValue(), 'text');
+  }
+
+  private label(actual = false): Node {
+    const parts = this.mapped.label.map((p) => cast(this.property(p, actual, this.mapped), 'text'));
+    if (parts.length === 0) return this.#shownKey(actual) ?? cast(nullValue(), 'text');
+    if (parts.length === 1) return parts[0] as Node;
+    const any = isNotNull(coalesce(...parts.map(clone)));
+    return { CaseExpr: { args: [{ CaseWhen: { expr: any, result: call('concat_ws', [text(' '), ...parts]) } }] } };
+  }
+}

@@ -1,0 +1,162 @@
+/** Joins the paths of a query: each node of a path becomes a relation, with the condition that its rows belong to a row of the parent. */
+import { badRequest } from '../../errors.ts';
+import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
+import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
+import { parseType } from '../../ontology/types.ts';
+import type { Hop } from '../plan/hop.ts';
+import { linkAlias, type PathNode, propertyKey } from '../plan/path-node.ts';
+import { and, boolean, cast, column, equals, join, type Node, nullValue, type SelectStmt, select, subselect, target, unionAll } from '../plan/tree.ts';
+import { actualProperty, isMixedInteger, rawType } from '../plan/wanted.ts';
+import { listsMultiFor } from '../secure/listed.ts';
+import { fromMapping, keyNames, linkRows } from './links.ts';
+import { maskStandalone } from './masks.ts';
+import { isKeyLookup, type RowFilter } from './narrow.ts';
+import { conceptSource } from './sources.ts';
+import { visibleItem } from './visible.ts';
+import { transitiveWalk } from './walk.ts';
+
+const wantActual = (node: PathNode, def: PropertyDef): string =>
+  node.want(propertyKey(def, node.state.policies !== undefined), actualProperty(node.state, def));
+
+/** The column by which a node is joined. It is the table's own column if every mapping has the same integer type for it. */
+export function joinColumn(node: PathNode, def: PropertyDef): { name: string; type: string } {
+  const raw = rawType(node.concept, def);
+  const declared = parseType(def.type).sql;
+  if (raw && raw !== declared) return { name: node.want(`r:${def.name}`, { kind: 'raw', def, type: raw }), type: raw };
+  return { name: wantActual(node, def), type: declared };
+}
+
+/**
+ * Requests the columns that the joins of the nodes need, so that sources that are made later yield them.
+ * @returns a function for each node that makes its join
+ */
+export function prepareJoins(root: PathNode, nodes: ReadonlySet<PathNode>): Map<PathNode, Maker> {
+  const makers = new Map<PathNode, Maker>();
+  for (const node of root.all()) if (node !== root && nodes.has(node)) makers.set(node, prepareJoin(node));
+  return makers;
+}
+
+/** The rows of a node's concept, with the columns that were requested. */
+export function nodeSource(node: PathNode, joined?: RowFilter['joined']): SelectStmt {
+  const filter = joined ? { comparisons: [], ...node.filter, joined } : node.filter;
+  return conceptSource(node.state, node.concept, new Map([...node.columns.values()].map((c) => [c.name, c.wanted])), node.concept, filter);
+}
+
+/** A joined relation and the condition that its rows belong to a row of the parent. */
+export interface Joined {
+  readonly item: Node;
+  readonly condition: Node;
+}
+
+/** Makes the join of a node. `parentColumn` gives a column of the parent row by its name there. */
+export type Maker = (parentColumn: (name: string) => Node) => Joined;
+
+function prepareJoin(node: PathNode): Maker {
+  const { step } = node;
+  const parent = node.parent as PathNode;
+  if (step?.kind === 'multi') return joinMulti(node, parent, step.def);
+  const { hop } = step as { hop: Hop };
+  if (hop.depth !== null) return transitiveWalk(node, parent, hop, hop.depth);
+  return hop.relationship.kind === 'mtm' ? joinLink(node, parent, hop.relationship) : joinKey(node, parent, hop.relationship);
+}
+
+function joinKey(node: PathNode, parent: PathNode, relationship: Relationship): Maker {
+  const pairs = relationship.source.map((def, i) => [joinColumn(parent, def).name, joinColumn(node, relationship.references[i] as PropertyDef).name] as const);
+  const lookups = usesLateral(node, parent) ? relationship.references.flatMap((def, i) => (isMixedInteger(node.concept, def) ? [{ def, pair: i }] : [])) : [];
+  return (parentColumn) => {
+    const joined = lookups.map(({ def, pair }) => ({ def, value: parentColumn((pairs[pair] as readonly [string, string])[0]) }));
+    return {
+      item: joined.length > 0 ? subselect(nodeSource(node, joined), node.alias, { lateral: true }) : subselect(nodeSource(node), node.alias),
+      condition: and(pairs.map(([near, far]) => equals(column(node.alias, far), parentColumn(near)))) as Node,
+    };
+  };
+}
+
+/**
+ * True if a node's rows are looked up for each parent row by a LATERAL sub-select, in each mapping. This is faster if few parent rows are read, because a join
+ * on a cast column cannot use the index. For many rows a hash join without the index is faster.
+ */
+function usesLateral(node: PathNode, parent: PathNode): boolean {
+  let root = parent;
+  for (; root.parent; root = root.parent) if (root.toMany) return false;
+  return node.state.policies === undefined && isKeyLookup(root);
+}
+
+function joinLink(node: PathNode, parent: PathNode, relationship: Relationship): Maker {
+  const near = relationship.links[0]?.near.references ?? keyNames(relationship.from);
+  const far = relationship.links[0]?.far.references ?? keyNames(relationship.target);
+  const nearColumns = near.map((name) => joinColumn(parent, propertyNamed(node, name)));
+  const farColumns = far.map((name) => joinColumn(node, propertyNamed(node, name)));
+  const link = linkAlias(node);
+  return (parentColumn) => {
+    const rows = visibleItem(node.state, linkRows(node.state, relationship, near, far, [...node.linkColumns]), link, [
+      { concept: parent.concept, keys: near.map((name, i) => [`n${i}`, propertyNamed(node, name)] as const) },
+      { concept: node.concept, keys: far.map((name, i) => [`f${i}`, propertyNamed(node, name)] as const) },
+    ]);
+    const reach = and(farColumns.map((c, i) => equals(column(node.alias, c.name), column(link, `f${i}`)))) as Node;
+    return {
+      item: join('JOIN_INNER', rows, subselect(nodeSource(node), node.alias), reach),
+      condition: and(nearColumns.map((c, i) => equals(column(link, `n${i}`), parentColumn(c.name)))) as Node,
+    };
+  };
+}
+
+function propertyNamed(node: PathNode, name: string): PropertyDef {
+  const found = node.state.graph.property(name);
+  if (!found) throw badRequest('unknown_property', `unknown property \`${name}\` in a link to \`${node.concept.name}\``);
+  return found;
+}
+
+function joinMulti(node: PathNode, parent: PathNode, def: PropertyDef): Maker {
+  const key = parent.concept.key?.properties;
+  if (!key) throw badRequest('no_key', `the multi-value property \`${def.name}\` requires a primary key on \`${parent.concept.name}\``);
+  const near = key.map((p) => ({ def: p, name: node.parent === parent ? joinColumn(parent, p).name : '' }));
+  return (parentColumn) => {
+    const { state } = node;
+    const mappings = multiMappings(state.graph, parent.concept, def).filter((m) => listsMultiFor(state, parent.concept, def, m));
+    const value = parseType(def.type).sql;
+    const branches = mappings.map((mapping) => {
+      const given = (name: string): Node =>
+        state.texts.mapping(mapping).column(mapping.columns.find((c) => c.name.toLowerCase() === name.toLowerCase())?.name ?? name);
+      const columnOf = (name: string) => mapping.columns.find((c) => c.name.toLowerCase() === name.toLowerCase());
+      for (const { def: key } of near) state.facts.noteCast(columnOf(key.name), parseType(key.type).sql);
+      state.facts.noteCast(columnOf(def.name), value);
+      return select({
+        targetList: [
+          ...near.map((n, i) => target(keyColumn(mapping, n.def, given(n.def.name)), `n${i}`)),
+          target(maskStandalone(state, cast(given(def.name), value), def.name, state.policies?.maskIn(parent.concept, def.name)), 'value'),
+        ],
+        ...fromMapping(state, mapping),
+      });
+    });
+    const [first, ...others] = branches;
+    const item = first
+      ? visibleItem(state, others.reduce(unionAll, first), node.alias, [{ concept: parent.concept, keys: near.map((n, i) => [`n${i}`, n.def] as const) }])
+      : subselect(
+          select({
+            targetList: [...near.map((n, i) => target(cast(nullValue(), parseType(n.def.type).sql), `n${i}`)), target(cast(nullValue(), value), 'value')],
+            whereClause: boolean(false),
+          }),
+          node.alias,
+        );
+    return { item, condition: and(near.map((n, i) => equals(column(node.alias, `n${i}`), parentColumn(n.name)))) as Node };
+  };
+}
+
+/**
+ * The mappings that give a concept the values of a multi-value property. A key has the same meaning in all concepts that share it, so the mappings of all of
+ * them count.
+ */
+export function multiMappings(graph: Graph, concept: Concept, def: PropertyDef): readonly MappingDef[] {
+  const sharesKey = (c: Concept): boolean => c.key !== null && c.key.holder === concept.key?.holder;
+  const found = graph.concepts.filter((c) => c.multiMappings.length > 0 && sharesKey(c)).flatMap((c) => c.multiMappings);
+  return [...new Set(found)].filter((m) => m.property?.toLowerCase() === def.name.toLowerCase());
+}
+
+/** A key column of a multi-value mapping. An integer keeps the table's type so that the index can be used. */
+function keyColumn(mapping: MappingDef, def: PropertyDef, col: Node): Node {
+  const type = mapping.columns.find((c) => c.name.toLowerCase() === def.name.toLowerCase())?.type;
+  return type === 'int4' || type === 'int8' || type === 'int2'
+    ? cast(col, type === 'int4' ? 'integer' : type === 'int8' ? 'bigint' : 'smallint')
+    : cast(col, parseType(def.type).sql);
+}

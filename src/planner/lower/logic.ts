@@ -1,0 +1,42 @@
+/** The rows of a logic concept: the rows of its source that meet the condition, each of them once (docs/design/paths-and-cardinality.md#logic-concepts). */
+import { badRequest } from '../../errors.ts';
+import type { Concept, LogicRows } from '../../ontology/graph.ts';
+import { logicCondition } from '../bind/condition.ts';
+import { ConceptRelation } from '../bind/relation.ts';
+import { Scope } from '../bind/scope.ts';
+import { BARRIER } from '../plan/barriers.ts';
+import { column, type SelectStmt, select, target } from '../plan/tree.ts';
+import type { WantedColumns } from '../plan/wanted.ts';
+import type { PlanState } from '../plan-state.ts';
+import { levelOf, nodesIn } from './aggregate/calls.ts';
+import { asExists } from './aggregate/conditions.ts';
+import { emitConcept } from './emission.ts';
+import { bindAndLower } from './finish.ts';
+import type { RowFilter } from './narrow.ts';
+
+/**
+ * A SELECT of `wanted` over the rows of the concept's source that meet its condition.
+ * @throws SvcError 400 `circular_concept`
+ */
+export function logicSource(state: PlanState, concept: Concept, rows: LogicRows, wanted: WantedColumns, reader: Concept, filter?: RowFilter): SelectStmt {
+  const circular = (): Error => badRequest('circular_concept', `the logic concept \`${concept.name}\` depends on itself`);
+  return state.position.expanding(concept, circular, () => rowsOf(state, rows, wanted, reader, filter));
+}
+
+function rowsOf(state: PlanState, rows: LogicRows, wanted: WantedColumns, reader: Concept, filter: RowFilter | undefined): SelectStmt {
+  const alias = state.alias();
+  const relation = new ConceptRelation(state, { concept: rows.source, schema: rows.schema, alias, reader });
+  relation.root.filter = filter;
+  for (const [name, w] of wanted) relation.expose(name, w);
+  const condition = bindAndLower(state, () => logicCondition(state, rows, relation));
+  const used = nodesIn(condition, [relation]);
+  const facts = { scope: new Scope(undefined), relations: [relation], references: state.references, fromNodes: new Set<never>() };
+  const isBranch = (node: Parameters<typeof levelOf>[0]): boolean => levelOf(node, facts) !== null;
+  const where = asExists(condition, { relations: [relation], isBranch });
+  state.references.settle(where, relation);
+  const from = emitConcept(relation, new Set([...used].filter((n) => !isBranch(n))));
+  const hides = state.hidesRows(rows.source);
+  state.facts.hidesRows ||= hides;
+  const barrier = hides ? BARRIER : {};
+  return select({ targetList: [...wanted.keys()].map((name) => target(column(alias, name), name)), fromClause: [from], whereClause: where, ...barrier });
+}

@@ -1,0 +1,224 @@
+/**
+ * Conditions of WHERE that are repeated on the tables (docs/design/sql-shapes.md#conditions-that-reach-the-tables). A property's column is cast to its declared
+ * type, so that PostgreSQL can flatten the union of the mappings. If the table's type differs, the cast prevents the use of the index. A comparison with
+ * constants is therefore repeated on the table's own column. The caller's condition remains, so an added condition must not remove rows that meet it.
+ */
+import type { SortBy } from '@pgsql/types';
+import type { PropertyDef } from '../../ontology/model.ts';
+import { parseType } from '../../ontology/types.ts';
+import type { ConceptRelation } from '../bind/relation.ts';
+import { castsAlways, lacksCollation } from '../facts/column-types.ts';
+import { conversionMayRaise, typesNamed } from '../facts/conversions.ts';
+import { isTotal } from '../facts/total.ts';
+import type { Condition } from '../plan/barriers.ts';
+import type { PathNode } from '../plan/path-node.ts';
+import { and, cast, clone, conjuncts, equals, integer, lastName, type Node, operator, or, text } from '../plan/tree.ts';
+import type { Wanted } from '../plan/wanted.ts';
+import type { PlanState } from '../plan-state.ts';
+import type { ReadableAs } from '../secure/shown.ts';
+import type { Branch } from './branch.ts';
+import { idsOf, type KeyFilter, keyCondition } from './entity-id.ts';
+
+/** The conditions that the rows of a node must meet if a row of the block is to meet WHERE. */
+export interface RowFilter {
+  readonly ids?: KeyFilter;
+  readonly comparisons: readonly Comparison[];
+  /** Values of the parent row to which the row's own integer columns must be equal. */
+  readonly joined?: readonly { readonly def: PropertyDef; readonly value: Node }[];
+  /** Only the first rows are read. */
+  readonly first?: FirstRows;
+  /** Only rows that the caller may read as instances of this concept. */
+  readonly as?: ReadableAs;
+}
+
+/** ORDER BY and LIMIT. No mapping contributes more than `count` rows to the first rows of the union. */
+export interface FirstRows {
+  readonly sorts: readonly { readonly def: PropertyDef; readonly like: SortBy }[];
+  readonly count: Node;
+}
+
+/** A condition on one property, with the property on the left: a comparison operator, BETWEEN or IN. */
+interface Comparison {
+  readonly def: PropertyDef;
+  readonly operator: string;
+  readonly constants: readonly Node[];
+  /** Makes the same condition on another column. */
+  readonly on: (column: Node) => Node;
+}
+
+const isEquality = (c: Comparison): boolean => c.operator === '=' || c.operator === 'IN';
+
+/** Adds the comparisons of WHERE to the filters of the nodes whose columns they compare. */
+export function narrow(state: PlanState, where: Node | undefined, relations: readonly ConceptRelation[]): void {
+  for (const condition of conjuncts(where)) {
+    let node: PathNode | undefined;
+    const ids = idsOf(
+      condition,
+      (n) => {
+        const ref = 'ColumnRef' in n ? state.references.of(n.ColumnRef) : undefined;
+        if (!ref || ref.node.columns.get('entity_id')?.name !== ref.column || ref.alias !== ref.node.alias) return false;
+        if (!relations.includes(ref.relation)) return false;
+        node = ref.node;
+        return true;
+      },
+      state.bound,
+    );
+    if (ids && node) {
+      state.facts.readsBound ||= ids.bound;
+      if (!node.filter?.ids) node.filter = { ids, comparisons: node.filter?.comparisons ?? [] };
+      continue;
+    }
+    const found = comparisonOf(condition, relations);
+    if (found) found.node.filter = { ...found.node.filter, comparisons: [...(found.node.filter?.comparisons ?? []), found.comparison] };
+  }
+}
+
+/** True if a block reads rows of a relation by their primary key, so that few rows are expected. */
+export function isKeyLookup(root: PathNode): boolean {
+  const { filter, concept } = root;
+  if (!filter) return false;
+  if (filter.ids) return true;
+  const compared = new Set(filter.comparisons.filter(isEquality).map((c) => c.def));
+  return concept.key?.properties.every((p) => compared.has(p)) ?? false;
+}
+
+/** A longer list of constants is not repeated in each mapping, because parsing the longer text would take more time than the index saves. */
+const LONGEST_LIST = 2000;
+
+/** The commuted operator of each comparison. */
+const COMMUTED: Readonly<Record<string, string>> = { '=': '=', '<': '>', '>': '<', '<=': '>=', '>=': '<=' };
+
+function comparisonOf(condition: Node, relations: readonly ConceptRelation[]): { node: PathNode; comparison: Comparison } | undefined {
+  if (!('A_Expr' in condition)) return undefined;
+  const expr = condition.A_Expr;
+  const { kind, name, lexpr, rexpr } = expr;
+  const op = name?.length === 1 ? lastName(name) : '';
+  if (!lexpr || !rexpr) return undefined;
+  const left = propertyAt(lexpr, relations);
+  const made = (at: NonNullable<typeof left>, constants: readonly Node[] | undefined, operator: string, on: Comparison['on']) =>
+    constants?.every(isConstant) && constants.length <= LONGEST_LIST ? { node: at.node, comparison: { def: at.def, constants, operator, on } } : undefined;
+  const exchanged = COMMUTED[op];
+  if (kind === 'AEXPR_OP' && exchanged) {
+    const right = left ? undefined : propertyAt(rexpr, relations);
+    if (left) return made(left, [rexpr], op, (c) => ({ A_Expr: { ...expr, lexpr: c, rexpr: clone(rexpr) } }));
+    if (right) return made(right, [lexpr], exchanged, (c) => ({ A_Expr: { ...expr, lexpr: clone(lexpr), rexpr: c } }));
+    return undefined;
+  }
+  if (!left || !('List' in rexpr)) return undefined;
+  if (kind === 'AEXPR_BETWEEN' || (kind === 'AEXPR_IN' && op === '=')) {
+    return made(left, rexpr.List.items, kind === 'AEXPR_IN' ? 'IN' : 'BETWEEN', (c) => ({ A_Expr: { ...expr, lexpr: c, rexpr: clone(rexpr) } }));
+  }
+  return undefined;
+}
+
+/**
+ * True if the column has the values of the property in all rows. If grants restrict the values to some rows, a condition on the table's column would reveal the
+ * other values.
+ */
+const isOpen = (wanted: Wanted): wanted is Extract<Wanted, { kind: 'property' }> => wanted.kind === 'property' && wanted.seen === undefined;
+
+/** The property and the node of an expression that is a property's column. */
+function propertyAt(expr: Node, relations: readonly ConceptRelation[]): { node: PathNode; def: PropertyDef } | undefined {
+  const ref = 'ColumnRef' in expr ? relations[0]?.state.references.of(expr.ColumnRef) : undefined;
+  if (!ref || !relations.includes(ref.relation) || ref.alias !== ref.node.alias) return undefined;
+  for (const { name, wanted } of ref.node.columns.values()) if (name === ref.column && isOpen(wanted)) return { node: ref.node, def: wanted.def };
+  return undefined;
+}
+
+/** True for a constant or a parameter, with or without casts. */
+export function isConstant(node: Node): boolean {
+  if ('TypeCast' in node) return node.TypeCast.arg !== undefined && isConstant(node.TypeCast.arg);
+  return 'A_Const' in node || 'ParamRef' in node;
+}
+
+/** The conditions of a filter on the columns of a mapping; `false` if none of the mapping's rows can meet them. */
+export function branchCondition(branch: Branch, filter: RowFilter): Condition[] | false {
+  const conditions: Condition[] = [];
+  const key = branch.mapped.key?.properties ?? [];
+  if (filter.ids && branch.canCompareKey(key)) {
+    const condition = keyCondition(branch, filter.ids);
+    if (condition === false) return false;
+    conditions.push({ node: condition });
+  }
+  for (const c of filter.comparisons) {
+    const given = branch.isMasked(c.def) ? undefined : branch.given(c.def);
+    if (!given?.type || lacksCollation(given)) continue;
+    const column = (): Node => branch.rows.column(given.name);
+    const onTable = isEquivalent(c, given.type)
+      ? c.on(column())
+      : given.type === 'timestamp' && parseType(c.def.type).sql === 'date' && c.constants.every(isDate)
+        ? onDays(c, column)
+        : undefined;
+    if (!branch.mayBeBarred) {
+      if (onTable) conditions.push({ node: onTable });
+      continue;
+    }
+    // PostgreSQL does not push conditions below a barrier. A condition that may raise an error must stay above it, because the rows below it include hidden
+    // ones.
+    const barred = !isSafe(c) ? undefined : castsAlways(given, parseType(c.def.type).sql) ? c.on(branch.property(c.def, true)) : onTable;
+    if (barred === onTable && onTable) conditions.push({ node: onTable });
+    else {
+      if (barred) conditions.push({ node: barred, when: 'with barriers' });
+      if (onTable) conditions.push({ node: onTable, when: 'without barriers' });
+    }
+  }
+  for (const { def, value } of filter.joined ?? []) {
+    const given = branch.given(def);
+    if (given?.type && INTEGERS[given.type]) conditions.push({ node: equals(branch.rows.column(given.name), clone(value)) });
+  }
+  return conditions;
+}
+
+/** True if a comparison raises no error for any value of its property. */
+const isSafe = ({ def, constants }: Comparison): boolean =>
+  constants.every((c) => isTotal(c)) && !conversionMayRaise([parseType(def.type).sql, ...constants.flatMap((c) => [...typesNamed(c)])]);
+
+const INTEGERS: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'integer', int8: 'bigint' };
+
+/** True if the condition means the same on the table's column, whose type differs from the declared one. */
+function isEquivalent(c: Comparison, type: string): boolean {
+  const declared = parseType(c.def.type).sql;
+  const integer = INTEGERS[type];
+  if (integer) return integer !== declared && ['smallint', 'integer', 'bigint'].includes(declared) && c.constants.every(isInteger);
+  // Comparisons of char(n) ignore trailing blanks, so this one finds at least the rows that the comparison as text finds.
+  return type === 'bpchar' && declared === 'text' && isEquality(c) && c.constants.every((k) => 'A_Const' in k && k.A_Const.sval !== undefined);
+}
+
+function isInteger(constant: Node): boolean {
+  if ('TypeCast' in constant) {
+    return /^(int[248]|bigint|integer|smallint)$/.test(lastName(constant.TypeCast.typeName?.names));
+  }
+  if ('A_Expr' in constant) return false;
+  return 'A_Const' in constant && (constant.A_Const.ival !== undefined || /^\d+$/.test(constant.A_Const.fval?.fval ?? ''));
+}
+
+/** True if PostgreSQL reads the constant as a date. A constant with a time of day would change the comparison. */
+function isDate(constant: Node): boolean {
+  if (!('TypeCast' in constant)) return 'A_Const' in constant && constant.A_Const.sval !== undefined;
+  return lastName(constant.TypeCast.typeName?.names) === 'date' && !constant.TypeCast.typeName?.arrayBounds?.length;
+}
+
+/** The last date that has a successor. A later date, or infinity, is compared with itself. */
+const LAST_DATE = '5874897-12-30';
+const isPlainDate = (node: Node): boolean =>
+  'TypeCast' in node
+    ? node.TypeCast.arg !== undefined && isPlainDate(node.TypeCast.arg)
+    : 'A_Const' in node && /^\d{4}-\d\d-\d\d$/.test(node.A_Const.sval?.sval ?? '');
+
+/** A comparison of dates as a comparison of timestamps. A day ends before the midnight of the next day, or at it, so that infinity is included. */
+function onDays({ operator: op, constants }: Comparison, moment: () => Node): Node {
+  const day = (constant: Node): Node => cast(clone(constant), 'date');
+  const next = (constant: Node): Node => {
+    const following = operator('+', day(constant), integer('1'));
+    if (isPlainDate(constant)) return following;
+    return {
+      CaseExpr: { args: [{ CaseWhen: { expr: operator('>', day(constant), cast(text(LAST_DATE), 'date')), result: day(constant) } }], defresult: following },
+    };
+  };
+  const within = (from: Node, to: Node): Node => and([operator('>=', moment(), day(from)), operator('<=', moment(), next(to))]) as Node;
+  const [first, last = first] = constants as [Node, Node?];
+  if (op === 'IN') return or(constants.map((c) => within(c, c)));
+  if (op === '=' || op === 'BETWEEN') return within(first, last);
+  if (op === '<' || op === '>=') return operator(op, moment(), day(first));
+  return op === '<=' ? operator('<=', moment(), next(first)) : operator('>=', moment(), day(first));
+}

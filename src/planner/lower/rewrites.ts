@@ -1,0 +1,37 @@
+/**
+ * Rewrites of a bound block: they let PostgreSQL read less and do not change the result. They run in this order, before the slots of the block's concepts are
+ * filled (docs/adding.md#a-rewrite).
+ */
+import type { ConceptRelation } from '../bind/relation.ts';
+import { conceptOfSlot } from '../plan/slots.ts';
+import type { Node, SelectStmt } from '../plan/tree.ts';
+import type { PlanState } from '../plan-state.ts';
+import { narrow } from './narrow.ts';
+import { firstOfEach, sortByTable } from './sort.ts';
+
+/** A rewrite of a block. `relations` are the concepts of its FROM. */
+export interface Rewrite {
+  /** A description for readers of the list. */
+  readonly does: string;
+  apply(state: PlanState, stmt: SelectStmt, relations: readonly ConceptRelation[]): void;
+}
+
+const readsOneConcept = ({ fromClause = [] }: SelectStmt): boolean => fromClause.length === 1 && conceptOfSlot(fromClause[0] as Node) !== undefined;
+
+/** All rewrites, in the order in which they run. */
+export const REWRITES: readonly Rewrite[] = [
+  {
+    does: 'repeats conditions of WHERE on single columns in the SELECT of each mapping',
+    apply: (state, stmt, relations) => narrow(state, stmt.whereClause, relations),
+  },
+  {
+    does: 'sorts ORDER BY an integer with LIMIT by the column of the table, so that PostgreSQL can use its index',
+    apply: (_, stmt, relations) => sortByTable(stmt, relations),
+  },
+  {
+    does: 'takes the first rows of each mapping for ORDER BY with LIMIT over mappings of several integer types',
+    apply: (_, stmt, relations) => {
+      if (readsOneConcept(stmt)) firstOfEach(stmt, relations);
+    },
+  },
+];

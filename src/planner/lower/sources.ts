@@ -1,0 +1,42 @@
+/**
+ * The rows of a concept (docs/design/paths-and-cardinality.md#rows-of-a-concept) as a SELECT: a UNION ALL over the mappings with only the wanted columns, each
+ * cast to its declared type so that PostgreSQL flattens the union (docs/design/sql-shapes.md#a-concept-is-a-union-of-its-mappings).
+ */
+import type { Concept } from '../../ontology/graph.ts';
+import { boolean, cast, nullValue, type SelectStmt, select, target, unionAll } from '../plan/tree.ts';
+import { typeOf, type WantedColumns } from '../plan/wanted.ts';
+import type { PlanState } from '../plan-state.ts';
+import { isReadableAs } from '../secure/shown.ts';
+import { admitted } from './admitted.ts';
+import { Branch } from './branch.ts';
+import { logicSource } from './logic.ts';
+import { branchCondition, type RowFilter } from './narrow.ts';
+
+/**
+ * A SELECT of `wanted` (names and columns) over the rows of `concept`. `reader` is the concept through which the rows are read, if that is another one (a logic
+ * concept over its source); its own calculated properties then apply too. `filter` restricts the rows to those that WHERE can select.
+ */
+export function conceptSource(state: PlanState, concept: Concept, wanted: WantedColumns, reader: Concept = concept, filter?: RowFilter): SelectStmt {
+  const rows = concept.rows;
+  if (rows.kind === 'logic') return logicSource(state, concept, rows, wanted, reader, filter);
+  const branches: SelectStmt[] = [];
+  for (const { mapping, target: mapped } of rows.sources) {
+    if (filter?.as && !isReadableAs(filter.as, mapping)) continue;
+    const branch = new Branch(state, mapping, mapped, reader);
+    const narrowed = filter ? branchCondition(branch, filter) : [];
+    if (narrowed === false) continue;
+    const rules = branch.rules;
+    if (filter?.first) branches.push(branch.first(wanted, narrowed, filter.first));
+    else
+      branches.push(
+        rules.length === 0 ? branch.select(wanted, narrowed) : admitted(state, mapped, rules, wanted, (columns) => branch.select(columns, narrowed)),
+      );
+  }
+  const [first, ...others] = branches;
+  if (!first) return emptySource(wanted);
+  return others.reduce(unionAll, first);
+}
+
+/** A SELECT without rows. */
+const emptySource = (wanted: WantedColumns): SelectStmt =>
+  select({ targetList: [...wanted].map(([name, w]) => target(cast(nullValue(), typeOf(w)), name)), whereClause: boolean(false) });

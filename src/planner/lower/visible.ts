@@ -1,0 +1,54 @@
+/** Rows of links and of multi-value properties, without those that belong to rows that the caller may not read. */
+import type { Concept } from '../../ontology/graph.ts';
+import type { PropertyDef } from '../../ontology/model.ts';
+import { parseType } from '../../ontology/types.ts';
+import { and, cast, column, equals, exists, type Node, OFFSET_ZERO, type SelectStmt, select, string, subselect } from '../plan/tree.ts';
+import { actualProperty } from '../plan/wanted.ts';
+import type { PlanState } from '../plan-state.ts';
+import { sourcesOf } from '../secure/policies.ts';
+import { conceptSource } from './sources.ts';
+
+/** A concept whose rows a link or a value belongs to. `keys` maps columns of the link to properties of the concept. */
+export interface Owner {
+  readonly concept: Concept;
+  readonly keys: readonly (readonly [string, PropertyDef])[];
+}
+
+/** True if rows of the owner may be hidden from the caller: it does not see the whole model, or mappings leave rows out. */
+function hidesOwner(state: PlanState, { concept }: Owner): boolean {
+  const hides = [...sourcesOf(concept).mappings].filter((m) => state.texts.mapping(m).leavesOut && state.hidesTables(m.datasource));
+  return state.hidesRows() || hides.length > 0;
+}
+
+/**
+ * The rows of a link or multi-value property as an item of FROM. If an expression of the statement may raise an error on a value, the item contains only rows
+ * that belong to rows that the caller may read, by its policies and its grants (admitted.ts explains OFFSET 0).
+ */
+export function visibleItem(state: PlanState, rows: SelectStmt, alias: string, owners: readonly Owner[]): Node {
+  const item = subselect(rows, alias);
+  if (state.position.isTrusted) return item;
+  const guarded = owners.filter((o) => state.policies?.isGuarded(o.concept));
+  if (guarded.length > 0) state.facts.hasRowPolicies = true;
+  const hidden = owners.filter((o) => hidesOwner(state, o));
+  if (hidden.length > 0) state.facts.hidesRows = true;
+  const restricted = owners.filter((o) => guarded.includes(o) || hidden.includes(o));
+  if (restricted.length === 0) return item;
+  return state.item(item, () => subselect(visibleRows(state, rows, restricted, hidden), alias));
+}
+
+function visibleRows(state: PlanState, rows: SelectStmt, restricted: readonly Owner[], hidden: readonly Owner[]): SelectStmt {
+  const conditions = restricted.map((owner) => {
+    let { keys, concept } = owner;
+    // A policy applies to the rows of a logic concept's source, so rows that do not meet the concept's condition count.
+    while (!hidden.includes(owner) && concept.rows.kind === 'logic') concept = concept.rows.source;
+    const wanted = new Map(keys.map(([name, def]) => [name, actualProperty(state, def)] as const));
+    const same = keys.map(([name, def]) => equals(column('o', name), cast(column('r', name), parseType(def.type).sql)));
+    return exists(select({ targetList: [], fromClause: [subselect(conceptSource(state, concept, wanted), 'o')], whereClause: and(same) as Node }));
+  });
+  return select({
+    targetList: [{ ResTarget: { val: { ColumnRef: { fields: [string('r'), { A_Star: {} }] } } } }],
+    fromClause: [subselect(rows, 'r')],
+    whereClause: and(conditions) as Node,
+    ...OFFSET_ZERO,
+  });
+}

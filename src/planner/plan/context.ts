@@ -1,0 +1,63 @@
+/** The inputs of a plan, and parts of its description. */
+import type { SqlParser } from '../../language/parser.ts';
+import type { Graph, LogicRows } from '../../ontology/graph.ts';
+import type { ConceptDef, ViewDef } from '../../ontology/model.ts';
+import type { Access, CallerFacts } from '../secure/access.ts';
+
+/** A definition that reads with the rights of the user who wrote it. */
+export type Defined = ViewDef | LogicRows | ConceptDef;
+
+/** The inputs of a plan. The planner does not change them. */
+export interface PlanContext {
+  /** The model as the caller sees it. Names in the caller's text are looked up here. */
+  readonly graph: Graph;
+  readonly parser: SqlParser;
+  /** PRODUCT_NAME: schemas and functions have this name as well as the neutral `svc`. */
+  readonly product: string;
+  /** The datasource of queries that use no mapping. */
+  readonly activeDatasource: string;
+  /** The functions of the datasource that may be called (`schema.name`, lower case). */
+  readonly allowedFunctions?: ReadonlySet<string>;
+  /** Looks up a system table by its name in upper case, with the rows that the caller may see (docs/design/statements-and-versions.md#system-tables). */
+  readonly systemTable?: (name: string) => SystemTable | undefined;
+  /** The names of the system tables, for messages. */
+  readonly systemTables?: readonly string[];
+  /** The policies in force for the caller; undefined: none. */
+  readonly access?: Access | undefined;
+  /** The whole model, for rows and for names in stored texts; default: the model that `graph` is a part of. */
+  readonly whole?: Graph | undefined;
+  /**
+   * The model as the definer of a view or concept sees it now. Names in the stored text are looked up there; default: in the whole model. Use `PlanState.asDefined`, which
+   * reads the whole model inside policies.
+   */
+  readonly definer?: ((defined: Defined) => Graph) | undefined;
+  /** The values of svc_username(), svc_has_role() and svc_claim(). */
+  readonly caller?: CallerFacts | undefined;
+  /** Whether the caller may query the tables of a datasource. If so, rows that a mapping or raw view leaves out are not hidden. Default: all datasources. */
+  readonly queriesTables?: ((datasource: string) => boolean) | undefined;
+}
+
+/** A system table: columns with PostgreSQL types, and rows as one JSON array of objects. */
+export interface SystemTable {
+  readonly name: string;
+  readonly columns: readonly { readonly name: string; readonly type: 'text' | 'boolean' | 'integer' | 'timestamptz' | 'bigint' }[];
+  /** The rows as a JSON array. */
+  readonly json: string;
+  /** The length of the longest row in `json`. */
+  readonly longestRow: number;
+}
+
+/** A concept, view or system table that the statement's own text names. Targets of paths and relations of views are not included. */
+export interface NamedRelation {
+  readonly kind: 'concept' | 'view' | 'system';
+  /** The neutral name of the schema in the text. */
+  readonly schema: 'svc' | 'esvc' | 'dsvc' | 'vsvc';
+  readonly name: string;
+}
+
+/** The value of a parameter: a text, or a list of texts, which is sent as an array. */
+export type BoundValue = string | readonly string[];
+
+/** A value as a text that PostgreSQL can read. */
+export const boundText = (value: BoundValue): string =>
+  typeof value === 'string' ? value : `{${value.map((v) => `"${v.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;

@@ -1,0 +1,32 @@
+/** A hop of a path, and whether it may lead to several rows. */
+import type { Concept, Relationship } from '../../ontology/graph.ts';
+
+/** A hop of a path. */
+export interface Hop {
+  readonly relationship: Relationship;
+  /** The concept whose rows are joined, in the whole model: the declared target, or the descendant in the bracket. */
+  readonly rows: Concept;
+  /** The concept whose columns may be named, in the model as the writer of the path sees it. The next hop starts here. */
+  readonly columns: Concept;
+  /** Whether columns of descendants may be named too. False if the bracket has an ancestor of the target. */
+  readonly derived: boolean;
+  /** The depth of a walk (`*n`); null for a single hop. */
+  readonly depth: number | null;
+  /** The hop with declared names: `works_for[company]`, `owned_by[company*3]`. Hops with the same label from the same node are one join. */
+  readonly label: string;
+}
+
+/** True if a hop may lead to several rows (docs/design/paths-and-cardinality.md#cardinality). */
+export const isToMany = (hop: Hop): boolean => hop.depth !== null || leadsToMany(hop.relationship);
+
+/** The same for a single step. */
+export function leadsToMany(r: Relationship): boolean {
+  if (r.kind === 'mtm') return true;
+  const covers = (concept: Concept, names: readonly { name: string }[]): boolean => {
+    const key = concept.key;
+    if (!key) return false;
+    const given = new Set(names.map((p) => p.name.toLowerCase()));
+    return given.size === key.properties.length && key.properties.every((p) => given.has(p.name.toLowerCase()));
+  };
+  return !covers(r.target, r.references);
+}

@@ -1,0 +1,79 @@
+/** The tree of paths that a query follows from one concept in FROM (docs/design/paths-and-cardinality.md#joins), and the columns that it wants at each node. */
+import { made } from '../../budget.ts';
+import type { Concept } from '../../ontology/graph.ts';
+import type { PropertyDef } from '../../ontology/model.ts';
+import type { RowFilter } from '../lower/narrow.ts';
+import { type Hop, isToMany } from '../plan/hop.ts';
+import type { PlanState } from '../plan-state.ts';
+import type { Wanted } from './wanted.ts';
+
+/** The step that leads to a node: a hop of a path, or a multi-value property. */
+export type Step = { readonly kind: 'hop'; readonly hop: Hop } | { readonly kind: 'multi'; readonly def: PropertyDef };
+
+/** A relation of the join tree: the root, or the target of a step. */
+export class PathNode {
+  readonly parent: PathNode | null;
+  readonly step: Step | null;
+  /** The concept of the node's rows. For a multi-value property: the concept that has the property. */
+  readonly concept: Concept;
+  readonly alias: string;
+  readonly state: PlanState;
+  readonly children = new Map<string, PathNode>();
+  /** The wanted columns of the concept, by their keys (`wantedKey`). */
+  readonly columns = new Map<string, { readonly name: string; readonly wanted: Wanted }>();
+  readonly #names = new Set<string>();
+  /** The wanted columns of the link, by lower-case name. */
+  readonly linkColumns = new Map<string, string>();
+  /** The condition that rows of the node must satisfy if a row of the block satisfies WHERE. */
+  filter: RowFilter | undefined;
+
+  constructor(state: PlanState, parent: PathNode | null, step: Step | null, concept: Concept) {
+    made(10);
+    this.parent = parent;
+    this.step = step;
+    this.concept = concept;
+    this.alias = state.alias();
+    this.state = state;
+  }
+
+  /** Adds a column to the node's source. @returns the name of the column there */
+  want(key: string, wanted: Wanted, preferred?: string): string {
+    const known = this.columns.get(key);
+    if (known) return known.name;
+    let name = preferred;
+    // a property may have such a name
+    for (let n = this.#names.size + 1; name === undefined || this.#names.has(name); n++) name = `c${n}`;
+    this.#names.add(name);
+    this.columns.set(key, { name, wanted });
+    return name;
+  }
+
+  /** True if the step to this node may lead to several rows. */
+  get toMany(): boolean {
+    return this.step !== null && (this.step.kind === 'multi' || isToMany(this.step.hop));
+  }
+
+  /** This node and its descendants, parents first. */
+  *all(): Generator<PathNode> {
+    yield this;
+    for (const child of this.children.values()) yield* child.all();
+  }
+
+  /** The node that a step leads to. Writers who see different parts of the model get different nodes for the same path. */
+  child(step: Step): PathNode {
+    const label = step.kind === 'hop' ? `${step.hop.label.toLowerCase()}${this.state.sightKey(step.hop.columns.graph)}` : `.${step.def.name.toLowerCase()}`;
+    let node = this.children.get(label);
+    if (!node) {
+      this.state.facts.noteJoins();
+      node = new PathNode(this.state, this, step, step.kind === 'hop' ? step.hop.rows : this.concept);
+      this.children.set(label, node);
+    }
+    return node;
+  }
+}
+
+/** The key of a wanted property column at a node. */
+export const propertyKey = (def: PropertyDef, actual = false): string => `${actual ? 'a' : 'p'}:${def.name}`;
+
+/** The alias of the link rows of a many-to-many node. */
+export const linkAlias = (node: PathNode): string => `${node.alias}l`;

@@ -1,0 +1,81 @@
+/** The columns that a query wants of the rows of a concept, and their types. */
+import type { Concept, Graph } from '../../ontology/graph.ts';
+import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
+import { parseType } from '../../ontology/types.ts';
+import type { PlanState } from '../plan-state.ts';
+
+/** A column that a source must return. */
+export type Wanted =
+  /**
+   * `actual`: the true value even if it is masked for the caller: for joins of the model, and for conditions of policies.
+   * `reader`: the concept whose calculated properties apply to the rows, if it is not the concept that the caller reads.
+   * `seen`: for a property of descendants, the model as the reader sees it: the reader may not see the values of all rows (shown.ts).
+   */
+  | { readonly kind: 'property'; readonly def: PropertyDef; readonly actual?: true; readonly reader?: Concept; readonly seen?: Graph }
+  /** The property's column of the table without a cast, for joins that can use an index. Only if `rawType` returns a type. */
+  | { readonly kind: 'raw'; readonly def: PropertyDef; readonly type: string; readonly seen?: Graph }
+  | { readonly kind: 'entity_id' | 'entity_type' | 'entity_label'; readonly actual?: true }
+  /** The name of the row's mapping. */
+  | { readonly kind: 'mapping' }
+  /** Whether the row comes from one of the mappings. */
+  | { readonly kind: 'mapped_in'; readonly mappings: ReadonlySet<MappingDef> };
+
+/** Wanted columns by their names in SQL. */
+export type WantedColumns = ReadonlyMap<string, Wanted>;
+
+/** The declared SQL type of a property. */
+export const declaredType = (def: PropertyDef): string => parseType(def.type).sql;
+
+/** The true value of a property, for joins of the model. Without policies it is the same column that the caller gets. */
+export const actualProperty = (state: PlanState, def: PropertyDef): Wanted =>
+  state.policies ? { kind: 'property', def, actual: true } : { kind: 'property', def };
+
+/** The SQL type of a wanted column. */
+export function typeOf(wanted: Wanted): string {
+  if (wanted.kind === 'property') return declaredType(wanted.def);
+  if (wanted.kind === 'raw') return wanted.type;
+  return wanted.kind === 'mapped_in' ? 'boolean' : 'text';
+}
+
+/** True if a concept declares or inherits a property. */
+export function has(concept: Concept, def: PropertyDef): boolean {
+  let names = OWN.get(concept);
+  if (!names) {
+    names = new Set(concept.properties.map((p) => p.def.name));
+    OWN.set(concept, names);
+  }
+  return names.has(def.name);
+}
+const OWN = new WeakMap<Concept, Set<string>>();
+
+const INTEGERS = new Set(['int2', 'int4', 'int8']);
+const RAW_SQL: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'integer', int8: 'bigint' };
+
+/**
+ * The SQL type of a property if all mappings of the concept have the same integer type for it: a join on that type needs no cast, so it can use an index. undefined:
+ * join on the declared type.
+ */
+export function rawType(concept: Concept, def: PropertyDef): string | undefined {
+  const [type, ...others] = [...integerTypes(concept, def)];
+  return type && others.length === 0 ? RAW_SQL[type] : undefined;
+}
+
+/** True if all mappings of the concept have integer types for a property, but not the same one. */
+export const isMixedInteger = (concept: Concept, def: PropertyDef): boolean => integerTypes(concept, def).size > 1;
+
+/** The types of the columns of a property, if all of them are integers. */
+function integerTypes(concept: Concept, def: PropertyDef): ReadonlySet<string> {
+  const found = new Set<string>();
+  if (def.expression !== null) return found;
+  let rows = concept.rows;
+  while (rows.kind === 'logic') rows = rows.source.rows;
+  const wanted = def.name.toLowerCase();
+  for (const { mapping, target: mapped } of rows.sources) {
+    if (!has(mapped, def)) continue;
+    const given = mapping.columns.find((c) => c.name.toLowerCase() === wanted);
+    if (!given) continue;
+    if (!given.type || !INTEGERS.has(given.type)) return new Set();
+    found.add(given.type);
+  }
+  return found;
+}

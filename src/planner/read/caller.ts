@@ -1,0 +1,92 @@
+/**
+ * The functions that return facts about the caller: `svc_username()`, `svc_has_role(text)`, `svc_claim(text)`, also with the product's name as prefix
+ * (docs/design/policies.md#functions-of-the-caller).
+ */
+import type { FuncCall } from '@pgsql/types';
+import { badRequest } from '../../errors.ts';
+import { fold } from '../../ontology/names.ts';
+import { boolean, call, cast, lastName, type Node, nullValue, rewrite, text, walk } from '../plan/tree.ts';
+import type { CallerFacts } from '../secure/access.ts';
+
+const ARGUMENTS: Readonly<Record<string, number>> = { username: 0, has_role: 1, claim: 1 };
+
+/** The names of the functions, with either prefix. */
+export const callerFunctions = (product: string): ReadonlySet<string> =>
+  new Set(['svc', product].flatMap((p) => Object.keys(ARGUMENTS).map((f) => `${p}_${f}`)));
+
+const NOBODY: CallerFacts = { username: '', roles: [], claims: {} };
+
+/**
+ * Replaces calls of the functions by their values for a caller (in place).
+ * @returns the tree, and whether it called one of the functions
+ * @throws SvcError 400 `bad_call` if the arguments do not match
+ */
+export function bindCaller<T>(tree: T, product: string, facts: CallerFacts = NOBODY): { readonly tree: T; readonly isUsed: boolean } {
+  let isUsed = false;
+  const bound = rewrite(tree, (n) => {
+    const name = 'FuncCall' in n ? functionOf(n.FuncCall, product) : undefined;
+    if (name === undefined || !('FuncCall' in n)) return undefined;
+    isUsed = true;
+    const { args = [], agg_filter, over, agg_order, agg_distinct, agg_star } = n.FuncCall;
+    if (args.length !== ARGUMENTS[name] || agg_filter || over || agg_order || agg_distinct || agg_star) {
+      throw badRequest('bad_call', `\`${product}_${name}\` takes ${ARGUMENTS[name] === 0 ? 'no argument' : 'one text'}`);
+    }
+    if (name === 'username') return cast(text(facts.username), 'text');
+    const arg = bindCaller(args[0] as Node, product, facts).tree;
+    return name === 'has_role' ? hasRole(arg, facts.roles) : claim(arg, facts.claims);
+  }) as T;
+  return { tree: bound, isUsed };
+}
+
+function functionOf(called: FuncCall, product: string): string | undefined {
+  const name = called.funcname?.length === 1 ? lastName(called.funcname) : '';
+  for (const prefix of ['svc_', `${product}_`])
+    if (name.startsWith(prefix) && Object.hasOwn(ARGUMENTS, name.slice(prefix.length))) return name.slice(prefix.length);
+  return undefined;
+}
+
+const constantOf = (node: Node): string | undefined => ('A_Const' in node && node.A_Const.sval ? (node.A_Const.sval.sval ?? '') : undefined);
+
+/** The roles for which SQL calls `svc_has_role`. */
+export interface TestedRoles {
+  /** Folded names. */
+  readonly names: ReadonlySet<string>;
+  /** True if a call computes the name of the role, which may then be any role. */
+  readonly any: boolean;
+}
+
+/** Collects the roles for which a tree calls `svc_has_role`. */
+export function rolesTestedIn(tree: unknown, product: string): TestedRoles {
+  const names = new Set<string>();
+  let any = false;
+  walk(tree, (n) => {
+    if (!('FuncCall' in n) || functionOf(n.FuncCall, product) !== 'has_role') return undefined;
+    const [role] = n.FuncCall.args ?? [];
+    const name = role && constantOf(role);
+    if (name === undefined) any = true;
+    else names.add(fold(name));
+    return undefined;
+  });
+  return { names, any };
+}
+
+/** `svc_has_role`: names of roles are case-insensitive. */
+function hasRole(role: Node, roles: readonly string[]): Node {
+  const constant = constantOf(role);
+  if (constant !== undefined) return boolean(roles.some((r) => fold(r) === fold(constant)));
+  const ownRoles = { A_ArrayExpr: { elements: roles.map((r) => text(fold(r))) } } as Node;
+  const list: Node = {
+    TypeCast: { arg: ownRoles, typeName: { names: [{ String: { sval: 'text' } }], arrayBounds: [{ Integer: { ival: -1 } }], typemod: -1 } },
+  };
+  return { A_Expr: { kind: 'AEXPR_OP_ANY', name: [{ String: { sval: '=' } }], lexpr: call('lower', [role]), rexpr: list } };
+}
+
+/** `svc_claim`: the claim as a text, or NULL if the token does not have it. */
+function claim(name: Node, claims: CallerFacts['claims']): Node {
+  const constant = constantOf(name);
+  const textOf = (value: string | undefined): Node => cast(value === undefined ? nullValue() : text(value), 'text');
+  if (constant !== undefined) return textOf(Object.hasOwn(claims, constant) ? claims[constant] : undefined);
+  const args = Object.entries(claims).map(([n, v]): Node => ({ CaseWhen: { expr: text(n), result: text(v) } }));
+  if (args.length === 0) return textOf(undefined);
+  return cast({ CaseExpr: { arg: name, args } }, 'text');
+}

@@ -1,0 +1,39 @@
+/** The tables that the SQL of a plan may read: those of its mappings and raw views. */
+
+import type { DeclaredTable } from '../verify/index.ts';
+import type { Table } from './table-scope.ts';
+
+/** Collects the tables and columns of the texts that a plan reads. */
+export class DeclaredTables {
+  /** Tables by schema, then by name. */
+  readonly #schemas = new Map<string, Map<string, { readonly sets: Set<ReadonlySet<string>>; isWhole: boolean }>>();
+
+  /** Adds a table of a text. `columns`: the unqualified names of columns in the text. The sets are not copied. */
+  add({ schema, name, columns: own, isWhole }: Table, columns: readonly ReadonlySet<string>[]): void {
+    const tables = this.#schemas.get(schema) ?? new Map();
+    this.#schemas.set(schema, tables);
+    const table = tables.get(name) ?? { sets: new Set(), isWhole };
+    tables.set(name, table);
+    for (const set of [own, ...columns]) if (set.size > 0) table.sets.add(set);
+    table.isWhole ||= isWhole;
+  }
+
+  get all(): readonly DeclaredTable[] {
+    return [...this.#schemas].flatMap(([schema, tables]) =>
+      [...tables].map(([name, { sets, isWhole }]) => ({ schema, name, columns: new Names([...sets]), isWhole })),
+    );
+  }
+}
+
+/** The union of several sets of names. */
+class Names {
+  readonly #sets: readonly ReadonlySet<string>[];
+
+  constructor(sets: readonly ReadonlySet<string>[]) {
+    this.#sets = sets;
+  }
+
+  has(name: string): boolean {
+    return this.#sets.some((set) => set.has(name));
+  }
+}

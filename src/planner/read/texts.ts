@@ -1,0 +1,216 @@
+/** The texts that a plan reads: parses them, guards them and notes their facts. Parsed forms of stored texts are shared between plans. */
+import { stepsOfPiece, visited } from '../../budget.ts';
+import { badRequest, SvcError } from '../../errors.ts';
+import { type BarePath, barePaths, pathHint } from '../../language/hints.ts';
+import type { SqlParser } from '../../language/parser.ts';
+import { asWritten, type Prepared, parsePrepared, prepareSelect } from '../../language/prepare.ts';
+import type { MappingDef, ViewDef } from '../../ontology/model.ts';
+import { requireInterruptible } from '../effort/index.ts';
+import type { Facts } from '../facts/facts.ts';
+import { comparesColumns } from '../facts/total.ts';
+import { afterSteps, type GuardFacts, guardSelect, refusedField } from '../guard/index.ts';
+import type { PlanContext } from '../plan/context.ts';
+import { clone, isSubQuery, type Node, type SelectStmt, walk } from '../plan/tree.ts';
+import { printSelect } from '../print/index.ts';
+import type { DeclaredTable } from '../verify/index.ts';
+import { callerFunctions } from './caller.ts';
+import { DeclaredTables } from './declared-tables.ts';
+import { type MappedRows, mappedRows } from './mapped.ts';
+import { type TableQuery, tableQuery } from './tables.ts';
+import { typesAsText } from './typeof.ts';
+
+/** A parsed SELECT. */
+export interface Parsed {
+  readonly stmt: SelectStmt;
+  /** Maps a location in the tree (a UTF-8 byte offset) to an offset in the request; undefined: the text is not in the request. */
+  readonly offsetOf: (location: number | undefined) => number | undefined;
+  /** Stand-ins for identifiers that PostgreSQL would truncate at 63 bytes: the name in the tree -> the name in the text. */
+  readonly standIns: ReadonlyMap<string, string>;
+  /** Facts for caches. Each plan that reads the text notes them (`use`). */
+  readonly facts: GuardFacts;
+  /** The locations of the items of the select list, before any stage changes it; empty for a stored text. */
+  readonly locations: readonly (number | undefined)[];
+}
+
+/** Replaces calls of svc_username() and the like by their values for the caller (in place). */
+export type BindCaller = <T>(tree: T) => T;
+
+/** The texts of one plan: the statement, and the stored texts that it reads. */
+export class Texts {
+  /** The datasources of the plan's mappings, in order of their first use. */
+  readonly datasources = new Set<string>();
+  /** The offsets of views whose texts are in the request. Errors in these views have a position. */
+  readonly offsets = new Map<string, number>();
+  readonly #context: PlanContext;
+  readonly #facts: Facts;
+  readonly #bindCaller: BindCaller;
+  readonly #allowed: ReadonlySet<string>;
+  /** The allowed functions of the ontology, and the functions of the caller. */
+  readonly #withCallerFunctions: ReadonlySet<string>;
+  /** The tables and columns that the plan's mappings and raw views read, for the verifier. */
+  readonly #tables = new DeclaredTables();
+
+  constructor(context: PlanContext, facts: Facts, bindCaller: BindCaller) {
+    this.#context = context;
+    this.#facts = facts;
+    this.#bindCaller = bindCaller;
+    this.#allowed = context.allowedFunctions ?? new Set();
+    this.#withCallerFunctions = new Set([...this.#allowed, ...callerFunctions(context.product)]);
+  }
+
+  /** Notes the facts of a text that may have been parsed earlier. @throws SvcError 400 `forbidden_function` if it calls a function that is no longer allowed */
+  use(facts: GuardFacts): void {
+    const withdrawn = facts.functions.find((name) => !this.#context.allowedFunctions?.has(name));
+    if (withdrawn !== undefined) {
+      throw badRequest('forbidden_function', `function \`${withdrawn}\` is not allowed`, { hint: 'The config key allowed_functions no longer names it' });
+    }
+    this.#facts.noteText(facts);
+  }
+
+  /**
+   * Parses and guards a SELECT.
+   * @param offset the offset of the text in the request; undefined for a stored text, whose errors have no position
+   * @param parameters whether the text may refer to bound values ($1)
+   * @param service whether the text may call svc_username() and the like
+   * @throws SvcError 400 for a syntax error, several statements, or what the guard refuses
+   */
+  parse(sql: string, offset: number | undefined, parameters = false, service = true): Parsed {
+    visited(stepsOfPiece(sql.length));
+    const prepared = prepareSelect({ text: sql, offset: offset ?? 0 });
+    const offsetOf = (location: number | undefined): number | undefined => (offset === undefined ? undefined : prepared.toSource(location ?? 0));
+    let stmts: ReturnType<SqlParser['parse']>['stmts'];
+    try {
+      stmts = parsePrepared(this.#context.parser, prepared).stmts;
+    } catch (e) {
+      throw offset === undefined && e instanceof SvcError ? e.at(undefined) : e;
+    }
+    const raw = stmts[0];
+    if (stmts.length > 1) throw badRequest('several_statements', 'expected a single statement', { offset });
+    const facts = guardSelect(raw ?? {}, {
+      allowedFunctions: service ? this.#withCallerFunctions : this.#allowed,
+      parameters,
+      fail: (code, message, location, hint) => {
+        const at = location === undefined ? offset : offsetOf(location);
+        const path = code === 'forbidden_function' && offset !== undefined ? barePaths(prepared.text).find((p) => isAt(p, prepared, at)) : undefined;
+        if (path) return unquotedPath(path, at);
+        return badRequest(code, asWritten(prepared, message), { hint, offset: at });
+      },
+    });
+    this.use(facts);
+    const stmt = raw?.stmt;
+    // a location in a stored text is not a position in the request
+    if (offset === undefined) forgetLocations(stmt);
+    if (!stmt || !('SelectStmt' in stmt)) throw badRequest('forbidden_statement', 'expected a SELECT', { offset });
+    if (facts.usesTypeof) typesAsText(stmt);
+    this.#facts.noteExpression(stmt, undefined, offset === undefined || undefined);
+    return { stmt: stmt.SelectStmt, offsetOf, standIns: prepared.standIns, facts, locations: offset === undefined ? [] : locationsOf(stmt.SelectStmt) };
+  }
+
+  /** The rows of a mapping as a FROM clause, in which each table has its schema, and the expression of each column. */
+  mapping(mapping: MappingDef): MappedRows {
+    this.datasources.add(mapping.datasource);
+    let known = MAPPED.get(mapping);
+    if (!known) {
+      const { stmt, standIns, facts } = this.parse(mapping.sql, undefined, false, false);
+      const query = tableQuery(stmt);
+      requireInterruptible(query.stmt, [], new Map(), () => undefined);
+      known = { rows: mappedRows(query.stmt, standIns), query, facts };
+      MAPPED.set(mapping, known);
+    }
+    this.use(known.facts);
+    if (known.rows.multiplies) this.#facts.noteJoins(2);
+    this.#declare(known.query, mapping);
+    if (this.#facts.isRestricted && !known.rows.isTotal) this.#facts.noteRaising(true);
+    return known.rows;
+  }
+
+  /** The SELECT over tables of a mapping or raw view, as it runs. `parsed`: its parsed text, which is not changed. */
+  tableQuery(def: MappingDef | ViewDef, parsed: Parsed = this.parse(def.sql, undefined, false, false)): TableQuery {
+    const query = tableQuery(this.#bindCaller(clone(parsed.stmt)));
+    this.#declare(query, def);
+    return query;
+  }
+
+  #declare({ stmt, tables, columns }: TableQuery, def: MappingDef | ViewDef): void {
+    this.#facts.noteCollations(def.columns);
+    if (this.#facts.isRestricted && comparesColumns(stmt)) this.#facts.noteUnknownComparison();
+    // a star means the columns that the model has for the text
+    const named = tables.some((t) => t.isWhole) ? [columns, new Set(def.columns.map((c) => c.name))] : [columns];
+    for (const table of tables) this.#tables.add(table, named);
+  }
+
+  /** The tables that the SQL of the plan may read. */
+  get tables(): readonly DeclaredTable[] {
+    return this.#tables.all;
+  }
+
+  /** The SELECT of a mapping or raw view as SQL, to ask the datasource for its columns. */
+  tableSql(def: MappingDef | ViewDef): string {
+    return printSelect(this.tableQuery(def).stmt);
+  }
+
+  /** The expression of a calculated property or a measure: it has unqualified names and no sub-queries. @throws SvcError 400 `bad_expression` */
+  plainExpression(owner: object, sql: string, offset?: number): Node {
+    const { node } = this.expression(owner, sql, offset);
+    walk(node, (n) => {
+      if (isSubQuery(n)) throw badRequest('bad_expression', 'a calculated property or a measure must not contain a sub-query', { offset });
+      // its names are properties, whose values have no fields
+      if ('A_Indirection' in n) afterSteps(n.A_Indirection, () => undefined, refuseField(offset));
+      return undefined;
+    });
+    return node;
+  }
+
+  /** A stored expression (calculated property, measure, condition) as a tree that may be changed. @throws SvcError 400 `bad_expression` */
+  expression(owner: object, sql: string, offset?: number): { readonly node: Node; readonly parsed: Parsed } {
+    let parsed = offset === undefined ? EXPRESSIONS.get(owner)?.get(sql) : undefined;
+    if (!parsed) {
+      parsed = this.parse(`SELECT ${sql}`, offset === undefined ? undefined : offset - 'SELECT '.length);
+      if (offset === undefined) {
+        const known = EXPRESSIONS.get(owner) ?? new Map<string, Parsed>();
+        known.set(sql, parsed);
+        EXPRESSIONS.set(owner, known);
+      }
+    }
+    const only = parsed.stmt.targetList?.[0];
+    const { targetList, limitOption: _l, op: _o, ...rest } = parsed.stmt;
+    if (targetList?.length !== 1 || !only || !('ResTarget' in only) || !only.ResTarget.val || only.ResTarget.name || Object.keys(rest).length > 0) {
+      throw badRequest('bad_expression', 'expected a single expression without FROM, WHERE or an alias', { offset });
+    }
+    this.use(parsed.facts);
+    this.#facts.noteExpression(only.ResTarget.val, undefined, true);
+    return { node: this.#bindCaller(clone(only.ResTarget.val)), parsed };
+  }
+}
+
+const refuseField =
+  (offset: number | undefined) =>
+  (field: string): undefined => {
+    throw refusedField(field).at(offset);
+  };
+
+const MAPPED = new WeakMap<MappingDef, { readonly rows: MappedRows; readonly query: TableQuery; readonly facts: GuardFacts }>();
+const EXPRESSIONS = new WeakMap<object, Map<string, Parsed>>();
+
+function forgetLocations(value: unknown): void {
+  if (value === null || typeof value !== 'object') return;
+  if (Array.isArray(value)) {
+    for (const v of value) forgetLocations(v);
+    return;
+  }
+  const o = value as Record<string, unknown>;
+  delete o.location;
+  for (const k in o) forgetLocations(o[k]);
+}
+
+/** The locations of a query's select list; of a set operation, those of its first SELECT. */
+const locationsOf = (stmt: SelectStmt): readonly (number | undefined)[] =>
+  stmt.larg ? locationsOf(stmt.larg) : (stmt.targetList ?? []).map((t) => ('ResTarget' in t ? t.ResTarget.location : undefined));
+
+/** True if an offset in the request is inside an unquoted path. */
+const isAt = ({ start, end }: BarePath, prepared: Prepared, offset: number | undefined): boolean =>
+  offset !== undefined && offset >= prepared.toSourceFrom(start) && offset < prepared.toSourceFrom(end);
+
+/** The error for `rel[c].prop` without quotes, which PostgreSQL reads as a field of an array element. */
+const unquotedPath = ({ path }: BarePath, offset: number | undefined): SvcError =>
+  badRequest('bad_path', `the path \`${path}\` is not quoted`, { hint: pathHint(path), offset });

@@ -1,0 +1,165 @@
+/**
+ * Finds the row policies and masks that apply to a mapping (docs/design/policies.md#where-policies-apply). Every row of a concept comes from one place
+ * (lower/branch.ts), the branch of its mapping, where the policies are applied. So they apply whatever concept, path, measure, walk or view leads to a row. The
+ * conditions of policies see all rows and unmasked values.
+ */
+import { forbidden } from '../../errors.ts';
+import type { Concept, Graph } from '../../ontology/graph.ts';
+import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
+import { fold } from '../../ontology/names.ts';
+import { fieldsOf, walk } from '../plan/tree.ts';
+import type { PlanState } from '../plan-state.ts';
+import type { Access, MaskRule, RowRule } from './access.ts';
+
+/** A row rule that applies to the rows of a mapping. */
+export interface AppliedRule {
+  /** The concept over which its conditions are written. */
+  readonly concept: Concept;
+  readonly rule: RowRule;
+  /** The logic concepts, outermost first, whose conditions a row must meet to be an instance of the concept. Empty: every row of the mapping is one. */
+  readonly when: readonly Concept[];
+}
+
+/** The policies that were computed for an access and a model, both of which are immutable. */
+const KNOWN = new WeakMap<Access, WeakMap<Graph, Policies>>();
+
+/** The policies of a caller over the whole model. */
+export class Policies {
+  readonly #graph: Graph;
+  readonly #rows = new Map<MappingDef, AppliedRule[]>();
+  /** The masks by folded name of the property. */
+  readonly #masks = new Map<string, MaskRule[]>();
+  readonly #covers = new Map<string, ReadonlySet<MappingDef>>();
+
+  static of(access: Access, graph: Graph): Policies {
+    let byGraph = KNOWN.get(access);
+    if (!byGraph) {
+      byGraph = new WeakMap();
+      KNOWN.set(access, byGraph);
+    }
+    let found = byGraph.get(graph);
+    if (!found) {
+      found = new Policies(access, graph);
+      byGraph.set(graph, found);
+    }
+    return found;
+  }
+
+  private constructor(access: Access, graph: Graph) {
+    this.#graph = graph;
+    for (const rule of access.rows) this.#addRows(rule);
+    for (const mask of access.masks) {
+      const key = fold(mask.property);
+      this.#masks.set(key, [...(this.#masks.get(key) ?? []), mask].sort(bySeverity));
+    }
+  }
+
+  #addRows(rule: RowRule): void {
+    const concept = this.#graph.concept(rule.concept);
+    if (!concept) return;
+    const add = (mapping: MappingDef, when: readonly Concept[]): void => {
+      const known = this.#rows.get(mapping) ?? [];
+      if (!known.some((r) => r.concept === concept)) this.#rows.set(mapping, [...known, { concept, rule, when }]);
+    };
+    for (const below of [concept, ...concept.descendants]) for (const mapping of below.mappings) add(mapping, []);
+    const { mappings, when } = sourcesOf(concept);
+    for (const mapping of mappings) add(mapping, when);
+  }
+
+  /** The rules that apply to the rows of a mapping. */
+  rowRules(mapping: MappingDef): readonly AppliedRule[] {
+    return this.#rows.get(mapping) ?? [];
+  }
+
+  /** True if a row policy applies to rows of the concept. */
+  isGuarded(concept: Concept): boolean {
+    if (this.#rows.size === 0) return false;
+    return [...sourcesOf(this.#graph.concept(concept.name) ?? concept).mappings].some((m) => this.#rows.has(m));
+  }
+
+  /** The masks on a property's values in the rows of a mapping, the strictest first. */
+  masks(mapping: MappingDef, property: string): readonly MaskRule[] {
+    return this.#masks.get(fold(property))?.filter((m) => m.concept === null || this.#covered(m.concept).has(mapping)) ?? [];
+  }
+
+  /** The logic concepts whose conditions a row of the mapping must meet for the mask to apply. Empty: it applies to all rows. */
+  maskedWhen(rule: MaskRule, mapping: MappingDef): readonly Concept[] {
+    const concept = rule.concept === null ? undefined : this.#graph.concept(rule.concept);
+    if (!concept || [concept, ...concept.descendants].some((c) => c.mappings.includes(mapping))) return [];
+    return sourcesOf(concept).when;
+  }
+
+  /** The mask on a property in some row that can be read through the concept, or undefined. */
+  maskIn(concept: Concept, property: string): MaskRule | undefined {
+    const masks = this.#masks.get(fold(property));
+    if (!masks) return undefined;
+    const { mappings } = sourcesOf(this.#graph.concept(concept.name) ?? concept);
+    return masks.find((m) => m.concept === null || [...mappings].some((mapping) => this.#covered(m.concept as string).has(mapping)));
+  }
+
+  /** The mask on a link's column with the name of a property: that of one of the concepts at its two ends. */
+  maskOnLink(ends: readonly Concept[], column: string): MaskRule | undefined {
+    for (const end of ends) {
+      const mask = this.maskIn(end, column);
+      if (mask) return mask;
+    }
+    return undefined;
+  }
+
+  /** The mappings with rows that may be instances of a concept. */
+  #covered(name: string): ReadonlySet<MappingDef> {
+    const key = fold(name);
+    let found = this.#covers.get(key);
+    if (!found) {
+      const concept = this.#graph.concept(name);
+      found = concept ? new Set([...[concept, ...concept.descendants].flatMap((c) => c.mappings), ...sourcesOf(concept).mappings]) : new Set();
+      this.#covers.set(key, found);
+    }
+    return found;
+  }
+
+  /**
+   * The name of a masked property that determines a property's value in the rows of a concept: the property itself, or one that it is calculated from;
+   * undefined if they are not masked.
+   */
+  maskedBelow(state: PlanState, concept: Concept, def: PropertyDef, seen: Set<PropertyDef> = new Set()): string | undefined {
+    if (this.#masks.size === 0 || seen.has(def)) return undefined;
+    seen.add(def);
+    if (this.maskIn(concept, def.name)) return def.name;
+    if (def.expression === null) return undefined;
+    let found: string | undefined;
+    walk(state.texts.plainExpression(def, def.expression), (n) => {
+      const below = 'ColumnRef' in n ? this.#graph.property(fieldsOf(n.ColumnRef).at(-1) ?? '') : undefined;
+      if (below) found ??= this.maskedBelow(state, concept, below, seen);
+      return found === undefined;
+    });
+    return found;
+  }
+}
+
+/** The mappings with the rows of a concept, and the logic concepts between them and the concept. */
+export function sourcesOf(concept: Concept): { readonly mappings: ReadonlySet<MappingDef>; readonly when: readonly Concept[] } {
+  const when: Concept[] = [];
+  let at = concept;
+  while (at.rows.kind === 'logic' && !when.includes(at)) {
+    when.push(at);
+    at = at.rows.source;
+  }
+  return { mappings: new Set(at.rows.kind === 'mappings' ? at.rows.sources.map((s) => s.mapping) : []), when };
+}
+
+const SEVERITY = { null: 0, full: 1, hash: 2, partial: 3, with: 4 };
+const bySeverity = (a: MaskRule, b: MaskRule): number => SEVERITY[a.mask.kind] - SEVERITY[b.mask.kind] || (fold(a.policy) < fold(b.policy) ? -1 : 1);
+
+/**
+ * Throws an error if a measure, a logic concept or `_type_of_` reads a property that is masked for the caller
+ * (docs/design/policies.md#what-masked-callers-are-refused).
+ * @throws SvcError 403 `masked`
+ */
+export function refuseMasked(state: PlanState, concept: Concept, def: PropertyDef, reader: string): void {
+  const masked = state.policies?.maskedBelow(state, concept, def);
+  if (masked === undefined) return;
+  throw forbidden('masked', `${reader} reads a property whose values are masked for you`, {
+    hint: 'Query only values that do not depend on masked properties.',
+  });
+}

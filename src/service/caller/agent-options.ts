@@ -1,0 +1,50 @@
+/** The options of agents (docs/design/statements-and-versions.md#agents). */
+import { badRequest } from '../../errors.ts';
+import type { TagList } from '../../language/statements.ts';
+import { fold } from '../../ontology/names.ts';
+import { unknownInStatement } from './lookup.ts';
+
+type Kind = { readonly type: 'text' } | { readonly type: 'boolean' } | { readonly type: 'number'; readonly least: number; readonly most: number };
+
+const text: Kind = { type: 'text' };
+const boolean: Kind = { type: 'boolean' };
+const number = (least: number, most: number): Kind => ({ type: 'number', least, most });
+
+const OPTIONS: Readonly<Record<string, Kind>> = {
+  concepts_list: text,
+  views_list: text,
+  include_tags: text,
+  note: text,
+  retries: number(0, 100),
+  max_limit: number(1, 1_000_000),
+  retry_if_no_results: boolean,
+  no_results_max_retries: number(0, 100),
+  db_is_case_sensitive: boolean,
+  enable_reasoning: boolean,
+  reasoning_steps: number(0, 100),
+  max_graph_depth: number(0, 32),
+};
+
+/**
+ * Validates options and returns them as they are stored: names and booleans in lower case. An empty text means the default.
+ * @param values the values of the list, by folded name
+ * @throws SvcError 400 `unknown_option`, `bad_value`
+ */
+export function agentOptions(list: TagList, values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    list.map(({ key }) => {
+      const name = fold(key.text);
+      const kind = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
+      if (kind === undefined) throw unknownInStatement('option', key, Object.keys(OPTIONS));
+      const value = values[name] ?? '';
+      const bad = (rule: string) => badRequest('bad_value', `the option \`${name}\` must be ${rule}`, { offset: key.offset });
+      if (value === '' || kind.type === 'text') return [name, value];
+      if (kind.type === 'boolean') {
+        if (!/^(true|false)$/i.test(value)) throw bad('true or false');
+        return [name, fold(value)];
+      }
+      if (!/^\d{1,9}$/.test(value) || Number(value) < kind.least || Number(value) > kind.most) throw bad(`a whole number from ${kind.least} to ${kind.most}`);
+      return [name, value];
+    }),
+  );
+}

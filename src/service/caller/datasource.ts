@@ -1,0 +1,64 @@
+/** Finds the connection of a datasource by its name. */
+import type { Caller } from '../../auth/authenticate.ts';
+import { canSee } from '../../auth/grants.ts';
+import { sha256 } from '../../auth/tokens.ts';
+import type { OntologyRow } from '../../catalog/snapshot.ts';
+import { type Datasource, parseDatasourceSecret } from '../../engine/datasource.ts';
+import { badRequest, SvcError } from '../../errors.ts';
+import { fold } from '../../ontology/names.ts';
+import type { Runtime } from '../runtime.ts';
+import { unknownName } from './lookup.ts';
+
+/** Parsed secrets. The secrets of an isolate do not change. */
+const parsed = new Map<string, Datasource>();
+
+function connectionOf(name: string, secret: string): Datasource {
+  const key = `${name}\u0000${secret}`;
+  let datasource = parsed.get(key);
+  if (datasource === undefined) {
+    datasource = { name, ...parseDatasourceSecret(secret) };
+    if (parsed.size >= 100) parsed.clear();
+    parsed.set(key, datasource);
+  }
+  return datasource;
+}
+
+/** Digests by input. */
+const digests = new Map<string, string>();
+
+/**
+ * Returns a digest of the connection of a datasource, keyed by a secret of the catalog. It is part of all cache keys of rows and values, so that rows of one
+ * database are not found after the variable was changed to another one. Undefined if the datasource does not exist or its variable is not set.
+ */
+export async function connectionDigest({ config }: Runtime, { snapshot }: Caller, name: string): Promise<string | undefined> {
+  const row = snapshot.datasources.find((d) => d.key === fold(name));
+  const secret = row === undefined ? undefined : config.datasourceSecrets[row.secret];
+  if (secret === undefined) return undefined;
+  const of = JSON.stringify([snapshot.maskKey, secret]);
+  const known = digests.get(of);
+  if (known !== undefined) return known;
+  const digest = await sha256(of);
+  if (digests.size >= 100) digests.clear();
+  digests.set(of, digest);
+  return digest;
+}
+
+/** Returns the connection of a datasource. @throws SvcError 502 `datasource_failed` if its variable is not set */
+export function datasourceOf(runtime: Runtime, { snapshot }: Caller, name: string): Datasource {
+  const row = snapshot.datasources.find((d) => d.key === fold(name));
+  const secret = row === undefined ? undefined : runtime.config.datasourceSecrets[row.secret];
+  if (row === undefined || secret === undefined) {
+    throw new SvcError(502, 'datasource_failed', `the datasource \`${name}\` is not configured`, {
+      hint: 'Ask the operator to set its variable',
+    });
+  }
+  return connectionOf(row.name, secret);
+}
+
+/** Returns the key of a datasource that is attached to the ontology. @throws SvcError 400 `unknown_datasource` */
+export function attachedDatasource({ principal }: Caller, ontology: OntologyRow | undefined, name: string): string {
+  const attached = ontology?.datasources ?? [];
+  const visible = attached.filter((d) => canSee(principal, ['datasource', d]) || canSee(principal, ['ontology', ontology?.name ?? '']));
+  if (!visible.includes(fold(name))) throw badRequest('unknown_datasource', unknownName('datasource', name, visible));
+  return fold(name);
+}

@@ -1,0 +1,182 @@
+/**
+ * Row policies and masks: which of them apply to a caller (docs/design/policies.md#policies-in-force), whether one is valid for a model, and how it is printed.
+ */
+import type { Caller, Principal } from '../../auth/authenticate.ts';
+import { canAll, canGrant } from '../../auth/grants.ts';
+import type { PolicyRow, StoredMask } from '../../catalog/policies.ts';
+import type { OntologyRow } from '../../catalog/snapshot.ts';
+import { badRequest, forbidden, SvcError } from '../../errors.ts';
+import { type PrintedPolicy, printMask } from '../../language/print-policy.ts';
+import type { Concept, Graph } from '../../ontology/graph.ts';
+import type { PropertyDef } from '../../ontology/model.ts';
+import { fold } from '../../ontology/names.ts';
+import { findType } from '../../ontology/types.ts';
+import { checkMaskExpression, checkRowCondition } from '../../planner/enforcement/policy-check.ts';
+import type { PlanContext } from '../../planner/plan/context.ts';
+import type { Access, CallerFacts, MaskRule, RowRule } from '../../planner/secure/access.ts';
+import { quoted } from './lookup.ts';
+import type { Printed } from './texts.ts';
+
+/** The properties of the caller that conditions and masks may read. */
+export const factsOf = (principal: Principal): CallerFacts => ({
+  username: principal.name,
+  roles: principal.roles,
+  claims: principal.claims ?? {},
+});
+
+/** True if a policy names the user or one of its roles. PUBLIC is not considered. */
+function names(policy: PolicyRow, principal: Principal): boolean {
+  const roles = new Set(principal.roles.map(fold));
+  return policy.grantees.some((g) => (g.kind === 'user' ? g.id === principal.userId : roles.has(fold(g.name))));
+}
+
+/**
+ * Returns the policies that apply to a caller on an ontology; undefined if none applies. Policies do not apply to
+ * administrators. Pure.
+ */
+export function accessOf({ principal, snapshot }: Caller, ontology: Pick<OntologyRow, 'policies'>): Access | undefined {
+  if (principal.isAdmin || ontology.policies.length === 0) return undefined;
+  const rows = new Map<string, { concept: string; conditions: { policy: string; condition: string }[] }>();
+  const masks: MaskRule[] = [];
+  for (const policy of ontology.policies) {
+    const named = names(policy, principal);
+    if (policy.kind === 'mask') {
+      if (!named) masks.push({ policy: policy.name, property: policy.property, concept: policy.concept, mask: policy.mask });
+      continue;
+    }
+    const key = fold(policy.concept);
+    const rule = rows.get(key) ?? { concept: policy.concept, conditions: [] };
+    rows.set(key, rule);
+    if (policy.isPublic || named) rule.conditions.push({ policy: policy.name, condition: policy.condition });
+  }
+  if (rows.size === 0 && masks.length === 0) return undefined;
+  const all: readonly RowRule[] = [...rows.values()];
+  return { rows: all, masks, caller: factsOf(principal), maskKey: snapshot.maskKey };
+}
+
+/** A cache key for the policies that a plan depends on: equal keys imply equal plans. */
+export function accessKey(access: Access | undefined): string {
+  if (access === undefined) return '';
+  const { rows, masks, caller } = access;
+  return JSON.stringify([
+    rows.map((r) => [r.concept, r.conditions.map((c) => [c.policy, c.condition])]),
+    masks.map((m) => [m.policy, m.property, m.concept, Object.entries(m.mask).sort(([a], [b]) => (a < b ? -1 : 1))]),
+    factsKey(caller),
+    access.maskKey,
+  ]);
+}
+
+/** A cache key for the properties of the caller. */
+export const factsKey = ({ username, roles, claims }: CallerFacts): string =>
+  JSON.stringify([username, [...roles].sort(), Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1))]);
+
+/** True if the caller may create and drop policies of an ontology, and change what they depend on. */
+export const mayMakePolicies = (principal: Principal, ontology: string): boolean => canGrant(principal, 'edit', ['ontology', ontology], true);
+
+/** @throws SvcError 403 if the caller may not create and drop policies of an ontology */
+export function requirePolicyRight(principal: Principal, ontology: string, offset: number): void {
+  if (mayMakePolicies(principal, ontology)) return;
+  throw forbidden('forbidden', `This needs EDIT ON ALL ontology.${ontology} with grant option`, { offset, hint: 'Ask an administrator for the right' });
+}
+
+/** Offsets of the parts of a policy in the script that creates it. */
+export interface PolicyPlaces {
+  readonly concept: number;
+  readonly property: number;
+  readonly sql: number;
+  readonly mask: number;
+}
+
+const unknown = (kind: string, name: string, offset: number | undefined) => badRequest(`unknown_${kind}`, `unknown ${kind} ${quoted(name)}`, { offset });
+
+/**
+ * Checks that a policy is valid for a model: the objects that it names exist, its SQL can be planned, and its mask suits the
+ * type.
+ * @param places undefined for a stored policy; errors then have no position
+ * @throws SvcError 400
+ */
+export function checkPolicy(context: Omit<PlanContext, 'graph'>, graph: Graph, policy: PolicyRow, places?: PolicyPlaces): void {
+  const plan: PlanContext = { ...context, graph };
+  const concept = policy.concept === null ? undefined : graph.concept(policy.concept);
+  if (policy.concept !== null && concept === undefined) throw unknown('concept', policy.concept, places?.concept);
+  if (policy.kind === 'row') {
+    if (concept !== undefined) checkRowCondition(plan, concept, policy.condition, places?.sql);
+    return;
+  }
+  const def = propertyOf(graph, concept, policy.property);
+  if (def === undefined) throw unknown('property', policy.property, places?.property);
+  checkMask(plan, def, concept, policy.mask, places);
+}
+
+/** Finds a property of the concept, including inherited and derived ones; without a concept, a property of the ontology. */
+function propertyOf(graph: Graph, concept: Concept | undefined, name: string): PropertyDef | undefined {
+  const def = graph.property(name);
+  if (def === undefined || concept === undefined) return def;
+  return [...concept.properties, ...concept.multi].some((p) => p.def === def) ? def : undefined;
+}
+
+function checkMask(context: PlanContext, def: PropertyDef, concept: Concept | undefined, mask: StoredMask, places: PolicyPlaces | undefined): void {
+  if ((mask.kind === 'partial' || mask.kind === 'hash') && findType(def.type)?.family !== 'text') {
+    throw badRequest('bad_mask', `${mask.kind.toUpperCase()} masks only texts, but ${quoted(def.name)} is of type ${def.type}`, {
+      offset: places?.mask,
+      hint: 'FULL and NULL mask values of every type; WITH can return a value of the type',
+    });
+  }
+  if (mask.kind !== 'with') return;
+  const known = concept === undefined ? context.graph.model.properties.filter((p) => !p.multi) : concept.properties.map((p) => p.def);
+  checkMaskExpression(context, [...known, def], mask.expression, places?.sql);
+}
+
+/**
+ * Checks that policies are still valid for a changed model.
+ * @throws SvcError 400 `in_use`, which names the first policy that would become invalid
+ */
+export function checkPolicies(context: Omit<PlanContext, 'graph'>, graph: Graph, policies: readonly PolicyRow[], offset: number | undefined): void {
+  for (const policy of policies) {
+    try {
+      checkPolicy(context, graph, policy);
+    } catch (error) {
+      if (error instanceof SvcError && error.status === 400) throw usedByPolicy(policy, error.message, offset);
+      throw error;
+    }
+  }
+}
+
+/** 400 `in_use`: the change would make a policy invalid. */
+export const usedByPolicy = (policy: PolicyRow, why: string, offset: number | undefined): SvcError =>
+  badRequest('in_use', `the policy ${quoted(policy.name)} would become invalid: ${why}`, { offset, hint: `DROP POLICY ${quoted(policy.name)} first` });
+
+/** Prepares a policy for printing: its SQL gets the product's names. */
+export function printedPolicy(policy: PolicyRow, print: Printed): PrintedPolicy {
+  const { name, grantees } = policy;
+  if (policy.kind === 'row')
+    return { name, grantees, concept: policy.concept, property: null, isPublic: policy.isPublic, condition: print(policy.condition, 'expression'), mask: null };
+  const { mask } = policy;
+  const printedMask = mask.kind === 'with' ? { ...mask, expression: print(mask.expression, 'expression') } : mask;
+  return { name, grantees, concept: policy.concept, property: policy.property, isPublic: false, condition: null, mask: printedMask };
+}
+
+/** A row of SYS_POLICIES: policy_name, kind, concept, property, grantees, definition. */
+export type PolicyLine = readonly [string, string, string | null, string | null, string, string | null];
+
+/**
+ * Lists the policies that a caller may see. Administrators see all policies. Other users see those that name them, one of
+ * their roles or PUBLIC, on objects that they see; the definition is shown only to users who see the whole ontology.
+ */
+export function policyLines({ principal }: Caller, ontology: OntologyRow, graph: Graph, print: Printed): readonly PolicyLine[] {
+  const whole = canAll(principal, 'access', ['ontology', ontology.name]);
+  const seen = ontology.policies.filter((p) => {
+    if (principal.isAdmin) return true;
+    if (!names(p, principal) && !(p.kind === 'row' && p.isPublic)) return false;
+    return (p.concept === null || graph.concept(p.concept) !== undefined) && (p.kind === 'row' || graph.property(p.property) !== undefined);
+  });
+  return seen.map((p) => {
+    const printed = printedPolicy(p, print);
+    const own = principal.isAdmin
+      ? p.grantees
+      : p.grantees.filter((g) => (g.kind === 'user' ? g.id === principal.userId : principal.roles.some((r) => fold(r) === fold(g.name))));
+    const grantees = [...(printed.isPublic ? ['PUBLIC'] : []), ...own.map((g) => `${g.kind.toUpperCase()} ${g.name}`)].join(', ');
+    const definition = printed.mask === null ? (printed.condition ?? '') : printMask(printed.mask);
+    return [p.name, p.kind, p.concept, p.kind === 'mask' ? p.property : null, grantees, whole ? definition : null];
+  });
+}

@@ -1,0 +1,141 @@
+/**
+ * Asynchronous statements, which continue after their request (docs/design/statements-and-versions.md#statements-that-run-on): starting, running and polling
+ * them.
+ */
+import type { Caller, Principal } from '../../auth/authenticate.ts';
+import { earlierOf, resume } from '../../auth/resume.ts';
+import { sha256 } from '../../auth/tokens.ts';
+import { SvcError } from '../../errors.ts';
+import type { Presentation } from '../../nesting/presentation.ts';
+import { sameName } from '../../ontology/names.ts';
+import { attachedDatasource } from '../caller/datasource.ts';
+import { findOntology, requireOntology, upToDate } from '../caller/lookup.ts';
+import { rightsOf } from '../caller/reading-rights.ts';
+import type { Answer, AsyncJob, AsyncPoll, AsyncStatements, ReadingRights, Runtime, Script, ServiceRequest } from '../runtime.ts';
+import { Spending } from '../spending.ts';
+import { runScript } from './script.ts';
+
+/**
+ * Returns the owner of a result: a digest of the user, of the tenant and claims of its credential, and of its actor. A result that was made with one claim
+ * cannot be read with another claim.
+ */
+export const ownerOf = ({ userId, tenant, claims, actor }: Principal): Promise<string> =>
+  sha256(JSON.stringify([userId, tenant, Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1)), actor?.userId ?? null]));
+
+/** True if the caller still has the rights. Its cached snapshot may be older than the statement, so it is refreshed if necessary. @throws SvcError 503 */
+async function stillHas(request: ServiceRequest, rights: ReadingRights): Promise<boolean> {
+  return (await has(request.caller, rights)) || (await has(await request.caller.refresh(), rights));
+}
+
+async function has(caller: Caller, { ontology, digest }: ReadingRights): Promise<boolean> {
+  const row = ontology === null ? undefined : findOntology(caller, ontology);
+  return (ontology === null || row !== undefined) && (await rightsOf(caller, row)).digest === digest;
+}
+
+const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+const unavailable = (cause?: unknown): SvcError =>
+  new SvcError(503, 'async_unavailable', 'Background statements are currently not available', {
+    hint: 'Try again in a few seconds, or send the statement without x-async',
+    headers: { 'retry-after': '5' },
+    cause,
+  });
+
+function statements({ runtime }: ServiceRequest): AsyncStatements {
+  if (runtime.asyncStatements !== undefined) return runtime.asyncStatements;
+  throw new SvcError(503, 'not_configured', 'This service does not run statements in the background', { hint: 'Send the statement without x-async' });
+}
+
+/**
+ * Starts a script that continues after its request. The ontology and the datasource are checked now, the text when it runs.
+ * @returns the id of the statement
+ * @throws SvcError 404 `unknown_ontology`, 400 `unknown_datasource`, 503
+ */
+export async function startAsync(request: ServiceRequest, script: Script, presentation: Presentation): Promise<string> {
+  const running = statements(request);
+  const { ontology } = script;
+  const caller = await upToDate(request, ontology);
+  const row = findOntology(caller, ontology);
+  if (row === undefined && !sameName(ontology, 'system_db') && !/^\s*create\s+ontology\b/i.test(script.sql)) requireOntology(caller, ontology);
+  if (script.datasource !== null) attachedDatasource(caller, row, script.datasource);
+  if (row !== undefined) request.about(row.name, row.version);
+  const id = crypto.randomUUID();
+  const job: AsyncJob = {
+    id,
+    caller: { ...earlierOf(caller.principal), name: caller.principal.name },
+    owner: await ownerOf(caller.principal),
+    rights: await rightsOf(caller, row),
+    script,
+    requestId: request.requestId,
+    knownVersion: row?.version ?? null,
+    presentation,
+  };
+  try {
+    await running.start(job);
+  } catch (error) {
+    throw unavailable(error);
+  }
+  return id;
+}
+
+/**
+ * Returns the state of a statement; null if it does not exist or was deleted, if the caller is not its owner (`ownerOf`), or if it has ended and the caller's
+ * rights have changed since it began.
+ * @throws SvcError 503
+ */
+export async function pollAsync(request: ServiceRequest, id: string): Promise<AsyncPoll | null> {
+  const key = id.toLowerCase();
+  if (!ID.test(key)) return null;
+  try {
+    const poll = await statements(request).poll(key, await ownerOf(request.caller.principal));
+    return poll !== null && poll.state !== 'running' && !(await stillHas(request, poll.rights)) ? null : poll;
+  } catch (error) {
+    throw error instanceof SvcError ? error : unavailable(error);
+  }
+}
+
+/** Yields the rows of a completed statement as pieces of a JSON array. Fails if they are deleted in the meantime. */
+export async function* asyncRows(
+  request: ServiceRequest,
+  id: string,
+  { pieces, first }: AsyncPoll & { readonly state: 'completed' },
+): AsyncGenerator<Uint8Array> {
+  yield first;
+  if (pieces <= 1) return;
+  const owner = await ownerOf(request.caller.principal);
+  for (let n = 1; n < pieces; n++) {
+    const piece = await statements(request).piece(id.toLowerCase(), owner, n);
+    if (piece === null) throw new Error('the result was deleted while it was being sent');
+    yield piece;
+  }
+}
+
+/**
+ * Runs a job with the current rights of its caller and the timeout ASYNC_TIMEOUT_MS.
+ * @param changedRights called if the script has changed something, with the rights that are required to read the answer or error
+ * @throws SvcError as `runScript`
+ */
+export async function runJob(
+  runtime: Runtime,
+  job: AsyncJob,
+  signal: AbortSignal,
+  about: ServiceRequest['about'],
+  changedRights: (rights: ReadingRights) => void,
+): Promise<Answer> {
+  const { config, db, now, waitUntil } = runtime;
+  const caller = await resume(job.caller, { db, now, waitUntil });
+  const patient: Runtime = { ...runtime, config: { ...config, statementTimeoutMs: config.asyncTimeoutMs } };
+  let changed = false;
+  const noted = (): void => {
+    changed = true;
+  };
+  const { requestId, knownVersion } = job;
+  try {
+    return await runScript({ runtime: patient, caller, requestId, spending: new Spending(), signal, knownVersion, about, noted }, job.script);
+  } finally {
+    if (changed) {
+      const after = await resume(job.caller, { db, now, waitUntil });
+      changedRights(await rightsOf(after, findOntology(after, job.script.ontology)));
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/** Restricts the statements of requests from MCP tools (docs/design/mcp.md#what-execute_sql-may-do). */
+import { badRequest, forbidden } from '../../errors.ts';
+import type { Statement } from '../../language/statements.ts';
+import type { Permitted } from '../runtime.ts';
+import { isRead, reachOf } from '../write/statements.ts';
+
+/**
+ * Checks the statements of a script before any of them runs.
+ * @throws SvcError 400 `not_one_select`, 403 `read_only`, `not_here` for the first statement that is not permitted
+ */
+export function checkPermitted(statements: readonly Statement[], permitted: Permitted): void {
+  if (permitted === 'query') {
+    const other = statements.find(({ kind }, i) => kind !== 'select' || i > 0);
+    if (other === undefined) return;
+    throw badRequest('not_one_select', 'Only a single SELECT on the ontology is allowed here', { offset: other.source.offset });
+  }
+  for (const statement of statements) {
+    if (isRead(statement)) continue;
+    const { source } = statement;
+    const reach = reachOf(statement);
+    if (reach === 'service') {
+      throw forbidden('not_here', 'Users, roles, tokens, grants, policies and datasources cannot be changed here', {
+        offset: source.offset,
+        hint: 'An administrator can change them with the REST API',
+      });
+    }
+    if (permitted === 'model' || (permitted === 'own_model' && reach === 'ontology')) continue;
+    if (permitted === 'own_model') {
+      throw forbidden('not_here', 'With an agent, only the models of its ontologies can be changed', {
+        offset: source.offset,
+        hint: 'Connect without x-agent',
+      });
+    }
+    throw forbidden('read_only', 'Only SELECT, SHOW, DESCRIBE and EXPLAIN are allowed here', {
+      offset: source.offset,
+      hint: 'Statements that change the model need the address with ?mode=model and EDIT on the ontology',
+    });
+  }
+}

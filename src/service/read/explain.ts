@@ -1,0 +1,54 @@
+/**
+ * EXPLAIN (docs/design/statements-and-versions.md#explain): the datasource's plan and the SQL, or a logical plan for callers who may not see the tables,
+ * everything that the statement reads, or the rows that its mappings exclude.
+ */
+import { can } from '../../auth/grants.ts';
+import type { Datasource } from '../../engine/datasource.ts';
+import { httpEngine } from '../../engine/engine.ts';
+import { explained } from '../../engine/statement.ts';
+import type { Source } from '../../language/statements.ts';
+import type { Graph } from '../../ontology/graph.ts';
+import type { Plan, PlanContext } from '../../planner/index.ts';
+import { type LogicalPlan, logicalPlan, logicalText } from '../../planner/logical/index.ts';
+import type { Verified } from '../../planner/verify/index.ts';
+import type { Definers } from '../caller/definers.ts';
+import type { Session } from '../session.ts';
+import { physicalNames } from './physical.ts';
+
+/** The parts of a planned SELECT that EXPLAIN needs. */
+interface Explained {
+  readonly context: PlanContext;
+  readonly plan: Plan;
+  /** The plan's SQL. */
+  readonly text: Verified;
+  readonly datasource: Datasource;
+  readonly graph: Graph;
+  readonly source: Source;
+}
+
+/**
+ * Returns the row of EXPLAIN. The statement is not executed.
+ * @param logical PLAN is the logical plan as JSON
+ * @throws SvcError 400 if the datasource refuses the statement, 502, 504
+ */
+export async function explainRows(
+  session: Session,
+  { context, plan, text, datasource, graph, source }: Explained,
+  logical: boolean,
+  definers: Definers,
+): Promise<readonly unknown[]> {
+  // a kept plan has asked for no rights of definers
+  const logicalOf = (): Promise<LogicalPlan> => definers.whileNeeded(() => logicalPlan(context, source));
+  if (logical) return [{ PLAN: await logicalOf(), SQL: null }];
+  const { request, caller, draft } = session;
+  const { principal } = caller;
+  const edits = draft !== undefined && can(principal, 'edit', ['ontology', draft.name]);
+  const showsTables = plan.isOpen && (edits || can(principal, 'query', ['datasource', datasource.name]));
+  if (!showsTables || !plan.isWhole) return [{ PLAN: logicalText(await logicalOf()), SQL: showsTables ? plan.sql : null }];
+  const [answer] = await httpEngine.batch(datasource, [{ text: explained(text), params: plan.params }], {
+    timeoutMs: request.runtime.config.statementTimeoutMs,
+    signal: request.signal,
+    physicalNames: physicalNames(graph),
+  });
+  return [{ PLAN: (answer?.rows ?? []).map(([line]) => line ?? '').join('\n'), SQL: plan.sql }];
+}

@@ -1,0 +1,270 @@
+/** Statements that read: they are planned over the current model and run on the datasource in one round trip. */
+
+import { STEPS_OF_A_CHARACTER, visited } from '../../budget.ts';
+import { cacheOf } from '../../cache.ts';
+import type { Datasource } from '../../engine/datasource.ts';
+import { httpEngine } from '../../engine/engine.ts';
+import { DatasourceFault } from '../../engine/errors.ts';
+import { EXPLAIN } from '../../engine/statement.ts';
+import { badRequest, SvcError } from '../../errors.ts';
+import { nameAt } from '../../language/hints.ts';
+import type { ReadStatement, Source } from '../../language/statements.ts';
+import type { Graph } from '../../ontology/graph.ts';
+import { type NamedRelation, type OutputOptions, type Plan, type PlanContext, placeOf, planSelect, rebind } from '../../planner/index.ts';
+import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
+import type { Verified } from '../../planner/verify/index.ts';
+import { attachedDatasource, connectionDigest, datasourceOf } from '../caller/datasource.ts';
+import { Definers } from '../caller/definers.ts';
+import { noGraph, quoted } from '../caller/lookup.ts';
+import { accessKey, accessOf, factsKey, factsOf } from '../caller/policies.ts';
+import { seenBy, sightKey, tablesKey, tablesOf } from '../caller/sight.ts';
+import type { Answer, Script } from '../runtime.ts';
+import type { Session } from '../session.ts';
+import { describeRelation } from '../tell/describe-relation.ts';
+import { type LateRows, prepareShow, systemContext, withLate } from '../tell/show.ts';
+import { isLate, SYSTEM_TABLES, systemTables } from '../tell/system.ts';
+import { explainRows } from './explain.ts';
+import { physicalNames } from './physical.ts';
+import { type ResultPlace, resultPlace } from './results.ts';
+import { verified } from './verified.ts';
+
+/** A larger answer is refused with 400 `result_too_large` (docs/design/rows-and-json.md#streaming-and-limits-of-size). */
+export const MAX_BYTES = 50_000_000;
+
+/** A plan whose SQL the verifier has accepted; shared by all requests that use it. */
+interface VerifiedPlan {
+  readonly plan: Plan;
+  readonly text: Verified;
+}
+
+/** A planned SELECT. */
+interface Planned extends VerifiedPlan {
+  readonly kind: 'query';
+  readonly context: PlanContext;
+  readonly datasource: Datasource;
+  readonly graph: Graph;
+  /** The caller's text, which positions of database errors refer to. */
+  readonly source: Source;
+  /** Set if the statement reads system tables with late rows (users, roles, grants, row counts): loads the rows from the catalog and plans again. */
+  readonly late?: () => Promise<VerifiedPlan>;
+  /** True if it reads system tables, whose rows depend on the caller. */
+  readonly readsSystem: boolean;
+}
+
+/** A prepared statement that reads. */
+export type Prepared = Planned | { readonly kind: 'rows'; readonly rows: LateRows };
+
+/**
+ * Prepares a statement that reads, over the part of an ontology that its caller sees.
+ * @param whole the graph of the ontology; undefined: no ontology
+ * @param last true for the last statement of its script
+ * @throws SvcError 400 if it is invalid, 403 without the required right, 502 if the secret of the datasource is invalid
+ */
+export async function prepareRead(session: Session, statement: ReadStatement, whole: Graph | undefined, last: boolean): Promise<Prepared> {
+  const known = whole && seenBy(session.caller.principal, whole, session.request.runtime.parser);
+  const definers = new Definers(session.request.runtime, session.caller);
+  switch (statement.kind) {
+    case 'select':
+      return definers.whileNeeded(() => plan(session, statement.source, known, last ? outputOf(session.script) : {}, definers));
+    case 'show':
+      return { kind: 'rows', rows: await prepareShow(session, statement, known) };
+    case 'describe': {
+      const rows = describeRelation(session, statement, known);
+      return { kind: 'rows', rows: async () => rows };
+    }
+    case 'explain': {
+      const planned = await definers.whileNeeded(() => plan(session, statement.query, known, {}, definers));
+      const rows = (): Promise<readonly unknown[]> =>
+        explainRows(session, planned, statement.logical, definers).catch((error: unknown) => {
+          throw withPosition(error, planned.plan, planned.source, EXPLAIN.length);
+        });
+      return { kind: 'rows', rows };
+    }
+  }
+}
+
+/** Limits and nesting for the rows of the last statement of a script. */
+const outputOf = ({ limit, offset, nested }: Script): OutputOptions => ({
+  ...(limit === null ? {} : { limit }),
+  ...(offset === undefined ? {} : { offset }),
+  ...(nested ? { nested } : {}),
+});
+
+/** Plans a SELECT. @throws as `prepareRead` */
+function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, definers: Definers): Planned {
+  const { runtime } = session.request;
+  const { principal } = session.caller;
+  const graph = known ?? noGraph();
+  const row = session.draft?.row;
+  const system = systemContext(session, graph);
+  const tables = systemTables(system);
+  const read = new Set<string>();
+  const context: PlanContext = {
+    graph,
+    parser: runtime.parser,
+    product: runtime.config.product,
+    activeDatasource: chosenDatasource(session) ?? row?.active ?? 'main',
+    systemTables: SYSTEM_TABLES,
+    systemTable: (name) => {
+      const table = tables(name);
+      if (table !== undefined) read.add(name);
+      return table;
+    },
+    caller: factsOf(principal),
+    access: row && accessOf(session.caller, row),
+    queriesTables: row && tablesOf(principal, row),
+    definer: (view) => definers.sees(view, graph.whole),
+    allowedFunctions: allowedFunctionsOf(row),
+  };
+  const key = planKey(session, source.text, context, output);
+  const { bound } = session.script;
+  // a plan that depends on bound values is valid for these values only
+  const boundKey = key === undefined || bound === undefined ? key : `${key}\u0000${JSON.stringify(bound)}`;
+  // a plan that depends on properties of the caller is valid for callers with the same properties only
+  const perCaller = (place: string): string => `${place}\u0000${factsKey(factsOf(principal))}`;
+  // a plan that depends on the rights of a definer is valid until rights change
+  const perRights = (place: string): string => `${place}\u0000${session.caller.snapshot.permissions}`;
+  const kept =
+    key === undefined || boundKey === undefined
+      ? undefined
+      : findPlan([key, boundKey].flatMap((k) => [k, perCaller(k), perRights(k), perRights(perCaller(k))]));
+  const within = <T>(make: () => T): T => session.request.spending.reads.run(make, source.offset);
+  const verify = (made: Plan): VerifiedPlan => {
+    within(() => visited(made.sql.length * STEPS_OF_A_CHARACTER));
+    return { plan: made, text: verified(runtime, made.sql, made.declared) };
+  };
+  const admitted = (made: VerifiedPlan): Planned => {
+    for (const relation of made.plan.relations) if (session.script.admits?.(relation) === false) throw outsideScope(relation);
+    return {
+      kind: 'query',
+      context,
+      ...made,
+      datasource: datasourceOf(runtime, session.caller, made.plan.datasource),
+      graph,
+      source,
+      readsSystem: read.size > 0,
+    };
+  };
+  if (kept !== undefined) return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
+  let made = within(() => planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }) }));
+  // results-limit does not apply to reads of system tables (docs/design/rows-and-json.md#limits)
+  if (output.limit !== undefined && read.size > 0) made = within(() => planSelect(context, source));
+  // plans that read system tables are not cached: the rows depend on the caller and are parameters of the plan
+  const place = made.readsBound ? boundKey : key;
+  const whole = verify(made);
+  if (place !== undefined && read.size === 0) {
+    const callerKey = made.readsCaller ? perCaller(place) : place;
+    plans.set(
+      definers.used ? perRights(callerKey) : callerKey,
+      whole,
+      2 * (made.sql.length + made.params.reduce((n, p) => n + (p?.length ?? 0), 0)) + 500 + 200 * made.columns.length,
+    );
+  }
+  if (![...read].some(isLate)) return admitted(whole);
+  const late = async (): Promise<VerifiedPlan> => {
+    const systemTable = systemTables(await withLate(session, system, read));
+    return verify(within(() => planSelect({ ...context, systemTable }, source)));
+  };
+  return { ...admitted(whole), late };
+}
+
+/** 400: the script may not read a relation, although its caller may. */
+const outsideScope = ({ kind, name }: NamedRelation): SvcError =>
+  badRequest('outside_scope', `${quoted(name)} is not among the ${kind === 'system' ? 'concepts and views' : `${kind}s`} that may be read here`);
+
+const plans = cacheOf<VerifiedPlan>('plan');
+
+function findPlan(places: readonly string[]): VerifiedPlan | undefined {
+  for (const place of new Set(places)) {
+    const found = plans.get(place);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+/** Plans of longer statements are not cached (docs/design/caches.md#plans). */
+const MAX_CACHED_CHARACTERS = 8 * 1024;
+
+/** The cache key of a plan: everything that it depends on. Undefined if the plan is not cached, because the model is a draft or the text is long. */
+function planKey(session: Session, text: string, context: PlanContext, output: OutputOptions): string | undefined {
+  const { draft } = session;
+  if (draft === undefined || draft.changed || text.length > MAX_CACHED_CHARACTERS) return undefined;
+  return [
+    draft.version,
+    context.product,
+    context.activeDatasource,
+    draft.row.allowedFunctions ?? '',
+    sightKey(session.caller.principal, draft.name),
+    tablesKey(session.caller.principal, draft.row),
+    accessKey(context.access),
+    JSON.stringify(output),
+    session.script.bound === undefined,
+    text,
+  ].join('\u0000');
+}
+
+/** The datasource that the request selects with `?datasource=d`. @throws SvcError 400 `unknown_datasource` */
+function chosenDatasource(session: Session): string | null {
+  const { datasource } = session.script;
+  return datasource === null ? null : attachedDatasource(session.caller, session.draft?.row, datasource);
+}
+
+/** Maps the position of a datasource's error to the caller's text. @param before number of characters that were sent before the plan's SQL */
+function withPosition(error: unknown, plan: Plan, source: Source, before = 0): unknown {
+  if (!(error instanceof SvcError) || !(error.cause instanceof DatasourceFault) || error.cause.position === undefined) return error;
+  const place = placeOf(plan, error.cause.position - before);
+  if (place === undefined) return error;
+  // PostgreSQL names the column of the finished SQL
+  const isUngrouped = error.code === 'grouping_error' && error.message.includes('must appear in the GROUP BY clause');
+  const name = isUngrouped ? nameAt(source.text, place) : undefined;
+  if (name === undefined) return error.at(source.offset + place);
+  return badRequest(error.code, `the column ${name} must appear in GROUP BY or in an aggregate function`, {
+    hint: 'Add it to GROUP BY, or aggregate it.',
+    offset: source.offset + place,
+    cause: error.cause,
+  });
+}
+
+/** The place of an answer in the result cache; undefined if the statement does not use the cache. */
+async function placeOfResult({ request, caller, draft }: Session, { plan, datasource, readsSystem, context }: Planned): Promise<ResultPlace | undefined> {
+  if (request.results === undefined || draft === undefined || draft.changed || readsSystem || plan.volatile) return undefined;
+  const connection = await connectionDigest(request.runtime, caller, datasource.name);
+  if (connection === undefined) return undefined;
+  return resultPlace(request, { ontology: draft.row, datasource: { name: datasource.name, connection }, plan, access: context.access });
+}
+
+/**
+ * Runs a prepared statement, or returns its cached answer.
+ * @param last false: the statement is run only to detect errors, and its rows are dropped
+ * @param only true if it is the only statement of its script, so that its answer may be cached
+ * @throws SvcError 400, 502, 504 before the first row
+ */
+export async function runRead(session: Session, prepared: Prepared, last: boolean, only: boolean): Promise<Answer> {
+  if (prepared.kind === 'rows') return { kind: 'value', data: await prepared.rows() };
+  const { runtime, signal } = session.request;
+  const { datasource, graph, source, late } = prepared;
+  const place = only ? await placeOfResult(session, prepared) : undefined;
+  const found = await place?.find();
+  if (place !== undefined) session.request.results?.onState(found === undefined ? 'miss' : 'hit');
+  if (found !== undefined) return { kind: 'kept', bytes: found.bytes, rows: found.rows };
+  const { plan, text } = late === undefined ? prepared : await late();
+  const { principal } = session.caller;
+  // who acts in the place of many users is one caller
+  const owner = principal.actor?.userId ?? principal.userId;
+  const rows = await httpEngine
+    .rows(datasource, {
+      text,
+      params: plan.params,
+      timeoutMs: runtime.config.statementTimeoutMs,
+      maxBytes: MAX_BYTES,
+      owner,
+      signal,
+      physicalNames: physicalNames(graph),
+      mayQuote: plan.mayQuote,
+    })
+    .catch((error: unknown) => {
+      throw withPosition(error, plan, source);
+    });
+  if (!last) rows.cancel();
+  const keep = place && ((bytes: Uint8Array<ArrayBuffer>) => void rows.done.then((counts) => place.keep({ bytes, rows: counts.rows })).catch(() => undefined));
+  return { kind: 'rows', rows, owner, shape: plan.shape, nested: plan.nested, keep };
+}

@@ -1,0 +1,102 @@
+/** CREATE and DROP DATASOURCE, and the statements that attach datasources to ontologies. */
+import { can, canSee } from '../../auth/grants.ts';
+import * as catalog from '../../catalog/changes.ts';
+import { isDatasourceSecret } from '../../config.ts';
+import { badRequest, forbidden } from '../../errors.ts';
+import type { AlterOntologyDatasource, CreateDatasource, DropDatasource } from '../../language/statements.ts';
+import { fold } from '../../ontology/names.ts';
+import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
+import { datasourceInStatement, lacks, quoted } from '../caller/lookup.ts';
+import { functionsOn } from './allowed-functions.ts';
+import { type Changing, checkName, type Done, done, exists, optionsOf } from './changing.ts';
+import { Draft } from './draft.ts';
+import type { Kinds } from './kinds.ts';
+
+async function createDatasource(ctx: Changing, statement: CreateDatasource): Promise<Done> {
+  const { name, type, secret } = statement;
+  if (!ctx.principal.isAdmin) throw forbidden('forbidden', 'Only administrators may use CREATE DATASOURCE', { offset: statement.source.offset });
+  checkName(name, 'datasource');
+  if (!/^postgres(ql)?$/i.test(type.text))
+    throw badRequest('unknown_type', `unknown type of datasource ${quoted(type.text)}; the only type is \`postgres\``, { offset: type.offset });
+  if (!isDatasourceSecret(secret.text)) {
+    throw badRequest('bad_secret', 'SECRET must name a variable that begins with DATASOURCE_', {
+      offset: secret.offset,
+      hint: 'The name may contain only capital letters, digits and _',
+    });
+  }
+  if (ctx.session.request.runtime.config.datasourceSecrets[secret.text] === undefined) {
+    throw badRequest('secret_not_set', `the variable ${secret.text} is not set`, {
+      offset: secret.offset,
+      hint: 'Ask the operator to set it',
+    });
+  }
+  const old = ctx.caller.snapshot.datasources.find((d) => d.key === fold(name.text));
+  if (old !== undefined && !statement.replace) throw exists('datasource', name);
+  const row = { name: old?.name ?? name.text, type: 'postgres', secret: secret.text, options: optionsOf(statement.options) };
+  const list = ctx.caller.snapshot.datasources as { id: string; name: string; key: string; type: string; secret: string }[];
+  if (old === undefined) list.push({ ...row, id: '', key: fold(name.text) });
+  const calls = old === undefined ? catalog.createDatasource(row) : catalog.replaceDatasource(old.id, row);
+  return done(calls, { datasource: row.name, type: row.type, secret: row.secret });
+}
+
+async function dropDatasource(ctx: Changing, { name, source }: DropDatasource): Promise<Done> {
+  const row = datasourceInStatement(ctx.caller, name);
+  if (!can(ctx.principal, 'edit', ['datasource', row.name])) throw lacks('EDIT', `datasource.${row.name}`, source.offset);
+  const users = ctx.caller.snapshot.ontologies.filter((o) => o.datasources.includes(row.key));
+  if (users.length > 0) {
+    const seen = users.filter((o) => canSee(ctx.principal, ['ontology', o.name])).map((o) => quoted(o.name));
+    throw badRequest('in_use', `the datasource ${quoted(row.name)} is attached to ${seen.length > 0 ? seen.join(', ') : 'an ontology'}`, {
+      offset: name.offset,
+      hint: 'ALTER ONTOLOGY n REMOVE DATASOURCE d first',
+    });
+  }
+  const { datasources } = ctx.caller.snapshot;
+  (datasources as unknown[]).splice(datasources.indexOf(row), 1);
+  return done(catalog.dropDatasource(row.name), { datasource: row.name, dropped: true });
+}
+
+async function alterDatasource(ctx: Changing, statement: AlterOntologyDatasource): Promise<Done> {
+  const { name, action } = statement;
+  const row = ctx.ontology(name);
+  if (!can(ctx.principal, 'edit', ['ontology', row.name])) throw lacks('EDIT', `ontology.${row.name}`, statement.source.offset);
+  const datasource = datasourceInStatement(ctx.caller, statement.datasource);
+  if (!can(ctx.principal, 'edit', ['datasource', datasource.name])) throw lacks('EDIT', `datasource.${datasource.name}`, statement.datasource.offset);
+  const attached = row.datasources.includes(datasource.key);
+  const fail = (code: string, message: string) => badRequest(code, message, { offset: statement.datasource.offset });
+  if (action === 'add' && attached) throw fail('exists', `the datasource ${quoted(datasource.name)} is already attached to ${quoted(row.name)}`);
+  if (action !== 'add' && !attached) throw fail('unknown_datasource', `the datasource ${quoted(datasource.name)} is not attached to ${quoted(row.name)}`);
+  const draft = ctx.session.draft?.row.key === row.key ? ctx.session.draft : undefined;
+  let { datasources, active } = row;
+  if (action === 'add') {
+    // allowed functions were checked only on the datasources that were attached at that time
+    await functionsOn(ctx.session.request.runtime, ctx.caller, datasource.key, [...allowedFunctionsOf(row)], statement.datasource.offset);
+    datasources = [...datasources, datasource.key];
+    active ??= datasource.key;
+  } else if (action === 'activate') active = datasource.key;
+  else {
+    if (row.active === datasource.key && datasources.length > 1)
+      throw fail('in_use', `the datasource ${quoted(datasource.name)} is the active one; activate another one first`);
+    const users = (draft ?? (await Draft.open(ctx.session.request, ctx.caller, row))).users(datasource.name);
+    if (users.length > 0)
+      throw fail(
+        'in_use',
+        `the datasource ${quoted(datasource.name)} is used by ${users.slice(0, 5).join(', ')}${users.length > 5 ? ` and ${users.length - 5} more` : ''}`,
+      );
+    datasources = datasources.filter((d) => d !== datasource.key);
+    if (active === datasource.key) active = null;
+  }
+  const calls = {
+    add: () => catalog.attachDatasource(row.id, datasource.key, row.active === null),
+    remove: () => catalog.detachDatasource(row.id, datasource.key),
+    activate: () => catalog.activateDatasource(row.id, datasource.key),
+  }[action]();
+  Object.assign(row, { datasources, active });
+  draft?.withDatasources(datasources, active);
+  return done(calls, { ontology: row.name, datasource: datasource.name, action });
+}
+
+export const DATASOURCES: Kinds<'create_datasource' | 'drop_datasource' | 'alter_ontology_datasource'> = {
+  create_datasource: { reach: 'service', apply: createDatasource },
+  drop_datasource: { reach: 'service', apply: dropDatasource },
+  alter_ontology_datasource: { reach: 'service', apply: alterDatasource },
+};

@@ -1,0 +1,166 @@
+/** Asks datasources for the columns and types of new mappings and views. */
+import type { Caller } from '../../auth/authenticate.ts';
+import type { Datasource } from '../../engine/datasource.ts';
+import { httpEngine } from '../../engine/engine.ts';
+import { badRequest, SvcError } from '../../errors.ts';
+import { quoteBack } from '../../language/quote.ts';
+import type { Places } from '../../ontology/apply.ts';
+import type { Graph } from '../../ontology/graph.ts';
+import { type ColumnDef, isRaw, type MappingDef, type Model, type ViewDef } from '../../ontology/model.ts';
+import { fold } from '../../ontology/names.ts';
+import { Resolver } from '../../planner/bind/resolve.ts';
+import { viewItem } from '../../planner/bind/views.ts';
+import { lowerBlocks } from '../../planner/lower/finish.ts';
+import { settleBarriers } from '../../planner/plan/barriers.ts';
+import type { PlanContext } from '../../planner/plan/context.ts';
+import { PlanState } from '../../planner/plan-state.ts';
+import { printSelect } from '../../planner/print/index.ts';
+import type { Verified } from '../../planner/verify/index.ts';
+import { datasourceOf } from '../caller/datasource.ts';
+import { verified, verifiedText } from '../read/verified.ts';
+import type { Runtime } from '../runtime.ts';
+
+/** The maximum number of concurrent requests. */
+const CONCURRENCY = 6;
+
+interface Question {
+  readonly kind: 'mapping' | 'view';
+  /** Names of columns that are known from the text, because PostgreSQL truncates names to 63 bytes; empty if they are unknown. */
+  readonly columns: readonly string[];
+  /** True for a view over concepts: only the types are needed, and an error is ignored. */
+  readonly lenient: boolean;
+  readonly name: string;
+  readonly datasource: Datasource;
+  /** The text as the planner has checked and printed it, never the modeller's original text. */
+  readonly text: Verified;
+  readonly offset: number;
+}
+
+/**
+ * Returns the model with the columns of the mappings and views that the script has written.
+ * @throws SvcError 400 `mapping_failed`, `view_failed` with PostgreSQL's message if the datasource refuses the SELECT;
+ *   502 if it cannot be reached
+ */
+export async function described(
+  runtime: Runtime,
+  caller: Caller,
+  graph: Graph,
+  places: Places,
+  allowedFunctions: ReadonlySet<string>,
+  activeDatasource: string,
+): Promise<Model> {
+  const { model } = graph;
+  const context = { graph, parser: runtime.parser, product: runtime.config.product, activeDatasource, allowedFunctions };
+  const questions: Question[] = [];
+  const ask = (
+    kind: Question['kind'],
+    def: { readonly name: string; readonly sql: string; readonly datasource: string; readonly columns: readonly ColumnDef[] },
+  ): void => {
+    const offset = places.get(kind, def.name);
+    if (offset === undefined) return;
+    try {
+      const work = new PlanState(context);
+      const sql = work.texts.tableSql(def as MappingDef | ViewDef);
+      questions.push({
+        kind,
+        name: def.name,
+        datasource: datasourceOf(runtime, caller, def.datasource),
+        text: verifiedText(runtime, sql, work.declared, { kind, name: def.name }),
+        offset,
+        columns: def.columns.map((c) => c.name),
+        lenient: false,
+      });
+    } catch (error) {
+      throw error instanceof SvcError && error.offset === undefined ? error.at(offset) : error;
+    }
+  };
+  for (const mapping of model.mappings) ask('mapping', mapping);
+  for (const view of model.views) {
+    if (view.datasource !== null && isRaw(view)) ask('view', { ...view, datasource: view.datasource });
+    else if (places.get('view', view.name) !== undefined) {
+      const question = viewQuestion(runtime, caller, context, view, places.get('view', view.name) as number, activeDatasource);
+      if (question !== undefined) questions.push(question);
+    }
+  }
+  if (questions.length === 0) return model;
+  const answers = new Map<string, readonly ColumnDef[]>();
+  const queue = [...questions];
+  const work = async (): Promise<void> => {
+    for (let q = queue.shift(); q !== undefined; q = queue.shift()) answers.set(keyOf(q), await columnsOf(runtime, q));
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, questions.length) }, work));
+  for (const [q, columns] of await collations(runtime, questions, answers)) answers.set(keyOf(q), columns);
+  const withColumns = <T extends { readonly name: string; readonly columns: readonly ColumnDef[] }>(kind: string, def: T): T => {
+    const columns = answers.get(`${kind} ${fold(def.name)}`);
+    return columns === undefined ? def : { ...def, columns };
+  };
+  return { ...model, mappings: model.mappings.map((m) => withColumns('mapping', m)), views: model.views.map((v) => withColumns('view', v)) };
+}
+
+const keyOf = ({ kind, name }: Pick<Question, 'kind' | 'name'>): string => `${kind} ${fold(name)}`;
+
+/** The maximum number of SELECTs in one request for collations. */
+const COLLATIONS_PER_REQUEST = 50;
+
+/** Adds collations to the columns of mappings and of views over tables. Views over concepts have the collations of the mappings that they read. */
+async function collations(runtime: Runtime, questions: readonly Question[], answers: ReadonlyMap<string, readonly ColumnDef[]>) {
+  const found: (readonly [Question, readonly ColumnDef[]])[] = [];
+  const byName = Map.groupBy(
+    questions.filter((q) => !q.lenient),
+    (q) => q.datasource.name,
+  );
+  for (const of of byName.values()) {
+    for (let i = 0; i < of.length; i += COLLATIONS_PER_REQUEST) {
+      const part = of.slice(i, i + COLLATIONS_PER_REQUEST);
+      const described = part.map((q) => ({ text: q.text, columns: answers.get(keyOf(q)) ?? [] }));
+      const columns = await httpEngine.collated((part[0] as Question).datasource, described, { timeoutMs: runtime.config.statementTimeoutMs });
+      found.push(...part.map((q, n) => [q, columns[n] as readonly ColumnDef[]] as const));
+    }
+  }
+  return found;
+}
+
+/** Prepares the question about a view over concepts; undefined if no single datasource can answer it. */
+function viewQuestion(runtime: Runtime, caller: Caller, context: PlanContext, view: ViewDef, offset: number, activeDatasource: string): Question | undefined {
+  const work = new PlanState(context);
+  const { query, columns } = view.cube ? cubeItem(work, view) : viewItem(work, view);
+  lowerBlocks(work);
+  const [datasource = activeDatasource, another] = work.texts.datasources;
+  if (another !== undefined || work.params.length > 0) return undefined;
+  const sql = 'SelectStmt' in query ? printSelect(settleBarriers(query.SelectStmt, work.late, false)) : undefined;
+  if (sql === undefined) return undefined;
+  return {
+    kind: 'view',
+    name: view.name,
+    columns: columns.map((c) => c.key),
+    lenient: true,
+    datasource: datasourceOf(runtime, caller, datasource),
+    text: verified(runtime, sql, work.declared),
+    offset,
+  };
+}
+
+/** Plans reading a whole cube: all columns, grouped by the dimensions. */
+function cubeItem(state: PlanState, cube: ViewDef): ReturnType<typeof viewItem> {
+  const parsed = state.texts.parse(`SELECT * FROM vsvc.${quoteBack(cube.name)}`, undefined);
+  const columns = new Resolver(state, parsed).query(parsed.stmt, undefined);
+  return { query: { SelectStmt: parsed.stmt }, columns };
+}
+
+async function columnsOf(runtime: Runtime, question: Question): Promise<readonly ColumnDef[]> {
+  const { columns } = question;
+  try {
+    const found = await httpEngine.describe(question.datasource, question.text, { timeoutMs: runtime.config.statementTimeoutMs, ownText: true });
+    if (columns.length !== found.length) return found;
+    return columns.map((name, i) => ({ ...found[i], name }));
+  } catch (error) {
+    if (question.lenient) return columns.map((name) => ({ name }));
+    if (!(error instanceof SvcError) || error.status !== 400) throw error;
+    // PostgreSQL's position refers to the printed text, so use the offset of the definition
+    throw badRequest(`${question.kind}_failed`, `the ${question.kind} \`${question.name}\` is not valid on its datasource: ${error.message}`, {
+      offset: question.offset,
+      hint: error.hint,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,388 @@
+/** An ontology that a script is changing: the model in memory, and the version to be written. */
+
+import type { Caller } from '../../auth/authenticate.ts';
+import type { Budget } from '../../budget.ts';
+import { createOntology, createVersion, setAllowedFunctions } from '../../catalog/changes.ts';
+import type { Call } from '../../catalog/db.ts';
+import type { PolicyRow } from '../../catalog/policies.ts';
+import type { OntologyRow } from '../../catalog/snapshot.ts';
+import { keepModel, MODEL_BYTES, readModel } from '../../catalog/versions.ts';
+import { badRequest, forbidden, SvcError } from '../../errors.ts';
+import { createSqlReader } from '../../language/expressions.ts';
+import type { AlterOntology, ModelStatement, RollbackOntology } from '../../language/statements.ts';
+import { type ApplyContext, applyStatement, finish, Places } from '../../ontology/apply.ts';
+import { compile } from '../../ontology/compile.ts';
+import type { Graph } from '../../ontology/graph.ts';
+import { EMPTY_MODEL, type Model } from '../../ontology/model.ts';
+import { fold, sameName } from '../../ontology/names.ts';
+import type { Warning } from '../../ontology/validate.ts';
+import { checkModel, type Piece } from '../../planner/check.ts';
+import type { PlanContext } from '../../planner/plan/context.ts';
+import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
+import { lacks, loadGraph, quoted } from '../caller/lookup.ts';
+import { checkPolicies, mayMakePolicies, usedByPolicy } from '../caller/policies.ts';
+import { definitionsSeenBy, seesAll, usableBy } from '../caller/sight.ts';
+import type { Runtime, Working } from '../runtime.ts';
+import { checkFunctions } from './allowed-functions.ts';
+import { type BrokenText, brokenTexts } from './broken-texts.ts';
+import { withDefiner } from './defined.ts';
+import { described } from './describe.ts';
+import { changedPart, isSeen, listsHidden, makesHidden, requireEdit } from './edit-rights.ts';
+import { MAX_SEARCHED, requireKeptPolicies, type Step } from './kept-policies.ts';
+import { collision, hidePolicies, SeenDraft } from './seen-draft.ts';
+import {
+  type Made,
+  requireOldSources,
+  requireReadableNames,
+  requireSameConditions,
+  requireSameJoins,
+  requireSameViews,
+  requireTables,
+  requireUsable,
+  requireUsableRows,
+} from './writers.ts';
+
+/** The calls that write a draft, and its new version. */
+export interface Written {
+  readonly calls: readonly Call[];
+  readonly version: string;
+}
+
+export class Draft {
+  readonly #runtime: Runtime;
+  readonly #caller: Caller;
+  readonly row: OntologyRow;
+  /** True if the script has created the ontology, so that its row must also be written. */
+  readonly #made: boolean;
+  /** The model before the script. */
+  #base: Model;
+  #model: Model;
+  #graph: Graph | undefined;
+  /** The graph of the version before the unwritten statements; undefined for a new ontology. */
+  #inForce: Graph | undefined;
+  /** The first unwritten modelling statements. */
+  #steps: Step[] = [];
+  readonly #madeHere: Made = { concept: new Set(), view: new Set() };
+  #context: ApplyContext;
+  #changed: boolean;
+  #seq: number;
+  #version: string;
+  #texts: string[] = [];
+  #warnings: readonly Warning[] = [];
+  /** True if `allowed_functions` was set; texts that became invalid are listed when the draft is written. */
+  #setFunctions = false;
+  #broken: readonly BrokenText[] = [];
+  /** Offset of the last modelling statement. */
+  #at = 0;
+  #calls: Call[] = [];
+  #seen: SeenDraft | undefined;
+  /** The budget of all modelling statements of the request and their checks. */
+  readonly #budget: Budget;
+  /** The pieces of SQL that the script has written, by kind and name. */
+  readonly #pieces = new Map<string, Piece>();
+  /** The number of modelling statements so far. */
+  statements = 0;
+
+  private constructor({ runtime, spending }: Working, caller: Caller, row: OntologyRow, made: boolean, graph: Graph | undefined, model: Model) {
+    this.#runtime = runtime;
+    this.#budget = spending.models;
+    this.#caller = caller;
+    this.row = row;
+    this.#made = made;
+    this.#base = model;
+    this.#model = model;
+    this.#graph = graph;
+    this.#inForce = graph;
+    this.#changed = made;
+    this.#seq = made ? 0 : row.seq;
+    this.#version = made ? '' : row.version;
+    const reader = createSqlReader(runtime.parser, runtime.config.product);
+    this.#context = { ...reader, ontology: row.name, ...this.#datasources(row.datasources, row.active), product: runtime.config.product, places: new Places() };
+  }
+
+  /** Opens the current version of an ontology. @throws SvcError 404, 503 */
+  static async open(request: Working, caller: Caller, row: OntologyRow): Promise<Draft> {
+    const graph = await loadGraph(request.runtime, row);
+    return new Draft(request, caller, row, false, graph, graph.model);
+  }
+
+  /** Creates an ontology. */
+  static create(request: Working, caller: Caller, name: string, description: string | null, text: string): Draft {
+    const row: OntologyRow = {
+      id: crypto.randomUUID(),
+      name,
+      key: fold(name),
+      description,
+      version: '',
+      seq: 0,
+      cacheGeneration: 1,
+      allowedFunctions: null,
+      datasources: ['main'],
+      active: 'main',
+      policies: [],
+      policyGeneration: 0,
+    };
+    const draft = new Draft(request, caller, row, true, undefined, { ...EMPTY_MODEL, description });
+    draft.#texts.push(text);
+    draft.statements = 1;
+    return draft;
+  }
+
+  get name(): string {
+    return this.row.name;
+  }
+
+  /** The version for answers about the ontology. */
+  get version(): string {
+    return this.#version;
+  }
+
+  get changed(): boolean {
+    return this.#changed;
+  }
+
+  /**
+   * Applies a modelling statement in memory.
+   * @throws SvcError 403 without EDIT on what it changes; 400 if the statement is invalid
+   */
+  async apply(statement: ModelStatement): Promise<void> {
+    const seen = this.#budget.run(() => this.#seenDraft(), statement.source.offset);
+    const { principal } = this.#caller;
+    if (!this.#made) requireEdit(principal, statement, seen?.model ?? this.#model, this.name);
+    this.#at = statement.source.offset;
+    const known = seen === undefined || isSeen(statement, seen.model);
+    const reads = known || statement.kind === 'create_concept' || statement.kind === 'create_mapping';
+    if (!this.#made && reads) this.#budget.run(() => requireUsable(principal, statement, this.#model, this.#madeHere, this.name), this.#at);
+    // an object that the caller does not see is unknown, even if a policy names it
+    if (known) hidePolicies(seen, () => this.#requireNotInPolicy(statement));
+    if (statement.kind === 'rollback') await this.#rollback(statement);
+    else if (statement.kind === 'alter_ontology' && statement.key.text === 'allowed_functions') await this.#allowFunctions(statement);
+    else {
+      const before = this.#model;
+      this.#budget.run(() => this.#change(statement, seen), statement.source.offset);
+      this.#noteMade(statement, before);
+      this.#model = withDefiner(this.#model, statement, this.#caller.principal);
+      requireTables(this.#caller, statement, this.#model);
+      this.#note(statement);
+      this.#changed = true;
+    }
+    this.#graph = undefined;
+    if (this.#steps.length <= MAX_SEARCHED) this.#steps.push({ offset: this.#at, model: this.#model });
+    this.#texts.push(statement.source.text);
+    this.statements++;
+  }
+
+  /** The draft as seen by a caller who does not see the whole ontology; undefined if the caller sees all of it. */
+  #seenDraft(): SeenDraft | undefined {
+    if (this.#made || seesAll(this.#caller.principal, this.name)) return undefined;
+    this.#seen ??= new SeenDraft(definitionsSeenBy(this.#caller.principal, compile(this.#base, this.name), this.#runtime.parser), this.#context);
+    return this.#seen;
+  }
+
+  /** Applies a statement to the visible part of the model, then to the whole model. */
+  #change(statement: Exclude<ModelStatement, RollbackOntology>, seen: SeenDraft | undefined): void {
+    if (seen === undefined) {
+      this.#model = applyStatement(this.#model, statement, this.#context);
+      return;
+    }
+    if (makesHidden(statement, seen.model, this.#model)) throw collision('exists', statement.name.offset);
+    const listed = listsHidden(statement, seen.model, this.#model);
+    if (listed !== undefined) throw collision('exists', listed.offset);
+    const part = changedPart(statement, seen.model);
+    const replaces = statement.kind === 'create_concept' && part !== undefined && seen.isPartly(part.name);
+    seen.apply(statement);
+    // replacing the concept would remove parts that the caller does not see
+    if (replaces) throw lacks('EDIT', `ALL ontology.${this.name}`, statement.source.offset);
+    this.#model = seen.hideErrors(() => applyStatement(this.#model, statement, this.#context));
+  }
+
+  /** A concept or property that a policy names cannot be dropped. @throws SvcError 400 `in_use` */
+  #requireNotInPolicy(statement: ModelStatement): void {
+    if (statement.kind !== 'drop' || (statement.object !== 'concept' && statement.object !== 'property')) return;
+    const { object, name } = statement;
+    const is = (other: string | null): boolean => other !== null && sameName(other, name.text);
+    const policy = this.row.policies.find((p) => (object === 'concept' ? is(p.concept) : p.kind === 'mask' && is(p.property)));
+    if (policy !== undefined) throw usedByPolicy(policy, `it applies to the ${object} ${quoted(name.text)}`, name.offset);
+  }
+
+  async #rollback(statement: RollbackOntology): Promise<void> {
+    const { text, offset } = statement.version;
+    const unknown = () =>
+      badRequest('unknown_version', `the ontology ${quoted(this.name)} has no version ${quoted(text)}`, { offset, hint: 'SHOW VERSIONS lists them' });
+    if (this.#made || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) throw unknown();
+    const model = await readModel(this.#runtime, this.row.id, text.toLowerCase());
+    if (model === undefined) throw unknown();
+    requireOldSources(this.#caller.principal, this.#model, model, offset);
+    this.#base = model;
+    this.#model = model;
+    for (const noted of [this.#pieces, this.#madeHere.concept, this.#madeHere.view]) noted.clear();
+    this.#changed = true;
+  }
+
+  /** Sets `allowed_functions`, which is not part of a version. Only administrators may set it. */
+  async #allowFunctions(statement: AlterOntology): Promise<void> {
+    if (!this.#caller.principal.isAdmin) throw forbidden('forbidden', 'Only administrators may set allowed_functions', { offset: statement.key.offset });
+    const names = await checkFunctions(this.#runtime, this.#caller, this.row, statement.value, statement.key.offset);
+    const allowedFunctions = names.length === 0 ? null : names.join(',');
+    Object.assign(this.row, { allowedFunctions });
+    this.#calls.push(...setAllowedFunctions(this.row.id, allowedFunctions));
+    this.#setFunctions = true;
+  }
+
+  /**
+   * Compiles the current model and checks everything that the script has written.
+   * @throws SvcError 400 with the offset of the error; 502 if a datasource that must describe columns cannot be reached
+   */
+  async graph(): Promise<Graph> {
+    if (this.#graph !== undefined) return this.#graph;
+    const within = <T>(make: () => T): T => this.#budget.run(make, this.#at);
+    // check the visible part first, so that errors in the script are reported before a datasource is asked
+    const seen = within(() => this.#seen?.finish());
+    const hideErrors = <T>(make: () => T): T => within(() => (this.#seen === undefined ? make() : this.#seen.hideErrors(make, this.#texts)));
+    const checked = hideErrors(() => finish(this.#base, this.#model, this.#context));
+    const { parser, config } = this.#runtime;
+    const context = this.planContext();
+    const { allowedFunctions } = context;
+    const usable = within(() => this.#usable(checked.graph));
+    within(() => requireReadableNames(usable, checked.graph, this.#pieces.values(), this.#context.places));
+    hideErrors(() => checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions, graph: usable }));
+    within(() => requireSameConditions(context, usable, { before: this.#inForce, whole: checked.graph }, { pieces: this.#pieces.values(), last: this.#at }));
+    if (this.#changed) within(() => hidePolicies(this.#seen, () => checkPolicies(context, checked.graph, this.row.policies, this.#at)));
+    this.#model = await described(this.#runtime, this.#caller, checked.graph, this.#context.places, allowedFunctions, this.row.active ?? 'main');
+    const { model, graph, warnings } = this.#model === checked.model ? checked : within(() => finish(this.#base, this.#model, this.#context));
+    const inForce = this.#inForce;
+    if (inForce !== undefined && this.#changed) within(() => this.#requireNoDisclosure(inForce, graph));
+    this.#model = model;
+    // warnings about the whole model may name hidden parts
+    this.#warnings = this.#seen === undefined ? warnings : (seen?.warnings ?? []);
+    this.#graph = graph;
+    return graph;
+  }
+
+  /** The part of a graph that the writer of the script may use. */
+  #usable(whole: Graph): Graph {
+    return this.#made ? whole : usableBy(this.#caller.principal, whole, this.#madeHere, this.#runtime.parser);
+  }
+
+  /** Checks that the changed model discloses nothing to any caller beyond what its writer may read. @throws SvcError 403 */
+  #requireNoDisclosure(before: Graph, after: Graph): void {
+    const { principal } = this.#caller;
+    const columnsOf = (text: string): readonly string[] => this.#context.referencesOf({ text, offset: 0 }, 'expression').map((r) => r.name);
+    const usable = this.#usable(before);
+    requireUsableRows(before, usable, after, columnsOf, this.#at);
+    requireSameJoins(principal, this.planContext(), before, usable, after, this.#at);
+    requireSameViews(this.planContext(), this.#usable(after), before, after, this.#at);
+    if (mayMakePolicies(principal, this.name)) return;
+    requireKeptPolicies(this.planContext(), { before, after, seen: () => this.#usable(after) }, this.row.policies, { steps: this.#steps, last: this.#at });
+  }
+
+  /** Records concepts and views that the script has created; its writer may use them. */
+  #noteMade(statement: ModelStatement, before: Model): void {
+    if (statement.kind !== 'create_concept' && statement.kind !== 'create_view') return;
+    const { text } = statement.name;
+    const list: readonly { readonly name: string }[] = statement.kind === 'create_concept' ? before.concepts : before.views;
+    if (!list.some((o) => sameName(o.name, text))) this.#madeHere[statement.kind === 'create_concept' ? 'concept' : 'view'].add(fold(text));
+  }
+
+  /** Runs a check within the budget of the request's modelling statements. @throws SvcError 400 `too_complex` */
+  within<T>(make: () => T, offset: number): T {
+    return this.#budget.run(make, offset);
+  }
+
+  /** The plan context for checks of the SQL of the model and its policies. */
+  planContext(): Omit<PlanContext, 'graph'> & { readonly allowedFunctions: ReadonlySet<string> } {
+    const { parser, config } = this.#runtime;
+    return { parser, product: config.product, activeDatasource: this.row.active ?? 'main', allowedFunctions: allowedFunctionsOf(this.row) };
+  }
+
+  /** Sets the policies for the next statements of the script. @param generation incremented by default, as after the creation of a policy */
+  withPolicies(policies: readonly PolicyRow[], generation: number = this.row.policyGeneration + 1): void {
+    Object.assign(this.row, { policies, policyGeneration: generation });
+  }
+
+  /** Records the offset of the SQL in a statement. */
+  #note(statement: ModelStatement): void {
+    const note = (kind: Piece['kind'], offset: number | undefined, filterOffset?: number): void => {
+      if ('name' in statement && offset !== undefined)
+        this.#pieces.set(`${kind} ${fold(statement.name.text)}`, { kind, name: statement.name.text, offset, filterOffset });
+    };
+    if (statement.kind === 'create_view') note('view', statement.sql.offset);
+    else if (statement.kind === 'create_mapping') note('mapping', statement.sql.offset);
+    else if (statement.kind === 'create_property') note('property', statement.expression?.offset);
+    else if (statement.kind === 'create_measure') note('measure', statement.expression.offset, statement.filter?.offset);
+    else if (statement.kind === 'create_concept') note('logic', statement.logic?.condition.offset);
+  }
+
+  /**
+   * Returns the calls that write the changes so far; undefined if there are none. The draft then has the new version.
+   * @throws as `graph`; 400 `model_too_large`
+   */
+  async write(): Promise<Written | undefined> {
+    const graph = await this.graph();
+    if (!this.#changed && this.#calls.length === 0) return undefined;
+    if (this.#setFunctions) this.#broken = await brokenTexts(this.#runtime, this.row, graph.model);
+    this.#setFunctions = false;
+    const calls = this.#calls;
+    this.#calls = [];
+    if (this.#changed) {
+      const content = JSON.stringify(graph.model);
+      if (content.length > MODEL_BYTES) throw new SvcError(400, 'model_too_large', `The model is larger than ${MODEL_BYTES / 1024 / 1024} MiB`);
+      const version = crypto.randomUUID();
+      const createdBy = this.#caller.principal.name;
+      const newVersion = {
+        ontologyId: this.row.id,
+        version,
+        seq: this.#seq + 1,
+        createdBy,
+        statement: this.#texts.join(';\n'),
+        model: graph.model,
+        content,
+        policyGeneration: this.row.policyGeneration,
+      };
+      const first = this.#made && this.#seq === 0;
+      if (first) calls.unshift(...createOntology({ id: this.row.id, name: this.name, description: graph.model.description, version, createdBy }));
+      calls.splice(first ? 2 : 0, 0, ...createVersion(newVersion));
+      keepModel(this.row.id, version, graph.model, content.length);
+      this.#version = version;
+      this.#seq++;
+      this.#base = graph.model;
+      this.#inForce = graph;
+    }
+    this.#steps = [];
+    this.#changed = false;
+    this.#texts = [];
+    return { calls, version: this.#version };
+  }
+
+  /** Warnings about what the script has written, and about texts that its `allowed_functions` make invalid. */
+  get warnings(): readonly (Warning | BrokenText)[] {
+    return [...this.#warnings, ...this.#broken];
+  }
+
+  /** Sets the attached datasources for the next statements of the script. */
+  withDatasources(datasources: readonly string[], active: string | null): void {
+    Object.assign(this.row, { datasources, active });
+    this.#context = { ...this.#context, ...this.#datasources(datasources, active) };
+  }
+
+  /** Returns the names of attached datasources by their keys. */
+  #datasources(keys: readonly string[], active: string | null): { readonly datasources: readonly string[]; readonly activeDatasource: string | null } {
+    const name = (key: string): string => this.#caller.snapshot.datasources.find((d) => d.key === key)?.name ?? key;
+    return { datasources: keys.map(name), activeDatasource: active === null ? null : name(active) };
+  }
+
+  /** Lists the mappings and views of a datasource, for messages. Hidden ones are not named. */
+  users(datasource: string): readonly string[] {
+    const model = this.#seenDraft()?.model;
+    const sees = (list: 'mappings' | 'views', name: string): boolean =>
+      model === undefined || model[list].some((o: { readonly name: string }) => o.name === name);
+    return [
+      ...this.#model.mappings
+        .filter((m) => sameName(m.datasource, datasource))
+        .map((m) => (sees('mappings', m.name) ? `mapping ${quoted(m.name)}` : 'a mapping')),
+      ...this.#model.views
+        .filter((v) => v.datasource !== null && sameName(v.datasource, datasource))
+        .map((v) => (sees('views', v.name) ? `view ${quoted(v.name)}` : 'a view')),
+    ];
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * CREATE EXAMPLE and DROP EXAMPLE (docs/design/statements-and-versions.md#examples). Examples are not part of a version, but they are checked against the model
+ * at the end of their script.
+ */
+import { can } from '../../auth/grants.ts';
+import type { Call } from '../../catalog/db.ts';
+import * as catalog from '../../catalog/examples.ts';
+import { badRequest, type SvcError } from '../../errors.ts';
+import { createSqlReader } from '../../language/expressions.ts';
+import type { CreateExample, DropExample, Question } from '../../language/statements.ts';
+import { lacks, quoted } from '../caller/lookup.ts';
+import { checkExample, exampleKey, sameQuestionAs, seesExample, unknownExample } from '../tell/examples.ts';
+import { type Changing, type Done, done } from './changing.ts';
+import type { Draft } from './draft.ts';
+import type { Kinds } from './kinds.ts';
+
+/** The maximum number of examples of an ontology. Each of them is checked again after every change of the model. */
+const MAX_EXAMPLES = 1000;
+
+/** @throws SvcError 400 `no_ontology`; 403 without EDIT on the ontology. `settle` throws 400 `exists`, `too_many_examples`, or an error in the query. */
+async function createExample(ctx: Changing, statement: CreateExample): Promise<Done> {
+  const draft = draftOf(ctx, statement.source.offset);
+  const row = { example: statement.question.text.trim(), ontology: draft.name };
+  return { ...done([], row), settle: () => created(ctx, draft, statement) };
+}
+
+async function created(ctx: Changing, draft: Draft, { question, description, replace, source, sql }: CreateExample): Promise<readonly Call[]> {
+  const { row } = draft;
+  const { runtime } = ctx.session.request;
+  const graph = await draft.graph();
+  const all = await examplesIn(ctx, row.id);
+  const isSame = sameQuestionAs(question.text);
+  const old = all.find((e) => isSame(e.question));
+  if (old !== undefined && !(await seesExample(ctx.session.request, ctx.caller, row, graph, old))) throw hidden(question);
+  if (old !== undefined && !replace) {
+    throw badRequest('exists', `an example of the question ${quoted(old.question)} already exists`, {
+      offset: question.offset,
+      hint: 'Use CREATE OR REPLACE EXAMPLE to replace it; case, white space and punctuation at the end are ignored in questions',
+    });
+  }
+  if (old === undefined && all.length >= MAX_EXAMPLES)
+    throw badRequest('too_many_examples', `an ontology may have at most ${MAX_EXAMPLES} examples`, { offset: source.offset, hint: 'Drop some examples first' });
+  const query = createSqlReader(runtime.parser, runtime.config.product).textOf(sql, 'select');
+  await checkExample(ctx.session.request, ctx.caller, row, graph, sql);
+  const { userId, name } = ctx.principal;
+  const made = { question: question.text.trim(), description, query };
+  const changedOn = new Date(runtime.now()).toISOString();
+  ctx.examples.set(row.id, [...all.filter((e) => e !== old), { ...made, changedBy: name, changedById: userId, changedOn }]);
+  return catalog.createExample(row.id, await exampleKey(question.text), made, { userId, name }, old !== undefined);
+}
+
+/** @throws SvcError 400 `no_ontology`; 403 without EDIT on the ontology. `settle` throws 400 `unknown_example`. */
+async function dropExample(ctx: Changing, { question, source }: DropExample): Promise<Done> {
+  const draft = draftOf(ctx, source.offset);
+  let dropped = question.text;
+  const settle = async (): Promise<readonly Call[]> => {
+    const { row } = draft;
+    const all = await examplesIn(ctx, row.id);
+    const isSame = sameQuestionAs(question.text);
+    const old = all.find((e) => isSame(e.question));
+    if (old === undefined || !(await seesExample(ctx.session.request, ctx.caller, row, await draft.graph(), old))) throw unknownExample(question);
+    dropped = old.question;
+    ctx.examples.set(
+      row.id,
+      all.filter((e) => e !== old),
+    );
+    return catalog.dropExample(row.id, await exampleKey(question.text));
+  };
+  return { calls: [], rows: () => [{ example: dropped, dropped: true }], settle };
+}
+
+/** @throws SvcError 400 `no_ontology`; 403 without EDIT on the ontology */
+function draftOf(ctx: Changing, offset: number): Draft {
+  const { draft } = ctx.session;
+  if (draft === undefined) {
+    throw badRequest('no_ontology', 'An example belongs to an ontology, but the request names none', {
+      offset,
+      hint: 'Send the name of the ontology in ontology_name',
+    });
+  }
+  if (!can(ctx.principal, 'edit', ['ontology', draft.name])) throw lacks('EDIT', `ontology.${draft.name}`, offset);
+  return draft;
+}
+
+const examplesIn = async (ctx: Changing, ontologyId: string): Promise<readonly catalog.ExampleRow[]> =>
+  ctx.examples.get(ontologyId) ?? (await catalog.readExamples(ctx.db, ontologyId));
+
+/** 400: a hidden example of the question exists. */
+const hidden = ({ offset }: Question): SvcError =>
+  badRequest('exists', 'the statement conflicts with a part of the ontology that you may not see', {
+    offset,
+    hint: 'Ask a user who may see the whole ontology',
+  });
+
+export const EXAMPLES: Kinds<'create_example' | 'drop_example'> = {
+  create_example: { reach: 'ontology', apply: createExample },
+  drop_example: { reach: 'ontology', apply: dropExample },
+};

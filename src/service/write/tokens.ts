@@ -1,0 +1,56 @@
+/** CREATE TOKEN and REVOKE TOKEN. */
+import { creatorsOf } from '../../auth/authenticate.ts';
+import { can } from '../../auth/grants.ts';
+import { createToken as newToken, sha256 } from '../../auth/tokens.ts';
+import * as catalog from '../../catalog/changes.ts';
+import { findToken, revokeToken as revoke } from '../../catalog/tokens.ts';
+import { badRequest } from '../../errors.ts';
+import type { CreateToken, RevokeToken } from '../../language/statements.ts';
+import { lacks, quoted } from '../caller/lookup.ts';
+import { type Changing, type Done, done } from './changing.ts';
+import type { Kinds } from './kinds.ts';
+
+async function createToken(ctx: Changing, { user: name, expires, source }: CreateToken): Promise<Done> {
+  const user = await ctx.user(name);
+  if (!can(ctx.principal, 'edit', ['user', user.name])) throw lacks('EDIT', `user.${user.name}`, source.offset);
+  const guard = await ctx.requireMayChange(user, source.offset);
+  const { runtime } = ctx.session.request;
+  let at = runtime.now() + runtime.config.apiTokenTtlDays * 86_400_000;
+  if (expires !== null) {
+    const time = await catalog.parseTime(ctx.db, expires.text);
+    if (time === undefined)
+      throw badRequest('bad_time', 'EXPIRES must be a timestamp', { offset: expires.offset, hint: "For example EXPIRES '2031-02-03T04:05:06Z'" });
+    if (time <= runtime.now()) throw badRequest('bad_time', 'EXPIRES is in the past', { offset: expires.offset });
+    at = time;
+  }
+  const token = newToken();
+  const id = crypto.randomUUID();
+  const end = new Date(at).toISOString();
+  const calls = catalog.createToken({ id, userId: user.id, hash: await sha256(token), label: null, expires: end, by: creatorsOf(ctx.principal) });
+  return done([...guard, ...calls], {
+    token_id: id,
+    user: user.name,
+    token,
+    expires: end,
+  });
+}
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Revokes a token: the caller's own, or with EDIT on its user. Only administrators may revoke tokens of administrators. For other callers the token is unknown. */
+async function revokeToken(ctx: Changing, { id }: RevokeToken): Promise<Done> {
+  const found = ID.test(id.text) ? await findToken(ctx.db, id.text) : undefined;
+  if (found === undefined || (found.user.id !== ctx.principal.userId && !can(ctx.principal, 'edit', ['user', found.user.name]))) {
+    throw badRequest('unknown_token', `unknown token ${quoted(id.text)}`, {
+      offset: id.offset,
+      hint: 'SHOW TOKEN FOR u lists the ids of the tokens of a user',
+    });
+  }
+  const guard = found.user.id === ctx.principal.userId ? [] : await ctx.requireMayChange(found.user, id.offset);
+  return done([...guard, ...revoke(found.id)], { token_id: found.id, user: found.user.name, revoked: true });
+}
+
+export const TOKENS: Kinds<'create_token' | 'revoke_token'> = {
+  create_token: { reach: 'service', apply: createToken },
+  revoke_token: { reach: 'service', apply: revokeToken },
+};

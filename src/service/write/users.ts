@@ -1,0 +1,111 @@
+/** CREATE, ALTER and DROP USER. */
+import { creatorsOf } from '../../auth/authenticate.ts';
+import { can } from '../../auth/grants.ts';
+import { hashPassword } from '../../auth/passwords.ts';
+import * as catalog from '../../catalog/changes.ts';
+import type { Call } from '../../catalog/db.ts';
+import * as rights from '../../catalog/rights.ts';
+import { badRequest } from '../../errors.ts';
+import type { AlterUser, CreateUser, DropUser, Name } from '../../language/statements.ts';
+import { fold } from '../../ontology/names.ts';
+import { lacks, loadGraph, quoted, unknownInStatement } from '../caller/lookup.ts';
+import { type Changing, checkName, type Done, done, exists, optionsOf } from './changing.ts';
+import type { Kinds } from './kinds.ts';
+
+async function createUser(ctx: Changing, statement: CreateUser): Promise<Done> {
+  const { name, password, options } = statement;
+  ctx.mayCreate('user', statement.source.offset);
+  checkName(name, 'user');
+  const given = optionsOf(options);
+  for (const { key } of options) if (!['email', 'tenant'].includes(fold(key.text))) throw unknownInStatement('option', key, ['email', 'tenant']);
+  const option = (wanted: string): string | null => Object.entries(given).find(([key, value]) => fold(key) === wanted && value.trim() !== '')?.[1] ?? null;
+  if (password === '') throw noPassword(statement.source.offset);
+  const known = ctx.users.get(fold(name.text)) ?? (await catalog.findUser(ctx.db, name.text));
+  if (known !== undefined && !ctx.dropped.has(known.id)) throw exists('user', name);
+  const user = { id: crypto.randomUUID(), name: name.text };
+  const email = option('email');
+  await requireOwnEmail(ctx, email === null ? [name.text] : [name.text, email], user.id, name.offset);
+  ctx.users.set(fold(name.text), user);
+  const hash = password === null ? null : await hashPassword(password);
+  const calls = catalog.createUser({ ...user, email, tenant: option('tenant'), password: hash, by: creatorsOf(ctx.principal) });
+  return done([...calls, ...ctx.own(['user', user.name])], { user: user.name });
+}
+
+/**
+ * Checks that no other user has the same e-mail, or has it as its name. JSON Web Tokens and login providers identify users by e-mail, so the user could no longer
+ * log in, or could log in as the other one. Administrators are not checked, because they see all users.
+ * @throws SvcError 400 `exists`
+ */
+async function requireOwnEmail(ctx: Changing, texts: readonly string[], id: string, offset: number): Promise<void> {
+  if (ctx.principal.isAdmin || !(await rights.isEmailOfAnother(ctx.db, texts, id))) return;
+  throw badRequest('exists', 'another user has that e-mail', { offset, hint: 'Ask an administrator' });
+}
+
+const noPassword = (offset: number) => badRequest('bad_password', 'A password must have at least one character', { offset });
+
+/** Finds a user that the caller may change, and the calls to commit before the change. @throws SvcError 400 `unknown_user`, 403 */
+async function userToChange(ctx: Changing, name: Name, offset: number): Promise<{ readonly user: catalog.Found; readonly guard: readonly Call[] }> {
+  const user = await ctx.user(name);
+  if (!can(ctx.principal, 'edit', ['user', user.name])) throw lacks('EDIT', `user.${user.name}`, offset);
+  return { user, guard: await ctx.requireMayChange(user, offset) };
+}
+
+async function alterUser(ctx: Changing, { name, setting, value, source }: AlterUser): Promise<Done> {
+  const { user, guard } = await userToChange(ctx, name, source.offset);
+  const by = creatorsOf(ctx.principal);
+  const calls = async (): Promise<readonly Call[]> => {
+    if (setting === 'email') {
+      const email = value.text.trim() === '' ? null : value.text;
+      if (email !== null) await requireOwnEmail(ctx, [email], user.id, value.offset);
+      return rights.setEmail(user.id, email, by);
+    }
+    if (setting === 'active') {
+      const active = activeOf(value);
+      if (!active) await ctx.requireNotLastAdmin(user, name);
+      return rights.setActive(user.id, active);
+    }
+    if (value.text === '') throw noPassword(value.offset);
+    return rights.setPassword(user.id, await hashPassword(value.text), by);
+  };
+  return done([...guard, ...(await calls())], { user: user.name, changed: setting });
+}
+
+function activeOf({ text, offset }: AlterUser['value']): boolean {
+  const word = fold(text.trim());
+  if (word === 'true' || word === 'false') return word === 'true';
+  throw badRequest('bad_value', "ACTIVE must be 'true' or 'false'", { offset });
+}
+
+async function dropUser(ctx: Changing, { name, source }: DropUser): Promise<Done> {
+  const { user, guard } = await userToChange(ctx, name, source.offset);
+  ctx.requireNotInPolicy('user', user, name);
+  await ctx.requireNotLastAdmin(user, name);
+  await requireNoDefinitions(ctx, user, name);
+  ctx.dropped.add(user.id);
+  return done([...guard, ...rights.dropUser(user.id, user.name)], { user: user.name, dropped: true });
+}
+
+/** Checks that a user is not the definer of a view or condition, which would fail without it. @throws SvcError 400 `in_use` */
+async function requireNoDefinitions(ctx: Changing, user: catalog.Found, { offset }: Name): Promise<void> {
+  const { runtime } = ctx.session.request;
+  const { draft } = ctx.session;
+  for (const row of ctx.caller.snapshot.ontologies) {
+    const { model } = draft?.row.key === row.key ? await draft.graph() : await loadGraph(runtime, row);
+    const view = model.views.find((v) => v.definer === user.id);
+    const defined = view ?? model.concepts.find((c) => c.logic?.definer === user.id);
+    if (defined === undefined) continue;
+    const kind = view ? 'view' : 'concept';
+    const seen = can(ctx.principal, 'access', ['ontology', row.name, kind, defined.name]);
+    const what = seen ? `the ${kind} ${quoted(defined.name)} of the ontology ${quoted(row.name)}` : `a ${kind}`;
+    throw badRequest('in_use', `the user ${quoted(user.name)} is the definer of ${what}, which reads with its rights`, {
+      offset,
+      hint: `Replace the ${kind} as another user, or ALTER USER u SET ACTIVE = 'false'`,
+    });
+  }
+}
+
+export const USERS: Kinds<'create_user' | 'alter_user' | 'drop_user'> = {
+  create_user: { reach: 'service', apply: createUser },
+  alter_user: { reach: 'service', apply: alterUser },
+  drop_user: { reach: 'service', apply: dropUser },
+};

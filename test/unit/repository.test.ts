@@ -1,0 +1,97 @@
+/** The rules of the repository that are not about imports: sizes, descriptions, seeds, dependencies. */
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { codeOnly } from './imports.ts';
+import { FILES, read, SOURCES } from './repository.ts';
+
+describe('generated tests', () => {
+  const TESTS = FILES.filter((f) => f.startsWith('test/') && f.endsWith('.ts') && f !== 'test/support/generated.ts');
+  it('take seed and number of runs from test/support/generated.ts, so that each run is the same', () => {
+    const own = TESTS.filter((f) => {
+      const code = codeOnly(read(f));
+      const runs = code.match(/\bfc\s*\.\s*(assert|check|sample)\(/g)?.length ?? 0;
+      // collect.ts is run by hand
+      return runs > (code.match(/\bgenerated\(/g)?.length ?? 0) && !f.endsWith('/collect.ts');
+    });
+    expect(own).toEqual([]);
+    expect(TESTS.filter((f) => /\bMath\s*\.\s*random\b/.test(codeOnly(read(f))))).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  it('have at most 400 lines', () => {
+    const long = FILES.filter((f) => /^(src|dev|bench|scripts|examples)\/.*\.ts$/.test(f)).filter((f) => read(f).split('\n').length > 401);
+    expect(long).toEqual([]);
+  });
+
+  it('are described in a CONTEXT.md of at most 40 lines if a folder of src has more than ten', () => {
+    const folders = Map.groupBy(SOURCES, dirname);
+    for (const [folder, files] of folders) {
+      if (files.length <= 10 || folder === 'src') continue;
+      const text = read(`${folder}/CONTEXT.md`);
+      expect(text.split('\n').length, folder).toBeLessThanOrEqual(41);
+      const named = [...text.matchAll(/`([\w-]+\.ts)`/g)].map(([, name]) => `${folder}/${name}`);
+      expect(named.toSorted(), folder).toEqual(files.toSorted());
+    }
+  });
+
+  it('name no path of the machine that they were written on, and no registry except the public one', () => {
+    const machine = new RegExp(`(^|[\\s"'\`(=])/(${['work', 'tmp', 'farm', 'root'].join('|')})/`);
+    const registry = /https?:\/\/(?!registry\.npmjs\.org\/)[\w.-]*(registry|npm|artifactory|nexus|verdaccio)[\w.-]*(:\d+)?\//i;
+    const wrong = FILES.flatMap((file) =>
+      read(file)
+        .split('\n')
+        .flatMap((line, i) => (machine.test(line) || registry.test(line) ? [`${file}:${i + 1}: ${line.trim().slice(0, 100)}`] : [])),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+interface Locked {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly optional?: boolean;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+describe('dependencies', () => {
+  const manifest = JSON.parse(read('package.json')) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
+  const lock = JSON.parse(read('package-lock.json')) as { readonly packages: Readonly<Record<string, Locked>> };
+  const direct = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+
+  it('are exact', () => expect(direct.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]));
+
+  it('are what the lock file has', () => {
+    expect(direct.filter(([name, version]) => lock.packages[`node_modules/${name}`]?.version !== version)).toEqual([]);
+  });
+
+  it('come from the public registry, each with its digest', () => {
+    const others = Object.entries(lock.packages).filter(
+      // an optional part for another platform may have only its version: it was not available when the file was made
+      ([path, p]) =>
+        path !== '' &&
+        (!(p.resolved ?? 'https://registry.npmjs.org/').startsWith('https://registry.npmjs.org/') ||
+          (p.integrity === undefined && !(p.optional && (p.os ?? p.cpu)))),
+    );
+    expect(others.map(([path]) => path)).toEqual([]);
+  });
+
+  it('are locked for every platform, so that a clean install works', () => {
+    // if an optional package for another platform is missing from the lock file, npm ci asks for it and fails
+    const at = (path: string, name: string): { readonly version?: string } | undefined => {
+      for (let place = path; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/node_modules/')))) {
+        const found = lock.packages[`${place === '' ? '' : `${place}/`}node_modules/${name}`];
+        if (found || place === '') return found;
+      }
+    };
+    const missing = Object.entries(lock.packages).flatMap(([path, p]) =>
+      Object.entries(p.optionalDependencies ?? {})
+        .filter(([name, range]) => at(path, name) === undefined || (/^\d/.test(range) && at(path, name)?.version !== range))
+        .map(([name, range]) => `${name}@${range} of ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+});

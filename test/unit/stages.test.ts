@@ -1,0 +1,99 @@
+/** The order of the planner's stages and of the service's layers, and the remaining import cycles of files. */
+import { describe, expect, it } from 'vitest';
+import { importsOf } from './imports.ts';
+import { circles, innerImports, read, SOURCES } from './repository.ts';
+
+/** The parts of the planner in the order in which a query passes them: a part imports values only of those before it (docs/design/planner.md#stages). */
+const STAGES = [
+  'plan',
+  'guard',
+  'facts',
+  'print',
+  'effort',
+  'verify',
+  'read',
+  'secure',
+  'bind',
+  'lower',
+  'plan-state',
+  'check',
+  'index',
+  'logical',
+  'filter',
+  'enforcement',
+];
+
+/** The layers of the service, each with what it may import: itself and those before. The first has the files next to the folders. */
+const ROOMS = ['', 'caller', 'tell', 'read', 'write', 'ops'];
+
+describe('the layers of the service', () => {
+  const roomOf = (file: string): number => ROOMS.indexOf(/^service\/(?:([^/]+)\/)?[^/]+$/.exec(file)?.[1] ?? '');
+  const files = SOURCES.filter((f) => f.startsWith('src/service/'));
+
+  it('cover all of it', () => expect(files.filter((f) => roomOf(f.slice(4)) < 0)).toEqual([]));
+
+  it('import in one direction, types too', () => {
+    const wrong = files.flatMap((file) =>
+      innerImports(file, importsOf(read(file))).flatMap(({ target }) =>
+        target.startsWith('service/') && roomOf(target) > roomOf(file.slice(4)) ? [`${file} -> ${target}`] : [],
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('have no cycles', () => expect(circles().filter((c) => c.some((f) => f.startsWith('service/')))).toEqual([]));
+});
+
+describe('the stages of the planner', () => {
+  const stageOf = (file: string): number => STAGES.indexOf(file.slice('planner/'.length).replace(/(\/|\.ts$).*/, ''));
+
+  it('cover all of it', () => expect(SOURCES.filter((f) => f.startsWith('src/planner/') && stageOf(f.slice(4)) < 0)).toEqual([]));
+
+  it('import in one direction', () => {
+    const wrong = SOURCES.filter((f) => f.startsWith('src/planner/')).flatMap((file) =>
+      innerImports(file, importsOf(read(file))).flatMap(({ target, typeOnly }) =>
+        !typeOnly && target.startsWith('planner/') && stageOf(target) > stageOf(file.slice(4)) ? [`${file} -> ${target}`] : [],
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('have cycles of files only where a grammar or the model is recursive', () => {
+    const inPlanner = circles().filter((c) => c.some((f) => f.startsWith('planner/')));
+    expect(inPlanner).toMatchInlineSnapshot(`
+      [
+        [
+          "planner/bind/condition.ts",
+          "planner/bind/from.ts",
+          "planner/bind/named.ts",
+          "planner/bind/relation.ts",
+          "planner/bind/resolve.ts",
+          "planner/bind/views.ts",
+        ],
+        [
+          "planner/lower/admitted.ts",
+          "planner/lower/aggregate/block.ts",
+          "planner/lower/aggregate/conditions.ts",
+          "planner/lower/aggregate/fold.ts",
+          "planner/lower/aggregate/levels.ts",
+          "planner/lower/emission.ts",
+          "planner/lower/finish.ts",
+          "planner/lower/joins.ts",
+          "planner/lower/logic.ts",
+          "planner/lower/sources.ts",
+          "planner/lower/visible.ts",
+          "planner/lower/walk.ts",
+        ],
+        [
+          "planner/print/expression.ts",
+          "planner/print/from.ts",
+          "planner/print/function.ts",
+          "planner/print/json.ts",
+          "planner/print/operators.ts",
+          "planner/print/select.ts",
+          "planner/print/types.ts",
+        ],
+      ]
+    `);
+  });
+});
