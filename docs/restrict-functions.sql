@@ -8,20 +8,20 @@
 -- and after an upgrade of PostgreSQL. Put the roles of further datasources into "readers" below.
 --
 -- The functions, and why the role does not need them:
---   run SQL texts: They run a text as a statement, past every check of the planner, and so read each table that the role can read.
---   read or write files: They read files of the server, or list them. PostgreSQL gives most of them to superusers only; a GRANT may have changed that.
---   use large objects: They make, read, write and delete large objects, which belong to no table and no ontology.
---   signal other sessions or steer the server: All callers of the service share the role, so that it may end the sessions of every one of them.
---   wait: A statement that sleeps holds a connection of the role for nothing, up to the time-out.
---   take advisory locks: They wait for, or hold up, applications that use advisory locks; a lock of a session outlives its statement.
---   read or change settings: set_config lifts the time-out and the other limits of the role; current_setting reads what the operator or an application keeps in settings.
---   show sessions and their statements: Statements of all callers run as the role, so that it sees their texts, with the values in them.
---   send messages or write the log: They reach listeners and replication, also from a transaction that only reads.
---   use sequences: They read and move the sequences that rows get their keys from.
---   assign transaction ids or keep snapshots: A transaction id for each read uses ids up; an exported snapshot writes a file and holds vacuum back.
---   show the size and place of tables: They show how much there is in tables that the role cannot read, and where it lies on disk.
---   write catalogs, statistics or indexes: They change what the server keeps about tables. Most of them ask for a further right.
---   call other services: They send what the role reads to addresses of the statement's choosing.
+--   run SQL texts: They run a text as a statement, bypassing all checks of the planner, and so can read every table that the role can read.
+--   read or write files: They read files of the server, or list them. By default most of them are restricted to superusers; a GRANT may have changed that.
+--   use large objects: They create, read, write and delete large objects, which belong to no table and no ontology.
+--   signal other sessions or steer the server: All callers of the service share the role, so it could end the sessions of any of them.
+--   wait: A statement that sleeps keeps a connection of the role busy until the time-out.
+--   take advisory locks: They block, or wait for, applications that use advisory locks; a session-level lock outlives its statement.
+--   read or change settings: set_config can disable the time-out and the other limits of the role; current_setting reads what the operator or an application stores in settings.
+--   show sessions and their statements: Statements of all callers run as the role, so it sees their texts, including literal values.
+--   send messages or write the log: They reach listeners and replication, also from a read-only transaction.
+--   use sequences: They read and advance the sequences that generate keys.
+--   assign transaction ids or keep snapshots: A transaction id for each read uses up ids; an exported snapshot writes a file and delays vacuum.
+--   show the size and place of tables: They show the size of tables that the role cannot read, and their location on disk.
+--   write catalogs, statistics or indexes: They change what the server stores about tables. Most of them require an additional right.
+--   call other services: They can send what the role reads to any address.
 --
 -- Made by `node dev/restrict-functions.ts` from the list in src/cli/reader-functions.ts.
 
