@@ -21,9 +21,9 @@ export default defineConfig({
           environment: 'node',
           isolate: false,
           restoreMocks: true,
-          // generated tests take their time on a busy machine
-          testTimeout: deep ? 600_000 : 30_000,
-          hookTimeout: 60_000,
+          // time-outs end tests that hang, however busy the machine is; no test measures time
+          testTimeout: deep ? 600_000 : 180_000,
+          hookTimeout: 180_000,
         },
       },
       {
@@ -36,8 +36,8 @@ export default defineConfig({
           isolate: false,
           setupFiles: ['./test/support/setup.ts'],
           globalSetup: ['./test/support/databases/setup.ts'],
-          testTimeout: deep ? 3_600_000 : 60_000,
-          hookTimeout: 120_000,
+          testTimeout: deep ? 3_600_000 : 240_000,
+          hookTimeout: 240_000,
         },
       },
       {
@@ -63,8 +63,8 @@ export default defineConfig({
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/no-secrets.ts'],
           globalSetup: ['./test/worker/setup.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
         },
       },
     ],

@@ -1,11 +1,11 @@
 /**
- * `npm run bench [-- a b budget c d nested cache peer auth policies mcp tpch fanout scale tpch-1 mcp-load]`: measures on the built script in workerd and prints tables with ratios. Whoever reads
- * them should look at the ratios: both sides of each were measured in turn, on the same machine, in the same minutes.
+ * `npm run bench [-- a b budget c d nested cache peer auth policies mcp tpch fanout scale tpch-1 mcp-load]`: measures the built script in workerd and prints tables with ratios.
+ * Read the ratios rather than the times: both sides of each were measured alternately, on the same machine, in the same minutes.
  */
 import { cpus } from 'node:os';
 import { closeConnections, closeDatabase } from './lib/stack.ts';
 
-/** `named`: runs only where it is named. */
+/** `named`: runs only if it is named on the command line. */
 const SECTIONS: Readonly<Record<string, { what: string; load: () => Promise<{ run: () => Promise<void> }>; named?: boolean }>> = {
   a: { what: 'service against the bare driver', load: () => import('./sections/a-driver.ts') },
   b: { what: 'planning against parsing', load: () => import('./sections/b-plan.ts') },

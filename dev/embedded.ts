@@ -5,9 +5,9 @@ import { PgliteHost } from './sql/pglite-host.ts';
 const POSTGRES_VERSION = '18';
 const CONTROL_BYTES = 8192;
 
-/** Why a data folder cannot be used, in words for the one who starts the service. */
+/** The reason why a data folder cannot be used, as a message for the user of `npm start`. */
 export class DataFolderError extends Error {
-  /** Whether it is a database's folder, which `npm run reset` may clear. */
+  /** Whether it is a database's folder, which `npm run reset` may delete. */
   readonly isDatabase: boolean;
   constructor(message: string, isDatabase = true) {
     super(message);
@@ -16,8 +16,8 @@ export class DataFolderError extends Error {
 }
 
 /**
- * Opens the embedded database in a data folder; makes one in a folder that is missing or empty. A new one is made
- * beside it and moved there whole, so that an interrupted start leaves nothing half-written.
+ * Opens the embedded database in a data folder, or creates one in a folder that is missing or empty. A new database is created
+ * next to the folder and then moved there, so that an interrupted start leaves nothing incomplete.
  * Throws DataFolderError.
  */
 export async function openEmbedded(dataDir: string): Promise<PgliteHost> {
@@ -47,21 +47,21 @@ async function create(dataDir: string): Promise<void> {
   } catch (error) {
     await host.close();
     rmSync(fresh, { recursive: true, force: true });
-    throw new DataFolderError(`the data folder ${dataDir} cannot be made: ${(error as Error).message}`);
+    throw new DataFolderError(`the data folder ${dataDir} cannot be created: ${(error as Error).message}`);
   }
 }
 
-/** What a damaged folder would do inside PGlite is not worth seeing: the signs of one are looked for before. */
+/** PGlite behaves unpredictably on a damaged folder, so signs of damage are checked before. */
 function check(dataDir: string): void {
   const wrong = (what: string, isDatabase = true) => new DataFolderError(`the data folder ${dataDir} ${what}`, isDatabase);
   const version = `${dataDir}/PG_VERSION`;
-  if (!existsSync(version)) throw wrong('holds something else than a database', false);
+  if (!existsSync(version)) throw wrong('is not a database folder', false);
   const found = readFileSync(version, 'utf8').trim();
-  if (found !== POSTGRES_VERSION) throw wrong(`is of PostgreSQL ${found || 'of an unknown version'}, not ${POSTGRES_VERSION}, or half-written`);
+  if (found !== POSTGRES_VERSION) throw wrong(`is of PostgreSQL ${found || 'of an unknown version'}, not ${POSTGRES_VERSION}, or is incomplete`);
   for (const part of ['base', 'global', 'pg_wal', 'pg_xact', 'postgresql.conf', 'global/pg_control']) {
-    if (!existsSync(`${dataDir}/${part}`)) throw wrong(`is half-written: ${part} is missing`);
+    if (!existsSync(`${dataDir}/${part}`)) throw wrong(`is incomplete: ${part} is missing`);
   }
-  if (statSync(`${dataDir}/global/pg_control`).size !== CONTROL_BYTES) throw wrong('is half-written: global/pg_control is cut short');
+  if (statSync(`${dataDir}/global/pg_control`).size !== CONTROL_BYTES) throw wrong('is incomplete: global/pg_control is truncated');
 }
 
 /** Copies a database that is not open. */

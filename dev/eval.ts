@@ -1,4 +1,4 @@
-/** `npm run eval -- --set FILE --ontology NAME`: how good answers to questions in words are (docs/ai.md). */
+/** `npm run eval -- --set FILE --ontology NAME`: measures the quality of answers to questions in words (docs/ai.md). */
 import { writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -16,15 +16,15 @@ const HELP = `Usage: npm run eval -- --set FILE --ontology NAME [options]
 
 Asks each question of a set over MCP (query_data) and compares the rows with those of the set's own SQL.
 
-  --oracle           no questions: the set's SQL goes through the checks alone, and is compared with the
-                     SQL on the tables where the session file of npm start tells the database
+  --oracle           no questions: the set's SQL only passes the checks, and is compared with the
+                     SQL on the tables if the session file of npm start names the database
   --mutate           no questions: the set's SQL is broken in many ways; which of them the checks catch
   --replay PORT      a model that has the set's SQL by heart listens there (start the service with
                      LLM_TYPE=openai-compatible LLM_BASE_URL=http://127.0.0.1:PORT/v1 LLM_MODEL=x):
                      the whole chain without a model; with --mutate, with the broken statements
   --also             each question in its other words too, where the set has some
   --limit N          the first N questions only
-  --only TEXT        questions whose id or tags hold the text
+  --only TEXT        questions whose id or tags contain the text
   --min PERCENT      exit code 1 where the accuracy is below it (default 0; with --oracle 100)
   --json FILE        write all results there
   --url URL, --token TOKEN
@@ -35,7 +35,7 @@ Asks each question of a set over MCP (query_data) and compares the rows with tho
 --set and --ontology may be given several times, in pairs. Exit codes: 0 done, 1 below the minimum or
 something could not be asked, 2 called wrongly.`;
 
-/** Where lines go: results to `out`, faults to `err`. */
+/** Output: results to `out`, errors to `err`. */
 export interface Output {
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
@@ -54,7 +54,7 @@ export async function main(args: readonly string[], env: Env, output: Output): P
     return await run(call, env, output.out);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    output.err(error.exitCode === 2 ? `${error.message}\nnpm run eval -- --help tells the options` : error.message);
+    output.err(error.exitCode === 2 ? `${error.message}\nnpm run eval -- --help lists the options` : error.message);
     return error.exitCode;
   }
 }
@@ -63,7 +63,7 @@ interface Call {
   readonly sets: readonly { readonly file: string; readonly ontology: string }[];
   readonly mode: 'ask' | 'oracle' | 'mutate';
   readonly also: boolean;
-  /** undefined: the service's own model is asked. */
+  /** undefined: the service uses its own model. */
   readonly replay: number | undefined;
   readonly limit: number;
   readonly only: string | undefined;
@@ -74,7 +74,7 @@ interface Call {
   readonly tokens: Readonly<Record<string, string>>;
 }
 
-/** undefined: help is wanted. @throws Failure */
+/** undefined: print the help. @throws Failure */
 function read(args: readonly string[]): Call | undefined {
   const wrong = (message: string): Failure => new Failure(message, 2);
   let values: ReturnType<typeof parsed>;
@@ -87,9 +87,9 @@ function read(args: readonly string[]): Call | undefined {
   const files = values.set ?? [];
   const ontologies = values.ontology ?? [];
   if (files.length === 0) throw wrong('--set FILE is missing');
-  if (files.length !== ontologies.length) throw wrong('each --set needs an --ontology of its own');
-  if (values.oracle && values.replay !== undefined) throw wrong('--oracle needs no model, and no --replay');
-  if (values.oracle && values.mutate) throw wrong('--oracle and --mutate do not go together');
+  if (files.length !== ontologies.length) throw wrong('each --set needs its own --ontology');
+  if (values.oracle && values.replay !== undefined) throw wrong('--oracle needs no model, so --replay is not allowed');
+  if (values.oracle && values.mutate) throw wrong('--oracle and --mutate cannot be combined');
   const number = (name: 'limit' | 'min' | 'replay', otherwise: number): number => {
     const text = values[name];
     if (text === undefined) return otherwise;
@@ -110,7 +110,7 @@ function read(args: readonly string[]): Call | undefined {
     tokens: Object.fromEntries(
       (values.as ?? []).map((pair) => {
         const [, name, token] = /^([^=]+)=(.+)$/.exec(pair) ?? [];
-        if (name === undefined || token === undefined) throw wrong('--as is written NAME=TOKEN');
+        if (name === undefined || token === undefined) throw wrong('--as must have the form NAME=TOKEN');
         return [name, token];
       }),
     ),

@@ -6,17 +6,17 @@ import { PgBackend } from './sql/pg-backend.ts';
 import { type Login, RequestFault } from './sql/protocol.ts';
 import { sameSecret, startSqlServer } from './sql-server.ts';
 
-/** Wrong passwords are answered this late, and so many checks run at once: guessing is slow. */
+/** The delay of the answer to a wrong password, and the number of simultaneous checks: they make guessing slow. */
 const REFUSAL_MS = 500;
 const CHECKS = 4;
-/** A password that PostgreSQL has accepted is asked for again after this. */
+/** After this time a password that PostgreSQL has accepted is checked again. */
 const TRUST_MS = 60_000;
 
-/** What `npm run gateway` is told. */
+/** The settings of `npm run gateway`. */
 export interface GatewaySettings {
-  /** Where the database is; user and password in it are not used. */
+  /** The database; user and password in the URL are ignored. */
   target: URL;
-  /** Who may come in. Their passwords are PostgreSQL's own. */
+  /** The roles that may log in. PostgreSQL has their passwords. */
   users: ReadonlySet<string>;
   host: string;
   port: number;
@@ -29,12 +29,12 @@ export interface GatewaySettings {
 export function readGatewaySettings(env: NodeJS.ProcessEnv): GatewaySettings {
   const address = env.GATEWAY_DATABASE_URL?.trim() ?? '';
   if (!/^postgres(ql)?:\/\/.+\/.+/.test(address) || !URL.canParse(address))
-    throw new Error('set GATEWAY_DATABASE_URL to postgresql://host:port/database, with ?sslmode=verify-full where it is not on this machine');
+    throw new Error('set GATEWAY_DATABASE_URL to postgresql://host:port/database, with ?sslmode=verify-full if it is not on this machine');
   const users = new Set((env.GATEWAY_USERS ?? '').split(',').map((u) => u.trim()));
   users.delete('');
-  if (!users.size) throw new Error('set GATEWAY_USERS to the roles that may come in, such as kg_catalog_owner,kg_reader');
+  if (!users.size) throw new Error('set GATEWAY_USERS to the roles that may log in, such as kg_catalog_owner,kg_reader');
   const { GATEWAY_TLS_CERT: cert, GATEWAY_TLS_KEY: key } = env;
-  if (!cert !== !key) throw new Error('GATEWAY_TLS_CERT and GATEWAY_TLS_KEY belong together: files in PEM form');
+  if (!cert !== !key) throw new Error('GATEWAY_TLS_CERT and GATEWAY_TLS_KEY must be set together: files in PEM form');
   const host = env.GATEWAY_HOST?.trim() || '127.0.0.1';
   if (!cert && host !== '127.0.0.1' && host !== '::1')
     throw new Error(`without GATEWAY_TLS_CERT and GATEWAY_TLS_KEY the gateway listens on 127.0.0.1 only, not on ${host}`);
@@ -56,7 +56,7 @@ function wholeNumber(env: NodeJS.ProcessEnv, name: string, fallback: number, mos
 }
 
 /**
- * A back end that lets in the listed users with the password that PostgreSQL itself accepts, and no superuser, who could
+ * A back end that accepts the listed users with the password that PostgreSQL itself accepts. It refuses superusers, because they can
  * read the server's files.
  */
 export class GatewayBackend implements Backend {

@@ -12,10 +12,10 @@ export interface Command {
   params?: string[];
 }
 
-/** Runs statements in one transaction, as the catalog's owner, and gives the rows of the last one. */
+/** Runs statements in one transaction, as the catalog's owner, and returns the rows of the last one. */
 export type Run = (commands: Command[]) => Promise<Record<string, unknown>[]>;
 
-/** Why the migrations cannot be applied, in words for the operator. */
+/** The reason why the migrations cannot be applied, as a message for the operator. */
 export class MigrationError extends Error {}
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
@@ -23,10 +23,10 @@ const TABLE = `CREATE TABLE IF NOT EXISTS kg_catalog.migrations (
   name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`;
 
 /**
- * Applies the files `NNN_*.sql` that have not been applied yet, in the order of their names, each in a transaction of its
- * own together with its entry in kg_catalog.migrations. Makes the schema where it is missing. Two runners at once do no harm.
+ * Applies the files `NNN_*.sql` that have not been applied yet, in the order of their names, each in its own transaction
+ * together with its entry in kg_catalog.migrations. Creates the schema if it is missing. It is safe to run twice at the same time.
  * @returns the names that were applied now
- * @throws MigrationError where an applied file has changed or is missing; errors of PostgreSQL as they come
+ * @throws MigrationError if an applied file has changed or is missing; errors of PostgreSQL unchanged
  */
 export async function migrate(run: Run, directory: string = MIGRATIONS): Promise<string[]> {
   const files = readdirSync(directory)
@@ -39,7 +39,7 @@ export async function migrate(run: Run, directory: string = MIGRATIONS): Promise
   const done = new Map<string, string>();
   for (const row of await run([{ sql: 'SELECT name, checksum FROM kg_catalog.migrations' }])) done.set(String(row.name), String(row.checksum));
   for (const name of done.keys()) {
-    if (!files.includes(name)) throw new MigrationError(`the database has the migration ${name}, which this version does not know: it is newer`);
+    if (!files.includes(name)) throw new MigrationError(`the database has the migration ${name}, which this version does not know: the database is newer`);
   }
   const applied: string[] = [];
   for (const name of files) {
@@ -66,7 +66,7 @@ async function apply(run: Run, name: string, checksum: string, script: string): 
   }
 }
 
-/** Runs over an SQL-over-HTTP endpoint: Neon's own where none is named. */
+/** Runs over an SQL-over-HTTP endpoint; the default is Neon's own. */
 export function runOverHttp(url: string, endpoint?: string): Run {
   return async (commands) => {
     if (endpoint) neonConfig.fetchEndpoint = endpoint;
@@ -92,11 +92,11 @@ export function runOverTcp(client: pg.Client): Run {
   };
 }
 
-/** `npm run migrate`: the database is that of CATALOG_OWNER_URL, else of CATALOG_URL (a connection string, or JSON with url and endpoint). */
+/** `npm run migrate`: the database is that of CATALOG_OWNER_URL, or else of CATALOG_URL (a connection string, or JSON with url and endpoint). */
 async function main(): Promise<void> {
   const value = (process.env.CATALOG_OWNER_URL ?? process.env.CATALOG_URL ?? '').trim();
   if (!value)
-    throw new MigrationError('set CATALOG_OWNER_URL (or CATALOG_URL) to the connection string of the catalog, with a role that owns it or may make it');
+    throw new MigrationError('set CATALOG_OWNER_URL (or CATALOG_URL) to the connection string of the catalog, with a role that owns it or may create it');
   const { url, endpoint } = value.startsWith('{') ? (JSON.parse(value) as { url: string; endpoint?: string }) : { url: value, endpoint: undefined };
   const report = (names: string[]) => console.log(names.length ? `applied ${names.join(', ')}` : 'nothing to apply');
   if (endpoint || /\.neon\.tech$/.test(new URL(url).hostname)) {

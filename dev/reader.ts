@@ -2,21 +2,21 @@ import { LISTED_FUNCTIONS } from '../src/cli/reader-functions.ts';
 import { FUNCTION_USERS, restrictFunctions } from './restrict-functions.ts';
 import { quoteName, quoteText } from './sql/role-settings.ts';
 
-/** Runs one statement as a role that may make roles and schemas; gives its rows. */
+/** Runs one statement as a role that may create roles and schemas; returns its rows. */
 export type Exec = (sql: string) => Promise<{ rows: Record<string, unknown>[] }>;
 
-/** What restrictReader sets up. */
+/** The parameters of restrictReader. */
 export interface ReaderSetup {
   exec: Exec;
   reader: string;
-  /** Roles that own something the reader may not have: the catalog, the tables. */
+  /** Roles that own objects which the reader must not have: the catalog, the tables. */
   owners: readonly string[];
   statementTimeoutMs: number;
-  /** Whether PUBLIC loses EXECUTE on the functions of src/cli/reader-functions.ts, which concerns all roles of the database. */
+  /** Whether EXECUTE on the functions of src/cli/reader-functions.ts is revoked from PUBLIC, which affects all roles of the database. */
   functions: boolean;
 }
 
-/** What of the server's resources the reader may use at most; a value of one's own is kept. */
+/** Limits of the reader on the server's resources; existing values of the role are kept. */
 const LIMITS: readonly (readonly [name: string, value: string])[] = [
   ['lock_timeout', '10s'],
   ['idle_in_transaction_session_timeout', '2min'],
@@ -35,9 +35,9 @@ const COLUMNS: Readonly<Record<(typeof ATTRIBUTES)[number], string>> = {
 };
 
 /**
- * Takes from the reading role what it does not need (attributes, memberships, functions), and gives it its settings and
- * limits. May be run again. Each change is a statement of its own, so that one which the server refuses leaves the others
- * in force.
+ * Removes from the reading role what it does not need (attributes, memberships, functions), and sets its settings and
+ * limits. It can be run again. Each change is a separate statement, so that one which the server refuses does not affect the
+ * others.
  *
  * @returns a line for each change that was refused, with the statement for a role that may make it
  */
@@ -65,7 +65,7 @@ export async function restrictReader(setup: ReaderSetup): Promise<string[]> {
   return refused;
 }
 
-/** Memberships by which the role reaches a predefined role, an owner, or a role with rights over others. */
+/** Memberships through which the role is a member of a predefined role, an owner, or a role with rights over others. */
 const memberships = (reader: string, owners: readonly string[]): string => `SELECT g.rolname AS name, b.rolname AS grantor,
     current_setting('server_version_num')::int >= 160000 AS by_grantor
   FROM pg_catalog.pg_auth_members m JOIN pg_catalog.pg_roles g ON g.oid = m.roleid JOIN pg_catalog.pg_roles r ON r.oid = m.member
@@ -79,11 +79,11 @@ async function leaveRoles(exec: Exec, reader: string, owners: readonly string[],
   const { rows } = await exec(memberships(reader, owners));
   const reasons = new Map<unknown, string>();
   for (const { name, grantor, by_grantor } of rows) {
-    // Since PostgreSQL 16 each grantor's grant is one of its own.
+    // Since PostgreSQL 16 the grants of each grantor are separate.
     const by = by_grantor && grantor !== null ? ` GRANTED BY ${quoteName(String(grantor))}` : '';
     await exec(`REVOKE ${quoteName(String(name))} FROM ${quoteName(reader)}${by}`).catch((error: Error) => reasons.set(name, error.message));
   }
-  // A REVOKE that changes nothing is only a warning, so what is left is looked at.
+  // A REVOKE that changes nothing is only a warning, so the remaining memberships are checked.
   const left = rows.length ? (await exec(memberships(reader, owners))).rows : [];
   for (const { name } of left)
     refused.push(notDone(`REVOKE ${quoteName(String(name))} FROM ${quoteName(reader)}`, reasons.get(name) ?? 'the membership is still there'));
@@ -97,7 +97,7 @@ async function one(exec: Exec, sql: string): Promise<Record<string, unknown>> {
   return row;
 }
 
-/** How many of the functions that the reader does not need it may still execute. */
+/** The number of functions that the reader does not need and can still execute. */
 export async function openFunctions(exec: Exec, reader: string): Promise<number> {
   const { n } = await one(exec, `SELECT count(*)::int AS n FROM (${LISTED_FUNCTIONS}) f WHERE has_function_privilege(${quoteText(reader)}, f.oid, 'EXECUTE')`);
   return Number(n);

@@ -1,4 +1,4 @@
-// `npm run reset`: clears the data folder (DATA_DIR), what stands beside it, and the session file.
+// `npm run reset`: deletes the data folder (DATA_DIR), the files next to it, and the session file.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { StartFailure } from './start/failure.ts';
 import { lock, readPlaces } from './start/places.ts';
@@ -6,9 +6,9 @@ import { lock, readPlaces } from './start/places.ts';
 try {
   const { dataDir, stateDir, sessionFile } = readPlaces({ ...process.env, PORT: undefined, DATABASE_URL: undefined });
   if (existsSync(stateDir)) lock(stateDir);
-  // A DATA_DIR set by mistake to some other folder is not ours to clear.
+  // If DATA_DIR is set to another folder by mistake, its files must not be deleted.
   const found = existsSync(dataDir) ? readdirSync(dataDir) : [];
-  if (found.length && !found.includes('PG_VERSION')) throw new StartFailure(`${dataDir} holds no database, so it is left alone`);
+  if (found.length && !found.includes('PG_VERSION')) throw new StartFailure(`${dataDir} contains no database, so it was not deleted`);
   for (const dir of [dataDir, `${dataDir}.new`, stateDir]) rmSync(dir, { recursive: true, force: true });
   rmSync(sessionFile, { force: true });
   console.log(`cleared ${dataDir}`);

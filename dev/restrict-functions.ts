@@ -6,10 +6,10 @@ import { quoteName, quoteText } from './sql/role-settings.ts';
 export const FUNCTION_USERS = 'kg_functions';
 
 /**
- * One statement that takes EXECUTE on the listed functions from PUBLIC and from `readers`, in the database that it runs in.
+ * One statement that revokes EXECUTE on the listed functions from PUBLIC and from `readers`, in the current database.
  * All other roles of the server keep it: they become members of kg_functions, which gets EXECUTE where PUBLIC had it.
- * May be run again, for functions and roles that have come since. Functions of which the current role is not the owner
- * (for a superuser: none) stay as they are.
+ * Run it again for functions and roles that were created later. Functions that the current role does not own
+ * (for a superuser: none) are not changed.
  */
 export function restrictFunctions(readers: readonly string[]): string {
   return `DO $restrict$

@@ -2,31 +2,31 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { type Exec, restrictReader } from './reader.ts';
 import { quoteName, quoteText } from './sql/role-settings.ts';
 
-/** The role that owns the catalog (schema kg_catalog); CATALOG_URL logs in as it. */
+/** The role that owns the catalog (schema kg_catalog); CATALOG_URL logs in as this role. */
 export const CATALOG_OWNER = 'kg_catalog_owner';
-/** The role that queries run as; read-only, without any right on the catalog. DATASOURCE_MAIN logs in as it. */
+/** The role that runs queries; read-only, without any right on the catalog. DATASOURCE_MAIN logs in as this role. */
 export const READER = 'kg_reader';
-/** The role that may make schemas and tables: the database's owner on the embedded one, an alias of DATABASE_URL's role else. */
+/** The role that may create schemas and tables: the database's owner on the embedded database, an alias of DATABASE_URL's role otherwise. */
 export const DEVELOPER = 'kg_dev';
 
-/** What setUpRoles makes. */
+/** The parameters of setUpRoles. */
 export interface RoleSetup {
   exec: Exec;
   /** Passwords of the two roles. */
   passwords: { [CATALOG_OWNER]: string; [READER]: string };
-  /** The role that will own the tables; kg_reader may read all that it makes. Made where `developerPassword` is given. */
+  /** The role that will own the tables; kg_reader may read all that it creates. The role is created if `developerPassword` is given. */
   developer: string;
   developerPassword?: string;
   /** The database's name. */
   database: string;
   statementTimeoutMs?: number | undefined;
-  /** Whether PUBLIC loses EXECUTE on the functions of src/cli/reader-functions.ts. */
+  /** Whether EXECUTE on the functions of src/cli/reader-functions.ts is revoked from PUBLIC. */
   restrictFunctions: boolean;
 }
 
 /**
  * Creates the two roles, the owner of the catalog and the reader (docs/design/statements-and-versions.md#datasources-and-secrets), the schema of the catalog,
- * and the reader's right to read what the developer's role creates. Can be run again: passwords and settings are set anew.
+ * and the reader's right to read what the developer's role creates. Can be run again: passwords and settings are set again.
  *
  * @returns a line for each restriction of the reader that the server refused
  */
@@ -45,11 +45,11 @@ export async function setUpRoles(setup: RoleSetup): Promise<string[]> {
   await exec(`ALTER ROLE ${CATALOG_OWNER} SET "DateStyle" = 'ISO, MDY'`);
   const owners = [CATALOG_OWNER, developer];
   const refused = await restrictReader({ exec, reader: READER, owners, statementTimeoutMs, functions: setup.restrictFunctions });
-  // The schema can be given to the owner only by a member of it.
+  // Only a member of the owner can give the schema to the owner.
   await exec(`DO $$ BEGIN IF NOT pg_has_role(current_user, '${CATALOG_OWNER}', 'MEMBER') THEN GRANT ${CATALOG_OWNER} TO CURRENT_USER; END IF; END $$`);
   await exec(`CREATE SCHEMA IF NOT EXISTS kg_catalog AUTHORIZATION ${CATALOG_OWNER}`);
   if (developerPassword !== undefined) {
-    // as DATABASE_URL's role may, being a member of the owner: to look, not to write
+    // like DATABASE_URL's role, which is a member of the owner: to read, not to write
     await exec(`GRANT USAGE ON SCHEMA kg_catalog TO ${quoteName(developer)}`);
     await exec(`GRANT SELECT ON ALL TABLES IN SCHEMA kg_catalog TO ${quoteName(developer)}`);
     await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${CATALOG_OWNER} IN SCHEMA kg_catalog GRANT SELECT ON TABLES TO ${quoteName(developer)}`);
@@ -59,7 +59,7 @@ export async function setUpRoles(setup: RoleSetup): Promise<string[]> {
   return refused;
 }
 
-/** Lets kg_reader read what is already there and may be granted, the catalog and the system's schemas excepted. */
+/** Lets kg_reader read all existing objects on which the right can be granted, except the catalog and the system's schemas. */
 export async function grantExisting(exec: Exec): Promise<void> {
   await exec(`DO $$ DECLARE s name; BEGIN
     FOR s IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname NOT IN ('kg_catalog', 'information_schema') LOOP
@@ -78,8 +78,8 @@ async function ensureRole(exec: Exec, role: string, password: string): Promise<v
 }
 
 /**
- * What PostgreSQL stores for a password (RFC 5802, RFC 7677; the form of pg_authid.rolpassword): sent in its place, so
- * that no password stands in a server's log. For ASCII passwords, which need no SASLprep.
+ * The form in which PostgreSQL stores a password (RFC 5802, RFC 7677; the form of pg_authid.rolpassword). It is sent instead of the password, so
+ * that no password appears in a server's log. For ASCII passwords, which need no SASLprep.
  */
 export function scramVerifier(password: string, salt = randomBytes(16)): string {
   const iterations = 4096;
@@ -89,5 +89,5 @@ export function scramVerifier(password: string, salt = randomBytes(16)): string 
   return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${stored}:${hmac('Server Key').toString('base64')}`;
 }
 
-/** A password of 32 letters and digits: it needs no escaping anywhere. */
+/** A password of 32 letters and digits, which needs no escaping anywhere. */
 export const newPassword = (): string => randomBytes(24).toString('base64url').replace(/[-_]/g, 'x');

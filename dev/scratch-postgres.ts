@@ -6,19 +6,19 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import pg from 'pg';
 
-/** A PostgreSQL server that lives as long as a test. */
+/** A PostgreSQL server with the lifetime of a test. */
 export interface ScratchPostgres {
   port: number;
   /** A connection string of its superuser. */
   url: string;
-  /** The superuser's. */
+  /** The password of the superuser. */
   password: string;
   /** Runs one statement as the superuser. */
   exec(sql: string): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-/** The folder of PostgreSQL's programs: of the PATH, or the newest one where Debian puts them; undefined where there is none. */
+/** The folder of PostgreSQL's programs: that of the PATH, or the newest one in Debian's folder; undefined if PostgreSQL is not installed. */
 export function postgresPrograms(): string | undefined {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
@@ -26,7 +26,7 @@ export function postgresPrograms(): string | undefined {
   return places.find((dir) => dir && existsSync(join(dir, 'initdb')) && existsSync(join(dir, 'postgres')));
 }
 
-/** PostgreSQL does not run as root; where this process does, the user `postgres` runs it. */
+/** PostgreSQL does not run as root. If this process does, the user `postgres` runs the server. */
 function otherUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
@@ -34,8 +34,8 @@ function otherUser(): { uid: number; gid: number } | undefined {
 }
 
 /**
- * Makes and starts a cluster on a free port of the loopback interface; with `passwords` it asks for them, else it trusts.
- * Throws where the machine has no PostgreSQL.
+ * Creates and starts a cluster on a free port of the loopback interface. With `passwords` it requires them, otherwise it uses trust authentication.
+ * Throws if PostgreSQL is not installed.
  */
 export async function startScratchPostgres({ passwords = false } = {}): Promise<ScratchPostgres> {
   const programs = postgresPrograms();
@@ -62,7 +62,7 @@ export async function startScratchPostgres({ passwords = false } = {}): Promise<
     };
     try {
       if (await answers(server, url, data)) return { port, url, password, stop, exec: (sql) => execute(url, sql) };
-      // somebody else has taken the port meanwhile
+      // another process has taken the port in the meantime
       if (tries === 5) throw new Error('PostgreSQL ends as soon as it is started');
     } catch (error) {
       await stop();
@@ -81,7 +81,7 @@ async function execute(url: string, sql: string): Promise<Record<string, unknown
   }
 }
 
-/** Waits for the server of a folder to answer; false: it has ended, and what answers, if anything, is another one. */
+/** Waits until the server of a folder answers; false: it has ended, and another server may answer on its port. */
 async function answers(server: ChildProcess, url: string, data: string): Promise<boolean> {
   for (let tries = 0; server.exitCode === null && server.signalCode === null; tries++) {
     try {

@@ -1,6 +1,6 @@
 /**
- * Splits a script of SQL into its statements at the semicolons that stand outside of strings, quoted names,
- * dollar-quoted texts and comments (PostgreSQL manual, 4.1). Pieces of nothing but comments are left out.
+ * Splits a script of SQL into its statements at the semicolons outside of strings, quoted names,
+ * dollar-quoted texts and comments (PostgreSQL manual, 4.1). Pieces that contain only comments are omitted.
  */
 export function splitSql(script: string): string[] {
   const statements: string[] = [];
@@ -48,7 +48,7 @@ function skipComment(script: string, at: number): number {
   return at;
 }
 
-/** The offset behind the string, quoted name, dollar-quoted text, word or sign that begins at `at`. */
+/** The offset after the string, quoted name, dollar-quoted text, word or character that begins at `at`. */
 function skipQuoted(script: string, at: number): number {
   const rest = script.slice(at, at + 200);
   const tag = /^\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/.exec(rest)?.[0];
@@ -68,6 +68,6 @@ function skipQuoted(script: string, at: number): number {
     }
     return script.length;
   }
-  // A whole word at once: the e of `name'` begins no string, the $ of `a$b$` no text.
+  // A whole word at once: the e of `name'` does not begin a string, nor the $ of `a$b$` a text.
   return at + (/^[\w$\u0080-\uffff]+/.exec(rest)?.[0].length ?? 1);
 }

@@ -8,34 +8,34 @@ import { type Login, RequestFault, readConnectionString, readRequest } from './s
 
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
 const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
-/** Content types that a page of another origin may post without asking first (Fetch standard, CORS-safelisted). */
+/** Content types that a page of another origin may post without a preflight request (Fetch standard, CORS-safelisted). */
 const SIMPLE_TYPE = /^\s*(text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
 
-/** What the server is started with. */
+/** The parameters of the server. */
 export interface SqlServerOptions {
   backend: Backend;
-  /** 0 or left out: a free port. */
+  /** 0 or undefined: a free port. */
   port?: number;
   /** Default 127.0.0.1; another address only together with `tls`. */
   host?: string;
   tls?: { cert: string; key: string };
-  /** Default: 64 MiB, all of it held back until the end, which is what Neon does. */
+  /** Default: 64 MiB, completely buffered, as on Neon. */
   limits?: Partial<AnswerLimits>;
 }
 
 /** A running server. */
 export interface SqlServer {
-  /** Where to post requests: `http://127.0.0.1:PORT/sql`. */
+  /** The URL for requests: `http://127.0.0.1:PORT/sql`. */
   endpoint: string;
   port: number;
-  /** Stops listening, breaks off what is under way and closes the back end. */
+  /** Stops listening, aborts running requests and closes the back end. */
   close(): Promise<void>;
 }
 
 /**
- * Starts an HTTP server that speaks the SQL-over-HTTP protocol of Neon's proxy at `/sql`: what
- * `@neondatabase/serverless` posts, and what it reads. It differs in what it lets in: loopback Host values only (unless
- * it has TLS), a wrong or missing login is 401, and no CORS headers.
+ * Starts an HTTP server with the SQL-over-HTTP protocol of Neon's proxy at `/sql`, for the requests and answers of
+ * `@neondatabase/serverless`. It is stricter than Neon's proxy: only loopback Host values (unless
+ * it has TLS), 401 for a wrong or missing login, and no CORS headers.
  */
 export async function startSqlServer(options: SqlServerOptions): Promise<SqlServer> {
   const { backend, tls, host = '127.0.0.1' } = options;
@@ -44,7 +44,7 @@ export async function startSqlServer(options: SqlServerOptions): Promise<SqlServ
   const limits = { maxBytes, holdBytes: options.limits?.holdBytes ?? maxBytes };
   const handle = (request: IncomingMessage, response: ServerResponse) => void answer(backend, limits, !tls, request, response);
   const server: Server = tls ? createTlsServer(tls, handle) : createServer(handle);
-  // A client that keeps a connection must not find it closed in the moment of its next request.
+  // A kept-alive connection must not be closed just before the client's next request.
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -88,12 +88,12 @@ async function answer(backend: Backend, limits: AnswerLimits, loopbackOnly: bool
   }
 }
 
-/** Refuses what a web page could send without the user's will, and what is no request of the protocol. */
+/** Refuses requests that a web page could send without the user's consent, and requests outside of the protocol. */
 function guard(request: IncomingMessage, loopbackOnly: boolean): void {
   const { headers } = request;
   if (loopbackOnly && !LOOPBACK.test(headers.host ?? '')) throw new RequestFault(421, 'the SQL endpoint answers on the loopback interface only');
-  if (request.url?.split('?')[0]?.replace(/\/$/, '') !== '/sql') throw new RequestFault(404, 'there is just /sql');
-  if (request.method !== 'POST') throw new RequestFault(405, 'the SQL endpoint takes POST');
+  if (request.url?.split('?')[0]?.replace(/\/$/, '') !== '/sql') throw new RequestFault(404, 'only /sql exists');
+  if (request.method !== 'POST') throw new RequestFault(405, 'the SQL endpoint accepts only POST');
   const site = headers['sec-fetch-site'];
   const foreign = headers.origin !== undefined && !isLoopbackOrigin(headers.origin);
   const type = headers['content-type'];
@@ -123,13 +123,13 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** The headers of a batch's transaction come back with the answer, as Neon's proxy sends them. */
+/** The transaction headers of a batch are returned with the answer, as by Neon's proxy. */
 function transactionHeaders({ headers }: IncomingMessage): Record<string, string> {
   const names = ['neon-batch-isolation-level', 'neon-batch-read-only', 'neon-batch-deferrable'];
   return Object.fromEntries(names.flatMap((n) => (typeof headers[n] === 'string' && headers[n] !== 'false' ? [[n, headers[n]]] : [])));
 }
 
-/** Compares two secrets in a time that does not tell where they differ. */
+/** Compares two secrets in constant time. */
 export function sameSecret(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -1,4 +1,4 @@
-// `npm start`: the database, its SQL endpoint, the Worker and the sample graph, ready to use. docs: README.
+// `npm start`: the database, its SQL endpoint, the Worker and the sample graph, ready to use. See README.md.
 
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -13,16 +13,16 @@ import { ensureDemoToken, ensureSampleModel } from './start/provision.ts';
 import { readSecrets, saveSecrets } from './start/secrets.ts';
 import { type DevWorker, startWorker, untilHealthy } from './start/worker.ts';
 
-/** Made by npm start itself: a value of the environment is for another database. */
+/** Set by npm start itself: a value of the environment is for another database. */
 const OWN = new Set(['CATALOG_URL', 'DATASOURCE_MAIN']);
 
-/** Lines of wrangler that tell nothing: its own line beside the service's for each request, and that it is offline. */
+/** Lines of wrangler without information: its own request line in addition to the service's, and that it is offline. */
 const NOISE = /^\s*$|^\[wrangler:info\]|Request\.cf|workers\.cloudflare\.com|GetAddrInfoReqWrap/;
 
-/** What the Worker says of settings at its first request, which comes before it is ready. */
+/** Log lines of the Worker about settings at its first request, which is sent before it is ready. */
 const SETTINGS = /"event":"(setting_refused|setting_warning|misconfigured)"/;
 
-/** What is to be undone at the end, last first. */
+/** Actions to undo at the end, in reverse order. */
 const undo: (() => unknown)[] = [];
 let ending: Promise<void> | undefined;
 
@@ -32,7 +32,7 @@ function end(code: number): Promise<void> {
       try {
         await step();
       } catch {
-        // The other steps still have to be taken.
+        // The other steps must still be taken.
       }
     }
     process.exit(code);
@@ -40,7 +40,7 @@ function end(code: number): Promise<void> {
   return ending;
 }
 
-/** The settings that reach the Worker: all of the environment that it knows, or may tell by get_config, and our own. */
+/** The settings for the Worker: all variables of the environment that it reads or may return by get_config, and our own. */
 function workerSettings(env: NodeJS.ProcessEnv, own: Record<string, string>): Record<string, string> {
   const told = new Set((env.ALLOWED_CONFIG_ENVS_IN_API ?? '').split(',').map((name) => name.trim()));
   const given = Object.entries(env).filter(
@@ -145,7 +145,7 @@ function announceSample(post: (query: string) => string, product: string): void 
   console.log(post(`SELECT ${columns} FROM d${product}.country WHERE name = 'Portugal' ORDER BY distance, neighbour`));
 }
 
-/** Ends with the Worker, and with npm: a parent that was killed can no longer pass Ctrl-C on. */
+/** Ends when the Worker or npm ends: a killed parent process cannot pass Ctrl-C on. */
 function watch(worker: DevWorker): void {
   void worker.ended.then(() => {
     if (!ending) console.error('The Worker has ended.');

@@ -14,31 +14,31 @@ import { PgliteBackend } from './sql/pglite-backend.ts';
 import type { Login } from './sql/protocol.ts';
 import { sameSecret, startSqlServer } from './sql-server.ts';
 
-/** The roles of a local database: the catalog's owner, the reader that queries run as, the developer who makes tables. */
+/** The roles of a local database: the catalog's owner, the reader that runs queries, the developer who creates tables. */
 export type LocalRole = typeof CATALOG_OWNER | typeof READER | typeof DEVELOPER;
 
-/** A database for tests, with the SQL endpoint in front of it. */
+/** A database for tests, with its SQL endpoint. */
 export interface LocalPostgres {
   /** `http://127.0.0.1:PORT/sql` */
   endpoint: string;
-  /** The connection string of a role; kg_dev, who may make schemas and tables, where none is named. */
+  /** The connection string of a role; the default is kg_dev, which may create schemas and tables. */
   connectionString(role?: LocalRole): string;
   /** The value of CATALOG_URL or DATASOURCE_MAIN for a role: JSON with url and endpoint. */
   secret(role: LocalRole): string;
   /** The connection string of a role for PostgreSQL's own protocol; PGlite has none. */
   direct?(role: LocalRole): string;
-  /** Runs one statement as a superuser, past the endpoint, and gives its rows. */
+  /** Runs one statement as a superuser, without the endpoint, and returns its rows. */
   superuser(sql: string): Promise<Record<string, unknown>[]>;
-  /** Runs one statement by the endpoint and gives its rows as objects of JSON values. Throws Error with PostgreSQL's message and code. */
+  /** Runs one statement by the endpoint and returns its rows as objects of JSON values. Throws Error with PostgreSQL's message and code. */
   exec(sql: string, params?: unknown[], role?: LocalRole): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 }
 
-/** Whether this machine has a PostgreSQL that tests can start. */
+/** Whether PostgreSQL is installed on this machine, so that tests can start it. */
 export const localPostgresAvailable = (): boolean => postgresPrograms() !== undefined;
 
 /**
- * Starts a database in a temporary folder: PGlite, or a PostgreSQL server of the machine. It has the roles of a deployment
+ * Starts a database in a temporary folder: PGlite, or an installed PostgreSQL server. It has the roles of a deployment
  * (docs/design/statements-and-versions.md#datasources-and-secrets) and the empty schema kg_catalog owned by kg_catalog_owner; kg_reader reads everything that
  * kg_dev creates.
  */
@@ -73,7 +73,7 @@ export async function startLocalPostgres({ backend = 'pglite', limits, statement
   }
 }
 
-/** What startLocalPostgres takes; PGlite where nothing is said. */
+/** Options of startLocalPostgres; the default is PGlite. */
 export interface LocalPostgresOptions {
   backend?: 'pglite' | 'pg';
   limits?: Partial<AnswerLimits>;
@@ -82,9 +82,9 @@ export interface LocalPostgresOptions {
 
 interface Started {
   backend: Backend;
-  /** Where PostgreSQL itself listens. */
+  /** The address of PostgreSQL itself. */
   port?: number;
-  /** Runs work as a superuser. */
+  /** Runs a function as a superuser. */
   admin<T>(work: (exec: Exec) => Promise<T>): Promise<T>;
   stop(): Promise<void>;
 }
@@ -101,7 +101,7 @@ async function startPglite(accepts: (login: Login) => boolean): Promise<Started>
   };
 }
 
-/** An empty database to copy: making one costs seconds. */
+/** An empty database to copy, because creating one takes seconds. */
 async function template(): Promise<string> {
   const cache = fileURLToPath(new URL('../node_modules/.cache/embedded/', import.meta.url));
   const { version } = JSON.parse(readFileSync(new URL('../node_modules/@electric-sql/pglite/package.json', import.meta.url), 'utf8')) as { version: string };
@@ -113,7 +113,7 @@ async function template(): Promise<string> {
   try {
     renameSync(mine, ready);
   } catch (error) {
-    // Another test was first.
+    // Another test has created it first.
     if (!existsSync(ready)) throw error;
   }
   rmSync(join(mine, '..'), { recursive: true, force: true });

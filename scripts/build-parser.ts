@@ -1,10 +1,10 @@
 /**
- * `npm run build:parser`: makes `dist/parser/` out of the package libpg-query.
+ * `npm run build:parser`: builds `dist/parser/` from the package libpg-query.
  *
- * - `libpg-query.wasm`: the PostgreSQL grammar, its memory starting at 640 pages (40 MiB) instead of 2,048 (128 MiB, all
- *   that a Worker's isolate has).
+ * - `libpg-query.wasm`: the PostgreSQL grammar, with an initial memory of 640 pages (40 MiB) instead of 2,048 (128 MiB, the
+ *   whole memory of a Worker's isolate).
  * - `glue.js`, `glue.d.ts`: the short names by which that module imports and exports its functions. The package's own
- *   loader looks for Node, files and addresses; `src/language/parser.ts` is used in its place and needs just these.
+ *   loader detects Node, files and URLs; `src/language/parser.ts` replaces it and needs only these names.
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -12,13 +12,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { IMPORTS } from '../src/language/parser-runtime.ts';
 
-/** Pages of 64 KiB that the parser's memory starts with; it grows on demand. */
+/** The initial memory of the parser in pages of 64 KiB; it grows on demand. */
 export const INITIAL_PAGES = 640;
 
 const TARGET = fileURLToPath(new URL('../dist/parser/', import.meta.url));
 const MEMORY_SECTION = 5;
 
-/** Functions that the runtime calls, and the names that the package's loader gives them. */
+/** Functions that the runtime calls, and their names in the package's loader. */
 const EXPORTS = {
   malloc: '_malloc',
   free: '_free',
@@ -35,7 +35,7 @@ function fail(what: string): never {
   throw new Error(`libpg-query is not built as expected: ${what}`);
 }
 
-/** An unsigned LEB128 number at `at`: its value and the offset behind it. */
+/** An unsigned LEB128 number at `at`: its value and the offset after it. */
 function leb(bytes: Uint8Array, at: number): { value: number; end: number } {
   let value = 0;
   for (let i = at, shift = 0; i < bytes.length && shift < 35; i++, shift += 7) {
@@ -47,7 +47,7 @@ function leb(bytes: Uint8Array, at: number): { value: number; end: number } {
 }
 
 /**
- * The minimum of the module's only memory, in pages, and where that number stands.
+ * The minimum of the module's only memory, in pages, and the offset of that number.
  * Reads the sections of the WebAssembly binary format, version 1 (section 5: a vector of limits).
  */
 export function memoryMinimum(wasm: Uint8Array): { pages: number; start: number; end: number } {
@@ -58,7 +58,7 @@ export function memoryMinimum(wasm: Uint8Array): { pages: number; start: number;
     if (wasm[at] === MEMORY_SECTION) {
       const count = leb(wasm, size.end);
       if (count.value !== 1) fail('more than one memory');
-      // one byte of flags (maximum, shared, 64 bit) stands before the minimum
+      // one byte of flags (maximum, shared, 64 bit) precedes the minimum
       const start = count.end + 1;
       const minimum = leb(wasm, start);
       return { pages: minimum.value, start, end: minimum.end };
@@ -68,7 +68,7 @@ export function memoryMinimum(wasm: Uint8Array): { pages: number; start: number;
   return fail('no memory of its own');
 }
 
-/** A copy of the module whose memory starts at `pages`; the number keeps its length, so that no section moves. */
+/** A copy of the module with an initial memory of `pages`; the number keeps its length, so that no section moves. */
 export function withMemoryMinimum(wasm: Uint8Array, pages: number): Uint8Array<ArrayBuffer> {
   const { start, end, pages: declared } = memoryMinimum(wasm);
   if (declared < pages) fail(`memory starts at ${declared} pages already`);
@@ -105,7 +105,7 @@ async function write(name: string, content: string | Uint8Array): Promise<void> 
   await rename(temporary, join(TARGET, name));
 }
 
-/** Writes `dist/parser/`; each file appears whole, so that a second process may read meanwhile. */
+/** Writes `dist/parser/`; each file is written atomically, so that another process may read at the same time. */
 export async function buildParser(): Promise<void> {
   const source = join(dirname(createRequire(import.meta.url).resolve('libpg-query')), 'libpg-query');
   const wasm = withMemoryMinimum(await readFile(`${source}.wasm`), INITIAL_PAGES);

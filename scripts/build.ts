@@ -1,6 +1,6 @@
 /**
- * `npm run build` makes the Worker that would be deployed, `npm run deploy` deploys it. `-- --llm NAMES` says which providers of language models it
- * holds: `all` (the default), `none`, or names as LLM_TYPE takes them, with commas between. Other arguments go to wrangler.
+ * `npm run build` builds the Worker that would be deployed, `npm run deploy` deploys it. `-- --llm NAMES` selects the providers of language models to
+ * include: `all` (the default), `none`, or names as in LLM_TYPE, separated by commas. Other arguments go to wrangler.
  */
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ import { PROVIDERS, type Provider, providerOf } from '../src/llm/providers/setti
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 const LEFT_OUT = './src/llm/providers/left-out.ts';
 
-/** The providers of a choice. @throws Error for a name that is none */
+/** The selected providers. @throws Error for an unknown name */
 export function chosen(choice: string): readonly Provider[] {
   if (choice === 'all') return PROVIDERS;
   if (choice === 'none') return [];
@@ -22,7 +22,7 @@ export function chosen(choice: string): readonly Provider[] {
   });
 }
 
-/** What the bundler takes in the place of what is left out: the specifiers of src/llm/models.ts. */
+/** Replacements of omitted modules for the bundler: the specifiers of src/llm/models.ts. */
 export function leftOut(providers: readonly Provider[]): Readonly<Record<string, string>> {
   const files = PROVIDERS.filter((p) => !providers.includes(p)).map((p) => `./providers/${p}.ts`);
   if (providers.length === 0) files.push('./providers/sdk.ts');
@@ -51,7 +51,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     main(process.argv.slice(2));
   } catch (error) {
-    // wrangler has said what is wrong with its own part
+    // wrangler has printed its own errors
     if (!(error instanceof Error && 'status' in error)) console.error((error as Error).message);
     process.exitCode = 1;
   }

@@ -1,5 +1,5 @@
 /**
- * The type of Node's `Buffer`. TypeScript takes the first of several declarations of one global variable, and @cloudflare/workers-types declares this
+ * The type of Node's `Buffer`. TypeScript uses the first of several declarations of one global variable, and @cloudflare/workers-types declares this
  * one as `any`. `types` of tsconfig.json therefore lists this file first.
  */
 declare var Buffer: BufferConstructor;

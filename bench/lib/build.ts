@@ -1,4 +1,4 @@
-/** The scripts that are measured: the service as it would be deployed, and the benches' own small Workers. */
+/** The scripts to measure: the service as it would be deployed, and the small Workers of the benchmarks. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -9,16 +9,16 @@ import { leftOut } from '../../scripts/build.ts';
 import { PROVIDERS, type Provider } from '../../src/llm/providers/settings.ts';
 
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
-/** Where built scripts are put, in a folder each. */
+/** The folder of built scripts, with a subfolder for each. */
 export const OUT = join(PROJECT, 'dist', 'bench');
 
-/** What a Worker runs under, as wrangler.toml has it. */
+/** The compatibility settings of a Worker, as in wrangler.toml. */
 export const COMPATIBILITY = {
   compatibilityDate: '2026-08-15',
   compatibilityFlags: ['nodejs_compat', 'nodejs_compat_do_not_populate_process_env', 'enable_request_signal', 'global_fetch_strictly_public'],
 };
 
-/** One module of a script, as Miniflare takes it. */
+/** One module of a script, in Miniflare's form. */
 export interface Module {
   type: 'ESModule' | 'CompiledWasm';
   path: string;
@@ -32,8 +32,8 @@ export interface Script {
 }
 
 /**
- * The service, built by `wrangler deploy --dry-run`; builds at the same time need folders of their own. `entry`: an `index.ts`
- * of the project that is the Worker instead. `providers`: those of language models that it holds (scripts/build.ts).
+ * The service, built by `wrangler deploy --dry-run`. Simultaneous builds need separate folders. `entry`: an `index.ts`
+ * of the project to use as the Worker instead. `providers`: the providers of language models to include (scripts/build.ts).
  */
 export async function buildService(folder = 'service', entry?: string, providers: readonly Provider[] = PROVIDERS): Promise<Script> {
   const dir = join(OUT, folder);
@@ -51,7 +51,7 @@ export async function buildService(folder = 'service', entry?: string, providers
   return await readScript(dir, 'index.js');
 }
 
-/** A Worker of `bench/worker/`; `instead`: modules of `src/` and those of `bench/worker/` that stand in for them. */
+/** A Worker of `bench/worker/`; `instead`: modules of `src/` and the modules of `bench/worker/` that replace them. */
 export async function buildBenchWorker(name: string, instead: Readonly<Record<string, string>> = {}): Promise<Script> {
   const dir = join(OUT, name);
   await rm(dir, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** Models of any size and one shape: what a small one has, a large one has more of. */
+/** Models of any size and one shape: a large model has more of the same objects. */
 import { type ConceptDef, EMPTY_MODEL, type MappingDef, type Model, type PropertyDef } from '../../src/ontology/model.ts';
 
 const TYPES = ['string', 'integer', 'decimal(12,2)', 'date', 'boolean'] as const;
@@ -10,7 +10,7 @@ const COLUMN_TYPES: Readonly<Record<(typeof TYPES)[number], string>> = {
   boolean: 'bool',
 };
 
-/** Concepts come in families of ten: one on top, six that stand alone, two heirs of the top, and a logic concept. */
+/** Concepts come in families of ten: a parent, six unrelated concepts, two children of the parent, and a logic concept. */
 const FAMILY = 10;
 
 /** Mapped concepts with a key, two foreign keys, a link and `properties` properties each; every concept but the first family refers to another family. */
@@ -26,10 +26,10 @@ export function largeModel(concepts: number, properties: number): Model {
     const isLogic = place === 9;
     const own = Array.from({ length: properties }, (_, p) => ({ name: `${name}_property_${p}`, type: TYPES[p % TYPES.length] ?? 'string' }));
     for (const { name: property, type } of own) {
-      propertyDefs.push({ name: property, type, multi: false, description: `What ${property} tells of a ${name}`, tags: {}, expression: null });
+      propertyDefs.push({ name: property, type, multi: false, description: `The ${property} of a ${name}`, tags: {}, expression: null });
     }
     const key = `concept_${isHeir || isLogic ? top : i}_property_1`;
-    // a neighbour in the family, and the same place one family on
+    // another concept of the family, and the concept at the same position of the next family
     const targets = [top + ((place + 1) % 7), (top + FAMILY + (place % 7)) % concepts];
     conceptDefs.push({
       name,

@@ -1,14 +1,14 @@
-/** Load on an HTTP server from a thread of its own, so that what asks does not wait for what else this process does. */
+/** Load on an HTTP server from a separate thread, so that the client is not delayed by other work of this process. */
 import { Agent, request as httpRequest } from 'node:http';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { quantile } from './measure.ts';
 
-/** A POST that is sent over and over. */
+/** A POST that is sent repeatedly. */
 export interface Load {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** So many requests are under way at once, each on a kept connection. */
+  /** The number of simultaneous requests, each on a kept-alive connection. */
   readonly connections: number;
   readonly milliseconds: number;
 }
@@ -18,7 +18,7 @@ export interface LoadResult {
   readonly p50: number;
 }
 
-/** Puts load on a server. Throws where an answer is no 200. */
+/** Puts load on a server. Throws if an answer is not 200. */
 export function load(what: Load): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL(import.meta.url), { workerData: what });

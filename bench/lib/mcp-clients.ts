@@ -1,21 +1,21 @@
-/** Clients of the MCP server in a thread of their own, so that what asks does not wait for what else the process does. */
+/** Clients of the MCP server in a separate thread, so that they are not delayed by other work of the process. */
 import { Agent, request as httpRequest } from 'node:http';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { callOf, greeting, type McpMessage, REVISIONS, type Revision, request } from './mcp.ts';
 import { quantile } from './measure.ts';
 
-/** Clients, each with a credential and a kept connection of its own: even ones speak the older protocol, odd ones the newer. */
+/** Clients, each with its own credential and kept-alive connection: even ones use the older protocol, odd ones the newer. */
 export interface Clients {
   readonly url: string;
-  /** API tokens; a client takes the one at its number, beginning anew where there are fewer. */
+  /** API tokens; client i uses token i modulo their number. */
   readonly tokens: readonly string[];
   readonly clients: number;
   readonly milliseconds: number;
-  /** The calls of each loop, after the greeting and tools/list. */
+  /** The calls of each loop, after initialization and tools/list. */
   readonly calls: readonly Call[];
 }
 
-/** A call of a tool, and how many rows its answer has; null: it is an error that the model is told. */
+/** A tool call, and the number of rows of its answer; null: the call is an error. */
 export interface Call {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -26,14 +26,14 @@ export interface ClientsResult {
   readonly loops: number;
   readonly calls: number;
   readonly bytes: number;
-  /** The first of them, and how many there were: refused connections, statuses, errors, answers of other rows. */
+  /** The first errors, and their number: refused connections, statuses, errors, answers with other rows. */
   readonly faults: readonly string[];
   readonly faultCount: number;
-  /** Of a call, by the rows of its answer. */
+  /** Times of calls, by the number of rows of the answer. */
   readonly milliseconds: readonly { readonly rows: string; readonly p50: number; readonly p95: number }[];
 }
 
-/** Lets clients work. */
+/** Runs the clients. */
 export function work(what: Clients): Promise<ClientsResult> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL(import.meta.url), { workerData: what });
@@ -101,7 +101,7 @@ interface Answer {
   };
 }
 
-/** How many rows an answer has, where its text says the same. */
+/** The number of rows of an answer; its text must agree. */
 function rowsOf(result: Answer['result']): number {
   const { structuredContent = {}, content = [] } = result ?? {};
   const list = (of: Readonly<Record<string, unknown>>): number => (Object.values(of).find(Array.isArray) ?? []).length;

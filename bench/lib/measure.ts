@@ -1,4 +1,4 @@
-/** Measuring variants of one thing against each other: interleaved, medians, ratios. */
+/** Measures variants of one operation against each other: interleaved, medians, ratios. */
 
 export const quantile = (values: readonly number[], q: number): number => {
   const sorted = [...values].sort((a, b) => a - b);
@@ -10,7 +10,7 @@ export const quantile = (values: readonly number[], q: number): number => {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** Runs `step` and gives the milliseconds it took. */
+/** Runs `step` and returns the milliseconds that it took. */
 export async function timed(step: () => unknown): Promise<number> {
   const start = performance.now();
   await step();
@@ -18,8 +18,8 @@ export async function timed(step: () => unknown): Promise<number> {
 }
 
 /**
- * Samples of each variant, in milliseconds: `rounds` rounds of all variants, in turn forwards and backwards, so that
- * whatever else the machine does falls on all alike. The first `warmUp` rounds do not count.
+ * Samples of each variant, in milliseconds: `rounds` rounds of all variants, alternately forwards and backwards, so that
+ * other load of the machine affects all equally. The first `warmUp` rounds do not count.
  */
 export async function interleaved<K extends string>(
   variants: Readonly<Record<K, () => Promise<number>>>,

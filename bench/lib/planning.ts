@@ -1,4 +1,4 @@
-/** Planning as a request meets it: in Node and, in `bench/worker/plan.ts`, in workerd. */
+/** Planning as for a request: in Node and, in `bench/worker/plan.ts`, in workerd. */
 import { graphOf } from '../../examples/world/graph.ts';
 import { parseStatement } from '../../src/language/classify.ts';
 import type { SqlParser } from '../../src/language/parser.ts';
@@ -7,10 +7,11 @@ import type { ReadStatement } from '../../src/language/statements.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
 import { type Plan, planSelect } from '../../src/planner/index.ts';
 import { verify } from '../../src/planner/verify/index.ts';
-import type { Session } from '../../src/service/changes.ts';
-import { prepareRead } from '../../src/service/read.ts';
+import { prepareRead } from '../../src/service/read/read.ts';
+import type { Session } from '../../src/service/session.ts';
+import { Spending } from '../../src/service/spending.ts';
 
-/** `cold`: the text has not been seen. `verify`: the check of its finished SQL, once for a plan. `warm`: the text has been seen, so that the service's cache of plans has it; with what comes before. */
+/** `cold`: a new text. `verify`: the check of its finished SQL, once for a plan. `warm`: a text whose plan is in the service's cache, with the steps before the look-up. */
 export interface Planning {
   readonly parse: (text: string) => unknown;
   readonly cold: (text: string) => unknown;
@@ -24,7 +25,6 @@ export const planContext = (graph: Graph, parser: SqlParser) => ({ graph, parser
 export function planning(model: string, parser: SqlParser): Planning {
   const graph = graphOf(model, 'world', parser);
   const context = planContext(graph, parser);
-  const session = fakeSession(parser);
   const plans = new Map<string, Plan>();
   return {
     parse: (text) => parser.parse(text),
@@ -35,19 +35,19 @@ export function planning(model: string, parser: SqlParser): Planning {
       return verify(parser, plan.sql, plan.declared);
     },
     warm: async (text) => {
-      for (const source of splitScript(text)) await prepareRead(session, parseStatement(source) as ReadStatement, graph, true);
+      for (const source of splitScript(text)) await prepareRead(administratorSession(parser), parseStatement(source) as ReadStatement, graph, true);
     },
   };
 }
 
-/** As much of an administrator's request as `prepareRead` looks at. */
-function fakeSession(parser: SqlParser): Session {
+/** The parts of an administrator's request that `prepareRead` reads. Each request has budgets of its own. */
+function administratorSession(parser: SqlParser): Session {
   const row = { name: 'world', key: 'world', version: 'v', allowedFunctions: null, datasources: ['main'], active: 'main' };
   const config = { product: 'svc', datasourceSecrets: { DATASOURCE_MAIN: 'postgres://u:p@h.example/d' } };
   const snapshot = { ontologies: [row], datasources: [{ name: 'main', key: 'main', type: 'postgres', secret: 'DATASOURCE_MAIN' }], agents: [] };
   const principal = { name: 'admin', isAdmin: true, roles: [], grants: [] };
   return {
-    request: { runtime: { parser, config } },
+    request: { runtime: { parser, config }, spending: new Spending() },
     script: { limit: null, datasource: null },
     caller: { principal, snapshot },
     draft: { name: 'world', version: 'v', changed: false, row },

@@ -1,4 +1,4 @@
-/** What the sections share: a database with the sample graph's tables, and scripts running in workerd. */
+/** Shared by the sections: a database with the sample graph's tables, and scripts running in workerd. */
 import { Agent, request as httpRequest } from 'node:http';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from 'miniflare';
 import { migrate, runOverHttp } from '../../dev/migrate.ts';
@@ -11,7 +11,7 @@ import { COMPATIBILITY, type Script } from './build.ts';
 
 export interface WorldDatabase {
   readonly local: LocalPostgres;
-  /** What it is, for the tables' titles. */
+  /** The name of the server, for the tables' titles. */
   readonly name: string;
 }
 
@@ -34,13 +34,13 @@ export async function closeDatabase(): Promise<void> {
   await open?.local.close();
 }
 
-/** Scripts by name, running in one workerd, each at an address of its own. */
+/** Scripts by name, running in one workerd, each at its own URL. */
 export interface Running {
   readonly urls: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** A script with its bindings of text, and whatever else Miniflare is to know of it. */
+/** A script with its text bindings, and further options for Miniflare. */
 export interface Started {
   readonly script: Script;
   readonly bindings?: Record<string, string>;
@@ -60,7 +60,7 @@ export async function startScripts(scripts: Readonly<Record<string, Started>>): 
       ...more,
     }),
   );
-  // What the scripts log is taken and dropped.
+  // The log of the scripts is read and discarded.
   const miniflare = new Miniflare(convertV4MiniflareOptions({ workers, log: new Log(LogLevel.ERROR), handleStructuredLogs: () => undefined }));
   await miniflare.ready;
   const urls: Record<string, string> = {};
@@ -68,7 +68,7 @@ export async function startScripts(scripts: Readonly<Record<string, Started>>): 
   return { urls, stop: () => miniflare.dispose() };
 }
 
-/** What the service's script is bound to, beside its settings. */
+/** The bindings of the service's script, except its settings. */
 export const SERVICE_BINDINGS: Pick<V4WorkerOptions, 'kvNamespaces' | 'durableObjects'> = {
   kvNamespaces: ['CACHE'],
   durableObjects: {
@@ -78,7 +78,7 @@ export const SERVICE_BINDINGS: Pick<V4WorkerOptions, 'kvNamespaces' | 'durableOb
   },
 };
 
-/** The settings of a service over the database, its catalog made. */
+/** The settings of a service over the database, whose catalog is created. */
 export async function serviceSettings({ local }: WorldDatabase): Promise<{ adminToken: string; bindings: Record<string, string> }> {
   await migrate(runOverHttp(local.connectionString(CATALOG_OWNER), local.endpoint));
   const adminToken = createToken();
@@ -88,12 +88,12 @@ export async function serviceSettings({ local }: WorldDatabase): Promise<{ admin
   };
 }
 
-/** Puts the sample's model into a running service. */
+/** Loads the sample's model into a running service. */
 export const loadModel = (base: string, adminToken: string): Promise<void> => ensureSampleModel({ base, product: 'svc', adminToken });
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-/** Posts JSON on a kept connection. Throws where the answer is no 200. */
+/** Posts JSON on a kept-alive connection. Throws if the answer is not 200. */
 export function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Buffer> {
   const text = JSON.stringify(body);
   return new Promise((resolve, reject) => {
@@ -116,5 +116,5 @@ export function post(url: string, body: unknown, headers: Record<string, string>
   });
 }
 
-/** Lets go of kept connections. */
+/** Closes kept-alive connections. */
 export const closeConnections = (): void => agent.destroy();

@@ -1,4 +1,4 @@
-/** What the workerd processes of this process use, as Linux counts it; elsewhere nobody counts. */
+/** Resources used by the workerd processes of this process, from Linux's /proc; not available elsewhere. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** The processes named workerd that this process has started. */
@@ -10,12 +10,12 @@ function* workerds(): Generator<{ readonly pid: string; readonly fields: readonl
       const fields = rest.split(' ');
       if (command === 'workerd' && Number(fields[1]) === process.pid) yield { pid, fields };
     } catch {
-      // It has ended meanwhile.
+      // It has ended in the meantime.
     }
   }
 }
 
-/** Processor time so far, in milliseconds: counted in hundredths of a second. NaN where nobody counts. */
+/** Processor time so far, in milliseconds, with a resolution of ten. NaN if it is not available. */
 export function workerdCpu(): number {
   if (process.platform !== 'linux') return Number.NaN;
   let ticks = 0;
@@ -23,7 +23,7 @@ export function workerdCpu(): number {
   return ticks * 10;
 }
 
-/** Resident memory in MiB. NaN where nobody counts. */
+/** Resident memory in MiB. NaN if it is not available. */
 export function workerdMemory(): number {
   let kB = 0;
   for (const { pid } of workerds()) kB += Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);

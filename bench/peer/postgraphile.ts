@@ -1,6 +1,6 @@
 /**
- * PostGraphile over the schema `world`, in a process of its own: started by `bench/sections/peer.ts` with the connection
- * string in DATABASE_URL, it prints its port and serves GraphQL until it is ended.
+ * PostGraphile over the schema `world`, in a separate process: `bench/sections/peer.ts` starts it with the connection
+ * string in DATABASE_URL. It prints its port and serves GraphQL until it is stopped.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

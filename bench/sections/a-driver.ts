@@ -68,7 +68,7 @@ export async function run(): Promise<void> {
       rows,
     );
     note(
-      'One request after the other on a kept connection. Driver and engine (our own client of the same protocol) are handed the finished SQL; the service authenticates and plans.',
+      'One request after the other on a kept-alive connection. Driver and engine (our own client of the same protocol) get the finished SQL; the service authenticates and plans.',
     );
   } finally {
     await running.stop();

@@ -1,4 +1,4 @@
-/** (auth) What a warm credential costs: the step alone, and the point query against the same build that judges nobody. */
+/** (auth) The cost of a cached credential: the step by itself, and the point query against the same build without the check. */
 import { exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { createToken } from '../../src/auth/tokens.ts';
 import { buildBenchWorker } from '../lib/build.ts';
@@ -10,9 +10,9 @@ const POINT = "SELECT name, population, country_code FROM svc.city WHERE entity_
 const ALGORITHMS = ['RS256', 'ES256'] as const;
 
 interface Credentials {
-  /** Settings of the tenants, one an algorithm. */
+  /** Settings of the tenants, one per algorithm. */
   readonly settings: Record<string, string>;
-  /** Headers of a caller of that tenant; each has another token. */
+  /** Headers of a caller of that tenant; each call has another token. */
   readonly make: (alg: (typeof ALGORITHMS)[number]) => Promise<Record<string, string>>;
 }
 
@@ -49,7 +49,7 @@ async function stepAlone({ settings, make }: Credentials): Promise<void> {
     const one = async (headers: Record<string, string>, times: number) => timed(() => post(running.urls.auth as string, { headers: [headers], n: times }));
     const token = { 'x-api-key': createToken() };
     const known = await make('RS256');
-    /** Tokens that were never sent: those of a round, `times` 0 or 1. */
+    /** Tokens that were not sent before: those of a round, `times` 0 or 1. */
     const fresh = (alg: (typeof ALGORITHMS)[number], times: number) => async () => {
       const headers = await Promise.all(Array.from({ length: n }, () => make(alg)));
       return timed(() => post(running.urls.auth as string, { headers, n: times }));
@@ -69,7 +69,7 @@ async function stepAlone({ settings, make }: Credentials): Promise<void> {
     const each = (samples: readonly number[], without: readonly number[], times: number): string => us(Math.max(0, median(samples) - median(without)) / times);
     table(
       '(auth) judging a credential, workerd',
-      ['API token', 'JWT that came before', 'new JWT, RS256', 'new JWT, ES256'],
+      ['API token', 'cached JWT', 'new JWT, RS256', 'new JWT, ES256'],
       [[each(took.token, took.nothing, n * 10), each(took.known, took.nothing, n * 10), each(took.RS256, took.unread, n), each(took.ES256, took.unread, n)]],
     );
   } finally {
@@ -116,10 +116,10 @@ async function pointQuery({ settings, make }: Credentials): Promise<void> {
     table(
       `(auth) point query by credential, ${database.name}`,
       ['credential', 'p50', 'more, p50', 'more, p95'],
-      [row('none is judged', took.open), row('API token', took.token), row('JWT that came before', took.known), row('new JWT each time, RS256', took.fresh)],
+      [row('no check', took.open), row('API token', took.token), row('cached JWT', took.known), row('new JWT each time, RS256', took.fresh)],
     );
     note(
-      'One request after the other on a kept connection. "None is judged": the same build, but that the caller of its first request stands for all. Aims: 0.15 ms for API tokens, 0.3 ms for JWTs, p50.',
+      'One request after the other on a kept-alive connection. "No check": the same build, except that the caller of its first request is used for all. Aims: 0.15 ms for API tokens, 0.3 ms for JWTs, p50.',
     );
   } finally {
     await running.stop();

@@ -15,7 +15,7 @@ export async function run(): Promise<void> {
   report('Node', await inNode(model));
   report('workerd', await inWorkerd(model));
   note(
-    'Cold: a text that has not been seen, over a model that has. Verify: the check of its finished SQL, once for a plan. Warm: the text again, from splitting the script to the plan in the cache.',
+    'Cold: a new text, over a model that is in memory. Verify: the check of its finished SQL, once for a plan. Warm: the same text again, from splitting the script to the plan in the cache.',
   );
 }
 
@@ -53,7 +53,7 @@ async function inNode(model: string): Promise<Figures[]> {
     for (let i = 0; i < 20; i++) await step();
     return (performance.now() - start) / 20;
   };
-  // The code is to be compiled by the time that it is measured, as in an isolate that has lived a while.
+  // The code must be compiled before the measurement, as in an isolate that has lived for a while.
   for (let i = 0; i < 100; i++) {
     for (const { sql } of QUESTIONS) {
       cold(sql);
@@ -86,7 +86,7 @@ async function inWorkerd(model: string): Promise<Figures[]> {
     for (const { sql } of QUESTIONS) for (const what of ['cold', 'verify']) await post(url, { what, text: sql, n });
     const figures: Figures[] = [];
     for (const { sql } of QUESTIONS) {
-      // Timers may stand still inside a Worker, so requests of none and of many runs are timed from outside.
+      // Timers may not advance inside a Worker, so requests of zero and of many runs are timed from outside.
       const task = (what: keyof Figures, times: number) => async () => {
         const start = performance.now();
         await post(url, { what, text: sql, n: times });

@@ -1,4 +1,4 @@
-/** What a short text that grows costs before it is refused: processor time and memory, against planning a report of 300 columns. */
+/** The cost of a short text that expands before it is refused: processor time and memory, against planning a report of 300 columns. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Budget, SCRIPT_LIMITS } from '../../src/budget.ts';
@@ -101,6 +101,6 @@ export async function run(): Promise<void> {
     ),
   );
   note(
-    `Processor time of the process, its collector included; memory is what was allocated and not collected meanwhile. Aim for what is refused: ${AIM.ms} ms and ${AIM.mb} MB.`,
+    `Processor time of the process, including garbage collection; memory is what was allocated and not collected in that time. Aim for refused texts: ${AIM.ms} ms and ${AIM.mb} MB.`,
   );
 }

@@ -1,4 +1,4 @@
-/** (c) The SQL that the planner writes against SQL written by hand, inside PostgreSQL. */
+/** (c) The SQL that the planner writes against hand-written SQL, inside PostgreSQL. */
 import { READER } from '../../dev/roles.ts';
 import { graphOf, worldModel } from '../../examples/world/graph.ts';
 import { QUESTIONS } from '../../examples/world/questions.ts';
@@ -10,7 +10,7 @@ import { note, table } from '../lib/table.ts';
 
 const ROUNDS = 15;
 
-/** Planning and execution of one statement, in milliseconds, as PostgreSQL tells them; execution alone goes to `executions`. */
+/** Planning and execution time of one statement, in milliseconds, as PostgreSQL reports them; the execution time goes to `executions`. */
 async function explained({ local }: WorldDatabase, sql: string, params: readonly unknown[], executions: number[] = []): Promise<number> {
   const [row] = await local.exec(`EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${sql}`, [...params], READER);
   const [plan] = Object.values(row ?? {})[0] as [{ 'Planning Time': number; 'Execution Time': number }];
@@ -52,8 +52,8 @@ export async function run(): Promise<void> {
   ]);
   table(
     `(c) generated SQL against hand-written SQL, planning and execution, ${database.name}`,
-    ['question of docs/world.md', 'by hand', 'by hand, rows as JSON', 'generated', 'to JSON', 'to plain', 'to JSON, execution alone'],
+    ['question of docs/world.md', 'by hand', 'by hand, rows as JSON', 'generated', 'to JSON', 'to plain', 'to JSON, execution only'],
     rows,
   );
-  note('Generated SQL gives each row as JSON; so does the second column, by to_json round the statement written by hand.');
+  note('Generated SQL returns each row as JSON; so does the second column, with to_json around the hand-written statement.');
 }

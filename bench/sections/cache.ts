@@ -1,4 +1,4 @@
-/** (cache) Answers out of the result cache against the same answers of the database. */
+/** (cache) Answers from the result cache against the same answers from the database. */
 import { buildService } from '../lib/build.ts';
 import { load } from '../lib/load.ts';
 import { interleaved, median, ms, quantile, ratio, timed } from '../lib/measure.ts';
@@ -29,7 +29,7 @@ export async function run(): Promise<void> {
     cached: {
       script,
       bindings: { ...bindings, RESULT_CACHE_TTL: '3600' },
-      // a namespace of its own: it must not begin with a snapshot from before the model was made
+      // a namespace of its own: it must not begin with a snapshot from before the model was created
       more: { ...SERVICE_BINDINGS, kvNamespaces: { CACHE: 'cached' } },
     },
   });

@@ -1,4 +1,4 @@
-/** (d) The script: its size, and what starting it costs beyond starting an empty one. */
+/** (d) The script: its size, and the cost of starting it compared with an empty one. */
 import { gzipSync } from 'node:zlib';
 import { buildBenchWorker, buildService, type Script } from '../lib/build.ts';
 import { interleaved, median, ms } from '../lib/measure.ts';
@@ -42,7 +42,7 @@ export async function run(): Promise<void> {
     await running.stop();
     return took;
   };
-  // The same bindings for both, for they cost too.
+  // The same bindings for both, because they cost too.
   const objects = await buildBenchWorker('objects');
   const cpu = { service: [] as number[], none: [] as number[], empty: [] as number[], bare: [] as number[] };
   const took = await interleaved(
@@ -81,6 +81,6 @@ export async function run(): Promise<void> {
     ],
   );
   note(
-    'The difference holds loading and evaluating the script and its first request, which neither parses SQL nor asks a database. On a busy machine the least of the runs and the processor time (of workerd, median) say more than the median.',
+    'The difference contains loading and evaluating the script and its first request, which neither parses SQL nor queries a database. On a busy machine the minimum of the runs and the processor time (of workerd, median) are more reliable than the median.',
   );
 }

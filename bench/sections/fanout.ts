@@ -1,4 +1,4 @@
-/** (fanout) Revenue by nation with numbers of customers and of items: aggregates of two levels against pre-aggregation by hand, on a million lines. */
+/** (fanout) Revenue by nation with numbers of customers and of items: aggregates of two levels against hand-written pre-aggregation, on a million lines. */
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { planSelect } from '../../src/planner/index.ts';
 import { interleaved, median, ms, ratio } from '../lib/measure.ts';
@@ -17,7 +17,7 @@ interface Question {
   readonly plain: string;
 }
 
-/** Where only some customers are asked for, orders of the others are left out before they are aggregated. */
+/** If only some customers are selected, orders of the others are filtered out before they are aggregated. */
 const handBy = (where: string): string => `SELECT n_name AS nation, COUNT(*) AS customers, COALESCE(SUM(items), 0)::bigint AS items, SUM(revenue) AS revenue
 FROM tpch.customer JOIN tpch.nation ON n_nationkey = c_nationkey
 LEFT JOIN (SELECT o_custkey, COUNT(*) AS items, SUM(l_extendedprice * (1 - l_discount)) AS revenue
@@ -81,11 +81,11 @@ export async function run(): Promise<void> {
       }
       table(
         `(fanout) revenue, customers and items by nation, 1,000,000 lines, work_mem ${memory}, ${database.name}`,
-        ['asked of', 'by hand', 'ontology', 'wrong plain join', 'to hand', 'to plain join'],
+        ['query over', 'by hand', 'ontology', 'wrong plain join', 'to hand', 'to plain join'],
         rows,
       );
     }
-    note('By hand: orders and lines are aggregated by customer before the join. The plain join gives wrong numbers of customers: each counts once a line.');
+    note('By hand: orders and lines are aggregated by customer before the join. The plain join returns wrong numbers of customers: each counts once per line.');
   } finally {
     await database.stop();
   }

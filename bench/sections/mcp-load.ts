@@ -1,4 +1,4 @@
-/** (mcp-load) The MCP server under many clients for a long time: no error, and memory that does not grow. By hand; BENCH_SECONDS makes it shorter. */
+/** (mcp-load) The MCP server with many clients for a long time: no error, and memory that does not grow. Started by hand; BENCH_SECONDS makes it shorter. */
 import { buildService } from '../lib/build.ts';
 import { type Call, work } from '../lib/mcp-clients.ts';
 import { median, ms, ratio } from '../lib/measure.ts';
@@ -10,7 +10,7 @@ const CLIENTS = 16;
 /** Users, each with a Durable Object of its own. */
 const USERS = 4;
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 600);
-/** Not counted: caches fill, and the heap finds its size. */
+/** Not counted: caches fill, and the heap reaches its size. */
 const WARM_UP = SECONDS / 5;
 const SAMPLE_MS = 1000;
 
@@ -25,7 +25,7 @@ const values: Call = { tool: 'search_values', args: { ontology: 'world', concept
 /** Twenty calls, three of 3,000 rows among them. */
 const CALLS = [graphs, point, some, point, values, many, point, wrong, some, point, many, point, some, values, point, many, point, some, graphs, point];
 
-/** An isolate of the platform has 128 MB; workerd on its own has no limit, and does not collect what is dead before it holds a gigabyte. */
+/** An isolate of the platform has 128 MB; workerd by itself has no limit, and does not collect garbage before it uses a gigabyte. */
 const HEAP = '--max-old-space-size=128';
 
 export async function run(): Promise<void> {
@@ -72,10 +72,10 @@ export async function run(): Promise<void> {
       result.milliseconds.map(({ rows, p50, p95 }) => [rows, ms(p50), ms(p95)]),
     );
     note(
-      `Each loop: greeting, tools/list and ${CALLS.length} calls; half of the clients speak 2025-11-25, half 2026-07-28. Memory: what workerd holds (resident), the median of each fifth of the time, after ${WARM_UP} s that do not count. Aims: no fault, the last fifth within x1.05 of the first.`,
+      `Each loop: initialization, tools/list and ${CALLS.length} calls; half of the clients use 2025-11-25, half 2026-07-28. Memory: the resident memory of workerd, the median of each fifth of the time, after ${WARM_UP} s that do not count. Aims: no error, the last fifth within x1.05 of the first.`,
     );
     const faults = [...warm.faults, ...result.faults];
-    if (faults.length > 0) throw new Error(`there were faults:\n${faults.join('\n')}`);
+    if (faults.length > 0) throw new Error(`there were errors:\n${faults.join('\n')}`);
     if (last > first * 1.05) throw new Error('memory grows');
   } finally {
     await running.stop();

@@ -1,4 +1,4 @@
-/** (mcp) A tool's call that runs SQL against the same query of the REST API. */
+/** (mcp) A tool call that runs SQL against the same query over the REST API. */
 import { isDeepStrictEqual } from 'node:util';
 import { buildService } from '../lib/build.ts';
 import { callOf, REVISIONS, type Revision } from '../lib/mcp.ts';
@@ -79,7 +79,7 @@ export async function run(): Promise<void> {
       rows,
     );
     note(
-      'The aim is x1.10 at p50. One request after the other on a kept connection, the credential warm; a tool answers each row twice, as structured content and inside a text.',
+      'The aim is x1.10 at p50. One request after the other on a kept-alive connection, with a cached credential; a tool returns each row twice, as structured content and inside a text.',
     );
   } finally {
     await running.stop();

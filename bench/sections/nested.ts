@@ -1,4 +1,4 @@
-/** (nested) Nested results, formatted ones and other formats against sending the same rows flat, at 10,000 rows. */
+/** (nested) Nested and formatted results and other formats against the same rows sent flat, at 10,000 rows. */
 import { buildService } from '../lib/build.ts';
 import { interleaved, median, ms, quantile, ratio, timed } from '../lib/measure.ts';
 import { loadModel, post, SERVICE_BINDINGS, serviceSettings, startScripts, worldDatabase } from '../lib/stack.ts';
@@ -64,7 +64,7 @@ export async function run(): Promise<void> {
       ['10,000 rows', 'roots', 'flat p50', 'nested p50', 'nested', 'nested, formatted', 'CSV', 'NDJSON', 'nested, p95'],
       rows,
     );
-    note('Ratios are of whole requests, database included, on a kept connection. The aim is nested at most x1.30 of flat.');
+    note('Ratios are of whole requests, database included, on a kept-alive connection. The aim is nested at most x1.30 of flat.');
   } finally {
     await running.stop();
   }

@@ -26,7 +26,7 @@ interface Case {
 const number = (value: unknown): number => Number(value);
 const byName = (a: readonly unknown[], b: readonly unknown[]): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
 
-/** Objects that are equal in all their members are one to the service, whose rows name no id of theirs. */
+/** Objects that are equal in all their members are one object for the service, because its rows have no id for them. */
 const distinct = (rows: readonly unknown[][]): unknown[][] => [...new Map(rows.map((r) => [JSON.stringify(r), r])).values()];
 
 const ourCountry = (r: Answer): unknown[] => [r.country_code, r.name, r['has_city[city]'].map((c: Answer) => [c.name, number(c.population)]).sort(byName)];
@@ -81,7 +81,7 @@ export async function run(): Promise<void> {
   const database = await worldDatabase();
   const direct = database.local.direct?.(READER);
   if (direct === undefined) {
-    note('(peer) is left out: PostGraphile needs a PostgreSQL of the machine.');
+    note('(peer) is skipped: PostGraphile needs an installed PostgreSQL.');
     return;
   }
   const { adminToken, bindings } = await serviceSettings(database);
@@ -134,7 +134,7 @@ export async function run(): Promise<void> {
       rows,
     );
     note(
-      'PostGraphile: one Node process with a pool of 16 connections of PostgreSQL\u2019s own protocol. The service: workerd, which asks the SQL endpoint over HTTP, as on Neon; that endpoint is a Node process of its own kind here. The service authenticates each request; PostGraphile has nothing of the kind switched on. What asks runs in a thread of its own.',
+      'PostGraphile: one Node process with a pool of 16 connections of PostgreSQL\u2019s own protocol. The service: workerd, which uses the SQL endpoint over HTTP, as on Neon; here that endpoint is a separate Node process. The service authenticates each request; PostGraphile does not. The client runs in a thread of its own.',
     );
   } finally {
     peer.stop();

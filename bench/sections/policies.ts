@@ -1,12 +1,12 @@
-/** (policies) What row policies and masks cost inside PostgreSQL: the same question without them, under them, and as SQL written by hand with the same condition. */
+/** (policies) The cost of row policies and masks inside PostgreSQL: the same query without them, with them, and as hand-written SQL with the same condition. */
 import { READER } from '../../dev/roles.ts';
 import { graphOf, worldModel } from '../../examples/world/graph.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import type { SqlParser } from '../../src/language/parser.ts';
 import { compile } from '../../src/ontology/compile.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
-import type { Access } from '../../src/planner/access.ts';
 import { planSelect } from '../../src/planner/index.ts';
+import type { Access } from '../../src/planner/secure/access.ts';
 import { interleaved, median, ms, ratio } from '../lib/measure.ts';
 import { type WorldDatabase, worldDatabase } from '../lib/stack.ts';
 import { note, table } from '../lib/table.ts';
@@ -35,9 +35,9 @@ const MASKED =
 interface Question {
   readonly name: string;
   readonly sql: string;
-  /** The same with something that may fail on a value, which puts up the fence. */
+  /** The same with an expression that may raise an error, which adds the barrier. */
   readonly leaky: string;
-  /** By hand: over the cities that meet the policy, and over masked names. */
+  /** Hand-written: over the cities that meet the policy, and over masked names. */
   readonly byHand: (where: string, name: string) => string;
 }
 const QUESTIONS: readonly Question[] = [
@@ -68,7 +68,7 @@ const QUESTIONS: readonly Question[] = [
   },
 ];
 
-/** Planning and execution of one statement, in milliseconds, as PostgreSQL tells them. */
+/** Planning and execution time of one statement, in milliseconds, as PostgreSQL reports them. */
 async function explained({ local }: WorldDatabase, sql: string, params: readonly unknown[]): Promise<number> {
   const [row] = await local.exec(`EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${sql}`, [...params], READER);
   const [plan] = Object.values(row ?? {})[0] as [{ 'Planning Time': number; 'Execution Time': number }];
@@ -84,12 +84,12 @@ export async function run(): Promise<void> {
   for (const { name, sql, leaky, byHand } of QUESTIONS) {
     const plans = { open: plan(sql), policy: plan(sql, rows), openLeaky: plan(leaky), fenced: plan(leaky, rows), masked: plan(sql, masked) };
     for (const [what, fenced] of [
-      // a constant of five digits and more may be a day that has no place in a timestamp
+      // a constant of five or more digits may be a date that a timestamp cannot represent
       ['policy', /'[^']*\d{5}[^']*'/.test(sql)],
       ['fenced', true],
       ['open', false],
     ] as const)
-      if (plans[what].sql.includes('OFFSET 0') !== fenced) throw new Error(`${name}: ${what} is planned ${fenced ? 'without' : 'with'} a fence`);
+      if (plans[what].sql.includes('OFFSET 0') !== fenced) throw new Error(`${name}: ${what} is planned ${fenced ? 'without' : 'with'} a barrier`);
     const hand = { open: byHand('true', 'city_nm'), policy: byHand(SHOWN, 'city_nm'), masked: byHand('true', MASKED) };
     const took = await interleaved(
       {
@@ -115,10 +115,10 @@ export async function run(): Promise<void> {
   }
   table(
     `(policies) planning and execution inside PostgreSQL, ${database.name}`,
-    ['question', 'without', 'row policy', '... to by hand', 'behind the fence', 'mask', '... to by hand', 'without, to by hand'],
+    ['question', 'without', 'row policy', '... to by hand', 'with a barrier', 'mask', '... to by hand', 'without, to by hand'],
     found,
   );
-  note('Ratios are to the same statement without a policy, or to SQL by hand with the same condition or mask; by hand rows are made JSON by to_json.');
+  note('Ratios are to the same statement without a policy, or to hand-written SQL with the same condition or mask, whose rows become JSON by to_json.');
 }
 
 const json = (sql: string): string => `SELECT to_json(q) FROM (${sql}) q`;
@@ -126,7 +126,7 @@ const json = (sql: string): string => `SELECT to_json(q) FROM (${sql}) q`;
 const mapped = <K extends string, A, B>(of: Readonly<Record<K, A>>, change: (value: A) => B): Record<K, B> =>
   Object.fromEntries(Object.entries<A>(of).map(([k, v]) => [k, change(v)])) as Record<K, B>;
 
-/** The model with the types of the mappings' columns, which the service asks for when a mapping is made: they tell which casts cannot fail. */
+/** The model with the types of the mappings' columns, which the service reads when a mapping is created: they show which casts cannot fail. */
 async function typedWorld({ local }: WorldDatabase, parser: SqlParser): Promise<Graph> {
   const { model } = graphOf(await worldModel(), 'world', parser);
   const mappings = [];

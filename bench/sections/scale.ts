@@ -22,7 +22,7 @@ export async function run(): Promise<void> {
   const plan = (graph: Graph, text: string) => planSelect(planContext(graph, parser), { text, offset: 0 });
   const graphs = { small: graphOf(texts.small), large: graphOf(texts.large) };
 
-  // the code is to be compiled by the time that it is measured
+  // the code must be compiled before the measurement
   for (const [name, query] of Object.entries(LARGE_QUERIES)) {
     if (plan(graphs.small, query).sql !== plan(graphs.large, query).sql) throw new Error(`the plans of ${name} differ`);
     for (let i = 0; i < 500; i++) for (const graph of [graphs.small, graphs.large]) plan(graph, query);
@@ -48,18 +48,18 @@ export async function run(): Promise<void> {
     '(scale) the model in memory',
     ['', '20 concepts', '2,000 concepts'],
     [
-      sized('JSON as the catalog keeps it', (s) => mib(Buffer.byteLength(texts[s]))),
+      sized('JSON in the catalog', (s) => mib(Buffer.byteLength(texts[s]))),
       sized('heap: the parsed model', (s) => mib(memory[s].model)),
       sized('heap: with its graph, one query planned', (s) => mib(memory[s].planned)),
       sized('heap: with its graph, a query of each concept planned', (s) => mib(memory[s].all)),
-      sized('reading the JSON', (s) => ms(median(s === 'small' ? took.loadSmall : took.loadLarge))),
-      sized('reading, making the graph and planning the first query', (s) => ms(median(s === 'small' ? took.firstSmall : took.firstLarge))),
+      sized('parsing the JSON', (s) => ms(median(s === 'small' ? took.loadSmall : took.loadLarge))),
+      sized('parsing, building the graph, planning the first query', (s) => ms(median(s === 'small' ? took.firstSmall : took.firstLarge))),
     ],
   );
   note('Aims: planning x1.20, less than 12 MiB of heap with one query planned.');
 }
 
-/** Bytes of heap that a model keeps, each more than what was there before. */
+/** Bytes of heap that a model uses, for each step. */
 function heapOf(text: string, plan: (graph: Graph, text: string) => unknown): { model: number; planned: number; all: number } {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

@@ -1,4 +1,4 @@
-/** (tpch) The 22 queries of TPC-H: the SQL that the planner writes against SQL written by hand, inside PostgreSQL. */
+/** (tpch) The 22 queries of TPC-H: the SQL that the planner writes against hand-written SQL, inside PostgreSQL. */
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { planSelect } from '../../src/planner/index.ts';
 import { interleaved, median, ms } from '../lib/measure.ts';
@@ -6,7 +6,7 @@ import { note, table } from '../lib/table.ts';
 import { explained, rowsOf, startTpch, tpchContext } from '../tpch/database.ts';
 import { QUERIES, texts } from '../tpch/queries/index.ts';
 
-/** Milliseconds that the runs of one query may take together, more or less. */
+/** Milliseconds that the runs of one query may take together, approximately. */
 const BUDGET = 6000;
 
 export const run = (): Promise<void> => runAt(0.1);
@@ -28,14 +28,14 @@ export async function runAt(scale: number): Promise<void> {
       const once = await explained(client, hand);
       const rounds = Math.min(41, Math.max(5, Math.round(BUDGET / (2 * once))));
       const took = await interleaved({ ours: () => explained(client, plan.sql, plan.params), hand: () => explained(client, hand) }, rounds, 1);
-      // Of neighbours in time: whatever else the machine did in a round, it did to both.
+      // Ratios of runs that are close in time: other load of the machine in a round affects both.
       const ratio = median(took.ours.map((t, i) => t / (took.hand[i] as number)));
       ratios.push(ratio);
       rows.push([`${query.number}. ${query.title}`, String(ours.length), ms(median(took.hand)), ms(median(took.ours)), `x${ratio.toFixed(2)}`]);
     }
     const mean = (values: readonly number[]): string => `x${Math.exp(values.reduce((sum, r) => sum + Math.log(r), 0) / values.length).toFixed(2)}`;
     rows.push(['geometric mean', '', '', '', mean(ratios)]);
-    rows.push(['geometric mean, what is quicker than by hand taken as x1', '', '', '', mean(ratios.map((r) => Math.max(1, r)))]);
+    rows.push(['geometric mean, ratios below x1 counted as x1', '', '', '', mean(ratios.map((r) => Math.max(1, r)))]);
     rows.push(['worst', '', '', '', `x${Math.max(...ratios).toFixed(2)}`]);
     table(`(tpch) 22 queries over the ontology against SQL by hand, scale ${scale}, ${database.name}`, ['query', 'rows', 'by hand', 'ontology', 'ratio'], rows);
     note('Planning and execution, rows as JSON on both sides; the rows are equal. The ratio is the median of the ratios of each round.');

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of its own with the tables of TPC-H, and the ontology over them. */
+/** A separate PostgreSQL server with the tables of TPC-H, and the ontology over them. */
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { startScratchPostgres } from '../../dev/scratch-postgres.ts';
@@ -8,7 +8,7 @@ import type { PlanContext } from '../../src/planner/index.ts';
 import { intoPostgres, loadTpch } from './load.ts';
 import { withColumnTypes } from './typed.ts';
 
-/** What the planner is to know of TPC-H. */
+/** The model of TPC-H for the planner. */
 export async function tpchContext(parser: SqlParser, client: pg.Client): Promise<PlanContext> {
   const graph = graphOf(await readFile(new URL('model.kg', import.meta.url), 'utf8'), 'tpch', parser);
   return { graph: await withColumnTypes(graph, (sql) => client.query(sql)), parser, product: 'svc', activeDatasource: 'main' };
@@ -16,14 +16,14 @@ export async function tpchContext(parser: SqlParser, client: pg.Client): Promise
 
 export interface TpchDatabase {
   readonly client: pg.Client;
-  /** What it is, for the tables' titles. */
+  /** The name of the server, for the tables' titles. */
   readonly name: string;
   stop(): Promise<void>;
 }
 
 /**
- * Settings under which both sides are measured: one process a query, without JIT, on data that are in memory; the pages are
- * taken to be there, as on a server whose data are.
+ * Settings for the measurement of both sides: one process per query, without JIT, on data in memory; the cost settings
+ * assume that the pages are cached.
  */
 const SETTINGS = ['jit = off', 'max_parallel_workers_per_gather = 0', "work_mem = '64MB'", 'random_page_cost = 1.1', "effective_cache_size = '4GB'"];
 

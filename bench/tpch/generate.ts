@@ -1,6 +1,6 @@
 /**
- * Rows of the eight tables, shaped as the TPC-H standard says (clause 4.2.3): deterministic, and each table by itself, from a
- * scale factor alone. The numbers are not those of the standard's own program.
+ * Rows of the eight tables, shaped as in the TPC-H standard (clause 4.2.3): deterministic, and each table independent of the others, from a
+ * scale factor. The numbers differ from those of the standard's own program.
  */
 import { letters, Random, words } from './random.ts';
 import { TABLES, type Table, type TableName } from './schema.ts';
@@ -9,7 +9,7 @@ import { COLOURS, CONTAINER_1, CONTAINER_2, INSTRUCTIONS, MODES, NATIONS, PRIORI
 
 const DAY = 86_400_000;
 const START = Date.UTC(1992, 0, 1);
-/** Dates by the days since 1992-01-01. */
+/** Dates as days since 1992-01-01. */
 const DATES = Array.from({ length: 2557 + 122 + 31 }, (_, i) => new Date(START + i * DAY).toISOString().slice(0, 10));
 /** The last day of an order: 151 days before 1998-12-31. */
 const LAST_ORDER = (Date.UTC(1998, 11, 31) - START) / DAY - 151;
@@ -18,7 +18,7 @@ const TODAY = (Date.UTC(1995, 5, 17) - START) / DAY;
 
 const PIECE = 65_536;
 
-/** Puts rows together into pieces. */
+/** Concatenates rows into pieces. */
 function* pieces(rows: Iterable<string>): Generator<string> {
   let piece = '';
   for (const row of rows) {
@@ -49,7 +49,7 @@ export function suppliersOf(part: number, suppliers: number): number[] {
   const found: number[] = [];
   for (let i = 0; i < 4; i++) {
     let supplier = ((part + i * step) % suppliers) + 1;
-    // The standard's formula gives one supplier twice where there are few.
+    // The standard's formula returns one supplier twice if there are few.
     while (found.includes(supplier)) supplier = (supplier % suppliers) + 1;
     found.push(supplier);
   }
@@ -68,7 +68,7 @@ function* nation(): Generator<string> {
 
 function* supplier({ suppliers }: ScaleSizes): Generator<string> {
   const random = new Random('supplier');
-  // In 10,000 suppliers five are complained of and five recommended; of few suppliers one each.
+  // Of 10,000 suppliers five have complaints and five recommendations; of few suppliers one each.
   const every = Math.min(2000, Math.max(2, Math.trunc(suppliers / 2)));
   const [bad, good] = [random.between(0, every - 1), random.between(0, every - 1)];
   for (let key = 1; key <= suppliers; key++) {
@@ -127,12 +127,12 @@ interface Order {
   readonly lines: readonly Line[];
 }
 
-/** Orders with their lines: both tables are made from the same stream. Of the keys, the first eight of each 32 are in use. */
+/** Orders with their lines: both tables come from the same stream. Of each 32 keys the first eight are used. */
 function* ordersWithLines({ orders, customers, parts, suppliers }: ScaleSizes): Generator<Order> {
   const random = new Random('orders');
   for (let i = 0; i < orders; i++) {
     const key = Math.trunc(i / 8) * 32 + (i % 8) + 1;
-    // A third of the customers never order.
+    // A third of the customers have no orders.
     let buyer = random.between(1, customers);
     while (buyer % 3 === 0) buyer = random.between(1, customers);
     const date = random.between(0, LAST_ORDER);

@@ -4,14 +4,14 @@ import type { Client, Connection, Submittable } from 'pg';
 import { tables } from './generate.ts';
 import { sizesOf } from './sizes.ts';
 
-/** Where the tables go. */
+/** The destination of the tables. */
 export interface Target {
   exec(sql: string): Promise<unknown>;
-  /** Feeds rows in the text form of COPY to `table`. */
+  /** Writes rows in the text format of COPY to `table`. */
   copy(table: string, pieces: Iterable<string>): Promise<void>;
 }
 
-/** Makes the schema `tpch` and fills it. Foreign keys are not declared: neither the planner nor PostgreSQL's makes use of them here. */
+/** Creates the schema `tpch` and fills it. Foreign keys are not declared: neither our planner nor PostgreSQL's uses them here. */
 export async function loadTpch(target: Target, scale: number): Promise<void> {
   const sizes = sizesOf(scale);
   await target.exec('CREATE SCHEMA tpch');
@@ -23,7 +23,7 @@ export async function loadTpch(target: Target, scale: number): Promise<void> {
   await target.exec('VACUUM ANALYZE');
 }
 
-/** PGlite takes a COPY as a file. */
+/** PGlite reads a COPY from a file. */
 export const intoPglite = (db: PGlite): Target => ({
   exec: (sql) => db.exec(sql),
   copy: async (table, pieces) => {
@@ -39,10 +39,10 @@ export const intoPostgres = (client: Client): Target => ({
     }),
 });
 
-/** The parts of a `pg` connection that COPY needs and its types leave out. */
+/** Parts of a `pg` connection that COPY needs and that its types do not declare. */
 type CopyConnection = Connection & { sendCopyFromChunk(chunk: Buffer): void; endCopyFrom(): void; sendCopyFail(message: string): void };
 
-/** A COPY ... FROM STDIN as a query of `pg`, which has none of its own. */
+/** A COPY ... FROM STDIN as a query object of `pg`, which has none of its own. */
 class CopyIn implements Submittable {
   readonly #sql: string;
   readonly #pieces: Iterable<string>;

@@ -1,7 +1,7 @@
-/** Random numbers that are the same everywhere, and the text that comments are cut from. */
+/** Random numbers that are the same on every machine, and the text from which comments are cut. */
 import { ADJECTIVES, ADVERBS, AUXILIARIES, NOUNS, PREPOSITIONS, TERMINATORS, VERBS } from './words.ts';
 
-/** A stream of random numbers (sfc32), determined by its name alone. */
+/** A stream of random numbers (sfc32), determined only by its name. */
 export class Random {
   #a = 0x9e3779b9;
   #b = 0x243f6a88;
@@ -77,7 +77,7 @@ function sentences(): string {
   return pool;
 }
 
-/** A piece of text of `low` to `high` characters. */
+/** A substring of the text, of `low` to `high` characters. */
 export function words(random: Random, low: number, high: number): string {
   const length = random.between(low, high);
   const at = random.between(0, POOL_LENGTH - length - 1);

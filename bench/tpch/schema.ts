@@ -1,16 +1,16 @@
-/** The eight tables of TPC-H with their keys and the usual indexes on foreign keys. Texts of fixed size are kept as varchar. */
+/** The eight tables of TPC-H with their keys and the usual indexes on foreign keys. Texts of fixed size are stored as varchar. */
 import type { ScaleSizes } from './sizes.ts';
 
-/** A table to be loaded, and what is made when its rows are there. */
+/** A table to be loaded, and the statements to run after its rows are loaded. */
 export interface Table {
   readonly name: string;
   readonly create: string;
   readonly indexes: readonly string[];
-  /** Its rows as the text form of COPY, in pieces of some 64 kB. */
+  /** Its rows in the text format of COPY, in pieces of some 64 kB. */
   readonly rows: (sizes: ScaleSizes) => Iterable<string>;
 }
 
-/** Name, columns and indexes; the rows are generate.ts's. */
+/** Name, columns and indexes; generate.ts has the rows. */
 export const TABLES = {
   region: {
     create: 'CREATE TABLE tpch.region (r_regionkey integer NOT NULL, r_name varchar(25) NOT NULL, r_comment varchar(152))',

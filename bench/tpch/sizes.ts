@@ -1,4 +1,4 @@
-/** How many rows of each table a scale factor means. Scale 1 has 6 million lines, 0.1 has 600,000. */
+/** The number of rows of each table at a scale factor. Scale 1 has 6 million lines, 0.1 has 600,000. */
 export interface ScaleSizes {
   readonly scale: number;
   readonly suppliers: number;

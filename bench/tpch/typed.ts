@@ -1,9 +1,9 @@
-/** The types of mapped columns, which the service asks the datasource for when a mapping is made. */
+/** The types of mapped columns, which the service reads from the datasource when a mapping is created. */
 
 import { compile } from '../../src/ontology/compile.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
 
-/** What `pg` and PGlite answer alike. */
+/** The common interface of `pg` and PGlite. */
 export interface Answer {
   readonly rows: readonly Record<string, unknown>[];
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];

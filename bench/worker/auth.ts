@@ -1,11 +1,11 @@
-/** Judges credentials inside workerd, many a request, timed from outside. */
+/** Checks credentials inside workerd, many per request, timed from outside. */
 import { type AuthOptions, authenticate } from '../../src/auth/authenticate.ts';
 import { readConfig } from '../../src/config.ts';
 
 interface Task {
-  /** Those of callers, one after the other. */
+  /** Credentials of callers, in order. */
   readonly headers: readonly Record<string, string>[];
-  /** How often over. */
+  /** The number of repetitions. */
   readonly n: number;
 }
 

@@ -1,4 +1,4 @@
-/** What the service is measured against: the bare driver, given the SQL that is to run. */
+/** The baseline of the service: the bare driver, which gets the SQL to run. */
 import { neon, neonConfig } from '@neondatabase/serverless';
 
 interface Environment {

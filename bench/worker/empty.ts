@@ -1,2 +1,2 @@
-/** A Worker of nothing: what starting one costs at least. */
+/** An empty Worker: the minimal cost of a start. */
 export default { fetch: (): Response => new Response('ok') };

@@ -1,4 +1,4 @@
-/** The service's own client of the SQL endpoint, given the SQL that is to run: what a request costs without the rest of the service. */
+/** The service's own client of the SQL endpoint, which gets the SQL to run: the cost of a request without the rest of the service. */
 import { parseDatasourceSecret } from '../../src/engine/datasource.ts';
 import { httpEngine } from '../../src/engine/engine.ts';
 import { operatorText } from '../../src/engine/operator.ts';
@@ -8,7 +8,7 @@ export default {
     const { sql, params } = (await request.json()) as { sql: string; params: (string | null)[] };
     const rows = await httpEngine.rows(
       { name: 'main', ...parseDatasourceSecret(env.DATASOURCE_MAIN) },
-      { text: operatorText(sql), params, timeoutMs: 30_000, maxBytes: 50_000_000, signal: request.signal },
+      { text: operatorText(sql), params, timeoutMs: 30_000, maxBytes: 50_000_000, owner: 'bench', signal: request.signal },
     );
     return new Response(rows.body('{"data":', '}'), { headers: { 'content-type': 'application/json' } });
   },

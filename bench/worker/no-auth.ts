@@ -1,4 +1,4 @@
-/** Stands in for src/auth/authenticate.ts in a build that is measured: the first credential is judged, and its caller stands for everybody. */
+/** Replaces src/auth/authenticate.ts in a measured build: the first credential is checked, and its caller is used for all requests. */
 import { type AuthOptions, type AuthSettings, type Caller, authenticate as judge } from '../../src/auth/authenticate.ts';
 
 export * from '../../src/auth/authenticate.ts';

@@ -1,3 +1,3 @@
-/** The service, built with a stand-in for the judging of credentials. */
+/** The service, built without the check of credentials. */
 export * from '../../src/index.ts';
 export { default } from '../../src/index.ts';

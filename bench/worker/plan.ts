@@ -1,4 +1,4 @@
-/** Plans and parses inside workerd: the same statement `n` times a request, timed from outside. */
+/** Plans and parses inside workerd: the same statement `n` times per request, timed from outside. */
 import { glue } from '../../dist/parser/glue.js';
 import grammar from '../../dist/parser/libpg-query.wasm';
 import { createParser } from '../../src/language/parser.ts';

@@ -1,3 +1,3 @@
-/** The service itself, built as its variants are. */
+/** The service itself, built like its variants. */
 export * from '../../src/index.ts';
 export { default } from '../../src/index.ts';

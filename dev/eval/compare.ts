@@ -1,22 +1,22 @@
 /**
- * Whether two results are the same answer. Names of columns and their order never count; rows are compared as a multiset, or in
- * their order where the question asks for one; every column of the gold result must be there, with few others beside them.
+ * Whether two results are the same answer. Names of columns and their order never count. Rows are compared as a multiset, or in
+ * order if the question asks for one. Every column of the gold result must be there, with few additional ones.
  */
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Columns beyond those of the gold result that an answer may have: the name beside the number that was asked for. */
+/** Additional columns that an answer may have, such as the name next to the requested number. */
 export const MOST_EXTRA = 3;
 
 export interface CompareOptions {
-  /** The rows must come in the order of the gold result. */
+  /** The rows must be in the order of the gold result. */
   readonly ordered?: boolean | undefined;
   readonly mostExtra?: number;
 }
 
 export interface Comparison {
   readonly same: boolean;
-  /** What differs; empty where nothing does. */
+  /** The difference; empty if the rows are equal. */
   readonly why: string;
 }
 
@@ -38,14 +38,14 @@ export function compareRows(gold: readonly Row[], answer: readonly Row[], { orde
     wanted,
     wanted.map((_, i) => i),
   );
-  // columns that are the same list row by row need no further look; a bag of values may lie across other rows
+  // columns that are equal row by row need no further check; equal multisets of values may belong to different rows
   for (const chosen of assignments(choices)) {
     if (ordered || sameRows(goldRows, rows(given, chosen))) return SAME;
   }
   return differs('the columns have the right values, but in other rows');
 }
 
-/** The values of each column. A row that lacks a member has NULL there. */
+/** The values of each column. A row without the member has NULL there. */
 function columnsOf(rows: readonly Row[]): readonly (readonly unknown[])[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return names.map((name) => rows.map((row) => row[name] ?? null));
@@ -53,13 +53,13 @@ function columnsOf(rows: readonly Row[]): readonly (readonly unknown[])[] {
 
 const sameList = (a: readonly unknown[], b: readonly unknown[]): boolean => a.every((v, i) => sameValue(v, b[i]));
 
-/** Whether values of a column are those of another in whatever order. */
+/** Whether two columns have the same values in any order. */
 function sameBag(a: readonly unknown[], b: readonly unknown[]): boolean {
   const [x, y] = [[...a].sort(order), [...b].sort(order)];
   return x.every((v, i) => sameValue(v, y[i]));
 }
 
-/** Whether rows are those of another list in whatever order, each as often. */
+/** Whether two lists have the same rows in any order, each equally often. */
 function sameRows(gold: readonly (readonly unknown[])[], answer: readonly (readonly unknown[])[]): boolean {
   const left = new Set(answer.keys());
   return gold.every((row) => {
@@ -70,10 +70,10 @@ function sameRows(gold: readonly (readonly unknown[])[], answer: readonly (reado
   });
 }
 
-/** Tried at most: columns of equal values make many. */
+/** The maximum number of assignments to try: columns of equal values have many. */
 const MOST_ASSIGNMENTS = 500;
 
-/** Ways to give each gold column a column of its own. */
+/** Assignments of a different column to each gold column. */
 function* assignments(choices: readonly (readonly number[])[]): Generator<readonly number[]> {
   let made = 0;
   function* from(at: number, taken: readonly number[]): Generator<readonly number[]> {
@@ -89,8 +89,8 @@ function* assignments(choices: readonly (readonly number[])[]): Generator<readon
 }
 
 /**
- * Equal values: numbers to seven digits, or as they are when rounded to two decimals; a number is equal to the text of it (JSON-RPC
- * sends long ones so); a date to its midnight.
+ * Equal values: numbers to seven digits, or if equal when rounded to two decimals; a number and its text (JSON-RPC
+ * sends long numbers as texts); a date and its midnight.
  */
 export function sameValue(gold: unknown, answer: unknown): boolean {
   if (gold === answer) return true;
@@ -111,14 +111,14 @@ function numberOf(value: unknown): number | undefined {
 function sameNumber(gold: number, answer: number): boolean {
   const apart = Math.abs(gold - answer);
   if (apart <= 1e-7 * Math.max(Math.abs(gold), Math.abs(answer)) || apart < 1e-12) return true;
-  // rounded by who answers: to two decimals, and three digits at least
+  // the answer may be rounded: to two decimals, and at least three digits
   return !Number.isInteger(gold) && apart <= 0.005 + 1e-9 && apart <= 2e-3 * Math.abs(gold);
 }
 
 const MIDNIGHT = /^(\d{4}-\d\d-\d\d)[T ]00:00:00(\.0+)?(\+00(:00)?|Z)?$/;
 const momentOf = (text: string): string => text.replace(MIDNIGHT, '$1');
 
-/** An order in which equal values stand together: numbers by size, all else by its text. */
+/** An order in which equal values are adjacent: numbers by size, everything else by its text. */
 function order(a: unknown, b: unknown): number {
   const [x, y] = [numberOf(a), numberOf(b)];
   if (x !== undefined && y !== undefined) return x - y;

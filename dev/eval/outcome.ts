@@ -1,21 +1,21 @@
-/** What came of one question: asked in words (query_data), or its gold SQL through the checks alone (the oracle). */
+/** The result of one question: asked in words (query_data), or its gold SQL with only the checks (the oracle). */
 import { compareRows, type Row } from './compare.ts';
 import type { Tables } from './place.ts';
 import type { Asked, EvalService, Rows, Said } from './service.ts';
 import type { Question } from './set.ts';
 
 /**
- * - `right`: the rows of the gold SQL; `declined`: an error where there is no answer. Both are as they should be.
- * - `refused`: an error where there is an answer. Nobody was misled.
- * - `wrong`: other rows, without an error: what nobody notices.
- * - `failed`: there was nothing to judge: the model, the service or the gold SQL itself failed.
+ * - `right`: the rows of the gold SQL; `declined`: an error where there is no answer. Both are expected results.
+ * - `refused`: an error where there is an answer. No one was misled.
+ * - `wrong`: other rows without an error, which nobody notices.
+ * - `failed`: no result: the model, the service or the gold SQL itself failed.
  */
 export type Kind = 'right' | 'declined' | 'refused' | 'wrong' | 'failed';
 
 export interface Outcome {
   readonly question: Question;
   readonly kind: Kind;
-  /** Why it is not right; empty where it is. */
+  /** Why it is not right; empty if it is. */
   readonly why: string;
   /** The SQL that answered. */
   readonly sql: string | null;
@@ -28,10 +28,10 @@ export interface Outcome {
   readonly tries: number;
 }
 
-/** Rows that a question may have: a gold result is smaller. */
+/** The maximum number of rows for a question: a gold result is smaller. */
 const MOST_ROWS = 1000;
 
-/** Errors that tell of the model, the datasource or the service, not of the question. */
+/** Errors of the model, the datasource or the service, not of the question. */
 const FAULTS = /^(LLM type is required|The language model |The service failed |The catalog |the datasource |the statement ran out of time|a mapped table )/;
 
 type Cost = Pick<Outcome, 'sql' | 'concept' | 'calls' | 'inputTokens' | 'outputTokens' | 'tries'>;
@@ -46,7 +46,7 @@ export const askQuestion = (service: EvalService, question: Question): Promise<O
     return { ...judged(question, gold?.rows, said), ...(said.ok ? costOf(said.value) : NO_COST) };
   });
 
-/** Sends the gold SQL through the checks, runs it, and compares its rows with those of the SQL by hand where the tables are at hand. */
+/** Sends the gold SQL through the checks, runs it, and compares its rows with those of the hand-written SQL if the tables are available. */
 export const askOracle = (service: EvalService, question: Question, tables: Tables | undefined): Promise<Outcome> =>
   timed(question, async () => {
     const { gold, caller, by_hand, ordered } = question;
@@ -61,7 +61,7 @@ export const askOracle = (service: EvalService, question: Question, tables: Tabl
     return { kind: same ? 'right' : 'wrong', why, ...cost };
   });
 
-/** The rows of a gold SQL, or what is wrong with it. */
+/** The rows of a gold SQL, or its error. */
 async function goldRows(service: EvalService, { gold, caller }: Question): Promise<Rows | string> {
   const ran = await service.run(gold as string, caller);
   if (!ran.ok) return `the gold SQL fails: ${ran.error}`;

@@ -1,34 +1,34 @@
-/** Where the service is, and with whose tokens it is asked. */
+/** The service to evaluate, and the tokens of its callers. */
 import { Failure } from '../../src/cli/failure.ts';
 import { findService, readSession, type ServiceClient } from '../../src/cli/service-client.ts';
 import { quoteBack } from '../../src/language/quote.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** SQL on the tables themselves: the rows that a statement by hand gives. */
+/** SQL on the tables themselves: the rows of a hand-written statement. */
 export type Tables = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
 export interface Place {
   readonly base: string;
   readonly product: string;
-  /** The token of a caller; undefined: the one that the service was found with. */
+  /** The token of a caller; undefined: the token with which the service was found. */
   tokenOf(caller: string | undefined): Promise<string>;
   /** The service over REST, as a caller. */
   restOf(caller: string | undefined): Promise<ServiceClient>;
-  /** The database behind it, where the session file of `npm start` tells it; undefined: it is not known. */
+  /** The service's database, if the session file of `npm start` names it; undefined: it is not known. */
   readonly tables: Tables | undefined;
-  /** Takes back the tokens that were made. */
+  /** Revokes the tokens that were created. */
   close(): Promise<void>;
 }
 
-/** A token that is made for a caller lives so long at the most. */
+/** The maximum lifetime of a token that is created for a caller. */
 const TOKEN_HOURS = 12;
 
 /**
- * Finds the service as the command line does: by `url` and `token` (KG_URL and KG_TOKEN), else by the session file. `tokens`: of callers by
- * name; of others one is made, which needs an administrator's token.
+ * Finds the service like the command line: by `url` and `token` (KG_URL and KG_TOKEN), or by the session file. `tokens`: those of callers, by
+ * name; for other callers a token is created, which needs an administrator's token.
  *
- * @throws Failure that says what is missing
+ * @throws Failure that names what is missing
  */
 export async function findPlace({
   url,
@@ -59,7 +59,7 @@ export async function findPlace({
     const { fault, rows } = await (await rest(first)).query(`CREATE TOKEN FOR ${quoteBack(caller)} EXPIRES '${until}'`, '');
     const [row] = rows;
     if (fault || typeof row?.token !== 'string' || typeof row.token_id !== 'string')
-      throw new Failure(`no token for ${caller}: ${fault?.message ?? 'the service made none'} (give one by --as ${caller}=TOKEN)`);
+      throw new Failure(`no token for ${caller}: ${fault?.message ?? 'the service created none'} (give one by --as ${caller}=TOKEN)`);
     return { token: row.token, id: row.token_id };
   };
   const tokenOf = async (caller: string | undefined): Promise<string> => {

@@ -1,20 +1,20 @@
-/** A language model that has its answers by heart: an OpenAI-compatible server that says which SQL answers which question. */
+/** A simulated language model with fixed answers: an OpenAI-compatible server with the SQL for each question. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Failure } from '../../src/cli/failure.ts';
 
-/** What it says of a question: SQL, and a concept (the first candidate otherwise); or that there is no answer; or it breaks with an HTTP status. */
+/** The answer to a question: SQL, and a concept (the first candidate otherwise); or that there is no answer; or an HTTP status for a failure. */
 export type Reply = { readonly sql: string; readonly concept?: string | null } | { readonly refusal: string } | { readonly status: number };
 
 export interface ReplayModel {
   /** LLM_BASE_URL */
   readonly url: string;
-  /** From now on; what was played before is forgotten. */
+  /** Sets the answers; replaces the previous ones. */
   play(replies: ReadonlyMap<string, Reply>): void;
   close(): Promise<void>;
 }
 
-/** Listens on loopback; `port` 0: any that is free. @throws Failure where the port is taken */
+/** Listens on loopback; `port` 0: any free port. @throws Failure if the port is in use */
 export async function startReplay(port = 0): Promise<ReplayModel> {
   let replies: readonly (readonly [string, Reply])[] = [];
   const server = createServer((request, response) => {
@@ -27,7 +27,7 @@ export async function startReplay(port = 0): Promise<ReplayModel> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     play: (given) => {
-      // the longest first: one question may begin another
+      // the longest first: one question may be a prefix of another
       replies = [...given].sort(([a], [b]) => b.length - a.length);
     },
     close: () =>
@@ -56,7 +56,7 @@ function answer(text: string, response: ServerResponse, replies: readonly (reado
     created: 1_700_000_000,
     model: 'by-heart',
     choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }],
-    // about four characters a token, as a rule of thumb
+    // about four characters per token, as a rule of thumb
     usage: { prompt_tokens: text.length >> 2, completion_tokens: content.length >> 2, total_tokens: (text.length + content.length) >> 2 },
   });
 }
@@ -67,7 +67,7 @@ interface Request {
   };
 }
 
-/** The schema that is requested tells which turn it is, by its member `concept`, `sql` or `answer` (docs/design/mcp.md#questions). */
+/** The member `concept`, `sql` or `answer` of the requested schema identifies the turn (docs/design/mcp.md#questions). */
 function said({ response_format: format }: Request, reply: Exclude<Reply, { readonly status: number }>): object {
   const members = format?.json_schema?.schema?.properties ?? {};
   const concepts = members.concept?.enum;

@@ -1,13 +1,13 @@
-/** What a run has shown: a line a question, and the totals. */
+/** The results of a run: a line for each question, and the totals. */
 import type { Kind, Outcome } from './outcome.ts';
 
 /** The totals of a run. */
 export interface Totals {
   readonly questions: number;
   readonly byKind: Readonly<Record<Kind, number>>;
-  /** Part of the questions that are as they should be: right or declined. */
+  /** The share of questions with the expected result: right or declined. */
   readonly accuracy: number;
-  /** Part of the answered questions that read the right concept or view first. */
+  /** The share of answered questions whose SQL reads the right concept or view first. */
   readonly concept: number | null;
   readonly calls: number;
   readonly inputTokens: number;
@@ -37,7 +37,7 @@ export function totalsOf(outcomes: readonly Outcome[]): Totals {
 const percent = (part: number): string => `${(100 * part).toFixed(1)} %`;
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** The line of a question as it ends. */
+/** The line of a finished question. */
 export function lineOf(outcome: Outcome): string {
   const { question, kind, why, milliseconds, inputTokens, outputTokens, tries } = outcome;
   const tokens = inputTokens + outputTokens;
@@ -73,7 +73,7 @@ export function reportOf(outcomes: readonly Outcome[], oracle: boolean): readonl
   return lines;
 }
 
-/** What `--json` writes. */
+/** The content of `--json`. */
 export const jsonOf = (outcomes: readonly Outcome[], about: Readonly<Record<string, unknown>>): string =>
   `${JSON.stringify(
     {

@@ -1,9 +1,9 @@
-/** The service as the evaluation asks it: the tools of its MCP server, each question in the name of its caller. */
+/** The service for the evaluation: the tools of its MCP server, each question as its caller. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Row } from './compare.ts';
 import type { Place } from './place.ts';
 
-/** What a tool gave, or the text of its error. */
+/** The result of a tool, or the text of its error. */
 export type Said<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: string };
 
 export interface Rows {
@@ -11,7 +11,7 @@ export interface Rows {
   readonly truncated: boolean;
 }
 
-/** What query_data answers, with its details (`verbose`). */
+/** The answer of query_data, with its details (`verbose`). */
 export interface Asked extends Rows {
   readonly sql: string;
   readonly concept: string;
@@ -32,12 +32,12 @@ export interface EvalService {
   close(): Promise<void>;
 }
 
-/** A question ends after three times LLM_TIMEOUT, of which nobody sets more than this. */
+/** A question ends after three times LLM_TIMEOUT; no usual setting exceeds this. */
 const TIMEOUT_MS = 30 * 60_000;
 
 type Content = readonly { readonly type: string; readonly text?: string }[];
 
-/** The MCP server of a place, about one ontology. */
+/** The MCP server of a service, for one ontology. */
 export function overMcp(place: Place, ontology: string): EvalService {
   const clients = new Map<string | undefined, Promise<Client>>();
   const connect = async (caller: string | undefined): Promise<Client> => {
@@ -75,7 +75,7 @@ function detailsOf(answer: Readonly<Record<string, unknown>>): Omit<Asked, keyof
     calls,
     inputTokens: cost('inputTokens'),
     outputTokens: cost('outputTokens'),
-    // the others: one for the concept, where words alone did not decide
+    // the others: one for the concept if words did not decide
     tries: calls - ('concept' in ((details.costs?.milliseconds as object | undefined) ?? {}) ? 1 : 0),
   };
 }

@@ -1,19 +1,19 @@
-/** Sets of questions: JSON files of questions with the SQL that answers them (docs/ai.md, "How good is it"). */
+/** Sets of questions: JSON files of questions with the SQL that answers them (docs/ai.md, "Measuring the quality"). */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 
 const QUESTION = z.strictObject({
   id: z.string().min(1),
   question: z.string().min(1),
-  /** The same in other words. */
+  /** The same question in other words. */
   also: z.array(z.string().min(1)).optional(),
-  /** The concept or view that it is about; null: nothing of the ontology. */
+  /** The concept or view of the question; null: nothing of the ontology. */
   concept: z.string().min(1).nullable(),
-  /** SQL on the ontology that answers it; null: it cannot be answered, and an error is right. */
+  /** SQL on the ontology that answers it; null: it cannot be answered, and an error is expected. */
   gold: z.string().min(1).nullable(),
-  /** In whose name it is asked; left out: whose token is used. */
+  /** The caller of the question; undefined: the owner of the token. */
   caller: z.string().min(1).optional(),
-  /** SQL on the tables with the same rows, by somebody who did not use the ontology. */
+  /** SQL on the tables with the same rows, written without the ontology. */
   by_hand: z.string().min(1).optional(),
   /** Whether the question asks for an order. */
   ordered: z.boolean().optional(),
@@ -22,7 +22,7 @@ const QUESTION = z.strictObject({
 
 export type Question = Readonly<z.infer<typeof QUESTION>>;
 
-/** Reads a set. @throws Error that names the file and what is wrong in it */
+/** Reads a set. @throws Error that names the file and the problem */
 export async function readSet(file: string): Promise<readonly Question[]> {
   let json: unknown;
   try {
@@ -33,7 +33,7 @@ export async function readSet(file: string): Promise<readonly Question[]> {
   return parseSet(json, file);
 }
 
-/** Each question, and the same in each of its other words (`id+1`, `id+2`). */
+/** Each question, and its other wordings (`id+1`, `id+2`). */
 export const inAllWords = (questions: readonly Question[]): readonly Question[] =>
   questions.flatMap((q) => [q, ...(q.also ?? []).map((question, i) => ({ ...q, id: `${q.id}+${i + 1}`, question }))]);
 
@@ -42,10 +42,10 @@ export function parseSet(json: unknown, file: string): readonly Question[] {
   const read = z.array(QUESTION).safeParse(json);
   if (!read.success) {
     const [issue] = read.error.issues;
-    throw new Error(`${file}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'no set of questions'}`);
+    throw new Error(`${file}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not a set of questions'}`);
   }
   const ids = read.data.map((q) => q.id);
   const twice = ids.find((id, i) => ids.indexOf(id) !== i);
-  if (twice !== undefined) throw new Error(`${file}: there are two questions ${twice}`);
+  if (twice !== undefined) throw new Error(`${file}: the question ${twice} occurs twice`);
   return read.data;
 }

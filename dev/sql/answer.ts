@@ -8,14 +8,14 @@ const CHUNK = 64 * 1024;
 export interface AnswerLimits {
   /** Larger answers are HTTP 507, as on Neon. */
   maxBytes: number;
-  /** So much is held back, so that a late error still gets its status; what goes beyond is streamed as it comes. */
+  /** The number of bytes to buffer, so that a late error still gets its status; further bytes are streamed. */
   holdBytes: number;
 }
 
 /**
- * The body of one answer. Text is gathered into chunks; nothing leaves before the end, or before `holdBytes` have come
- * together, so that an error in a late row is a plain HTTP 400. Once bytes have left, an error breaks the connection:
- * a cut body never looks whole.
+ * The body of one answer. Text is gathered into chunks. Nothing is sent before the end, or before `holdBytes` have been
+ * gathered, so that an error in a late row is a plain HTTP 400. After bytes were sent, an error aborts the connection:
+ * a partial body never looks complete.
  */
 export class Answer {
   #response: ServerResponse;
@@ -32,13 +32,13 @@ export class Answer {
     this.#headers = { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...headers };
   }
 
-  /** Adds text. False: the caller should pause until `drained`. Throws RequestFault 507 over the cap. */
+  /** Adds text. False: the caller should wait for `drained`. Throws RequestFault 507 above the limit. */
   write(text: string): boolean {
     this.#pending += text;
     return this.#pending.length < CHUNK || this.#flush();
   }
 
-  /** Resolves when the socket takes more, or is gone. */
+  /** Resolves when the socket accepts more, or is closed. */
   drained(): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
@@ -46,12 +46,12 @@ export class Answer {
         resolve();
       };
       this.#response.once('drain', done).once('close', done);
-      // The close of a caller who has gone already does not come again.
+      // There is no second close event if the caller has already disconnected.
       if (this.#response.destroyed) done();
     });
   }
 
-  /** Sends what is left and ends the answer. */
+  /** Sends the remaining bytes and ends the answer. */
   end(): void {
     this.#flush();
     if (!this.#started) this.#head(200, this.#bytes);
@@ -59,7 +59,7 @@ export class Answer {
     this.#response.end();
   }
 
-  /** Answers with an error, or breaks the connection where the answer has already begun. */
+  /** Answers with an error, or aborts the connection if the answer has already begun. */
   fail(error: unknown): void {
     this.#held = [];
     if (this.#started) {

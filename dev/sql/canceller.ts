@@ -2,18 +2,18 @@ import pg from 'pg';
 
 /** Time between two cancellations of the same statement. */
 const AGAIN_MS = 100;
-/** The longest that one cancellation may take. */
+/** The maximum duration of one cancellation. */
 const PATIENCE_MS = 5000;
 
-/** Cancels what a session runs, again and again until it is told that nothing runs any more. */
+/** Cancels the statement of a session, repeatedly until it is stopped. */
 export interface Canceller {
-  /** Begins; further calls do nothing. */
+  /** Starts; further calls have no effect. */
   start(): void;
-  /** Resolves when no cancellation is under way; none follows. */
+  /** Resolves when no cancellation is running; there are no further ones. */
   stop(): Promise<void>;
 }
 
-/** What of `pg`'s clients and connections is not declared by its types. */
+/** Parts of `pg`'s clients and connections that its types do not declare. */
 interface Inner {
   readonly processID: number;
   readonly secretKey: number;
@@ -30,8 +30,8 @@ interface Inner {
 
 /**
  * A canceller of a session, which sends CancelRequest messages (PostgreSQL manual, 55.2.8). They need no login, so the
- * role of the session needs no right on pg_cancel_backend and no further connection of its limit. Once is not enough:
- * PostgreSQL forgets a cancellation that arrives while the session is idle, as it is until it has read the statement.
+ * role of the session needs neither a right on pg_cancel_backend nor another connection of its limit. One message is not enough:
+ * PostgreSQL ignores a cancellation that arrives while the session is idle, as it is until it has read the statement.
  */
 export function canceller(config: pg.ClientConfig, session: pg.ClientBase): Canceller {
   const over = new AbortController();
@@ -54,9 +54,9 @@ async function cancelUntil(over: AbortSignal, config: pg.ClientConfig, session: 
   }
 }
 
-/** Resolves when the server has closed the connection, which it does after it has sent the signal, or when that failed. */
+/** Resolves when the server has closed the connection, which it does after it has sent the signal, or when that has failed. */
 function cancel(config: pg.ClientConfig, { processID, secretKey }: Inner): Promise<void> {
-  // The client is never connected: it reads the configuration, and its connection is used.
+  // The client is never connected: it only reads the configuration, and its connection is used.
   const { connection, host, port, ssl, sslNegotiation } = new pg.Client(config) as unknown as Inner;
   return new Promise((resolve) => {
     const timer = setTimeout(() => connection.stream.destroy(), PATIENCE_MS);

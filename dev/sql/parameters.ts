@@ -1,6 +1,6 @@
 /**
- * A parameter of a request's JSON as PostgreSQL's text: null stays null, text is taken as it is, numbers, booleans and
- * objects as their JSON, arrays as an array literal (as Neon's proxy does).
+ * A parameter of a request's JSON as PostgreSQL's text: null stays null, texts are unchanged, numbers, booleans and
+ * objects become their JSON, arrays an array literal (as in Neon's proxy).
  */
 export function toParameter(value: unknown): string | null {
   if (value === null || value === undefined) return null;

@@ -6,7 +6,7 @@ import { asFault, cancelled } from './fault.ts';
 import { beginOf, type Login, RequestFault, type SqlRequest } from './protocol.ts';
 import { runStatement, TypeCatalog } from './statement.ts';
 
-/** How a login of the endpoint reaches PostgreSQL: the client's settings, or undefined where the login is refused. */
+/** The PostgreSQL connection for a login of the endpoint: the client's settings, or undefined to refuse the login. */
 export type Connect = (login: Login) => pg.ClientConfig | undefined;
 
 interface Place {
@@ -15,7 +15,7 @@ interface Place {
   types: TypeCatalog;
 }
 
-/** A PostgreSQL server behind the endpoint: a pool for each user and database, a session for each request. */
+/** A PostgreSQL server for the endpoint: a pool for each user and database, a session for each request. */
 export class PgBackend implements Backend {
   #connect: Connect;
   #max: number;
@@ -103,7 +103,7 @@ export class PgBackend implements Backend {
 
 function ignore(): void {}
 
-/** What is answered where no session could be had; addresses and credentials stay out of it. */
+/** The error if no session is available, without addresses and credentials. */
 function reachFault(error: unknown): unknown {
   const code = (error as { code?: unknown } | undefined)?.code;
   if (code === '28P01' || code === '28000') return new RequestFault(401, 'the login is refused', code);

@@ -7,23 +7,23 @@ import { beginOf, type Login, type RequestFault, type SqlRequest } from './proto
 import { currentTimeout, type RoleSettings, readRoleSettings } from './role-settings.ts';
 import { runStatement, TypeCatalog } from './statement.ts';
 
-/** A statement whose caller has gone gets this long to end by itself, before the thread is ended. */
+/** The time for a statement to end by itself after its caller has disconnected, before the thread is ended. */
 const GRACE_MS = 250;
 /** Statements that may change the settings of a role. */
 const CHANGES = /\b(alter|drop|create|do|call)\b/i;
-/** Words of statements that may leave something in the session; any other one leaves nothing to clear. */
+/** Words of statements that may change the session's state; after other statements there is nothing to clear. */
 const LEAVES =
   /\b(set|set_config|reset|temp|temporary|declare|listen|prepare|advisory\w*|do|call|create|alter|drop|load|discard|execute|nextval|setval|lock)\b|advisory/i;
-/** Logins do not exist here, so nothing else keeps a caller from becoming another user. */
+/** There are no logins here, so nothing else prevents a caller from becoming another user. */
 const ESCAPE = /session[\s_]+authorization/i;
-/** What DISCARD ALL does, as a string that may hold more commands: what a request leaves is cleared with the next one's entry. */
+/** The effect of DISCARD ALL, as a string that may contain more commands: the state of a request is cleared when the next one begins. */
 const CLEAR =
   'SET SESSION AUTHORIZATION postgres; CLOSE ALL; RESET ALL; DEALLOCATE ALL; UNLISTEN *; SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD PLANS; DISCARD TEMP; DISCARD SEQUENCES';
 
 /**
- * PGlite behind the endpoint. It has one session, so requests queue. It knows neither logins nor time-outs: for each
- * request the session becomes that of the connection string's user, with that role's settings; a statement past its
- * time-out, and one whose caller has gone, ends the thread.
+ * PGlite for the endpoint. It has one session, so requests queue. It has neither logins nor timeouts: for each
+ * request the session becomes that of the connection string's user, with that role's settings. A statement that exceeds its
+ * timeout, or whose caller disconnects, ends the thread.
  */
 export class PgliteBackend implements Backend {
   #host: PgliteHost;
@@ -31,7 +31,7 @@ export class PgliteBackend implements Backend {
   #tail: Promise<unknown> = Promise.resolve();
   #roles = new Map<string, RoleSettings>();
   #types = new TypeCatalog();
-  /** The session as a clean request has left it: whose it still is. */
+  /** The session after a request that left no state: its owner. */
   #left: { client: pg.Client; role: RoleSettings } | undefined;
 
   constructor(host: PgliteHost, accepts: (login: Login) => boolean) {
@@ -43,7 +43,7 @@ export class PgliteBackend implements Backend {
     return this.#accepts(login);
   }
 
-  /** Runs `work` on the database owner's session when all that came before has ended. */
+  /** Runs `work` in the database owner's session after all earlier requests. */
   async exclusive<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
     const leave = await this.#turn();
     try {
@@ -111,7 +111,7 @@ class PgliteSession {
   #request: SqlRequest;
   #answer: Answer;
   #signal: AbortSignal;
-  /** Why the thread was ended, once it was. */
+  /** The reason why the thread was ended. */
   #killed: SqlFault | RequestFault | undefined;
 
   constructor(client: pg.Client, host: PgliteHost, request: SqlRequest, answer: Answer, signal: AbortSignal) {
@@ -122,7 +122,7 @@ class PgliteSession {
     this.#signal = signal;
   }
 
-  /** Runs the statements; where that fails the transaction is ended before the error is thrown. */
+  /** Runs the statements; if that fails, the transaction is ended before the error is thrown. */
   async run(role: RoleSettings, types: TypeCatalog): Promise<void> {
     let grace: NodeJS.Timeout | undefined;
     const onAbort = () => {
@@ -140,7 +140,7 @@ class PgliteSession {
     }
   }
 
-  /** Leaves no transaction open. */
+  /** Ends an open transaction. */
   async endTransaction(): Promise<void> {
     try {
       if (this.#client.getTransactionStatus() !== 'I') await this.#client.query('ROLLBACK');

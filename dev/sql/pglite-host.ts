@@ -12,9 +12,9 @@ interface FromThread {
 }
 
 /**
- * Runs PGlite on a data folder in a thread of its own and offers one `pg` client on it. `kill` ends the thread in the
- * middle of whatever it does, as a crash would; the next `client()` starts another on the same files, which recovers
- * by its write-ahead log.
+ * Runs PGlite on a data folder in a separate thread and provides one `pg` client for it. `kill` ends the thread at
+ * any point, like a crash; the next `client()` starts another one on the same files, which recovers
+ * from the write-ahead log.
  */
 export class PgliteHost {
   readonly dataDir: string;
@@ -26,7 +26,7 @@ export class PgliteHost {
     this.dataDir = dataDir;
   }
 
-  /** The client, after a start of the thread where none runs. Rejects where the data folder cannot be opened. */
+  /** The client; starts the thread if none runs. Rejects if the data folder cannot be opened. */
   client(): Promise<pg.Client> {
     this.#client ??= this.#open().catch(async (error: unknown) => {
       await this.kill();
@@ -35,7 +35,7 @@ export class PgliteHost {
     return this.#client;
   }
 
-  /** Ends the thread at once; statements under way fail. */
+  /** Ends the thread at once; running statements fail. */
   async kill(): Promise<void> {
     const thread = this.#thread;
     this.#thread = undefined;
@@ -44,7 +44,7 @@ export class PgliteHost {
     await this.#ending;
   }
 
-  /** Closes the database in good order, or after a while at any rate. */
+  /** Closes the database cleanly, or after a time limit. */
   async close(): Promise<void> {
     const thread = this.#thread;
     if (thread) {
@@ -64,7 +64,7 @@ export class PgliteHost {
     await this.#ending;
     const thread = new Worker(new URL('./pglite-thread.ts', import.meta.url), { workerData: { dataDir: this.dataDir }, stdout: true, stderr: true });
     this.#thread = thread;
-    // What PostgreSQL logs is not for the terminal of the one who starts the service; errors come back by the protocol.
+    // PostgreSQL's log is not shown to the user of `npm start`; errors are returned by the protocol.
     let log = '';
     for (const stream of [thread.stdout, thread.stderr]) stream.on('data', (d: Buffer) => (log = (log + d.toString()).slice(-2000)));
     const stream = new ThreadStream(thread);
@@ -85,7 +85,7 @@ export class PgliteHost {
       const client = new pg.Client({ user: 'postgres', database: 'postgres', stream: () => stream as never });
       client.on('error', () => undefined);
       await Promise.race([client.connect(), failed]);
-      // In PGlite's single-user mode a local change of the session's user is undone only if it was once set like this.
+      // In PGlite's single-user mode a local change of the session's user is undone only if it was set like this once.
       await client.query('SET SESSION AUTHORIZATION postgres');
       return client;
     } finally {
@@ -102,7 +102,7 @@ const lastLine = (log: string): string | undefined =>
     ?.replace(/^.*?(FATAL|PANIC|ERROR):\s*/, '')
     .trim();
 
-/** What `pg` takes for its socket: messages to and from the thread. */
+/** The socket for `pg`: messages to and from the thread. */
 class ThreadStream extends Duplex {
   #thread: Worker;
 
@@ -128,7 +128,7 @@ class ThreadStream extends Duplex {
     done();
   }
 
-  // `pg` corks the messages of one statement; PGlite wants them in one piece, up to the Sync.
+  // `pg` corks the messages of one statement; PGlite needs them in one piece, up to the Sync.
   override _writev(chunks: { chunk: Buffer }[], done: () => void): void {
     this.#thread.postMessage({ bytes: new Uint8Array(Buffer.concat(chunks.map((c) => c.chunk))) });
     done();

@@ -1,5 +1,5 @@
-// The thread that PGlite runs in: bytes of PostgreSQL's wire protocol in, bytes out. One long statement blocks this
-// thread alone, and its owner can end it at any time.
+// The thread of PGlite: it exchanges bytes of PostgreSQL's wire protocol. One long statement blocks only this
+// thread, and the thread's owner can end it at any time.
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 

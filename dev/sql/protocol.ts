@@ -7,14 +7,14 @@ export interface Statement {
   arrayMode: boolean;
 }
 
-/** Who asks, as the connection string of the request says. */
+/** The caller, as in the connection string of the request. */
 export interface Login {
   user: string;
   password: string;
   database: string;
 }
 
-/** A request of the SQL-over-HTTP protocol, read and checked. */
+/** A request of the SQL-over-HTTP protocol, parsed and checked. */
 export interface SqlRequest {
   login: Login;
   /** True for `{"queries": [...]}`: all statements in one transaction, and `{"results": [...]}` as the answer. */
@@ -28,7 +28,7 @@ export interface SqlRequest {
   deferrable: boolean;
 }
 
-/** A fault of the request itself: HTTP status and message. Faults of PostgreSQL are SqlFault. */
+/** An error of the request itself: HTTP status and message. Errors of PostgreSQL are SqlFault. */
 export class RequestFault extends Error {
   readonly status: number;
   readonly code: string | undefined;
@@ -46,7 +46,7 @@ const ISOLATION = new Map([
   ['Serializable', 'SERIALIZABLE'],
 ]);
 
-/** The user, password and database of a connection string; undefined where it is none. */
+/** The user, password and database of a connection string; undefined if it is invalid. */
 export function readConnectionString(text: string): Login | undefined {
   try {
     const url = new URL(text);
@@ -59,7 +59,7 @@ export function readConnectionString(text: string): Login | undefined {
 }
 
 /**
- * Reads body and headers of a request, as Neon's proxy does: only the text `true` is true in a header.
+ * Parses body and headers of a request like Neon's proxy: in a header only the text `true` is true.
  * Throws RequestFault 400.
  */
 export function readRequest(body: string, headers: Record<string, string | string[] | undefined>, login: Login): SqlRequest {

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { milliseconds } from '../../src/engine/settings.ts';
 
-/** What a role brings into a session on a database that knows no logins. */
+/** The settings of a role for a session of a database without logins. */
 export interface RoleSettings {
-  /** Makes the session this role's; one string of several commands. */
+  /** Makes the session that of this role; one string of several commands. */
   enter: string;
-  /** The time-out of a statement in milliseconds; 0 = none. */
+  /** The timeout of a statement in milliseconds; 0 = none. */
   timeoutMs: number;
 }
 
@@ -38,13 +38,13 @@ export async function readRoleSettings(client: pg.Client, role: string): Promise
   return { enter: commands.join('; '), timeoutMs };
 }
 
-/** The statement_timeout in force, in milliseconds. By SHOW, which needs no right to execute a function. */
+/** The current statement_timeout, in milliseconds. By SHOW, which needs no right to execute a function. */
 export async function currentTimeout(client: pg.Client): Promise<number> {
   const { rows } = await client.query<[string]>({ text: 'SHOW statement_timeout', rowMode: 'array' });
   return milliseconds(rows[0]?.[0] ?? '0') ?? 0;
 }
 
-/** `a, "B c", ""` as `'a', 'B c', ''`: SET takes texts where it takes names, and an empty one too. */
+/** `a, "B c", ""` as `'a', 'B c', ''`: SET accepts texts in place of names, including an empty one. */
 function nameList(stored: string): string {
   const names = [...stored.matchAll(/"((?:[^"]|"")*)"|[^\s,"]+/g)].map((m) => (m[1] === undefined ? m[0] : m[1].replaceAll('""', '"')));
   return names.length ? names.map(quoteText).join(', ') : "''";

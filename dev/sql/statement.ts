@@ -9,7 +9,7 @@ const ARRAYS = `SELECT a.oid::int8::text, a.typelem::int8::text, e.typdelim::tex
   WHERE a.typoutput = 'pg_catalog.array_out'::pg_catalog.regproc`;
 const asText = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;
 
-/** The array types of one database, read when first needed and again when an unknown type of a user comes along. */
+/** The array types of one database, read when first needed and again when an unknown user-defined type occurs. */
 export class TypeCatalog {
   #arrays: Map<number, { element: number; delimiter: string }> | undefined;
   #others = new Set<number>();
@@ -18,12 +18,12 @@ export class TypeCatalog {
     return this.#arrays;
   }
 
-  /** Whether the values of these fields can be written without asking the database. */
+  /** Whether the values of these fields can be written without a query to the database. */
   knows(types: number[]): boolean {
     return this.#arrays !== undefined && types.every((t) => t < FIRST_USER_OID || this.#arrays?.has(t) || this.#others.has(t));
   }
 
-  /** Reads the array types; the given ones that are none are remembered as such. */
+  /** Reads the array types; given types that are not arrays are remembered as such. */
   async load(client: pg.Client, types: number[] = []): Promise<ArrayTypes> {
     const { rows } = await client.query<[string, string, string]>({ text: ARRAYS, rowMode: 'array' });
     this.#arrays = new Map(rows.map(([oid, element, delimiter]) => [Number(oid), { element: Number(element), delimiter }]));
@@ -34,8 +34,8 @@ export class TypeCatalog {
 
 /**
  * Runs one statement by the extended protocol and writes its result object: `{"rowAsArray", "fields", "rows", "command",
- * "rowCount"}`. Rejects with SqlFault where PostgreSQL refuses it, with RequestFault 507 over the answer's cap; `stop`
- * is called at once in that case, so that the statement does not run on for nothing. Nothing is run once `gone` is aborted.
+ * "rowCount"}`. Rejects with SqlFault if PostgreSQL refuses it, with RequestFault 507 above the answer's limit; `stop`
+ * is called at once in that case, so that the statement does not continue unnecessarily. Nothing is run once `gone` is aborted.
  */
 export async function runStatement(
   client: pg.Client,
@@ -47,7 +47,7 @@ export async function runStatement(
   gone?: AbortSignal,
 ): Promise<void> {
   if (!rawText && !types.arrays) await types.load(client);
-  // For a caller who has gone, nothing is sent.
+  // Nothing is sent to a caller who has disconnected.
   if (gone?.aborted) throw cancelled();
   let open = false;
   let rowCount = 0;
@@ -84,7 +84,7 @@ export async function runStatement(
   });
   if (!open) begin(result.fields);
   if (later) {
-    // An unknown type of a user (an array of an enum, say) can only be looked up after the statement, in its transaction.
+    // An unknown user-defined type (an array of an enum, say) can only be looked up after the statement, in its transaction.
     await types.load(
       client,
       result.fields.map((f) => f.dataTypeID),

@@ -1,10 +1,10 @@
-/** What is known of array types: by the type's OID, its element's OID and the sign between elements. */
+/** Array types: by the type's OID, its element's OID and the delimiter of elements. */
 export type ArrayTypes = ReadonlyMap<number, { element: number; delimiter: string }>;
 
 const [BOOL, INT2, INT4, JSON_TYPE, FLOAT4, FLOAT8, JSONB] = [16, 21, 23, 114, 700, 701, 3802];
 
 /**
- * A value in PostgreSQL's text form as JSON text, as Neon's proxy gives it: bool, int2, int4 and finite floats as JSON
+ * A value in PostgreSQL's text form as JSON text, as in Neon's proxy: bool, int2, int4 and finite floats as JSON
  * values, json and jsonb with their bytes unchanged, arrays as arrays, everything else as text.
  */
 export function toJson(text: string, type: number, arrays: ArrayTypes): string {
@@ -18,7 +18,7 @@ export function toJson(text: string, type: number, arrays: ArrayTypes): string {
       return text;
     case FLOAT4:
     case FLOAT8:
-      // NaN and the infinities are no JSON numbers; -0 is.
+      // NaN and the infinities are not JSON numbers; -0 is.
       return /^-?[\d.]+(e[+-]?\d+)?$/.test(text) ? text : JSON.stringify(text);
     case JSON_TYPE:
     case JSONB:
@@ -28,7 +28,7 @@ export function toJson(text: string, type: number, arrays: ArrayTypes): string {
   }
 }
 
-/** The text form of an array (PostgreSQL manual, 8.15.6), read into JSON. Bounds such as `[2:3]=` are left out. */
+/** The text form of an array (PostgreSQL manual, 8.15.6), parsed into JSON. Bounds such as `[2:3]=` are skipped. */
 class ArrayText {
   #text: string;
   #at: number;

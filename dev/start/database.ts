@@ -14,12 +14,12 @@ import { rolePassword, type Secrets } from './secrets.ts';
 
 type Role = typeof CATALOG_OWNER | typeof READER | typeof DEVELOPER;
 
-/** The database that the service uses, behind its SQL endpoint. */
+/** The database of the service, with its SQL endpoint. */
 export interface Database {
   endpoint: string;
-  /** A connection string that the endpoint takes. */
+  /** A connection string that the endpoint accepts. */
   url(role: Role): string;
-  /** Makes roles and the catalog. Gives a line for each right that kg_reader is not to have and still has. Throws StartFailure. */
+  /** Creates roles and the catalog. Returns a line for each right of kg_reader that could not be revoked. Throws StartFailure. */
   prepare(statementTimeoutMs: number | undefined): Promise<string[]>;
   /** Runs one statement as the developer's role. */
   exec(sql: string, params?: unknown[]): Promise<void>;
@@ -27,7 +27,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** What differs between the embedded database and a server. */
+/** The differences between the embedded database and a server. */
 interface Origin {
   backend: Backend;
   database: string;
@@ -35,7 +35,7 @@ interface Origin {
   setUp(statementTimeoutMs: number | undefined): Promise<string[]>;
 }
 
-/** Opens the embedded database, or connects to DATABASE_URL, and puts the SQL endpoint before it. Throws StartFailure. */
+/** Opens the embedded database, or connects to DATABASE_URL, and starts the SQL endpoint for it. Throws StartFailure. */
 export async function openDatabase(places: Places, secrets: Secrets): Promise<Database> {
   const origin = places.databaseUrl === undefined ? await openFolder(places, secrets) : await openServer(places.databaseUrl, places.restrictFunctions, secrets);
   const server = await startSqlServer({ backend: origin.backend });
@@ -134,7 +134,7 @@ const RIGHTS = `SELECT current_user::text AS role, current_database()::text AS d
 const openLine = (open: number, superuserOnly: boolean): string =>
   `it may execute ${open} functions that it does not need: ${superuserOnly ? 'a superuser can run docs/restrict-functions.sql' : 'RESTRICT_FUNCTIONS=true takes them from PUBLIC'}, and kg doctor names them`;
 
-/** The place without the credentials, and the reason in words that hold none. */
+/** The location without the credentials, and the reason in words that contain none. */
 function unreachable(databaseUrl: string, error: unknown): StartFailure {
   const { host, pathname } = new URL(databaseUrl);
   const { code, message = '' } = error as { code?: string; message?: string };

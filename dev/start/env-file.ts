@@ -2,8 +2,8 @@ import { StartFailure } from './failure.ts';
 
 /**
  * An environment file that `wrangler dev --env-file` reads back value by value. Wrangler reads it with dotenv 16 and then
- * expands `$name`, even inside single quotes, unless a backslash stands before the sign.
- * Throws StartFailure for a value that no quoting carries.
+ * expands `$name`, even inside single quotes, unless there is a backslash before the sign.
+ * Throws StartFailure for a value that cannot be quoted.
  */
 export function envFile(settings: Record<string, string>): string {
   return Object.entries(settings)
@@ -12,13 +12,13 @@ export function envFile(settings: Record<string, string>): string {
 }
 
 function quote(name: string, value: string): string {
-  // dotenv takes a backslash before the closing quote for an escaped quote; \r\n it reads as \n anywhere.
+  // dotenv reads a backslash before the closing quote as an escaped quote, and \r\n as \n everywhere.
   const quotable = !value.endsWith('\\') && !value.includes('\r');
   for (const sign of ["'", '`']) if (quotable && !value.includes(sign)) return `${sign}${value}${sign}`;
   // In double quotes \n and \r would become line breaks.
   if (quotable && !value.includes('"') && !/\\[nr]/.test(value)) return `"${value}"`;
   if (!/[#\r\n]/.test(value) && value === value.trim() && !/^['"`]/.test(value)) return value;
   throw new StartFailure(
-    `the value of ${name} cannot be handed on: it holds all of ', " and \` together with # or a line break, or ends in a way no quoting carries`,
+    `the value of ${name} cannot be passed on: it contains all of ', " and \` together with # or a line break, or ends in characters that cannot be quoted`,
   );
 }

@@ -1,2 +1,2 @@
-/** Why the service cannot start: one line for the one who starts it. */
+/** The reason why the service cannot start: one line for the user. */
 export class StartFailure extends Error {}

@@ -1,6 +1,6 @@
 /**
- * Loaded into wrangler's processes before they begin: they end with the process that started them. When that is killed
- * hard, it can pass nothing on.
+ * Loaded into wrangler's processes before they begin: they end with the process that started them, even if that is killed
+ * and cannot send a signal.
  */
 import { isMainThread } from 'node:worker_threads';
 
@@ -12,7 +12,7 @@ if (isMainThread) {
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
-    // wrangler ends what it has started, and ends; where it does not, the exit takes the Worker's process along
+    // wrangler ends its child processes, and then itself; if it does not, the exit ends the Worker's process too
     process.kill(process.pid, 'SIGTERM');
     setTimeout(() => process.exit(1), PATIENCE_MS).unref();
   }, LOOK_MS);

@@ -6,15 +6,15 @@ import { StartFailure } from './failure.ts';
 /** The project's folder. */
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What the environment of `npm start` says about itself (the settings of the service aside). */
+/** The environment of `npm start` (except the settings of the service). */
 export interface Places {
   port: number;
   /** Undefined: the embedded database. */
   databaseUrl: string | undefined;
-  /** Whether PUBLIC loses EXECUTE on functions in the database of DATABASE_URL, for the sake of kg_reader. */
+  /** Whether EXECUTE on functions is revoked from PUBLIC in the database of DATABASE_URL, to restrict kg_reader. */
   restrictFunctions: boolean;
   dataDir: string;
-  /** Beside the data folder: secrets, the service's KV, the lock. */
+  /** A folder next to the data folder: secrets, the service's KV, the lock. */
   stateDir: string;
   sessionFile: string;
   sample: boolean;
@@ -29,7 +29,7 @@ export function readPlaces(env: NodeJS.ProcessEnv): Places {
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\/./.test(databaseUrl))
     throw new StartFailure('DATABASE_URL must be a connection string postgresql://user:password@host/database');
   if (databaseUrl !== undefined && !URL.canParse(databaseUrl))
-    throw new StartFailure('DATABASE_URL is no address: special signs in its password must be percent-encoded');
+    throw new StartFailure('DATABASE_URL is not a valid URL: special characters in its password must be percent-encoded');
   const restrict = env.RESTRICT_FUNCTIONS?.trim().toLowerCase() || 'false';
   if (restrict !== 'true' && restrict !== 'false') throw new StartFailure(`RESTRICT_FUNCTIONS must be true or false, not ${JSON.stringify(restrict)}`);
   const dataDir = resolve(PROJECT, env.DATA_DIR?.trim() || '.dev/pgdata');
@@ -44,13 +44,13 @@ export function readPlaces(env: NodeJS.ProcessEnv): Places {
   };
 }
 
-/** Makes the folder beside the data folder, for its owner only. */
+/** Creates the folder next to the data folder, readable only by its owner. */
 export function makeStateDir(stateDir: string): void {
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   chmodSync(stateDir, 0o700);
 }
 
-/** Writes a file that only its owner may read, whole or not at all. */
+/** Writes a file that only its owner may read, atomically. */
 export function writePrivate(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const fresh = `${file}.${process.pid}.new`;
@@ -59,7 +59,7 @@ export function writePrivate(file: string, text: string): void {
   renameSync(fresh, file);
 }
 
-/** Keeps a second start off the same data folder: two processes on its files would destroy them. Returns what gives it free. */
+/** Prevents a second start on the same data folder, because two processes on its files would destroy them. Returns the function that releases it. */
 export function lock(stateDir: string): () => void {
   const file = `${stateDir}/lock`;
   if (existsSync(file)) {
@@ -71,7 +71,7 @@ export function lock(stateDir: string): () => void {
   return () => rmSync(file, { force: true });
 }
 
-/** Whether this process lives and is one of ours: a number may have come to another program since. */
+/** Whether this process is alive and one of ours: another program may have got its number since. */
 function isStart(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid < 1) return false;
   try {

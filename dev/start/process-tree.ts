@@ -5,13 +5,13 @@ const LOOK_MS = 3000;
 const PATIENCE_MS = 3000;
 
 /**
- * A child process and all that it started. The tree is looked at again and again, because the children of a process that
- * was killed belong to nobody any more. Where the system does not tell of processes (other than Linux) it is the child alone,
- * which ends its own.
+ * A child process and all its descendants. The tree is read again and again, because the children of a killed process
+ * lose their parent. If the system has no /proc (other than Linux), it is only the child,
+ * which ends its own children.
  */
 export class ProcessTree {
   #child: ChildProcess;
-  /** When each process began, by its number: a number may come to another program. */
+  /** The start time of each process, by its number: another program may get the number. */
   #known = new Map<number, string>();
   #timer: NodeJS.Timeout;
 
@@ -21,7 +21,7 @@ export class ProcessTree {
     this.#timer.unref();
   }
 
-  /** Asks the child to end, and after a while leaves no choice to whatever still lives. */
+  /** Asks the child to end, and after a while kills all processes that are still alive. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#look();
@@ -63,7 +63,7 @@ export class ProcessTree {
   }
 }
 
-/** Parent and time of beginning of each process (proc(5): fields 4 and 22 of stat). */
+/** Parent and start time of each process (proc(5): fields 4 and 22 of stat). */
 function readProcesses(): Map<number, { parent: number; began: string }> {
   const found = new Map<number, { parent: number; began: string }>();
   let names: string[];
@@ -79,7 +79,7 @@ function readProcesses(): Map<number, { parent: number; began: string }> {
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       found.set(Number(name), { parent: Number(fields[1]), began: fields[19]! });
     } catch {
-      // It has ended while we looked.
+      // It has ended in the meantime.
     }
   }
   return found;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { StartFailure } from './failure.ts';
 import { PROJECT } from './places.ts';
 
-/** The service as `npm start` talks to it. */
+/** The interface of the service for `npm start`. */
 export interface Service {
   base: string;
   product: string;
@@ -34,35 +34,35 @@ async function call({ base, product }: Service, token: string, method: string, p
 
 const statement = (service: Service, query: string, ontology = '') => call(service, service.adminToken, 'POST', 'query/', { ontology_name: ontology, query });
 
-/** The names of the ontologies that a token sees; undefined where the token is not taken. */
+/** The names of the ontologies that a token sees; undefined if the token is refused. */
 async function ontologies(service: Service, token: string): Promise<string[] | undefined> {
   const { status, data } = await call(service, token, 'GET', 'get_ontologies/');
   return status === 200 && Array.isArray(data) ? (data as string[]) : undefined;
 }
 
-/** Puts the sample's model into the catalog where it is missing. Throws StartFailure. */
+/** Loads the sample's model into the catalog if it is missing. Throws StartFailure. */
 export async function ensureSampleModel(service: Service): Promise<void> {
   const known = await ontologies(service, service.adminToken);
-  if (!known) throw new StartFailure('the service does not take its own administrator token');
+  if (!known) throw new StartFailure('the service refuses its own administrator token');
   if (known.includes(SAMPLE_ONTOLOGY)) return;
   const script = readFileSync(join(PROJECT, 'examples', 'world', 'model.kg'), 'utf8');
   const { status, data } = await statement(service, script, SAMPLE_ONTOLOGY);
   if (status !== 200) throw new StartFailure(`the sample graph cannot be loaded: ${String(data)} (SAMPLE=none starts without it)`);
 }
 
-/** The demo user's token: the one kept from before while it works, else a new one. Throws StartFailure. */
+/** The demo user's token: the stored one if it still works, else a new one. Throws StartFailure. */
 export async function ensureDemoToken(service: Service, kept: string | undefined, sample: boolean): Promise<string> {
   const seen = kept === undefined ? undefined : await ontologies(service, kept);
   if (kept !== undefined && seen && (!sample || seen.includes(SAMPLE_ONTOLOGY))) return kept;
-  // It may be there from a start before: then this is refused, and the token below tells.
+  // The user may exist from an earlier start: then this is refused, and creating the token below decides.
   await statement(service, `CREATE USER ${DEMO_USER}`);
   if (sample) {
     const grant = await statement(service, `GRANT QUERY ON ALL ontology.${SAMPLE_ONTOLOGY} TO USER ${DEMO_USER}`);
-    if (grant.status !== 200) throw new StartFailure(`the demo user cannot be given the sample graph: ${String(grant.data)}`);
+    if (grant.status !== 200) throw new StartFailure(`the demo user cannot be granted the sample graph: ${String(grant.data)}`);
   }
   if (kept !== undefined && seen) return kept;
   const { status, data } = await statement(service, `CREATE TOKEN FOR ${DEMO_USER}`);
   const token = Array.isArray(data) ? (data[0] as { token?: unknown } | undefined)?.token : undefined;
-  if (status !== 200 || typeof token !== 'string') throw new StartFailure(`the demo token cannot be made: ${String(data)}`);
+  if (status !== 200 || typeof token !== 'string') throw new StartFailure(`the demo token cannot be created: ${String(data)}`);
   return token;
 }

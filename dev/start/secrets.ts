@@ -5,7 +5,7 @@ import { CATALOG_OWNER, DEVELOPER, newPassword, READER } from '../roles.ts';
 import { StartFailure } from './failure.ts';
 import { writePrivate } from './places.ts';
 
-/** What is random once for a data folder. */
+/** Random values that are created once for a data folder. */
 export interface Secrets {
   passwords: { [CATALOG_OWNER]: string; [READER]: string; [DEVELOPER]: string };
   adminToken: string;
@@ -13,7 +13,7 @@ export interface Secrets {
   demoToken?: string;
 }
 
-/** Reads the secrets of a data folder, or makes them. */
+/** Reads the secrets of a data folder, or creates them. */
 export function readSecrets(stateDir: string): Secrets {
   const file = `${stateDir}/secrets.json`;
   if (existsSync(file)) {
@@ -32,12 +32,12 @@ export function readSecrets(stateDir: string): Secrets {
   return secrets;
 }
 
-/** Keeps them in the folder beside the data folder, readable by its owner only. */
+/** Stores them in the folder next to the data folder, readable only by its owner. */
 export const saveSecrets = (stateDir: string, secrets: Secrets): void => writePrivate(`${stateDir}/secrets.json`, `${JSON.stringify(secrets, null, 2)}\n`);
 
 /**
  * The password of a role on a server of DATABASE_URL. Roles belong to the whole server, so every start with the same
- * DATABASE_URL must come to the same one: it is derived from that URL's password, or the data folder's where that has none.
+ * DATABASE_URL must use the same password: it is derived from that URL's password, or from the data folder's secret if the URL has none.
  */
 export function rolePassword(databaseUrl: string, role: string, fallback: string): string {
   const { password } = new URL(databaseUrl);

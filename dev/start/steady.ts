@@ -1,6 +1,6 @@
 /**
- * Loaded into wrangler's processes before they begin: a request that its own proxy could not pass on (the Worker's process closed a connection that
- * was idle at that moment) fails alone. wrangler takes it for a fault of its own, and ends.
+ * Loaded into wrangler's processes before they begin. If wrangler's own proxy cannot pass on a request (because the Worker's process closed an
+ * idle connection at that moment), only that request fails. Otherwise wrangler takes it for a fault of its own, and ends.
  */
 import { EventEmitter } from 'node:events';
 

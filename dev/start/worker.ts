@@ -6,28 +6,28 @@ import { StartFailure } from './failure.ts';
 import { PROJECT } from './places.ts';
 import { ProcessTree } from './process-tree.ts';
 
-/** What wrangler itself needs of the environment; everything else reaches the Worker by the env file alone. */
+/** The variables that wrangler itself needs; all others reach the Worker only by the env file. */
 const KEPT =
   /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TEMP|TMP|LANG|LC_.*|TZ|SYSTEMROOT|COMSPEC|APPDATA|LOCALAPPDATA|XDG_.*|NODE_EXTRA_CA_CERTS|CI|npm_config_.*|SESSION_FILE|DATA_DIR)$/i;
 
 const ORPHAN = new URL('orphan.ts', import.meta.url).href;
 const STEADY = new URL('steady.ts', import.meta.url).href;
 
-/** How `wrangler dev` is started. */
+/** The parameters of `wrangler dev`. */
 export interface WorkerOptions {
   port: number;
   envFile: string;
   persistDir: string;
   stateDir: string;
-  /** Takes each line that the Worker or wrangler prints. */
+  /** Called with each line that the Worker or wrangler prints. */
   onLine(line: string): void;
 }
 
 /** A running `wrangler dev`. */
 export interface DevWorker {
-  /** Resolves with what it said last when it ends by itself. */
+  /** Resolves with its last output if it ends by itself. */
   ended: Promise<string>;
-  /** Ends it and everything it started. */
+  /** Ends it and all its child processes. */
   stop(): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export function startWorker({ port, envFile, persistDir, stateDir, onLine }: Wor
   return { ended, stop: () => tree.stop() };
 }
 
-/** Waits for `health`; throws StartFailure where the Worker ends or never answers. */
+/** Waits for `health`; throws StartFailure if the Worker ends or never answers. */
 export async function untilHealthy(worker: DevWorker, address: string, timeoutMs = 120_000): Promise<void> {
   let tail: string | undefined;
   void worker.ended.then((said) => {
@@ -83,14 +83,14 @@ export async function untilHealthy(worker: DevWorker, address: string, timeoutMs
   const end = Date.now() + timeoutMs;
   for (let status = 'no answer'; ; ) {
     if (tail !== undefined) throw new StartFailure(`the Worker could not be started: ${firstError(tail)}`);
-    if (Date.now() > end) throw new StartFailure(`the Worker does not get ready: ${address} gives ${status}`);
+    if (Date.now() > end) throw new StartFailure(`the Worker does not get ready: ${address} answers ${status}`);
     try {
       const response = await fetch(address, { signal: AbortSignal.timeout(5000) });
       await response.arrayBuffer();
       if (response.status === 200) return;
       status = `HTTP ${response.status}`;
     } catch {
-      // Nobody listens yet.
+      // Not listening yet.
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

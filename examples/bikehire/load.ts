@@ -18,7 +18,7 @@ export const bikehireModel = (): Promise<string> => readFile(new URL('model.kg',
 /** The text of rights.kg: two users who do not see all of it. */
 export const bikehireRights = (): Promise<string> => readFile(new URL('rights.kg', import.meta.url), 'utf8');
 
-/** Makes schema `bikehire` anew; one that this sample did not make is left alone, with an error. The role needs CREATE on the database. */
+/** Creates the schema `bikehire` again. It does not change a schema that this sample has not created, and fails. The role needs CREATE on the database. */
 export async function loadBikehireTables(exec: Exec): Promise<void> {
   await exec(`DO $$ BEGIN
     IF EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'bikehire'

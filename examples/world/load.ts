@@ -13,12 +13,12 @@ export type Query = (sql: string) => Promise<readonly Record<string, unknown>[]>
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Comments of the schema tell how far a load came: what bears neither is somebody else's schema and stays. */
+/** Comments of the schema record the progress of a load. A schema without such a comment belongs to somebody else and is kept. */
 const LOADING = 'Sample graph world: loading';
 const LOADED = 'Sample graph world: loaded v1';
 const CHUNK = 10_000;
 
-/** Whether a complete load of this version stands in the database. */
+/** Whether the database has a complete load of this version. */
 export async function worldLoaded(query: Query): Promise<boolean> {
   const rows = await query("SELECT obj_description(oid, 'pg_namespace') AS comment FROM pg_catalog.pg_namespace WHERE nspname = 'world'");
   return rows[0]?.comment === LOADED;
@@ -26,7 +26,7 @@ export async function worldLoaded(query: Query): Promise<boolean> {
 
 /**
  * Makes schema `world` anew and fills it. The role needs CREATE on the database. May run again after it was cut off;
- * a schema `world` that it did not make itself is left alone, with an error.
+ * it does not change a schema `world` that it has not created, and fails.
  */
 export async function loadWorldTables(exec: Exec): Promise<void> {
   await exec(`DO $$ BEGIN

@@ -1,5 +1,5 @@
 /**
- * Ten questions to the sample graph, each in SQL over the ontology and, beside it, in SQL that somebody wrote by hand
+ * Ten questions to the sample graph, each in SQL over the ontology, and in SQL written by hand
  * over the tables: the tests compare their rows, the benchmark their times, docs/world.md shows them.
  */
 export interface Question {
@@ -34,7 +34,7 @@ ORDER BY population DESC`,
   },
   {
     question: 'Which countries are within three borders of Portugal, and how far?',
-    note: 'A transitive path: each country once, with the length of the shortest way to it. Portugal itself is there, since the way to Spain leads back.',
+    note: 'A transitive path: each country once, with the length of the shortest walk to it. Portugal itself is included, because the walk to Spain leads back.',
     sql: `SELECT "borders[country*3].name" AS country, "borders[country*3]_transitivity_level" AS distance
 FROM dsvc.country
 WHERE name = 'Portugal'
@@ -107,7 +107,7 @@ LIMIT 5`,
   },
   {
     question: 'How many countries, land borders and official languages has each region, and how large is it?',
-    note: 'Three aggregates on three levels in one block: the area of a country that speaks four languages counts once, and so does each of its borders.',
+    note: 'Aggregates on three levels in one block: the area of a country that speaks four languages counts once, and so does each of its borders.',
     sql: `SELECT region_name AS region, count(country_code) AS countries, round(sum(area_km2)) AS area,
        count("borders[country].entity_id") AS borders, count(DISTINCT "speaks[language].entity_id") AS languages
 FROM dsvc.country
@@ -137,7 +137,7 @@ ORDER BY x.population DESC NULLS LAST`,
   },
   {
     question: 'In which countries does the capital hold most of the people who live in cities?',
-    note: 'Two concepts joined: what each holds of the same country. (Of cities that are in the gazetteer, in countries with five million people in them.)',
+    note: 'A join of two concepts by country. (Only cities of the gazetteer count, in countries with at least five million people in them.)',
     sql: `WITH towns AS (
   SELECT country_code, sum(population) AS people FROM svc.city GROUP BY country_code HAVING sum(population) > 5000000)
 SELECT c."capital_of[country].name" AS country, c.name AS capital, round(100.0 * c.population / t.people, 1) AS percent
@@ -154,7 +154,7 @@ LIMIT 5`,
   },
   {
     question: 'What is called Luxembourg?',
-    note: 'place holds countries and cities alike; each row keeps the id and the type of what it is.',
+    note: 'place has countries and cities; each row keeps its own id and type.',
     sql: `SELECT entity_id, entity_type, entity_label, coordinates
 FROM svc.place
 WHERE name = 'Luxembourg'

@@ -1,10 +1,9 @@
 /**
- * The physical tables under the sample graph: schema `world`, named the way databases are, not the way the ontology
- * speaks. What one column of a table is called, which type it has and what it holds stands here once; load.ts makes
- * DDL and INSERTs of it.
+ * The physical tables under the sample graph: schema `world`, with names as in a database, not as in the ontology.
+ * Each column is described once, with its name, type and contents; load.ts makes DDL and INSERTs of it.
  */
 
-/** A column: its SQL type with constraints, and what it holds. */
+/** A column: its SQL type with constraints, and its contents. */
 export interface Column {
   readonly name: string;
   readonly type: string;
@@ -18,13 +17,13 @@ export interface Table {
   readonly columns: readonly Column[];
   /** Table constraints, run after the rows are in. */
   readonly constraints: readonly string[];
-  /** Index definitions behind `ON world.<table>`. */
+  /** Index definitions after `ON world.<table>`. */
   readonly indexes: readonly string[];
 }
 
 const required = 'NOT NULL';
 
-/** In an order in which foreign keys hold. */
+/** In an order that satisfies the foreign keys. */
 export const TABLES: readonly Table[] = [
   {
     name: 't_region',

@@ -1,6 +1,6 @@
 /**
- * Stands in for `@ai-sdk/gateway` in the Worker (wrangler.toml). The SDK asks it for models that are named by a text
- * alone, which this service never does, and for the classes of its errors, which then never occur.
+ * Replaces `@ai-sdk/gateway` in the Worker (wrangler.toml). The SDK uses it for models that are named only by a text,
+ * which this service never does, and for its error classes, which then never occur.
  */
 class NoGatewayError extends Error {
   static isInstance(_error: unknown): boolean {

@@ -12,7 +12,7 @@ export interface Query {
   readonly small?: Readonly<Record<string, string>>;
 }
 
-/** The two texts with their values written in. `small`: for some thousands of lines. `scale` stands for `:scale`. */
+/** The two texts with their values written in. `small`: for some thousands of lines. `scale` is the value of `:scale`. */
 export function texts(query: Query, scale: number, small = false): { readonly sql: string; readonly byHand: string } {
   const values: Record<string, string> = { scale: String(scale), ...query.values, ...(small ? query.small : {}) };
   const fill = (text: string): string =>

@@ -1,11 +1,11 @@
-/** A SELECT on an ontology, taken apart so far that it can be broken in chosen places: by PostgreSQL's grammar and the lexer's tokens. */
+/** A SELECT on an ontology, analysed so that it can be changed in chosen places: by PostgreSQL's grammar and the lexer's tokens. */
 import { significant, type Token, tokenize } from '../../../src/language/lexer.ts';
 import type { SqlParser } from '../../../src/language/parser.ts';
 import { parsePrepared, prepareSelect } from '../../../src/language/prepare.ts';
 import type { Concept, Graph } from '../../../src/ontology/graph.ts';
-import { isPath, type PathEnd, parsePath } from '../../../src/planner/path.ts';
+import { isPath, type PathEnd, parsePath } from '../../../src/planner/bind/path.ts';
 
-/** A piece of the text: offsets, `end` excluded. */
+/** A range of the text: offsets, `end` excluded. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -19,15 +19,15 @@ export interface Relation extends Span {
   readonly of: { readonly concept: Concept } | { readonly columns: readonly string[] } | undefined;
 }
 
-/** A column: a property, a measure or a path. The span is its name alone, without the alias before it. */
+/** A column: a property, a measure or a path. The span is only its name, without the alias before it. */
 export interface Column extends Span {
   readonly name: string;
   readonly relation: Relation | undefined;
-  /** Where it is a path that holds. */
+  /** The path, if it is a valid one. */
   readonly path: PathEnd | undefined;
 }
 
-/** A call: `sum(x)`, with a FILTER behind it. */
+/** A call: `sum(x)`, including a FILTER after it. */
 export interface Call extends Span {
   readonly name: string;
   readonly nameSpan: Span;
@@ -57,7 +57,7 @@ type Node = Readonly<Record<string, unknown>>;
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
 const AGGREGATES = new Set(['count', 'sum', 'avg', 'min', 'max', 'bool_and', 'bool_or']);
 
-/** @throws SvcError where the text is no SELECT */
+/** @throws SvcError if the text is not a SELECT */
 export function analyse(text: string, graph: Graph, parser: SqlParser): Analysis {
   const prepared = prepareSelect({ text, offset: 0 });
   const { stmts } = parsePrepared(parser, prepared);
@@ -79,7 +79,7 @@ export function analyse(text: string, graph: Graph, parser: SqlParser): Analysis
     return { ...span(i, schema === undefined ? i : i + 2), schema, name, alias, of };
   };
 
-  /** The relations that FROM names here, sub-queries aside. */
+  /** The relations of FROM, without sub-queries. */
   const relationsOf = (node: unknown): Relation[] => {
     if (Array.isArray(node)) return node.flatMap(relationsOf);
     if (!isNode(node)) return [];
@@ -115,7 +115,7 @@ export function analyse(text: string, graph: Graph, parser: SqlParser): Analysis
     });
   };
 
-  /** `isPlace`: a number is the place of a column (GROUP BY 1). */
+  /** `isPlace`: a number is the position of a column (GROUP BY 1). */
   const visit = (value: unknown, block: readonly Relation[], isPlace = false): void => {
     if (Array.isArray(value)) {
       for (const v of value) visit(v, block, isPlace);
@@ -160,7 +160,7 @@ function pathOf(concept: Concept, name: string): PathEnd | undefined {
   }
 }
 
-/** The place of the bracket that closes the one at `open`; -1: there is none. */
+/** The index of the bracket that closes the one at `open`, or -1. */
 export function closing(tokens: readonly Token[], open: number): number {
   if (tokens[open]?.value !== '(') return -1;
   let depth = 0;
@@ -173,5 +173,5 @@ export function closing(tokens: readonly Token[], open: number): number {
   return -1;
 }
 
-/** The text with other words in the place of a span. */
+/** The text with a span replaced. */
 export const replaced = (text: string, { start, end }: Span, by: string): string => text.slice(0, start) + by + text.slice(end);

@@ -5,7 +5,7 @@ import { type Analysis, replaced, type Span } from './analysis.ts';
 const ENDS = /^(group|having|order|limit|offset|window|union|intersect|except|fetch)$/i;
 const is = (token: Token | undefined, word: RegExp): boolean => token?.kind === 'word' && word.test(token.value);
 
-/** The place behind the last token of what begins at `from`: the next clause of its level, or the bracket that closes it. */
+/** The index after the last token of the clause that begins at `from`: the next clause of its level, or the bracket that closes it. */
 function endOf(tokens: readonly Token[], from: number): number {
   let depth = 0;
   for (let i = from; i < tokens.length; i++) {
@@ -26,14 +26,14 @@ export const clauses = ({ tokens }: Analysis, which: 'group' | 'limit'): readonl
     return [span(tokens, i, endOf(tokens, i + 1))];
   });
 
-/** The statement without one of the conditions of a WHERE or HAVING; where it is the only one, without the clause. */
+/** The statement without one of the conditions of a WHERE or HAVING; without the clause if it is the only condition. */
 export function conditions({ text, tokens }: Analysis): readonly string[] {
   return tokens.flatMap((t, i) => {
     if (!is(t, /^(where|having)$/i)) return [];
     const end = endOf(tokens, i + 1);
     const parts = conjuncts(tokens, i + 1, end);
     if (parts.length === 1) {
-      // with the whole FILTER (WHERE ...), since FILTER () is no SQL
+      // with the whole FILTER (WHERE ...), since FILTER () is not valid SQL
       const filters = tokens[i - 1]?.value === '(' && is(tokens[i - 2], /^filter$/i);
       return [replaced(text, filters ? span(tokens, i - 2, end + 1) : span(tokens, i, end), '')];
     }
@@ -44,7 +44,7 @@ export function conditions({ text, tokens }: Analysis): readonly string[] {
   });
 }
 
-/** What AND joins on this level, BETWEEN's own AND aside; a whole with an OR is one. */
+/** The operands of AND on this level, except the AND of BETWEEN; an expression with OR is one operand. */
 function conjuncts(tokens: readonly Token[], from: number, to: number): readonly (readonly [number, number])[] {
   const parts: [number, number][] = [];
   let depth = 0;

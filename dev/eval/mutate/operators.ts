@@ -1,4 +1,4 @@
-/** Ways to break a SELECT, each as somebody, or a language model, gets it wrong. Each gives all the statements that it can make of one. */
+/** Ways to change a SELECT into a wrong one, each a typical mistake of a person or a language model. Each returns all statements that it can make from one. */
 
 import { quoteBack, quoteLiteral } from '../../../src/language/quote.ts';
 import type { Concept, Graph, Relationship } from '../../../src/ontology/graph.ts';
@@ -10,7 +10,7 @@ export interface Operator {
   readonly of: (sql: Analysis, graph: Graph) => readonly string[];
 }
 
-/** Two letters in the middle change places. */
+/** Swaps two letters in the middle. */
 function misspelt(name: string): string {
   const at = Math.max(0, Math.floor(name.length / 2) - 1);
   for (let i = at; i + 1 < name.length; i++) if (name[i] !== name[i + 1]) return name.slice(0, i) + name[i + 1] + name[i] + name.slice(i + 2);
@@ -36,7 +36,7 @@ const kindOf = (type: string): string => (/int|float|double|decimal/.test(type) 
 
 const put = (sql: Analysis, column: Column, name: string): string => replaced(sql.text, column, quoteBack(name));
 
-/** Another property in the place of each, of the same kind of type or of another. */
+/** Another property instead of each, of the same kind of type or of another. */
 const otherProperty = (sql: Analysis, sameKind: boolean): string[] =>
   sql.columns.flatMap((column) => {
     const end = ending(column);
@@ -46,7 +46,7 @@ const otherProperty = (sql: Analysis, sameKind: boolean): string[] =>
     return all.filter((p) => p.name !== end.property.toLowerCase() && (p.type === kind) === sameKind).map((p) => put(sql, column, end.before + p.name));
   });
 
-/** The text of a path with its hop `at` written anew; null: left out. */
+/** The text of a path with its hop `at` replaced; null: removed. */
 function withHop(column: Column, at: number, hop: string | null): string {
   const pieces = column.name.match(/[^[\]]*\[[^\]]*\]/g) as string[];
   const tail = column.name.slice(pieces.join('').length);
@@ -54,13 +54,13 @@ function withHop(column: Column, at: number, hop: string | null): string {
   return hops.flatMap((h, i) => (i === at ? (hop === null ? [] : [hop]) : [h])).join('.') + tail;
 }
 
-/** Where each hop of a path starts. */
+/** The concept where each hop of a path starts. */
 const starts = (column: Column): readonly Concept[] => {
   const root = column.relation?.of && 'concept' in column.relation.of ? [column.relation.of.concept] : [];
   return [...root, ...(column.path?.hops ?? []).map((h) => h.columns)];
 };
 
-/** Each hop by another relationship of the concept where it starts. */
+/** Each hop replaced by another relationship of the concept where it starts. */
 const otherRelationship = (sql: Analysis, fits: (hop: PathHop, other: Relationship) => boolean): string[] =>
   sql.columns.flatMap((column) =>
     (column.path?.hops ?? []).flatMap((hop, i) =>
@@ -83,13 +83,13 @@ const comparisons = (sql: Analysis, by: Readonly<Record<string, string>>): strin
 const isCoded = (value: string): boolean => /^\d{4}-\d\d-\d\d/.test(value);
 const turned = (value: string): string => (value === value.toLowerCase() ? value.toUpperCase() : value.toLowerCase());
 
-/** Parents, children and siblings; `thing` makes none of them. */
+/** Parents, children and siblings; `thing` does not relate concepts. */
 function family(concept: Concept): readonly Concept[] {
   const parents = concept.parents.filter((p) => p.def !== null);
   return [...new Set([...parents, ...concept.children, ...parents.flatMap((p) => p.children)])].filter((o) => o !== concept);
 }
 
-/** The relation of FROM by other words. */
+/** The relation of FROM replaced. */
 const relations = (sql: Analysis, by: (concept: Concept) => readonly string[]): string[] =>
   sql.relations.flatMap((r) =>
     r.of && 'concept' in r.of ? by(r.of.concept).map((name) => replaced(sql.text, r, `${r.schema ?? 'dsvc'}.${quoteBack(name)}`)) : [],
@@ -136,7 +136,7 @@ export const OPERATORS: readonly Operator[] = [
   },
   {
     name: 'one step instead of a walk',
-    // the whole statement, or two paths would be meant
+    // the whole statement, otherwise it would have two different paths
     of: (sql) =>
       sql.columns.some((c) => c.path?.hops.some((h) => h.depth !== null))
         ? [sql.text.replaceAll(/\*\d*\]_transitivity_level/g, '*1]_transitivity_level').replaceAll(/\*\d*\]/g, '*1]')]

@@ -1,4 +1,4 @@
-/** What the checks catch of broken statements, and what runs: each gold SQL of a set, broken in each of the ways that fit it. */
+/** What the checks catch of wrong statements, and what runs: each gold SQL of a set, changed in each of the applicable ways. */
 import { graphOf } from '../../../examples/world/graph.ts';
 import { Failure } from '../../../src/cli/failure.ts';
 import type { ServiceClient } from '../../../src/cli/service-client.ts';
@@ -15,9 +15,9 @@ import { analyse } from './analysis.ts';
 import { OPERATORS } from './operators.ts';
 
 /**
- * - `planner`: refused before anything is sent to the datasource; `datasource`: by its EXPLAIN; `run`: it fails on a value.
- * - `same`: it gives the rows of the gold SQL; `again`: other ones, but the chain asks the model again (where the chain is not at hand:
- *   it gives no rows, or one of NULLs); `other`: other ones, and nobody notices.
+ * - `planner`: refused before anything is sent to the datasource; `datasource`: refused by its EXPLAIN; `run`: it fails on a value.
+ * - `same`: it returns the rows of the gold SQL; `again`: other rows, but the service asks the model again (if the service is not available:
+ *   it returns no rows, or one of NULLs); `other`: other rows, and nobody notices.
  */
 export type Fate = 'planner' | 'datasource' | 'run' | 'same' | 'again' | 'other';
 
@@ -26,20 +26,20 @@ export interface Mutant {
   readonly operator: string;
   readonly sql: string;
   readonly fate: Fate;
-  /** The error, or what differs. */
+  /** The error, or the difference. */
   readonly why: string;
 }
 
-/** How a statement is judged. */
+/** The checks of a statement. */
 export interface Judge {
-  /** The planner and the datasource's EXPLAIN. `code`: of the error; undefined: it holds. */
+  /** The planner and the datasource's EXPLAIN. `code`: of the error; undefined: it is valid. */
   check(sql: string, caller: string | undefined): Promise<{ readonly code: string; readonly message: string } | undefined>;
   run(sql: string, caller: string | undefined): Promise<Said<{ readonly rows: readonly Row[]; readonly truncated: boolean }>>;
-  /** Whether the chain asks the model again that answers the question so; undefined: it cannot be asked. @throws Failure where the model fails */
+  /** Whether the service asks the model again for this answer to the question; undefined: unknown. @throws Failure if the model fails */
   readonly asksAgain?: ((question: Question, sql: string) => Promise<boolean>) | undefined;
 }
 
-/** The judge of a running service. `model`: the one that the service asks. */
+/** The checks of a running service. `model`: the model that the service uses. */
 export const judgeOf = (
   service: EvalService,
   restOf: (caller: string | undefined) => Promise<ServiceClient>,
@@ -53,12 +53,12 @@ export const judgeOf = (
     (async ({ question, concept, caller }, sql) => {
       model.play(new Map([[question, { sql, concept }]]));
       const said = await service.ask(question, caller, 1000);
-      if (!said.ok) throw new Failure(`the chain does not take a statement that holds: ${said.error}\n  ${sql}`);
+      if (!said.ok) throw new Failure(`the chain does not accept a valid statement: ${said.error}\n  ${sql}`);
       return said.value.tries > 1;
     }),
 });
 
-/** The ontology's model, as the service tells it to who may read its definitions. @throws Failure */
+/** The ontology's model, as the service shows it to callers who may read its definitions. @throws Failure */
 export async function graphOfService(service: ServiceClient, ontology: string, parser: SqlParser): Promise<Graph> {
   const { fault, rows } = await service.query(`SHOW CREATE ONTOLOGY ${quoteBack(ontology)}`, ontology);
   const script = rows[0]?.script;
@@ -67,7 +67,7 @@ export async function graphOfService(service: ServiceClient, ontology: string, p
   return graphOf(kept.map((s) => s.text).join(';\n'), ontology, parser);
 }
 
-/** One mutant of each way that fits, chosen by a hash, so that each run breaks the same. */
+/** One mutant of each applicable way, chosen by a hash, so that each run makes the same ones. */
 export function mutantsOf(question: Question, graph: Graph, parser: SqlParser): readonly Pick<Mutant, 'question' | 'operator' | 'sql'>[] {
   const gold = question.gold as string;
   const analysis = analyse(gold, graph, parser);
@@ -85,7 +85,7 @@ function hash(text: string): number {
   return h;
 }
 
-/** Breaks the gold SQL of a question, and judges what came of it. @throws Failure where the gold SQL itself does not hold */
+/** Changes the gold SQL of a question in all ways, and checks the results. @throws Failure if the gold SQL itself is invalid */
 export async function mutate(
   question: Question,
   graph: Graph,
@@ -119,17 +119,17 @@ async function fateOf(question: Question, sql: string, gold: readonly Row[], jud
   return { fate: again ? 'again' : 'other', why };
 }
 
-/** As the chain sees it (src/llm/questions.ts): no rows, or one without a value. */
+/** As the service does (src/llm/questions.ts): no rows, or one without a value. */
 const isEmpty = (rows: readonly Row[]): boolean => rows.length === 0 || (rows.length === 1 && Object.values(rows[0] ?? {}).every((v) => v === null));
 
-/** PostgreSQL's condition names (src/engine/sqlstates.ts) that EXPLAIN answers with. */
+/** PostgreSQL's condition names (src/engine/sqlstates.ts) that EXPLAIN returns. */
 const OF_DATASOURCE =
   /^(undefined_|invalid_|datatype_mismatch|grouping_error|cannot_coerce|ambiguous_function|wrong_object_type|indeterminate_|datetime_field|numeric_value|division_by_zero|windowing_error|collation_mismatch|cardinality_violation|data_exception|datasource_failed)/;
 const ofDatasource = (code: string): boolean => OF_DATASOURCE.test(code);
 
 const FATES: readonly Fate[] = ['planner', 'datasource', 'run', 'same', 'again', 'other'];
 
-/** The table of a run, as lines of Markdown. `asked`: through the chain. */
+/** The table of a run, as lines of Markdown. `asked`: with the service. */
 export function tableOf(mutants: readonly Mutant[], asked: boolean): readonly string[] {
   const line = (name: string, of: readonly Mutant[]): string =>
     `| ${[name, of.length, ...FATES.map((fate) => of.filter((m) => m.fate === fate).length)].join(' | ')} |`;
