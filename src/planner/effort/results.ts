@@ -34,7 +34,9 @@ export function sizeOfOperation(symbol: string, left: Size, right: Size): Size {
 export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly Size[]): Size {
   const [first = SMALL, , third = SMALL] = sizes;
   if (name === 'translate') return times(first, 4);
-  if (name === 'replace' || name === 'regexp_replace') return sum([first, bytesOf(third, SEARCHED) <= 1 ? SMALL : copies(third, bytesOf(first, SEARCHED))]);
+  // a pattern may match between any two characters
+  if (name === 'regexp_replace') return replaced(first, third, 1 + charactersOf(third));
+  if (name === 'replace') return replaced(first, third, Math.ceil(charactersOf(third) / lengthOf(args[1])));
   if (name === 'format') return formatted(args[0], sizes);
   if (name === 'array_fill') return filled(first, args[1]);
   if (SHORT.has(name)) return SMALL;
@@ -42,6 +44,21 @@ export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly 
   // escapes make JSON longer, usually by little
   return sum([SMALL, times(sum(sizes), JSON_BUILDERS.test(name) ? 2 : 6)]);
 }
+
+/** The maximum growth of a text by constants that counts as a longer value of a table, not as a text that the statement makes. */
+const MAX_GROWTH = 16;
+
+/** The result of `replace` and `regexp_replace`. @param growth how many times as long as the text the result may be */
+function replaced(text: Size, replacement: Size, growth: number): Size {
+  if (replacement.data === 0 && growth <= MAX_GROWTH) return times(text, Math.max(1, growth));
+  return sum([text, bytesOf(replacement, SEARCHED) <= 1 ? SMALL : copies(replacement, bytesOf(text, SEARCHED))]);
+}
+
+/** The characters of a text that is a constant: its size allows two bytes for each. */
+const charactersOf = ({ made }: Size): number => made / 2;
+
+/** The length of a constant text, at least 1; 1 for other expressions. */
+const lengthOf = (node: Node | undefined): number => Math.max(1, node && 'A_Const' in node ? (node.A_Const.sval?.sval?.length ?? 1) : 1);
 
 /** The result of `format`: the template, the widths, and the longest argument once for each directive. */
 function formatted(template: Node | undefined, sizes: readonly Size[]): Size {

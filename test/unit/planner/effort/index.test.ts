@@ -119,6 +119,8 @@ describe('planned', () => {
     "SELECT a.name FROM svc.person a JOIN svc.person b ON a.name LIKE '%' || b.name || '%' AND position(b.name IN a.name) > 1",
     "SELECT repeat('*', length(name)) AS bar, lpad(name, 20, '.') AS l, rpad('', 40, '-') AS line FROM svc.person",
     "SELECT replace(replace(replace(name, 'a', 'b'), 'c', 'ddd'), '\n', ' ') AS l FROM svc.person",
+    "SELECT string_agg(replace(replace(name, '%', '%25'), '|', '%7C'), ',') AS l FROM svc.person",
+    "SELECT '- ' || string_agg(regexp_replace(name, '[aeiou]', 'ei', 'g'), ' - ' ORDER BY name) AS l FROM svc.person",
     "SELECT 'a' = ANY (array_agg(name)) AS l, array_agg(name) && ARRAY['x', 'y'] AS m FROM svc.person",
     'SELECT array_agg(name) @> ARRAY(SELECT name FROM svc.person) AS l FROM svc.person',
     "SELECT to_char(d, 'FMDay DD Month YYYY') AS l, d::date - 1 AS e FROM generate_series(DATE '2020-01-01', DATE '2020-12-31', INTERVAL '1 day') d",

@@ -119,6 +119,18 @@ const cases = fc.tuple(new Cases(12), fc.infiniteStream(fc.boolean())).map(([mad
 /** The names of properties that concepts show of their descendants. */
 const ofDescendants = (graph: Graph): string[] => graph.concepts.flatMap((c) => c.derivedProperties.map((p) => p.def.name));
 
+/** The logic concepts with a path in their condition, or in that of their source. */
+function definedByPaths({ concepts }: Graph): string[] {
+  const found = new Set<string>();
+  const has = ({ name, rows }: Graph['concepts'][number]): boolean =>
+    rows.kind === 'logic' && (found.has(name) || rows.condition.includes('[') || found.has(rows.name) || found.has(rows.source.name));
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const c of concepts) if (has(c)) found.add(c.name);
+  }
+  return [...found];
+}
+
 const nullsIn = (sql: string | null): number => sql?.match(/NULL::/g)?.length ?? 0;
 
 describe('an ontology for a caller', () => {
@@ -129,6 +141,7 @@ describe('an ontology for a caller', () => {
       let refused = 0;
       let hidden = 0;
       let nulled = 0;
+      let separate = 0;
       fc.assert(
         fc.property(cases, ({ made, model, parts }) => {
           if (parts === undefined) return;
@@ -148,6 +161,11 @@ describe('an ontology for a caller', () => {
             const all = outcome(whole, text).sql;
             // a view or logic concept over hidden rows needs a barrier
             if (mine.sql.includes('OFFSET 0')) continue;
+            // the condition of a logic concept has relations of its own if the caller sees less than its definer
+            if (definedByPaths(whole).some((name) => text.includes(name))) {
+              separate++;
+              continue;
+            }
             if (nullsIn(mine.sql) === nullsIn(all)) {
               expect({ text, sql: mine.sql }).toEqual({ text, sql: all });
             } else {
@@ -162,6 +180,7 @@ describe('an ontology for a caller', () => {
       );
       expect(hidden).toBeGreaterThan(1.5 * SIZES.ontologies);
       expect(nulled).toBeLessThan(answered / 10);
+      expect(separate).toBeLessThan(answered / 10);
       expect(answered).toBeGreaterThan(6 * SIZES.ontologies);
       expect(refused).toBeGreaterThan(15 * SIZES.ontologies);
     },
