@@ -4,7 +4,7 @@
  * form for statements with barriers is a slot.
  */
 import type { RangeVar } from '@pgsql/types';
-import { and, conjuncts, type Node, OFFSET_ZERO, type SelectStmt } from './tree.ts';
+import { and, conjuncts, hasOnlyNames, type Node, OFFSET_ZERO, type SelectStmt } from './tree.ts';
 
 /** A part of WHERE. `when`: whether it applies only to statements with barriers, or only to those without. */
 export interface Condition {
@@ -59,7 +59,7 @@ export function settleBarriers<T>(tree: T, items: readonly LateItem[], hasBarrie
     const o = value as Record<string, unknown>;
     for (const k in o) {
       const v = o[k];
-      if (v === null || typeof v !== 'object') continue;
+      if (v === null || typeof v !== 'object' || hasOnlyNames(k)) continue;
       const by = settle(v);
       if (by !== v) o[k] = by;
     }

@@ -155,7 +155,7 @@ function structuredCloneTree(v: unknown): unknown {
   return out;
 }
 
-/** Rewrites the nodes below a value in place. `visit` returns the replacement of a node, or undefined to continue with its members. */
+/** Rewrites the nodes below a value in place, except names and constants within a node. `visit` returns the replacement of a node, or undefined to continue with its members. */
 export function rewrite(value: unknown, visit: (node: Node) => Node | undefined): unknown {
   if (value === null || typeof value !== 'object') return value;
   visited();
@@ -175,14 +175,14 @@ export function rewrite(value: unknown, visit: (node: Node) => Node | undefined)
       if (replaced !== undefined) return replaced;
     }
     const v = o[k];
-    if (v === null || typeof v !== 'object') continue;
+    if (v === null || typeof v !== 'object' || hasOnlyNames(k)) continue;
     const by = rewrite(v, visit);
     if (by !== v) o[k] = by;
   }
   return value;
 }
 
-/** Calls `visit` for each node below a value, outer nodes first. If `visit` returns false, the members of the node are skipped. */
+/** Calls `visit` for each node below a value, outer nodes first, except names and constants within a node. If `visit` returns false, the members of the node are skipped. */
 export function walk(value: unknown, visit: (node: Node) => boolean | undefined): void {
   if (value === null || typeof value !== 'object') return;
   visited();
@@ -193,9 +193,12 @@ export function walk(value: unknown, visit: (node: Node) => boolean | undefined)
   const o = value as Record<string, unknown>;
   for (const k in o) {
     if (isNodeName(k) && visit(value as Node) === false) return;
-    walk(o[k], visit);
+    if (!hasOnlyNames(k)) walk(o[k], visit);
   }
 }
+
+/** True for a member, or a node, that consists of names and constants: nothing below it is visited. Half of a tree is of this kind. */
+export const hasOnlyNames = (key: string): boolean => key === 'ColumnRef' || key === 'A_Const' || key === 'typeName' || key === 'funcname';
 
 /** The first location in a tree, outer nodes first, as a UTF-8 byte offset, or undefined. */
 export function locationIn(tree: unknown): number | undefined {

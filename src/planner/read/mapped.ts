@@ -5,7 +5,7 @@
 
 import { isTotal, multiplies } from '../facts/total.ts';
 import { isAggregate, isVolatileFunction, isWindow } from '../guard/index.ts';
-import { column, isSubQuery, lastName, type Node, type SelectStmt, subselect, walk } from '../plan/tree.ts';
+import { column, fieldsOf, isSubQuery, lastName, type Node, type SelectStmt, subselect, walk } from '../plan/tree.ts';
 import { columnName } from './names.ts';
 
 /** The alias of a mapping that becomes a sub-select. */
@@ -67,7 +67,7 @@ function isPlain(stmt: SelectStmt): boolean {
   if ((op && op !== 'SETOP_NONE') || Object.keys(rest).length > 0 || !fromClause?.length) return false;
   let plain = true;
   walk([targetList, fromClause, whereClause], (n) => {
-    if (isSubQuery(n) || 'RangeFunction' in n || 'A_Star' in n) plain = false;
+    if (isSubQuery(n) || 'RangeFunction' in n || ('ColumnRef' in n && fieldsOf(n.ColumnRef).at(-1) === '*')) plain = false;
     if ('FuncCall' in n) {
       const name = lastName(n.FuncCall.funcname);
       if (n.FuncCall.over || isAggregate(name) || isWindow(name) || isVolatileFunction(name)) plain = false;
