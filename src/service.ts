@@ -8,6 +8,8 @@ export { auditFailure, auditRequest } from './service/audit.ts';
 export { type SeenAgent, visibleAgents } from './service/caller/agents.ts';
 export { findOntology, outlivesRights, unknownName } from './service/caller/lookup.ts';
 export { asyncRows, ownerOf, pollAsync, runJob, startAsync } from './service/ops/async.ts';
+export { FileError } from './service/ops/file-statements.ts';
+export { applyModel, type ModelFiles, planModel } from './service/ops/model-files.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/ops/operations.ts';
 export { type QuestionModel, questionModel, type Subject, type SubjectColumn, type SubjectRelationship } from './service/ops/question-model.ts';
 export { type Sample, sampleRows } from './service/ops/sample.ts';

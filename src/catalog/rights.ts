@@ -17,6 +17,8 @@ const SOME_ADMIN = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' 
 const SET_PASSWORD = sql`UPDATE kg_catalog.users SET password = $2, password_by = $3::uuid[] WHERE id = $1`;
 // the user may have signed in with the e-mail at an identity provider: those sessions end, as after a change of the password
 const SET_EMAIL = sql`UPDATE kg_catalog.users SET email = $2, email_key = $3, email_by = $4::uuid[], login_generation = login_generation + 1 WHERE id = $1`;
+// the tenant decides whose JSON Web Tokens identify the user
+const SET_TENANT = sql`UPDATE kg_catalog.users SET tenant = $2, login_generation = login_generation + 1 WHERE id = $1`;
 // sessions and OAuth grants end permanently: setting the user active again does not restore them
 const SET_ACTIVE = sql`UPDATE kg_catalog.users SET active = $2, login_generation = login_generation + CASE WHEN $2 THEN 0 ELSE 1 END WHERE id = $1`;
 const DROP_USER = sql`DELETE FROM kg_catalog.users WHERE id = $1`;
@@ -38,6 +40,8 @@ export const setEmail = (id: string, email: string | null, by: readonly string[]
   call(SET_EMAIL, id, email, email === null ? null : fold(email), idList(by)),
   call(CHANGED),
 ];
+/** Sets the tenant of a user and ends its sessions and OAuth grants. */
+export const setTenant = (id: string, tenant: string): readonly Call[] => [call(SET_TENANT, id, tenant), call(CHANGED)];
 /** Sets a user active or inactive. Setting it inactive ends its sessions and OAuth grants; its API tokens become valid again when it is set active. */
 export const setActive = (id: string, active: boolean): readonly Call[] => [call(SET_ACTIVE, id, active), call(SOME_ADMIN), call(CHANGED)];
 /** Drops a user with its tokens, grants and memberships, and the grants of others on it. Fails with 23503 if a policy names the user. */

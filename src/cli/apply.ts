@@ -1,54 +1,122 @@
-/** `kg apply FILE --ontology NAME`: sends a script to the service, which applies all of it or nothing. */
-import { parseStatement } from '../language/classify.ts';
-import { quoteBack } from '../language/quote.ts';
-import { splitScript } from '../language/split.ts';
+/** `kg plan` and `kg apply`: compare model files with an ontology, and make it as the files say (docs/design/model-as-files.md). */
+import { createInterface } from 'node:readline/promises';
 import { Failure, faultText } from './failure.ts';
+import { ontologyOf, readModelFiles } from './model-files.ts';
 import { placeIn, type ScriptFile } from './script-file.ts';
-import type { Answer, ServiceClient } from './service-client.ts';
+import { findService, type Posted, type ServiceClient } from './service-client.ts';
+import type { Report } from './validate-data.ts';
 
-/** The ontology that the first statement of a script creates, or null. Also null for a script that cannot be parsed: the service reports the error. */
-export function madeBy(script: string): string | null {
-  try {
-    const [first] = splitScript(script);
-    const statement = first && parseStatement(first);
-    return statement?.kind === 'create_ontology' ? statement.name.text : null;
-  } catch {
-    return null;
-  }
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The options of both commands. */
+export interface ApplyOptions {
+  readonly ontology: string | undefined;
+  readonly source: string | undefined;
+  readonly prune: boolean;
+  /** Prune objects that no source has made, too. */
+  readonly all: boolean;
+  /** Prune without asking. */
+  readonly yes: boolean;
+  readonly expect: string | undefined;
+  readonly json: boolean;
 }
 
-/**
- * Applies a script, and creates the ontology if it does not exist. A script that starts with CREATE ONTOLOGY is sent unchanged.
- *
- * @returns lines to print: the version and the warnings
- * @throws Failure with the position in the file
- */
-export async function apply(service: ServiceClient, file: ScriptFile, ontology: string | undefined): Promise<string[]> {
-  const made = madeBy(file.text);
-  if (made !== null && ontology !== undefined && ontology.toLowerCase() !== made.toLowerCase()) {
-    throw new Failure(`${file.path} creates the ontology ${made}, but --ontology is ${ontology}`, 2);
-  }
-  if (made !== null) return report(await service.query(file.text, ''), file, made, '');
-  if (ontology === undefined) throw new Failure('apply needs --ontology NAME, or a file that starts with CREATE ONTOLOGY', 2);
-  const answer = await service.query(file.text, ontology);
-  if (answer.status !== 404) return report(answer, file, ontology, '');
-  const prefix = `CREATE ONTOLOGY ${quoteBack(ontology)};\n`;
-  return report(await service.query(prefix + file.text, ''), file, ontology, prefix);
+interface Named {
+  readonly kind: string;
+  readonly name: string;
+}
+interface Change extends Named {
+  readonly action: 'create' | 'change' | 'drop';
+  readonly before: string | null;
+  readonly after: string | null;
+}
+interface Changes {
+  readonly version: string | null;
+  readonly changes: readonly Change[];
+  readonly unlisted: readonly Named[];
+  readonly warnings: readonly { readonly code: string; readonly message: string; readonly file?: string; readonly position?: number }[];
 }
 
-/** The answer as lines, with positions in the file. `prefix` was sent before the file's text. */
-function report({ fault, rows }: Answer, file: ScriptFile, ontology: string, prefix: string): string[] {
-  const place = (position: unknown): string => placeIn(file, typeof position === 'number' ? position - [...prefix].length : undefined);
-  if (fault) throw new Failure(faultText(place(fault.position), fault.code, fault.message, fault.hint));
-  const [row] = rows;
-  if (rows.length !== 1 || !row || typeof row.version !== 'string' || typeof row.statements !== 'number') return rows.map((r) => JSON.stringify(r));
-  const statements = row.statements - (prefix === '' ? 0 : 1);
-  const warnings: readonly unknown[] = Array.isArray(row.warnings) ? row.warnings : [];
+/** The exit code of a plan with changes. */
+const HAS_CHANGES = 3;
+
+/** Prints what an apply would change. @returns exit code 0 without changes, 3 with changes @throws Failure */
+export async function plan(paths: readonly string[], options: ApplyOptions, env: Env): Promise<Report> {
+  const { send, ontology, files } = await prepared(paths, options, env);
+  const found = await send('plan');
+  return {
+    lines: options.json ? [JSON.stringify(found, null, 2)] : textOf(found, ontology, files, 'plan'),
+    exitCode: found.changes.length === 0 ? 0 : HAS_CHANGES,
+  };
+}
+
+/** Makes an ontology as the files say. @throws Failure, also if objects would be dropped and nobody confirms it */
+export async function apply(paths: readonly string[], options: ApplyOptions, env: Env): Promise<Report> {
+  const { send, ontology, files } = await prepared(paths, options, env);
+  if (options.prune && !options.yes) await confirm(await send('plan'));
+  const found = await send('apply');
+  return { lines: options.json ? [JSON.stringify(found, null, 2)] : textOf(found, ontology, files, 'apply'), exitCode: 0 };
+}
+
+async function prepared(paths: readonly string[], options: ApplyOptions, env: Env) {
+  const { source, prune, all, expect } = options;
+  if (prune && source === undefined && !all) throw new Failure('--prune needs --source NAME, or --all to drop everything that the files do not contain', 2);
+  const files = await readModelFiles(paths, env);
+  const ontology = ontologyOf(files, options.ontology);
+  const service = await findService(env);
+  const body = { files: files.map(({ path, text }) => ({ name: path, text })), source: all ? null : (source ?? null), prune, expect: expect ?? null };
+  return {
+    ontology,
+    files,
+    send: async (what: 'plan' | 'apply') => changesOf(await service.post(`model/${encodeURIComponent(ontology)}/${what}`, body), service, files),
+  };
+}
+
+/** Reads an answer. @throws Failure with the position in the file */
+function changesOf({ fault, data }: Posted, service: ServiceClient, files: readonly ScriptFile[]): Changes {
+  if (fault === undefined) return data as Changes;
+  const file = files.find((f) => fault.message.startsWith(`${f.path}: `));
+  const message = file === undefined ? fault.message : fault.message.slice(file.path.length + 2);
+  throw new Failure(faultText(file === undefined ? service.base : placeIn(file, fault.position), fault.code, message, fault.hint));
+}
+
+/** Asks whether objects may be dropped. @throws Failure if not, or if nobody can answer */
+async function confirm({ changes }: Changes): Promise<void> {
+  const dropped = changes.filter((c) => c.action === 'drop').map(({ kind, name }) => `${kind} ${name}`);
+  if (dropped.length === 0) return;
+  const list = `This drops: ${dropped.join(', ')}`;
+  if (!process.stdin.isTTY) throw new Failure(`${list}\nNothing was changed. Confirm with --yes`);
+  const ask = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await ask.question(`${list}\nDrop them? (yes/no) `);
+  ask.close();
+  if (answer.trim().toLowerCase() !== 'yes') throw new Failure('Nothing was changed');
+}
+
+const SIGNS = { create: '+', change: '~', drop: '-' } as const;
+
+/** The changes as lines: each object, for a change its old and new lines, and a summary. */
+function textOf({ changes, unlisted, warnings, version }: Changes, ontology: string, files: readonly ScriptFile[], what: 'plan' | 'apply'): string[] {
+  const place = (name: string | undefined, position: number | undefined): string => {
+    const file = files.find((f) => f.path === name);
+    return file === undefined ? ontology : placeIn(file, position);
+  };
+  const count = (action: Change['action']): number => changes.filter((c) => c.action === action).length;
+  const counts = what === 'plan' ? ['create', 'change', 'drop'] : ['created', 'changed', 'dropped'];
+  const summary = `${count('create')} ${what === 'plan' ? 'to ' : ''}${counts[0]}, ${count('change')} ${what === 'plan' ? 'to ' : ''}${counts[1]}, ${count('drop')} ${what === 'plan' ? 'to ' : ''}${counts[2]}`;
   return [
-    ...warnings.map((w) => {
-      const { code, message, position } = w as { code?: unknown; message?: unknown; position?: unknown };
-      return `${place(position)}: warning: ${String(message)} (${String(code)})`;
-    }),
-    `${ontology}: ${statements} statement${statements === 1 ? '' : 's'} applied, version ${row.version}`,
+    ...changes.flatMap((c) => [`${SIGNS[c.action]} ${c.kind} ${c.name}`, ...differences(c)]),
+    ...(unlisted.length === 0 ? [] : [`not in the files: ${unlisted.map(({ kind, name }) => `${kind} ${name}`).join(', ')}`]),
+    ...warnings.map((w) => `${place(w.file, w.position)}: warning: ${w.message} (${w.code})`),
+    changes.length === 0 ? `${ontology}: nothing to change` : `${ontology}: ${summary}${version === null ? '' : `, version ${version}`}`,
+  ];
+}
+
+/** The lines that a change removes and adds. */
+function differences({ action, before, after }: Change): string[] {
+  if (action !== 'change') return [];
+  const [old, made] = [before ?? '', after ?? ''].map((text) => text.split('\n'));
+  return [
+    ...(old ?? []).filter((l) => !made?.includes(l)).map((l) => `    - ${l.trim()}`),
+    ...(made ?? []).filter((l) => !old?.includes(l)).map((l) => `    + ${l.trim()}`),
   ];
 }

@@ -3,17 +3,27 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createToken } from '../auth/tokens.ts';
 import { quoteBack } from '../language/quote.ts';
-import { apply } from './apply.ts';
+import { type ApplyOptions, apply, plan } from './apply.ts';
+import { exportModel } from './export.ts';
 import { Failure, faultText } from './failure.ts';
 import type { Selection } from './introspect.ts';
+import { runScript } from './run.ts';
 import { readScript } from './script-file.ts';
 import { findService } from './service-client.ts';
 import type { Report } from './validate-data.ts';
 
 const HELP = `Usage: npm run kg -- COMMAND
 
-  apply FILE --ontology NAME     apply a script to an ontology, which is created if it does not exist;
-                                 a file that starts with CREATE ONTOLOGY needs no name
+  plan FILES --ontology NAME     show what model files would change; the exit code is 3 if there are changes
+  apply FILES --ontology NAME    make an ontology as model files say, in one version; creates it if it does not exist
+    [--source s] [--expect v]    FILES may be folders; files that start with CREATE ONTOLOGY need no name
+    [--prune] [--all] [--yes]    --prune drops what the files no longer contain: what the same --source made,
+    [--json]                     or with --all everything; --yes does not ask
+  run FILE --ontology NAME       run a script of any statements; the ontology is created if it does not exist
+  export --ontology NAME --to DIR
+    [--policies]                 write an ontology as model files, one for each concept
+  fmt FILES [--check]            format model files; --check changes nothing, the exit code is 3 if something would change
+  lint FILES                     find missing descriptions, keys, labels and the like; the exit code is 3 for findings
   validate FILE                  check a script without a service; the exit code is 0 if there are only warnings
   validate --ontology NAME --data
                                  check the data of an ontology (keys, foreign keys, indexes) and store numbers
@@ -53,16 +63,32 @@ export async function main(args: readonly string[], env: Env, output: Output): P
 }
 
 async function run(args: readonly string[], env: Env): Promise<string[] | Report> {
-  const { command, operands, ontology, fresh, data, selection } = read(args);
+  const { command, operands, ontology, fresh, data, selection, files } = read(args);
   const one = (what: string): string => {
     const [operand, ...more] = operands;
     if (operand === undefined || more.length > 0) throw new Failure(`${command} needs one ${what}`, 2);
     return operand;
   };
   switch (command) {
-    case 'apply': {
+    case 'plan':
+      return plan(operands, { ...files, ontology }, env);
+    case 'apply':
+      return apply(operands, { ...files, ontology }, env);
+    case 'run': {
       const file = await readScript(one('FILE'), env);
-      return apply(await findService(env), file, ontology);
+      return runScript(await findService(env), file, ontology);
+    }
+    case 'export': {
+      if (ontology === undefined || files.to === undefined || operands.length > 0) throw new Failure('export needs --ontology NAME and --to DIR', 2);
+      return exportModel(await findService(env), ontology, files.to, files.policies, env);
+    }
+    case 'fmt': {
+      const { format } = await import('./format.ts');
+      return format(operands, files.check, env);
+    }
+    case 'lint': {
+      const [{ lint }, { readModelFiles }] = await Promise.all([import('./lint.ts'), import('./model-files.ts')]);
+      return lint(await readModelFiles(operands, env));
     }
     case 'validate': {
       if (data) {
@@ -100,6 +126,7 @@ interface Call {
   readonly fresh: boolean;
   readonly data: boolean;
   readonly selection: Selection;
+  readonly files: Omit<ApplyOptions, 'ontology'> & { readonly to: string | undefined; readonly policies: boolean; readonly check: boolean };
 }
 
 function read(args: readonly string[]): Call {
@@ -113,6 +140,15 @@ function read(args: readonly string[]): Call {
         data: { type: 'boolean' },
         schema: { type: 'string' },
         tables: { type: 'string' },
+        source: { type: 'string' },
+        expect: { type: 'string' },
+        prune: { type: 'boolean' },
+        all: { type: 'boolean' },
+        yes: { type: 'boolean' },
+        json: { type: 'boolean' },
+        to: { type: 'string' },
+        policies: { type: 'boolean' },
+        check: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     });
@@ -124,6 +160,17 @@ function read(args: readonly string[]): Call {
       fresh: values.new ?? false,
       data: values.data ?? false,
       selection: { schema: values.schema, tables: values.tables },
+      files: {
+        source: values.source,
+        expect: values.expect,
+        prune: values.prune ?? false,
+        all: values.all ?? false,
+        yes: values.yes ?? false,
+        json: values.json ?? false,
+        to: values.to,
+        policies: values.policies ?? false,
+        check: values.check ?? false,
+      },
     };
   } catch (e) {
     throw new Failure(e instanceof Error ? e.message : 'the arguments cannot be read', 2);

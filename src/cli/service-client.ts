@@ -12,9 +12,16 @@ export interface Answer {
   readonly fault?: { readonly code: string; readonly message: string; readonly hint: string | undefined; readonly position: number | undefined };
 }
 
+/** An answer of another path: its `data`, or an error. */
+export interface Posted extends Pick<Answer, 'status' | 'fault'> {
+  readonly data: unknown;
+}
+
 export interface ServiceClient {
   readonly base: string;
   query(sql: string, ontology: string): Promise<Answer>;
+  /** Sends a JSON body to a path below `/<product>/api/`. */
+  post(path: string, body: unknown): Promise<Posted>;
 }
 
 /**
@@ -33,7 +40,12 @@ export async function findService(env: Env): Promise<ServiceClient> {
   const token = env.KG_TOKEN?.trim() || (own ? text(session.admin_token) : undefined);
   if (!token) throw new Failure(`no token for ${base}: set KG_TOKEN`);
   const product = env.PRODUCT_NAME?.trim() || 'svc';
-  return { base, query: (sql, ontology) => query(`${base}/${product}/api/query/`, token, sql, ontology) };
+  const post = (path: string, body: unknown): Promise<Posted> => send(`${base}/${product}/api/${path}`, token, body);
+  const query = async (sql: string, ontology: string): Promise<Answer> => {
+    const { data, ...answer } = await post('query/', { ontology_name: ontology, query: sql });
+    return { ...answer, rows: Array.isArray(data) ? data : [] };
+  };
+  return { base, query, post };
 }
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
@@ -56,14 +68,14 @@ export async function readSession(file: string): Promise<Readonly<Record<string,
   throw new Failure(`the session file ${file} is damaged; npm start writes a new one`);
 }
 
-async function query(url: string, token: string, sql: string, ontology: string): Promise<Answer> {
+async function send(url: string, token: string, content: unknown): Promise<Posted> {
   let response: Response;
   let body: string;
   try {
     response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': token },
-      body: JSON.stringify({ ontology_name: ontology, query: sql }),
+      body: JSON.stringify(content),
       redirect: 'error',
       signal: AbortSignal.timeout(300_000),
     });
@@ -73,12 +85,12 @@ async function query(url: string, token: string, sql: string, ontology: string):
     throw new Failure(`the service at ${new URL(url).origin} does not answer (${String(cause)})`);
   }
   const answer = parsed(body);
-  if (response.ok && answer.status === 'success') return { status: response.status, rows: Array.isArray(answer.data) ? answer.data : [] };
+  if (response.ok && answer.status === 'success') return { status: response.status, data: answer.data };
   if (answer.status !== 'error') throw new Failure(`${new URL(url).origin} answered ${response.status}, but not like this service`);
   const { position } = answer;
   return {
     status: response.status,
-    rows: [],
+    data: undefined,
     fault: {
       code: text(answer.code) ?? 'error',
       message: text(answer.data) ?? `HTTP ${response.status}`,

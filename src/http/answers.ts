@@ -1,6 +1,7 @@
 /** Answers of the REST API: error bodies, values and streams of rows, with the common headers. */
 import { HTTPException } from 'hono/http-exception';
 import { badRequest, positionOf, SvcError } from '../errors.ts';
+import { FileError } from '../service.ts';
 import type { AppContext } from './context.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -45,7 +46,7 @@ export function failure(c: AppContext, thrown: unknown): Response {
   const error = asSvcError(thrown);
   c.set('code', error.code);
   c.set('cause', error.cause ?? (error.status >= 500 ? error : undefined));
-  const sql = c.get('sql');
+  const sql = error instanceof FileError ? error.text : c.get('sql');
   const body = {
     status: 'error',
     data: error.message,

@@ -10,12 +10,14 @@ import type { Wish } from '../nesting/stage.ts';
 import type { Mount } from '../service/exchange.ts';
 import {
   type Answer,
+  applyModel,
   clearCache,
   conceptRows,
   getConfig,
   getOntology,
   listAgents,
   listOntologies,
+  planModel,
   type ResultWish,
   resultSeconds,
   runScript,
@@ -33,7 +35,7 @@ import { docsPage, docsScript, docsStyle } from './docs-page.ts';
 import { bodyOf, CONTENT_TYPES, presentationOf, wishOf } from './format.ts';
 import { getToken } from './get-token.ts';
 import { checkHost, checkUrl, requestIdOf } from './guards.ts';
-import { ASYNC_ID, queryBody, resultsLimit } from './input.ts';
+import { ASYNC_ID, modelFilesBody, queryBody, resultsLimit } from './input.ts';
 import { logRequest } from './log.ts';
 import { loginRoutes } from './login.ts';
 import { admitted, mounted } from './mounted.ts';
@@ -139,6 +141,16 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     });
     return answered(c, answer, wish, '{"status":"success","data":', '}');
   });
+  for (const [path, change] of [
+    ['plan', planModel],
+    ['apply', applyModel],
+  ] as const)
+    route(['POST'], `/api/model/:ontology/${path}`, async (c) => {
+      await identify(c);
+      const text = await readText(c.req.raw);
+      requireJson(c.req.raw);
+      return success(c, await change(request(c), param(c, 'ontology'), modelFilesBody(text)));
+    });
   route(
     ['GET'],
     '/api/q/:ontology/concept/:concept',

@@ -1,7 +1,7 @@
 /** The bodies and parameters of the REST API as zod schemas. They validate requests, and the OpenAPI documents are generated from them. */
 import { z } from 'zod';
 import { FILTER_OPERATORS } from '../service.ts';
-import { QUERY, RESULTS_LIMIT } from './input.ts';
+import { MODEL_FILES, QUERY, RESULTS_LIMIT } from './input.ts';
 
 const text = (description: string) => z.string().meta({ description });
 const nullable = (description: string) => z.string().nullable().meta({ description });
@@ -35,6 +35,23 @@ const Prompt = Success.extend({
 });
 const Result = Success.extend({ data: Rows });
 const Listed = Success.extend({ data: Rows, executed_query: text('The executed SQL, which can be sent to `query`') });
+
+const Named = { kind: text('`concept`, `mapping`, `measure`, `property`, `view`, `cube`, `example`, `policy`, `ontology` or `setting`'), name: z.string() };
+const ModelChanges = Success.extend({
+  data: z.object({
+    version: nullable('The new version; null if nothing changes, and for a plan'),
+    changes: z.array(
+      z.object({
+        action: z.enum(['create', 'change', 'drop']),
+        ...Named,
+        before: nullable('The statement that creates the object as it was'),
+        after: nullable('The statement that creates the object as it will be'),
+      }),
+    ),
+    unlisted: z.array(z.object(Named)).meta({ description: 'Objects of the ontology that no file contains' }),
+    warnings: z.array(z.object({ code: z.string(), message: z.string(), file: z.string().optional(), position: z.int().optional() })),
+  }),
+});
 
 const Agent = z.object({
   name: z.string(),
@@ -116,6 +133,8 @@ export const BODIES = {
   Ontology,
   Prompt,
   Query: QUERY,
+  ModelFiles: MODEL_FILES,
+  ModelChanges,
   Result,
   Row,
   Rows,

@@ -37,6 +37,12 @@ export const SQL_BODY: JsonObject = {
   description: 'One or more SQL statements in UTF-8, separated by `;`. The answer is that of the last statement',
   content: { 'text/plain': { schema: { type: 'string' } }, 'application/text': { schema: { type: 'string' } } },
 };
+const MODEL = {
+  parameters: [ontology],
+  body: { required: true, content: { 'application/json': { schema: ref('ModelFiles') } } },
+  answers: { 200: answer('The changes', 'ModelChanges') },
+  fails: [404, 409, 502],
+};
 export const ASYNC_PARAMETERS: readonly JsonObject[] = [
   queryParameter('datasource', 'The datasource of a query that uses no mapping; the active datasource by default'),
   headerParameter('x-async', { type: 'boolean', default: false, description: 'Answers 202 immediately; the rows are then available at `poll_url`' }),
@@ -109,6 +115,24 @@ export function serviceDocument(base: DocumentBase): JsonObject {
         body: QUERY_BODY,
         answers: { 200: rowsAnswer('Rows of the last statement', 'Result') },
         fails: STATEMENT,
+      }),
+    },
+    [`${api}/model/{ontology_name}/plan`]: {
+      post: operation({
+        id: 'plan_model',
+        tag: 'Ontologies',
+        summary: 'Says what model files would change',
+        description: 'Checks the files as `apply_model` does, and saves nothing.',
+        ...MODEL,
+      }),
+    },
+    [`${api}/model/{ontology_name}/apply`]: {
+      post: operation({
+        id: 'apply_model',
+        tag: 'Ontologies',
+        summary: 'Makes an ontology as model files say, in one version',
+        description: 'Creates the ontology if it does not exist and the caller may create it. Needs EDIT ON ALL of the ontology.',
+        ...MODEL,
       }),
     },
     [`${api}/q/{ontology_name}/concept/{concept_name}`]: {

@@ -20,36 +20,29 @@ import type { DropObject, Source, Statement } from './statements.ts';
 type Reader = (c: Cursor) => Statement;
 type Table = Readonly<Record<string, Reader>>;
 
-const CREATE: Table = {
-  ONTOLOGY: (c) => ontologyOrView(c),
-  PROPERTY: (c) => createProperty(c, false),
-  MEASURE: (c) => createMeasure(c, false),
-  CONCEPT: (c) => createConcept(c, false),
-  MAPPING: (c) => createMapping(c, false),
-  VIEW: (c) => createView(c, false, false),
-  CUBE: (c) => createView(c, false, true),
-  DATASOURCE: (c) => createDatasource(c, false),
-  AGENT: (c) => createAgent(c, false),
-  EXAMPLE: (c) => createExample(c, false),
-  USER: createUser,
-  ROLE: createRole,
-  TOKEN: createToken,
-  POLICY: (c) => createPolicy(c, false),
-};
+const CREATE: Table = creating(false);
+const REPLACE: Table = creating(true);
 
-const REPLACE: Table = {
-  PROPERTY: (c) => createProperty(c, true),
-  MEASURE: (c) => createMeasure(c, true),
-  CONCEPT: (c) => createConcept(c, true),
-  MAPPING: (c) => createMapping(c, true),
-  VIEW: (c) => createView(c, true, false),
-  CUBE: (c) => createView(c, true, true),
-  ONTOLOGY: (c) => viewOfOntology(c, true),
-  DATASOURCE: (c) => createDatasource(c, true),
-  AGENT: (c) => createAgent(c, true),
-  EXAMPLE: (c) => createExample(c, true),
-  POLICY: (c) => createPolicy(c, true),
-};
+/** The objects of CREATE and of CREATE OR REPLACE. */
+function creating(replace: boolean): Table {
+  const readers: Table = {
+    ONTOLOGY: (c) => ontologyOrView(c, replace),
+    PROPERTY: (c) => createProperty(c, replace),
+    MEASURE: (c) => createMeasure(c, replace),
+    CONCEPT: (c) => createConcept(c, replace),
+    MAPPING: (c) => createMapping(c, replace),
+    VIEW: (c) => createView(c, replace, false),
+    CUBE: (c) => createView(c, replace, true),
+    DATASOURCE: (c) => createDatasource(c, replace),
+    AGENT: (c) => createAgent(c, replace),
+    EXAMPLE: (c) => createExample(c, replace),
+    USER: (c) => createUser(c, replace),
+    ROLE: (c) => createRole(c, replace),
+    POLICY: (c) => createPolicy(c, replace),
+  };
+  if (replace) return readers;
+  return { ...Object.fromEntries(Object.entries(readers).map(([keyword, read]) => [keyword, unlessExists(read)])), TOKEN: createToken };
+}
 
 const ALTER: Table = {
   ONTOLOGY: alterOntology,
@@ -160,16 +153,23 @@ function create(c: Cursor): Statement {
   return dispatch(c, REPLACE, 'CREATE OR REPLACE');
 }
 
-/** CREATE ONTOLOGY n, or CREATE ONTOLOGY VIEW|CUBE v. An ontology may itself be named `view`. */
-function ontologyOrView(c: Cursor): Statement {
-  const isView = (c.sees('VIEW') || c.sees('CUBE')) && c.seesName(1) && !(c.sees('DESCRIPTION', 1) && (c.seesMark('=', 2) || c.peek(2)?.kind === 'string'));
-  return isView ? viewOfOntology(c, false) : createOntology(c);
+/** Reads `[IF NOT EXISTS]` before an object. The object may itself be named `if`. */
+function unlessExists(read: Reader): Reader {
+  return (c) => {
+    if (!(c.sees('IF') && c.sees('NOT', 1) && c.sees('EXISTS', 2))) return read(c);
+    c.expect('IF', 'NOT', 'EXISTS');
+    return { ...read(c), ifNotExists: true };
+  };
 }
 
-function viewOfOntology(c: Cursor, replace: boolean): Statement {
-  if (c.accept('VIEW')) return createView(c, replace, false);
-  c.expect('CUBE');
-  return createView(c, replace, true);
+/** CREATE ONTOLOGY n, or CREATE ONTOLOGY VIEW|CUBE v. An ontology may itself be named `view`. */
+function ontologyOrView(c: Cursor, replace: boolean): Statement {
+  const isView = (c.sees('VIEW') || c.sees('CUBE')) && c.seesName(1) && !(c.sees('DESCRIPTION', 1) && (c.seesMark('=', 2) || c.peek(2)?.kind === 'string'));
+  if (!isView) return createOntology(c, replace);
+  const cube = c.accept('CUBE');
+  if (!cube) c.expect('VIEW');
+  const view: Reader = (at) => createView(at, replace, cube);
+  return replace ? view(c) : unlessExists(view)(c);
 }
 
 function drop(c: Cursor, object: DropObject['object']): DropObject {

@@ -36,11 +36,11 @@ export const printExample = (e: { readonly question: string; readonly descriptio
 
 /** Prints statements that attach datasources to a new ontology. A new ontology has `main` attached and active. */
 export function printAttachments(ontology: string, datasources: readonly string[], active: string | null): readonly string[] {
-  const alter = (action: string, name: string): string => `ALTER ONTOLOGY ${quoteBack(ontology)} ${action} DATASOURCE ${quoteBack(name)}`;
+  const alter = (action: string, name: string, unless = ''): string => `ALTER ONTOLOGY ${quoteBack(ontology)} ${action} DATASOURCE ${unless}${quoteBack(name)}`;
   const isMain = (name: string): boolean => name.toLowerCase() === 'main';
   return [
-    ...datasources.filter((d) => !isMain(d)).map((d) => alter('ADD', d)),
+    ...datasources.filter((d) => !isMain(d)).map((d) => alter('ADD', d, 'IF NOT EXISTS ')),
     ...(active === null || isMain(active) ? [] : [alter('ACTIVATE', active)]),
-    ...(datasources.some(isMain) ? [] : [alter('REMOVE', 'main')]),
+    ...(datasources.some(isMain) ? [] : [alter('REMOVE', 'main', 'IF EXISTS ')]),
   ];
 }

@@ -68,10 +68,14 @@ export type ReadStatement = Select | Show | Describe | Explain;
 
 interface Base {
   readonly source: Source;
+  /** True for CREATE ... IF NOT EXISTS: an object with that name stays as it is. */
+  readonly ifNotExists?: true;
 }
 
 export interface CreateOntology extends Base {
   readonly kind: 'create_ontology';
+  /** True: an existing ontology gets the description, and keeps its content. */
+  readonly replace: boolean;
   readonly name: Name;
   readonly description: string | null;
 }
@@ -91,6 +95,8 @@ export interface AlterOntologyDatasource extends Base {
   readonly kind: 'alter_ontology_datasource';
   readonly name: Name;
   readonly action: 'add' | 'remove' | 'activate';
+  /** True for ADD ... IF NOT EXISTS of an attached datasource, and REMOVE ... IF EXISTS: nothing changes if nothing has to. */
+  readonly lenient: boolean;
   readonly datasource: Name;
 }
 export interface CreateDatasource extends Base {
@@ -241,6 +247,8 @@ export interface RollbackOntology extends Base {
 
 export interface CreateUser extends Base {
   readonly kind: 'create_user';
+  /** True: an existing user gets the password and the options, and keeps its tokens and rights. */
+  readonly replace: boolean;
   readonly name: Name;
   readonly password: string | null;
   readonly options: TagList;
@@ -287,6 +295,8 @@ export interface DropUser extends Base {
 }
 export interface CreateRole extends Base {
   readonly kind: 'create_role';
+  /** True: an existing role stays as it is, because a role has only a name. */
+  readonly replace: boolean;
   readonly name: Name;
 }
 export interface DropRole extends Base {

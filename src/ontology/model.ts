@@ -20,6 +20,8 @@ export interface Model {
   readonly concepts: readonly ConceptDef[];
   readonly mappings: readonly MappingDef[];
   readonly views: readonly ViewDef[];
+  /** The objects that model files of a source have created or changed, as `kind name` with a folded name, by source. */
+  readonly madeBy?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A canonical type name: lower case, `integer` for `int`, e.g. `decimal(10,2)`. See types.ts. */

@@ -67,6 +67,7 @@ async function check(
 const JSON_TYPE = { 'content-type': 'application/json' };
 const TEXT = { 'content-type': 'text/plain' };
 const query = (sql: unknown, ontology: unknown = 'shop') => ({ headers: JSON_TYPE, body: JSON.stringify({ ontology_name: ontology, query: sql }) });
+const files = (text: string) => ({ headers: JSON_TYPE, body: JSON.stringify({ files: [{ name: 'a.kg', text }] }) });
 
 /** Requests of browsers: the assets of the docs page, and the pages on which users sign in. */
 const PAGES = /\/docs\/(script\.js|style\.css)$|^\/svc\/(login|logout|get_svc_user_token|oauth)\b/;
@@ -109,6 +110,9 @@ describe('the document of the service', () => {
     ] as const) {
       expect(await check(document, method, path), path).toBe(200);
     }
+    for (const what of ['plan', 'apply'])
+      for (const n of ['1', '2'])
+        expect(await check(document, 'POST', `/svc/api/model/files/${what}`, files(`CREATE CONCEPT listed_${n} (a bigint)`))).toBe(200);
     for (const sql of [
       'SELECT 1 AS one',
       'SELECT * FROM svc.item',
@@ -176,6 +180,11 @@ describe('the document of the service', () => {
       [404, 'GET', '/svc/api/openapi/shp.json'],
       [404, 'POST', '/svc/api/query', query('SELECT 1', 'shp')],
       [403, 'POST', '/svc/api/query', { ...query('CREATE PROPERTY x string'), token: reader }],
+      [404, 'POST', '/svc/api/model/shp/plan', { ...files(''), token: reader }],
+      [404, 'POST', '/svc/api/model/shp/apply', { ...files(''), token: reader }],
+      [403, 'POST', '/svc/api/model/shop/plan', { ...files(''), token: reader }],
+      [400, 'POST', '/svc/api/model/shop/apply', files('SELECT 1')],
+      [400, 'POST', '/svc/api/model/shop/apply', { headers: JSON_TYPE, body: '{"files": 1}' }],
       [403, 'GET', '/svc/api/get_ontologies', { headers: { 'x-api-impersonate-user': 'nobody-of-that-name' } }],
       [400, 'POST', '/svc/api/query', query('SELECT nam FROM svc.item')],
       [400, 'POST', '/svc/api/query', query('SELECT 1 / (id - id) AS x FROM svc.item')],

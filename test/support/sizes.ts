@@ -38,6 +38,7 @@ export const SIZES = {
   'unit/planner/verify/mutated': { statements: [1500, 30_000] },
   'unit/planner/print-random': { trees: [1000, 20_000] },
   'unit/service/caller/sight': { ontologies: [15, 600] },
+  'unit/service/model-target': { models: [60, 20_000] },
   'unit/http/login': { forms: [2000, 50_000] },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Size>>>>;
 

@@ -2,7 +2,7 @@
 import { badRequest } from '../../errors.ts';
 import type { Transitivity } from '../../ontology/model.ts';
 import type { ConceptElement, CreateConcept, Name, TagList } from '../statements.ts';
-import { clauses, name, names, pairs, text, type } from './clauses.ts';
+import { clauses, direction, name, names, pairs, text, type } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 
 const MAX_DEPTH = 32;
@@ -70,24 +70,24 @@ function constraint(c: Cursor): ConceptElement {
   if (c.accept('MULTIVALUE')) return { kind: 'multivalue', name: constrained, type: type(c) };
   if (c.accept('MULTIREFERENCE')) {
     const target = name(c, 'the name of a concept');
-    return { kind: 'multireference', name: constrained, target, ...traits(c) };
+    return { kind: 'multireference', name: constrained, target, ...traits(c, constrained) };
   }
   c.expect('FOREIGN', 'KEY');
   const source = names(c, 'the name of a property');
   c.expect('REFERENCES');
   const target = name(c, 'the name of a concept');
   const references = names(c, 'the name of a property of that concept');
-  return { kind: 'foreign_key', name: constrained, source, target, references, ...traits(c) };
+  return { kind: 'foreign_key', name: constrained, source, target, references, ...traits(c, constrained) };
 }
 
 /** `[INVERSEOF r2] [TRANSITIVE[(n)]] [DESCRIPTION [=] 't']` */
-function traits(c: Cursor): { inverse: Name | null; transitive: Transitivity; description: string | null } {
+function traits(c: Cursor, relationship: Name): { inverse: Name | null; transitive: Transitivity; description: string | null } {
   let inverse: Name | null = null;
   let transitive: Transitivity = null;
   let description: string | null = null;
   clauses(c, {
     INVERSEOF: () => {
-      inverse = name(c, 'the name of the inverse relationship');
+      inverse = inverseOf(c, relationship);
     },
     TRANSITIVE: () => {
       transitive = depth(c);
@@ -97,6 +97,17 @@ function traits(c: Cursor): { inverse: Name | null; transitive: Transitivity; de
     },
   });
   return { inverse, transitive, description };
+}
+
+/** Reads the name of an inverse; null for `~r` of the relationship r itself, since its inverse has that name anyway. */
+function inverseOf(c: Cursor, relationship: Name): Name | null {
+  const inverse = direction(c);
+  if (!inverse.text.startsWith('~')) return inverse;
+  if (inverse.text.slice(1).toLowerCase() === relationship.text.toLowerCase()) return null;
+  throw badRequest('bad_name', `the inverse of \`${relationship.text}\` cannot be named \`${inverse.text}\``, {
+    offset: inverse.offset,
+    hint: `Without INVERSEOF it is named \`~${relationship.text}\`. Another name must not begin with ~.`,
+  });
 }
 
 function depth(c: Cursor): Transitivity {

@@ -15,10 +15,10 @@ export function alterUser(c: Cursor): AlterUser {
 }
 
 /** `r` */
-export function createRole(c: Cursor): CreateRole {
+export function createRole(c: Cursor, replace: boolean): CreateRole {
   const role = name(c, 'the name of the role');
   c.end();
-  return { kind: 'create_role', source: c.source, name: role };
+  return { kind: 'create_role', source: c.source, replace, name: role };
 }
 
 /** Reads `[ALL] resource` after ON. */

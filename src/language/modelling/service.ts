@@ -15,14 +15,14 @@ import { clauses, name, names, pairs, text } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 
 /** `n [DESCRIPTION [=] 't']` */
-export function createOntology(c: Cursor): CreateOntology {
+export function createOntology(c: Cursor, replace: boolean): CreateOntology {
   const ontology = name(c, 'the name of the ontology');
   const description = c.accept('DESCRIPTION') ? text(c, 'the description in single quotes').text : null;
   c.end();
-  return { kind: 'create_ontology', source: c.source, name: ontology, description };
+  return { kind: 'create_ontology', source: c.source, replace, name: ontology, description };
 }
 
-/** `n SET key = 't'`, `n ADD|REMOVE|ACTIVATE DATASOURCE d` */
+/** `n SET key = 't'`, `n ADD DATASOURCE [IF NOT EXISTS] d`, `n REMOVE DATASOURCE [IF EXISTS] d`, `n ACTIVATE DATASOURCE d` */
 export function alterOntology(c: Cursor): AlterOntology | AlterOntologyDatasource {
   const ontology = name(c, 'the name of the ontology');
   if (c.accept('SET')) {
@@ -34,9 +34,12 @@ export function alterOntology(c: Cursor): AlterOntology | AlterOntologyDatasourc
   const action = c.accept('ADD') ? 'add' : c.accept('REMOVE') ? 'remove' : c.accept('ACTIVATE') ? 'activate' : undefined;
   if (action === undefined) throw c.unexpected();
   c.expect('DATASOURCE');
+  const words = action === 'add' ? ['IF', 'NOT', 'EXISTS'] : action === 'remove' ? ['IF', 'EXISTS'] : [];
+  const lenient = words.length > 0 && words.every((word, i) => c.sees(word, i));
+  if (lenient) c.expect(...words);
   const datasource = name(c, 'the name of the datasource');
   c.end();
-  return { kind: 'alter_ontology_datasource', source: c.source, name: ontology, action, datasource };
+  return { kind: 'alter_ontology_datasource', source: c.source, name: ontology, action, lenient, datasource };
 }
 
 /** `n TO VERSION 'uuid'` */
@@ -80,7 +83,7 @@ export function createAgent(c: Cursor, replace: boolean): CreateAgent {
 }
 
 /** `u [PASSWORD 'x'] [OPTIONS (email = '..', tenant = '..')]` */
-export function createUser(c: Cursor): CreateUser {
+export function createUser(c: Cursor, replace: boolean): CreateUser {
   const user = name(c, 'the name of the user');
   let password: string | null = null;
   let options: TagList = [];
@@ -93,7 +96,7 @@ export function createUser(c: Cursor): CreateUser {
     },
   });
   c.end();
-  return { kind: 'create_user', source: c.source, name: user, password, options };
+  return { kind: 'create_user', source: c.source, replace, name: user, password, options };
 }
 
 /** `FOR u [EXPIRES 'ts']` */

@@ -220,7 +220,7 @@ export function alterOntology(model: Model, s: AlterOntology): Model {
   };
   switch (key) {
     case 'description':
-      return { ...model, description: s.value };
+      return { ...model, description: s.value === '' ? null : s.value };
     case 'default_transitivity':
       if (!/^0*([1-9]|[12][0-9]|3[0-2])$/.test(s.value)) bad('a whole number from 1 to 32');
       return { ...model, config: { ...model.config, [key]: String(Number(s.value)) } };

@@ -84,6 +84,7 @@ const AFFECTS_SQL: Readonly<Record<keyof Model, boolean>> = {
   concepts: true,
   mappings: true,
   views: true,
+  madeBy: false,
 };
 
 /** True if all parts of the model that SQL depends on are equal. */

@@ -1,26 +1,25 @@
 /** Runs the statements of a request in order (docs/design/statements-and-versions.md#scripts). */
 
 import type { Caller } from '../../auth/authenticate.ts';
-import { cacheOf } from '../../cache.ts';
 import { audit } from '../../catalog/changes.ts';
 import type { Call } from '../../catalog/db.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { badRequest, positionOf, SvcError } from '../../errors.ts';
 import { parseStatement } from '../../language/classify.ts';
 import { splitScript } from '../../language/split.ts';
-import type { ModelStatement, ReadStatement, ServiceStatement, Source, Statement } from '../../language/statements.ts';
+import type { DropObject, ModelStatement, ReadStatement, ServiceStatement, Statement } from '../../language/statements.ts';
 import { sameName } from '../../ontology/names.ts';
 import { statementDigest } from '../audit.ts';
 import { currentCaller, findOntology, outlivesRights, requireOntology, upToDate } from '../caller/lookup.ts';
 import { rightsOf } from '../caller/reading-rights.ts';
 import { type Prepared, prepareRead, runRead } from '../read/read.ts';
 import type { Answer, Script, ServiceRequest } from '../runtime.ts';
-import type { Spending } from '../spending.ts';
 import { Changing, type Done, type WritingSession } from '../write/changing.ts';
 import { Draft } from '../write/draft.ts';
 import { type Batch, RightsGuard } from '../write/rights-guard.ts';
 import { applyService, isRead, isService } from '../write/statements.ts';
 import { checkPermitted } from './permitted.ts';
+import { copyOf, counted, MAX_CACHED_CHARACTERS, parseAll, texts } from './script-text.ts';
 
 /** The result of a dry run. */
 export interface DryRun {
@@ -28,6 +27,37 @@ export interface DryRun {
   readonly sql: string | null;
   /** The plan of the last statement; null if it has none. */
   readonly plan: string | null;
+}
+
+/** Statements that were read from model files, and what else their application changes. */
+export interface Application {
+  readonly statements: readonly Statement[];
+  /** Objects to drop after the statements. They may use each other. */
+  readonly drops: readonly DropObject[];
+  /** The objects that the source of the files has made so far; null if the application has no source. */
+  readonly made: { readonly source: string; readonly objects: readonly string[] } | null;
+}
+
+/** The result of an application. */
+export interface Applied {
+  readonly version: string;
+  readonly warnings: Draft['warnings'];
+}
+
+/**
+ * Applies model files to an ontology. @param row the ontology; undefined: the first statement creates it @param isDry true: nothing is saved
+ * @throws SvcError as `runScript`; 409 `version_conflict` if another request has changed the ontology
+ */
+export async function applyStatements(
+  request: ServiceRequest,
+  script: Script,
+  caller: Caller,
+  row: OntologyRow | undefined,
+  application: Application,
+  isDry: boolean,
+): Promise<Applied> {
+  const run = await ScriptRun.of(request, script, application.statements, caller, row);
+  return run.application(application, isDry);
 }
 
 const isExample = (s: ServiceStatement): boolean => s.kind === 'create_example' || s.kind === 'drop_example';
@@ -53,38 +83,6 @@ export async function runScript(request: ServiceRequest, script: Script): Promis
 export async function dryRun(request: ServiceRequest, script: Script): Promise<DryRun> {
   const run = await ScriptRun.begin(request, script);
   return run.dry();
-}
-
-/** Copies the caller, so that later statements of the script see what the script creates, and no other request does. */
-const copyOf = (caller: Caller): Caller => ({
-  ...caller,
-  principal: { ...caller.principal, grants: [...caller.principal.grants] },
-  snapshot: {
-    ...caller.snapshot,
-    ontologies: caller.snapshot.ontologies.map((o) => ({ ...o })),
-    datasources: [...caller.snapshot.datasources],
-    agents: caller.snapshot.agents.map((a) => ({ ...a })),
-  },
-});
-
-/** Parsed scripts of statements that read. They do not depend on the caller. */
-const texts = cacheOf<readonly Statement[]>('text');
-/** Longer scripts are not cached. */
-const MAX_CACHED_CHARACTERS = 8 * 1024;
-
-/** Parses the statements of a script. @throws SvcError 400 as `parseStatement`; `too_many_statements` at the first statement beyond the limit */
-function parseAll(sources: readonly Source[], spending: Spending): readonly Statement[] {
-  return sources.map((source) => {
-    const statement = parseStatement(source);
-    if (isRead(statement)) spending.countRead(source.offset);
-    return statement;
-  });
-}
-
-/** Counts the statements that read in a cached script. @throws SvcError 400 `too_many_statements` */
-function counted(statements: readonly Statement[], spending: Spending): readonly Statement[] {
-  for (const statement of statements) if (isRead(statement)) spending.countRead(statement.source.offset);
-  return statements;
 }
 
 const isNone = (name: string): boolean => name === '' || sameName(name, 'system_db');
@@ -132,7 +130,7 @@ class ScriptRun implements WritingSession {
     const [first] = sources;
     if (first === undefined) throw badRequest('empty_query', 'The query contains no statement');
     if (!isNone(name) && known === undefined) {
-      const head = /^create\s+ontology\b/i.test(first.text) ? parseStatement(first) : undefined;
+      const head = /^create\s+(or\s+replace\s+)?ontology\b/i.test(first.text) ? parseStatement(first) : undefined;
       if (head?.kind !== 'create_ontology' || !sameName(head.name.text, name)) requireOntology(caller, name);
     }
     const statements = kept === undefined ? parseAll(sources, request.spending) : counted(kept, request.spending);
@@ -145,8 +143,19 @@ class ScriptRun implements WritingSession {
       known = isNone(name) ? undefined : findOntology(caller, name);
       if (!isNone(name) && known === undefined && statements[0]?.kind !== 'create_ontology') requireOntology(caller, name);
     }
+    return ScriptRun.of(request, script, statements, caller, known);
+  }
+
+  /** A run of parsed statements, which starts in an ontology or in none. */
+  static async of(
+    request: ServiceRequest,
+    script: Script,
+    statements: readonly Statement[],
+    caller: Caller,
+    ontology: OntologyRow | undefined,
+  ): Promise<ScriptRun> {
     const run = new ScriptRun(request, script, statements, caller);
-    const row = known === undefined ? undefined : findOntology(run.caller, name);
+    const row = ontology === undefined ? undefined : findOntology(run.caller, ontology.name);
     if (row !== undefined) {
       run.draft = await Draft.open(request, run.caller, row);
       run.about();
@@ -186,6 +195,41 @@ class ScriptRun implements WritingSession {
     if (last?.kind !== 'rows' || (asks !== 'select' && asks !== 'explain')) return { sql: null, plan: null };
     const [row] = (await last.rows()) as readonly { readonly SQL: string | null; readonly PLAN: string }[];
     return { sql: row?.SQL ?? null, plan: row?.PLAN ?? null };
+  }
+
+  /** @throws SvcError as `applyStatements` */
+  async application({ drops, made }: Application, isDry: boolean): Promise<Applied> {
+    for (const statement of this.statements) {
+      if (isService(statement)) await this.#service(statement);
+      else if (!isRead(statement)) await this.#model(statement);
+    }
+    await this.#dropAll(drops);
+    if (made !== null) this.draft?.setMadeBy(made.source, made.objects);
+    if (isDry) await this.#flushDraft();
+    else {
+      await this.#write();
+      await this.#perform();
+    }
+    return { version: this.draft?.version ?? '', warnings: this.draft?.warnings ?? [] };
+  }
+
+  /** Drops objects that may use each other: those first that nothing uses. @throws SvcError 400 `in_use` if other objects use one */
+  async #dropAll(drops: readonly DropObject[]): Promise<void> {
+    for (let left = drops; left.length > 0; ) {
+      const used: DropObject[] = [];
+      let refusal: unknown;
+      for (const statement of left) {
+        try {
+          await this.#model(statement);
+        } catch (error) {
+          if (!(error instanceof SvcError) || error.code !== 'in_use') throw error;
+          used.push(statement);
+          refusal ??= error;
+        }
+      }
+      if (used.length === left.length) throw refusal;
+      left = used;
+    }
   }
 
   async #model(statement: ModelStatement): Promise<void> {

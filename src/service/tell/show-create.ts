@@ -1,4 +1,5 @@
 /** SHOW CREATE (docs/design/statements-and-versions.md#show-create): scripts that recreate objects, in the product's names. */
+import type { Caller } from '../../auth/authenticate.ts';
 import { can } from '../../auth/grants.ts';
 import { datasourceOptions } from '../../catalog/access.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
@@ -19,6 +20,7 @@ import { datasourceInStatement, lacks, loadGraph, ontologyInStatement, unknownIn
 import { printedPolicy } from '../caller/policies.ts';
 import { seenBy } from '../caller/sight.ts';
 import { type Printed, Texts } from '../caller/texts.ts';
+import type { Runtime } from '../runtime.ts';
 import type { OpenOntology, Session } from '../session.ts';
 import { printExamples, sameQuestionAs, unknownExample, visibleExamples } from './examples.ts';
 
@@ -95,6 +97,10 @@ const printer = (texts: Texts) => ({
     return sql === null ? null : { ...v, sql };
   },
 });
+
+/** Prepares definitions of a graph for printing. @param row the ontology; undefined: one that does not exist yet */
+export const definitionsOf = ({ parser, config }: Runtime, { principal }: Caller, graph: Graph, row: OntologyRow | undefined) =>
+  printer(new Texts(parser, config.product, principal, graph, allowedFunctionsOf(row)));
 
 /** The visible texts of a graph. */
 const textsOf = ({ request: { runtime }, caller, draft }: Session, graph: Graph): Texts =>

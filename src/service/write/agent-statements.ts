@@ -15,6 +15,10 @@ async function createAgent(ctx: Changing, statement: CreateAgent): Promise<Done>
   if (old === undefined || !statement.replace || !seesAgent(ctx, old)) ctx.mayCreate('agent', statement.source.offset);
   else if (!can(ctx.principal, 'edit', ['agent', old.name])) throw lacks('EDIT', `agent.${old.name}`, statement.source.offset);
   checkName(name, 'agent');
+  if (old !== undefined && statement.ifNotExists && seesAgent(ctx, old)) {
+    const known = ctx.caller.snapshot.ontologies.filter((o) => old.ontologies.includes(o.key) && canSee(ctx.principal, ['ontology', o.name]));
+    return done([], { agent: old.name, ontologies: known.map((o) => o.name) });
+  }
   if (old !== undefined && !(statement.replace && can(ctx.principal, 'edit', ['agent', old.name]))) throw exists('agent', name);
   const ontologies = statement.ontologies.map((o) => ctx.ontology(o));
   const options = agentOptions(statement.options, optionsOf(statement.options));

@@ -31,6 +31,7 @@ async function createDatasource(ctx: Changing, statement: CreateDatasource): Pro
     });
   }
   const old = ctx.caller.snapshot.datasources.find((d) => d.key === fold(name.text));
+  if (old !== undefined && statement.ifNotExists) return done([], { datasource: old.name, type: old.type, secret: old.secret });
   if (old !== undefined && !statement.replace) throw exists('datasource', name);
   const row = { name: old?.name ?? name.text, type: 'postgres', secret: secret.text, options: optionsOf(statement.options) };
   const list = ctx.caller.snapshot.datasources as { id: string; name: string; key: string; type: string; secret: string }[];
@@ -62,6 +63,8 @@ async function alterDatasource(ctx: Changing, statement: AlterOntologyDatasource
   const datasource = datasourceInStatement(ctx.caller, statement.datasource);
   if (!can(ctx.principal, 'edit', ['datasource', datasource.name])) throw lacks('EDIT', `datasource.${datasource.name}`, statement.datasource.offset);
   const attached = row.datasources.includes(datasource.key);
+  const answer = { ontology: row.name, datasource: datasource.name, action };
+  if (statement.lenient && attached === (action === 'add')) return done([], answer);
   const fail = (code: string, message: string) => badRequest(code, message, { offset: statement.datasource.offset });
   if (action === 'add' && attached) throw fail('exists', `the datasource ${quoted(datasource.name)} is already attached to ${quoted(row.name)}`);
   if (action !== 'add' && !attached) throw fail('unknown_datasource', `the datasource ${quoted(datasource.name)} is not attached to ${quoted(row.name)}`);
@@ -92,7 +95,7 @@ async function alterDatasource(ctx: Changing, statement: AlterOntologyDatasource
   }[action]();
   Object.assign(row, { datasources, active });
   draft?.withDatasources(datasources, active);
-  return done(calls, { ontology: row.name, datasource: datasource.name, action });
+  return done(calls, answer);
 }
 
 export const DATASOURCES: Kinds<'create_datasource' | 'drop_datasource' | 'alter_ontology_datasource'> = {

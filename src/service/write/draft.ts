@@ -8,9 +8,8 @@ import type { PolicyRow } from '../../catalog/policies.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { keepModel, MODEL_BYTES, readModel } from '../../catalog/versions.ts';
 import { badRequest, forbidden, SvcError } from '../../errors.ts';
-import { createSqlReader } from '../../language/expressions.ts';
 import type { AlterOntology, ModelStatement, RollbackOntology } from '../../language/statements.ts';
-import { type ApplyContext, applyStatement, finish, Places } from '../../ontology/apply.ts';
+import { type ApplyContext, applyStatement, finish } from '../../ontology/apply.ts';
 import { compile } from '../../ontology/compile.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { EMPTY_MODEL, type Model } from '../../ontology/model.ts';
@@ -24,6 +23,7 @@ import { checkPolicies, mayMakePolicies, usedByPolicy } from '../caller/policies
 import { definitionsSeenBy, seesAll, usableBy } from '../caller/sight.ts';
 import type { Runtime, Working } from '../runtime.ts';
 import { checkFunctions } from './allowed-functions.ts';
+import { applyContext, datasourcesOf } from './apply-context.ts';
 import { type BrokenText, brokenTexts } from './broken-texts.ts';
 import { withDefiner } from './defined.ts';
 import { described } from './describe.ts';
@@ -96,8 +96,7 @@ export class Draft {
     this.#changed = made;
     this.#seq = made ? 0 : row.seq;
     this.#version = made ? '' : row.version;
-    const reader = createSqlReader(runtime.parser, runtime.config.product);
-    this.#context = { ...reader, ontology: row.name, ...this.#datasources(row.datasources, row.active), product: runtime.config.product, places: new Places() };
+    this.#context = applyContext(runtime, caller, row);
   }
 
   /** Opens the current version of an ontology. @throws SvcError 404, 503 */
@@ -132,6 +131,10 @@ export class Draft {
     return this.row.name;
   }
 
+  get description(): string | null {
+    return this.#model.description;
+  }
+
   /** The version for answers about the ontology. */
   get version(): string {
     return this.#version;
@@ -150,6 +153,10 @@ export class Draft {
     const { principal } = this.#caller;
     if (!this.#made) requireEdit(principal, statement, seen?.model ?? this.#model, this.name);
     this.#at = statement.source.offset;
+    if (statement.ifNotExists && isSeen(statement, seen?.model ?? this.#model)) {
+      this.statements++;
+      return;
+    }
     const known = seen === undefined || isSeen(statement, seen.model);
     const reads = known || statement.kind === 'create_concept' || statement.kind === 'create_mapping';
     if (!this.#made && reads) this.#budget.run(() => requireUsable(principal, statement, this.#model, this.#madeHere, this.name), this.#at);
@@ -284,6 +291,14 @@ export class Draft {
     if (!list.some((o) => sameName(o.name, text))) this.#madeHere[statement.kind === 'create_concept' ? 'concept' : 'view'].add(fold(text));
   }
 
+  /** Records the objects that an apply of a source has made, as part of the next version. */
+  setMadeBy(source: string, objects: readonly string[]): void {
+    if (JSON.stringify(this.#model.madeBy?.[source] ?? []) === JSON.stringify(objects)) return;
+    this.#model = { ...this.#model, madeBy: { ...this.#model.madeBy, [source]: objects } };
+    this.#graph = undefined;
+    this.#changed = true;
+  }
+
   /** Runs a check within the budget of the request's modelling statements. @throws SvcError 400 `too_complex` */
   within<T>(make: () => T, offset: number): T {
     return this.#budget.run(make, offset);
@@ -362,13 +377,7 @@ export class Draft {
   /** Sets the attached datasources for the next statements of the script. */
   withDatasources(datasources: readonly string[], active: string | null): void {
     Object.assign(this.row, { datasources, active });
-    this.#context = { ...this.#context, ...this.#datasources(datasources, active) };
-  }
-
-  /** Returns the names of attached datasources by their keys. */
-  #datasources(keys: readonly string[], active: string | null): { readonly datasources: readonly string[]; readonly activeDatasource: string | null } {
-    const name = (key: string): string => this.#caller.snapshot.datasources.find((d) => d.key === key)?.name ?? key;
-    return { datasources: keys.map(name), activeDatasource: active === null ? null : name(active) };
+    this.#context = { ...this.#context, ...datasourcesOf(this.#caller, { datasources, active }) };
   }
 
   /** Lists the mappings and views of a datasource, for messages. Hidden ones are not named. */

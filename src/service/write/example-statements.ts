@@ -24,7 +24,7 @@ async function createExample(ctx: Changing, statement: CreateExample): Promise<D
   return { ...done([], row), settle: () => created(ctx, draft, statement) };
 }
 
-async function created(ctx: Changing, draft: Draft, { question, description, replace, source, sql }: CreateExample): Promise<readonly Call[]> {
+async function created(ctx: Changing, draft: Draft, { question, description, replace, ifNotExists, source, sql }: CreateExample): Promise<readonly Call[]> {
   const { row } = draft;
   const { runtime } = ctx.session.request;
   const graph = await draft.graph();
@@ -32,6 +32,7 @@ async function created(ctx: Changing, draft: Draft, { question, description, rep
   const isSame = sameQuestionAs(question.text);
   const old = all.find((e) => isSame(e.question));
   if (old !== undefined && !(await seesExample(ctx.session.request, ctx.caller, row, graph, old))) throw hidden(question);
+  if (old !== undefined && ifNotExists) return [];
   if (old !== undefined && !replace) {
     throw badRequest('exists', `an example of the question ${quoted(old.question)} already exists`, {
       offset: question.offset,

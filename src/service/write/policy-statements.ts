@@ -28,11 +28,12 @@ function draftOf(ctx: Changing, offset: number): Draft {
 
 /** @throws SvcError 400 `unknown_*`, `exists`, `bad_mask`, or an error in its SQL; 403 without the required right */
 async function createPolicy(ctx: Changing, statement: CreatePolicy): Promise<Done> {
-  const { name, rule, replace, source } = statement;
+  const { name, rule, replace, ifNotExists, source } = statement;
   const draft = draftOf(ctx, source.offset);
   const { row } = draft;
   requirePolicyRight(ctx.principal, row.name, source.offset);
   const old = row.policies.find((p) => p.key === fold(name.text));
+  if (old !== undefined && ifNotExists) return done([], { policy: old.name, kind: old.kind, ontology: row.name });
   if (old !== undefined && !replace) throw exists('policy', name);
   const graph = await draft.graph();
   const named = rule.kind === 'row' ? (rule.to === null ? [] : [rule.to]) : rule.except;

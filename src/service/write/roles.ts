@@ -1,5 +1,5 @@
 /** CREATE and DROP ROLE, GRANT and REVOKE ROLE. */
-import { can, canGrant } from '../../auth/grants.ts';
+import { can, canGrant, canSee } from '../../auth/grants.ts';
 import { type Found, findRole } from '../../catalog/changes.ts';
 import { type Promotion, promote } from '../../catalog/promotion.ts';
 import * as rights from '../../catalog/rights.ts';
@@ -11,12 +11,15 @@ import { type Changing, checkName, type Done, done, exists } from './changing.ts
 import type { Kinds } from './kinds.ts';
 import { requireMayCreateRole, requireRoleUnused } from './policy-roles.ts';
 
-async function createRole(ctx: Changing, { name, source }: CreateRole): Promise<Done> {
+async function createRole(ctx: Changing, { name, source, replace, ifNotExists }: CreateRole): Promise<Done> {
   ctx.mayCreate('role', source.offset);
   checkName(name, 'role');
   const key = fold(name.text);
   const known = ctx.roles.get(key) ?? (await findRole(ctx.db, name.text));
-  if (known !== undefined && !ctx.dropped.has(known.id)) throw exists('role', name);
+  if (known !== undefined && !ctx.dropped.has(known.id)) {
+    if (!(replace || ifNotExists) || !canSee(ctx.principal, ['role', known.name])) throw exists('role', name);
+    return done([], { role: known.name });
+  }
   await requireMayCreateRole(ctx, name);
   const role = { id: crypto.randomUUID(), name: name.text };
   ctx.roles.set(key, role);

@@ -1,6 +1,6 @@
 /** CREATE, ALTER and DROP USER. */
 import { creatorsOf } from '../../auth/authenticate.ts';
-import { can } from '../../auth/grants.ts';
+import { can, canSee } from '../../auth/grants.ts';
 import { hashPassword } from '../../auth/passwords.ts';
 import * as catalog from '../../catalog/changes.ts';
 import type { Call } from '../../catalog/db.ts';
@@ -14,13 +14,17 @@ import type { Kinds } from './kinds.ts';
 
 async function createUser(ctx: Changing, statement: CreateUser): Promise<Done> {
   const { name, password, options } = statement;
-  ctx.mayCreate('user', statement.source.offset);
   checkName(name, 'user');
   const given = optionsOf(options);
   for (const { key } of options) if (!['email', 'tenant'].includes(fold(key.text))) throw unknownInStatement('option', key, ['email', 'tenant']);
   const option = (wanted: string): string | null => Object.entries(given).find(([key, value]) => fold(key) === wanted && value.trim() !== '')?.[1] ?? null;
   if (password === '') throw noPassword(statement.source.offset);
   const known = ctx.users.get(fold(name.text)) ?? (await catalog.findUser(ctx.db, name.text));
+  if (known !== undefined && !ctx.dropped.has(known.id) && canSee(ctx.principal, ['user', known.name])) {
+    if (statement.ifNotExists) return done([], { user: known.name });
+    if (statement.replace) return replaceUser(ctx, statement, { email: option('email'), tenant: option('tenant') });
+  }
+  ctx.mayCreate('user', statement.source.offset);
   if (known !== undefined && !ctx.dropped.has(known.id)) throw exists('user', name);
   const user = { id: crypto.randomUUID(), name: name.text };
   const email = option('email');
@@ -29,6 +33,26 @@ async function createUser(ctx: Changing, statement: CreateUser): Promise<Done> {
   const hash = password === null ? null : await hashPassword(password);
   const calls = catalog.createUser({ ...user, email, tenant: option('tenant'), password: hash, by: creatorsOf(ctx.principal) });
   return done([...calls, ...ctx.own(['user', user.name])], { user: user.name });
+}
+
+/** CREATE OR REPLACE of an existing user: sets the password, e-mail and tenant that the statement gives. Tokens, roles and rights stay. */
+async function replaceUser(
+  ctx: Changing,
+  { name, password, source }: CreateUser,
+  { email, tenant }: { readonly email: string | null; readonly tenant: string | null },
+): Promise<Done> {
+  const { user, guard } = await userToChange(ctx, name, source.offset);
+  const by = creatorsOf(ctx.principal);
+  if (email !== null) await requireOwnEmail(ctx, [email], user.id, name.offset);
+  return done(
+    [
+      ...guard,
+      ...(password === null ? [] : rights.setPassword(user.id, await hashPassword(password), by)),
+      ...(email === null ? [] : rights.setEmail(user.id, email, by)),
+      ...(tenant === null ? [] : rights.setTenant(user.id, tenant)),
+    ],
+    { user: user.name },
+  );
 }
 
 /**

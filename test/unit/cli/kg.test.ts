@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -62,10 +62,10 @@ const refusal = (code: string, position?: number) => ({
 
 const SCRIPT = "CREATE PROPERTY größe string DESCRIPTION '🜁';\nCREATE PROPERTY two string;\n";
 
-describe('kg apply', () => {
+describe('kg run', () => {
   it('sends the script to the ontology and prints the version', async () => {
     const path = await file('good.kg', SCRIPT);
-    expect(await kg(['apply', path, '--ontology', 'shop'])).toEqual({ code: 0, out: 'shop: 2 statements applied, version v-1', err: '' });
+    expect(await kg(['run', path, '--ontology', 'shop'])).toEqual({ code: 0, out: 'shop: 2 statements applied, version v-1', err: '' });
     expect(seen).toEqual([{ url: '/svc/api/query/', token: 'tk_one', body: { ontology_name: 'shop', query: SCRIPT } }]);
   });
 
@@ -77,7 +77,7 @@ describe('kg apply', () => {
       [404, refusal('unknown_ontology')],
       [200, { status: 'success', data: [{ version: 'v-2', statements: 3, warnings: [{ code: 'odd', message: 'odd it is', position }] }] }],
     ];
-    expect(await kg(['apply', path, '--ontology', 'my `shop'])).toEqual({
+    expect(await kg(['run', path, '--ontology', 'my `shop'])).toEqual({
       code: 0,
       out: `${path}:2:17: warning: odd it is (odd)\nmy \`shop: 2 statements applied, version v-2`,
       err: '',
@@ -88,39 +88,39 @@ describe('kg apply', () => {
   it('sends a file that begins with CREATE ONTOLOGY unchanged', async () => {
     const text = `-- mine\nCREATE ONTOLOGY Mine;\n${SCRIPT}`;
     const path = await file('own.kg', text);
-    expect((await kg(['apply', path])).code).toBe(0);
-    expect((await kg(['apply', path, '--ontology', 'mine'])).code).toBe(0);
+    expect((await kg(['run', path])).code).toBe(0);
+    expect((await kg(['run', path, '--ontology', 'mine'])).code).toBe(0);
     expect(seen.map((s) => s.body)).toEqual(Array(2).fill({ ontology_name: '', query: text }));
-    expect(await kg(['apply', path, '--ontology', 'other'])).toMatchObject({ code: 2, err: expect.stringContaining('--ontology is other') });
+    expect(await kg(['run', path, '--ontology', 'other'])).toMatchObject({ code: 2, err: expect.stringContaining('--ontology is other') });
     expect(seen.length).toBe(2);
   });
 
   it('prints message, hint and position of an error', async () => {
     const path = await file('bad.kg', SCRIPT);
     answers = [[400, refusal('unknown_type', [...SCRIPT.slice(0, SCRIPT.lastIndexOf('string'))].length + 1)]];
-    expect(await kg(['apply', path, '--ontology', 'shop'])).toEqual({
+    expect(await kg(['run', path, '--ontology', 'shop'])).toEqual({
       code: 1,
       out: '',
       err: `${path}:2:21: error: it is wrong (unknown_type)\n  hint: fix it`,
     });
     answers = [[403, refusal('forbidden')]];
-    expect(await kg(['apply', path, '--ontology', 'shop'])).toMatchObject({ code: 1, err: `${path}: error: it is wrong (forbidden)\n  hint: fix it` });
+    expect(await kg(['run', path, '--ontology', 'shop'])).toMatchObject({ code: 1, err: `${path}: error: it is wrong (forbidden)\n  hint: fix it` });
     answers = [
       [404, refusal('unknown_ontology')],
       [403, refusal('forbidden', 3)],
     ];
-    expect(await kg(['apply', path, '--ontology', 'shop'])).toMatchObject({ code: 1, err: expect.stringContaining(`${path}: error: it is wrong (forbidden)`) });
+    expect(await kg(['run', path, '--ontology', 'shop'])).toMatchObject({ code: 1, err: expect.stringContaining(`${path}: error: it is wrong (forbidden)`) });
   });
 
   it('prints the rows of a script that ends with a query', async () => {
     answers = [[200, { status: 'success', data: [{ a: 1 }, { a: 2 }] }]];
-    expect((await kg(['apply', await file('q.kg', `${SCRIPT}SELECT 1`), '--ontology', 'shop'])).out).toBe('{"a":1}\n{"a":2}');
+    expect((await kg(['run', await file('q.kg', `${SCRIPT}SELECT 1`), '--ontology', 'shop'])).out).toBe('{"a":1}\n{"a":2}');
   });
 
   it('names what is missing', async () => {
-    expect(await kg(['apply', join(dir, 'absent.kg'), '--ontology', 'shop'])).toMatchObject({ code: 1, err: expect.stringContaining('absent.kg') });
-    expect(await kg(['apply', await file('good.kg', SCRIPT)])).toMatchObject({ code: 2, err: expect.stringContaining('--ontology') });
-    expect(await kg(['apply', await file('bytes.kg', ''), '--ontology', 'x'], { SESSION_FILE: join(dir, 'none.json') })).toMatchObject({
+    expect(await kg(['run', join(dir, 'absent.kg'), '--ontology', 'shop'])).toMatchObject({ code: 1, err: expect.stringContaining('absent.kg') });
+    expect(await kg(['run', await file('good.kg', SCRIPT)])).toMatchObject({ code: 2, err: expect.stringContaining('--ontology') });
+    expect(await kg(['run', await file('bytes.kg', ''), '--ontology', 'x'], { SESSION_FILE: join(dir, 'none.json') })).toMatchObject({
       code: 1,
       err: expect.stringContaining('KG_URL'),
     });
@@ -129,12 +129,116 @@ describe('kg apply', () => {
 
   it('reports if the service does not answer, or answers something else', async () => {
     const path = await file('good.kg', SCRIPT);
-    expect(await kg(['apply', path, '--ontology', 'x'], { KG_URL: 'http://127.0.0.1:1', KG_TOKEN: 't' })).toMatchObject({
+    expect(await kg(['run', path, '--ontology', 'x'], { KG_URL: 'http://127.0.0.1:1', KG_TOKEN: 't' })).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^the service at http:\/\/127\.0\.0\.1:1 does not answer/),
     });
     answers = [[502, '<html>']];
-    expect(await kg(['apply', path, '--ontology', 'x'])).toMatchObject({ code: 1, err: `${base} answered 502, but not like this service` });
+    expect(await kg(['run', path, '--ontology', 'x'])).toMatchObject({ code: 1, err: `${base} answered 502, but not like this service` });
+  });
+});
+
+describe('kg plan and apply', () => {
+  const ITEM = {
+    action: 'change',
+    kind: 'concept',
+    name: 'item',
+    before: 'CREATE CONCEPT item (\n  a bigint\n)',
+    after: 'CREATE CONCEPT item (\n  a string\n)',
+  };
+  const changes = (...list: unknown[]) => ({ version: null, changes: list, unlisted: [{ kind: 'view', name: 'v' }], warnings: [] });
+  const success = (data: unknown): [number, unknown] => [200, { status: 'success', data }];
+  const folder = async (): Promise<string> => {
+    const at = await mkdtemp(join(dir, 'model-'));
+    await mkdir(join(at, 'sub'));
+    await Promise.all([
+      writeFile(join(at, 'b.kg'), 'CREATE CONCEPT b'),
+      writeFile(join(at, 'sub', 'a.kg'), 'CREATE CONCEPT a'),
+      writeFile(join(at, 'c.txt'), 'no'),
+    ]);
+    return at;
+  };
+
+  it('send all files of a folder, and print changes, with exit code 3 for a plan', async () => {
+    answers = [success(changes(ITEM))];
+    const at = await folder();
+    expect(await kg(['plan', at, '--ontology', 'shop'])).toEqual({
+      code: 3,
+      out: '~ concept item\n    - a bigint\n    + a string\nnot in the files: view v\nshop: 0 to create, 1 to change, 0 to drop',
+      err: '',
+    });
+    expect(seen).toEqual([
+      {
+        url: '/svc/api/model/shop/plan',
+        token: 'tk_one',
+        body: {
+          files: [
+            { name: join(at, 'b.kg'), text: 'CREATE CONCEPT b' },
+            { name: join(at, 'sub', 'a.kg'), text: 'CREATE CONCEPT a' },
+          ],
+          source: null,
+          prune: false,
+          expect: null,
+        },
+      },
+    ]);
+    answers = [success({ ...changes(), unlisted: [] })];
+    expect(await kg(['plan', at, '--ontology', 'shop'])).toEqual({ code: 0, out: 'shop: nothing to change', err: '' });
+    answers = [success({ ...changes(ITEM), version: 'v-2' })];
+    expect((await kg(['apply', at, '--ontology', 'shop', '--source', 'ci', '--expect', 'v-1'])).out).toMatch(/1 changed, 0 dropped, version v-2$/);
+    expect(seen.at(-1)?.body).toMatchObject({ source: 'ci', prune: false, expect: 'v-1' });
+  });
+
+  it('drop nothing without a confirmation', async () => {
+    const at = await folder();
+    answers = [success(changes({ ...ITEM, action: 'drop', after: null }))];
+    expect(await kg(['apply', at, '--ontology', 'shop', '--prune', '--source', 's'])).toEqual({
+      code: 1,
+      out: '',
+      err: 'This drops: concept item\nNothing was changed. Confirm with --yes',
+    });
+    expect(seen.map((s) => s.url)).toEqual(['/svc/api/model/shop/plan']);
+    expect((await kg(['apply', at, '--ontology', 'shop', '--prune', '--all', '--yes'])).code).toBe(0);
+    expect(seen.at(-1)).toMatchObject({ url: '/svc/api/model/shop/apply', body: { source: null, prune: true } });
+    expect((await kg(['apply', at, '--ontology', 'shop', '--prune'])).code).toBe(2);
+  });
+
+  it('print an error at its place in its file', async () => {
+    const at = await folder();
+    answers = [[400, { ...refusal('unknown_concept', 8), data: `${join(at, 'sub', 'a.kg')}: it is wrong` }]];
+    expect(await kg(['plan', at, '--ontology', 'shop'])).toMatchObject({
+      code: 1,
+      err: `${join(at, 'sub', 'a.kg')}:1:8: error: it is wrong (unknown_concept)\n  hint: fix it`,
+    });
+  });
+});
+
+describe('kg fmt and lint', () => {
+  it('format in place, and check without changing anything', async () => {
+    const path = await file('f.kg', 'create concept c(a bigint)');
+    expect(await kg(['fmt', path, '--check'], {})).toEqual({ code: 3, out: `${path} is not formatted`, err: '' });
+    expect((await kg(['fmt', path], {})).code).toBe(0);
+    expect(await readFile(path, 'utf8')).toBe('CREATE CONCEPT c (\n  a bigint\n)\n');
+    expect(await kg(['fmt', path, '--check'], {})).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  it('find what is missing, unless a comment silences it', async () => {
+    const path = await file(
+      'l.kg',
+      "CREATE PROPERTY ghost string;\nCREATE CONCEPT c (firstName string, last_name string, other_name string) DESCRIPTION 'd';\n-- lint: ignore missing_description, missing_label\nCREATE CONCEPT d (k bigint, PRIMARY KEY (k), CONSTRAINT r FOREIGN KEY (k) REFERENCES d (k));\nCREATE MEASURE m bigint AS SELECT COUNT(k)",
+    );
+    const { code, out } = await kg(['lint', path], {});
+    expect([code, out.replaceAll(path, 'l.kg').split('\n')]).toEqual([
+      3,
+      [
+        'l.kg:1:17: no concept lists the property `ghost` (unused_property)',
+        'l.kg:2:16: the concept `c` has no PRIMARY KEY, so its rows have no entity_id (missing_key)',
+        'l.kg:2:19: `firstName` is not in snake_case, as most other names are (two_styles)',
+        'l.kg:4:57: the relationship `r` has no INVERSEOF, so its other direction is named `~r` (missing_inverse)',
+        'l.kg:5:16: the measure `m` has no description (measure_without_description)',
+        '5 findings in 1 file',
+      ],
+    ]);
   });
 });
 
@@ -142,7 +246,7 @@ describe('the service is found', () => {
   it('by the session file, whose token is sent only to its URL', async () => {
     const session = await file('session.json', JSON.stringify({ base_url: base, admin_token: 'tk_session' }));
     const path = await file('good.kg', SCRIPT);
-    const run = (env: Record<string, string>) => kg(['apply', path, '--ontology', 'shop'], { SESSION_FILE: session, ...env });
+    const run = (env: Record<string, string>) => kg(['run', path, '--ontology', 'shop'], { SESSION_FILE: session, ...env });
     expect((await run({})).code).toBe(0);
     expect((await run({ KG_TOKEN: 'tk_mine' })).code).toBe(0);
     expect((await run({ KG_URL: `${base}/` })).code).toBe(0);

@@ -47,16 +47,16 @@ function fault(text: string): SvcError {
 
 const described = { description: null, tags: [] };
 const CASES: [string, Record<string, unknown>][] = [
-  ['CREATE ONTOLOGY store', { kind: 'create_ontology', name: 'store', description: null }],
-  ["create ontology `a b` description 'it''s'", { kind: 'create_ontology', name: 'a b', description: "it's" }],
-  ["CREATE ONTOLOGY view DESCRIPTION = 'v'", { kind: 'create_ontology', name: 'view', description: 'v' }],
-  ['CREATE ONTOLOGY VIEW', { kind: 'create_ontology', name: 'VIEW', description: null }],
+  ['CREATE ONTOLOGY store', { kind: 'create_ontology', replace: false, name: 'store', description: null }],
+  ["create ontology `a b` description 'it''s'", { kind: 'create_ontology', replace: false, name: 'a b', description: "it's" }],
+  ["CREATE ONTOLOGY view DESCRIPTION = 'v'", { kind: 'create_ontology', replace: false, name: 'view', description: 'v' }],
+  ['CREATE ONTOLOGY VIEW', { kind: 'create_ontology', replace: false, name: 'VIEW', description: null }],
   ['DROP ONTOLOGY store', { kind: 'drop_ontology', name: 'store' }],
   ["ALTER ONTOLOGY store SET DESCRIPTION = 't'", { kind: 'alter_ontology', name: 'store', key: 'description', value: 't' }],
   ["ALTER ONTOLOGY store SET default_transitivity '5'", { kind: 'alter_ontology', name: 'store', key: 'default_transitivity', value: '5' }],
-  ['ALTER ONTOLOGY store ADD DATASOURCE d', { kind: 'alter_ontology_datasource', name: 'store', action: 'add', datasource: 'd' }],
-  ['ALTER ONTOLOGY store REMOVE DATASOURCE `d`', { kind: 'alter_ontology_datasource', name: 'store', action: 'remove', datasource: 'd' }],
-  ['alter ontology store activate datasource d', { kind: 'alter_ontology_datasource', name: 'store', action: 'activate', datasource: 'd' }],
+  ['ALTER ONTOLOGY store ADD DATASOURCE d', { kind: 'alter_ontology_datasource', name: 'store', action: 'add', lenient: false, datasource: 'd' }],
+  ['ALTER ONTOLOGY store REMOVE DATASOURCE `d`', { kind: 'alter_ontology_datasource', name: 'store', action: 'remove', lenient: false, datasource: 'd' }],
+  ['alter ontology store activate datasource d', { kind: 'alter_ontology_datasource', name: 'store', action: 'activate', lenient: false, datasource: 'd' }],
   ["ROLLBACK ONTOLOGY store TO VERSION '0b5a'", { kind: 'rollback', name: 'store', version: '0b5a' }],
 
   ['CREATE PROPERTY p string', { kind: 'create_property', replace: false, name: 'p', multi: false, type: 'string', ...described, expression: null }],
@@ -253,11 +253,12 @@ const CASES: [string, Record<string, unknown>][] = [
   ["DROP EXAMPLE 'Wo liegt Köln?'", { kind: 'drop_example', question: 'Wo liegt Köln?' }],
   ["SHOW CREATE EXAMPLE 'Why; so?'", { kind: 'show', words: ['CREATE', 'EXAMPLE', 'Why; so?'] }],
 
-  ['CREATE USER ann', { kind: 'create_user', name: 'ann', password: null, options: [] }],
+  ['CREATE USER ann', { kind: 'create_user', replace: false, name: 'ann', password: null, options: [] }],
   [
     "CREATE USER `t/ann@x.org` PASSWORD 'p;w' OPTIONS (email='a@x.org', tenant='t')",
     {
       kind: 'create_user',
+      replace: false,
       name: 't/ann@x.org',
       password: 'p;w',
       options: [
@@ -291,7 +292,18 @@ const CASES: [string, Record<string, unknown>][] = [
   ["ALTER USER ann SET PASSWORD = 'p;w'", { kind: 'alter_user', name: 'ann', setting: 'password', value: 'p;w' }],
   ["alter user ann set active 'false'", { kind: 'alter_user', name: 'ann', setting: 'active', value: 'false' }],
   ['DROP USER ann', { kind: 'drop_user', name: 'ann' }],
-  ['CREATE ROLE r', { kind: 'create_role', name: 'r' }],
+  ['CREATE OR REPLACE ROLE r', { kind: 'create_role', replace: true, name: 'r' }],
+  ['CREATE ROLE IF NOT EXISTS r', { kind: 'create_role', ifNotExists: true, replace: false, name: 'r' }],
+  ['CREATE ROLE if', { kind: 'create_role', replace: false, name: 'if' }],
+  ['CREATE ONTOLOGY IF NOT EXISTS store', { kind: 'create_ontology', ifNotExists: true, replace: false, name: 'store', description: null }],
+  ['CREATE OR REPLACE ONTOLOGY store', { kind: 'create_ontology', replace: true, name: 'store', description: null }],
+  ['ALTER ONTOLOGY store ADD DATASOURCE IF NOT EXISTS d', { kind: 'alter_ontology_datasource', name: 'store', action: 'add', lenient: true, datasource: 'd' }],
+  [
+    'ALTER ONTOLOGY store REMOVE DATASOURCE IF EXISTS d',
+    { kind: 'alter_ontology_datasource', name: 'store', action: 'remove', lenient: true, datasource: 'd' },
+  ],
+  ['ALTER ONTOLOGY store ADD DATASOURCE if', { kind: 'alter_ontology_datasource', name: 'store', action: 'add', lenient: false, datasource: 'if' }],
+  ['CREATE ROLE r', { kind: 'create_role', replace: false, name: 'r' }],
   ['DROP ROLE r', { kind: 'drop_role', name: 'r' }],
   ['REFRESH PERMISSIONS', { kind: 'refresh_permissions' }],
   [
@@ -385,7 +397,7 @@ describe('errors', () => {
     ['«toString»', 'unknown_statement', 'unknown statement `toString`'],
     ['CREATE «TABLE» t (x int)', 'unknown_statement', 'unknown statement `CREATE TABLE`'],
     ['CREATE «CONCPET» c', 'unknown_statement', 'unknown statement `CREATE CONCPET`; did you mean `CREATE CONCEPT`?'],
-    ['CREATE OR REPLACE «USER» c', 'unknown_statement', 'unknown statement `CREATE OR REPLACE USER`'],
+    ['CREATE OR REPLACE «TOKEN» c', 'unknown_statement', 'unknown statement `CREATE OR REPLACE TOKEN`'],
     ['DROP «TABLE» t', 'unknown_statement', 'unknown statement `DROP TABLE`'],
     ['ROLLBACK«»', 'unknown_statement', 'unknown statement `ROLLBACK`'],
     ['EXPLAIN «ANALYZE» SELECT 1', 'unknown_statement', 'EXPLAIN takes a SELECT'],

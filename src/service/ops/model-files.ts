@@ -1,0 +1,134 @@
+/** Plans and applies model files (docs/design/model-as-files.md). */
+import { can } from '../../auth/grants.ts';
+import type { OntologyRow } from '../../catalog/snapshot.ts';
+import { conflict, positionOf } from '../../errors.ts';
+import { quoteBack } from '../../language/quote.ts';
+import type { DropObject } from '../../language/statements.ts';
+import { EMPTY_MODEL, type Model } from '../../ontology/model.ts';
+import { currentCaller, findOntology, lacks, loadGraph, requireOntology } from '../caller/lookup.ts';
+import { seesAll } from '../caller/sight.ts';
+import type { Script, ServiceRequest } from '../runtime.ts';
+import { definitionsOf } from '../tell/show-create.ts';
+import { applyContext } from '../write/apply-context.ts';
+import { catalogChanges } from './catalog-changes.ts';
+import { Files, keyOf, kindOf, type ModelFile, nameOf } from './file-statements.ts';
+import { type Change, changesBetween, objectsOf, propertyIn } from './model-changes.ts';
+import { noticesOf } from './model-notices.ts';
+import { type Target, targetOf } from './model-target.ts';
+import { applyStatements } from './script.ts';
+
+/** What to apply, and how. */
+export interface ModelFiles {
+  readonly files: readonly ModelFile[];
+  /** Who applies: objects that only an earlier apply of the source has made may be pruned. Null: all objects of the ontology. */
+  readonly source: string | null;
+  /** Drop what the files do not contain. */
+  readonly prune: boolean;
+  /** The version that the ontology must have; null: any. */
+  readonly expect: string | null;
+}
+
+/** The changes that files make. */
+export interface ModelChanges {
+  /** The new version; null if nothing changes, and for a plan. */
+  readonly version: string | null;
+  readonly changes: readonly Change[];
+  /** Objects of the ontology that no file contains, and that stay. */
+  readonly unlisted: readonly { readonly kind: string; readonly name: string }[];
+  readonly warnings: readonly unknown[];
+}
+
+/**
+ * Says what `applyModel` would change, and checks it in the same way. Nothing is saved.
+ * @throws SvcError 404 `unknown_ontology` if it does not exist and the caller may not create it; 403 without EDIT ON ALL of it; 409 `version_conflict` if it
+ * has another version than expected; 400 for an error in a file (`FileError`)
+ */
+export const planModel = (request: ServiceRequest, ontology: string, files: ModelFiles): Promise<ModelChanges> => run(request, ontology, files, true);
+
+/** Makes an ontology as the files say, in one version; creates it if it does not exist. @throws SvcError as `planModel` */
+export const applyModel = (request: ServiceRequest, ontology: string, files: ModelFiles): Promise<ModelChanges> => run(request, ontology, files, false);
+
+async function run(request: ServiceRequest, name: string, wish: ModelFiles, isDry: boolean): Promise<ModelChanges> {
+  const caller = await (await currentCaller(request)).refresh();
+  const row = findOntology(caller, name);
+  if (row === undefined && !can(caller.principal, 'edit', ['ontology'])) requireOntology(caller, name);
+  if (row !== undefined) requireWholeEdit(row.name);
+  if (wish.expect !== null && wish.expect.toLowerCase() !== row?.version) {
+    throw conflict('version_conflict', 'The ontology has another version than expected', {
+      hint: 'Plan again, and apply with the version that the plan was made for',
+    });
+  }
+  const files = new Files(wish.files);
+  const { runtime } = request;
+  const base = row === undefined ? EMPTY_MODEL : (await loadGraph(runtime, row)).model;
+  const at: Pick<OntologyRow, 'name' | 'datasources' | 'active'> = row ?? { name, datasources: ['main'], active: 'main' };
+  const context = applyContext(runtime, caller, at);
+  try {
+    const target = request.spending.models.run(() => targetOf(base, files, { ...wish, context, exists: row !== undefined }), 0);
+    return await finished(target);
+  } catch (error) {
+    throw files.locate(error);
+  }
+
+  /** The whole model is compared, so the caller must see and may edit all of it. */
+  function requireWholeEdit(ontology: string): void {
+    if (!can(caller.principal, 'edit', ['ontology', ontology])) throw lacks('EDIT', `ontology.${ontology}`);
+    if (!seesAll(caller.principal, ontology)) throw lacks('EDIT', `ALL ontology.${ontology}`);
+  }
+
+  async function finished(target: Target): Promise<ModelChanges> {
+    const { config } = runtime;
+    const { graph } = target;
+    const definitions = definitionsOf(runtime, caller, graph, row);
+    const explicit = new Set(files.statements.map((s) => keyOf(kindOf(s), nameOf(s))));
+    const before = row === undefined ? new Map() : objectsOf(base, at.name, config.product, explicit);
+    const after = objectsOf(graph.model, at.name, config.product, explicit, definitions);
+    const others = await catalogChanges(request, row, files, { ...wish, madeBy: new Set(base.madeBy?.[wish.source ?? ''] ?? []) });
+    // a property may become, or cease to be, one that belongs to a concept
+    const isSettled = ({ action, kind, name }: Change): boolean =>
+      kind === 'property' &&
+      ((action === 'drop' && propertyIn(graph.model, name) !== undefined) || (action === 'create' && propertyIn(base, name) !== undefined));
+    const changes = [...changesBetween(before, after).filter((c) => !isSettled(c)), ...others.changes];
+    const unlisted = [
+      ...[...after].filter(([key, o]) => o.kind !== 'ontology' && !explicit.has(key)).map(([, { kind, name }]) => ({ kind, name })),
+      ...others.unlisted,
+    ];
+    if (changes.length === 0) return { version: null, changes, unlisted, warnings: [] };
+    const changed = new Set(changes.map((c) => keyOf(c.kind, c.name)));
+    const application = {
+      statements: [...target.statements(changed, row === undefined), ...others.statements],
+      drops: dropsOf(changes, target.orphans, files.text.length),
+      made: wish.source === null ? null : { source: wish.source, objects: madeBy(base, wish.source, changes) },
+    };
+    const script: Script = { ontology: name, sql: files.text, limit: null, datasource: null };
+    const { version, warnings } = await applyStatements(request, script, caller, row, application, isDry);
+    const notices = row === undefined ? [] : await noticesOf(request, caller, row, graph);
+    return { version: isDry ? null : version, changes, unlisted, warnings: [...notices, ...warnings.map((w) => located(files, w))] };
+  }
+}
+
+/** Statements that drop what the changes drop, and properties that belong to no concept any more. @param offset where errors about them are placed */
+function dropsOf(changes: readonly Change[], orphans: readonly string[], offset: number): DropObject[] {
+  const drop = (object: DropObject['object'], name: string): DropObject => {
+    const text = `DROP ${object.toUpperCase()} ${quoteBack(name)}`;
+    return { kind: 'drop', source: { text, offset }, object, name: { text: name, offset } };
+  };
+  const dropped = changes.filter((c) => c.action === 'drop' && c.kind !== 'example' && c.kind !== 'policy' && c.kind !== 'property');
+  return [...dropped.map(({ kind, name }) => drop(kind as DropObject['object'], name)), ...orphans.map((name) => drop('property', name))];
+}
+
+/** The objects that a source has made, after some changes. */
+function madeBy(base: Model, source: string, changes: readonly Change[]): string[] {
+  const made = new Set(base.madeBy?.[source] ?? []);
+  for (const { action, kind, name } of changes) {
+    if (action === 'drop') made.delete(keyOf(kind, name));
+    else if (kind !== 'ontology') made.add(keyOf(kind, name));
+  }
+  return [...made].sort();
+}
+
+/** A warning with the name of its file and the position in it. */
+function located(files: Files, { code, message, offset }: { readonly code: string; readonly message: string; readonly offset?: number | undefined }): unknown {
+  const file = offset === undefined || offset >= files.text.length ? undefined : files.fileAt(offset);
+  return { code, message, ...(file === undefined || offset === undefined ? {} : { file: file.name, position: positionOf(file.text, offset - file.base) }) };
+}

@@ -1,0 +1,61 @@
+/** What readers of an ontology notice when its model changes: columns that vanish or change their type, and examples that stop planning. */
+import type { Caller } from '../../auth/authenticate.ts';
+import type { OntologyRow } from '../../catalog/snapshot.ts';
+import type { Graph } from '../../ontology/graph.ts';
+import type { Model } from '../../ontology/model.ts';
+import { fold, sameName } from '../../ontology/names.ts';
+import { loadGraph, quoted } from '../caller/lookup.ts';
+import type { ServiceRequest } from '../runtime.ts';
+import { visibleExamples } from '../tell/examples.ts';
+
+/** A warning without a position. */
+export interface Notice {
+  readonly code: 'column_dropped' | 'type_changed' | 'example_invalid';
+  readonly message: string;
+}
+
+/** Compares two models of an ontology. @throws SvcError 503 if the catalog cannot be read */
+export async function noticesOf(request: ServiceRequest, caller: Caller, row: OntologyRow, after: Graph): Promise<readonly Notice[]> {
+  const before = await loadGraph(request.runtime, row);
+  return [
+    ...columnsDropped(before.model, after.model),
+    ...typesChanged(before.model, after.model),
+    ...(await examplesBroken(request, caller, row, before, after)),
+  ];
+}
+
+function columnsDropped(before: Model, after: Model): Notice[] {
+  const notice = (what: string, name: string, column: string): Notice => ({
+    code: 'column_dropped',
+    message: `the ${what} ${quoted(name)} no longer has ${quoted(column)}: queries that read it fail`,
+  });
+  const missing = (old: readonly string[], now: readonly string[]): string[] => old.filter((name) => !now.some((n) => sameName(n, name)));
+  const concepts = before.concepts.flatMap((c) => {
+    const now = after.concepts.find((o) => sameName(o.name, c.name));
+    return now === undefined ? [] : missing([...c.properties, ...c.multi], [...now.properties, ...now.multi]).map((p) => notice('concept', c.name, p));
+  });
+  const views = before.views.flatMap((v) => {
+    const now = after.views.find((o) => sameName(o.name, v.name));
+    const names = (columns: readonly { readonly name: string }[]): string[] => columns.map((c) => c.name);
+    return now === undefined ? [] : missing(names(v.columns), names(now.columns)).map((p) => notice(v.cube ? 'cube' : 'view', v.name, p));
+  });
+  return [...concepts, ...views];
+}
+
+function typesChanged(before: Model, after: Model): Notice[] {
+  const types = new Map(after.properties.map((p) => [fold(p.name), p.type]));
+  return before.properties.flatMap((p): Notice[] => {
+    const now = types.get(fold(p.name));
+    if (now === undefined || now === p.type) return [];
+    return [{ code: 'type_changed', message: `the property ${quoted(p.name)} changes from ${p.type} to ${now}` }];
+  });
+}
+
+async function examplesBroken(request: ServiceRequest, caller: Caller, row: OntologyRow, before: Graph, after: Graph): Promise<Notice[]> {
+  const valid = (await visibleExamples(request, caller, row, before, row.version)).filter((e) => e.error === null);
+  if (valid.length === 0) return [];
+  const now = await visibleExamples(request, caller, row, after, null);
+  return now
+    .filter((e) => e.error !== null && valid.some((v) => v.question === e.question))
+    .map((e) => ({ code: 'example_invalid', message: `the query of the example ${quoted(e.question)} stops planning: ${e.error}` }));
+}

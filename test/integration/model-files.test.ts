@@ -1,0 +1,191 @@
+/** Plan and apply of model files over HTTP: rights, definers, policies, sources, and what a plan says compared with what an apply does. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+const tokens: Record<string, string> = {};
+
+type Json = Awaited<ReturnType<TestService['query']>>['json'];
+
+interface Wish {
+  readonly token?: string | undefined;
+  readonly source?: string;
+  readonly prune?: boolean;
+  readonly expect?: string;
+}
+
+async function send(what: 'plan' | 'apply', ontology: string, files: Readonly<Record<string, string>>, { token = service.token, ...wish }: Wish = {}) {
+  const response = await service.fetch(`/svc/api/model/${ontology}/${what}`, {
+    method: 'POST',
+    headers: { 'x-api-key': token, 'content-type': 'application/json' },
+    body: JSON.stringify({ files: Object.entries(files).map(([name, text]) => ({ name, text })), ...wish }),
+  });
+  return { status: response.status, json: (await response.json()) as Json };
+}
+async function done(...args: Parameters<typeof send>) {
+  const { status, json } = await send(...args);
+  expect(status, JSON.stringify(json)).toBe(200);
+  return json.data;
+}
+const get = async (path: string) => {
+  const response = await service.fetch(path, { headers: { 'x-api-key': service.token } });
+  return { status: response.status, json: (await response.json()) as Json };
+};
+const short = (changes: readonly { action: string; kind: string; name: string }[]) => changes.map((c) => `${c.action} ${c.kind} ${c.name}`);
+
+async function user(name: string, ...grants: string[]): Promise<void> {
+  await service.rows(`CREATE USER ${name}`);
+  for (const g of grants) await service.rows(`GRANT ${g} TO USER ${name}`);
+  const [row] = await service.rows(`CREATE TOKEN FOR ${name}`);
+  tokens[name] = row.token;
+}
+
+const ITEM = `CREATE CONCEPT item (id bigint, name string, PRIMARY KEY (id));
+CREATE MAPPING items INTO item AS SELECT id, name FROM shop.t_item;
+CREATE VIEW names AS SELECT name FROM svc.item;`;
+
+beforeAll(async () => {
+  service = await startService({
+    tables: ['CREATE SCHEMA shop', 'CREATE TABLE shop.t_item (id bigint PRIMARY KEY, name text)', "INSERT INTO shop.t_item VALUES (1, 'a'), (2, 'b')"],
+  });
+});
+afterAll(() => service?.close());
+
+describe('an apply', () => {
+  it('gives a changed property another type, and removes properties with the last concept that lists them', async () => {
+    await done('apply', 'types', { 'a.kg': 'CREATE CONCEPT c (k bigint, p string, gone string, PRIMARY KEY (k))' });
+    const files = { 'a.kg': 'CREATE CONCEPT c (k bigint, p integer, PRIMARY KEY (k))' };
+    const told = await done('plan', 'types', files);
+    expect(short(told.changes)).toEqual(['change concept c']);
+    await done('apply', 'types', files);
+    const { json } = await get('/svc/api/get_ontology/types');
+    expect(Object.keys(json.data.properties).sort()).toEqual(['k', 'p']);
+    expect(json.data.properties.p.type).toBe('integer');
+    expect((await done('plan', 'types', files)).changes).toEqual([]);
+  });
+
+  it('says what readers notice', async () => {
+    await done('apply', 'noticed', {
+      'a.kg': `${ITEM.replace('AS SELECT name FROM svc.item', 'AS SELECT id FROM svc.item')} CREATE EXAMPLE 'Which?' AS SELECT name FROM svc.item`,
+    });
+    const files = { 'a.kg': 'CREATE CONCEPT item (id integer, PRIMARY KEY (id)); CREATE MAPPING items INTO item AS SELECT id FROM shop.t_item' };
+    const { warnings } = await done('plan', 'noticed', files);
+    expect(warnings).toEqual([
+      { code: 'column_dropped', message: 'the concept `item` no longer has `name`: queries that read it fail' },
+      { code: 'type_changed', message: 'the property `id` changes from bigint to integer' },
+      { code: 'example_invalid', message: expect.stringMatching(/^the query of the example `Which\?` stops planning: unknown property `name`/) },
+    ]);
+  });
+
+  it('names the file of an error, with the position in it', async () => {
+    const { status, json } = await send('apply', 'faulty', { 'good.kg': ITEM, 'bad.kg': '-- 🜁\nCREATE CONCEPT b INHERITS (nowhere)' });
+    expect([status, json.code, json.data, json.position]).toEqual([400, 'unknown_concept', expect.stringMatching(/^bad\.kg: unknown concept `nowhere`/), 33]);
+    expect((await get('/svc/api/get_ontology/faulty')).status).toBe(404);
+  });
+
+  it('drops objects that use each other', async () => {
+    const uses = 'CREATE CONCEPT low INHERITS (item); CREATE VIEW v AS SELECT name FROM svc.low; CREATE VIEW w AS SELECT name FROM vsvc.v';
+    await done('apply', 'chain', { 'a.kg': ITEM, 'b.kg': uses });
+    const found = await done('apply', 'chain', { 'a.kg': ITEM }, { prune: true });
+    expect(short(found.changes)).toEqual(['drop concept low', 'drop view v', 'drop view w']);
+  });
+
+  it('refuses to prune what an object that stays uses', async () => {
+    await done('apply', 'kept', { 'a.kg': 'CREATE CONCEPT item (id bigint, PRIMARY KEY (id))' }, { source: 'one' });
+    await service.rows('CREATE VIEW by_hand AS SELECT id FROM svc.item', 'kept');
+    const { status, json } = await send('apply', 'kept', { 'a.kg': 'CREATE CONCEPT other (id bigint, PRIMARY KEY (id))' }, { source: 'one', prune: true });
+    expect([status, json.code]).toEqual([400, 'in_use']);
+  });
+
+  it('manages examples and policies only if the files contain one', async () => {
+    const script = `${ITEM} CREATE EXAMPLE 'Which?' AS SELECT name FROM svc.item; CREATE POLICY few ON CONCEPT item TO PUBLIC USING (id < 2)`;
+    await service.rows(`CREATE ONTOLOGY managed; ${script}`);
+    expect((await done('apply', 'managed', { 'a.kg': ITEM }, { prune: true })).changes).toEqual([]);
+    expect((await done('plan', 'managed', { 'a.kg': script })).changes).toEqual([]);
+    const other = script.replace('Which?', 'How many?').replace('id < 2', 'id < 3');
+    expect(short((await done('plan', 'managed', { 'a.kg': other }, { prune: true })).changes)).toEqual([
+      'create example How many?',
+      'change policy few',
+      'drop example Which?',
+    ]);
+    await done('apply', 'managed', { 'a.kg': other }, { prune: true });
+    expect(await service.rows('SELECT name FROM svc.item', 'managed')).toHaveLength(2);
+    expect((await done('plan', 'managed', { 'a.kg': other }, { prune: true })).changes).toEqual([]);
+  });
+
+  it('and a rollback restores what a source has made', async () => {
+    await done('apply', 'back', { 'a.kg': 'CREATE CONCEPT one (a bigint)' }, { source: 's' });
+    const { version } = (await get('/svc/api/get_ontology/back')).json.data;
+    await done('apply', 'back', { 'a.kg': 'CREATE CONCEPT two (b bigint)' }, { source: 's' });
+    await service.rows(`ROLLBACK ONTOLOGY back TO VERSION '${version}'`, 'back');
+    const found = await done('plan', 'back', { 'a.kg': '' }, { source: 's', prune: true });
+    expect(short(found.changes)).toEqual(['drop concept one']);
+  });
+});
+
+describe('rights', () => {
+  it('an object that does not change keeps its definer', async () => {
+    await service.rows(`CREATE ONTOLOGY defined; ${ITEM}`);
+    await user('maker', 'EDIT ON ALL ontology.defined', 'QUERY ON datasource.main');
+    await user('reader', 'QUERY ON ontology.defined.view.names');
+    const read = async () => (await service.query('SELECT name FROM vsvc.names', 'defined', tokens.reader)).status;
+    await done('apply', 'defined', { 'a.kg': ITEM.replace('SELECT name FROM svc', 'SELECT name AS n FROM svc') }, { token: tokens.maker });
+    // an administrator applies the same files with another change
+    await done('apply', 'defined', { 'a.kg': `${ITEM.replace('SELECT name FROM svc', 'SELECT name AS n FROM svc')} CREATE CONCEPT more (a bigint)` });
+    await service.rows('REVOKE EDIT ON ALL ontology.defined FROM USER maker; REVOKE QUERY ON datasource.main FROM USER maker');
+    expect((await service.query('SELECT n FROM vsvc.names', 'defined', tokens.reader)).json.code).toBe('view_unreadable');
+    expect(await read()).not.toBe(200);
+  });
+
+  it('an editor who may not make policies cannot change what one rests on, nor bring one', async () => {
+    await service.rows(`CREATE ONTOLOGY guarded; ${ITEM} CREATE POLICY few ON CONCEPT item TO PUBLIC USING (id < 2)`);
+    await user('edna', 'EDIT ON ALL ontology.guarded', 'QUERY ON ALL datasource');
+    for (const what of ['plan', 'apply'] as const) {
+      const moved = await send(what, 'guarded', { 'a.kg': ITEM.replace('SELECT id, name', 'SELECT 1 AS id, name') }, { token: tokens.edna });
+      expect([moved.status, moved.json.code]).toEqual([403, 'forbidden']);
+      const policy = await send(what, 'guarded', { 'a.kg': `${ITEM} CREATE POLICY few ON CONCEPT item TO PUBLIC USING (true)` }, { token: tokens.edna });
+      expect([policy.status, policy.json.code]).toEqual([403, 'forbidden']);
+    }
+    expect(await service.rows('SELECT name FROM svc.item', 'guarded', tokens.edna)).toEqual([{ name: 'a' }]);
+  });
+
+  it('a caller who does not see the whole ontology may not compare it', async () => {
+    await service.rows(`CREATE ONTOLOGY partly; ${ITEM}`);
+    await user('part', 'EDIT ON ontology.partly', 'EDIT ON ontology.partly.concept.item', 'QUERY ON ontology.partly.concept.item');
+    const { status, json } = await send('plan', 'partly', { 'a.kg': 'CREATE CONCEPT item (id bigint, PRIMARY KEY (id))' }, { token: tokens.part });
+    expect([status, json.data]).toEqual([403, 'This needs EDIT on ALL ontology.partly']);
+    expect(JSON.stringify(json)).not.toContain('names');
+  });
+});
+
+describe('CREATE OR REPLACE and IF NOT EXISTS', () => {
+  it('of a user keep tokens, roles and rights', async () => {
+    await service.rows('CREATE ROLE crew');
+    await user('ursa', 'EDIT ON ontology');
+    await service.rows('GRANT ROLE crew TO USER ursa');
+    await service.rows(
+      "CREATE OR REPLACE USER ursa PASSWORD 'Another-one-2' OPTIONS (email = 'u@example.org'); CREATE OR REPLACE ROLE crew; CREATE USER IF NOT EXISTS ursa",
+    );
+    expect(await service.rows("SELECT email FROM svc.SYS_USERS WHERE user_name = 'ursa'")).toEqual([{ email: 'u@example.org' }]);
+    expect(await service.rows('SELECT 1 AS one', '', tokens.ursa)).toEqual([{ one: 1 }]);
+    expect(await service.rows("SELECT role_name FROM svc.SYS_ROLES WHERE user_name = 'ursa'")).toEqual([{ role_name: 'crew' }]);
+  });
+
+  it('of a user need the right to change it, and administrators are changed only by administrators', async () => {
+    await user('helper', 'EDIT ON user');
+    await user('boss');
+    await service.rows('GRANT ROLE admin TO USER boss');
+    expect(await service.fault("CREATE OR REPLACE USER ursa PASSWORD 'Mine-now-11'", '', tokens.helper)).toMatch(/^40[03] /);
+    expect(await service.fault("CREATE OR REPLACE USER boss PASSWORD 'Mine-now-11'", '', tokens.helper)).toMatch(/^40[03] /);
+    await service.rows('GRANT EDIT ON ALL user TO USER helper');
+    expect(await service.fault("CREATE OR REPLACE USER boss PASSWORD 'Mine-now-11'", '', tokens.helper)).toBe('403 forbidden');
+  });
+
+  it('of a hidden object answer like CREATE', async () => {
+    await service.rows(`CREATE ONTOLOGY secret; ${ITEM}`);
+    const faults = await Promise.all(
+      ['CREATE ONTOLOGY secret', 'CREATE ONTOLOGY IF NOT EXISTS secret', 'CREATE OR REPLACE ONTOLOGY secret'].map((sql) => service.fault(sql, '', tokens.ursa)),
+    );
+    expect(new Set(faults)).toEqual(new Set(['400 exists']));
+  });
+});
