@@ -105,7 +105,7 @@ describe('the script of SHOW CREATE', () => {
     const of = (datasources: string[], active: string | null) =>
       printAttachments('zoo', datasources, active).map((s) => s.replace('ALTER ONTOLOGY `zoo` ', ''));
     expect(of(['main'], 'main')).toEqual([]);
-    expect(of(['main', 'b'], 'main')).toEqual(['ADD DATASOURCE `b`']);
-    expect(of(['b'], 'b')).toEqual(['ADD DATASOURCE `b`', 'ACTIVATE DATASOURCE `b`', 'REMOVE DATASOURCE `main`']);
+    expect(of(['main', 'b'], 'main')).toEqual(['ADD DATASOURCE IF NOT EXISTS `b`']);
+    expect(of(['b'], 'b')).toEqual(['ADD DATASOURCE IF NOT EXISTS `b`', 'ACTIVATE DATASOURCE `b`', 'REMOVE DATASOURCE IF EXISTS `main`']);
   });
 });
