@@ -1,23 +1,24 @@
-// `npm start`: the database, its SQL endpoint, the Worker and the sample graph, ready to use. See README.md.
+// `npm start` and `npm run dev`: the database, its SQL endpoint, the Worker and the sample graph, ready to use. See README.md.
 
-import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { loadWorldTables, worldLoaded } from '../examples/world/load.ts';
 import { isSetting } from '../src/config.ts';
 import { CATALOG_OWNER, DEVELOPER, READER } from './roles.ts';
 import { connectionSetting, type Database, openDatabase } from './start/database.ts';
-import { envFile } from './start/env-file.ts';
 import { StartFailure } from './start/failure.ts';
 import { lock, makeStateDir, type Places, readPlaces, writePrivate } from './start/places.ts';
 import { ensureDemoToken, ensureSampleModel } from './start/provision.ts';
 import { readSecrets, saveSecrets } from './start/secrets.ts';
-import { type DevWorker, startWorker, untilHealthy } from './start/worker.ts';
+import { type DevWorker, startBuilt, startWatching, untilHealthy } from './start/worker.ts';
+
+/** `npm run dev`: wrangler dev, which restarts the Worker when a file is saved. */
+const WATCH = process.argv.includes('--watch');
 
 /** Set by npm start itself: a value of the environment is for another database. */
 const OWN = new Set(['CATALOG_URL', 'DATASOURCE_MAIN']);
 
 /** Lines of wrangler without information: its own request line in addition to the service's, and that it is offline. */
-const NOISE = /^\s*$|^\[wrangler:info\]|Request\.cf|workers\.cloudflare\.com|GetAddrInfoReqWrap/;
+const NOISE = /^\s*$|^host: |^\[wrangler:info\]|Request\.cf|workers\.cloudflare\.com|GetAddrInfoReqWrap/;
 
 /** Log lines of the Worker about settings at its first request, which is sent before it is ready. */
 const SETTINGS = /"event":"(setting_refused|setting_warning|misconfigured)"/;
@@ -90,22 +91,23 @@ async function run(): Promise<void> {
     CATALOG_URL: connectionSetting(database, CATALOG_OWNER),
     DATASOURCE_MAIN: connectionSetting(database, READER),
   });
-  const file = `${places.stateDir}/worker-${places.port}.env`;
-  writePrivate(file, envFile(settings));
-  undo.push(() => rmSync(file, { force: true }));
   let ready = false;
   console.log('Starting the Worker ...');
-  const worker = startWorker({
-    port: places.port,
-    envFile: file,
-    persistDir: `${places.stateDir}/worker`,
-    stateDir: places.stateDir,
-    onLine: (line) => (ready || process.env.DEBUG || SETTINGS.test(line)) && !NOISE.test(line) && console.log(line),
-  });
-  undo.push(() => worker.stop());
   const base = `http://127.0.0.1:${places.port}`;
   const product = settings.PRODUCT_NAME?.trim() || 'svc';
-  await Promise.all([fill(database, places), untilHealthy(worker, `${base}/${product}/api/health`)]);
+  const started = async (): Promise<DevWorker> => {
+    const worker = await (WATCH ? startWatching : startBuilt)({
+      port: places.port,
+      settings,
+      persistDir: `${places.stateDir}/worker`,
+      stateDir: places.stateDir,
+      onLine: (line) => (ready || process.env.DEBUG || SETTINGS.test(line)) && !NOISE.test(line) && console.log(line),
+    });
+    undo.push(() => worker.stop());
+    await untilHealthy(worker, `${base}/${product}/api/health`);
+    return worker;
+  };
+  const [worker] = await Promise.all([started(), fill(database, places)]);
 
   const service = { base, product, adminToken: settings.ADMIN_TOKEN! };
   if (places.sample) await ensureSampleModel(service);

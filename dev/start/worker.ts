@@ -1,9 +1,11 @@
-import { spawn } from 'node:child_process';
-
+import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { builtWorker } from './built.ts';
+import { envFile } from './env-file.ts';
 import { StartFailure } from './failure.ts';
-import { PROJECT } from './places.ts';
+import type { HostParameters } from './host.ts';
+import { PROJECT, writePrivate } from './places.ts';
 import { ProcessTree } from './process-tree.ts';
 
 /** The variables that wrangler itself needs; all others reach the Worker only by the env file. */
@@ -13,17 +15,18 @@ const KEPT =
 const ORPHAN = new URL('orphan.ts', import.meta.url).href;
 const STEADY = new URL('steady.ts', import.meta.url).href;
 
-/** The parameters of `wrangler dev`. */
+/** The parameters of the Worker. */
 export interface WorkerOptions {
   port: number;
-  envFile: string;
+  /** The settings of the service. */
+  settings: Record<string, string>;
   persistDir: string;
   stateDir: string;
   /** Called with each line that the Worker or wrangler prints. */
   onLine(line: string): void;
 }
 
-/** A running `wrangler dev`. */
+/** A running Worker. */
 export interface DevWorker {
   /** Resolves with its last output if it ends by itself. */
   ended: Promise<string>;
@@ -31,33 +34,58 @@ export interface DevWorker {
   stop(): Promise<void>;
 }
 
-/** Starts `wrangler dev` on the loopback interface. */
-export function startWorker({ port, envFile, persistDir, stateDir, onLine }: WorkerOptions): DevWorker {
+/** Starts the built script in workerd on the loopback interface. It does not change when a file is saved. @throws StartFailure if it cannot be built */
+export async function startBuilt({ port, settings, persistDir, stateDir, onLine }: WorkerOptions): Promise<DevWorker> {
+  const folder = await builtWorker();
+  const child = spawn(process.execPath, ['--import', ORPHAN, join(PROJECT, 'dev', 'start', 'host.ts')], {
+    cwd: PROJECT,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: environment(stateDir),
+  });
+  // the settings have secrets, which command lines would show
+  child.stdin.on('error', () => undefined).end(JSON.stringify({ port, folder, persistDir, settings } satisfies HostParameters));
+  return running(child, onLine);
+}
+
+/** Starts `wrangler dev` on the loopback interface: it builds and starts the Worker again when a file is saved. @throws StartFailure for a setting that cannot be quoted */
+export function startWatching({ port, settings, persistDir, stateDir, onLine }: WorkerOptions): DevWorker {
+  const file = join(stateDir, `worker-${port}.env`);
+  writePrivate(file, envFile(settings));
   const wrangler = join(PROJECT, 'node_modules', 'wrangler', 'bin', 'wrangler.js');
-  const options = ['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0', '--env-file', envFile, '--persist-to', persistDir];
+  const options = ['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0', '--env-file', file, '--persist-to', persistDir];
   rmSync(join(stateDir, 'logs'), { recursive: true, force: true });
   const child = spawn(
     process.execPath,
     ['--import', ORPHAN, '--import', STEADY, wrangler, 'dev', ...options, '--show-interactive-dev-session', 'false', '--log-level', 'log'],
-    {
-      cwd: PROJECT,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...Object.fromEntries(Object.entries(process.env).filter(([name]) => KEPT.test(name))),
-        WRANGLER_SEND_METRICS: 'false',
-        WRANGLER_HIDE_BANNER: 'true',
-        WRANGLER_LOG_PATH: join(stateDir, 'logs'),
-        WRANGLER_REGISTRY_PATH: join(stateDir, 'registry'),
-        WRANGLER_SEND_ERROR_REPORTS: 'false',
-        FORCE_COLOR: '0',
-        NO_COLOR: '1',
-      },
-    },
+    { cwd: PROJECT, stdio: ['ignore', 'pipe', 'pipe'], env: environment(stateDir) },
   );
+  const worker = running(child, onLine);
+  return {
+    ...worker,
+    stop: async () => {
+      await worker.stop();
+      rmSync(file, { force: true });
+    },
+  };
+}
+
+/** The environment of the process: the settings of the service are not part of it. */
+const environment = (stateDir: string): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => KEPT.test(name))),
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+  WRANGLER_LOG_PATH: join(stateDir, 'logs'),
+  WRANGLER_REGISTRY_PATH: join(stateDir, 'registry'),
+  WRANGLER_SEND_ERROR_REPORTS: 'false',
+  FORCE_COLOR: '0',
+  NO_COLOR: '1',
+});
+
+function running(child: ChildProcess, onLine: (line: string) => void): DevWorker {
   let tail = '';
   for (const stream of [child.stdout, child.stderr]) {
     let rest = '';
-    stream.setEncoding('utf8').on('data', (text: string) => {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
       const lines = (rest + text).split('\n');
       rest = lines.pop()!;
       for (const line of lines) {

@@ -1,0 +1,106 @@
+/** The built Worker for `npm start`: what `npm run deploy` would deploy. It is built again only if one of its inputs changed. */
+import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { StartFailure } from './failure.ts';
+import { PROJECT } from './places.ts';
+
+const OUT = join(PROJECT, 'dist', 'start');
+const RECORD = join(OUT, 'built.json');
+/** Inputs that the bundler does not list. */
+const MORE = ['wrangler.toml', 'package-lock.json', 'scripts/build.ts', 'src/llm/providers/settings.ts'];
+
+/** What the host process needs of wrangler.toml; the file `worker.json` of a build. */
+export interface WorkerFacts {
+  readonly name: string;
+  readonly compatibilityDate: string;
+  readonly compatibilityFlags: readonly string[];
+  readonly kv: readonly string[];
+  /** The class names of the Durable Objects, by binding. */
+  readonly objects: Readonly<Record<string, string>>;
+}
+
+/** A finished build: its folder, and the size and time of each of its inputs. */
+interface Built {
+  readonly folder: string;
+  readonly inputs: Readonly<Record<string, string>>;
+}
+
+/** The folder with the modules of the Worker. Builds it if an input changed since the last build. @throws StartFailure */
+export async function builtWorker(): Promise<string> {
+  const kept = record();
+  if (kept !== undefined && isFresh(kept)) return kept.folder;
+  const folder = join(OUT, randomBytes(6).toString('hex'));
+  mkdirSync(folder, { recursive: true });
+  // a file that is saved during the build may not be part of it
+  const before = Date.now();
+  const [found] = await Promise.all([facts(), build(folder)]);
+  writeFileSync(join(folder, 'worker.json'), JSON.stringify(found));
+  const meta = JSON.parse(readFileSync(join(folder, 'bundle-meta.json'), 'utf8')) as { readonly inputs: Readonly<Record<string, unknown>> };
+  const files = [...Object.keys(meta.inputs).filter((file) => existsSync(join(PROJECT, file))), ...MORE];
+  const inputs = Object.fromEntries(files.map((file) => [file, stamp(file)]));
+  // the build itself writes the parser
+  const isSettled = files.every((file) => file.startsWith('dist/') || statSync(join(PROJECT, file)).mtimeMs < before);
+  if (isSettled) {
+    writeFileSync(`${RECORD}.${process.pid}`, JSON.stringify({ folder, inputs } satisfies Built));
+    renameSync(`${RECORD}.${process.pid}`, RECORD);
+  }
+  removeOld(folder);
+  return folder;
+}
+
+function record(): Built | undefined {
+  try {
+    return JSON.parse(readFileSync(RECORD, 'utf8')) as Built;
+  } catch {
+    return undefined;
+  }
+}
+
+const isFresh = ({ folder, inputs }: Built): boolean =>
+  existsSync(join(folder, 'worker.json')) && Object.entries(inputs).every(([file, was]) => stamp(file) === was);
+
+/** The size and the time of a file; for a file that git may write again with the same content, also a digest. */
+function stamp(file: string): string {
+  const path = join(PROJECT, file);
+  if (!existsSync(path)) return 'missing';
+  const { size, mtimeMs } = statSync(path);
+  // files of packages are numerous and do not change by themselves
+  return file.startsWith('node_modules/') ? `${size} ${mtimeMs}` : createHash('sha256').update(readFileSync(path)).digest('base64url');
+}
+
+/** Reads wrangler.toml as wrangler does. */
+async function facts(): Promise<WorkerFacts> {
+  const { unstable_readConfig: readConfig } = await import('wrangler');
+  const config = readConfig({ config: join(PROJECT, 'wrangler.toml') });
+  return {
+    name: config.name ?? 'svc',
+    compatibilityDate: config.compatibility_date ?? '',
+    compatibilityFlags: config.compatibility_flags,
+    kv: config.kv_namespaces.map((k: { binding: string }) => k.binding),
+    objects: Object.fromEntries(config.durable_objects.bindings.map((o: { name: string; class_name: string }) => [o.name, o.class_name])),
+  };
+}
+
+async function build(folder: string): Promise<void> {
+  const script = join(PROJECT, 'scripts', 'build.ts');
+  const path = [join(PROJECT, 'node_modules', '.bin'), process.env.PATH].join(process.platform === 'win32' ? ';' : ':');
+  const env = { ...process.env, PATH: path, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true', NO_COLOR: '1' };
+  try {
+    await promisify(execFile)(process.execPath, [script, '--outdir', folder, '--metafile'], { cwd: PROJECT, env, maxBuffer: 2 ** 26 });
+  } catch (error) {
+    const output = `${String((error as { stderr?: unknown }).stderr ?? '')}\n${String((error as { stdout?: unknown }).stdout ?? '')}`;
+    const line = output.split('\n').find((l) => /error|✘/i.test(l)) ?? (error as Error).message.split('\n')[0];
+    throw new StartFailure(`the Worker cannot be built: ${line?.trim()}`);
+  }
+}
+
+/** Removes builds that are older than an hour: another start may still read a younger one. */
+function removeOld(current: string): void {
+  for (const name of readdirSync(OUT)) {
+    const path = join(OUT, name);
+    if (path !== current && path !== RECORD && Date.now() - statSync(path).mtimeMs > 3_600_000) rmSync(path, { recursive: true, force: true });
+  }
+}

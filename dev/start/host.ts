@@ -1,0 +1,70 @@
+/**
+ * The process of the Worker in `npm start`: runs the built script in workerd, on its own socket without a proxy before it. Reads its parameters as JSON from
+ * the standard input, and prints what the Worker logs. Ends with SIGTERM or SIGINT.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from 'miniflare';
+import type { WorkerFacts } from './built.ts';
+
+/** The parameters of the process. */
+export interface HostParameters {
+  readonly port: number;
+  /** The folder with the built modules. */
+  readonly folder: string;
+  /** The folder for KV and Durable Objects. */
+  readonly persistDir: string;
+  /** The settings of the service, as it gets them. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+const parameters = JSON.parse(await text(process.stdin)) as HostParameters;
+const facts = JSON.parse(readFileSync(join(parameters.folder, 'worker.json'), 'utf8')) as WorkerFacts;
+
+const names = readdirSync(parameters.folder).filter((n) => /\.(js|mjs|wasm)$/.test(n));
+const modules = names
+  .sort((a, b) => Number(b === 'index.js') - Number(a === 'index.js'))
+  .map((name) => ({
+    type: name.endsWith('.wasm') ? ('CompiledWasm' as const) : ('ESModule' as const),
+    path: join(parameters.folder, name),
+    contents: new Uint8Array(readFileSync(join(parameters.folder, name))),
+  }));
+
+const worker: V4WorkerOptions = {
+  // its Durable Objects are stored under this name
+  name: facts.name,
+  compatibilityDate: facts.compatibilityDate,
+  compatibilityFlags: [...facts.compatibilityFlags],
+  modulesRoot: parameters.folder,
+  modules,
+  bindings: { ...parameters.settings },
+  kvNamespaces: [...facts.kv],
+  durableObjects: Object.fromEntries(Object.entries(facts.objects).map(([binding, className]) => [binding, { className, useSQLite: true }])),
+  unsafeDirectSockets: [{ host: '127.0.0.1', port: parameters.port }],
+};
+
+const miniflare = new Miniflare(
+  convertV4MiniflareOptions({
+    workers: [worker],
+    log: new Log(LogLevel.ERROR),
+    // wrangler dev uses the same folder
+    resourcePersistencePath: join(parameters.persistDir, 'v3'),
+    handleStructuredLogs: ({ message }) => console.log(message),
+  }),
+);
+
+let ending: Promise<void> | undefined;
+const end = (code: number): void => {
+  ending ??= miniflare.dispose().catch(() => undefined);
+  void ending.then(() => process.exit(code));
+};
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(0));
+
+try {
+  await miniflare.ready;
+  console.log(`host: ready on ${(await miniflare.unsafeGetDirectURL(facts.name)).origin}`);
+} catch (error) {
+  console.error(`error: ${(error as Error).message.split('\n')[0]}`);
+  end(1);
+}
