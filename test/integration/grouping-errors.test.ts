@@ -6,6 +6,8 @@ const TABLES = [
   'CREATE SCHEMA grouping',
   'CREATE TABLE grouping.car (plate text PRIMARY KEY, weight int)',
   'CREATE TABLE grouping.job (no int PRIMARY KEY, plate text, state text, hours int)',
+  "INSERT INTO grouping.car VALUES ('a', 5), ('b', 7), ('c', 9)",
+  "INSERT INTO grouping.job VALUES (1, 'a', 'x', 3), (2, 'a', 'y', 4), (3, 'b', 'x', 5), (4, NULL, 'z', 6)",
 ];
 const MODEL = `CREATE ONTOLOGY grouped;
   CREATE MEASURE all_hours bigint AS SELECT SUM(hours);
@@ -22,6 +24,52 @@ beforeAll(async () => {
   await s.rows(MODEL);
 }, 180_000);
 afterAll(() => s?.close());
+
+describe('a key in GROUP BY', () => {
+  it.each([
+    ['SELECT no, state, COUNT(*) AS n FROM svc.job GROUP BY no ORDER BY no', 'SELECT no, state, count(*) AS n FROM grouping.job GROUP BY no ORDER BY no'],
+    [
+      'SELECT entity_label, weight, SUM("~of_car[job].hours") AS h FROM dsvc.car GROUP BY entity_id, entity_label HAVING weight > 5 ORDER BY weight DESC',
+      'SELECT plate AS entity_label, weight, (SELECT sum(hours) FROM grouping.job j WHERE j.plate = c.plate) AS h FROM grouping.car c WHERE weight > 5 ORDER BY weight DESC',
+    ],
+    [
+      'SELECT no, "of_car[car].weight" AS w, COUNT(*) AS n FROM dsvc.job GROUP BY 1 ORDER BY 2, 1',
+      'SELECT no, weight AS w, 1 AS n FROM grouping.job LEFT JOIN grouping.car USING (plate) ORDER BY 2, 1',
+    ],
+    [
+      'SELECT c.plate, c.weight, count(j.no) AS n FROM svc.car c LEFT JOIN svc.job j ON j.plate = c.plate GROUP BY c.plate ORDER BY 1',
+      'SELECT c.plate, c.weight, count(j.no) AS n FROM grouping.car c LEFT JOIN grouping.job j ON j.plate = c.plate GROUP BY c.plate, c.weight ORDER BY 1',
+    ],
+    [
+      'SELECT no, state, SUM(hours) OVER () AS s FROM svc.job GROUP BY no ORDER BY no',
+      'SELECT no, state, sum(hours) OVER () AS s FROM grouping.job ORDER BY no',
+    ],
+  ])('covers the columns of its row: %s', async (sql, expected) => {
+    const found = await s.database.exec(`SELECT row_to_json(q) AS row FROM (${expected}) q`);
+    expect(await s.rows(sql, 'grouped')).toEqual(found.map((r) => r.row));
+  });
+
+  it.each([
+    'SELECT plate, state, COUNT(*) AS n FROM svc.job GROUP BY plate',
+    'SELECT c.plate, j.state, COUNT(*) AS n FROM svc.car c, svc.job j GROUP BY c.plate',
+    'SELECT plate, "~of_car[job].state" AS s, COUNT(*) AS n FROM dsvc.car GROUP BY plate',
+    'SELECT no, state, COUNT(*) AS n FROM svc.job GROUP BY ROLLUP (no)',
+    'SELECT no, state, COUNT(*) AS n FROM (SELECT no, state FROM svc.job) q GROUP BY no',
+  ])('covers nothing else: %s', async (sql) => {
+    expect((await s.query(sql, 'grouped')).json.code).toBe('grouping_error');
+  });
+
+  it('covers nothing if it is masked', async () => {
+    await s.rows(
+      'CREATE ROLE clerk; CREATE USER cleo; GRANT QUERY ON ALL ontology.grouped TO USER cleo; CREATE POLICY hide ON PROPERTY no MASK FULL',
+      'grouped',
+    );
+    const [{ token }] = await s.rows('CREATE TOKEN FOR cleo');
+    for (const key of ['no', 'entity_id'])
+      expect((await s.query(`SELECT ${key}, state, COUNT(*) AS n FROM svc.job GROUP BY ${key}`, 'grouped', token)).json.code).toBe('grouping_error');
+    await s.rows('DROP POLICY hide', 'grouped');
+  });
+});
 
 describe('a query that PostgreSQL cannot group', () => {
   it.each([

@@ -1,11 +1,12 @@
 /**
- * Rewrites of a bound block: they let PostgreSQL read less and do not change the result. They run in this order, before the slots of the block's concepts are
+ * Rewrites of a bound block: they complete GROUP BY, and let PostgreSQL read less. They do not change the result. They run in this order, before the slots of the block's concepts are
  * filled (docs/adding.md#a-rewrite).
  */
 import type { ConceptRelation } from '../bind/relation.ts';
 import { conceptOfSlot } from '../plan/slots.ts';
 import type { Node, SelectStmt } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
+import { coverByKey } from './cover.ts';
 import { narrow } from './narrow.ts';
 import { firstOfEach, sortByTable } from './sort.ts';
 
@@ -20,6 +21,10 @@ const readsOneConcept = ({ fromClause = [] }: SelectStmt): boolean => fromClause
 
 /** All rewrites, in the order in which they run. */
 export const REWRITES: readonly Rewrite[] = [
+  {
+    does: 'adds to GROUP BY the columns that a key in it determines',
+    apply: (state, stmt, relations) => coverByKey(state, stmt, relations),
+  },
   {
     does: 'repeats conditions of WHERE on single columns in the SELECT of each mapping',
     apply: (state, stmt, relations) => narrow(state, stmt.whereClause, relations),

@@ -59,7 +59,7 @@ function setsOf(item: Node, intern: (n: Node) => Node): Node[][] {
 const columnsOf = (node: Node, intern: (n: Node) => Node): Node[] => ('RowExpr' in node ? (node.RowExpr.args ?? []).map(intern) : [intern(node)]);
 
 /** Resolves GROUP BY 1 and GROUP BY alias to an item of the select list. */
-function selectItem(node: Node, stmt: SelectStmt, references: References): Node {
+export function selectItem(node: Node, stmt: SelectStmt, references: References): Node {
   if ('A_Const' in node && node.A_Const.ival) {
     const item = stmt.targetList?.[(node.A_Const.ival.ival ?? 0) - 1];
     if (item && 'ResTarget' in item && item.ResTarget.val) return item.ResTarget.val;
