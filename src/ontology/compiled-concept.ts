@@ -14,7 +14,8 @@ export class CompiledConcept implements Concept {
   readonly order: number;
   #parents: readonly CompiledConcept[] | undefined;
   #ancestors: readonly CompiledConcept[] | undefined;
-  #ancestorSet: ReadonlySet<Concept> | undefined;
+  /** The declarations of the ancestors: a concept with a part of its rows (`ConceptWithRows`) has the same one as the concept itself. */
+  #ancestorSet: ReadonlySet<ConceptDef | null> | undefined;
   #descendants: readonly CompiledConcept[] | undefined;
   #depth: number | undefined;
   #properties: readonly Property[] | undefined;
@@ -64,7 +65,7 @@ export class CompiledConcept implements Concept {
     return this.#depth ?? this.#findLevel();
   }
   isA(other: Concept): boolean {
-    return other === this || other.def === null || this.#ancestorsAsSet().has(other);
+    return other === this || other.def === null || other.def === this.def || this.#ancestorsAsSet().has(other.def);
   }
   get properties(): readonly Property[] {
     this.#properties ??= this.#collect((c) => c.def?.properties ?? []);
@@ -104,12 +105,14 @@ export class CompiledConcept implements Concept {
     return this.#ownMappings().multi;
   }
   get rows(): Rows {
-    this.#rows ??= this.#graph.origin ? this.whole.rows : rowsOf(this, this.#graph);
+    this.#rows ??= this.#graph.origin
+      ? this.whole.rows
+      : rowsOf(this, this.#graph, (concept, rows) => new ConceptWithRows(this.#graph, concept as CompiledConcept, rows));
     return this.#rows;
   }
 
-  #ancestorsAsSet(): ReadonlySet<Concept> {
-    this.#ancestorSet ??= new Set(this.ancestors);
+  #ancestorsAsSet(): ReadonlySet<ConceptDef | null> {
+    this.#ancestorSet ??= new Set(this.ancestors.map((a) => a.def));
     return this.#ancestorSet;
   }
 
@@ -293,6 +296,20 @@ export class CompiledConcept implements Concept {
       for (const name of new Set([fold(r.name), ...(r.inverseName === null ? [] : [otherWay(fold(r.inverseName))])])) push(byName, name, r);
     }
     return byName;
+  }
+}
+
+/** A concept with other rows than the model gives it: a part of them. */
+export class ConceptWithRows extends CompiledConcept {
+  readonly #own: Rows;
+
+  constructor(graph: CompiledGraph, { def, order }: Pick<CompiledConcept, 'def' | 'order'>, rows: Rows) {
+    super(graph, def, order);
+    this.#own = rows;
+  }
+
+  override get rows(): Rows {
+    return this.#own;
   }
 }
 

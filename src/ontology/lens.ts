@@ -4,7 +4,7 @@
  * Only rows come from the whole model: a visible concept has the properties that it inherits from hidden ones, as its own, and the rows of its hidden descendants.
  */
 import { CompiledGraph } from './compile.ts';
-import { CompiledConcept } from './compiled-concept.ts';
+import { type CompiledConcept, ConceptWithRows } from './compiled-concept.ts';
 import type { Concept, Graph, Relationship, Rows } from './graph.ts';
 import type { ConceptDef, MappingDef, MeasureDef, Model, RelationshipDef, ViewDef } from './model.ts';
 import { fold } from './names.ts';
@@ -36,7 +36,7 @@ class Lens {
   constructor(whole: CompiledGraph, sight: Sight) {
     this.#whole = whole;
     this.#sight = sight;
-    this.#thing = new PartOfThing(whole, this.#rowsOfThing());
+    this.#thing = new ConceptWithRows(whole, whole.thing, this.#rowsOfThing());
     this.graph = new CompiledGraph(this.#model(), whole.ontology, {
       graph: whole,
       whole: (concept) => (concept.def === null ? this.#thing : (whole.concept(concept.name) as Concept)),
@@ -226,17 +226,3 @@ const fieldsOf = (r: Relationship) => ({
   def: r.def,
   links: r.links,
 });
-
-/** The concept `thing` over a part of its rows. */
-class PartOfThing extends CompiledConcept {
-  readonly #part: Rows;
-
-  constructor(graph: CompiledGraph, rows: Rows) {
-    super(graph, null, -1);
-    this.#part = rows;
-  }
-
-  override get rows(): Rows {
-    return this.#part;
-  }
-}

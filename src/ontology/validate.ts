@@ -1,4 +1,5 @@
 /** Warnings about a model that is valid, but probably not what its author wants. */
+import { visited } from '../budget.ts';
 import { quoted } from './apply/checks.ts';
 import type { Places } from './apply/context.ts';
 import type { Concept, Graph, Rows } from './graph.ts';
@@ -7,7 +8,7 @@ import { sameName } from './names.ts';
 import { comparable, findType, postgresFamily } from './types.ts';
 
 export interface Warning {
-  readonly code: 'unmapped_property' | 'incomparable_types' | 'duplicate_mapping' | 'unused_column';
+  readonly code: 'unmapped_property' | 'incomparable_types' | 'duplicate_mapping' | 'unused_column' | 'rows_outside_parent';
   readonly message: string;
   /** The object that the warning is about, e.g. `concept item`. */
   readonly object: string;
@@ -21,7 +22,13 @@ export interface Warning {
  * @param places the offsets of the current script's objects
  */
 export function validate(graph: Graph, places?: Places): Warning[] {
-  return [...unmappedProperties(graph, places), ...incomparableTypes(graph, places), ...duplicateMappings(graph, places), ...unusedColumns(graph, places)];
+  return [
+    ...unmappedProperties(graph, places),
+    ...incomparableTypes(graph, places),
+    ...duplicateMappings(graph, places),
+    ...unusedColumns(graph, places),
+    ...rowsOutsideParents(graph, places),
+  ];
 }
 
 function warning(code: Warning['code'], object: string, message: string, offset: number | undefined): Warning {
@@ -136,4 +143,54 @@ function unusedColumns(graph: Graph, places?: Places): Warning[] {
     }
   }
   return found;
+}
+
+/** Concepts that may have rows which the nearest logic concept above them lacks: mapped ones, and logic ones that are not defined on it. */
+function rowsOutsideParents(graph: Graph, places?: Places): Warning[] {
+  const found: Warning[] = [];
+  if (!graph.concepts.some((c) => c.def?.logic)) return found;
+  for (const c of graph.concepts) {
+    if (!c.def?.logic && c.mappings.length === 0) continue;
+    for (const upper of logicAbove(c)) {
+      const why = whyOutside(c, upper, graph);
+      if (why === undefined) continue;
+      const offset = firstOf([places?.get('concept', c.name), ...c.mappings.map((m) => places?.get('mapping', m.name)), places?.get('concept', upper.name)]);
+      found.push(warning('rows_outside_parent', `concept ${c.name}`, `${quoted(c.name)} inherits from ${quoted(upper.name)}, but ${why}`, offset));
+    }
+  }
+  return found;
+}
+
+/** The nearest logic concept on each path upward. */
+function logicAbove(c: Concept): readonly Concept[] {
+  const seen = new Set<Concept>(c.parents);
+  for (const above of seen) {
+    visited(above.parents.length);
+    if (!above.def?.logic) for (const parent of above.parents) seen.add(parent);
+  }
+  return [...seen].filter((above) => above.def?.logic);
+}
+
+/** Why rows of a concept may not be rows of a logic concept above it; undefined if they always are. */
+function whyOutside(c: Concept, upper: Concept, graph: Graph): string | undefined {
+  const source = graph.concept(upper.def?.logic?.concept ?? '');
+  if (c.def?.logic) {
+    if (isDefinedOn(c, upper)) return undefined;
+    return `its condition is on ${quoted(c.def.logic.concept)}: rows that do not meet the condition of ${quoted(upper.name)} are not rows of ${quoted(upper.name)}`;
+  }
+  if (source && !c.isA(source))
+    return `it is not a ${quoted(source.name)}, on which ${quoted(upper.name)} is defined: its rows are not rows of ${quoted(upper.name)}`;
+  return `its rows that do not meet the condition of ${quoted(upper.name)} are not rows of ${quoted(upper.name)}`;
+}
+
+/** Whether a logic concept is defined on `upper`, or on a concept that is. */
+function isDefinedOn(c: Concept, upper: Concept): boolean {
+  const seen = new Set<Concept>();
+  let at = c;
+  while (at.rows.kind === 'logic' && !seen.has(at)) {
+    seen.add(at);
+    if (at.rows.name === upper.name) return true;
+    at = at.rows.source;
+  }
+  return false;
 }

@@ -105,12 +105,60 @@ describe('rows', () => {
     expect(sources(at(graph, 'coral'))).toEqual(['map_being into being']);
   });
 
-  it('a logic concept has the rows of its source; an unmapped concept below it too; neither adds to an ancestor', () => {
-    const graph = graphOf(`${ANIMALS};${map('plant')} CREATE CONCEPT giant INHERITS (tall_plant); CREATE CONCEPT tree INHERITS (tall_plant);${map('tree')}`);
+  it('a logic concept has the rows of its source; a concept below it adds nothing to an ancestor', () => {
+    const graph = graphOf(`${ANIMALS};${map('plant')} CREATE CONCEPT giant INHERITS (tall_plant);`);
     expect(sources(at(graph, 'tall_plant'))).toBe('svc.plant WHERE height > 10');
     expect(sources(at(graph, 'giant'))).toBe('svc.plant WHERE height > 10');
-    expect(sources(at(graph, 'plant'))).toEqual(['map_plant into plant', 'map_tree into tree']);
-    expect(sources(at(graph, 'being'))).toEqual(['map_plant into plant', 'map_tree into tree']);
+    expect(at(graph, 'giant').rows).toBe(at(graph, 'tall_plant').rows);
+    expect(sources(at(graph, 'plant'))).toEqual(['map_plant into plant']);
+  });
+
+  /** The mappings of the concept on which a logic concept, or an unmapped one below it, is defined. */
+  const under = (c: Concept): unknown => (c.rows.kind === 'logic' ? under(c.rows.source) : sources(c));
+
+  it('an unmapped concept below a logic concept has no rows of a sibling', () => {
+    const below = 'CREATE CONCEPT giant INHERITS (tall_plant); CREATE CONCEPT tree INHERITS (tall_plant); CREATE CONCEPT small_giant INHERITS (giant);';
+    const alone = graphOf(`${ANIMALS};${below}${map('tree')}`);
+    expect(sources(at(alone, 'tree'))).toEqual(['map_tree into tree']);
+    expect(under(at(alone, 'tall_plant'))).toEqual(['map_tree into tree']);
+    for (const name of ['giant', 'small_giant']) expect(at(alone, name).rows).toEqual({ kind: 'mappings', fromAncestors: false, sources: [] });
+
+    const both = graphOf(`${ANIMALS};${below}${map('tree')}${map('plant')}${map('coral')}`);
+    expect(under(at(both, 'tall_plant'))).toEqual(['map_plant into plant', 'map_coral into coral', 'map_tree into tree']);
+    for (const name of ['giant', 'small_giant']) {
+      expect(sources(at(both, name))).toBe('svc.plant WHERE height > 10');
+      expect(under(at(both, name))).toEqual(['map_plant into plant']);
+    }
+    expect(sources(at(both, 'plant'))).toEqual(['map_plant into plant', 'map_coral into coral', 'map_tree into tree']);
+  });
+
+  it('an unmapped concept below two logic concepts, one defined on the other, has no rows of a sibling', () => {
+    const graph = graphOf(
+      `${ANIMALS};${map('plant')} CREATE CONCEPT huge_plant INHERITS (tall_plant) FROM svc.tall_plant WHERE height > 20;
+        CREATE CONCEPT giant INHERITS (huge_plant); CREATE CONCEPT tree INHERITS (tall_plant);${map('tree')}`,
+    );
+    expect(sources(at(graph, 'giant'))).toBe('svc.tall_plant WHERE height > 20');
+    expect(at(graph, 'giant').rows).toMatchObject({ source: { name: 'tall_plant', rows: { kind: 'logic', source: { name: 'plant' } } } });
+    expect(under(at(graph, 'giant'))).toEqual(['map_plant into plant']);
+    expect(under(at(graph, 'huge_plant'))).toEqual(['map_plant into plant', 'map_tree into tree']);
+  });
+
+  it('an unmapped concept below a logic concept on a mapped concept that is no ancestor is empty', () => {
+    const graph = graphOf(
+      `${ANIMALS};${map('coral')} CREATE CONCEPT deep INHERITS (being) FROM svc.coral WHERE depth > 10; CREATE CONCEPT abyss INHERITS (deep);`,
+    );
+    expect(under(at(graph, 'deep'))).toEqual(['map_coral into coral']);
+    expect(sources(at(graph, 'abyss'))).toEqual([]);
+  });
+
+  it('a concept with a part of the rows is the same concept in the hierarchy', () => {
+    const graph = graphOf(`${ANIMALS};${map('plant')}${map('coral')} CREATE CONCEPT giant INHERITS (tall_plant);`);
+    const { rows } = at(graph, 'giant');
+    if (rows.kind !== 'logic') throw new Error('no logic concept');
+    expect(rows.source).not.toBe(at(graph, 'plant'));
+    for (const c of graph.concepts) expect([c.isA(rows.source), rows.source.isA(c)]).toEqual([c.isA(at(graph, 'plant')), at(graph, 'plant').isA(c)]);
+    expect(columns(rows.source)).toEqual(columns(at(graph, 'plant')));
+    expect(names(rows.source.descendants)).toEqual(names(at(graph, 'plant').descendants));
   });
 });
 

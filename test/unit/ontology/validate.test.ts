@@ -52,6 +52,23 @@ describe('warnings', () => {
     ).toEqual([]);
   });
 
+  it('a concept below a logic concept that may have rows which are not rows of it', () => {
+    const some = 'CREATE CONCEPT some INHERITS (item) FROM svc.item WHERE k > 1;';
+    const sub = 'CREATE CONCEPT sub INHERITS (some); CREATE CONCEPT other INHERITS (some); CREATE MAPPING ms INTO sub AS SELECT k, name FROM t.sub;';
+    const message = 'rows_outside_parent @sub: `sub` inherits from `some`, but its rows that do not meet the condition of `some` are not rows of `some`';
+    expect(warnings(`${ITEM} ${some} ${sub}`)).toEqual([message]);
+    expect(warnings('CREATE MAPPING ms INTO sub AS SELECT k, name FROM t.sub', `${ITEM} ${some} CREATE CONCEPT sub INHERITS (some)`)).toEqual([
+      message.replace('@sub', '@ms'),
+    ]);
+    expect(warnings(`${ITEM} ${some} CREATE CONCEPT few INHERITS (some) FROM svc.item WHERE k > 2;`)).toEqual([
+      'rows_outside_parent @few: `few` inherits from `some`, but its condition is on `item`: rows that do not meet the condition of `some` are not rows of `some`',
+    ]);
+    expect(warnings(`${ITEM} ${some} CREATE CONCEPT few INHERITS (some) FROM svc.some WHERE k > 2; CREATE CONCEPT none INHERITS (few)`)).toEqual([]);
+    expect(warnings(`${ITEM} CREATE CONCEPT left_one INHERITS (item); CREATE CONCEPT some INHERITS (item) FROM svc.left_one WHERE k > 1; ${sub}`)).toEqual([
+      'rows_outside_parent @sub: `sub` inherits from `some`, but it is not a `left_one`, on which `some` is defined: its rows are not rows of `some`',
+    ]);
+  });
+
   it('only objects of the script have warnings', () => {
     const before = ITEM.replace('name string', 'name string, ghost date');
     expect(warnings('CREATE CONCEPT other', before)).toEqual([]);
