@@ -34,6 +34,7 @@ export function drop(model: Model, s: DropObject, context: ApplyContext): Model 
       notThing(name, 'dropped');
       unused(usersOfConcept(model, known(model.concepts), context));
       context.places.references.delete(keyOf(['concept', name.text]));
+      context.places.set(name.offset, 'concept', name.text);
       return { ...model, concepts: remove(model.concepts, name.text) };
     }
     case 'property': {
@@ -63,7 +64,7 @@ export function drop(model: Model, s: DropObject, context: ApplyContext): Model 
 const stored = (text: string): SqlText => ({ text, offset: 0 });
 
 /** Whether a text may contain a name. Parsing is expensive, so only texts that contain the name's characters are parsed. Quotes in a name are doubled, and U&"..." may escape it. */
-const mentions = (text: string, wanted: string): boolean => /["`]/.test(wanted) || /u&"/i.test(text) || fold(text).includes(wanted);
+export const mentions = (text: string, wanted: string): boolean => /["`]/.test(wanted) || /u&"/i.test(text) || fold(text).includes(wanted);
 
 /** The concepts in an identifier such as `r1[c1].r2[c2*3].p` or `_type_of_c`, folded. */
 export function conceptsIn(identifier: string): string[] {

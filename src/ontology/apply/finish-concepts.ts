@@ -68,7 +68,7 @@ export function checkConcepts(graph: Graph, pairs: Pairs, places: Places): void 
 }
 
 /** The position of a concept in this script, or of the nearest ancestor that the script changed. */
-function placeOf(c: Concept, places: Places, ...path: string[]): number | undefined {
+export function placeOf(c: Concept, places: Places, ...path: string[]): number | undefined {
   return places.near('concept', c.name, ...path) ?? firstPlace(c.ancestors.map((a) => places.get('concept', a.name)));
 }
 

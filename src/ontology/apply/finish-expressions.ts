@@ -1,89 +1,70 @@
 /** Checks calculated properties, measures and views at the end of a script. */
 import { badRequest } from '../../errors.ts';
-import type { Concept, Graph } from '../graph.ts';
-import { isRaw, type MeasureDef, type Model, type PropertyDef } from '../model.ts';
-import { fold, sameName, THING } from '../names.ts';
+import type { Graph } from '../graph.ts';
+import type { Pairs } from '../links.ts';
+import { isRaw, type Model } from '../model.ts';
+import { fold, THING } from '../names.ts';
+import { isPath, relationshipsIn } from '../paths.ts';
 import { quoted, unknown } from './checks.ts';
 import { type ApplyContext, keyOf, neutralSchema, type Reference } from './context.ts';
+import { type Expression, Expressions } from './expressions.ts';
 import { findCycle, isPlain } from './finish-concepts.ts';
-
-type Expression = { readonly kind: 'property'; readonly def: PropertyDef } | { readonly kind: 'measure'; readonly def: MeasureDef };
+import { checkReach } from './finish-reach.ts';
 
 /**
- * Checks that names in the expressions that the script wrote exist, that expressions have no cycles, and that a concept has the
- * properties that its calculated properties read.
+ * Checks that names in the expressions that the script wrote exist, that expressions have no cycles, and that concepts have what they read.
  *
- * @throws SvcError 400 `unknown_property`, `circular_expression`
+ * @throws SvcError 400 `unknown_property`, `unknown_relationship`, `circular_expression`, and the errors of `checkReach`
  */
-export function checkExpressions(before: Model, graph: Graph, context: ApplyContext): void {
+export function checkExpressions(before: Model, graph: Graph, pairs: Pairs, context: ApplyContext): void {
   const { model } = graph;
-  const old = new Set<object>([...before.properties, ...before.measures, ...before.concepts]);
-  const known = new Map<object, readonly Reference[]>();
-  // the script's own expressions were parsed with their offsets; others are parsed when a path leads to them
-  const references = (e: Expression): readonly Reference[] => {
-    let refs = known.get(e.def);
-    if (!refs) {
-      const stored = (text: string | null) => (text === null ? [] : context.referencesOf({ text, offset: 0 }, 'expression'));
-      const filter = e.kind === 'measure' ? e.def.filter : null;
-      refs = (old.has(e.def) ? undefined : context.places.references.get(keyOf([e.kind, e.def.name]))) ?? [...stored(e.def.expression), ...stored(filter)];
-      known.set(e.def, refs);
-    }
-    return refs.filter((r) => !r.nested && r.qualifier === null && isPlain(r.name));
-  };
+  const expressions = new Expressions(before, context);
   const changed: Expression[] = [
-    ...model.properties.filter((def) => def.expression !== null && !old.has(def)).map((def): Expression => ({ kind: 'property', def })),
-    ...model.measures.filter((def) => !old.has(def)).map((def): Expression => ({ kind: 'measure', def })),
-  ];
+    ...model.properties.filter((def) => def.expression !== null).map((def): Expression => ({ kind: 'property', def })),
+    ...model.measures.map((def): Expression => ({ kind: 'measure', def })),
+  ].filter((e) => expressions.isNew(e));
+  for (const e of changed) checkNames(e, graph, pairs, expressions.namesIn(e));
+  checkCycles(changed, graph, expressions, context);
+  checkReach(before, graph, expressions, context);
+}
 
-  for (const e of changed) {
-    for (const ref of references(e)) {
-      if (graph.property(ref.name) || (e.kind === 'measure' && graph.measure(ref.name))) continue;
-      const near = [...model.properties, ...(e.kind === 'measure' ? model.measures : [])].map((p) => p.name);
-      throw unknown('property', ref.name, ref.offset, near, `, used by the ${e.kind} ${quoted(e.def.name)}`);
+/** Checks that the names in an expression are names of the ontology, whichever concepts have them. */
+function checkNames(e: Expression, graph: Graph, pairs: Pairs, names: readonly Reference[]): void {
+  const { model } = graph;
+  const of = `, used by the ${e.kind} ${quoted(e.def.name)}`;
+  for (const { name, qualifier, offset } of names) {
+    if (qualifier !== null) continue;
+    const lost = relationshipsIn(name).find((r) => !pairs.named.has(fold(r).replace(/^~+/, '')));
+    if (isPath(name) && lost !== undefined) {
+      const near = pairs.all.flatMap((p) => [p.def.name, p.inverseName]);
+      throw unknown('relationship', lost, offset, near, ` in the path ${quoted(name)}${of}`);
     }
+    if (!isPlain(name) || graph.property(name) || (e.kind === 'measure' && graph.measure(name))) continue;
+    const near = [...model.properties, ...(e.kind === 'measure' ? model.measures : [])].map((p) => p.name);
+    throw unknown('property', name, offset, near, of);
   }
+}
 
+function checkCycles(changed: readonly Expression[], graph: Graph, expressions: Expressions, { places }: ApplyContext): void {
   const nodes = new Map<object, Expression>();
   const node = (e: Expression): Expression => {
     if (!nodes.has(e.def)) nodes.set(e.def, e);
     return nodes.get(e.def) ?? e;
   };
   const named = (e: Expression): Expression[] =>
-    references(e).flatMap(({ name }) => {
+    expressions.namesIn(e).flatMap(({ name, qualifier }) => {
+      if (qualifier !== null || !isPlain(name)) return [];
       const property = graph.property(name);
       if (property) return property.expression === null ? [] : [node({ kind: 'property', def: property })];
       const measure = e.kind === 'measure' ? graph.measure(name) : undefined;
       return measure ? [node({ kind: 'measure', def: measure })] : [];
     });
   const cycle = findCycle(changed.map(node), named);
-  if (cycle) {
-    const names = cycle.map((e) => e.def.name);
-    throw badRequest('circular_expression', `circular definition: ${[...names, names[0] ?? ''].map(quoted).join(' reads ')}`, {
-      offset: cycle.map((e) => context.places.get(e.kind, e.def.name)).find((o) => o !== undefined),
-    });
-  }
-
-  const touched = (c: Concept): boolean => [c, ...c.ancestors].some((a) => a.def && !old.has(a.def));
-  for (const c of graph.concepts) {
-    const own = (c.def?.properties ?? []).flatMap((name) => graph.property(name) ?? []).filter((p) => p.expression !== null);
-    if (own.length === 0) continue;
-    const changedConcept = touched(c);
-    for (const def of own) if (changedConcept || !old.has(def)) checkReach(c, def, references({ kind: 'property', def }), context);
-  }
-}
-
-/** Checks that a concept that lists a calculated property has the properties that it reads. */
-function checkReach(c: Concept, def: PropertyDef, refs: readonly Reference[], { places }: ApplyContext): void {
-  for (const { name } of refs) {
-    if ([...c.properties, ...c.multi].some((p) => sameName(p.def.name, name))) continue;
-    throw unknown(
-      'property',
-      name,
-      places.near('concept', c.name, 'property', def.name) ?? places.get('property', def.name),
-      c.properties.map((p) => p.def.name),
-      ` of concept ${quoted(c.name)}, used by its calculated property ${quoted(def.name)}`,
-    );
-  }
+  if (!cycle) return;
+  const names = cycle.map((e) => e.def.name);
+  throw badRequest('circular_expression', `circular definition: ${[...names, names[0] ?? ''].map(quoted).join(' reads ')}`, {
+    offset: cycle.map((e) => places.get(e.kind, e.def.name)).find((o) => o !== undefined),
+  });
 }
 
 /**

@@ -56,7 +56,7 @@ function check(before: Model, after: Model, context: ApplyContext): Finished {
   const { graph, pairs, find } = model === after ? raw : lookup(model);
   checkConcepts(graph, pairs, places);
   for (const m of model.mappings) checkMapping(m, { graph, pairs, find }, places);
-  checkExpressions(before, graph, context);
+  checkExpressions(before, graph, pairs, context);
   checkViews(graph, context);
   const pieces = places.pieces.filter((p) => contains(model, p));
   const warnings = validate(graph, places).filter((w) => w.offset !== undefined);

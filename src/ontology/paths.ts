@@ -1,0 +1,68 @@
+/** Follows relationship paths by their names alone, for checks of the model. The planner reads paths itself (planner/bind/path.ts), and finds what is not found here. */
+import type { Concept } from './graph.ts';
+import { ENTITY_COLUMNS, fold, sameName } from './names.ts';
+
+/** A name in a path that does not exist, and the concept where it was looked up. `target`: the relationship does not lead to the concept. */
+export interface PathFault {
+  readonly kind: 'relationship' | 'concept' | 'property' | 'measure' | 'target';
+  readonly name: string;
+  readonly at: Concept;
+  /** The names that exist there. */
+  readonly known: readonly string[];
+}
+
+const MEASURE = /^measure\./i;
+/** A relationship, its bracket and the rest. */
+const HOP = /^([^[\]]+)\[([^[\]]*)\](.*)$/s;
+
+/** Whether a name is a path, or a measure at the end of one. */
+export const isPath = (name: string): boolean => name.includes('[');
+
+/** The names of the relationships in a path. */
+export function relationshipsIn(path: string): readonly string[] {
+  const names: string[] = [];
+  for (let hop = HOP.exec(path.replace(MEASURE, '')); hop; hop = HOP.exec((hop[3] ?? '').slice(1))) names.push(hop[1] ?? '');
+  return names;
+}
+
+/** The first name of a path that does not exist, if the path begins at `from`; undefined if all exist, or if the text is not a path. */
+export function pathFault(from: Concept, path: string): PathFault | undefined {
+  let at = from;
+  let isWide = true;
+  let rest = path.replace(MEASURE, '');
+  for (let hop = HOP.exec(rest); hop; hop = HOP.exec(rest)) {
+    const [, name = '', bracket = '', tail = ''] = hop;
+    const next = followed(at, name, bracket);
+    if ('kind' in next) return next;
+    at = next.concept;
+    isWide = next.isWide;
+    // what follows `_` is a column of the link or the level of a walk
+    if (!tail.startsWith('.') || tail === '.*') return undefined;
+    rest = tail.slice(1);
+  }
+  return MEASURE.test(path) ? measureFault(at, rest) : propertyFault(at, rest, isWide);
+}
+
+/** The concept at the end of a hop. `isWide`: whether columns of its descendants can be named. */
+function followed(at: Concept, name: string, bracket: string): { readonly concept: Concept; readonly isWide: boolean } | PathFault {
+  const found = at.relationship(name);
+  if (found.length === 0) return { kind: 'relationship', name, at, known: at.relationships.map((r) => r.name) };
+  const written = bracket.replace(/\*\d*$/, '');
+  const concept = at.graph.concept(bracket) ?? at.graph.concept(written);
+  if (!concept) return { kind: 'concept', name: written, at, known: [...found.map((r) => r.target.name), ...at.graph.concepts.map((c) => c.name)] };
+  const fitting = found.filter((r) => concept.isA(r.target) || r.target.isA(concept));
+  if (fitting.length === 0) return { kind: 'target', name, at, known: [concept.name] };
+  return { concept, isWide: fitting.some((r) => concept.isA(r.target)) };
+}
+
+function measureFault(at: Concept, name: string): PathFault | undefined {
+  const known = at.measures.map((m) => m.def.name);
+  return known.some((m) => sameName(m, name)) ? undefined : { kind: 'measure', name, at, known };
+}
+
+/** @param isWide whether properties of descendants count */
+export function propertyFault(at: Concept, name: string, isWide: boolean): PathFault | undefined {
+  const is = (p: Concept['properties'][number]): boolean => sameName(p.def.name, name);
+  if (ENTITY_COLUMNS.includes(fold(name)) || at.properties.some(is) || at.multi.some(is) || (isWide && at.derivedProperties.some(is))) return undefined;
+  return { kind: 'property', name, at, known: at.properties.map((p) => p.def.name) };
+}
