@@ -90,4 +90,19 @@ export class DataReader {
     const view = { name: ROWS, cube: false, datasource, description: null, tags: {}, sql, columns };
     return compile({ ...model, views: [view] }, ontology);
   }
+
+  /** The ontology with the rows of the SELECTs of several mappings of one datasource as the views `ROWS_0`, `ROWS_1` and so on. */
+  overAll(mappings: readonly MappingDef[]): Graph {
+    const { model, ontology } = this.context.graph;
+    const views = mappings.map(({ datasource, sql, columns }, i) => ({
+      name: `${ROWS}_${i}`,
+      cube: false,
+      datasource,
+      description: null,
+      tags: {},
+      sql,
+      columns,
+    }));
+    return compile({ ...model, views }, ontology);
+  }
 }

@@ -15,6 +15,7 @@ import { checkDangling, checkKeys, checkToOne, guarded } from './validate-data-c
 import { checkIndexes } from './validate-data-indexes.ts';
 import { catalogConnection, secretConnection } from './validate-data-places.ts';
 import { DataReader, type Finding, quoteName, ROWS } from './validate-data-reader.ts';
+import { checkCalculated, checkLinks, checkMeasures } from './validate-data-values.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -105,6 +106,11 @@ async function checked(reader: DataReader): Promise<Finding[]> {
   const relationships = graph.concepts.flatMap((c) => c.relationships.filter((r) => r.from === c));
   for (const r of relationships) findings.push(...(await checkToOne(reader, r, known)));
   for (const r of relationships) if (!r.isInverse) findings.push(...(await checkDangling(reader, r)));
+  for (const r of relationships) if (!r.isInverse) findings.push(...(await checkLinks(reader, r)));
+  for (const concept of graph.concepts) {
+    if (concept.rows.kind === 'mappings' && concept.rows.sources.length === 0) continue;
+    findings.push(...(await checkCalculated(reader, concept)), ...(await checkMeasures(reader, concept)));
+  }
   findings.push(...(await checkIndexes(reader)));
   return findings;
 }

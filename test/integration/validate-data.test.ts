@@ -168,6 +168,73 @@ describe('validate --data', () => {
     ]);
   });
 
+  it('warns of equal rows of link tables, and of links that two mappings share', async () => {
+    await exec('CREATE TABLE shop.seen (item integer, place text, since date, note json)');
+    await exec('CREATE TABLE shop.seen_too (place text, item integer)');
+    // SELECT item, place, since, note::text, count(*) FROM shop.seen GROUP BY 1, 2, 3, 4 HAVING count(*) > 1: (1, 'x'), (2, 'y')
+    await exec(
+      `INSERT INTO shop.seen VALUES (1, 'x', NULL, '{}'), (1, 'x', NULL, '{}'), (1, 'x', '2024-01-01', '{}'), (2, 'y', NULL, NULL), (2, 'y', NULL, NULL), (2, 'y', NULL, NULL), (3, NULL, NULL, NULL), (3, NULL, NULL, NULL)`,
+    );
+    await exec(`INSERT INTO shop.seen_too VALUES ('x', 1), ('x', 2), ('z', 3)`);
+    await service.rows(`CREATE ONTOLOGY links;
+      CREATE CONCEPT item (item_id integer, PRIMARY KEY (item_id), CONSTRAINT seen_at MULTIREFERENCE place INVERSEOF shows);
+      CREATE CONCEPT place (code string, PRIMARY KEY (code));
+      CREATE MEASURE places bigint AS SELECT COUNT(code);
+      CREATE OR REPLACE CONCEPT place (code string, places MEASURE bigint, PRIMARY KEY (code));
+      CREATE MAPPING m_item INTO item AS SELECT g AS item_id FROM generate_series(1, 3) g;
+      CREATE MAPPING m_place INTO place AS SELECT c AS code FROM unnest(ARRAY['x', 'y', 'z']) c;
+      CREATE MAPPING m_seen (CONSTRAINT seen_at FOREIGN KEY (place) REFERENCES place (code), CONSTRAINT shows FOREIGN KEY (item) REFERENCES item (item_id)) AS SELECT item, place, since, note FROM shop.seen;
+      CREATE MAPPING m_too (CONSTRAINT shows FOREIGN KEY (item) REFERENCES item (item_id), CONSTRAINT seen_at FOREIGN KEY (place) REFERENCES place (code)) AS SELECT place, item FROM shop.seen_too`);
+    const { code, out } = await kg('validate', '--ontology', 'links', '--data');
+    expect(code).toBe(0);
+    expect(about(out, 'duplicate_link')).toEqual([
+      'links: mapping m_seen: warning: 2 links occur more than once, in equal rows: an aggregate over the relationship counts each of them (duplicate_link)',
+      'links: relationship item.seen_at: warning: the mappings `m_seen` and `m_too` share 3 links: an aggregate over the relationship counts each of them (duplicate_link)',
+    ]);
+    expect(about(out, 'not_checked')).toEqual([]);
+    // equal rows count each in an aggregate, and each place once in a measure
+    expect(
+      await service.rows(
+        'SELECT item_id, COUNT("seen_at[place].code") AS n, SUM("measure.seen_at[place].places") AS m FROM dsvc.item GROUP BY item_id ORDER BY 1',
+        'links',
+      ),
+    ).toEqual([
+      { item_id: 1, n: 4, m: 1 },
+      { item_id: 2, n: 4, m: 2 },
+      { item_id: 3, n: 1, m: 1 },
+    ]);
+    await exec('DROP TABLE shop.seen, shop.seen_too');
+  });
+
+  it('finds calculated properties and measures that fail on the data', async () => {
+    await exec('CREATE TABLE shop.job (no integer PRIMARY KEY, hours integer, days integer, code text)');
+    await exec(`INSERT INTO shop.job VALUES (1, 6, 3, '17'), (2, 0, 0, 'x')`);
+    await service.rows(`CREATE ONTOLOGY jobs;
+      CREATE PROPERTY rate double AS SELECT hours::double precision / days; CREATE PROPERTY safe double AS SELECT hours::double precision / NULLIF(days, 0);
+      CREATE PROPERTY code_no integer AS SELECT code::integer;
+      CREATE MEASURE per_day double AS SELECT SUM(hours)::double precision / SUM(days); CREATE MEASURE never double AS SELECT SUM(hours) / (SUM(days) - 3)::double precision;
+      CREATE MEASURE sure double AS SELECT SUM(hours) / NULLIF(SUM(days), 0)::double precision; CREATE MEASURE twice double AS SELECT per_day * 2;
+      CREATE CONCEPT job (no integer, hours integer, days integer, code string, rate double, safe double, code_no integer,
+        per_day MEASURE double, never MEASURE double, sure MEASURE double, twice MEASURE double, PRIMARY KEY (no));
+      CREATE CONCEPT empty (rate double, per_day MEASURE double) INHERITS (job);
+      CREATE MAPPING m_job INTO job AS SELECT no, hours, days, code FROM shop.job`);
+    const hint = '; write x / NULLIF(y, 0), which is NULL where y is 0';
+    const { code, out } = await kg('validate', '--ontology', 'jobs', '--data');
+    expect(code).toBe(1);
+    const owned = (lines: string[]) => lines.filter((l) => l.includes('`job`'));
+    expect(owned(about(out, 'property_fails'))).toEqual([
+      `jobs: property rate: error: it cannot be computed for every row of \`job\`: division by zero${hint} (property_fails)`,
+      'jobs: property code_no: error: it cannot be computed for every row of `job`: invalid input syntax for type integer: "x" (property_fails)',
+    ]);
+    expect(owned(about(out, 'measure_fails'))).toEqual([
+      `jobs: measure never: error: it cannot be computed over all rows of \`job\`: division by zero${hint} (measure_fails)`,
+      `jobs: measure per_day: warning: it cannot be computed for each group of rows of \`job\`: division by zero${hint} (measure_fails)`,
+      `jobs: measure twice: warning: it cannot be computed for each group of rows of \`job\`: division by zero${hint} (measure_fails)`,
+    ]);
+    expect(out.join()).not.toMatch(/(property|measure) (safe|sure): /);
+    await exec('DROP TABLE shop.job');
+  });
+
   it('continues if the database refuses a check', async () => {
     await service.rows(`CREATE ONTOLOGY odd; CREATE CONCEPT odd (id integer, half integer, PRIMARY KEY (id));
       CREATE MAPPING map_odd INTO odd AS SELECT id, 1 / (id - 1) AS half FROM shop.customer;
