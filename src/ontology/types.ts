@@ -108,6 +108,13 @@ export function comparable(a: TypeName, b: TypeName): boolean {
   return left.family === right.family && left.family !== 'json';
 }
 
+/** Whether PostgreSQL has no `=` for values of two canonical types, so that a statement that compares them fails. Returns false for unknown types. */
+export function neverComparable(a: TypeName, b: TypeName): boolean {
+  const left = findType(a);
+  const right = findType(b);
+  return left !== undefined && right !== undefined && left.family !== right.family;
+}
+
 const POSTGRES: Readonly<Record<string, TypeName>> = {
   text: 'string',
   varchar: 'string',

@@ -59,6 +59,8 @@ export interface Plan {
   readonly isMasked: boolean;
   /** True if an error message of the database may quote a value that is hidden from the caller. Such messages must not be passed on. */
   readonly mayQuote: boolean;
+  /** The measures and calculated properties that may divide by zero, as messages call them. Only those that the caller sees. */
+  readonly dividing: readonly string[];
 }
 
 /** Options of a plan. */
@@ -126,6 +128,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     isOpen: !state.facts.hasRowPolicies && !state.facts.isMasked && !state.facts.readsHidden,
     isWhole: !state.facts.hidesRows,
     mayQuote: state.facts.mayQuote,
+    dividing: [...state.dividing],
   };
 }
 

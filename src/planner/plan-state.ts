@@ -33,6 +33,8 @@ export class PlanState {
   readonly late: LateItem[] = [];
   /** The error to throw if the statement needs barriers. */
   barrierRefusal: SvcError | undefined;
+  /** The measures and calculated properties that divide, as messages call them. Only those that the caller sees. */
+  readonly dividing = new Set<string>();
   /** The relations that the caller's own text names. */
   readonly relations: NamedRelation[] = [];
   /** The caller's policies over the whole model; undefined if none are in force. */

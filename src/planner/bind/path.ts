@@ -4,6 +4,7 @@
  */
 import { badRequest, didYouMean, nearest } from '../../errors.ts';
 import type { Concept, Relationship } from '../../ontology/graph.ts';
+import { neverComparable } from '../../ontology/types.ts';
 import type { Hop } from '../plan/hop.ts';
 import { requireReadable } from './readable.ts';
 import { hintForRelationship } from './suggest.ts';
@@ -92,6 +93,7 @@ function readHop(from: Concept, name: string, bracket: string, path: string, res
     );
   }
   const depth = star === null ? null : depthOf(from, relationship, star, path);
+  requireComparable(relationship);
   const ancestor = concept !== relationship.target && relationship.target.isA(concept);
   const rows = ancestor ? relationship.target : concept;
   requireReadable(rows);
@@ -104,6 +106,20 @@ function readHop(from: Concept, name: string, bracket: string, path: string, res
     depth,
     label: `${written}[${concept.name}${star === null ? '' : `*${star}`}]`,
   };
+}
+
+/** Throws 400 `incomparable_types` for a foreign key over types that PostgreSQL does not compare. Its own error would name neither the relationship nor the properties. */
+function requireComparable({ name, kind, from, target, source, references }: Relationship): void {
+  if (kind !== 'fk') return;
+  source.forEach((near, i) => {
+    const far = references[i];
+    if (!far || !neverComparable(near.type, far.type)) return;
+    throw badRequest(
+      'incomparable_types',
+      `the relationship \`${name}\` of \`${from.name}\` compares \`${near.name}\` (${near.type}) with \`${far.name}\` (${far.type}) of \`${target.name}\`, but PostgreSQL does not compare these types`,
+      { hint: 'Give both properties the same type in the model, and cast the column in a mapping if the tables differ.' },
+    );
+  });
 }
 
 function readBracket({ graph }: Concept, bracket: string, path: string, candidates: readonly Relationship[]): { concept: Concept; star: string | null } {

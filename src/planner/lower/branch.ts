@@ -3,6 +3,7 @@ import { badRequest } from '../../errors.ts';
 import type { Concept } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
 import { castsAlways, givesTexts } from '../facts/column-types.ts';
+import { mayDivideByZero } from '../facts/divisions.ts';
 import { givesAlways } from '../facts/result.ts';
 import { isTotal } from '../facts/total.ts';
 import { BARRIER, type Condition, whereOf } from '../plan/barriers.ts';
@@ -218,6 +219,8 @@ export class Branch {
     const { state } = this;
     const circular = (): Error => badRequest('circular_property', `the calculated property \`${def.name}\` depends on itself`);
     const isSeen = state.seen.property(def.name) !== undefined;
+    if (isSeen && !state.position.isTrusted && mayDivideByZero(expression, () => state.texts.plainExpression(def, expression)))
+      state.dividing.add(`the calculated property \`${def.name}\``);
     return state.position.expanding(def, circular, () =>
       state.grows(
         () => (isSeen ? `the calculated property \`${def.name}\`` : 'a calculated property'),

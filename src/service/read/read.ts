@@ -210,6 +210,7 @@ function chosenDatasource(session: Session): string | null {
 
 /** Maps the position of a datasource's error to the caller's text. @param before number of characters that were sent before the plan's SQL */
 function withPosition(error: unknown, plan: Plan, source: Source, before = 0): unknown {
+  if (error instanceof SvcError && error.code === 'division_by_zero') return divisionByZero(error, plan);
   if (!(error instanceof SvcError) || !(error.cause instanceof DatasourceFault) || error.cause.position === undefined) return error;
   const place = placeOf(plan, error.cause.position - before);
   if (place === undefined) return error;
@@ -223,6 +224,19 @@ function withPosition(error: unknown, plan: Plan, source: Source, before = 0): u
     cause: error.cause,
   });
 }
+
+/** A division by zero with the measures and calculated properties that divide. PostgreSQL does not say which division it was. */
+function divisionByZero(error: SvcError, { dividing }: Plan): SvcError {
+  const names = dividing.slice(0, MAX_NAMED);
+  const more = dividing.length - names.length;
+  const which = names.length === 0 ? '' : `; ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${dividing.length === 1 ? 'divides' : 'divide'}`;
+  const where = names.length === 0 ? '' : ' there';
+  const hint = `Write x / NULLIF(y, 0)${where}: it is NULL where y is 0.`;
+  return badRequest(error.code, error.message + which, { hint, offset: error.offset, cause: error.cause });
+}
+
+/** The maximum number of names in the error of a division by zero. */
+const MAX_NAMED = 5;
 
 /** The place of an answer in the result cache; undefined if the statement does not use the cache. */
 async function placeOfResult({ request, caller, draft }: Session, { plan, datasource, readsSystem, context }: Planned): Promise<ResultPlace | undefined> {

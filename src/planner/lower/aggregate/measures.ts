@@ -6,6 +6,7 @@ import { badRequest } from '../../../errors.ts';
 import type { Concept } from '../../../ontology/graph.ts';
 import type { MeasureDef, PropertyDef } from '../../../ontology/model.ts';
 import { parseType } from '../../../ontology/types.ts';
+import { mayDivideByZero } from '../../facts/divisions.ts';
 import { propertyOf } from '../../plan/concept-columns.ts';
 import { LocatedError } from '../../plan/located-error.ts';
 import type { PathNode } from '../../plan/path-node.ts';
@@ -77,7 +78,10 @@ export function expandMeasure(state: PlanState, measure: MeasureReference, colum
 
 /** The name of a measure in messages. A view may read measures that are hidden from the caller. */
 const calledFor = (state: PlanState, measure: MeasureReference): string =>
-  measure.cubeColumn === undefined && state.seen.measure(measure.def.name) === undefined ? 'a measure' : calledMeasure(measure);
+  measure.cubeColumn === undefined && state.seen.measure(measure.def.name) === undefined ? HIDDEN : calledMeasure(measure);
+
+/** The name in messages of a measure that is hidden from the caller. */
+const HIDDEN = 'a measure';
 
 function expand(state: PlanState, def: MeasureDef, measure: MeasureReference, columnOf: (def: PropertyDef) => Node, filters: () => readonly Node[]): Node {
   const called = calledFor(state, { ...measure, def });
@@ -125,6 +129,8 @@ function expandOnce(
     if (filter) call.FuncCall.agg_filter = filter;
     return call as Node;
   }) as Node;
+  if (called !== HIDDEN && !state.position.isTrusted && mayDivideByZero(def.expression, () => state.texts.plainExpression(def, def.expression)))
+    state.dividing.add(called);
   const { sql } = parseType(def.type);
   state.facts.noteMeasure(state.texts.plainExpression(def, def.expression), sql);
   return cast(value, sql);

@@ -1,0 +1,106 @@
+/** Errors that come from the model name what they come from: relationships over types that do not compare, and expressions that divide by zero. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService, type TestService } from '../support/service.ts';
+
+const TABLES = [
+  'CREATE SCHEMA faults',
+  'CREATE TABLE faults.job (no int PRIMARY KEY, state text, hours int, days int)',
+  "INSERT INTO faults.job VALUES (1, 'done', 6, 3), (2, 'idle', 0, 0)",
+];
+const MODEL = `CREATE ONTOLOGY faults;
+  CREATE PROPERTY ratio double AS SELECT hours::double precision / days;
+  CREATE PROPERTY half double AS SELECT hours::double precision / 2;
+  CREATE PROPERTY per_null double AS SELECT hours::double precision / NULLIF(days, 0);
+  CREATE MEASURE per_day double AS SELECT SUM(hours)::double precision / SUM(days);
+  CREATE MEASURE twice double AS SELECT per_day * 2;
+  CREATE MEASURE rest integer AS SELECT mod(SUM(hours), SUM(days))::integer;
+  CREATE CONCEPT job (no bigint, state string, hours integer, days integer, ratio double, half double, per_null double,
+    per_day MEASURE double, twice MEASURE double, rest MEASURE integer, PRIMARY KEY (no),
+    CONSTRAINT has_kind FOREIGN KEY (no) REFERENCES kind (code) INVERSEOF kind_of);
+  CREATE CONCEPT kind (code string, weight integer, PRIMARY KEY (code));
+  CREATE MAPPING m_job INTO (job) AS SELECT no, state, hours, days FROM faults.job;
+  CREATE MAPPING m_kind INTO (kind) AS SELECT state AS code, 1 AS weight FROM faults.job;
+  CREATE ONTOLOGY CUBE loads AS SELECT state AS state, "measure.per_day" AS load FROM dsvc.job`;
+
+let s: TestService;
+let token = '';
+let warnings: unknown;
+beforeAll(async () => {
+  s = await startService({ tables: TABLES });
+  [{ warnings }] = await s.rows(MODEL);
+  await s.rows('CREATE USER clerk');
+  await s.rows('GRANT QUERY ON ontology.faults.view.loads TO USER clerk');
+  token = (await s.rows('CREATE TOKEN FOR clerk'))[0].token;
+}, 180_000);
+afterAll(() => s?.close());
+
+const fault = async (sql: string, by?: string) => {
+  const { status, json } = await s.query(sql, 'faults', by);
+  return [status, json.code, json.data, json.hint];
+};
+
+describe('a relationship over types that PostgreSQL does not compare', () => {
+  const hint = 'Give both properties the same type in the model, and cast the column in a mapping if the tables differ.';
+  const there = 'the relationship `has_kind` of `job` compares `no` (bigint) with `code` (string) of `kind`';
+
+  it('has a warning', () => {
+    expect(warnings).toContainEqual(expect.objectContaining({ code: 'incomparable_types', message: there }));
+  });
+
+  it.each([
+    ['SELECT no, "has_kind[kind].weight" FROM dsvc.job', there],
+    ['SELECT SUM("has_kind[kind].weight") AS n FROM dsvc.job', there],
+    ['SELECT no FROM dsvc.job WHERE "~kind_of[kind].weight" > 1', there],
+    ['SELECT code, "kind_of[job].no" FROM dsvc.kind', 'the relationship `kind_of` of `kind` compares `code` (string) with `no` (bigint) of `job`'],
+  ])('is named: %s', async (sql, message) => {
+    expect(await fault(sql)).toEqual([400, 'incomparable_types', `${message}, but PostgreSQL does not compare these types`, hint]);
+  });
+
+  it('does not prevent other queries', async () => {
+    expect(await s.rows("SELECT no FROM dsvc.job WHERE state = 'done'", 'faults')).toEqual([{ no: 1 }]);
+  });
+});
+
+describe('a division by zero', () => {
+  const zero = (which: string, verb = 'divides') => [
+    400,
+    'division_by_zero',
+    `division by zero; ${which} ${verb}`,
+    'Write x / NULLIF(y, 0) there: it is NULL where y is 0.',
+  ];
+  it.each([
+    ['SELECT state, SUM("measure.per_day") AS v FROM dsvc.job GROUP BY state', 'the measure `per_day`'],
+    ['SELECT state, SUM("measure.twice") AS v FROM dsvc.job GROUP BY state', 'the measure `per_day`'],
+    ['SELECT state, SUM("measure.rest") AS v FROM dsvc.job GROUP BY state', 'the measure `rest`'],
+    ['SELECT state, SUM(load) AS v FROM vsvc.loads GROUP BY state', 'the measure `load`'],
+    ['SELECT no, ratio FROM svc.job', 'the calculated property `ratio`'],
+    ['SELECT * FROM svc.job', 'the calculated property `ratio`'],
+    ['SELECT no FROM svc.job WHERE half + ratio > 1 OR per_null > 0', 'the calculated property `ratio`'],
+  ])('names what divides: %s', async (sql, which) => {
+    expect(await fault(sql)).toEqual(zero(which));
+  });
+
+  it('names all of several, and nothing if only the statement divides', async () => {
+    expect(await fault('SELECT no, ratio, (SELECT SUM("measure.per_day") FROM dsvc.job WHERE no = 2) AS m FROM svc.job')).toEqual(
+      zero('the measure `per_day`, the calculated property `ratio`', 'divide'),
+    );
+    expect(await fault('SELECT no, hours / days AS r FROM svc.job')).toEqual([
+      400,
+      'division_by_zero',
+      'division by zero',
+      'Write x / NULLIF(y, 0): it is NULL where y is 0.',
+    ]);
+  });
+
+  it('of a cube over hidden measures names the column of the cube', async () => {
+    expect(await fault('SELECT state, SUM(load) AS v FROM vsvc.loads GROUP BY state', token)).toEqual(zero('the measure `load`'));
+  });
+
+  it('does not fail queries that do not divide by zero', async () => {
+    expect(await s.rows('SELECT no, half, per_null FROM svc.job ORDER BY no', 'faults')).toEqual([
+      { no: 1, half: 3, per_null: 2 },
+      { no: 2, half: 0, per_null: null },
+    ]);
+    expect(await s.rows("SELECT SUM(load) AS v FROM vsvc.loads WHERE state = 'done'", 'faults')).toEqual([{ v: 2 }]);
+  });
+});
