@@ -8,7 +8,7 @@ import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { likePattern } from '../../src/language/filters-like.ts';
 import { typedValue } from '../../src/language/filters-values.ts';
 import { quoteLiteral } from '../../src/language/quote.ts';
-import { declaredType } from '../../src/planner/filter/subject.ts';
+import { typeNamed } from '../../src/planner/filter/subject.ts';
 import { generated, patience } from '../support/generated.ts';
 import { type Answer, startService, type TestService } from '../support/service.ts';
 import { oneIn, sizesOf } from '../support/sizes.ts';
@@ -407,7 +407,7 @@ describe('values in the database', () => {
       let fitting = 0;
       await fc.assert(
         fc.asyncProperty(fc.constantFrom(...types), value, async (name, text) => {
-          const type = declaredType(name);
+          const type = typeNamed(name);
           const found = type && typedValue(type, text);
           if (type === undefined || found === undefined) return;
           fitting++;

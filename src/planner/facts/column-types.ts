@@ -21,6 +21,7 @@ const DECLARED: Readonly<Record<string, string>> = {
   bigint: 'int8',
   smallint: 'int2',
   'double precision': 'float8',
+  real: 'float4',
   boolean: 'bool',
   'timestamp with time zone': 'timestamptz',
   'timestamp without time zone': 'timestamp',

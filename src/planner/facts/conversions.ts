@@ -24,6 +24,7 @@ const FLOAT_DIGITS = 37;
 const KINDS: Readonly<Record<string, Kind>> = {
   numeric: 'numeric',
   'double precision': 'float',
+  real: 'float',
   float8: 'float',
   float4: 'float',
   date: 'date',

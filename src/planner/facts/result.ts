@@ -12,6 +12,7 @@ const INTERNAL: Readonly<Record<string, string>> = {
   bigint: 'int8',
   smallint: 'int2',
   'double precision': 'float8',
+  real: 'float4',
   boolean: 'bool',
 };
 

@@ -2,10 +2,12 @@
 import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
 import type { ValueType } from '../../language/filters-values.ts';
 import type { Concept } from '../../ontology/graph.ts';
+import type { PropertyDef } from '../../ontology/model.ts';
 import { ENTITY_COLUMNS, fold } from '../../ontology/names.ts';
 import { findType, postgresFamily } from '../../ontology/types.ts';
 import { isPath, type PathEnd, parsePath } from '../bind/path.ts';
 import { propertyOf } from '../plan/concept-columns.ts';
+import { declaredType } from '../plan/wanted.ts';
 
 /** The column that a name in a filter means. */
 export interface Subject {
@@ -24,8 +26,15 @@ export interface Subject {
 const TEXT: ValueType = { name: 'string', sql: 'text', family: 'text' };
 const INTEGER: ValueType = { name: 'integer', sql: 'integer', family: 'number' };
 
+const REAL: ValueType = { name: 'real', sql: 'real', family: 'number' };
+
 /** The type of a property's values. */
-export function declaredType(name: string): ValueType | undefined {
+function valueType(concept: Concept, def: PropertyDef): ValueType | undefined {
+  return declaredType(concept.graph, def) === 'real' ? REAL : typeNamed(def.type);
+}
+
+/** A declared type by its name. */
+export function typeNamed(name: string): ValueType | undefined {
   const found = findType(name);
   if (found === undefined) return undefined;
   const decimal = /^numeric\((\d+)(?:,(\d+))?\)$/.exec(found.sql);
@@ -68,9 +77,9 @@ export function conceptSubject(concept: Concept, name: string): Subject {
   const own = { inDsvc: false, addedColumns: [], isMeasure: false };
   if (ENTITY_COLUMNS.includes(lower)) return { ...own, column: lower, type: TEXT };
   const property = propertyOf(concept, lower, false);
-  if (property) return { ...own, column: property.name, type: declaredType(property.type) };
+  if (property) return { ...own, column: property.name, type: valueType(concept, property) };
   const multi = concept.multi.find((m) => fold(m.def.name) === lower)?.def;
-  if (multi) return { ...own, column: multi.name, type: declaredType(multi.type), inDsvc: true, addedColumns: [multi.name] };
+  if (multi) return { ...own, column: multi.name, type: typeNamed(multi.type), inDsvc: true, addedColumns: [multi.name] };
   if (isPath(name)) return pathSubject(name, parsePath(concept, name));
   const [relationship, another] = concept.relationship(name);
   if (relationship === undefined) throw unknown(concept, name);
@@ -117,9 +126,9 @@ function pathSubject(path: string, end: PathEnd): Subject {
   const lower = fold(end.name);
   if (ENTITY_COLUMNS.includes(lower)) return made(`${label}.${lower}`, TEXT);
   const property = propertyOf(last.columns, lower, last.derived);
-  if (property) return made(`${label}.${property.name}`, declaredType(property.type));
+  if (property) return made(`${label}.${property.name}`, valueType(last.columns, property));
   const multi = last.columns.multi.find((m) => fold(m.def.name) === lower)?.def;
-  if (multi) return made(`${label}.${multi.name}`, declaredType(multi.type), true);
+  if (multi) return made(`${label}.${multi.name}`, typeNamed(multi.type), true);
   throw unknown(last.columns, end.name, ` in the path \`${path}\``);
 }
 

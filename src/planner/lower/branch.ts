@@ -102,7 +102,7 @@ export class Branch {
   /** True if the key's columns can be compared before the policies are evaluated: no column is masked, and no comparison may raise an error. */
   canCompareKey(key: readonly PropertyDef[]): boolean {
     if (!this.state.policies) return true;
-    return key.every((p) => !this.isMasked(p) && (this.rules.length === 0 || castsAlways(this.given(p), declaredType(p))));
+    return key.every((p) => !this.isMasked(p) && (this.rules.length === 0 || castsAlways(this.given(p), declaredType(this.state.graph, p))));
   }
 
   /** True if the caller gets a masked value of the property, or one that is calculated from a masked value. */
@@ -113,7 +113,9 @@ export class Branch {
   column(wanted: Wanted): Node {
     switch (wanted.kind) {
       case 'property':
-        return isShown(wanted, this.mapping) ? this.property(wanted.def, wanted.actual, wanted.reader) : cast(nullValue(), declaredType(wanted.def));
+        return isShown(wanted, this.mapping)
+          ? this.property(wanted.def, wanted.actual, wanted.reader)
+          : cast(nullValue(), declaredType(this.state.graph, wanted.def));
       case 'raw': {
         const given = isShown(wanted, this.mapping) ? this.given(wanted.def) : undefined;
         return given ? this.rows.column(given.name) : cast(nullValue(), wanted.type);
@@ -144,12 +146,12 @@ export class Branch {
   /** Applies one mask to a value, in the rows for which the mask is in force. */
   #masked(def: PropertyDef, rule: MaskRule, value: Node, reader: Concept): Node {
     const { mask } = rule;
-    if (mask.kind === 'with') this.#noteResult(this.state.texts.plainExpression(mask, mask.expression), declaredType(def), true);
+    if (mask.kind === 'with') this.#noteResult(this.state.texts.plainExpression(mask, mask.expression), declaredType(this.state.graph, def), true);
     if (mask.kind === 'with') this.state.facts.mayQuote = true;
     const concerned = (rule.concept === null ? undefined : this.state.graph.concept(rule.concept)) ?? this.mapped;
     const expression = (): Node | undefined =>
       mask.kind === 'with' ? this.#expression(mask, mask.expression, `the mask \`${rule.policy}\``, true, concerned) : undefined;
-    const masked = maskedValue(this.state, this.#value(def, true, reader), mask, declaredType(def), expression);
+    const masked = maskedValue(this.state, this.#value(def, true, reader), mask, declaredType(this.state.graph, def), expression);
     const condition = this.#isInstance(this.state.policies?.maskedWhen(rule, this.mapping) ?? []);
     return condition ? { CaseExpr: { args: [{ CaseWhen: { expr: condition, result: masked } }], defresult: value } } : masked;
   }
@@ -176,7 +178,7 @@ export class Branch {
 
   /** The value of a property without its own mask; with `actual`, also without the masks of the properties that it is calculated from. */
   #value(def: PropertyDef, actual: boolean, reader: Concept): Node {
-    const type = declaredType(def);
+    const type = declaredType(this.state.graph, def);
     const { state } = this;
     state.facts.noteType(type);
     if (def.expression !== null) {

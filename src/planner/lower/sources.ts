@@ -33,10 +33,10 @@ export function conceptSource(state: PlanState, concept: Concept, wanted: Wanted
       );
   }
   const [first, ...others] = branches;
-  if (!first) return emptySource(wanted);
+  if (!first) return emptySource(state, wanted);
   return others.reduce(unionAll, first);
 }
 
 /** A SELECT without rows. */
-const emptySource = (wanted: WantedColumns): SelectStmt =>
-  select({ targetList: [...wanted].map(([name, w]) => target(cast(nullValue(), typeOf(w)), name)), whereClause: boolean(false) });
+const emptySource = (state: PlanState, wanted: WantedColumns): SelectStmt =>
+  select({ targetList: [...wanted].map(([name, w]) => target(cast(nullValue(), typeOf(state.graph, w)), name)), whereClause: boolean(false) });

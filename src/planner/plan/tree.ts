@@ -43,6 +43,7 @@ const BASE: Readonly<Record<string, string>> = {
   bigint: 'int8',
   smallint: 'int2',
   'double precision': 'float8',
+  real: 'float4',
   numeric: 'numeric',
   boolean: 'bool',
   date: 'date',

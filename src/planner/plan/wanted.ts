@@ -23,16 +23,35 @@ export type Wanted =
 /** Wanted columns by their names in SQL. */
 export type WantedColumns = ReadonlyMap<string, Wanted>;
 
-/** The declared SQL type of a property. */
-export const declaredType = (def: PropertyDef): string => parseType(def.type).sql;
+/**
+ * The SQL type of a property's values: its declared type. A property that is declared `float` or `double` keeps the type `real` if all columns that give it have that
+ * type: a cast would show digits that the table does not have.
+ */
+export function declaredType(graph: Graph, def: PropertyDef): string {
+  const { sql } = parseType(def.type);
+  return sql === 'double precision' && def.expression === null && realColumns(graph.whole).has(def.name.toLowerCase()) ? 'real' : sql;
+}
+
+const REAL = new WeakMap<Graph, ReadonlySet<string>>();
+
+/** The names that only columns of type `real` have in the mappings of a model, in lower case. */
+function realColumns(graph: Graph): ReadonlySet<string> {
+  const known = REAL.get(graph);
+  if (known !== undefined) return known;
+  const columns = graph.model.mappings.flatMap((m) => m.columns.map((c) => ({ name: c.name.toLowerCase(), type: c.type })));
+  const others = new Set(columns.filter((c) => c.type !== 'float4').map((c) => c.name));
+  const found = new Set(columns.map((c) => c.name).filter((name) => !others.has(name)));
+  REAL.set(graph, found);
+  return found;
+}
 
 /** The true value of a property, for joins of the model. Without policies it is the same column that the caller gets. */
 export const actualProperty = (state: PlanState, def: PropertyDef): Wanted =>
   state.policies ? { kind: 'property', def, actual: true } : { kind: 'property', def };
 
 /** The SQL type of a wanted column. */
-export function typeOf(wanted: Wanted): string {
-  if (wanted.kind === 'property') return declaredType(wanted.def);
+export function typeOf(graph: Graph, wanted: Wanted): string {
+  if (wanted.kind === 'property') return declaredType(graph, wanted.def);
   if (wanted.kind === 'raw') return wanted.type;
   return wanted.kind === 'mapped_in' ? 'boolean' : 'text';
 }

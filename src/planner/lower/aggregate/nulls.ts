@@ -68,11 +68,11 @@ function typeAt(node: Node, references: References): string | undefined {
   return ref && typeOfReference(ref);
 }
 
-function typeOfReference({ node, alias, column }: Reference): string | undefined {
+function typeOfReference({ node, alias, column, relation }: Reference): string | undefined {
   if (alias !== node.alias) return undefined;
   if (node.step?.kind === 'multi') return parseType(node.step.def.type).sql;
   const wanted = [...node.columns.values()].find((c) => c.name === column)?.wanted;
-  return wanted && typeOf(wanted);
+  return wanted && typeOf(relation.state.graph, wanted);
 }
 
 /** Exact number types. The type of PostgreSQL's sum depends on them, and such sums do not depend on the order of the rows. */
