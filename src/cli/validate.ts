@@ -7,7 +7,7 @@ import { splitScript } from '../language/split.ts';
 import type { SqlText } from '../language/statements.ts';
 import { type ApplyContext, applyStatement, finish, Places } from '../ontology/apply.ts';
 import { EMPTY_MODEL, type Model } from '../ontology/model.ts';
-import { checkModel } from '../planner/check.ts';
+import { checkModel, divisionWarnings } from '../planner/check.ts';
 import { planSelect } from '../planner/index.ts';
 import { Failure, faultText } from './failure.ts';
 import { placeIn, type ScriptFile } from './script-file.ts';
@@ -65,9 +65,10 @@ export function validateScript(file: ScriptFile, { parser, product, ontology }: 
       { product },
     );
     for (const sql of examples) planSelect({ graph, parser, product, activeDatasource: 'main' }, sql);
+    const found = [...warnings, ...divisionWarnings(graph, parser, pieces, { product })];
     return [
-      ...warnings.map((w) => `${placeIn(file, position(file, w.offset))}: warning: ${w.message} (${w.code})`),
-      `${file.path}: ${count} statement${count === 1 ? '' : 's'}, ${warnings.length} warning${warnings.length === 1 ? '' : 's'}`,
+      ...found.map((w) => `${placeIn(file, position(file, w.offset))}: warning: ${w.message} (${w.code})`),
+      `${file.path}: ${count} statement${count === 1 ? '' : 's'}, ${found.length} warning${found.length === 1 ? '' : 's'}`,
     ];
   } catch (e) {
     if (!(e instanceof SvcError)) throw e;

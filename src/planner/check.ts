@@ -5,6 +5,7 @@ import type { SqlParser } from '../language/parser.ts';
 import { quoteDouble } from '../language/quote.ts';
 import type { Graph } from '../ontology/graph.ts';
 import { isRaw } from '../ontology/model.ts';
+import type { Warning } from '../ontology/validate.ts';
 import { resolveCondition } from './bind/condition.ts';
 import { ConceptRelation } from './bind/relation.ts';
 import { Resolver } from './bind/resolve.ts';
@@ -13,6 +14,7 @@ import { lowerBlocks } from './lower/finish.ts';
 import { conceptSource } from './lower/sources.ts';
 import type { Defined, PlanContext } from './plan/context.ts';
 import { PlanState } from './plan-state.ts';
+import { dividesIntegers } from './read/division.ts';
 import { tableQuery } from './read/tables.ts';
 
 /** A piece of SQL of the model, and its place in the script that creates it. */
@@ -43,6 +45,20 @@ export function checkModel(graph: Graph, parser: SqlParser, pieces: readonly Pie
       throw e;
     }
   }
+}
+
+/**
+ * Warnings about divisions of integers that are computed in the declared type of their property or measure, since PostgreSQL alone would truncate them.
+ * @param graph a model whose pieces are valid
+ */
+export function divisionWarnings(graph: Graph, parser: SqlParser, pieces: readonly Piece[], options: Partial<PlanContext> = {}): readonly Warning[] {
+  const { texts } = new PlanState({ graph, whole: graph, parser, product: 'svc', activeDatasource: 'main', ...options });
+  return pieces.flatMap(({ kind, name, offset }): Warning[] => {
+    const def = kind === 'property' ? graph.property(name) : kind === 'measure' ? graph.measure(name) : undefined;
+    if (!def?.expression || !dividesIntegers(graph, texts.plainExpression(def, def.expression), def.type)) return [];
+    const message = `the ${KINDS[kind]} \`${def.name}\` divides integers: the division is computed as ${def.type}, and not truncated as in plain PostgreSQL`;
+    return [{ code: 'integer_division', message, object: `${kind} ${def.name}`, offset }];
+  });
 }
 
 const KINDS: Readonly<Record<Piece['kind'], string>> = {

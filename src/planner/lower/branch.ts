@@ -31,6 +31,7 @@ import {
 } from '../plan/tree.ts';
 import { declaredType, has, type Wanted, type WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
+import { divideAsDeclared } from '../read/division.ts';
 import type { MappedRows } from '../read/mapped.ts';
 import type { MaskRule } from '../secure/access.ts';
 import { listsFor } from '../secure/listed.ts';
@@ -226,7 +227,7 @@ export class Branch {
     return state.position.expanding(def, circular, () =>
       state.grows(
         () => (isSeen ? `the calculated property \`${def.name}\`` : 'a calculated property'),
-        () => this.#expression(def, expression, `the calculated property \`${def.name}\``, actual, reader),
+        () => this.#expression(def, expression, `the calculated property \`${def.name}\``, actual, reader, def.type),
       ),
     );
   }
@@ -235,9 +236,10 @@ export class Branch {
    * A stored expression whose column references are names of properties.
    * @throws SvcError 400 `unknown_property`
    */
-  #expression(owner: object, expression: string, called: string, actual: boolean, reader: Concept): Node {
+  #expression(owner: object, expression: string, called: string, actual: boolean, reader: Concept, declared?: string): Node {
     const { state } = this;
-    const tree = state.texts.plainExpression(owner, expression);
+    const stored = state.texts.plainExpression(owner, expression);
+    const tree = declared === undefined ? stored : divideAsDeclared(state.graph.whole, stored, declared);
     // The expression is computed below the policies, where no other check of errors applies.
     if (this.rules.length > 0 || this.#hides) state.facts.mayRaise ||= !isTotal(tree);
     return rewrite(tree, (n) => {

@@ -15,7 +15,7 @@ import type { Graph } from '../../ontology/graph.ts';
 import { EMPTY_MODEL, type Model } from '../../ontology/model.ts';
 import { fold, sameName } from '../../ontology/names.ts';
 import type { Warning } from '../../ontology/validate.ts';
-import { checkModel, type Piece } from '../../planner/check.ts';
+import { checkModel, divisionWarnings, type Piece } from '../../planner/check.ts';
 import type { PlanContext } from '../../planner/plan/context.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { lacks, loadGraph, quoted } from '../caller/lookup.ts';
@@ -261,7 +261,8 @@ export class Draft {
     if (inForce !== undefined && this.#changed) within(() => this.#requireNoDisclosure(inForce, graph));
     this.#model = model;
     // warnings about the whole model may name hidden parts
-    this.#warnings = this.#seen === undefined ? warnings : (seen?.warnings ?? []);
+    const divisions = within(() => divisionWarnings(graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions }));
+    this.#warnings = [...(this.#seen === undefined ? warnings : (seen?.warnings ?? [])), ...divisions];
     this.#graph = graph;
     return graph;
   }

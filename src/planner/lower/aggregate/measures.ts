@@ -13,6 +13,7 @@ import type { PathNode } from '../../plan/path-node.ts';
 import { calledMeasure, type MeasureReference, type References } from '../../plan/references.ts';
 import { and, cast, clone, conjuncts, fieldsOf, lastName, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
 import type { PlanState } from '../../plan-state.ts';
+import { divideAsDeclared } from '../../read/division.ts';
 import { refuseMasked } from '../../secure/policies.ts';
 import { isAggregateCall } from './calls.ts';
 
@@ -115,7 +116,7 @@ function expandOnce(
   };
   const where = (): Node[] => (def.filter === null ? [] : conjuncts(names(state.texts.plainExpression(def, def.filter))));
   const all = (): Node[] => [...filters(), ...where()];
-  const value = rewrite(state.texts.plainExpression(def, def.expression), (n) => {
+  const value = rewrite(divideAsDeclared(state.graph.whole, state.texts.plainExpression(def, def.expression), def.type), (n) => {
     const nested = measureNamed(n);
     if (nested) return expand(state, nested, measure, columnOf, all);
     if (!isAggregateCall(n)) return undefined;
