@@ -159,7 +159,10 @@ const bySeverity = (a: MaskRule, b: MaskRule): number => SEVERITY[a.mask.kind] -
 export function refuseMasked(state: PlanState, concept: Concept, def: PropertyDef, reader: string): void {
   const masked = state.policies?.maskedBelow(state, concept, def);
   if (masked === undefined) return;
-  throw forbidden('masked', `${reader} reads a property whose values are masked for you`, {
+  // the property is named only if the caller sees it, and what reads it is not hidden
+  const isSeen = reader.includes('`') && state.context.graph.property(def.name) !== undefined;
+  const what = isSeen ? `the property \`${def.name}\`, whose values are masked for you` : 'a property whose values are masked for you';
+  throw forbidden('masked', `${reader} reads ${what}`, {
     hint: 'Query only values that do not depend on masked properties.',
   });
 }
