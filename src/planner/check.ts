@@ -14,7 +14,7 @@ import { lowerBlocks } from './lower/finish.ts';
 import { conceptSource } from './lower/sources.ts';
 import type { Defined, PlanContext } from './plan/context.ts';
 import { PlanState } from './plan-state.ts';
-import { dividesIntegers } from './read/division.ts';
+import { dividesIntegers } from './read/integer-division.ts';
 import { tableQuery } from './read/tables.ts';
 
 /** A piece of SQL of the model, and its place in the script that creates it. */

@@ -31,7 +31,7 @@ import {
 } from '../plan/tree.ts';
 import { declaredType, has, type Wanted, type WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
-import { divideAsDeclared } from '../read/division.ts';
+import { divideAsDeclared } from '../read/integer-division.ts';
 import type { MappedRows } from '../read/mapped.ts';
 import type { MaskRule } from '../secure/access.ts';
 import { listsFor } from '../secure/listed.ts';

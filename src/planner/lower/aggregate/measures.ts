@@ -13,7 +13,7 @@ import type { PathNode } from '../../plan/path-node.ts';
 import { calledMeasure, type MeasureReference, type References } from '../../plan/references.ts';
 import { and, cast, clone, conjuncts, fieldsOf, lastName, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
 import type { PlanState } from '../../plan-state.ts';
-import { divideAsDeclared } from '../../read/division.ts';
+import { divideAsDeclared } from '../../read/integer-division.ts';
 import { refuseMasked } from '../../secure/policies.ts';
 import { isAggregateCall } from './calls.ts';
 
