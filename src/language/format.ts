@@ -99,7 +99,9 @@ function statement(text: string, tokens: readonly Token[]): string {
 /** A text without spaces at the ends of its lines. Strings with several lines are not touched, since they are part of the text. */
 const trimmed = (text: string): string => {
   const hasLongStrings = tokenize(text).some((t) => (t.kind === 'string' || t.kind === 'name') && /[ \t][\r\n]/.test(text.slice(t.start, t.end)));
-  return hasLongStrings ? text.trim() : text.trim().replace(/[ \t]+$/gm, '');
+  if (hasLongStrings) return text.trim();
+  const lines = text.trim().split('\n');
+  return lines.map((line) => line.trimEnd()).join('\n');
 };
 
 /** Writes a CREATE statement. */
@@ -160,7 +162,7 @@ class Writer {
   /** Writes what separates the next token; after a line comment always a line break. */
   #separate(by: string): void {
     if (this.#afterComment && !by.includes('\n')) this.#out += this.#inList ? '\n  ' : '\n';
-    else if (this.#out !== '') this.#out = by.includes('\n') ? this.#out.replace(/ +$/, '') + by : this.#out + by;
+    else if (this.#out !== '') this.#out = by.includes('\n') ? this.#out.trimEnd() + by : this.#out + by;
     this.#afterComment = false;
   }
 
