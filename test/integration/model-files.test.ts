@@ -145,6 +145,11 @@ describe('rights', () => {
       expect([moved.status, moved.json.code]).toEqual([403, 'forbidden']);
       const policy = await send(what, 'guarded', { 'a.kg': `${ITEM} CREATE POLICY few ON CONCEPT item TO PUBLIC USING (true)` }, { token: tokens.edna });
       expect([policy.status, policy.json.code]).toEqual([403, 'forbidden']);
+      // a policy that exists already is refused as well, and its name does not come out
+      const same = await send(what, 'guarded', { 'a.kg': `${ITEM} CREATE POLICY few ON CONCEPT item TO PUBLIC USING (id < 2)` }, { token: tokens.edna });
+      expect([same.status, same.json.code]).toEqual([403, 'forbidden']);
+      const other = await send(what, 'guarded', { 'a.kg': `${ITEM} CREATE POLICY mine ON CONCEPT item TO PUBLIC USING (true)` }, { token: tokens.edna });
+      expect([other.status, JSON.stringify(other.json).includes('few')]).toEqual([403, false]);
     }
     expect(await service.rows('SELECT name FROM svc.item', 'guarded', tokens.edna)).toEqual([{ name: 'a' }]);
   });

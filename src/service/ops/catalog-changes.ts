@@ -8,7 +8,7 @@ import { printPolicy } from '../../language/print-policy.ts';
 import { printExample } from '../../language/print-service.ts';
 import type { CreateExample, CreatePolicy, ServiceStatement, Statement } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
-import { printedPolicy } from '../caller/policies.ts';
+import { printedPolicy, requirePolicyRight } from '../caller/policies.ts';
 import type { ServiceRequest } from '../runtime.ts';
 import { type Files, keyOf, kindOf, nameOf } from './file-statements.ts';
 import type { Change } from './model-changes.ts';
@@ -31,7 +31,7 @@ interface CatalogObject {
 
 /**
  * Compares the examples and policies of an ontology with those of files. Each kind is compared only if the files contain one of its kind; otherwise they do not
- * manage it. @throws SvcError 503
+ * manage it. @throws SvcError 403 for a policy by a caller who may not make policies; 503
  */
 export async function catalogChanges(
   request: ServiceRequest,
@@ -40,6 +40,9 @@ export async function catalogChanges(
   { source, prune, madeBy }: { readonly source: string | null; readonly prune: boolean; readonly madeBy: ReadonlySet<string> },
 ): Promise<CatalogChanges> {
   const wanted = files.statements.filter((s): s is CreateExample | CreatePolicy => s.kind === 'create_example' || s.kind === 'create_policy');
+  // the comparison tells which policies exist, and what they are
+  const policy = wanted.find((s) => s.kind === 'create_policy');
+  if (policy !== undefined && row !== undefined) requirePolicyRight(request.caller.principal, row.name, policy.source.offset);
   const kinds = new Set<string>(wanted.map(kindOf));
   const functions = functionChanges(row, files);
   const known = new Map((await objects(request, row, kinds, files.text.length)).map((o) => [keyOf(o.kind, o.name), o]));

@@ -83,7 +83,7 @@ async function run(request: ServiceRequest, name: string, wish: ModelFiles, isDr
     const explicit = new Set(files.statements.map((s) => keyOf(kindOf(s), nameOf(s))));
     const before = row === undefined ? new Map() : objectsOf(base, at.name, config.product, explicit);
     const after = objectsOf(graph.model, at.name, config.product, explicit, definitions);
-    const others = await catalogChanges(request, row, files, { ...wish, madeBy: new Set(base.madeBy?.[wish.source ?? ''] ?? []) });
+    const others = await catalogChanges({ ...request, caller }, row, files, { ...wish, madeBy: new Set(base.madeBy?.[wish.source ?? ''] ?? []) });
     // a property may become, or cease to be, one that belongs to a concept
     const isSettled = ({ action, kind, name }: Change): boolean =>
       kind === 'property' &&
