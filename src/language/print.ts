@@ -118,7 +118,7 @@ export function printModel(model: Model, ontologyName: string, product: string, 
   const ontology = quoteBack(ontologyName);
   const types = typesOf(model);
   const statements = [
-    join('CREATE OR REPLACE ONTOLOGY', ontology, description(model.description)),
+    join('CREATE ONTOLOGY', ontology, description(model.description)),
     ...Object.entries(model.config).map(([key, value]) => `ALTER ONTOLOGY ${ontology} SET ${quoteBack(key)} = ${quoteLiteral(value)}`),
     ...more,
     ...model.properties.map(printProperty),

@@ -187,7 +187,7 @@ describe('SHOW CREATE', () => {
   it('of an ontology creates an equal one, its SQL in the product\u2019s names', async () => {
     await s.rows("CREATE DATASOURCE other TYPE postgres SECRET 'DATASOURCE_OTHER'; ALTER ONTOLOGY zoo ADD DATASOURCE other", 'zoo');
     const [{ script }] = await s.rows('SHOW CREATE ONTOLOGY zoo', 'zoo');
-    expect(script).toMatch(/^CREATE OR REPLACE ONTOLOGY `zoo`/);
+    expect(script).toMatch(/^CREATE ONTOLOGY `zoo`/);
     expect(script).toContain('FROM acme.animal WHERE called');
     expect(script).not.toMatch(/\b[edv]?svc\b/);
     await s.rows(script.replace(/\bONTOLOGY `zoo`/g, 'ONTOLOGY `copy`'));

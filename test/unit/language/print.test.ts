@@ -229,7 +229,7 @@ describe('printModel', () => {
       logic: null,
     };
     const small: Model = { ...EMPTY_MODEL, properties: [of], concepts: [c] };
-    expect(printModel(small, 'o', 'svc')).toBe(`CREATE OR REPLACE ONTOLOGY \`o\`;
+    expect(printModel(small, 'o', 'svc')).toBe(`CREATE ONTOLOGY \`o\`;
 CREATE OR REPLACE PROPERTY \`k\` bigint;
 CREATE OR REPLACE CONCEPT \`c\` (
   \`K\` bigint,
