@@ -56,6 +56,8 @@ describe('in a browser', () => {
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByText('You are logged in as ann').waitFor();
   }
+  /** Waits until a field has the focus: the browser sets it with the first frame, after the page has loaded. */
+  const hasFocus = (page: Page): Promise<void> => page.locator('input:focus').waitFor();
   const shownToken = async (page: Page): Promise<unknown> => JSON.parse((await page.locator('pre, body').first().textContent()) ?? '');
 
   it('a user logs in with only the keyboard, without script, and gets the token', async () => {
@@ -63,6 +65,7 @@ describe('in a browser', () => {
       const page = await open(scripted);
       await page.goto(tokenPage);
       expect([new URL(page.url()).pathname, await page.title()]).toEqual(['/svc/login', 'Log in to svc']);
+      await hasFocus(page);
       await page.keyboard.type('ann');
       await page.keyboard.press('Tab');
       await page.keyboard.type(PASSWORD);
@@ -78,8 +81,7 @@ describe('in a browser', () => {
   it('a wrong password is reported, and the password field has the focus', async () => {
     const page = await open();
     await page.goto(`${base}/svc/login`);
-    // the browser sets the focus with the first frame, after the page has loaded
-    await page.locator('input:focus').waitFor();
+    await hasFocus(page);
     await page.keyboard.type('ann');
     await page.keyboard.press('Tab');
     await page.keyboard.type('wrong');
@@ -95,6 +97,7 @@ describe('in a browser', () => {
     expect(await field.evaluate((e) => e.ownerDocument.getElementById(e.getAttribute('aria-describedby') ?? '')?.textContent)).toBe(
       'User name or password is wrong.',
     );
+    await hasFocus(page);
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Enter');
     await page.getByText('You are logged in as ann').waitFor();
