@@ -42,6 +42,12 @@ export const setEmail = (id: string, email: string | null, by: readonly string[]
 ];
 /** Sets the tenant of a user and ends its sessions and OAuth grants. */
 export const setTenant = (id: string, tenant: string): readonly Call[] => [call(SET_TENANT, id, tenant), call(CHANGED)];
+const TENANT = sql`SELECT tenant FROM kg_catalog.users WHERE id = $1`;
+/** The tenant of a user; null if it has none. @throws SvcError 503 */
+export async function tenantOf(db: CatalogDb, id: string): Promise<string | null> {
+  const [row] = await db.query(TENANT, [id]);
+  return typeof row?.tenant === 'string' ? row.tenant : null;
+}
 /** Sets a user active or inactive. Setting it inactive ends its sessions and OAuth grants; its API tokens become valid again when it is set active. */
 export const setActive = (id: string, active: boolean): readonly Call[] => [call(SET_ACTIVE, id, active), call(SOME_ADMIN), call(CHANGED)];
 /** Drops a user with its tokens, grants and memberships, and the grants of others on it. Fails with 23503 if a policy names the user. */

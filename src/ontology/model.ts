@@ -24,6 +24,10 @@ export interface Model {
   readonly madeBy?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** The objects that model files of a source have made so far. The name of a source may be any text, also the name of a member of every object. */
+export const madeByOf = ({ madeBy }: Model, source: string | null): readonly string[] =>
+  source !== null && madeBy !== undefined && Object.hasOwn(madeBy, source) ? (madeBy[source] ?? []) : [];
+
 /** A canonical type name: lower case, `integer` for `int`, e.g. `decimal(10,2)`. See types.ts. */
 export type TypeName = string;
 

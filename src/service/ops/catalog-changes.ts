@@ -1,4 +1,5 @@
 /** What model files change outside of the model: examples, policies and `allowed_functions`. */
+import { canSee } from '../../auth/grants.ts';
 import { type ExampleRow, readExamples } from '../../catalog/examples.ts';
 import type { PolicyRow } from '../../catalog/policies.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
@@ -20,11 +21,11 @@ interface CatalogChanges {
   readonly unlisted: readonly { readonly kind: string; readonly name: string }[];
 }
 
-/** An object of the catalog: its printed statement, and the statement that drops it. */
+/** An object of the catalog: its printed statement (null if the caller may not see it), and the statement that drops it. */
 interface CatalogObject {
   readonly kind: 'example' | 'policy';
   readonly name: string;
-  readonly text: string;
+  readonly text: string | null;
   readonly isSame: (statement: CreateExample | CreatePolicy) => boolean;
   readonly drop: ServiceStatement;
 }
@@ -99,14 +100,18 @@ async function objects(request: ServiceRequest, row: OntologyRow | undefined, ki
     isSame: (s) => s.kind === 'create_example' && s.question.text.trim() === question && s.description === description && textOf(s.sql, 'select') === query,
     drop: { kind: 'drop_example', source: { text: 'DROP EXAMPLE', offset }, question: { text: question, offset } },
   });
+  const { principal } = request.caller;
   const policy = (of: PolicyRow): CatalogObject => {
     const text = printPolicy(printedPolicy(of, (sql, kind) => productText(parser, sql, kind, config.product)));
     const shape = shapeOf(parseStatement({ text, offset: 0 }));
+    // a comparison would tell whether the policy names a role or user that is hidden from the caller
+    const isOpen = of.grantees.every((g) => canSee(principal, [g.kind, g.name]));
     return {
       kind: 'policy',
       name: of.name,
-      text,
-      isSame: (s) => shapeOf(s) === shape,
+      // SHOW CREATE POLICY is for administrators
+      text: principal.isAdmin ? text : null,
+      isSame: (s) => isOpen && shapeOf(s) === shape,
       drop: { kind: 'drop_policy', source: { text: 'DROP POLICY', offset }, name: { text: of.name, offset } },
     };
   };

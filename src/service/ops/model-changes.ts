@@ -2,10 +2,10 @@
 import { printConcept, printMapping, printMeasure, printProperty, printView } from '../../language/print.ts';
 import { quoteBack, quoteLiteral } from '../../language/quote.ts';
 import type { ConceptDef, MeasureDef, Model, PropertyDef, ViewDef } from '../../ontology/model.ts';
-import { fold, sameName } from '../../ontology/names.ts';
+import { fold } from '../../ontology/names.ts';
 import { keyOf } from './file-statements.ts';
 
-/** A change of an object: its text before and after, each null if the object does not exist then. */
+/** A change of an object: its text before and after, each null if the object does not exist then, or if the caller may not see the text. */
 export interface Change {
   readonly action: 'create' | 'change' | 'drop';
   readonly kind: string;
@@ -109,5 +109,5 @@ export function withoutPropertiesOf(model: Model, gone: readonly ConceptDef[], k
   return { ...model, properties: model.properties.filter((p) => !listed.has(fold(p.name)) || used.has(fold(p.name)) || !isPlain(p)) };
 }
 
-/** The property of a model with a name. */
-export const propertyIn = (model: Model, name: string): PropertyDef | undefined => model.properties.find((p) => sameName(p.name, name));
+/** The properties of a model by folded name. */
+export const propertiesOf = ({ properties }: Model): ReadonlyMap<string, PropertyDef> => new Map(properties.map((p) => [fold(p.name), p]));

@@ -4,7 +4,8 @@ import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { conflict, positionOf } from '../../errors.ts';
 import { quoteBack } from '../../language/quote.ts';
 import type { DropObject } from '../../language/statements.ts';
-import { EMPTY_MODEL, type Model } from '../../ontology/model.ts';
+import { EMPTY_MODEL, type Model, madeByOf } from '../../ontology/model.ts';
+import { fold } from '../../ontology/names.ts';
 import { currentCaller, findOntology, lacks, loadGraph, requireOntology } from '../caller/lookup.ts';
 import { seesAll } from '../caller/sight.ts';
 import type { Script, ServiceRequest } from '../runtime.ts';
@@ -12,7 +13,7 @@ import { definitionsOf } from '../tell/show-create.ts';
 import { applyContext } from '../write/apply-context.ts';
 import { catalogChanges } from './catalog-changes.ts';
 import { Files, keyOf, kindOf, type ModelFile, nameOf } from './file-statements.ts';
-import { type Change, changesBetween, objectsOf, propertyIn } from './model-changes.ts';
+import { type Change, changesBetween, objectsOf, propertiesOf } from './model-changes.ts';
 import { noticesOf } from './model-notices.ts';
 import { type Target, targetOf } from './model-target.ts';
 import { applyStatements } from './script.ts';
@@ -83,11 +84,10 @@ async function run(request: ServiceRequest, name: string, wish: ModelFiles, isDr
     const explicit = new Set(files.statements.map((s) => keyOf(kindOf(s), nameOf(s))));
     const before = row === undefined ? new Map() : objectsOf(base, at.name, config.product, explicit);
     const after = objectsOf(graph.model, at.name, config.product, explicit, definitions);
-    const others = await catalogChanges({ ...request, caller }, row, files, { ...wish, madeBy: new Set(base.madeBy?.[wish.source ?? ''] ?? []) });
+    const others = await catalogChanges({ ...request, caller }, row, files, { ...wish, madeBy: new Set(madeByOf(base, wish.source)) });
     // a property may become, or cease to be, one that belongs to a concept
-    const isSettled = ({ action, kind, name }: Change): boolean =>
-      kind === 'property' &&
-      ((action === 'drop' && propertyIn(graph.model, name) !== undefined) || (action === 'create' && propertyIn(base, name) !== undefined));
+    const properties = { drop: propertiesOf(graph.model), create: propertiesOf(base), change: new Map() };
+    const isSettled = ({ action, kind, name }: Change): boolean => kind === 'property' && properties[action].has(fold(name));
     const changes = [...changesBetween(before, after).filter((c) => !isSettled(c)), ...others.changes];
     const unlisted = [
       ...[...after].filter(([key, o]) => o.kind !== 'ontology' && !explicit.has(key)).map(([, { kind, name }]) => ({ kind, name })),
@@ -119,7 +119,7 @@ function dropsOf(changes: readonly Change[], orphans: readonly string[], offset:
 
 /** The objects that a source has made, after some changes. */
 function madeBy(base: Model, source: string, changes: readonly Change[]): string[] {
-  const made = new Set(base.madeBy?.[source] ?? []);
+  const made = new Set(madeByOf(base, source));
   for (const { action, kind, name } of changes) {
     if (action === 'drop') made.delete(keyOf(kind, name));
     else if (kind !== 'ontology') made.add(keyOf(kind, name));

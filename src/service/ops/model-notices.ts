@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/authenticate.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { Model } from '../../ontology/model.ts';
-import { fold, sameName } from '../../ontology/names.ts';
+import { fold } from '../../ontology/names.ts';
 import { loadGraph, quoted } from '../caller/lookup.ts';
 import type { ServiceRequest } from '../runtime.ts';
 import { visibleExamples } from '../tell/examples.ts';
@@ -29,13 +29,18 @@ function columnsDropped(before: Model, after: Model): Notice[] {
     code: 'column_dropped',
     message: `the ${what} ${quoted(name)} no longer has ${quoted(column)}: queries that read it fail`,
   });
-  const missing = (old: readonly string[], now: readonly string[]): string[] => old.filter((name) => !now.some((n) => sameName(n, name)));
+  const missing = (old: readonly string[], now: readonly string[]): string[] => {
+    const names = new Set(now.map(fold));
+    return old.filter((name) => !names.has(fold(name)));
+  };
+  const byName = <T extends { readonly name: string }>(list: readonly T[]): ReadonlyMap<string, T> => new Map(list.map((o) => [fold(o.name), o]));
+  const [concept, view] = [byName(after.concepts), byName(after.views)];
   const concepts = before.concepts.flatMap((c) => {
-    const now = after.concepts.find((o) => sameName(o.name, c.name));
+    const now = concept.get(fold(c.name));
     return now === undefined ? [] : missing([...c.properties, ...c.multi], [...now.properties, ...now.multi]).map((p) => notice('concept', c.name, p));
   });
   const views = before.views.flatMap((v) => {
-    const now = after.views.find((o) => sameName(o.name, v.name));
+    const now = view.get(fold(v.name));
     const names = (columns: readonly { readonly name: string }[]): string[] => columns.map((c) => c.name);
     return now === undefined ? [] : missing(names(v.columns), names(now.columns)).map((p) => notice(v.cube ? 'cube' : 'view', v.name, p));
   });

@@ -4,9 +4,10 @@ import { quoteBack } from '../../language/quote.ts';
 import type { AlterOntology, CreateOntology, CreateProperty, ModelStatement, RollbackOntology, Statement } from '../../language/statements.ts';
 import { type ApplyContext, applyStatement, finish } from '../../ontology/apply.ts';
 import type { Graph } from '../../ontology/graph.ts';
-import type { Model, PropertyDef } from '../../ontology/model.ts';
+import { type Model, madeByOf, type PropertyDef } from '../../ontology/model.ts';
+import { fold } from '../../ontology/names.ts';
 import { type FileStatement, type Files, keyOf, kindOf, nameOf, type ObjectStatement } from './file-statements.ts';
-import { listedProperties, propertyIn, without, withoutPropertiesOf } from './model-changes.ts';
+import { listedProperties, propertiesOf, without, withoutPropertiesOf } from './model-changes.ts';
 
 /** What decides the model besides the files. */
 export interface TargetOptions {
@@ -40,23 +41,25 @@ export function targetOf(base: Model, files: Files, options: TargetOptions): Tar
   const explicit = new Set(keyed.map(([key]) => key));
   const applied = keyed.filter(([key, s]) => !(s.ifNotExists && known.has(key)));
   const defined = new Set(applied.map(([key]) => key));
-  const made = options.source === null ? undefined : new Set(base.madeBy?.[options.source] ?? []);
+  const made = options.source === null ? undefined : new Set(madeByOf(base, options.source));
   const isPruned = (key: string): boolean => options.prune && !explicit.has(key) && (made === undefined || made.has(key));
   const kept = without(base, (key) => defined.has(key) || (isPruned(key) && !key.startsWith('property ')));
-  const replaced = base.concepts.filter((c) => !kept.concepts.includes(c));
+  const staying = new Set(kept.concepts);
+  const replaced = base.concepts.filter((c) => !staying.has(c));
   const start = withSettings(withoutPropertiesOf(kept, replaced, kept.concepts), files, options.exists, context);
   const model = applied.reduce((m, [, s]) => applyStatement(m, { ...s, replace: true }, context), start);
   const listed = listedProperties(model.concepts);
   const pruned = without(model, (key) => key.startsWith('property ') && isPruned(key) && !listed.has(key.slice('property '.length)));
   const { graph } = finish(base, pruned, context);
   const offset = files.text.length;
+  const [before, after] = [propertiesOf(base), propertiesOf(graph.model)];
   return {
     graph,
-    orphans: base.properties.filter((p) => propertyIn(graph.model, p.name) === undefined).map((p) => p.name),
+    orphans: base.properties.filter((p) => !after.has(fold(p.name))).map((p) => p.name),
     statements: (changed, isNew) => [
       ...(isNew ? [creation(context.ontology, graph.model, offset)] : []),
       ...settings(files, base, graph.model, context, isNew),
-      ...graph.model.properties.flatMap((p) => retyped(p, base, explicit, offset)),
+      ...graph.model.properties.flatMap((p) => retyped(p, before.get(fold(p.name)), explicit, offset)),
       ...applied.flatMap(([key, s]): ModelStatement[] => (changed.has(key) ? [{ ...s, replace: true }] : [])),
     ],
   };
@@ -115,8 +118,7 @@ function settings(files: Files, base: Model, target: Model, { ontology }: ApplyC
 }
 
 /** The statement for a property whose type changes because the lists of concepts give another one. */
-function retyped(p: PropertyDef, base: Model, explicit: ReadonlySet<string>, offset: number): CreateProperty[] {
-  const old = propertyIn(base, p.name);
+function retyped(p: PropertyDef, old: PropertyDef | undefined, explicit: ReadonlySet<string>, offset: number): CreateProperty[] {
   if (old === undefined || explicit.has(keyOf('property', p.name)) || (old.type === p.type && old.multi === p.multi)) return [];
   return [
     {

@@ -103,6 +103,8 @@ class ScriptRun implements WritingSession {
   /** The rows that the last statement returns if it does not read; called after everything is written. */
   #rows: () => readonly unknown[] = () => [];
   #modelling = false;
+  /** Statements after those of the script. */
+  #drops: readonly DropObject[] = [];
 
   private constructor(request: ServiceRequest, script: Script, statements: readonly Statement[], caller: Caller) {
     this.request = request;
@@ -203,6 +205,7 @@ class ScriptRun implements WritingSession {
       if (isService(statement)) await this.#service(statement);
       else if (!isRead(statement)) await this.#model(statement);
     }
+    this.#drops = drops;
     await this.#dropAll(drops);
     if (made !== null) this.draft?.setMadeBy(made.source, made.objects);
     if (isDry) await this.#flushDraft();
@@ -306,7 +309,7 @@ class ScriptRun implements WritingSession {
     return audit({
       user: principal.name,
       credential: principal.credential,
-      action: [...new Set(this.statements.filter((s) => !isRead(s)).map((s) => s.kind))].join(','),
+      action: [...new Set([...this.statements, ...this.#drops].filter((s) => !isRead(s)).map((s) => s.kind))].join(','),
       object: null,
       ontology: this.draft?.name ?? null,
       digest: await statementDigest(this.script.sql),

@@ -12,7 +12,7 @@ import type { AlterOntology, ModelStatement, RollbackOntology } from '../../lang
 import { type ApplyContext, applyStatement, finish } from '../../ontology/apply.ts';
 import { compile } from '../../ontology/compile.ts';
 import type { Graph } from '../../ontology/graph.ts';
-import { EMPTY_MODEL, type Model } from '../../ontology/model.ts';
+import { EMPTY_MODEL, type Model, madeByOf } from '../../ontology/model.ts';
 import { fold, sameName } from '../../ontology/names.ts';
 import type { Warning } from '../../ontology/validate.ts';
 import { checkModel, divisionWarnings, type Piece } from '../../planner/check.ts';
@@ -294,7 +294,7 @@ export class Draft {
 
   /** Records the objects that an apply of a source has made, as part of the next version. */
   setMadeBy(source: string, objects: readonly string[]): void {
-    if (JSON.stringify(this.#model.madeBy?.[source] ?? []) === JSON.stringify(objects)) return;
+    if (JSON.stringify(madeByOf(this.#model, source)) === JSON.stringify(objects)) return;
     this.#model = { ...this.#model, madeBy: { ...this.#model.madeBy, [source]: objects } };
     this.#graph = undefined;
     this.#changed = true;

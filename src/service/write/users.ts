@@ -5,7 +5,7 @@ import { hashPassword } from '../../auth/passwords.ts';
 import * as catalog from '../../catalog/changes.ts';
 import type { Call } from '../../catalog/db.ts';
 import * as rights from '../../catalog/rights.ts';
-import { badRequest } from '../../errors.ts';
+import { badRequest, forbidden } from '../../errors.ts';
 import type { AlterUser, CreateUser, DropUser, Name } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
 import { lacks, loadGraph, quoted, unknownInStatement } from '../caller/lookup.ts';
@@ -35,7 +35,10 @@ async function createUser(ctx: Changing, statement: CreateUser): Promise<Done> {
   return done([...calls, ...ctx.own(['user', user.name])], { user: user.name });
 }
 
-/** CREATE OR REPLACE of an existing user: sets the password, e-mail and tenant that the statement gives. Tokens, roles and rights stay. */
+/**
+ * CREATE OR REPLACE of an existing user: sets the password, e-mail and tenant that the statement gives. Tokens, roles and rights stay.
+ * @throws SvcError 403 without EDIT on the user, or for another tenant if the caller is not an administrator
+ */
 async function replaceUser(
   ctx: Changing,
   { name, password, source }: CreateUser,
@@ -44,12 +47,16 @@ async function replaceUser(
   const { user, guard } = await userToChange(ctx, name, source.offset);
   const by = creatorsOf(ctx.principal);
   if (email !== null) await requireOwnEmail(ctx, [email], user.id, name.offset);
+  const isNewTenant = tenant !== null && (ctx.made(user) || (await rights.tenantOf(ctx.db, user.id)) !== tenant);
+  // the tenant decides whose JSON Web Tokens authenticate the user, and a promotion keeps it
+  if (isNewTenant && !ctx.principal.isAdmin && !ctx.made(user))
+    throw forbidden('forbidden', 'Only administrators may change the tenant of a user', { offset: source.offset });
   return done(
     [
       ...guard,
       ...(password === null ? [] : rights.setPassword(user.id, await hashPassword(password), by)),
       ...(email === null ? [] : rights.setEmail(user.id, email, by)),
-      ...(tenant === null ? [] : rights.setTenant(user.id, tenant)),
+      ...(isNewTenant ? rights.setTenant(user.id, tenant) : []),
     ],
     { user: user.name },
   );

@@ -50,6 +50,23 @@ const models = fc.tuple(new Cases(1), fc.infiniteStream(fc.nat())).map(([made, n
 }));
 
 describe('model files', () => {
+  it('are compared with a model of very many properties in linear time', () => {
+    // comparing each property with each other one would take minutes
+    const properties = Array.from({ length: 100_000 }, (_, i) => ({
+      name: `p${i}`,
+      type: 'integer',
+      multi: false,
+      description: null,
+      tags: {},
+      expression: null,
+    }));
+    const base: Model = { ...EMPTY_MODEL, properties };
+    const files = new Files([{ name: 'a.kg', text: 'CREATE PROPERTY q integer' }]);
+    const found = targetOf(base, files, { source: null, prune: false, exists: true, context: context() });
+    expect(found.orphans).toEqual([]);
+    expect(found.statements(new Set(['property q']), false)).toHaveLength(1);
+  });
+
   it(
     'of a model describe the model, in any order; applying them again, and to the model itself, changes nothing',
     () => {
