@@ -92,9 +92,11 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   lowerBlocks(state);
   const { query, keys, shape, nested } = jsonRows(state, parsed, columns, options);
   // an expression that may raise an error must not be evaluated on rows that a policy hides
-  const hasBarriers = (state.facts.hasRowPolicies || state.facts.hidesRows) && state.facts.mayRaise;
+  const hidesRows = state.facts.hasRowPolicies || state.facts.hidesRows;
+  const hasBarriers = hidesRows && state.facts.mayRaise;
   if (hasBarriers && state.barrierRefusal) throw state.barrierRefusal;
-  settleBarriers(query, state.late, hasBarriers);
+  // without hidden rows no SELECT is marked; the printer would refuse a mark that is left
+  if (hidesRows || state.late.length > 0) settleBarriers(query, state.late, hasBarriers);
   if (state.texts.datasources.size > 1) {
     throw badRequest('several_datasources', `the query would need several datasources: ${[...state.texts.datasources].join(', ')}`, {
       hint: 'a query runs on a single datasource; send one query to each of them',

@@ -5,7 +5,7 @@
  */
 import type { A_Expr, CaseExpr, CommonTableExpr, FuncCall, JsonTable, SubLink, TypeCast } from '@pgsql/types';
 import { visited } from '../../budget.ts';
-import { fieldsOf, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
+import { fieldsOf, isNodeName, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
 import { COLLECTING, FREE, FREE_OPERATORS, FREE_TYPES, LENGTHS, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
 import { firstSteps, sizeAfter } from './recursion.ts';
 import { isArithmetic, sizeOfCall, sizeOfCast, sizeOfOperation } from './results.ts';
@@ -23,7 +23,7 @@ import {
   WHOLE_TABLE,
   withNamed,
 } from './scope.ts';
-import { bytesOf, DATA, FIXED, largest, MAX_SIZE, ofBytes, repeated, type Size, SMALL, sizeOfConstant, sum, times, UNKNOWN } from './sizes.ts';
+import { bytesOf, DATA, FIXED, largest, MAX_SIZE, NOTHING, ofBytes, plus, repeated, type Size, SMALL, sizeOfConstant, sum, times, UNKNOWN } from './sizes.ts';
 import { Spent } from './spent.ts';
 import { callIn, collected, constant, countOf, freePass, freePasses, functionName, functionNames, onePass, SEARCHED, stepsOf } from './steps.ts';
 
@@ -182,11 +182,17 @@ class Effort {
 
   /** Measures all nodes of a value. @returns the sum of their sizes */
   #all(value: unknown, scope: Scope): Size {
-    if (value === null || typeof value !== 'object') return ofBytes(0);
-    if (Array.isArray(value)) return sum(value.map((v) => this.#all(v, scope)));
-    const [kind, ...more] = Object.keys(value);
-    if (kind !== undefined && more.length === 0 && /^[A-Z]/.test(kind)) return this.#size(value as Node, scope);
-    return sum(Object.values(value).map((v) => this.#all(v, scope)));
+    if (value === null || typeof value !== 'object') return NOTHING;
+    let total = NOTHING;
+    if (Array.isArray(value)) {
+      for (const item of value) total = plus(total, this.#all(item, scope));
+      return total;
+    }
+    for (const member in value) {
+      if (isNodeName(member)) return this.#size(value as Node, scope);
+      total = plus(total, this.#all((value as Record<string, unknown>)[member], scope));
+    }
+    return total;
   }
 
   #size(node: Node, scope: Scope): Size {

@@ -25,9 +25,12 @@ export const UNKNOWN = ofBytes(MAX_SIZE);
 /** The size of a value of a table. */
 export const DATA: Size = { made: 0, data: 1 };
 
+/** The size of no value. */
+export const NOTHING = ofBytes(0);
+/** The size of two values together. */
+export const plus = (a: Size, b: Size): Size => ({ made: Math.min(a.made + b.made, MAX_SIZE), data: a.data + b.data });
 /** The size of several values together. */
-export const sum = (sizes: readonly Size[]): Size =>
-  sizes.reduce((a, b) => ({ made: Math.min(a.made + b.made, MAX_SIZE), data: a.data + b.data }), { made: 0, data: 0 });
+export const sum = (sizes: readonly Size[]): Size => sizes.reduce(plus, NOTHING);
 /** The size of the largest of several values. */
 export const largest = (sizes: readonly Size[]): Size => ({
   ...sizes.reduce((a, b) => ({ made: Math.max(a.made, b.made), data: Math.max(a.data, b.data) }), { made: 0, data: 0 }),

@@ -212,7 +212,8 @@ export function locationIn(tree: unknown): number | undefined {
   return found;
 }
 
-const isNodeName = (key: string): boolean => {
+/** True for the name of a wrapped node: `{ A_Const: ... }` has one member, and its name begins with a capital letter. */
+export const isNodeName = (key: string): boolean => {
   const c = key.charCodeAt(0);
   return c >= 65 && c <= 90;
 };
