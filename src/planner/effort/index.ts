@@ -5,11 +5,13 @@
  */
 import type { A_Expr, CaseExpr, CommonTableExpr, FuncCall, JsonTable, SubLink, TypeCast } from '@pgsql/types';
 import { visited } from '../../budget.ts';
-import { fieldsOf, isNodeName, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
+import { fieldsOf, isNodeName, lastName, type Node, type SelectStmt, walk } from '../plan/tree.ts';
 import { COLLECTING, FREE, FREE_OPERATORS, FREE_TYPES, LENGTHS, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
 import { firstSteps, sizeAfter } from './recursion.ts';
 import { isArithmetic, sizeOfCall, sizeOfCast, sizeOfOperation } from './results.ts';
 import {
+  columnsOfFunctions,
+  columnsOfJoin,
   hasTable,
   type Named,
   RECURSION_ROWS,
@@ -150,24 +152,17 @@ class Effort {
       scope.rows *= rows;
       scope.relations.set(alias?.aliasname ?? '', renamed(columns, alias?.colnames));
     } else if ('RangeFunction' in node) {
-      const { functions = [], alias, coldeflist } = node.RangeFunction;
+      const { functions = [], alias } = node.RangeFunction;
       const size = sum(functions.map((f) => this.#size(f, scope)));
       scope.rows *= Math.max(...functions.map((f) => rowsOfFunction(callIn(f), size)));
-      const names = [...(alias?.colnames ?? []), ...(coldeflist ?? [])].map((n) => ('ColumnDef' in n ? (n.ColumnDef.colname ?? '') : (nameOf(n) ?? '')));
-      const value = rowOfSystemTable(functions, this.#longestRows) ?? size;
-      const known = new Map([...names, 'key', 'value', 'ordinality', alias?.aliasname ?? ''].map((n) => [n, value]));
-      for (const f of functions) for (const name of functionNames(f)) known.set(name, value);
-      scope.relations.set(alias?.aliasname ?? functions.flatMap(functionNames)[0] ?? '', known);
+      const columns = columnsOfFunctions(node.RangeFunction, rowOfSystemTable(functions, this.#longestRows) ?? size);
+      scope.relations.set(alias?.aliasname ?? functions.flatMap(functionNames)[0] ?? '', columns);
     } else if ('JoinExpr' in node) {
       const { larg, rarg, quals, alias, join_using_alias } = node.JoinExpr;
       const before = new Set(scope.relations.keys());
       if (larg) this.#from(larg, scope);
       if (rarg) this.#from(rarg, scope);
-      for (const name of [alias?.aliasname, join_using_alias?.aliasname]) {
-        if (name === undefined) continue;
-        const inner = [...scope.relations].filter(([name]) => !before.has(name)).map(([, of]) => of);
-        scope.relations.set(name, inner.includes('table') ? 'table' : new Map(inner.flatMap((of) => (of === 'table' ? [] : [...of]))));
-      }
+      for (const name of [alias?.aliasname, join_using_alias?.aliasname]) if (name !== undefined) scope.relations.set(name, columnsOfJoin(scope, before));
       this.#all([quals], scope);
     } else if ('RangeTableSample' in node && node.RangeTableSample.relation) {
       this.#from(node.RangeTableSample.relation, scope);

@@ -1,8 +1,8 @@
 /** The scopes of queries while their effort is measured: relations, and the sizes of their columns. */
-import type { FuncCall } from '@pgsql/types';
+import type { FuncCall, RangeFunction } from '@pgsql/types';
 import { lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
 import { bytesOf, DATA, largest, ofBytes, type Size, sum, UNKNOWN, wholeNumber } from './sizes.ts';
-import { callIn } from './steps.ts';
+import { callIn, functionNames } from './steps.ts';
 
 /** The sizes of the columns of a relation in FROM, by name; `table`: values of a table. */
 export type Columns = ReadonlyMap<string, Size> | 'table';
@@ -43,6 +43,20 @@ export function rowsOfFunction(call: FuncCall | undefined, size: Size): number {
   const [from, to, step = 1] = bounds;
   if (bounds.every((b) => b !== undefined)) return Math.max(1, Math.abs((to ?? 0) - (from ?? 0)) / Math.max(1, Math.abs(step)) + 1);
   return (call?.args ?? []).every(isConstantLike) ? SERIES_ROWS : ANY_ROWS;
+}
+
+/** The columns of functions in FROM, each with the size `value`: those that the alias names, and the names that PostgreSQL gives columns without an alias. */
+export function columnsOfFunctions({ functions = [], alias, coldeflist = [] }: RangeFunction, value: Size): Map<string, Size> {
+  const names = [...(alias?.colnames ?? []), ...coldeflist].map((n) => ('ColumnDef' in n ? (n.ColumnDef.colname ?? '') : (nameOf(n) ?? '')));
+  const columns = new Map([...names, 'key', 'value', 'ordinality', alias?.aliasname ?? ''].map((n) => [n, value]));
+  for (const f of functions) for (const name of functionNames(f)) columns.set(name, value);
+  return columns;
+}
+
+/** The columns of a join with an alias: those of the relations that are not in `before`. */
+export function columnsOfJoin({ relations }: Scope, before: ReadonlySet<string>): Columns {
+  const inner = [...relations].filter(([name]) => !before.has(name)).map(([, of]) => of);
+  return inner.includes('table') ? 'table' : new Map(inner.flatMap((of) => (of === 'table' ? [] : [...of])));
 }
 
 function wholeNumberOf(node: Node | undefined): number | undefined {
