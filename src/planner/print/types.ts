@@ -1,7 +1,7 @@
 /** Type names. */
 import type { Node, TypeName } from '@pgsql/types';
-import { expression } from './expression.ts';
-import { identifier, identifiers, stringOf } from './lexical.ts';
+import { columnRef } from './leaves.ts';
+import { constant, identifier, identifiers, stringOf } from './lexical.ts';
 import { check, fields, type Sink, unsupported } from './sink.ts';
 
 const TYPE_NAME = fields('names typmods typemod arrayBounds location');
@@ -89,8 +89,15 @@ function sqlName(base: string, mods: readonly Node[] | undefined): readonly [str
 function modifiers(sink: Sink, mods: readonly Node[] | undefined): void {
   if (mods === undefined || mods.length === 0) return;
   sink.text += '(';
-  sink.list(mods, expression);
+  sink.list(mods, modifier);
   sink.text += ')';
+}
+
+/** PostgreSQL accepts constants and names as modifiers (`typenameTypeMod` in parse_type.c). */
+function modifier(sink: Sink, node: Node): void {
+  if ('A_Const' in node) constant(sink, node.A_Const);
+  else if ('ColumnRef' in node) columnRef(sink, node.ColumnRef);
+  else throw unsupported('this modifier of a type');
 }
 
 /** Prints an interval type. Its modifiers are the mask of its fields and the number of digits of the seconds. */

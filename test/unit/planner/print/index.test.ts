@@ -71,6 +71,7 @@ describe('refusals', () => {
     "SELECT * FROM json_table(a, '$' COLUMNS (b int))",
     'VALUES (DEFAULT)',
     'SELECT CAST(a AS SETOF int)',
+    'SELECT a::pg_catalog.time(1 + 1)',
     '(SELECT a FROM t FOR UPDATE) UNION SELECT 1',
   ])('%s', (sql) => expect(outcome(() => text(sql))).toBe('400 unsupported_syntax'));
 
