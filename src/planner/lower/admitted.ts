@@ -6,14 +6,13 @@
 import type { Concept } from '../../ontology/graph.ts';
 import { logicCondition, resolveCondition } from '../bind/condition.ts';
 import { ConceptRelation } from '../bind/relation.ts';
-import { Scope } from '../bind/scope.ts';
 import { BARRIER } from '../plan/barriers.ts';
 import { and, boolean, coalesce, column, type Node, not, or, type SelectStmt, select, target } from '../plan/tree.ts';
 import type { WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import type { AppliedRule } from '../secure/policies.ts';
-import { levelOf, nodesIn } from './aggregate/calls.ts';
 import { asExists } from './aggregate/conditions.ts';
+import { levelOf, NONE, nodesIn } from './aggregate/spine.ts';
 import { emitConcept } from './emission.ts';
 import { bindAndLower } from './finish.ts';
 
@@ -38,8 +37,7 @@ export function admitted(
     for (const [name, w] of wanted) base.expose(name, w);
     const resolved = bindAndLower(state, () => rules.map((rule) => resolve(state, base, rule)));
     const used = nodesIn(resolved, [base]);
-    const facts = { scope: new Scope(undefined), relations: [base], references: state.references, fromNodes: new Set<never>() };
-    const isBranch = (node: Parameters<typeof levelOf>[0]): boolean => levelOf(node, facts) !== null;
+    const isBranch = (node: Parameters<typeof levelOf>[0]): boolean => levelOf(node, { fromNodes: NONE }) !== null;
     const exists = (condition: Node): Node => asExists(condition, { relations: [base], isBranch });
     const conditions = resolved.map((r) => {
       const admits = r.conditions.length === 0 ? boolean(false) : or(r.conditions.map(exists));

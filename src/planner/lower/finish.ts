@@ -9,8 +9,9 @@ import { conceptOfSlot } from '../plan/slots.ts';
 import { and, clone, conjuncts, type Node, rewrite, walk } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import { type Block, finishAggregates } from './aggregate/block.ts';
-import { nodesIn } from './aggregate/calls.ts';
 import { keyOf } from './aggregate/groups.ts';
+import { Proofs } from './aggregate/proofs.ts';
+import { nodesIn } from './aggregate/spine.ts';
 import { finishCubes } from './cubes.ts';
 import { emitConcept } from './emission.ts';
 import { REWRITES } from './rewrites.ts';
@@ -61,6 +62,7 @@ function lowerConcepts(state: PlanState, { stmt, scope, relations, cubes, fromNo
     fromNodes,
     cube: cubes.length > 0,
     single,
+    proofs: new Proofs({ state, relations, where: stmt.whereClause }),
     from: (nodes) => fillSlots(clone(template), relations, nodes),
   };
   if (!finishAggregates(block)) stmt.fromClause = fillSlots(template, relations, nodesIn(stmt, relations));

@@ -161,6 +161,10 @@ export class Block {
    * @throws Fanout where two part
    */
   levelOf(call: Agg): Node | null {
+    return this.deepest(this.nodesOf(call));
+  }
+
+  private nodesOf(call: Agg): (Node | null)[] {
     const columns: (Node | null)[] = [];
     for (const part of [call.arg, ...(call.order ?? []).map((o) => o.e)])
       walk(
@@ -170,7 +174,14 @@ export class Block {
         },
         true,
       );
-    return this.deepest(columns);
+    return columns;
+  }
+
+  /** The ends of the to-many paths of a call, or of the block if it has no columns. Several where they part; none: the root. */
+  endsOf(call: Agg): Node[] {
+    const nodes = this.hasColumns(call) ? this.nodesOf(call) : this.nodes.filter((n) => !n.measure).map((n) => this.toManyAt(n));
+    const levels = [...new Set(nodes)].filter((n): n is Node => n !== null);
+    return levels.filter((n) => !levels.some((m) => m !== n && within(n, m)));
   }
 
   /** A call without columns counts joined rows: its level is the deepest to-many path of the block. */

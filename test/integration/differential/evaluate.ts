@@ -84,6 +84,14 @@ export class Evaluator {
     return this.query(q, null, new Map());
   }
 
+  /**
+   * The answer to a query with calls over paths that part, where the rows show that the paths are one.
+   * @throws Refused where they are not: no proof can be right
+   */
+  proved(q: Query): Result {
+    return this.query(q, null, new Map());
+  }
+
   private query(q: Query, parent: Frame | null, ctes: ReadonlyMap<string, Result>): Result {
     let known = ctes;
     for (const c of q.ctes) known = new Map([...known, [c.name, this.query(c.q, parent, known)]]);
@@ -289,13 +297,13 @@ export class Evaluator {
     const at = (row: Joined): Frame => ({ block: frame.block, row, parent: frame.parent, ctes: frame.ctes });
     const kept = rows.filter((r) => !a.filter || this.expr(a.filter, at(r)) === true);
     if (a.roots) return new Set(kept.map((r) => r.root)).size;
+    const ends = frame.block.endsOf(a);
+    if (!a.roots && ends.length > 1) requireOne(ends, rows);
     if (!frame.block.hasColumns(a)) return aggregate(a.fn, a.arg ? kept.map((r) => this.expr(a.arg!, at(r))) : kept.map(() => 1), a.distinct);
-    const level = frame.block.levelOf(a);
     const instances = new Map<string, Joined>();
     for (const r of kept) {
-      const way: string[] = [String(r.root)];
-      for (let n = level; n; n = n.parent) way.push((r.matches[n.index] ?? NO_MATCH).id);
-      if (!instances.has(way.join('/'))) instances.set(way.join('/'), r);
+      const way = [r.root, ...ends.map((end) => wayTo(end, r))].join('/');
+      if (!instances.has(way)) instances.set(way, r);
     }
     let taken = [...instances.values()].map((r) => ({ value: this.expr(a.arg!, at(r)), by: (a.order ?? []).map((o) => this.expr(o.e, at(r))) }));
     if (a.fn === 'string_agg' || a.fn === 'array_agg')
@@ -453,6 +461,27 @@ const EMPTY: Select = {
   offset: null,
   qualify: false,
 };
+
+/** The rows on the way to a node. */
+function wayTo(end: Node, row: Joined): string {
+  const way: string[] = [];
+  for (let n: Node | null = end; n; n = n.parent) way.push((row.matches[n.index] ?? NO_MATCH).id);
+  return way.join('/');
+}
+
+/** Throws if no end of several paths has one instance of all of them for each of its own. */
+function requireOne(ends: readonly Node[], rows: readonly Joined[]): void {
+  const isOne = (end: Node): boolean => {
+    const others = new Map<string, string>();
+    return rows.every((r) => {
+      const own = `${r.root}/${wayTo(end, r)}`;
+      const all = ends.map((e) => wayTo(e, r)).join('/');
+      if (!others.has(own)) others.set(own, all);
+      return others.get(own) === all;
+    });
+  };
+  if (!ends.some(isOne)) throw new Refused(new Set(['fanout']));
+}
 
 function set<T>(list: readonly T[], i: number, v: T): T[] {
   const out = [...list];

@@ -93,6 +93,48 @@ export abstract class GroupGen extends ExprGen {
     };
   }
 
+  /** A call over two paths that part, and a condition that equates the key of one path's end with columns of the other. */
+  private tied(rels: Scope): { readonly call: Agg; readonly where: Expr } | null {
+    const { r } = this;
+    const found = rels.flatMap((rel) => {
+      const ends = rel.places.slice(1).filter((p) => p[0] !== undefined && p[0].path.length > 0);
+      return ends.flatMap((one) => (this.isKeyedEnd(one) ? ends.filter((p) => parts(one, p)).map((other) => ({ rel, one, other })) : []));
+    });
+    if (found.length === 0) return null;
+    const { rel, one, other } = r.pick(found);
+    const equations = this.keyColumns(one).flatMap((key) => {
+      const near = r.chance(85) ? this.col([{ ...rel, places: [other] }], key.kind) : null;
+      if (!near && r.chance(50)) return [];
+      const sides: [Expr, Expr] = [key, near ?? this.literalFor(key)];
+      return [op('=', 'bool', ...(r.chance(50) ? sides : [sides[1], sides[0]]))];
+    });
+    const [first, ...more] = equations;
+    if (!first) return null;
+    const kind = r.pick(['int', 'num', 'text'] as const);
+    const [a, b] = [this.col([{ ...rel, places: [one] }], kind), this.col([{ ...rel, places: [other] }], kind)];
+    const both = a && b ? op(kind === 'text' ? '||' : '+', kind, a, b) : null;
+    const call =
+      both && r.chance(75) ? agg(r.pick(kind === 'text' ? (['count', 'max'] as const) : (['sum', 'sum', 'count', 'max'] as const)), both, kind) : null;
+    return {
+      call: call?.fn === 'count' ? { ...call, kind: 'int' } : (call ?? agg('count', null, 'int')),
+      where: more.reduce((l, e) => op('and', 'bool', l, e), first),
+    };
+  }
+
+  /** Whether a path ends in several rows of a foreign key that have a key. */
+  private isKeyedEnd(place: readonly Col[]): boolean {
+    const end = place[0]!.path.at(-1)!;
+    return !this.onto.isToOne(end) && end.star === null && this.onto.relDir(end.rel, end.inv).def.kind === 'fk' && this.keyColumns(place).length > 0;
+  }
+
+  /** The columns of the key of a path's end. */
+  private keyColumns(place: readonly Col[]): readonly Col[] {
+    const end = place[0]?.path.at(-1);
+    const key = end ? this.onto.key(end.bracket) : [];
+    const found = key.map((name) => place.find((c) => c.leaf.k === 'prop' && c.leaf.name === name));
+    return found.every((c): c is Col => c !== undefined) ? found : [];
+  }
+
   protected grouped({ from, rels }: { from: FromItem[]; rels: Rel[] }, top: boolean): Select {
     const { r } = this;
     const group: Expr[] = [];
@@ -112,6 +154,8 @@ export abstract class GroupGen extends ExprGen {
     });
     for (let n = r.int(items.length ? 0 : 1, 3); n > 0; n--) items.push({ k: 'expr', e: this.overAggregates(rels, group), as: this.name('k') });
     if (!group.length && !items.some((i) => i.k === 'expr' && i.e.k !== 'grp')) items.push({ k: 'expr', e: this.call(rels), as: this.name('k') });
+    const tied = r.chance(30) ? this.tied(rels) : null;
+    if (tied) items.push({ k: 'expr', e: tied.call, as: this.name('k') });
     let having: Expr | null = null;
     if (r.chance(25)) {
       const test = (a: Agg | Mea): Expr =>
@@ -152,11 +196,12 @@ export abstract class GroupGen extends ExprGen {
       }
     }
     const extra = (): Expr => (sets && r.chance(30) ? this.grouping(group) : this.call(rels));
+    const where = tied && r.chance(70) ? null : this.where(rels);
     return {
       ...BLANK,
       from,
       items,
-      where: this.where(rels),
+      where: tied && where ? op('and', 'bool', tied.where, where) : (tied?.where ?? where),
       group: group.length ? group : null,
       sets,
       having,
@@ -192,4 +237,10 @@ export function kindsOf(body: Select): (readonly [string, Kind])[] {
     if (i.k !== 'expr') throw new Error('derived tables select expressions');
     return [i.as!, i.e.k === 'grp' ? body.group![i.e.i]!.kind : i.e.kind] as const;
   });
+}
+
+/** Whether neither of two paths is on the way to the other. */
+function parts(one: readonly Col[], other: readonly Col[]): boolean {
+  const [a, b] = [one[0]!.path, other[0]!.path].map((path) => path.map((hop) => JSON.stringify(hop)));
+  return a!.some((hop, i) => i < b!.length && hop !== b![i]);
 }

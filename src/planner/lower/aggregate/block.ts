@@ -8,15 +8,18 @@ import { parseType } from '../../../ontology/types.ts';
 import type { ConceptRelation } from '../../bind/relation.ts';
 import type { Scope } from '../../bind/scope.ts';
 import { isVolatileFunction } from '../../guard/index.ts';
+import { LocatedError } from '../../plan/located-error.ts';
 import type { PathNode } from '../../plan/path-node.ts';
 import { calledMeasure, type MeasureReference, type References } from '../../plan/references.ts';
 import { conjuncts, isNotNull, lastName, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
 import type { PlanState } from '../../plan-state.ts';
 import { propertyFor } from '../../secure/shown.ts';
-import { type BlockFacts, callsOf, isPrefix, type Level, levelOf, nodesIn } from './calls.ts';
+import { callsOf } from './calls.ts';
 import { combine } from './levels.ts';
 import { expandMeasure, isKeyed, reachedOnce, refuseBareMeasures, wrappedMeasure } from './measures.ts';
 import type { Item, Things } from './parts.ts';
+import type { Proofs } from './proofs.ts';
+import { type BlockFacts, isOnSpine, levelOf, NONE, nodesIn } from './spine.ts';
 
 /** A bound block: all names are resolved, and the concepts of FROM are still slots. */
 export interface Block {
@@ -31,6 +34,7 @@ export interface Block {
   readonly cube: boolean;
   /** True if FROM is a single concept. */
   readonly single: boolean;
+  readonly proofs: Proofs;
   /** Copies FROM and replaces the slots of concepts by sub-selects that join the given nodes. */
   readonly from: (nodes: ReadonlySet<PathNode>) => Node[];
 }
@@ -52,7 +56,7 @@ export function finishAggregates(block: Block): boolean {
   const calls = callsOf(outer, facts, tree).filter((c) => !taken.has(c.node));
   if (calls.length === 0 && measures.length === 0) return false;
   const items: Item[] = [
-    ...calls.map((c) => ({ node: c.node, expression: c.node, level: c.level, ignoresDuplicates: c.ignoresDuplicates, nodes: c.nodes })),
+    ...calls.map((c) => ({ node: c.node, expression: c.node, level: c.level, proved: c.proved, ignoresDuplicates: c.ignoresDuplicates, nodes: c.nodes })),
     ...measures,
   ];
 
@@ -71,12 +75,12 @@ export function finishAggregates(block: Block): boolean {
 /** True if plain joins are right: the calls have one level, and every to-many path of the block is a prefix of that level. */
 function isPlain(items: readonly Item[], tree: ReadonlySet<PathNode>, facts: BlockFacts): boolean {
   if (items.some((i) => i.things)) return false;
-  const counted = new Set(items.filter((i) => !i.ignoresDuplicates).map((i) => i.level));
-  const walked: Level[] = [...tree, ...items.flatMap((i) => [...i.nodes])].map((n) => levelOf(n, facts));
-  if (counted.size === 0) return true;
-  if (counted.size > 1) return false;
-  const [level] = counted;
-  return [...walked, ...items.map((i) => i.level)].every((l) => isPrefix(l, level as Level));
+  const counted = items.filter((i) => !i.ignoresDuplicates);
+  const [first] = counted;
+  if (!first) return true;
+  const spine = counted.find((i) => i.proved.size > 0) ?? first;
+  if (counted.some((i) => i.level !== spine.level)) return false;
+  return [...tree, ...items.flatMap((i) => [...i.nodes])].every((n) => isOnSpine(n, spine, facts));
 }
 
 /** The measures in some trees, with their expansions. */
@@ -110,28 +114,28 @@ function measureItem(block: Block, node: Node, measure: MeasureReference): Item 
     const columnOf = (def: PropertyDef): Node => relation.columnAt(at, propertyFor(seen, def));
     const filters = (): Node[] => [...(isRoot ? [] : [isNotNull(relation.columnAt(at, { kind: 'mapping' }))]), ...conjuncts(wrapper.agg_filter)];
     const expression = expandMeasure(state, measure, columnOf, filters);
-    return { node, expression, level: levelOf(at, block), ignoresDuplicates: false, nodes: new Set(nodesIn(expression, block.relations)), type };
+    return { node, expression, level: levelOf(at, block), proved: NONE, ignoresDuplicates: false, nodes: new Set(nodesIn(expression, block.relations)), type };
   }
   const columns = new Map<string, { name: string; def: PropertyDef }>();
   const things: Things = { measure, columns, filter: wrapper.agg_filter };
-  return { node, expression: node, level: null, ignoresDuplicates: false, nodes: new Set(), things, type };
+  return { node, expression: node, level: null, proved: NONE, ignoresDuplicates: false, nodes: new Set(), things, type };
 }
 
 /** Throws 400 `fanout` for volatile functions, because each level evaluates WHERE and GROUP BY on its own and the results would differ. */
 function refuseVolatile(block: Block): void {
-  if (isVolatile([block.stmt.whereClause, block.stmt.groupClause])) {
-    throw badRequest('fanout', 'a volatile function is not allowed in WHERE or GROUP BY of a query that aggregates several paths', {
-      hint: 'Compute it in a sub-query in FROM.',
-    });
-  }
+  const volatile = volatileCall([block.stmt.whereClause, block.stmt.groupClause]);
+  if (volatile === undefined) return;
+  throw new LocatedError('fanout', 'a volatile function is not allowed in WHERE or GROUP BY of a query that aggregates several paths', volatile, {
+    hint: 'Aggregate the paths in a sub-query in FROM that is grouped by the key, and call the function outside of it.',
+  });
 }
 
-/** True if a tree calls a volatile function. */
-function isVolatile(tree: unknown): boolean {
-  let found = false;
+/** The first call of a volatile function in a tree. */
+function volatileCall(tree: unknown): Node | undefined {
+  let found: Node | undefined;
   walk(tree, (n) => {
-    if ('FuncCall' in n && isVolatileFunction(lastName(n.FuncCall.funcname))) found = true;
-    return !found;
+    if ('FuncCall' in n && isVolatileFunction(lastName(n.FuncCall.funcname))) found ??= n;
+    return found === undefined;
   });
   return found;
 }

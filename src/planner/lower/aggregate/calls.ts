@@ -1,22 +1,18 @@
 /** The aggregate calls of a block and the level of each (docs/design/aggregates-over-several-paths.md#levels). */
 import type { FuncCall } from '@pgsql/types';
-import type { ConceptRelation } from '../../bind/relation.ts';
 import type { Scope } from '../../bind/scope.ts';
 import { isAggregate } from '../../guard/index.ts';
-import { LocatedError } from '../../plan/located-error.ts';
 import type { PathNode } from '../../plan/path-node.ts';
 import type { References } from '../../plan/references.ts';
 import { lastName, type Node, walk } from '../../plan/tree.ts';
-
-/** The deepest to-many node of a path; null for the row that FROM yields. */
-export type Level = PathNode | null;
+import { fanout } from './fanout.ts';
+import { type BlockFacts, deepestLevel, isPrefix, levelOf, NONE, nodesIn, type Spine } from './spine.ts';
 
 /** An aggregate call of a block. */
-export interface Call {
+export interface Call extends Spine {
   /** The node of the call in the block's tree, which is valid until the block is rewritten. */
   readonly node: Node;
   readonly call: FuncCall;
-  readonly level: Level;
   /** True if the call is insensitive to duplicates (min, max, DISTINCT ...), so any joined rows that contain the paths of its arguments suffice. */
   readonly ignoresDuplicates: boolean;
   /** The nodes of its arguments. */
@@ -29,55 +25,17 @@ const IGNORES_DUPLICATES = new Set(['min', 'max', 'bool_and', 'bool_or', 'every'
 export const isAggregateCall = (node: Node): node is { FuncCall: FuncCall } =>
   'FuncCall' in node && !node.FuncCall.over && isAggregate(lastName(node.FuncCall.funcname));
 
-/** The part of a block that levels depend on. */
-export interface BlockFacts {
-  readonly scope: Scope;
-  readonly relations: readonly ConceptRelation[];
-  readonly references: References;
-  /** The nodes that FROM itself joins, in ON or LATERAL. They belong to the root's row. */
-  readonly fromNodes: ReadonlySet<PathNode>;
-  /** True if a call without columns counts the root's rows, whatever paths the block follows. */
-  readonly cube?: boolean;
-}
-
-/** The nodes of the block's relations that a tree refers to, and their ancestors, except roots. */
-export function nodesIn(tree: unknown, relations: readonly ConceptRelation[]): Set<PathNode> {
-  const found = new Set<PathNode>();
-  walk(tree, (n) => {
-    if (!('ColumnRef' in n)) return undefined;
-    const ref = relations[0]?.state.references.of(n.ColumnRef);
-    if (ref && relations.includes(ref.relation)) for (let at: PathNode | null = ref.node; at?.parent; at = at.parent) found.add(at);
-    return undefined;
-  });
-  return found;
-}
-
-/** The to-many node that a node belongs to. Nodes that FROM joins belong to the root. */
-export function levelOf(node: PathNode, facts: BlockFacts): Level {
-  for (let at: PathNode | null = node; at?.parent; at = at.parent) if (at.toMany && !facts.fromNodes.has(at)) return at;
-  return null;
-}
-
-/** True if `a` is `b` or an ancestor of it. */
-export function isPrefix(a: Level, b: Level): boolean {
-  if (a === null) return true;
-  for (let at: Level = b; at; at = at.parent) if (at === a) return true;
-  return false;
-}
-
-/** The deepest of some levels; undefined if two of them are on different paths. */
-export function deepestLevel(levels: Iterable<Level>): Level | undefined {
-  let found: Level = null;
-  for (const l of levels) {
-    if (isPrefix(l, found)) continue;
-    if (!isPrefix(found, l)) return undefined;
-    found = l;
+/** The level of some nodes: the deepest one, or one for whose rows the other paths are proved to lead to one row. undefined: there is none. */
+function commonLevel(nodes: Iterable<PathNode>, facts: BlockFacts): Spine | undefined {
+  const levels = new Set([...nodes].map((n) => levelOf(n, facts)));
+  const deepest = deepestLevel(levels);
+  if (deepest !== undefined) return { level: deepest, proved: NONE };
+  for (const level of levels) {
+    const proved = facts.proofs.given((n) => isPrefix(levelOf(n, facts), level));
+    if ([...levels].every((l) => isPrefix(l, level) || (l !== null && proved.has(l)))) return { level, proved };
   }
-  return found;
+  return undefined;
 }
-
-/** The error for a call whose level is ambiguous. */
-const fanout = (call: Node, message: string, hint: string) => new LocatedError('fanout', message, call, { hint });
 
 /**
  * The aggregate calls in some trees that belong to the block. `tree`: all nodes that the block uses, for calls without columns.
@@ -123,22 +81,8 @@ function callOf(node: Node, call: FuncCall, facts: BlockFacts, tree: ReadonlySet
     if ('ColumnRef' in n && facts.references.owner(n.ColumnRef) === facts.scope) columns = true;
     return undefined;
   });
-  if (!columns) {
-    const level = facts.cube ? null : deepestLevel([...tree].map((n) => levelOf(n, facts)));
-    if (level === undefined)
-      throw fanout(
-        node,
-        `${lastName(call.funcname)}(*) is ambiguous: the query follows two independent to-many paths and would count their cross product`,
-        'Count a column of one path, or COUNT(DISTINCT entity_id) for the rows themselves.',
-      );
-    return { node, call, level, ignoresDuplicates, nodes };
-  }
-  const level = deepestLevel([...nodes].map((n) => levelOf(n, facts)));
-  if (level === undefined)
-    throw fanout(
-      node,
-      `${lastName(call.funcname)}(...) is ambiguous: its arguments have columns of two independent to-many paths`,
-      'Aggregate each path in a call or a sub-query of its own.',
-    );
-  return { node, call, level, ignoresDuplicates, nodes };
+  const used = columns ? nodes : facts.cube ? NONE : tree;
+  const common = commonLevel(used, facts);
+  if (!common) throw fanout(node, call, used, columns, facts);
+  return { node, call, ...common, ignoresDuplicates, nodes: common.proved.size > 0 ? new Set(used) : nodes };
 }

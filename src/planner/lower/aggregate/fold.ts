@@ -34,10 +34,11 @@ import {
 import type { PlanState } from '../../plan-state.ts';
 import { prepareJoins } from '../joins.ts';
 import type { Block } from './block.ts';
-import { isAggregateCall, isPrefix, levelOf, nodesIn } from './calls.ts';
+import { isAggregateCall } from './calls.ts';
 import { joinBelow, retarget } from './conditions.ts';
 import { exactKind, isNullOverNulls, overNulls } from './nulls.ts';
 import type { Item, Part } from './parts.ts';
+import { isPrefix, levelOf, NONE, nodesIn } from './spine.ts';
 
 /** The items that are computed by foreign key. */
 export interface Fold {
@@ -72,7 +73,7 @@ export function foldParts(block: Block, parts: readonly Part[], groups: readonly
     }
     items.push(...part.items);
   }
-  return folds.length > 0 ? [{ level: null, items, folds }, ...rest] : parts;
+  return folds.length > 0 ? [{ level: null, proved: NONE, items, folds }, ...rest] : parts;
 }
 
 /** True if the block reads all rows of one concept. */

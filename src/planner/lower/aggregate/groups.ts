@@ -3,7 +3,7 @@ import { badRequest } from '../../../errors.ts';
 import { LocatedError } from '../../plan/located-error.ts';
 import type { References } from '../../plan/references.ts';
 import { clone, fieldsOf, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
-import type { BlockFacts } from './calls.ts';
+import type { BlockFacts } from './spine.ts';
 
 /** A grouping set: some of the block's group expressions (the same objects). */
 export interface GroupSet {

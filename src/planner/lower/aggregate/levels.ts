@@ -28,13 +28,15 @@ import {
 import { actualProperty } from '../../plan/wanted.ts';
 import { propertyFor } from '../../secure/shown.ts';
 import type { Block } from './block.ts';
-import { isAggregateCall, isPrefix, type Level, levelOf, nodesIn } from './calls.ts';
-import { asExists, type Branches, branchNodes, connected, isStrict, joinBranches, referencesOf, retarget } from './conditions.ts';
+import { isAggregateCall } from './calls.ts';
+import { asExists, type Branches, branchNodes, connected, joinBranches, referencesOf, retarget } from './conditions.ts';
 import { foldedRows, foldParts } from './fold.ts';
 import { type GroupSet, groupingBits, groupingsIn, groupSets, keyOf, replaceGrouped } from './groups.ts';
 import { expandMeasure } from './measures.ts';
 import { type Level as Computed, merge, pickOf } from './merge.ts';
 import { type Item, type Part, partsOf, type Things } from './parts.ts';
+import { isOnSpine, type Level, nodesIn } from './spine.ts';
+import { isStrict } from './strict.ts';
 
 /** Replaces the block's FROM by the combined levels (in place). */
 export function combine(block: Block, items: readonly Item[]): void {
@@ -97,7 +99,7 @@ function arms(block: Block, part: Part, sets: readonly GroupSet[], expressions: 
 
 function rowsSelect(block: Block, part: Part, set: GroupSet, expressions: readonly Node[], empty: boolean, prefix: string): SelectStmt {
   const { state } = block;
-  const branches: Branches = { relations: block.relations, isBranch: (n) => !isPrefix(levelOf(n, block), part.level) };
+  const branches: Branches = { relations: block.relations, isBranch: (n) => !isOnSpine(n, part, block) };
   const where = conjuncts(clone(block.stmt.whereClause));
   const groups = set.expressions.map((e) => clone(e));
   const folded = (part.folds ?? []).map((f) => foldedRows(block, f));

@@ -3,16 +3,15 @@ import type { PropertyDef } from '../../../ontology/model.ts';
 import type { PathNode } from '../../plan/path-node.ts';
 import type { MeasureReference } from '../../plan/references.ts';
 import type { Node } from '../../plan/tree.ts';
-import { type BlockFacts, isPrefix, type Level, levelOf } from './calls.ts';
 import type { Fold } from './fold.ts';
+import { type BlockFacts, isOnSpine, NONE, type Spine } from './spine.ts';
 
 /** A call or a measure that a level computes. */
-export interface Item {
+export interface Item extends Spine {
   /** The node in the block's trees that is replaced. */
   readonly node: Node;
   /** The expression that the level computes. */
   readonly expression: Node;
-  readonly level: Level;
   readonly ignoresDuplicates: boolean;
   readonly nodes: ReadonlySet<PathNode>;
   /** Set for a measure over things that several rows may lead to, which gets a sub-select of its own. */
@@ -30,8 +29,7 @@ export interface Things {
 }
 
 /** The items that one sub-select computes. */
-export interface Part {
-  readonly level: Level;
+export interface Part extends Spine {
   readonly things?: Things;
   readonly items: Item[];
   /** Items that are computed by foreign key, in addition to the root's own items. */
@@ -44,17 +42,18 @@ export interface Part {
  */
 export function partsOf(items: readonly Item[], facts: BlockFacts): Part[] {
   const parts: Part[] = [];
+  const add = (item: Item): void => void parts.push({ level: item.level, proved: item.proved, items: [item] });
   for (const item of items.filter((i) => !i.things && !i.ignoresDuplicates)) {
-    const known = parts.find((p) => !p.things && p.level === item.level);
-    if (known) known.items.push(item);
-    else parts.push({ level: item.level, items: [item] });
+    const known = parts.findIndex((p) => !p.things && p.level === item.level);
+    const part = parts[known];
+    if (part) parts[known] = { ...part, proved: part.proved.size > 0 ? part.proved : item.proved, items: [...part.items, item] };
+    else add(item);
   }
   for (const item of items.filter((i) => !i.things && i.ignoresDuplicates)) {
-    const levels = [...item.nodes].map((n) => levelOf(n, facts));
-    const fitting = parts.find((p) => !p.things && levels.every((l) => isPrefix(l, p.level)));
+    const fitting = parts.find((p) => !p.things && [...item.nodes].every((n) => isOnSpine(n, p, facts)));
     if (fitting) fitting.items.push(item);
-    else parts.push({ level: item.level, items: [item] });
+    else add(item);
   }
-  for (const item of items) if (item.things) parts.push({ level: null, things: item.things, items: [item] });
+  for (const item of items) if (item.things) parts.push({ level: null, proved: NONE, things: item.things, items: [item] });
   return parts;
 }
