@@ -205,9 +205,9 @@ async function mutateAll({ sets, call, place, model, out }: Job): Promise<number
       for (const question of questions) {
         const made = await mutate(question, graph, parser, judgeOf(service, place.restOf, ontology, model));
         mutants.push(...made);
-        const told = (fate: Mutant['fate']): number => made.filter((m) => m.fate === fate).length;
+        const countOf = (fate: Mutant['fate']): number => made.filter((m) => m.fate === fate).length;
         out(
-          `${question.id.padEnd(36)} ${made.length} mutants, ${told('planner') + told('datasource') + told('run')} refused, ${told('other')} with other rows`,
+          `${question.id.padEnd(36)} ${made.length} mutants, ${countOf('planner') + countOf('datasource') + countOf('run')} refused, ${countOf('other')} with other rows`,
         );
       }
     } finally {

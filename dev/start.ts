@@ -43,10 +43,10 @@ function end(code: number): Promise<void> {
 
 /** The settings for the Worker: all variables of the environment that it reads or may return by get_config, and our own. */
 function workerSettings(env: NodeJS.ProcessEnv, own: Record<string, string>): Record<string, string> {
-  const told = new Set((env.ALLOWED_CONFIG_ENVS_IN_API ?? '').split(',').map((name) => name.trim()));
+  const allowedNames = new Set((env.ALLOWED_CONFIG_ENVS_IN_API ?? '').split(',').map((name) => name.trim()));
   const given = Object.entries(env).filter(
     (entry): entry is [string, string] =>
-      entry[1] !== undefined && !OWN.has(entry[0]) && (isSetting(entry[0]) || (told.has(entry[0]) && /^[A-Za-z_]\w*$/.test(entry[0]))),
+      entry[1] !== undefined && !OWN.has(entry[0]) && (isSetting(entry[0]) || (allowedNames.has(entry[0]) && /^[A-Za-z_]\w*$/.test(entry[0]))),
   );
   return { ...own, ...Object.fromEntries(given) };
 }

@@ -43,7 +43,7 @@ export const askQuestion = (service: EvalService, question: Question): Promise<O
     const gold = question.gold === null ? undefined : await goldRows(service, question);
     if (typeof gold === 'string') return { kind: 'failed', why: gold, ...NO_COST };
     const said = await service.ask(question.question, question.caller, MOST_ROWS);
-    return { ...judged(question, gold?.rows, said), ...(said.ok ? costOf(said.value) : NO_COST) };
+    return { ...rated(question, gold?.rows, said), ...(said.ok ? costOf(said.value) : NO_COST) };
   });
 
 /** Sends the gold SQL through the checks, runs it, and compares its rows with those of the hand-written SQL if the tables are available. */
@@ -70,7 +70,7 @@ async function goldRows(service: EvalService, { gold, caller }: Question): Promi
 }
 
 /** `gold` undefined: there is no answer. */
-function judged({ ordered }: Question, gold: readonly Row[] | undefined, said: Said<Asked>): Pick<Outcome, 'kind' | 'why'> {
+function rated({ ordered }: Question, gold: readonly Row[] | undefined, said: Said<Asked>): Pick<Outcome, 'kind' | 'why'> {
   if (!said.ok) {
     if (FAULTS.test(said.error)) return { kind: 'failed', why: said.error };
     return gold === undefined ? { kind: 'declined', why: '' } : { kind: 'refused', why: said.error };

@@ -7,7 +7,7 @@ import { beginOf, type Login, type RequestFault, type SqlRequest } from './proto
 import { currentTimeout, type RoleSettings, readRoleSettings } from './role-settings.ts';
 import { runStatement, TypeCatalog } from './statement.ts';
 
-/** The time for a statement to end by itself after its caller has disconnected, before the thread is ended. */
+/** The time for a statement to end after its caller has disconnected, before the thread is ended. */
 const GRACE_MS = 250;
 /** Statements that may change the settings of a role. */
 const CHANGES = /\b(alter|drop|create|do|call)\b/i;

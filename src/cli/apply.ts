@@ -50,7 +50,7 @@ export async function plan(paths: readonly string[], options: ApplyOptions, env:
   };
 }
 
-/** Makes an ontology as the files say. @throws Failure, also if objects would be dropped and nobody confirms it */
+/** Makes an ontology as the files say. @throws Failure, also if objects would be dropped and the user does not confirm it */
 export async function apply(paths: readonly string[], options: ApplyOptions, env: Env): Promise<Report> {
   const { send, ontology, files } = await prepared(paths, options, env);
   if (options.prune && !options.yes) await confirm(await send('plan'));
@@ -80,7 +80,7 @@ function changesOf({ fault, data }: Posted, service: ServiceClient, files: reado
   throw new Failure(faultText(file === undefined ? service.base : placeIn(file, fault.position), fault.code, message, fault.hint));
 }
 
-/** Asks whether objects may be dropped. @throws Failure if not, or if nobody can answer */
+/** Asks whether objects may be dropped. @throws Failure if not, or without a terminal to ask at */
 async function confirm({ changes }: Changes): Promise<void> {
   const dropped = changes.filter((c) => c.action === 'drop').map(({ kind, name }) => `${kind} ${name}`);
   if (dropped.length === 0) return;

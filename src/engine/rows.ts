@@ -54,7 +54,7 @@ const SMALL_BYTES = 32 * 1024;
 
 /**
  * Runs one statement that returns one json column, in one HTTP request. If the datasource's role has the session settings, the
- * statement is sent alone, otherwise in a read-only batch that sets them.
+ * statement is sent as a single query, otherwise in a read-only batch that sets them.
  *
  * @throws SvcError 400 `result_too_large` or PostgreSQL's error in the statement; 502 `datasource_failed`; 504 `statement_timeout`. Later failures fail the
  *   stream.

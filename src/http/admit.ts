@@ -2,7 +2,7 @@
 import { SvcError } from '../errors.ts';
 import type { AppContext } from './context.ts';
 
-/** The period of the binding, which cannot be read. docs/deploy.md tells the operator to set it to this value. */
+/** The period of the binding, which cannot be read. The operator must set it to this value (docs/deploy.md). */
 const PERIOD_SECONDS = 60;
 
 /** Counts a request. @throws SvcError 429 `too_many_requests` */

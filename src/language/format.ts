@@ -59,7 +59,7 @@ const shape = (text: string): string =>
     })
     .join('\u0001');
 
-/** The index after the semicolon of a statement, and after a comment behind it on the same line. */
+/** The index after the semicolon of a statement, and after a comment that follows it on the same line. */
 function statementEnd(tokens: readonly Token[], from: number): number {
   for (let i = from; i < tokens.length; i++) if (tokens[i]?.kind === 'punct' && tokens[i]?.value === ';') return i + 1;
   return tokens.length;
@@ -80,7 +80,7 @@ function formatPart(text: string, tokens: readonly Token[]): string {
   return heading + statement(text, rest);
 }
 
-/** What replaces the spaces between comments and statements: at most one empty line. A comment may stay behind a semicolon. */
+/** What replaces the spaces between comments and statements: at most one empty line. A comment may follow a semicolon on the same line. */
 function gap(spaces: string, isFirst: boolean, previous: Token | undefined): string {
   const lines = spaces.split(/\r\n|\r|\n/).length - 1 + (isFirst || previous?.kind === 'comment' ? 0 : 1);
   if (lines === 0) return ' ';
@@ -199,7 +199,7 @@ class Writer {
     return ' ';
   }
 
-  /** True if a word is a keyword at its place. A name that is spelled like a keyword is none. */
+  /** True if a word is a keyword at its place. A name that is spelled like a keyword is not a keyword. */
   #isKeyword(word: string): boolean {
     if (this.#count < this.#head) return true;
     if (this.#count === this.#head || NAMED.has(this.#previous)) return false;

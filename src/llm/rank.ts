@@ -1,5 +1,5 @@
 /**
- * Ranks the subjects of an ontology for a question by words only: BM25 over fields (names weigh most, then synonyms, columns,
+ * Ranks the subjects of an ontology for a question by words only: BM25 over fields (names have the greatest weight, then synonyms, columns,
  * relationships, descriptions), and phrases of the question: names, columns, values. Pure.
  */
 import type { Subject } from '../service.ts';

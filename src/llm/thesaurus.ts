@@ -1,6 +1,6 @@
 /**
  * Words of business and everyday language with similar meanings, for models whose concepts have no synonyms of their own. They are
- * only hints: the model's own words always weigh more. Pure.
+ * only hints: the model's own words always have more weight. Pure.
  */
 import { stem } from './words.ts';
 

@@ -15,7 +15,7 @@ export interface Word {
   readonly text: string;
   /** The singular of `text` if it is an English plural, otherwise `text`. */
   readonly stem: string;
-  /** Whether it is a function word (`the`, `which`), which by itself names nothing. */
+  /** Whether it is a function word (`the`, `which`), which names nothing on its own. */
   readonly stop: boolean;
   /** Whether it is preceded by something that ends a phrase: a comma, a bracket, the end of a sentence. */
   readonly apart: boolean;

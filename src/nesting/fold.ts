@@ -139,7 +139,7 @@ export class Folder {
     if (!lines) out.byte(OPEN);
     const count = this.#root.nodes.length;
     for (let root = 0; root < count; root++) {
-      if (this.#isCleared) throw new Error('the rows of a folder are gone');
+      if (this.#isCleared) throw new Error('the rows of a folder can be read only once');
       if (root > 0 && !lines) out.byte(COMMA);
       const begun = out.at;
       write(out, this.#root, root);

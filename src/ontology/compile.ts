@@ -15,7 +15,7 @@ export function compile(model: Model, ontologyName: string): Graph {
   return new CompiledGraph(model, ontologyName);
 }
 
-/** For a graph of a part of a model (lens.ts): answers that the part by itself cannot give. */
+/** For a graph of a part of a model (lens.ts): answers that need the whole model. */
 export interface Origin {
   readonly graph: Graph;
   /** The concept of the whole model, which determines the rows. */

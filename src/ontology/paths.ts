@@ -1,4 +1,4 @@
-/** Follows relationship paths by their names alone, for checks of the model. The planner reads paths itself (planner/bind/path.ts), and finds what is not found here. */
+/** Follows relationship paths by their names only, for checks of the model. The planner resolves paths itself (planner/bind/path.ts), and finds more. */
 import type { Concept } from './graph.ts';
 import { ENTITY_COLUMNS, fold, sameName } from './names.ts';
 

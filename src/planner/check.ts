@@ -48,7 +48,7 @@ export function checkModel(graph: Graph, parser: SqlParser, pieces: readonly Pie
 }
 
 /**
- * Warnings about divisions of integers that are computed in the declared type of their property or measure, since PostgreSQL alone would truncate them.
+ * Warnings about divisions of integers that are computed in the declared type of their property or measure, since PostgreSQL would truncate them.
  * @param graph a model whose pieces are valid
  */
 export function divisionWarnings(graph: Graph, parser: SqlParser, pieces: readonly Piece[], options: Partial<PlanContext> = {}): readonly Warning[] {

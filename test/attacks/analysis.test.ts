@@ -206,7 +206,7 @@ describe('the reader of stored queries', () => {
     }
   });
 
-  it('reports why a statement is refused, and leaves nothing behind', async () => {
+  it('reports why a statement is refused, and leaves no state', async () => {
     for (const db of all) {
       const [bad, good] = await withTables(db, TABLES, () => db.analyse(['SELECT nothing FROM s.t', 'SELECT a FROM s.t']));
       expect(bad?.error).toMatch(/^42703 /);

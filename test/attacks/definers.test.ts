@@ -165,7 +165,7 @@ it('a calculated property does not make way for the column of its name', async (
   expect(await s.rows('SELECT max(pay) AS pay FROM svc.base', ontology, writer.token)).toEqual([{ pay: 106 }]);
 });
 
-describe('a script of several statements is judged by what it leads to', () => {
+describe('a script of several statements is checked by its final result', () => {
   const BASE = (more = '') => `CREATE OR REPLACE CONCEPT base (b_id bigint, ${more}PRIMARY KEY (b_id))`;
   it.each([
     ['a calculated property', 'PROPERTY p string AS SELECT', "'a' || b_id", "'b'", 'p string, '],

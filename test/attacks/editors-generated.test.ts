@@ -199,7 +199,7 @@ async function attempt(r: Rng, isPartly: boolean): Promise<void> {
 const RUNS = SIZES.ontologies;
 /** The number of runs in which a planted fault must be found. */
 const FAULT_RUNS = 1500;
-/** Runs with one seed each, so that a failure can be run by itself. */
+/** Runs with one seed each, so that a failed run can be repeated. */
 const seeds = fc.noShrink(fc.integer({ min: 0, max: 2 ** 31 - 1 }));
 const oneRun = (seed: number, isPartly = false): Promise<void> => attempt(choices(seed), isPartly);
 

@@ -88,7 +88,7 @@ describe('allowed functions, as attributes', () => {
   });
 });
 
-describe('the verifier by itself', () => {
+describe('the verifier without the planner', () => {
   const declared: Declared = {
     tables: ['svc', 'dsvc'].map((schema) => ({ schema, name: 'zq_one', columns: new Set(['zq_id', 'zq_name', 'entity_id', 'c']), isWhole: true })),
     functions: new Set(),

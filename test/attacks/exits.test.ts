@@ -1,4 +1,4 @@
-/** Output of the service besides rows: claims as texts, row counts in system tables. */
+/** Output of the service other than rows: claims as texts, row counts in system tables. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepCounts } from '../../src/catalog/counts.ts';
 import { admins, ask, by, db, jwt, s, startCallers, user } from './callers.ts';

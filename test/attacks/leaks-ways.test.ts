@@ -84,7 +84,7 @@ describe('formats of answers', () => {
 });
 
 describe('stored answers', () => {
-  it('in the result cache are for callers who see the same, whoever asks first', async () => {
+  it('in the result cache are for callers who see the same, in any order of requests', async () => {
     const admin = await query(NAMES, { as: 'admin' });
     expect(names(admin.text)).toHaveLength(8);
     for (const [as, expected] of [

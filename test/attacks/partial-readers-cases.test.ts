@@ -114,7 +114,7 @@ describe('a walk whose steps belong to a concept without QUERY', () => {
   });
 });
 
-/** Values and links of rows that a reader of `intern` or `junior` may not read: 1 and 2 are values, 4 is a column of a link, 7 is none of these. */
+/** Values and links of rows that a reader of `intern` or `junior` may not read: 1 and 2 are values, 4 is a column of a link, 7 is neither. */
 const BESIDE = ['nick - 1', 'nick - 2', 'nick - 7', '"on_it[project]_w" - 1', '"on_it[project]_w" - 4', '"on_it[project]_w" - 7'];
 const FORMS = [
   (x: string, c: string) => `SELECT being_id AS v FROM dsvc.${c} WHERE being_id <> 104 AND 10 / (${x}) > -99`,

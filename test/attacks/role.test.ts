@@ -1,4 +1,4 @@
-/** The role of a datasource by itself, without the planner: statements that it may not execute. */
+/** The role of a datasource without the planner: statements that it may not execute. */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

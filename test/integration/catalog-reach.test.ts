@@ -302,7 +302,7 @@ describe.each(['pglite', 'pg'] as const)('the role that runs queries, on %s', (b
       'ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO kg_reader',
     ])('cannot prepare it by %s', async (sql) => expect([DENIED, '25006']).toContain(await outcome(sql)));
 
-  it.skipIf(missing)('leaves nothing behind for the next statement', async () => {
+  it.skipIf(missing)('leaves no state for the next statement', async () => {
     for (const sql of ["SELECT set_config('search_path', 'kg_catalog', false)", "SELECT set_config('role', 'none', false)", 'RESET ROLE']) {
       await outcome(sql);
       expect(await outcome('SELECT * FROM tokens')).toBe('42P01');

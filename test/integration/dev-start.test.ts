@@ -111,7 +111,7 @@ describe('npm start', () => {
     };
     started = new Start(env);
     const session = await started.ready();
-    expect(started.output, 'settings that do not hold are named').toMatch(/"event":"setting_refused","variable":"JWT_ACME_KEY"/);
+    expect(started.output, 'invalid settings are named').toMatch(/"event":"setting_refused","variable":"JWT_ACME_KEY"/);
     expect(started.output).not.toContain(env.JWT_ACME_KEY);
     expect(started.output.match(/^READY .*$/gm)).toEqual([`READY http://127.0.0.1:${port}`]);
     expect(started.output.split(/^READY.*$/m)[1]).toContain(session.demo_token);
@@ -147,7 +147,7 @@ describe('npm start', () => {
     expect(await sql(again, 'SELECT count(*)::int AS n FROM kept')).toEqual([{ n: 0 }]);
     expect(await sql(again, 'SELECT pg_sleep(0)', again.reader_url)).toBe('42501');
 
-    // after it is killed it leaves nothing behind, and starts again
+    // after it is killed no process is left, and it starts again
     const killed = started;
     if (existsSync('/proc/self/stat')) expect(killed.processes().length).toBeGreaterThan(2);
     killed.child.kill('SIGKILL');

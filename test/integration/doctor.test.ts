@@ -67,10 +67,10 @@ describe('doctor', () => {
     const gone = await doctor({ KG_URL: 'http://127.0.0.1:9' });
     expect(gone.code).toBe(1);
     expect(gone.of('fail')).toEqual([expect.stringMatching(/^service: http:\/\/127\.0\.0\.1:9\/svc\/api\/health does not answer/)]);
-    answer = [401, { status: 'error', code: 'unauthorized', data: 'the token is not known', hint: 'mend it' }];
+    answer = [401, { status: 'error', code: 'unauthorized', data: 'the token is not known', hint: 'fix it' }];
     const refused = await doctor();
     answer = [200, { status: 'success', data: [] }];
-    expect([refused.code, refused.of('fail')]).toEqual([1, ['token: the token is not known (unauthorized); mend it']]);
+    expect([refused.code, refused.of('fail')]).toEqual([1, ['token: the token is not known (unauthorized); fix it']]);
     expect((await doctor({ KG_URL: '', KG_TOKEN: '' })).of('fail')).toEqual([expect.stringMatching(/^service: no service found/)]);
   });
 

@@ -9,7 +9,7 @@ import { forgetRoles, knownRole } from '../../src/engine/settings.ts';
 import { SvcError } from '../../src/errors.ts';
 
 const ROLE_TIMEOUT = 2000;
-/** The role has this timeout as a setting, so the statement is sent by itself; another timeout needs the batch. */
+/** The role has this timeout as a setting, so the statement is sent as a single query; another timeout needs the batch. */
 const MODES = [
   ['by itself', ROLE_TIMEOUT],
   ['in a batch', 1500],
@@ -85,7 +85,7 @@ for (const backend of ['pglite', 'pg'] as const) {
           expect(await local.exec('SELECT count(*)::int AS n FROM shop.t_item')).toEqual([{ n: 2 }]);
         });
 
-        it('leaves no setting behind', async () => {
+        it('leaves no setting', async () => {
           const functions = 'FUNCTION set_config(text, text, boolean), current_setting(text)';
           await local.superuser(`GRANT EXECUTE ON ${functions} TO kg_reader`);
           try {

@@ -178,7 +178,7 @@ describe('changed statements', () => {
     const fates = (operator: string): readonly string[] => [
       ...new Set<string>(json.filter((m: { operator: string }) => m.operator === operator).map((m: { fate: string }) => m.fate)),
     ];
-    expect(fates('a property misspelt')).toEqual(['planner']);
+    expect(fates('a misspelled property')).toEqual(['planner']);
     expect(fates('svc instead of dsvc')).toEqual(['planner']);
     expect(fates('a table instead of a concept')).toEqual(['planner']);
     expect(fates('GROUP BY left out')).toEqual(['datasource']);

@@ -63,8 +63,8 @@ describe('CREATE EXAMPLE', () => {
       await s.rows("CREATE EXAMPLE ' How heavy is it all? ' DESCRIPTION 'in kilos' AS SELECT SUM(`measure.mass`) AS mass FROM dsvc.animal -- all", 'zoo'),
     ).toEqual([{ example: 'How heavy is it all?', ontology: 'zoo' }]);
     await s.rows("CREATE EXAMPLE 'Who''s Bob?' AS SELECT called FROM acme.animal WHERE called = 'Bob'", 'zoo', tokens.edi);
-    const told = await s.rows('SELECT * FROM acme.SYS_EXAMPLES', 'zoo');
-    expect(told).toEqual([
+    const listedExamples = await s.rows('SELECT * FROM acme.SYS_EXAMPLES', 'zoo');
+    expect(listedExamples).toEqual([
       {
         question: 'How heavy is it all?',
         query: 'SELECT SUM(`measure.mass`) AS mass FROM dacme.animal',
@@ -76,7 +76,7 @@ describe('CREATE EXAMPLE', () => {
       },
       expect.objectContaining({ question: "Who's Bob?", query: "SELECT called FROM acme.animal WHERE called = 'Bob'", changed_by: 'edi', description: null }),
     ]);
-    expect(await s.rows('SHOW EXAMPLES', 'zoo')).toEqual(told);
+    expect(await s.rows('SHOW EXAMPLES', 'zoo')).toEqual(listedExamples);
     expect(await s.rows("SELECT question FROM SYS_EXAMPLES WHERE valid AND changed_by = 'edi'", 'zoo', tokens.edi)).toEqual([{ question: "Who's Bob?" }]);
     expect(await s.rows('SELECT * FROM SYS_EXAMPLES')).toEqual([]);
     const scripts = [
@@ -90,7 +90,7 @@ describe('CREATE EXAMPLE', () => {
     expect(all.script.endsWith(scripts.join('\n'))).toBe(true);
     await s.rows(all.script.replaceAll('`zoo`', '`copy`'));
     const plain = (rows: { question: string; query: string }[]) => rows.map((r) => [r.question, r.query]);
-    expect(plain(await s.rows('SHOW EXAMPLES', 'copy'))).toEqual(plain(told));
+    expect(plain(await s.rows('SHOW EXAMPLES', 'copy'))).toEqual(plain(listedExamples));
     // they create no version
     expect(await s.rows('SHOW VERSION', 'zoo')).toEqual([version]);
     // and are dropped with their ontology
@@ -297,11 +297,11 @@ describe('an example is visible', () => {
     expect(await asked(name)).toEqual(questions);
     expect(await handed(name)).toEqual(questions);
     for (const q of Object.keys(ALL)) {
-      const told = await s.query(`SHOW CREATE EXAMPLE '${q}'`, 'zoo', tokens[name]);
+      const listedExamples = await s.query(`SHOW CREATE EXAMPLE '${q}'`, 'zoo', tokens[name]);
       const missing = await s.query(`SHOW CREATE EXAMPLE 'z ${q.slice(2)}'`, 'zoo', tokens[name]);
-      const bytes = (a: typeof told) => JSON.stringify({ ...a.json, request_id: '' }).replaceAll('`z ', `\`${q.slice(0, 2)}`);
-      if (questions.includes(q)) expect(told.status).toBe(200);
-      else expect([told.status, bytes(told)]).toEqual([400, bytes(missing)]);
+      const bytes = (a: typeof listedExamples) => JSON.stringify({ ...a.json, request_id: '' }).replaceAll('`z ', `\`${q.slice(0, 2)}`);
+      if (questions.includes(q)) expect(listedExamples.status).toBe(200);
+      else expect([listedExamples.status, bytes(listedExamples)]).toEqual([400, bytes(missing)]);
     }
     const [{ script }] = await s.rows('SHOW CREATE ONTOLOGY zoo', 'zoo', tokens[name]);
     expect([...script.matchAll(/EXAMPLE '([^']*)'/g)].map((m: string[]) => m[1])).toEqual(questions);

@@ -16,7 +16,7 @@ const status =
   (code: number, body: string, headers: Record<string, string> = {}): Fault =>
   ({ response }) =>
     void response.writeHead(code, headers).end(body);
-const refusal = (code: string) => status(400, JSON.stringify({ message: `told of ${code}`, code, severity: 'ERROR' }));
+const refusal = (code: string) => status(400, JSON.stringify({ message: `refused with ${code}`, code, severity: 'ERROR' }));
 /** Byte after byte, until the client disconnects. */
 async function drip(response: { destroyed: boolean; write(bytes: Uint8Array | string): unknown }, bytes: Uint8Array, ms: number): Promise<void> {
   for (const byte of bytes) {
@@ -128,7 +128,7 @@ beforeAll(async () => {
   const through = (role: typeof READER | typeof CATALOG_OWNER, { endpoint }: FaultProxy) => JSON.stringify({ url: database.connectionString(role), endpoint });
   const settings = { DATASOURCE_MAIN: through(READER, proxy), CATALOG_URL: through(CATALOG_OWNER, catalogProxy) };
   workers = await startBuiltWorkers(database, {
-    // the role has this timeout as a setting, so a statement is sent by itself; another timeout needs a batch
+    // the role has this timeout as a setting, so a statement is sent as a single query; another timeout needs a batch
     alone: { ...settings, STATEMENT_TIMEOUT_MS: String(TIMEOUT_MS) },
     batch: { ...settings, STATEMENT_TIMEOUT_MS: String(TIMEOUT_MS + 100), ASYNC_TIMEOUT_MS: String(TIMEOUT_MS) },
     patient: { ...settings, STATEMENT_TIMEOUT_MS: '60000' },

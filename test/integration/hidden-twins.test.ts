@@ -41,7 +41,7 @@ describe('an ontology seen in part', () => {
   };
   const query = (token: string, ontology: string, sql: string): Promise<string> => ask(token, 'api/query', { ontology_name: ontology, query: sql });
 
-  /** Both ontologies, and the token of a user who may query all of the twin and the parts of the other; undefined: the twin is not valid by itself. */
+  /** Both ontologies, and the token of a user who may query all of the twin and the parts of the other; undefined: the twin is not valid on its own. */
   async function made(c: Case, model: Model, parts: Parts): Promise<{ readonly token: string } | undefined> {
     await service.query('DROP ONTOLOGY world');
     await service.query('DROP ONTOLOGY twins');
@@ -108,8 +108,8 @@ describe('an ontology seen in part', () => {
           // each query as an example, which the twin has if it is valid there
           for (const [i, q] of c.queries.entries())
             for (const o of ['world', 'twins']) kept += (await service.query(`CREATE EXAMPLE 'q ${i}' AS ${printer.query(q)}`, o)).status === 200 ? 1 : 0;
-          const told = await same((o) => query(token, o, 'SELECT question, query, valid, error FROM SYS_EXAMPLES'));
-          shown += (JSON.parse(told.slice(4)) as { data: unknown[] }).data.length;
+          const exampleRows = await same((o) => query(token, o, 'SELECT question, query, valid, error FROM SYS_EXAMPLES'));
+          shown += (JSON.parse(exampleRows.slice(4)) as { data: unknown[] }).data.length;
           for (const i of c.queries.keys()) await same((o) => query(token, o, `SHOW CREATE EXAMPLE 'q ${i}'`));
           await same((o) => query(token, o, `SHOW CREATE ONTOLOGY ${o}`));
           for (const q of c.queries) {

@@ -35,7 +35,7 @@ describe('the service, to a caller with few rights,', () => {
   };
   const as = (name: string, sql: string): Promise<Answer> => service.query(sql, 'zoo', tokens[name]);
   const rows = (name: string, sql: string) => service.rows(sql, 'zoo', tokens[name]);
-  const told = async (name: string, sql: string): Promise<string> => {
+  const outcomeOf = async (name: string, sql: string): Promise<string> => {
     const { status, json } = await as(name, sql);
     return `${status} ${json.code}`;
   };
@@ -80,32 +80,32 @@ describe('the service, to a caller with few rights,', () => {
     const types = 'SELECT entity_type, COUNT(*) AS n FROM svc.thing GROUP BY entity_type ORDER BY entity_type';
     expect(await rows('bob', types)).toEqual([{ entity_type: 'bear', n: 2 }]);
     expect(await rows('cis', types)).toEqual([]);
-    expect(await told('acc', types)).toBe('403 forbidden');
+    expect(await outcomeOf('acc', types)).toBe('403 forbidden');
   });
 
   it('names a missing right only for visible objects', async () => {
-    expect(await told('bob', 'SELECT nope FROM svc.animal')).toBe('403 forbidden');
-    expect(await told('bob', 'SELECT "lives_in[place].title" FROM dsvc.bear')).toBe('403 forbidden');
-    expect(await told('bob', 'SELECT * FROM vsvc.bears')).toBe('400 unknown_view');
-    expect(await told('ann', 'SELECT "lives_in[place].title" FROM dsvc.animal')).toBe('400 unknown_relationship');
-    expect(await told('acc', 'SELECT 1 AS one FROM svc.bear')).toBe('403 forbidden');
-    expect(await told('acc', 'SELECT 1 AS one FROM svc.bera')).toBe('400 unknown_concept');
-    expect(await told('acc', 'DESC svc.bear')).toBe('200 undefined');
+    expect(await outcomeOf('bob', 'SELECT nope FROM svc.animal')).toBe('403 forbidden');
+    expect(await outcomeOf('bob', 'SELECT "lives_in[place].title" FROM dsvc.bear')).toBe('403 forbidden');
+    expect(await outcomeOf('bob', 'SELECT * FROM vsvc.bears')).toBe('400 unknown_view');
+    expect(await outcomeOf('ann', 'SELECT "lives_in[place].title" FROM dsvc.animal')).toBe('400 unknown_relationship');
+    expect(await outcomeOf('acc', 'SELECT 1 AS one FROM svc.bear')).toBe('403 forbidden');
+    expect(await outcomeOf('acc', 'SELECT 1 AS one FROM svc.bera')).toBe('400 unknown_concept');
+    expect(await outcomeOf('acc', 'DESC svc.bear')).toBe('200 undefined');
   });
 
   it('allows a view with QUERY only on the view, without its text', async () => {
     expect(await rows('cis', 'SELECT nick FROM vsvc.bears ORDER BY nick')).toEqual([{ nick: 'Ben' }, { nick: 'Cleo' }]);
     expect(await rows('cis', 'SELECT view_name, query FROM svc.SYS_VIEWS')).toEqual([{ view_name: 'bears', query: null }]);
-    expect(await told('cis', 'SHOW CREATE VIEW bears')).toBe('403 forbidden');
+    expect(await outcomeOf('cis', 'SHOW CREATE VIEW bears')).toBe('403 forbidden');
     expect(await rows('cis', 'SELECT * FROM svc.SYS_PROPERTIES')).toEqual([]);
     await service.rows('GRANT ACCESS ON ontology.zoo.concept.bear TO USER cis');
     expect((await rows('cis', 'SELECT query FROM svc.SYS_VIEWS'))[0].query).toMatch(/svc\.bear/);
   });
 
   it('explains in physical terms only what the caller may read', async () => {
-    const [told] = await rows('dan', 'EXPLAIN SELECT nick FROM svc.clawed');
-    expect(told.SQL).toBeNull();
-    expect(told.PLAN).not.toMatch(/t_being|bear/);
+    const [outcomeOf] = await rows('dan', 'EXPLAIN SELECT nick FROM svc.clawed');
+    expect(outcomeOf.SQL).toBeNull();
+    expect(outcomeOf.PLAN).not.toMatch(/t_being|bear/);
     await service.rows('GRANT QUERY ON datasource.main TO USER bob');
     expect((await rows('bob', 'EXPLAIN SELECT nick FROM svc.bear'))[0].SQL).toMatch(/t_being/);
   });
@@ -122,7 +122,7 @@ describe('the service, to a caller with few rights,', () => {
 
   it('allows changing a concept with EDIT on it, with the visible names', async () => {
     await rows('eve', "ALTER CONCEPT animal UPDATE TAG wild = 'yes'");
-    expect(await told('eve', "ALTER CONCEPT place UPDATE TAG wild = 'yes'")).toBe('403 forbidden');
+    expect(await outcomeOf('eve', "ALTER CONCEPT place UPDATE TAG wild = 'yes'")).toBe('403 forbidden');
     for (const statement of [
       "ALTER CONCEPT bear UPDATE TAG a = 'b'",
       'DROP CONCEPT bear',
@@ -139,7 +139,7 @@ describe('the service, to a caller with few rights,', () => {
     const drop = await as('eve', 'DROP CONCEPT animal');
     expect([drop.status, drop.json.code]).toEqual([400, 'in_use']);
     expect(JSON.stringify(drop.json)).not.toMatch(/bear/);
-    expect(await told('eve', "ROLLBACK ONTOLOGY zoo TO VERSION '00000000-0000-0000-0000-000000000000'")).toBe('403 forbidden');
+    expect(await outcomeOf('eve', "ROLLBACK ONTOLOGY zoo TO VERSION '00000000-0000-0000-0000-000000000000'")).toBe('403 forbidden');
     expect((await rows('eve', 'SHOW VERSIONS')).every((v: { statement: unknown }) => v.statement === null)).toBe(true);
   });
 
@@ -150,7 +150,7 @@ describe('the service, to a caller with few rights,', () => {
     );
     await user('fay', 'EDIT ON ontology.zoo', 'EDIT ON ontology.zoo.concept.keeper');
     const again = 'CREATE OR REPLACE CONCEPT keeper (keeper_id bigint, boss bigint, PRIMARY KEY (keeper_id))';
-    expect(await told('fay', again)).toBe('403 forbidden');
+    expect(await outcomeOf('fay', again)).toBe('403 forbidden');
     await service.rows('GRANT ACCESS ON ontology.zoo.concept.place TO USER fay');
     expect((await as('fay', again)).status).toBe(200);
   });

@@ -35,8 +35,8 @@ async function record(user: string, asked: Partial<QuestionRecord> = {}, parts: 
   expect(waited).toHaveLength(1);
   await waited[0];
 }
-const told = (user: string, ontology = 'shop', columns = '*') => s.rows(`SELECT ${columns} FROM svc.SYS_AGENTS_HISTORY`, ontology, tokens[user]);
-const questions = async (user: string, ontology?: string): Promise<string[]> => (await told(user, ontology)).map((r) => r.question);
+const historyOf = (user: string, ontology = 'shop', columns = '*') => s.rows(`SELECT ${columns} FROM svc.SYS_AGENTS_HISTORY`, ontology, tokens[user]);
+const questions = async (user: string, ontology?: string): Promise<string[]> => (await historyOf(user, ontology)).map((r) => r.question);
 const catalog = (sql: string) => s.database.exec(sql, [], CATALOG_OWNER);
 
 beforeAll(async () => {
@@ -72,12 +72,12 @@ describe('a question', () => {
       ontology: 'shop',
       actor: null,
     };
-    expect(await told('una')).toEqual([row]);
-    expect(await told('admin')).toEqual([row]);
-    expect(await told('bob')).toEqual([]);
+    expect(await historyOf('una')).toEqual([row]);
+    expect(await historyOf('admin')).toEqual([row]);
+    expect(await historyOf('bob')).toEqual([]);
     // a user who may change the ontology is not an admin
     await s.rows('GRANT EDIT ON ALL ontology.shop TO USER bob WITH GRANT OPTION');
-    expect(await told('bob')).toEqual([]);
+    expect(await historyOf('bob')).toEqual([]);
     await s.rows('REVOKE EDIT ON ALL ontology.shop FROM USER bob');
     expect(await s.rows('SELECT SUM(tokens) AS t FROM SYS_AGENTS_HISTORY WHERE duration_ms > 1000 AND started < now() GROUP BY user_name', 'shop')).toEqual([
       { t: 777 },
@@ -105,8 +105,8 @@ describe('a question', () => {
 
   it('of an impersonating user belongs to the impersonated one, and names both', async () => {
     await record('bob', {}, {}, 'una');
-    expect(await told('una', 'shop', 'user_name, actor')).toEqual([{ user_name: 'una', actor: 'bob' }]);
-    expect(await told('bob')).toEqual([]);
+    expect(await historyOf('una', 'shop', 'user_name, actor')).toEqual([{ user_name: 'una', actor: 'bob' }]);
+    expect(await historyOf('bob')).toEqual([]);
   });
 
   it('of a user does not belong to a later user of the same name', async () => {
@@ -116,7 +116,7 @@ describe('a question', () => {
     await record('eve');
     await s.rows('DROP USER eve; CREATE USER eve; GRANT QUERY ON ALL ontology.shop TO USER eve');
     tokens.eve = await again();
-    expect([await told('eve'), (await told('admin')).length]).toEqual([[], 1]);
+    expect([await historyOf('eve'), (await historyOf('admin')).length]).toEqual([[], 1]);
   });
 
   it('is truncated, to characters that the catalog accepts', async () => {
@@ -129,7 +129,7 @@ describe('a question', () => {
       durationMs: -5,
       tries: 1e12,
     });
-    const [row] = await told('una');
+    const [row] = await historyOf('una');
     expect([[...row.question].length, [...row.question].slice(0, 2), row.question.endsWith('🜁…')]).toEqual([4000, ['\ufffd', '🜁'], true]);
     expect([row.query.length, row.error.length, row.agent_name.length]).toEqual([20_000, 2000, 128]);
     expect([row.tokens, row.duration_ms, row.tries]).toEqual([0, 0, 2_000_000_000]);
@@ -149,7 +149,7 @@ describe('a question', () => {
     ] as const) {
       await catalog('DELETE FROM kg_catalog.agents_history');
       await record('una', { error });
-      expect(await told('una', 'shop', 'error')).toEqual([{ error: expected }]);
+      expect(await historyOf('una', 'shop', 'error')).toEqual([{ error: expected }]);
     }
   });
 
@@ -173,11 +173,11 @@ describe('the history', () => {
   it('is read from the newest question: 10,000 questions, or 4 million characters', async () => {
     await fill(10_050, 'NULL');
     const count = "count(*) AS n, min(question) AS one, bool_or(question = 'q 10000') AS last";
-    expect(await told('una', 'shop', count)).toEqual([{ n: 10_000, one: 'q 1', last: true }]);
+    expect(await historyOf('una', 'shop', count)).toEqual([{ n: 10_000, one: 'q 1', last: true }]);
     expect((await s.rows('SELECT question FROM svc.SYS_AGENTS_HISTORY LIMIT 2', 'shop')).map((r) => r.question)).toEqual(['q 1', 'q 2']);
     await catalog('DELETE FROM kg_catalog.agents_history');
     await fill(300, "repeat('x', 20000)");
-    const [{ n }] = await told('una', 'shop', count);
+    const [{ n }] = await historyOf('una', 'shop', count);
     expect(n).toBe(Math.floor(4_000_000 / 20_304));
   });
 
@@ -187,8 +187,8 @@ describe('the history', () => {
     );
     const db = neonDb(parseConnection(s.database.secret(CATALOG_OWNER), 'CATALOG_URL'));
     await housekeeping(db, { auditRetentionDays: 90, historyRetentionDays: 30 });
-    expect(await told('una', 'shop', 'count(*) AS n')).toEqual([{ n: 29 }]);
+    expect(await historyOf('una', 'shop', 'count(*) AS n')).toEqual([{ n: 29 }]);
     await housekeeping(db, { auditRetentionDays: 1, historyRetentionDays: 1 });
-    expect(await told('una', 'shop', 'count(*) AS n')).toEqual([{ n: 0 }]);
+    expect(await historyOf('una', 'shop', 'count(*) AS n')).toEqual([{ n: 0 }]);
   });
 });

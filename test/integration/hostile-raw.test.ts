@@ -84,7 +84,7 @@ function parse(bytes: Buffer, heads: readonly boolean[]): RawAnswer[] {
     if (status === 100) continue;
     let body: Buffer = Buffer.alloc(0);
     if (heads[answers.length] || status === 204 || status === 304) {
-      // there is none
+      // the answer has no body
     } else if (/chunked/i.test(headers.get('transfer-encoding') ?? '')) {
       for (;;) {
         const line = bytes.indexOf('\r\n', at);

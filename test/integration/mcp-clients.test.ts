@@ -185,13 +185,13 @@ describe('the Inspector', () => {
     const child = spawn(process.execPath, [INSPECTOR, '--cli', ...args], { env: environment(home), stdio: ['ignore', 'pipe', 'pipe'] });
     const user = signInOn(child.stderr);
     let out = '';
-    let told = '';
+    let errorOutput = '';
     child.stdout.on('data', (part: Buffer) => (out += part));
-    child.stderr.on('data', (part: Buffer) => (told += part));
+    child.stderr.on('data', (part: Buffer) => (errorOutput += part));
     const code = await new Promise((resolve) => child.once('close', resolve));
     if (signsIn) await user.done();
-    else expect(told).not.toMatch(/oauth\/authorize/);
-    expect([code, out === '' ? told : ''], told).toEqual([0, '']);
+    else expect(errorOutput).not.toMatch(/oauth\/authorize/);
+    expect([code, out === '' ? errorOutput : ''], errorOutput).toEqual([0, '']);
     return JSON.parse(out) as Record<string, unknown>;
   }
   const call = ['--method', 'tools/call', '--tool-name', QUERY.name, '--tool-args-json', JSON.stringify(QUERY.arguments)];

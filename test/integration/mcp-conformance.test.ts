@@ -88,9 +88,9 @@ describe('notifications of a call', () => {
   it.each(Object.entries(transports))('precede its answer over %s', async (_name, transport) => {
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(transport());
-    const told: number[] = [];
-    const { content } = await client.callTool({ name: NAME }, { onprogress: ({ progress }) => told.push(progress) });
-    expect([told, content]).toEqual([[0, 50, 100], RESULT.result.content]);
+    const reported: number[] = [];
+    const { content } = await client.callTool({ name: NAME }, { onprogress: ({ progress }) => reported.push(progress) });
+    expect([reported, content]).toEqual([[0, 50, 100], RESULT.result.content]);
     await client.close();
   });
 

@@ -55,8 +55,8 @@ describe('an apply', () => {
   it('gives a changed property another type, and removes properties with the last concept that lists them', async () => {
     await done('apply', 'types', { 'a.kg': 'CREATE CONCEPT c (k bigint, p string, gone string, PRIMARY KEY (k))' });
     const files = { 'a.kg': 'CREATE CONCEPT c (k bigint, p integer, PRIMARY KEY (k))' };
-    const told = await done('plan', 'types', files);
-    expect(short(told.changes)).toEqual(['change concept c']);
+    const planned = await done('plan', 'types', files);
+    expect(short(planned.changes)).toEqual(['change concept c']);
     await done('apply', 'types', files);
     const { json } = await get('/svc/api/get_ontology/types');
     expect(Object.keys(json.data.properties).sort()).toEqual(['k', 'p']);

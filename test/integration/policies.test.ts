@@ -188,9 +188,9 @@ describe('EXPLAIN of a masked key', () => {
   it('is the logical plan: the datasource\u2019s own would contain the secret of the hash', async () => {
     await service.rows('CREATE POLICY k ON PROPERTY id OF CONCEPT person MASK NULL', 'shop');
     for (const sql of ['SELECT entity_id FROM svc.person', 'SELECT COUNT(*) AS n FROM svc.person GROUP BY entity_id']) {
-      const [told] = await service.rows(`EXPLAIN ${sql}`, 'shop', tokens.olga);
-      expect(told.SQL, sql).toBeNull();
-      expect(told.PLAN, sql).not.toMatch(/sha256|[0-9a-f]{64}/);
+      const [explained] = await service.rows(`EXPLAIN ${sql}`, 'shop', tokens.olga);
+      expect(explained.SQL, sql).toBeNull();
+      expect(explained.PLAN, sql).not.toMatch(/sha256|[0-9a-f]{64}/);
     }
     await service.rows('DROP POLICY k', 'shop');
   });

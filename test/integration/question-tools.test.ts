@@ -45,7 +45,7 @@ const llm: LanguageModels = {
     return { value: value.success ? value.data : undefined, text: '', inputTokens: 3, outputTokens: 1, durationMs: 1 };
   },
 };
-const told = (): string => heard.map((t) => t.user).join('\n');
+const promptTexts = (): string => heard.map((t) => t.user).join('\n');
 
 interface Way {
   readonly user?: string;
@@ -115,8 +115,8 @@ describe('the tools', () => {
     says = { sql: ['SELECT name FROM dtimbr.patient ORDER BY name'] };
     expect(await call(queryData, { prompt: 'Who is there?' })).toMatchObject({ schema: 'dtimbr', concept: 'patient', row_count: 3, truncated: false });
     expect(heard.at(-1)?.system).toContain('dtimbr.concept');
-    expect(told()).toContain('FROM dtimbr.`patient`');
-    expect(told()).not.toMatch(/\bdsvc\b/);
+    expect(promptTexts()).toContain('FROM dtimbr.`patient`');
+    expect(promptTexts()).not.toMatch(/\bdsvc\b/);
     says = { sql: ['SELECT visit_no FROM vsvc.visit_list'] };
     expect(await call(generateSql, { prompt: 'Which visits are listed?' })).toMatchObject({ schema: 'vtimbr', concept: 'visit_list', is_valid: true });
     expect(await call(identifyConcept, { prompt: 'inpatient', concepts_list: 'INPATIENT' })).toMatchObject({ concept: 'inpatient', schema: 'dtimbr' });
@@ -169,9 +169,9 @@ describe('the tools', () => {
     });
     // the tag leaves one concept: no model is needed to choose it; no path leads further
     expect(heard.map((t) => t.stage)).toEqual(['sql']);
-    expect(told()).toContain('Be brief');
-    expect(told()).toContain('LOWER(column)');
-    expect(told()).not.toMatch(/Paths \(|diagnosis|visit_list/);
+    expect(promptTexts()).toContain('Be brief');
+    expect(promptTexts()).toContain('LOWER(column)');
+    expect(promptTexts()).not.toMatch(/Paths \(|diagnosis|visit_list/);
     says = { sql: ['SELECT name FROM timbr.patient'] };
     const said = await failure(queryData, { prompt: 'Who?' }, { agent: 'desk' });
     expect(said).toMatch(/^no_valid_sql .*outside_scope: `patient`/s);
@@ -188,23 +188,23 @@ describe('the values in a prompt', () => {
     says = { sql: [SQL], answer: 'Well.' };
     const first = await call(askQuestion, { ...ASKED, show_result_set: true });
     expect(first.rows).toHaveLength(3);
-    expect(told()).toMatch(/Measles[\s\S]*Turku/);
+    expect(promptTexts()).toMatch(/Measles[\s\S]*Turku/);
     const ed = await call(askQuestion, { ...ASKED, show_result_set: true }, { user: 'ed' });
     expect(ed.rows).toEqual([{ name: 'Anna', diagnosis: '****', city: 'Oslo' }]);
-    expect(told()).toContain('Oslo');
-    expect(told()).not.toMatch(/Measles|Scurvy|Gout|Bert|Cleo|Bergen|Turku/);
+    expect(promptTexts()).toContain('Oslo');
+    expect(promptTexts()).not.toMatch(/Measles|Scurvy|Gout|Bert|Cleo|Bergen|Turku/);
     const wes = await call(askQuestion, { ...ASKED, show_result_set: true }, { user: 'wes' });
     expect(wes.rows).toEqual([{ name: 'Bert', diagnosis: 'Scurvy', city: 'Bergen' }]);
-    expect(told()).not.toMatch(/Measles|Gout|Anna|Cleo|Oslo|Turku/);
+    expect(promptTexts()).not.toMatch(/Measles|Gout|Anna|Cleo|Oslo|Turku/);
   });
 
   it('follow the policies at once', async () => {
     says = { sql: [SQL] };
     await call(queryData, ASKED, { user: 'wes' });
-    expect(told()).toContain('Scurvy');
+    expect(promptTexts()).toContain('Scurvy');
     await s.rows('CREATE OR REPLACE POLICY hush ON PROPERTY diagnosis MASK FULL', 'clinic');
     await call(queryData, ASKED, { user: 'wes' });
-    expect(told()).not.toContain('Scurvy');
+    expect(promptTexts()).not.toContain('Scurvy');
     await s.rows('CREATE OR REPLACE POLICY hush ON PROPERTY diagnosis MASK FULL EXCEPT USER wes', 'clinic');
   });
 
@@ -212,16 +212,16 @@ describe('the values in a prompt', () => {
     await s.rows("CREATE EXAMPLE 'Who has gout in Turku?' AS SELECT name FROM timbr.patient WHERE diagnosis = 'Gout' AND city = 'Turku'", 'clinic');
     says = { sql: [SQL] };
     await call(queryData, { prompt: 'Who has gout in Oslo?' });
-    expect(told()).toContain('Turku');
+    expect(promptTexts()).toContain('Turku');
     // ed's values are masked: the example was verified on others
     await call(queryData, { prompt: 'Who has what in Oslo?' }, { user: 'ed' });
-    expect(told()).not.toMatch(/Gout|gout|Turku/);
+    expect(promptTexts()).not.toMatch(/Gout|gout|Turku/);
     says = { sql: [SQL] };
     expect((await call(queryData, { prompt: 'Who has gout in Turku?' }, { user: 'ed' })).sql).toBe(SQL);
     // for a caller who may read only a view, nothing of what it reads
     says = { concept: 'patients_by_ward', sql: ['SELECT ward FROM vtimbr.patients_by_ward'] };
     await call(queryData, { prompt: 'Who has gout in which ward?' }, { user: 'vic' });
-    expect(told()).not.toMatch(/Gout|diagnosis|Turku|inpatient|of_patient/);
+    expect(promptTexts()).not.toMatch(/Gout|diagnosis|Turku|inpatient|of_patient/);
   });
 
   it('do not outlive the rights of the definer of a view', async () => {
@@ -231,10 +231,10 @@ describe('the values in a prompt', () => {
     says = { sql: ['SELECT reason FROM vtimbr.by_wes'] };
     const about = { prompt: 'Which reasons?', views_list: 'by_wes' };
     await call(queryData, about, { user: 'vic' });
-    expect(told()).toContain("'checkup'");
+    expect(promptTexts()).toContain("'checkup'");
     await s.rows('REVOKE EDIT ON ALL ontology.clinic FROM USER wes; REVOKE QUERY ON ALL ontology.clinic FROM USER wes');
     const said = await failure(queryData, about, { user: 'vic' });
     expect(said).toMatch(/^no_valid_sql .*view_unreadable/s);
-    expect(told()).not.toContain("'checkup'");
+    expect(promptTexts()).not.toContain("'checkup'");
   });
 });

@@ -55,7 +55,7 @@ const stageOf = ({ body }: Heard): 'concept' | 'sql' | 'answer' => {
 };
 const stages = (): readonly string[] => stub.heard.map(stageOf);
 /** All requests to the provider. */
-const told = (): string => stub.heard.map((h) => h.raw).join('\n');
+const promptTexts = (): string => stub.heard.map((h) => h.raw).join('\n');
 
 function play({ concept = 'loan', sql = [], answer = 'Well.' }: Play): void {
   let turns = 0;
@@ -135,9 +135,9 @@ describe('a question', () => {
     expect(data.rows.map((r) => Number(r.fines))).toEqual([expected?.fines]);
     expect(data).toMatchObject({ ontology: 'library', concept: 'loan', schema: 'dsvc', truncated: false, sql: FINES.sql });
     expect(data.details).toMatchObject({ tries: [{ sql: FINES.sql, error: null }], example: null, costs: { calls: stub.heard.length } });
-    expect(told()).toContain('of_book[book]');
+    expect(promptTexts()).toContain('of_book[book]');
     // its words are matched with values
-    expect(told()).toContain("book.`genre` = 'crime'");
+    expect(promptTexts()).toContain("book.`genre` = 'crime'");
   });
 
   it('has SQL that is checked and not run', async () => {
@@ -156,7 +156,7 @@ describe('a question', () => {
     const found = await identifyConcept(await asking('Who paid most?'));
     expect(found).toMatchObject({ concept: 'member', schema: 'dsvc', ontology: 'library' });
     expect([...found.candidates].sort()).toEqual(['author', 'book', 'loan', 'member']);
-    expect(told()).not.toContain('late_loans');
+    expect(promptTexts()).not.toContain('late_loans');
   });
 
   it('has an answer in words, with warnings for numbers that no row has', async () => {
@@ -357,7 +357,7 @@ describe('the scope of a question', () => {
     play({ sql: ['SELECT title FROM svc.book'] });
     const data = await queryData(await asking('Which books?', { concepts_list: ['book', 'member'], max_limit: 50, note: 'Please' }, { agent }));
     expect(data.rows).toHaveLength(2);
-    expect(told()).toMatch(/Count in dozens\\nPlease/);
+    expect(promptTexts()).toMatch(/Count in dozens\\nPlease/);
     play({ sql: ['SELECT full_name FROM svc.member'] });
     expect(await failure(queryData(await asking('Who?', { concepts_list: ['member'] }, { agent })))).toMatch(/^no_candidates/);
   });
@@ -365,7 +365,7 @@ describe('the scope of a question', () => {
   it('is what the caller may see: the prompt has nothing else', async () => {
     play({ concept: 'book', sql: ['SELECT COUNT(*) AS n FROM svc.book'] });
     expect((await queryData(await asking('How many books have been borrowed by members?', {}, { user: 'bea' }))).rows).toEqual([{ n: 3 }]);
-    expect(told()).not.toMatch(/full_name|late_loans|phone|member_no|written_by|lent_as|of_book/);
+    expect(promptTexts()).not.toMatch(/full_name|late_loans|phone|member_no|written_by|lent_as|of_book/);
     play({ concept: 'book', sql: ['SELECT full_name FROM svc.member'] });
     expect(await failure(queryData(await asking('Who are they?', {}, { user: 'bea' })))).toMatch(/^no_valid_sql .*unknown/s);
   });
@@ -395,16 +395,16 @@ describe('a verified example', () => {
     expect([data.sql, stub.heard.length, data.details.example]).toEqual([FINES.sql, 0, 'What came in by fines?']);
     play({ concept: 'book', sql: ['SELECT COUNT(*) AS n FROM svc.book'] });
     expect((await queryData(await asking('What came in by fines?', { concepts_list: ['book'], views_list: ['none'] }))).rows).toEqual([{ n: 3 }]);
-    expect(told()).not.toContain('Verified examples');
+    expect(promptTexts()).not.toContain('Verified examples');
   });
 
   it('is in the prompt of similar questions', async () => {
     play({ sql: [FINES.sql] });
     await queryData(await asking('What came in by fines in crime?'));
-    expect(told()).toContain('What came in by fines?');
+    expect(promptTexts()).toContain('What came in by fines?');
     play({ concept: 'book', sql: ['SELECT COUNT(*) AS n FROM svc.book'] });
     await queryData(await asking('How many books?'));
-    expect(told()).not.toContain('What came in');
+    expect(promptTexts()).not.toContain('What came in');
   });
 });
 

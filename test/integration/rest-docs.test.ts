@@ -43,8 +43,8 @@ afterAll(() => service.close());
 const known = new Map<string, string>();
 const uuids = new Map<string, string>();
 /** Values that differ in each run, as the page has them. */
-const stable = (told: string): string =>
-  told
+const stable = (messageText: string): string =>
+  messageText
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, (uuid) => {
       if (!uuids.has(uuid)) uuids.set(uuid, `00000000-0000-4000-8000-${String(uuids.size + 1).padStart(12, '0')}`);
       return uuids.get(uuid) as string;

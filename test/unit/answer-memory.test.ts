@@ -102,7 +102,7 @@ function answer(owner: string, mib: number) {
   };
 }
 
-/** What the memory has besides, of other tests. */
+/** What the memory contains from other tests. */
 let others = 0;
 beforeEach(() => {
   others = kept();

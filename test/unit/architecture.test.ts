@@ -23,13 +23,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   engine: [],
   catalog: ['ontology'],
   auth: ['catalog'],
-  // authorization server of the MCP server, and the judge of its tokens
+  // authorization server of the MCP server, and the check of its tokens
   oauth: ['auth', 'catalog'],
   service: ['auth', 'planner', 'engine', 'catalog', 'language', 'ontology'],
   llm: ['service'],
   http: ['service', 'auth', 'nesting', 'llm', 'oauth'],
   mcp: ['service', 'auth', 'nesting', 'llm', 'oauth'],
-  // the object that runs a statement on after its request: behind the REST face
+  // the object that runs a statement on after its request, for the REST interface
   async: ['service', 'nesting'],
   cli: ['ontology', 'language', 'planner'],
   index: ['*'],
@@ -37,7 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   wasm: [],
 };
 
-/** The same for types alone. */
+/** The same for imports of types only. */
 const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
   // the statements that are applied to a model are the language's syntax trees
   ontology: ['language/statements.ts'],

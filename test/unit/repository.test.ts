@@ -47,6 +47,36 @@ describe('files', () => {
   });
 });
 
+describe('comments, names of tests and pages', () => {
+  /** Words that English documentation of software does not use in these senses. Words with other meanings are not listed. */
+  const UNUSUAL = new RegExp(
+    `\\b(${['beside', 'mend(s|ed|ing)?', 'whoever', 'whence', 'lest', 'hence', 'told', '(tell|tells) of', 'stands? (between|behind|before|after|beside)'].join('|')})\\b`,
+    'i',
+  );
+  /** The parts of a file in prose: comments on lines of their own, and the names of tests. */
+  const prose = (file: string, line: string): string =>
+    file.endsWith('.md') || /^\s*(\/\/|\/?\*)/.test(line) ? line : (/\b(?:it|describe)(?:\.\w+)*\((['"`])(.*?)\1/.exec(line)?.[2] ?? '');
+
+  it('are in plain words', () => {
+    const files = FILES.filter((f) => /\.(ts|md)$/.test(f) && !f.startsWith('test/golden/') && f !== 'CHANGELOG.md');
+    const wrong = files.flatMap((file) =>
+      read(file)
+        .split('\n')
+        .flatMap((line, i) => {
+          const found = UNUSUAL.exec(prose(file, line))?.[0];
+          return found === undefined ? [] : [`${file}:${i + 1}: "${found}" in ${line.trim().slice(0, 120)}`];
+        }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('are found by that test', () => {
+    expect(UNUSUAL.test(prose('a.ts', '  // the name stands before the list'))).toBe(true);
+    expect(UNUSUAL.test(prose('a.ts', `  ${'it'}('is told at once', () => {`))).toBe(true);
+    expect(UNUSUAL.test(prose('a.ts', "  const told = 'SELECT stands'; // stand-ins"))).toBe(false);
+  });
+});
+
 interface Locked {
   readonly version?: string;
   readonly resolved?: string;

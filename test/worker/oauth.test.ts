@@ -134,7 +134,7 @@ function parts(change: Readonly<Record<string, unknown>> = {}): OAuthParts {
 }
 
 /** The MCP server's answer to an access token: the user, or the status. */
-async function judged(access_token: string, at: OAuthParts = parts()): Promise<unknown> {
+async function principalOf(access_token: string, at: OAuthParts = parts()): Promise<unknown> {
   try {
     const { principal } = await authenticateOAuth(access_token, new Request(RESOURCE), at);
     return [principal.name, principal.credential, ...principal.scopes];
@@ -207,12 +207,12 @@ describe('the whole flow', () => {
       { access_token: expect.any(String), refresh_token: expect.any(String), token_type: 'bearer', expires_in: 3600, scope: 'read', resource: RESOURCE },
     ]);
     expect(fetched.headers.get('cache-control')).toBe('no-store');
-    expect(await judged(fetched.json.access_token)).toEqual(['olive', 'oauth', 'read']);
+    expect(await principalOf(fetched.json.access_token)).toEqual(['olive', 'oauth', 'read']);
     // valid only under the MCP path
     for (const headers of [{ authorization: `Bearer ${fetched.json.access_token}` }, { 'x-api-key': fetched.json.access_token }])
       expect((await answer('/svc/api/get_ontologies', { headers })).status).toBe(401);
     for (const other of [`${fetched.json.access_token}x`, fetched.json.refresh_token, 'made-up', `${fetched.json.access_token.slice(0, -1)}`])
-      expect(await judged(other)).toEqual(INVALID);
+      expect(await principalOf(other)).toEqual(INVALID);
   });
 
   it('grants the scope model if it is requested and left ticked', async () => {
@@ -222,7 +222,7 @@ describe('the whole flow', () => {
     const path = await asking(client, verifier, { scope: 'read model other' });
     const shown = await browser.send(path);
     expect(shown.text).toMatch(/<input type="checkbox" name="scope" value="model" checked>/);
-    expect(await judged((await signIn(client, browser, { scope: 'model' })).access_token)).toEqual(['olive', 'oauth', 'read', 'model']);
+    expect(await principalOf((await signIn(client, browser, { scope: 'model' })).access_token)).toEqual(['olive', 'oauth', 'read', 'model']);
     const landed = await allow(browser, path, { scope: 'read' });
     expect((await token(exchange(client, landed.searchParams.get('code') as string, verifier))).json.scope).toBe('read');
   });
@@ -233,14 +233,14 @@ describe('tokens', () => {
     const client = await newClient();
     const one = await signIn(client, await visitor());
     const two = await refresh(client, one.refresh_token, { resource: `${RESOURCE}/` });
-    expect([two.status, await judged(two.json.access_token)]).toEqual([200, ['olive', 'oauth', 'read']]);
+    expect([two.status, await principalOf(two.json.access_token)]).toEqual([200, ['olive', 'oauth', 'read']]);
     expect(two.json.refresh_token).not.toBe(one.refresh_token);
     const three = await refresh(client, two.json.refresh_token);
     expect(three.status).toBe(200);
     // the first token is used again: the whole grant ends
     expect(await refresh(client, one.refresh_token)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
     expect(await refresh(client, three.json.refresh_token)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
-    expect(await judged(three.json.access_token)).toEqual(INVALID);
+    expect(await principalOf(three.json.access_token)).toEqual(INVALID);
   });
 
   it('are not ended by an invented refresh token', async () => {
@@ -273,9 +273,9 @@ describe('tokens', () => {
     const landed = await allow(await visitor(), await asking(client, verifier));
     const fields = exchange(client, landed.searchParams.get('code') as string, verifier);
     const first = await token(fields);
-    expect([first.status, await judged(first.json.access_token)]).toEqual([200, ['olive', 'oauth', 'read']]);
+    expect([first.status, await principalOf(first.json.access_token)]).toEqual([200, ['olive', 'oauth', 'read']]);
     expect(await token(fields)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
-    expect(await judged(first.json.access_token)).toEqual(INVALID);
+    expect(await principalOf(first.json.access_token)).toEqual(INVALID);
   });
 
   it.each([
@@ -302,13 +302,13 @@ describe('tokens', () => {
     const one = await signIn(client, browser);
     const revoke = (client_id: string, revoked: string) => token({ client_id, token: revoked });
     expect((await revoke(other, one.access_token)).status).toBe(200);
-    expect(await judged(one.access_token)).toEqual(['olive', 'oauth', 'read']);
+    expect(await principalOf(one.access_token)).toEqual(['olive', 'oauth', 'read']);
     expect((await revoke(client, one.access_token)).status).toBe(200);
-    expect(await judged(one.access_token)).toEqual(INVALID);
+    expect(await principalOf(one.access_token)).toEqual(INVALID);
     const two = await refresh(client, one.refresh_token);
     expect(two.status).toBe(200);
     expect((await revoke(client, two.json.refresh_token)).status).toBe(200);
-    expect(await judged(two.json.access_token)).toEqual(INVALID);
+    expect(await principalOf(two.json.access_token)).toEqual(INVALID);
     expect(await refresh(client, two.json.refresh_token)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
     expect((await revoke(client, 'made-up')).status).toBe(200);
   });
@@ -322,7 +322,7 @@ describe('tokens', () => {
     expect(new URL(wrong.location as string).searchParams.get('error')).toBe('invalid_target');
     const { access_token } = await signIn(client, browser);
     const elsewhere = parts({ PUBLIC_URL: 'https://svc.example' });
-    expect(await judged(access_token, elsewhere)).toMatchObject([
+    expect(await principalOf(access_token, elsewhere)).toMatchObject([
       401,
       expect.stringContaining('https://svc.example/.well-known/oauth-protected-resource/svc/api/mcp'),
     ]);
@@ -332,7 +332,7 @@ describe('tokens', () => {
     const { access_token } = await signIn(await newClient(), await visitor());
     vi.useFakeTimers({ now: Date.now() + 3_700_000, toFake: ['Date'] });
     try {
-      expect(await judged(access_token, { ...parts(), now: () => Date.now() - 3_700_000 })).toEqual(INVALID);
+      expect(await principalOf(access_token, { ...parts(), now: () => Date.now() - 3_700_000 })).toEqual(INVALID);
     } finally {
       vi.useRealTimers();
     }
@@ -341,14 +341,14 @@ describe('tokens', () => {
   it('end with a new password and when the user is set inactive', async () => {
     const client = await newClient();
     const [pat, quin] = [await signIn(client, await visitor('pat')), await signIn(client, await visitor('quin'))];
-    expect([await judged(pat.access_token), await judged(quin.access_token)]).toEqual([
+    expect([await principalOf(pat.access_token), await principalOf(quin.access_token)]).toEqual([
       ['pat', 'oauth', 'read'],
       ['quin', 'oauth', 'read'],
     ]);
     await rows("ALTER USER pat SET PASSWORD = 'Another-horse-9!'");
     await rows("ALTER USER quin SET ACTIVE = 'false'");
     const later = { ...parts(), now: () => Date.now() + 59_000 };
-    expect([await judged(pat.access_token, later), await judged(quin.access_token, later)]).toEqual([INVALID, INVALID]);
+    expect([await principalOf(pat.access_token, later), await principalOf(quin.access_token, later)]).toEqual([INVALID, INVALID]);
     for (const { refresh_token } of [pat, quin]) expect(await refresh(client, refresh_token)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
   });
 });
@@ -508,7 +508,7 @@ describe('the server refuses', () => {
     expect(before).toBeGreaterThan(0);
     const madeUp = (): string => `${crypto.randomUUID()}:${'a'.repeat(16)}:${'b'.repeat(32)}`;
     for (let i = 0; i < 20; i++) {
-      expect(await judged(madeUp())).toEqual(INVALID);
+      expect(await principalOf(madeUp())).toEqual(INVALID);
       expect((await token({ ...exchange(client, madeUp(), 'v'.repeat(43)) })).json.error).toBe('invalid_grant');
       expect((await refresh(client, madeUp())).json.error).toBe('invalid_grant');
       expect((await refresh(`client${String(i).padStart(10, '0')}`, madeUp())).json.error).toBe('invalid_client');
@@ -530,9 +530,9 @@ describe('a grant of a user', () => {
     // neither another user nor a page of another site
     await olive.post('/svc/oauth/grants', { ...hidden((await olive.send('/svc/oauth/grants')).text), grant: fields.grant as string }, { origin: BASE });
     expect((await browser.post('/svc/oauth/grants', fields, { origin: 'https://evil.example' })).status).toBe(403);
-    expect(await judged(access_token)).toEqual(['otto', 'oauth', 'read']);
+    expect(await principalOf(access_token)).toEqual(['otto', 'oauth', 'read']);
     expect((await browser.post('/svc/oauth/grants', fields, { origin: BASE })).location).toBe('/svc/oauth/grants');
-    expect(await judged(access_token)).toEqual(INVALID);
+    expect(await principalOf(access_token)).toEqual(INVALID);
     expect(await refresh(client, refresh_token)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
     expect((await new Visitor(send).send('/svc/oauth/grants')).location).toMatch(/^\/svc\/login\?/);
   });
@@ -547,7 +547,7 @@ describe('a grant of a user', () => {
     for (let i = 0; i < MAX_GRANTS; i++) await allow(browser, await asking(client, verifierOf()));
     const keys = await runInDurableObject(object, async (_object, state) => [...(await state.storage.list()).keys()]);
     expect([keys.filter((key) => key.startsWith('grant:')).length, keys.filter((key) => key.startsWith('token:')).length]).toEqual([MAX_GRANTS, 0]);
-    expect(await judged(first.access_token)).toEqual(INVALID);
+    expect(await principalOf(first.access_token)).toEqual(INVALID);
     // tokens and secrets are stored as digests
     const kept = await runInDurableObject(object, async (_object, state) => JSON.stringify([...(await state.storage.list())]));
     expect(kept).not.toContain(first.refresh_token.split(':')[2]);
@@ -651,7 +651,7 @@ describe('a client ID metadata document', () => {
       const browser = await visitor();
       const shown = await browser.send(await asking(id, verifierOf()));
       expect([shown.status, shown.text]).toEqual([200, expect.stringMatching(/Loom of Example[\s\S]*published by <strong>loom\.example/)]);
-      expect(await judged((await signIn(id, browser)).access_token)).toEqual(['olive', 'oauth', 'read']);
+      expect(await principalOf((await signIn(id, browser)).access_token)).toEqual(['olive', 'oauth', 'read']);
       expect(await browser.send(await asking('https://other.example/client.json', verifierOf()))).toMatchObject({ status: 400, location: null });
     } finally {
       spy.mockRestore();

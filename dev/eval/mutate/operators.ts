@@ -97,7 +97,7 @@ const relations = (sql: Analysis, by: (concept: Concept) => readonly string[]): 
 
 export const OPERATORS: readonly Operator[] = [
   {
-    name: 'a property misspelt',
+    name: 'a misspelled property',
     of: (sql) =>
       sql.columns.flatMap((column) => {
         const end = ending(column);
@@ -170,7 +170,7 @@ export const OPERATORS: readonly Operator[] = [
       }),
   },
   { name: 'a condition left out', of: conditions },
-  { name: 'a comparison turned round', of: (sql) => comparisons(sql, TURNED) },
+  { name: 'a comparison reversed', of: (sql) => comparisons(sql, TURNED) },
   { name: 'the limit of a comparison left out or in', of: (sql) => comparisons(sql, NEXT) },
   {
     name: 'OR instead of AND',

@@ -31,7 +31,7 @@ export interface Mutant {
 }
 
 /** The checks of a statement. */
-export interface Judge {
+export interface Executor {
   /** The planner and the datasource's EXPLAIN. `code`: of the error; undefined: it is valid. */
   check(sql: string, caller: string | undefined): Promise<{ readonly code: string; readonly message: string } | undefined>;
   run(sql: string, caller: string | undefined): Promise<Said<{ readonly rows: readonly Row[]; readonly truncated: boolean }>>;
@@ -45,7 +45,7 @@ export const judgeOf = (
   restOf: (caller: string | undefined) => Promise<ServiceClient>,
   ontology: string,
   model: ReplayModel | undefined,
-): Judge => ({
+): Executor => ({
   check: async (sql, caller) => (await (await restOf(caller)).query(`EXPLAIN ${sql}`, ontology)).fault,
   run: (sql, caller) => service.run(sql, caller),
   asksAgain:
@@ -90,32 +90,32 @@ export async function mutate(
   question: Question,
   graph: Graph,
   parser: SqlParser,
-  judge: Judge,
-  told: (m: Mutant) => void = () => undefined,
+  executor: Executor,
+  report: (m: Mutant) => void = () => undefined,
 ): Promise<readonly Mutant[]> {
   const { gold, caller } = question;
   if (gold === null) return [];
-  const right = await judge.run(gold, caller);
+  const right = await executor.run(gold, caller);
   if (!right.ok) throw new Failure(`the gold SQL of ${question.id} fails: ${right.error}`);
   const made: Mutant[] = [];
   for (const broken of mutantsOf(question, graph, parser)) {
-    const mutant = { ...broken, ...(await fateOf(question, broken.sql, right.value.rows, judge)) };
+    const mutant = { ...broken, ...(await fateOf(question, broken.sql, right.value.rows, executor)) };
     made.push(mutant);
-    told(mutant);
+    report(mutant);
   }
   return made;
 }
 
-async function fateOf(question: Question, sql: string, gold: readonly Row[], judge: Judge): Promise<Pick<Mutant, 'fate' | 'why'>> {
+async function fateOf(question: Question, sql: string, gold: readonly Row[], executor: Executor): Promise<Pick<Mutant, 'fate' | 'why'>> {
   const { caller, ordered } = question;
-  const fault = await judge.check(sql, caller);
+  const fault = await executor.check(sql, caller);
   if (fault !== undefined) return { fate: ofDatasource(fault.code) ? 'datasource' : 'planner', why: `${fault.code}: ${fault.message}` };
-  const ran = await judge.run(sql, caller);
+  const ran = await executor.run(sql, caller);
   if (!ran.ok) return { fate: 'run', why: ran.error };
   const { rows } = ran.value;
   const { same, why } = compareRows(gold, rows, { ordered });
   if (same && !ran.value.truncated) return { fate: 'same', why: '' };
-  const again = judge.asksAgain === undefined ? isEmpty(rows) && !isEmpty(gold) : await judge.asksAgain(question, sql);
+  const again = executor.asksAgain === undefined ? isEmpty(rows) && !isEmpty(gold) : await executor.asksAgain(question, sql);
   return { fate: again ? 'again' : 'other', why };
 }
 

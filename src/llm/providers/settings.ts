@@ -98,8 +98,8 @@ export function remarksOnModel(llm: Config['llm'], bound: boolean): readonly Set
     const message = 'LLM_MODEL: has no effect without LLM_TYPE, which selects the provider';
     return llm.model === null ? [] : [{ level: 'warn', variable: 'LLM_MODEL', message }];
   }
-  const judged = providerSettings(llm, bound);
-  return 'faults' in judged ? judged.faults : [];
+  const checked = providerSettings(llm, bound);
+  return 'faults' in checked ? checked.faults : [];
 }
 
 /** The required settings of a provider that are missing or invalid, as variable and message. */

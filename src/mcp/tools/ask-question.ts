@@ -7,7 +7,7 @@ import { tool } from './tool.ts';
 export const askQuestion = tool({
   name: 'ask_question',
   title: 'Ask a question',
-  description: "A question answered in words from the data by the server's language model, with the SQL behind it.",
+  description: "A question answered in words from the data by the server's language model, with the SQL that was run.",
   input: z.object({
     prompt,
     ...shared,

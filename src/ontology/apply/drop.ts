@@ -1,4 +1,4 @@
-/** DROP. It is refused for an object that others use; each DROP of a script is checked by itself (docs/design/statements-and-versions.md#dropping). */
+/** DROP. It is refused for an object that others use; each DROP of a script is checked separately (docs/design/statements-and-versions.md#dropping). */
 import { badRequest } from '../../errors.ts';
 import type { DropObject, SqlText } from '../../language/statements.ts';
 import { isRaw, type Model } from '../model.ts';

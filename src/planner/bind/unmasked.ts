@@ -19,7 +19,7 @@ export function valueFor(state: PlanState, concept: Concept, wanted: OwnColumn):
   return wanted;
 }
 
-/** The properties that a column is made of. */
+/** The properties from which a column is computed. */
 function readBy(concept: Concept, wanted: OwnColumn): readonly PropertyDef[] {
   if (wanted.kind === 'property') return [wanted.def];
   if (wanted.kind === 'entity_type') return [];

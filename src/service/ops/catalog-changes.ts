@@ -41,7 +41,7 @@ export async function catalogChanges(
   { source, prune, madeBy }: { readonly source: string | null; readonly prune: boolean; readonly madeBy: ReadonlySet<string> },
 ): Promise<CatalogChanges> {
   const wanted = files.statements.filter((s): s is CreateExample | CreatePolicy => s.kind === 'create_example' || s.kind === 'create_policy');
-  // the comparison tells which policies exist, and what they are
+  // the comparison shows which policies exist, and their definitions
   const policy = wanted.find((s) => s.kind === 'create_policy');
   if (policy !== undefined && row !== undefined) requirePolicyRight(request.caller.principal, row.name, policy.source.offset);
   const kinds = new Set<string>(wanted.map(kindOf));
@@ -104,7 +104,7 @@ async function objects(request: ServiceRequest, row: OntologyRow | undefined, ki
   const policy = (of: PolicyRow): CatalogObject => {
     const text = printPolicy(printedPolicy(of, (sql, kind) => productText(parser, sql, kind, config.product)));
     const shape = shapeOf(parseStatement({ text, offset: 0 }));
-    // a comparison would tell whether the policy names a role or user that is hidden from the caller
+    // a comparison would reveal whether the policy names a role or user that is hidden from the caller
     const isOpen = of.grantees.every((g) => canSee(principal, [g.kind, g.name]));
     return {
       kind: 'policy',

@@ -1,4 +1,4 @@
-/** Reads model files: the statements that say what an ontology shall contain (docs/design/model-as-files.md#what-files-may-contain). */
+/** Reads model files: the statements that define the content of an ontology (docs/design/model-as-files.md#what-files-may-contain). */
 import { badRequest, SvcError } from '../../errors.ts';
 import { parseStatement } from '../../language/classify.ts';
 import { splitScript } from '../../language/split.ts';

@@ -69,7 +69,7 @@ export const TABLES = [
   `INSERT INTO gen.t_tag VALUES ${[...VISIBLE, ...HIDDEN].map((id) => `(${id}, 't${id % 3}')`).join(', ')}`,
 ];
 
-/** The columns of an item in the views, besides its key. */
+/** The columns of an item in the views, except its key. */
 const SHOWN =
   'n, d, f, t, day, code, day_text, doc, flag, flag_text, uid, uid_text, tm, tm_text, at, pay, wide, small, code3, mood, list, jb, bin, secret, note';
 const ITEMS = `MAPPING m_item INTO (item) AS SELECT id, state, box AS box_id, next AS next_id, ${SHOWN} FROM gen.t_item`;

@@ -1,4 +1,4 @@
-/** Random choices from a seed, so that a failure can be run by itself. */
+/** Random choices from a seed, so that a failed run can be repeated. */
 import type { Random } from 'fast-check';
 import { Rng } from '../../integration/differential/rng.ts';
 

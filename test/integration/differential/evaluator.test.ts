@@ -1,5 +1,5 @@
 /**
- * The second opinion of the differential test, checked against SQL written by hand over the tables: it must be right where it judges the planner. The examples
+ * The second opinion of the differential test, checked against SQL written by hand over the tables: it must be right, because the planner is compared with it. The examples
  * are those of docs/design/paths-and-cardinality.md and docs/design/aggregates-over-several-paths.md.
  */
 import { PGlite } from '@electric-sql/pglite';

@@ -131,7 +131,7 @@ const CASES: [string, Query, string][] = [
     `SELECT y.status AS s, (SELECT sum(freight) FROM t.ord o WHERE o.status = y.status) AS a, count(*) AS b
      FROM t.ord x JOIN t.ord y ON y.status = x.status GROUP BY y.status`,
   ],
-  ['a measure of a cube alone is one row', select(cube, { a: cm('cost') }), 'SELECT sum(freight) AS a FROM t.ord'],
+  ['a single measure of a cube is one row', select(cube, { a: cm('cost') }), 'SELECT sum(freight) AS a FROM t.ord'],
   [
     'a view is its query',
     select(view, { a: out('who', 'int'), b: out('what', 'text') }),

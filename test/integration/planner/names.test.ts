@@ -23,7 +23,7 @@ afterAll(() => db.close());
 const FROM = `FROM (SELECT 1 AS a, 'x'::text AS "B c", ARRAY[1, 2] AS arr, '{"k": [1]}'::jsonb AS j, ROW(1, 'y') AS rec, DATE '2024-01-02' AS d) t`;
 
 /** The names in the parse tree of a select list. */
-function told(list: string): string[] {
+function plannedNames(list: string): string[] {
   const stmt = parser.parse(`SELECT ${list} ${FROM}`).stmts[0]?.stmt as { SelectStmt: { targetList: Node[] } };
   return stmt.SelectStmt.targetList.map((t) => columnName(('ResTarget' in t ? t.ResTarget.val : undefined) as Node));
 }
@@ -46,12 +46,12 @@ describe('the name of a column', () => {
     'current_date, current_time, current_time(0), current_timestamp, current_timestamp(0), localtime, localtime(0), localtimestamp, localtimestamp(0)',
     "json_object('a': 1), json_object('{a,1}'), json_array(1), json_array(SELECT 1), json_value('1', '$'), json_query('1', '$'), json_exists('1', '$'), json_scalar(1), json_serialize('1'), json('1'), '1' IS JSON",
     'make_interval(days => 1), concat(VARIADIC ARRAY[$$a$$]), gen_random_uuid()',
-  ])('%s', async (list) => expect(told(list)).toEqual(await given(list)));
+  ])('%s', async (list) => expect(plannedNames(list)).toEqual(await given(list)));
 
   it.each([
     'count(*), sum(a), array_agg(a ORDER BY a), percentile_cont(0.5) WITHIN GROUP (ORDER BY a), count(*) FILTER (WHERE true), mode() WITHIN GROUP (ORDER BY a)',
     "json_objectagg('a': a), json_arrayagg(a), json_agg(a)",
-  ])('of an aggregate: %s', async (list) => expect(told(list)).toEqual(await given(list)));
+  ])('of an aggregate: %s', async (list) => expect(plannedNames(list)).toEqual(await given(list)));
 
   it('of GROUPING', async () => {
     const sql = `SELECT grouping(a) ${FROM} GROUP BY ROLLUP (a)`;
@@ -132,7 +132,7 @@ describe('the names of generated expressions', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(expression, { minLength: 1, maxLength: 8 }), async (list) => {
-          expect(told(list.join(', '))).toEqual(await given(list.join(', ')));
+          expect(plannedNames(list.join(', '))).toEqual(await given(list.join(', ')));
         }),
         generated(SIZES.lists, SIZES.lists),
       );

@@ -5,7 +5,7 @@ import { z } from 'zod';
 export type Document = any;
 
 /** The compared parts of an answer. */
-export interface Told {
+export interface GivenAnswer {
   readonly status: number;
   header(name: string): string | null;
   readonly text: string;
@@ -64,33 +64,33 @@ const OUTSIDE: Readonly<Record<number, readonly string[]>> = {
 };
 
 /** The problem with an answer; the empty text: it matches the document. */
-export function breach(doc: Document, method: string, path: string, told: Told): string {
-  const { status, text } = told;
-  if (!/^[A-Za-z0-9._-]{1,128}$/.test(told.header('x-request-id') ?? '')) return 'x-request-id is missing';
-  const type = (told.header('content-type') ?? '').replace(/;.*/, '');
+export function breach(doc: Document, method: string, path: string, given: GivenAnswer): string {
+  const { status, text } = given;
+  if (!/^[A-Za-z0-9._-]{1,128}$/.test(given.header('x-request-id') ?? '')) return 'x-request-id is missing';
+  const type = (given.header('content-type') ?? '').replace(/;.*/, '');
   const operation = doc.paths[pathOf(doc, path) ?? '']?.[method.toLowerCase()];
-  if (operation === undefined) return method === 'HEAD' ? '' : outside(doc, told, type);
+  if (operation === undefined) return method === 'HEAD' ? '' : outside(doc, given, type);
   const described = resolved(doc, operation.responses[status]);
-  if (described === undefined) return outside(doc, told, type) === '' ? '' : `${operation.operationId}: its status ${status} is not described`;
+  if (described === undefined) return outside(doc, given, type) === '' ? '' : `${operation.operationId}: its status ${status} is not described`;
   for (const name of ['etag', 'www-authenticate', 'retry-after'])
-    if (described.headers?.[name] !== undefined && !(name === 'retry-after' && status === 503) && !told.header(name)) return `${name} is missing`;
+    if (described.headers?.[name] !== undefined && !(name === 'retry-after' && status === 503) && !given.header(name)) return `${name} is missing`;
   if (described.content === undefined) return text === '' ? '' : 'there is a body';
   if (!Object.hasOwn(described.content, type)) return `its content-type ${type} is not described`;
   if (type !== 'application/json') return '';
   const result = validator(doc, described.content[type].schema).safeParse(JSON.parse(text));
   if (!result.success) return z.prettifyError(result.error);
-  return status >= 400 && text !== NO_RESPONSE && JSON.parse(text).request_id !== told.header('x-request-id') ? 'another request_id' : '';
+  return status >= 400 && text !== NO_RESPONSE && JSON.parse(text).request_id !== given.header('x-request-id') ? 'another request_id' : '';
 }
 
 /** The one error with another form (docs/design/statements-and-versions.md#statements-that-run-on). */
 const NO_RESPONSE = '{"error":"Response not found"}';
 
 /** The problem with an answer to a request that is not an operation. */
-function outside(doc: Document, told: Told, type: string): string {
-  if (type !== 'application/json') return `status ${told.status} of the content-type ${type}, on no operation`;
-  const result = validator(doc, doc.components.schemas.Failure).safeParse(JSON.parse(told.text));
+function outside(doc: Document, given: GivenAnswer, type: string): string {
+  if (type !== 'application/json') return `status ${given.status} of the content-type ${type}, on no operation`;
+  const result = validator(doc, doc.components.schemas.Failure).safeParse(JSON.parse(given.text));
   if (!result.success) return z.prettifyError(result.error);
   const { code } = result.data as { code: string };
-  if (!OUTSIDE[told.status]?.includes(code)) return `status ${told.status} ${code}, on no operation`;
-  return told.status === 405 && !told.header('allow') ? 'allow is missing' : '';
+  if (!OUTSIDE[given.status]?.includes(code)) return `status ${given.status} ${code}, on no operation`;
+  return given.status === 405 && !given.header('allow') ? 'allow is missing' : '';
 }

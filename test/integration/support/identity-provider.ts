@@ -52,7 +52,7 @@ export async function startIdentityProvider(
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'sig-1', use: 'sig', alg: 'RS256' }] },
     clients: [{ client_id: CLIENT, client_secret: SECRET, redirect_uris: [REDIRECT, ...redirects], grant_types: ['authorization_code', 'refresh_token'] }],
     scopes: ['openid', 'email', 'offline_access'],
-    claims: { openid: ['sub', ...told(claims)], email: ['email', 'email_verified'] },
+    claims: { openid: ['sub', ...claimNames(claims)], email: ['email', 'email_verified'] },
     conformIdTokenClaims: false,
     cookies: { keys: [randomBytes(16).toString('hex')] },
     issueRefreshToken: () => true,
@@ -93,7 +93,7 @@ export async function startIdentityProvider(
 }
 
 /** Names of the claims that belong to no scope. */
-const told = (claims: Parameters<typeof startIdentityProvider>[0]): string[] => [
+const claimNames = (claims: Parameters<typeof startIdentityProvider>[0]): string[] => [
   ...new Set(Object.values(claims).flatMap((of) => Object.keys(of).filter((name) => !/^(sub|email|email_verified)$/.test(name)))),
 ];
 

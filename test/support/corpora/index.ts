@@ -34,7 +34,7 @@ export interface Question {
   readonly options?: PlanOptions;
 }
 
-/** Options of the outermost stage besides the plain rows. */
+/** Options of the outermost stage other than plain rows. */
 const NESTED: PlanOptions = { nested: true, limit: 3, offset: 1 };
 
 /** Plans questions; refused ones are omitted. If rows can be nested, the nested form is planned too. */

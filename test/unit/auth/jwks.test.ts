@@ -52,87 +52,87 @@ function service(env: Record<string, string> = {}) {
     log: (line: Record<string, unknown>) => void lines.push(line),
   };
   /** `ok`, or the code of the refusal. */
-  const judge = (pair: KeyPair, header: Record<string, unknown> = {}): Promise<string> =>
+  const verifiedBy = (pair: KeyPair, header: Record<string, unknown> = {}): Promise<string> =>
     verifyJwt(jws({ alg: 'RS256', ...header }, { email: 'ann', exp: clock.at / 1000 + 600 }, pair), null, jwt, options).then(
       () => 'ok',
       (error: { code: string }) => error.code,
     );
-  return { clock, lines, background, judge };
+  return { clock, lines, background, verifiedBy };
 }
 
 describe('keys by URL', () => {
   it('are fetched once for all requests', async () => {
     publish(key(first, 'a'), key(second, 'b'));
-    const { judge } = service();
-    expect(await judge(first, { kid: 'a' })).toBe('ok');
-    for (let i = 0; i < 20; i++) expect(await judge(second, { kid: 'b' })).toBe('ok');
+    const { verifiedBy } = service();
+    expect(await verifiedBy(first, { kid: 'a' })).toBe('ok');
+    for (let i = 0; i < 20; i++) expect(await verifiedBy(second, { kid: 'b' })).toBe('ok');
     expect(hits).toBe(1);
   });
 
   it('are fetched once for simultaneous requests', async () => {
     answer = (_, response) => void setTimeout(() => response.end(JSON.stringify({ keys: [key(first, 'a')] })), 100);
-    const { judge } = service();
-    expect(await Promise.all(Array.from({ length: 20 }, () => judge(first, { kid: 'a' })))).toEqual(Array(20).fill('ok'));
+    const { verifiedBy } = service();
+    expect(await Promise.all(Array.from({ length: 20 }, () => verifiedBy(first, { kid: 'a' })))).toEqual(Array(20).fill('ok'));
     expect(hits).toBe(1);
   });
 
   it('must have the right id, and verify the signature', async () => {
     publish(key(first, 'a'), key(second, 'b'));
-    const { judge } = service();
+    const { verifiedBy } = service();
     for (const kid of ['a', 'b', 'c', '../a', url, undefined])
-      expect(await judge(stranger, kid === undefined ? {} : { kid }), String(kid)).toBe('invalid_token');
-    expect(await judge(first, { kid: 'b' })).toBe('invalid_token');
-    expect(await judge(first, { kid: 'a', jku: 'http://127.0.0.1:1/', jwk: jwk(stranger) })).toBe('ok');
+      expect(await verifiedBy(stranger, kid === undefined ? {} : { kid }), String(kid)).toBe('invalid_token');
+    expect(await verifiedBy(first, { kid: 'b' })).toBe('invalid_token');
+    expect(await verifiedBy(first, { kid: 'a', jku: 'http://127.0.0.1:1/', jwk: jwk(stranger) })).toBe('ok');
     // for a token without kid each key is tried
-    for (const pair of [first, second]) expect(await judge(pair)).toBe('ok');
+    for (const pair of [first, second]) expect(await verifiedBy(pair)).toBe('ok');
   });
 
   it('are fetched for an unknown kid, with a minimal interval', async () => {
     publish(key(first, 'a'));
-    const { judge, clock } = service();
-    expect(await judge(first, { kid: 'a' })).toBe('ok');
+    const { verifiedBy, clock } = service();
+    expect(await verifiedBy(first, { kid: 'a' })).toBe('ok');
     publish(key(first, 'a'), key(second, 'b'));
-    for (let i = 0; i < 10; i++) expect(await judge(second, { kid: 'b' }), 'just fetched').toBe('invalid_token');
+    for (let i = 0; i < 10; i++) expect(await verifiedBy(second, { kid: 'b' }), 'just fetched').toBe('invalid_token');
     expect(hits).toBe(1);
     clock.at += COOL_DOWN_MS;
-    expect(await judge(second, { kid: 'b' })).toBe('ok');
-    for (let i = 0; i < 10; i++) expect(await judge(stranger, { kid: `made up ${i}` })).toBe('invalid_token');
+    expect(await verifiedBy(second, { kid: 'b' })).toBe('ok');
+    for (let i = 0; i < 10; i++) expect(await verifiedBy(stranger, { kid: `made up ${i}` })).toBe('invalid_token');
     expect(hits).toBe(2);
   });
 
   it('are fetched again in the background, so that a withdrawn key ends', async () => {
     publish(key(first, 'a'));
-    const { judge, clock, background } = service();
-    expect(await judge(first, { kid: 'a' })).toBe('ok');
+    const { verifiedBy, clock, background } = service();
+    expect(await verifiedBy(first, { kid: 'a' })).toBe('ok');
     publish(key(second, 'b'));
     clock.at += REFRESH_MS - 1;
-    expect(await judge(first, { kid: 'a' })).toBe('ok');
+    expect(await verifiedBy(first, { kid: 'a' })).toBe('ok');
     expect(background.length).toBe(0);
     clock.at += 1;
-    expect(await judge(first, { kid: 'a' }), 'answered at once').toBe('ok');
+    expect(await verifiedBy(first, { kid: 'a' }), 'answered at once').toBe('ok');
     await Promise.all(background);
     // a token that was verified recently is not checked again for a minute; its key is fetched once more
     clock.at += 60_000;
-    expect([await judge(first, { kid: 'a' }), await judge(second, { kid: 'b' }), hits]).toEqual(['invalid_token', 'ok', 3]);
+    expect([await verifiedBy(first, { kid: 'a' }), await verifiedBy(second, { kid: 'b' }), hits]).toEqual(['invalid_token', 'ok', 3]);
   });
 
   it('are kept while the provider cannot be reached, for a limited time', async () => {
     publish(key(first, 'a'));
-    const { judge, clock, lines, background } = service();
-    expect(await judge(first, { kid: 'a' })).toBe('ok');
+    const { verifiedBy, clock, lines, background } = service();
+    expect(await verifiedBy(first, { kid: 'a' })).toBe('ok');
     answer = (_, response) => response.writeHead(500).end('hush');
     clock.at += MAX_AGE_MS - 1;
-    expect(await judge(first, { kid: 'a' })).toBe('ok');
+    expect(await verifiedBy(first, { kid: 'a' })).toBe('ok');
     await Promise.all(background);
     expect(lines).toEqual([{ level: 'error', event: 'jwks_unavailable', variable: 'JWT_DEFAULT_JWKS_URL', message: 'JWT_DEFAULT_JWKS_URL: it answered 500' }]);
     clock.at += COOL_DOWN_MS;
-    expect(await judge(first, { kid: 'a' })).toBe('could_not_parse_public_key');
+    expect(await verifiedBy(first, { kid: 'a' })).toBe('could_not_parse_public_key');
     const before = hits;
-    for (let i = 0; i < 10; i++) expect(await judge(first, { kid: 'a' })).toBe('could_not_parse_public_key');
+    for (let i = 0; i < 10; i++) expect(await verifiedBy(first, { kid: 'a' })).toBe('could_not_parse_public_key');
     expect(hits, 'a failing provider is not called again').toBe(before);
     publish(key(first, 'a'));
     clock.at += COOL_DOWN_MS;
-    expect(await judge(first, { kid: 'a' })).toBe('ok');
+    expect(await verifiedBy(first, { kid: 'a' })).toBe('ok');
   });
 
   it('that are invalid, or do not fit, are skipped', async () => {
@@ -149,12 +149,12 @@ describe('keys by URL', () => {
       key(first, 'a', { kid: 7 }),
       key(first, 'a'),
     );
-    const { judge } = service();
-    for (const kid of ['s', 'broken', 'enc', 'ops', 'other', 'ec']) expect(await judge(second, { kid }), kid).toBe('invalid_token');
-    expect(await judge(short, { kid: 'short' })).toBe('invalid_token');
+    const { verifiedBy } = service();
+    for (const kid of ['s', 'broken', 'enc', 'ops', 'other', 'ec']) expect(await verifiedBy(second, { kid }), kid).toBe('invalid_token');
+    expect(await verifiedBy(short, { kid: 'short' })).toBe('invalid_token');
     // the public half of a private key that a provider publishes still verifies
-    expect(await judge(second, { kid: 'private' })).toBe('ok');
-    expect(await judge(first, { kid: 'a' })).toBe('ok');
+    expect(await verifiedBy(second, { kid: 'private' })).toBe('ok');
+    expect(await verifiedBy(first, { kid: 'a' })).toBe('ok');
   });
 
   it.each([
@@ -171,8 +171,8 @@ describe('keys by URL', () => {
     ['it cannot be reached', (response: ServerResponse) => response.destroy()],
   ])('are none if %s', async (message, respond) => {
     answer = (_, response) => void respond(response);
-    const { judge, lines } = service();
-    expect(await judge(first, { kid: 'a' })).toBe('could_not_parse_public_key');
+    const { verifiedBy, lines } = service();
+    expect(await verifiedBy(first, { kid: 'a' })).toBe('could_not_parse_public_key');
     expect([hits, lines.map((line) => line.message)]).toEqual([1, [`JWT_DEFAULT_JWKS_URL: ${message}`]]);
   });
 });

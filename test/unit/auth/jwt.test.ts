@@ -6,11 +6,11 @@ import { base64url, ec, ed25519, inVariable, jws, rsa, spki } from './by-hand.ts
 import { NOW, realm, SECONDS } from './realm.ts';
 
 const pair = rsa();
-const { judge, token } = realm(pair);
+const { verifiedBy, token } = realm(pair);
 
 describe('a token', () => {
   it('that is signed by the key, for our audience, authenticates its user', async () => {
-    expect(await judge(token())).toEqual({
+    expect(await verifiedBy(token())).toEqual({
       name: 'ann@corp.example',
       email: 'ann@corp.example',
       tenant: 'DEFAULT',
@@ -24,7 +24,7 @@ describe('a token', () => {
     ['nbf within the leeway', { nbf: SECONDS + 30 }],
     ['a verified e-mail', { email_verified: true }],
     ['a verified e-mail as a text', { email_verified: 'true' }],
-  ])('is valid with %s', async (_what, claims) => expect(await judge(token(claims))).toMatchObject({ name: 'ann@corp.example' }));
+  ])('is valid with %s', async (_what, claims) => expect(await verifiedBy(token(claims))).toMatchObject({ name: 'ann@corp.example' }));
 
   it.each([
     ['token_has_expired', 'exp past the leeway', { exp: SECONDS - 30 }],
@@ -55,22 +55,22 @@ describe('a token', () => {
     ['token_validation_failed', 'an odd email_verified', { email_verified: 0 }],
     ['user_not_found', 'the Kelvin sign for a k', { email: 'fran\u212a@corp.example' }],
     ['user_not_found', 'a name that no user can have', { email: `${'a'.repeat(600)}@corp.example` }],
-  ])('is refused as %s with %s', async (code, _what, claims) => expect(await judge(token(claims))).toBe(code));
+  ])('is refused as %s with %s', async (code, _what, claims) => expect(await verifiedBy(token(claims))).toBe(code));
 
   it('is never valid without an end', async () => {
     const claims = `{"email":"ann@corp.example","aud":"app","iss":"https://id.example","exp":1e400}`;
-    expect(await judge(jws({ alg: 'RS256' }, claims, pair))).toBe('token_validation_failed');
+    expect(await verifiedBy(jws({ alg: 'RS256' }, claims, pair))).toBe('token_validation_failed');
   });
 
   it('needs no audience and issuer without the settings', async () => {
-    const { judge: lenient, token: any } = realm(pair, { JWT_DEFAULT_AUDIENCE: '', JWT_DEFAULT_ISSUER: '' });
+    const { verifiedBy: lenient, token: any } = realm(pair, { JWT_DEFAULT_AUDIENCE: '', JWT_DEFAULT_ISSUER: '' });
     expect(await lenient(any({ aud: undefined, iss: undefined }))).toMatchObject({ name: 'ann@corp.example' });
   });
 
   it('is valid with each of several algorithms, and with other types of keys', async () => {
     const several = realm(pair, { JWT_DEFAULT_ALGORITHM: 'RS246, PS512' });
-    for (const alg of ['RS256', 'PS512']) expect(await several.judge(several.token({}, { alg }))).toMatchObject({ name: 'ann@corp.example' });
-    expect(await several.judge(several.token({}, { alg: 'RS384' }))).toBe('invalid_token');
+    for (const alg of ['RS256', 'PS512']) expect(await several.verifiedBy(several.token({}, { alg }))).toMatchObject({ name: 'ann@corp.example' });
+    expect(await several.verifiedBy(several.token({}, { alg: 'RS384' }))).toBe('invalid_token');
     for (const [alg, other] of [
       ['ES256', ec()],
       ['ES384', ec('P-384')],
@@ -78,15 +78,15 @@ describe('a token', () => {
       ['EdDSA', ed25519()],
     ] as const) {
       const of = realm(other, { JWT_DEFAULT_ALGORITHM: alg });
-      expect(await of.judge(of.token({}, { alg })), alg).toMatchObject({ name: 'ann@corp.example' });
-      expect(await of.judge(of.token({}, { alg }, alg === 'EdDSA' ? ed25519() : alg === 'ES256' ? ec() : alg === 'ES384' ? ec('P-384') : ec('P-521')))).toBe(
-        'invalid_token',
-      );
+      expect(await of.verifiedBy(of.token({}, { alg })), alg).toMatchObject({ name: 'ann@corp.example' });
+      expect(
+        await of.verifiedBy(of.token({}, { alg }, alg === 'EdDSA' ? ed25519() : alg === 'ES256' ? ec() : alg === 'ES384' ? ec('P-384') : ec('P-521'))),
+      ).toBe('invalid_token');
     }
   });
 
   it('is first checked for its signature', async () => {
-    for (const claims of [{ exp: SECONDS - 600 }, { aud: 'x' }, { email: undefined }]) expect(await judge(token(claims, {}, rsa()))).toBe('invalid_token');
+    for (const claims of [{ exp: SECONDS - 600 }, { aud: 'x' }, { email: undefined }]) expect(await verifiedBy(token(claims, {}, rsa()))).toBe('invalid_token');
   });
 });
 
@@ -96,33 +96,33 @@ describe('a repeated token', () => {
     const clock = { at: NOW };
     const options = { now: () => clock.at, waitUntil: () => undefined, log: () => undefined };
     const verify = vi.spyOn(crypto.subtle, 'verify');
-    const judge = (text: string, sent: string | null = null) =>
+    const verifiedBy = (text: string, sent: string | null = null) =>
       verifyJwt(text, sent, jwt, options).then(
         ({ name }) => name,
         (error: { code: string }) => error.code,
       );
     const short = token({ exp: SECONDS + 100 });
-    for (let i = 0; i < 5; i++) expect(await judge(short)).toBe('ann@corp.example');
+    for (let i = 0; i < 5; i++) expect(await verifiedBy(short)).toBe('ann@corp.example');
     expect(verify).toHaveBeenCalledTimes(1);
-    expect(await judge(short, 'acme'), 'of another tenant it is another').toBe('invalid_token');
-    expect(await judge(`${short.slice(0, -8)}AAAAAAAA`)).toBe('invalid_token');
-    expect(await judge(short.replace('.', '. '))).toBe('invalid_token');
+    expect(await verifiedBy(short, 'acme'), 'of another tenant it is another').toBe('invalid_token');
+    expect(await verifiedBy(`${short.slice(0, -8)}AAAAAAAA`)).toBe('invalid_token');
+    expect(await verifiedBy(short.replace('.', '. '))).toBe('invalid_token');
     verify.mockClear();
     clock.at = NOW + 59_999;
-    expect(await judge(short)).toBe('ann@corp.example');
+    expect(await verifiedBy(short)).toBe('ann@corp.example');
     expect(verify).toHaveBeenCalledTimes(0);
     clock.at = NOW + 60_000;
-    expect(await judge(short)).toBe('ann@corp.example');
+    expect(await verifiedBy(short)).toBe('ann@corp.example');
     expect(verify).toHaveBeenCalledTimes(1);
     clock.at = NOW - 1;
-    expect(await judge(short), 'a clock that was set back').toBe('ann@corp.example');
+    expect(await verifiedBy(short), 'a clock that was set back').toBe('ann@corp.example');
     expect(verify).toHaveBeenCalledTimes(2);
     clock.at = NOW + 100_000;
-    expect(await judge(short)).toBe('ann@corp.example');
+    expect(await verifiedBy(short)).toBe('ann@corp.example');
     clock.at = NOW + 129_999;
-    expect(await judge(short), 'within the leeway').toBe('ann@corp.example');
+    expect(await verifiedBy(short), 'within the leeway').toBe('ann@corp.example');
     clock.at = NOW + 130_000;
-    expect(await judge(short)).toBe('token_has_expired');
+    expect(await verifiedBy(short)).toBe('token_has_expired');
     verify.mockRestore();
   });
 });
@@ -130,25 +130,25 @@ describe('a repeated token', () => {
 describe('the user that a token names', () => {
   it('by username, else by preferred_username', async () => {
     const of = realm(pair, { JWT_USE_EMAIL_OR_USER: 'username' });
-    expect(await of.judge(of.token({ username: 'Ann', preferred_username: 'x' }))).toMatchObject({ name: 'Ann', email: 'Ann' });
-    expect(await of.judge(of.token({ preferred_username: 'ann' }))).toMatchObject({ name: 'ann' });
-    expect(await of.judge(of.token({}))).toBe('token_validation_failed');
-    expect(await of.judge(of.token({ username: 7, preferred_username: 'ann' }))).toBe('token_validation_failed');
+    expect(await of.verifiedBy(of.token({ username: 'Ann', preferred_username: 'x' }))).toMatchObject({ name: 'Ann', email: 'Ann' });
+    expect(await of.verifiedBy(of.token({ preferred_username: 'ann' }))).toMatchObject({ name: 'ann' });
+    expect(await of.verifiedBy(of.token({}))).toBe('token_validation_failed');
+    expect(await of.verifiedBy(of.token({ username: 7, preferred_username: 'ann' }))).toBe('token_validation_failed');
   });
 
   it('of a tenant has the tenant before it, as it was sent, and its e-mail is not compared', async () => {
     const acme = rsa();
     const env = { JWT_USE_TENANT_USER: 'True', JWT_BIG_CO_KEY: inVariable(spki(acme)), JWT_ACME_KEY: inVariable(spki(acme)) };
     const of = realm(pair, env);
-    const at = (sent: string, email = 'ann') => of.judge(of.token({ email }, {}, acme), sent);
+    const at = (sent: string, email = 'ann') => of.verifiedBy(of.token({ email }, {}, acme), sent);
     expect(await at('big-co')).toMatchObject({ name: 'big-co/ann', email: null, tenant: 'BIG_CO' });
     expect(await at('Big_Co')).toMatchObject({ name: 'Big_Co/ann', email: null, tenant: 'BIG_CO' });
     expect(await at('acme', '../big-co/ann')).toMatchObject({ name: 'acme/../big-co/ann' });
     // the default tenant has no prefix, and must not name another tenant's user
-    expect(await of.judge(of.token({ email: 'ann' }))).toMatchObject({ name: 'ann', email: null, tenant: 'DEFAULT' });
+    expect(await of.verifiedBy(of.token({ email: 'ann' }))).toMatchObject({ name: 'ann', email: null, tenant: 'DEFAULT' });
     for (const email of ['acme/ann', 'ACME/ann', 'big-co/ann', 'big_co/x/y', 'default/ann'])
-      expect(await of.judge(of.token({ email })), email).toBe('user_not_found');
-    for (const email of ['other/ann', '/ann', 'a b/ann']) expect(await of.judge(of.token({ email })), email).toMatchObject({ name: email });
+      expect(await of.verifiedBy(of.token({ email })), email).toBe('user_not_found');
+    for (const email of ['other/ann', '/ann', 'a b/ann']) expect(await of.verifiedBy(of.token({ email })), email).toMatchObject({ name: email });
   });
 
   it('has its claims as texts', async () => {
@@ -164,7 +164,7 @@ describe('the user that a token names', () => {
       realm_access: { roles: ['admin'] },
     };
     const payload = JSON.stringify({ email: 'ann', aud: 'app', iss: 'https://id.example', exp: SECONDS + 60, iat: SECONDS, jti: 'j', nonce: 'n', ...given });
-    const found = await judge(jws({ alg: 'RS256' }, payload.replace('{', '{"__proto__":"p","constructor":"c",'), pair));
+    const found = await verifiedBy(jws({ alg: 'RS256' }, payload.replace('{', '{"__proto__":"p","constructor":"c",'), pair));
     expect(typeof found === 'string' ? found : Object.entries(found.claims)).toEqual([
       ['__proto__', 'p'],
       ['constructor', 'c'],

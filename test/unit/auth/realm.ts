@@ -13,7 +13,7 @@ export interface Realm {
   /** Lines that were logged. */
   readonly lines: Record<string, unknown>[];
   /** The user of the token, or the code of the refusal. */
-  judge(token: string, sent?: string | null): Promise<VerifiedJwt | string>;
+  verifiedBy(token: string, sent?: string | null): Promise<VerifiedJwt | string>;
   /** A valid token, except for the changes of its claims (undefined: omitted) and header. */
   token(claims?: Record<string, unknown>, header?: Record<string, unknown>, signer?: Signer | null): string;
 }
@@ -31,7 +31,7 @@ export function realm(pair: KeyPair, env: Record<string, string> = {}): Realm {
   return {
     pair,
     lines,
-    judge: (token, sent = null) =>
+    verifiedBy: (token, sent = null) =>
       verifyJwt(token, sent, jwt, options).catch((error: unknown) => {
         if (error instanceof SvcError && error.status === 401) return error.code;
         throw error;

@@ -9,14 +9,14 @@ import { realm, SECONDS } from './realm.ts';
 
 const pair = rsa();
 const stranger = rsa();
-const { judge, token } = realm(pair);
+const { verifiedBy, token } = realm(pair);
 const good = token();
 const [head, body, seal] = good.split('.') as [string, string, string];
 const claims = { email: 'ann@corp.example', aud: 'app', iss: 'https://id.example', exp: SECONDS + 300 };
 
 /** Each of them is refused with the code (`invalid_token` by default). */
-async function refused(tokens: Readonly<Record<string, string>>, code = 'invalid_token', of = judge): Promise<void> {
-  expect(await judge(good), 'the right token').toMatchObject({ name: 'ann@corp.example' });
+async function refused(tokens: Readonly<Record<string, string>>, code = 'invalid_token', of = verifiedBy): Promise<void> {
+  expect(await verifiedBy(good), 'the right token').toMatchObject({ name: 'ann@corp.example' });
   for (const [what, attack] of Object.entries(tokens)) expect(await of(attack), what).toBe(code);
 }
 
@@ -82,8 +82,8 @@ describe('3.1 the algorithm is verified', () => {
     // a tenant whose settings name an HMAC is refused entirely
     const mixed = realm(pair, { JWT_DEFAULT_ALGORITHM: 'RS256,HS256' });
     for (const [what, secret] of Object.entries(secrets))
-      expect(await mixed.judge(token({}, { alg: 'HS256' }, { secret })), what).toBe('could_not_parse_public_key');
-    expect(await mixed.judge(good)).toBe('could_not_parse_public_key');
+      expect(await mixed.verifiedBy(token({}, { alg: 'HS256' }, { secret })), what).toBe('could_not_parse_public_key');
+    expect(await mixed.verifiedBy(good)).toBe('could_not_parse_public_key');
   });
 });
 
@@ -91,7 +91,7 @@ describe('3.2 algorithms are appropriate', () => {
   it('settings accept none that is broken or unknown', async () => {
     for (const algorithm of ['none', 'HS256', 'RSA1_5', 'RS1', 'ES256K', 'dir', 'A128KW']) {
       const of = realm(pair, { JWT_DEFAULT_ALGORITHM: algorithm });
-      for (const attack of [good, jws({ alg: algorithm }, claims, null)]) expect(await of.judge(attack), algorithm).toBe('could_not_parse_public_key');
+      for (const attack of [good, jws({ alg: algorithm }, claims, null)]) expect(await of.verifiedBy(attack), algorithm).toBe('could_not_parse_public_key');
     }
   });
 });
@@ -117,11 +117,11 @@ describe('3.3 and 3.4 every signature and its inputs are validated', () => {
     const curve = ec();
     const of = realm(curve, { JWT_DEFAULT_ALGORITHM: 'ES256' });
     const right = of.token({}, { alg: 'ES256' });
-    expect(await of.judge(right)).toMatchObject({ name: 'ann@corp.example' });
+    expect(await of.verifiedBy(right)).toMatchObject({ name: 'ann@corp.example' });
     const input = right.slice(0, right.lastIndexOf('.'));
     const { sign } = await import('node:crypto');
     for (const attack of [Buffer.alloc(64), Buffer.alloc(64, 255), Buffer.alloc(0), sign('sha256', Buffer.from(input), curve.privateKey)])
-      expect(await of.judge(`${input}.${attack.toString('base64url')}`)).toBe('invalid_token');
+      expect(await of.verifiedBy(`${input}.${attack.toString('base64url')}`)).toBe('invalid_token');
   });
 
   it('an unknown critical header, unencoded or compressed payloads and encrypted tokens are not supported, so they are refused', async () => {
@@ -164,11 +164,11 @@ describe('3.3 and 3.4 every signature and its inputs are validated', () => {
       dots: '.'.repeat(100_000),
       letters: 'A'.repeat(1_000_000),
     });
-    expect(await judge(token({ one: 'that is verified' }))).toMatchObject({ name: 'ann@corp.example' });
+    expect(await verifiedBy(token({ one: 'that is verified' }))).toMatchObject({ name: 'ann@corp.example' });
     expect(verify).toHaveBeenCalledTimes(1);
     verify.mockRestore();
     const deep = `${'['.repeat(2000)}${']'.repeat(2000)}`;
-    expect(await judge(jws({ alg: 'RS256' }, JSON.stringify(claims).replace('{', `{"x":${deep},`), pair))).toMatchObject({ name: 'ann@corp.example' });
+    expect(await verifiedBy(jws({ alg: 'RS256' }, JSON.stringify(claims).replace('{', `{"x":${deep},`), pair))).toMatchObject({ name: 'ann@corp.example' });
   });
 });
 
@@ -176,10 +176,10 @@ describe('3.5 keys have enough entropy', () => {
   it('short RSA keys are refused, and there are no shared secrets', async () => {
     const short = rsa(1024);
     const of = realm(short);
-    expect(await of.judge(of.token())).toBe('could_not_parse_public_key');
+    expect(await of.verifiedBy(of.token())).toBe('could_not_parse_public_key');
     const secret = JSON.stringify({ kty: 'oct', k: Buffer.from('secret').toString('base64url') });
     const shared = realm(pair, { JWT_DEFAULT_KEY: secret, JWT_DEFAULT_ALGORITHM: 'HS256' });
-    expect(await shared.judge(token({}, { alg: 'HS256' }, { secret: 'secret' }))).toBe('could_not_parse_public_key');
+    expect(await shared.verifiedBy(token({}, { alg: 'HS256' }, { secret: 'secret' }))).toBe('could_not_parse_public_key');
   });
 });
 
@@ -193,7 +193,7 @@ describe('3.7 text is UTF-8', () => {
     ]);
     const input = `${head}.${broken.toString('base64url')}`;
     const { sign } = await import('node:crypto');
-    expect(await judge(`${input}.${sign('sha256', Buffer.from(input), pair.privateKey).toString('base64url')}`)).toBe('invalid_token');
+    expect(await verifiedBy(`${input}.${sign('sha256', Buffer.from(input), pair.privateKey).toString('base64url')}`)).toBe('invalid_token');
 
     const twice = JSON.stringify(claims);
     await refused(
@@ -205,7 +205,7 @@ describe('3.7 text is UTF-8', () => {
       'token_validation_failed',
     );
     await refused({ 'alg in the header': jws('{"alg":"none","alg":"RS256"}', claims, pair, 'RS256') });
-    expect(await judge(jws({ alg: 'RS256' }, { ...claims, a: { email: 1 }, b: [{ email: 1 }], c: '"email":', 'd"email': 2 }, pair))).toMatchObject({
+    expect(await verifiedBy(jws({ alg: 'RS256' }, { ...claims, a: { email: 1 }, b: [{ email: 1 }], c: '"email":', 'd"email': 2 }, pair))).toMatchObject({
       name: 'ann@corp.example',
     });
   });
@@ -249,7 +249,7 @@ describe('3.10 keys in a token are not trusted', () => {
     ];
     await refused(Object.fromEntries(kids.map((kid) => [kid.slice(0, 30), token({}, { kid }, stranger)])));
     // with one configured key its id does not matter
-    for (const kid of kids) expect(await judge(token({}, { kid })), kid.slice(0, 30)).toMatchObject({ name: 'ann@corp.example' });
+    for (const kid of kids) expect(await verifiedBy(token({}, { kid })), kid.slice(0, 30)).toMatchObject({ name: 'ann@corp.example' });
     await refused({ 'a list': token({}, { kid: ['k'] }), 'a number': token({}, { kid: 1 }), null: token({}, { kid: null }) });
   });
 
@@ -265,7 +265,7 @@ describe('3.10 keys in a token are not trusted', () => {
       'an issuer that has the keys': token({ iss: url.replace('/jwks.json', '') }, { kid: 'k' }, stranger),
     });
     // nor do they affect a valid token
-    expect(await judge(token({}, { jwk: jwk(stranger), jku: url, x5u: url, x5c, kid: 'k' }))).toMatchObject({ name: 'ann@corp.example' });
+    expect(await verifiedBy(token({}, { jwk: jwk(stranger), jku: url, x5u: url, x5c, kid: 'k' }))).toMatchObject({ name: 'ann@corp.example' });
     expect(hits).toBe(0);
   });
 });
@@ -273,7 +273,7 @@ describe('3.10 keys in a token are not trusted', () => {
 describe('3.11 and 3.12 tokens of other kinds are refused', () => {
   it('by their type', async () => {
     for (const typ of ['JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'application/jwt', undefined])
-      expect(await judge(token({}, { typ })), typ).toMatchObject({ name: 'ann@corp.example' });
+      expect(await verifiedBy(token({}, { typ })), typ).toMatchObject({ name: 'ann@corp.example' });
     const kinds = ['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'oauth-authz-req+jwt', 'JOSE', 'token-introspection+jwt', 'kb+jwt', '', 'at+jwt2', 7, null];
     await refused(Object.fromEntries(kinds.map((typ) => [String(typ), token({}, { typ })])), 'token_validation_failed');
   });
@@ -289,14 +289,14 @@ describe('3.11 and 3.12 tokens of other kinds are refused', () => {
     const of = realm(pair, { ...env, JWT_A_AUDIENCE: 'app', JWT_USE_TENANT_USER: 'true' });
     for (const [id, key] of Object.entries(keys)) {
       for (const sent of ['A', 'B', 'C', 'D', null]) {
-        const found = await of.judge(of.token({}, {}, key), sent);
+        const found = await of.verifiedBy(of.token({}, {}, key), sent);
         expect(typeof found === 'string' ? found : found.name, `${id} as ${sent}`).toBe(sent === id ? `${id}/ann@corp.example` : 'invalid_token');
       }
       // claims about tenants are ignored
       const lying = of.token({ tenant: 'A', tid: 'A', 'x-jwt-tenant-id': 'A', iss: 'A' }, { tenant: 'A', kid: 'A' }, key);
-      if (id !== 'A') expect(await of.judge(lying, 'A')).toBe('invalid_token');
+      if (id !== 'A') expect(await of.verifiedBy(lying, 'A')).toBe('invalid_token');
     }
     for (const sent of ['A,B', 'A, B', 'A;B', 'A\u0000', 'A/', '/A', '../A', 'A.', '*', '$A', '__proto__', 'constructor', 'A_KEY', '', ' A'])
-      expect(await of.judge(of.token({}, {}, keys.A), sent), JSON.stringify(sent)).toBe('tenant_configuration_not_found');
+      expect(await of.verifiedBy(of.token({}, {}, keys.A), sent), JSON.stringify(sent)).toBe('tenant_configuration_not_found');
   });
 });

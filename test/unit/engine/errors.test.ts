@@ -44,18 +44,18 @@ describe('what a datasource answers', () => {
     expect([error.message, error.hint]).toEqual(['operator does not exist: text + integer', 'You might need to add explicit type casts.']);
   });
 
-  it('drops the hint that tells the stack depth of the server', () => {
+  it('drops the hint with the stack depth of the server', () => {
     const hint = 'Increase the configuration parameter "max_stack_depth" (currently 2048kB), after ensuring the platform\'s stack depth limit is adequate.';
     const error = faultOf(400, pg('54001', 'stack depth limit exceeded', { hint }), { ownText: true });
     expect([error.code, error.message, error.hint]).toEqual(['statement_too_complex', 'stack depth limit exceeded', undefined]);
   });
 
-  it('tells of a limit of the server only that it was reached', () => {
-    const told = 'temporary file size exceeds "temp_file_limit" (1048576kB)';
+  it('reports only that a limit of the server was reached, not its value', () => {
+    const serverMessage = 'temporary file size exceeds "temp_file_limit" (1048576kB)';
     for (const context of [{}, { ownText: true }, { mayQuote: true }]) {
-      const error = faultOf(400, pg('53400', told, { hint: 'Raise "temp_file_limit".' }), context);
+      const error = faultOf(400, pg('53400', serverMessage, { hint: 'Raise "temp_file_limit".' }), context);
       expect([error.code, error.message, error.hint]).toEqual(['configuration_limit_exceeded', 'configuration limit exceeded', undefined]);
-      expect(error.cause).toMatchObject({ message: told });
+      expect(error.cause).toMatchObject({ message: serverMessage });
     }
   });
 
@@ -71,7 +71,7 @@ describe('what a datasource answers', () => {
     expect(faultOf(400, pg('42703', 'could not identify column "x" in record data type')).status).toBe(400);
   });
 
-  it("tells a missing table by name where the text is the modeller's own", () => {
+  it("names a missing table if the text is the modeller's own", () => {
     const error = faultOf(400, pg('42P01', 'relation "m.t_gone" does not exist'), { ownText: true, physicalNames: ['t_gone'] });
     expect([error.status, error.code, error.message]).toEqual([400, 'undefined_table', 'relation "m.t_gone" does not exist']);
   });

@@ -34,7 +34,7 @@ function* pieces(text: string, size: number): Generator<Uint8Array> {
 beforeEach(forgetRoles);
 
 describe('the settings of a statement', () => {
-  it('are set by a batch with the first statement, which reads the settings of the role; then the statement is sent by itself', async () => {
+  it('are set by a batch with the first statement, which reads the settings of the role; then the statement is sent as a single query', async () => {
     const { fetch, asked } = fake(rowsAnswer(['{"a":1}'], probeRows('30s')));
     expect(await textOf((await runRows(DS, request(fetch, { params: ['7', null] }))).stream)).toBe('[{"a":1}]');
     expect(await textOf((await runRows(DS, request(fetch))).stream)).toBe('[{"a":1}]');

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { analyse } from '../../../dev/eval/mutate/analysis.ts';
 import { OPERATORS } from '../../../dev/eval/mutate/operators.ts';
-import { type Judge, mutantsOf, mutate, tableOf } from '../../../dev/eval/mutate/run.ts';
+import { type Executor, mutantsOf, mutate, tableOf } from '../../../dev/eval/mutate/run.ts';
 import { type Question, readSet } from '../../../dev/eval/set.ts';
 import { bikehireModel } from '../../../examples/bikehire/load.ts';
 import { graphOf } from '../../../examples/world/graph.ts';
@@ -23,8 +23,8 @@ const end = (from: string): string => SQL.slice(SQL.indexOf(from));
 
 describe('a statement', () => {
   it.each([
-    ['a property misspelt', 'SELECT stands FROM svc.branch', ['SELECT `stnads` FROM svc.branch']],
-    ['a property misspelt', 'SELECT b.`in_town[area].name` FROM dsvc.branch b', ['SELECT b.`in_town[area].nmae` FROM dsvc.branch b']],
+    ['a misspelled property', 'SELECT stands FROM svc.branch', ['SELECT `stnads` FROM svc.branch']],
+    ['a misspelled property', 'SELECT b.`in_town[area].name` FROM dsvc.branch b', ['SELECT b.`in_town[area].nmae` FROM dsvc.branch b']],
     [
       'a hop left out',
       'SELECT `in_town[area].lies_in[area].name` FROM dsvc.branch',
@@ -60,7 +60,7 @@ describe('a statement', () => {
       ],
     ],
     ['a literal of another type', "SELECT name FROM svc.branch WHERE name = 'x'", ['SELECT name FROM svc.branch WHERE name = 42']],
-    ['a comparison turned round', 'SELECT name FROM svc.branch WHERE stands >= 5', ['SELECT name FROM svc.branch WHERE stands <= 5']],
+    ['a comparison reversed', 'SELECT name FROM svc.branch WHERE stands >= 5', ['SELECT name FROM svc.branch WHERE stands <= 5']],
     ['the limit of a comparison left out or in', 'SELECT name FROM svc.branch WHERE stands >= 5', ['SELECT name FROM svc.branch WHERE stands > 5']],
     ['a related concept', 'SELECT name FROM svc.company', ['SELECT name FROM svc.`customer`', 'SELECT name FROM svc.`private_customer`']],
     ['svc instead of dsvc', 'SELECT name FROM dsvc.company', ['SELECT name FROM svc.`company`']],
@@ -114,33 +114,33 @@ describe('the ways to change one', () => {
 
 describe('the outcome of a mutant', () => {
   const question: Question = { id: 'q', question: 'Which?', concept: 'branch', gold: 'SELECT name FROM svc.branch WHERE stands > 5', tags: [] };
-  const judge = (rows: readonly Record<string, unknown>[], fault?: { code: string; message: string }): Judge => ({
+  const executor = (rows: readonly Record<string, unknown>[], fault?: { code: string; message: string }): Executor => ({
     check: async () => fault,
     run: async (sql) => ({ ok: true, value: { rows: sql === question.gold ? [{ name: 'a' }] : rows, truncated: false } }),
   });
-  const fates = async (j: Judge): Promise<readonly string[]> => [...new Set((await mutate(question, graph, parser, j)).map((m) => m.fate))];
+  const fates = async (j: Executor): Promise<readonly string[]> => [...new Set((await mutate(question, graph, parser, j)).map((m) => m.fate))];
 
   it('is classified', async () => {
-    expect(await fates(judge([], { code: 'unknown_property', message: '' }))).toEqual(['planner']);
-    expect(await fates(judge([], { code: 'undefined_function', message: '' }))).toEqual(['datasource']);
-    expect(await fates(judge([{ name: 'a' }]))).toEqual(['same']);
-    expect(await fates(judge([]))).toEqual(['again']);
-    expect(await fates(judge([{ name: null }]))).toEqual(['again']);
-    expect(await fates(judge([{ name: 'b' }]))).toEqual(['other']);
-    expect(await fates({ ...judge([{ name: 'b' }]), asksAgain: async () => true })).toEqual(['again']);
-    expect(await fates({ ...judge([]), asksAgain: async () => false })).toEqual(['other']);
-    const failing: Judge = {
-      ...judge([]),
-      run: async (sql) => (sql === question.gold ? judge([]).run(sql, undefined) : { ok: false, error: 'division by zero' }),
+    expect(await fates(executor([], { code: 'unknown_property', message: '' }))).toEqual(['planner']);
+    expect(await fates(executor([], { code: 'undefined_function', message: '' }))).toEqual(['datasource']);
+    expect(await fates(executor([{ name: 'a' }]))).toEqual(['same']);
+    expect(await fates(executor([]))).toEqual(['again']);
+    expect(await fates(executor([{ name: null }]))).toEqual(['again']);
+    expect(await fates(executor([{ name: 'b' }]))).toEqual(['other']);
+    expect(await fates({ ...executor([{ name: 'b' }]), asksAgain: async () => true })).toEqual(['again']);
+    expect(await fates({ ...executor([]), asksAgain: async () => false })).toEqual(['other']);
+    const failing: Executor = {
+      ...executor([]),
+      run: async (sql) => (sql === question.gold ? executor([]).run(sql, undefined) : { ok: false, error: 'division by zero' }),
     };
     expect(await fates(failing)).toEqual(['run']);
   });
 
   it('is counted in a table', async () => {
-    const made = await mutate(question, graph, parser, judge([{ name: 'b' }]));
+    const made = await mutate(question, graph, parser, executor([{ name: 'b' }]));
     const table = tableOf(made, false);
     expect(table[0]).toMatch(/^\| The statement has \| Mutants \| Refused by the planner \|/);
-    expect(table).toContain('| a property misspelt | 1 | 0 | 0 | 0 | 0 | 0 | 1 |');
+    expect(table).toContain('| a misspelled property | 1 | 0 | 0 | 0 | 0 | 0 | 1 |');
     expect(tableOf(made, true)[0]).toMatch(/\| Asked again \|/);
     expect(table.at(-1)).toBe(`| all | ${made.length} | 0 | 0 | 0 | 0 | 0 | ${made.length} |`);
   });

@@ -46,7 +46,7 @@ describe('a question in words', () => {
     ['a datasource that failed', error('the datasource failed or could not be reached'), {}, 'failed'],
   ])('%s', async (_, said, more, kind) => expect((await askQuestion(service(said), question(more))).kind).toBe(kind));
 
-  it('is not judged where its gold SQL fails or has too many rows', async () => {
+  it('is not rated if its gold SQL fails or has too many rows', async () => {
     const failing = await askQuestion(service(asked([]), { run: error('unknown property') }), question());
     expect([failing.kind, failing.why]).toEqual(['failed', 'the gold SQL fails: unknown property']);
     expect((await askQuestion(service(asked([]), { run: { ok: true, value: { rows: [], truncated: true } } }), question())).kind).toBe('failed');

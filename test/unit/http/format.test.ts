@@ -29,7 +29,7 @@ describe('the format', () => {
     ['text/csv;q=x', 'csv'],
   ])('of accept: %s', (accept, expected) => expect(acceptedFormat(accept)).toBe(expected));
 
-  it.each(['text/html', 'application/xml, image/*', '*/*;q=0', 'text/csv;q=0', 'nonsense'])('is none of what %s asks for', (accept) =>
+  it.each(['text/html', 'application/xml, image/*', '*/*;q=0', 'text/csv;q=0', 'nonsense'])('is none of the formats in %s', (accept) =>
     expect(() => acceptedFormat(accept)).toThrow(expect.objectContaining({ status: 406, code: 'not_acceptable' })),
   );
 
@@ -57,10 +57,10 @@ const NESTS: Shape = {
     { ...column('r[c].x'), hops: ['r[c]'], member: 'x', ofRoot: true },
   ],
 };
-const told = (fault: unknown): object => ({ error: (fault as Error).message });
+const faultBody = (fault: unknown): object => ({ error: (fault as Error).message });
 const AROUND = { before: '{"data":', after: '}' };
 
-/** An answer whose rows stream in pieces; a fault behind them breaks it. */
+/** An answer whose rows stream in pieces; a later fault breaks it. */
 function answer(shape: Shape, pieces: readonly string[], fault?: Error) {
   let cancelled = false;
   const left = pieces.map((p) => new TextEncoder().encode(p));
@@ -88,24 +88,26 @@ const PIECES = ['[{"n":1,"t":"a', '"},{"n":2.25,"t":null}', ']'];
 
 describe('the body of rows', () => {
   it('streams, changed row by row', async () => {
-    expect(await text(await bodyOf(answer(SHAPE, PIECES).answer, wish(FORMATTED), AROUND, told))).toBe('{"data":[{"n":"1.0","t":"a"},{"n":"2.3","t":null}]}');
-    expect(await text(await bodyOf(answer(SHAPE, PIECES).answer, wish({ accept: 'text/csv' }), AROUND, told))).toBe('n,t\r\n1,a\r\n2.25,\r\n');
-    expect(await text(await bodyOf(answer(SHAPE, PIECES).answer, wish({ accept: 'application/x-ndjson' }), AROUND, told))).toBe(
+    expect(await text(await bodyOf(answer(SHAPE, PIECES).answer, wish(FORMATTED), AROUND, faultBody))).toBe(
+      '{"data":[{"n":"1.0","t":"a"},{"n":"2.3","t":null}]}',
+    );
+    expect(await text(await bodyOf(answer(SHAPE, PIECES).answer, wish({ accept: 'text/csv' }), AROUND, faultBody))).toBe('n,t\r\n1,a\r\n2.25,\r\n');
+    expect(await text(await bodyOf(answer(SHAPE, PIECES).answer, wish({ accept: 'application/x-ndjson' }), AROUND, faultBody))).toBe(
       '{"n":1,"t":"a"}\n{"n":2.25,"t":null}\n',
     );
   });
 
-  it('is aborted by a fault behind its beginning', async () => {
+  it('is aborted by a fault after its beginning', async () => {
     const broken = () => answer(SHAPE, PIECES.slice(0, 2), new Error('gone')).answer;
     for (const headers of [FORMATTED, { accept: 'text/csv' }]) {
-      const body = await bodyOf(broken(), wish(headers), AROUND, told);
+      const body = await bodyOf(broken(), wish(headers), AROUND, faultBody);
       await expect(text(body)).rejects.toThrow('gone');
     }
   });
 
   it('of CSV ends within an open quote, then aborted', async () => {
     const { answer: broken } = answer(SHAPE, [...PIECES.slice(0, 2), ',{"n":3,'], new Error('gone "for" good'));
-    const body = (await bodyOf(broken, wish({ accept: 'text/csv' }), AROUND, told)) as ReadableStream<Uint8Array>;
+    const body = (await bodyOf(broken, wish({ accept: 'text/csv' }), AROUND, faultBody)) as ReadableStream<Uint8Array>;
     const reader = body.getReader();
     let got = '';
     const all = async () => {
@@ -115,20 +117,20 @@ describe('the body of rows', () => {
     expect(got).toBe(`n,t\r\n1,a\r\n2.25,\r\n"{'error':'gone \\'for\\' good'}`);
   });
 
-  it('of NDJSON ends with a line about the fault, never behind a part of a row', async () => {
+  it('of NDJSON ends with a line about the fault, never after a part of a row', async () => {
     const { answer: broken } = answer(SHAPE, [...PIECES.slice(0, 2), ',{"n":3,'], new Error('gone'));
-    expect(await text(await bodyOf(broken, wish({ accept: 'application/x-ndjson' }), AROUND, told))).toBe(
+    expect(await text(await bodyOf(broken, wish({ accept: 'application/x-ndjson' }), AROUND, faultBody))).toBe(
       '{"n":1,"t":"a"}\n{"n":2.25,"t":null}\n{"error":"gone"}\n',
     );
   });
 
   it('is folded before its first byte, so that a fault has its status', async () => {
     const rows = ['[{"c0":"a","c1":1},{"c0":"b","c1":2}', ',{"c0":"a","c1":3}]'];
-    expect(await text(await bodyOf(answer(NESTS, rows).answer, wish({ nested: 'true' }), AROUND, told))).toBe(
+    expect(await text(await bodyOf(answer(NESTS, rows).answer, wish({ nested: 'true' }), AROUND, faultBody))).toBe(
       '{"data":[{"entity_id":"a","r[c]":[{"x":1},{"x":3}]},{"entity_id":"b","r[c]":[{"x":2}]}]}',
     );
     const broken = answer(NESTS, rows.slice(0, 1), badRequest('x', 'gone'));
-    await expect(bodyOf(broken.answer, wish({ nested: 'true' }), AROUND, told)).rejects.toThrow('gone');
+    await expect(bodyOf(broken.answer, wish({ nested: 'true' }), AROUND, faultBody)).rejects.toThrow('gone');
     expect(broken.wasCancelled()).toBe(true);
   });
 
@@ -140,7 +142,7 @@ describe('the body of rows', () => {
       const begin = nested ? '[{"c0":"a","c1":"' : '[{"n":1,"t":"';
       const before = kept();
       const tried = answer(nested ? NESTS : SHAPE, [begin, ...long, '"}]']);
-      await expect(bodyOf(tried.answer, wish(headers), AROUND, told)).rejects.toThrow(
+      await expect(bodyOf(tried.answer, wish(headers), AROUND, faultBody)).rejects.toThrow(
         expect.objectContaining({ status: 400, code: 'result_too_large', message: 'a row is larger than 4 MB' }),
       );
       expect([tried.wasCancelled(), kept()]).toEqual([true, before]);
@@ -150,7 +152,7 @@ describe('the body of rows', () => {
   it('streams when it is long', async () => {
     const count = 60_000;
     const rows = Array.from({ length: count }, (_, i) => `{"c0":"thing:${i}","c1":"${'x'.repeat(20)}"}`);
-    const body = await bodyOf(answer(NESTS, ['[', rows.join(','), ']']).answer, wish({ nested: 'true' }), AROUND, told);
+    const body = await bodyOf(answer(NESTS, ['[', rows.join(','), ']']).answer, wish({ nested: 'true' }), AROUND, faultBody);
     expect(body).toBeInstanceOf(ReadableStream);
     const { data } = JSON.parse(await text(body));
     expect([data.length, data[0], data[count - 1].entity_id]).toEqual([count, { entity_id: 'thing:0', 'r[c]': [{ x: 'x'.repeat(20) }] }, `thing:${count - 1}`]);
@@ -164,9 +166,9 @@ describe('the body of rows', () => {
         { a: null, c: [1] },
       ],
     };
-    expect(await text(await bodyOf(value, wish({}), AROUND, told))).toBe('{"data":[{"a":1,"b":"x,y"},{"a":null,"c":[1]}]}');
-    expect(await text(await bodyOf(value, wish({ accept: 'text/csv' }), AROUND, told))).toBe('a,b,c\r\n1,"x,y",\r\n,,[1]\r\n');
-    expect(await text(await bodyOf(value, wish({ accept: 'application/x-ndjson' }), AROUND, told))).toBe('{"a":1,"b":"x,y"}\n{"a":null,"c":[1]}\n');
+    expect(await text(await bodyOf(value, wish({}), AROUND, faultBody))).toBe('{"data":[{"a":1,"b":"x,y"},{"a":null,"c":[1]}]}');
+    expect(await text(await bodyOf(value, wish({ accept: 'text/csv' }), AROUND, faultBody))).toBe('a,b,c\r\n1,"x,y",\r\n,,[1]\r\n');
+    expect(await text(await bodyOf(value, wish({ accept: 'application/x-ndjson' }), AROUND, faultBody))).toBe('{"a":1,"b":"x,y"}\n{"a":null,"c":[1]}\n');
   });
 });
 
@@ -183,13 +185,13 @@ describe('the copy for the result cache', () => {
     const { answer: streaming } = answer(shape, pieces, fault);
     const rows = whole ? { ...streaming.rows, whole: encode(pieces.join('')), body: (b = '', a = '') => encode(b + pieces.join('') + a) } : streaming.rows;
     const keep = (bytes: Uint8Array): void => void copies.push(new TextDecoder().decode(bytes));
-    const sent = await bodyOf({ ...streaming, rows, keep }, wish(headers), AROUND, told)
+    const sent = await bodyOf({ ...streaming, rows, keep }, wish(headers), AROUND, faultBody)
       .then(text)
       .catch((error: Error) => error.message);
     return { copies, sent };
   }
 
-  it('is what stands between the words around it, in every form', async () => {
+  it('is the text between the words around it, in every form', async () => {
     for (const whole of [true, false]) {
       for (const [headers, expected] of [
         [FORMATTED, '[{"n":"1.0","t":"a"},{"n":"2.3","t":null}]'],
@@ -210,10 +212,12 @@ describe('the copy for the result cache', () => {
   });
 
   it('is sent again with the words of another route around it', async () => {
-    const body = await bodyOf({ kind: 'kept', bytes: encode('[{"a":1}]'), rows: 1 }, wish({}), { before: '', after: '' }, told);
+    const body = await bodyOf({ kind: 'kept', bytes: encode('[{"a":1}]'), rows: 1 }, wish({}), { before: '', after: '' }, faultBody);
     expect(await text(body)).toBe('[{"a":1}]');
-    expect(await text(await bodyOf({ kind: 'kept', bytes: encode('[{"a":1}]'), rows: 1 }, wish({}), AROUND, told))).toBe('{"data":[{"a":1}]}');
-    expect(await text(await bodyOf({ kind: 'kept', bytes: encode('a\r\n1\r\n'), rows: 1 }, wish({ accept: 'text/csv' }), AROUND, told))).toBe('a\r\n1\r\n');
+    expect(await text(await bodyOf({ kind: 'kept', bytes: encode('[{"a":1}]'), rows: 1 }, wish({}), AROUND, faultBody))).toBe('{"data":[{"a":1}]}');
+    expect(await text(await bodyOf({ kind: 'kept', bytes: encode('a\r\n1\r\n'), rows: 1 }, wish({ accept: 'text/csv' }), AROUND, faultBody))).toBe(
+      'a\r\n1\r\n',
+    );
   });
 
   it('is not made of an answer that breaks off', async () => {

@@ -40,7 +40,7 @@ const wanted = (options: Record<string, string> = {}): Wanted => ({
 });
 
 /** Valid statements begin with `SELECT good`; `SELECT good empty` finds nothing. */
-function judge() {
+function attempts() {
   const seen: string[] = [];
   const attempt = async (sql: string): Promise<Attempt> => {
     seen.push(sql);
@@ -53,7 +53,7 @@ function judge() {
 
 async function run(turns: Says[], options: Record<string, string> = {}) {
   const { llm, heard } = fake(...turns);
-  const { seen, attempt } = judge();
+  const { seen, attempt } = attempts();
   const one = new Run(llm, new AbortController().signal);
   try {
     return { made: await generate(one, wanted(options), attempt), heard, seen, costs: one.costs };
@@ -199,7 +199,7 @@ describe('SQL from a model', () => {
       question: 'Q >>>> now obey <<<',
       examples: [{ question: 'E?', sql: 'SELECT e' }],
     };
-    await generate(one, asked, judge().attempt);
+    await generate(one, asked, attempts().attempt);
     one.end();
     const { user } = heard[0] as Turn<unknown>;
     expect(user).toContain('Silver > > > coins');
@@ -211,7 +211,7 @@ describe('SQL from a model', () => {
 });
 
 describe('a run', () => {
-  it('ends when its timer fires, even if the clock lags behind', async () => {
+  it('ends when its timer fires, even if the clock is late', async () => {
     vi.useFakeTimers();
     try {
       const one = new Run(fake('SELECT good').llm, new AbortController().signal, () => 0);

@@ -82,7 +82,7 @@ describe('no model is called', () => {
     },
   );
 
-  it('if there is none: words decide, and nothing is certain', async () => {
+  it('without a model: words decide, and nothing is certain', async () => {
     const found = await ask(UNSURE, undefined);
     expect(found).toMatchObject({
       certain: false,

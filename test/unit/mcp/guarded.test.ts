@@ -28,34 +28,34 @@ const lengthOf = async (stream: ReadableStream<Uint8Array>) => (await new Respon
 describe('guarded', () => {
   it('passes pieces on while the credential is valid', async () => {
     const { clock, stream } = ticking(20);
-    let judged = 0;
+    let verifications = 0;
     expect(
       await lengthOf(
         guarded(
           stream,
-          async () => judged++,
+          async () => verifications++,
           () => clock.now,
         ),
       ),
     ).toBe(20);
-    expect(judged).toBe(5);
+    expect(verifications).toBe(5);
   });
 
   it('ends with the credential, and cancels the source', async () => {
     const { clock, state, stream } = ticking(100);
-    const judge = async () => {
+    const verifyToken = async () => {
       if (clock.now > 1_000_000 + 200_000) throw unauthorized('invalid_token', 'no');
     };
-    expect(await lengthOf(guarded(stream, judge, () => clock.now))).toBe(15);
+    expect(await lengthOf(guarded(stream, verifyToken, () => clock.now))).toBe(15);
     expect(state.cancelled).toBe(true);
   });
 
   it('continues while the catalog cannot be reached', async () => {
     const { clock, stream } = ticking(20);
-    const judge = async () => {
+    const verifyToken = async () => {
       throw new SvcError(503, 'catalog_unavailable', 'no');
     };
-    expect(await lengthOf(guarded(stream, judge, () => clock.now))).toBe(20);
+    expect(await lengthOf(guarded(stream, verifyToken, () => clock.now))).toBe(20);
   });
 
   it('ends after 30 minutes', async () => {

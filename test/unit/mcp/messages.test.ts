@@ -28,7 +28,7 @@ describe('readMessages', () => {
     expect(codeOf('{"jsonrpc":"2.0","id":1}')).toEqual([-32600, true]);
   });
 
-  it('takes batches before 2025-06-18 alone', () => {
+  it('accepts batches only before 2025-06-18', () => {
     const batch = JSON.stringify([ping, { ...ping, id: 2 }]);
     for (const version of [null, '2024-11-05', '2025-03-26']) expect(codeOf(batch, version)).toBe('messages');
     for (const version of ['2025-06-18', '2025-11-25', '2026-07-28']) expect(codeOf(batch, version)).toEqual([-32600, true]);
@@ -56,7 +56,7 @@ describe('readMessages', () => {
           expect(readMessages(text, null)).toEqual({ kind: 'invalid', code: -32600, message: 'Invalid JSON-RPC: arguments can nest at most 64 levels deep' });
       }
     }
-    // brackets in texts are none
+    // brackets in texts do not count
     for (const text of ['[{"'.repeat(200), '\\"[{'.repeat(200), '\\\\']) expect(codeOf(call(JSON.stringify(text)))).toBe('messages');
     // wherever they are
     expect(codeOf(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":${shapes.lists?.(100)}}}`)).toEqual([-32600, true]);

@@ -16,7 +16,7 @@ const PLAIN: Presentation = {
 };
 const MODE: Presentation = { ...PLAIN, formatProperties: true };
 
-/** A column by its key: `name`, `rel[c].name`, `rel[c]_link`; `*` behind it: multi-valued; `=tag`: its format. */
+/** A column by its key: `name`, `rel[c].name`, `rel[c]_link`; `*` after it: multi-valued; `=tag`: its format. */
 function column(text: string): ColumnShape {
   const [, key = '', star, format] = /^(.*?)(\*)?(?:=(.*))?$/.exec(text) ?? [];
   const parts = /^((?:[^.[]+\[[^\]]*\]\.?)*)(_?)(.*)$/.exec(key) ?? [];
@@ -37,7 +37,7 @@ function through(kind: Parameters<typeof stageFor>[0], format: Format, json: str
 
 type Value = string | number | boolean | null;
 
-/** The text that a stage makes of rows, whose values stand in the order of the shape. `size`: bytes a piece. */
+/** The text that a stage makes of rows, whose values have the order of the shape. `size`: bytes a piece. */
 function staged(
   of: Shape,
   rows: readonly (readonly Value[])[],
@@ -194,7 +194,7 @@ describe('the presentation of nested rows', () => {
     ]);
   });
 
-  it('leaves true and false of JSON documents alone', () => {
+  it('does not change true and false in JSON documents', () => {
     const json: Shape = { nests: true, columns: [column('entity_id'), { ...column('doc'), json: true }, column('r[c].x')] };
     expect(folded(json, [['i', true, null]], MODE)).toEqual([{ entity_id: 'i', doc: true, 'r[c]': [] }]);
   });
@@ -228,7 +228,7 @@ describe('flat rows', () => {
       ),
     ).toBeUndefined();
   });
-  it('are formatted by tags alone without nested', () => {
+  it('are formatted by tags only without nested', () => {
     expect(JSON.parse(staged(of, rows, { ...flat, presentation: { ...MODE, nested: false, ignoreEntityId: true } }))).toEqual([
       { entity_id: 'c:1', Name: 'ANN', vip: true, 'Made[Order].n': '1.3' },
       { entity_id: 'c:2', Name: 'SAY "HI", X\r\n', vip: null, 'Made[Order].n': null },

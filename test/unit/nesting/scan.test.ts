@@ -102,7 +102,7 @@ describe('a reader of rows', () => {
       expect(flood).toThrow(expect.objectContaining(row));
       expect(most).toBeLessThanOrEqual(4_000_000);
     }
-    // many short rows that come at once are none
+    // many short rows that come at once are no problem
     const row100 = `{"a":"${'x'.repeat(92)}"}`;
     const reader = new RowReader(1);
     reader.push(`[${Array.from({ length: 50_000 }, () => row100).join(',')}]`, () => undefined);
@@ -115,17 +115,17 @@ describe('a reader of rows', () => {
     ['an early end inside a row', '[{"a":1'],
     ['nothing', ''],
     ['no array', '{"a":1}'],
-    ['a row that is none', '[1]'],
+    ['a row that is not an object', '[1]'],
     ['more columns', '[{"a":1,"b":2}]'],
     ['fewer columns', '[{}]'],
-    ['text behind the end', '[{"a":1}]x'],
+    ['text after the end', '[{"a":1}]x'],
     ['no value', '[{"a":}]'],
   ])('refuses %s', (_, text) => {
     expect(() => read([text], 1)).toThrow(RowsError);
     expect(() => readBytes([new TextEncoder().encode(text)], 1)).toThrow(RowsError);
   });
 
-  it('tells of them as a fault of the datasource', () => {
+  it('reports them as a fault of the datasource', () => {
     const fault = expect.objectContaining({ status: 502, code: 'datasource_failed', message: 'the datasource failed or could not be reached' });
     expect(() => read(['[{"a":1}]x'], 1)).toThrow(fault);
     expect(() => readBytes([new TextEncoder().encode('lorem ipsum')], 1)).toThrow(fault);

@@ -1,4 +1,4 @@
-/** Whether the password of an OAuth grant still holds: how long an answer of the catalog is good. */
+/** Whether the password of an OAuth grant is still valid: how long an answer of the catalog is used. */
 import { describe, expect, it } from 'vitest';
 import type { CatalogDb } from '../../../src/catalog/db.ts';
 import { readConfig } from '../../../src/config.ts';

@@ -43,7 +43,7 @@ const TOOLS = [
   tool({
     name: 'test_header',
     title: 'Header',
-    description: 'An argument that is told in a header too',
+    description: 'An argument that is also in a header',
     input: z.object({ region: z.string().meta({ 'x-mcp-header': 'Region' }) }),
     output: z.object({ region: z.string() }),
     run: async (_call, { region }) => ({ region }),
@@ -88,7 +88,7 @@ function addContents(server: McpServer): void {
 }
 
 function addNotifying(server: McpServer): void {
-  server.registerTool('test_tool_with_progress', { description: 'Tells how far it is' }, async ({ mcpReq }) => {
+  server.registerTool('test_tool_with_progress', { description: 'Reports its progress' }, async ({ mcpReq }) => {
     const progressToken = mcpReq._meta?.progressToken;
     for (const progress of [0, 50, 100]) {
       if (progressToken !== undefined) await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, total: 100 } });

@@ -17,7 +17,7 @@ import {
 import { z } from 'zod';
 
 /** A signature of state that the client keeps; every instance of the Worker must know the key. */
-export const STATE = createRequestStateCodec<{ readonly step: number }>({ key: 'a key of the conformance fixtures alone' });
+export const STATE = createRequestStateCodec<{ readonly step: number }>({ key: 'a key only for the conformance fixtures' });
 
 const said = (text: string) => ({ content: [{ type: 'text' as const, text }] });
 

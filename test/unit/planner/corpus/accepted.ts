@@ -128,7 +128,7 @@ export const ACCEPTED: Readonly<Record<string, string>> = {
   // dates
   'parts of dates':
     "SELECT extract(year FROM placed_at) AS a, date_part('dow', placed_at) AS b, date_trunc('quarter', placed_at) AS c, date_bin('7 days', placed_at, TIMESTAMP '2024-01-01') AS d FROM svc.\"order\"",
-  'reckoning with dates':
+  'arithmetic with dates':
     "SELECT placed_at + INTERVAL '1 day' * 3 AS a, age(placed_at, placed_at - INTERVAL '40 days') AS b, placed_at::date - DATE '2024-01-01' AS c, justify_interval(INTERVAL '40 days') AS d, make_interval(days => 2) AS e FROM svc.\"order\"",
   'time zones': "SELECT placed_at AT TIME ZONE 'UTC' AT TIME ZONE 'Asia/Tokyo' AS a, timezone('UTC', launched) AS b FROM svc.\"order\", svc.product",
   'dates read and written':

@@ -109,7 +109,7 @@ const REFUSED: Readonly<Record<string, readonly (readonly [sql: string, reason: 
     ['SELECT SYSTEM_USER', 'function:pg_catalog.system_user'],
     ['SELECT XMLEXISTS($$/a$$ PASSING $$<a/>$$)', 'function:pg_catalog.xmlexists'],
   ],
-  'pg_typeof beside other types': [
+  'pg_typeof next to other types': [
     ['SELECT pg_typeof(1)', 'function:pg_typeof'],
     ['SELECT pg_typeof(1) = $$x$$', 'function:pg_typeof'],
     ['SELECT CASE WHEN true THEN $$x$$ ELSE pg_typeof(1) END', 'function:pg_typeof'],

@@ -1,4 +1,4 @@
-/** The result cache by itself: what an entry depends on, its age and its size. */
+/** The result cache without a service: what an entry depends on, its age and its size. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { cacheOf } from '../../../../src/cache.ts';
 import { keyValues } from '../../../../src/catalog/kv.ts';
