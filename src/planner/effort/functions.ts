@@ -56,6 +56,9 @@ export const LINEAR = names(`
   quote_nullable radius range_merge repeat reverse row_to_json rpad set_bit set_byte sha224 sha256 sha384 sha512 slope strip to_ascii to_bin to_hex to_json
   to_jsonb to_oct tsmultirange tstzmultirange tsvector_to_array unicode_assigned unistr upper varbit width`);
 
+/** Those of them that write their arguments as JSON. */
+export const JSON_WRITERS = names('array_to_json json_build_array json_build_object jsonb_build_array jsonb_build_object row_to_json to_json to_jsonb');
+
 /** Aggregates that collect the values of rows. */
 export const COLLECTING = names(`
   array_agg json_agg json_agg_strict json_object_agg json_object_agg_strict json_object_agg_unique json_object_agg_unique_strict jsonb_agg jsonb_agg_strict

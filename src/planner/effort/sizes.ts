@@ -39,8 +39,8 @@ export const largest = (sizes: readonly Size[]): Size => ({
 /** The size of a value that becomes longer by a factor. */
 export const times = ({ made, data }: Size, factor: number): Size => ({ made: Math.min(made * factor, MAX_SIZE), data: data * factor });
 
-/** The size in bytes, if each value of a table has `ofData` bytes. */
-export const bytesOf = ({ made, data }: Size, ofData: number): number => Math.min(made + data * ofData, MAX_SIZE);
+/** The size in bytes, if each value of a table has `ofData` bytes. Only a size that is not known at all is MAX_SIZE: a value that became as long by known growth is not lenient. */
+export const bytesOf = ({ made, data }: Size, ofData: number): number => Math.min(made + data * ofData, made < MAX_SIZE ? MAX_SIZE - 1 : MAX_SIZE);
 
 /** The size of several copies of a value. */
 export const copies = (size: Size, count: number): Size => (count <= 1 ? size : ofBytes(bytesOf(size, 1_000) * count));

@@ -1,15 +1,34 @@
 /** The steps of single calls. */
 import type { FuncCall } from '@pgsql/types';
 import { lastName, type Node } from '../plan/tree.ts';
-import { JSON_PATHS, LINEAR, PAIRWISE, PAIRWISE_OPERATORS, PRODUCT, QUADRATIC, SEARCH, SEARCH_OPERATORS, SERIES } from './functions.ts';
+import {
+  JSON_PATHS,
+  JSON_WRITERS,
+  LINEAR,
+  PAIRWISE,
+  PAIRWISE_OPERATORS,
+  PRODUCT,
+  QUADRATIC,
+  REPEATING,
+  SEARCH,
+  SEARCH_OPERATORS,
+  SERIES,
+} from './functions.ts';
 import { bytesOf, MAX_SIZE, type Size, SMALL, sum, wholeNumber } from './sizes.ts';
 
 /** The steps per byte of a function that reads its arguments once. */
 const STEPS_PER_BYTE = 30;
+/** The steps per byte of a function that writes its arguments as JSON, as each row of a result is. */
+const STEPS_PER_JSON_BYTE = 10;
 /** The steps per byte of a fast function: it compares or copies its arguments, counts their characters, or converts an array to text. */
 const STEPS_PER_FREE_BYTE = 5;
-/** The assumed size of a value of unknown length that is read once. Each row of a result is written as JSON, so such values must be allowed. */
-const UNKNOWN_PASS = 10_000_000;
+/**
+ * The assumed size of a value of unknown length that is read once. Each row of a result is written as JSON, so such values must be allowed. One call that reads such a value
+ * is allowed too, but not a chain of them: the value may have 1 GB, and a function such as `initcap` then takes seconds.
+ */
+const UNKNOWN_PASS = 35_000_000;
+/** The same for fast functions, of which a statement may have many. */
+const UNKNOWN_FREE_PASS = 10_000_000;
 /** The assumed number of rows of a table, if an aggregate collects a value for each. */
 const TABLE_ROWS = 10_000;
 /** The maximum length of a value that counts as a value of a table when an aggregate collects it: a number, a delimiter. */
@@ -44,19 +63,21 @@ export function stepsOf(name: string, args: readonly Node[], sizes: readonly Siz
   if (PRODUCT.has(name)) return products(first, second);
   if (SERIES.has(name)) return 100 * products(first, args.length > 1 ? second : first);
   const bytes = bytesOf(sum(sizes), SEARCHED);
-  if (LINEAR.has(name)) return sizes.reduce((steps, size) => steps + onePass(bytesOf(size, SEARCHED)), 0);
+  if (REPEATING.has(name)) return freePasses(sizes);
+  if (LINEAR.has(name))
+    return sizes.reduce((steps, size) => steps + onePass(bytesOf(size, SEARCHED), JSON_WRITERS.has(name) ? STEPS_PER_JSON_BYTE : STEPS_PER_BYTE), 0);
   if (!JSON_PATHS.has(name)) return QUADRATIC.has(name) ? bytes ** 2 : bytes ** 2 / 8;
   const { comparisons, parts } = pathCounts(args[1]);
   return onePass(bytes) + 2 * comparisons * (bytesOf(first, SEARCHED) * parts) ** 2;
 }
 
 /** The steps of reading a value once. */
-export const onePass = (bytes: number): number => STEPS_PER_BYTE * (bytes < MAX_SIZE ? bytes : UNKNOWN_PASS);
+export const onePass = (bytes: number, stepsPerByte = STEPS_PER_BYTE): number => stepsPerByte * (bytes < MAX_SIZE ? bytes : UNKNOWN_PASS);
 
 /** The steps of a fast function or operator for one of its arguments. */
 export function freePass(size: Size): number {
   const bytes = bytesOf(size, SEARCHED);
-  return STEPS_PER_FREE_BYTE * (bytes < MAX_SIZE ? bytes : UNKNOWN_PASS);
+  return STEPS_PER_FREE_BYTE * (bytes < MAX_SIZE ? bytes : UNKNOWN_FREE_PASS);
 }
 
 /** The steps of a fast function or operator for all its arguments. */

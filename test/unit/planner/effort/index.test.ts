@@ -29,6 +29,11 @@ describe('refused', () => {
     `SELECT to_date(${LONG}, repeat('Y', 300000)) AS l`,
     "SELECT numnode((repeat('a & ', 200000) || 'a')::tsquery) AS l",
     `SELECT ${'upper('.repeat(9)}repeat('x', 30000000)${')'.repeat(9)} AS l`,
+    // a value of unknown length may have 1 GB
+    `SELECT length(initcap(initcap(repeat('${'a'.repeat(2000)}', ascii(name) * 0 + 90000)))) AS l FROM svc.person`,
+    "WITH RECURSIVE d(t, n) AS (SELECT 'Ab', 1 UNION ALL SELECT t || t, n + 1 FROM d WHERE n < 27) SELECT length(reverse(initcap(t))) AS l FROM d WHERE n = 27",
+    `SELECT length(${'initcap('.repeat(2)}${'replace('.repeat(6)}name${`, 'e', '${'e'.repeat(16)}')`.repeat(6)}${')'.repeat(2)}) AS l FROM svc.person`,
+    `SELECT length(${'replace('.repeat(6)}name${`, 'e', '${'e'.repeat(16)}')`.repeat(6)}) AS l FROM svc.person`,
     // in lax mode a path compares the elements of arrays, with or without [*]
     "SELECT jsonb_path_match(jsonb_build_object('a', jsonb_agg(i), 'b', jsonb_agg(-i)), '$.a == $.b') AS l FROM generate_series(1, 60000) i",
     "SELECT jsonb_build_object('a', jsonb_agg(i), 'b', jsonb_agg(-i)) @? '$ ? (@.a == @.b)' AS l FROM generate_series(1, 60000) i",
@@ -117,6 +122,11 @@ describe('planned', () => {
     "SELECT string_to_array(string_agg(name, ' | '), ' | ') AS l FROM svc.person",
     "WITH a AS (SELECT string_agg(name, ',') AS names FROM svc.person) SELECT names FROM a WHERE names LIKE '%Ann, the second of that name%'",
     "SELECT a.name FROM svc.person a JOIN svc.person b ON a.name LIKE '%' || b.name || '%' AND position(b.name IN a.name) > 1",
+    "SELECT rpad(repeat('#', ascii(name)), 20) || ' ' || name AS a, lpad(repeat('*', ascii(name)), 20) AS b, rpad(repeat('+', ascii(name)), 9, '.') AS c FROM svc.person",
+    "SELECT upper(repeat('ab', ascii(name))) AS a, repeat('-', ascii(name)) || '>' AS b, to_jsonb(repeat('x', ascii(name))) AS c FROM svc.person",
+    "SELECT array_to_string(array_fill('x'::text, ARRAY[ascii(name)]), '') AS bar, json_build_object('bar', repeat('#', ascii(name))) AS j FROM svc.person",
+    'WITH RECURSIVE f(n, v) AS (SELECT 1, 1::numeric UNION ALL SELECT n + 1, v * (n + 1) FROM f WHERE n < 50) SELECT n, v, v::text AS t, length(v::text) AS digits, round(v / 3, 2) AS r FROM f',
+    "SELECT replace(replace(replace(replace(name, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '\"', '&quot;') AS html FROM svc.person",
     "SELECT repeat('*', length(name)) AS bar, lpad(name, 20, '.') AS l, rpad('', 40, '-') AS line FROM svc.person",
     "SELECT replace(replace(replace(name, 'a', 'b'), 'c', 'ddd'), '\n', ' ') AS l FROM svc.person",
     "SELECT string_agg(replace(replace(name, '%', '%25'), '|', '%7C'), ',') AS l FROM svc.person",
