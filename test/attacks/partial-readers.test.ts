@@ -92,7 +92,7 @@ it('no answer depends on what the grants do not open', { timeout: patience(240_0
       if (first.startsWith('5')) throw new Error(`${a.text}\n${first}`);
       if (first !== second)
         throw new Error(
-          `${a.text}\n${first}\n--- or\n${second}\n${modelText(model)}\nreads ${[...grants.reads]} sees ${[...grants.sees]} views ${[...grants.views]}`,
+          `${a.text}\n${first}\n--- or\n${second}\n${modelText(model)}\n${policiesOf(model).join(';\n')}\nreads ${[...grants.reads]} sees ${[...grants.sees]} views ${[...grants.views]}`,
         );
     }
     await s.query(`DROP ONTOLOGY ${name}`);

@@ -96,7 +96,7 @@ const OF_BYTES = ["encode(§::bytea, 'hex')", 'length(§)', "convert_from(§::by
 
 const KINDS: readonly (readonly [columns: readonly string[], templates: readonly string[]])[] = [
   [['n', 'd', 'f', 'code', 'secret', 'inverse'], OF_NUMBERS],
-  [['pay', 'wide', 'small'], OF_NUMBERS],
+  [['pay', 'wide', 'small', 'g', 'ratio'], OF_NUMBERS],
   [['t', 'note', 'state'], OF_TEXTS],
   [['code3', 'mood'], OF_TEXTS],
   [['day', 'day_text', 'far'], OF_DAYS],
@@ -109,7 +109,7 @@ const KINDS: readonly (readonly [columns: readonly string[], templates: readonly
   [['bin'], OF_BYTES],
 ];
 /** The columns that the views also have. */
-const COMMON = new Set(KINDS.flatMap(([columns]) => columns).filter((c) => !['inverse', 'state', 'far'].includes(c)));
+const COMMON = new Set(KINDS.flatMap(([columns]) => columns).filter((c) => !['inverse', 'ratio', 'state', 'far'].includes(c)));
 
 export type Name = (column: string) => string;
 type Value = (name: Name) => string;
@@ -161,7 +161,7 @@ const path =
   (column) =>
     `i."${p}.${column}"`;
 
-const RELATIONS = ['svc.item', 'dsvc.item', 'esvc.item', 'dsvc.entry', 'dsvc.big', 'svc.big', 'dsvc.odd'];
+const RELATIONS = ['svc.item', 'dsvc.item', 'esvc.item', 'dsvc.entry', 'dsvc.big', 'svc.big', 'dsvc.odd', 'dsvc.large', 'svc.large', 'dsvc.huge'];
 const VIEWS = ['vsvc.items', 'vsvc.casts'];
 
 const simple: fc.Arbitrary<string> = fc.tuple(from(...RELATIONS), condition(), condition(), value(), value()).chain(([relation, c, c2, v, w]) => {
@@ -213,6 +213,12 @@ const simple: fc.Arbitrary<string> = fc.tuple(from(...RELATIONS), condition(), c
     `SELECT i.id FROM ${i} WHERE i::text LIKE '%9%' AND ${c(I)} ORDER BY 1`,
     `SELECT array_agg(i.id ORDER BY ${v(I)}, i.id) FILTER (WHERE ${c(I)}) AS v FROM ${i}`,
     `EXPLAIN SELECT i.id FROM ${i} WHERE ${c(I)}`,
+    `EXPLAIN (LOGICAL) SELECT i.id, ${v(I)} AS v FROM ${i} WHERE ${c(I)}`,
+    `SELECT ${v(I)} AS v, i.state, count(i.n) AS k FROM ${i} GROUP BY i.id ORDER BY i.id`,
+    `SELECT i.state, max(${v(I)}) AS v FROM ${i} GROUP BY i.entity_id HAVING ${c(I)} ORDER BY i.id`,
+    `SELECT sum("measure.share") AS m, max("measure.share") AS k FROM dsvc.item i WHERE ${c(I)}`,
+    `SELECT i.state, sum("measure.share") AS m FROM dsvc.large i GROUP BY 1 ORDER BY 1`,
+    `SELECT sum("measure.grade") AS m FROM dsvc.large i WHERE ${c(I)}`,
     `SELECT sum("measure.inverted") AS m FROM dsvc.item i WHERE ${c(I)}`,
     `SELECT i.id, i.entity_label FROM ${i} WHERE i.entity_id LIKE 'entry:%' AND ${c(I)} ORDER BY 1`,
   );
@@ -220,7 +226,7 @@ const simple: fc.Arbitrary<string> = fc.tuple(from(...RELATIONS), condition(), c
 
 const PATHS = ['next[item]', 'next[item].next[item]', 'before[item]', 'next[item*]', 'before[item*]', 'lies_in[box].has_item[item]'];
 const walking: fc.Arbitrary<string> = fc
-  .tuple(from(...PATHS), condition(true), value(true), condition(true), from(...RELATIONS.slice(1, 2), 'dsvc.big'))
+  .tuple(from(...PATHS), condition(true), value(true), condition(true), from(...RELATIONS.slice(1, 2), 'dsvc.big', 'dsvc.large', 'dsvc.huge'))
   .chain(([p, c, v, c2, relation]) =>
     from(
       `SELECT i.id FROM ${relation} i WHERE ${c(path(p))} ORDER BY 1`,
@@ -228,6 +234,8 @@ const walking: fc.Arbitrary<string> = fc
       `SELECT i.id, max(${v(path(p))}) AS v FROM ${relation} i GROUP BY i.id ORDER BY 1`,
       `SELECT max(${v(path(p))}) AS v FROM ${relation} i WHERE ${c2(I)}`,
       `SELECT i.id, ${v(path(p))} AS v FROM ${relation} i ORDER BY 1, 2`,
+      `SELECT i.n, ${v(path('next[item]'))} AS v, count(${path(p)('id')}) AS k FROM ${relation} i GROUP BY i.id ORDER BY i.id`,
+      `SELECT i.box_name, count(${path('has_item[item]')('id')}) AS k, max(${v(path('has_item[item]'))}) AS v FROM dsvc.box i GROUP BY i.box_id ORDER BY i.box_id`,
       `SELECT i.id, i."${p}.tag" AS v FROM ${relation} i WHERE ${c2(I)} ORDER BY 1, 2`,
       `SELECT i.id, i.tag FROM ${relation} i WHERE ${c(path(p))} ORDER BY 1, 2`,
       `SELECT i.tag, count(*) AS n, max(${v(I)}) AS v FROM ${relation} i GROUP BY 1 ORDER BY 1`,

@@ -27,6 +27,7 @@ const COLUMNS: Readonly<Record<string, readonly [benign: (id: number) => string,
   bin: [(id) => `'\\x0${id}'`, ["''", "'\\xff'", "'\\x00'", 'NULL']],
   secret: [(id) => `${id}`, ['0', '-1', '3', '9223372036854775807', 'NULL', '5']],
   note: [(id) => `'${id}'`, ["'x'", "'('", "'5'", "''", "'2020-01-01'"]],
+  g: [(id) => `${20 + id}.5`, ['0', "'NaN'", "'Infinity'", '3.4e38', '1e-40', '-1', 'NULL']],
 };
 const MASKED = ['secret', 'note'];
 const VISIBLE = [1, 2, 3, 4];
@@ -64,26 +65,28 @@ export const TABLES = [
   "INSERT INTO gen.t_box VALUES (1, 'left', 'open'), (2, 'right', 'shut')",
   `CREATE TABLE gen.t_item (id bigint PRIMARY KEY, state text, box bigint, next bigint, n bigint, d numeric, f float8, t text, day date, code text, day_text text,
  doc text, flag boolean, flag_text text, uid uuid, uid_text text, tm time, tm_text text, at timestamptz, pay numeric(8,2), wide numeric, small int, code3 char(3),
- mood gen.mood, list int[], jb jsonb, bin bytea, secret bigint, note text)`,
+ mood gen.mood, list int[], jb jsonb, bin bytea, secret bigint, note text, g real)`,
   'CREATE TABLE gen.t_tag (item bigint, tag text)',
   `INSERT INTO gen.t_tag VALUES ${[...VISIBLE, ...HIDDEN].map((id) => `(${id}, 't${id % 3}')`).join(', ')}`,
 ];
 
 /** The columns of an item in the views, except its key. */
 const SHOWN =
-  'n, d, f, t, day, code, day_text, doc, flag, flag_text, uid, uid_text, tm, tm_text, at, pay, wide, small, code3, mood, list, jb, bin, secret, note';
+  'n, d, f, t, day, code, day_text, doc, flag, flag_text, uid, uid_text, tm, tm_text, at, pay, wide, small, code3, mood, list, jb, bin, secret, note, g';
 const ITEMS = `MAPPING m_item INTO (item) AS SELECT id, state, box AS box_id, next AS next_id, ${SHOWN} FROM gen.t_item`;
 
 /** The concept `item`: the properties that its mapping has columns for, and further declarations. */
 export const ITEM = {
   properties: `box_id bigint, next_id bigint, n bigint, d decimal, f double, t string, day date, code bigint, day_text date, doc json,
  flag boolean, flag_text boolean, uid uuid, uid_text uuid, tm time, tm_text time, at timestamp, pay decimal(8,2), wide decimal(3,1), small smallint, code3 string, mood string, list string, jb json,
- bin string, secret bigint, note string`,
+ bin string, secret bigint, note string, g double`,
   elements: [
     'inverse decimal',
+    'ratio decimal',
     'far date',
     'visible boolean',
     'inverted MEASURE decimal',
+    'share MEASURE double',
     'CONSTRAINT lies_in FOREIGN KEY (box_id) REFERENCES box (box_id) INVERSEOF has_item',
     'CONSTRAINT next FOREIGN KEY (next_id) REFERENCES item (id) INVERSEOF before TRANSITIVE(3)',
     'CONSTRAINT tag MULTIVALUE string',
@@ -93,15 +96,21 @@ export const VIEWS = ['items', 'casts', 'sums', 'open_boxes'];
 
 /** `code`, `day_text` and others are texts in the table and other types in the model: the mapping casts them. */
 export const MODEL = `CREATE PROPERTY inverse decimal AS SELECT 100 / (n - 11);
+CREATE PROPERTY ratio decimal AS SELECT n / (small - 7);
 CREATE PROPERTY far date AS SELECT day + 1;
 CREATE PROPERTY visible boolean AS SELECT id < 5 AND state = 'open';
 CREATE MEASURE inverted decimal AS SELECT sum(10 / (n - 7));
+CREATE MEASURE grade bigint AS SELECT MAX(10 / n);
+CREATE MEASURE share double AS SELECT COUNT(secret) / (COUNT(n) - 3);
 CREATE CONCEPT box (box_id bigint, box_name string, state string, PRIMARY KEY (box_id));
 CREATE CONCEPT entry (id bigint, state string, PRIMARY KEY (id), LABEL (state));
 CREATE CONCEPT item (${[ITEM.properties, ...ITEM.elements].join(', ')}) INHERITS (entry);
 CREATE CONCEPT big INHERITS (item) FROM dsvc.item WHERE n > 2;
 CREATE CONCEPT odd INHERITS (item) FROM dsvc.item WHERE 12 / (n - 3) > -100;
 CREATE CONCEPT shut INHERITS (item) FROM dsvc.item WHERE id >= 5;
+CREATE CONCEPT large (grade MEASURE bigint) INHERITS (big);
+CREATE CONCEPT huge INHERITS (large) FROM dsvc.large WHERE n > 21;
+CREATE CONCEPT locked INHERITS (shut);
 CREATE MAPPING m_box INTO (box) AS SELECT id AS box_id, name AS box_name, state FROM gen.t_box;
 CREATE ${ITEMS};
 CREATE MAPPING m_tag INTO (item) MULTIVALUE tag AS SELECT item AS id, tag FROM gen.t_tag;
@@ -129,4 +138,6 @@ export const POLICIES: readonly (readonly [string, readonly string[]])[] = [
   ],
   ['a calculated property', [rows('visible'), ...MASKS]],
   ['a policy of a logic concept', ['CREATE POLICY few ON CONCEPT shut TO USER nobody USING (true)', ...MASKS]],
+  ['a policy of an unmapped concept below it', ['CREATE POLICY few ON CONCEPT locked TO USER nobody USING (true)', ...MASKS]],
+  ['a path to many rows', [rows(`"lies_in[box].has_item[item].id" = 1`), ...MASKS]],
 ];

@@ -36,8 +36,8 @@ export interface PartModel {
   readonly multiInto: string | null;
   /** A row policy for everyone: those rows of the concept above a number. */
   readonly policy: { readonly concept: string; readonly prop: string; readonly at: number } | null;
-  /** A property that is masked by NULL. */
-  readonly mask: string | null;
+  /** A mask of a property for everyone, in all rows or in those of one concept. */
+  readonly mask: { readonly prop: string; readonly concept: string | null; readonly kind: string } | null;
   /** Whether two of the tables have the same keys. */
   readonly twins: boolean;
 }
@@ -55,12 +55,13 @@ export const PROPS: Readonly<Record<string, { readonly type: string; readonly co
   s1: { type: 'string', columns: ['s1'] },
   d0: { type: 'decimal(10,2)', columns: ['d0'] },
   t0: { type: 'date', columns: ['t0'] },
+  e0: { type: 'float', columns: ['e', 'e', 'e', 'w'] },
   r0: { type: 'bigint', columns: ['r0'] },
   r1: { type: 'bigint', columns: ['r1'] },
 };
 /** Calculated ones: the properties that they read. */
-export const CALCULATED: Readonly<Record<string, readonly string[]>> = { f0: ['n0'], g0: ['s0', 'n1'] };
-export const MEASURES = { q0: 'n0', q1: 's0', q2: 'd0' } as const;
+export const CALCULATED: Readonly<Record<string, readonly string[]>> = { f0: ['n0'], g0: ['s0', 'n1'], h0: ['n0', 'n1'] };
+export const MEASURES = { q0: 'n0', q1: 's0', q2: 'd0', q3: 'n1' } as const;
 /** The rows of the table with an index: six rows. */
 export const KINDS = ['x', 'x', 'y', 'y', 'w', 'w'] as const;
 export const TABLE_COUNT = 7;
@@ -98,12 +99,25 @@ export class Shape {
     }
     const own = this.model.mappings.filter((m) => this.isA(m.concept, name));
     if (own.length > 0) return { mappings: own, when: [] };
+    const logics = new Set<string>();
     const nearest = (at: string): readonly PartMapping[] =>
       this.concept(at).parents.flatMap((p) => {
+        if (this.concept(p).logic !== null) {
+          logics.add(p);
+          return [];
+        }
         const found = this.model.mappings.filter((m) => m.concept === p);
         return found.length > 0 ? found : nearest(p);
       });
-    return { mappings: [...new Set(nearest(name))], when: [] };
+    const mapped = [...new Set(nearest(name))];
+    if (mapped.length > 0) return { mappings: mapped, when: [] };
+    // without a mapped ancestor: the rows of a logic concept above that are rows of its ancestors
+    for (const above of logics) {
+      const { mappings, when } = this.rows(above);
+      const part = mappings.filter((m) => this.isA(name, m.concept));
+      if (part.length > 0) return { mappings: part, when };
+    }
+    return { mappings: [], when: [] };
   }
 }
 
@@ -174,11 +188,22 @@ export function genModel(r: Rng): PartModel {
     );
     shape = new Shape({ ...shape.model, concepts });
   }
-  if (r.chance(40)) concepts.push(make('u0', [r.pick(['a1', 'a2', 'a3', 'b0'])], own(1)));
+  // unmapped concepts, and logic concepts on logic or unmapped ones
+  const named = (...names: string[]): string[] => concepts.map((c) => c.name).filter((n) => names.includes(n));
+  const plainOwn = (): string[] => own(1).filter((p) => !p.startsWith('r'));
+  if (r.chance(60)) concepts.push(make('u0', [r.pick([...named('l0', 'l1', 'l0', 'l1'), 'a1', 'a2', 'a3', 'b0'])], plainOwn()));
+  if (r.chance(30)) concepts.push(make('u1', [r.pick(['a3', ...named('u0', 'u0', 'l0', 'l1')])], plainOwn()));
+  shape = new Shape({ ...shape.model, concepts });
+  if (r.chance(50) && named('u0', 'l0', 'l1').length > 0) {
+    const source = r.pick(named('u0', 'l0', 'l1'));
+    const numbers = ['n0', 'n1', 'f0'].filter((p) => shape.props(source).includes(p));
+    if (numbers.length > 0)
+      concepts.push(make('l2', [r.pick(shape.lineage(source)).name], plainOwn(), { logic: { source, prop: r.pick(numbers), at: r.int(0, 2) } }));
+  }
   shape = new Shape({ ...shape.model, concepts });
   const mappings: PartMapping[] = [];
   for (const c of concepts) {
-    if (c.logic !== null || c.name === 'u0' || !r.chance(c.name === 'a0' ? 50 : 80)) continue;
+    if (c.logic !== null || c.name.startsWith('u') || !r.chance(c.name === 'a0' ? 50 : 80)) continue;
     const shared = mappings.filter((m) => m.concept.startsWith(c.name.slice(0, 1)));
     const table = shared.length > 0 && r.chance(25) ? r.pick(shared).table : concepts.indexOf(c);
     const columns: Record<string, string> = { [c.name.startsWith('a') ? 'id' : 'bid']: 'id' };
@@ -203,8 +228,17 @@ export function genModel(r: Rng): PartModel {
   }
   const candidates = concepts.map((c) => c.name).filter((c) => shape.props(c).includes('n0'));
   const policy = r.chance(40) && candidates.length > 0 ? { concept: r.pick(candidates), prop: 'n0', at: r.int(0, 3) } : null;
-  const masked = ['n1', 's1', 'd0', 't0'].filter((p) => concepts.some((c) => c.props.includes(p)));
-  return { concepts, mappings, views, multiInto: multi, policy, mask: r.chance(30) && masked.length > 0 ? r.pick(masked) : null, twins: r.chance(25) };
+  return { concepts, mappings, views, multiInto: multi, policy, mask: r.chance(40) ? genMask(r, concepts, shape) : null, twins: r.chance(25) };
+}
+
+function genMask(r: Rng, concepts: readonly PartConcept[], shape: Shape): PartModel['mask'] {
+  const masked = ['n1', 's1', 'd0', 't0', 'e0', 's0'].filter((p) => concepts.some((c) => c.props.includes(p)));
+  if (masked.length === 0) return null;
+  const prop = r.pick(masked);
+  // FULL shows which texts are NULL
+  const kind = r.pick(prop.startsWith('s') ? ['NULL', "WITH ('k1')"] : ['NULL', 'FULL', prop === 't0' ? "WITH ('2020-01-02'::date)" : 'WITH (3)']);
+  const holders = concepts.filter((c) => shape.props(c.name).includes(prop)).map((c) => c.name);
+  return { prop, concept: r.chance(50) ? r.pick(holders) : null, kind };
 }
 
 export function genGrants(r: Rng, model: PartModel): Grants {
@@ -216,14 +250,14 @@ export function genGrants(r: Rng, model: PartModel): Grants {
 /** Its policies, for everyone except administrators. */
 export const policiesOf = ({ policy, mask }: PartModel): readonly string[] => [
   ...(policy === null ? [] : [`CREATE POLICY few ON CONCEPT ${policy.concept} TO PUBLIC USING (${policy.prop} > ${policy.at})`]),
-  ...(mask === null ? [] : [`CREATE POLICY veil ON PROPERTY ${mask} MASK NULL`]),
+  ...(mask === null ? [] : [`CREATE POLICY veil ON PROPERTY ${mask.prop}${mask.concept === null ? '' : ` OF CONCEPT ${mask.concept}`} MASK ${mask.kind}`]),
 ];
 
 /** The statements that create it. */
 export function modelText(model: PartModel): string {
   const shape = new Shape(model);
   const keyOf = (c: string): string => (shape.lineage(c).some((l) => l.name === 'a0') ? 'id' : 'bid');
-  const typed = (p: string): string => `${p} ${PROPS[p]?.type ?? (p === 'g0' ? 'string' : 'bigint')}`;
+  const typed = (p: string): string => `${p} ${PROPS[p]?.type ?? (p === 'g0' ? 'string' : p === 'h0' ? 'decimal' : 'bigint')}`;
   const concept = (c: PartConcept): string => {
     const elements = [
       ...c.props.map(typed),
@@ -248,9 +282,11 @@ export function modelText(model: PartModel): string {
     ...Object.keys(PROPS).map((p) => `CREATE PROPERTY ${typed(p)}`),
     'CREATE PROPERTY f0 bigint AS SELECT n0 + 1',
     "CREATE PROPERTY g0 string AS SELECT COALESCE(s0, '-') || COALESCE(CAST(n1 AS string), '')".replace('AS string', 'AS text'),
+    'CREATE PROPERTY h0 decimal AS SELECT n1 / NULLIF(n0, 0)',
     'CREATE MEASURE q0 decimal AS SELECT SUM(n0)',
     'CREATE MEASURE q1 decimal AS SELECT COUNT(DISTINCT s0)',
     'CREATE MEASURE q2 decimal AS SELECT MAX(d0)',
+    'CREATE MEASURE q3 decimal AS SELECT COUNT(n1) / (COUNT(n1) - 1)',
     ...model.concepts.map(concept),
     ...model.mappings.map(
       (m) =>

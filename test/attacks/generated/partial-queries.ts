@@ -14,7 +14,9 @@ const ALL = [...Object.keys(PROPS), ...Object.keys(CALCULATED)];
 /** A condition over an expression that may raise an error. */
 function fails(r: Rng, prop: string, at: string): string {
   const n = r.int(0, 8);
-  if (/^[nfrv]\d/.test(prop)) return r.pick([`10 / (${at} - ${n}) > -99`, `${at} * 9223372036854775807 > ${n}`, `sqrt(${at} - ${n}) >= 0`, `${at} + 1 > ${n}`]);
+  if (prop === 'e0') return r.pick([`10 / (${at} - 1.25) > -99`, `${at} * 1e38::real > ${n}`, `CAST(${at} AS integer) > ${n}`, `COALESCE(${at}, ${n}) > 1`]);
+  if (/^[nfrvh]\d/.test(prop))
+    return r.pick([`10 / (${at} - ${n}) > -99`, `${at} * 9223372036854775807 > ${n}`, `sqrt(${at} - ${n}) >= 0`, `${at} + 1 > ${n}`]);
   if (/^[sg]/.test(prop)) return r.pick([`CAST(${at} AS bigint) >= ${n}`, `${at} LIKE 'k\\'`, `'k1' ~ ${at}`, `1 / (length(${at}) - ${r.int(0, 2)}) > -9`]);
   if (prop === 'd0') return r.pick([`10 / (${at} - 1.5) > -99`, `CAST(${at} AS decimal(4,2)) > 0`]);
   return r.pick([`${at} + ${n} > '2020-01-01'`, `1 / (extract(day FROM ${at}) - ${n}) > -99`]);
@@ -145,6 +147,20 @@ class Writer {
       () => sql(`SELECT ${x} AS x, entity_id FROM ${from} ORDER BY ${x} DESC NULLS LAST, entity_id LIMIT 2`, true),
       () => sql(`SELECT entity_id FROM ${from} ORDER BY ${y}, ${x} NULLS FIRST, entity_id LIMIT 3 OFFSET 1`, true),
       () => sql(`SELECT ${x} AS x, count(*) AS n FROM ${from} GROUP BY ${x}`),
+      () => sql(`SELECT ${x} AS x, count(${y}) AS m FROM ${from} GROUP BY ${r.pick(['entity_id', start.startsWith('b') ? 'bid' : 'id'])}`),
+      () =>
+        sql(
+          `SELECT ${x} AS x, max(${y}) AS m FROM ${from} GROUP BY entity_id, id HAVING NOT (${condition}) ORDER BY ${x}`.replace(
+            'id HAVING',
+            start.startsWith('b') ? 'bid HAVING' : 'id HAVING',
+          ),
+        ),
+      () => sql(`SELECT ${x} AS x, count(*) AS n FROM ${from} GROUP BY ROLLUP (${x})`),
+      () =>
+        sql(
+          `SELECT c.entity_id, l.x FROM ${from} c CROSS JOIN LATERAL (SELECT max(o.${this.prop(other)}::text) AS x FROM dsvc.${other} o WHERE ${fails(r, p, x.startsWith('"') ? `c.${x}` : `c.${x}`)}) l`,
+        ),
+      () => sql(`SELECT ${x} AS x, ${condition} AS y FROM ${from} WHERE ${compares(r, q, y)} FETCH FIRST 9 ROWS ONLY`),
       () => sql(`SELECT ${x} AS x, max(${y}) AS m FROM ${from} GROUP BY ${x} HAVING count(${y}) > ${r.int(0, 1)}`),
       () => sql(`SELECT count(${x}) AS n, min(${x}) AS a, max(${x}) AS b FROM ${from}`),
       () => sql(`SELECT sum(CASE WHEN ${condition} THEN 1 ELSE 0 END) AS s FROM ${from}`),
@@ -179,6 +195,7 @@ class Writer {
       () => sql(`SELECT ${x}::text AS x FROM ${from} UNION SELECT ${this.prop(other)}::text FROM esvc.${other}`),
       () => sql(`SELECT string_agg(${x}::text, ',' ORDER BY ${x}::text) AS t FROM ${from}`),
       () => sql(`EXPLAIN SELECT entity_id FROM ${from} WHERE ${condition}`),
+      () => sql(`EXPLAIN (LOGICAL) SELECT entity_id, ${y} FROM ${from} WHERE ${condition}`),
       () =>
         sql(r.pick(['SELECT * FROM svc.SYS_MAPPINGS', 'SELECT * FROM svc.SYS_ONTOLOGY', `DESC dsvc.${name}`, 'SHOW CONCEPTS', 'SELECT * FROM svc.SYS_TABLES'])),
       () => get(`concept/${name}?_subj_=${p}&_op_=${r.pick(['eq', 'gt', 'lte', 'not_eq'])}&_comp_=${r.int(0, 5)}`),

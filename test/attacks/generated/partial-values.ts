@@ -9,6 +9,8 @@ const BENIGN: Readonly<Record<string, (n: number) => string>> = {
   s1: (n) => `'${n % 5}'`,
   d0: (n) => `${n % 4}.5`,
   t0: (n) => `'2020-01-0${1 + (n % 8)}'`,
+  e: (n) => `${n % 5}.25`,
+  w: (n) => `${n % 5}.1`,
   r0: (n) => `${idOf(n % TABLE_COUNT, (n >>> 3) % 6)}`,
   r1: (n) => `${idOf((n >>> 2) % TABLE_COUNT, (n >>> 5) % 6)}`,
 };
@@ -21,6 +23,8 @@ const EVIL: Readonly<Record<string, readonly string[]>> = {
   s1: ["'0'", "'3'", "'x'", "'\\'", "''", 'NULL'],
   d0: ['0', '1.5', '99999999.99', 'NULL'],
   t0: ["'2020-01-01'", "'infinity'", "'5874897-12-31'", "'4713-01-01 BC'", 'NULL'],
+  e: ['0', '1.25', '3', "'NaN'", "'Infinity'", '3.4e38', '1e-40', 'NULL'],
+  w: ['0', '1.1', '3', "'NaN'", '3.4e38', 'NULL'],
 };
 const COLUMNS = Object.keys(BENIGN);
 
@@ -28,7 +32,8 @@ export const TABLES = [
   'CREATE SCHEMA part',
   ...Array.from(
     { length: TABLE_COUNT },
-    (_, i) => `CREATE TABLE part.t${i} (id bigint, kind text, n0 bigint, n1 bigint, z text, s0 text, s1 text, d0 numeric, t0 date, r0 bigint, r1 bigint)`,
+    (_, i) =>
+      `CREATE TABLE part.t${i} (id bigint, kind text, n0 bigint, n1 bigint, z text, s0 text, s1 text, d0 numeric, t0 date, e real, w float8, r0 bigint, r1 bigint)`,
   ),
   'CREATE TABLE part.t_multi (id bigint, v bigint)',
   'CREATE TABLE part.t_link (a bigint, b bigint, w bigint)',
@@ -67,12 +72,15 @@ export class Open {
         for (const row of this.#rowsOf(m)) {
           for (const w of when) this.#open(m, row, shape.inputs(m.concept, w.prop));
           if (!this.#admits(m, row) || !when.every((w) => this.#meets(m, row, w))) continue;
-          this.#open(m, row, shape.inputs(m.concept, first));
-          if (!this.#meets(m, row, { prop: first, at: v.at })) continue;
+          const shown = this.#unmasked(m, row, first);
+          this.#open(m, row, shown);
+          // a mask decides the condition of the view: all rows may be shown
+          const isMasked = shown.length < shape.inputs(m.concept, first).length;
+          if (!isMasked && !this.#meets(m, row, { prop: first, at: v.at })) continue;
           this.#open(
             m,
             row,
-            v.props.flatMap((p) => shape.inputs(m.concept, p)),
+            v.props.flatMap((p) => this.#unmasked(m, row, p)),
           );
           this.#label(m, row);
         }
@@ -96,15 +104,25 @@ export class Open {
         this.#open(
           m,
           row,
-          shape.props(name).flatMap((p) => shape.inputs(m.concept, p)),
+          shape.props(name).flatMap((p) => this.#unmasked(m, row, p)),
         );
         this.#label(m, row);
       }
   }
 
-  /** The inputs of a property whose values are shown. */
-  #unmasked(m: PartMapping, prop: string): readonly string[] {
-    return this.#shape.inputs(m.concept, prop).filter((p) => p !== this.#shape.model.mask);
+  /** The inputs of a property whose values are shown in a row. */
+  #unmasked(m: PartMapping, row: number, prop: string): readonly string[] {
+    const { mask } = this.#shape.model;
+    return this.#shape.inputs(m.concept, prop).filter((p) => mask === null || p !== mask.prop || !this.#isMasked(m, row, mask.concept));
+  }
+
+  /** Whether a mask of a concept applies to a row; the values of the row that decide it must then be fixed. */
+  #isMasked(m: PartMapping, row: number, concept: string | null): boolean {
+    if (concept === null || this.#shape.isA(m.concept, concept)) return true;
+    const { mappings, when } = this.#shape.rows(concept);
+    if (!mappings.includes(m)) return false;
+    for (const w of when) this.#open(m, row, this.#shape.inputs(m.concept, w.prop));
+    return when.every((w) => this.#meets(m, row, w));
   }
 
   /** Whether the row policy admits a row; the values of the row that it reads must then be fixed. */
@@ -123,7 +141,7 @@ export class Open {
 
   /** The label of a row is that of the concept that it is mapped into. */
   #label(m: PartMapping, row: number): void {
-    const label = this.#shape.lineage(m.concept).flatMap((c) => (c.label === null ? [] : this.#unmasked(m, c.label)));
+    const label = this.#shape.lineage(m.concept).flatMap((c) => (c.label === null ? [] : this.#unmasked(m, row, c.label)));
     this.#open(m, row, label);
     this.#open(m, row, []);
   }
