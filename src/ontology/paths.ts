@@ -25,6 +25,18 @@ export function relationshipsIn(path: string): readonly string[] {
   return names;
 }
 
+/** All names in a text that is a name, a path or a column of the product, such as `measure.x`, `_type_of_c` and `~r[c*2].p`: relationships, concepts and the last name. */
+export function namesInPath(text: string): readonly string[] {
+  const names: string[] = [];
+  let rest = text;
+  for (let hop = HOP.exec(rest); hop; hop = HOP.exec(rest)) {
+    const [, name = '', bracket = '', tail = ''] = hop;
+    names.push(name, bracket, bracket.replace(/\*\d*$/, ''));
+    rest = tail.replace(/^[._]/, '');
+  }
+  return [...names, rest].flatMap((name) => [name, name.replace(MEASURE, ''), name.replace(/^(_type_of_|~+)/i, '')]);
+}
+
 /** The first name of a path that does not exist, if the path begins at `from`; undefined if all exist, or if the text is not a path. */
 export function pathFault(from: Concept, path: string): PathFault | undefined {
   let at = from;

@@ -54,6 +54,9 @@ const STATEMENTS = [
   'CREATE PROPERTY made string AS SELECT upper(@)',
   'CREATE MEASURE made bigint AS SELECT COUNT(@)',
   "CREATE EXAMPLE 'made' AS SELECT @ FROM svc.city",
+  ...['USER @', 'ROLE @', 'ONTOLOGY @', 'AGENT @ ONTOLOGY (shop)', 'POLICY @ ON CONCEPT city TO PUBLIC USING (true)'].flatMap((object) =>
+    ['OR REPLACE ', ''].map((replace) => `CREATE ${replace}${replace === '' ? object.replace(' ', ' IF NOT EXISTS ') : object}`),
+  ),
 ];
 
 describe('A hidden name is answered like one that does not exist', () => {
@@ -108,5 +111,39 @@ describe('A refusal does not name what is hidden', () => {
     }
     await s.rows('DROP POLICY hqx_named', 'shop');
     await admins('DROP ROLE named; DROP USER named');
+  });
+});
+
+describe('A text of somebody else that names what is hidden', () => {
+  let partial: { name: string; token: string };
+  beforeAll(async () => {
+    await s.rows(
+      `CREATE ONTOLOGY texts; CREATE CONCEPT country (cid bigint, csize bigint, cname string, PRIMARY KEY (cid));
+       CREATE CONCEPT hqx_file (no bigint, c_id bigint, PRIMARY KEY (no), CONSTRAINT hqx_in FOREIGN KEY (c_id) REFERENCES country (cid));
+       CREATE PROPERTY far bigint AS SELECT "hqx_of[hqx_file].hqx_in[country].csize";
+       CREATE CONCEPT town (id bigint, d_no bigint, far bigint, PRIMARY KEY (id), CONSTRAINT hqx_of FOREIGN KEY (d_no) REFERENCES hqx_file (no));
+       CREATE CONCEPT big INHERITS (town) FROM dsvc.town WHERE "hqx_of[hqx_file].hqx_in[country].cname" = 'x'`,
+    );
+    partial = await user(
+      'pe',
+      'EDIT ON ontology.texts',
+      'EDIT ON ontology.texts.concept.country',
+      ...['town', 'big'].map((c) => `QUERY ON ontology.texts.concept.${c}`),
+    );
+  });
+
+  it.each([
+    ['a calculated property', 'cname string'],
+    ['the condition of a logic concept', 'csize bigint'],
+  ])('is not quoted by the refusal of a change that %s does not survive', async (_, kept) => {
+    const { status, json } = await ask(`CREATE OR REPLACE CONCEPT country (cid bigint, ${kept}, PRIMARY KEY (cid))`, by(partial.token), 'texts');
+    expect([status, json.code]).toEqual([400, 'unknown_property']);
+    expect(json.data).toBe('the statement conflicts with a part of the ontology that you may not see');
+  });
+
+  it('is not quoted to a reader, if a script that was accepted before made it fail', async () => {
+    await s.rows('CREATE MAPPING towns INTO (town) AS SELECT id, id AS d_no FROM shop.t_city', 'texts');
+    const { status, json } = await ask('SELECT far FROM svc.town', by(partial.token), 'texts');
+    expect([status, json.code, json.data]).toEqual([400, 'unknown_property', 'unknown property in the calculated property `far`']);
   });
 });

@@ -7,6 +7,8 @@ import type { PlanState } from '../plan-state.ts';
 
 /** Errors that are passed on to the caller: a masked value, and a view or concept in the text that cannot be read. */
 const OWN = new Set(['masked', 'view_unreadable', 'concept_unreadable']);
+/** Errors about names in a path of the text. */
+const IN_PATHS = new Set(['bad_path', 'incomparable_types']);
 
 /** Replaces an error about a name in the text by an error about the whole text, because the name may be hidden from the caller. */
 export function withoutHiddenNames(kind: 'view' | 'concept', name: string): Frame {
@@ -14,7 +16,8 @@ export function withoutHiddenNames(kind: 'view' | 'concept', name: string): Fram
     try {
       return make();
     } catch (error) {
-      if (!(error instanceof SvcError) || (error.status !== 403 && !error.code.startsWith('unknown_')) || OWN.has(error.code)) throw error;
+      if (!(error instanceof SvcError) || OWN.has(error.code)) throw error;
+      if (error.status !== 403 && !error.code.startsWith('unknown_') && !IN_PATHS.has(error.code)) throw error;
       throw forbidden(`${kind}_unreadable`, `the ${kind} \`${name}\` cannot be read: its definer may not read everything that it names`, {
         hint: `Ask the maintainer of the ${kind}`,
         cause: error,

@@ -220,14 +220,14 @@ export class Branch {
 
   private calculated(def: PropertyDef, expression: string, actual: boolean, reader: Concept): Node {
     const { state } = this;
-    const circular = (): Error => badRequest('circular_property', `the calculated property \`${def.name}\` depends on itself`);
     const isSeen = state.seen.property(def.name) !== undefined;
-    if (isSeen && !state.position.isTrusted && mayDivideByZero(expression, () => state.texts.plainExpression(def, expression)))
-      state.dividing.add(`the calculated property \`${def.name}\``);
+    const called = isSeen ? `the calculated property \`${def.name}\`` : 'a calculated property';
+    const circular = (): Error => badRequest('circular_property', `${called} depends on itself`);
+    if (isSeen && !state.position.isTrusted && mayDivideByZero(expression, () => state.texts.plainExpression(def, expression))) state.dividing.add(called);
     return state.position.expanding(def, circular, () =>
       state.grows(
-        () => (isSeen ? `the calculated property \`${def.name}\`` : 'a calculated property'),
-        () => this.#expression(def, expression, `the calculated property \`${def.name}\``, actual, reader, def.type),
+        () => called,
+        () => this.#expression(def, expression, called, actual, reader, def.type),
       ),
     );
   }
@@ -246,7 +246,11 @@ export class Branch {
       if (!('ColumnRef' in n)) return undefined;
       const fields = fieldsOf(n.ColumnRef);
       const property = state.graph.property(fields.at(-1) ?? '');
-      if (fields.length !== 1 || !property) throw badRequest('unknown_property', `unknown property \`${fields.join('.')}\` in ${called}`);
+      if (fields.length !== 1 || !property) {
+        // the stored text may name what the caller does not see
+        const name = state.seen === state.seen.whole ? ` \`${fields.join('.')}\`` : '';
+        throw badRequest('unknown_property', `unknown property${name} in ${called}`);
+      }
       return this.property(property, actual, reader);
     }) as Node;
   }

@@ -8,6 +8,7 @@ import { type ApplyContext, applyStatement, finish, Places } from '../../ontolog
 import type { Graph } from '../../ontology/graph.ts';
 import type { Model } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
+import { isPath, namesInPath } from '../../ontology/paths.ts';
 import type { Warning } from '../../ontology/validate.ts';
 
 const LISTS = ['concepts', 'properties', 'measures', 'mappings', 'views'] as const;
@@ -87,7 +88,16 @@ export class SeenDraft {
 
   #withoutHidden(error: unknown, texts: readonly string[]): unknown {
     if (!(error instanceof SvcError) || error.status !== 400) return error;
-    const words = [...`${error.message} ${error.hint ?? ''}`.matchAll(/`([^`]+)`/g)].map((m) => fold(m[1] ?? ''));
+    const quoted = [...`${error.message} ${error.hint ?? ''}`.matchAll(/`([^`]+)`/g)].map((m) => fold(m[1] ?? ''));
+    // a stored text may have paths that name something hidden; those of the script are checked in the visible part
+    if (
+      quoted
+        .filter(isPath)
+        .flatMap(namesInPath)
+        .some((name) => this.#hidden.has(name))
+    )
+      return collision(error.code, error.offset);
+    const words = quoted.flatMap(namesInPath);
     const hidden = words.filter((word) => this.#hidden.has(word));
     const written = new Set(error.code.startsWith('unknown_') && hidden.length > 0 ? texts.flatMap((text) => fold(text).split(/[^\p{L}\p{N}_]+/u)) : []);
     return hidden.every((word) => written.has(word)) ? error : collision(error.code, error.offset);
