@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PgliteHost } from './sql/pglite-host.ts';
 
@@ -23,6 +23,8 @@ export class DataFolderError extends Error {
 export async function openEmbedded(dataDir: string): Promise<PgliteHost> {
   if (!existsSync(dataDir) || readdirSync(dataDir).length === 0) await create(dataDir);
   else check(dataDir);
+  // PGlite creates files that every user of the machine may write
+  chmodSync(dataDir, 0o700);
   const host = new PgliteHost(dataDir);
   try {
     const client = await host.client();
@@ -38,6 +40,7 @@ async function create(dataDir: string): Promise<void> {
   const fresh = `${dataDir}.new`;
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(dirname(dataDir), { recursive: true });
+  mkdirSync(fresh, { mode: 0o700 });
   const host = new PgliteHost(fresh);
   try {
     await host.client();

@@ -116,6 +116,7 @@ describe('npm start', () => {
     expect(started.output.match(/^READY .*$/gm)).toEqual([`READY http://127.0.0.1:${port}`]);
     expect(started.output.split(/^READY.*$/m)[1]).toContain(session.demo_token);
     expect(statSync(join(dir, 'session.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(dir, 'pgdata')).mode & 0o777, 'PGlite creates files that everybody may write').toBe(0o700);
     expect(Object.keys(session)).toEqual(['base_url', 'admin_token', 'demo_token', 'database_url', 'sql_endpoint', 'catalog_url', 'reader_url']);
     expect(await sql(session, 'SELECT current_user::text AS me')).toEqual([{ me: 'kg_dev' }]);
     expect(await sql(session, "SELECT count(*)::int AS n FROM kg_catalog.users WHERE name = 'admin'"), 'whose machine it is may look').toEqual([{ n: 1 }]);
