@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { cloudflareTest } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 import { SIZES } from './test/support/sizes.ts';
+import { BUILT_WORKER } from './test/worker/setup.ts';
 
 const deep = Boolean(process.env.DEEP);
 /** The files of which `npm run test:deep` tries more than `npm test`. */
@@ -41,9 +42,11 @@ export default defineConfig({
         },
       },
       {
-        // Inside the Workers runtime, with an embedded database behind the SQL endpoint.
+        // Inside the Workers runtime, with an embedded database behind the SQL endpoint. The Worker is the one that is deployed.
+        resolve: { alias: { 'built-worker': BUILT_WORKER } },
         plugins: [
           cloudflareTest(({ inject }) => ({
+            main: BUILT_WORKER,
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
               bindings: {

@@ -1,15 +1,16 @@
 /**
- * `npm run build` builds the Worker that would be deployed, `npm run deploy` deploys it. `-- --llm NAMES` selects the providers of language models to
- * include: `all` (the default), `none`, or names as in LLM_TYPE, separated by commas. Other arguments go to wrangler.
+ * `npm run build` builds the Worker and checks it, `npm run deploy` deploys it. `-- --llm NAMES` selects the providers of language models to include: `all`
+ * (the default), `none`, or names as in LLM_TYPE, separated by commas. `--outdir FOLDER` is where the modules are written (dist/worker). Other arguments go to
+ * wrangler, which uploads the modules as they are.
  */
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PROVIDERS, type Provider, providerOf } from '../src/llm/providers/settings.ts';
+import { bundle } from './bundle.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
-const LEFT_OUT = './src/llm/providers/left-out.ts';
 
 /** The selected providers. @throws Error for an unknown name */
 export function chosen(choice: string): readonly Provider[] {
@@ -22,34 +23,40 @@ export function chosen(choice: string): readonly Provider[] {
   });
 }
 
-/** Replacements of omitted modules for the bundler: the specifiers of src/llm/models.ts. */
-export function leftOut(providers: readonly Provider[]): Readonly<Record<string, string>> {
-  const files = PROVIDERS.filter((p) => !providers.includes(p)).map((p) => `./providers/${p}.ts`);
-  if (providers.length === 0) files.push('./providers/sdk.ts');
-  return Object.fromEntries(files.map((file) => [file, LEFT_OUT]));
+/** The parsed arguments. */
+interface Arguments {
+  readonly llm: string;
+  readonly outdir: string;
+  readonly deploy: boolean;
+  /** For wrangler. */
+  readonly others: readonly string[];
 }
 
-function main(args: readonly string[]): void {
-  let choice = 'all';
-  let deploy = false;
+function argumentsOf(args: readonly string[]): Arguments {
+  const values = { llm: 'all', outdir: 'dist/worker' };
   const others: string[] = [];
+  let deploy = false;
   for (let i = 0; i < args.length; i++) {
-    const arg = args[i] as string;
-    if (arg === '--llm') choice = args[++i] ?? '';
-    else if (arg.startsWith('--llm=')) choice = arg.slice('--llm='.length);
-    else if (arg === '--deploy') deploy = true;
-    else others.push(arg);
+    const [, name, value] = /^--(llm|outdir)(?:=(.*))?$/.exec(args[i] as string) ?? [];
+    if (name !== undefined) values[name as keyof typeof values] = value ?? args[++i] ?? '';
+    else if (args[i] === '--deploy') deploy = true;
+    else others.push(args[i] as string);
   }
-  const aliases = Object.entries(leftOut(chosen(choice))).flatMap(([from, to]) => ['--alias', `${from}:${to}`]);
-  const folder = others.some((arg) => /^--outdir(=|$)/.test(arg)) ? [] : ['--outdir', 'dist/worker'];
-  const target = deploy ? [] : ['--dry-run', ...folder];
+  return { ...values, deploy, others };
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  const { llm, outdir, deploy, others } = argumentsOf(args);
+  const folder = resolve(PROJECT, outdir);
+  await bundle({ outdir: folder, providers: chosen(llm) });
   const wrangler = join(dirname(createRequire(import.meta.url).resolve('wrangler/package.json')), 'bin', 'wrangler.js');
-  execFileSync(process.execPath, [wrangler, 'deploy', ...target, ...aliases, ...others], { cwd: PROJECT, stdio: 'inherit' });
+  const command = ['deploy', join(folder, 'index.js'), '--no-bundle', ...(deploy ? [] : ['--dry-run'])];
+  execFileSync(process.execPath, [wrangler, ...command, ...others], { cwd: PROJECT, stdio: 'inherit' });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
-    main(process.argv.slice(2));
+    await main(process.argv.slice(2));
   } catch (error) {
     // wrangler has printed its own errors
     if (!(error instanceof Error && 'status' in error)) console.error((error as Error).message);

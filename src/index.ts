@@ -17,10 +17,10 @@ import { languageModels } from './llm/models.ts';
 import type { AiBinding } from './llm/providers/open.ts';
 import { remarksOnModel } from './llm/providers/settings.ts';
 import type { LanguageModels } from './llm/types.ts';
-import { mcpMounts } from './mcp/front.ts';
+import { mcpMounts } from './mcp/mounts.ts';
 import { McpObject, mcpPrincipals } from './mcp/object.ts';
-import { oauthServers } from './oauth/server.ts';
 import { oauthStores } from './oauth/store-object.ts';
+import type { OAuth } from './oauth/types.ts';
 import type { Runtime } from './service.ts';
 
 /** The WebAssembly module is instantiated by the first statement. */
@@ -66,10 +66,15 @@ const runtime = ({ config, llm, owner }: Prepared, env: Env, context: Pick<Execu
   asyncStatements: env.ASYNC_STATEMENT === undefined ? undefined : asyncStatements(env.ASYNC_STATEMENT, config.locationHint),
   admit: admission(env),
   attempts: env.LOGIN_THROTTLE === undefined ? undefined : loginAttempts(env.LOGIN_THROTTLE, config.locationHint),
-  oauth: env.OAUTH_STORE === undefined ? undefined : oauthServers(oauthStores(env.OAUTH_STORE, config.locationHint)),
+  oauth: env.OAUTH_STORE === undefined ? undefined : oauthOf(env.OAUTH_STORE, config),
   pause: (ms) => scheduler.wait(ms),
   llm,
   kv: env.CACHE === undefined ? undefined : keyValues(env.CACHE, owner),
+});
+
+/** The authorization servers, whose code is loaded with the first one. */
+const oauthOf = (namespace: NonNullable<Env['OAUTH_STORE']>, { locationHint }: Config): OAuth => ({
+  at: async (place, parts) => (await import('./oauth/server.ts')).oauthServers(oauthStores(namespace, locationHint)).at(place, parts),
 });
 
 /** The owner of KV entries. The catalog identifies the service, and its password is a secret that all isolates of the service know. */

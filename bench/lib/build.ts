@@ -1,12 +1,10 @@
 /** The scripts to measure: the service as it would be deployed, and the small Workers of the benchmarks. */
-import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'esbuild';
-import { leftOut } from '../../scripts/build.ts';
-import { PROVIDERS, type Provider } from '../../src/llm/providers/settings.ts';
+import { build, type Metafile, type Plugin } from 'esbuild';
+import { bundle } from '../../scripts/bundle.ts';
+import type { Provider } from '../../src/llm/providers/settings.ts';
 
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 /** The folder of built scripts, with a subfolder for each. */
@@ -32,23 +30,13 @@ export interface Script {
 }
 
 /**
- * The service, built by `wrangler deploy --dry-run`. Simultaneous builds need separate folders. `entry`: an `index.ts`
- * of the project to use as the Worker instead. `providers`: the providers of language models to include (scripts/build.ts).
+ * The service, built as it is deployed. Simultaneous builds need separate folders. `entry`: an `index.ts` of the project to use as the Worker instead.
+ * `providers`: the providers of language models to include (scripts/build.ts).
  */
-export async function buildService(folder = 'service', entry?: string, providers: readonly Provider[] = PROVIDERS): Promise<Script> {
-  const dir = join(OUT, folder);
-  await rm(dir, { recursive: true, force: true });
-  await mkdir(dir, { recursive: true });
-  const wrangler = join(dirname(createRequire(import.meta.url).resolve('wrangler/package.json')), 'bin', 'wrangler.js');
-  const path = [join(PROJECT, 'node_modules', '.bin'), process.env.PATH].join(process.platform === 'win32' ? ';' : ':');
-  const options = { cwd: PROJECT, stdio: 'pipe' as const, env: { ...process.env, PATH: path, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' } };
-  const aliases = Object.entries(leftOut(providers)).flatMap(([from, to]) => ['--alias', `${from}:${to}`]);
-  try {
-    execFileSync(process.execPath, [wrangler, 'deploy', ...(entry === undefined ? [] : [entry]), '--dry-run', '--outdir', dir, ...aliases], options);
-  } catch (error) {
-    throw new Error(`the service cannot be built: ${String((error as { stderr?: unknown }).stderr ?? error).slice(0, 2000)}`);
-  }
-  return await readScript(dir, 'index.js');
+export async function buildService(folder = 'service', entry?: string, providers?: readonly Provider[]): Promise<Script> {
+  const outdir = join(OUT, folder);
+  await bundle({ outdir, entry, providers });
+  return readScript(outdir, 'index.js');
 }
 
 /** A Worker of `bench/worker/`; `instead`: modules of `src/` and the modules of `bench/worker/` that replace them. */
@@ -102,4 +90,18 @@ export async function readScript(dir: string, main: string): Promise<Script> {
     }),
   );
   return { modulesRoot: dir, modules: await Promise.all(modules) };
+}
+
+/** The names of a built service's modules that are loaded before the first request; others are loaded on demand. */
+export async function firstModules({ modulesRoot }: Script): Promise<ReadonlySet<string>> {
+  const { outputs } = JSON.parse(await readFile(join(modulesRoot, 'bundle-meta.json'), 'utf8')) as Metafile;
+  const main = Object.keys(outputs).find((path) => basename(path) === 'index.js') ?? '';
+  const found = new Set<string>();
+  const visit = (path: string): void => {
+    if (found.has(path)) return;
+    found.add(path);
+    for (const { path: next, kind } of outputs[path]?.imports ?? []) if (kind === 'import-statement') visit(next);
+  };
+  visit(main);
+  return new Set([...found].map((path) => basename(path)));
 }

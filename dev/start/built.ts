@@ -1,16 +1,15 @@
 /** The built Worker for `npm start`: what `npm run deploy` would deploy. It is built again only if one of its inputs changed. */
-import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { bundle } from '../../scripts/bundle.ts';
 import { StartFailure } from './failure.ts';
 import { PROJECT } from './places.ts';
 
 const OUT = join(PROJECT, 'dist', 'start');
 const RECORD = join(OUT, 'built.json');
 /** Inputs that the bundler does not list. */
-const MORE = ['wrangler.toml', 'package-lock.json', 'scripts/build.ts', 'src/llm/providers/settings.ts'];
+const MORE = ['wrangler.toml', 'package-lock.json', 'scripts/bundle.ts', 'src/llm/providers/settings.ts'];
 
 /** What the host process needs of wrangler.toml; the file `worker.json` of a build. */
 export interface WorkerFacts {
@@ -33,7 +32,7 @@ export async function builtWorker(): Promise<string> {
   const kept = record();
   if (kept !== undefined && isFresh(kept)) return kept.folder;
   const folder = join(OUT, randomBytes(6).toString('hex'));
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(OUT, { recursive: true });
   // a file that is saved during the build may not be part of it
   const before = Date.now();
   const [found] = await Promise.all([facts(), build(folder)]);
@@ -85,15 +84,15 @@ async function facts(): Promise<WorkerFacts> {
 }
 
 async function build(folder: string): Promise<void> {
-  const script = join(PROJECT, 'scripts', 'build.ts');
-  const path = [join(PROJECT, 'node_modules', '.bin'), process.env.PATH].join(process.platform === 'win32' ? ';' : ':');
-  const env = { ...process.env, PATH: path, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true', NO_COLOR: '1' };
   try {
-    await promisify(execFile)(process.execPath, [script, '--outdir', folder, '--metafile'], { cwd: PROJECT, env, maxBuffer: 2 ** 26 });
+    await bundle({ outdir: folder });
   } catch (error) {
-    const output = `${String((error as { stderr?: unknown }).stderr ?? '')}\n${String((error as { stdout?: unknown }).stdout ?? '')}`;
-    const line = output.split('\n').find((l) => /error|✘/i.test(l)) ?? (error as Error).message.split('\n')[0];
-    throw new StartFailure(`the Worker cannot be built: ${line?.trim()}`);
+    throw new StartFailure(
+      `the Worker cannot be built: ${(error as Error).message
+        .split('\n')
+        .find((line) => /error/i.test(line))
+        ?.trim()}`,
+    );
   }
 }
 

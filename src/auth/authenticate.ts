@@ -7,9 +7,8 @@ import { fold, loadSnapshot } from '../catalog/snapshot.ts';
 import type { Config } from '../config.ts';
 import { unauthorized } from '../errors.ts';
 import type { Holder } from './grants.ts';
-import { jwtFault, type VerifiedJwt, verifyJwt } from './jwt.ts';
+import { jwtFault, tenantKey, type VerifiedJwt } from './jwt-identity.ts';
 import { tokenUsed } from './last-used.ts';
-import { tenantKey } from './tenants.ts';
 import { equalHashes, isToken, sha256 } from './tokens.ts';
 
 /** Id of the built-in administrator (migrations/001). */
@@ -70,7 +69,10 @@ const invalid = () =>
  */
 export async function authenticate(headers: Headers, { adminToken, jwt }: AuthSettings, options: AuthOptions): Promise<Caller> {
   const token = jwt.enabled ? headers.get('x-jwt-token') : null;
-  if (token !== null) return byJwt(await verifyJwt(token, headers.get('x-jwt-tenant-id'), jwt, options), options);
+  if (token !== null) {
+    const { verifyJwt } = await import('./jwt.ts');
+    return byJwt(await verifyJwt(token, headers.get('x-jwt-tenant-id'), jwt, options), options);
+  }
   const key = headers.get('x-api-key');
   if (key !== null) return byToken(key, adminToken, options);
   const authorization = headers.get('authorization');

@@ -5,10 +5,11 @@
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import { ByteStore, type Cache } from '../cache.ts';
 import type { Config } from '../config.ts';
-import { SvcError, unauthorized } from '../errors.ts';
+import { SvcError } from '../errors.ts';
 import { type JwksOptions, JwksUnavailable, jwksKeys } from './jwks.ts';
+import { jwtFault, tenantKey, type VerifiedJwt } from './jwt-identity.ts';
 import { KeyFault } from './jwt-keys.ts';
-import { type Tenant, tenantKey, tenantOf } from './tenants.ts';
+import { type Tenant, tenantOf } from './tenants.ts';
 
 /** Tolerance for differences between the clocks of the provider and of the service. */
 const LEEWAY_SECONDS = 30;
@@ -18,34 +19,6 @@ const MAX_CHARACTERS = 16 * 1024;
 const MAX_NAME = 512;
 /** Accepted values of `typ`. JWTs of other types, such as logout tokens or DPoP proofs, are refused. */
 const TYPES = ['jwt', 'at+jwt'];
-
-/** Error messages by code (docs/design/credentials.md#jwt-failures). Clients depend on them. */
-const MESSAGES = {
-  token_has_expired: 'Token has expired',
-  invalid_token: 'Invalid token',
-  token_validation_failed: 'Token validation failed',
-  invalid_key_format: 'Invalid key format',
-  could_not_parse_public_key: 'Could not parse public key',
-  tenant_configuration_not_found: 'Tenant configuration not found',
-  user_not_found: 'User not found',
-} as const;
-
-const CHALLENGE = { 'www-authenticate': 'Bearer realm="svc", error="invalid_token"' };
-
-/** 401 with one of these codes. @param cause for the log */
-export const jwtFault = (code: keyof typeof MESSAGES, cause?: unknown): SvcError => unauthorized(code, MESSAGES[code], { headers: CHALLENGE, cause });
-
-/** A token whose signature and claims are valid. */
-export interface VerifiedJwt {
-  /** The user name in the claims. */
-  readonly name: string;
-  /** The e-mail to look for if no user has that name; null: e-mails are not compared. */
-  readonly email: string | null;
-  /** The tenant, spelled as in the names of variables; `DEFAULT` without a header. */
-  readonly tenant: string;
-  /** The claims that are texts, numbers, booleans or lists of texts (as JSON), converted to text (`claimTexts`). */
-  readonly claims: Readonly<Record<string, string>>;
-}
 
 /**
  * Verifies a token.

@@ -3,7 +3,7 @@
 import type { Config } from '../config.ts';
 import { isSafeAddress } from '../connection.ts';
 import { loggedLine } from '../errors.ts';
-import { remarksOnTenants, type SettingRemark } from './tenants.ts';
+import type { SettingRemark } from './tenants.ts';
 import { isToken } from './tokens.ts';
 
 type Settings = Pick<Config, 'adminToken' | 'jwt' | 'mcp'>;
@@ -12,7 +12,8 @@ const remark = (level: SettingRemark['level'], variable: string, text: string): 
 
 /** Checks ADMIN_TOKEN, the JWT settings and the OAuth settings. Remarks name variables, never values. */
 export async function remarksOnSettings({ adminToken, jwt, mcp }: Settings): Promise<readonly SettingRemark[]> {
-  const remarks = [...(await remarksOnTenants(jwt)), ...remarksOnOAuth(mcp)];
+  const onTenants = jwt.enabled ? await (await import('./tenants.ts')).remarksOnTenants(jwt) : [];
+  const remarks = [...onTenants, ...remarksOnOAuth(mcp)];
   if (adminToken === null || isToken(adminToken)) return remarks;
   const text = 'is not an API token (tk_ and 33 characters that end in a checksum), so it is not accepted; npm run kg -- token --new creates one';
   return [remark('error', 'ADMIN_TOKEN', text), ...remarks];

@@ -1,6 +1,7 @@
 /** Finds the tenant of a JWT and validates its settings (docs/design/credentials.md#tenants). */
 import type { Config, TenantConfig } from '../config.ts';
 import { isSafeAddress } from '../connection.ts';
+import { tenantKey } from './jwt-identity.ts';
 import { KeyFault, knownAlgorithm, parseKey } from './jwt-keys.ts';
 
 type JwtConfig = Config['jwt'];
@@ -13,9 +14,6 @@ export interface Tenant {
   /** Keys by algorithm; null if they come from the tenant's JWKS address. */
   readonly keys: ReadonlyMap<string, CryptoKey> | null;
 }
-
-/** Converts a tenant's id to the spelling in the names of variables: `big-co` becomes BIG_CO. Undefined if it is not a valid id. */
-export const tenantKey = (id: string): string | undefined => (/^[A-Za-z0-9_-]{1,64}$/.test(id) ? id.toUpperCase().replaceAll('-', '_') : undefined);
 
 const notFound = (variable: string, message: string): KeyFault => new KeyFault('tenant_configuration_not_found', variable, message);
 

@@ -1,5 +1,4 @@
 /** The REST API: the routes under `/<product>/api` and `/<product>/openapi`, and the middleware of all requests. */
-import { zValidator } from '@hono/zod-validator';
 import { type Handler, Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { authenticate } from '../auth/authenticate.ts';
@@ -31,19 +30,20 @@ import { drain, readText, requireJson, requireSqlText } from './body.ts';
 import { conditional } from './conditional.ts';
 import type { AppContext, AppEnv } from './context.ts';
 import { cors } from './cors.ts';
-import { docsPage, docsScript, docsStyle } from './docs-page.ts';
 import { bodyOf, CONTENT_TYPES, presentationOf, wishOf } from './format.ts';
 import { getToken } from './get-token.ts';
 import { checkHost, checkUrl, requestIdOf } from './guards.ts';
-import { ASYNC_ID, modelFilesBody, queryBody, resultsLimit } from './input.ts';
+import { isAsyncId, queryBody, resultsLimit } from './input.ts';
 import { logRequest } from './log.ts';
-import { loginRoutes } from './login.ts';
 import { admitted, mounted } from './mounted.ts';
-import { oauthRoutes } from './oauth.ts';
 import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
-import { sendOntologyDocument, sendServiceDocument } from './openapi-routes.ts';
+import { loginRoutes, oauthRoutes } from './page-routes.ts';
 
 type Route = (c: AppContext) => Promise<Response> | Response;
+
+// what few requests need is loaded by the first of them (docs/design/platform-rules.md#the-script)
+const documents = () => import('./openapi-routes.ts');
+const docs = () => import('./docs-page.ts');
 
 /**
  * Creates the application.
@@ -149,6 +149,7 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       await identify(c);
       const text = await readText(c.req.raw);
       requireJson(c.req.raw);
+      const { modelFilesBody } = await import('./schemas.ts');
       return success(c, await change(request(c), param(c, 'ontology'), modelFilesBody(text)));
     });
   route(
@@ -194,23 +195,22 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       await next();
     },
     // an invalid id gets the same answer as an unknown one
-    zValidator('param', ASYNC_ID, (result, c) => (result.success ? undefined : json(c as AppContext, 404, { error: 'Response not found' }))),
-    (c) => asyncResult(c, request(c), param(c, 'id')),
+    (c) => (isAsyncId(param(c, 'id')) ? asyncResult(c, request(c), param(c, 'id')) : json(c, 404, { error: 'Response not found' })),
   );
 
   route(
     ['GET'],
     '/api/openapi.json',
-    known((c) => sendServiceDocument(c, product, version)),
+    known(async (c) => (await documents()).sendServiceDocument(c, product, version)),
   );
   route(
     ['GET'],
     '/api/openapi/:document',
-    known((c) => sendOntologyDocument(c, product, version, request(c), param(c, 'document'))),
+    known(async (c) => (await documents()).sendOntologyDocument(c, product, version, request(c), param(c, 'document'))),
   );
-  route(['GET'], '/api/docs', (c) => docsPage(c, product));
-  route(['GET'], '/api/docs/script.js', docsScript);
-  route(['GET'], '/api/docs/style.css', docsStyle);
+  route(['GET'], '/api/docs', async (c) => (await docs()).docsPage(c, product));
+  route(['GET'], '/api/docs/script.js', async (c) => (await docs()).docsScript(c));
+  route(['GET'], '/api/docs/style.css', async (c) => (await docs()).docsStyle(c));
   route(['POST'], '/api/get_token', getToken);
   loginRoutes(route, product);
   for (const mount of mounts) app.all(`/${product}${mount.path}`, mounted(mount));

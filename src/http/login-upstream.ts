@@ -41,7 +41,8 @@ export async function fromProvider(c: AppContext): Promise<Response> {
   putLogin(c, '', 0);
   const { login, controllers, claims, returnTo } = await finishLogin(runtime, secret, back, new URL(`${back}${new URL(c.req.url).search}`), cookie);
   const { value, session } = await beginSession(secret, login, controllers, runtime.now());
-  await runtime.oauth?.at(requirePlace(runtime.config, c.req.raw), runtime).storeClaims(session, claims);
+  const server = await runtime.oauth?.at(requirePlace(runtime.config, c.req.raw), runtime);
+  await server?.storeClaims(session, claims);
   const entry = runtime.db.batch([sessionEntry('login', session, c.get('requestId'))]);
   runtime.waitUntil(entry.catch((error: unknown) => runtime.log({ level: 'error', event: 'audit_failed', message: loggedLine(error) })));
   putSession(c, value);

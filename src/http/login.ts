@@ -10,26 +10,14 @@ import type { AppContext } from './context.ts';
 import { checkOrigin, checkPlace, ownOrigin, returnAddress } from './form.ts';
 import { loggedInPage, loginPage } from './login-page.ts';
 import { fromProvider, toProvider } from './login-upstream.ts';
-import { page, pageFailure, pageStyle } from './pages.ts';
+import { page, pageFailure } from './pages.ts';
 import { checkForm, currentSession, dropSession, formToken, putSession, requireLogin, seeOther, sessionSecret, toLogin } from './session.ts';
 
 type Handler = (c: AppContext) => Promise<Response> | Response;
-/** Adds a route below the product name. Other methods of its path are answered with 405. */
-export type AddRoute = (methods: readonly string[], path: string, handler: Handler) => void;
-
-/** Adds the routes `/login`, `/login/callback`, `/logout` and `/get_<product>_user_token`. */
-export function loginRoutes(route: AddRoute, product: string): void {
-  route(['GET'], '/login/style.css', pageStyle);
-  route(['GET', 'POST'], '/login', onPage(login));
-  route(['GET'], '/login/callback', onPage(callback));
-  route(['POST'], '/logout', onPage(logout));
-  route(['GET'], `/get_${product}_user_token`, onPage(userToken));
-}
 
 /** Wraps a page with cookie authentication: checks the host and answers errors with pages. */
-export const onPage =
-  (handler: Handler): Handler =>
-  async (c) => {
+export function onPage(handler: Handler): Handler {
+  return async (c) => {
     try {
       checkPlace(c);
       return await handler(c);
@@ -37,6 +25,16 @@ export const onPage =
       return pageFailure(c, error);
     }
   };
+}
+
+/** `/login`: the page and its form. */
+export const login: Handler = onPage(showLogin);
+/** `/login/callback`: the redirect from the provider. */
+export const callback: Handler = onPage(returned);
+/** `/logout`. */
+export const logout: Handler = onPage(endSession);
+/** `/get_<product>_user_token`. */
+export const userToken: Handler = onPage(issue);
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
@@ -48,7 +46,7 @@ export async function readForm(c: AppContext): Promise<URLSearchParams> {
 
 const productOf = (c: AppContext): string => c.env.runtime.config.product;
 
-async function login(c: AppContext): Promise<Response> {
+async function showLogin(c: AppContext): Promise<Response> {
   if (c.req.method === 'POST') return sendLogin(c);
   const returnTo = returnAddress(c.req.query('return_to'), ownOrigin(c));
   const session = await currentSession(c);
@@ -63,7 +61,7 @@ const form = async (c: AppContext, status: number, shown: { readonly returnTo: s
 /** True if users log in at a provider and this service accepts no passwords. */
 const usesProvider = (c: AppContext): boolean => c.env.runtime.config.mcp.issuer !== null;
 
-function callback(c: AppContext): Promise<Response> {
+function returned(c: AppContext): Promise<Response> {
   if (!usesProvider(c)) throw notFound('unknown_path', 'This path does not exist');
   return fromProvider(c);
 }
@@ -95,7 +93,7 @@ async function sendLogin(c: AppContext): Promise<Response> {
 const logged = (c: AppContext, error: unknown): void =>
   c.env.runtime.log({ level: 'error', event: 'audit_failed', request_id: c.get('requestId'), message: loggedLine(error) });
 
-async function logout(c: AppContext): Promise<Response> {
+async function endSession(c: AppContext): Promise<Response> {
   checkOrigin(c);
   const fields = await readForm(c);
   const session = await currentSession(c);
@@ -108,7 +106,7 @@ async function logout(c: AppContext): Promise<Response> {
 }
 
 /** Issues a new token to the logged-in user: `{"token": "tk_..."}`. */
-async function userToken(c: AppContext): Promise<Response> {
+async function issue(c: AppContext): Promise<Response> {
   const { runtime } = c.env;
   checkTokenRequest(c);
   const { pathname, search } = new URL(c.req.url);

@@ -1,5 +1,4 @@
 /** The OAuth routes (docs/design/credentials.md#oauth-access-tokens): metadata, token and registration for clients; consent and the list of grants for users. */
-import type { Hono } from 'hono';
 import { ADMIN_ID } from '../auth/authenticate.ts';
 import { passwordDigest, type Session, signed } from '../auth/session.ts';
 import { equalHashes } from '../auth/tokens.ts';
@@ -12,9 +11,9 @@ import type { AuthorizationRequest, AuthorizationServer, ProtocolPath } from '..
 import { addressOf, admit } from './admit.ts';
 import { json } from './answers.ts';
 import { readFormText, readText } from './body.ts';
-import type { AppContext, AppEnv } from './context.ts';
+import type { AppContext } from './context.ts';
 import { checkOrigin } from './form.ts';
-import { type AddRoute, onPage, readForm } from './login.ts';
+import { onPage, readForm } from './login.ts';
 import { consentPage, grantsPage, refusedPage } from './oauth-pages.ts';
 import { page } from './pages.ts';
 import { checkForm, currentSession, formToken, requireLogin, seeOther, sessionSecret } from './session.ts';
@@ -22,21 +21,13 @@ import { checkForm, currentSession, formToken, requireLogin, seeOther, sessionSe
 /** The maximum size of a registration. Anyone can register a client, and registrations are stored for months. */
 const REGISTRATION_CHARACTERS = 16 * 1024;
 
-/** Adds the routes. The documents of RFC 8414 and RFC 9728 are at the root, with and without the path of the MCP server appended. */
-export function oauthRoutes(app: Hono<AppEnv>, route: AddRoute, product: string): void {
-  const mcp = `/${product}/api/mcp`;
-  for (const path of ['', mcp]) {
-    app.all(`/.well-known/oauth-authorization-server${path}`, (c) => protocol(c, 'metadata'));
-    app.all(`/.well-known/oauth-protected-resource${path}`, describeResource);
-  }
-  app.all(`/${product}/oauth/token`, (c) => protocol(c, 'token'));
-  app.all(`/${product}/oauth/register`, (c) => protocol(c, 'register'));
-  route(['GET', 'POST'], '/oauth/authorize', onPage(authorize));
-  route(['GET', 'POST'], '/oauth/grants', onPage(grants));
-}
+/** `/oauth/authorize`: the consent page and its form. */
+export const authorize = onPage(consent);
+/** `/oauth/grants`: the list of the user's grants. */
+export const grants = onPage(listGrants);
 
 /** @throws SvcError 503 `not_configured`; 421 `misdirected_request` */
-function serverOf(c: AppContext): AuthorizationServer {
+async function serverOf(c: AppContext): Promise<AuthorizationServer> {
   const { runtime } = c.env;
   const place = requirePlace(runtime.config, c.req.raw);
   if (runtime.oauth === undefined || runtime.config.sessionSecret === null) {
@@ -45,8 +36,9 @@ function serverOf(c: AppContext): AuthorizationServer {
   return runtime.oauth.at(place, runtime);
 }
 
-async function protocol(c: AppContext, path: ProtocolPath): Promise<Response> {
-  const server = serverOf(c);
+/** The protocol's endpoints for clients. */
+export async function protocol(c: AppContext, path: ProtocolPath): Promise<Response> {
+  const server = await serverOf(c);
   if (path === 'register' && !c.env.runtime.config.mcp.dcrEnabled)
     return json(c, 404, { error: 'not_found', error_description: 'Client registration is disabled' });
   if (path !== 'metadata' && c.req.method === 'POST') await admit(c, `oauth:${addressOf(c.req.raw.headers)}`);
@@ -62,7 +54,7 @@ async function protocol(c: AppContext, path: ProtocolPath): Promise<Response> {
 }
 
 /** The resource metadata (RFC 9728). It contains no secrets, so pages of all origins may read it. */
-function describeResource(c: AppContext): Response {
+export function describeResource(c: AppContext): Response {
   const headers = { 'access-control-allow-origin': '*', 'cache-control': 'no-cache' };
   if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers: { ...headers, 'access-control-allow-headers': '*' } });
   if (c.req.method !== 'GET') throw new SvcError(405, 'method_not_allowed', 'This path does not support this method', { headers: { allow: 'GET' } });
@@ -70,8 +62,8 @@ function describeResource(c: AppContext): Response {
 }
 
 /** The consent page and its form. */
-async function authorize(c: AppContext): Promise<Response> {
-  const server = serverOf(c);
+async function consent(c: AppContext): Promise<Response> {
+  const server = await serverOf(c);
   const { pathname, search } = new URL(c.req.url);
   if (c.req.method === 'POST') checkOrigin(c);
   const fields = c.req.method === 'POST' ? await readForm(c) : null;
@@ -146,10 +138,10 @@ function redirectToClient(c: AppContext, location: string): Response {
 }
 
 /** The list of the user's grants, with a form to revoke them. */
-async function grants(c: AppContext): Promise<Response> {
+async function listGrants(c: AppContext): Promise<Response> {
   const { runtime } = c.env;
   const { product } = runtime.config;
-  const server = serverOf(c);
+  const server = await serverOf(c);
   if (c.req.method === 'GET') {
     const session = await requireLogin(c, `/${product}/oauth/grants`);
     if (session instanceof Response) return session;

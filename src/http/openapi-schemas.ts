@@ -1,7 +1,7 @@
-/** The bodies and parameters of the REST API as zod schemas. They validate requests, and the OpenAPI documents are generated from them. */
+/** The bodies and parameters of the REST API as zod schemas. The OpenAPI documents are generated from them. */
 import { z } from 'zod';
 import { FILTER_OPERATORS } from '../service.ts';
-import { MODEL_FILES, QUERY, RESULTS_LIMIT } from './input.ts';
+import { MODEL_FILES, QUERY, RESULTS_LIMIT } from './schemas.ts';
 
 const text = (description: string) => z.string().meta({ description });
 const nullable = (description: string) => z.string().nullable().meta({ description });

@@ -7,7 +7,6 @@ import { misconfigured, overloaded, refused } from './providers/errors.ts';
 import { boundedFetch, type Fetch } from './providers/fetch.ts';
 import { valueIn } from './providers/form.ts';
 import type { AiBinding, Connection, Open } from './providers/open.ts';
-import { strictSchema } from './providers/schema.ts';
 import type { Failure, ModelOutput, OpenedModel } from './providers/sdk.ts';
 import { type Provider, type ProviderSettings, providerSettings } from './providers/settings.ts';
 import { within } from './providers/within.ts';
@@ -71,7 +70,7 @@ interface Asking {
 async function ask<T>(asking: Asking, turn: Turn<T>, deadline: Deadline): Promise<Reply<T>> {
   const began = Date.now();
   const { sdk, model } = await opened(asking);
-  const asked = { name: turn.stage, system: turn.system, user: turn.user, schema: strictSchema(turn.schema) };
+  const asked = { name: turn.stage, system: turn.system, user: turn.user, schema: sdk.strictSchema(turn.schema) };
   const { text, whole, inputTokens, outputTokens } = await callModel(asking, turn.stage, deadline, sdk, (signal) => sdk.generate(model, asked, signal));
   return { value: whole ? valueIn(text, turn.schema) : undefined, text, cutOff: !whole, inputTokens, outputTokens, durationMs: Date.now() - began };
 }

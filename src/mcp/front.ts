@@ -12,6 +12,7 @@ import { callerOf, type McpCall } from './call.ts';
 import { faultResponse } from './faults.ts';
 import { guarded, RECHECK_MS, recheck } from './guarded.ts';
 import { errorBody, type Message, readMessages } from './messages.ts';
+import type { McpPath } from './mounts.ts';
 import type { Client, Principals } from './object.ts';
 import { allowedOrigin, corsHeaders, PREFLIGHT_HEADERS } from './origins.ts';
 import { type Named, namedBy, targetOf } from './target.ts';
@@ -22,16 +23,16 @@ const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 const EVENT_STREAM = /(?:^|,)\s*text\/event-stream\s*(?:[,;]|$)/i;
 const STREAM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** The routes of the MCP server. */
-export function mcpMounts(product: string, version: string, principals: Principals): readonly Mount[] {
+/** The handlers of the MCP server's routes, by their path (mounts.ts). */
+export function mcpAnswers(product: string, version: string, principals: Principals): Readonly<Record<McpPath, Mount['answer']>> {
   const front = new Front(`/${product}/api/mcp`, principals);
   const health = async (): Promise<Response> => Response.json({ status: 'ok', name: product, version });
-  return [
-    { path: '/api/mcp', answer: (e) => checked(e, ['POST'], () => front.streamable(e)) },
-    { path: '/api/mcp/sse', answer: (e) => checked(e, ['GET'], () => front.openStream(e)) },
-    { path: '/api/mcp/message', answer: (e) => checked(e, ['POST'], () => front.message(e)) },
-    { path: '/api/mcp/health', answer: (e) => checked(e, ['GET'], health, true) },
-  ];
+  return {
+    '/api/mcp': (e) => checked(e, ['POST'], () => front.streamable(e)),
+    '/api/mcp/sse': (e) => checked(e, ['GET'], () => front.openStream(e)),
+    '/api/mcp/message': (e) => checked(e, ['POST'], () => front.message(e)),
+    '/api/mcp/health': (e) => checked(e, ['GET'], health, true),
+  };
 }
 
 /** Checks that precede every route (origins and preflights), and headers and errors that follow. `open`: for health, which is public. */

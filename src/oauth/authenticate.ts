@@ -86,7 +86,7 @@ export async function authenticateOAuth(token: string, request: Request, parts: 
     // look for the user first: no Durable Object is used for an unknown user
     const snapshot = await loadSnapshot({ kind: 'user', id: ids.userId }, { ...parts, fresh });
     if (snapshot.user === null || !snapshot.user.active) throw invalid();
-    const found = await oauth.at(place, parts).validate(token);
+    const found = await (await oauth.at(place, parts)).validate(token);
     if (found === null || !(await isPasswordCurrent(parts, found.userId, found.password, fresh ? null : snapshot.permissions))) throw invalid();
     const principal = {
       ...principalOf(snapshot.user, snapshot, { credential: 'oauth', controllers: [UNKNOWN_USER], claims: found.claims }),

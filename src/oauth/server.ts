@@ -46,7 +46,7 @@ interface Metadata {
 }
 
 /** Creates the authorization servers of a service. */
-export const oauthServers = (stores: Stores): OAuth => ({ at: (place, parts) => new Server(place, parts, stores) });
+export const oauthServers = (stores: Stores): OAuth => ({ at: async (place, parts) => new Server(place, parts, stores) });
 
 /** The library's category of errors with client ID metadata documents. */
 const DOCUMENT = 'client-id-metadata-document';

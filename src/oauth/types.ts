@@ -29,8 +29,8 @@ export interface OAuthParts extends AuthOptions {
 }
 
 export interface OAuth {
-  /** Creates the authorization server for one request. */
-  at(place: Place, parts: OAuthParts): AuthorizationServer;
+  /** Creates the authorization server for one request. The first call loads its code. */
+  at(place: Place, parts: OAuthParts): Promise<AuthorizationServer>;
 }
 
 /** A valid authorization request, as shown to the user. */

@@ -5,9 +5,9 @@
  */
 import * as oauth from 'oauth4webapi';
 import { ADMIN_ID } from '../auth/authenticate.ts';
-import { claimTexts, jwtFault, userNamesOf } from '../auth/jwt.ts';
+import { claimTexts, userNamesOf } from '../auth/jwt.ts';
+import { jwtFault, tenantKey } from '../auth/jwt-identity.ts';
 import { signed } from '../auth/session.ts';
-import { tenantKey } from '../auth/tenants.ts';
 import { equalHashes } from '../auth/tokens.ts';
 import { findSessionUser, type Login } from '../catalog/logins.ts';
 import { fold, loadSnapshot } from '../catalog/snapshot.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken } from '../../src/auth/tokens.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { McpCall } from '../../src/mcp/call.ts';
-import { mcpMounts } from '../../src/mcp/front.ts';
+import { mcpMounts } from '../../src/mcp/mounts.ts';
 import { Streams } from '../../src/mcp/streams.ts';
 import type { Runtime } from '../../src/service.ts';
 import { fakeRuntime } from '../unit/http/fake-runtime.ts';

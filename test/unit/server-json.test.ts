@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { mcpMounts } from '../../src/mcp/front.ts';
+import { mcpMounts } from '../../src/mcp/mounts.ts';
 import { namedBy } from '../../src/mcp/target.ts';
 
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));

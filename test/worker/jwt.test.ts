@@ -1,9 +1,9 @@
 /** JWTs in the Workers runtime: its cryptography accepts the same keys and tokens, and values cached by one request work in the next. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import worker from 'built-worker';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import worker from '../../src/index.ts';
 
 const ALGORITHMS = ['RS256', 'PS384', 'ES256', 'EdDSA'] as const;
 type Pair = Awaited<ReturnType<typeof generateKeyPair>>;

@@ -4,8 +4,8 @@
  */
 /// <reference types="@cloudflare/vitest-pool-workers/types" />
 import { createExecutionContext, env } from 'cloudflare:test';
+import worker from 'built-worker';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import worker from '../../src/index.ts';
 
 const BASE = 'http://127.0.0.1:8787';
 const ADMIN = inject('adminToken');

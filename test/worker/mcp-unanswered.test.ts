@@ -1,8 +1,8 @@
 /** Clients that read no answers: batches that cancel their own requests, streams that no client reads, waiting messages. Each has a limit, and others are not affected. */
 /// <reference types="@cloudflare/vitest-pool-workers/types" />
 import { createExecutionContext, env } from 'cloudflare:test';
+import worker from 'built-worker';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import worker from '../../src/index.ts';
 
 const BASE = 'http://127.0.0.1:8787';
 

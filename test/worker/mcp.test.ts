@@ -3,8 +3,8 @@
 import { createExecutionContext, env, listDurableObjectIds } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
 import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import worker from 'built-worker';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import worker from '../../src/index.ts';
 
 const BASE = 'http://127.0.0.1:8787';
 const ADMIN = inject('adminToken');

@@ -1,12 +1,12 @@
 /// <reference types="@cloudflare/vitest-pool-workers/types" />
 import { createExecutionContext, env, listDurableObjectIds, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
+import worker from 'built-worker';
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { neonDb } from '../../src/catalog/db.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Connection } from '../../src/connection.ts';
 import { SvcError } from '../../src/errors.ts';
-import worker from '../../src/index.ts';
 import { authenticateOAuth } from '../../src/oauth/authenticate.ts';
 import { MAX_GRANTS } from '../../src/oauth/records.ts';
 import { oauthServers } from '../../src/oauth/server.ts';

@@ -1,8 +1,11 @@
 /** A database with a catalog and one table to map, for the tests in the Workers runtime. */
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { migrate, runOverHttp } from '../../dev/migrate.ts';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
 import { startLocalPostgres } from '../../dev/testing.ts';
+import { bundle } from '../../scripts/bundle.ts';
 import { createToken } from '../../src/auth/tokens.ts';
 
 declare module 'vitest' {
@@ -16,7 +19,11 @@ declare module 'vitest' {
   }
 }
 
+/** The main module of the Worker as it is deployed, which `setup` builds. */
+export const BUILT_WORKER = fileURLToPath(new URL('../../dist/tests/worker/index.js', import.meta.url));
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await bundle({ outdir: dirname(BUILT_WORKER) });
   const database = await startLocalPostgres();
   await migrate(runOverHttp(database.connectionString(CATALOG_OWNER), database.endpoint));
   await database.exec('CREATE SCHEMA zoo');

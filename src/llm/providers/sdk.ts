@@ -12,6 +12,8 @@ import {
 } from 'ai';
 import type { JsonSchema } from './schema.ts';
 
+export { strictSchema } from './schema.ts';
+
 // warnings are returned in `warnings` and go to the service's own log
 globalThis.AI_SDK_LOG_WARNINGS = false;
 

@@ -1,6 +1,7 @@
 /** A service that accepts one realm's JWTs, for tests of the checks of tokens. */
 import type { JwksOptions } from '../../../src/auth/jwks.ts';
-import { type VerifiedJwt, verifyJwt } from '../../../src/auth/jwt.ts';
+import { verifyJwt } from '../../../src/auth/jwt.ts';
+import type { VerifiedJwt } from '../../../src/auth/jwt-identity.ts';
 import { readConfig } from '../../../src/config.ts';
 import { SvcError } from '../../../src/errors.ts';
 import { inVariable, jws, type KeyPair, type Signer, spki } from './by-hand.ts';

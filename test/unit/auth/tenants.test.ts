@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { tenantKey } from '../../../src/auth/jwt-identity.ts';
 import { remarksOnSettings, reportSettings } from '../../../src/auth/settings.ts';
-import { tenantKey, tenantOf } from '../../../src/auth/tenants.ts';
+import { tenantOf } from '../../../src/auth/tenants.ts';
 import { createToken } from '../../../src/auth/tokens.ts';
 import { readConfig } from '../../../src/config.ts';
 import { ec, inVariable, rsa, spki } from './by-hand.ts';

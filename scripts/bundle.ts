@@ -1,0 +1,76 @@
+/**
+ * Builds the modules of the Worker: the main module, the modules that it loads when a request needs them (`import()` in src), and the grammar. This is what
+ * is deployed, and what `npm start`, the tests and the benchmarks run.
+ */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+import { PROVIDERS, type Provider } from '../src/llm/providers/settings.ts';
+import { buildParser } from './build-parser.ts';
+
+const PROJECT = fileURLToPath(new URL('../', import.meta.url));
+const LEFT_OUT = './src/llm/providers/left-out.ts';
+
+/** Replacements of omitted modules for the bundler: the specifiers of src/llm/models.ts. */
+export function leftOut(providers: readonly Provider[]): Readonly<Record<string, string>> {
+  const files = PROVIDERS.filter((p) => !providers.includes(p)).map((p) => `./providers/${p}.ts`);
+  if (providers.length === 0) files.push('./providers/sdk.ts');
+  return Object.fromEntries(files.map((file) => [file, LEFT_OUT]));
+}
+
+/** `[alias]` of wrangler.toml: replacements of modules, which `wrangler dev` uses too. */
+export async function aliases(): Promise<Readonly<Record<string, string>>> {
+  const { unstable_readConfig: readConfig } = await import('wrangler');
+  return readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true }).alias ?? {};
+}
+
+/** What to build. */
+export interface Bundle {
+  /** The folder of the modules. Its previous content is removed. */
+  readonly outdir: string;
+  /** The main module, a path below the project. Default: src/index.ts. */
+  readonly entry?: string | undefined;
+  /** The providers of language models to include; all by default. */
+  readonly providers?: readonly Provider[] | undefined;
+}
+
+/** Writes the modules, their source maps and `bundle-meta.json` (esbuild's metafile). The main module is `index.js`. @throws Error of esbuild */
+export async function bundle({ outdir, entry = 'src/index.ts', providers = PROVIDERS }: Bundle): Promise<void> {
+  const [replaced] = await Promise.all([aliases(), buildParser()]);
+  const instead: Readonly<Record<string, string>> = { ...replaced, ...leftOut(providers) };
+  await rm(outdir, { recursive: true, force: true });
+  await mkdir(outdir, { recursive: true });
+  const replacing: Plugin = {
+    name: 'replacing',
+    setup: (b) =>
+      b.onResolve({ filter: /./ }, ({ path }) => {
+        const to = Object.hasOwn(instead, path) ? instead[path] : undefined;
+        return to === undefined ? undefined : { path: join(PROJECT, to) };
+      }),
+  };
+  const { metafile } = await build({
+    absWorkingDir: PROJECT,
+    entryPoints: { index: join(PROJECT, entry) },
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    minify: true,
+    legalComments: 'none',
+    sourcemap: 'linked',
+    // target, conditions and constants are those of wrangler
+    target: 'es2024',
+    conditions: ['workerd', 'worker', 'browser'],
+    define: Object.fromEntries(['', 'global.', 'globalThis.'].map((of) => [`${of}process.env.NODE_ENV`, '"production"'])),
+    // modules of the runtime; compatibility_date gives the Worker Node's own
+    external: ['node:*', 'cloudflare:*'],
+    loader: { '.wasm': 'copy' },
+    assetNames: '[name]-[hash]',
+    chunkNames: 'part-[hash]',
+    plugins: [replacing],
+    metafile: true,
+    logLevel: 'silent',
+  });
+  await writeFile(join(outdir, 'bundle-meta.json'), JSON.stringify(metafile));
+}
