@@ -37,6 +37,7 @@ import type { MaskRule } from '../secure/access.ts';
 import { listsFor } from '../secure/listed.ts';
 import type { AppliedRule } from '../secure/policies.ts';
 import { isShown } from '../secure/shown.ts';
+import { columnValue } from './column-value.ts';
 import { keyedHash, maskedValue } from './masks.ts';
 import type { FirstRows } from './narrow.ts';
 
@@ -193,7 +194,7 @@ export class Branch {
       // PostgreSQL's error message quotes a text that it cannot cast.
       if (this.rules.length > 0 || this.#hides || actual || !this.#isOpen(def)) state.facts.mayQuote ||= givesTexts(given);
     }
-    return cast(given ? this.rows.column(given.name) : nullValue(), type);
+    return columnValue(given ? this.rows.column(given.name) : nullValue(), type, given);
   }
 
   /** True if the caller may query the property in all rows of the mapping, whichever text reads it here. */

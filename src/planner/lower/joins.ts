@@ -8,6 +8,7 @@ import { linkAlias, type PathNode, propertyKey } from '../plan/path-node.ts';
 import { and, boolean, cast, column, equals, join, type Node, nullValue, type SelectStmt, select, subselect, target, unionAll } from '../plan/tree.ts';
 import { actualProperty, isMixedInteger, rawType } from '../plan/wanted.ts';
 import { listsMultiFor } from '../secure/listed.ts';
+import { columnValue } from './column-value.ts';
 import { fromMapping, keyNames, linkRows } from './links.ts';
 import { maskStandalone } from './masks.ts';
 import { isKeyLookup, type RowFilter } from './narrow.ts';
@@ -124,7 +125,10 @@ function joinMulti(node: PathNode, parent: PathNode, def: PropertyDef): Maker {
       return select({
         targetList: [
           ...near.map((n, i) => target(keyColumn(mapping, n.def, given(n.def.name)), `n${i}`)),
-          target(maskStandalone(state, cast(given(def.name), value), def.name, state.policies?.maskIn(parent.concept, def.name)), 'value'),
+          target(
+            maskStandalone(state, columnValue(given(def.name), value, columnOf(def.name)), def.name, state.policies?.maskIn(parent.concept, def.name)),
+            'value',
+          ),
         ],
         ...fromMapping(state, mapping),
       });
@@ -155,8 +159,9 @@ export function multiMappings(graph: Graph, concept: Concept, def: PropertyDef):
 
 /** A key column of a multi-value mapping. An integer keeps the table's type so that the index can be used. */
 function keyColumn(mapping: MappingDef, def: PropertyDef, col: Node): Node {
-  const type = mapping.columns.find((c) => c.name.toLowerCase() === def.name.toLowerCase())?.type;
+  const given = mapping.columns.find((c) => c.name.toLowerCase() === def.name.toLowerCase());
+  const type = given?.type;
   return type === 'int4' || type === 'int8' || type === 'int2'
     ? cast(col, type === 'int4' ? 'integer' : type === 'int8' ? 'bigint' : 'smallint')
-    : cast(col, parseType(def.type).sql);
+    : columnValue(col, parseType(def.type).sql, given);
 }

@@ -7,6 +7,7 @@ import { isPlainType } from '../guard/index.ts';
 import { BARRIER } from '../plan/barriers.ts';
 import { and, boolean, cast, type Node, nullValue, type SelectStmt, select, target, unionAll } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
+import { columnValue } from './column-value.ts';
 import { maskStandalone } from './masks.ts';
 
 type Link = Relationship['links'][number];
@@ -72,7 +73,7 @@ function endTargets(state: PlanState, links: readonly Link[], link: Link, side: 
     state.facts.noteCast(given, declared);
     const type = given?.type;
     const integers = type === 'int2' || type === 'int4' || type === 'int8';
-    return target(isUniform(links, side, i) && integers && /int/.test(declared) ? col : cast(col, declared), endName(side, i));
+    return target(isUniform(links, side, i) && integers && /int/.test(declared) ? col : columnValue(col, declared, given), endName(side, i));
   });
 }
 
