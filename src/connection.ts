@@ -56,13 +56,16 @@ export function parseConnectionString(url: string): URL {
   return parsed;
 }
 
+/** True for `localhost`, 127.0.0.0/8 and ::1. @param hostname in the form of `URL.hostname` */
+export const isLoopbackHost = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+
 /**
- * True if the service may send secrets to an address: https, or http on loopback, without user and password. Loopback means `localhost`, 127.0.0.0/8 and ::1.
+ * True if the service may send secrets to an address: https, or http on loopback, without user and password.
  * Names below `localhost` are excluded, because RFC 6761, section 6.3 only recommends that resolvers do not send them to DNS.
  */
 export function isSafeAddress(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, username, password } = new URL(address);
   if (username !== '' || password !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname));
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }

@@ -2,23 +2,13 @@
 import { type McpServer, ProtocolError, ResourceTemplate } from '@modelcontextprotocol/server';
 import { SvcError } from '../errors.ts';
 import { getOntology, runScript } from '../service.ts';
-import type { Session } from './call.ts';
+import { readingRequest, type Session } from './call.ts';
 import { type Detail, modelText } from './model-text.ts';
 import { budgetOf, cutRows, type JsonRow } from './rows.ts';
 import { ontologyOf } from './target.ts';
 
 /** The protocol's error code for a resource that does not exist. */
 const NOT_FOUND = -32002;
-
-const requestOf = ({ runtime, caller, requestId, spending }: Session, signal: AbortSignal) => ({
-  runtime,
-  caller,
-  requestId,
-  spending,
-  signal,
-  knownVersion: null,
-  about: () => undefined,
-});
 
 /** Decodes a name. Returns the text unchanged if its escapes are not UTF-8; no ontology has such a name. */
 function decoded(text: string): string {
@@ -32,7 +22,7 @@ function decoded(text: string): string {
 const uriOf = (name: string): string => `ontology://${encodeURIComponent(name)}`;
 
 async function visible(session: Session, signal: AbortSignal): Promise<readonly JsonRow[]> {
-  const answer = await runScript(requestOf(session, signal), { ontology: '', sql: 'SHOW ONTOLOGIES', limit: null, datasource: null, permitted: 'read' });
+  const answer = await runScript(readingRequest(session, signal), { ontology: '', sql: 'SHOW ONTOLOGIES', limit: null, datasource: null, permitted: 'read' });
   const { rows } = await cutRows(answer, session.runtime.config.mcp.rowLimit, budgetOf(session));
   const { agent } = session.target;
   return agent === undefined ? rows : rows.filter((row) => agent.ontologies.includes(String(row.ontology)));
@@ -62,7 +52,7 @@ export function addResources(server: McpServer, session: Session): void {
     const asked = decoded(String(name));
     try {
       const ontology = ontologyOf(session.caller, session.target, asked);
-      const { detail } = await getOntology(requestOf(session, context.mcpReq.signal), ontology);
+      const { detail } = await getOntology(readingRequest(session, context.mcpReq.signal), ontology);
       return { contents: [{ uri: uri.href, mimeType: 'text/plain', text: modelText(ontology, detail as Detail) }] };
     } catch (error) {
       if (error instanceof SvcError && error.status < 500) throw new ProtocolError(NOT_FOUND, `Resource ${uriOf(asked)} not found`);

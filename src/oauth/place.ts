@@ -1,10 +1,8 @@
 /** The address of the OAuth server (docs/design/credentials.md#where-oauth-is-offered): PUBLIC_URL, or the request's own origin on loopback. Otherwise there is no OAuth. */
 import type { Config } from '../config.ts';
+import { isLoopbackHost } from '../connection.ts';
 import { SvcError } from '../errors.ts';
 import type { Place } from './types.ts';
-
-/** Loopback hosts, for which the protocol does not require https (RFC 8252, 7.3). */
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** The origin of a request: from its Host header, or else from its URL. */
 function requestOrigin(request: Request): URL {
@@ -16,7 +14,7 @@ function requestOrigin(request: Request): URL {
 /** The OAuth addresses for a request; null if OAuth is not available at its origin. */
 export function placeOf({ publicUrl, product }: Pick<Config, 'publicUrl' | 'product'>, request: Request): Place | null {
   const requested = requestOrigin(request);
-  if (publicUrl === null && !LOOPBACK.test(requested.hostname)) return null;
+  if (publicUrl === null && !isLoopbackHost(requested.hostname)) return null;
   const issuer = publicUrl === null ? requested.origin : new URL(publicUrl).origin;
   const path = `/${product}/api/mcp`;
   return { issuer, product, resource: `${issuer}${path}`, resourceMetadata: `${issuer}/.well-known/oauth-protected-resource${path}` };

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { can } from '../../auth/grants.ts';
 import type { ServiceRequest } from '../../service.ts';
-import type { Session } from '../call.ts';
+import { readingRequest, type Session } from '../call.ts';
 import type { JsonRow } from '../rows.ts';
 import { ontologyOf } from '../target.ts';
 
@@ -49,16 +49,7 @@ export function ontologyFor(call: ToolCall, argument: string | undefined): strin
 }
 
 /** The service request for a call. */
-export const requestOf = ({ runtime, caller, requestId, spending, signal, note }: ToolCall): ServiceRequest => ({
-  runtime,
-  caller,
-  requestId,
-  spending,
-  signal,
-  knownVersion: null,
-  about: () => undefined,
-  noted: () => note({ written: true }),
-});
+export const requestOf = (call: ToolCall): ServiceRequest => ({ ...readingRequest(call, call.signal), noted: () => call.note({ written: true }) });
 
 /** `max_results`, limited by ROW_LIMIT. */
 export const maxRows = ({ runtime }: Session, asked: number | undefined): number => Math.min(asked ?? Number.POSITIVE_INFINITY, runtime.config.mcp.rowLimit);

@@ -16,7 +16,8 @@ export const comparisonsMayRaise = (type: string | undefined): boolean =>
 
 const FAMILIES: readonly ReadonlySet<string>[] = [new Set(['int2', 'int4', 'int8']), new Set(['text', 'varchar', 'bpchar', 'char', 'name'])];
 const WIDTH: Readonly<Record<string, number>> = { int2: 1, int4: 2, int8: 3 };
-const DECLARED: Readonly<Record<string, string>> = {
+/** PostgreSQL's internal names of types, if they differ from the names in SQL. */
+export const INTERNAL_NAMES: Readonly<Record<string, string>> = {
   integer: 'int4',
   bigint: 'int8',
   smallint: 'int2',
@@ -66,7 +67,7 @@ export function collationsConflict(columns: Iterable<ColumnDef>): boolean {
 export function castsAlways(column: ColumnDef | undefined, declared: string): boolean {
   const given = column?.type;
   if (column === undefined || given === undefined || lacksCollation(column)) return false;
-  const wanted = DECLARED[declared] ?? declared;
+  const wanted = INTERNAL_NAMES[declared] ?? declared;
   if (given === wanted || wanted === 'text') return true;
   const [, precision, scale = '0'] = /^numeric\((\d+)(?:,\s*(\d+))?\)$/.exec(wanted) ?? [];
   if (precision !== undefined) return fitsDigits(column, Number(precision), Number(scale));

@@ -3,25 +3,15 @@ import type { Graph } from '../../ontology/graph.ts';
 import type { ColumnDef } from '../../ontology/model.ts';
 import { parseType } from '../../ontology/types.ts';
 import { fieldsOf, lastName, type Node, nameOf } from '../plan/tree.ts';
-import { castsAlways } from './column-types.ts';
+import { castsAlways, INTERNAL_NAMES } from './column-types.ts';
 import { COMPARISONS, CONDITIONS } from './total.ts';
-
-/** PostgreSQL's internal names of types, if they differ from the names in SQL. */
-const INTERNAL: Readonly<Record<string, string>> = {
-  integer: 'int4',
-  bigint: 'int8',
-  smallint: 'int2',
-  'double precision': 'float8',
-  real: 'float4',
-  boolean: 'bool',
-};
 
 /** A declared SQL type as the type of a column. */
 function columnOf(sql: string): ColumnDef {
   const [, precision, scale = '0'] = /^numeric\((\d+)(?:,\s*(\d+))?\)$/.exec(sql) ?? [];
   // PostgreSQL packs precision and scale into the type modifier, and adds 4 (VARHDRSZ)
   if (precision !== undefined) return { name: '', type: 'numeric', modifier: ((Number(precision) << 16) | Number(scale)) + 4 };
-  return { name: '', type: INTERNAL[sql] ?? sql };
+  return { name: '', type: INTERNAL_NAMES[sql] ?? sql };
 }
 
 /**

@@ -7,7 +7,7 @@
 import type { A_Const, FuncCall, SubLink } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import { isAggregate } from '../guard/index.ts';
-import { lastName, type Node, type SelectStmt, walk } from '../plan/tree.ts';
+import { lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
 import { COMPUTED_TYPES } from './column-types.ts';
 
 /** The operators that compare two values. */
@@ -134,7 +134,8 @@ function isTotalNode(node: Node, inner: boolean, relations: ReadonlySet<string>)
   if ('SubLink' in node) return isTotalSubLink(node.SubLink) && !multiplies(node.SubLink.subselect);
   if ('ColumnRef' in node) {
     const [only, ...others] = node.ColumnRef.fields ?? [];
-    return others.length > 0 || only === undefined || !('String' in only) || !relations.has((only.String.sval ?? '').toLowerCase());
+    const name = nameOf(only);
+    return others.length > 0 || name === undefined || !relations.has(name.toLowerCase());
   }
   return true;
 }
@@ -161,8 +162,8 @@ export function multiplies(subselect: Node | undefined): boolean {
 }
 
 const isTotalName = (name: readonly Node[] | undefined): boolean => {
-  const last = name?.at(-1);
-  return last === undefined || !('String' in last) || COMPARISONS.has(last.String.sval ?? '');
+  const last = nameOf(name?.at(-1));
+  return last === undefined || COMPARISONS.has(last);
 };
 
 const isTotalOperator = (kind: string | undefined, name: readonly Node[] | undefined): boolean =>
