@@ -1,5 +1,5 @@
 /** Where the rows of a concept come from (docs/design/paths-and-cardinality.md#rows-of-a-concept). */
-import { listed } from '../budget.ts';
+import { listed, made, visited } from '../budget.ts';
 import type { Concept, Graph, LogicRows, Rows } from './graph.ts';
 import type { MappingDef } from './model.ts';
 
@@ -44,18 +44,38 @@ function rowsOfAncestors(concept: Concept, withRows: WithRows): Rows {
 
 /** The part of the rows of a logic concept whose mappings map INTO ancestors of `concept`, so without rows of its siblings; undefined if there is none. */
 function rowsOfAncestorsIn(rows: Rows, concept: Concept, withRows: WithRows): Rows | undefined {
-  const conditions: LogicRows[] = [];
+  const conditions = new Set<LogicRows>();
   let at = rows;
   while (at.kind === 'logic') {
     // the checks at the script's end reject a concept that is defined on itself
-    if (conditions.includes(at)) return rows;
-    conditions.push(at);
+    if (conditions.has(at)) return rows;
+    visited();
+    conditions.add(at);
     at = at.source.rows;
   }
   const part = ofAncestors(at, concept);
   if (part.sources.length === 0) return undefined;
   if (part.sources.length === at.sources.length) return rows;
-  return conditions.reduceRight<Rows>((below, condition) => ({ ...condition, source: withRows(condition.source, below) }), part);
+  return partOf(rows, part, () => {
+    made(NODES_OF_A_CONCEPT * conditions.size);
+    return [...conditions].reduceRight<Rows>((below, condition) => ({ ...condition, source: withRows(condition.source, below) }), part);
+  });
+}
+
+/** The size of a concept with other rows, in nodes. */
+const NODES_OF_A_CONCEPT = 20;
+
+/** The parts of the rows of logic concepts that are known. Concepts with the same part share it, because a part has a concept for each condition. */
+const PARTS = new WeakMap<Rows, { readonly part: MappingRows; readonly rows: Rows }[]>();
+
+function partOf(whole: Rows, part: MappingRows, make: () => Rows): Rows {
+  const known = PARTS.get(whole) ?? [];
+  visited(known.length);
+  const same = known.find((k) => k.part.sources.length === part.sources.length && k.part.sources.every((s, i) => s === part.sources[i]));
+  if (same) return same.rows;
+  const rows = make();
+  PARTS.set(whole, [...known, { part, rows }]);
+  return rows;
 }
 
 const ofAncestors = (rows: MappingRows, concept: Concept): MappingRows => {

@@ -135,6 +135,20 @@ describe('a script', () => {
     expect(script(concepts).code).toBe('planned');
   });
 
+  it('pays for the parts of the rows of logic concepts that unmapped concepts have', () => {
+    const mapping = (c: string): string => `CREATE MAPPING m_${c} INTO ${c} AS SELECT id FROM raw.t;`;
+    const logic = Array.from({ length: 60 }, (_, i) => `CREATE CONCEPT l${i} INHERITS (top) FROM svc.${i ? `l${i - 1}` : 'top'} WHERE id > 0;`).join('');
+    const parts = Array.from(
+      { length: 100 },
+      (_, i) =>
+        `CREATE CONCEPT d${i} INHERITS (top);${mapping(`d${i}`)}CREATE CONCEPT k${i} INHERITS (d${i}) FROM svc.d${i} WHERE id > 0;CREATE CONCEPT u${i} INHERITS (l59, k${i});`,
+    ).join('');
+    const { code, nodes } = script(`CREATE CONCEPT top (id bigint, PRIMARY KEY (id));${mapping('top')}${logic}${parts}`);
+    expect(code).toBe('planned');
+    // a concept has about 600 bytes
+    expect(nodes).toBeGreaterThan(100 * 60 * 20);
+  });
+
   it('is refused for many small costs together', () => {
     const limits = { nodes: 10, steps: 100, entries: 10, units: 150 };
     const both = (): void => {

@@ -129,6 +129,8 @@ describe('rows', () => {
       expect(sources(at(both, name))).toBe('svc.plant WHERE height > 10');
       expect(under(at(both, name))).toEqual(['map_plant into plant']);
     }
+    // a part has a concept for each condition: thousands of unmapped concepts must not each have their own
+    expect(at(both, 'small_giant').rows).toBe(at(both, 'giant').rows);
     expect(sources(at(both, 'plant'))).toEqual(['map_plant into plant', 'map_coral into coral', 'map_tree into tree']);
   });
 
