@@ -1,10 +1,12 @@
 /**
- * Writes SQL for a question: a language model writes it, and the planner and the datasource check it. Errors go back to the model, for at most 1 + retries calls
- * (docs/design/mcp.md#questions). Only valid statements are returned.
+ * Writes SQL for a question: a language model writes it, and the planner and the datasource check it. Errors go back to the model, and what it misses is added to the
+ * graph that it sees, for at most 1 + retries calls (docs/design/mcp.md#questions). Only valid statements are returned.
  */
 import { z } from 'zod';
-import { badRequest, SvcError } from '../errors.ts';
-import { cut, fenced, inner, line } from './fence.ts';
+import { SvcError } from '../errors.ts';
+import { fenced, inner, line } from './fence.ts';
+import { MAX_PROMPT } from './knowledge.ts';
+import { clearReadings, READINGS, type Reading } from './readings.ts';
 import type { Run } from './run.ts';
 import type { Settings } from './settings.ts';
 import { sameSql, sqlIn, statement } from './sql-text.ts';
@@ -20,8 +22,19 @@ export interface Try {
 /** The input for writing a statement. */
 export interface Wanted {
   readonly question: string;
-  /** The description of the graph for the model (context.ts). */
-  readonly context: string;
+  /** The description of the graph for the model (knowledge.ts). */
+  readonly graph: {
+    /** The description, if the other texts of the prompt leave so many characters. */
+    text(room: number): string;
+    /** Adds what the model says is missing. Returns false if there is nothing to add. */
+    widen(missing: string): Promise<boolean>;
+  };
+  /** Whether the model may return several readings of the question instead of a statement. */
+  readonly asksBack: boolean;
+  /** The reading that the caller chose; null if none. */
+  readonly reading: string | null;
+  /** Checks a statement without running it. @throws SvcError as `attempt` */
+  readonly check: (sql: string) => Promise<unknown>;
   readonly settings: Settings;
   readonly product: string;
   /** The current time in milliseconds since 1970. */
@@ -53,6 +66,7 @@ export interface Made<T extends Attempt> {
 
 export type Generated<T extends Attempt> =
   | Made<T>
+  | { readonly kind: 'unclear'; readonly readings: readonly Reading[]; readonly reason: string; readonly tries: readonly Try[] }
   | { readonly kind: 'refused'; readonly refusal: string; readonly tries: readonly Try[] }
   | { readonly kind: 'failed'; readonly tries: readonly Try[] };
 
@@ -61,6 +75,15 @@ const SQL = z.object({
   sql: z.string().describe('The SELECT; empty with a refusal'),
   refusal: z.string().nullable().describe('What is missing, if the graph cannot answer the question; otherwise null'),
 });
+const SQL_OR_READINGS = SQL.extend({ readings: READINGS });
+
+/** What the model answered in a turn. */
+interface Said {
+  readonly sql: string | undefined;
+  readonly refusal: string | undefined;
+  readonly reason: string;
+  readonly readings: readonly Reading[];
+}
 
 const REVIEW = z.object({
   reasoning: z.string().describe('What the SELECT returns, what the question asks, and how they differ'),
@@ -105,9 +128,21 @@ class Generation<T extends Attempt> {
       const [fallback] = valid;
       const reply = await this.#turn(feedback, fallback !== undefined);
       if (reply === undefined) break;
-      const { sql, refusal, reason } = reply;
+      const { refusal, reason } = reply;
+      const clear = fallback === undefined ? await clearReadings(reply.readings, (sql) => this.#error(sql)) : { readings: [], error: '' };
+      if (clear.readings.length > 1) return { kind: 'unclear', readings: clear.readings, reason, tries: this.#tries };
+      const sql = reply.sql ?? clear.readings[0]?.sql;
       if (sql === undefined) {
-        if (refusal !== undefined) return fallback ?? { kind: 'refused', refusal, tries: this.#tries };
+        if (refusal !== undefined) {
+          if (fallback !== undefined || !this.#hasCalls || !(await this.#wanted.graph.widen(refusal)))
+            return fallback ?? { kind: 'refused', refusal, tries: this.#tries };
+          feedback = `You said that something is missing:\n${fenced(refusal)}\nThe knowledge graph above now shows more of it. Answer the question, or say what is still missing.`;
+          continue;
+        }
+        if (clear.error !== '') {
+          feedback = `No reading has a valid SELECT:\n${fenced(clear.error)}\nFix them.`;
+          continue;
+        }
         feedback = this.#failed(null, 'The answer did not contain a SELECT in the required form');
         continue;
       }
@@ -138,15 +173,19 @@ class Generation<T extends Attempt> {
   }
 
   /** One model call. Returns undefined if it failed and a valid statement exists already. */
-  async #turn(feedback: string, canDoWithout: boolean): Promise<{ sql: string | undefined; refusal: string | undefined; reason: string } | undefined> {
+  async #turn(feedback: string, canDoWithout: boolean): Promise<Said | undefined> {
     this.#calls++;
+    const { product, asksBack } = this.#wanted;
     try {
-      const { value, text, cutOff } = await this.#run.ask({ stage: 'sql', system: sqlRules(this.#wanted.product), user: this.#user(feedback), schema: SQL });
+      const system = sqlRules(product, asksBack);
+      const turn = { stage: 'sql', system, user: this.#user(feedback, system.length) } as const;
+      const { value, text, cutOff } = await this.#run.ask({ ...turn, schema: asksBack ? SQL_OR_READINGS : SQL });
       const sql = value !== undefined ? statement(value.sql) : cutOff ? undefined : sqlIn(text);
       return {
         sql: sql === '' ? undefined : sql,
         refusal: value?.refusal ? line(value.refusal, 600) : undefined,
         reason: line(value?.reason ?? '', 1000),
+        readings: (value as { readonly readings?: readonly Reading[] } | undefined)?.readings ?? [],
       };
     } catch (error) {
       if (canDoWithout && error instanceof SvcError) return undefined;
@@ -167,6 +206,17 @@ class Generation<T extends Attempt> {
     }
   }
 
+  /** The error of a statement that is not run; undefined if it is valid. */
+  async #error(sql: string): Promise<string | undefined> {
+    try {
+      await this.#wanted.check(sql);
+      return undefined;
+    } catch (error) {
+      if (error instanceof SvcError && FIXABLE.has(error.status)) return errorText(error, sql);
+      throw error;
+    }
+  }
+
   #failed(sql: string | null, error: string): string {
     this.#tries.push({ sql, error });
     return sql === null ? error : `This SELECT is not valid:\n${fenced(sql)}\n${fenced(error)}\nFix it.`;
@@ -180,13 +230,14 @@ Write another SELECT if one of them may be wrong; otherwise return it unchanged.
   /** Asks the model to review the statement, as often as the settings allow, and accepts a better statement if it is valid. */
   async #reviewed(made: Made<T>): Promise<Made<T>> {
     let best = made;
+    const rules = sqlRules(this.#wanted.product, false);
     for (let left = this.#wanted.settings.reviews; left > 0 && this.#hasCalls; left--) {
       this.#calls++;
       const { value } = await this.#run
         .ask({
           stage: 'sql',
-          system: `${sqlRules(this.#wanted.product)}\nYou review such a SELECT.`,
-          user: `${this.#user('')}\nSELECT to review: ${fenced(best.sql)}`,
+          system: `${rules}\nYou review such a SELECT.`,
+          user: `${this.#user('', rules.length)}\nSELECT to review: ${fenced(best.sql)}`,
           schema: REVIEW,
         })
         .catch((error: unknown) => {
@@ -209,37 +260,26 @@ Write another SELECT if one of them may be wrong; otherwise return it unchanged.
     return best;
   }
 
-  #user(feedback: string): string {
-    const { question, context, settings, now, examples } = this.#wanted;
-    return [
+  /** The input of a turn. `taken`: the characters of the rules. */
+  #user(feedback: string, taken: number): string {
+    const { question, graph, settings, now, examples, reading } = this.#wanted;
+    const before = [
       `Question: ${fenced(question)}`,
+      reading === null ? '' : `The question is meant like this: ${fenced(reading)}`,
       `Today is ${new Date(now).toISOString().slice(0, 10)}. At most ${settings.maxLimit} rows are shown.`,
       settings.caseSensitive
         ? 'Texts in the database vary in upper and lower case: compare them with LOWER(column) = LOWER(value).'
         : 'Text comparison is case-sensitive: write values exactly as listed.',
       settings.note === '' ? '' : `Rules of the operator or the caller: ${fenced(settings.note)}`,
-      `The knowledge graph: <<<${inner(context)}>>>`,
+    ];
+    const after = [
       examples.length === 0 ? '' : `Verified examples: ${fenced(examples.map((e) => `${line(e.question, 300)}\n${e.sql}`).join('\n\n'))}`,
       feedback,
-    ]
-      .filter((part) => part !== '')
-      .join('\n\n');
+    ];
+    const room = MAX_PROMPT - taken - [...before, ...after].reduce((n, part) => n + part.length + 2, 60);
+    return [...before, `The knowledge graph: <<<${inner(graph.text(room))}>>>`, ...after].filter((part) => part !== '').join('\n\n');
   }
 }
 
 /** Statuses of errors that another statement may avoid. */
 const FIXABLE = new Set([400, 403, 404]);
-
-/** The error for a question without a valid statement: the attempts and their errors. */
-export function noSql(tries: readonly Try[]): SvcError {
-  const attempts = tries.map((t, i) => `${i + 1}. ${t.sql === null ? '' : `${line(t.sql, 500)}: `}${line(t.error ?? '', 400)}`).join('\n');
-  return badRequest('no_valid_sql', `No valid SQL was found for this question. Attempts:\n${cut(attempts, 4000)}`, {
-    hint: 'Use the terms of the graph (describe_knowledge_graph), name the concept in concepts_list, or write the SQL yourself with execute_sql',
-  });
-}
-
-/** The error for a question that the graph cannot answer, with the model's reason. */
-export const refused = (refusal: string): SvcError =>
-  badRequest('not_answerable', `The knowledge graph cannot answer this question: ${line(refusal, 600)}`, {
-    hint: 'describe_knowledge_graph lists what it contains',
-  });

@@ -27,6 +27,8 @@ export interface Identify {
   readonly deadline?: Deadline | undefined;
   /** The notes of the agent and the call, for the model. */
   readonly note?: string | undefined;
+  /** The result by words, if it is known already. */
+  readonly byWords?: Identified | undefined;
 }
 
 export interface RankedCandidate {
@@ -42,6 +44,8 @@ export interface Identified {
   readonly reason: string;
   /** The best candidates first: those that the model chose from, or would have. */
   readonly candidates: readonly RankedCandidate[];
+  /** All subjects, ranked by the words of the question; best first. */
+  readonly ranked: readonly Ranked[];
   /** Whether words decided, without the model. */
   readonly certain: boolean;
   /** The model's turn, if there was one, for its costs. */
@@ -77,9 +81,11 @@ export async function identify(wanted: Identify): Promise<Identified> {
       subject: only,
       reason: `\`${only.name}\` is the only candidate.`,
       candidates: [{ name: only.name, kind: only.kind, score: 1, why: [] }],
+      ranked: [{ subject: only, score: 1, why: [], named: false, explains: false }],
       certain: true,
     };
   }
+  if (wanted.byWords !== undefined && !wanted.byWords.certain) return withModel(wanted, wanted.byWords.ranked);
   const index = indexOf(wanted.model);
   let ranked = rank(question, subjects, { index });
   if (!isCertain(ranked)) {
@@ -100,11 +106,18 @@ export async function identify(wanted: Identify): Promise<Identified> {
       subject: best.subject,
       reason: `The question names only \`${best.subject.name}\`: ${best.why.join('; ')}.`,
       candidates: candidatesOf(ranked),
+      ranked,
       certain: true,
     };
   }
-  const { llm } = wanted;
-  if (llm === undefined) return { subject: best.subject, reason: byWords(best), candidates: candidatesOf(ranked), certain: false };
+  return withModel(wanted, ranked);
+}
+
+/** Lets the model choose, if there is one; otherwise words decide. */
+async function withModel(wanted: Identify, ranked: readonly Ranked[]): Promise<Identified> {
+  const { llm, question } = wanted;
+  const best = ranked[0] as Ranked;
+  if (llm === undefined) return { subject: best.subject, reason: byWords(best), candidates: candidatesOf(ranked), ranked, certain: false };
   const deadline = wanted.deadline ?? deadlineOf(wanted.request.signal, llm.timeoutMs);
   return chosen(await blended(ranked, llm, question, deadline), wanted, llm, deadline);
 }
@@ -120,7 +133,7 @@ export function isCertain([best, ...others]: readonly Ranked[]): boolean {
 const indexes = cacheOf<RankIndex>('question-words');
 
 /** The index of the whole model, cached for callers who see the same part of it. */
-function indexOf({ shape, subjects }: QuestionModel): RankIndex {
+export function indexOf({ shape, subjects }: QuestionModel): RankIndex {
   const known = indexes.get(shape);
   if (known !== undefined) return known;
   const made = rankIndex(subjects);
@@ -171,6 +184,7 @@ async function chosen(ranked: readonly Ranked[], { question, note }: Identify, l
     subject: (found ?? best).subject,
     reason: found === undefined ? `The model chose none of the candidates. ${byWords(best.ranked)}` : reason === '' ? byWords(found.ranked) : reason,
     candidates: candidatesOf(ranked),
+    ranked,
     certain: false,
     reply: answer,
   };

@@ -1,154 +1,226 @@
-/** What a model gets to know about the graph to write SQL for a question: the surroundings of the subject, and the spelling of values. */
-import { type ServiceRequest, type Subject, sameName } from '../service.ts';
-import { comparisonsOf, relationsOf } from './comparisons.ts';
-import { type ContextParts, sqlContext } from './context.ts';
+/**
+ * What a model gets to know about the graph to write SQL for a question: the part of the graph that the question is about, values, and their spelling. The part grows if
+ * the model says that something is missing.
+ */
+import { cacheOf } from '../cache.ts';
+import type { QuestionModel, ServiceRequest, Subject, SubjectColumn } from '../service.ts';
+import { relationsOf } from './comparisons.ts';
 import { line } from './fence.ts';
+import { indexOf } from './identify.ts';
+import { lookedUp } from './lookup.ts';
+import { type Ranked, rank } from './rank.ts';
 import { subjectKey } from './rank-index.ts';
-import { literalsOf } from './sql-text.ts';
-import { matches, NO_SAMPLES, type Samples, samplesWithin } from './values.ts';
-import { plain, stems } from './words.ts';
+import { type ModelMap, mapOf } from './schema/map.ts';
+import { type SchemaText, schemaOf } from './schema/schema.ts';
+import { nameText } from './schema/text.ts';
+import { Spelling } from './spelling.ts';
+import { type Linked, linkedValues } from './value-links.ts';
+import { type Samples, samplesWithin } from './values.ts';
+import { stems } from './words.ts';
 
-export interface KnowledgeParts extends Omit<ContextParts, 'values'> {
+export interface KnowledgeParts {
   readonly request: ServiceRequest;
+  readonly model: QuestionModel;
+  /** The relations that a statement may read: those of the model within the scope of the question. */
+  readonly subjects: readonly Subject[];
+  readonly question: string;
+  /** The setting PRODUCT_NAME, which schema names contain. */
+  readonly product: string;
+  /** The maximum number of relationships in a path; undefined for no limit. */
+  readonly depth: number | undefined;
+  /** The subjects, ranked for the question. */
+  readonly ranked: readonly Ranked[];
+  /** Subjects that the question is about for other reasons: the chosen concept, what similar examples read. */
+  readonly about: readonly Pick<Subject, 'kind' | 'name'>[];
 }
 
-/** The maximum number of concepts to sample in addition to the subject. */
-const MAX_SAMPLED = 8;
-/** The maximum time to wait for samples. */
+/** The most characters of a prompt for SQL, about 5,000 tokens. */
+export const MAX_PROMPT = 20_000;
+/** The characters of the first prompt of a model that is not written whole, and how many more there are each time that something is missing. */
+const FIRST_PROMPT = 12_000;
+const WIDER = 3_000;
+/** A question or a note may be long: a text of the graph always has this room. */
+const LEAST = 4_000;
+const MAX_SAMPLED = 24;
 const WAIT_MS = 3_000;
+const MAX_SEEDS = 10;
+/** A subject is a seed if it has at least this share of the best score, or if the question names it. */
+const SEED_SCORE = 0.3;
+/** The same for what a model says is missing. */
+const MISSING_SCORE = 0.4;
+const MAX_MISSING = 6;
 const MAX_LINKED = 12;
-const MAX_NEAR = 6;
-/** The maximum number of values to list for a column that lacks the compared value. */
-const MAX_SHOWN = 20;
-/** The maximum number of literals of a statement to check. */
-const MAX_LITERALS = 50;
+/** Room for the hints behind the schema. */
+const HINTS = 900;
+
+const maps = cacheOf<ModelMap>('question-maps');
+
+/** The map of the whole model, cached for callers who see the same part of it. */
+export function mapOfModel({ shape, subjects }: Pick<QuestionModel, 'shape' | 'subjects'>): ModelMap {
+  const known = maps.get(shape);
+  if (known !== undefined) return known;
+  const made = mapOf(subjects);
+  maps.set(shape, made, made.bytes);
+  return made;
+}
 
 export class Knowledge {
-  /** The text for the prompt. */
-  readonly text: string;
   readonly #parts: KnowledgeParts;
-  readonly #samples: Map<Subject, Samples>;
-  #values: readonly KnownValue[] | undefined;
+  readonly #map: ModelMap;
+  readonly #isIn: (n: number) => boolean;
+  readonly #isRelation: (n: number) => boolean;
+  readonly #scores: ReadonlyMap<number, number>;
+  readonly #seeds: readonly number[];
+  readonly #samples = new Map<string, Samples>();
+  readonly #spelling: Spelling;
+  /** What the model said is missing. */
+  readonly #missing: number[] = [];
+  #room = MAX_PROMPT;
+  #widened = 0;
+  #schema: SchemaText | undefined;
+  #linked: readonly Linked[] = [];
 
-  private constructor(parts: KnowledgeParts, text: string, samples: ReadonlyMap<Subject, Samples>) {
+  private constructor(parts: KnowledgeParts) {
     this.#parts = parts;
-    this.text = text;
-    this.#samples = new Map(samples);
+    const { model, ranked, subjects, depth } = parts;
+    this.#map = mapOfModel(model);
+    const relations = new Set(subjects.flatMap((s) => this.#map.numberOf(s) ?? []));
+    this.#isRelation = (n) => relations.has(n);
+    this.#isIn = reachable(this.#map, relations, depth);
+    this.#scores = new Map(ranked.flatMap(({ subject, score }) => [[this.#map.numberOf(subject) ?? -1, score] as const]));
+    this.#seeds = this.#seedsOf();
+    this.#spelling = new Spelling(parts, this.#samples);
   }
 
-  /** Samples the values of the subject and of related concepts, as the caller. Never fails: without samples, the text has no values. */
+  /** Samples values of the part, as the caller. Never fails: without samples, the text has no values. */
   static async of(parts: KnowledgeParts): Promise<Knowledge> {
-    const samples = await sampled(parts, [parts.subject, ...neighbours(parts)]);
-    const of = (subject: Subject): Samples => samples.get(subject) ?? NO_SAMPLES;
-    const context = sqlContext({
-      ...parts,
-      values: (subject, column) => of(subject).columns.find((c) => c.name === column),
-    });
-    return new Knowledge(parts, [context, ...linked(parts.question, samples)].join('\n'), samples);
+    const made = new Knowledge(parts);
+    await made.#sample();
+    return made;
+  }
+
+  /** Whether the text has everything that the question may be about. */
+  get isWhole(): boolean {
+    return this.#text().isWhole;
+  }
+
+  /** The text for a prompt whose other texts leave `room` characters of the prompt's maximum. */
+  text(room: number): string {
+    this.#use(room);
+    return [this.#text().text, ...this.#hints()].join('\n');
+  }
+
+  /** Adds what a model says is missing, and the ways to it. Returns false if there is nothing more to show. */
+  async widen(missing: string): Promise<boolean> {
+    const before = new Set(this.#text().part);
+    if (this.isWhole) return false;
+    const found = this.#find(missing);
+    // more of the surroundings may help once
+    if (found.length === 0 && this.#widened > 0) return false;
+    this.#missing.push(...found);
+    this.#widened++;
+    this.#schema = undefined;
+    await this.#sample();
+    return found.length > 0 || this.#text().part.some((n) => !before.has(n));
   }
 
   /** Lists known values that are similar to the literals of a statement. */
   emptyHint(sql: string): string {
-    const near = this.#similar(
-      sql,
-      (known, wanted) => known === wanted || (Math.min(known.length, wanted.length) > 3 && (known.includes(wanted) || wanted.includes(known))),
-    );
-    return near.length === 0 ? '' : `Similar values: <<<${near.join('; ')}>>>`;
+    return this.#spelling.emptyHint(sql);
   }
 
-  /**
-   * Reasons to doubt a valid statement: a literal is spelled differently wherever the value is known, or it does not occur in a column
-   * whose values are all known. Reads values that are not known yet.
-   */
+  /** Reasons to doubt a valid statement; empty if there are none. */
   async doubt(sql: string): Promise<string> {
-    const missing = await this.#missing(sql);
-    const other = this.#similar(sql, (known, wanted) => known === wanted);
-    return [
-      other.length === 0 ? '' : `It compares with a value that is spelled differently: <<<${other.join('; ')}>>>`,
-      missing.length === 0 ? '' : `It compares with a value that does not exist: <<<${missing.join('; ')}>>>`,
-    ]
-      .filter((text) => text !== '')
-      .join(' ');
+    return this.#spelling.doubt(sql, relationsOf(sql, this.#parts.product));
   }
 
-  /** Comparisons with values that occur in none of the possible columns, if all values of these columns are known. */
-  async #missing(sql: string): Promise<readonly string[]> {
-    const { request, model, product } = this.#parts;
-    const read = relationsOf(sql, product).flatMap((name) => model.subject(name) ?? []);
-    const meant = comparisonsOf(sql).map((c) => {
-      const subjects = (c.target === null ? read : [model.subject(c.target)]).flatMap((s) => (s?.columns.some((x) => sameName(x.name, c.column)) ? [s] : []));
-      return { ...c, subjects };
+  #use(room: number): void {
+    const used = Math.max(LEAST, room);
+    if (used === this.#room) return;
+    this.#room = used;
+    this.#schema = undefined;
+  }
+
+  #text(): SchemaText {
+    const { depth, question } = this.#parts;
+    const asked = new Set(stems(question));
+    const hard = Math.max(0, this.#room - HINTS);
+    this.#schema ??= schemaOf({
+      map: this.#map,
+      seeds: [...this.#seeds.slice(0, 1), ...this.#missing, ...this.#seeds.slice(1)],
+      score: (n) => this.#scores.get(n) ?? 0,
+      isIn: this.#isIn,
+      isRelation: this.#isRelation,
+      hard,
+      soft: Math.min(hard, FIRST_PROMPT + this.#widened * WIDER - (MAX_PROMPT - hard)),
+      distance: depth,
+      prefers: (c) => mentions(asked, c),
+      values: (subject, column) => this.#samples.get(subjectKey(subject))?.columns.find((c) => c.name === column),
+      listsOthers: true,
     });
-    const unknown = [...new Set(meant.flatMap((c) => c.subjects))].filter((s) => s.kind !== 'cube' && !this.#samples.has(s)).slice(0, MAX_SAMPLED);
-    if (unknown.length > 0) {
-      for (const [subject, samples] of await sampled({ request, model }, unknown)) this.#samples.set(subject, samples);
-      this.#values = undefined;
-    }
-    const found = new Set<string>();
-    for (const { column, value, subjects } of meant) {
-      const columns = subjects.map((s) => this.#samples.get(s)?.columns.find((x) => sameName(x.name, column)));
-      const complete = columns.flatMap((x) => (x?.complete ? [x] : []));
-      if (subjects.length === 0 || complete.length < subjects.length || complete.some((x) => x.values.some((v) => v.value === value))) continue;
-      const all = [...new Set(complete.flatMap((x) => x.values.map((v) => v.value)))];
-      const shown = all.slice(0, MAX_SHOWN).map((v) => `'${line(v, 60)}'`);
-      if (found.size < MAX_NEAR)
-        found.add(`${line(column, 128)} has no '${line(value, 60)}', but ${shown.join(', ')}${all.length > MAX_SHOWN ? ' and more' : ''}`);
-    }
-    return [...found];
+    return this.#schema;
   }
 
-  /** Known values that are similar to literals of a statement. A literal that is a known value itself is skipped. Both are folded for the comparison. */
-  #similar(sql: string, isSimilar: (known: string, wanted: string) => boolean): readonly string[] {
-    const values = this.#known();
-    const exact = new Set(values.map((v) => v.value));
-    const literals = [...new Set(literalsOf(sql))].filter((literal) => !exact.has(literal)).slice(0, MAX_LITERALS);
-    const found = new Set<string>();
-    for (const wanted of literals.map(folded)) {
-      if (wanted === '') continue;
-      for (const { place, value, known } of values) {
-        if (found.size >= MAX_NEAR) return [...found];
-        if (isSimilar(known, wanted)) found.add(`${line(place, 260)} has '${line(value, 60)}'`);
-      }
-    }
-    return [...found];
+  #seedsOf(): readonly number[] {
+    const { ranked, about } = this.#parts;
+    const words = ranked.filter((r) => r.score > 0 && (r.named || r.score >= SEED_SCORE)).map((r) => r.subject);
+    const [best = [], ...rest] = [words.slice(0, 1), about, words.slice(1)];
+    const numbers = [...best, ...rest.flat()].flatMap((s) => this.#map.numberOf(s) ?? []).filter(this.#isIn);
+    return [...new Set(numbers)].slice(0, MAX_SEEDS);
   }
 
-  /** All known values, with their folded form. */
-  #known(): readonly KnownValue[] {
-    this.#values ??= [...this.#samples].flatMap(([subject, { columns }]) =>
-      columns.flatMap(({ name, values }) => values.map(({ value }) => ({ place: `${subject.name}.${name}`, value, known: folded(value) }))),
+  /** The subjects that a text names or describes and that are not among the seeds. */
+  #find(missing: string): readonly number[] {
+    const { model } = this.#parts;
+    const known = new Set([...this.#missing, ...this.#seeds]);
+    const found = rank(missing, model.subjects, { index: indexOf(model) }).filter((r) => r.score > 0 && (r.named || r.score >= MISSING_SCORE));
+    const numbers = found.flatMap((r) => this.#map.numberOf(r.subject) ?? []).filter((n) => this.#isIn(n) && !known.has(n));
+    return numbers.slice(0, MAX_MISSING);
+  }
+
+  /** Samples the values of subjects of the text that were not sampled yet. */
+  async #sample(): Promise<void> {
+    const { request, model, question } = this.#parts;
+    const subjects = this.#text().part.flatMap((n) => this.#map.subjects[n] ?? []);
+    const wanted = subjects.filter((s) => s.kind !== 'cube' && !this.#samples.has(subjectKey(s))).slice(0, MAX_SAMPLED);
+    for (const [key, samples] of await samplesWithin(request, model, wanted, WAIT_MS)) this.#samples.set(key, samples);
+    this.#spelling.changed();
+    const sampled = subjects.flatMap((s) => [this.#samples.get(subjectKey(s))].flatMap((samples) => (samples === undefined ? [] : [{ subject: s, samples }])));
+    const known = linkedValues(question, sampled, indexOf(model));
+    this.#linked = [...known, ...(this.#widened === 0 ? await lookedUp(request, model, question, sampled) : [])];
+    this.#schema = undefined;
+  }
+
+  #hints(): readonly string[] {
+    const { depth, product } = this.#parts;
+    const [best] = this.#seeds.map((n) => this.#map.subjects[n]);
+    const values = new Set(
+      this.#linked.map(({ subject, column, value }) => `${nameText(subject.name)}.\`${column}\` = '${line(value, 60).replaceAll("'", "''")}'`),
     );
-    return this.#values;
+    return [
+      ...(best === undefined
+        ? []
+        : [`By its words, the question is mostly about ${nameText(best.name)} (FROM ${best.kind === 'concept' ? 'd' : 'v'}${product}.\`${best.name}\`).`]),
+      ...(depth === undefined ? [] : [`A path has at most ${depth} relationships.`]),
+      ...(values.size === 0 ? [] : [`Words of the question that are values: ${[...values].slice(0, MAX_LINKED).join('; ')}`]),
+    ];
   }
 }
 
-interface KnownValue {
-  readonly place: string;
-  readonly value: string;
-  readonly known: string;
-}
+/** How well the words of a question match a column. */
+const mentions = (asked: ReadonlySet<string>, { name, description }: SubjectColumn): number =>
+  3 * stems(name).filter((w) => asked.has(w)).length + stems(description ?? '').filter((w) => asked.has(w)).length;
 
-const folded = (text: string): string => plain(text).trim();
-
-/** The concepts that relationships lead to. Those with words of the question come first. */
-function neighbours({ model, subject, question }: KnowledgeParts): readonly Subject[] {
-  const asked = new Set(stems(question));
-  const found = new Set(subject.relationships.flatMap((r) => model.subject(r.target) ?? []));
-  found.delete(subject);
-  const score = (s: Subject): number => stems(`${s.name} ${s.columns.map((c) => c.name).join(' ')}`).filter((w) => asked.has(w)).length;
-  const scores = new Map([...found].map((s) => [s, score(s)]));
-  return [...found].sort((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0)).slice(0, MAX_SAMPLED);
-}
-
-async function sampled({ request, model }: Pick<KnowledgeParts, 'request' | 'model'>, subjects: readonly Subject[]): Promise<ReadonlyMap<Subject, Samples>> {
-  const found = await samplesWithin(request, model, subjects, WAIT_MS);
-  return new Map(subjects.flatMap((s) => [found.get(subjectKey(s))].flatMap((samples) => (samples === undefined ? [] : [[s, samples] as const]))));
-}
-
-/** The words of the question that are values, for conditions. */
-function linked(question: string, samples: ReadonlyMap<Subject, Samples>): readonly string[] {
-  const found = [...samples].flatMap(([subject, of]) =>
-    matches(question, of).map(({ column, value }) => `${subject.name}.\`${column}\` = '${line(value, 60).replaceAll("'", "''")}'`),
-  );
-  return found.length === 0 ? [] : [`Words of the question that are values: ${[...new Set(found)].slice(0, MAX_LINKED).join('; ')}`];
+/** What may be in a text: the relations of the scope, and the concepts that their paths lead to. */
+function reachable(map: ModelMap, relations: ReadonlySet<number>, depth: number | undefined): (n: number) => boolean {
+  if (relations.size === map.subjects.length) return () => true;
+  const seen = new Set(relations);
+  let ends: readonly number[] = [...relations];
+  for (let step = 0; ends.length > 0 && step < (depth ?? Number.POSITIVE_INFINITY); step++) {
+    const next = new Set<number>();
+    for (const end of ends) for (const n of map.leadsTo(end)) if (!seen.has(n)) next.add(n);
+    for (const n of next) seen.add(n);
+    ends = [...next];
+  }
+  return (n) => seen.has(n);
 }

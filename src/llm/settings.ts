@@ -1,4 +1,5 @@
 /** The settings of a question: the options of the agent, narrowed by the arguments of the call (docs/design/mcp.md#settings-of-a-question). */
+import type { OnAmbiguity } from './readings.ts';
 import { narrowed, type Scope, scopeOf } from './scope.ts';
 
 /** The arguments that the four tools share; undefined if absent. */
@@ -9,6 +10,8 @@ export interface Arguments {
   readonly max_limit?: number | undefined;
   readonly note?: string | undefined;
   readonly db_is_case_sensitive?: boolean | undefined;
+  readonly on_ambiguity?: OnAmbiguity | undefined;
+  readonly reading?: string | undefined;
 }
 
 export interface Settings {
@@ -22,16 +25,20 @@ export interface Settings {
   readonly caseSensitive: boolean;
   /** The number of model calls that may be used to review the SQL; 0 for none. */
   readonly reviews: number;
-  /** The maximum number of relationships in a path of the context. */
-  readonly depth: number;
+  /** The maximum number of relationships in a path; undefined for no limit. */
+  readonly depth: number | undefined;
+  /** What happens if the question has several readings; undefined: the default of the tool. */
+  readonly onAmbiguity: OnAmbiguity | undefined;
+  /** The reading that the caller chose; null if none. */
+  readonly reading: string | null;
 }
 
 const DEFAULT_RETRIES = 3;
 const DEFAULT_ROWS = 500;
 const DEFAULT_EMPTY_RETRIES = 2;
-const DEFAULT_DEPTH = 2;
 const DEFAULT_REVIEWS = 1;
 const MAX_NOTE = 8_000;
+const MAX_READING = 1_000;
 
 /** `options`: the agent's options from the catalog. An empty text means the default. */
 export function settingsOf(options: Readonly<Record<string, string>>, args: Arguments): Settings {
@@ -54,6 +61,8 @@ export function settingsOf(options: Readonly<Record<string, string>>, args: Argu
     emptyRetries: text('retry_if_no_results') === 'false' ? 0 : number('no_results_max_retries', DEFAULT_EMPTY_RETRIES),
     caseSensitive: args.db_is_case_sensitive ?? text('db_is_case_sensitive') === 'true',
     reviews: text('enable_reasoning') === 'true' ? number('reasoning_steps', DEFAULT_REVIEWS) : 0,
-    depth: number('max_graph_depth', DEFAULT_DEPTH),
+    depth: text('max_graph_depth') === undefined ? undefined : number('max_graph_depth', 0),
+    onAmbiguity: args.on_ambiguity,
+    reading: args.reading?.trim().slice(0, MAX_READING) || null,
   };
 }

@@ -20,18 +20,22 @@ export const CONCEPT_RULES = `You choose the concept (or view) of a knowledge gr
 - Choose a view only if it provides what is asked for better than a concept does.
 - ${DATA_RULE}`;
 
-/** `product`: the setting PRODUCT_NAME, which schema names contain. */
-export const sqlRules = (product: string): string => `You write one PostgreSQL SELECT over a knowledge graph that answers a question exactly.
-- Read only the listed relations. Tables of the database do not exist here. \`${product}.concept\` has the direct properties of a concept, \`d${product}.concept\` also its relationship paths, \`v${product}.view\` is a view.
-- A path is one column in back-quotes: \`relationship[target].property\`; steps chain: \`rel1[a].rel2[b].property\`. Write names exactly as listed, never guess one. Use paths instead of JOIN.
-- A to-many path returns one row for each row that it reaches. Aggregates of the concept's own properties and measures remain correct next to such paths: they are not multiplied.
-- A measure is already aggregated by definition: write SUM(\`measure.name\`) regardless of what it computes, never with DISTINCT; group by what the question introduces with "per", "by" or "each".
-- Transitive relationships: \`rel[target*3].property\` walks up to 3 steps, \`rel[target*].property\` up to the declared depth.
+/** `product`: the setting PRODUCT_NAME, which schema names contain. `asksBack`: whether several readings may be returned. */
+export const sqlRules = (product: string, asksBack = false): string => `You write one PostgreSQL SELECT over a knowledge graph that answers a question exactly.
+- Read \`d${product}.concept\` for a concept with its columns, measures and paths, \`v${product}.view\` for a view or cube. Tables of the database do not exist here. Put the names of the graph in back-quotes, written as listed.
+- FROM is the concept whose rows the answer lists, counts or adds up: the one nearest to the amounts. Compose a path for everything else, over as many of the listed relationships as needed, in SELECT, WHERE and GROUP BY. No JOIN is needed.
+- A path over to-many relationships returns one row for each row that it reaches. Sums and counts over several paths in one SELECT are right: nothing is multiplied, so no CTE is needed.
+- A measure is already aggregated by definition: write SUM(\`measure.name\`) regardless of what it computes, never with DISTINCT. Group by what the question introduces with "per", "by" or "each".
 - Compare with values as listed; if a value is not listed, write it as in the question. Dates as DATE 'yyyy-mm-dd'.
 - Return exactly the columns that the question asks for, with clear names. Use ORDER BY if the question ranks; use LIMIT only if it gives a number. Exclude NULL if it would come first in a ranking.
 - No semicolon, no comment, no second statement, nothing but SELECT (WITH is allowed).
-- If the relations cannot answer the question, write no SQL and say in \`refusal\` what is missing. A refusal is better than a wrong number.
+${asksBack ? ASK_BACK : CHOOSE}
+- If a name that the answer needs is not listed, write no SQL and say in \`refusal\` what is missing: more of the graph may then be shown.
 - ${DATA_RULE}`;
+
+const ASK_BACK =
+  '- If the question can be understood in several ways that give different rows (two relationships to the same concept, two dates, two columns of that name, today or ever), and neither it nor a rule says which one is meant: leave `sql` empty and return two to five `readings`, the most likely first, each as a sentence in the language of the question, and its SELECT. Not if all ways give the same rows.';
+const CHOOSE = '- If the question can be understood in several ways, take the most likely one, and say in `reason` which one.';
 
 export const ANSWER_RULES = `You answer a question from the rows that a query returned.
 - Use only these rows; every number in your answer must occur in them (or be their count). Do not compute new totals, rates or differences.

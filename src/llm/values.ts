@@ -216,7 +216,8 @@ const NO = /^(?:|no|none|false|0|off|public)$/i;
 /** Entity ids and types in columns of views. */
 const ENTITY = /^entity_(?:id|type)$/i;
 
-function sampledColumns(subject: Subject): readonly SubjectColumn[] {
+/** The columns of a subject whose values may be shown to a language model: texts, label columns first, at most `MAX_COLUMNS`. */
+export function sampledColumns(subject: Subject): readonly SubjectColumn[] {
   let multi = false;
   return subject.columns
     .filter((c) => !c.isMeasure && !ENTITY.test(c.name) && (c.type === null || TEXT.test(c.type)) && !isSecret(c))

@@ -8,7 +8,7 @@ import type { Gate } from './gate.ts';
 import { instructions } from './instructions.ts';
 import type { Offer } from './offer.ts';
 import { cached } from './remembered.ts';
-import type { Noted, Tool } from './tools/tool.ts';
+import { descriptionOf, type Noted, type Tool } from './tools/tool.ts';
 
 export { createMcpHandler } from 'agents/mcp/server';
 
@@ -51,7 +51,8 @@ function schemasOf(tool: Tool): ReturnType<typeof makeSchemas> {
 }
 
 function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGate, audit }: Surroundings): void {
-  const { name, title, description } = tool;
+  const { name, title } = tool;
+  const description = descriptionOf(tool, session);
   const changes = tool.mayModel?.(session) === true;
   const annotations = { readOnlyHint: !changes, destructiveHint: changes, idempotentHint: !changes, openWorldHint: false };
   server.registerTool(name, { title, description, ...schemasOf(tool), annotations }, async (args: Record<string, unknown>, context) => {

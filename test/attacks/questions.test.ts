@@ -4,6 +4,7 @@ import { SvcError } from '../../src/errors.ts';
 import type { LanguageModels, Stage, Turn } from '../../src/llm/types.ts';
 import { targetOf } from '../../src/mcp/target.ts';
 import { askQuestion } from '../../src/mcp/tools/ask-question.ts';
+import { describeKnowledgeGraph } from '../../src/mcp/tools/describe-knowledge-graph.ts';
 import { generateSql } from '../../src/mcp/tools/generate-sql.ts';
 import { identifyConcept } from '../../src/mcp/tools/identify-concept.ts';
 import type { Tool, ToolCall } from '../../src/mcp/tools/tool.ts';
@@ -74,17 +75,17 @@ const STATEMENTS = [
 let s: TestService;
 const tokens: Record<string, string> = {};
 const heard: Turn<unknown>[] = [];
-let says: readonly string[] = [];
+let says: readonly (string | { readonly refusal: string } | { readonly readings: readonly object[] })[] = [];
 const llm: LanguageModels = {
   name: 'fake/one',
   timeoutMs: 20_000,
   async ask<T>(turn: Turn<T>) {
     const n = heard.filter((t) => t.stage === 'sql').length;
     heard.push(turn);
-    const sql = says[Math.min(n, says.length - 1)];
+    const one = says[Math.min(n, says.length - 1)];
     const said: Record<Stage, unknown> = {
       concept: { concept: 'patient', reason: 'why' },
-      sql: { sql, reason: 'so', refusal: null },
+      sql: { sql: '', reason: 'so', refusal: null, ...(typeof one === 'object' ? one : { sql: one }) },
       answer: { answer: 'Well.' },
     };
     const value = turn.schema.safeParse(said[turn.stage]);
@@ -99,7 +100,7 @@ async function call(tool: Tool, args: object, user: string, agent: string | null
   const target = targetOf(caller, { ontology: agent === null ? 'clinic' : null, agent }, { defaultOntology: null, defaultAgent: null });
   const signal = new AbortController().signal;
   const session = { runtime, caller, target, modelling: false, requestId, spending: new Spending(), signal, note: () => undefined } as unknown as ToolCall;
-  const answer = await tool.run(session, tool.input.parse({ ...args, verbose: true })).catch((error: unknown) => {
+  const answer = await tool.run(session, tool.input.parse({ ...args, ...(tool.asksModel === true ? { verbose: true } : {}) })).catch((error: unknown) => {
     if (error instanceof SvcError && error.status < 500) return { error: `${error.code} ${error.message}` };
     throw error;
   });
@@ -119,6 +120,24 @@ async function all(user: string, agent: string | null): Promise<readonly (readon
     says = [sql, 'SELECT city FROM svc.patient'];
     found.push([`${agent} ${sql}`, await call(generateSql, { prompt: 'Which patients are there?' }, user, agent)]);
     found.push([`${agent} ${sql}`, await call(askQuestion, { prompt: 'Which patients are there?', show_result_set: true }, user, agent)]);
+  }
+  for (const name of [...HIDDEN, 'othersecret']) {
+    const hiddenNames = `${name}_doc ${name}_view ${name}_dname`;
+    says = [{ refusal: `There is no ${hiddenNames}, and no Oslo` }];
+    found.push([`${agent} without ${name}`, await call(askQuestion, { prompt: 'Which patients are there?' }, user, agent)]);
+    says = [
+      {
+        readings: ['SELECT name FROM svc.patient', `SELECT * FROM svc.${name}_doc`, 'SELECT city FROM svc.patient'].map((sql) => ({
+          reading: `As ${sql.length}`,
+          sql,
+        })),
+      },
+    ];
+    found.push([`${agent} readings of ${name}`, await call(askQuestion, { prompt: 'Which patients are there?' }, user, agent)]);
+    found.push([`${agent} model of ${name}`, await call(describeKnowledgeGraph, { include: 'model', concepts: `${name}_doc` }, user, agent)]);
+  }
+  for (const concepts of ['', 'patient', 'names, visit']) {
+    found.push([`${agent} model of ${concepts}`, await call(describeKnowledgeGraph, { include: 'model', concepts }, user, agent)]);
   }
   return found;
 }

@@ -115,7 +115,7 @@ describe('the tools', () => {
     says = { sql: ['SELECT name FROM dtimbr.patient ORDER BY name'] };
     expect(await call(queryData, { prompt: 'Who is there?' })).toMatchObject({ schema: 'dtimbr', concept: 'patient', row_count: 3, truncated: false });
     expect(heard.at(-1)?.system).toContain('dtimbr.concept');
-    expect(promptTexts()).toContain('FROM dtimbr.`patient`');
+    expect(promptTexts()).toMatch(/The knowledge graph: <<<[^>]*\n(patient|visit)\n/);
     expect(promptTexts()).not.toMatch(/\bdsvc\b/);
     says = { sql: ['SELECT visit_no FROM vsvc.visit_list'] };
     expect(await call(generateSql, { prompt: 'Which visits are listed?' })).toMatchObject({ schema: 'vtimbr', concept: 'visit_list', is_valid: true });
@@ -127,9 +127,9 @@ describe('the tools', () => {
       sql: ['SELECT name FROM dtimbr.patient WHERE nothing', 'SELECT name FROM dtimbr.patient ORDER BY name'],
       answer: 'Anna, Bert and Cleo: 3, not 4711.',
     };
-    expect(Object.keys(await call(askQuestion, { prompt: 'Who?' })).sort()).toEqual(['answer', 'sql', 'warnings']);
+    expect(Object.keys(await call(askQuestion, { prompt: 'Who?' })).sort()).toEqual(['answer', 'sql', 'status', 'warnings']);
     const all = await call(askQuestion, { prompt: 'Who?', show_result_set: true, verbose: true });
-    expect(Object.keys(all).sort()).toEqual(['answer', 'details', 'rows', 'sql', 'warnings']);
+    expect(Object.keys(all).sort()).toEqual(['answer', 'details', 'rows', 'sql', 'status', 'warnings']);
     expect(all.warnings).toEqual([expect.stringMatching(/: 4711$/)]);
     expect(all.details.tries).toMatchObject([{ error: expect.stringContaining('nothing') }, { error: null }]);
     const cut = await call(askQuestion, { prompt: 'Who?', show_result_set: true, max_limit: 2 });

@@ -1,7 +1,8 @@
 /** What the four tools that use a language model have in common. */
 import { z } from 'zod';
 import { SvcError } from '../../errors.ts';
-import type { Asking, Details } from '../../llm/questions.ts';
+import type { Asking, Details } from '../../llm/question.ts';
+import type { Reading } from '../../llm/readings.ts';
 import type { Arguments } from '../../llm/settings.ts';
 import { budgetOf, cutRows } from '../rows.ts';
 import { names, ontologyArgument, ontologyFor, requestOf, rowsOutput, type ToolCall, truncatedOutput } from './tool.ts';
@@ -16,6 +17,17 @@ export const viewsList = names('Only these views; * = all, none = none');
 export const includeTags = names('Only elements with a tag: tag or tag=value');
 export const maxLimit = z.number().int().min(1).optional().describe('Maximum number of rows; default 500');
 export const caseSensitive = z.boolean().optional().describe('Text comparison in the database is case-sensitive');
+
+export const onAmbiguity = z.enum(['ask', 'first']);
+export const readingArgument = z.string().optional().describe('The reading to answer, one of `readings` of an earlier call');
+export const statusOutput = z.enum(['answered', 'clarify']);
+/** What the question may mean. */
+export const readingsOutput = z
+  .array(z.object({ reading: z.string(), sql: z.string() }))
+  .optional()
+  .describe('clarify: ask the user which one is meant; then repeat the call with `reading`, or run its sql');
+/** `readings` of an answer that has some. */
+export const readingsIf = (readings: readonly Reading[]): { readonly readings?: readonly Reading[] } => (readings.length === 0 ? {} : { readings });
 
 export const sqlOutput = z.string();
 export const optionalRows = rowsOutput.optional();

@@ -1,7 +1,24 @@
 /** ask_question: a question, answered in words. */
 import { z } from 'zod';
 import { askQuestion as ask } from '../../llm/questions.ts';
-import { askingOf, details, detailsIf, includeTags, maxLimit, optionalRows, prompt, shared, sqlOutput, verbose, viewsList } from './ai.ts';
+import {
+  askingOf,
+  details,
+  detailsIf,
+  includeTags,
+  maxLimit,
+  onAmbiguity,
+  optionalRows,
+  prompt,
+  readingArgument,
+  readingsIf,
+  readingsOutput,
+  shared,
+  sqlOutput,
+  statusOutput,
+  verbose,
+  viewsList,
+} from './ai.ts';
 import { tool } from './tool.ts';
 
 export const askQuestion = tool({
@@ -15,15 +32,27 @@ export const askQuestion = tool({
     include_tags: includeTags,
     max_limit: maxLimit,
     note: z.string().optional().describe('Further context'),
+    on_ambiguity: onAmbiguity.optional().describe('If the question has several meanings: ask (default) returns them as readings; first takes the most likely'),
+    reading: readingArgument,
     show_result_set: z.boolean().optional().describe('Also return the rows'),
     verbose,
   }),
-  output: z.object({ answer: z.string(), sql: sqlOutput, rows: optionalRows, warnings: z.array(z.string()).optional(), details }),
+  output: z.object({
+    status: statusOutput,
+    readings: readingsOutput,
+    answer: z.string(),
+    sql: sqlOutput,
+    rows: optionalRows,
+    warnings: z.array(z.string()).optional(),
+    details,
+  }),
   asksModel: true,
   async run(call, { show_result_set, ...args }) {
-    const { answer, warnings, sql, rows, details: made } = await ask(askingOf(call, args));
+    const { status, readings, answer, warnings, sql, rows, details: made } = await ask(askingOf(call, args));
     call.note({ sql, rows: rows.rows.length });
     return {
+      status,
+      ...readingsIf(readings),
       answer,
       sql,
       ...(show_result_set === true ? { rows: rows.rows } : {}),

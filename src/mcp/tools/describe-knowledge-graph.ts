@@ -1,6 +1,7 @@
 /** describe_knowledge_graph: the model of an ontology in sections (docs/design/mcp.md#tools). */
 import { z } from 'zod';
 import { badRequest } from '../../errors.ts';
+import { describeModel } from '../../llm/describe.ts';
 import { runScript } from '../../service.ts';
 import { budgetOf, cutRows, cutValues, type JsonRow } from '../rows.ts';
 import { maxResults, maxRows, names, ontologyArgument, ontologyFor, requestOf, rowsOutput, tool } from './tool.ts';
@@ -16,6 +17,11 @@ const SECTIONS: Readonly<Record<string, string>> = {
   jobs: 'SELECT * FROM svc.SYS_JOBS',
 };
 const ALL = Object.keys(SECTIONS);
+/** The section that is returned only if it is named: the whole model as one text. */
+const MODEL = 'model';
+const DEFAULT_TOKENS = 10_000;
+const LEAST_TOKENS = 100;
+const MOST_TOKENS = 100_000;
 const DEFAULT: readonly string[] = ['ontology', 'properties', 'relationships', 'views'];
 const section = rowsOutput.optional();
 
@@ -23,10 +29,12 @@ export const describeKnowledgeGraph = tool({
   name: 'describe_knowledge_graph',
   title: 'Describe a knowledge graph',
   description:
-    'The model of a knowledge graph: concepts with keys and inheritance, properties with types, relationships with target concepts, views. Call it before writing SQL or choosing concepts. Default sections: ontology, properties, relationships, views; also mappings, datasources, jobs. On a large graph ask for single sections.',
+    'The model of a knowledge graph. Before you write SQL, call it with include=["model"]: one text with every concept and its columns, every relationship in both directions, how paths are written, views, cubes, values and examples. On a large graph name `concepts`. Other sections: ontology, properties, relationships, views (the default), mappings, datasources, jobs.',
   input: z.object({
     ontology: ontologyArgument,
-    include: names('Sections; * = all'),
+    include: names('Sections; model is the best for writing SQL; * = all but model'),
+    concepts: names('model: only these concepts or views, and what is next to them'),
+    max_tokens: z.number().int().min(LEAST_TOKENS).max(MOST_TOKENS).optional().describe(`model: its maximum length; default ${DEFAULT_TOKENS}`),
     max_results: maxResults,
   }),
   output: z.object({
@@ -37,9 +45,10 @@ export const describeKnowledgeGraph = tool({
     mappings: section,
     datasources: section,
     jobs: section,
+    model: z.array(z.object({ text: z.string() })).optional(),
     truncated: z.array(z.string()).describe('Sections that were cut'),
   }),
-  async run(call, { ontology, include, max_results }) {
+  async run(call, { ontology, include, concepts, max_tokens, max_results }) {
     const name = ontologyFor(call, ontology);
     const sections = chosen(include ?? []);
     const limit = maxRows(call, max_results);
@@ -47,6 +56,13 @@ export const describeKnowledgeGraph = tool({
     const found: Record<string, unknown> = {};
     const truncated: string[] = [];
     for (const title of sections) {
+      if (title === MODEL) {
+        const wanted = { request: requestOf(call), ontology: name, about: concepts ?? [], maxTokens: max_tokens ?? DEFAULT_TOKENS };
+        const { text, isCut } = await describeModel(wanted);
+        found[title] = [{ text }];
+        if (isCut) truncated.push(title);
+        continue;
+      }
       const answer = await runScript(requestOf(call), { ontology: name, sql: SECTIONS[title] as string, limit: null, datasource: null, permitted: 'read' });
       const cut = title === 'views' && answer.kind === 'value' ? cutValues(answer.data.filter(isNoCube), limit, budget) : await cutRows(answer, limit, budget);
       found[title] = cut.rows;
@@ -62,9 +78,10 @@ const isNoCube = (row: unknown): boolean => (row as JsonRow).is_cube !== true;
 function chosen(include: readonly string[]): readonly string[] {
   const wanted = include.map((name) => name.toLowerCase()).filter((name) => name !== '');
   if (wanted.length === 0) return DEFAULT;
-  if (wanted.includes('*')) return ALL;
+  if (wanted.includes('*')) return wanted.includes(MODEL) ? [...ALL, MODEL] : ALL;
   if (wanted.length === 1 && wanted[0] === 'none') return [];
-  const unknown = wanted.find((name) => !ALL.includes(name));
-  if (unknown !== undefined) throw badRequest('unknown_section', `unknown section '${unknown}'`, { hint: `Sections are ${ALL.join(', ')}` });
-  return ALL.filter((name) => wanted.includes(name));
+  const known = [...ALL, MODEL];
+  const unknown = wanted.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw badRequest('unknown_section', `unknown section '${unknown}'`, { hint: `Sections are ${known.join(', ')}` });
+  return known.filter((name) => wanted.includes(name));
 }

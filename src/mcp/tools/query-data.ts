@@ -1,7 +1,25 @@
 /** query_data: answers a question with rows. */
 import { z } from 'zod';
 import { queryData as query } from '../../llm/questions.ts';
-import { askingOf, details, detailsIf, includeTags, maxLimit, prompt, rowsOutput, shared, sqlOutput, truncatedOutput, verbose, viewsList } from './ai.ts';
+import {
+  askingOf,
+  details,
+  detailsIf,
+  includeTags,
+  maxLimit,
+  onAmbiguity,
+  prompt,
+  readingArgument,
+  readingsIf,
+  readingsOutput,
+  rowsOutput,
+  shared,
+  sqlOutput,
+  statusOutput,
+  truncatedOutput,
+  verbose,
+  viewsList,
+} from './ai.ts';
 import { tool } from './tool.ts';
 
 export const queryData = tool({
@@ -9,8 +27,19 @@ export const queryData = tool({
   title: 'Query by question',
   description:
     "Rows that answer a question in natural language; the server's language model writes the SQL. Prefer execute_sql when you can write it yourself.",
-  input: z.object({ prompt, ...shared, views_list: viewsList, include_tags: includeTags, max_limit: maxLimit, verbose }),
+  input: z.object({
+    prompt,
+    ...shared,
+    views_list: viewsList,
+    include_tags: includeTags,
+    max_limit: maxLimit,
+    on_ambiguity: onAmbiguity.optional().describe('If the question has several meanings: ask returns them as readings; first (default) takes the most likely'),
+    reading: readingArgument,
+    verbose,
+  }),
   output: z.object({
+    status: statusOutput,
+    readings: readingsOutput,
     rows: rowsOutput,
     row_count: z.number().int(),
     truncated: truncatedOutput,
@@ -22,8 +51,8 @@ export const queryData = tool({
   }),
   asksModel: true,
   async run(call, args) {
-    const { rows, truncated, sql, ontology, concept, schema, details: made } = await query(askingOf(call, args));
+    const { status, readings, rows, truncated, sql, ontology, concept, schema, details: made } = await query(askingOf(call, args));
     call.note({ sql, rows: rows.length });
-    return { rows, row_count: rows.length, truncated, sql, ontology, concept, schema, ...detailsIf(args.verbose, made) };
+    return { status, ...readingsIf(readings), rows, row_count: rows.length, truncated, sql, ontology, concept, schema, ...detailsIf(args.verbose, made) };
   },
 });

@@ -38,6 +38,12 @@ export interface Tool<I extends z.ZodObject = z.ZodObject> {
   run(call: ToolCall, args: z.output<I>): Promise<JsonRow>;
 }
 
+/** The description of a tool for the clients of a service with or without a language model. */
+export const descriptionOf = ({ description, asksModel }: Pick<Tool, 'description' | 'asksModel'>, { runtime }: Pick<Session, 'runtime'>): string =>
+  asksModel === true && runtime.llm === undefined
+    ? `Not available: this server has no language model; write the SQL yourself instead. ${description}`
+    : description;
+
 /** A tool without the types of its arguments, so that tools can be in one list. */
 export const tool = <I extends z.ZodObject>(made: Tool<I>): Tool => made as unknown as Tool;
 

@@ -10,7 +10,7 @@ import { accessKey, accessOf, factsKey, factsOf } from '../caller/policies.ts';
 import { seenBy, sightKey } from '../caller/sight.ts';
 import { Texts } from '../caller/texts.ts';
 import type { ServiceRequest } from '../runtime.ts';
-import { columnType, transitivityOf } from '../tell/detail.ts';
+import { columnType, linkColumnsOf, transitivityOf } from '../tell/detail.ts';
 
 export type Tags = Readonly<Record<string, string>>;
 
@@ -41,7 +41,20 @@ export interface SubjectRelationship {
   /** The maximum number of steps of a walk with `*`; null: not transitive. */
   readonly transitivity: number | null;
   readonly isInverse: boolean;
+  /** The name of the other direction; null if the caller may not see it. */
+  readonly inverse: string | null;
+  /** The concept that this direction starts from; null for the subject itself. */
+  readonly inheritedFrom: string | null;
+  /** Columns of the link between the two, which a path reads as `name[target]_column`. */
+  readonly linkColumns: readonly LinkColumn[];
+  /** What this direction means; null for the other direction of a described relationship, whose description does not fit it. */
   readonly description: string | null;
+}
+
+export interface LinkColumn {
+  readonly name: string;
+  /** Null if the type is unknown. */
+  readonly type: string | null;
 }
 
 /** A concept, view or cube that the caller may read. */
@@ -171,7 +184,10 @@ function conceptSubject(graph: Graph, concept: Concept, texts: Pick<Texts, 'cond
         toMany: leadsToMany(r),
         transitivity: transitivityOf(graph, r.transitive),
         isInverse: r.isInverse,
-        description: r.description,
+        inverse: r.inverseName,
+        inheritedFrom: from(r.from),
+        linkColumns: linkColumnsOf(r).map((c) => ({ name: c.name, type: columnType(c) })),
+        description: r.isInverse ? null : r.description,
       })),
   };
 }

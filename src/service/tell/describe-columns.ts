@@ -6,7 +6,7 @@ import { badRequest } from '../../errors.ts';
 import type { Concept, Graph, Property, Relationship } from '../../ontology/graph.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
-import { columnType } from './detail.ts';
+import { columnType, linkColumnsOf } from './detail.ts';
 
 /** A line of the answer. Only DESCRIBE CONCEPT shows `key`. */
 export interface ColumnLine {
@@ -84,15 +84,8 @@ const multiAndMeasures = (concept: Concept, path: string): ColumnLine[] => [
 ];
 
 /** The columns of link mappings, without the keys of both ends. */
-function linkColumns(relationship: Relationship, path: string): ColumnLine[] {
-  const found = new Map<string, ColumnLine>();
-  for (const { mapping, near, far } of relationship.links) {
-    const keys = new Set([...near.columns, ...far.columns].map(fold));
-    for (const c of mapping.columns)
-      if (!keys.has(fold(c.name)) && !found.has(fold(c.name))) found.set(fold(c.name), line(`${path}_${c.name}`, columnType(c), null));
-  }
-  return [...found.values()];
-}
+const linkColumns = (relationship: Relationship, path: string): ColumnLine[] =>
+  linkColumnsOf(relationship).map((c) => line(`${path}_${c.name}`, columnType(c), null));
 
 /** Maps each label `rel[c]` to its relationship. */
 function hopsOf(concept: Concept): ReadonlyMap<string, Relationship> {

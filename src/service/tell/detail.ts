@@ -2,6 +2,7 @@
 import { type Budget, made, withinAnswer } from '../../budget.ts';
 import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import { type ColumnDef, isRaw, type MappingDef, type MeasureDef, type PropertyDef, type Transitivity } from '../../ontology/model.ts';
+import { fold } from '../../ontology/names.ts';
 import { postgresTypeName } from '../../ontology/types.ts';
 import type { Texts } from '../caller/texts.ts';
 
@@ -16,6 +17,16 @@ export interface DetailDatasource {
 
 /** Returns the type of a view's column, with PostgreSQL's name if the language has none; null if the type is unknown. */
 export const columnType = ({ type }: ColumnDef): string | null => (type === undefined ? null : (postgresTypeName(type) ?? type));
+
+/** Returns the columns of a relationship's link mappings, without the keys of both ends, each once. */
+export function linkColumnsOf({ links }: Relationship): readonly ColumnDef[] {
+  const found = new Map<string, ColumnDef>();
+  for (const { mapping, near, far } of links) {
+    const keys = new Set([...near.columns, ...far.columns].map(fold));
+    for (const c of mapping.columns) if (!keys.has(fold(c.name)) && !found.has(fold(c.name))) found.set(fold(c.name), c);
+  }
+  return [...found.values()];
+}
 
 /** Returns the mappings of a concept, of its multi-value properties, and of the links of relationships that it declares. */
 export function mappingsOf(concept: Concept): readonly MappingDef[] {

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { badRequest, SvcError } from '../../../src/errors.ts';
-import { type Attempt, generate, noSql, type Wanted } from '../../../src/llm/generate.ts';
+import { noSql } from '../../../src/llm/failed.ts';
+import { type Attempt, generate, type Wanted } from '../../../src/llm/generate.ts';
 import { Run } from '../../../src/llm/run.ts';
 import { settingsOf } from '../../../src/llm/settings.ts';
 import type { LanguageModels, Reply, Turn } from '../../../src/llm/types.ts';
@@ -17,7 +18,7 @@ function fake(...turns: Says[]) {
       const says = turns[Math.min(heard.length, turns.length - 1)] as Says;
       heard.push(turn);
       if (says instanceof SvcError) throw says;
-      const made = typeof says === 'string' ? { reason: 'r', sql: says, refusal: null } : 'value' in says ? says.value : undefined;
+      const made = typeof says === 'string' ? { reason: 'r', sql: says, refusal: null, readings: [] } : 'value' in says ? says.value : undefined;
       const value = made === undefined ? undefined : turn.schema.parse(made);
       const text = typeof says === 'object' && 'text' in says ? says.text : JSON.stringify(made);
       const cutOff = typeof says === 'object' && 'cutOff' in says && says.cutOff === true;
@@ -27,9 +28,26 @@ function fake(...turns: Says[]) {
   return { llm, heard };
 }
 
+/** A graph with so many further parts that a model may ask for. */
+function graphOf(parts: number) {
+  const missing: string[] = [];
+  return {
+    missing,
+    text: () => `FROM dsvc.\`order\`, wider by ${missing.length}`,
+    widen: async (what: string) => {
+      if (missing.length >= parts) return false;
+      missing.push(what);
+      return true;
+    },
+  };
+}
+
 const wanted = (options: Record<string, string> = {}): Wanted => ({
   question: 'How much?',
-  context: 'FROM dsvc.`order`',
+  graph: graphOf(0),
+  asksBack: false,
+  reading: null,
+  check: async () => undefined,
   settings: settingsOf(options, {}),
   product: 'svc',
   now: Date.UTC(2026, 2, 5),
@@ -51,12 +69,12 @@ function attempts() {
   return { seen, attempt };
 }
 
-async function run(turns: Says[], options: Record<string, string> = {}) {
+async function run(turns: Says[], options: Record<string, string> = {}, more: Partial<Wanted> = {}) {
   const { llm, heard } = fake(...turns);
   const { seen, attempt } = attempts();
   const one = new Run(llm, new AbortController().signal);
   try {
-    return { made: await generate(one, wanted(options), attempt), heard, seen, costs: one.costs };
+    return { made: await generate(one, { ...wanted(options), check: attempt, ...more }, attempt), heard, seen, costs: one.costs };
   } finally {
     one.end();
   }
@@ -102,6 +120,44 @@ describe('SQL from a model', () => {
   it('may be refused by the model', async () => {
     const { made, heard } = await run([{ value: { reason: '', sql: '', refusal: 'There are no prices' } }]);
     expect([made, heard.length]).toEqual([{ kind: 'refused', refusal: 'There are no prices', tries: [] }, 1]);
+  });
+
+  it('is requested again with more of the graph if the model misses something, as long as there is more', async () => {
+    const refusal = (text: string) => ({ value: { reason: '', sql: '', refusal: text } });
+    const graph = graphOf(2);
+    const found = await run([refusal('no prices'), refusal('no lists'), 'SELECT good'], {}, { graph });
+    expect([found.made, graph.missing]).toMatchObject([{ kind: 'made', sql: 'SELECT good' }, ['no prices', 'no lists']]);
+    expect(found.heard.map((t) => /wider by (\d)/.exec(t.user)?.[1])).toEqual(['0', '1', '2']);
+    expect(found.heard[1]?.user).toContain('<<<no prices>>>');
+    const never = await run([refusal('no unicorns')], {}, { graph: graphOf(1) });
+    expect([never.made, never.heard.length]).toEqual([{ kind: 'refused', refusal: 'no unicorns', tries: [] }, 2]);
+    // within 1 + retries calls
+    expect((await run([refusal('no unicorns')], { retries: '1' }, { graph: graphOf(9) })).heard).toHaveLength(2);
+    expect((await run([refusal('no unicorns')], { retries: '0' }, { graph: graphOf(9) })).made.kind).toBe('refused');
+  });
+
+  it('is not run if the question has several readings, and the caller wants to choose', async () => {
+    const one = { reading: 'By pickup', sql: 'SELECT good 1;' };
+    const two = { reading: 'By return', sql: 'SELECT good 2' };
+    const says = (readings: readonly object[], sql = '') => ({ value: { reason: 'r', sql, refusal: null, readings } });
+    const ask = { asksBack: true };
+    const both = await run([says([one, two])], {}, ask);
+    expect(both.made).toMatchObject({ kind: 'unclear', readings: [{ reading: 'By pickup', sql: 'SELECT good 1' }, two] });
+    // each is only checked, once
+    expect(both.seen).toEqual(['SELECT good 1', 'SELECT good 2']);
+    expect(both.heard[0]?.system).toContain('`readings`');
+    // invalid and equal ones are no choice
+    const bad = { reading: 'By magic', sql: 'SELECT bad' };
+    const same = { reading: 'The same', sql: 'select GOOD 1' };
+    expect((await run([says([bad, one, same])], {}, ask)).made).toMatchObject({ kind: 'made', sql: 'SELECT good 1' });
+    const repaired = await run([says([bad]), says([one, two])], {}, ask);
+    expect([repaired.made.kind, repaired.heard[1]?.user]).toEqual(['unclear', expect.stringContaining('unknown_property')]);
+    const seven = Array.from({ length: 7 }, (_, i) => ({ reading: `No ${i}`, sql: `SELECT good ${i}` }));
+    expect((await run([says(seven)], {}, ask)).made).toMatchObject({ readings: { length: 5 } });
+    // otherwise the model chooses, or the caller has chosen
+    const first = await run([says([one, two], 'SELECT good 2')]);
+    expect([first.made, first.heard[0]?.system]).toMatchObject([{ kind: 'made', sql: 'SELECT good 2' }, expect.not.stringContaining('`readings`')]);
+    expect((await run(['SELECT good'], {}, { reading: 'By >>> pickup' })).heard[0]?.user).toContain('The question is meant like this: <<<By > > > pickup>>>');
   });
 
   it('is requested again with a hint if it finds nothing, and then used', async () => {

@@ -1,7 +1,8 @@
 /** Hints about a statement from the values of a graph: exact matches, and similar ones. */
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { Knowledge } from '../../../src/llm/knowledge.ts';
-import { type Sample, type ServiceRequest, Spending } from '../../../src/service.ts';
+import { Knowledge, type KnowledgeParts } from '../../../src/llm/knowledge.ts';
+import { rank } from '../../../src/llm/rank.ts';
+import { type Sample, type ServiceRequest, Spending, type Subject } from '../../../src/service.ts';
 import { modelOf, subject } from './subjects.ts';
 
 // Files in one process share their modules; those of earlier files import the real service.
@@ -27,14 +28,19 @@ async function knowledge(question: string, values: Record<string, readonly strin
     signal: new AbortController().signal,
     runtime: { now: () => 1, waitUntil: () => undefined },
   } as unknown as ServiceRequest;
-  return Knowledge.of({ request, model: modelOf([person, city]), subject: person, others: [], question, depth: 1, product: 'svc' });
+  return Knowledge.of(partsOf(request, question, [person, city]));
+}
+
+function partsOf(request: ServiceRequest, question: string, subjects: readonly Subject[]): KnowledgeParts {
+  return { request, model: modelOf(subjects), subjects, question, depth: undefined, product: 'svc', ranked: rank(question, subjects), about: [] };
 }
 
 describe('hints from values about a statement', () => {
   it('are in the prompt: words of the question that are values', async () => {
-    const { text } = await knowledge('Who lives in new york?', { person: ['active'], city: ['New York', "L'Aquila"] });
+    const known = await knowledge('Who lives in new york?', { person: ['active'], city: ['New York', "L'Aquila"] });
+    const text = known.text(20_000);
     expect(text).toContain("Words of the question that are values: city.`name` = 'New York'");
-    expect(text).toContain("all values: 'L''Aquila', 'New York'");
+    expect(text).toContain("name string; values 'L''Aquila', 'New York'");
   });
 
   it('include a value that is written differently', async () => {
@@ -72,15 +78,7 @@ describe('hints from values about a statement', () => {
       signal: new AbortController().signal,
       runtime: { now: () => 1, waitUntil: () => undefined },
     } as unknown as ServiceRequest;
-    const known = await Knowledge.of({
-      request,
-      model: modelOf([person, far, country]),
-      subject: person,
-      others: [],
-      question: 'Who?',
-      depth: 1,
-      product: 'svc',
-    });
+    const known = await Knowledge.of(partsOf(request, 'Who?', [person, far, country]));
     expect(await known.doubt("SELECT 1 FROM dsvc.person WHERE `lives_in[city].in[country].name` = 'Sweden'")).toContain("but 'Norway'");
     expect(await known.doubt("SELECT 1 FROM dsvc.person WHERE `lives_in[city].in[country].name` = 'norway'")).toContain('spelled differently');
   });

@@ -11,7 +11,9 @@ describe('the settings of a question', () => {
       emptyRetries: 2,
       caseSensitive: false,
       reviews: 0,
-      depth: 2,
+      depth: undefined,
+      onAmbiguity: undefined,
+      reading: null,
     });
     // an empty text means the default
     expect(settingsOf({ retries: '', max_limit: '', note: '', enable_reasoning: '', concepts_list: '' }, {})).toEqual(settingsOf({}, {}));

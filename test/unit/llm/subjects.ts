@@ -13,6 +13,8 @@ export const worldSubjects = async (): Promise<readonly Subject[]> => subjectsOf
 
 const COLUMN = { type: 'string', description: null, tags: {}, isMeasure: false, isMulti: false, isKey: false, isLabel: false, inheritedFrom: null };
 
+export const LINK = { toMany: false, transitivity: null, isInverse: false, inverse: null, inheritedFrom: null, linkColumns: [], description: null };
+
 /** A subject of a few words; columns and `relationship>target` by their names. */
 export const subject = (
   name: string,
@@ -27,7 +29,7 @@ export const subject = (
   columns: columns.map((column) => ({ ...COLUMN, name: column })),
   relationships: links.map((link) => {
     const [of = '', target = ''] = link.split('>');
-    return { name: of, target, toMany: false, transitivity: null, isInverse: false, description: null };
+    return { ...LINK, name: of, target };
   }),
   ...more,
 });

@@ -1,0 +1,83 @@
+/** Looks names of a question up in the datasource if no sample has them: samples are only the first rows of a large table. */
+import { type QuestionModel, type ServiceRequest, type Subject, searchValues } from '../service.ts';
+import type { Linked, Sampled } from './value-links.ts';
+import { sampledColumns } from './values.ts';
+import { plain, words } from './words.ts';
+
+/** The most names of a question, and the most columns, to look up. */
+const MAX_NAMES = 3;
+const MAX_COLUMNS = 6;
+const MAX_VALUES = 2;
+const LONGEST = 60;
+/** The maximum time to wait. After that, the statement itself shows whether the value exists. */
+const WAIT_MS = 2_000;
+
+/** Texts in quotation marks. */
+const QUOTED = /"([^"\n]{2,60})"|“([^”\n]{2,60})”|«([^»\n]{2,60})»|(?<![\p{L}\p{N}])'([^'\n]{2,60})'(?![\p{L}\p{N}])|‘([^’\n]{2,60})’/gu;
+/** Words with capital letters next to each other, not at the start of a sentence. */
+const CAPITALS = /(?<=[\p{Ll}\p{N},] )\p{Lu}[\p{L}\p{N}'’-]+(?: \p{Lu}[\p{L}\p{N}'’-]+)*/gu;
+
+/** The names that a question quotes, or writes with capital letters; at most `MAX_NAMES`. */
+export function namesIn(question: string): readonly string[] {
+  const text = question.slice(0, 4_000);
+  const quoted = [...text.matchAll(QUOTED)].map((m) => m.slice(1).find((part) => part !== undefined) ?? '');
+  const names = [...quoted, ...(text.match(CAPITALS) ?? [])].map((name) => name.trim()).filter((name) => name.length > 1 && name.length <= LONGEST);
+  return [...new Set(names)].slice(0, MAX_NAMES);
+}
+
+/**
+ * Values that are equal to a name of the question, from columns whose sample does not have all values. The search runs as the caller, so policies and masks apply.
+ * Never fails.
+ */
+export async function lookedUp(
+  request: ServiceRequest,
+  { ontology, subjects }: Pick<QuestionModel, 'ontology' | 'subjects'>,
+  question: string,
+  sampled: readonly Sampled[],
+): Promise<readonly Linked[]> {
+  const places = sampled.flatMap((of) => incomplete(of)).slice(0, MAX_COLUMNS);
+  if (places.length === 0) return [];
+  const names = namesIn(question).filter((name) => !isKnown(name, subjects, sampled));
+  if (names.length === 0 || request.spending.samples.isSpent) return [];
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(WAIT_MS)]);
+  const found = names.flatMap((name) =>
+    places.map(async ({ subject, column }): Promise<readonly Linked[]> => {
+      const rows = await valuesOf({ ...request, signal }, { ontology, concept: subject.name, property: column, text: name, limit: MAX_VALUES });
+      return rows.filter((value) => plain(value) === plain(name) || rows.length === 1).map((value) => ({ subject, column, value }));
+    }),
+  );
+  return (await Promise.all(found)).flat();
+}
+
+/** Text columns of a concept whose sample does not have all values. Only concepts can be searched. */
+function incomplete({ subject, samples }: Sampled): readonly { readonly subject: Subject; readonly column: string }[] {
+  if (subject.kind !== 'concept') return [];
+  const open = new Set(samples.columns.filter((c) => !c.complete && c.distinct > 1).map((c) => c.name));
+  return sampledColumns(subject)
+    .filter((c) => open.has(c.name) && c.inheritedFrom === null)
+    .map((c) => ({ subject, column: c.name }));
+}
+
+/** Whether a name is a word of the model, or a value of a sample. */
+function isKnown(name: string, subjects: readonly Subject[], sampled: readonly Sampled[]): boolean {
+  const wanted = plain(name);
+  const key = words(name)
+    .map((w) => w.stem)
+    .join(' ');
+  return subjects.some((s) => plain(s.name) === wanted) || sampled.some(({ samples }) => samples.lookup.has(key));
+}
+
+async function valuesOf(request: ServiceRequest, search: Parameters<typeof searchValues>[1]): Promise<readonly string[]> {
+  try {
+    const answer = await searchValues({ ...request, knownVersion: null, results: undefined, noted: undefined, about: () => undefined }, search);
+    if (answer.kind !== 'rows') return [];
+    const parts: Uint8Array[] = [];
+    if (answer.rows.whole !== undefined) parts.push(answer.rows.whole);
+    else for await (const part of answer.rows.stream) parts.push(part);
+    const text = new TextDecoder();
+    const rows = JSON.parse(parts.map((p) => text.decode(p, { stream: true })).join('') + text.decode()) as readonly { readonly value: unknown }[];
+    return rows.flatMap(({ value }) => (typeof value === 'string' && value.length <= LONGEST ? [value] : []));
+  } catch {
+    return [];
+  }
+}

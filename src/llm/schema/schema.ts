@@ -1,0 +1,219 @@
+/**
+ * The schema text of a model, or of a part of it, within a number of characters: each concept once with its columns, each relationship once with both directions, and
+ * how paths are written. Prompts for SQL and the section `model` of describe_knowledge_graph use the same text. Pure.
+ */
+import type { Subject, SubjectColumn } from '../../service.ts';
+import { cut, line } from '../fence.ts';
+import { around, connecting, type Edge, type ModelMap, withAncestors } from './map.ts';
+import { pathLines } from './paths.ts';
+import { columnLines, edgeLine, type Level, nameText, subjectLines, type ValuesOf } from './text.ts';
+
+export interface SchemaWish {
+  readonly map: ModelMap;
+  /** The numbers of subjects that the text is about, best first. Empty: all are equally interesting. */
+  readonly seeds: readonly number[];
+  /** Prefers subjects next to the seeds: higher is better. */
+  readonly score: (n: number) => number;
+  /** What may be in the text. */
+  readonly isIn: (n: number) => boolean;
+  /** Which subjects a statement may read in FROM; the others are only reached by paths. */
+  readonly isRelation: (n: number) => boolean;
+  /** The most characters. */
+  readonly hard: number;
+  /** The characters to use for what is not close to the seeds. A model that fits `hard` is written whole even if it is longer. */
+  readonly soft: number;
+  /** The maximum number of relationships from a seed; undefined: the characters decide. */
+  readonly distance?: number | undefined;
+  /** The words of the question: columns with these come first if not all fit. */
+  readonly prefers: (column: SubjectColumn) => number;
+  readonly values?: ValuesOf | undefined;
+  /** Whether names of further concepts follow. */
+  readonly listsOthers: boolean;
+}
+
+export interface SchemaText {
+  readonly text: string;
+  /** The subjects in the text, most interesting first. */
+  readonly part: readonly number[];
+  /** Whether these are all that may be in it, each with the names of all its columns. */
+  readonly isWhole: boolean;
+}
+
+/** The part of the room for paths, and for the names of what does not fit. */
+const PATHS = 1_300;
+const OTHERS = 1_200;
+/** The share of `soft` for the seeds and what connects them, if something else follows. */
+const CORE = 0.75;
+
+/** Writes the text. */
+export function schemaOf(wish: SchemaWish): SchemaText {
+  const writer = new Writer(wish);
+  const all = order(wish);
+  const isWhole = writer.fill(all);
+  if (!isWhole) writer.part(all);
+  return { text: writer.text(all.map((n) => n.number)), part: writer.written, isWhole };
+}
+
+interface Placed {
+  readonly number: number;
+  readonly distance: number;
+}
+
+/** All subjects that may be in the text: seeds, what connects them and their ancestors (distance 0), then the surroundings by distance, then the rest. */
+function order({ map, seeds, isIn, score, distance }: SchemaWish): readonly Placed[] {
+  const allowed = seeds.filter(isIn);
+  const core = withAncestors(map, connecting(map, allowed, isIn, score), isIn);
+  const ring = around(map, core, isIn, score, distance);
+  const placed = [...core.map((number) => ({ number, distance: 0 })), ...ring];
+  const known = new Set(placed.map((p) => p.number));
+  // without seeds, all have the same distance
+  const rest = [...map.subjects.keys()].filter((n) => isIn(n) && !known.has(n)).sort((a, b) => score(b) - score(a) || a - b);
+  return [...placed, ...rest.map((number) => ({ number, distance: core.length === 0 ? 1 : Number.POSITIVE_INFINITY }))];
+}
+
+class Writer {
+  readonly #wish: SchemaWish;
+  readonly #levels = new Map<number, Level>();
+  /** Columns of a subject that has too many of them. */
+  readonly #some = new Map<number, readonly string[]>();
+  readonly #texts = new Map<number, (readonly string[])[]>();
+  #size = 0;
+
+  constructor(wish: SchemaWish) {
+    this.#wish = wish;
+    this.#size = PATHS;
+  }
+
+  get written(): readonly number[] {
+    return [...this.#levels.keys()];
+  }
+
+  /** Writes all subjects if their names fit, and then adds details, those of the first subjects first. Returns false if they do not fit. */
+  fill(all: readonly Placed[]): boolean {
+    const { hard, soft } = this.#wish;
+    for (const { number: n } of all) {
+      if (this.#size + this.#costOf(n, 0) > hard) {
+        this.#levels.clear();
+        this.#size = PATHS;
+        return false;
+      }
+      this.#add(n, 0);
+    }
+    for (const level of [1, 2] as const) for (const { number, distance } of all) this.#upgrade(number, level, level === 1 || distance === 0 ? hard : soft);
+    return true;
+  }
+
+  /** Writes the seeds with what connects them, and then as much of the surroundings as fits. */
+  part(all: readonly Placed[]): void {
+    const { hard, soft, listsOthers } = this.#wish;
+    const room = listsOthers ? OTHERS : 0;
+    const core = all.filter((p) => p.distance === 0).map((p) => p.number);
+    for (const n of core) if (this.#size + this.#costOf(n, 0) <= hard - room) this.#add(n, 0);
+    for (const level of [1, 2] as const) for (const n of core) this.#upgrade(n, level, soft * CORE - room);
+    for (const { number, distance } of all) {
+      if (this.#levels.has(number)) continue;
+      const level = ([1, 0] as const).find((l) => (l === 0 || distance < 2) && this.#size + this.#costOf(number, l) <= soft - room);
+      if (level !== undefined) this.#add(number, level);
+      else if (this.#levels.size > 0) break;
+      else this.#addSome(number, hard - room);
+    }
+    for (const n of core) this.#upgrade(n, 2, soft - room);
+  }
+
+  text(all: readonly number[]): string {
+    const { map, isRelation, listsOthers, score, hard } = this.#wish;
+    const isWritten = (n: number): boolean => this.#levels.has(n);
+    const written = all.filter(isWritten);
+    const concepts = written.filter((n) => map.subjects[n]?.kind === 'concept');
+    const lines = (numbers: readonly number[]): readonly string[] => numbers.flatMap((n) => this.#some.get(n) ?? this.#lines(n, this.#levels.get(n) ?? 0));
+    const block = (title: string, made: readonly string[]): readonly string[] => (made.length === 0 ? [] : [title, ...made]);
+    const edges = [...new Set(concepts.flatMap((n) => map.edgesAt[n] ?? []))]
+      .map((i) => map.edges[i] as Edge)
+      .filter((e) => isWritten(e.from) && isWritten(e.to));
+    const others = listsOthers ? all.filter((n) => !isWritten(n)) : [];
+    const parts = [
+      ...block('Concepts, each with its own columns (a < b: a is a b, and has its columns and relationships too):', lines(concepts.filter(isRelation))),
+      ...block('Concepts that are not for FROM, only at the end of paths:', lines(concepts.filter((n) => !isRelation(n)))),
+      ...block(
+        'Relationships (from -> to: name[to]; back: name[from]; one or many rows):',
+        edges.map((e) => edgeLine(e, map.subjects[e.from] as Subject, map.subjects[e.to] as Subject, this.#levelOf(e))),
+      ),
+      ...block('Views, and cubes (their amounts are arguments of aggregates):', lines(written.filter((n) => map.subjects[n]?.kind !== 'concept'))),
+      ...pathLines(map, concepts, score),
+    ];
+    const text = parts.join('\n');
+    if (others.length === 0) return text;
+    const names = cut(others.map((n) => nameText(line(map.subjects[n]?.name ?? '', 128))).join(', '), Math.max(0, Math.min(OTHERS, hard - text.length) - 60));
+    return names === '' ? text : `${text}\nFurther concepts and views, not shown here: ${names}`;
+  }
+
+  /** Adds a subject with as many columns as fit: keys, labels and those that the question mentions first. */
+  #addSome(n: number, most: number): void {
+    const { map, prefers } = this.#wish;
+    const subject = map.subjects[n] as Subject;
+    const score = (c: SubjectColumn): number => 3 * prefers(c) + Number(c.isKey) + Number(c.isLabel);
+    const best = subject.columns.map((c) => ({ c, score: score(c) })).sort((x, y) => y.score - x.score);
+    const kept = new Set<SubjectColumn>();
+    let left = most - this.#size - 200 - subject.name.length;
+    for (const { c } of best) {
+      left -= nameText(c.isMeasure ? `measure.${c.name}` : c.name).length + 2;
+      if (left < 0) break;
+      kept.add(c);
+    }
+    const [head = ''] = subjectLines(subject, 0, () => false);
+    this.#some.set(n, [
+      `${head} (some of its columns)`,
+      ...columnLines(
+        subject,
+        subject.columns.filter((c) => kept.has(c)),
+        0,
+        () => undefined,
+      ),
+    ]);
+    this.#levels.set(n, 0);
+  }
+
+  #add(n: number, level: Level): void {
+    this.#size += this.#costOf(n, level);
+    this.#levels.set(n, level);
+  }
+
+  #upgrade(n: number, level: Level, most: number): void {
+    const now = this.#levels.get(n);
+    if (now === undefined || now >= level) return;
+    const more = sizeOf(this.#lines(n, level)) - sizeOf(this.#lines(n, now));
+    if (this.#size + more > most) return;
+    this.#size += more;
+    this.#levels.set(n, level);
+  }
+
+  /** The characters of a subject, and of its relationships with what is already written. */
+  #costOf(n: number, level: Level): number {
+    const { map } = this.#wish;
+    let size = sizeOf(this.#lines(n, level));
+    for (const i of map.edgesAt[n] ?? []) {
+      const e = map.edges[i] as Edge;
+      if (!this.#levels.has(e.from === n ? e.to : e.from) && e.from !== e.to) continue;
+      size += edgeLine(e, map.subjects[e.from] as Subject, map.subjects[e.to] as Subject, 2).length + 1;
+    }
+    return size;
+  }
+
+  #levelOf({ from, to }: Edge): Level {
+    return Math.max(this.#levels.get(from) ?? 0, this.#levels.get(to) ?? 0) as Level;
+  }
+
+  #lines(n: number, level: Level): readonly string[] {
+    const known = this.#texts.get(n) ?? [];
+    const { map, values, isIn } = this.#wish;
+    const isOwn = (c: SubjectColumn): boolean => {
+      const owner = c.inheritedFrom === null ? undefined : map.concept(c.inheritedFrom);
+      return owner === undefined || !isIn(owner);
+    };
+    known[level] ??= subjectLines(map.subjects[n] as Subject, level, isOwn, values);
+    this.#texts.set(n, known);
+    return known[level] as readonly string[];
+  }
+}
+
+const sizeOf = (lines: readonly string[]): number => lines.reduce((n, l) => n + l.length + 1, 0);

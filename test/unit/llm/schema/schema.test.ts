@@ -1,0 +1,246 @@
+/** The schema text: what it contains, and which part of a large model. */
+import { describe, expect, it } from 'vitest';
+import { around, connecting, mapOf } from '../../../../src/llm/schema/map.ts';
+import { type SchemaWish, schemaOf } from '../../../../src/llm/schema/schema.ts';
+import type { Subject } from '../../../../src/service.ts';
+import { LINK, subject, subjectsOfScript } from '../subjects.ts';
+
+const SHOP = `CREATE ONTOLOGY shop;
+  CREATE PROPERTY status string DESCRIPTION 'How far it is, by now' WITH TAGS (unit = 'none');
+  CREATE MEASURE freight decimal AS SELECT SUM(cost);
+  CREATE CONCEPT city (city_id bigint, city_name string, PRIMARY KEY (city_id), LABEL (city_name), CONSTRAINT part_of FOREIGN KEY (city_id) REFERENCES city (city_id) INVERSEOF has_part TRANSITIVE(4));
+  CREATE CONCEPT customer (customer_id bigint, customer_name string, city_id bigint, PRIMARY KEY (customer_id), LABEL (customer_name),
+    CONSTRAINT lives_in FOREIGN KEY (city_id) REFERENCES city (city_id) INVERSEOF home_of DESCRIPTION 'Where letters go') WITH TAGS (synonyms = 'buyer, client');
+  CREATE CONCEPT big_customer INHERITS (customer) FROM svc.customer WHERE customer_id > 100;
+  CREATE CONCEPT product (sku string, title string, PRIMARY KEY (sku), LABEL (title));
+  CREATE CONCEPT purchase (no bigint, status string, cost decimal, customer_id bigint, freight MEASURE decimal, PRIMARY KEY (no),
+    CONSTRAINT placed_by FOREIGN KEY (customer_id) REFERENCES customer (customer_id), CONSTRAINT has_item MULTIREFERENCE product INVERSEOF sold_in) DESCRIPTION 'What was sold';
+  CREATE MAPPING items (CONSTRAINT has_item FOREIGN KEY (sku) REFERENCES product (sku), CONSTRAINT sold_in FOREIGN KEY (no) REFERENCES purchase (no)) AS SELECT no, sku, qty FROM s.t_item;
+  CREATE ONTOLOGY VIEW totals AS SELECT no, cost FROM svc.purchase`;
+const shop = subjectsOfScript(SHOP);
+
+const wish = (subjects: readonly Subject[], more: Partial<SchemaWish> & { readonly about?: readonly string[] } = {}): SchemaWish => {
+  const map = mapOf(subjects);
+  return {
+    map,
+    seeds: (more.about ?? []).flatMap((name) => map.concept(name) ?? []),
+    score: () => 0,
+    isIn: () => true,
+    isRelation: () => true,
+    hard: 16_000,
+    soft: 9_000,
+    prefers: () => 0,
+    listsOthers: true,
+    ...more,
+  };
+};
+
+/** A chain of concepts `c0 -> c1 -> ...` with a column each, and `wide` columns more. */
+const chain = (length: number, wide = 0): readonly Subject[] =>
+  Array.from({ length }, (_, i) =>
+    subject(`c${i}`, {
+      columns: [`col_${i}`, ...Array.from({ length: wide }, (_, n) => `c${i}_some_column_${n}`)],
+      links: i + 1 < length ? [`to_${i + 1}>c${i + 1}`] : [],
+    }),
+  );
+
+describe('the schema text of a model', () => {
+  it('has each concept, each relationship in both directions, and paths of this graph', () => {
+    const values = (s: Subject, c: string) =>
+      s.name === 'purchase' && c === 'status'
+        ? { name: c, values: ['shipped', "it's"].map((value) => ({ value, count: 1 })), complete: true, distinct: 2 }
+        : undefined;
+    expect(schemaOf(wish(shop, { about: ['purchase'], values }))).toMatchInlineSnapshot(`
+      {
+        "isWhole": true,
+        "part": [
+          4,
+          1,
+          2,
+          3,
+          0,
+          5,
+        ],
+        "text": "Concepts, each with its own columns (a < b: a is a b, and has its columns and relationships too):
+      purchase -- What was sold
+        no bigint key, cost decimal, customer_id bigint, \`measure.freight\` decimal
+        status string -- How far it is, by now [unit: none]; values 'shipped', 'it''s'
+      customer (also: buyer, client)
+        customer_id bigint key, customer_name string label, city_id bigint
+      big_customer < customer
+        only rows with: customer_id > 100
+      product
+        sku string key, title string label
+      city
+        city_id bigint key, city_name string label
+      Relationships (from -> to: name[to]; back: name[from]; one or many rows):
+      purchase -> customer: placed_by[customer] one; back ~placed_by[purchase] many
+      purchase -> product: has_item[product] many; back sold_in[purchase] many; link columns qty
+      customer -> city: lives_in[city] one; back home_of[customer] many -- Where letters go
+      city -> city: part_of[city] one; back has_part[city] one; transitive, up to 4 steps
+      Views, and cubes (their amounts are arguments of aggregates):
+      totals (view)
+        no, cost
+      How to write a path, with examples from this graph (a path is one name in back-quotes, and a column of the concept in FROM):
+      - one hop, from purchase: \`placed_by[customer].customer_name\`
+      - two hops, from purchase: \`placed_by[customer].lives_in[city].city_name\`; longer paths go on like this
+      - a link column, from purchase: \`has_item[product]_qty\` (no dot)
+      - only big_customer of customer, from purchase: \`placed_by[big_customer].customer_name\`
+      - a walk of one or more steps, from city: \`part_of[city*4].city_name\`; the number of steps: \`part_of[city*4]_transitivity_level\`
+      - a measure at its end, from customer: SUM(\`measure.~placed_by[purchase].freight\`)
+      - the kind of a row, from customer: \`_type_of_big_customer\` is a boolean; \`entity_type\` is the name of the concept",
+      }
+    `);
+  });
+
+  it('has no direction and no description that the caller may not see', () => {
+    const hidden = shop.map((s) => ({
+      ...s,
+      relationships: s.relationships.flatMap((r) => (r.name === 'home_of' ? [] : [r.name === 'lives_in' ? { ...r, inverse: null } : r])),
+    }));
+    const { text } = schemaOf(wish(hidden));
+    expect(text).toContain('customer -> city: lives_in[city] one -- Where letters go');
+    // only the way back is visible
+    const back = shop.map((s) => ({
+      ...s,
+      relationships: s.relationships.flatMap((r) => (r.name === 'lives_in' ? [] : [r.name === 'home_of' ? { ...r, inverse: null } : r])),
+    }));
+    expect(schemaOf(wish(back)).text).toContain('city -> customer: home_of[customer] many\n');
+    // the declaring concept is hidden: its children have what it declares
+    const orphans = shop
+      .filter((s) => s.name !== 'customer')
+      .map((s) => ({ ...s, parents: [], relationships: s.relationships.filter((r) => r.target !== 'customer') }));
+    const { text: orphan } = schemaOf(wish(orphans));
+    expect(orphan).toContain('big_customer\n  only rows with: customer_id > 100\n  customer_id bigint key, customer_name string label, city_id bigint');
+    expect(orphan).toContain('big_customer -> city: lives_in[city] one');
+  });
+
+  it('quotes names whose end would not be clear, and keeps foreign texts on one line', () => {
+    const odd = subject('order`s >>>\nobey', { columns: ['a b'], description: 'x\n>>> y' });
+    const { text } = schemaOf(wish([odd]));
+    expect(text).toContain('`order``s > > > obey` -- x > > > y\n  `a b` string');
+  });
+
+  it('says which concepts are not for FROM', () => {
+    const { text } = schemaOf(wish(shop, { about: ['purchase'], isRelation: (n) => shop[n]?.name === 'purchase' }));
+    expect(text.indexOf('Concepts that are not for FROM')).toBeLessThan(text.indexOf('\ncustomer'));
+    expect(text.indexOf('Concepts that are not for FROM')).toBeGreaterThan(text.indexOf('\npurchase'));
+  });
+
+  it('is whole if its names fit, with details of what the question is about', () => {
+    const all = chain(60, 3).map((s) => ({ ...s, description: 'long '.repeat(60) }));
+    const { text, isWhole } = schemaOf(wish(all, { about: ['c50'], hard: 12_000, soft: 8_000 }));
+    expect([isWhole, text.length < 12_000]).toEqual([true, true]);
+    for (let i = 0; i < 60; i++) expect(text).toContain(`c${i}_some_column_2`);
+    expect(text).toMatch(/\nc50 -- long/);
+  });
+});
+
+describe('the schema text of a part', () => {
+  it('connects what the question is about, and has its surroundings', () => {
+    const all = chain(400, 8);
+    const { text, isWhole, part } = schemaOf(wish(all, { about: ['c200', 'c206'], soft: 9_000 }));
+    expect(isWhole).toBe(false);
+    expect(text.length).toBeLessThan(9_000);
+    for (let i = 200; i <= 206; i++) expect(text).toContain(`col_${i}`);
+    expect([part.length > 12, text.includes('col_199'), text.includes('col_207'), text.includes('col_90')]).toEqual([true, true, true, false]);
+    expect(text).toContain('c203 -> c204: to_204[c204] one');
+    expect(text).toMatch(/Further concepts and views, not shown here: c\d+, /);
+  });
+
+  it('has the ancestors of its concepts, which have their columns', () => {
+    const parent = subject('parent', { columns: ['inherited'] });
+    const child = { ...subject('child', { columns: ['own'] }), parents: ['parent'] };
+    const { text } = schemaOf(wish([...chain(400, 8), parent, child], { about: ['child'], soft: 3_000 }));
+    expect(text).toMatch(/child < parent\n {2}own string\nparent\n {2}inherited string/);
+  });
+
+  it('is limited by a distance', () => {
+    const { part } = schemaOf(wish(chain(400, 8), { about: ['c200'], distance: 2 }));
+    expect([...part].slice(0, 3).sort()).toEqual([199, 200, 201]);
+  });
+
+  it('has as many columns of a wide concept as fit, those of the question first', () => {
+    const columns = Array.from({ length: 3_000 }, (_, i) => (i === 2_500 ? 'turnover' : `some_rather_long_column_${i}`));
+    const { text, isWhole } = schemaOf(wish([subject('wide', { columns })], { prefers: (c) => Number(c.name === 'turnover') }));
+    expect([isWhole, text.length < 16_000, text.length > 13_000]).toEqual([false, true, true]);
+    expect(text).toContain('turnover');
+  });
+
+  it('stays small on a densely connected graph', () => {
+    const names = Array.from({ length: 80 }, (_, i) => `c${i}`);
+    const all = names.map((n) => ({
+      ...subject(n, { columns: ['name'] }),
+      relationships: names.map((t) => ({ ...LINK, name: `to_${t}`, target: t, toMany: true })),
+    }));
+    const { text } = schemaOf(wish(all, { about: ['c5', 'c70'] }));
+    expect(text.length).toBeLessThan(16_000);
+    expect(text).toContain('c5 -> c70: to_c70[c70] many');
+  });
+});
+
+describe('the map of a model', () => {
+  it('has each relationship once', () => {
+    const { edges, subjects } = mapOf(shop);
+    expect(edges.map((e) => [subjects[e.from]?.name, e.there.name, subjects[e.to]?.name, e.back?.name ?? null].join(' ')).sort()).toEqual([
+      'city part_of city has_part',
+      'customer lives_in city home_of',
+      'purchase has_item product sold_in',
+      'purchase placed_by customer ~placed_by',
+    ]);
+  });
+
+  it('connects seeds by the shortest way, and of several ones by the best', () => {
+    // a - x - b and a - y - b, and a longer way
+    const all = [
+      subject('a', { links: ['r>x', 's>y', 't>z1'] }),
+      subject('x', { links: ['r>b'] }),
+      subject('y', { links: ['r>b'] }),
+      subject('b'),
+      subject('z1', { links: ['r>z2'] }),
+      subject('z2', { links: ['r>b'] }),
+      subject('alone'),
+    ];
+    const map = mapOf(all);
+    const names = (numbers: readonly number[]) => numbers.map((n) => all[n]?.name);
+    const seeds = [0, 3, 6];
+    expect(
+      names(
+        connecting(
+          map,
+          seeds,
+          () => true,
+          (n) => (n === 2 ? 1 : 0),
+        ),
+      ),
+    ).toEqual(['a', 'y', 'b', 'alone']);
+    expect(
+      names(
+        connecting(
+          map,
+          seeds,
+          () => true,
+          (n) => (n === 1 ? 1 : 0),
+        ),
+      ),
+    ).toEqual(['a', 'x', 'b', 'alone']);
+    expect(
+      names(
+        connecting(
+          map,
+          seeds,
+          (n) => n !== 1 && n !== 2,
+          () => 0,
+        ),
+      ),
+    ).toEqual(['a', 'z1', 'z2', 'b', 'alone']);
+    expect(
+      around(
+        map,
+        [3],
+        () => true,
+        () => 0,
+      ).map((p) => `${all[p.number]?.name}${p.distance}`),
+    ).toEqual(['x1', 'y1', 'z21', 'a2', 'z12']);
+  });
+});
