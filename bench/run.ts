@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- a b budget c d nested cache peer auth policies mcp tpch fanout scale tpch-1 mcp-load]`: measures the built script in workerd and prints tables with ratios.
+ * `npm run bench [-- a b budget c d nested cache peer auth policies mcp tpch fanout walks scale tpch-1 mcp-load]`: measures the built script in workerd and prints tables with ratios.
  * Read the ratios rather than the times: both sides of each were measured alternately, on the same machine, in the same minutes.
  */
 import { cpus } from 'node:os';
@@ -20,6 +20,7 @@ const SECTIONS: Readonly<Record<string, { what: string; load: () => Promise<{ ru
   mcp: { what: 'the call of a tool against the same REST query', load: () => import('./sections/mcp.ts') },
   tpch: { what: 'the queries of TPC-H against SQL by hand', load: () => import('./sections/tpch.ts') },
   fanout: { what: 'aggregates of several levels against pre-aggregation by hand', load: () => import('./sections/fanout.ts') },
+  walks: { what: 'transitive paths against a breadth-first search by hand', load: () => import('./sections/walks.ts') },
   scale: { what: 'a model of 2,000 concepts against one of 20', load: () => import('./sections/scale.ts') },
   'mcp-load': { what: 'the MCP server under 16 clients for ten minutes', load: () => import('./sections/mcp-load.ts'), named: true },
   'tpch-1': { what: 'TPC-H at scale 1', load: () => import('./sections/tpch-1.ts'), named: true },

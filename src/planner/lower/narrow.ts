@@ -12,7 +12,7 @@ import { conversionMayRaise, typesNamed } from '../facts/conversions.ts';
 import { isTotal } from '../facts/total.ts';
 import type { Condition } from '../plan/barriers.ts';
 import type { PathNode } from '../plan/path-node.ts';
-import { and, cast, clone, conjuncts, equals, integer, lastName, type Node, operator, or, text } from '../plan/tree.ts';
+import { and, cast, clone, conjuncts, equals, integer, lastName, type Node, operator, or, text, walk } from '../plan/tree.ts';
 import type { Wanted } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import type { ReadableAs } from '../secure/shown.ts';
@@ -70,10 +70,30 @@ export function narrow(state: PlanState, where: Node | undefined, relations: rea
     }
     const found = comparisonOf(condition, relations);
     if (found) found.node.filter = { ...found.node.filter, comparisons: [...(found.node.filter?.comparisons ?? []), found.comparison] };
+    else markRestricted(state, condition);
   }
 }
 
-/** True if a block reads rows of a relation by their primary key, so that few rows are expected. */
+/** Marks the nodes whose columns a condition reads. */
+function markRestricted(state: PlanState, condition: Node): void {
+  walk(condition, (n) => {
+    const ref = 'ColumnRef' in n ? state.references.of(n.ColumnRef) : undefined;
+    if (ref && ref.alias === ref.node.alias) ref.node.isRestricted = true;
+    return undefined;
+  });
+}
+
+/** The selectivity of a condition of an unknown kind. */
+export const RESTRICTED = 2;
+
+/** A rank of how few rows of a node WHERE leaves: 3 if it compares the key, 2 if it has an equality, 1 for other comparisons, 0 without comparisons. */
+export function selectivity(node: PathNode): number {
+  if (isKeyLookup(node)) return 3;
+  const comparisons = node.filter?.comparisons ?? [];
+  return comparisons.some(isEquality) ? RESTRICTED : Math.min(comparisons.length, 1);
+}
+
+/** True if WHERE compares the primary key of a node's rows, so that few rows are expected. */
 export function isKeyLookup(root: PathNode): boolean {
   const { filter, concept } = root;
   if (!filter) return false;

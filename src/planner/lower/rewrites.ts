@@ -27,7 +27,10 @@ export const REWRITES: readonly Rewrite[] = [
   },
   {
     does: 'repeats conditions of WHERE on single columns in the SELECT of each mapping',
-    apply: (state, stmt, relations) => narrow(state, stmt.whereClause, relations),
+    apply: (state, stmt, relations) => {
+      narrow(state, stmt.whereClause, relations);
+      if (!readsOneConcept(stmt)) for (const { root } of relations) root.isRestricted = true;
+    },
   },
   {
     does: 'sorts ORDER BY an integer with LIMIT by the column of the table, so that PostgreSQL can use its index',

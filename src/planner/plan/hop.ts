@@ -20,13 +20,11 @@ export interface Hop {
 export const isToMany = (hop: Hop): boolean => hop.depth !== null || leadsToMany(hop.relationship);
 
 /** The same for a single step. */
-export function leadsToMany(r: Relationship): boolean {
-  if (r.kind === 'mtm') return true;
-  const covers = (concept: Concept, names: readonly { name: string }[]): boolean => {
-    const key = concept.key;
-    if (!key) return false;
-    const given = new Set(names.map((p) => p.name.toLowerCase()));
-    return given.size === key.properties.length && key.properties.every((p) => given.has(p.name.toLowerCase()));
-  };
-  return !covers(r.target, r.references);
+export const leadsToMany = (r: Relationship): boolean => r.kind === 'mtm' || !coversKey(r.target, r.references);
+
+/** True if properties are the whole primary key of a concept, so that at most one row has given values of them. */
+export function coversKey({ key }: Concept, properties: readonly { readonly name: string }[]): boolean {
+  if (!key) return false;
+  const given = new Set(properties.map((p) => p.name.toLowerCase()));
+  return given.size === key.properties.length && key.properties.every((p) => given.has(p.name.toLowerCase()));
 }

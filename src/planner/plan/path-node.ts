@@ -26,6 +26,8 @@ export class PathNode {
   readonly linkColumns = new Map<string, string>();
   /** The condition that rows of the node must satisfy if a row of the block satisfies WHERE. */
   filter: RowFilter | undefined;
+  /** True if another condition, or another item of FROM, may restrict the rows of the node. */
+  isRestricted = false;
 
   constructor(state: PlanState, parent: PathNode | null, step: Step | null, concept: Concept) {
     made(10);

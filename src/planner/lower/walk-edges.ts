@@ -1,0 +1,69 @@
+/** The edges of a walk, in the direction of the relationship and against it. */
+import type { Concept } from '../../ontology/graph.ts';
+import type { PropertyDef } from '../../ontology/model.ts';
+import { column, join, type SelectStmt, select, subselect, target } from '../plan/tree.ts';
+import { actualProperty, rawType, type Wanted, type WantedColumns } from '../plan/wanted.ts';
+import type { PlanState } from '../plan-state.ts';
+import type { ReadableAs } from '../secure/shown.ts';
+import { linkRows } from './links.ts';
+import { conceptSource } from './sources.ts';
+import type { Walk } from './walk.ts';
+import { allEqual, columnsOf, type Edges } from './walk-levels.ts';
+
+/**
+ * The edges of a foreign key: the rows of the concept that declares it, if the caller may read them. An edge leads from the values of one row's reference to those
+ * of the next. The ends are the values that are compared with the next edges, so they have their declared types; the starts keep the table's type, for which there
+ * is an index.
+ */
+export function keyEdges({ state, relationship, as }: Walk, backward: boolean): Edges {
+  const { declaredBy, references, source } = relationship;
+  const [starts, ends] = backward ? [source, references] : [references, source];
+  const wanted = new Map<string, Wanted>();
+  starts.forEach((def, i) => {
+    wanted.set(`a${i}`, keyOf(state, declaredBy, def));
+  });
+  ends.forEach((def, i) => {
+    wanted.set(`b${i}`, actualProperty(state, def));
+  });
+  return { rows: rowsAs(state, declaredBy, wanted, as) };
+}
+
+/**
+ * The edges of links. A walk does not pass through missing rows: it ends only at rows of the relationship's target, and goes on only from instances of the
+ * concept that declares the relationship.
+ */
+export function linkEdges(walk: Walk, backward: boolean): Edges {
+  const { state, relationship, near, far, nodes, as } = walk;
+  const { declaredBy, target: end, isInverse } = relationship;
+  const [from, to] = backward ? ['f', 'n'] : ['n', 'f'];
+  const rows = select({
+    targetList: nodes.flatMap((_, i) => [target(column('l', `${from}${i}`), `a${i}`), target(column('l', `${to}${i}`), `b${i}`)]),
+    fromClause: [subselect(linkRows(state, relationship, near.map(nameOf), far.map(nameOf), []), 'l')],
+  });
+  const columns = (concept: Concept, prefix: string, defs: readonly PropertyDef[]): WantedColumns =>
+    new Map(defs.map((def, i) => [`${prefix}${i}`, keyOf(state, concept, def)] as const));
+  const isRestricted = !isInverse && (as !== undefined || declaredBy !== end);
+  const goesOn = (prefix: string): SelectStmt => rowsAs(state, declaredBy, columns(declaredBy, prefix, near), as);
+  const ends = rowsAs(state, end, columns(end, 'k', nodes), isInverse ? as : undefined);
+  if (!isRestricted) return { rows, ends };
+  // Backward, the end of an edge is a node that the walk leaves.
+  return backward ? { rows, ends: both(ends, goesOn('d'), nodes.length) } : { rows, ends, leaves: goesOn('d') };
+}
+
+const nameOf = (def: PropertyDef): string => def.name;
+
+/** The rows `k0..` whose values are also those of a row `d0..`. */
+const both = (ends: SelectStmt, leaves: SelectStmt, width: number): SelectStmt =>
+  select({
+    targetList: columnsOf('k', 'k', width).map((v, i) => target(v, `k${i}`)),
+    fromClause: [join('JOIN_INNER', subselect(ends, 'k'), subselect(leaves, 'd'), allEqual(columnsOf('d', 'd', width), columnsOf('k', 'k', width)))],
+  });
+
+/** A property's column of the table if all mappings have the same integer type for it, for comparisons that use an index. */
+function keyOf(state: PlanState, concept: Concept, def: PropertyDef): Wanted {
+  const raw = rawType(concept, def);
+  return raw ? { kind: 'raw', def, type: raw } : actualProperty(state, def);
+}
+
+const rowsAs = (state: PlanState, concept: Concept, wanted: WantedColumns, as: ReadableAs | undefined): SelectStmt =>
+  conceptSource(state, concept, wanted, concept, as && { comparisons: [], as });
