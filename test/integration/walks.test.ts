@@ -23,13 +23,13 @@ function random(seed: number): (below: number) => number {
 const pick = random(SEED);
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
 
-type Edge = readonly [from: string | null, to: string | null];
+type Edge = readonly [from: string | null, to: string | null, kind?: string];
 
 const NODES = 60;
 /** Links of which some are equal, some lead to themselves, and some have an end that is NULL or no row. */
 const LINKS: readonly Edge[] = upTo(110).map(() => {
   const end = (): string | null => (pick(20) === 0 ? null : String(1 + pick(NODES + 4)));
-  return [end(), end()] as const;
+  return [end(), end(), pick(3) === 0 ? 'weak' : 'strong'] as const;
 });
 /** Only rows with an even number are of the concept that declares the links; they lead to any row. */
 const isHub = (key: string): boolean => Number(key) % 2 === 0;
@@ -45,7 +45,7 @@ const TABLES = `
 CREATE TABLE node (id int PRIMARY KEY, grp int, name varchar(10));
 INSERT INTO node SELECT i, i % 5, 'n' || i FROM generate_series(1, ${NODES}) i;
 CREATE TABLE link (a bigint, b int, kind text);
-INSERT INTO link VALUES ${rowsOf(LINKS.map(([a, b]) => [a && Number(a), b && Number(b), 'k']))};
+INSERT INTO link VALUES ${rowsOf(LINKS.map(([a, b, kind = '']) => [a && Number(a), b && Number(b), kind]))};
 CREATE TABLE leaf (code varchar(8), up text, size int);
 INSERT INTO leaf VALUES ${rowsOf(PARENTS.map(([a, b], i) => [a, b, i % 3]))};
 CREATE TABLE cell (x int, y int, nx int, ny int);
@@ -68,7 +68,8 @@ const link = (name: string, back: string, concept: string, table: string): strin
   `CREATE MAPPING map_${name} (CONSTRAINT ${name} FOREIGN KEY (b) REFERENCES ${concept} (id), CONSTRAINT ${back} FOREIGN KEY (a) REFERENCES ${concept} (id)) AS SELECT a, b FROM ${table};`;
 const MODEL = `
 CREATE ONTOLOGY graphs;
-CREATE CONCEPT node (id bigint, grp int, name string, PRIMARY KEY (id), CONSTRAINT leads MULTIREFERENCE node INVERSEOF led TRANSITIVE);
+CREATE CONCEPT node (id bigint, grp int, name string, PRIMARY KEY (id), CONSTRAINT leads MULTIREFERENCE node INVERSEOF led TRANSITIVE,
+  CONSTRAINT leads_strongly MULTIREFERENCE node INVERSEOF led_strongly TRANSITIVE);
 CREATE CONCEPT hub (CONSTRAINT opens MULTIREFERENCE node INVERSEOF opened TRANSITIVE) INHERITS (node);
 CREATE CONCEPT plain INHERITS (node);
 CREATE CONCEPT leaf (code string, up string, size int, PRIMARY KEY (code), CONSTRAINT under FOREIGN KEY (up) REFERENCES leaf (code) INVERSEOF over TRANSITIVE);
@@ -84,6 +85,7 @@ CREATE MAPPING m_item INTO item AS SELECT id AS item_id, name AS item_name, next
 CREATE MAPPING m_town INTO town AS SELECT id FROM town;
 CREATE MAPPING m_touch (CONSTRAINT touches FOREIGN KEY (tx, ty) REFERENCES cell (x, y), CONSTRAINT touched FOREIGN KEY (x, y) REFERENCES cell (x, y)) AS SELECT x, y, tx, ty FROM pairs;
 ${link('leads', 'led', 'node', 'link')}
+${link('leads_strongly', 'led_strongly', 'node', "link WHERE kind = 'strong'")}
 ${link('road', 'road_from', 'town', 'big')}
 CREATE MAPPING m_opens (CONSTRAINT opens FOREIGN KEY (b) REFERENCES node (id), CONSTRAINT opened FOREIGN KEY (a) REFERENCES hub (id)) AS SELECT a, b FROM link;
 `;
@@ -157,6 +159,14 @@ const leaves = PARENTS.map(([code]) => code as string);
 const WALKS: readonly Walk[] = [
   { concept: 'node', target: 'node', relationship: 'leads', key: ['id'], starts: () => keys, edges: () => LINKS },
   { concept: 'node', target: 'node', relationship: 'led', key: ['id'], starts: () => keys, edges: () => inverse(LINKS) },
+  {
+    concept: 'node',
+    target: 'node',
+    relationship: 'leads_strongly',
+    key: ['id'],
+    starts: () => keys,
+    edges: () => LINKS.filter(([, , kind]) => kind === 'strong'),
+  },
   { concept: 'hub', target: 'node', relationship: 'opens', key: ['id'], starts: () => keys.filter(isHub), edges: () => LINKS, leaves: isHub },
   { concept: 'leaf', target: 'leaf', relationship: 'under', key: ['code'], starts: () => leaves, edges: () => PARENTS },
   { concept: 'leaf', target: 'leaf', relationship: 'over', key: ['code'], starts: () => leaves, edges: () => inverse(PARENTS) },
@@ -167,6 +177,8 @@ const WALKS: readonly Walk[] = [
   { concept: 'item', target: 'item', relationship: 'goes', key: ['item_id'], starts: () => ids, edges: () => named },
   { concept: 'item', target: 'item', relationship: 'comes', key: ['item_id'], starts: () => ids, edges: () => naming },
 ];
+
+const walkBy = (relationship: string): Walk => WALKS.find((w) => w.relationship === relationship) as Walk;
 
 /** The rows of a walk as `start|end|level`, sorted, with conditions on the keys of the start and of the end. */
 async function rows(w: Walk, depth: number, where: string): Promise<string[]> {
@@ -239,7 +251,7 @@ describe('walks are a breadth-first search', () => {
     });
   }
   it('the end is bound by another property, or by a range', async () => {
-    const [nodes, tree] = [WALKS[0] as Walk, WALKS[4] as Walk];
+    const [nodes, tree] = [walkBy('leads'), walkBy('over')];
     for (const depth of [1, 3, 32]) {
       expect(await rows(nodes, depth, 'WHERE "PATH.grp" = 3')).toEqual(
         await expected(
