@@ -94,6 +94,7 @@ describe('the stages of the planner', () => {
           "planner/lower/logic.ts",
           "planner/lower/sources.ts",
           "planner/lower/visible.ts",
+          "planner/lower/walk-edges.ts",
           "planner/lower/walk.ts",
         ],
         [
