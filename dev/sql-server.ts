@@ -112,15 +112,20 @@ function readLogin(request: IncomingMessage): Login {
   return login;
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    size += part.length;
-    if (size > MAX_REQUEST_BYTES) throw new RequestFault(413, `request is too large (max is ${MAX_REQUEST_BYTES} bytes)`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+/** The body of a request. By events, which cost less than iteration. */
+function readBody(request: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let size = 0;
+    request.on('data', (part: Buffer) => {
+      size += part.length;
+      if (size <= MAX_REQUEST_BYTES) parts.push(part);
+      else reject(new RequestFault(413, `request is too large (max is ${MAX_REQUEST_BYTES} bytes)`));
+    });
+    request.on('end', () => resolve(Buffer.concat(parts).toString('utf8')));
+    request.on('error', reject);
+    request.on('close', () => reject(new Error('the caller has disconnected')));
+  });
 }
 
 /** The transaction headers of a batch are returned with the answer, as by Neon's proxy. */

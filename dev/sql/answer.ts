@@ -55,8 +55,10 @@ export class Answer {
   end(): void {
     this.#flush();
     if (!this.#started) this.#head(200, this.#bytes);
+    const last = this.#held.pop();
     for (const chunk of this.#held.splice(0)) this.#response.write(chunk);
-    this.#response.end();
+    // with the head in one packet, if it is the only chunk
+    this.#response.end(last);
   }
 
   /** Answers with an error, or aborts the connection if the answer has already begun. */

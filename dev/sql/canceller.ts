@@ -34,14 +34,19 @@ interface Inner {
  * PostgreSQL ignores a cancellation that arrives while the session is idle, as it is until it has read the statement.
  */
 export function canceller(config: pg.ClientConfig, session: pg.ClientBase): Canceller {
-  const over = new AbortController();
+  let over: AbortController | undefined;
+  let isStopped = false;
   let work: Promise<void> | undefined;
   return {
     start: () => {
-      if (!over.signal.aborted) work ??= cancelUntil(over.signal, config, session as unknown as Inner);
+      if (isStopped || work !== undefined) return;
+      // most sessions are never cancelled
+      over = new AbortController();
+      work = cancelUntil(over.signal, config, session as unknown as Inner);
     },
     stop: async () => {
-      over.abort();
+      isStopped = true;
+      over?.abort();
       await work;
     },
   };

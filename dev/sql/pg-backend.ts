@@ -2,9 +2,10 @@ import pg from 'pg';
 import type { Answer } from './answer.ts';
 import type { Backend } from './backend.ts';
 import { canceller } from './canceller.ts';
-import { asFault, cancelled } from './fault.ts';
-import { beginOf, type Login, RequestFault, type SqlRequest } from './protocol.ts';
-import { runStatement, TypeCatalog } from './statement.ts';
+import { asFault, cancelled, SqlFault } from './fault.ts';
+import { beginOf, type Login, RequestFault, type SqlRequest, type Statement } from './protocol.ts';
+import { Session } from './session.ts';
+import { type Running, runStatement, TypeCatalog } from './statement.ts';
 
 /** The PostgreSQL connection for a login of the endpoint: the client's settings, or undefined to refuse the login. */
 export type Connect = (login: Login) => pg.ClientConfig | undefined;
@@ -20,6 +21,7 @@ export class PgBackend implements Backend {
   #connect: Connect;
   #max: number;
   #places = new Map<string, Place>();
+  #sessions = new WeakMap<pg.PoolClient, Session>();
 
   constructor(connect: Connect, { max = 10 } = {}) {
     this.#connect = connect;
@@ -39,13 +41,13 @@ export class PgBackend implements Backend {
     client.on('error', ignore);
     const { start, stop } = canceller(place.config, client);
     signal.addEventListener('abort', start, { once: true });
+    const session = this.#session(client);
     const release = async () => {
       signal.removeEventListener('abort', start);
       // The last cancellation must have arrived before another request gets the session.
       await stop();
       try {
-        if (client.getTransactionStatus() !== 'I') await client.query('ROLLBACK');
-        await client.query('DISCARD ALL');
+        await session.clean();
         client.off('error', ignore);
         client.release();
       } catch (error) {
@@ -53,9 +55,11 @@ export class PgBackend implements Backend {
       }
     };
     try {
-      await this.#statements(client, request, answer, place.types, start, signal);
+      await session.begin();
+      await this.#statements({ client, session, types: place.types, answer, stop: start, signal }, request);
       return release;
     } catch (error) {
+      session.failed(request.statements.map(({ query }) => query));
       await release();
       throw error instanceof Error && /^Connection terminated|ECONNRESET/.test(error.message) ? reachFault(error) : error;
     }
@@ -67,9 +71,9 @@ export class PgBackend implements Backend {
     await Promise.all(places.map(({ pool }) => pool.end()));
   }
 
-  async #statements(client: pg.PoolClient, request: SqlRequest, answer: Answer, types: TypeCatalog, stop: () => void, signal: AbortSignal): Promise<void> {
-    const run = (i: number) => runStatement(client as unknown as pg.Client, request.statements[i]!, request.rawText, answer, types, stop, signal);
-    if (!request.batch) return run(0);
+  async #statements(run: Run, request: SqlRequest): Promise<void> {
+    const { client, session, answer, signal } = run;
+    if (!request.batch) return single(run, request);
     const control = (sql: string) => {
       if (signal.aborted) throw cancelled();
       return client.query(sql).catch((error: unknown) => {
@@ -80,10 +84,19 @@ export class PgBackend implements Backend {
     answer.write('{"results":[');
     for (let i = 0; i < request.statements.length; i++) {
       if (i > 0) answer.write(',');
-      await run(i);
+      session.ended(await runStatement(run, request.statements[i]!, request.rawText));
     }
     answer.write(']}');
     await control('COMMIT');
+  }
+
+  #session(client: pg.PoolClient): Session {
+    let session = this.#sessions.get(client);
+    if (session === undefined) {
+      session = new Session(client);
+      this.#sessions.set(client, session);
+    }
+    return session;
   }
 
   #place(login: Login): Place {
@@ -92,7 +105,7 @@ export class PgBackend implements Backend {
     if (!place) {
       const config = this.#connect(login);
       if (!config) throw new RequestFault(401, 'the login is refused');
-      const pool = new pg.Pool({ ...config, max: this.#max, connectionTimeoutMillis: 10_000, idleTimeoutMillis: 60_000 });
+      const pool = new pg.Pool({ ...config, max: this.#max, connectionTimeoutMillis: 10_000, idleTimeoutMillis: 60_000, pipeline: true });
       pool.on('error', ignore);
       place = { config, pool, types: new TypeCatalog() };
       this.#places.set(key, place);
@@ -102,6 +115,35 @@ export class PgBackend implements Backend {
 }
 
 function ignore(): void {}
+
+/** A request in progress. */
+interface Run extends Running {
+  readonly session: Session;
+  readonly signal: AbortSignal;
+}
+
+/** Runs the only statement of a request. A prepared one is sent once more without its plan if PostgreSQL refuses the plan. */
+async function single(run: Run, { statements, rawText }: SqlRequest): Promise<void> {
+  const { session } = run;
+  const [statement] = statements as [Statement];
+  const send = (name: string | undefined) =>
+    runStatement({ ...run, name, send: (query) => session.sendWithReset(() => run.client.query(query)) }, statement, rawText);
+  const name = session.nameOf(statement.query);
+  try {
+    session.ended(await send(name));
+  } catch (error) {
+    if (name === undefined || !isStale(error)) throw error;
+    session.forget(statement.query);
+    session.ended(await send(undefined));
+  }
+}
+
+/**
+ * Whether PostgreSQL refuses a prepared statement before it runs it: its columns have changed (DDL), or a caller has deallocated it. It has done nothing and sent
+ * no row by then.
+ */
+const isStale = (error: unknown): boolean =>
+  error instanceof SqlFault && ((error.fields.code === '0A000' && error.fields.routine === 'RevalidateCachedQuery') || error.fields.code === '26000');
 
 /** The error if no session is available, without addresses and credentials. */
 function reachFault(error: unknown): unknown {

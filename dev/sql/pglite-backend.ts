@@ -162,7 +162,7 @@ class PgliteSession {
       if (i > 0) this.#answer.write(',');
       const timer = timeoutMs > 0 ? setTimeout(() => this.#kill(timedOut()), timeoutMs) : undefined;
       try {
-        await runStatement(this.#client, statement, this.#request.rawText, this.#answer, types, (why) => this.#kill(why));
+        await runStatement({ client: this.#client, answer: this.#answer, types, stop: (why) => this.#kill(why) }, statement, this.#request.rawText);
       } finally {
         clearTimeout(timer);
       }

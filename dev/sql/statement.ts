@@ -24,7 +24,7 @@ export class TypeCatalog {
   }
 
   /** Reads the array types; given types that are not arrays are remembered as such. */
-  async load(client: pg.Client, types: number[] = []): Promise<ArrayTypes> {
+  async load(client: pg.ClientBase, types: number[] = []): Promise<ArrayTypes> {
     const { rows } = await client.query<[string, string, string]>({ text: ARRAYS, rowMode: 'array' });
     this.#arrays = new Map(rows.map(([oid, element, delimiter]) => [Number(oid), { element: Number(element), delimiter }]));
     for (const type of types) if (!this.#arrays.has(type)) this.#others.add(type);
@@ -32,23 +32,31 @@ export class TypeCatalog {
   }
 }
 
+/** What a statement runs with. */
+export interface Running {
+  readonly client: pg.ClientBase;
+  readonly answer: Answer;
+  readonly types: TypeCatalog;
+  /** Called at once if the answer exceeds its limit, so that the statement does not continue unnecessarily. */
+  readonly stop: (why: RequestFault) => void;
+  /** Fires when the caller has disconnected. */
+  readonly signal?: AbortSignal;
+  /** The name of a prepared statement, which is prepared if it is not yet. */
+  readonly name?: string | undefined;
+  /** Sends the query; by default, to the client. */
+  readonly send?: (query: pg.Query) => void;
+}
+
 /**
  * Runs one statement by the extended protocol and writes its result object: `{"rowAsArray", "fields", "rows", "command",
- * "rowCount"}`. Rejects with SqlFault if PostgreSQL refuses it, with RequestFault 507 above the answer's limit; `stop`
- * is called at once in that case, so that the statement does not continue unnecessarily. Nothing is run once `gone` is aborted.
+ * "rowCount"}`. Rejects with SqlFault if PostgreSQL refuses it, with RequestFault 507 above the answer's limit. Nothing is run once `signal` is aborted.
+ * @returns PostgreSQL's command
  */
-export async function runStatement(
-  client: pg.Client,
-  statement: Statement,
-  rawText: boolean,
-  answer: Answer,
-  types: TypeCatalog,
-  stop: (why: RequestFault) => void,
-  gone?: AbortSignal,
-): Promise<void> {
+export async function runStatement(running: Running, statement: Statement, rawText: boolean): Promise<string | undefined> {
+  const { client, answer, types, stop, signal, name, send = (query) => void client.query(query) } = running;
   if (!rawText && !types.arrays) await types.load(client);
   // Nothing is sent to a caller who has disconnected.
-  if (gone?.aborted) throw cancelled();
+  if (signal?.aborted) throw cancelled();
   let open = false;
   let rowCount = 0;
   let fault: unknown;
@@ -65,7 +73,8 @@ export async function runStatement(
     if (!rawText && !types.knows(oids)) later = [];
   };
   const result = await new Promise<pg.QueryResultBase>((resolve, reject) => {
-    const query = new pg.Query({ text: statement.query, values: statement.params, rowMode: 'array', types: asText, queryMode: 'extended' } as pg.QueryConfig);
+    const config = { name, text: statement.query, values: statement.params, rowMode: 'array', types: asText, queryMode: 'extended' };
+    const query = new pg.Query(config as pg.QueryConfig);
     const onRow = (row: (string | null)[], { fields }: pg.QueryResultBase) => {
       if (fault) return;
       try {
@@ -80,7 +89,7 @@ export async function runStatement(
     query.on('row', onRow as never);
     query.on('error', (error: unknown) => reject(fault ?? asFault(error)));
     query.on('end', (end: unknown) => (fault ? reject(fault) : resolve(end as pg.QueryResultBase)));
-    client.query(query);
+    send(query);
   });
   if (!open) begin(result.fields);
   if (later) {
@@ -92,6 +101,7 @@ export async function runStatement(
     for (const row of later) writeRow(row, result.fields);
   }
   answer.write(`],"command":${JSON.stringify(result.command ?? '')},"rowCount":${result.rowCount ?? null}}`);
+  return result.command;
 }
 
 const fieldOf = (f: pg.FieldDef) => ({
@@ -104,7 +114,7 @@ const fieldOf = (f: pg.FieldDef) => ({
   format: 'text',
 });
 
-function pauseUntilDrained(client: pg.Client, answer: Answer): void {
+function pauseUntilDrained(client: pg.ClientBase, answer: Answer): void {
   const { stream } = (client as unknown as { connection: { stream: NodeJS.ReadableStream } }).connection;
   stream.pause();
   void answer.drained().then(() => stream.resume());
