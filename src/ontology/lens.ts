@@ -7,7 +7,8 @@ import { CompiledGraph } from './compile.ts';
 import { type CompiledConcept, ConceptWithRows } from './compiled-concept.ts';
 import type { Concept, Graph, Relationship, Rows } from './graph.ts';
 import type { ConceptDef, MappingDef, MeasureDef, Model, RelationshipDef, ViewDef } from './model.ts';
-import { fold } from './names.ts';
+import { ENTITY_COLUMNS, fold } from './names.ts';
+import { followPath, isPath } from './paths.ts';
 
 /** What a caller may see of a model, by name. */
 export interface Sight {
@@ -32,10 +33,14 @@ class Lens {
   /** The hidden ancestors between a visible concept and the next visible ones, each after its parents. */
   readonly #absorbed = new Map<string, readonly CompiledConcept[]>();
   readonly #thing: Concept;
+  /** True if a calculated property has a path. */
+  readonly #hasPaths: boolean;
+  readonly #shown = new Map<string, boolean>();
 
   constructor(whole: CompiledGraph, sight: Sight) {
     this.#whole = whole;
     this.#sight = sight;
+    this.#hasPaths = whole.model.properties.some((p) => p.expression !== null && isPath(p.expression));
     this.#thing = new ConceptWithRows(whole, whole.thing, this.#rowsOfThing());
     this.graph = new CompiledGraph(this.#model(), whole.ontology, {
       graph: whole,
@@ -93,7 +98,7 @@ class Lens {
     const concepts = seen.map((c) => this.#concept(c));
     // a property that no concept has is visible only if all concepts are
     const every = seen.length === this.#whole.concepts.length;
-    const properties = new Set(seen.flatMap((c) => [...c.properties, ...c.multi].map((p) => fold(p.def.name))));
+    const properties = new Set(seen.flatMap((c) => [...c.properties.filter((p) => this.#shows(c, p.def.name)), ...c.multi].map((p) => fold(p.def.name))));
     const measures = new Set(concepts.flatMap((c) => c.measures.map(fold)));
     const links = new Set(
       seen.flatMap((c) =>
@@ -137,11 +142,11 @@ class Lens {
     return {
       ...def,
       parents: this.#parents(concept),
-      properties: all((d) => d.properties),
+      properties: all((d) => d.properties).filter((name) => this.#shows(concept, name)),
       multi: all((d) => d.multi),
       measures,
       primaryKey: nearest((d) => d.primaryKey),
-      label: nearest((d) => d.label),
+      label: nearest((d) => d.label).filter((name) => this.#shows(concept, name)),
       relationships: this.#declarations(concept, absorbed),
       logic: def.logic && (fold(def.logic.concept) === 'thing' || this.#sight.concept(def.logic.concept)) ? def.logic : null,
     };
@@ -163,14 +168,41 @@ class Lens {
     return [...found].filter((c) => named.has(c) || ![...found].some((o) => o !== c && o.isA(c))).map((c) => c.name);
   }
 
+  /** Whether a calculated property reads only what the caller sees: its paths lead along visible relationships to concepts whose rows the caller may read. */
+  #shows(concept: Concept, name: string, expanding: ReadonlySet<string> = new Set()): boolean {
+    const { expression } = this.#whole.property(name) ?? {};
+    const key = `${concept.name} ${fold(name)}`;
+    if (expression == null || !this.#hasPaths || expanding.has(key)) return true;
+    const known = this.#shown.get(key);
+    if (known !== undefined) return known;
+    const inner = new Set([...expanding, key]);
+    const shows = this.#sight.columnsOf(expression).every((n) => (isPath(n) ? this.#follows(concept, n, inner) : this.#shows(concept, n, inner)));
+    this.#shown.set(key, shows);
+    return shows;
+  }
+
+  #follows(from: Concept, path: string, expanding: ReadonlySet<string>): boolean {
+    const followed = followPath(from, path);
+    const last = followed?.hops.at(-1);
+    if (!followed || !last) return false;
+    if (!followed.hops.every(({ relationship, concept, rows }) => this.#sees(relationship.target) && this.#sees(concept) && this.#reads(rows))) return false;
+    if (followed.property === undefined) return true;
+    const { concept, property } = { concept: last.concept, property: fold(followed.property) };
+    const has = (c: Concept): boolean => [...c.properties, ...c.multi].some((p) => fold(p.def.name) === property);
+    if (!has(concept) && !ENTITY_COLUMNS.includes(property) && !concept.descendants.some((d) => this.#sees(d) && has(d))) return false;
+    return this.#shows(concept, property, expanding);
+  }
+
   /** Whether a measure reads only visible properties. Properties that only hidden descendants have are hidden. */
   #computes(concept: CompiledConcept, measure: MeasureDef, expanding: ReadonlySet<MeasureDef> = new Set()): boolean {
     if (expanding.has(measure)) return true;
-    const own = new Set([...concept.properties, ...concept.multi].map((p) => fold(p.def.name)));
+    const own = new Set([...concept.properties.filter((p) => this.#shows(concept, p.def.name)), ...concept.multi].map((p) => fold(p.def.name)));
+    const lost = new Set(concept.properties.map((p) => fold(p.def.name)).filter((name) => !own.has(name)));
     const derived = new Set(concept.derivedProperties.map((p) => fold(p.def.name)));
     const names = [measure.expression, ...(measure.filter === null ? [] : [measure.filter])].flatMap((sql) => this.#sight.columnsOf(sql));
     return names.every((name) => {
       if (own.has(fold(name))) return true;
+      if (lost.has(fold(name))) return false;
       if (derived.has(fold(name))) return concept.descendants.some((d) => this.#sees(d) && d.properties.some((p) => fold(p.def.name) === fold(name)));
       const inner = this.#whole.measure(name);
       return inner === undefined || this.#computes(concept, inner, new Set([...expanding, measure]));

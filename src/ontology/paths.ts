@@ -1,5 +1,5 @@
 /** Follows relationship paths by their names only, for checks of the model. The planner resolves paths itself (planner/bind/path.ts), and finds more. */
-import type { Concept } from './graph.ts';
+import type { Concept, Relationship } from './graph.ts';
 import { ENTITY_COLUMNS, fold, sameName } from './names.ts';
 
 /** A name in a path that does not exist, and the concept where it was looked up. `target`: the relationship does not lead to the concept. */
@@ -37,6 +37,9 @@ export function namesInPath(text: string): readonly string[] {
   return [...names, rest].flatMap((name) => [name, name.replace(MEASURE, ''), name.replace(/^(_type_of_|~+)/i, '')]);
 }
 
+/** The property at the end of a path; undefined for a column of a link. */
+export const propertyAtEnd = (path: string): string | undefined => /\]\.([^[\]]+)$/.exec(path)?.[1];
+
 /** The first name of a path that does not exist, if the path begins at `from`; undefined if all exist, or if the text is not a path. */
 export function pathFault(from: Concept, path: string): PathFault | undefined {
   let at = from;
@@ -53,6 +56,40 @@ export function pathFault(from: Concept, path: string): PathFault | undefined {
     rest = tail.slice(1);
   }
   return MEASURE.test(path) ? measureFault(at, rest) : propertyFault(at, rest, isWide);
+}
+
+/** A hop of a path: the relationship, the concept in the bracket, and the concept whose rows are read. */
+export interface FollowedHop {
+  readonly relationship: Relationship;
+  readonly concept: Concept;
+  readonly rows: Concept;
+}
+
+/** The hops of a path and the property at its end; `property` undefined for a column of the last link, or the level of a walk. */
+export interface FollowedPath {
+  readonly hops: readonly FollowedHop[];
+  readonly property: string | undefined;
+  /** The name of the column of the last link; undefined for a property. */
+  readonly link: string | undefined;
+}
+
+/** Follows a path from a concept; undefined if it does not exist there. */
+export function followPath(from: Concept, path: string): FollowedPath | undefined {
+  const hops: FollowedHop[] = [];
+  let at = from;
+  let rest = path;
+  for (let hop = HOP.exec(rest); hop; hop = HOP.exec(rest)) {
+    const [, name = '', bracket = '', tail = ''] = hop;
+    const concept = at.graph.concept(bracket) ?? at.graph.concept(bracket.replace(/\*\d*$/, ''));
+    const found = concept ? at.relationship(name).filter((r) => concept.isA(r.target) || r.target.isA(concept)) : [];
+    const relationship = found.find((r) => r.target === concept) ?? found[0];
+    if (!concept || !relationship) return undefined;
+    hops.push({ relationship, concept, rows: concept.isA(relationship.target) ? concept : relationship.target });
+    if (!tail.startsWith('.')) return { hops, property: undefined, link: tail.slice(1) };
+    at = concept;
+    rest = tail.slice(1);
+  }
+  return hops.length > 0 && !rest.includes('[') ? { hops, property: rest, link: undefined } : undefined;
 }
 
 /** The concept at the end of a hop. `isWide`: whether columns of its descendants can be named. */

@@ -10,9 +10,11 @@ import { resolveCondition } from './bind/condition.ts';
 import { ConceptRelation } from './bind/relation.ts';
 import { Resolver } from './bind/resolve.ts';
 import { expandMeasure } from './lower/aggregate/measures.ts';
+import { checkPaths } from './lower/calculated/calls.ts';
 import { lowerBlocks } from './lower/finish.ts';
 import { conceptSource } from './lower/sources.ts';
 import type { Defined, PlanContext } from './plan/context.ts';
+import { LocatedError } from './plan/located-error.ts';
 import { PlanState } from './plan-state.ts';
 import { dividesIntegers } from './read/integer-division.ts';
 import { tableQuery } from './read/tables.ts';
@@ -146,9 +148,16 @@ function checkMeasure(state: PlanState, graph: Graph, { name, offset, filterOffs
 function checkProperty(state: PlanState, graph: Graph, { name, offset }: Piece): void {
   const def = graph.property(name);
   if (!def?.expression) return;
-  state.texts.plainExpression(def, def.expression, offset);
+  const { node, offsetOf } = state.texts.located(def, def.expression, offset);
   for (const concept of graph.concepts) {
     visited(concept.properties.length);
-    if (concept.properties.some((p) => p.def === def && p.owner === concept)) conceptSource(state, concept, new Map([['v', { kind: 'property', def }]]));
+    if (!concept.properties.some((p) => p.def === def && p.owner === concept)) continue;
+    const relation = new ConceptRelation(state, { concept: state.seen.concept(concept.name) ?? concept, schema: 'dsvc', alias: state.alias() });
+    try {
+      checkPaths(relation, node, `the calculated property \`${def.name}\``);
+    } catch (error) {
+      throw error instanceof LocatedError && error.location !== undefined ? error.at(offsetOf(error.location)) : error;
+    }
+    conceptSource(state, concept, new Map([['v', { kind: 'property', def }]]));
   }
 }

@@ -4,7 +4,7 @@ import type { Graph } from '../graph.ts';
 import type { Pairs } from '../links.ts';
 import { isRaw, type Model } from '../model.ts';
 import { fold, THING } from '../names.ts';
-import { isPath, relationshipsIn } from '../paths.ts';
+import { isPath, propertyAtEnd, relationshipsIn } from '../paths.ts';
 import { quoted, unknown } from './checks.ts';
 import { type ApplyContext, keyOf, neutralSchema, type Reference } from './context.ts';
 import { type Expression, Expressions } from './expressions.ts';
@@ -53,8 +53,9 @@ function checkCycles(changed: readonly Expression[], graph: Graph, expressions: 
   };
   const named = (e: Expression): Expression[] =>
     expressions.namesIn(e).flatMap(({ name, qualifier }) => {
-      if (qualifier !== null || !isPlain(name)) return [];
-      const property = graph.property(name);
+      const last = isPath(name) && e.kind === 'property' ? propertyAtEnd(name) : name;
+      if (qualifier !== null || last === undefined || !isPlain(last)) return [];
+      const property = graph.property(last);
       if (property) return property.expression === null ? [] : [node({ kind: 'property', def: property })];
       const measure = e.kind === 'measure' ? graph.measure(name) : undefined;
       return measure ? [node({ kind: 'measure', def: measure })] : [];

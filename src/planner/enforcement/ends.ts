@@ -4,6 +4,7 @@
 import { SvcError } from '../../errors.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
+import { isPath, propertyAtEnd } from '../../ontology/paths.ts';
 import { Branch } from '../lower/branch.ts';
 import { fieldsOf, walk } from '../plan/tree.ts';
 import type { Access } from '../secure/access.ts';
@@ -101,6 +102,8 @@ export class EndsOf {
     if (seen.has(def)) return false;
     seen.add(def);
     if (this.#policies.masks(mapping, def.name).length > 0) return true;
+    // a path leads to rows of other mappings
+    if (def.expression !== null && isPath(def.expression)) return this.masked().has(def);
     return this.#namesIn(def).some((below) => this.#isMasked(mapping, below, seen));
   }
 
@@ -120,7 +123,10 @@ export class EndsOf {
   #namesIn(def: PropertyDef): readonly PropertyDef[] {
     let names = this.#named.get(def);
     if (names === undefined) {
-      names = def.expression === null ? [] : columnsIn(this.#context, this.#graph, def).flatMap((name) => this.#graph.property(name) ?? []);
+      names =
+        def.expression === null
+          ? []
+          : columnsIn(this.#context, this.#graph, def).flatMap((name) => this.#graph.property(isPath(name) ? (propertyAtEnd(name) ?? '') : name) ?? []);
       this.#named.set(def, names);
     }
     return names;

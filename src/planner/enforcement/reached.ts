@@ -3,12 +3,13 @@ import { visited } from '../../budget.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import { isRaw, type Model } from '../../ontology/model.ts';
 import { fold, THING } from '../../ontology/names.ts';
+import { isPath } from '../../ontology/paths.ts';
 
 /** The names of the concepts of both versions whose conditions the change may affect. */
 export function reachedConditions(before: Graph, after: Graph): readonly string[] {
   const open = new Map<string, string>();
   for (const { name, def } of after.concepts)
-    if (def?.logic != null && before.concept(name) !== undefined) open.set(fold(name), fold(`${def.logic.concept} ${def.logic.condition}`));
+    if (def?.logic != null && before.concept(name) !== undefined) open.set(fold(name), withPaths(after, fold(`${def.logic.concept} ${def.logic.condition}`)));
   if (open.size === 0) return [];
   if (changesOlder(before.model, after.model, 'properties') || changesOlder(before.model, after.model, 'measures')) return namesOf(after, open);
   const names = touched(before, after);
@@ -45,11 +46,12 @@ export function reachedViews(before: Graph, after: Graph): readonly string[] {
   for (const concept of reachedConditions(before, after)) for (const c of kinOf(after, concept)) names.add(fold(c.name));
   names.add(THING);
   const found = new Set<string>();
+  const texts = new Map(views.map(({ name, sql }) => [name, withPaths(after, fold(sql))] as const));
   for (let more = true; more; ) {
     more = false;
-    for (const { name, sql } of views) {
+    for (const [name, text] of texts) {
       visited(names.size);
-      if (found.has(name) || !mayName(fold(sql), names)) continue;
+      if (found.has(name) || !mayName(text, names)) continue;
       found.add(name);
       names.add(fold(name));
       more = true;
@@ -62,6 +64,25 @@ const kinOf = (graph: Graph, name: string): readonly Concept[] => {
   const concept = graph.concept(name);
   return concept === undefined ? [] : [concept, ...concept.descendants];
 };
+
+/** A folded text, followed by the expressions of the calculated properties over paths that it may read, directly or through others. */
+function withPaths({ model }: Graph, text: string): string {
+  const calculated = model.properties.flatMap((p) => (p.expression === null ? [] : [[fold(p.name), fold(p.expression)] as const]));
+  if (!calculated.some(([, expression]) => isPath(expression))) return text;
+  let all = text;
+  const open = new Map(calculated);
+  for (let more = true; more; ) {
+    more = false;
+    for (const [name, expression] of open) {
+      visited();
+      if (!all.includes(name)) continue;
+      all += ` ${expression}`;
+      open.delete(name);
+      more = true;
+    }
+  }
+  return all;
+}
 
 /** Whether a folded text may contain one of the names. An identifier with escapes or doubled quotes may be any. */
 const mayName = (text: string, names: ReadonlySet<string>): boolean => /u&"|["`]{2}/i.test(text) || [...names].some((n) => text.includes(n));

@@ -1,4 +1,5 @@
 /** The rows of one mapping, with the masks of the caller applied to their values. */
+import type { ColumnRef } from '@pgsql/types';
 import { badRequest } from '../../errors.ts';
 import type { Concept } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
@@ -10,17 +11,14 @@ import { BARRIER, type Condition, whereOf } from '../plan/barriers.ts';
 import {
   and,
   boolean,
-  call,
   cast,
   clone,
   coalesce,
   column,
   fieldsOf,
-  isNotNull,
   isSubQuery,
   type Node,
   nullValue,
-  operator,
   rewrite,
   type SelectStmt,
   select,
@@ -37,9 +35,15 @@ import type { MaskRule } from '../secure/access.ts';
 import { listsFor } from '../secure/listed.ts';
 import type { AppliedRule } from '../secure/policies.ts';
 import { isShown } from '../secure/shown.ts';
+import { BranchPaths, type Reading } from './calculated/branch-paths.ts';
+import { followsPaths, readsPaths } from './calculated/reads.ts';
 import { columnValue } from './column-value.ts';
-import { keyedHash, maskedValue } from './masks.ts';
+import { entityId, entityLabel } from './entity-columns.ts';
+import { maskedValue } from './masks.ts';
 import type { FirstRows } from './narrow.ts';
+
+/** ORDER BY and LIMIT of the rows of a mapping. */
+type Tail = Pick<SelectStmt, 'sortClause' | 'limitCount' | 'limitOption'>;
 
 /** The rows of one mapping as a part of a concept's rows. */
 export class Branch {
@@ -53,13 +57,15 @@ export class Branch {
   readonly rules: readonly AppliedRule[];
   /** True if rows that the mapping leaves out are hidden from the caller. */
   readonly #hides: boolean;
+  readonly #paths: BranchPaths;
 
-  constructor(state: PlanState, mapping: MappingDef, mapped: Concept, reader: Concept) {
+  constructor(state: PlanState, mapping: MappingDef, mapped: Concept, reader: Concept, readsAll = false) {
     this.state = state;
     this.mapping = mapping;
     this.mapped = mapped;
     this.reader = reader;
     this.rows = state.texts.mapping(mapping);
+    this.#paths = new BranchPaths(this, readsAll);
     state.facts.readsHidden ||= state.seen.concept(mapped.name) === undefined;
     this.rules = state.position.isTrusted ? [] : (state.policies?.rowRules(mapping) ?? []);
     if (this.rules.length > 0) state.facts.hasRowPolicies = true;
@@ -68,9 +74,15 @@ export class Branch {
   }
 
   /** A SELECT of columns over the rows that meet the conditions. */
-  select(wanted: WantedColumns, conditions: readonly Condition[], tail: Pick<SelectStmt, 'sortClause' | 'limitCount' | 'limitOption'> = {}): SelectStmt {
+  select(wanted: WantedColumns, conditions: readonly Condition[], tail: Tail = {}): SelectStmt {
+    const targets = (): Node[] => [...wanted].map(([name, w]) => target(this.column(w), name));
+    if (!followsPaths(this, wanted)) return this.#select(targets(), conditions, tail);
+    return this.#paths.select(targets, (columns) => this.#select(columns, conditions, tail));
+  }
+
+  #select(targetList: Node[], conditions: readonly Condition[], tail: Tail): SelectStmt {
     return select({
-      targetList: [...wanted].map(([name, w]) => target(this.column(w), name)),
+      targetList,
       fromClause: this.rows.from(),
       ...whereOf([...this.rows.where().map((node) => ({ node })), ...conditions]),
       ...(this.#hides ? BARRIER : {}),
@@ -115,19 +127,17 @@ export class Branch {
   column(wanted: Wanted): Node {
     switch (wanted.kind) {
       case 'property':
-        return isShown(wanted, this.mapping)
-          ? this.property(wanted.def, wanted.actual, wanted.reader)
-          : cast(nullValue(), declaredType(this.state.graph, wanted.def));
+        return isShown(wanted, this.mapping) ? this.property(wanted.def, wanted) : cast(nullValue(), declaredType(this.state.graph, wanted.def));
       case 'raw': {
         const given = isShown(wanted, this.mapping) ? this.given(wanted.def) : undefined;
-        return given ? this.rows.column(given.name) : cast(nullValue(), wanted.type);
+        return given ? this.#paths.given(given.name) : cast(nullValue(), wanted.type);
       }
       case 'entity_id':
-        return this.entityId(wanted.actual);
+        return entityId(this, wanted.actual);
       case 'entity_type':
         return cast(text(this.mapped.name), 'text');
       case 'entity_label':
-        return this.label(wanted.actual);
+        return entityLabel(this, wanted.actual);
       case 'mapping':
         return cast(text(this.mapping.name), 'text');
       case 'mapped_in':
@@ -139,10 +149,10 @@ export class Branch {
    * The value of a property, cast to its declared type and masked unless `actual`. NULL if the mapping does not give the property or the property does not
    * apply.
    */
-  property(def: PropertyDef, actual = false, reader = this.reader): Node {
+  property(def: PropertyDef, { actual = false, reader = this.reader, by }: Partial<Reading> = {}): Node {
     const applies = has(this.mapped, def) || (def.expression !== null && has(reader, def));
     const rules = actual || !applies ? [] : (this.state.policies?.masks(this.mapping, def.name) ?? []);
-    return rules.reduceRight((value, rule) => this.#masked(def, rule, value, reader), this.#value(def, actual, reader));
+    return rules.reduceRight((value, rule) => this.#masked(def, rule, value, reader), this.#value(def, { actual, reader, by }));
   }
 
   /** Applies one mask to a value, in the rows for which the mask is in force. */
@@ -152,8 +162,8 @@ export class Branch {
     if (mask.kind === 'with') this.state.facts.mayQuote = true;
     const concerned = (rule.concept === null ? undefined : this.state.graph.concept(rule.concept)) ?? this.mapped;
     const expression = (): Node | undefined =>
-      mask.kind === 'with' ? this.#expression(mask, mask.expression, `the mask \`${rule.policy}\``, true, concerned) : undefined;
-    const masked = maskedValue(this.state, this.#value(def, true, reader), mask, declaredType(this.state.graph, def), expression);
+      mask.kind === 'with' ? this.#expression(mask, mask.expression, `the mask \`${rule.policy}\``, actual(concerned)) : undefined;
+    const masked = maskedValue(this.state, this.#value(def, actual(reader)), mask, declaredType(this.state.graph, def), expression);
     const condition = this.#isInstance(this.state.policies?.maskedWhen(rule, this.mapping) ?? []);
     return condition ? { CaseExpr: { args: [{ CaseWhen: { expr: condition, result: masked } }], defresult: value } } : masked;
   }
@@ -173,20 +183,21 @@ export class Branch {
         if ('ColumnRef' in n) plain &&= state.graph.property(fieldsOf(n.ColumnRef).at(-1) ?? '') !== undefined && fieldsOf(n.ColumnRef).length === 1;
         return plain;
       });
-      return plain ? this.#expression(rows, rows.condition, 'a logic concept', true, rows.source) : undefined;
+      return plain ? this.#expression(rows, rows.condition, 'a logic concept', actual(rows.source)) : undefined;
     });
     return conditions.length > 0 && conditions.every((c) => c !== undefined) ? coalesce(and(conditions as Node[]) as Node, boolean(false)) : undefined;
   }
 
   /** The value of a property without its own mask; with `actual`, also without the masks of the properties that it is calculated from. */
-  #value(def: PropertyDef, actual: boolean, reader: Concept): Node {
+  #value(def: PropertyDef, reading: Reading): Node {
+    const { actual, reader } = reading;
     const type = declaredType(this.state.graph, def);
     const { state } = this;
     state.facts.noteType(type);
     if (def.expression !== null) {
       if (!has(this.mapped, def) && !has(reader, def)) return cast(nullValue(), type);
       this.#noteResult(state.texts.plainExpression(def, def.expression), type, actual);
-      return cast(this.calculated(def, def.expression, actual, reader), type);
+      return cast(this.#calculated(def, def.expression, reading), type);
     }
     const given = this.given(def, reader);
     if (given && (state.facts.isRestricted || actual) && !castsAlways(given, type)) {
@@ -194,7 +205,7 @@ export class Branch {
       // PostgreSQL's error message quotes a text that it cannot cast.
       if (this.rules.length > 0 || this.#hides || actual || !this.#isOpen(def)) state.facts.mayQuote ||= givesTexts(given);
     }
-    return columnValue(given ? this.rows.column(given.name) : nullValue(), type, given);
+    return columnValue(given ? this.#paths.given(given.name) : nullValue(), type, given);
   }
 
   /** True if the caller may query the property in all rows of the mapping, whichever text reads it here. */
@@ -219,7 +230,7 @@ export class Branch {
     return found && listsFor(this.state, reader, def, this.mapping, this.mapped) ? found : undefined;
   }
 
-  private calculated(def: PropertyDef, expression: string, actual: boolean, reader: Concept): Node {
+  #calculated(def: PropertyDef, expression: string, reading: Reading): Node {
     const { state } = this;
     const isSeen = state.seen.property(def.name) !== undefined;
     const called = isSeen ? `the calculated property \`${def.name}\`` : 'a calculated property';
@@ -228,63 +239,35 @@ export class Branch {
     return state.position.expanding(def, circular, () =>
       state.grows(
         () => called,
-        () => this.#expression(def, expression, called, actual, reader, def.type),
+        () => this.#expression(def, expression, called, reading, def),
       ),
     );
   }
 
   /**
-   * A stored expression whose column references are names of properties.
-   * @throws SvcError 400 `unknown_property`
+   * A stored expression whose column references are names of properties. `def`: the calculated property whose expression it is, which may have paths too.
+   * @throws SvcError 400 `unknown_property`, and the errors of paths
    */
-  #expression(owner: object, expression: string, called: string, actual: boolean, reader: Concept, declared?: string): Node {
+  #expression(owner: object, expression: string, called: string, reading: Reading, def?: PropertyDef): Node {
     const { state } = this;
     const stored = state.texts.plainExpression(owner, expression);
-    const tree = declared === undefined ? stored : divideAsDeclared(state.graph.whole, stored, declared);
+    const tree = def === undefined ? stored : divideAsDeclared(state.graph.whole, stored, def.type);
     // The expression is computed below the policies, where no other check of errors applies.
     if (this.rules.length > 0 || this.#hides) state.facts.mayRaise ||= !isTotal(tree);
-    return rewrite(tree, (n) => {
-      if (!('ColumnRef' in n)) return undefined;
-      const fields = fieldsOf(n.ColumnRef);
+    const propertyAt = (ref: ColumnRef): Node => {
+      const fields = fieldsOf(ref);
       const property = state.graph.property(fields.at(-1) ?? '');
       if (fields.length !== 1 || !property) {
         // the stored text may name what the caller does not see
         const name = state.seen === state.seen.whole ? ` \`${fields.join('.')}\`` : '';
         throw badRequest('unknown_property', `unknown property${name} in ${called}`);
       }
-      return this.property(property, actual, reader);
-    }) as Node;
-  }
-
-  /** The values of the primary key as one text (docs/design/paths-and-cardinality.md#entity-columns); undefined without a primary key. */
-  key(): Node | undefined {
-    const key = this.mapped.key;
-    if (!key) return undefined;
-    const parts = key.properties.map((p) => cast(this.property(p, true, this.mapped), 'text'));
-    if (parts.length === 1) return parts[0];
-    return parts
-      .map((p) => call('replace', [call('replace', [p, text('%'), text('%25')]), text('|'), text('%7C')]))
-      .reduce((a, b) => operator('||', operator('||', a, text('|')), b));
-  }
-
-  /** The key as the caller sees it. If a part of it is masked, it is `~` and a keyed hash. */
-  #shownKey(actual: boolean): Node | undefined {
-    const key = this.key();
-    const masked = !actual && this.mapped.key?.properties.some((p) => this.isMasked(p));
-    return key && masked ? operator('||', text('~'), keyedHash(this.state, key)) : key;
-  }
-
-  private entityId(actual = false): Node {
-    const key = this.#shownKey(actual);
-    const holder = this.mapped.key?.holder;
-    return key && holder ? operator('||', text(`${holder.name}:`), key) : cast(nullValue(), 'text');
-  }
-
-  private label(actual = false): Node {
-    const parts = this.mapped.label.map((p) => cast(this.property(p, actual, this.mapped), 'text'));
-    if (parts.length === 0) return this.#shownKey(actual) ?? cast(nullValue(), 'text');
-    if (parts.length === 1) return parts[0] as Node;
-    const any = isNotNull(coalesce(...parts.map(clone)));
-    return { CaseExpr: { args: [{ CaseWhen: { expr: any, result: call('concat_ws', [text(' '), ...parts]) } }] } };
+      return this.property(property, reading);
+    };
+    if (def !== undefined && readsPaths(state, def, expression)) return this.#paths.over(tree, { def, called, reading, propertyAt });
+    return rewrite(tree, (n) => ('ColumnRef' in n ? propertyAt(n.ColumnRef) : undefined)) as Node;
   }
 }
+
+/** The reading of a true value. */
+const actual = (reader: Concept): Reading => ({ actual: true, reader, by: undefined });

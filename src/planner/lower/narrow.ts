@@ -27,6 +27,8 @@ export interface RowFilter {
   readonly joined?: readonly { readonly def: PropertyDef; readonly value: Node }[];
   /** Only the first rows are read. */
   readonly first?: FirstRows;
+  /** True if the query reads all rows, as far as the planner knows. */
+  readonly readsAll?: boolean;
   /** Only rows that the caller may read as instances of this concept. */
   readonly as?: ReadableAs;
 }
@@ -175,7 +177,7 @@ export function branchCondition(branch: Branch, filter: RowFilter): Condition[] 
     }
     // PostgreSQL does not push conditions below a barrier. A condition that may raise an error must stay above it, because the rows below it include hidden
     // ones.
-    const barred = !isSafe(c) ? undefined : castsAlways(given, parseType(c.def.type).sql) ? c.on(branch.property(c.def, true)) : onTable;
+    const barred = !isSafe(c) ? undefined : castsAlways(given, parseType(c.def.type).sql) ? c.on(branch.property(c.def, { actual: true })) : onTable;
     if (barred === onTable && onTable) conditions.push({ node: onTable });
     else {
       if (barred) conditions.push({ node: barred, when: 'with barriers' });

@@ -6,6 +6,7 @@ import type { ConceptRelation } from '../bind/relation.ts';
 import { conceptOfSlot } from '../plan/slots.ts';
 import type { Node, SelectStmt } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
+import { readAllRows } from './calculated/reads-all.ts';
 import { coverByKey } from './cover.ts';
 import { narrow } from './narrow.ts';
 import { firstOfEach, sortByTable } from './sort.ts';
@@ -31,6 +32,10 @@ export const REWRITES: readonly Rewrite[] = [
       narrow(state, stmt.whereClause, relations);
       if (!readsOneConcept(stmt)) for (const { root } of relations) root.isRestricted = true;
     },
+  },
+  {
+    does: 'computes the aggregates of calculated properties once for all rows, if WHERE and LIMIT leave out none',
+    apply: (_, stmt, relations) => readAllRows(stmt, relations),
   },
   {
     does: 'sorts ORDER BY an integer with LIMIT by the column of the table, so that PostgreSQL can use its index',

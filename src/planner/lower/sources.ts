@@ -22,7 +22,7 @@ export function conceptSource(state: PlanState, concept: Concept, wanted: Wanted
   const branches: SelectStmt[] = [];
   for (const { mapping, target: mapped } of rows.sources) {
     if (filter?.as && !isReadableAs(filter.as, mapping)) continue;
-    const branch = new Branch(state, mapping, mapped, reader);
+    const branch = new Branch(state, mapping, mapped, reader, filter?.readsAll);
     const narrowed = filter ? branchCondition(branch, filter) : [];
     if (narrowed === false) continue;
     const rules = branch.rules;

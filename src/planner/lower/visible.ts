@@ -16,9 +16,18 @@ export interface Owner {
 
 /** True if rows of the owner may be hidden from the caller: it does not see the whole model, or mappings leave rows out. */
 function hidesOwner(state: PlanState, { concept }: Owner): boolean {
-  const hides = [...sourcesOf(concept).mappings].filter((m) => state.texts.mapping(m).leavesOut && state.hidesTables(m.datasource));
-  return state.hidesRows() || hides.length > 0;
+  return leavesOutHidden(state, concept) || state.hidesRows();
 }
+
+/** True if conditions on the rows of a concept may be kept above a barrier: by a row policy, or because mappings leave out rows that are hidden from the caller. */
+export function hasBarriers(state: PlanState, concept: Concept): boolean {
+  if (state.position.isTrusted) return false;
+  if (state.policies?.isGuarded(concept) === true || (concept.rows.kind === 'logic' && state.hidesRows(concept.rows.source))) return true;
+  return leavesOutHidden(state, concept);
+}
+
+const leavesOutHidden = (state: PlanState, concept: Concept): boolean =>
+  [...sourcesOf(concept).mappings].some((m) => state.texts.mapping(m).leavesOut && state.hidesTables(m.datasource));
 
 /**
  * The rows of a link or multi-value property as an item of FROM. If an expression of the statement may raise an error on a value, the item contains only rows

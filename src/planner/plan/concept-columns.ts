@@ -11,7 +11,10 @@ export const ENTITY: ReadonlySet<string> = new Set(['entity_id', 'entity_type', 
 /** The key of a wanted column. Columns with equal keys are the same column. The same property has different columns for readers with different rights. */
 export function wantedKey(state: PlanState, wanted: Wanted): string {
   const seen = 'seen' in wanted && wanted.seen ? state.sightKey(wanted.seen) : '';
-  if (wanted.kind === 'property') return `${propertyKey(wanted.def, wanted.actual)}${wanted.reader ? `[${wanted.reader.name}]` : ''}${seen}`;
+  if (wanted.kind === 'property') {
+    const by = wanted.by && !wanted.seen ? state.sightKey(wanted.by) : '';
+    return `${propertyKey(wanted.def, wanted.actual)}${wanted.reader ? `[${wanted.reader.name}]` : ''}${seen}${by}`;
+  }
   if (wanted.kind === 'raw') return `r:${wanted.def.name}${seen}`;
   if (wanted.kind === 'mapped_in') return `t:${[...wanted.mappings].map((m) => m.name).join('|')}`;
   return wanted.kind !== 'mapping' && wanted.actual ? `a:${wanted.kind}` : wanted.kind;

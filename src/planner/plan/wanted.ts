@@ -9,9 +9,10 @@ export type Wanted =
   /**
    * `actual`: the true value even if it is masked for the caller: for joins of the model, and for conditions of policies.
    * `reader`: the concept whose calculated properties apply to the rows, if it is not the concept that the caller reads.
+   * `by`: for a calculated property, the model as the reader sees it; undefined: the whole model.
    * `seen`: for a property of descendants, the model as the reader sees it: the reader may not see the values of all rows (shown.ts).
    */
-  | { readonly kind: 'property'; readonly def: PropertyDef; readonly actual?: true; readonly reader?: Concept; readonly seen?: Graph }
+  | { readonly kind: 'property'; readonly def: PropertyDef; readonly actual?: true; readonly reader?: Concept; readonly by?: Graph; readonly seen?: Graph }
   /** The property's column of the table without a cast, for joins that can use an index. Only if `rawType` returns a type. */
   | { readonly kind: 'raw'; readonly def: PropertyDef; readonly type: string; readonly seen?: Graph }
   | { readonly kind: 'entity_id' | 'entity_type' | 'entity_label'; readonly actual?: true }

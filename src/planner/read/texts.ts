@@ -10,7 +10,7 @@ import type { Facts } from '../facts/facts.ts';
 import { comparesColumns } from '../facts/total.ts';
 import { afterSteps, type GuardFacts, guardSelect, refusedField } from '../guard/index.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { clone, isSubQuery, type Node, type SelectStmt, walk } from '../plan/tree.ts';
+import { clone, isSubQuery, type Node, type SelectStmt, string, walk } from '../plan/tree.ts';
 import { printSelect } from '../print/index.ts';
 import type { DeclaredTable } from '../verify/index.ts';
 import { callerFunctions } from './caller.ts';
@@ -151,14 +151,20 @@ export class Texts {
 
   /** The expression of a calculated property or a measure: it has unqualified names and no sub-queries. @throws SvcError 400 `bad_expression` */
   plainExpression(owner: object, sql: string, offset?: number): Node {
-    const { node } = this.expression(owner, sql, offset);
+    return this.located(owner, sql, offset).node;
+  }
+
+  /** The same, with the offsets of its nodes in the request. @throws SvcError 400 `bad_expression` */
+  located(owner: object, sql: string, offset?: number): { readonly node: Node; readonly offsetOf: Parsed['offsetOf'] } {
+    const { node, parsed } = this.expression(owner, sql, offset);
     walk(node, (n) => {
+      if ('ColumnRef' in n) n.ColumnRef.fields = (n.ColumnRef.fields ?? []).map((f) => withOwnName(f, parsed.standIns));
       if (isSubQuery(n)) throw badRequest('bad_expression', 'a calculated property or a measure must not contain a sub-query', { offset });
       // its names are properties, whose values have no fields
       if ('A_Indirection' in n) afterSteps(n.A_Indirection, () => undefined, refuseField(offset));
       return undefined;
     });
-    return node;
+    return { node, offsetOf: parsed.offsetOf };
   }
 
   /** A stored expression (calculated property, measure, condition) as a tree that may be changed. @throws SvcError 400 `bad_expression` */
@@ -181,6 +187,12 @@ export class Texts {
     this.#facts.noteExpression(only.ResTarget.val, undefined, true);
     return { node: this.#bindCaller(clone(only.ResTarget.val)), parsed };
   }
+}
+
+/** The name of a path may be longer than PostgreSQL's identifiers. */
+function withOwnName(field: Node, standIns: ReadonlyMap<string, string>): Node {
+  const name = 'String' in field ? standIns.get(field.String.sval ?? '') : undefined;
+  return name === undefined ? field : string(name);
 }
 
 const refuseField =

@@ -6,7 +6,8 @@
 import { forbidden } from '../../errors.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
-import { fold } from '../../ontology/names.ts';
+import { ENTITY_COLUMNS, fold } from '../../ontology/names.ts';
+import { followPath, isPath } from '../../ontology/paths.ts';
 import { fieldsOf, walk } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import type { Access, MaskRule, RowRule } from './access.ts';
@@ -122,18 +123,36 @@ export class Policies {
    * The name of a masked property that determines a property's value in the rows of a concept: the property itself, or one that it is calculated from;
    * undefined if they are not masked.
    */
-  maskedBelow(state: PlanState, concept: Concept, def: PropertyDef, seen: Set<PropertyDef> = new Set()): string | undefined {
-    if (this.#masks.size === 0 || seen.has(def)) return undefined;
-    seen.add(def);
+  maskedBelow(state: PlanState, concept: Concept, def: PropertyDef, seen: Set<string> = new Set()): string | undefined {
+    const key = `${concept.name} ${def.name}`;
+    if (this.#masks.size === 0 || seen.has(key)) return undefined;
+    seen.add(key);
     if (this.maskIn(concept, def.name)) return def.name;
     if (def.expression === null) return undefined;
     let found: string | undefined;
     walk(state.texts.plainExpression(def, def.expression), (n) => {
-      const below = 'ColumnRef' in n ? this.#graph.property(fieldsOf(n.ColumnRef).at(-1) ?? '') : undefined;
-      if (below) found ??= this.maskedBelow(state, concept, below, seen);
+      if ('ColumnRef' in n) found ??= this.#maskedAt(state, concept, fieldsOf(n.ColumnRef).at(-1) ?? '', seen);
       return found === undefined;
     });
     return found;
+  }
+
+  /** The same for a name in an expression: a property, or a path. */
+  #maskedAt(state: PlanState, concept: Concept, name: string, seen: Set<string>): string | undefined {
+    const path = isPath(name) ? followPath(this.#graph.concept(concept.name) ?? concept, name) : undefined;
+    const last = path?.hops.at(-1);
+    const below = (at: Concept, properties: readonly (PropertyDef | undefined)[]): string | undefined => {
+      for (const p of properties) {
+        const found = p && this.maskedBelow(state, at, p, seen);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    };
+    if (!path || !last) return below(concept, [this.#graph.property(name)]);
+    if (path.link !== undefined) return this.maskOnLink([last.relationship.from, last.relationship.target], path.link)?.property;
+    const column = fold(path.property ?? '');
+    if (!ENTITY_COLUMNS.includes(column)) return below(last.rows, [this.#graph.property(column)]);
+    return below(last.rows, [...(last.rows.key?.properties ?? []), ...(column === 'entity_label' ? last.rows.label : [])]);
   }
 }
 

@@ -16,8 +16,12 @@ export interface ReadableAs {
  * The column of a property for a reader of the concept. `concept` is the concept as the reader sees it. In `dsvc` and `esvc` a concept also has the properties
  * of its descendants, and the reader may lack the right to query some descendants that have rows.
  */
-export const propertyFor = (concept: Concept, def: PropertyDef): Extract<Wanted, { kind: 'property' }> =>
-  concept.graph === concept.graph.whole || has(concept.whole, def) ? { kind: 'property', def } : { kind: 'property', def, seen: concept.graph };
+export function propertyFor({ graph, whole }: Concept, def: PropertyDef): Extract<Wanted, { kind: 'property' }> {
+  if (graph === graph.whole) return { kind: 'property', def };
+  // the paths of a calculated property are followed with the rights of the reader
+  const by = def.expression === null ? {} : { by: graph };
+  return has(whole, def) ? { kind: 'property', def, ...by } : { kind: 'property', def, ...by, seen: graph };
+}
 
 const SHOWN = new WeakMap<Graph, ReadonlyMap<MappingDef, ReadonlySet<string>>>();
 const NOTHING: ReadonlySet<string> = new Set();

@@ -7,6 +7,7 @@ import { expressionReferences, productText } from '../../language/expressions.ts
 import type { SqlParser } from '../../language/parser.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { ConceptDef, MeasureDef, PropertyDef, ViewDef } from '../../ontology/model.ts';
+import { isPath } from '../../ontology/paths.ts';
 import { checkModel } from '../../planner/check.ts';
 import { definitionsSeenBy } from './sight.ts';
 
@@ -73,9 +74,11 @@ export class Texts {
   /** True if the caller sees all properties and measures of an expression. */
   #seesNames(expression: string): boolean {
     if (this.#seen === this.#whole) return true;
-    return expressionReferences(this.#parser, { text: expression, offset: 0 }).every(
-      ({ name }) => this.#seen.property(name) !== undefined || this.#seen.measure(name) !== undefined,
-    );
+    return expressionReferences(this.#parser, { text: expression, offset: 0 }).every(({ name }) => {
+      // a property is visible only to callers who see what its paths name
+      if (isPath(name)) return true;
+      return this.#seen.property(name) !== undefined || this.#seen.measure(name) !== undefined;
+    });
   }
 
   /** True if the definition would be valid if the caller had written it. */

@@ -1,0 +1,79 @@
+/** What the expressions of calculated properties read: names, and paths. */
+import type { Concept, Graph } from '../../../ontology/graph.ts';
+import type { MappingDef, PropertyDef } from '../../../ontology/model.ts';
+import { fieldsOf, walk } from '../../plan/tree.ts';
+import { has, type WantedColumns } from '../../plan/wanted.ts';
+import type { PlanState } from '../../plan-state.ts';
+import { isAggregateCall } from '../aggregate/calls.ts';
+
+/** The names in an expression, and whether it has paths or aggregates. */
+interface Reads {
+  readonly names: readonly string[];
+  readonly paths: boolean;
+}
+const READS = new WeakMap<object, Map<string, Reads>>();
+
+function readsOf(state: PlanState, owner: object, expression: string): Reads {
+  const known = READS.get(owner)?.get(expression);
+  if (known) return known;
+  const names: string[] = [];
+  let paths = false;
+  walk(state.texts.plainExpression(owner, expression), (n) => {
+    if (isAggregateCall(n)) paths = true;
+    if ('ColumnRef' in n) names.push(fieldsOf(n.ColumnRef).at(-1) ?? '');
+    return undefined;
+  });
+  const reads = { names, paths: paths || names.some(isPathName) };
+  READS.set(owner, (READS.get(owner) ?? new Map<string, Reads>()).set(expression, reads));
+  return reads;
+}
+
+/** True if the expression of a calculated property has paths or aggregates. */
+export const readsPaths = (state: PlanState, def: PropertyDef, expression: string): boolean => readsOf(state, def, expression).paths;
+
+/** True for a name that is read as a path. */
+export const isPathName = (name: string): boolean => name.includes('[');
+
+/** True if a property is calculated over paths, or from properties that are. `mapping`: the masks on its rows count too. */
+export function followsAny(state: PlanState, def: PropertyDef, mapping?: MappingDef, seen: Set<PropertyDef> = new Set()): boolean {
+  if (seen.has(def)) return false;
+  seen.add(def);
+  const follows = (owner: object, expression: string): boolean => {
+    const { names, paths } = readsOf(state, owner, expression);
+    return paths || names.some((name) => followsProperty(name));
+  };
+  const followsProperty = (name: string): boolean => {
+    const property = state.graph.property(name);
+    return property !== undefined && followsAny(state, property, mapping, seen);
+  };
+  if (def.expression !== null && follows(def, def.expression)) return true;
+  const masks = mapping ? (state.policies?.masks(mapping, def.name) ?? []) : [];
+  return masks.some(({ mask }) => mask.kind === 'with' && follows(mask, mask.expression));
+}
+
+/** The rows of a mapping. */
+export interface RowsOfMapping {
+  readonly state: PlanState;
+  readonly mapping: MappingDef;
+  readonly mapped: Concept;
+}
+
+/** True if a SELECT of columns over the rows of a mapping follows paths. */
+export function followsPaths({ state, mapping, mapped }: RowsOfMapping, wanted: WantedColumns): boolean {
+  const seen = new Set<PropertyDef>();
+  const follows = (def: PropertyDef): boolean => followsAny(state, def, mapping, seen);
+  return [...wanted.values()].some((w) => (w.kind === 'property' ? follows(w.def) : w.kind === 'entity_label' && mapped.label.some(follows)));
+}
+
+/**
+ * The concept from which a calculated property's paths start in the rows of a mapping, in the model that the reader sees; undefined if the reader does not see the
+ * property there.
+ */
+export function ownerOf(def: PropertyDef, mapped: Concept, reader: Concept, graph: Graph): Concept | undefined {
+  const isWhole = graph === graph.whole;
+  for (const { name } of [reader, mapped, ...mapped.ancestors].filter((c) => has(c, def))) {
+    const concept = graph.concept(name);
+    if (concept && (isWhole || (concept.readable && has(concept, def)))) return concept;
+  }
+  return undefined;
+}
