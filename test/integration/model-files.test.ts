@@ -1,5 +1,7 @@
 /** Plan and apply of model files over HTTP: rights, definers, policies, sources, and what a plan says compared with what an apply does. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SvcError } from '../../src/errors.ts';
+import { applyModel, planModel } from '../../src/service.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -111,6 +113,22 @@ describe('an apply', () => {
     await done('apply', 'managed', { 'a.kg': other }, { prune: true });
     expect(await service.rows('SELECT name FROM svc.item', 'managed')).toHaveLength(2);
     expect((await done('plan', 'managed', { 'a.kg': other }, { prune: true })).changes).toEqual([]);
+  });
+
+  it('says that it has made the change, also if the catalog cannot be asked for its warnings', async () => {
+    await done('apply', 'late', { 'a.kg': ITEM });
+    const request = await service.request(service.token);
+    const { db } = request.runtime;
+    const query: typeof db.query = async (statement, params) => {
+      if (statement.includes('examples')) throw new SvcError(503, 'catalog_unavailable', 'unreachable');
+      return db.query(statement, params);
+    };
+    const files = { files: [{ name: 'a.kg', text: 'CREATE CONCEPT more (a bigint)' }], source: null, prune: false, expect: null };
+    const failing = { ...request, runtime: { ...request.runtime, db: { ...db, query, batch: (calls: Parameters<typeof db.batch>[0]) => db.batch(calls) } } };
+    await expect(planModel(failing, 'late', files)).rejects.toMatchObject({ status: 503 });
+    const { version, changes } = await applyModel(failing, 'late', files);
+    expect(short(changes)).toEqual(['create concept more']);
+    expect((await get('/svc/api/get_ontology/late')).json.data.version).toBe(version);
   });
 
   it('and a rollback restores what a source has made', async () => {

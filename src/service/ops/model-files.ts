@@ -14,7 +14,7 @@ import { applyContext } from '../write/apply-context.ts';
 import { catalogChanges } from './catalog-changes.ts';
 import { Files, keyOf, kindOf, type ModelFile, nameOf } from './file-statements.ts';
 import { type Change, changesBetween, objectsOf, propertiesOf } from './model-changes.ts';
-import { noticesOf } from './model-notices.ts';
+import { type Notice, noticesOf } from './model-notices.ts';
 import { type Target, targetOf } from './model-target.ts';
 import { applyStatements } from './script.ts';
 
@@ -102,7 +102,14 @@ async function run(request: ServiceRequest, name: string, wish: ModelFiles, isDr
     };
     const script: Script = { ontology: name, sql: files.text, limit: null, datasource: null };
     const { version, warnings } = await applyStatements(request, script, caller, row, application, isDry);
-    const notices = row === undefined ? [] : await noticesOf(request, caller, row, graph);
+    const notices =
+      row === undefined
+        ? []
+        : await noticesOf(request, caller, row, graph).catch((error: unknown): readonly Notice[] => {
+            if (isDry) throw error;
+            // the change is made, so the answer must say so
+            return [];
+          });
     return { version: isDry ? null : version, changes, unlisted, warnings: [...notices, ...warnings.map((w) => located(files, w))] };
   }
 }
