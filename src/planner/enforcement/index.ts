@@ -93,10 +93,13 @@ const isSame = (a: Graph, b: Graph): boolean =>
 
 const UNTYPED = new WeakMap<MappingDef, MappingDef>();
 
-/** The same model without the types of the columns of its tables, which only shorten the SQL. */
+/**
+ * The same model without the types of the columns of its tables, which only shorten the SQL. `real` stays: a property whose columns all have that type keeps it, so
+ * that another mapping changes what a text reads (`declaredType` in plan/wanted.ts).
+ */
 function untyped({ model, ontology }: Graph): Graph {
   const mappings = model.mappings.map((m) => {
-    const known = UNTYPED.get(m) ?? { ...m, columns: m.columns.map(({ name }) => ({ name })) };
+    const known = UNTYPED.get(m) ?? { ...m, columns: m.columns.map(({ name, type }) => (type === 'float4' ? { name, type } : { name })) };
     UNTYPED.set(m, known);
     return known;
   });
