@@ -7,6 +7,7 @@ import { loadNodeParser } from '../src/cli/node-parser.ts';
 import { graphOfService, judgeOf, type Mutant, mutate, tableOf } from './eval/mutate/run.ts';
 import { askOracle, askQuestion, type Outcome } from './eval/outcome.ts';
 import { findPlace, type Place } from './eval/place.ts';
+import { startRelay } from './eval/relay.ts';
 import { type ReplayModel, startReplay } from './eval/replay.ts';
 import { jsonOf, lineOf, reportOf, totalsOf } from './eval/report.ts';
 import { overMcp } from './eval/service.ts';
@@ -22,6 +23,12 @@ Asks each question of a set over MCP (query_data) and compares the rows with tho
   --replay PORT      a model that has the set's SQL by heart listens there (start the service with
                      LLM_TYPE=openai-compatible LLM_BASE_URL=http://127.0.0.1:PORT/v1 LLM_MODEL=x):
                      the whole chain without a model; with --mutate, with the broken statements
+  --relay DIR        a model that listens there instead: it writes each prompt to a file NNNN.prompt.md of
+                     the folder and waits for NNNN.answer.json, so that any model, or you, can answer
+                     (start the service in the same way, and with a long LLM_TIMEOUT)
+  --port PORT        the port of --relay (default 8899)
+  --agent NAME       the agent with which the questions are asked
+  --parallel N       so many questions at the same time (default 1; not with --replay)
   --also             each question in its other words too, where the set has some
   --limit N          the first N questions only
   --only TEXT        questions whose id or tags contain the text
@@ -65,6 +72,10 @@ interface Call {
   readonly also: boolean;
   /** undefined: the service uses its own model. */
   readonly replay: number | undefined;
+  /** The folder of a relay, and its port. */
+  readonly relay: { readonly folder: string; readonly port: number } | undefined;
+  readonly agent: string | undefined;
+  readonly parallel: number;
   readonly limit: number;
   readonly only: string | undefined;
   readonly min: number;
@@ -90,7 +101,10 @@ function read(args: readonly string[]): Call | undefined {
   if (files.length !== ontologies.length) throw wrong('each --set needs its own --ontology');
   if (values.oracle && values.replay !== undefined) throw wrong('--oracle needs no model, so --replay is not allowed');
   if (values.oracle && values.mutate) throw wrong('--oracle and --mutate cannot be combined');
-  const number = (name: 'limit' | 'min' | 'replay', otherwise: number): number => {
+  if (values.relay !== undefined && (values.replay !== undefined || values.oracle || values.mutate))
+    throw wrong('--relay cannot be combined with --replay, --oracle or --mutate');
+  if (values.parallel !== undefined && values.replay !== undefined) throw wrong('--parallel and --replay cannot be combined');
+  const number = (name: 'limit' | 'min' | 'replay' | 'port' | 'parallel', otherwise: number): number => {
     const text = values[name];
     if (text === undefined) return otherwise;
     if (!/^\d+(\.\d+)?$/.test(text)) throw wrong(`--${name} must be a number`);
@@ -101,6 +115,9 @@ function read(args: readonly string[]): Call | undefined {
     mode: values.oracle ? 'oracle' : values.mutate ? 'mutate' : 'ask',
     also: values.also ?? false,
     replay: values.replay === undefined ? undefined : number('replay', 0),
+    relay: values.relay === undefined ? undefined : { folder: values.relay, port: number('port', 8899) },
+    agent: values.agent,
+    parallel: Math.max(1, Math.floor(number('parallel', 1))),
     limit: number('limit', Number.POSITIVE_INFINITY),
     only: values.only,
     min: number('min', values.oracle ? 100 : 0) / 100,
@@ -133,6 +150,10 @@ const parsed = (args: readonly string[]) =>
       only: TEXT,
       min: TEXT,
       replay: TEXT,
+      relay: TEXT,
+      port: TEXT,
+      agent: TEXT,
+      parallel: TEXT,
       json: TEXT,
       url: TEXT,
       token: TEXT,
@@ -143,6 +164,7 @@ async function run(call: Call, env: Env, out: (line: string) => void): Promise<n
   const sets = [];
   for (const { file, ontology } of call.sets) sets.push({ ontology, questions: await questionsOf(file, call) });
   const model = call.replay === undefined ? undefined : await startReplay(call.replay);
+  const relay = call.relay === undefined ? undefined : await startRelay(call.relay.folder, call.relay.port);
   try {
     const place = await findPlace({ url: call.url, token: call.token, tokens: call.tokens, env });
     try {
@@ -152,6 +174,7 @@ async function run(call: Call, env: Env, out: (line: string) => void): Promise<n
     }
   } finally {
     await model?.close();
+    await relay?.close();
   }
 }
 
@@ -176,16 +199,16 @@ interface Job {
 async function askAll({ sets, call, place, model, out }: Job): Promise<number> {
   const outcomes: Outcome[] = [];
   for (const { ontology, questions } of sets) {
-    const service = overMcp(place, ontology);
+    const service = overMcp(place, ontology, call.agent);
     try {
-      for (const question of questions) {
+      await inParallel(questions, call.parallel, async (question) => {
         model?.play(
           new Map([[question.question, question.gold === null ? { refusal: 'This is not in the graph' } : { sql: question.gold, concept: question.concept }]]),
         );
         const outcome = call.mode === 'oracle' ? await askOracle(service, question, place.tables) : await askQuestion(service, question);
         outcomes.push(outcome);
         out(lineOf(outcome));
-      }
+      });
     } finally {
       await service.close();
     }
@@ -193,6 +216,15 @@ async function askAll({ sets, call, place, model, out }: Job): Promise<number> {
   for (const line of reportOf(outcomes, call.mode === 'oracle')) out(line);
   if (call.json !== undefined) await writeFile(call.json, jsonOf(outcomes, { mode: call.mode, ontologies: sets.map((s) => s.ontology) }));
   return outcomes.length === 0 || outcomes.some((o) => o.kind === 'failed') || totalsOf(outcomes).accuracy < call.min ? 1 : 0;
+}
+
+/** Works on all of a list, so many at the same time. */
+async function inParallel<T>(all: readonly T[], most: number, work: (one: T) => Promise<void>): Promise<void> {
+  const left = [...all];
+  const worker = async (): Promise<void> => {
+    for (let one = left.shift(); one !== undefined; one = left.shift()) await work(one);
+  };
+  await Promise.all(Array.from({ length: Math.min(most, all.length) }, worker));
 }
 
 async function mutateAll({ sets, call, place, model, out }: Job): Promise<number> {

@@ -1,6 +1,7 @@
 /** The service for the evaluation: the tools of its MCP server, each question as its caller. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Row } from './compare.ts';
+import { patientFetch } from './patient-fetch.ts';
 import type { Place } from './place.ts';
 
 /** The result of a tool, or the text of its error. */
@@ -32,18 +33,20 @@ export interface EvalService {
   close(): Promise<void>;
 }
 
-/** A question ends after three times LLM_TIMEOUT; no usual setting exceeds this. */
-const TIMEOUT_MS = 30 * 60_000;
+/** A question ends after three times LLM_TIMEOUT, whatever that is; the longest time of a timer. */
+const TIMEOUT_MS = 2 ** 31 - 1;
 
 type Content = readonly { readonly type: string; readonly text?: string }[];
 
-/** The MCP server of a service, for one ontology. */
-export function overMcp(place: Place, ontology: string): EvalService {
+/** The MCP server of a service, for one ontology; the questions are asked with an agent, if one is named. */
+export function overMcp(place: Place, ontology: string, agent?: string): EvalService {
   const clients = new Map<string | undefined, Promise<Client>>();
   const connect = async (caller: string | undefined): Promise<Client> => {
     const client = new Client({ name: 'evaluation', version: '1' });
-    const headers = { 'x-api-key': await place.tokenOf(caller) };
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${place.base}/${place.product}/api/mcp/`), { requestInit: { headers } }));
+    const headers = { 'x-api-key': await place.tokenOf(caller), ...(agent === undefined ? {} : { 'x-agent': agent }) };
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${place.base}/${place.product}/api/mcp/`), { requestInit: { headers }, fetch: patientFetch }),
+    );
     return client;
   };
   const call = async <T>(caller: string | undefined, name: string, args: object, read: (answer: Readonly<Record<string, unknown>>) => T): Promise<Said<T>> => {

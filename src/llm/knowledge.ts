@@ -16,7 +16,7 @@ import { nameText } from './schema/text.ts';
 import { Spelling } from './spelling.ts';
 import { type Linked, linkedValues } from './value-links.ts';
 import { type Samples, samplesWithin } from './values.ts';
-import { stems } from './words.ts';
+import { stems, words } from './words.ts';
 
 export interface KnowledgeParts {
   readonly request: ServiceRequest;
@@ -165,7 +165,7 @@ export class Knowledge {
     const { ranked, about } = this.#parts;
     const words = ranked.filter((r) => r.score > 0 && (r.named || r.score >= SEED_SCORE)).map((r) => r.subject);
     const [best = [], ...rest] = [words.slice(0, 1), about, words.slice(1)];
-    const numbers = [...best, ...rest.flat()].flatMap((s) => this.#map.numberOf(s) ?? []).filter(this.#isIn);
+    const numbers = [...[...best, ...rest.flat()].flatMap((s) => this.#map.numberOf(s) ?? []), ...this.#unindexed(this.#parts.question)].filter(this.#isIn);
     return [...new Set(numbers)].slice(0, MAX_SEEDS);
   }
 
@@ -174,8 +174,18 @@ export class Knowledge {
     const { model } = this.#parts;
     const known = new Set([...this.#missing, ...this.#seeds]);
     const found = rank(missing, model.subjects, { index: indexOf(model) }).filter((r) => r.score > 0 && (r.named || r.score >= MISSING_SCORE));
-    const numbers = found.flatMap((r) => this.#map.numberOf(r.subject) ?? []).filter((n) => this.#isIn(n) && !known.has(n));
-    return numbers.slice(0, MAX_MISSING);
+    const numbers = [...found.flatMap((r) => this.#map.numberOf(r.subject) ?? []), ...this.#unindexed(missing)].filter((n) => this.#isIn(n) && !known.has(n));
+    return [...new Set(numbers)].slice(0, MAX_MISSING);
+  }
+
+  /** Subjects with a column that a text names and that the index of a very large model lacks. */
+  #unindexed(text: string): readonly number[] {
+    const { isPartial, rarity } = indexOf(this.#parts.model);
+    if (!isPartial) return [];
+    const wanted = words(text).filter((w) => !w.stop && w.text.length > 3 && !rarity.has(w.stem));
+    if (wanted.length === 0) return [];
+    const has = (s: Subject): boolean => s.columns.some((c) => wanted.some((w) => c.name.toLowerCase().includes(w.text)));
+    return this.#map.subjects.flatMap((s, n) => (has(s) ? [n] : [])).slice(0, MAX_MISSING);
   }
 
   /** Samples the values of subjects of the text that were not sampled yet. */

@@ -83,9 +83,15 @@ export interface RankIndex {
   readonly parents: readonly (readonly number[])[];
   /** The number of a subject, by kind and name (`subjectKey`). */
   readonly numbers: ReadonlyMap<string, number>;
+  /** Whether some words of columns and descriptions are missing, because the model has too many different ones. */
+  readonly isPartial: boolean;
   /** Approximate memory use. */
   readonly bytes: number;
 }
+
+/** The most different words of a model: an index with more would not fit into the cache of an isolate. From then on, only words of names, synonyms, measures and relationships are added. */
+export const MAX_VOCABULARY = 16_000;
+const ALWAYS: ReadonlySet<Field> = new Set(['name', 'synonym', 'measure', 'relationship']);
 
 /** A key for a subject. A concept and a view may have the same name. */
 export const subjectKey = ({ kind, name }: Pick<Subject, 'kind' | 'name'>): string => `${kind === 'concept' ? 'c' : 'v'}:${name.toLowerCase()}`;
@@ -140,6 +146,7 @@ class Builder {
   /** A cache of stems, for texts that many subjects share (inherited columns, names of targets). */
   readonly #split = new Map<string, readonly string[]>();
   readonly #ones = new Map<string, string | null>();
+  #isPartial = false;
 
   constructor(subjects: readonly Subject[]) {
     this.#subjects = subjects;
@@ -178,6 +185,7 @@ class Builder {
     const parts = this.#stems(name);
     if (parts.length === 0) return;
     this.#words(number, field, parts, part, share / Math.sqrt(parts.length));
+    if (!this.#hasRoom(field, parts)) return;
     this.#phrase(number, field, parts.join(' '), part, share);
     if (parts.length === 1) return;
     if (field === 'name') this.#phrase(number, 'tail', parts.at(-1) as string, part, share);
@@ -218,6 +226,7 @@ class Builder {
   #words(number: number, field: Exclude<Field, 'tail'>, all: readonly string[], part: number, share: number): void {
     const weight = WEIGHT[field] * share;
     for (const word of all) {
+      if (!this.#hasRoom(field, [word])) continue;
       const list = listOf(this.#postings, word);
       const last = list.subjects.length - 1;
       if (last < 0 || list.subjects[last] !== number) {
@@ -236,6 +245,13 @@ class Builder {
       list.strongest = weight;
       list.codes[last] = codeOf(field, part);
     }
+  }
+
+  /** Whether words may be added to the index: all of them are known, or there is room for more. */
+  #hasRoom(field: Field, all: readonly string[]): boolean {
+    if (this.#postings.size < MAX_VOCABULARY || ALWAYS.has(field) || all.every((word) => this.#postings.has(word))) return true;
+    this.#isPartial = true;
+    return false;
   }
 
   #stems(text: string): readonly string[] {
@@ -272,6 +288,7 @@ class Builder {
       targets,
       parents: subjects.map((s) => numbersOf(s.parents)),
       numbers: this.#numbers,
+      isPartial: this.#isPartial,
       // a word is in three maps in addition to its list, a phrase in two
       bytes: 12 * (postings.subjects.length + phrases.subjects.length) + 500 * rarity.size + 260 * phraseWords.length + 200 * n + 8 * targets.flat().length,
     };

@@ -3,6 +3,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { loggedLine, type SvcError } from '../errors.ts';
 import { type auditRequest, sameName } from '../service.ts';
 import type { Session } from './call.ts';
+import { asksForReading, chosenReading } from './elicit.ts';
 import { toolFault } from './faults.ts';
 import type { Gate } from './gate.ts';
 import { instructions } from './instructions.ts';
@@ -65,6 +66,7 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGa
     };
     const { progressToken } = context.mcpReq._meta ?? {};
     let progress = 0;
+    const reading = tool.asksModel === true ? chosenReading(context) : undefined;
     const report = (message: string): void => {
       if (progressToken === undefined) return;
       progress++;
@@ -72,7 +74,11 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGa
       void context.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(() => undefined);
     };
     try {
-      const made = await (tool.asksModel ? slowGate : gate).run(() => tool.run({ ...session, signal: context.mcpReq.signal, report, note }, args));
+      const made = await (tool.asksModel ? slowGate : gate).run(() =>
+        tool.run({ ...session, signal: context.mcpReq.signal, report, note }, reading === undefined ? args : { ...args, reading }),
+      );
+      const question = asksForReading(made, context);
+      if (question !== undefined) return question;
       const result = spliced.marked(made);
       return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
     } catch (error) {

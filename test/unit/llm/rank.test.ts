@@ -5,7 +5,7 @@ import { QUESTIONS as SHOWN } from '../../../examples/world/questions.ts';
 import { CACHE_BYTES } from '../../../src/cache.ts';
 import { isCertain } from '../../../src/llm/identify.ts';
 import { rank } from '../../../src/llm/rank.ts';
-import { rankIndex } from '../../../src/llm/rank-index.ts';
+import { MAX_VOCABULARY, rankIndex } from '../../../src/llm/rank-index.ts';
 import { samplesOf } from '../../../src/llm/values.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import { subjectsOf } from '../../../src/service/ops/question-model.ts';
@@ -282,5 +282,14 @@ describe('the index of a model of 2,000 concepts', () => {
   it('is small enough to be cached', () => {
     const graph = compile(largeModel(200, 20), 'big');
     expect(10 * rankIndex(subjectsOf(graph, { condition: () => null })).bytes).toBeLessThan(CACHE_BYTES / 2);
+  });
+
+  it('have an index that fits into the cache, whatever they contain', () => {
+    const all = Array.from({ length: 400 }, (_, i) => subject(`thing_${i}`, { columns: Array.from({ length: 100 }, (_, c) => `attribute${i}x${c}`) }));
+    const index = rankIndex(all);
+    expect([index.isPartial, index.bytes < CACHE_BYTES / 2, index.rarity.size > MAX_VOCABULARY / 2]).toEqual([true, true, true]);
+    // names are always found
+    expect(rank('thing 399', all, { index })[0]?.subject.name).toBe('thing_399');
+    expect(rankIndex(all.slice(0, 10)).isPartial).toBe(false);
   });
 });
