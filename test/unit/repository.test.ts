@@ -35,6 +35,18 @@ describe('files', () => {
     }
   });
 
+  it('of src are tested by a file of the same name, or as the table of test/unit/CONTEXT.md says', () => {
+    const rows = [...read('test/unit/CONTEXT.md').matchAll(/^\| `(src[\w/-]*)` \| (.*) \|$/gm)].map(
+      ([, folder = '', tests = '']) => [folder, [...tests.matchAll(/`([\w/-]+)`/g)].map(([, test]) => `test/${test}`)] as const,
+    );
+    const isTest = (path: string): boolean => FILES.some((f) => f === `${path}.test.ts` || (f.startsWith(`${path}/`) && f.endsWith('.test.ts')));
+    expect(rows.flatMap(([, tests]) => tests.filter((t) => !isTest(t)))).toEqual([]);
+    const folders = new Set(SOURCES.filter((f) => !isTest(f.replace(/^src/, 'test/unit').replace(/\.ts$/, ''))).map(dirname));
+    const listed = new Set(rows.map(([folder]) => folder));
+    expect([...folders].filter((f) => !listed.has(f))).toEqual([]);
+    expect([...listed].filter((f) => !SOURCES.some((s) => dirname(s) === f))).toEqual([]);
+  });
+
   it('name no path of the machine that they were written on, and no registry except the public one', () => {
     const machine = new RegExp(`(^|[\\s"'\`(=])/(${['work', 'tmp', 'farm', 'root'].join('|')})/`);
     const registry = /https?:\/\/(?!registry\.npmjs\.org\/)[\w.-]*(registry|npm|artifactory|nexus|verdaccio)[\w.-]*(:\d+)?\//i;
