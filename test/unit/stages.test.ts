@@ -68,6 +68,12 @@ describe('the stages of the planner', () => {
     expect(sizes.flatMap((s) => s.functions.flatMap((f) => (f.lines >= 60 ? [`${s.file}: ${f.name} has ${f.lines} lines`] : [])))).toEqual([]);
   });
 
+  it('keep what they remember between plans by parts of the model or of the policies, never by nodes of a tree', () => {
+    const keys = SOURCES.filter((f) => f.startsWith('src/planner/')).flatMap((f) => [...read(f).matchAll(/new WeakMap(?:<(\w+))?/g)].map(([, key]) => key));
+    // `object`: the property, measure or condition that an expression belongs to (read/texts.ts)
+    expect([...new Set(keys)].toSorted()).toEqual(['Access', 'Concept', 'Graph', 'MappingDef', 'ViewDef', 'object']);
+  });
+
   it('have cycles of files only where a grammar or the model is recursive', () => {
     // binding: a query contains queries, views and conditions. Lowering: the rows of a concept are joined with rows of others, and the conditions of logic concepts and
     // policies contain queries that are lowered where they are needed. Printing: the grammar.

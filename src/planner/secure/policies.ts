@@ -35,7 +35,7 @@ export class Policies {
   static of(access: Access, graph: Graph): Policies {
     let byGraph = KNOWN.get(access);
     if (!byGraph) {
-      byGraph = new WeakMap();
+      byGraph = new WeakMap<Graph, Policies>();
       KNOWN.set(access, byGraph);
     }
     let found = byGraph.get(graph);
