@@ -43,7 +43,8 @@ describe('files', () => {
     expect(rows.flatMap(([, tests]) => tests.filter((t) => !isTest(t)))).toEqual([]);
     const folders = new Set(SOURCES.filter((f) => !isTest(f.replace(/^src/, 'test/unit').replace(/\.ts$/, ''))).map(dirname));
     const listed = new Set(rows.map(([folder]) => folder));
-    expect([...folders].filter((f) => !listed.has(f))).toEqual([]);
+    // a row also covers the folders inside, except that of src itself
+    expect([...folders].filter((f) => !listed.has(f) && !(dirname(f) !== 'src' && listed.has(dirname(f))))).toEqual([]);
     expect([...listed].filter((f) => !SOURCES.some((s) => dirname(s) === f))).toEqual([]);
   });
 
