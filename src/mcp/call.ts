@@ -25,6 +25,8 @@ export interface McpCall {
   /** The `www-authenticate` header for a statement that changes the model, if the access token lacks the scope; otherwise null. */
   readonly scopeChallenge: string | null;
   readonly body: Message | readonly Message[];
+  /** Whether the text of a result contains its rows too: not if the URL has `?content=structured`. */
+  readonly repeatsRows: boolean;
   /** Whether the client accepts `text/event-stream`, in which notifications can precede an answer. */
   readonly takesStreams: boolean;
   /** The request headers that the protocol uses. */

@@ -89,6 +89,8 @@ interface Identified extends Authenticated {
   readonly named: Named;
   /** Whether the URL has `?mode=model`. */
   readonly asksToModel: boolean;
+  /** Whether the URL does not have `?content=structured`. */
+  readonly repeatsRows: boolean;
 }
 
 /**
@@ -138,7 +140,7 @@ class Front {
 
   /** SSE: opens a stream. Its first event contains the address for messages. */
   async openStream(exchange: Exchange): Promise<Response> {
-    const { caller, named, asksToModel } = await identify(exchange, ['GET']);
+    const { caller, named, asksToModel, repeatsRows } = await identify(exchange, ['GET']);
     const id = crypto.randomUUID();
     // messages use the ontology and agent of the stream
     const { ontology, agent } = named;
@@ -146,6 +148,7 @@ class Front {
     if (ontology !== null) query.set('ontology', ontology);
     if (agent !== null) query.set('agent', agent);
     if (asksToModel) query.set('mode', 'model');
+    if (!repeatsRows) query.set('content', 'structured');
     exchange.record({ noted: true });
     const endpoint = `${this.#path}/message?${query}`;
     const { principal } = caller;
@@ -193,8 +196,9 @@ async function identify(exchange: Exchange, methods: readonly string[]): Promise
   }
   const search = new URL(request.url).searchParams;
   const named = namedBy(request.headers, search);
+  const has = (parameter: string, value: string): boolean => search.get(parameter)?.toLowerCase() === value;
   targetOf(caller, named, runtime.config.mcp);
-  return { caller, scopes, search, named, asksToModel: search.get('mode')?.toLowerCase() === 'model' };
+  return { caller, scopes, search, named, asksToModel: has('mode', 'model'), repeatsRows: !has('content', 'structured') };
 }
 
 /** The messages of a POST, or the error response if the body is invalid. @throws SvcError 413, 415 */
@@ -210,7 +214,7 @@ async function readBody(exchange: Exchange): Promise<Message | readonly Message[
   return new Response(errorBody(read.code, read.message), { status: 400, headers: { 'content-type': 'application/json' } });
 }
 
-function callOf(exchange: Exchange, { caller, scopes, named, asksToModel }: Identified, body: Message | readonly Message[]): McpCall {
+function callOf(exchange: Exchange, { caller, scopes, named, asksToModel, repeatsRows }: Identified, body: Message | readonly Message[]): McpCall {
   const { request, requestId, runtime } = exchange;
   const { config } = runtime;
   const mayModel = scopes === null || scopes.includes('model');
@@ -221,6 +225,7 @@ function callOf(exchange: Exchange, { caller, scopes, named, asksToModel }: Iden
     modelling: asksToModel && mayModel,
     scopeChallenge: asksToModel && !mayModel ? insufficientScope(placeOf(config, request), config.product, 'read model') : null,
     body,
+    repeatsRows,
     takesStreams: EVENT_STREAM.test(request.headers.get('accept') ?? ''),
     headers: Object.fromEntries([...request.headers].filter(([name]) => PROTOCOL_HEADER.test(name))),
     requestId,

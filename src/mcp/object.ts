@@ -185,7 +185,7 @@ async function sessionOf(call: McpCall, runtime: Runtime): Promise<Session> {
     requestId: call.requestId,
     spending: new Spending(),
     answers: new Budget(BATCH_BYTES),
-    spliced: new Spliced(),
+    spliced: new Spliced(call.repeatsRows),
     body: call.body,
   };
 }

@@ -80,7 +80,7 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGa
       const question = asksForReading(made, context);
       if (question !== undefined) return question;
       const result = spliced.marked(made);
-      return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
+      return { content: [{ type: 'text' as const, text: spliced.textOf(made, result) }], structuredContent: result };
     } catch (error) {
       const failure = toolFault(error, noted.sql);
       fault = failure.fault;

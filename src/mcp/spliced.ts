@@ -1,6 +1,6 @@
 /**
  * Inserts the rows of a result into the answer verbatim. The SDK gets a placeholder instead. In its output the rows replace the
- * placeholder, once as structured content and once inside the text with the same content. To parse, validate, serialise and
+ * placeholder: as structured content, and inside the text with the same content unless the client reads only structured content. To parse, validate, serialise and
  * escape the rows would cost several times as much as the query.
  */
 import { type JsonRow, RowTexts } from './rows.ts';
@@ -9,10 +9,23 @@ export class Spliced {
   /** Occurs in no other text: it is created after they arrived. */
   readonly #mark = crypto.randomUUID();
   readonly #rows: string[] = [];
+  /** Whether the text of a result contains the rows too. */
+  readonly #repeats: boolean;
+
+  constructor(repeats = true) {
+    this.#repeats = repeats;
+  }
 
   /** Replaces `RowTexts` in a tool's result by placeholder rows, for the SDK. */
   marked(result: JsonRow): JsonRow {
     return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, value instanceof RowTexts ? this.#keep(value) : value]));
+  }
+
+  /** The text of a result for clients that do not read structured content. @param marked the result of `marked` */
+  textOf(result: JsonRow, marked: JsonRow): string {
+    const others = Object.entries(result).filter(([, value]) => !(value instanceof RowTexts));
+    if (this.#repeats || others.length === Object.keys(result).length) return JSON.stringify(marked);
+    return `The rows are in structuredContent. ${JSON.stringify(Object.fromEntries(others))}`;
   }
 
   #keep({ json }: RowTexts): readonly JsonRow[] {

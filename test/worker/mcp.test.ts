@@ -100,6 +100,30 @@ describe('clients of the SDK', () => {
     });
   }
 
+  for (const [name, transport] of [
+    ['Streamable HTTP', () => new StreamableHTTPClientTransport(new URL(`${BASE}/svc/api/mcp?content=structured`), { fetch: fetcher, requestInit })],
+    [
+      'SSE',
+      () =>
+        new SSEClientTransport(new URL(`${BASE}/svc/api/mcp/sse?content=structured`), {
+          fetch: fetcher,
+          requestInit,
+          eventSourceInit: { fetch: (url, init) => fetcher(url, { ...init, headers: { ...init.headers, ...requestInit.headers } }) },
+        }),
+    ],
+  ] as const) {
+    it(`get rows once over ${name} if they ask for it`, async () => {
+      const client = new Client({ name: 'test', version: '1' });
+      await client.connect(transport());
+      const result = await client.callTool({ name: 'execute_sql', arguments: { query: 'SELECT name FROM svc.animal WHERE no = 1' } });
+      expect(result.structuredContent).toEqual({ rows: [{ name: 'Ada' }], row_count: 1, truncated: false });
+      expect(result.content).toEqual([{ type: 'text', text: 'The rows are in structuredContent. {"row_count":1,"truncated":false}' }]);
+      const listed = await client.callTool({ name: 'list_ontologies', arguments: {} });
+      expect(JSON.parse((listed.content as { text: string }[])[0]?.text ?? '')).toEqual(listed.structuredContent);
+      await client.close();
+    });
+  }
+
   it('speak 2026-07-28 without a session', async () => {
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
     await client.connect(transports['Streamable HTTP']());

@@ -116,6 +116,20 @@ describe('rows in place of their marks', () => {
     for (const answer of JSON.parse(await batch.text())) expect(answer.result.structuredContent).toEqual(expected);
   });
 
+  it('are only in the structured content for clients that read it', async () => {
+    const spliced = new Spliced(false);
+    const marked = spliced.marked(result);
+    const text = spliced.textOf(result, marked);
+    expect(text).toBe('The rows are in structuredContent. {"row_count":2}');
+    const message = JSON.stringify({ result: { content: [{ type: 'text', text }], structuredContent: marked }, jsonrpc: '2.0', id: 1 });
+    const answer = JSON.parse(await (await plainWith(streamed(event(message)), CALL, true, spliced)).text());
+    expect(answer.result).toEqual({ content: [{ type: 'text', text }], structuredContent: expected });
+    // a result without rows has the same text for all clients
+    expect(spliced.textOf({ a: 1 }, { a: 1 })).toBe('{"a":1}');
+    const both = new Spliced();
+    expect(both.textOf(result, both.marked(result))).toMatch(/^\{"rows":\[\{/);
+  });
+
   it('are not searched: the text of a mark in them remains a text, and marks are not confused', () => {
     const spliced = new Spliced();
     const mark = JSON.stringify((spliced.marked(result).rows as readonly unknown[])[0]);
