@@ -8,7 +8,7 @@ import { visited } from '../../budget.ts';
 import { fieldsOf, isNodeName, lastName, type Node, type SelectStmt, walk } from '../plan/tree.ts';
 import { COLLECTING, FREE, FREE_OPERATORS, FREE_TYPES, LENGTHS, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
 import { firstSteps, sizeAfter } from './recursion.ts';
-import { isArithmetic, sizeOfCall, sizeOfCast, sizeOfOperation } from './results.ts';
+import { isArithmetic, sizeOfCall, sizeOfCast, sizeOfOperation, sizeOfRepetition } from './results.ts';
 import {
   columnsOfFunctions,
   columnsOfJoin,
@@ -25,7 +25,7 @@ import {
   WHOLE_TABLE,
   withNamed,
 } from './scope.ts';
-import { bytesOf, DATA, FIXED, largest, MAX_SIZE, NOTHING, ofBytes, plus, repeated, type Size, SMALL, sizeOfConstant, sum, times, UNKNOWN } from './sizes.ts';
+import { bytesOf, DATA, FIXED, largest, MAX_SIZE, NOTHING, ofBytes, plus, type Size, SMALL, sizeOfConstant, sum, UNKNOWN } from './sizes.ts';
 import { Spent } from './spent.ts';
 import { callIn, collected, constant, countOf, freePass, freePasses, functionName, functionNames, onePass, SEARCHED, stepsOf } from './steps.ts';
 
@@ -261,7 +261,7 @@ class Effort {
     const isLike = kind === 'AEXPR_LIKE' || kind === 'AEXPR_ILIKE';
     const called = isLike ? 'LIKE' : symbol;
     if (isLike || SEARCH_OPERATORS.has(symbol) || (OPERATIONS.has(kind ?? '') && !FREE_OPERATORS.has(symbol))) {
-      this.#spent.steps(stepsOf(isLike ? '~~' : symbol, rexpr ? [rexpr, rexpr] : [], [left, right]), called, location);
+      this.#spent.steps(stepsOf(kind === 'AEXPR_ILIKE' ? '~~*' : isLike ? '~~' : symbol, rexpr ? [rexpr, rexpr] : [], [left, right]), called, location);
     } else this.#spent.steps(countOf(rexpr) * freePass(left) + freePass(right), called, location);
     if (kind === 'AEXPR_NULLIF') return left;
     return isLike ? SMALL : sizeOfOperation(symbol, left, right);
@@ -275,8 +275,7 @@ class Effort {
     const [first = SMALL] = sizes;
     if (!COLLECTING.has(name)) this.#spent.steps(FREE.has(name) ? freePasses(sizes) : stepsOf(name, args, sizes), name, location);
     if (REPEATING.has(name)) {
-      const count = this.#count(args[1], scope);
-      const made = name === 'repeat' ? repeated(first, count) : times(count, 4);
+      const made = sizeOfRepetition(name, first, this.#count(args[1], scope), args[1]);
       if (constant(args[1]) !== undefined) this.#spent.text(made, name, location);
       return made;
     }

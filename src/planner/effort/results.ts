@@ -1,8 +1,8 @@
 /** The sizes of what casts, operators and functions return. */
 import type { Node } from '../plan/tree.ts';
 import { PLAIN, SHORT } from './functions.ts';
-import { bytesOf, copies, FIXED, largest, ofBytes, repeated, type Size, SMALL, sum, times, UNKNOWN } from './sizes.ts';
-import { constant, MAX_DIGITS, SEARCHED } from './steps.ts';
+import { bytesOf, copies, FIXED, largest, MAX_SIZE, ofBytes, repeated, type Size, SMALL, sum, times, UNKNOWN } from './sizes.ts';
+import { constant, largestConstant, MAX_DIGITS, SEARCHED } from './steps.ts';
 
 /** Types with a fixed length. */
 const FIXED_TYPES = /^(u?int\d|float\d|bool|date|time|timetz|timestamp|timestamptz|interval|uuid|money|oid)$/;
@@ -43,6 +43,16 @@ export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly 
   if (PLAIN.has(name)) return sum(sizes);
   // escapes make JSON longer, usually by little
   return sum([SMALL, times(sum(sizes), JSON_BUILDERS.test(name) ? 2 : 6)]);
+}
+
+/** A text of more bytes by a constant counts as a text that the statement makes, although the number of copies also depends on a column. */
+const LARGE = 1e7;
+
+/** The result of `repeat`, `lpad` or `rpad`. @param expression the number of copies or characters; `count`: what is known of it */
+export function sizeOfRepetition(name: string, text: Size, count: Size, expression: Node | undefined): Size {
+  const [isRepeat, least] = [name === 'repeat', count.made < MAX_SIZE ? 0 : largestConstant(expression)];
+  const number = least * (isRepeat ? text.made : 1) > LARGE ? ofBytes(least) : count;
+  return isRepeat ? repeated(text, number) : times(number, 4);
 }
 
 /** The maximum growth of a text by constants that counts as a longer value of a table, not as a text that the statement makes. */

@@ -1,6 +1,6 @@
 /** The steps of single calls. */
 import type { FuncCall } from '@pgsql/types';
-import { lastName, type Node } from '../plan/tree.ts';
+import { lastName, type Node, walk } from '../plan/tree.ts';
 import {
   JSON_PATHS,
   JSON_WRITERS,
@@ -23,10 +23,10 @@ const STEPS_PER_JSON_BYTE = 10;
 /** The steps per byte of a fast function: it compares or copies its arguments, counts their characters, or converts an array to text. */
 const STEPS_PER_FREE_BYTE = 5;
 /**
- * The assumed size of a value of unknown length that is read once. Each row of a result is written as JSON, so such values must be allowed. One call that reads such a value
- * is allowed too, but not a chain of them: the value may have 1 GB, and a function such as `initcap` then takes seconds.
+ * The assumed size of a value of unknown length that is read once. Each row of a result is written as JSON, so such values must be allowed. A few calls that read such a
+ * value are allowed too, but not a chain of them: the value may have 1 GB, and a function such as `initcap` then takes seconds.
  */
-const UNKNOWN_PASS = 35_000_000;
+const UNKNOWN_PASS = 20_000_000;
 /** The same for fast functions, of which a statement may have many. */
 const UNKNOWN_FREE_PASS = 10_000_000;
 /** The assumed number of rows of a table, if an aggregate collects a value for each. */
@@ -48,22 +48,40 @@ export const constant = (node: Node | undefined): number | undefined => {
   return bare && 'A_Const' in bare ? wholeNumber(bare.A_Const) : undefined;
 };
 
+/** The largest constant in an expression: a number of copies that depends on a column is usually of that order at least. 0: there is none. */
+export function largestConstant(expression: Node | undefined): number {
+  let found = 0;
+  walk(expression, (node) => {
+    found = Math.max(found, constant(node) ?? 0);
+    return undefined;
+  });
+  return found;
+}
+
 /** The name of a function without its schema. */
 export const functionName = ({ funcname }: FuncCall): string => lastName(funcname).toLowerCase();
 
 const digitsOf = (size: Size): number => Math.min(bytesOf(size, DIGITS), MAX_DIGITS);
 const products = (left: Size, right: Size): number => (digitsOf(left) * digitsOf(right)) / 16;
 
+/** The size of the longest constant format with which `to_char` takes linear time. */
+const MAX_FORMAT = 200;
+
 /** The steps of one call of a function or operator. @param args its arguments, of which constants are used */
 export function stepsOf(name: string, args: readonly Node[], sizes: readonly Size[]): number {
   const [first = SMALL, second = SMALL] = sizes;
   if (PAIRWISE.has(name) && args.length > 1) return bytesOf(first, CHARACTERS) * bytesOf(second, AS_SET);
   if (PAIRWISE_OPERATORS.has(name)) return bytesOf(first, SEARCHED) * bytesOf(second, SEARCHED);
-  if (SEARCH.has(name) || SEARCH_OPERATORS.has(name)) return (bytesOf(first, SEARCHED) * bytesOf(second, SEARCHED)) / 8;
+  if (SEARCH.has(name) || SEARCH_OPERATORS.has(name)) {
+    const [text, pattern] = [bytesOf(first, SEARCHED), bytesOf(second, SEARCHED)];
+    // ILIKE converts both to lower case
+    return (text * pattern) / 8 + (name.endsWith('~~*') ? onePass(text) + onePass(pattern) : 0);
+  }
   if (PRODUCT.has(name)) return products(first, second);
   if (SERIES.has(name)) return 100 * products(first, args.length > 1 ? second : first);
   const bytes = bytesOf(sum(sizes), SEARCHED);
   if (REPEATING.has(name)) return freePasses(sizes);
+  if (name === 'to_char' && second.data === 0 && second.made <= MAX_FORMAT) return onePass(bytes);
   if (LINEAR.has(name))
     return sizes.reduce((steps, size) => steps + onePass(bytesOf(size, SEARCHED), JSON_WRITERS.has(name) ? STEPS_PER_JSON_BYTE : STEPS_PER_BYTE), 0);
   if (!JSON_PATHS.has(name)) return QUADRATIC.has(name) ? bytes ** 2 : bytes ** 2 / 8;
