@@ -83,6 +83,10 @@ const CAUSED_BY_CALLER = /^(0A|20|21|22|23|42|54|P0|25006|53400)/;
 const STACK_DEPTH = '54001';
 /** `configuration_limit_exceeded`: PostgreSQL's message and hint disclose the value of a server setting. */
 const SETTING_LIMIT = '53400';
+/** Hints for errors where PostgreSQL's hint is about settings of the server, by SQLSTATE. */
+const OWN_HINTS: Readonly<Record<string, string>> = {
+  '22008': "Write dates as '2026-01-31', and moments as '2026-01-31 14:30'.",
+};
 /** The statement was cancelled, or waited for a lock longer than lock_timeout. */
 const TIMEOUTS = new Set(['57014', '55P03']);
 
@@ -100,8 +104,9 @@ function ofSqlState(sqlstate: string, hint: string | undefined, fault: Datasourc
   if (sqlstate === SETTING_LIMIT || (context.mayQuote && !ofStatement))
     return badRequest(conditionName(sqlstate), conditionName(sqlstate).replaceAll('_', ' '), { cause: fault });
   const scrub = context.ownText ? (s: string) => s : scrubber(context.physicalNames ?? []);
+  const shown = OWN_HINTS[sqlstate] ?? hint;
   return badRequest(conditionName(sqlstate), scrub(fault.message), {
-    hint: hint === undefined || sqlstate === STACK_DEPTH ? undefined : scrub(hint),
+    hint: shown === undefined || sqlstate === STACK_DEPTH ? undefined : scrub(shown),
     cause: fault,
   });
 }

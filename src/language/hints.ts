@@ -70,6 +70,10 @@ const SYNTAX: readonly (readonly [form: RegExp, hint: string])[] = [
   [/ PIVOT \(/, 'Write an aggregate with FILTER (WHERE condition) for each column.'],
   [/ MINUS SELECT /, 'Write EXCEPT.'],
   [/ == /, 'Write =.'],
+  [/ , FROM /, 'Remove the comma before FROM.'],
+  [/ (SELECT|,) \[ (\w+|Q) \]/, 'PostgreSQL has no names in square brackets. Write a name without them, or in double quotes.'],
+  [/ GROUP BY (?:(?! SELECT )[^()])* WHERE /, 'WHERE is written before GROUP BY.'],
+  [/ ORDER BY (?:(?! SELECT )[^()])* (WHERE|GROUP BY) /, 'ORDER BY is written after WHERE and GROUP BY.'],
 ];
 
 const FORMS: Readonly<Partial<Record<Token['kind'], string>>> = { string: 'S', number: 'N', name: 'Q' };

@@ -166,8 +166,15 @@ class From {
     const views = graph.model.views.map((v) => v.name);
     const concepts = [...graph.concepts.map((c) => c.name), ...(this.#resolver.state.context.systemTables ?? [])];
     const near = nearest(name, schema === 'vsvc' ? views : schema ? concepts : [...concepts, ...views]);
-    if (schema === 'vsvc') return badRequest('unknown_view', `unknown view \`${name}\`${didYouMean(near)}`);
-    return badRequest('unknown_concept', `unknown concept \`${name}\`${didYouMean(near)}`);
+    const { product } = this.#resolver.state.context;
+    if (schema === 'vsvc') {
+      const concept = graph.concept(name);
+      const hint = concept && `It is a concept. Read it from ${product}.${concept.name}, or with paths from d${product}.${concept.name}.`;
+      return badRequest('unknown_view', `unknown view \`${name}\`${hint === undefined ? didYouMean(near) : ''}`, { hint });
+    }
+    const view = schema === undefined ? undefined : graph.view(name);
+    const hint = view && `It is a ${view.cube ? 'cube' : 'view'}. Read it from v${product}.${view.name}.`;
+    return badRequest('unknown_concept', `unknown concept \`${name}\`${hint === undefined ? didYouMean(near) : ''}`, { hint });
   }
 
   #subselect(range: RangeSubselect): Relation {

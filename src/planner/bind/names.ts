@@ -50,12 +50,24 @@ function unknown(name: string, relation: Relation | undefined, known: Iterable<s
   if (explained) return explained;
   const concept = relation && isConcept(relation) ? relation.concept.name : undefined;
   const alias = relation?.alias;
-  const hint = relation?.hint?.(name);
-  const near = hint === undefined ? nearest(name, known) : undefined;
+  const near = nearest(name, known);
+  const hint = relation?.hint?.(name, near !== undefined) ?? (relation && !concept && near === undefined ? columnsHint(relation) : undefined);
   const where = concept ? ` of concept \`${concept}\`` : alias ? ` of \`${alias}\`` : '';
-  return badRequest(concept ? 'unknown_property' : 'unknown_column', `unknown ${concept ? 'property' : 'column'} \`${name}\`${where}${didYouMean(near)}`, {
-    hint,
-  });
+  return badRequest(
+    concept ? 'unknown_property' : 'unknown_column',
+    `unknown ${concept ? 'property' : 'column'} \`${name}\`${where}${hint === undefined ? didYouMean(near) : ''}`,
+    {
+      hint,
+    },
+  );
+}
+
+const MOST_NAMES = 20;
+
+/** The columns of a relation that is no concept; undefined if there are too many. */
+function columnsHint(relation: Relation): string | undefined {
+  const names = [...relation.names()];
+  return names.length > 0 && names.length <= MOST_NAMES ? `Its columns are ${names.join(', ')}.` : undefined;
 }
 
 function useAlias(scope: Scope, name: string): boolean {
@@ -86,7 +98,9 @@ export function named(resolver: Resolver, ref: ColumnRef, scope: Scope): Node {
   if (relation) return wholeRow(resolver, relation);
   const concepts = scopeRelations(scope).filter(isConcept);
   const explained = concepts.map((c) => c.explain(name)).find((e) => e !== undefined);
-  throw unknown(name, concepts.length === 1 ? concepts[0] : undefined, scope.names(), explained);
+  const relations = scopeRelations(scope);
+  const meant = concepts.length === 1 ? concepts[0] : relations.length === 1 ? relations[0] : undefined;
+  throw unknown(name, meant, scope.names(), explained);
 }
 
 /** A relation as a value: a row with the columns of `*`. */

@@ -99,8 +99,16 @@ function farColumn(relation: ConceptRelation, node: PathNode, columns: Concept, 
   if (multi) return relation.reference(node.child({ kind: 'multi', def: multi }), 'value', `${label}.${multi.name}`);
   const near = nearest(name, [...columnNames(columns, derived), ...columns.multi.map((m) => m.def.name)]);
   throw badRequest('unknown_property', `unknown property \`${name}\` of concept \`${columns.name}\` in the path \`${path}\`${didYouMean(near)}`, {
-    hint: linkHint(node, lower, path),
+    hint: measureHint(columns, lower, path) ?? linkHint(node, lower, path),
   });
+}
+
+/** A hint for a measure that is written like a property. */
+function measureHint(columns: Concept, lower: string, path: string): string | undefined {
+  const measure = columns.measures.find((m) => m.def.name.toLowerCase() === lower);
+  return (
+    measure && `It is a measure. Write SUM("${MEASURE}${path.slice(0, path.lastIndexOf(']') + 1)}.${measure.def.name}"). The aggregate only marks the measure.`
+  );
 }
 
 /** A hint for a column of the link that is written like a property. */

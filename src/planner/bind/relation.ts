@@ -254,9 +254,9 @@ export class ConceptRelation implements ConceptInFrom {
     return undefined;
   }
 
-  hint(name: string): string | undefined {
+  hint(name: string, isMisspelt = false): string | undefined {
     const where = this.schema === 'dsvc' ? '' : ` and read it from d${this.state.context.product}.${this.concept.name}`;
-    return hintFor(this.named, name, where);
+    return hintFor(this.named, name, where, isMisspelt);
   }
 
   #wrongSchema(name: string, schema: Schema): SvcError {

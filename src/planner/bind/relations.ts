@@ -37,7 +37,7 @@ export interface Relation {
   /** The error for a name that exists, but cannot be used here; undefined for other names. */
   explain?(name: string): SvcError | undefined;
   /** A hint for a name that the relation does not have. */
-  hint?(name: string): string | undefined;
+  hint?(name: string, isMisspelt?: boolean): string | undefined;
 }
 
 /** The neutral names of the schemas of concepts. */

@@ -13,13 +13,18 @@ const MAX_CONCEPTS = 300;
 /**
  * A hint for an unknown name.
  * @param concept the concept as the caller sees it
+ * @param isMisspelt true if a known name is similar
  * @param where where paths and measures can be read, if not here, such as `from dsvc.order`; empty: here
  */
-export function hintFor(concept: Concept, name: string, where: string): string | undefined {
+export function hintFor(concept: Concept, name: string, where: string, isMisspelt = false): string | undefined {
   const measure = concept.measures.find((m) => sameName(m.def.name, name));
   if (measure) return `It is a measure. Write SUM("measure.${measure.def.name}")${where}. The aggregate only marks the measure.`;
   const path = pathMeant(concept, name) ?? pathMeant(concept, `~${name}`);
   if (path !== undefined) return pathHint(path, where);
+  const bracketed = /^~?\w+\(\w+\)\.\w/.test(name) && concept.relationship(/^~?\w+/.exec(name)?.[0] ?? '').length > 0;
+  if (bracketed) return pathHint(name.replace(/\(([^()]*)\)/g, '[$1]'), where);
+  const far = isMisspelt ? undefined : wayTo(concept, (target) => propertyOf(target, name.toLowerCase(), false));
+  if (far) return `It is a property of \`${far.target.name}\`. ${pathHint(`${far.path}${far.found.name}`, where)}`;
   return isText(name) ? `Double quotes are for names. Write a text in single quotes: '${name}'.` : undefined;
 }
 
@@ -53,6 +58,12 @@ function propertyIn(concept: Concept, name: string): string {
  * @param rest the path from the relationship on
  */
 export function hintForRelationship(from: Concept, name: string, before: string, rest: string): string | undefined {
+  const far = wayTo(from, (target) => target.relationship(name)[0]);
+  return far && `It is a relationship of \`${far.target.name}\`. Write "${before}${far.path}${rest}".`;
+}
+
+/** The nearest concept where `find` finds something, and the path there. */
+function wayTo<T>(from: Concept, find: (target: Concept) => T | undefined): { readonly target: Concept; readonly path: string; readonly found: T } | undefined {
   const seen = new Set<Concept>([from]);
   let ways: readonly { readonly at: Concept; readonly path: string }[] = [{ at: from, path: '' }];
   for (let hop = 0; hop < MAX_HOPS; hop++) {
@@ -63,7 +74,8 @@ export function hintForRelationship(from: Concept, name: string, before: string,
         if (seen.has(target) || !target.readable || seen.size > MAX_CONCEPTS) continue;
         seen.add(target);
         const way = `${path}${step}[${target.name}].`;
-        if (target.relationship(name).length > 0) return `It is a relationship of \`${target.name}\`. Write "${before}${way}${rest}".`;
+        const found = find(target);
+        if (found !== undefined) return { target, path: way, found };
         next.push({ at: target, path: way });
       }
     ways = next;

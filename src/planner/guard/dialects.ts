@@ -80,6 +80,14 @@ export const EQUIVALENTS: readonly (readonly [hint: string, functions: string])[
   ['Write array_to_string(array, separator).', 'array_join'],
 ];
 
+/** PostgreSQL's equivalents of operators of other dialects. */
+export const OPERATORS_MEANT: Readonly<Record<string, string>> = {
+  '==': 'Write =.',
+  '===': 'Write =.',
+  '!==': 'Write <>.',
+  '<=>': 'Write IS NOT DISTINCT FROM.',
+};
+
 const HINTS: ReadonlyMap<string, string> = new Map(
   EQUIVALENTS.flatMap(([hint, functions]) => functions.split(' ').map((name) => [name.toLowerCase(), hint] as const)),
 );

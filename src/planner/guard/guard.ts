@@ -5,7 +5,7 @@
  */
 import type { A_Indirection, RawStmt } from '@pgsql/types';
 import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
-import { equivalentOf } from './dialects.ts';
+import { equivalentOf, OPERATORS_MEANT } from './dialects.ts';
 import { afterSteps, FIELD_HINT, LATER, notAField } from './fields.ts';
 import { ALLOWED_FUNCTIONS, isVolatileFunction, usesClock } from './functions.ts';
 import { type Member, NODES, REFUSED } from './nodes.ts';
@@ -247,7 +247,12 @@ class Guard {
     const name = path[path.length - 1];
     if (name === undefined || (path.length === 1 && OPERATOR_WORDS.has(name))) return;
     if ((path.length === 1 || (path.length === 2 && path[0] === 'pg_catalog')) && ALLOWED_OPERATORS.has(name)) return;
-    throw this.#fail('forbidden_operator', `operator \`${path.join('.')}\` is not allowed`, location, "Only PostgreSQL's own operators are allowed.");
+    throw this.#fail(
+      'forbidden_operator',
+      `operator \`${path.join('.')}\` is not allowed`,
+      location,
+      OPERATORS_MEANT[name] ?? "Only PostgreSQL's own operators are allowed.",
+    );
   }
 
   #valueFunction(op: string, location: number | undefined): void {

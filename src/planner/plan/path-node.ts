@@ -74,6 +74,13 @@ export class PathNode {
   }
 }
 
+/** The path to a node as a query writes it, without quotes: `works_for[company].located_in[town]`; empty for the root. */
+export function pathOf(node: PathNode): string {
+  const steps: string[] = [];
+  for (let at = node; at.parent; at = at.parent) if (at.step) steps.unshift(at.step.kind === 'hop' ? at.step.hop.label : at.step.def.name);
+  return steps.join('.');
+}
+
 /** The key of a wanted property column at a node. */
 export const propertyKey = (def: PropertyDef, actual = false): string => `${actual ? 'a' : 'p'}:${def.name}`;
 

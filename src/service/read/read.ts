@@ -208,6 +208,12 @@ function chosenDatasource(session: Session): string | null {
   return datasource === null ? null : attachedDatasource(session.caller, session.draft?.row, datasource);
 }
 
+/** Hints for PostgreSQL's errors about a clause, by the beginning of the message. */
+const CLAUSE_HINTS: readonly (readonly [message: string, hint: string])[] = [
+  ['aggregate functions are not allowed in WHERE', 'Filter groups with HAVING, after GROUP BY.'],
+  ['window functions are not allowed in WHERE', 'Put the window function into a sub-query in FROM, and filter in the outer query.'],
+];
+
 /** Maps the position of a datasource's error to the caller's text. @param before number of characters that were sent before the plan's SQL */
 function withPosition(error: unknown, plan: Plan, source: Source, before = 0): unknown {
   if (error instanceof SvcError && error.code === 'division_by_zero') return divisionByZero(error, plan);
@@ -217,6 +223,8 @@ function withPosition(error: unknown, plan: Plan, source: Source, before = 0): u
   // PostgreSQL names the column of the finished SQL
   const isUngrouped = error.code === 'grouping_error' && error.message.includes('must appear in the GROUP BY clause');
   const name = isUngrouped ? nameAt(source.text, place) : undefined;
+  const hint = CLAUSE_HINTS.find(([message]) => error.message.startsWith(message))?.[1];
+  if (hint !== undefined) return badRequest(error.code, error.message, { hint, offset: source.offset + place, cause: error.cause });
   if (name === undefined) return error.at(source.offset + place);
   return badRequest(error.code, `the column ${name} must appear in GROUP BY or in an aggregate function`, {
     hint: 'Add it to GROUP BY, or aggregate it.',

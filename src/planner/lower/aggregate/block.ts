@@ -16,7 +16,7 @@ import type { PlanState } from '../../plan-state.ts';
 import { propertyFor } from '../../secure/shown.ts';
 import { callsOf } from './calls.ts';
 import { combine } from './levels.ts';
-import { expandMeasure, isKeyed, reachedOnce, refuseBareMeasures, wrappedMeasure } from './measures.ts';
+import { expandMeasure, isKeyed, reachedOnce, refuseBareMeasures, refuseInWhere, wrappedMeasure } from './measures.ts';
 import type { Item, Things } from './parts.ts';
 import type { Proofs } from './proofs.ts';
 import { type BlockFacts, isOnSpine, levelOf, NONE, nodesIn } from './spine.ts';
@@ -47,6 +47,7 @@ export interface Block {
 export function finishAggregates(block: Block): boolean {
   const { stmt, relations } = block;
   const facts: BlockFacts = block;
+  refuseInWhere(stmt.whereClause, relations, block.references);
   refuseBareMeasures([stmt.whereClause, stmt.groupClause], block.references, true);
   const outer = [stmt.targetList, stmt.havingClause, stmt.sortClause, stmt.distinctClause, stmt.windowClause];
   refuseBareMeasures(outer, block.references);

@@ -3,7 +3,7 @@ import type { FuncCall } from '@pgsql/types';
 import type { PropertyDef } from '../../../ontology/model.ts';
 import { parseType } from '../../../ontology/types.ts';
 import { LocatedError } from '../../plan/located-error.ts';
-import type { PathNode } from '../../plan/path-node.ts';
+import { type PathNode, pathOf } from '../../plan/path-node.ts';
 import { lastName, locationIn, type Node, walk } from '../../plan/tree.ts';
 import { type BlockFacts, isPrefix, levelOf } from './spine.ts';
 
@@ -110,12 +110,11 @@ function accepts(name: string, def: PropertyDef): boolean {
 
 /** A path, or a column of it, as a quoted name. */
 function quoted(node: PathNode, facts: BlockFacts, column?: string): string {
-  const steps: string[] = [];
   let root = node;
-  for (; root.parent; root = root.parent) if (root.step) steps.unshift(root.step.kind === 'hop' ? root.step.hop.label : root.step.def.name);
+  while (root.parent) root = root.parent;
   const relation = facts.relations.find((r) => r.root === root);
   const alias = facts.relations.length > 1 && relation?.called ? `${relation.called}.` : '';
   // the value of a multi-value property is the path itself
   const end = column === undefined || node.step?.kind === 'multi' ? '' : `.${column}`;
-  return `${alias}"${steps.join('.')}${end}"`;
+  return `${alias}"${pathOf(node)}${end}"`;
 }

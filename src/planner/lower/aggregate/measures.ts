@@ -6,10 +6,11 @@ import { badRequest } from '../../../errors.ts';
 import type { Concept } from '../../../ontology/graph.ts';
 import type { MeasureDef, PropertyDef } from '../../../ontology/model.ts';
 import { parseType } from '../../../ontology/types.ts';
+import type { ConceptRelation } from '../../bind/relation.ts';
 import { mayDivideByZero } from '../../facts/divisions.ts';
 import { propertyOf } from '../../plan/concept-columns.ts';
 import { LocatedError } from '../../plan/located-error.ts';
-import type { PathNode } from '../../plan/path-node.ts';
+import { type PathNode, pathOf } from '../../plan/path-node.ts';
 import { calledMeasure, type MeasureReference, type References } from '../../plan/references.ts';
 import { and, cast, clone, conjuncts, fieldsOf, lastName, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
 import type { PlanState } from '../../plan-state.ts';
@@ -30,7 +31,9 @@ export function wrappedMeasure(node: Node, references: References): MeasureRefer
   const measure = arg && 'ColumnRef' in arg ? references.measure(arg.ColumnRef) : undefined;
   if (!measure) return undefined;
   if (node.FuncCall.args?.length !== 1 || !WRAPPERS.has(lastName(node.FuncCall.funcname)) || node.FuncCall.agg_distinct || node.FuncCall.agg_order) {
-    throw badRequest('bad_measure', `${calledMeasure(measure)} can only be the argument of SUM, COUNT, AVG, MIN or MAX`);
+    throw new LocatedError('bad_measure', `${calledMeasure(measure)} can only be the argument of SUM, COUNT, AVG, MIN or MAX`, node, {
+      hint: 'The aggregate only marks the measure: its definition says what is computed.',
+    });
   }
   return measure;
 }
@@ -41,12 +44,24 @@ export function refuseBareMeasures(tree: unknown, references: References, filter
     if (wrappedMeasure(n, references)) return false;
     const measure = 'ColumnRef' in n ? references.measure(n.ColumnRef) : undefined;
     if (measure) {
-      const marked = `SUM(${measure.cubeColumn ?? `"measure.…${measure.def.name}"`})`;
+      const marked = `SUM(${measure.cubeColumn ?? `"measure.${[pathOf(measure.node), measure.def.name].filter((part) => part !== '').join('.')}"`})`;
       throw new LocatedError('bare_measure', `${calledMeasure(measure)} is used outside an aggregate`, n, {
         hint: filters
           ? `A measure has a value for each group. Write GROUP BY, and filter the groups with HAVING ${marked}.`
           : `Write ${marked}. The aggregate only marks the measure.`,
       });
+    }
+    return undefined;
+  });
+}
+
+/** Throws 400 `grouping_error` for a measure in an aggregate in WHERE, which filters rows before they are grouped. @param relations those of the block */
+export function refuseInWhere(where: Node | undefined, relations: readonly ConceptRelation[], references: References): void {
+  walk(where, (n) => {
+    if ('SelectStmt' in n) return false;
+    const measure = wrappedMeasure(n, references);
+    if (measure && relations.includes(measure.relation)) {
+      throw new LocatedError('grouping_error', 'aggregate functions are not allowed in WHERE', n, { hint: 'Filter groups with HAVING, after GROUP BY.' });
     }
     return undefined;
   });

@@ -30,7 +30,7 @@ describe('an error about a name', () => {
     ['SELECT \'äöü🜁\', «"works_for[firm].naem"» FROM dsvc.employee', expect.stringMatching(/^unknown_property: /)],
     ['SELECT /* ü */ «`works_for[firm].naem`» FROM dsvc.employee', expect.stringMatching(/^unknown_property: /)],
     ['SELECT name FROM svc.person WHERE party_id IN (SELECT «xx» FROM svc.employee)', expect.stringMatching(/^unknown_/)],
-    ['WITH x AS (SELECT name FROM svc.town) SELECT «nmae» FROM x', 'unknown_column: unknown column `nmae`; did you mean `name`?'],
+    ['WITH x AS (SELECT name FROM svc.town) SELECT «nmae» FROM x', 'unknown_column: unknown column `nmae` of `x`; did you mean `name`?'],
     ['SELECT x.a, «x.bb» FROM (SELECT 1 AS a, 2 AS b) x', expect.stringMatching(/^unknown_column: unknown column `bb`/)],
     ['SELECT «salary» FROM svc.person', expect.stringMatching(/^\w+: .*salary/)],
     ['SELECT «"works_for[firm].name"» FROM svc.employee', expect.stringMatching(/^wrong_schema: /)],
