@@ -9,12 +9,13 @@ import { quoted, unknown } from './checks.ts';
 import { type ApplyContext, keyOf, neutralSchema, type Reference } from './context.ts';
 import { type Expression, Expressions } from './expressions.ts';
 import { findCycle, isPlain } from './finish-concepts.ts';
+import { checkJoins } from './finish-joins.ts';
 import { checkReach } from './finish-reach.ts';
 
 /**
  * Checks that names in the expressions that the script wrote exist, that expressions have no cycles, and that concepts have what they read.
  *
- * @throws SvcError 400 `unknown_property`, `unknown_relationship`, `circular_expression`, and the errors of `checkReach`
+ * @throws SvcError 400 `unknown_property`, `unknown_relationship`, `circular_expression`, and the errors of `checkReach` and `checkJoins`
  */
 export function checkExpressions(before: Model, graph: Graph, pairs: Pairs, context: ApplyContext): void {
   const { model } = graph;
@@ -26,6 +27,7 @@ export function checkExpressions(before: Model, graph: Graph, pairs: Pairs, cont
   for (const e of changed) checkNames(e, graph, pairs, expressions.namesIn(e));
   checkCycles(changed, graph, expressions, context);
   checkReach(before, graph, expressions, context);
+  checkJoins(graph, expressions, context.places);
 }
 
 /** Checks that the names in an expression are names of the ontology, whichever concepts have them. */
