@@ -45,6 +45,9 @@ CREATE PROPERTY share decimal AS SELECT round(amount / nullif("of_claim[claim].l
 CREATE PROPERTY guess decimal AS SELECT SUM(coalesce("has_payment[payment].amount", 1000) + days);
 CREATE PROPERTY siblings bigint AS SELECT COUNT("of_policy[policy].has_claim[claim].claim_id");
 CREATE PROPERTY below bigint AS SELECT SUM("~part_of[dept*5].cost");
+CREATE PROPERTY parts bigint AS SELECT COUNT("~part_of[dept].dept_id");
+CREATE PROPERTY most_parts bigint AS SELECT MAX("~part_of[dept].parts");
+CREATE PROPERTY deep bigint AS SELECT SUM("~part_of[dept].most_parts") + most_parts;
 CREATE MEASURE mean_loss decimal AS SELECT AVG(loss);
 CREATE MEASURE total_loss decimal AS SELECT SUM(loss);
 CREATE CONCEPT holder (holder_id int, name string, town string, worst decimal, PRIMARY KEY (holder_id));
@@ -58,7 +61,7 @@ CREATE CONCEPT claim (claim_id int, policy_no int, kind string, days int, CONSTR
 CREATE CONCEPT old_claim INHERITS (claim);
 CREATE CONCEPT payment (claim_id int, pos int, amount decimal, way string, share decimal, PRIMARY KEY (claim_id, pos), CONSTRAINT of_claim FOREIGN KEY (claim_id) REFERENCES claim (claim_id) INVERSEOF has_payment);
 CREATE CONCEPT reserve (claim_id int, amount decimal, CONSTRAINT for_claim FOREIGN KEY (claim_id) REFERENCES claim (claim_id) INVERSEOF has_reserve);
-CREATE CONCEPT dept (dept_id int, up int, cost int, below bigint, PRIMARY KEY (dept_id), CONSTRAINT part_of FOREIGN KEY (up) REFERENCES dept (dept_id) TRANSITIVE);
+CREATE CONCEPT dept (dept_id int, up int, cost int, below bigint, parts bigint, most_parts bigint, deep bigint, PRIMARY KEY (dept_id), CONSTRAINT part_of FOREIGN KEY (up) REFERENCES dept (dept_id) TRANSITIVE);
 CREATE MAPPING m1 INTO holder AS SELECT id AS holder_id, nm AS name, town FROM holder;
 CREATE MAPPING m2 INTO policy AS SELECT no AS policy_no, holder AS holder_id, premium FROM pol;
 CREATE MAPPING m3 INTO claim AS SELECT id AS claim_id, pol AS policy_no, kind, days FROM claim;
@@ -130,8 +133,15 @@ describe('a calculated property over paths', () => {
       'SELECT kind, SUM("measure.total_loss") AS t, AVG(loss) AS a, COUNT("has_payment[payment].pos") AS n FROM dsvc.claim GROUP BY kind',
       `SELECT kind, sum(loss) AS t, avg(loss) AS a, sum(payments) AS n FROM ${CLAIM} GROUP BY kind`,
     ],
+    [
+      'SELECT deep, dept_id, most_parts, parts FROM svc.dept',
+      'SELECT CASE id WHEN 1 THEN 2 END AS deep, id AS dept_id, CASE id WHEN 1 THEN 2 WHEN 2 THEN 0 END AS most_parts, CASE id WHEN 1 THEN 1 WHEN 2 THEN 2 ELSE 0 END AS parts FROM dept',
+    ],
+    [
+      'SELECT deep, dept_id, most_parts, parts FROM svc.dept WHERE cost > 0',
+      'SELECT CASE id WHEN 1 THEN 2 END AS deep, id AS dept_id, CASE id WHEN 1 THEN 2 WHEN 2 THEN 0 END AS most_parts, CASE id WHEN 1 THEN 1 WHEN 2 THEN 2 ELSE 0 END AS parts FROM dept',
+    ],
   ])('%s', async (sql, expected) => {
-    console.log(planSelect(context, { text: sql, offset: 0 }).sql);
     expect(sorted(await ask(sql))).toEqual(sorted(await tables(expected)));
   });
 });

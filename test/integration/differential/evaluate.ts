@@ -56,8 +56,12 @@ export class Evaluator {
       world,
       (thing, schema, concept, cond) => this.holds(thing, schema, concept, cond),
       (thing, concept, e) => {
-        const sel: Select = { ...EMPTY, from: [{ alias: '', join: 'first', on: null, src: { k: 'concept', schema: 'svc', concept }, lateral: false }] };
-        return this.expr(e, { block: new Block(sel, this.onto), row: { rels: [{ thing }], matches: [], root: 0 }, parent: null, ctes: new Map() });
+        const from = { alias: '', join: 'first' as const, on: null, src: { k: 'concept' as const, schema: 'dsvc' as const, concept }, lateral: false };
+        const block = new Block({ ...EMPTY, from: [from], items: [{ k: 'expr', e, as: 'c' }] }, this.onto);
+        // an aggregate is computed over the rows that the thing's own paths lead to
+        const rows = this.expand(block, [{ rels: [{ thing }], matches: [], root: 0 }], false);
+        const frame: Frame = { block, row: rows[0]!, parent: null, ctes: new Map() };
+        return this.expr(e, block.aggregated ? { ...frame, group: { rows, keys: [], set: [] } } : frame);
       },
       change,
     );

@@ -13,6 +13,8 @@ export interface WorldFeatures {
   readonly mtm: boolean;
   readonly multi: boolean;
   readonly calculated: boolean;
+  /** Calculated properties that follow paths. */
+  readonly calculatedPaths: boolean;
   readonly measures: boolean;
   readonly views: boolean;
   readonly cubes: boolean;
@@ -24,6 +26,7 @@ export const ALL_FEATURES: WorldFeatures = {
   mtm: true,
   multi: true,
   calculated: true,
+  calculatedPaths: true,
   measures: true,
   views: true,
   cubes: true,

@@ -1,10 +1,10 @@
 /** The tables of a random world: mappings of concepts, and rows with the awkward cases in them. */
 import type { Kind, Scalar } from './expr.ts';
 import { type Concept, genValue } from './gen-base.ts';
-import { DefinitionGen } from './gen-definitions.ts';
+import { PathDefinitionGen } from './gen-paths.ts';
 import type { MappingSpec } from './world.ts';
 
-export abstract class DataGen extends DefinitionGen {
+export abstract class DataGen extends PathDefinitionGen {
   protected mapConcept(c: Concept): void {
     const { r } = this;
     const key = this.key(c.name);

@@ -20,6 +20,7 @@ class WorldGen extends DataGen {
     if (this.features.mtm) for (let n = r.int(0, 3); n > 0; n--) this.multiReference();
     if (this.features.multi) for (let n = r.int(0, 2); n > 0; n--) this.multiValue();
     if (this.features.calculated) for (let n = r.int(0, 2); n > 0; n--) this.calculated();
+    if (this.features.calculatedPaths) for (let n = r.int(0, 3); n > 0; n--) this.calculatedPath();
     if (this.features.measures) for (let n = r.int(0, 4); n > 0; n--) this.measure();
     if (this.features.logic) for (const c of [...this.concepts]) if (r.chance(30)) this.logic(c);
     for (const c of this.concepts) if (this.mapped.has(c.name)) for (let n = r.chance(20) ? 2 : 1; n > 0; n--) this.mapConcept(c);

@@ -262,7 +262,7 @@ export class Onto {
     const shown = (value: Scalar): Scalar => (this.change ? this.change.value(thing, prop, value) : value);
     if (!def.expr) return this.has(thing.type, prop) ? shown(thing.values.get(prop) ?? null) : (thing.values.get(prop) ?? null);
     if (!this.has(thing.type, prop) && !(through !== 'thing' && this.has(through, prop))) return null;
-    return shown(this.calculate(thing, through, def.expr));
+    return shown(this.calculate(thing, through !== 'thing' && this.has(through, prop) ? through : thing.type, def.expr));
   }
 
   private keyText(thing: Thing): string | null {

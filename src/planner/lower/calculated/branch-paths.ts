@@ -8,7 +8,7 @@ import { column, fieldsOf, join, type Node, nullValue, rewrite, type SelectStmt,
 import type { Wanted } from '../../plan/wanted.ts';
 import type { MappedRows } from '../../read/mapped.ts';
 import { isAggregateCall } from '../aggregate/calls.ts';
-import { isPathName, ownerOf, type RowsOfMapping } from './reads.ts';
+import { isPathName, ownerOf, type RowsOfMapping, readsCalculatedAlong } from './reads.ts';
 import { RowPaths } from './row-paths.ts';
 
 /** How a value is read. */
@@ -110,7 +110,9 @@ export class BranchPaths {
     if (!base) throw new Error('paths are followed outside of a SELECT over the rows of a mapping');
     const owner = ownerOf(def, mapped, reader, by ?? state.graph);
     if (!owner) return undefined;
-    const key = JSON.stringify([owner.name, state.sightKey(owner.graph), actual]);
+    // A property does not share the nodes of its paths with one that reads other columns there, if these are calculated over paths: they might read this one.
+    const own = readsCalculatedAlong(state, def) ? def.name : '';
+    const key = JSON.stringify([owner.name, state.sightKey(owner.graph), actual, own]);
     let paths = base.paths.get(key);
     if (!paths) {
       const relation = new ConceptRelation(state, { concept: owner, schema: 'dsvc', alias: state.alias() });

@@ -1,6 +1,7 @@
 /** What the expressions of calculated properties read: names, and paths. */
 import type { Concept, Graph } from '../../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../../ontology/model.ts';
+import { propertyAtEnd } from '../../../ontology/paths.ts';
 import { fieldsOf, walk } from '../../plan/tree.ts';
 import { has, type WantedColumns } from '../../plan/wanted.ts';
 import type { PlanState } from '../../plan-state.ts';
@@ -49,6 +50,14 @@ export function followsAny(state: PlanState, def: PropertyDef, mapping?: Mapping
   if (def.expression !== null && follows(def, def.expression)) return true;
   const masks = mapping ? (state.policies?.masks(mapping, def.name) ?? []) : [];
   return masks.some(({ mask }) => mask.kind === 'with' && follows(mask, mask.expression));
+}
+
+/** True if a property reads properties along its paths that are calculated over paths themselves. */
+export function readsCalculatedAlong(state: PlanState, def: PropertyDef): boolean {
+  return readsOf(state, def, def.expression ?? '').names.some((name) => {
+    const far = isPathName(name) ? state.graph.property(propertyAtEnd(name) ?? '') : undefined;
+    return far !== undefined && followsAny(state, far);
+  });
 }
 
 /** The rows of a mapping. */
