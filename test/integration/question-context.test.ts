@@ -105,6 +105,38 @@ describe('the part of a graph', () => {
     });
   });
 
+  it.each([
+    ['parking', 'How many parking lots does each ward have?'],
+    ['weather', 'What was the weather when the visits took place?'],
+    ['insurance', 'Which insurance paid for the visits?'],
+    ['salaries', 'What do the nurses earn?'],
+    ['invoices', 'How many invoices are unpaid?'],
+    ['blood pressure', 'Which person has the highest blood pressure?'],
+    ['meals', 'Which meals were served last week?'],
+    ['birthdays', 'Whose birthday is today?'],
+    ['surgeons', 'Which surgeon operates most?'],
+    ['ambulances', 'How many ambulances are free?'],
+    ['languages', 'Which languages do the nurses speak?'],
+    ['satisfaction', 'How satisfied are the people?'],
+    ['electricity', 'How much electricity does each ward use?'],
+    ['vaccines', 'How many vaccines expire this year?'],
+    ['e-mail addresses', 'What is the e-mail address of each person?'],
+    ['holidays', 'Which nurse is on holiday?'],
+    ['relatives', 'Who are the relatives of each person?'],
+    ['laboratories', 'Which laboratory is the fastest?'],
+    ['budgets', 'Which ward exceeds its budget?'],
+    ['donations', 'Who donated most last year?'],
+  ])('has no %s, so the question is refused after the part has grown', async (what, prompt) => {
+    // a model that follows the rules: it answers only with names that it sees
+    model.says(
+      [({ user }) => (user.replaceAll(prompt, '').replaceAll(`There are no ${what}`, '').includes(what) ? SQL : { refusal: `There are no ${what}` })],
+      'visit',
+    );
+    expect(await failing(call(queryData, { prompt }, BIG))).toMatch(/^not_answerable /);
+    const lengths = prompts().map((p) => p.length);
+    expect([lengths.length >= 2, lengths.length <= 4, (lengths[1] ?? 0) > (lengths[0] ?? 0)], String(lengths)).toEqual([true, true, true]);
+  });
+
   it('never has what the caller may not see, whatever is asked for', async () => {
     model.says([{ refusal: 'There is no freezer with a kelvin_rating, no nurse and no admitted_by.' }, SQL], 'visit');
     await call(queryData, { prompt: 'Which nurse admitted whom, and which freezer is cold?' }, { ...BIG, user: 'few' }).catch(() => undefined);

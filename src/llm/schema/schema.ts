@@ -99,7 +99,8 @@ class Writer {
       }
       this.#add(n, 0);
     }
-    for (const level of [1, 2] as const) for (const { number, distance } of all) this.#upgrade(number, level, level === 1 || distance === 0 ? hard : soft);
+    for (const { number } of all) this.#upgrade(number, 1, hard);
+    for (const { number } of all) this.#upgrade(number, 2, soft);
     return true;
   }
 

@@ -12,7 +12,7 @@ export type ValuesOf = (subject: Subject, column: string) => SampledColumn | und
 export type Level = 0 | 1 | 2;
 
 const DESCRIPTION = 160;
-const SHORT_DESCRIPTION = 80;
+const SHORT_DESCRIPTION = 60;
 const CONDITION = 300;
 const NAME = 128;
 const VALUE = 40;
@@ -97,7 +97,7 @@ export function edgeLine({ there, back }: Edge, from: Subject, to: Subject, leve
     back === null ? '' : `; back ${one(back.name, from, back.toMany)}`,
     steps === null ? '' : `; transitive, up to ${steps} steps`,
     links.length === 0 ? '' : `; link columns ${links.join(', ')}`,
-    level === 0 ? '' : described(there.isInverse ? null : there.description),
+    level === 0 ? '' : described(there.isInverse ? null : there.description, level === 1 ? SHORT_DESCRIPTION : DESCRIPTION),
   ].join('');
 }
 
