@@ -7,7 +7,7 @@ import { CATALOG_OWNER, DEVELOPER, READER } from './roles.ts';
 import { connectionSetting, type Database, openDatabase } from './start/database.ts';
 import { StartFailure } from './start/failure.ts';
 import { lock, makeStateDir, type Places, readPlaces, writePrivate } from './start/places.ts';
-import { ensureDemoToken, ensureSampleModel } from './start/provision.ts';
+import { consoleLink, ensureDemoToken, ensureSampleModel } from './start/provision.ts';
 import { readSecrets, saveSecrets } from './start/secrets.ts';
 import { type DevWorker, startBuilt, startWatching, untilHealthy } from './start/worker.ts';
 
@@ -123,16 +123,18 @@ async function run(): Promise<void> {
     reader_url: database.url(READER),
   };
   writePrivate(places.sessionFile, `${JSON.stringify(session, null, 2)}\n`);
-  announce(base, product, demoToken, places.sample);
+  announce(base, product, demoToken, places.sample, await consoleLink(service, demoToken));
   ready = true;
   watch(worker);
 }
 
-function announce(base: string, product: string, demoToken: string, sample: boolean): void {
+function announce(base: string, product: string, demoToken: string, sample: boolean, link: string | undefined): void {
   const key = `-H 'x-api-key: ${demoToken}'`;
   const post = (query: string) =>
     `curl -s ${base}/${product}/api/query/ ${key} -H 'content-type: application/json' -d '${JSON.stringify({ ontology_name: 'world', query }).replaceAll("'", "'\\''")}'`;
-  console.log(`READY ${base}\n\nDemo token: ${demoToken}\n`);
+  console.log(`READY ${base}\n`);
+  if (link !== undefined) console.log(`Console: ${link}\n(signs you in as demo, once; later: ${base}/)\n`);
+  console.log(`Demo token: ${demoToken}\n`);
   console.log(`curl -s ${base}/${product}/api/get_ontologies/ ${key}`);
   if (sample) announceSample(post, product);
   const mcp = `${base}/${product}/api/mcp`;

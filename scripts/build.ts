@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PROVIDERS, type Provider, providerOf } from '../src/llm/providers/settings.ts';
+import { buildConsole } from './build-console.ts';
 import { bundle } from './bundle.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
@@ -48,7 +49,7 @@ function argumentsOf(args: readonly string[]): Arguments {
 async function main(args: readonly string[]): Promise<void> {
   const { llm, outdir, deploy, others } = argumentsOf(args);
   const folder = resolve(PROJECT, outdir);
-  await bundle({ outdir: folder, providers: chosen(llm) });
+  await Promise.all([bundle({ outdir: folder, providers: chosen(llm) }), buildConsole()]);
   const wrangler = join(dirname(createRequire(import.meta.url).resolve('wrangler/package.json')), 'bin', 'wrangler.js');
   const command = ['deploy', join(folder, 'index.js'), '--no-bundle', ...(deploy ? [] : ['--dry-run'])];
   execFileSync(process.execPath, [wrangler, ...command, ...others], { cwd: PROJECT, stdio: 'inherit' });

@@ -114,7 +114,7 @@ export default {
       return misconfigured(error, crypto.randomUUID());
     }
     if (isFirst) context.waitUntil(reportSettings(ready.config, log, remarksOnModel(ready.config.llm, workersAi(env) !== undefined)));
-    return ready.app.fetch(request, { runtime: runtime(ready, env, context) }, context);
+    return ready.app.fetch(request, { runtime: runtime(ready, env, context), assets: env.ASSETS }, context);
   },
   async scheduled(_event, env, context) {
     const ready = prepare(env);

@@ -44,7 +44,7 @@ export interface Running {
 export interface Started {
   readonly script: Script;
   readonly bindings?: Record<string, string>;
-  readonly more?: Pick<V4WorkerOptions, 'kvNamespaces' | 'durableObjects' | 'unsafeDirectSockets'>;
+  readonly more?: Pick<V4WorkerOptions, 'kvNamespaces' | 'durableObjects' | 'unsafeDirectSockets' | 'serviceBindings'>;
 }
 
 /** Starts scripts. */

@@ -13,6 +13,8 @@ export interface HostParameters {
   readonly port: number;
   /** The folder with the built modules. */
   readonly folder: string;
+  /** The folder with the built console. */
+  readonly console: string;
   /** The folder for KV and Durable Objects. */
   readonly persistDir: string;
   /** The settings of the service, as it gets them. */
@@ -40,6 +42,8 @@ const worker: V4WorkerOptions = {
   modules,
   bindings: { ...parameters.settings },
   kvNamespaces: [...facts.kv],
+  // Miniflare's own assets would put a proxy before the Worker
+  serviceBindings: { ASSETS: { disk: { path: parameters.console, writable: false } } },
   durableObjects: Object.fromEntries(Object.entries(facts.objects).map(([binding, className]) => [binding, { className, useSQLite: true }])),
   unsafeDirectSockets: [{ host: '127.0.0.1', port: parameters.port }],
 };

@@ -66,3 +66,10 @@ export async function ensureDemoToken(service: Service, kept: string | undefined
   if (status !== 200 || typeof token !== 'string') throw new StartFailure(`the demo token cannot be created: ${String(data)}`);
   return token;
 }
+
+/** A link that logs the demo user in once. @returns undefined if the service has no login */
+export async function consoleLink({ base, product }: Pick<Service, 'base' | 'product'>, demoToken: string): Promise<string | undefined> {
+  const response = await fetch(`${base}/${product}/console/link`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-api-key': demoToken } });
+  const { link } = (await response.json().catch(() => ({}))) as { link?: string };
+  return link === undefined ? undefined : base + link;
+}

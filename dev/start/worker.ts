@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildConsole } from '../../scripts/build-console.ts';
 import { builtWorker } from './built.ts';
 import { envFile } from './env-file.ts';
 import { StartFailure } from './failure.ts';
@@ -36,14 +37,14 @@ export interface DevWorker {
 
 /** Starts the built script in workerd on the loopback interface. It does not change when a file is saved. @throws StartFailure if it cannot be built */
 export async function startBuilt({ port, settings, persistDir, stateDir, onLine }: WorkerOptions): Promise<DevWorker> {
-  const folder = await builtWorker();
+  const [folder, console] = await Promise.all([builtWorker(), buildConsole()]);
   const child = spawn(process.execPath, ['--import', ORPHAN, join(PROJECT, 'dev', 'start', 'host.ts')], {
     cwd: PROJECT,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: environment(stateDir),
   });
   // the settings have secrets, which command lines would show
-  child.stdin.on('error', () => undefined).end(JSON.stringify({ port, folder, persistDir, settings } satisfies HostParameters));
+  child.stdin.on('error', () => undefined).end(JSON.stringify({ port, folder, console, persistDir, settings } satisfies HostParameters));
   return running(child, onLine);
 }
 

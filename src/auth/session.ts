@@ -5,8 +5,9 @@
  */
 import { audit } from '../catalog/changes.ts';
 import type { CatalogDb } from '../catalog/db.ts';
-import { endSession, findSessionUser, type Login } from '../catalog/logins.ts';
+import { endSession, findSessionUser, type Login, revokeConsoleTokens } from '../catalog/logins.ts';
 import { UNKNOWN_USER } from '../catalog/promotion.ts';
+import { forgetSnapshots } from '../catalog/snapshot.ts';
 import { equalHashes } from './tokens.ts';
 
 /** The lifetime of a session: a working day. */
@@ -75,9 +76,14 @@ export async function findSession(secret: string, value: string, db: CatalogDb, 
   return { id, userId: login.id, userName: login.name, controllers, login, began, ends: began + SESSION_MS };
 }
 
-/** Ends a session on all isolates. @throws SvcError 503 `catalog_unavailable` */
+/** Ends a session on all isolates, and revokes the user's tokens of the console: other browsers get new ones while they are logged in. @throws SvcError 503 `catalog_unavailable` */
 export async function logOut(db: CatalogDb, session: Session, requestId: string): Promise<void> {
-  await db.batch([endSession(session.id, new Date(session.ends).toISOString()), sessionEntry('logout', session, requestId)]);
+  await db.batch([
+    endSession(session.id, new Date(session.ends).toISOString()),
+    ...revokeConsoleTokens(session.userId),
+    sessionEntry('logout', session, requestId),
+  ]);
+  forgetSnapshots();
 }
 
 /** The audit entry of a login or logout. */

@@ -139,7 +139,7 @@ async function begin({ attempts, log }: SignInParts, user: string, address: stri
 }
 
 /** The place that issues a token; it becomes the token's label. */
-export type TokenOrigin = 'get_token' | 'get_svc_user_token';
+export type TokenOrigin = 'get_token' | 'get_svc_user_token' | 'console';
 
 /**
  * Issues an API token for a user who has signed in. Of each user and origin, the newest 20 tokens are valid.

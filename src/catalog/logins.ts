@@ -1,6 +1,7 @@
 /** What sign-in reads and writes: users with their password hashes, tokens issued by get_token and the token page, ended sessions. */
 import { type Call, type CatalogDb, DbError, type Row, sql } from './db.ts';
 import { idList } from './promotion.ts';
+import { refreshPermissions } from './rights.ts';
 import { fold } from './snapshot.ts';
 
 /** A user at sign-in. `password` is the stored hash, or null if the user has no password. */
@@ -19,7 +20,8 @@ const BY_NAME = sql`SELECT id, name, active, password, login_generation::text AS
 const BY_SESSION = sql`SELECT id, name, active, password, login_generation::text AS generation, to_json(coalesce(password_by, '{}'))::text AS password_by FROM kg_catalog.users
   WHERE id = $1::uuid AND NOT EXISTS (SELECT FROM kg_catalog.ended_sessions WHERE id = $2::uuid)`;
 
-const login = (row: Row | undefined): Login | undefined =>
+/** The login of a row with the columns id, name, active, password, generation and password_by. */
+export const loginOf = (row: Row | undefined): Login | undefined =>
   row === undefined
     ? undefined
     : {
@@ -32,16 +34,21 @@ const login = (row: Row | undefined): Login | undefined =>
       };
 
 /** Finds a user by name, ignoring case. @throws SvcError 503 */
-export const findLogin = async (db: CatalogDb, name: string): Promise<Login | undefined> => login((await db.query(BY_NAME, [fold(name)]))[0]);
+export const findLogin = async (db: CatalogDb, name: string): Promise<Login | undefined> => loginOf((await db.query(BY_NAME, [fold(name)]))[0]);
 
 /** Finds the user of a session; undefined if the session was ended. @throws SvcError 503 */
 export const findSessionUser = async (db: CatalogDb, userId: string, sessionId: string): Promise<Login | undefined> =>
-  login((await db.query(BY_SESSION, [userId, sessionId]))[0]);
+  loginOf((await db.query(BY_SESSION, [userId, sessionId]))[0]);
 
 const END_SESSION = sql`INSERT INTO kg_catalog.ended_sessions (id, until) VALUES ($1::uuid, $2::timestamptz) ON CONFLICT DO NOTHING`;
 
 /** Ends a session before it expires. @param until when the session would have expired (ISO 8601); the row is kept until then */
 export const endSession = (id: string, until: string): Call => ({ sql: END_SESSION, params: [id, until] });
+
+const REVOKE_CONSOLE = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE user_id = $1::uuid AND label = 'console' AND revoked IS NULL`;
+
+/** Revokes the tokens that a user's consoles have. */
+export const revokeConsoleTokens = (userId: string): readonly Call[] => [{ sql: REVOKE_CONSOLE, params: [userId] }, ...refreshPermissions()];
 
 // without the lock, two concurrent requests of a user would not see each other's token
 const LOCK_USER = sql`SELECT id FROM kg_catalog.users WHERE id = $1::uuid FOR UPDATE`;

@@ -37,7 +37,7 @@ import { isAsyncId, queryBody, resultsLimit } from './input.ts';
 import { logRequest } from './log.ts';
 import { admitted, mounted } from './mounted.ts';
 import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
-import { loginRoutes, oauthRoutes } from './page-routes.ts';
+import { consoleRoutes, loginRoutes, oauthRoutes } from './page-routes.ts';
 
 type Route = (c: AppContext) => Promise<Response> | Response;
 
@@ -213,6 +213,7 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   route(['GET'], '/api/docs/style.css', async (c) => (await docs()).docsStyle(c));
   route(['POST'], '/api/get_token', getToken);
   loginRoutes(route, product);
+  consoleRoutes(app, route);
   for (const mount of mounts) app.all(`/${product}${mount.path}`, mounted(mount));
   oauthRoutes(app, route, product);
 

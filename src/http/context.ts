@@ -30,7 +30,11 @@ export interface Variables {
 
 export interface AppEnv {
   /** Created by index.ts for each request. */
-  Bindings: { readonly runtime: Runtime };
+  Bindings: {
+    readonly runtime: Runtime;
+    /** The files of the console; undefined if they were not built. */
+    readonly assets?: Pick<Fetcher, 'fetch'> | undefined;
+  };
   Variables: Variables;
 }
 

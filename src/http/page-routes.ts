@@ -1,12 +1,13 @@
-/** The routes of login and OAuth: pages for browsers, and documents and endpoints for clients. Their code is loaded with the first request. */
-import type { Hono } from 'hono';
-import type { AppContext, AppEnv } from './context.ts';
+/** The routes of login, OAuth and the console: pages for browsers, and documents and endpoints for clients. Their code is loaded with the first request. */
+import type { Handler, Hono } from 'hono';
+import type { AppEnv } from './context.ts';
 
 /** Adds a route below the product name. Other methods of its path are answered with 405. */
-export type AddRoute = (methods: readonly string[], path: string, handler: (c: AppContext) => Promise<Response> | Response) => void;
+export type AddRoute = (methods: readonly string[], path: string, ...handlers: Handler<AppEnv>[]) => void;
 
 const login = () => import('./login.ts');
 const oauth = () => import('./oauth.ts');
+const console = () => import('./console.ts');
 
 /** Adds the routes `/login`, `/login/callback`, `/logout` and `/get_<product>_user_token`. */
 export function loginRoutes(route: AddRoute, product: string): void {
@@ -28,4 +29,25 @@ export function oauthRoutes(app: Hono<AppEnv>, route: AddRoute, product: string)
   app.all(`/${product}/oauth/register`, async (c) => (await oauth()).protocol(c, 'register'));
   route(['GET', 'POST'], '/oauth/authorize', async (c) => (await oauth()).authorize(c));
   route(['GET', 'POST'], '/oauth/grants', async (c) => (await oauth()).grants(c));
+}
+
+/** Adds the routes below `/<product>/console`, and the redirect from `/` to it. */
+export function consoleRoutes(app: Hono<AppEnv>, route: AddRoute): void {
+  app.get('/', async (c) => (await console()).toConsole(c));
+  route(['GET'], '/console', async (c) => (await console()).index(c));
+  route(
+    ['GET'],
+    '/console/assets/:file',
+    async (c, next) => (await console()).checkFile(c, next),
+    async (c) => (await console()).asset(c),
+  );
+  route(['GET'], '/console/session', async (c) => (await console()).session(c));
+  route(['POST'], '/console/token', async (c) => (await console()).token(c));
+  route(['POST'], '/console/link', async (c) => (await console()).link(c));
+  route(
+    ['GET'],
+    '/console/enter',
+    async (c, next) => (await console()).checkCode(c, next),
+    async (c) => (await console()).enter(c),
+  );
 }

@@ -2,6 +2,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type Running, SERVICE_BINDINGS, serviceSettings, startScripts } from '../../../bench/lib/stack.ts';
 import type { LocalPostgres } from '../../../dev/testing.ts';
+import { buildConsole } from '../../../scripts/build-console.ts';
 import { builtService } from './built.ts';
 
 /** An answer, read to its end. */
@@ -31,10 +32,11 @@ export async function startBuiltWorkers<Name extends string>(
   database: LocalPostgres,
   settings: Readonly<Record<Name, Readonly<Record<string, string>>>>,
 ): Promise<BuiltWorkers<Name>> {
-  const [script, { adminToken, bindings }] = await Promise.all([builtService(), serviceSettings({ local: database, name: '' })]);
+  const [script, console, { adminToken, bindings }] = await Promise.all([builtService(), buildConsole(), serviceSettings({ local: database, name: '' })]);
+  const serviceBindings = { ASSETS: { disk: { path: console, writable: false } } };
   const named = Object.entries<Readonly<Record<string, string>>>(settings);
   const running: Running = await startScripts(
-    Object.fromEntries(named.map(([name, own]) => [name, { script, bindings: { ...bindings, ...own }, more: SERVICE_BINDINGS }])),
+    Object.fromEntries(named.map(([name, own]) => [name, { script, bindings: { ...bindings, ...own }, more: { ...SERVICE_BINDINGS, serviceBindings } }])),
   );
   return { urls: running.urls as Record<Name, string>, token: adminToken, stop: running.stop };
 }

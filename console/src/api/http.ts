@@ -1,0 +1,107 @@
+/** Requests to the service's public API with the caller's token. */
+import { signal } from '@preact/signals';
+import { parseExact } from './exact.ts';
+import { credential, renewed, signOut } from './session.ts';
+
+/** The product's name: the first segment of the path of the page. */
+export const product = location.pathname.split('/')[1] ?? 'svc';
+/** The path of the API, `/svc/api`. */
+export const apiPath = `/${product}/api`;
+
+/** An error that the service reported, or a failed connection (`code` is then `connection_failed`). */
+export class Failure extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string | null;
+  /** Characters in the sent SQL, from 1; null without a position. */
+  readonly position: number | null;
+
+  constructor(status: number, code: string, message: string, hint: string | null = null, position: number | null = null) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.hint = hint;
+    this.position = position;
+  }
+}
+
+/** The failure of anything that was thrown; null if the request was cancelled. */
+export function failureOf(thrown: unknown): Failure | null {
+  if (thrown instanceof Failure) return thrown;
+  if (thrown instanceof DOMException && thrown.name === 'AbortError') return null;
+  if (thrown instanceof TypeError && /fetch|network|load failed/i.test(thrown.message))
+    return new Failure(0, 'connection_failed', 'The service cannot be reached', 'Check the connection and try again');
+  return new Failure(0, 'console_fault', thrown instanceof Error ? thrown.message : String(thrown));
+}
+
+/** The user that the console shows the graph as (impersonation); null: the caller itself. */
+export const seenAs = signal<string | null>(null);
+
+interface Options {
+  readonly method?: 'GET' | 'POST';
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sends a request. A token that has expired is renewed once. @param path below `/svc/api` @throws Failure; DOMException `AbortError` */
+export async function send(path: string, { method = 'GET', body, headers = {}, signal: aborted }: Options = {}): Promise<Response> {
+  for (let attempt = 0; ; attempt++) {
+    const own = credential.value;
+    if (own === null) throw new Failure(401, 'credential_missing', 'You are signed out', 'Sign in again');
+    const response = await fetch(`${apiPath}${path}`, {
+      method,
+      credentials: 'omit',
+      redirect: 'error',
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        [own.header]: own.value,
+        ...(seenAs.value === null ? {} : { 'x-api-impersonate-user': encodeName(seenAs.value) }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(aborted === undefined ? {} : { signal: aborted }),
+    });
+    if (response.ok) return response;
+    if (response.status === 401 && attempt === 0 && (await renewed())) continue;
+    const failure = await read(response);
+    if (response.status === 401) signOut(failure.message);
+    throw failure;
+  }
+}
+
+/** Header values are bytes; names beyond ASCII are sent as UTF-8. */
+const encodeName = (name: string): string => String.fromCharCode(...new TextEncoder().encode(name));
+
+async function read(response: Response): Promise<Failure> {
+  try {
+    const { data, code, hint, position } = (await response.json()) as { data?: string; code?: string; hint?: string; position?: number };
+    return new Failure(response.status, code ?? `http_${response.status}`, String(data ?? response.statusText), hint ?? null, position ?? null);
+  } catch {
+    return new Failure(response.status, `http_${response.status}`, `The service answered with HTTP ${response.status}`);
+  }
+}
+
+/** `data` of a JSON answer. @throws as `send` */
+export async function data<T>(path: string, options: Options = {}): Promise<T> {
+  const response = await send(path, options);
+  return (parseExact(await response.text()) as { data: T }).data;
+}
+
+/** The rows of a statement, all at once: for answers that are known to be short. @throws as `send` */
+export const query = <T>(
+  ontology: string | null,
+  sql: string,
+  options: { readonly signal?: AbortSignal; readonly limit?: number } = {},
+): Promise<readonly T[]> =>
+  data<readonly T[]>('/query', {
+    method: 'POST',
+    body: { ontology_name: ontology ?? '', query: sql },
+    ...(options.limit === undefined ? {} : { headers: { 'results-limit': String(options.limit) } }),
+    signal: options.signal,
+  });
+
+/** A text as an SQL literal. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+/** A name as an SQL identifier. */
+export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;

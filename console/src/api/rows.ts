@@ -1,0 +1,93 @@
+/** Rows of a statement, read as NDJSON: a row is parsed when it is shown, so that a million rows need little more than their bytes. */
+import { parseExact } from './exact.ts';
+import { Failure, send } from './http.ts';
+
+/** A row: values by column. */
+export type Row = Readonly<Record<string, unknown>>;
+
+const SAMPLE = 200;
+
+/** Rows that arrived, possibly while more arrive. */
+export class Rows {
+  readonly #lines: string[] = [];
+  #columns: readonly string[] = [];
+  /** The last row that was parsed. */
+  #last: { readonly index: number; readonly row: Row } | undefined;
+  version: string | null = null;
+
+  get length(): number {
+    return this.#lines.length;
+  }
+
+  /** The names of the columns, from the first rows: nested rows may have different ones. */
+  get columns(): readonly string[] {
+    return this.#columns;
+  }
+
+  /** A row. @throws RangeError beyond the end */
+  row(index: number): Row {
+    if (this.#last?.index === index) return this.#last.row;
+    const line = this.#lines[index];
+    if (line === undefined) throw new RangeError(`there is no row ${index}`);
+    const row = parseExact(line) as Row;
+    this.#last = { index, row };
+    return row;
+  }
+
+  /** The text of a row, as the service wrote it. */
+  line = (index: number): string => this.#lines[index] ?? '';
+
+  /** Adds lines. */
+  add(lines: readonly string[]): void {
+    const from = this.#lines.length;
+    for (const line of lines) this.#lines.push(line);
+    if (from >= SAMPLE) return;
+    const names = new Set(this.#columns);
+    for (let i = from; i < Math.min(this.#lines.length, SAMPLE); i++) for (const name of Object.keys(this.row(i))) names.add(name);
+    this.#columns = [...names];
+  }
+}
+
+interface Wish {
+  readonly ontology: string;
+  readonly sql: string;
+  readonly limit: number;
+  readonly nested: boolean;
+  readonly signal: AbortSignal;
+  /** Called when rows have arrived, at most once a frame. */
+  onProgress(rows: Rows): void;
+}
+
+/** Runs a statement and reads its rows. @throws Failure, also in the middle of the rows; DOMException `AbortError` */
+export async function readRows({ ontology, sql, limit, nested, signal, onProgress }: Wish): Promise<Rows> {
+  const response = await send('/query', {
+    method: 'POST',
+    body: { ontology_name: ontology, query: sql },
+    headers: { accept: 'application/x-ndjson', 'results-limit': String(limit), ...(nested ? { nested: 'true' } : {}) },
+    signal,
+  });
+  const rows = new Rows();
+  rows.version = response.headers.get('x-ontology-version');
+  let rest = '';
+  let shown = performance.now();
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    rows.add(lines);
+    if (performance.now() - shown > 100) {
+      onProgress(rows);
+      shown = performance.now();
+      // lets the browser paint and handle input between two parts
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+  }
+  if (rest !== '') rows.add([rest]);
+  const last = rows.length > 0 ? rows.row(rows.length - 1) : null;
+  // an error after the first rows is the last line
+  if (last !== null && typeof last.error === 'string' && typeof last.request_id === 'string' && typeof last.code === 'string')
+    throw new Failure(200, last.code, last.error, typeof last.hint === 'string' ? last.hint : null);
+  return rows;
+}

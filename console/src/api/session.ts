@@ -1,0 +1,94 @@
+/**
+ * Who uses the console. The credential exists in memory only. With the session of the login page, the console gets API tokens of 15 minutes and renews them while
+ * it is used; otherwise the user enters a token or a JWT.
+ */
+import { computed, signal } from '@preact/signals';
+
+/** A credential: the header that carries it. `form` is the nonce of the login session; null for a pasted credential. */
+interface Credential {
+  readonly header: 'x-api-key' | 'x-jwt-token';
+  readonly value: string;
+  readonly user: string | null;
+  readonly form: string | null;
+}
+
+/** The current credential; null: signed out. */
+export const credential = signal<Credential | null>(null);
+/** The path of the login page; null if logging in is not configured. */
+export const loginPath = signal<string | null>(null);
+/** Why the user was signed out; null without a reason to show. */
+export const notice = signal<string | null>(null);
+export const signedIn = computed(() => credential.value !== null);
+
+const base = (): string => location.pathname.replace(/[^/]*$/, '');
+
+/** Asks the service who is logged in, and gets a token if somebody is. Leaves the user signed out if the service cannot be reached. */
+export async function resume(): Promise<void> {
+  const answer = await fetch(`${base()}session`, { credentials: 'same-origin' }).catch(() => null);
+  if (answer?.ok !== true) return;
+  const { user, form_token, login } = (await answer.json()) as { user: string | null; form_token: string | null; login: string | null };
+  loginPath.value = login;
+  if (user !== null && form_token !== null) await take(form_token);
+}
+
+let renewing: Promise<boolean> | null = null;
+let timer: ReturnType<typeof setTimeout> | undefined;
+let lastUse = Date.now();
+
+for (const event of ['pointerdown', 'keydown'] as const) addEventListener(event, () => (lastUse = Date.now()), { capture: true, passive: true });
+
+/** Gets a new token after a 401. False without a session: the user has to sign in again. */
+export function renewed(): Promise<boolean> {
+  const form = credential.value?.form ?? null;
+  if (form === null) return Promise.resolve(false);
+  renewing ??= take(form).finally(() => (renewing = null));
+  return renewing;
+}
+
+async function take(form: string): Promise<boolean> {
+  const answer = await fetch(`${base()}token`, {
+    method: 'POST',
+    credentials: 'same-origin',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ form_token: form }),
+  }).catch(() => null);
+  if (answer?.ok !== true) return false;
+  const { token, user, lifetime } = (await answer.json()) as { token: string; user: string; lifetime: number };
+  credential.value = { header: 'x-api-key', value: token, user, form };
+  notice.value = null;
+  clearTimeout(timer);
+  const period = lifetime * 1000 * 0.8;
+  timer = setTimeout(() => {
+    // an idle console lets its token expire; the next request renews it while the session lasts
+    if (Date.now() - lastUse < period) void renewed();
+  }, period);
+  return true;
+}
+
+/** Uses a pasted API token, or a JWT. */
+export function use(text: string): void {
+  const value = text.trim();
+  credential.value = { header: value.startsWith('tk_') ? 'x-api-key' : 'x-jwt-token', value, user: null, form: null };
+  notice.value = null;
+}
+
+/** Forgets the credential. @param reason shown on the page to sign in */
+export function signOut(reason: string | null = null): void {
+  clearTimeout(timer);
+  credential.value = null;
+  notice.value = reason;
+}
+
+/** Logs out: ends the session of the browser, with which the service revokes the console's tokens. */
+export async function logOut(): Promise<void> {
+  const form = credential.value?.form ?? null;
+  signOut();
+  if (form === null) return;
+  await fetch(`${base()}../logout`, {
+    method: 'POST',
+    credentials: 'same-origin',
+    redirect: 'manual',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ form_token: form }),
+  }).catch(() => null);
+}

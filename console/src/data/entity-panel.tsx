@@ -1,0 +1,184 @@
+/** The chosen entity: its values, and its links by relationship with their number, before anything is expanded. */
+import { useEffect, useState } from 'preact/hooks';
+import { cellText } from '../api/exact.ts';
+import { type Failure, failureOf } from '../api/http.ts';
+import type { Row } from '../api/rows.ts';
+import type { Model } from '../model/model.ts';
+import type { Relationship } from '../model/types.ts';
+import { FailureBox } from '../parts/basics.tsx';
+import { texts } from '../texts.ts';
+import type { DataGraph, Entity, Found, Link } from './graph.ts';
+import { counts, expand, FARTHEST, PAGE, shortestPath, valuesOf, walkable } from './requests.ts';
+
+interface Props {
+  readonly model: Model;
+  readonly graph: DataGraph;
+  readonly entity: Entity;
+  include(found: readonly Found[], links: readonly Link[], around: string): void;
+  hide(): void;
+  pin(): void;
+}
+
+export function EntityPanel({ model, graph, entity, include, hide, pin }: Props) {
+  const [values, setValues] = useState<Row | null>(null);
+  const [numbers, setNumbers] = useState<ReadonlyMap<Relationship, number> | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  useEffect(() => {
+    let current = true;
+    const fail = (error: unknown): void => {
+      if (current) setFailure(failureOf(error));
+    };
+    valuesOf(model.name, entity).then((row) => current && setValues(row), fail);
+    counts(model, entity).then((found) => current && setNumbers(found), fail);
+    return () => {
+      current = false;
+    };
+  }, [entity.id]);
+  const linked = numbers === null ? [] : [...numbers].filter(([, n]) => n > 0);
+  return (
+    <section aria-label={entity.label ?? entity.id}>
+      <h2>{entity.label ?? entity.id}</h2>
+      <p class="muted">
+        {entity.type} <code>{entity.id}</code>
+      </p>
+      <p class="actions">
+        <button type="button" onClick={hide}>
+          {texts.data.hide}
+        </button>
+        <button type="button" onClick={pin}>
+          {entity.pinned ? texts.data.unpin : texts.data.pin}
+        </button>
+      </p>
+      {failure !== null && <FailureBox failure={failure} />}
+      <h3>{texts.data.links}</h3>
+      {numbers === null && failure === null && <p class="muted">{texts.data.counting}</p>}
+      {numbers !== null && linked.length === 0 && <p class="muted">{texts.data.noLinks}</p>}
+      <ul class="links">
+        {linked.map(([r, n]) => (
+          <RelationshipLinks key={`${r.name} ${r.target}`} ontology={model.name} entity={entity} relationship={r} count={n} include={include} />
+        ))}
+      </ul>
+      <ShortestPath model={model} graph={graph} entity={entity} include={include} />
+      <h3>{texts.data.properties}</h3>
+      {values !== null && (
+        <dl>
+          {Object.entries(values)
+            .filter(([name]) => !name.startsWith('entity_'))
+            .map(([name, value]) => (
+              <Value key={name} name={name} text={cellText(value)} />
+            ))}
+        </dl>
+      )}
+    </section>
+  );
+}
+
+const Value = ({ name, text }: { readonly name: string; readonly text: string | null }) => (
+  <>
+    <dt>{name}</dt>
+    <dd>{text === null ? <span class="null">{texts.query.null}</span> : text.slice(0, 2000)}</dd>
+  </>
+);
+
+function RelationshipLinks({
+  ontology,
+  entity,
+  relationship,
+  count,
+  include,
+}: {
+  readonly ontology: string;
+  readonly entity: Entity;
+  readonly relationship: Relationship;
+  readonly count: number;
+  include: Props['include'];
+}) {
+  const [offset, setOffset] = useState(0);
+  const [filter, setFilter] = useState('');
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [busy, setBusy] = useState(false);
+  const next = async (from: number): Promise<void> => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      const { found, links } = await expand(ontology, entity, relationship, from, filter);
+      include(found, links, entity.id);
+      setOffset(found.length < PAGE ? count : from + PAGE);
+    } catch (error) {
+      setFailure(failureOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const name = `${relationship.name}[${relationship.target}]`;
+  return (
+    <li>
+      <button type="button" disabled={busy || offset >= count} title={relationship.description ?? undefined} onClick={() => void next(offset)}>
+        {texts.data.expand(name, count)}
+        {offset > 0 && offset < count && ` \u2014 ${texts.data.more}`}
+      </button>
+      {count > PAGE && (
+        <input
+          type="search"
+          aria-label={`${name}: ${texts.data.filter}`}
+          placeholder={texts.data.filter}
+          value={filter}
+          onInput={(e) => {
+            setFilter(e.currentTarget.value);
+            setOffset(0);
+          }}
+        />
+      )}
+      {failure !== null && <FailureBox failure={failure} />}
+    </li>
+  );
+}
+
+function ShortestPath({ model, graph, entity, include }: Pick<Props, 'model' | 'graph' | 'entity' | 'include'>) {
+  const walks = walkable(model, entity.type);
+  const others = [...graph.entities.values()].filter((e) => e.id !== entity.id && walks.some((r) => isOfKind(model, e.type, r.target)));
+  const [target, setTarget] = useState('');
+  const [message, setMessage] = useState<string | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  if (walks.length === 0 || others.length === 0) return null;
+  const find = async (): Promise<void> => {
+    const to = graph.entities.get(target) ?? others[0];
+    if (to === undefined) return;
+    setMessage(null);
+    setFailure(null);
+    try {
+      for (const r of walks.filter((w) => isOfKind(model, to.type, w.target))) {
+        const path = await shortestPath(model, entity, to, r);
+        if (path === null) continue;
+        include(path.found, path.links, entity.id);
+        return;
+      }
+      setMessage(texts.data.noPath(FARTHEST));
+    } catch (error) {
+      setFailure(failureOf(error));
+    }
+  };
+  return (
+    <>
+      <h3>{texts.data.path}</h3>
+      <p class="actions">
+        <select aria-label={texts.data.path} value={target || others[0]?.id} onChange={(e) => setTarget(e.currentTarget.value)}>
+          {others.map((e) => (
+            <option key={e.id} value={e.id}>
+              {e.label ?? e.id}
+            </option>
+          ))}
+        </select>
+        <button type="button" onClick={() => void find()}>
+          {texts.data.findPath}
+        </button>
+      </p>
+      {message !== null && <p role="status">{message}</p>}
+      {failure !== null && <FailureBox failure={failure} />}
+    </>
+  );
+}
+
+/** True if a concept is another one or inherits from it. */
+const isOfKind = (model: Model, concept: string, of: string): boolean =>
+  concept === of || (model.concepts.get(concept)?.inheritance ?? []).some((parent) => isOfKind(model, parent, of));

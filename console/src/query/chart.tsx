@@ -1,0 +1,139 @@
+/** A chart of a result: its kind and columns are guessed from the values and can be changed. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { cellText, numberOf } from '../api/exact.ts';
+import type { Rows } from '../api/rows.ts';
+import { texts } from '../texts.ts';
+
+const KINDS = ['line', 'bar', 'scatter'] as const;
+type Kind = (typeof KINDS)[number];
+/** The most points that are drawn. */
+const MOST = 20_000;
+const COLOURS = ['#3b7dd8', '#d8743b', '#3ba55d', '#a453c9', '#c94f5d', '#3ba5a5'];
+
+interface Shape {
+  readonly numbers: readonly string[];
+  readonly times: readonly string[];
+  readonly others: readonly string[];
+}
+
+/** The columns of a result by what a chart can do with them. */
+export function shapeOf(rows: Rows, count: number): Shape {
+  const numbers: string[] = [];
+  const times: string[] = [];
+  const others: string[] = [];
+  for (const name of rows.columns) {
+    const values = Array.from({ length: Math.min(count, 100) }, (_, i) => rows.row(i)[name]).filter((v) => v !== null && v !== undefined);
+    if (values.length > 0 && values.every((v) => numberOf(v) !== null)) numbers.push(name);
+    else if (values.length > 0 && values.every((v) => typeof v === 'string' && /^\d{4}-\d\d(-\d\d)?([T ]|$)/.test(v))) times.push(name);
+    else others.push(name);
+  }
+  return { numbers, times, others };
+}
+
+export default function Chart({ rows, count }: { readonly rows: Rows; readonly count: number }) {
+  const shape = useMemo(() => shapeOf(rows, count), [rows, count]);
+  const [kind, setKind] = useState<Kind | null>(null);
+  const [along, setAlong] = useState<string | null>(null);
+  const [value, setValue] = useState<string | null>(null);
+  const host = useRef<HTMLDivElement>(null);
+  const x = along ?? shape.times[0] ?? shape.others.find((n) => !n.startsWith('entity_id')) ?? shape.numbers[0] ?? '';
+  const y = value ?? shape.numbers.find((n) => n !== x && !/(^|_)(id|key|code|no)$/.test(n)) ?? shape.numbers.find((n) => n !== x) ?? '';
+  const isNumber = shape.numbers.includes(x);
+  const chosen: Kind = kind ?? (shape.times.includes(x) ? 'line' : isNumber ? 'scatter' : 'bar');
+
+  useEffect(() => {
+    const element = host.current;
+    if (element === null || y === '') return;
+    const most = Math.min(count, chosen === 'bar' ? 60 : MOST);
+    const labels: string[] = [];
+    const xs: number[] = [];
+    const ys: (number | null)[] = [];
+    const order = Array.from({ length: most }, (_, i) => i);
+    const at = (i: number): number => {
+      const v = rows.row(i)[x];
+      if (shape.times.includes(x)) return Date.parse(String(v)) / 1000;
+      return isNumber ? (numberOf(v) ?? Number.NaN) : i;
+    };
+    const placed = order.map((i) => ({ i, at: at(i) })).filter((p) => !Number.isNaN(p.at));
+    placed.sort((a, b) => a.at - b.at);
+    for (const p of placed) {
+      labels.push(cellText(rows.row(p.i)[x]) ?? texts.query.null);
+      xs.push(p.at);
+      ys.push(numberOf(rows.row(p.i)[y]));
+    }
+    const style = getComputedStyle(document.documentElement);
+    const stroke = style.getPropertyValue('--muted');
+    const grid = { stroke: style.getPropertyValue('--line'), width: 1 };
+    const isTime = shape.times.includes(x);
+    const chart = new uPlot(
+      {
+        width: element.clientWidth || 640,
+        height: 320,
+        scales: { x: { time: isTime } },
+        axes: [
+          {
+            stroke,
+            grid,
+            ...(isTime || isNumber
+              ? {}
+              : { values: (_u: uPlot, splits: number[]) => splits.map((s) => (Number.isInteger(s) ? (labels[s] ?? '').slice(0, 16) : '')) }),
+          },
+          { stroke, grid, size: 80 },
+        ],
+        series: [
+          { label: x, ...(isTime || isNumber ? {} : { value: (_u: uPlot, v: number | null) => (v === null ? '' : (labels[v] ?? '')) }) },
+          {
+            label: y,
+            stroke: COLOURS[0] as string,
+            ...(chosen === 'bar' ? { fill: `${COLOURS[0]}99`, paths: uPlot.paths.bars?.({ size: [0.7, 60] }) ?? (() => null) } : {}),
+            ...(chosen === 'scatter' ? { paths: () => null, points: { show: true, size: 5 } } : {}),
+          },
+        ],
+      },
+      [xs, ys],
+      element,
+    );
+    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: 320 }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      chart.destroy();
+    };
+  }, [rows, count, x, y, chosen]);
+
+  if (shape.numbers.length === 0) return <p class="empty">{texts.query.noChart}</p>;
+  return (
+    <div class="chart">
+      <div class="bar">
+        <label>
+          {texts.query.chartKind}{' '}
+          <select value={chosen} onChange={(e) => setKind(e.currentTarget.value as Kind)}>
+            {KINDS.map((k) => (
+              <option key={k} value={k}>
+                {texts.query.kinds[k]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          {texts.query.chartX}{' '}
+          <select value={x} onChange={(e) => setAlong(e.currentTarget.value)}>
+            {rows.columns.map((c) => (
+              <option key={c}>{c}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          {texts.query.chartY}{' '}
+          <select value={y} onChange={(e) => setValue(e.currentTarget.value)}>
+            {shape.numbers.map((c) => (
+              <option key={c}>{c}</option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <div ref={host} role="img" aria-label={`${y} / ${x}`} />
+    </div>
+  );
+}

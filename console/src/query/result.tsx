@@ -1,0 +1,164 @@
+/** The result of a statement: progress, error, plan, or rows as table, JSON or chart. */
+import { lazy, Suspense } from 'preact/compat';
+import { useState } from 'preact/hooks';
+import { printed } from '../api/exact.ts';
+import { apiPath, type Failure } from '../api/http.ts';
+import type { Rows } from '../api/rows.ts';
+import { Code, Copy, download, FailureBox, Loading } from '../parts/basics.tsx';
+import { texts } from '../texts.ts';
+import { offsetOf } from './editor.ts';
+import { Grid } from './grid.tsx';
+
+interface Run {
+  readonly sql: string;
+  readonly limit: number;
+}
+export type Outcome =
+  | (Run & { readonly kind: 'running'; readonly rows: Rows; readonly count: number })
+  | (Run & { readonly kind: 'cancelled' })
+  | (Run & { readonly kind: 'failed'; readonly failure: Failure; readonly offset: number })
+  | (Run & { readonly kind: 'plan'; readonly plan: string; readonly generated: string | null })
+  | (Run & { readonly kind: 'rows'; readonly rows: Rows; readonly count: number; readonly ms: number });
+
+const FORMS = ['table', 'json', 'chart'] as const;
+const Chart = lazy(() => import('./chart.tsx'));
+
+export function Result({
+  ontology,
+  outcome,
+  reveal,
+  openEntity,
+}: {
+  readonly ontology: string;
+  readonly outcome: Outcome | null;
+  reveal(offset: number): void;
+  openEntity(id: string): void;
+}) {
+  const [form, setForm] = useState<(typeof FORMS)[number]>('table');
+  if (outcome === null) return <section class="result empty">{texts.query.start}</section>;
+  switch (outcome.kind) {
+    case 'cancelled':
+      return (
+        <section class="result">
+          <p class="loading" role="status">
+            {texts.query.cancelled}
+          </p>
+        </section>
+      );
+    case 'failed': {
+      const { failure, sql, offset } = outcome;
+      return (
+        <section class="result">
+          <div class="body">
+            <FailureBox failure={failure} sql={sql}>
+              {failure.position !== null && (
+                <button type="button" onClick={() => reveal(offset + offsetOf(sql, failure.position as number))}>
+                  {texts.query.at(failure.position)}
+                </button>
+              )}
+            </FailureBox>
+          </div>
+        </section>
+      );
+    }
+    case 'plan':
+      return (
+        <section class="result">
+          <div class="body">
+            <div class="bar">
+              <b>{texts.query.plan}</b>
+              <Copy text={outcome.plan} />
+            </div>
+            <Code text={outcome.plan || texts.query.noPlan} />
+            {outcome.generated !== null && (
+              <>
+                <div class="bar">
+                  <b>SQL</b>
+                  <Copy text={outcome.generated} />
+                </div>
+                <Code text={outcome.generated} />
+              </>
+            )}
+          </div>
+        </section>
+      );
+  }
+  const { rows, count } = outcome;
+  return (
+    <section class="result" aria-label={texts.query.result}>
+      <div class="bar">
+        <span role="status">{outcome.kind === 'running' ? texts.query.running(count) : texts.query.rows(count, outcome.ms)}</span>
+        {outcome.kind === 'rows' && count === outcome.limit && <span class="muted">{texts.query.limited(count)}</span>}
+        <span class="grow" />
+        {FORMS.map((f) => (
+          <button key={f} type="button" aria-pressed={f === form} onClick={() => setForm(f)}>
+            {texts.query[f]}
+          </button>
+        ))}
+        {outcome.kind === 'rows' && <Save rows={rows} name={ontology} />}
+        <Copy label={texts.query.curl} text={curlOf(ontology, outcome.sql)} />
+        <Copy label={texts.query.mcp} text={mcpOf(ontology, outcome.sql)} />
+      </div>
+      <div class="body">
+        {count === 0 ? (
+          outcome.kind === 'rows' && <p class="empty">{texts.query.empty}</p>
+        ) : form === 'table' ? (
+          <Grid rows={rows} count={count} openEntity={rows.columns.includes('entity_id') ? openEntity : undefined} />
+        ) : form === 'json' ? (
+          <Code text={jsonOf(rows, Math.min(count, 500))} />
+        ) : (
+          <Suspense fallback={<Loading />}>
+            <Chart rows={rows} count={count} />
+          </Suspense>
+        )}
+      </div>
+    </section>
+  );
+}
+
+const jsonOf = (rows: Rows, count: number): string => Array.from({ length: count }, (_, i) => printed(rows.row(i), 2)).join('\n');
+
+function Save({ rows, name }: { readonly rows: Rows; readonly name: string }) {
+  const lines = (): string[] => Array.from({ length: rows.length }, (_, i) => rows.line(i));
+  return (
+    <select
+      aria-label={texts.query.save}
+      value=""
+      onChange={(e) => {
+        const format = e.currentTarget.value;
+        e.currentTarget.value = '';
+        if (format === 'ndjson') download(`${name}.ndjson`, new Blob([lines().join('\n'), '\n'], { type: 'application/x-ndjson' }));
+        if (format === 'json') download(`${name}.json`, new Blob([`[${lines().join(',\n')}]`], { type: 'application/json' }));
+        if (format === 'csv') download(`${name}.csv`, new Blob([csvOf(rows)], { type: 'text/csv' }));
+      }}
+    >
+      <option value="" disabled>
+        {texts.query.save}
+      </option>
+      <option value="csv">CSV</option>
+      <option value="ndjson">NDJSON</option>
+      <option value="json">JSON</option>
+    </select>
+  );
+}
+
+/** CSV as of RFC 4180; a text that a spreadsheet would take for a formula stays as it is, as in the service's own CSV. */
+function csvOf(rows: Rows): string {
+  const field = (value: unknown): string => {
+    if (value === null || value === undefined) return '';
+    const text = typeof value === 'string' ? value : printed(value);
+    return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const lines = [rows.columns.map(field).join(',')];
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows.row(i);
+    lines.push(rows.columns.map((c) => field(row[c])).join(','));
+  }
+  return `${lines.join('\r\n')}\r\n`;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const curlOf = (ontology: string, sql: string): string =>
+  `curl -s ${location.origin}${apiPath}/query/ -H "x-api-key: $TOKEN" -H 'content-type: application/json' \\\n  -d ${quoted(JSON.stringify({ ontology_name: ontology, query: sql }))}`;
+const mcpOf = (ontology: string, sql: string): string =>
+  printed({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'execute_sql', arguments: { query: sql, ontology } } }, 2);

@@ -1,0 +1,97 @@
+/** The open queries and the history, in this browser only. */
+import { signal } from '@preact/signals';
+
+export interface Sheet {
+  readonly id: number;
+  readonly text: string;
+}
+
+let next = 1;
+const sheets = new Map<string, { readonly all: readonly Sheet[]; readonly current: number }>();
+/** Changes when sheets change. */
+export const sheetsChanged = signal(0);
+
+/** The sheets of an ontology; there is always one. */
+export function sheetsOf(ontology: string): { readonly all: readonly Sheet[]; readonly current: Sheet } {
+  let kept = sheets.get(ontology);
+  if (kept === undefined) {
+    const id = next++;
+    kept = { all: [{ id, text: '' }], current: id };
+    sheets.set(ontology, kept);
+  }
+  const { all, current } = kept;
+  return { all, current: all.find((s) => s.id === current) ?? (all[0] as Sheet) };
+}
+
+const keep = (ontology: string, all: readonly Sheet[], current: number): void => {
+  sheets.set(ontology, { all, current });
+  sheetsChanged.value++;
+};
+
+export function openSheet(ontology: string, text = ''): void {
+  const { all, current } = sheetsOf(ontology);
+  // an empty sheet is used first
+  if (text !== '' && current.text.trim() === '') {
+    const filled = all.map((s) => (s.id === current.id ? { ...s, text } : s));
+    keep(ontology, filled, current.id);
+    return;
+  }
+  const id = next++;
+  keep(ontology, [...all, { id, text }], id);
+}
+
+export function chooseSheet(ontology: string, id: number): void {
+  keep(ontology, sheetsOf(ontology).all, id);
+}
+
+export function closeSheet(ontology: string, id: number): void {
+  const { all, current } = sheetsOf(ontology);
+  const left = all.filter((s) => s.id !== id);
+  if (left.length === 0) {
+    sheets.delete(ontology);
+    sheetsChanged.value++;
+  } else keep(ontology, left, current.id === id ? (left.at(-1) as Sheet).id : current.id);
+}
+
+/** Stores the text of a sheet, without a signal: the editor shows it already. */
+export function storeText(ontology: string, id: number, text: string): void {
+  const { all, current } = sheetsOf(ontology);
+  sheets.set(ontology, { all: all.map((s) => (s.id === id ? { ...s, text } : s)), current: current.id });
+}
+
+const KEY = 'console-history';
+const MOST = 100;
+
+interface Past {
+  readonly ontology: string;
+  readonly sql: string;
+}
+
+const readHistory = (): readonly Past[] => {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    return Array.isArray(kept) ? kept.filter((p): p is Past => typeof p?.ontology === 'string' && typeof p?.sql === 'string') : [];
+  } catch {
+    return [];
+  }
+};
+
+/** Statements that were run, newest first. */
+export const past = signal<readonly Past[]>(readHistory());
+
+const storeHistory = (all: readonly Past[]): void => {
+  past.value = all;
+  try {
+    localStorage.setItem(KEY, JSON.stringify(all));
+  } catch {
+    // full, or refused by the browser
+  }
+};
+
+export function remember(ontology: string, sql: string): void {
+  // a statement that creates a user may contain a password
+  if (/\b(password|secret|token)\b/i.test(sql)) return;
+  storeHistory([{ ontology, sql }, ...past.value.filter((p) => p.ontology !== ontology || p.sql !== sql)].slice(0, MOST));
+}
+
+export const forget = (): void => storeHistory([]);

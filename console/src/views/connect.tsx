@@ -1,0 +1,105 @@
+/** How to use the ontology from programs and AI clients, with the address of this service. */
+import { useState } from 'preact/hooks';
+import { apiPath, type Failure, failureOf, identifier, product, query } from '../api/http.ts';
+import { credential } from '../api/session.ts';
+import { Code, Copy, FailureBox } from '../parts/basics.tsx';
+import { place } from '../router.ts';
+import { texts } from '../texts.ts';
+
+const DAYS = [1, 7, 30, 90] as const;
+
+export default function Connect() {
+  const ontology = place.value.ontology ?? '';
+  const base = location.origin;
+  const mcp = `${base}${apiPath}/mcp`;
+  const sql = 'SELECT 1 AS one';
+  const snippets: readonly (readonly [string, string])[] = [
+    ['Claude Code', `claude mcp add --transport http ${product} ${mcp} --header "x-api-key: $TOKEN"`],
+    ['VS Code', `code --add-mcp '${JSON.stringify({ name: product, type: 'http', url: mcp, headers: { 'x-api-key': '$TOKEN' } })}'`],
+    [
+      texts.connect.rest,
+      `curl -s ${base}${apiPath}/query/ -H "x-api-key: $TOKEN" -H 'content-type: application/json' \\\n  -d '${JSON.stringify({ ontology_name: ontology, query: sql })}'`,
+    ],
+    [
+      texts.connect.python,
+      `import os, requests\n\nanswer = requests.post(\n    "${base}${apiPath}/query/",\n    headers={"x-api-key": os.environ["TOKEN"]},\n    json={"ontology_name": ${JSON.stringify(ontology)}, "query": ${JSON.stringify(sql)}},\n)\nanswer.raise_for_status()\nprint(answer.json()["data"])`,
+    ],
+    [
+      texts.connect.typescript,
+      `const answer = await fetch('${base}${apiPath}/query/', {\n  method: 'POST',\n  headers: { 'x-api-key': process.env.TOKEN!, 'content-type': 'application/json' },\n  body: JSON.stringify({ ontology_name: ${JSON.stringify(ontology)}, query: ${JSON.stringify(sql)} }),\n});\nif (!answer.ok) throw new Error(await answer.text());\nconst { data } = await answer.json();`,
+    ],
+  ];
+  return (
+    <div class="connect">
+      <h1>{texts.connect.title}</h1>
+      <p>{texts.connect.intro}</p>
+      <Token />
+      {snippets.map(([title, text]) => (
+        <section key={title}>
+          <h2>
+            {title} <Copy text={text} />
+          </h2>
+          <Code text={text} />
+        </section>
+      ))}
+      <p>
+        <a href={`${apiPath}/docs`}>{texts.connect.docs}</a>
+      </p>
+    </div>
+  );
+}
+
+/** Creates a token of the signed-in user, and shows the statement that does so. */
+function Token() {
+  const [days, setDays] = useState<number>(30);
+  const [token, setToken] = useState<string | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const user = credential.value?.user ?? null;
+  if (user === null) return null;
+  const statement = (expires: string): string => `CREATE TOKEN FOR ${identifier(user)} EXPIRES '${expires}'`;
+  const expires = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  const create = async (): Promise<void> => {
+    setFailure(null);
+    try {
+      const [row] = await query<{ token: string }>(null, statement(`${expires}T00:00:00Z`));
+      setToken(row?.token ?? null);
+    } catch (error) {
+      setFailure(failureOf(error));
+    }
+  };
+  return (
+    <section class="card">
+      <h2>{texts.connect.token}</h2>
+      <p class="actions">
+        <label>
+          {texts.connect.tokenName}{' '}
+          <select value={String(days)} onChange={(e) => setDays(Number(e.currentTarget.value))}>
+            {DAYS.map((n) => (
+              <option key={n} value={String(n)}>
+                {texts.connect.days(n)}
+              </option>
+            ))}
+          </select>
+        </label>{' '}
+        <button type="button" onClick={() => void create()}>
+          {texts.connect.makeToken}
+        </button>
+      </p>
+      <Code text={statement(`${expires}T00:00:00Z`)} />
+      {token !== null && (
+        <div role="status">
+          <p>{texts.connect.made}</p>
+          <Code text={token} />
+          <Copy text={token} />
+        </div>
+      )}
+      {failure !== null && (
+        <FailureBox failure={failure}>
+          <p>
+            {texts.connect.noToken} <a href={`/${product}/get_${product}_user_token/`}>{`/${product}/get_${product}_user_token/`}</a>
+          </p>
+        </FailureBox>
+      )}
+    </section>
+  );
+}

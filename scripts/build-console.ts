@@ -1,0 +1,76 @@
+/**
+ * `npm run build:console`: builds the console into `dist/console/`: `index.html`, and `assets/` with scripts and styles whose names have a digest of their
+ * content. The Worker serves them (src/http/console.ts).
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const PROJECT = fileURLToPath(new URL('../', import.meta.url));
+/** The folder of the built console. */
+export const CONSOLE = join(PROJECT, 'dist', 'console');
+const SOURCE = join(PROJECT, 'console');
+const STAMP = join(CONSOLE, '.stamp');
+
+/** A digest of everything that the result depends on. */
+function inputs(): string {
+  const digest = createHash('sha256');
+  const files = readdirSync(SOURCE, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  for (const file of [...files, join(PROJECT, 'package-lock.json'), fileURLToPath(import.meta.url)])
+    digest.update(file.slice(PROJECT.length)).update(readFileSync(file));
+  return digest.digest('hex');
+}
+
+/** Builds the console if its inputs changed. @returns the folder */
+export async function buildConsole(): Promise<string> {
+  const stamp = inputs();
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp) return CONSOLE;
+  const assets = join(CONSOLE, 'assets');
+  const { metafile } = await build({
+    absWorkingDir: PROJECT,
+    entryPoints: [join(SOURCE, 'src', 'main.tsx'), join(SOURCE, 'src', 'style', 'index.css')],
+    outdir: assets,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2023',
+    minify: true,
+    legalComments: 'none',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const outputs = Object.entries(metafile.outputs).map(([file, output]) => ({ name: file.slice(file.lastIndexOf('/') + 1), output }));
+  const entry = (end: string): { readonly name: string; readonly imports: readonly string[] } => {
+    const found = outputs.find(({ name, output }) => output.entryPoint?.startsWith('console/') && !output.entryPoint.includes('/views/') && name.endsWith(end));
+    if (found === undefined) throw new Error(`the console has no entry ${end}`);
+    const imports = found.output.imports.filter((i) => i.kind === 'import-statement').map((i) => i.path.slice(i.path.lastIndexOf('/') + 1));
+    return { name: found.name, imports };
+  };
+  const [script, style] = [entry('.js'), entry('.css')];
+  const html = readFileSync(join(SOURCE, 'index.html'), 'utf8')
+    .replace('{{styles}}', `<link rel="stylesheet" href="assets/${style.name}">`)
+    .replace(
+      '{{scripts}}',
+      [...script.imports.map((name) => `<link rel="modulepreload" href="assets/${name}">`), `<script type="module" src="assets/${script.name}"></script>`].join(
+        '\n',
+      ),
+    );
+  mkdirSync(CONSOLE, { recursive: true });
+  writeFileSync(join(CONSOLE, 'index.html'), html);
+  const current = new Set(outputs.map(({ name }) => name));
+  for (const name of readdirSync(assets)) if (!current.has(name)) rmSync(join(assets, name));
+  writeFileSync(STAMP, stamp);
+  return CONSOLE;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildConsole();

@@ -1,0 +1,462 @@
+/** The console in a real browser, against the built Worker: each flow as a user does it, by mouse or keyboard. */
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { LocalPostgres } from '../../dev/testing.ts';
+import { borrowPostgres } from '../support/databases/index.ts';
+import { openBrowser } from './support/chromium.ts';
+import { HOSTILE, loadShop, PASSWORD } from './support/console-shop.ts';
+import { ask, type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+describe('the console', () => {
+  let database: LocalPostgres;
+  let workers: BuiltWorkers<'service'>;
+  let browser: Browser;
+  let base = '';
+  const contexts: BrowserContext[] = [];
+  /** Errors of the browser, such as violations of the CSP. */
+  const complaints: string[] = [];
+  /** Requests of the browser, and the bodies of the API's answers. */
+  const requested: string[] = [];
+  const answered: Promise<string>[] = [];
+
+  beforeAll(async () => {
+    database = await borrowPostgres();
+    workers = await startBuiltWorkers(database, { service: {} });
+    base = workers.urls.service;
+    await loadShop(database, base, workers.token);
+    browser = await openBrowser();
+  }, 240_000);
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()));
+    complaints.length = 0;
+    requested.length = 0;
+    answered.length = 0;
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await workers?.stop();
+    await database?.close();
+  });
+
+  async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, locale: 'en-US', ...options });
+    contexts.push(context);
+    const page = await context.newPage();
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(`pageerror: ${error.message}`));
+    page.on('request', (request) => requested.push(request.url()));
+    page.on('response', (response) => {
+      if (new URL(response.url()).pathname.startsWith('/svc/api/')) answered.push(response.text().catch(() => ''));
+    });
+    return page;
+  }
+  /** Logs in as ann with the login page, from the console and back to it. */
+  async function signedIn(place = '', options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    const page = await open(options);
+    await page.goto(`${base}/`);
+    await page.getByRole('link', { name: 'Sign in with user and password' }).click();
+    await page.getByLabel('User name').fill('ann');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: 'Ontologies' }).waitFor();
+    if (place !== '') await page.goto(`${base}/svc/console/#/shop/${place}`);
+    return page;
+  }
+  const run = async (page: Page, sql: string): Promise<void> => {
+    const editor = page.getByRole('textbox', { name: 'SQL' });
+    await editor.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(sql);
+    await page.keyboard.press('Control+Enter');
+  };
+  const cells = (page: Page): Promise<string[][]> =>
+    page
+      .locator('.grid .line')
+      .evaluateAll((lines) => lines.map((line) => [...line.querySelectorAll('[role=gridcell]')].map((cell) => cell.textContent ?? '')));
+  const serious = async (page: Page): Promise<string[]> => {
+    await page.addScriptTag({ path: AXE }).catch(() => undefined);
+    const isThere = await page.evaluate(() => 'axe' in globalThis);
+    expect(isThere).toBe(true);
+    return page.evaluate(async () => {
+      const { violations } = await (
+        globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> } }
+      ).axe.run();
+      return violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => `${v.id}: ${v.nodes[0]?.html}`);
+    });
+  };
+
+  it('opens at / and signs in with user and password', async () => {
+    const page = await signedIn();
+    expect(new URL(page.url()).pathname).toBe('/svc/console/');
+    await page.getByRole('link', { name: 'shop' }).waitFor();
+    await page.getByText('4 concepts').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('signs in with a token, which is in no storage and no address', async () => {
+    const page = await open();
+    await page.goto(`${base}/svc/console/`);
+    await page.getByLabel('API token or JWT').fill(workers.token);
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'shop' }).click();
+    await page.locator('.node').first().waitFor();
+    const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])');
+    expect(stored).not.toContain(workers.token);
+    expect(requested.some((url) => url.includes(workers.token))).toBe(false);
+  });
+
+  it('says that a token is not valid', async () => {
+    const page = await open();
+    await page.goto(`${base}/svc/console/`);
+    await page.getByLabel('API token or JWT').fill('tk_wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').textContent()).toContain('not valid');
+  });
+
+  it('signs in once with the link of npm start', async () => {
+    const made = await ask(base, '/svc/console/link', { method: 'POST', headers: { 'x-api-key': workers.token, 'content-type': 'application/json' } });
+    const { link } = JSON.parse(made.text) as { link: string };
+    const page = await open();
+    await page.goto(base + link);
+    await page.getByText('admin', { exact: true }).waitFor();
+    expect(page.url()).toBe(`${base}/svc/console/`);
+    const again = await open();
+    await again.goto(base + link);
+    expect(await again.getByRole('alert').textContent()).toBe('This link was used before, or has expired.');
+  });
+
+  it('signs out: the token and the session end', async () => {
+    const page = await signedIn('model');
+    await page.locator('.node').first().waitFor();
+    const sent = page.waitForRequest((request) => request.url().includes('/get_ontologies'));
+    await page.getByRole('link', { name: 'Ontologies' }).click();
+    const token = (await sent).headers()['x-api-key'] as string;
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API token or JWT').waitFor();
+    await expect.poll(async () => (await ask(base, '/svc/api/get_ontologies', { headers: { 'x-api-key': token } })).status).toBe(401);
+    await page.reload();
+    await page.getByLabel('API token or JWT').waitFor();
+  });
+
+  it('gets a new token when its own has expired in the middle of work', async () => {
+    const page = await signedIn('query');
+    await page.getByRole('textbox', { name: 'SQL' }).waitFor();
+    const admin = async (sql: string): Promise<readonly Record<string, string>[]> => {
+      const headers = { 'x-api-key': workers.token, 'content-type': 'application/json' };
+      return JSON.parse((await ask(base, '/svc/api/query', { method: 'POST', headers, body: JSON.stringify({ query: sql }) })).text).data;
+    };
+    const tokens = (await admin('SHOW TOKEN FOR ann')).filter((t) => t.label === 'console');
+    expect(tokens.length).toBeGreaterThan(0);
+    for (const t of tokens) await admin(`REVOKE TOKEN '${t.token_id}'`);
+    await run(page, 'SELECT name FROM svc.region ORDER BY name');
+    await page.locator('.grid .line').first().waitFor();
+    expect(await cells(page)).toEqual([['North'], ['South']]);
+  });
+
+  it('shows the model, a concept, and nothing that is hidden', async () => {
+    const page = await signedIn('model');
+    await page.locator('.node').first().waitFor();
+    expect((await page.locator('.node > text').allTextContents()).sort()).toEqual(['customer', 'order', 'region', 'town']);
+    await page.getByLabel('Find a concept').fill('total');
+    expect(await page.locator('.list .item').allTextContents()).toEqual(['order']);
+    await page.locator('.list .item').first().click();
+    const details = page.getByRole('complementary', { name: 'order' });
+    await details.locator('table').waitFor();
+    expect(await details.textContent()).toContain('12345678901234567.25');
+    await details.getByRole('button', { name: 'customer' }).click();
+    await page.getByRole('complementary', { name: 'customer' }).getByText('Somebody who buys').waitFor();
+    expect(complaints).toEqual([]);
+    expect((await Promise.all(answered)).join('')).not.toMatch(/secret_wage|4000/);
+  });
+
+  it('draws the surroundings of a concept, and everything again', async () => {
+    const page = await signedIn('model?focus=region');
+    await page.locator('.node').first().waitFor();
+    expect((await page.locator('.node > text').allTextContents()).sort()).toEqual(['region', 'town']);
+    await page.getByLabel('Depth').selectOption('2');
+    await expect.poll(() => page.locator('.node').count()).toBe(3);
+    await page.getByRole('button', { name: 'All concepts' }).click();
+    await expect.poll(() => page.locator('.node').count()).toBe(4);
+  });
+
+  it('chooses a concept in the drawing by keyboard', async () => {
+    const page = await signedIn('model');
+    await page.locator('.node', { hasText: 'town' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'town', exact: true }).waitFor();
+  });
+
+  it('saves the drawing as SVG and PNG', async () => {
+    const page = await signedIn('model');
+    await page.locator('.node').first().waitFor();
+    for (const [button, type] of [
+      ['Save as SVG', '<svg'],
+      ['Save as PNG', '\u0089PNG'],
+    ] as const) {
+      const download = page.waitForEvent('download');
+      await page.getByRole('button', { name: button }).click();
+      const stream = await (await download).createReadStream();
+      const parts: Buffer[] = [];
+      for await (const part of stream) parts.push(part as Buffer);
+      expect(Buffer.concat(parts).toString('latin1').startsWith(type)).toBe(true);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  it('leads a newcomer from a concept to its rows', async () => {
+    const page = await signedIn('model?concept=region');
+    await page.getByRole('link', { name: 'Query it' }).click();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.locator('.grid .line').first().waitFor();
+    expect((await cells(page)).map((row) => row[0]).sort()).toEqual(['North', 'South']);
+  });
+
+  it('completes a path of three hops by keyboard', async () => {
+    const page = await signedIn('query');
+    await page.getByRole('textbox', { name: 'SQL' }).click();
+    await page.keyboard.insertText('SELECT DISTINCT "" AS region FROM dsvc.order ORDER BY 1');
+    for (let i = 0; i < '" AS region FROM dsvc.order ORDER BY 1'.length; i++) await page.keyboard.press('ArrowLeft');
+    for (const typed of ['made', 'lives', 'in_r', 'nam']) {
+      await page.keyboard.type(typed, { delay: 20 });
+      await page.locator('.cm-tooltip-autocomplete li[aria-selected]', { hasText: typed }).first().waitFor();
+      // CodeMirror takes no key for a moment after the list appears
+      await page.waitForTimeout(150);
+      await page.keyboard.press('Enter');
+    }
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.grid .line').first().waitFor();
+    expect(await cells(page)).toEqual([['North'], ['South']]);
+  });
+
+  it('shows what is wrong while typing, and where', async () => {
+    const page = await signedIn('query');
+    await page.getByRole('textbox', { name: 'SQL' }).click();
+    await page.keyboard.insertText('SELECT nmae FROM svc.region');
+    await page.locator('.cm-lintRange-error').waitFor();
+    expect(await page.locator('.cm-lintRange-error').textContent()).toBe('nmae');
+  });
+
+  it('shows an error with its hint, and leads to its place', async () => {
+    const page = await signedIn('query');
+    await run(page, 'SELECT name,\n  nmae FROM svc.region');
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.textContent()).toContain('unknown property `nmae` of concept `region`; did you mean `name`?');
+    expect(await alert.textContent()).toContain('line 2, column 3');
+    await page.getByRole('button', { name: 'at character' }).click();
+    await page.keyboard.press('Control+Shift+ArrowRight');
+    await page.keyboard.insertText('name AS n2');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.grid .line').first().waitFor();
+  });
+
+  it('keeps every digit, in the table and in the file', async () => {
+    const page = await signedIn('query');
+    await run(page, 'SELECT order_no, total FROM svc.order ORDER BY order_no DESC LIMIT 1');
+    await page.locator('.grid .line').first().waitFor();
+    expect(await cells(page)).toEqual([['9007199254740993', '12345678901234567.25']]);
+    for (const [format, content] of [
+      ['csv', 'order_no,total\r\n9007199254740993,12345678901234567.25\r\n'],
+      ['ndjson', '{"order_no":9007199254740993,"total":12345678901234567.25}\n'],
+    ] as const) {
+      const download = page.waitForEvent('download');
+      await page.getByLabel('Download').selectOption(format);
+      const stream = await (await download).createReadStream();
+      const parts: Buffer[] = [];
+      for await (const part of stream) parts.push(part as Buffer);
+      expect(Buffer.concat(parts).toString()).toBe(content);
+    }
+  });
+
+  it('shows hostile names and long values as text', async () => {
+    const page = await signedIn('query');
+    await run(page, 'SELECT entity_id, name, note FROM svc.customer ORDER BY customer_no');
+    await page.locator('.grid .line').first().waitFor();
+    expect((await cells(page)).map((row) => row[1])).toEqual(['Ann', HOSTILE, '\u202Eevil']);
+    await page.getByRole('button', { name: 'customer:2' }).click();
+    await page.locator('.entity').waitFor();
+    await page.getByRole('heading', { name: HOSTILE }).waitFor();
+    expect(await page.title()).toBe('svc console');
+    expect(await page.locator('img').count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it('runs the selected part of a text', async () => {
+    const page = await signedIn('query');
+    await page.getByRole('textbox', { name: 'SQL' }).click();
+    await page.keyboard.insertText('SELECT 1 AS one;\nSELECT 2 AS two');
+    await page.keyboard.press('Shift+Home');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.grid .line').first().waitFor();
+    expect(await page.getByRole('columnheader', { name: 'two' }).count()).toBe(1);
+  });
+
+  it('keeps several queries and the history', async () => {
+    const page = await signedIn('query');
+    await run(page, 'SELECT name FROM svc.town');
+    await page.locator('.grid .line').first().waitFor();
+    await page.getByRole('button', { name: 'New query' }).click();
+    await run(page, 'SELECT 3 AS three');
+    await page.getByRole('columnheader', { name: 'three' }).waitFor();
+    await page.getByRole('button', { name: 'town', exact: true }).click();
+    await expect.poll(() => page.getByRole('textbox', { name: 'SQL' }).textContent()).toContain('svc.town');
+    await page.getByRole('button', { name: 'History' }).click();
+    expect(await page.locator('.history button').allTextContents()).toEqual(['SELECT 3 AS three', 'SELECT name FROM svc.town']);
+  });
+
+  it('cancels a statement that takes long', async () => {
+    const page = await signedIn('query');
+    await run(
+      page,
+      'SELECT COUNT(*) AS n FROM svc.town a, svc.town b, svc.town c, svc.town d, svc.town e, svc.town f, svc.town g, svc.town h, svc.town i, svc.town j, svc.town k',
+    );
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Cancelled').waitFor();
+  });
+
+  it('explains a statement', async () => {
+    const page = await signedIn('query');
+    await page.getByRole('textbox', { name: 'SQL' }).click();
+    await page.keyboard.insertText('SELECT name FROM dsvc.region');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByText('Read concept dsvc.region').waitFor();
+  });
+
+  it('draws a chart of numbers', async () => {
+    const page = await signedIn('query');
+    await run(page, 'SELECT placed, total FROM svc.order ORDER BY placed');
+    await page.locator('.grid .line').first().waitFor();
+    await page.getByRole('button', { name: 'Chart' }).click();
+    await page.locator('.chart canvas').waitFor();
+    expect(await page.getByLabel('Kind of chart').inputValue()).toBe('line');
+    expect(await page.getByLabel('Along').inputValue()).toBe('placed');
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows nested rows as JSON', async () => {
+    const page = await signedIn('query');
+    await page.getByLabel('Nested').check();
+    await run(page, `SELECT entity_id, name, "has_town[town].name" FROM dsvc.region WHERE code = 'S'`);
+    await page.locator('.grid .line').first().waitFor();
+    await page.getByRole('button', { name: 'JSON' }).click();
+    expect(await page.locator('.result .code').textContent()).toContain('"name": "Lisbon"');
+  });
+
+  it('opens a query from a link, and shares one', async () => {
+    const page = await signedIn();
+    await page.goto(`${base}/svc/console/#/shop/query?${new URLSearchParams({ sql: 'SELECT 42 AS answer' })}`);
+    await page.getByRole('textbox', { name: 'SQL' }).waitFor();
+    await expect.poll(() => page.getByRole('textbox', { name: 'SQL' }).textContent()).toContain('42 AS answer');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.locator('.grid .line').first().waitFor();
+    expect(await cells(page)).toEqual([['42']]);
+  });
+
+  it('finds an entity, counts its links in one request, expands in one, and undoes', async () => {
+    const page = await signedIn('data?concept=town');
+    await page.getByRole('button', { name: /^Porto/ }).click();
+    await page.getByRole('button', { name: 'has_customer[customer] (1)' }).waitFor();
+    const before = requested.length;
+    await page.getByRole('button', { name: 'in_region[region] (1)' }).click();
+    await expect.poll(() => page.locator('.entity').count()).toBe(2);
+    expect(requested.slice(before).length).toBe(1);
+    expect(await page.locator('.tie text').textContent()).toBe('in_region');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => page.locator('.entity').count()).toBe(1);
+    await page.getByRole('button', { name: 'Redo' }).click();
+    await expect.poll(() => page.locator('.entity').count()).toBe(2);
+    expect((await Promise.all(answered)).join('')).not.toContain('secret_wage');
+  });
+
+  it('finds a shortest path between two entities', async () => {
+    const page = await signedIn('data?entities=town%3A4%0Atown%3A1');
+    await expect.poll(() => page.locator('.entity').count()).toBe(2);
+    await page.locator('.entity', { hasText: 'Viana' }).click();
+    await page.getByRole('button', { name: 'Find path' }).click();
+    await expect.poll(() => page.locator('.entity').count()).toBe(4);
+    expect(await page.locator('.tie').count()).toBe(3);
+  });
+
+  it('shows an error when the connection is lost, and goes on afterwards', async () => {
+    const page = await signedIn('query');
+    await page.getByRole('textbox', { name: 'SQL' }).waitFor();
+    await page.route('**/svc/api/query', (route) => route.abort());
+    await run(page, 'SELECT 1 AS one');
+    await page.getByText('The service cannot be reached').first().waitFor();
+    await page.unroute('**/svc/api/query');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.grid .line').first().waitFor();
+  });
+
+  it('creates a token, and shows the statement that does', async () => {
+    const page = await signedIn('connect');
+    await page.getByText(/CREATE TOKEN FOR "ann" EXPIRES/).waitFor();
+    expect(await page.locator('.connect').textContent()).toContain(`claude mcp add --transport http svc ${base}/svc/api/mcp`);
+  });
+
+  it.each(['model?concept=order', 'data?concept=town', 'query', 'connect'])('has no serious accessibility problem: %s', async (place) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await signedIn('', { colorScheme, bypassCSP: true });
+      await page.goto(`${base}/svc/console/#/shop/${place}`);
+      await page.waitForTimeout(800);
+      expect(await serious(page)).toEqual([]);
+    }
+  });
+
+  it('fits a small screen', async () => {
+    const page = await signedIn('', { viewport: { width: 360, height: 740 } });
+    for (const place of ['model?concept=order', 'data?concept=town', 'query', 'connect']) {
+      await page.goto(`${base}/svc/console/#/shop/${place}`);
+      await page.waitForTimeout(500);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    }
+  });
+
+  it('loads nothing from elsewhere', async () => {
+    const page = await signedIn('query');
+    await run(page, 'SELECT 1 AS one');
+    await page.locator('.grid .line').first().waitFor();
+    expect(requested.filter((url) => !url.startsWith(`${base}/svc/`) && url !== `${base}/` && !url.startsWith('data:') && !url.startsWith('blob:'))).toEqual(
+      [],
+    );
+  });
+
+  describe('over HTTP', () => {
+    const json = { 'content-type': 'application/json' };
+
+    it('gives a token to nobody without a session, without its nonce, or from another site', async () => {
+      const token = async (headers: Record<string, string>, body = '{"form_token":"x"}') =>
+        (await ask(base, '/svc/console/token', { method: 'POST', headers: { ...json, ...headers }, body })).status;
+      expect(await token({})).toBe(401);
+      expect(await token({ origin: 'https://evil.example' })).toBe(403);
+      expect(await token({ origin: base, 'sec-fetch-site': 'same-site' })).toBe(403);
+      const page = await signedIn();
+      const cookies = (await page.context().cookies()).map((c) => `${c.name}=${c.value}`).join('; ');
+      expect(await token({ cookie: cookies })).toBe(403);
+      const { form_token } = JSON.parse((await ask(base, '/svc/console/session', { headers: { cookie: cookies } })).text) as { form_token: string };
+      expect(await token({ cookie: cookies }, JSON.stringify({ form_token }))).toBe(200);
+      expect(await token({ cookie: cookies, origin: 'https://evil.example' }, JSON.stringify({ form_token }))).toBe(403);
+    });
+
+    it('sends only its own files, with a strict policy', async () => {
+      const index = await ask(base, '/svc/console/');
+      expect(index.headers['content-security-policy']).toContain("script-src 'self'; style-src 'self'");
+      expect(index.headers['content-security-policy']).not.toContain('unsafe');
+      for (const path of [
+        '/svc/console/assets/..%2f..%2fpackage.json',
+        '/svc/console/assets/.stamp',
+        '/svc/console/assets/none.js',
+        '/index.html',
+        '/assets/x.js',
+      ])
+        expect((await ask(base, path)).status, path).toBe(404);
+      expect((await ask(base, '/svc/console')).headers.location).toBe('/svc/console/');
+      expect((await ask(base, '/')).headers.location).toBe('/svc/console/');
+    });
+  });
+});

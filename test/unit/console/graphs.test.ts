@@ -1,0 +1,133 @@
+/** The drawings of the console: what the model view shows, and the steps of the data view. */
+import { describe, expect, it } from 'vitest';
+import { add, begin, change, EMPTY, fromJson, MOST, redo, remove, step, toJson, undo } from '../../../console/src/data/graph.ts';
+import { arrange } from '../../../console/src/data/layout.ts';
+import { layout, shown } from '../../../console/src/model/graph.ts';
+import { Model } from '../../../console/src/model/model.ts';
+import type { Relationship } from '../../../console/src/model/types.ts';
+
+const relationship = (name: string, target: string, more: Partial<Relationship> = {}): Relationship => ({
+  name,
+  target,
+  inverse: null,
+  is_inverse: false,
+  is_mtm: false,
+  transitivity: null,
+  source_properties: [],
+  target_properties: [],
+  description: null,
+  inherited_from: null,
+  ...more,
+});
+const concept = (name: string, inheritance: readonly string[], relationships: readonly Relationship[] = []) => ({
+  concept: name,
+  inheritance,
+  description: null,
+  primary_keys: [],
+  label_keys: [],
+  query: null,
+  properties: [],
+  relationships,
+  mappings: [],
+  tags: {},
+});
+const model = new Model('m', {
+  version: '',
+  datasources: [],
+  properties: {},
+  views: {},
+  ontology: [
+    concept('a', ['thing'], [relationship('r', 'b'), relationship('s', 'b', { is_mtm: true }), relationship('self', 'a', { transitivity: 3 })]),
+    concept('b', ['thing'], [relationship('~r', 'a', { is_inverse: true }), relationship('t', 'c')]),
+    concept('c', ['b'], [relationship('t', 'c', { inherited_from: 'b' })]),
+    concept('d', ['c']),
+  ],
+});
+const all = { focus: null, depth: 1, inheritance: true, relationships: true, collapsed: new Set<string>() };
+
+describe('the drawing of a model', () => {
+  it('has one edge for each pair of concepts, and none for inverse and inherited relationships', () => {
+    const { edges } = shown(model, all);
+    expect(edges.filter((e) => e.kind === 'relates')).toEqual([
+      { from: 'a', to: 'b', kind: 'relates', labels: ['r n:1', 's n:m'] },
+      { from: 'a', to: 'a', kind: 'relates', labels: ['self n:1 \u21bb'] },
+      { from: 'b', to: 'c', kind: 'relates', labels: ['t n:1'] },
+    ]);
+    expect(edges.filter((e) => e.kind === 'inherits').map((e) => `${e.from}>${e.to}`)).toEqual(['c>b', 'd>c']);
+  });
+
+  it('shows the surroundings of a concept up to a depth', () => {
+    expect(shown(model, { ...all, focus: 'a' }).nodes).toEqual(['a', 'b']);
+    expect(shown(model, { ...all, focus: 'a', depth: 2 }).nodes).toEqual(['a', 'b', 'c']);
+    expect(shown(model, { ...all, focus: 'a', depth: 3 }).nodes).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('hides what is below a collapsed concept', () => {
+    const found = shown(model, { ...all, collapsed: new Set(['b']) });
+    expect(found.nodes).toEqual(['a', 'b']);
+    expect(found.edges.every((e) => e.from !== 'c' && e.to !== 'c')).toBe(true);
+  });
+
+  it('places parents above their descendants, and no two concepts at one place', () => {
+    const placed = layout(shown(model, all));
+    const y = new Map(placed.nodes.map((n) => [n.name, n.y]));
+    expect(y.get('b')).toBeLessThan(y.get('c')!);
+    expect(y.get('c')).toBeLessThan(y.get('d')!);
+    expect(new Set(placed.nodes.map((n) => `${n.x} ${n.y}`)).size).toBe(4);
+  });
+});
+
+describe('the drawing of data', () => {
+  const found = (n: number) => Array.from({ length: n }, (_, i) => ({ id: `c:${i}`, type: 'c', label: null }));
+
+  it('adds entities and links once', () => {
+    const link = { from: 'c:0', to: 'c:1', relationship: 'r' };
+    const one = add(EMPTY, found(2), [link, link]);
+    const two = add(one, found(3), [link]);
+    expect([...two.entities.keys()]).toEqual(['c:0', 'c:1', 'c:2']);
+    expect(two.links).toEqual([link]);
+    expect(two.entities.get('c:0')).toBe(one.entities.get('c:0'));
+  });
+
+  it('has a limit', () => {
+    expect(add(EMPTY, found(MOST + 10)).entities.size).toBe(MOST);
+  });
+
+  it('removes the links of an entity', () => {
+    const graph = add(EMPTY, found(2), [{ from: 'c:0', to: 'c:1', relationship: 'r' }]);
+    expect(remove(graph, 'c:1').links).toEqual([]);
+  });
+
+  it('undoes and repeats steps', () => {
+    const first = add(EMPTY, found(1));
+    const second = remove(first, 'c:0');
+    const steps = step(step(begin(EMPTY), first), second);
+    expect(undo(steps).now).toBe(first);
+    expect(undo(undo(steps)).now).toBe(EMPTY);
+    expect(undo(undo(undo(steps))).now).toBe(EMPTY);
+    expect(redo(undo(steps)).now).toBe(second);
+    expect(step(undo(steps), EMPTY).future).toEqual([]);
+  });
+
+  it('is the same after saving and loading', () => {
+    const graph = add(EMPTY, found(3), [{ from: 'c:0', to: 'c:2', relationship: 'r' }]);
+    expect(fromJson(toJson('shop', graph))).toEqual({ ontology: 'shop', graph });
+    for (const text of ['', '{}', '[]', '{"ontology":"a","entities":[{"id":1}],"links":[]}', '{"ontology":"a","entities":[],"links":[null]}'])
+      expect(fromJson(text)).toBeNull();
+  });
+
+  it('keeps pinned entities in place when it is arranged', () => {
+    const graph = change(
+      add(
+        EMPTY,
+        found(12),
+        Array.from({ length: 11 }, (_, i) => ({ from: 'c:0', to: `c:${i + 1}`, relationship: 'r' })),
+      ),
+      new Map([['c:0', { x: 5, y: 7, pinned: true }]]),
+    );
+    const arranged = arrange(graph);
+    expect(arranged.entities.get('c:0')).toMatchObject({ x: 5, y: 7 });
+    const places = [...arranged.entities.values()].map((e) => `${Math.round(e.x / 20)} ${Math.round(e.y / 20)}`);
+    expect(new Set(places).size).toBe(12);
+  });
+});
