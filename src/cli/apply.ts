@@ -1,6 +1,6 @@
 /** `kg plan` and `kg apply`: compare model files with an ontology, and make it as the files say (docs/design/model-as-files.md). */
 import { createInterface } from 'node:readline/promises';
-import { Failure, faultText } from './failure.ts';
+import { Failure, faultText, printable } from './failure.ts';
 import { ontologyOf, readModelFiles } from './model-files.ts';
 import { placeIn, type ScriptFile } from './script-file.ts';
 import { findService, type Posted, type ServiceClient } from './service-client.ts';
@@ -45,7 +45,7 @@ export async function plan(paths: readonly string[], options: ApplyOptions, env:
   const { send, ontology, files } = await prepared(paths, options, env);
   const found = await send('plan');
   return {
-    lines: options.json ? [JSON.stringify(found, null, 2)] : textOf(found, ontology, files, 'plan'),
+    lines: options.json ? [JSON.stringify(found, null, 2)] : textOf(found, ontology, files, 'plan').map(printable),
     exitCode: found.changes.length === 0 ? 0 : HAS_CHANGES,
   };
 }
@@ -55,7 +55,7 @@ export async function apply(paths: readonly string[], options: ApplyOptions, env
   const { send, ontology, files } = await prepared(paths, options, env);
   if (options.prune && !options.yes) await confirm(await send('plan'));
   const found = await send('apply');
-  return { lines: options.json ? [JSON.stringify(found, null, 2)] : textOf(found, ontology, files, 'apply'), exitCode: 0 };
+  return { lines: options.json ? [JSON.stringify(found, null, 2)] : textOf(found, ontology, files, 'apply').map(printable), exitCode: 0 };
 }
 
 async function prepared(paths: readonly string[], options: ApplyOptions, env: Env) {
@@ -84,7 +84,7 @@ function changesOf({ fault, data }: Posted, service: ServiceClient, files: reado
 async function confirm({ changes }: Changes): Promise<void> {
   const dropped = changes.filter((c) => c.action === 'drop').map(({ kind, name }) => `${kind} ${name}`);
   if (dropped.length === 0) return;
-  const list = `This drops: ${dropped.join(', ')}`;
+  const list = printable(`This drops: ${dropped.join(', ')}`);
   if (!process.stdin.isTTY) throw new Failure(`${list}\nNothing was changed. Confirm with --yes`);
   const ask = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await ask.question(`${list}\nDrop them? (yes/no) `);

@@ -12,4 +12,8 @@ export class Failure extends Error {
 
 /** An error in a script, as lines to print. */
 export const faultText = (place: string, code: string, message: string, hint: string | undefined): string =>
-  `${place}: error: ${message} (${code})${hint === undefined ? '' : `\n  hint: ${hint}`}`;
+  printable(`${place}: error: ${message} (${code})${hint === undefined ? '' : `\n  hint: ${hint}`}`);
+
+/** A text of other people for a terminal: control characters, which could move its cursor or change the direction of text, as their codes. */
+export const printable = (text: string): string =>
+  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (c) => `\\u{${c.charCodeAt(0).toString(16)}}`);

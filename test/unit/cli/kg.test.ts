@@ -189,6 +189,15 @@ describe('kg plan and apply', () => {
     expect(seen.at(-1)?.body).toMatchObject({ source: 'ci', prune: false, expect: 'v-1' });
   });
 
+  it('print no control characters of the texts of others', async () => {
+    const at = await folder();
+    const hostile = { ...ITEM, name: 'it\u001b[2Jem', after: `${ITEM.after} DESCRIPTION = '\u202e\u009b31m\u0007'` };
+    answers = [success({ ...changes(hostile), warnings: [{ code: 'column_dropped', message: '\u001b]0;x\u0007' }] })];
+    const { out } = await kg(['plan', at, '--ontology', 'shop']);
+    expect(out).toContain('~ concept it\\u{1b}[2Jem');
+    expect(out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+  });
+
   it('drop nothing without a confirmation', async () => {
     const at = await folder();
     answers = [success(changes({ ...ITEM, action: 'drop', after: null }))];
