@@ -67,7 +67,7 @@ it('gets answer, SQL and rows', async () => {
     { name: 'ask_question', arguments: { prompt: 'How many animals are there?', ontology: 'park', show_result_set: true, verbose: true } },
     { onprogress: ({ message }) => steps.push(message) },
   );
-  expect(steps).toEqual(['Choosing the concept', 'Writing the SQL', 'Putting the rows into words']);
+  expect(steps).toEqual(['Writing the SQL', 'Putting the rows into words']);
   await client.close();
   expect(result.structuredContent).toMatchObject({
     answer: 'There are 2 animals.',
