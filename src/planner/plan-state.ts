@@ -79,6 +79,11 @@ export class PlanState {
     return !this.position.isTrusted && this.seen !== this.graph && !(source && this.seen.concept(source.name)?.readable);
   }
 
+  /** True if messages may name what is read at this position: what a view or a condition reads may be hidden from a caller who does not see the whole model. */
+  get mayName(): boolean {
+    return !this.position.isTrusted && (this.seen === this.graph || !this.position.isStored);
+  }
+
   /**
    * True if the caller may not query the tables of a datasource, so that the rows that a mapping or raw view leaves out are hidden. The condition of such SQL must then
    * be a barrier.

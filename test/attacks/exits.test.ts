@@ -130,3 +130,17 @@ describe('A cube or view over a hidden measure', () => {
     expect(`${status} ${status === 200 ? json.data[0].n : json.data}`).toBe(answer);
   });
 });
+
+describe('A division by zero in a view', () => {
+  it('does not name what the view reads, if its text may be hidden', async () => {
+    await s.rows(
+      `CREATE PROPERTY share bigint AS SELECT 1 / (id - id);
+      CREATE CONCEPT open_city (share bigint) INHERITS (city); CREATE CONCEPT closed_city (share bigint) INHERITS (city);
+      CREATE ONTOLOGY VIEW shares AS SELECT share AS n FROM dsvc.closed_city`,
+      'shop',
+    );
+    const headers = by((await user('dora', 'QUERY ON ontology.shop.view.shares', 'QUERY ON ontology.shop.concept.open_city')).token);
+    expect((await ask('SELECT n FROM vsvc.shares', headers, 'shop')).json).toMatchObject({ code: 'division_by_zero', data: 'division by zero' });
+    expect((await ask('SELECT share FROM svc.open_city', headers, 'shop')).json.data).toBe('division by zero; the calculated property `share` divides');
+  });
+});

@@ -235,7 +235,7 @@ export class Branch {
     const isSeen = state.seen.property(def.name) !== undefined;
     const called = isSeen ? `the calculated property \`${def.name}\`` : 'a calculated property';
     const circular = (): Error => badRequest('circular_property', `${called} depends on itself`);
-    if (isSeen && !state.position.isTrusted && mayDivideByZero(expression, () => state.texts.plainExpression(def, expression))) state.dividing.add(called);
+    if (isSeen && state.mayName && mayDivideByZero(expression, () => state.texts.plainExpression(def, expression))) state.dividing.add(called);
     return state.position.expanding(def, circular, () =>
       state.grows(
         () => called,

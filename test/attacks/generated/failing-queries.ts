@@ -96,9 +96,9 @@ const OF_BYTES = ["encode(§::bytea, 'hex')", 'length(§)', "convert_from(§::by
 
 const KINDS: readonly (readonly [columns: readonly string[], templates: readonly string[]])[] = [
   [['n', 'd', 'f', 'code', 'secret', 'inverse'], OF_NUMBERS],
-  [['pay', 'wide', 'small', 'g', 'ratio'], OF_NUMBERS],
+  [['pay', 'wide', 'small', 'g', 'ratio', 'next_n', 'behind', 'followers'], OF_NUMBERS],
   [['t', 'note', 'state'], OF_TEXTS],
-  [['code3', 'mood'], OF_TEXTS],
+  [['code3', 'mood', 'next_note'], OF_TEXTS],
   [['day', 'day_text', 'far'], OF_DAYS],
   [['doc', 'jb'], OF_DOCS],
   [['flag', 'flag_text'], OF_FLAGS],
@@ -109,7 +109,9 @@ const KINDS: readonly (readonly [columns: readonly string[], templates: readonly
   [['bin'], OF_BYTES],
 ];
 /** The columns that the views also have. */
-const COMMON = new Set(KINDS.flatMap(([columns]) => columns).filter((c) => !['inverse', 'ratio', 'state', 'far'].includes(c)));
+const COMMON = new Set(
+  KINDS.flatMap(([columns]) => columns).filter((c) => !['inverse', 'ratio', 'next_n', 'next_note', 'behind', 'followers', 'state', 'far'].includes(c)),
+);
 
 export type Name = (column: string) => string;
 type Value = (name: Name) => string;

@@ -83,6 +83,10 @@ export const ITEM = {
   elements: [
     'inverse decimal',
     'ratio decimal',
+    'next_n bigint',
+    'next_note string',
+    'behind decimal',
+    'followers bigint',
     'far date',
     'visible boolean',
     'inverted MEASURE decimal',
@@ -97,6 +101,10 @@ export const VIEWS = ['items', 'casts', 'sums', 'open_boxes'];
 /** `code`, `day_text` and others are texts in the table and other types in the model: the mapping casts them. */
 export const MODEL = `CREATE PROPERTY inverse decimal AS SELECT 100 / (n - 11);
 CREATE PROPERTY ratio decimal AS SELECT n / (small - 7);
+CREATE PROPERTY next_n bigint AS SELECT "next[item].n";
+CREATE PROPERTY next_note string AS SELECT "next[item].note" || "lies_in[box].box_name";
+CREATE PROPERTY behind decimal AS SELECT SUM(10 / ("before[item].n" - 7));
+CREATE PROPERTY followers bigint AS SELECT COUNT("before[item].next[item].id");
 CREATE PROPERTY far date AS SELECT day + 1;
 CREATE PROPERTY visible boolean AS SELECT id < 5 AND state = 'open';
 CREATE MEASURE inverted decimal AS SELECT sum(10 / (n - 7));

@@ -38,6 +38,8 @@ export interface PartModel {
   readonly policy: { readonly concept: string; readonly prop: string; readonly at: number } | null;
   /** A mask of a property for everyone, in all rows or in those of one concept. */
   readonly mask: { readonly prop: string; readonly concept: string | null; readonly kind: string } | null;
+  /** Calculated properties over paths: the name and the expression. */
+  readonly paths: readonly (readonly [string, string])[];
   /** Whether two of the tables have the same keys. */
   readonly twins: boolean;
 }
@@ -149,7 +151,7 @@ export function genModel(r: Rng): PartModel {
     make('b0', [], ['bid', ...own(r.int(1, 2))]),
     make('b1', ['b0'], own(r.int(0, 2))),
   ];
-  let shape = new Shape({ concepts, mappings: [], views: [], multiInto: null, policy: null, mask: null, twins: false });
+  let shape = new Shape({ concepts, mappings: [], views: [], multiInto: null, policy: null, mask: null, paths: [], twins: false });
   const change = (name: string, by: Partial<PartConcept>): void => {
     concepts = concepts.map((c) => (c.name === name ? { ...c, ...by } : c));
     shape = new Shape({ ...shape.model, concepts });
@@ -159,6 +161,21 @@ export function genModel(r: Rng): PartModel {
     const taken = shape.lineage(c.name).some((a) => a.rel !== null);
     if (source !== undefined && !taken && r.chance(70))
       change(c.name, { rel: { name: `e_${c.name}`, source, target: (r.chance(50) ? r.pick(shape.lineage(c.name)) : r.pick(concepts)).name } });
+  }
+  const paths: [string, string][] = [];
+  const related = concepts.filter((c) => c.rel !== null);
+  if (related.length > 0 && r.chance(60)) {
+    const { name, rel } = r.pick(related);
+    const [target, path] = [rel?.target ?? '', rel?.name ?? ''];
+    const numbers = (c: string): string[] => ['n0', 'n1', 'f0', 'r0'].filter((p) => shape.props(c).includes(p));
+    if (numbers(target).length > 0) {
+      paths.push(['k0', `"${path}[${target}].${r.pick(numbers(target))}"`]);
+      change(name, { props: [...shape.concept(name).props, 'k0'] });
+    }
+    if (numbers(name).length > 0) {
+      paths.push(['k1', `${r.pick(['SUM', 'MAX', 'COUNT'])}("${path}_back[${name}].${r.pick(numbers(name))}")`]);
+      change(target, { props: [...shape.concept(target).props, 'k1'] });
+    }
   }
   for (const q of r.some(Object.keys(MEASURES), r.int(0, 3))) {
     const of = MEASURES[q as keyof typeof MEASURES];
@@ -228,7 +245,7 @@ export function genModel(r: Rng): PartModel {
   }
   const candidates = concepts.map((c) => c.name).filter((c) => shape.props(c).includes('n0'));
   const policy = r.chance(40) && candidates.length > 0 ? { concept: r.pick(candidates), prop: 'n0', at: r.int(0, 3) } : null;
-  return { concepts, mappings, views, multiInto: multi, policy, mask: r.chance(40) ? genMask(r, concepts, shape) : null, twins: r.chance(25) };
+  return { concepts, mappings, views, multiInto: multi, policy, mask: r.chance(40) ? genMask(r, concepts, shape) : null, paths, twins: r.chance(25) };
 }
 
 function genMask(r: Rng, concepts: readonly PartConcept[], shape: Shape): PartModel['mask'] {
@@ -257,7 +274,7 @@ export const policiesOf = ({ policy, mask }: PartModel): readonly string[] => [
 export function modelText(model: PartModel): string {
   const shape = new Shape(model);
   const keyOf = (c: string): string => (shape.lineage(c).some((l) => l.name === 'a0') ? 'id' : 'bid');
-  const typed = (p: string): string => `${p} ${PROPS[p]?.type ?? (p === 'g0' ? 'string' : p === 'h0' ? 'decimal' : 'bigint')}`;
+  const typed = (p: string): string => `${p} ${PROPS[p]?.type ?? (p === 'g0' ? 'string' : /^[hk]/.test(p) ? 'decimal' : 'bigint')}`;
   const concept = (c: PartConcept): string => {
     const elements = [
       ...c.props.map(typed),
@@ -283,6 +300,7 @@ export function modelText(model: PartModel): string {
     'CREATE PROPERTY f0 bigint AS SELECT n0 + 1',
     "CREATE PROPERTY g0 string AS SELECT COALESCE(s0, '-') || COALESCE(CAST(n1 AS string), '')".replace('AS string', 'AS text'),
     'CREATE PROPERTY h0 decimal AS SELECT n1 / NULLIF(n0, 0)',
+    ...model.paths.map(([name, expression]) => `CREATE PROPERTY ${name} decimal AS SELECT ${expression}`),
     'CREATE MEASURE q0 decimal AS SELECT SUM(n0)',
     'CREATE MEASURE q1 decimal AS SELECT COUNT(DISTINCT s0)',
     'CREATE MEASURE q2 decimal AS SELECT MAX(d0)',

@@ -9,13 +9,13 @@ export interface Ask {
   readonly sorted: boolean;
 }
 
-const ALL = [...Object.keys(PROPS), ...Object.keys(CALCULATED)];
+const ALL = [...Object.keys(PROPS), ...Object.keys(CALCULATED), 'k0', 'k1'];
 
 /** A condition over an expression that may raise an error. */
 function fails(r: Rng, prop: string, at: string): string {
   const n = r.int(0, 8);
   if (prop === 'e0') return r.pick([`10 / (${at} - 1.25) > -99`, `${at} * 1e38::real > ${n}`, `CAST(${at} AS integer) > ${n}`, `COALESCE(${at}, ${n}) > 1`]);
-  if (/^[nfrvh]\d/.test(prop))
+  if (/^[nfrvhk]\d/.test(prop))
     return r.pick([`10 / (${at} - ${n}) > -99`, `${at} * 9223372036854775807 > ${n}`, `sqrt(${at} - ${n}) >= 0`, `${at} + 1 > ${n}`]);
   if (/^[sg]/.test(prop)) return r.pick([`CAST(${at} AS bigint) >= ${n}`, `${at} LIKE 'k\\'`, `'k1' ~ ${at}`, `1 / (length(${at}) - ${r.int(0, 2)}) > -9`]);
   if (prop === 'd0') return r.pick([`10 / (${at} - 1.5) > -99`, `CAST(${at} AS decimal(4,2)) > 0`]);
