@@ -18,6 +18,8 @@ import {
   readsTable,
   renamed,
   rowOfSystemTable,
+  rowsOfAggregate,
+  rowsOfBoth,
   rowsOfFunction,
   type Scope,
   sizeOfColumn,
@@ -27,7 +29,7 @@ import {
 } from './scope.ts';
 import { bytesOf, DATA, FIXED, largest, MAX_SIZE, NOTHING, ofBytes, plus, type Size, SMALL, sizeOfConstant, sum, UNKNOWN } from './sizes.ts';
 import { Spent } from './spent.ts';
-import { callIn, collected, constant, countOf, freePass, freePasses, functionName, functionNames, onePass, SEARCHED, stepsOf } from './steps.ts';
+import { callIn, collected, constant, countOf, freePass, freePasses, functionName, functionNames, itemOf, onePass, SEARCHED, stepsOf } from './steps.ts';
 
 /**
  * Limits the effort of the calls in a finished statement.
@@ -71,15 +73,15 @@ class Effort {
     if (stmt.larg && stmt.rarg) {
       const [left, right] = [this.#measured(stmt.larg, outer, ctes), this.#measured(stmt.rarg, outer, ctes)];
       const columns = united(left.columns, right.columns);
-      this.#all([stmt.sortClause, stmt.limitCount, stmt.limitOffset], { relations: new Map([['', columns]]), ctes, outer, rows: 1 });
-      return { columns, rows: Math.min(most, left.rows + right.rows) };
+      this.#all([stmt.sortClause, stmt.limitCount, stmt.limitOffset], { relations: new Map([['', columns]]), ctes, outer, rows: 1, own: 1 });
+      return { columns, rows: Math.min(most, rowsOfBoth(stmt.larg, left.rows, stmt.rarg, right.rows)) };
     }
-    const scope: Scope = { relations: new Map(), ctes, outer, rows: 1 };
+    const scope: Scope = { relations: new Map(), ctes, outer, rows: 1, own: 1 };
     for (const node of stmt.fromClause ?? []) this.#from(node, scope);
     // functions next to a table take values of the table's rows, as in mappings
     const rows = (stmt.fromClause ?? []).some(hasTable) ? 1 : scope.rows;
     // an aggregate may belong to the outer block
-    scope.rows = Math.max(rows, outer?.rows ?? 1);
+    [scope.own, scope.rows] = [rows, Math.max(rows, outer?.rows ?? 1)];
     if (stmt.valuesLists) return { columns: this.#values(stmt.valuesLists, scope), rows: stmt.valuesLists.length };
     const columns = new Map<string, Size>();
     for (const [i, node] of (stmt.targetList ?? []).entries())
@@ -153,9 +155,9 @@ class Effort {
       scope.relations.set(alias?.aliasname ?? '', renamed(columns, alias?.colnames));
     } else if ('RangeFunction' in node) {
       const { functions = [], alias } = node.RangeFunction;
-      const size = sum(functions.map((f) => this.#size(f, scope)));
-      scope.rows *= Math.max(...functions.map((f) => rowsOfFunction(callIn(f), size)));
-      const columns = columnsOfFunctions(node.RangeFunction, rowOfSystemTable(functions, this.#longestRows) ?? size);
+      const sizes = functions.map((f) => this.#size(itemOf(f), scope));
+      scope.rows *= Math.max(...functions.map((f, i) => rowsOfFunction(callIn(f), sizes[i] ?? SMALL)));
+      const columns = columnsOfFunctions(node.RangeFunction, rowOfSystemTable(functions, this.#longestRows) ?? sum(sizes));
       scope.relations.set(alias?.aliasname ?? functions.flatMap(functionNames)[0] ?? '', columns);
     } else if ('JoinExpr' in node) {
       const { larg, rarg, quals, alias, join_using_alias } = node.JoinExpr;
@@ -241,7 +243,7 @@ class Effort {
     const bytes = bytesOf(size, SEARCHED);
     if (SLOW_TYPES.has(type)) this.#spent.steps(bytes ** 2 / 8, type, location);
     else if (!size.fixed) this.#spent.steps(FREE_TYPES.has(type) ? freePass(size) : onePass(bytes), type, location);
-    return (typeName?.arrayBounds?.length ?? 0) > 0 ? size : sizeOfCast(type, size);
+    return (typeName?.arrayBounds?.length ?? 0) > 0 ? sum([size]) : sizeOfCast(type, size);
   }
 
   #subLink({ subLinkType, testexpr, subselect }: SubLink, scope: Scope): Size {
@@ -249,8 +251,7 @@ class Effort {
     const stmt = subselect && 'SelectStmt' in subselect ? subselect.SelectStmt : undefined;
     const { columns, rows } = stmt ? this.#measured(stmt, scope, scope.ctes) : { columns: new Map<string, Size>(), rows: 1 };
     const [first = SMALL] = columns.values();
-    if (subLinkType === 'EXPR_SUBLINK') return first;
-    return subLinkType === 'ARRAY_SUBLINK' ? collected([first], rows) : SMALL;
+    return subLinkType === 'EXPR_SUBLINK' ? first : subLinkType === 'ARRAY_SUBLINK' ? collected('ARRAY', [first], rows) : SMALL;
   }
 
   #operation({ kind, name, lexpr, rexpr, location }: A_Expr, scope: Scope): Size {
@@ -279,7 +280,7 @@ class Effort {
       if (constant(args[1]) !== undefined) this.#spent.text(made, name, location);
       return made;
     }
-    return COLLECTING.has(name) ? collected(sizes, scope.rows) : sizeOfCall(name, args, sizes);
+    return COLLECTING.has(name) ? collected(name, sizes, rowsOfAggregate(args, scope)) : sizeOfCall(name, args, sizes);
   }
 
   /** The value of an argument that is a number of characters, if it consists of constants and lengths of texts; otherwise unknown. */

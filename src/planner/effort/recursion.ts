@@ -1,5 +1,5 @@
 /** Estimates how long the values of a recursive query may become. */
-import { largest, MAX_SIZE, type Size, SMALL, UNKNOWN } from './sizes.ts';
+import { elementsOf, largest, MAX_SIZE, type Size, SMALL, UNKNOWN } from './sizes.ts';
 
 /**
  * The sizes of the columns of a recursive query after each of its first steps. There are enough steps that growth which passes through all columns
@@ -43,6 +43,7 @@ export function sizeAfter(steps: readonly Size[]): Size {
   return {
     made: Math.min(first.made + Math.sqrt(2 * RECURSION_BYTES * more.made), MAX_SIZE),
     data: first.data + RECURSION_DEPTH * more.data,
+    ...elementsOf(steps),
   };
 }
 

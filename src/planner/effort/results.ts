@@ -1,7 +1,23 @@
 /** The sizes of what casts, operators and functions return. */
 import type { Node } from '../plan/tree.ts';
 import { PLAIN, SHORT } from './functions.ts';
-import { bytesOf, copies, FIXED, largest, MAX_SIZE, ofBytes, repeated, type Size, SMALL, sum, times, UNKNOWN } from './sizes.ts';
+import {
+  bytesOf,
+  copies,
+  elementsOfBoth,
+  FIXED,
+  largest,
+  MAX_SIZE,
+  ofBytes,
+  repeated,
+  type Size,
+  SMALL,
+  sum,
+  times,
+  UNKNOWN,
+  unnested,
+  withoutElements,
+} from './sizes.ts';
 import { constant, largestConstant, MAX_DIGITS, SEARCHED } from './steps.ts';
 
 /** Types with a fixed length. */
@@ -16,7 +32,7 @@ const JSON_BUILDERS = /^(jsonb?_build_(array|object)|to_jsonb?|row_to_json|array
 /** The size of a value after a cast to a type. */
 export function sizeOfCast(type: string, size: Size): Size {
   if (FIXED_TYPES.test(type)) return FIXED;
-  return type === 'numeric' ? { made: Math.min(size.made, MAX_DIGITS), data: size.data } : size;
+  return type === 'numeric' ? { made: Math.min(size.made, MAX_DIGITS), data: size.data } : withoutElements(size);
 }
 
 /** True for an operator whose result has a fixed length if both operands have one. */
@@ -27,12 +43,14 @@ export function sizeOfOperation(symbol: string, left: Size, right: Size): Size {
   if (COMPARISONS.test(symbol)) return SMALL;
   // `#>`, `#-` and the like return a part of the left operand
   const isPart = symbol !== '-' && (symbol.startsWith('-') || symbol.startsWith('#'));
-  return isPart ? left : sum([left, right]);
+  if (isPart) return left;
+  return symbol === '||' ? { ...sum([left, right]), ...elementsOfBoth(left, right) } : sum([left, right]);
 }
 
 /** The size of a function's result, if it depends only on the sizes of its arguments. */
 export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly Size[]): Size {
   const [first = SMALL, , third = SMALL] = sizes;
+  if (name === 'unnest') return unnested(sizes);
   if (name === 'translate') return times(first, 4);
   // a pattern may match between any two characters
   if (name === 'regexp_replace') return replaced(first, third, 1 + charactersOf(third));

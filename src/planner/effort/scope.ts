@@ -1,6 +1,6 @@
 /** The scopes of queries while their effort is measured: relations, and the sizes of their columns. */
 import type { FuncCall, RangeFunction } from '@pgsql/types';
-import { lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
+import { fieldsOf, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
 import { bytesOf, DATA, largest, ofBytes, type Size, sum, UNKNOWN, wholeNumber } from './sizes.ts';
 import { callIn, functionNames } from './steps.ts';
 
@@ -23,6 +23,19 @@ export interface Scope {
   readonly outer: Scope | undefined;
   /** The number of rows of FROM for each row of the tables that it reads. 1: it reads only tables, so aggregates collect values of tables. */
   rows: number;
+  /** The same without the outer blocks, for an aggregate of a column of this block. */
+  own: number;
+}
+
+/** The number of rows that an aggregate takes: those of the block, unless it may belong to an outer block because no argument is a column of this one. */
+export function rowsOfAggregate(args: readonly Node[], scope: Scope): number {
+  let isOwn = false;
+  walk(args, (n) => {
+    const fields = 'ColumnRef' in n ? fieldsOf(n.ColumnRef) : [];
+    if (fields.length > 1 && scope.relations.has(fields[0] as string)) isOwn = true;
+    return !('SubLink' in n);
+  });
+  return isOwn ? scope.own : scope.rows;
 }
 
 /** The common table expressions with a recursive query whose columns have these sizes. */
@@ -38,6 +51,7 @@ const ANY_ROWS = 100_000;
 /** The number of rows that a function in FROM returns. @param size the size of its arguments */
 export function rowsOfFunction(call: FuncCall | undefined, size: Size): number {
   const name = lastName(call?.funcname).toLowerCase();
+  if (name === 'unnest' && size.count !== undefined) return size.count;
   if (name !== 'generate_series' && name !== 'generate_subscripts') return Math.max(1, bytesOf(size, 1_000));
   const bounds = (call?.args ?? []).map(wholeNumberOf);
   const [from, to, step = 1] = bounds;
@@ -83,6 +97,12 @@ export function readsTable(query: SelectStmt): boolean {
     return !found;
   });
   return found;
+}
+
+/** The rows of a set operation for each row of the tables that it reads. The mappings of a concept are a union of queries over tables: together one row for each row. */
+export function rowsOfBoth(left: SelectStmt, leftRows: number, right: SelectStmt, rightRows: number): number {
+  const ofTables = leftRows <= 1 && rightRows <= 1 && readsTable(right) && (left.larg !== undefined || readsTable(left));
+  return ofTables ? 1 : leftRows + rightRows;
 }
 
 /** The size of the column that a reference means. @param fields the name, or the alias and the name */

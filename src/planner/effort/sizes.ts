@@ -9,6 +9,10 @@ export interface Size {
   readonly data: number;
   /** True if the type has a fixed length (integers, floats, dates), so that arithmetic does not make the value longer. */
   readonly fixed?: true;
+  /** Of an array that `array_agg` collects: the size of its longest element. */
+  readonly each?: Size;
+  /** Of such an array: the number of its elements for each row of the tables that it is collected from; undefined: its length is unknown. */
+  readonly count?: number | undefined;
 }
 
 /** The maximum size of a value in PostgreSQL: 1 GB. */
@@ -35,7 +39,37 @@ export const sum = (sizes: readonly Size[]): Size => sizes.reduce(plus, NOTHING)
 export const largest = (sizes: readonly Size[]): Size => ({
   ...sizes.reduce((a, b) => ({ made: Math.max(a.made, b.made), data: Math.max(a.data, b.data) }), { made: 0, data: 0 }),
   ...(sizes.length > 0 && sizes.every((s) => s.fixed) ? { fixed: true as const } : {}),
+  ...elementsOf(sizes),
 });
+
+/** The elements of a value that is one of several arrays; nothing if one of them is not known to be an array. */
+export function elementsOf(sizes: readonly Size[]): Pick<Size, 'each' | 'count'> {
+  const each = sizes.flatMap((s) => s.each ?? []);
+  if (each.length === 0 || each.length < sizes.length) return {};
+  return { each: largest(each), count: sizes.every((s) => s.count === sizes[0]?.count) ? sizes[0]?.count : undefined };
+}
+
+/** The size of a value after a cast, which may change its elements. */
+export const withoutElements = ({ made, data, fixed }: Size): Size => (fixed ? { made, data, fixed } : { made, data });
+
+/** The elements of `left || right`, if one of them is such an array: the other one is an array as well, or an element. */
+export function elementsOfBoth(left: Size, right: Size): Pick<Size, 'each' | 'count'> {
+  if (left.each === undefined && right.each === undefined) return {};
+  const counts = [left, right].map(({ each, count }) => (each === undefined ? 1 : count));
+  return {
+    each: largest([left.each ?? left, right.each ?? right]),
+    count: counts.some((n) => n === undefined) ? undefined : counts.reduce<number>((all, n) => all + (n ?? 0), 0),
+  };
+}
+
+/** What `unnest` returns: elements of its arguments. `count`: the number of rows. */
+export function unnested(arrays: readonly Size[]): Size {
+  const each = arrays.flatMap((a) => a.each ?? []);
+  const all = sum(arrays);
+  if (each.length < arrays.length) return all;
+  const count = Math.max(...arrays.map((a) => a.count ?? bytesOf(a, 1_000)));
+  return { ...sum(each), count: Math.max(1, count) };
+}
 /** The size of a value that becomes longer by a factor. */
 export const times = ({ made, data }: Size, factor: number): Size => ({ made: Math.min(made * factor, MAX_SIZE), data: data * factor });
 

@@ -126,17 +126,24 @@ function pathCounts(path: Node | undefined): { readonly comparisons: number; rea
 }
 
 /** The size of the collected values of several rows. */
-export function collected(sizes: readonly Size[], rows: number): Size {
+export function collected(name: string, sizes: readonly Size[], rows: number): Size {
   const { made, data } = sum(sizes);
+  const elements = name === 'array_agg' ? { each: { made, data }, count: rows } : {};
   // the number of rows is unknown, so a short value counts like a value of a table
-  if (rows <= 1) return { made: made <= SHORT_VALUE ? made : Math.min(MAX_SIZE, TABLE_ROWS * made), data: data + 1 };
-  return { made: Math.min(MAX_SIZE, rows * bytesOf({ made, data }, SEARCHED)), data: data === 0 ? 0 : data + 1 };
+  if (rows <= 1) return { made: made <= SHORT_VALUE ? made : Math.min(MAX_SIZE, TABLE_ROWS * made), data: data + 1, ...elements };
+  return { made: Math.min(MAX_SIZE, rows * bytesOf({ made, data }, SEARCHED)), data: data === 0 ? 0 : data + 1, ...elements };
 }
 
 /** The call in a function of FROM. */
 export function callIn(node: Node): FuncCall | undefined {
   if ('FuncCall' in node) return node.FuncCall;
   return 'List' in node ? (node.List.items ?? []).map(callIn).find((c) => c !== undefined) : undefined;
+}
+
+/** The call in a function of FROM, or else the whole item. */
+export function itemOf(node: Node): Node {
+  const call = callIn(node);
+  return call ? { FuncCall: call } : node;
 }
 
 /** The names of the functions in an item of FROM. */

@@ -56,6 +56,13 @@ describe('refused', () => {
     `SELECT CASE a ${Array(900).fill('WHEN b THEN 1').join(' ')} END AS l FROM ${ARRAYS}`,
     `SELECT ${Array(300).fill('cardinality(greatest(a, b))').join(' + ')} AS l FROM ${ARRAYS}`,
     `SELECT ${Array(300).fill('(ROW(a, 1) < ROW(b, 1))::int').join(' + ')} AS l FROM ${ARRAYS}`,
+    // an element of an array may be as long as the values that were collected or added
+    `SELECT max(length(translate(u.x, u.x, ''))) AS l FROM (SELECT array_agg(${LONG}) AS a FROM generate_series(1, 3) i) v, unnest(v.a) AS u(x)`,
+    `SELECT max(length(translate(u.x, u.x, ''))) AS l FROM (SELECT array_agg('x') || ${LONG} AS a FROM generate_series(1, 3) i) v, unnest(v.a) AS u(x)`,
+    `SELECT max(length(translate(u.x, u.x, ''))) AS l FROM (SELECT ${LONG} || array_agg(i::text) AS a FROM generate_series(1, 3) i) v, unnest(v.a) AS u(x)`,
+    `SELECT max(length(translate(u.x, u.x, ''))) AS l FROM (SELECT CASE WHEN true THEN ARRAY[${LONG}] ELSE array_agg('x') END AS a FROM svc.person) v, unnest(v.a) AS u(x)`,
+    // and there are as many as were collected
+    "SELECT jsonb_path_match(jsonb_agg(u.x), '$[*] == -$[*]') AS l FROM (SELECT array_agg(i) AS a FROM generate_series(1, 30000) i) v, unnest(v.a) AS u(x)",
     `SELECT length(translate(${LONG}, ${LONG}, 'z')) AS l`,
     `SELECT length(btrim(${LONG}, ${LONG})) AS l`,
     `SELECT length(ltrim(${LONG} || 'y', ${LONG})) AS l`,
@@ -96,6 +103,12 @@ describe('refused', () => {
 });
 
 describe('planned', () => {
+  it('many walks', () => {
+    const walks = Array.from({ length: 12 }, (_, i) => `leads[employee*${i + 2}]`);
+    expect(outcome(`SELECT ${walks.map((w, i) => `COUNT("${w}.name") AS a${i}`).join(', ')} FROM dsvc.employee`)).toBe('planned');
+    expect(outcome(`SELECT ${walks.map((w, i) => `COUNT("${w}.knows[person*${i + 1}].name") AS a${i}`).join(', ')} FROM dsvc.employee`)).toBe('planned');
+  });
+
   it.each([
     "SELECT json_agg(json_build_object('day', d, 'name', p.name)) AS a, array_agg(d::date) AS b FROM generate_series(DATE '2020-01-01', DATE '2020-12-31', INTERVAL '1 day') d, svc.person p",
     'SELECT array_agg(i) AS a, json_agg(i * 2) AS b FROM svc.person p, generate_series(1, ascii(p.name)) i',
