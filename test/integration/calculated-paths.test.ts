@@ -37,6 +37,7 @@ CREATE PROPERTY by_bank decimal AS SELECT SUM("has_payment[payment].amount") FIL
 CREATE PROPERTY holder_name string AS SELECT "of_policy[policy].held_by[holder].name";
 CREATE PROPERTY per_day decimal AS SELECT loss / nullif(days, 0);
 CREATE PROPERTY hours bigint AS SELECT SUM("handled_by[adjuster]_hours" * "handled_by[adjuster].rate");
+CREATE PROPERTY rate_quarter decimal AS SELECT SUM("handled_by[adjuster].rate") / 4;
 CREATE PROPERTY tag_list string AS SELECT string_agg(tags, ',' ORDER BY tags);
 CREATE PROPERTY losses decimal AS SELECT coalesce(SUM("has_claim[claim].loss"), 0);
 CREATE PROPERTY loss_ratio decimal AS SELECT losses / nullif(premium, 0);
@@ -55,7 +56,7 @@ CREATE CONCEPT policy (policy_no int, holder_id int, premium decimal, losses dec
   CONSTRAINT held_by FOREIGN KEY (holder_id) REFERENCES holder (holder_id) INVERSEOF holds);
 CREATE CONCEPT adjuster (adjuster_id int, rate int, PRIMARY KEY (adjuster_id));
 CREATE CONCEPT claim (claim_id int, policy_no int, kind string, days int, CONSTRAINT tags MULTIVALUE string, paid decimal, loss decimal, payments bigint, by_bank decimal, holder_name string, per_day decimal,
-  hours bigint, tag_list string, guess decimal, siblings bigint, mean_loss MEASURE decimal, total_loss MEASURE decimal, PRIMARY KEY (claim_id),
+  hours bigint, tag_list string, rate_quarter decimal, guess decimal, siblings bigint, mean_loss MEASURE decimal, total_loss MEASURE decimal, PRIMARY KEY (claim_id),
   CONSTRAINT of_policy FOREIGN KEY (policy_no) REFERENCES policy (policy_no) INVERSEOF has_claim,
   CONSTRAINT handled_by MULTIREFERENCE adjuster INVERSEOF handles);
 CREATE CONCEPT old_claim INHERITS (claim);
@@ -141,6 +142,8 @@ describe('a calculated property over paths', () => {
       'SELECT deep, dept_id, most_parts, parts FROM svc.dept WHERE cost > 0',
       'SELECT CASE id WHEN 1 THEN 2 END AS deep, id AS dept_id, CASE id WHEN 1 THEN 2 WHEN 2 THEN 0 END AS most_parts, CASE id WHEN 1 THEN 1 WHEN 2 THEN 2 ELSE 0 END AS parts FROM dept',
     ],
+    // the sum of integers is divided as decimal, as the property is declared
+    ['SELECT claim_id, rate_quarter FROM svc.claim WHERE claim_id IN (10, 20)', 'SELECT 10 AS claim_id, 7.5 AS rate_quarter UNION ALL SELECT 20, 5'],
   ])('%s', async (sql, expected) => {
     expect(sorted(await ask(sql))).toEqual(sorted(await tables(expected)));
   });

@@ -3,6 +3,7 @@
  * is cast to the declared type, so `(a - b) / a` would be 0 (docs/design/statements-and-versions.md#divisions).
  */
 import type { Graph } from '../../ontology/graph.ts';
+import { propertyAtEnd } from '../../ontology/paths.ts';
 import { findType } from '../../ontology/types.ts';
 import { cast, fieldsOf, lastName, type Node, rewrite } from '../plan/tree.ts';
 
@@ -75,9 +76,9 @@ function kindOf(graph: Graph, n: Node | undefined): Kind | undefined {
   return common(graph, n.CaseExpr.defresult ? [...results, n.CaseExpr.defresult] : results);
 }
 
-/** A property or a measure. A measure may be written with its prefix. */
+/** A property, also at the end of a path, or a measure. A measure may be written with its prefix. */
 function kindOfName(graph: Graph, name: string): Kind | undefined {
-  const found = graph.property(name) ?? graph.measure(name.replace(/^measure\./i, ''));
+  const found = graph.property(propertyAtEnd(name) ?? name) ?? graph.measure(name.replace(/^measure\./i, ''));
   return found && CASTS[findType(found.type)?.sql ?? ''];
 }
 

@@ -208,3 +208,25 @@ describe('a query of a caller with a partial view', () => {
     expect(plan(seeing(['towns']), 'SELECT title FROM vsvc.towns').isOpen).toBe(false);
   });
 });
+
+describe('calculated properties over paths', () => {
+  const { graph } = run(`
+    CREATE PROPERTY spent decimal AS SELECT SUM("paid_by[bill].amount");
+    CREATE PROPERTY twice decimal AS SELECT spent * 2;
+    CREATE MEASURE all_spent decimal AS SELECT SUM(twice);
+    CREATE CONCEPT guest (guest_id bigint, spent decimal, twice decimal, all_spent MEASURE decimal, PRIMARY KEY (guest_id), LABEL (spent));
+    CREATE CONCEPT bill (bill_id bigint, guest_id bigint, amount decimal, PRIMARY KEY (bill_id), CONSTRAINT pays FOREIGN KEY (guest_id) REFERENCES guest (guest_id) INVERSEOF paid_by)`);
+  const columnsOf = (text: string): string[] => expressionReferences(parser, { text, offset: 0 }).map((r) => r.name);
+  const seenWith = (reads: readonly string[]): string[] => {
+    const sees = (name: string): boolean => reads.includes(name.toLowerCase());
+    const seen = lensOf(graph, { concept: sees, view: () => true, readsConcept: sees, readsView: () => true, columnsOf });
+    const guest = seen.concept('guest') as Concept;
+    const [properties, measures] = [guest.properties.map((p) => p.def.name), guest.measures.map((m) => m.def.name)];
+    return [...properties, ...measures, ...guest.label.map((p) => `label ${p.name}`), ...guest.relationships.map((r) => r.name)];
+  };
+
+  it('are hidden from a caller who may not read the concepts on their paths, with what reads them', () => {
+    expect(seenWith(['guest'])).toEqual(['guest_id']);
+    expect(seenWith(['guest', 'bill']).toSorted()).toEqual(['all_spent', 'guest_id', 'label spent', 'paid_by', 'spent', 'twice']);
+  });
+});

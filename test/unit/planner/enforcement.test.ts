@@ -146,3 +146,29 @@ CREATE VIEW v AS SELECT shelf_id FROM svc.item`,
     expect([...changedConditions(context, old, now)].sort()).toEqual(changed);
   });
 });
+
+describe('a condition over a property that is calculated over paths', () => {
+  const model =
+    run(`CREATE PROPERTY worth bigint AS SELECT SUM("~lies_on[item].price"); CREATE PROPERTY all_worth bigint AS SELECT SUM("~stands_in[shelf].worth");
+CREATE CONCEPT room (room_id bigint, all_worth bigint, PRIMARY KEY (room_id));
+CREATE CONCEPT shelf (shelf_id bigint, room_id bigint, worth bigint, PRIMARY KEY (shelf_id), CONSTRAINT stands_in FOREIGN KEY (room_id) REFERENCES room (room_id));
+CREATE CONCEPT item (item_id bigint, price bigint, shelf_id bigint, PRIMARY KEY (item_id), CONSTRAINT lies_on FOREIGN KEY (shelf_id) REFERENCES shelf (shelf_id));
+CREATE CONCEPT rich INHERITS (room) FROM svc.room WHERE all_worth > 3;
+CREATE MAPPING m_room INTO (room) AS SELECT id AS room_id FROM t.rooms;
+CREATE MAPPING m_shelf INTO (shelf) AS SELECT id AS shelf_id, room AS room_id FROM t.shelves;
+CREATE MAPPING m_item INTO (item) AS SELECT id AS item_id, price, shelf AS shelf_id FROM t.items`).model;
+
+  it('is checked after a change of a concept at the end of the paths', () => {
+    const [old, now] = [compile(model, 'o'), compile(run('DROP MAPPING m_item', model).model, 'o')];
+    expect(reachedConditions(old, now)).toEqual(['rich']);
+    expect(changedConditions(context, old, now)).toEqual(['rich']);
+  });
+
+  it('belongs to a policy that reads it', () => {
+    const rules = row('room', 'all_worth > 3');
+    const weakenedBy = (script: string): string | undefined => weakened(context, compile(model, 'o'), compile(run(script, model).model, 'o'), rules)?.by;
+    expect(weakenedBy('CREATE OR REPLACE MAPPING m_item INTO (item) AS SELECT id AS item_id, cost AS price, shelf AS shelf_id FROM t.items')).toBe('enforced');
+    expect(weakenedBy('CREATE OR REPLACE PROPERTY worth bigint AS SELECT COUNT("~lies_on[item].price")')).toBe('enforced');
+    expect(weakenedBy('CREATE CONCEPT attic (attic_id bigint, PRIMARY KEY (attic_id))')).toBeUndefined();
+  });
+});
