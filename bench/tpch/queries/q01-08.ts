@@ -54,6 +54,14 @@ WHERE "of_order[order].placed_by[customer].market_segment" = ':segment' AND "of_
 GROUP BY order_key, "of_order[order].order_date", "of_order[order].ship_priority"
 ORDER BY revenue DESC, order_date
 LIMIT 10`,
+    alternatives: [
+      `SELECT order_key, SUM("has_line[lineitem].extended_price" * (1 - "has_line[lineitem].discount")) AS revenue, order_date, ship_priority
+FROM dsvc.order
+WHERE "placed_by[customer].market_segment" = ':segment' AND order_date < DATE ':date' AND "has_line[lineitem].ship_date" > DATE ':date'
+GROUP BY order_key
+ORDER BY revenue DESC, order_date
+LIMIT 10`,
+    ],
     byHand: `SELECT l_orderkey AS order_key, SUM(l_extendedprice * (1 - l_discount)) AS revenue, o_orderdate AS order_date, o_shippriority AS ship_priority
 FROM tpch.customer, tpch.orders, tpch.lineitem
 WHERE c_mktsegment = ':segment' AND c_custkey = o_custkey AND l_orderkey = o_orderkey AND o_orderdate < DATE ':date' AND l_shipdate > DATE ':date'
@@ -70,6 +78,13 @@ FROM dsvc.order
 WHERE order_date >= DATE ':date' AND order_date < DATE ':date' + INTERVAL '3 months' AND "has_line[late_line].order_key" IS NOT NULL
 GROUP BY priority
 ORDER BY priority`,
+    alternatives: [
+      `SELECT priority, COUNT(DISTINCT entity_id) AS order_count
+FROM dsvc.order
+WHERE order_date >= DATE ':date' AND order_date < DATE ':date' + INTERVAL '3 months' AND "has_line[lineitem].commit_date" < "has_line[lineitem].receipt_date"
+GROUP BY priority
+ORDER BY priority`,
+    ],
     byHand: `SELECT o_orderpriority AS priority, COUNT(*) AS order_count
 FROM tpch.orders
 WHERE o_orderdate >= DATE ':date' AND o_orderdate < DATE ':date' + INTERVAL '3 months'
@@ -87,6 +102,15 @@ WHERE "shipped_by[supplier].located_in[nation].in_region[region].name" = ':regio
   AND "of_order[order].order_date" >= DATE ':date' AND "of_order[order].order_date" < DATE ':date' + INTERVAL '1 year'
 GROUP BY n_name
 ORDER BY revenue DESC`,
+    alternatives: [
+      `SELECT "shipped_by[supplier].located_in[nation].name" AS n_name, SUM(extended_price * (1 - discount)) AS revenue
+FROM dsvc.lineitem
+WHERE "shipped_by[supplier].located_in[nation].in_region[region].name" = ':region'
+  AND "shipped_by[supplier].nation_key" = "of_order[order].placed_by[customer].nation_key"
+  AND "of_order[order].order_date" >= DATE ':date' AND "of_order[order].order_date" < DATE ':date' + INTERVAL '1 year'
+GROUP BY n_name
+ORDER BY revenue DESC`,
+    ],
     byHand: `SELECT n_name, SUM(l_extendedprice * (1 - l_discount)) AS revenue
 FROM tpch.customer, tpch.orders, tpch.lineitem, tpch.supplier, tpch.nation, tpch.region
 WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey AND l_suppkey = s_suppkey AND c_nationkey = s_nationkey AND s_nationkey = n_nationkey

@@ -11,6 +11,26 @@ FROM dsvc.lineitem
 WHERE "item[part].name" LIKE '%:colour%'
 GROUP BY nation, o_year
 ORDER BY nation, o_year DESC`,
+    alternatives: [
+      `SELECT "shipped_by[supplier].located_in[nation].name" AS nation, "of_order[order].order_year" AS o_year,
+       SUM(net_price - "item[part].offered_as[partsupp].supply_cost" * quantity) AS sum_profit
+FROM dsvc.lineitem
+WHERE "item[part].name" LIKE '%:colour%' AND "item[part].offered_as[partsupp].supplier_key" = supplier_key
+GROUP BY nation, o_year
+ORDER BY nation, o_year DESC`,
+      `SELECT "sold_in[lineitem].shipped_by[supplier].located_in[nation].name" AS nation, "sold_in[lineitem].of_order[order].order_year" AS o_year,
+       SUM("sold_in[lineitem].net_price" - "offered_as[partsupp].supply_cost" * "sold_in[lineitem].quantity") AS sum_profit
+FROM dsvc.part
+WHERE name LIKE '%:colour%' AND "offered_as[partsupp].supplier_key" = "sold_in[lineitem].supplier_key"
+GROUP BY nation, o_year
+ORDER BY nation, o_year DESC`,
+      `SELECT "ships[lineitem].shipped_by[supplier].located_in[nation].name" AS nation, "ships[lineitem].of_order[order].order_year" AS o_year,
+       SUM("ships[lineitem].net_price" - "offers[partsupp].supply_cost" * "ships[lineitem].quantity") AS sum_profit
+FROM dsvc.supplier
+WHERE "ships[lineitem].item[part].name" LIKE '%:colour%' AND "ships[lineitem].part_key" = "offers[partsupp].part_key"
+GROUP BY nation, o_year
+ORDER BY nation, o_year DESC`,
+    ],
     byHand: `SELECT nation, o_year, SUM(amount) AS sum_profit
 FROM (SELECT n_name AS nation, EXTRACT(YEAR FROM o_orderdate)::integer AS o_year,
              l_extendedprice * (1 - l_discount) - ps_supplycost * l_quantity AS amount

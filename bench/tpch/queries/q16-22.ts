@@ -115,6 +115,16 @@ WHERE "of_order[order].status" = 'F' AND "shipped_by[supplier].located_in[nation
 GROUP BY s_name
 ORDER BY numwait DESC, s_name
 LIMIT 100`,
+    alternatives: [
+      `SELECT "shipped_by[supplier].name" AS s_name, COUNT(*) AS numwait
+FROM dsvc.lineitem l1
+WHERE "of_order[order].status" = 'F' AND receipt_date > commit_date AND "shipped_by[supplier].located_in[nation].name" = ':nation'
+  AND EXISTS (SELECT 1 FROM svc.lineitem l2 WHERE l2.order_key = l1.order_key AND l2.supplier_key <> l1.supplier_key)
+  AND NOT EXISTS (SELECT 1 FROM svc.lineitem l3 WHERE l3.order_key = l1.order_key AND l3.supplier_key <> l1.supplier_key AND l3.receipt_date > l3.commit_date)
+GROUP BY s_name
+ORDER BY numwait DESC, s_name
+LIMIT 100`,
+    ],
     byHand: `SELECT s_name, COUNT(*) AS numwait
 FROM tpch.supplier, tpch.lineitem l1, tpch.orders, tpch.nation
 WHERE s_suppkey = l1.l_suppkey AND o_orderkey = l1.l_orderkey AND o_orderstatus = 'F' AND l1.l_receiptdate > l1.l_commitdate
@@ -136,6 +146,20 @@ WHERE country_code IN (:codes) AND "placed[order].order_key" IS NULL
   AND account_balance > (SELECT AVG(account_balance) FROM svc.customer WHERE account_balance > 0.00 AND country_code IN (:codes))
 GROUP BY country_code
 ORDER BY country_code`,
+    alternatives: [
+      `SELECT country_code, COUNT(*) AS numcust, SUM(account_balance) AS totacctbal
+FROM dsvc.customer
+WHERE country_code IN (:codes) AND "placed[order].order_key" IS NULL
+  AND account_balance > (SELECT AVG(account_balance) FROM svc.customer WHERE account_balance > 0.00 AND country_code IN (:codes))
+GROUP BY country_code
+ORDER BY country_code`,
+      `SELECT country_code, COUNT(*) AS numcust, SUM(account_balance) AS totacctbal
+FROM dsvc.customer c
+WHERE country_code IN (:codes) AND NOT EXISTS (SELECT 1 FROM svc.order o WHERE o.customer_key = c.customer_key)
+  AND account_balance > (SELECT AVG(account_balance) FROM svc.customer WHERE account_balance > 0.00 AND country_code IN (:codes))
+GROUP BY country_code
+ORDER BY country_code`,
+    ],
     byHand: `SELECT country_code, COUNT(*) AS numcust, SUM(c_acctbal) AS totacctbal
 FROM (SELECT substring(c_phone FROM 1 FOR 2) AS country_code, c_acctbal
       FROM tpch.customer

@@ -4,6 +4,8 @@ export interface Query {
   readonly title: string;
   /** Over the ontology. */
   readonly sql: string;
+  /** The same question over the ontology in other words: paths from another concept, or COUNT(*). */
+  readonly alternatives?: readonly string[];
   /** Over the tables, by hand: the standard's own text but for names of columns. */
   readonly byHand: string;
   /** Values that take the place of `:name` in both texts: those that the standard validates with. */
@@ -13,7 +15,7 @@ export interface Query {
 }
 
 /** The two texts with their values written in. `small`: for some thousands of lines. `scale` is the value of `:scale`. */
-export function texts(query: Query, scale: number, small = false): { readonly sql: string; readonly byHand: string } {
+export function texts(query: Query, scale: number, small = false): { readonly sql: string; readonly alternatives: readonly string[]; readonly byHand: string } {
   const values: Record<string, string> = { scale: String(scale), ...query.values, ...(small ? query.small : {}) };
   const fill = (text: string): string =>
     text.replace(/(?<![:\w]):([a-z_]+)/g, (_, name: string) => {
@@ -21,5 +23,5 @@ export function texts(query: Query, scale: number, small = false): { readonly sq
       if (value === undefined) throw new Error(`query ${query.number} has no value for :${name}`);
       return value;
     });
-  return { sql: fill(query.sql), byHand: fill(query.byHand) };
+  return { sql: fill(query.sql), alternatives: (query.alternatives ?? []).map(fill), byHand: fill(query.byHand) };
 }
