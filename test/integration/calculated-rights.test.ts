@@ -152,6 +152,33 @@ describe('grants', () => {
   });
 });
 
+describe('masks of a logic concept', () => {
+  it('whose condition reads the property apply to all rows', async () => {
+    await user('masked', ...all);
+    await policy('kinds ON PROPERTY kind OF CONCEPT big_claim MASK NULL TO USER masked');
+    expect(await seen('masked', 'SELECT claim_id, kind FROM svc.claim ORDER BY 1')).toEqual(['10 NULL', '11 NULL', '12 NULL']);
+    expect(await seen('masked', 'SELECT "has_claim[claim].kind" AS kind FROM dsvc.policy')).toEqual(['NULL', 'NULL', 'NULL']);
+    expect(await seen('masked', 'SELECT claim_id, loss FROM svc.claim ORDER BY 1')).toEqual(['10 30', '11 5', '12 7']);
+  });
+});
+
+describe('a logic concept for a caller who does not see the whole model', () => {
+  it('has the property, whose paths start from its rows', async () => {
+    await s.rows(`CREATE ONTOLOGY loop;
+      CREATE PROPERTY rank bigint AS SELECT count("before[node].node_id") + node_id;
+      CREATE CONCEPT node (node_id int, rank bigint, PRIMARY KEY (node_id), CONSTRAINT after MULTIREFERENCE node INVERSEOF before);
+      CREATE CONCEPT follower INHERITS (node) FROM dsvc.node WHERE "before[node].node_id" <= 10;
+      CREATE CONCEPT hidden INHERITS (node) FROM svc.node WHERE rank = 1;
+      CREATE MAPPING nodes INTO (node) AS SELECT id AS node_id FROM ins.claim;
+      CREATE MAPPING links (CONSTRAINT after FOREIGN KEY (z) REFERENCES node (node_id), CONSTRAINT before FOREIGN KEY (a) REFERENCES node (node_id)) AS
+        SELECT id AS a, id + 1 AS z FROM ins.claim`);
+    await user('partial');
+    for (const concept of ['node', 'follower']) await s.rows(`GRANT QUERY ON ontology.loop.concept.${concept} TO USER partial`);
+    expect(await seen('partial', 'SELECT node_id, rank FROM svc.node ORDER BY 1', 'loop')).toEqual(['10 10', '11 12', '12 13']);
+    expect(await seen('partial', 'SELECT node_id, rank, 12 / rank AS q FROM svc.follower ORDER BY 1', 'loop')).toEqual(['11 12 1']);
+  });
+});
+
 describe('a policy that reads the property', () => {
   it('is not changed through what the property reads by someone who may not make it', async () => {
     await user('mapper', 'EDIT ON ALL ontology.ins', 'QUERY ON ALL ontology.ins', 'QUERY ON datasource.main');

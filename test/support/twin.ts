@@ -77,6 +77,7 @@ export function twinOf(model: Model, parts: Parts, parser: SqlParser): Model {
         relationships: c.relationships.filter((r) => seen(r.target)),
       };
     });
+  withoutLostPaths({ ...model, concepts: made }, parser);
   const has = (of: (d: ConceptDef) => readonly string[]): Set<string> => new Set(made.flatMap(of));
   const [properties, measures] = [has((d) => [...d.properties, ...d.multi]), has((d) => d.measures)];
   return {
@@ -89,6 +90,42 @@ export function twinOf(model: Model, parts: Parts, parser: SqlParser): Model {
     ),
     views: model.views.filter((v) => parts.views.has(v.name)),
   };
+}
+
+/** Removes calculated properties with a path that leads nowhere, and those that read them, until none is left. */
+function withoutLostPaths(model: Model, parser: SqlParser): void {
+  const concepts = by(model);
+  const hop = /([^.[\]]+)\[([^\]*]+)(?:\*\d+)?\]\.?/g;
+  const lineage = (c: ConceptDef): ConceptDef[] => [c, ...above(model, c)];
+  const leads = (c: ConceptDef, name: string, to: string): boolean =>
+    lineage(c).some(
+      (a) =>
+        a.relationships.some((r) => r.name === name && reaches(r.target, to)) ||
+        model.concepts.some((d) => reaches(d.name, to) && d.relationships.some((r) => r.target === a.name && (r.inverse ?? `~${r.name}`) === name)),
+    );
+  const reaches = (target: string, to: string): boolean => concepts.has(to) && lineage(concepts.get(to)!).some((a) => a.name === target);
+  const exists = (c: ConceptDef, path: string): boolean => {
+    let at = c;
+    for (const [, name = '', to = ''] of path.matchAll(hop)) {
+      if (!leads(at, name, to)) return false;
+      at = concepts.get(to)!;
+    }
+    const last = path.replace(hop, '');
+    return last.startsWith('entity_') || [at, ...below(model, at)].some((d) => all(model, d).has(last));
+  };
+  const expressions = new Map(model.properties.flatMap((p) => (p.expression === null ? [] : [[p.name, namesIn(parser, p.expression)] as const])));
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const c of model.concepts) {
+      const own = all(model, c);
+      const keeps = (name: string): boolean =>
+        (expressions.get(name) ?? []).every((read) => (read.includes('[') ? exists(c, read) : !expressions.has(read) || own.has(read)));
+      const properties = c.properties.filter(keeps);
+      if (properties.length === c.properties.length) continue;
+      changed = true;
+      Object.assign(c, { properties, label: c.label.filter((name) => !c.properties.includes(name) || properties.includes(name)) });
+    }
+  }
 }
 
 const linked = (concepts: readonly ConceptDef[], name: string): boolean => concepts.some((c) => c.relationships.some((r) => r.name === name));

@@ -13,13 +13,19 @@ import { emitConcept } from './emission.ts';
 import { bindAndLower } from './finish.ts';
 import type { RowFilter } from './narrow.ts';
 
+/** The error for a logic concept whose condition depends on its own rows. */
+export const circularConcept = (concept: Concept): Error => badRequest('circular_concept', `the logic concept \`${concept.name}\` depends on itself`);
+
 /**
  * A SELECT of `wanted` over the rows of the concept's source that meet its condition.
  * @throws SvcError 400 `circular_concept`
  */
 export function logicSource(state: PlanState, concept: Concept, rows: LogicRows, wanted: WantedColumns, reader: Concept, filter?: RowFilter): SelectStmt {
-  const circular = (): Error => badRequest('circular_concept', `the logic concept \`${concept.name}\` depends on itself`);
-  return state.position.expanding(concept, circular, () => rowsOf(state, rows, wanted, reader, filter));
+  return state.position.expanding(
+    concept,
+    () => circularConcept(concept),
+    () => rowsOf(state, rows, wanted, reader, filter),
+  );
 }
 
 function rowsOf(state: PlanState, rows: LogicRows, wanted: WantedColumns, reader: Concept, filter: RowFilter | undefined): SelectStmt {

@@ -6,6 +6,7 @@ import { and, cast, column, equals, exists, type Node, OFFSET_ZERO, type SelectS
 import { actualProperty } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { sourcesOf } from '../secure/policies.ts';
+import { circularConcept } from './logic.ts';
 import { conceptSource } from './sources.ts';
 
 /** A concept whose rows a link or a value belongs to. `keys` maps columns of the link to properties of the concept. */
@@ -52,7 +53,12 @@ function visibleRows(state: PlanState, rows: SelectStmt, restricted: readonly Ow
     while (!hidden.includes(owner) && concept.rows.kind === 'logic') concept = concept.rows.source;
     const wanted = new Map(keys.map(([name, def]) => [name, actualProperty(state, def)] as const));
     const same = keys.map(([name, def]) => equals(column('o', name), cast(column('r', name), parseType(def.type).sql)));
-    return exists(select({ targetList: [], fromClause: [subselect(conceptSource(state, concept, wanted), 'o')], whereClause: and(same) as Node }));
+    const source = state.position.asOwner(
+      concept,
+      () => circularConcept(concept),
+      () => conceptSource(state, concept, wanted),
+    );
+    return exists(select({ targetList: [], fromClause: [subselect(source, 'o')], whereClause: and(same) as Node }));
   });
   return select({
     targetList: [{ ResTarget: { val: { ColumnRef: { fields: [string('r'), { A_Star: {} }] } } } }],

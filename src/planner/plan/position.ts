@@ -10,12 +10,13 @@ interface State {
   readonly blocks: number;
   readonly subQueries: number;
   readonly expanding: readonly object[];
+  readonly owners: readonly object[];
   readonly reading: readonly string[];
   readonly conditions: readonly string[];
   readonly frames: readonly Frame[];
 }
 
-const OUTSIDE: State = { trusted: 0, views: 0, blocks: 0, subQueries: 0, expanding: [], reading: [], conditions: [], frames: [] };
+const OUTSIDE: State = { trusted: 0, views: 0, blocks: 0, subQueries: 0, expanding: [], owners: [], reading: [], conditions: [], frames: [] };
 
 /** The current position of the planner. Its methods run a function at another position, and return to the current one. */
 export class Position {
@@ -38,8 +39,8 @@ export class Position {
 
   /** True in the text of a view, policy, logic concept or property; false in the caller's own text. */
   get isStored(): boolean {
-    const { trusted, views, expanding, conditions } = this.#state;
-    return trusted > 0 || views > 0 || expanding.length > 0 || conditions.length > 0;
+    const { trusted, views, expanding, owners, conditions } = this.#state;
+    return trusted > 0 || views > 0 || expanding.length > 0 || owners.length > 0 || conditions.length > 0;
   }
 
   /** True in a sub-query. PostgreSQL may evaluate it before the conditions of the outer block. */
@@ -92,6 +93,16 @@ export class Position {
   expanding<T>(what: object, circular: () => Error, make: () => T): T {
     if (this.#state.expanding.includes(what)) throw circular();
     return this.#with({ expanding: [...this.#state.expanding, what] }, make);
+  }
+
+  /**
+   * Plans the rows of a concept to which links belong. They may be rows of the concept that is being expanded: one of its calculated properties may follow the
+   * links, which its rows themselves do not. @throws the error of `circular` if they do
+   */
+  asOwner<T>(concept: object, circular: () => Error, make: () => T): T {
+    const { owners } = this.#state;
+    if (owners.includes(concept)) throw circular();
+    return this.#with({ expanding: [], owners: [...owners, concept] }, make);
   }
 
   /** Plans the condition of a policy. */
