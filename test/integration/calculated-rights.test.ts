@@ -154,11 +154,13 @@ describe('grants', () => {
 
 describe('masks of a logic concept', () => {
   it('whose condition reads the property apply to all rows', async () => {
-    await user('masked', ...all);
-    await policy('kinds ON PROPERTY kind OF CONCEPT big_claim MASK NULL TO USER masked');
-    expect(await seen('masked', 'SELECT claim_id, kind FROM svc.claim ORDER BY 1')).toEqual(['10 NULL', '11 NULL', '12 NULL']);
-    expect(await seen('masked', 'SELECT "has_claim[claim].kind" AS kind FROM dsvc.policy')).toEqual(['NULL', 'NULL', 'NULL']);
-    expect(await seen('masked', 'SELECT claim_id, loss FROM svc.claim ORDER BY 1')).toEqual(['10 30', '11 5', '12 7']);
+    await s.rows(model('veil'));
+    await user('masked');
+    await s.rows('GRANT QUERY ON ALL ontology.veil TO USER masked');
+    await s.rows('CREATE POLICY kinds ON PROPERTY kind OF CONCEPT big_claim MASK NULL', 'veil');
+    expect(await seen('masked', 'SELECT claim_id, kind FROM svc.claim ORDER BY 1', 'veil')).toEqual(['10 NULL', '11 NULL', '12 NULL']);
+    expect(await seen('masked', 'SELECT "has_claim[claim].kind" AS kind FROM dsvc.policy', 'veil')).toEqual(['NULL', 'NULL', 'NULL']);
+    expect(await seen('masked', 'SELECT claim_id, loss FROM svc.claim ORDER BY 1', 'veil')).toEqual(['10 30', '11 5', '12 7']);
   });
 });
 

@@ -36,7 +36,7 @@ import { listsFor } from '../secure/listed.ts';
 import type { AppliedRule } from '../secure/policies.ts';
 import { isShown } from '../secure/shown.ts';
 import { BranchPaths, type Reading } from './calculated/branch-paths.ts';
-import { followsPaths, readsPaths } from './calculated/reads.ts';
+import { followsAny, followsPaths, readsPaths } from './calculated/reads.ts';
 import { columnValue } from './column-value.ts';
 import { entityId, entityLabel } from './entity-columns.ts';
 import { maskedValue } from './masks.ts';
@@ -169,8 +169,8 @@ export class Branch {
   }
 
   /**
-   * The condition that a row is an instance of logic concepts, over the row's own unmasked values. undefined if a condition reads a path or a sub-query: the
-   * mask then applies to all rows, which may mask too much but never too little.
+   * The condition that a row is an instance of logic concepts, over the row's own unmasked values. undefined if a condition reads a path, a property that is
+   * calculated over paths, or a sub-query: the mask then applies to all rows, which may mask too much but never too little.
    */
   #isInstance(concepts: readonly Concept[]): Node | undefined {
     const { state } = this;
@@ -180,12 +180,19 @@ export class Branch {
       let plain = true;
       walk(node, (n) => {
         if (isSubQuery(n)) plain = false;
-        if ('ColumnRef' in n) plain &&= state.graph.property(fieldsOf(n.ColumnRef).at(-1) ?? '') !== undefined && fieldsOf(n.ColumnRef).length === 1;
+        if ('ColumnRef' in n) plain &&= this.#isOwnValue(n.ColumnRef);
         return plain;
       });
       return plain ? this.#expression(rows, rows.condition, 'a logic concept', actual(rows.source)) : undefined;
     });
     return conditions.length > 0 && conditions.every((c) => c !== undefined) ? coalesce(and(conditions as Node[]) as Node, boolean(false)) : undefined;
+  }
+
+  /** True for the name of a property whose value is computed from the row alone. */
+  #isOwnValue(ref: ColumnRef): boolean {
+    const [name = '', ...others] = fieldsOf(ref);
+    const property = others.length > 0 ? undefined : this.state.graph.property(name);
+    return property !== undefined && !followsAny(this.state, property);
   }
 
   /** The value of a property without its own mask; with `actual`, also without the masks of the properties that it is calculated from. */
