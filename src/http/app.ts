@@ -33,7 +33,7 @@ import { cors } from './cors.ts';
 import { bodyOf, CONTENT_TYPES, presentationOf, wishOf } from './format.ts';
 import { getToken } from './get-token.ts';
 import { checkHost, checkUrl, requestIdOf } from './guards.ts';
-import { isAsyncId, queryBody, resultsLimit } from './input.ts';
+import { queryBody, resultsLimit } from './input.ts';
 import { logRequest } from './log.ts';
 import { admitted, mounted } from './mounted.ts';
 import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
@@ -194,8 +194,8 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       await identify(c);
       await next();
     },
-    // an invalid id gets the same answer as an unknown one
-    (c) => (isAsyncId(param(c, 'id')) ? asyncResult(c, request(c), param(c, 'id')) : json(c, 404, { error: 'Response not found' })),
+    async (c, next) => (await import('./schemas.ts')).asyncId(c, next),
+    (c) => asyncResult(c, request(c), param(c, 'id')),
   );
 
   route(

@@ -36,9 +36,6 @@ export const malformedBody = (form: string, member: string): SvcError =>
     { hint: `Send ${form}` },
   );
 
-/** True for a text that can be the id of an asynchronous result. */
-export const isAsyncId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
-
 /** Reads the header `results-limit`; null if it is missing. @throws SvcError 400 `bad_results_limit` */
 export function resultsLimit(headers: Headers): number | null {
   const value = headers.get('results-limit');

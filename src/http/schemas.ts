@@ -1,6 +1,10 @@
 /** Schemas of REST input, for the OpenAPI documents and for bodies that are rare. input.ts reads the others without the library. */
+import { zValidator } from '@hono/zod-validator';
+import type { MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import type { ModelFiles } from '../service.ts';
+import { json } from './answers.ts';
+import type { AppContext, AppEnv } from './context.ts';
 import { jsonOf, malformedBody } from './input.ts';
 
 /** The body of POST query. */
@@ -26,6 +30,11 @@ export const MODEL_FILES = z.object({
   prune: z.boolean().nullish().meta({ description: 'Drop the objects that no file contains' }),
   expect: z.string().nullish().meta({ description: 'The version that the ontology must have; another one is answered with 409' }),
 });
+
+/** Validates the path parameter of an asynchronous result. An invalid id gets the same answer as an unknown one. */
+export const asyncId = zValidator('param', z.object({ id: z.guid() }), (result, c) =>
+  result.success ? undefined : json(c as unknown as AppContext, 404, { error: 'Response not found' }),
+) as unknown as MiddlewareHandler<AppEnv>;
 
 /** The header `results-limit`. */
 export const RESULTS_LIMIT = z

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/errors.ts';
-import { isAsyncId, queryBody, resultsLimit } from '../../../src/http/input.ts';
+import { queryBody, resultsLimit } from '../../../src/http/input.ts';
 import { modelFilesBody, QUERY, RESULTS_LIMIT } from '../../../src/http/schemas.ts';
 import { generated } from '../../support/generated.ts';
 
@@ -59,14 +59,4 @@ it('names the wrong member of model files', () => {
     'The member "files.0.text" of the body is missing or has the wrong type',
   ]);
   expect(modelFilesBody('{"files":[{"name":"a","text":"b"}]}')).toEqual({ files: [{ name: 'a', text: 'b' }], source: null, prune: false, expect: null });
-});
-
-it('ids of asynchronous results have the form of a GUID', () => {
-  expect([crypto.randomUUID(), 'ABCDEF00-0000-0000-0000-000000000000', 'x', `${crypto.randomUUID()}0`, ''].map(isAsyncId)).toEqual([
-    true,
-    true,
-    false,
-    false,
-    false,
-  ]);
 });
