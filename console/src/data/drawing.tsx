@@ -22,6 +22,8 @@ export function Drawing({ graph, chosen, choose, move, colour }: Props) {
   const [view, setView] = useState<View>({ x: 0, y: 0, scale: 1 });
   const [size, setSize] = useState({ width: 800, height: 500 });
   const [held, setHeld] = useState<{ readonly id: string; readonly x: number; readonly y: number } | null>(null);
+  /** An entity that is pressed: where the pointer was, and the distance to the middle of the entity. */
+  const pressed = useRef<{ readonly id: string; readonly client: readonly [number, number]; readonly offset: readonly [number, number] } | null>(null);
   const panning = useRef<{ readonly x: number; readonly y: number; readonly view: View } | null>(null);
   const count = graph.entities.size;
 
@@ -54,7 +56,7 @@ export function Drawing({ graph, chosen, choose, move, colour }: Props) {
   };
   const radius = 11;
   // more names would cover each other: then only those of the chosen entity are shown
-  const isSmall = graph.links.length <= 24;
+  const isSmall = graph.links.length <= 12;
   const linksOfChosen = graph.links.filter((l) => l.from === chosen || l.to === chosen).length;
   return (
     <svg
@@ -64,20 +66,26 @@ export function Drawing({ graph, chosen, choose, move, colour }: Props) {
       onPointerDown={(e) => {
         const id = (e.target as Element).closest('[data-entity]')?.getAttribute('data-entity');
         e.currentTarget.setPointerCapture(e.pointerId);
-        if (id != null) {
-          choose(id);
-          setHeld({ id, ...toGraph(e) });
+        const entity = id == null ? undefined : graph.entities.get(id);
+        if (entity !== undefined) {
+          choose(entity.id);
+          const { x, y } = toGraph(e);
+          pressed.current = { id: entity.id, client: [e.clientX, e.clientY], offset: [entity.x - x, entity.y - y] };
         } else panning.current = { x: e.clientX, y: e.clientY, view };
       }}
       onPointerMove={(e) => {
-        if (held !== null) setHeld({ id: held.id, ...toGraph(e) });
+        const down = pressed.current;
+        // a click moves the pointer by a few pixels, which is no drag
+        if (down !== null && (held !== null || Math.hypot(e.clientX - down.client[0], e.clientY - down.client[1]) > 5)) {
+          const { x, y } = toGraph(e);
+          setHeld({ id: down.id, x: x + down.offset[0], y: y + down.offset[1] });
+        }
         const from = panning.current;
         if (from !== null) setView({ ...from.view, x: from.view.x - (e.clientX - from.x) / view.scale, y: from.view.y - (e.clientY - from.y) / view.scale });
       }}
       onPointerUp={() => {
-        const entity = held === null ? undefined : graph.entities.get(held.id);
-        // a click moves an entity by a few pixels, which is no drag
-        if (held !== null && entity !== undefined && Math.hypot(held.x - entity.x, held.y - entity.y) * view.scale > 6) move(held.id, held.x, held.y);
+        if (held !== null) move(held.id, held.x, held.y);
+        pressed.current = null;
         setHeld(null);
         panning.current = null;
       }}

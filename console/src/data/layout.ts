@@ -22,8 +22,22 @@ export function arrange(graph: DataGraph): DataGraph {
       slowDown: 4,
     },
   });
+  spread(g, graph);
   return change(
     graph,
     new Map([...graph.entities.keys()].map((id) => [id, { x: g.getNodeAttribute(id, 'x') as number, y: g.getNodeAttribute(id, 'y') as number }])),
   );
+}
+
+/** The least distance between two entities at which their labels are readable. */
+const ROOM = 90;
+
+/** Enlarges a drawing whose entities are too close to each other. Pinned entities stay, so a drawing that has them is not enlarged. */
+function spread(g: Graph, { entities }: DataGraph): void {
+  if ([...entities.values()].some((e) => e.pinned)) return;
+  const places = g.mapNodes((_, { x, y }) => ({ x: x as number, y: y as number }));
+  const nearest = places.map((p) => Math.min(...places.filter((q) => q !== p).map((q) => Math.hypot(p.x - q.x, p.y - q.y))));
+  const typical = [...nearest].sort((a, b) => a - b)[Math.floor(nearest.length / 4)] ?? ROOM;
+  const factor = Math.min(8, Math.max(1, ROOM / Math.max(typical, 1)));
+  g.updateEachNodeAttributes((_, place) => ({ ...place, x: place.x * factor, y: place.y * factor }));
 }
