@@ -5,7 +5,7 @@
  */
 import { audit } from '../catalog/changes.ts';
 import type { CatalogDb } from '../catalog/db.ts';
-import { endSession, findSessionUser, type Login, revokeConsoleTokens } from '../catalog/logins.ts';
+import { endSession, findSessionUser, type Login, lockUser, revokeConsoleTokens } from '../catalog/logins.ts';
 import { UNKNOWN_USER } from '../catalog/promotion.ts';
 import { forgetSnapshots } from '../catalog/snapshot.ts';
 import { equalHashes } from './tokens.ts';
@@ -79,6 +79,7 @@ export async function findSession(secret: string, value: string, db: CatalogDb, 
 /** Ends a session on all isolates, and revokes the user's tokens of the console: other browsers get new ones while they are logged in. @throws SvcError 503 `catalog_unavailable` */
 export async function logOut(db: CatalogDb, session: Session, requestId: string): Promise<void> {
   await db.batch([
+    lockUser(session.userId),
     endSession(session.id, new Date(session.ends).toISOString()),
     ...revokeConsoleTokens(session.userId),
     sessionEntry('logout', session, requestId),

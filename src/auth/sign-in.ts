@@ -144,7 +144,8 @@ export type TokenOrigin = 'get_token' | 'get_svc_user_token' | 'console';
 /**
  * Issues an API token for a user who has signed in. Of each user and origin, the newest 20 tokens are valid.
  * @param by ids of the users who control the login
- * @returns null if the login has ended since
+ * @param session id of the session of the login; null without one
+ * @returns null if the login or the session has ended since
  * @throws SvcError 503 `catalog_unavailable`
  */
 export async function issueToken(
@@ -154,13 +155,14 @@ export async function issueToken(
   origin: TokenOrigin,
   ttlDays: number,
   requestId: string,
+  session: string | null = null,
 ): Promise<string | null> {
   const token = createToken();
   const id = crypto.randomUUID();
   const expires = new Date(now() + ttlDays * 86_400_000).toISOString();
   const credential = origin === 'get_token' ? 'bearer' : 'session';
   const entry = audit({ user: login.name, credential, action: 'give_token', object: id, ontology: null, digest: null, requestId });
-  const revoked = await storeToken(db, login, { id, hash: await sha256(token), label: origin, expires, by }, entry);
+  const revoked = await storeToken(db, login, { id, hash: await sha256(token), label: origin, expires, by, session }, entry);
   if (revoked === true) forgetSnapshots();
   return revoked === undefined ? null : token;
 }

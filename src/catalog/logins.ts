@@ -50,11 +50,15 @@ const REVOKE_CONSOLE = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE us
 /** Revokes the tokens that a user's consoles have. */
 export const revokeConsoleTokens = (userId: string): readonly Call[] => [{ sql: REVOKE_CONSOLE, params: [userId] }, ...refreshPermissions()];
 
+/** Waits for other transactions that issue tokens to the user, and makes them wait. */
+export const lockUser = (userId: string): Call => ({ sql: LOCK_USER, params: [userId] });
+
 // without the lock, two concurrent requests of a user would not see each other's token
 const LOCK_USER = sql`SELECT id FROM kg_catalog.users WHERE id = $1::uuid FOR UPDATE`;
 // the subquery yields NULL if the login has ended, and the NOT NULL column rejects it (23502)
 const INSERT = sql`INSERT INTO kg_catalog.tokens (id, user_id, hash, label, expires, created_by) VALUES ($1::uuid,
-  (SELECT id FROM kg_catalog.users WHERE id = $2::uuid AND active AND password IS NOT DISTINCT FROM $7 AND login_generation = $8::bigint), $3, $4, $5::timestamptz, $6::uuid[])`;
+  (SELECT id FROM kg_catalog.users WHERE id = $2::uuid AND active AND password IS NOT DISTINCT FROM $7 AND login_generation = $8::bigint
+    AND NOT EXISTS (SELECT FROM kg_catalog.ended_sessions e WHERE e.id = $9::uuid)), $3, $4, $5::timestamptz, $6::uuid[])`;
 const REVOKE_OLDER = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE id IN (
     SELECT id FROM kg_catalog.tokens WHERE user_id = $1::uuid AND label = $2 AND id <> $3::uuid AND revoked IS NULL AND (expires IS NULL OR expires > now())
     ORDER BY created DESC, id OFFSET $4::int)
@@ -70,6 +74,8 @@ export interface GivenToken {
   readonly label: string;
   readonly expires: string;
   readonly by: readonly string[];
+  /** The id of the session that asks for the token; null without one. */
+  readonly session: string | null;
 }
 
 /**
@@ -87,7 +93,7 @@ export async function storeToken(
   try {
     const [, , revoked] = await db.batch([
       { sql: LOCK_USER, params: [login.id] },
-      { sql: INSERT, params: [token.id, login.id, token.hash, token.label, token.expires, idList(token.by), login.password, login.generation] },
+      { sql: INSERT, params: [token.id, login.id, token.hash, token.label, token.expires, idList(token.by), login.password, login.generation, token.session] },
       { sql: REVOKE_OLDER, params: [login.id, token.label, token.id, MAX_TOKENS - 1] },
       audit,
     ]);

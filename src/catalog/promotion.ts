@@ -1,6 +1,7 @@
 /**
  * Revokes credentials when a user becomes an administrator: credentials that another user controls end in the transaction that adds the user to the role.
- * The catalog stores the users who control each token, password and e-mail (migrations/010).
+ * The catalog stores the users who control each token, password and e-mail (migrations/010). Links that others made end by a new generation of the login, and with
+ * them the sessions that they began.
  */
 import { type Call, type Row, sql } from './db.ts';
 
@@ -30,7 +31,8 @@ const PROMOTE = sql`WITH trusted AS (
 ), subject AS (
   SELECT u.id, u.key, t.ids AS trusted,
     u.password IS NOT NULL AND NOT coalesce(u.password_by, '{}') <@ t.ids AS loses_password,
-    u.email IS NOT NULL AND NOT coalesce(u.email_by, '{}') <@ t.ids AS loses_email
+    u.email IS NOT NULL AND NOT coalesce(u.email_by, '{}') <@ t.ids AS loses_email,
+    EXISTS (SELECT FROM kg_catalog.login_links l WHERE l.user_id = u.id AND NOT l.created_by <@ t.ids) AS loses_links
   FROM kg_catalog.users u, trusted t
   WHERE u.id = $2::uuid AND NOT EXISTS (SELECT FROM kg_catalog.role_members m WHERE m.role_id = $1::uuid AND m.user_id = u.id)
 ), tokens AS (
@@ -45,7 +47,7 @@ const PROMOTE = sql`WITH trusted AS (
     password = CASE WHEN s.loses_password THEN NULL ELSE u.password END, password_by = CASE WHEN s.loses_password THEN NULL ELSE u.password_by END,
     email = CASE WHEN s.loses_email THEN NULL ELSE u.email END, email_key = CASE WHEN s.loses_email THEN NULL ELSE u.email_key END,
     email_by = CASE WHEN s.loses_email THEN NULL ELSE u.email_by END
-  FROM subject s WHERE u.id = s.id AND (s.loses_password OR s.loses_email)
+  FROM subject s WHERE u.id = s.id AND (s.loses_password OR s.loses_email OR s.loses_links)
 )
 SELECT (SELECT count(*) FROM tokens)::int AS tokens, (SELECT count(*) FROM auth)::int AS auth_grants,
   EXISTS (SELECT FROM subject WHERE loses_password) AS password, EXISTS (SELECT FROM subject WHERE loses_email) AS email`;

@@ -128,7 +128,7 @@ export async function token(c: AppContext): Promise<Response> {
   if (current === null) throw missing();
   await checkForm(c, formText, current);
   await admit(c, `user:${current.userId}`);
-  const issued = await issueToken(runtime, current.login, current.controllers, 'console', CONSOLE_TOKEN_MS / 86_400_000, c.get('requestId'));
+  const issued = await issueToken(runtime, current.login, current.controllers, 'console', CONSOLE_TOKEN_MS / 86_400_000, c.get('requestId'), current.id);
   if (issued === null) throw missing();
   return json(c, 200, { token: issued, user: current.userName, lifetime: CONSOLE_TOKEN_MS / 1000 }, { 'cache-control': 'no-store' });
 }
@@ -139,6 +139,9 @@ export async function link(c: AppContext): Promise<Response> {
   if (!isLocal(runtime.config)) throw unknownPath();
   sessionSecret(c);
   const { principal } = await authenticate(c.req.raw.headers, runtime.config, runtime);
+  // the session would not have the tenant and the claims of a JWT
+  if (principal.credential === 'jwt')
+    throw forbidden('token_required', 'Links are made with API tokens', { hint: 'Send a user API token in the header x-api-key' });
   const code = await makeLink(runtime, principal);
   return json(c, 200, { link: `/${runtime.config.product}/console/enter?code=${code}`, lifetime: LINK_MS / 1000 }, { 'cache-control': 'no-store' });
 }

@@ -79,6 +79,8 @@ export class Knowledge {
   #widened = 0;
   #schema: SchemaText | undefined;
   #linked: readonly Linked[] = [];
+  /** Values that were found in the datasource; a wider context keeps them. */
+  #searched: readonly Linked[] = [];
 
   private constructor(parts: KnowledgeParts) {
     this.#parts = parts;
@@ -197,7 +199,8 @@ export class Knowledge {
     this.#spelling.changed();
     const sampled = subjects.flatMap((s) => [this.#samples.get(subjectKey(s))].flatMap((samples) => (samples === undefined ? [] : [{ subject: s, samples }])));
     const known = linkedValues(question, sampled, indexOf(model));
-    this.#linked = [...known, ...(this.#widened === 0 ? await lookedUp(request, model, question, sampled) : [])];
+    if (this.#widened === 0) this.#searched = await lookedUp(request, model, question, sampled);
+    this.#linked = [...known, ...this.#searched];
     this.#schema = undefined;
   }
 

@@ -11,6 +11,8 @@ const MAX_VALUES = 2;
 const LONGEST = 60;
 /** The maximum time to wait. After that, the statement itself shows whether the value exists. */
 const WAIT_MS = 2_000;
+/** How many searches run at the same time: each reads a whole column. */
+const PARALLEL = 3;
 
 /** Texts in quotation marks. */
 const QUOTED = /"([^"\n]{2,60})"|“([^”\n]{2,60})”|«([^»\n]{2,60})»|(?<![\p{L}\p{N}])'([^'\n]{2,60})'(?![\p{L}\p{N}])|‘([^’\n]{2,60})’/gu;
@@ -40,13 +42,18 @@ export async function lookedUp(
   const names = namesIn(question).filter((name) => !isKnown(name, subjects, sampled));
   if (names.length === 0 || request.spending.samples.isSpent) return [];
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(WAIT_MS)]);
-  const found = names.flatMap((name) =>
-    places.map(async ({ subject, column }): Promise<readonly Linked[]> => {
-      const rows = await valuesOf({ ...request, signal }, { ontology, concept: subject.name, property: column, text: name, limit: MAX_VALUES });
-      return rows.filter((value) => plain(value) === plain(name) || rows.length === 1).map((value) => ({ subject, column, value }));
-    }),
-  );
-  return (await Promise.all(found)).flat();
+  const searches = names.flatMap((name) => places.map((place) => ({ name, ...place })));
+  const found: Linked[] = [];
+  const next = async (): Promise<void> => {
+    for (let search = searches.shift(); search !== undefined && !signal.aborted; search = searches.shift()) {
+      const { name, subject, column } = search;
+      const wanted = { ontology, concept: subject.name, property: column, text: name, limit: MAX_VALUES };
+      const values = await valuesOf({ ...request, signal, spending: request.spending.samples }, wanted);
+      for (const value of values) if (plain(value) === plain(name) || values.length === 1) found.push({ subject, column, value });
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, next));
+  return found;
 }
 
 /** Text columns of a concept whose sample does not have all values. Only concepts can be searched. */

@@ -309,6 +309,24 @@ describe('the console', () => {
     expect(await page.locator('.history button').allTextContents()).toEqual(['SELECT 3 AS three', 'SELECT name FROM svc.town']);
   });
 
+  it('shows nothing of the last user to the next one in the same page', async () => {
+    const page = await signedIn('data?entity=town%3A2');
+    await page.locator('.entity').waitFor();
+    await page.goto(`${base}/svc/console/#/shop/query`);
+    await run(page, 'SELECT name FROM svc.town');
+    await page.locator('.grid .line').first().waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API token or JWT').fill(workers.token);
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'SQL' }).waitFor();
+    expect(await page.getByRole('textbox', { name: 'SQL' }).textContent()).not.toContain('svc.town');
+    await page.getByRole('button', { name: 'History' }).click();
+    expect(await page.locator('.history button').count()).toBe(0);
+    await page.getByRole('link', { name: 'Data' }).click();
+    await page.getByText('Search for an entity to begin').waitFor();
+    expect(await page.locator('.entity').count()).toBe(0);
+  });
+
   it('cancels a statement that takes long', async () => {
     const page = await signedIn('query');
     await run(

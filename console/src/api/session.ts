@@ -20,6 +20,19 @@ export const loginPath = signal<string | null>(null);
 export const notice = signal<string | null>(null);
 export const signedIn = computed(() => credential.value !== null);
 
+/** Called when another user may use the console next: forgets what the last one saw. */
+const forgetters: (() => void)[] = [];
+let lastUser: string | null = null;
+
+/** Registers what is forgotten when somebody else signs in, or when the user signs out. */
+export const onOtherUser = (forget: () => void): void => void forgetters.push(forget);
+
+/** Notes who uses the console now. After an expired session, the same user finds everything as it was. */
+function isNow(user: string): void {
+  if (lastUser !== null && lastUser !== user) for (const forget of forgetters) forget();
+  lastUser = user;
+}
+
 const base = (): string => location.pathname.replace(/[^/]*$/, '');
 
 /** Asks the service who is logged in, and gets a token if somebody is. Leaves the user signed out if the service cannot be reached. */
@@ -54,6 +67,7 @@ async function take(form: string): Promise<boolean> {
   }).catch(() => null);
   if (answer?.ok !== true) return false;
   const { token, user, lifetime } = (await answer.json()) as { token: string; user: string; lifetime: number };
+  isNow(`user ${user}`);
   credential.value = { header: 'x-api-key', value: token, user, form };
   notice.value = null;
   clearTimeout(timer);
@@ -68,6 +82,7 @@ async function take(form: string): Promise<boolean> {
 /** Uses a pasted API token, or a JWT. */
 export function use(text: string): void {
   const value = text.trim();
+  isNow(`credential ${value}`);
   credential.value = { header: value.startsWith('tk_') ? 'x-api-key' : 'x-jwt-token', value, user: null, form: null };
   notice.value = null;
 }
@@ -82,6 +97,8 @@ export function signOut(reason: string | null = null): void {
 /** Logs out: ends the session of the browser, with which the service revokes the console's tokens. */
 export async function logOut(): Promise<void> {
   const form = credential.value?.form ?? null;
+  for (const forget of forgetters) forget();
+  lastUser = null;
   signOut();
   if (form === null) return;
   await fetch(`${base()}../logout`, {

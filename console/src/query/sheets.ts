@@ -1,5 +1,6 @@
 /** The open queries and the history, in this browser only. */
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
+import { credential, onOtherUser } from '../api/session.ts';
 
 export interface Sheet {
   readonly id: number;
@@ -59,7 +60,6 @@ export function storeText(ontology: string, id: number, text: string): void {
   sheets.set(ontology, { all: all.map((s) => (s.id === id ? { ...s, text } : s)), current: current.id });
 }
 
-const KEY = 'console-history';
 const MOST = 100;
 
 interface Past {
@@ -67,22 +67,41 @@ interface Past {
   readonly sql: string;
 }
 
-const readHistory = (): readonly Past[] => {
+/** Where the browser stores the history of a user; null for a pasted credential, whose history is in memory only. */
+const placeOf = (user: string | null): string | null => (user === null ? null : `console-history ${user}`);
+
+const readHistory = (place: string | null): readonly Past[] => {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    const kept: unknown = JSON.parse((place === null ? null : localStorage.getItem(place)) ?? '[]');
     return Array.isArray(kept) ? kept.filter((p): p is Past => typeof p?.ontology === 'string' && typeof p?.sql === 'string') : [];
   } catch {
     return [];
   }
 };
 
-/** Statements that were run, newest first. */
-export const past = signal<readonly Past[]>(readHistory());
+/** Statements that the user ran, newest first. */
+export const past = signal<readonly Past[]>([]);
+
+let place: string | null = null;
+effect(() => {
+  if (credential.value === null) return;
+  const next = placeOf(credential.value.user);
+  if (next === place) return;
+  place = next;
+  past.value = readHistory(next);
+});
+onOtherUser(() => {
+  sheets.clear();
+  past.value = [];
+  place = null;
+  sheetsChanged.value++;
+});
 
 const storeHistory = (all: readonly Past[]): void => {
   past.value = all;
+  if (place === null) return;
   try {
-    localStorage.setItem(KEY, JSON.stringify(all));
+    localStorage.setItem(place, JSON.stringify(all));
   } catch {
     // full, or refused by the browser
   }

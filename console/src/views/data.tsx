@@ -1,6 +1,7 @@
 /** The data view: entities as a graph that the user expands step by step. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Failure, failureOf } from '../api/http.ts';
+import { onOtherUser } from '../api/session.ts';
 import { Drawing } from '../data/drawing.tsx';
 import { EntityPanel } from '../data/entity-panel.tsx';
 import {
@@ -36,6 +37,7 @@ export default function DataPage() {
 
 /** The drawings, kept while the user looks at another view. */
 const kept = new Map<string, Steps>();
+onOtherUser(() => kept.clear());
 
 function Page({ model: m }: { readonly model: Model }) {
   const [steps, setSteps] = useState<Steps>(() => kept.get(m.name) ?? begin(EMPTY));

@@ -1,0 +1,81 @@
+/** Attacks with the links that log a user in once: a link, and the session that it begins, must not outlive the credential that made it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { admins, ask, by, isAdmin, outcome, promoted, s, startCallers, user } from './callers.ts';
+
+beforeAll(startCallers);
+afterAll(() => s?.close());
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+/** The path of a link for the user of a token. */
+async function linkOf(token: string): Promise<string> {
+  const response = await s.fetch('/svc/console/link', { method: 'POST', headers: { ...JSON_TYPE, ...by(token) } });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { link: string }).link;
+}
+/** The cookie of the session that a link begins; null if the link is refused. */
+async function entered(link: string): Promise<string | null> {
+  const response = await s.fetch(link, { redirect: 'manual' });
+  if (response.status !== 303) return null;
+  return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? null;
+}
+/** A token of the console for a session; null if the session has ended. */
+async function tokenOf(cookie: string): Promise<string | null> {
+  const known = (await (await s.fetch('/svc/console/session', { headers: { cookie } })).json()) as { form_token: string | null };
+  if (known.form_token === null) return null;
+  const body = JSON.stringify({ form_token: known.form_token });
+  const response = await s.fetch('/svc/console/token', { method: 'POST', headers: { ...JSON_TYPE, cookie }, body });
+  return response.status === 200 ? ((await response.json()) as { token: string }).token : null;
+}
+/** tom, and a token for tom that ben made. */
+async function tokenByBen(): Promise<{ name: string; token: string }> {
+  const tom = await user('tom');
+  const ben = await user('ben', `EDIT ON user.${tom.name}`);
+  const [{ token }] = (await ask(`CREATE TOKEN FOR ${tom.name}`, by(ben.token))).json.data;
+  return { name: tom.name, token };
+}
+
+describe('a link', () => {
+  it('logs in once, also if two browsers send it at the same time', async () => {
+    const link = await linkOf((await user('tom')).token);
+    const all = await Promise.all([entered(link), entered(link), entered(link)]);
+    expect(all.filter((cookie) => cookie !== null)).toHaveLength(1);
+  });
+
+  it('is not accepted from a page of another site or another port', async () => {
+    const link = await linkOf((await user('tom')).token);
+    for (const site of ['cross-site', 'same-site']) expect((await s.fetch(link, { redirect: 'manual', headers: { 'sec-fetch-site': site } })).status).toBe(403);
+    expect(await entered(link)).not.toBeNull();
+  });
+
+  it('of a user who becomes an administrator ends if another user made it', async () => {
+    const tom = await tokenByBen();
+    const link = await linkOf(tom.token);
+    await promoted(tom.name);
+    expect(await outcome('SELECT 1 AS one', by(tom.token))).toBe('401 invalid_token');
+    const cookie = await entered(link);
+    const token = cookie === null ? null : await tokenOf(cookie);
+    expect(token === null ? false : await isAdmin(by(token))).toBe(false);
+  });
+
+  it('begins a session that ends if the user becomes an administrator and another user made it', async () => {
+    const tom = await tokenByBen();
+    const cookie = String(await entered(await linkOf(tom.token)));
+    expect(await tokenOf(cookie)).not.toBeNull();
+    await promoted(tom.name);
+    const token = await tokenOf(cookie);
+    expect(token === null ? false : await isAdmin(by(token))).toBe(false);
+    const page = await s.fetch('/svc/get_svc_user_token/', { headers: { cookie }, redirect: 'manual' });
+    expect(page.status).toBe(303);
+  });
+
+  it.each([
+    ['the password changes', (name: string) => [`ALTER USER ${name} SET PASSWORD = 'another one 9!'`]],
+    ['the e-mail changes', (name: string) => [`ALTER USER ${name} SET EMAIL = '${name}@corp.example'`]],
+    ['the user is deactivated and activated again', (name: string) => [`ALTER USER ${name} SET ACTIVE = 'false'`, `ALTER USER ${name} SET ACTIVE = 'true'`]],
+  ])('ends when %s', async (_, statements) => {
+    const tom = await user('tom');
+    const link = await linkOf(tom.token);
+    await admins(...statements(tom.name));
+    expect(await entered(link)).toBeNull();
+  });
+});
