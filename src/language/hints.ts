@@ -72,19 +72,34 @@ const SYNTAX: readonly (readonly [form: RegExp, hint: string])[] = [
   [/ == /, 'Write =.'],
   [/ , FROM /, 'Remove the comma before FROM.'],
   [/ (SELECT|,) \[ (\w+|Q) \]/, 'PostgreSQL has no names in square brackets. Write a name without them, or in double quotes.'],
-  [/ GROUP BY (?:(?! SELECT )[^()])* WHERE /, 'WHERE is written before GROUP BY.'],
-  [/ ORDER BY (?:(?! SELECT )[^()])* (WHERE|GROUP BY) /, 'ORDER BY is written after WHERE and GROUP BY.'],
 ];
 
 const FORMS: Readonly<Partial<Record<Token['kind'], string>>> = { string: 'S', number: 'N', name: 'Q' };
 const shown = ({ kind, value }: Token): string => FORMS[kind] ?? (kind === 'word' ? value.toUpperCase() : value);
 
+/** A hint for clauses of a SELECT in another order than SQL's. */
+function orderHint(words: readonly string[]): string | undefined {
+  // the last of GROUP and ORDER in each open pair of brackets
+  const open: ('GROUP' | 'ORDER' | undefined)[] = [undefined];
+  for (const [i, word] of words.entries()) {
+    const clause = open.at(-1);
+    if (word === '(') open.push(undefined);
+    else if (word === ')' && open.length > 1) open.pop();
+    else if (word === 'SELECT') open[open.length - 1] = undefined;
+    else if (clause === 'GROUP' && word === 'WHERE') return 'WHERE is written before GROUP BY.';
+    else if (clause === 'ORDER' && (word === 'WHERE' || (word === 'GROUP' && words[i + 1] === 'BY'))) return 'ORDER BY is written after WHERE and GROUP BY.';
+    else if ((word === 'GROUP' || word === 'ORDER') && words[i + 1] === 'BY') open[open.length - 1] = word;
+  }
+  return undefined;
+}
+
 /** A hint for a text that PostgreSQL's grammar refuses; undefined if nothing is known about it. */
 export function syntaxHint(text: string): string | undefined {
   const [path] = barePaths(text);
   if (path) return pathHint(path.path);
-  const forms = ` ${significant(tokenize(text)).map(shown).join(' ')} `;
-  return SYNTAX.find(([form]) => form.test(forms))?.[1];
+  const words = significant(tokenize(text)).map(shown);
+  const forms = ` ${words.join(' ')} `;
+  return SYNTAX.find(([form]) => form.test(forms))?.[1] ?? orderHint(words);
 }
 
 /** The name at an offset as it is written, with its qualifiers: `o.name`, `"rel[c].prop"`, or undefined. */

@@ -14,16 +14,38 @@ const WAIT_MS = 2_000;
 /** How many searches run at the same time: each reads a whole column. */
 const PARALLEL = 3;
 
-/** Texts in quotation marks. */
-const QUOTED = /"([^"\n]{2,60})"|“([^”\n]{2,60})”|«([^»\n]{2,60})»|(?<![\p{L}\p{N}])'([^'\n]{2,60})'(?![\p{L}\p{N}])|‘([^’\n]{2,60})’/gu;
+/** Quotation marks: the opening one, and its closing one. */
+const MARKS: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['\u201c', '\u201d'],
+  ['\u00ab', '\u00bb'],
+  ["'", "'"],
+  ['\u2018', '\u2019'],
+]);
+const IN_WORD = /[\p{L}\p{N}]/u;
+
+/** Texts in quotation marks, of 2 to `LONGEST` characters. An apostrophe inside a word is no mark. */
+function quotedIn(text: string): readonly string[] {
+  const found: string[] = [];
+  for (let i = 0; i < text.length; i++) {
+    const close = MARKS.get(text[i] as string);
+    if (close === undefined || (close === "'" && IN_WORD.test(text[i - 1] ?? ''))) continue;
+    const rest = text.slice(i + 1, i + 2 + LONGEST);
+    const end = rest.indexOf(close);
+    const name = rest.slice(0, end);
+    if (end < 0 || name.includes('\n') || (close === "'" && IN_WORD.test(text[i + 2 + end] ?? ''))) continue;
+    if (end > 1) found.push(name);
+    i += end + 1;
+  }
+  return found;
+}
 /** Words with capital letters next to each other, not at the start of a sentence. */
 const CAPITALS = /(?<=[\p{Ll}\p{N},] )\p{Lu}[\p{L}\p{N}'’-]+(?: \p{Lu}[\p{L}\p{N}'’-]+)*/gu;
 
 /** The names that a question quotes, or writes with capital letters; at most `MAX_NAMES`. */
 export function namesIn(question: string): readonly string[] {
   const text = question.slice(0, 4_000);
-  const quoted = [...text.matchAll(QUOTED)].map((m) => m.slice(1).find((part) => part !== undefined) ?? '');
-  const names = [...quoted, ...(text.match(CAPITALS) ?? [])].map((name) => name.trim()).filter((name) => name.length > 1 && name.length <= LONGEST);
+  const names = [...quotedIn(text), ...(text.match(CAPITALS) ?? [])].map((name) => name.trim()).filter((name) => name.length > 1 && name.length <= LONGEST);
   return [...new Set(names)].slice(0, MAX_NAMES);
 }
 
