@@ -52,12 +52,21 @@ const PICTURES: Readonly<Record<string, { readonly place: string; readonly steps
       await page.waitForTimeout(1500);
     },
   },
+  edit: {
+    place: '#/world/edit',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'language', exact: true }).click();
+      await page.getByRole('textbox', { name: 'Script' }).waitFor();
+      await page.waitForTimeout(800);
+    },
+  },
+  access: { place: '#/world/access', steps: async (page) => page.getByRole('cell', { name: 'demo' }).first().waitFor() },
   connect: { place: '#/world/connect', steps: async (page) => page.getByText('Claude Code').waitFor() },
 };
 
 const file = process.env.SESSION_FILE ?? join(PROJECT, '.dev', 'session.json');
-const session = JSON.parse(readFileSync(file, 'utf8')) as { readonly base_url: string; readonly demo_token: string };
-const link = await consoleLink({ base: session.base_url, product: 'svc' }, session.demo_token);
+const session = JSON.parse(readFileSync(file, 'utf8')) as { readonly base_url: string; readonly admin_token: string };
+const link = await consoleLink({ base: session.base_url, product: 'svc' }, session.admin_token);
 if (link === undefined) throw new Error('the service makes no link: start it with npm start');
 const browser = await openBrowser();
 try {

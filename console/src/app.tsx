@@ -1,7 +1,7 @@
 /** The frame of the console: header, navigation, and the view of the current place. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { product } from './api/http.ts';
+import { product, seenAs } from './api/http.ts';
 import { credential, logOut, signedIn } from './api/session.ts';
 import { model, modelFailure, reloadModel } from './model/current.ts';
 import { FailureBox, Loading } from './parts/basics.tsx';
@@ -16,6 +16,8 @@ const LOADERS: Partial<Record<View, () => Promise<{ readonly default: ComponentT
   model: () => import('./views/model.tsx'),
   data: () => import('./views/data.tsx'),
   query: () => import('./views/query.tsx'),
+  edit: () => import('./views/edit.tsx'),
+  access: () => import('./views/access.tsx'),
   connect: () => import('./views/connect.tsx'),
 };
 
@@ -52,6 +54,14 @@ function Header() {
         </nav>
       )}
       <span class="grow" />
+      {seenAs.value !== null && signedIn.value && (
+        <span class="seen" role="status">
+          {texts.access.seenAs(seenAs.value)}
+          <button type="button" onClick={() => (seenAs.value = null)}>
+            {texts.access.stop}
+          </button>
+        </span>
+      )}
       <label class="theme">
         <span class="hidden">{texts.theme.label}</span>
         <select value={theme.value} onChange={(e) => setTheme(e.currentTarget.value as (typeof THEMES)[number])}>

@@ -400,6 +400,129 @@ describe('the console', () => {
     expect(await page.locator('.tie').count()).toBe(3);
   });
 
+  describe('changing the model', () => {
+    /** Signs in as the administrator. */
+    async function admin(place: string): Promise<Page> {
+      const page = await open();
+      await page.goto(`${base}/svc/console/#/shop/${place}`);
+      await page.getByLabel('API token or JWT').fill(workers.token);
+      await page.keyboard.press('Enter');
+      return page;
+    }
+    const write = async (page: Page, script: string): Promise<void> => {
+      await page.getByRole('textbox', { name: 'Script' }).click();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.insertText(script);
+    };
+
+    it('plans a change, applies it, and rolls it back', async () => {
+      const page = await admin('edit');
+      await page.getByRole('button', { name: 'region', exact: true }).click();
+      await page.getByRole('textbox', { name: 'Script' }).waitFor();
+      await write(page, "CREATE CONCEPT region (code string, name string, PRIMARY KEY (code), LABEL (name)) DESCRIPTION 'A part of the country'");
+      await page.getByRole('button', { name: 'Plan', exact: true }).click();
+      await page.getByText('1 object changes.').waitFor();
+      expect(await page.locator('.diff .added').allTextContents()).toEqual([expect.stringContaining("DESCRIPTION = 'A part of the country'")]);
+      await page.getByRole('button', { name: 'Apply 1 change' }).click();
+      await page.getByText('Applied as version').waitFor();
+      await page.getByRole('link', { name: 'Model' }).click();
+      await page.getByRole('button', { name: 'region', exact: true }).first().click();
+      await page.getByRole('complementary', { name: 'region' }).getByText('A part of the country').waitFor();
+      await page.getByRole('link', { name: 'Edit' }).click();
+      await page.getByRole('button', { name: 'Versions' }).click();
+      await page.locator('.versions .item').nth(1).click();
+      await page.getByText(/ROLLBACK ONTOLOGY "shop" TO VERSION/).waitFor();
+      await page.getByRole('button', { name: 'Roll back to this version' }).click();
+      await page.getByText('as a new version').waitFor();
+      const script = await ask(base, '/svc/api/query', {
+        method: 'POST',
+        headers: { 'x-api-key': workers.token, 'content-type': 'application/json' },
+        body: JSON.stringify({ ontology_name: 'shop', query: 'SHOW CREATE CONCEPT region' }),
+      });
+      expect(script.text).not.toContain('A part of the country');
+    });
+
+    it('says that nothing changes, and shows an error at its place', async () => {
+      const page = await admin('edit');
+      await page.getByRole('button', { name: 'town', exact: true }).click();
+      await page.getByRole('button', { name: 'Plan', exact: true }).click();
+      await page.getByText('Nothing changes.').waitFor();
+      await write(page, 'CREATE CONCEPT town (town_no\n  integr)');
+      await page.getByRole('button', { name: 'Plan', exact: true }).click();
+      await page.getByRole('alert').waitFor();
+      expect(await page.getByRole('alert').textContent()).toContain('integr');
+    });
+
+    it('drops an object after a question that shows the statement', async () => {
+      const page = await admin('edit');
+      await page.getByRole('button', { name: 'New script' }).click();
+      await write(page, 'CREATE CONCEPT short_lived (n integer, PRIMARY KEY (n))');
+      await page.keyboard.press('Control+Enter');
+      await page.getByRole('button', { name: /^Apply/ }).click();
+      await page.getByText('Applied as version').waitFor();
+      await page.getByRole('button', { name: 'short_lived', exact: true }).click();
+      await page.getByRole('button', { name: 'Drop' }).click();
+      await page.getByText('DROP CONCEPT "short_lived"').waitFor();
+      await page.getByRole('button', { name: 'Drop' }).click();
+      await page.getByText('short_lived was dropped.').waitFor();
+    });
+
+    it('is explained to who may not', async () => {
+      const page = await signedIn('edit');
+      await page.getByText('Changing this ontology needs EDIT on it.').waitFor();
+    });
+
+    it('creates a user, grants, sees as the user, and revokes', async () => {
+      const page = await admin('access');
+      await page.getByText('Create a user', { exact: true }).first().click();
+      const form = page.locator('details.form', { hasText: 'Create a user' });
+      await form.getByLabel('User').fill('new one');
+      await form.getByText('CREATE USER "new one"').waitFor();
+      await form.getByRole('button', { name: 'Create a user' }).click();
+      await page.getByRole('cell', { name: 'new one' }).first().waitFor();
+      await page.getByText('Grant a right', { exact: true }).first().click();
+      const grant = page.locator('details.form', { hasText: 'Grant a right' });
+      await grant.getByLabel('Only on the concept').selectOption('region');
+      await grant.getByLabel('Name').fill('new one');
+      await grant.getByText('GRANT QUERY ON ontology."shop".concept."region" TO USER "new one"').waitFor();
+      await grant.getByRole('button', { name: 'Grant a right' }).click();
+      await page.getByRole('cell', { name: 'ontology.shop.concept.region' }).last().waitFor();
+      await page.getByLabel('User', { exact: true }).first().fill('new one');
+      await page.getByRole('button', { name: 'See as this user' }).click();
+      await page.getByText('Seen as new one').waitFor();
+      await page.getByRole('link', { name: 'Model' }).click();
+      await expect.poll(() => page.locator('.node > text').allTextContents()).toEqual(['region']);
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await expect.poll(() => page.locator('.node').count()).toBe(5);
+      await page.getByRole('link', { name: 'Access' }).click();
+      const row = page.getByRole('row', { name: /new one QUERY/ });
+      await row.getByRole('button', { name: 'Revoke' }).click();
+      await row.getByText('REVOKE QUERY ON ontology."shop".concept."region" FROM USER "new one"').waitFor();
+      await row.getByRole('button', { name: 'Revoke' }).click();
+      await expect.poll(() => page.getByRole('row', { name: /new one QUERY/ }).count()).toBe(0);
+    });
+
+    it('hides rows by a policy', async () => {
+      const page = await admin('access');
+      await page.getByText('Create a row policy', { exact: true }).first().click();
+      const form = page.locator('details.form', { hasText: 'Create a row policy' });
+      await form.getByLabel('Name').fill('south');
+      await form.getByLabel('Concept').selectOption('region');
+      await form.getByLabel('To (PUBLIC').fill('user ann');
+      await form.getByLabel('Rows that they see').fill("code = 'S'");
+      await form.getByText(`CREATE POLICY "south" ON CONCEPT "region" TO USER "ann" USING (code = 'S')`).waitFor();
+      await form.getByRole('button', { name: 'Create a row policy' }).click();
+      await page.getByRole('cell', { name: 'south' }).waitFor();
+      const reader = await signedIn('query');
+      await run(reader, 'SELECT name FROM svc.region');
+      await reader.locator('.grid .line').first().waitFor();
+      expect(await cells(reader)).toEqual([['South']]);
+      await page.getByRole('row', { name: /south/ }).getByRole('button', { name: 'Remove' }).click();
+      await page.getByRole('row', { name: /south/ }).getByRole('button', { name: 'Remove' }).click();
+      await page.getByText('This ontology has no policies').waitFor();
+    });
+  });
+
   it('shows an error when the connection is lost, and goes on afterwards', async () => {
     const page = await signedIn('query');
     await page.getByRole('textbox', { name: 'SQL' }).waitFor();
@@ -417,7 +540,7 @@ describe('the console', () => {
     expect(await page.locator('.connect').textContent()).toContain(`claude mcp add --transport http svc ${base}/svc/api/mcp`);
   });
 
-  it.each(['model?concept=order', 'data?concept=town', 'query', 'connect'])('has no serious accessibility problem: %s', async (place) => {
+  it.each(['model?concept=order', 'data?concept=town', 'query', 'edit', 'access', 'connect'])('has no serious accessibility problem: %s', async (place) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await signedIn('', { colorScheme, bypassCSP: true });
       await page.goto(`${base}/svc/console/#/shop/${place}`);
@@ -428,7 +551,7 @@ describe('the console', () => {
 
   it('fits a small screen', async () => {
     const page = await signedIn('', { viewport: { width: 360, height: 740 } });
-    for (const place of ['model?concept=order', 'data?concept=town', 'query', 'connect']) {
+    for (const place of ['model?concept=order', 'data?concept=town', 'query', 'edit', 'access', 'connect']) {
       await page.goto(`${base}/svc/console/#/shop/${place}`);
       await page.waitForTimeout(500);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);

@@ -1,7 +1,7 @@
 /** Requests to the service's public API with the caller's token. */
 import { signal } from '@preact/signals';
 import { parseExact } from './exact.ts';
-import { credential, renewed, signOut } from './session.ts';
+import { credential, onOtherUser, renewed, signOut } from './session.ts';
 
 /** The product's name: the first segment of the path of the page. */
 export const product = location.pathname.split('/')[1] ?? 'svc';
@@ -36,6 +36,7 @@ export function failureOf(thrown: unknown): Failure | null {
 
 /** The user that the console shows the graph as (impersonation); null: the caller itself. */
 export const seenAs = signal<string | null>(null);
+onOtherUser(() => (seenAs.value = null));
 
 interface Options {
   readonly method?: 'GET' | 'POST';

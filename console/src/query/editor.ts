@@ -16,6 +16,8 @@ export interface EditorOptions {
   readonly label: string;
   readonly empty: string;
   readonly product: string;
+  /** `model`: modelling statements, whose names are not completed. `query` by default. */
+  readonly language?: 'query' | 'model';
   readonly model: () => Model | null;
   onChange(text: string): void;
   /** Ctrl+Enter. */
@@ -37,6 +39,12 @@ export interface Editor {
 
 /** The dialect of the service: PostgreSQL's, with backticks around names as well. */
 const DIALECT = SQLDialect.define({ ...PostgreSQL.spec, identifierQuotes: '"`' });
+/** The modelling statements. */
+const MODELLING = SQLDialect.define({
+  ...PostgreSQL.spec,
+  identifierQuotes: '"`',
+  keywords: `${PostgreSQL.spec.keywords ?? ''} ontology concept property measure mapping view cube example policy inherits label multivalue multireference inverseof transitive symmetric includes tags description options mask partial replace using into`,
+});
 
 const look = EditorView.theme({
   '&': { height: '100%', fontSize: '14px', backgroundColor: 'var(--bg)', color: 'var(--text)' },
@@ -65,10 +73,12 @@ const colours = HighlightStyle.define([
 /** Creates an editor in an element. */
 export function createEditor(parent: HTMLElement, options: EditorOptions): Editor {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
-  const keywords = keywordCompletionSource(DIALECT, true);
+  const dialect = options.language === 'model' ? MODELLING : DIALECT;
+  const keywords = keywordCompletionSource(dialect, true);
   const source = (context: CompletionContext) => {
     const model = options.model();
-    const found = model === null ? null : complete(context.state.doc.toString(), context.pos, model, options.product, context.explicit);
+    const found =
+      model === null || options.language === 'model' ? null : complete(context.state.doc.toString(), context.pos, model, options.product, context.explicit);
     if (found === null || found.proposals.length === 0) return null;
     return {
       from: found.from,
@@ -97,10 +107,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
         placeholder(options.empty),
         EditorView.contentAttributes.of({ 'aria-label': options.label }),
         keymap.of([...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
-        extensions.of([
-          sql({ dialect: DIALECT }),
-          autocompletion({ override: [source, keywords], icons: false, activateOnCompletion: (c) => c.label.endsWith('.') }),
-        ]),
+        extensions.of([sql({ dialect }), autocompletion({ override: [source, keywords], icons: false, activateOnCompletion: (c) => c.label.endsWith('.') })]),
         syntaxHighlighting(colours),
         look,
         linter((v) => diagnose(v, options), { delay: 600 }),

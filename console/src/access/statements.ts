@@ -1,0 +1,63 @@
+/** The statements that the access view runs. Pure. */
+
+const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+export const createUser = (name: string, password: string, email: string): string | null =>
+  name.trim() === ''
+    ? null
+    : `CREATE USER ${identifier(name.trim())}${password === '' ? '' : ` PASSWORD ${literal(password)}`}${email.trim() === '' ? '' : ` OPTIONS (email = ${literal(email.trim())})`}`;
+
+export const createRole = (name: string): string | null => (name.trim() === '' ? null : `CREATE ROLE ${identifier(name.trim())}`);
+
+export interface Grant {
+  readonly privilege: string;
+  /** A resource as in SYS_GRANTS: `ontology.world`, `ontology.world.concept.city`. */
+  readonly resource: string;
+  readonly isAll: boolean;
+  /** `user` or `role`. */
+  readonly kind: string;
+  readonly grantee: string;
+}
+
+/** A resource, each name after a kind as an identifier: `ontology."world".concept."city"`. */
+export function resourceText(resource: string): string {
+  return resource
+    .split('.')
+    .map((part, i) => (i % 2 === 0 ? part : identifier(part)))
+    .join('.');
+}
+
+export const grant = (g: Grant): string | null =>
+  g.grantee.trim() === '' || g.resource.trim() === ''
+    ? null
+    : `GRANT ${g.privilege} ON ${g.isAll ? 'ALL ' : ''}${resourceText(g.resource.trim())} TO ${g.kind.toUpperCase()} ${identifier(g.grantee.trim())}`;
+
+export const revoke = (g: Grant): string =>
+  `REVOKE ${g.privilege} ON ${g.isAll ? 'ALL ' : ''}${resourceText(g.resource)} FROM ${g.kind.toUpperCase()} ${identifier(g.grantee)}`;
+
+export const grantRole = (role: string, user: string): string | null =>
+  role.trim() === '' || user.trim() === '' ? null : `GRANT ROLE ${identifier(role.trim())} TO USER ${identifier(user.trim())}`;
+
+export const revokeRole = (role: string, user: string): string => `REVOKE ROLE ${identifier(role)} FROM USER ${identifier(user)}`;
+
+export const createToken = (user: string, days: number, now: number): string | null =>
+  user.trim() === '' ? null : `CREATE TOKEN FOR ${identifier(user.trim())} EXPIRES '${new Date(now + days * 86_400_000).toISOString().slice(0, 10)}T00:00:00Z'`;
+
+export const rowPolicy = (name: string, concept: string, grantee: string, condition: string): string | null =>
+  [name, concept, condition].some((t) => t.trim() === '')
+    ? null
+    : `CREATE POLICY ${identifier(name.trim())} ON CONCEPT ${identifier(concept)} TO ${granteeText(grantee)} USING (${condition.trim()})`;
+
+export const mask = (name: string, property: string, how: string, except: string): string | null =>
+  [name, property, how].some((t) => t.trim() === '')
+    ? null
+    : `CREATE POLICY ${identifier(name.trim())} ON PROPERTY ${identifier(property)} MASK ${how.trim()}${except.trim() === '' ? '' : ` EXCEPT ${granteeText(except)}`}`;
+
+/** `PUBLIC`, `user ann` or `role sales`. */
+function granteeText(text: string): string {
+  const [, kind, name = ''] = /^\s*(user|role)\s+(.+?)\s*$/i.exec(text) ?? [];
+  return kind === undefined ? 'PUBLIC' : `${kind.toUpperCase()} ${identifier(name)}`;
+}
+
+export const dropPolicy = (name: string): string => `DROP POLICY ${identifier(name)}`;

@@ -1,0 +1,91 @@
+/** A table of rows with a button for each row, which shows its statement and asks before it runs. */
+import { useState } from 'preact/hooks';
+import { cellText } from '../api/exact.ts';
+import { type Failure, failureOf, query } from '../api/http.ts';
+import { FailureBox } from '../parts/basics.tsx';
+import { texts } from '../texts.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface Props {
+  readonly caption: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly Values[];
+  readonly ontology: string | null;
+  /** The button's label, and the statement that it runs for a row. */
+  readonly action?: { readonly label: string; statement(row: Values): string | null } | undefined;
+  onDone(): void;
+}
+
+export function AccessTable({ caption, columns, rows, ontology, action, onDone }: Props) {
+  const [asked, setAsked] = useState<number | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const run = async (statement: string): Promise<void> => {
+    setFailure(null);
+    try {
+      await query(ontology, statement);
+      setAsked(null);
+      onDone();
+    } catch (error) {
+      setFailure(failureOf(error));
+    }
+  };
+  return (
+    <>
+      {failure !== null && <FailureBox failure={failure} />}
+      <div class="scroll" tabIndex={0}>
+        <table>
+          <caption class="hidden">{caption}</caption>
+          <thead>
+            <tr>
+              {columns.map((c) => (
+                <th key={c} scope="col">
+                  {c}
+                </th>
+              ))}
+              {action !== undefined && (
+                <th scope="col">
+                  <span class="hidden">{action.label}</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, i) => {
+              const statement = action?.statement(row) ?? null;
+              return (
+                <tr key={i}>
+                  {columns.map((c) => (
+                    <td key={c} title={cellText(row[c]) ?? undefined}>
+                      {cellText(row[c]) ?? <span class="null">{texts.query.null}</span>}
+                    </td>
+                  ))}
+                  {action !== undefined && (
+                    <td>
+                      {statement !== null &&
+                        (asked === i ? (
+                          <span class="confirm">
+                            <code>{statement}</code>
+                            <button type="button" class="danger" onClick={() => void run(statement)}>
+                              {action.label}
+                            </button>
+                            <button type="button" onClick={() => setAsked(null)}>
+                              {texts.cancel}
+                            </button>
+                          </span>
+                        ) : (
+                          <button type="button" class="plain danger" onClick={() => setAsked(i)}>
+                            {action.label}
+                          </button>
+                        ))}
+                    </td>
+                  )}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}

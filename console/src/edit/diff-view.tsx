@@ -1,0 +1,22 @@
+import { texts } from '../texts.ts';
+import { diff, excerpt } from './diff.ts';
+
+/** The differences of two texts: removed lines have a minus sign, added ones a plus sign. */
+export function DiffView({ before, after }: { readonly before: string | null; readonly after: string | null }) {
+  const lines = excerpt(diff(before, after));
+  return (
+    <pre class="code diff" tabIndex={0} role="region" aria-label={texts.edit.differences}>
+      {lines.map((line, i) =>
+        line === null ? (
+          <span key={i} class="skipped">
+            {'\u22ee\n'}
+          </span>
+        ) : (
+          <span key={i} class={line.kind}>
+            {`${line.kind === 'added' ? '+' : line.kind === 'removed' ? '-' : ' '} ${line.text}\n`}
+          </span>
+        ),
+      )}
+    </pre>
+  );
+}
