@@ -14,6 +14,8 @@ export interface ReaderSetup {
   statementTimeoutMs: number;
   /** Whether EXECUTE on the functions of src/cli/reader-functions.ts is revoked from PUBLIC, which affects all roles of the database. */
   functions: boolean;
+  /** The role through which other roles keep EXECUTE on these functions; the default is that of docs/restrict-functions.sql. */
+  functionUsers?: string | undefined;
 }
 
 /** Limits of the reader on the server's resources; existing values of the role are kept. */
@@ -42,7 +44,8 @@ const COLUMNS: Readonly<Record<(typeof ATTRIBUTES)[number], string>> = {
  * @returns a line for each change that was refused, with the statement for a role that may make it
  */
 export async function restrictReader(setup: ReaderSetup): Promise<string[]> {
-  const { exec, reader, owners, statementTimeoutMs } = setup;
+  const { exec, reader, statementTimeoutMs, functionUsers = FUNCTION_USERS } = setup;
+  const owners = [...setup.owners, FUNCTION_USERS, functionUsers];
   const refused: string[] = [];
   const attempt = async (sql: string, name = sql) => {
     await exec(sql).catch((error: Error) => refused.push(notDone(name, error.message)));
@@ -61,7 +64,7 @@ export async function restrictReader(setup: ReaderSetup): Promise<string[]> {
   for (const [name, value] of LIMITS) if (!own.includes(name)) await attempt(`${alter} SET ${name} = ${quoteText(value)}`);
   if (role.rolconnlimit === -1) await attempt(`${alter} CONNECTION LIMIT ${CONNECTIONS}`);
 
-  if (setup.functions) await attempt(restrictFunctions([reader]), 'docs/restrict-functions.sql');
+  if (setup.functions) await attempt(restrictFunctions([reader], functionUsers), 'docs/restrict-functions.sql');
   return refused;
 }
 
@@ -72,7 +75,7 @@ const memberships = (reader: string, owners: readonly string[]): string => `SELE
   LEFT JOIN pg_catalog.pg_roles b ON b.oid = m.grantor
   WHERE r.rolname = ${quoteText(reader)} AND EXISTS (SELECT FROM pg_catalog.pg_roles x WHERE pg_has_role(g.oid, x.oid, 'MEMBER')
     AND (x.rolname ~ '^pg_' OR x.rolsuper OR x.rolcreaterole OR x.rolreplication OR x.rolbypassrls
-      OR x.rolname IN (${[...owners, FUNCTION_USERS].map(quoteText).join(', ')})))
+      OR x.rolname IN (${owners.map(quoteText).join(', ')})))
   ORDER BY 1`;
 
 async function leaveRoles(exec: Exec, reader: string, owners: readonly string[], refused: string[]): Promise<void> {

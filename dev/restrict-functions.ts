@@ -2,16 +2,17 @@
 import { FUNCTION_FAMILIES, LISTED_FUNCTIONS } from '../src/cli/reader-functions.ts';
 import { quoteName, quoteText } from './sql/role-settings.ts';
 
-/** The role through which other roles keep the right to execute the listed functions. */
+/** The role of docs/restrict-functions.sql through which other roles keep the right to execute the listed functions. */
 export const FUNCTION_USERS = 'kg_functions';
 
 /**
  * One statement that revokes EXECUTE on the listed functions from PUBLIC and from `readers`, in the current database.
- * All other roles of the server keep it: they become members of kg_functions, which gets EXECUTE where PUBLIC had it.
+ * All other roles of the server keep it: they become members of the role `users`, which gets EXECUTE where PUBLIC had it.
  * Run it again for functions and roles that were created later. Functions that the current role does not own
  * (for a superuser: none) are not changed.
  */
-export function restrictFunctions(readers: readonly string[]): string {
+export function restrictFunctions(readers: readonly string[], users: string = FUNCTION_USERS): string {
+  const group = quoteName(users).replaceAll('%', '%%');
   return `DO $restrict$
 DECLARE
   readers CONSTANT name[] := ARRAY[${readers.map(quoteText).join(', ')}];
@@ -26,19 +27,19 @@ BEGIN
     RAISE NOTICE 'the role % owns none of the functions: a superuser can restrict them', current_user;
     RETURN;
   END IF;
-  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = '${FUNCTION_USERS}') THEN
-    CREATE ROLE ${quoteName(FUNCTION_USERS)} NOLOGIN;
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = ${quoteText(users)}) THEN
+    CREATE ROLE ${quoteName(users)} NOLOGIN;
   END IF;
   FOR member IN SELECT r.rolname FROM pg_catalog.pg_roles r
-    WHERE NOT r.rolsuper AND r.rolname !~ '^pg_' AND r.rolname <> ALL (readers) AND NOT pg_has_role(r.oid, '${FUNCTION_USERS}', 'MEMBER')
+    WHERE NOT r.rolsuper AND r.rolname !~ '^pg_' AND r.rolname <> ALL (readers) AND NOT pg_has_role(r.oid, ${quoteText(users)}, 'MEMBER')
       AND NOT EXISTS (SELECT FROM unnest(readers) x WHERE pg_has_role(x, r.oid, 'MEMBER'))
   LOOP
-    EXECUTE format('GRANT ${FUNCTION_USERS} TO %I', member);
+    EXECUTE format('GRANT ${group} TO %I', member);
   END LOOP;
   SELECT string_agg(p.oid::regprocedure::text, ', ') INTO functions FROM pg_catalog.pg_proc p
     WHERE p.oid = ANY (own) AND EXISTS (SELECT FROM aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a WHERE a.grantee = 0);
   IF functions IS NOT NULL THEN
-    EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO ${FUNCTION_USERS}', functions);
+    EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO ${group}', functions);
     EXECUTE format('REVOKE EXECUTE ON ROUTINE %s FROM PUBLIC', functions);
   END IF;
   FOREACH reader IN ARRAY readers LOOP

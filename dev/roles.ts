@@ -9,12 +9,26 @@ export const READER = 'kg_reader';
 /** The role that may create schemas and tables: the database's owner on the embedded database, an alias of DATABASE_URL's role otherwise. */
 export const DEVELOPER = 'kg_dev';
 
+/** Names of the roles that setUpRoles makes. */
+export interface RoleNames {
+  /** Owns the catalog. */
+  readonly owner: string;
+  /** Runs the queries. */
+  readonly reader: string;
+  /** Keeps EXECUTE on the functions that are revoked from PUBLIC, for all other roles. */
+  readonly functions?: string;
+}
+
+const DEPLOYED: RoleNames = { owner: CATALOG_OWNER, reader: READER };
+
 /** The parameters of setUpRoles. */
 export interface RoleSetup {
   exec: Exec;
+  /** The default is the names of a deployment. */
+  names?: RoleNames;
   /** Passwords of the two roles. */
   passwords: { [CATALOG_OWNER]: string; [READER]: string };
-  /** The role that will own the tables; kg_reader may read all that it creates. The role is created if `developerPassword` is given. */
+  /** The role that will own the tables; the reader may read all that it creates. The role is created if `developerPassword` is given. */
   developer: string;
   developerPassword?: string;
   /** The database's name. */
@@ -31,41 +45,49 @@ export interface RoleSetup {
  * @returns a line for each restriction of the reader that the server refused
  */
 export async function setUpRoles(setup: RoleSetup): Promise<string[]> {
-  const { exec, passwords, developer, developerPassword, database, statementTimeoutMs = 30_000 } = setup;
-  await ensureRole(exec, CATALOG_OWNER, passwords[CATALOG_OWNER]);
-  await ensureRole(exec, READER, passwords[READER]);
+  const { exec, passwords, developer, developerPassword, database, statementTimeoutMs = 30_000, names = DEPLOYED } = setup;
+  const [owner, reader] = [quoteName(names.owner), quoteName(names.reader)];
+  await ensureRole(exec, names.owner, passwords[CATALOG_OWNER]);
+  await ensureRole(exec, names.reader, passwords[READER]);
   if (developerPassword !== undefined) {
     await ensureRole(exec, developer, developerPassword);
     await exec(`ALTER DATABASE ${quoteName(database)} OWNER TO ${quoteName(developer)}`);
     await exec(`REVOKE TEMPORARY ON DATABASE ${quoteName(database)} FROM PUBLIC`);
-    await exec(`GRANT TEMPORARY ON DATABASE ${quoteName(database)} TO ${CATALOG_OWNER}`);
+    await exec(`GRANT TEMPORARY ON DATABASE ${quoteName(database)} TO ${owner}`);
   }
   await exec('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
-  await exec(`ALTER ROLE ${CATALOG_OWNER} SET "TimeZone" = 'UTC'`);
-  await exec(`ALTER ROLE ${CATALOG_OWNER} SET "DateStyle" = 'ISO, MDY'`);
-  const owners = [CATALOG_OWNER, developer];
-  const refused = await restrictReader({ exec, reader: READER, owners, statementTimeoutMs, functions: setup.restrictFunctions });
+  await exec(`ALTER ROLE ${owner} SET "TimeZone" = 'UTC'`);
+  await exec(`ALTER ROLE ${owner} SET "DateStyle" = 'ISO, MDY'`);
+  const owners = [names.owner, developer];
+  const refused = await restrictReader({
+    exec,
+    reader: names.reader,
+    owners,
+    statementTimeoutMs,
+    functions: setup.restrictFunctions,
+    functionUsers: names.functions,
+  });
   // Only a member of the owner can give the schema to the owner.
-  await exec(`DO $$ BEGIN IF NOT pg_has_role(current_user, '${CATALOG_OWNER}', 'MEMBER') THEN GRANT ${CATALOG_OWNER} TO CURRENT_USER; END IF; END $$`);
-  await exec(`CREATE SCHEMA IF NOT EXISTS kg_catalog AUTHORIZATION ${CATALOG_OWNER}`);
+  await exec(`DO $$ BEGIN IF NOT pg_has_role(current_user, ${quoteText(names.owner)}, 'MEMBER') THEN GRANT ${owner} TO CURRENT_USER; END IF; END $$`);
+  await exec(`CREATE SCHEMA IF NOT EXISTS kg_catalog AUTHORIZATION ${owner}`);
   if (developerPassword !== undefined) {
     // like DATABASE_URL's role, which is a member of the owner: to read, not to write
     await exec(`GRANT USAGE ON SCHEMA kg_catalog TO ${quoteName(developer)}`);
     await exec(`GRANT SELECT ON ALL TABLES IN SCHEMA kg_catalog TO ${quoteName(developer)}`);
-    await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${CATALOG_OWNER} IN SCHEMA kg_catalog GRANT SELECT ON TABLES TO ${quoteName(developer)}`);
+    await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${owner} IN SCHEMA kg_catalog GRANT SELECT ON TABLES TO ${quoteName(developer)}`);
   }
-  await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${quoteName(developer)} GRANT USAGE ON SCHEMAS TO ${READER}`);
-  await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${quoteName(developer)} GRANT SELECT ON TABLES TO ${READER}`);
+  await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${quoteName(developer)} GRANT USAGE ON SCHEMAS TO ${reader}`);
+  await exec(`ALTER DEFAULT PRIVILEGES FOR ROLE ${quoteName(developer)} GRANT SELECT ON TABLES TO ${reader}`);
   return refused;
 }
 
-/** Lets kg_reader read all existing objects on which the right can be granted, except the catalog and the system's schemas. */
-export async function grantExisting(exec: Exec): Promise<void> {
+/** Lets the reader read all existing objects on which the right can be granted, except the catalog and the system's schemas. */
+export async function grantExisting(exec: Exec, reader: string): Promise<void> {
   await exec(`DO $$ DECLARE s name; BEGIN
     FOR s IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname NOT IN ('kg_catalog', 'information_schema') LOOP
       BEGIN
-        EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${READER}', s);
-        EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO ${READER}', s);
+        EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', s, ${quoteText(reader)});
+        EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO %I', s, ${quoteText(reader)});
       EXCEPTION WHEN insufficient_privilege THEN NULL;
       END;
     END LOOP;

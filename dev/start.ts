@@ -65,7 +65,7 @@ async function checkPort(port: number): Promise<void> {
 async function fill(database: Database, places: Places): Promise<void> {
   const timeout = Number(process.env.STATEMENT_TIMEOUT_MS);
   const left = await database.prepare(Number.isSafeInteger(timeout) && timeout > 0 ? timeout : undefined);
-  for (const line of left) console.log(`${READER}: ${line}`);
+  for (const line of left) console.log(line);
   if (places.sample && !(await worldLoaded((sql) => database.query(sql)))) {
     console.log('Loading the sample graph (250 countries, 135,000 cities) ...');
     await loadWorldTables((sql, params) => database.exec(sql, params)).catch((error: unknown) => {

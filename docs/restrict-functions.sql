@@ -95,12 +95,12 @@ BEGIN
     WHERE NOT r.rolsuper AND r.rolname !~ '^pg_' AND r.rolname <> ALL (readers) AND NOT pg_has_role(r.oid, 'kg_functions', 'MEMBER')
       AND NOT EXISTS (SELECT FROM unnest(readers) x WHERE pg_has_role(x, r.oid, 'MEMBER'))
   LOOP
-    EXECUTE format('GRANT kg_functions TO %I', member);
+    EXECUTE format('GRANT "kg_functions" TO %I', member);
   END LOOP;
   SELECT string_agg(p.oid::regprocedure::text, ', ') INTO functions FROM pg_catalog.pg_proc p
     WHERE p.oid = ANY (own) AND EXISTS (SELECT FROM aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a WHERE a.grantee = 0);
   IF functions IS NOT NULL THEN
-    EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO kg_functions', functions);
+    EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO "kg_functions"', functions);
     EXECUTE format('REVOKE EXECUTE ON ROUTINE %s FROM PUBLIC', functions);
   END IF;
   FOREACH reader IN ARRAY readers LOOP

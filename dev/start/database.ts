@@ -11,6 +11,7 @@ import { sameSecret, startSqlServer } from '../sql-server.ts';
 import { StartFailure } from './failure.ts';
 import type { Places } from './places.ts';
 import { rolePassword, type Secrets } from './secrets.ts';
+import { claimRoles, serverRoles } from './server-roles.ts';
 
 type Role = typeof CATALOG_OWNER | typeof READER | typeof DEVELOPER;
 
@@ -19,7 +20,7 @@ export interface Database {
   endpoint: string;
   /** A connection string that the endpoint accepts. */
   url(role: Role): string;
-  /** Creates roles and the catalog. Returns a line for each right of kg_reader that could not be revoked. Throws StartFailure. */
+  /** Creates roles and the catalog. Returns a line for each thing that was made on a server, and for each right of the reader that could not be revoked. Throws StartFailure. */
   prepare(statementTimeoutMs: number | undefined): Promise<string[]>;
   /** Runs one statement as the developer's role. */
   exec(sql: string, params?: unknown[]): Promise<void>;
@@ -32,6 +33,8 @@ interface Origin {
   backend: Backend;
   database: string;
   passwords: Record<Role, string>;
+  /** The names by which the roles log in. */
+  names: Record<Role, string>;
   setUp(statementTimeoutMs: number | undefined): Promise<string[]>;
 }
 
@@ -39,7 +42,7 @@ interface Origin {
 export async function openDatabase(places: Places, secrets: Secrets): Promise<Database> {
   const origin = places.databaseUrl === undefined ? await openFolder(places, secrets) : await openServer(places.databaseUrl, places.restrictFunctions, secrets);
   const server = await startSqlServer({ backend: origin.backend });
-  const url = (role: Role) => `postgres://${role}:${origin.passwords[role]}@127.0.0.1:${server.port}/${encodeURIComponent(origin.database)}`;
+  const url = (role: Role) => `postgres://${origin.names[role]}:${origin.passwords[role]}@127.0.0.1:${server.port}/${encodeURIComponent(origin.database)}`;
   const post = async (query: string, params: unknown[]) => {
     const headers = { 'content-type': 'application/json', 'neon-connection-string': url(DEVELOPER) };
     const response = await fetch(server.endpoint, { method: 'POST', headers, body: JSON.stringify({ query, params }) });
@@ -65,8 +68,13 @@ export async function openDatabase(places: Places, secrets: Secrets): Promise<Da
   };
 }
 
-const acceptor = (passwords: Record<Role, string>, database: string) => (login: Login) =>
-  login.database === database && Object.hasOwn(passwords, login.user) && sameSecret(login.password, passwords[login.user as Role]);
+const ROLES = [CATALOG_OWNER, READER, DEVELOPER] as const;
+const EMBEDDED: Record<Role, string> = { [CATALOG_OWNER]: CATALOG_OWNER, [READER]: READER, [DEVELOPER]: DEVELOPER };
+
+const acceptor = (passwords: Record<Role, string>, names: Record<Role, string>, database: string) => (login: Login) => {
+  const role = ROLES.find((r) => names[r] === login.user);
+  return role !== undefined && login.database === database && sameSecret(login.password, passwords[role]);
+};
 
 async function openFolder({ dataDir }: Places, { passwords }: Secrets): Promise<Origin> {
   const database = 'postgres';
@@ -75,16 +83,16 @@ async function openFolder({ dataDir }: Places, { passwords }: Secrets): Promise<
       ? new StartFailure(`${error.message}; ${error.isDatabase ? 'npm run reset clears it, ' : ''}DATA_DIR names another`)
       : error;
   });
-  const backend = new PgliteBackend(host, acceptor(passwords, database));
+  const backend = new PgliteBackend(host, acceptor(passwords, EMBEDDED, database));
   const roles = { passwords, developer: DEVELOPER, developerPassword: passwords[DEVELOPER], database, restrictFunctions: true };
   const setUp = (statementTimeoutMs: number | undefined) =>
-    backend.exclusive((client) => setUpRoles({ ...roles, exec: (sql) => client.query(sql), statementTimeoutMs }));
-  return { backend, database, passwords, setUp };
+    backend
+      .exclusive((client) => setUpRoles({ ...roles, exec: (sql) => client.query(sql), statementTimeoutMs }))
+      .then((refused) => refused.map((line) => `${READER}: ${line}`));
+  return { backend, database, passwords, names: EMBEDDED, setUp };
 }
 
 async function openServer(databaseUrl: string, restrictFunctions: boolean, secrets: Secrets): Promise<Origin> {
-  const derived = (role: Role) => rolePassword(databaseUrl, role, secrets.passwords[role]);
-  const passwords = { [CATALOG_OWNER]: derived(CATALOG_OWNER), [READER]: derived(READER), [DEVELOPER]: secrets.passwords[DEVELOPER] };
   const admin = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
   admin.on('error', () => undefined);
   await admin.connect().catch((error: unknown) => {
@@ -94,7 +102,11 @@ async function openServer(databaseUrl: string, restrictFunctions: boolean, secre
     const [me] = (await admin.query<{ role: string; database: string; superuser: boolean; missing: string[] }>(RIGHTS)).rows;
     if (me!.missing.length)
       throw new StartFailure(`DATABASE_URL's role ${me!.role} may not make roles and schemas; a superuser can grant that: ${me!.missing.join('; ')}`);
-    const accepts = acceptor(passwords, me!.database);
+    const own = serverRoles(me!.database);
+    const names = { [CATALOG_OWNER]: own.owner, [READER]: own.reader, [DEVELOPER]: DEVELOPER };
+    const derived = (role: Role) => rolePassword(databaseUrl, names[role], secrets.passwords[role]);
+    const passwords = { [CATALOG_OWNER]: derived(CATALOG_OWNER), [READER]: derived(READER), [DEVELOPER]: secrets.passwords[DEVELOPER] };
+    const accepts = acceptor(passwords, names, me!.database);
     const connect = (login: Login): pg.ClientConfig | undefined => {
       if (!accepts(login)) return undefined;
       if (login.user === DEVELOPER) return { connectionString: databaseUrl };
@@ -110,17 +122,21 @@ async function openServer(databaseUrl: string, restrictFunctions: boolean, secre
       try {
         await client.connect();
         const exec = (sql: string) => client.query(sql);
-        const refused = await setUpRoles({ exec, passwords, developer: me!.role, database: me!.database, statementTimeoutMs, restrictFunctions });
-        await grantExisting(exec);
-        const open = await openFunctions(exec, READER);
-        return open === 0 ? refused : [...refused, openLine(open, restrictFunctions || !me!.superuser)];
+        const made = await claimRoles(exec, me!.database, me!.role, restrictFunctions);
+        const setup = { exec, passwords, developer: me!.role, database: me!.database, statementTimeoutMs, restrictFunctions };
+        const refused = await setUpRoles({ ...setup, names: own });
+        await grantExisting(exec, own.reader);
+        const open = await openFunctions(exec, own.reader);
+        const limits = open === 0 ? refused : [...refused, openLine(open, restrictFunctions || !me!.superuser)];
+        return [...made.map((line) => `DATABASE_URL: ${line}`), ...limits.map((line) => `${own.reader}: ${line}`)];
       } catch (error) {
+        if (error instanceof StartFailure) throw error;
         throw new StartFailure(`the roles cannot be set up in the database of DATABASE_URL: ${(error as Error).message}`);
       } finally {
         await client.end().catch(() => undefined);
       }
     };
-    return { backend, database: me!.database, passwords, setUp };
+    return { backend, database: me!.database, passwords, names, setUp };
   } finally {
     await admin.end().catch(() => undefined);
   }

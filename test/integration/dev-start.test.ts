@@ -1,5 +1,5 @@
 /** `npm start` as a process: its output, its files, the settings that it passes on, how it ends, and how it fails. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort, startScratchPostgres } from '../../dev/scratch-postgres.ts';
+import { serverRoles } from '../../dev/start/server-roles.ts';
 import { localPostgresAvailable } from '../../dev/testing.ts';
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
@@ -179,19 +180,29 @@ describe('npm start', () => {
         const session = await started.ready();
         expect(existsSync(join(dir, 'pgdata'))).toBe(false);
         expect(await sql(session, 'SELECT current_user::text AS me, current_database()::text AS db')).toEqual([{ me: 'app', db: 'shop' }]);
-        expect(await sql(session, "SELECT has_schema_privilege('kg_reader', 'kg_catalog', 'USAGE') AS may")).toEqual([{ may: false }]);
+        const { owner, reader } = serverRoles('shop');
+        expect(await sql(session, `SELECT has_schema_privilege('${reader}', 'kg_catalog', 'USAGE') AS may`)).toEqual([{ may: false }]);
+        expect(started.output).toMatch(new RegExp(`^DATABASE_URL: made the role ${owner}: .*\nDATABASE_URL: made the role ${reader}: `, 'm'));
         expect(started.output).not.toContain('hush-77');
         // the database may have other applications, so its functions are not changed, and the start says so
-        expect(started.output).toMatch(/^kg_reader: not done, a superuser can: ALTER ROLE "kg_reader" SET temp_file_limit = '1GB' \(/m);
-        expect(started.output).toMatch(/^kg_reader: it may execute \d{3} functions that it does not need: a superuser can run docs\/restrict-functions\.sql/m);
+        expect(started.output).toMatch(new RegExp(`^${reader}: not done, a superuser can: ALTER ROLE "${reader}" SET temp_file_limit = '1GB' \\(`, 'm'));
+        expect(started.output).toMatch(
+          new RegExp(`^${reader}: it may execute \\d{3} functions that it does not need: a superuser can run docs/restrict-functions\\.sql`, 'm'),
+        );
         expect(await sql(session, 'SELECT pg_sleep(0)', session.reader_url)).toEqual([{ pg_sleep: '' }]);
         await started.stop();
 
         const superuser = `postgres://postgres:${scratch.password}@127.0.0.1:${scratch.port}/shop`;
         started = new Start({ DATABASE_URL: superuser, RESTRICT_FUNCTIONS: 'true' });
         const restricted = await started.ready();
-        expect(started.output).not.toMatch(/^kg_reader:/m);
+        expect(started.output).not.toMatch(/^kg_start_reader/m);
         expect(await sql(restricted, 'SELECT pg_sleep(0)', restricted.reader_url)).toBe('42501');
+        await started.stop();
+
+        const environment = { ...process.env, DATABASE_URL: superuser, DATA_DIR: join(dir, 'pgdata'), SESSION_FILE: join(dir, 'session.json') };
+        const reset = spawnSync(process.execPath, ['dev/reset.ts', '--database'], { cwd: PROJECT, env: environment, encoding: 'utf8' });
+        expect(reset.stdout).toMatch(/^removed the schema kg_catalog\n(removed the schema world\n)?removed the role kg_start_/);
+        expect(await scratch.exec("SELECT count(*)::int AS n FROM pg_roles WHERE rolname LIKE 'kg\\_%'")).toEqual([{ n: 0 }]);
       } finally {
         await started?.stop();
         await scratch.stop();
