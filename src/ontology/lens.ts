@@ -188,9 +188,14 @@ class Lens {
     if (!followed.hops.every(({ relationship, concept, rows }) => this.#sees(relationship.target) && this.#sees(concept) && this.#reads(rows))) return false;
     if (followed.property === undefined) return true;
     const { concept, property } = { concept: last.concept, property: fold(followed.property) };
-    const has = (c: Concept): boolean => [...c.properties, ...c.multi].some((p) => fold(p.def.name) === property);
-    if (!has(concept) && !ENTITY_COLUMNS.includes(property) && !concept.descendants.some((d) => this.#sees(d) && has(d))) return false;
+    const has = [...concept.properties, ...concept.multi].some((p) => fold(p.def.name) === property);
+    if (!has && !ENTITY_COLUMNS.includes(property) && !(concept === last.rows && this.#derives(concept, property))) return false;
     return this.#shows(concept, property, expanding);
+  }
+
+  /** Whether a descendant of a concept has a property, and the caller may read the descendant's rows: a path to the concept can name no other. */
+  #derives(concept: Concept, name: string): boolean {
+    return concept.descendants.some((d) => this.#reads(d) && d.properties.some((p) => fold(p.def.name) === name));
   }
 
   /** Whether a measure reads only visible properties. Properties that only hidden descendants have are hidden. */

@@ -17,7 +17,7 @@ beforeAll(async () => {
     'CREATE MEASURE pay_sum decimal AS SELECT SUM(salary)',
     `CREATE OR REPLACE CONCEPT being (being_id bigint, given string, PRIMARY KEY (being_id), LABEL (given), pay_sum MEASURE decimal,
       CONSTRAINT nick MULTIVALUE bigint, CONSTRAINT on_it MULTIREFERENCE project INVERSEOF has_on)`,
-    'CREATE CONCEPT own2 (o_id bigint, PRIMARY KEY (o_id), CONSTRAINT to_being FOREIGN KEY (o_id) REFERENCES being (being_id) INVERSEOF from_own)',
+    'CREATE PROPERTY own_pay decimal AS SELECT "to_being[being].salary"; CREATE CONCEPT own2 (o_id bigint, own_pay decimal, PRIMARY KEY (o_id), CONSTRAINT to_being FOREIGN KEY (o_id) REFERENCES being (being_id) INVERSEOF from_own)',
     'CREATE MAPPING m_own2 INTO (own2) AS SELECT CAST(101 AS bigint) AS o_id',
     'CREATE VIEW pays AS SELECT being_id, salary FROM dsvc.being',
     // the lowest of three levels has an inherited walk
@@ -38,6 +38,7 @@ beforeAll(async () => {
   await user('temp', 'being', 'rich', 'own2', 'temp');
   await user('over', 'being', 'rich', 'own2', 'over');
   await user('worker', 'being', 'rich', 'own2', 'temp', 'worker');
+  await user('seer', 'being', 'own2', '?worker');
   await user('view', 'view.pays');
   await user('intern', 'being', 'intern');
   await user('access', 'being', 'intern', '?staffer');
@@ -82,6 +83,20 @@ describe('a property that a concept without QUERY has', () => {
       }
       expect((await rows(user, sql)).map((r) => r.v)).toEqual(user === 'temp' ? hidden : shown);
     });
+  });
+});
+
+describe('a calculated property along a path to a property of a descendant', () => {
+  // 101 is the key of a worker and of a guest
+  it.each([
+    ['seer', [undefined]],
+    ['temp', [null, null]],
+    ['worker', [9000, null]],
+    ['admin', [9000, null]],
+  ])('for %s', async (user, expected) => {
+    const shown = await rows(user, 'SELECT * FROM svc.own2 ORDER BY o_id');
+    expect(shown.map((r) => r.own_pay).sort()).toEqual(expected);
+    expect(shown.every((r) => r.o_id === 101)).toBe(true);
   });
 });
 
