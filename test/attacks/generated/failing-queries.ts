@@ -94,11 +94,12 @@ const OF_INSTANTS = [
 const OF_LISTS = ['(§::int[])[1]', '(1 / (§::int[])[1])', 'cardinality(§::int[])', 'array_length(§::int[], 1)', '(§::int[] || ¤)'];
 const OF_BYTES = ["encode(§::bytea, 'hex')", 'length(§)', "convert_from(§::bytea, 'UTF8')", 'get_byte(§::bytea, ¤)'];
 
+const OVER_PATHS = ['reached', 'chased', 'box_content', 'lowest'];
 const KINDS: readonly (readonly [columns: readonly string[], templates: readonly string[]])[] = [
   [['n', 'd', 'f', 'code', 'secret', 'inverse'], OF_NUMBERS],
-  [['pay', 'wide', 'small', 'g', 'ratio', 'next_n', 'behind', 'followers'], OF_NUMBERS],
+  [['pay', 'wide', 'small', 'g', 'ratio', 'next_n', 'behind', 'followers', ...OVER_PATHS], OF_NUMBERS],
   [['t', 'note', 'state'], OF_TEXTS],
-  [['code3', 'mood', 'next_note'], OF_TEXTS],
+  [['code3', 'mood', 'next_note', 'tags', 'box_state'], OF_TEXTS],
   [['day', 'day_text', 'far'], OF_DAYS],
   [['doc', 'jb'], OF_DOCS],
   [['flag', 'flag_text'], OF_FLAGS],
@@ -108,10 +109,9 @@ const KINDS: readonly (readonly [columns: readonly string[], templates: readonly
   [['list'], OF_LISTS],
   [['bin'], OF_BYTES],
 ];
+const CALCULATED = new Set(['inverse', 'ratio', 'next_n', 'next_note', 'behind', 'followers', ...OVER_PATHS, 'tags', 'box_state', 'state', 'far']);
 /** The columns that the views also have. */
-const COMMON = new Set(
-  KINDS.flatMap(([columns]) => columns).filter((c) => !['inverse', 'ratio', 'next_n', 'next_note', 'behind', 'followers', 'state', 'far'].includes(c)),
-);
+const COMMON = new Set(KINDS.flatMap(([columns]) => columns).filter((c) => !CALCULATED.has(c)));
 
 export type Name = (column: string) => string;
 type Value = (name: Name) => string;
@@ -243,6 +243,9 @@ const walking: fc.Arbitrary<string> = fc
       `SELECT i.tag, count(*) AS n, max(${v(I)}) AS v FROM ${relation} i GROUP BY 1 ORDER BY 1`,
       `SELECT i.box_id, max(${v(path('has_item[item]'))}) AS v FROM dsvc.box i GROUP BY i.box_id ORDER BY 1`,
       `SELECT i.box_id FROM dsvc.box i WHERE ${c(path('has_item[item]'))} ORDER BY 1`,
+      `SELECT i.box_id FROM dsvc.box i WHERE i.content > 1 OR i.last_text > '5' OR i.largest = 7 ORDER BY 1`,
+      `SELECT i.box_id, i.content, i.largest, i.last_text, i.entity_label FROM svc.box i WHERE i.largest < 9 OR i.content IS NULL ORDER BY i.last_text, 1`,
+      `SELECT i.id, i."lies_in[box].content" AS v, i."lies_in[box].entity_label" AS w FROM ${relation} i WHERE ${c2(I)} OR i."lies_in[box].largest" > 3 ORDER BY 1`,
       `SELECT i.box_id, sum("measure.~lies_in[item].inverted") AS m FROM dsvc.box i GROUP BY i.box_id ORDER BY 1`,
       `SELECT i.box_id, sum("measure.has_item[item].inverted") AS m FROM dsvc.box i GROUP BY i.box_id ORDER BY 1`,
     ),

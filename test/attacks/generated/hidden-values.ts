@@ -87,6 +87,12 @@ export const ITEM = {
     'next_note string',
     'behind decimal',
     'followers bigint',
+    'reached bigint',
+    'chased decimal',
+    'tags string',
+    'box_state string',
+    'box_content decimal',
+    'lowest bigint',
     'far date',
     'visible boolean',
     'inverted MEASURE decimal',
@@ -105,12 +111,21 @@ CREATE PROPERTY next_n bigint AS SELECT "next[item].n";
 CREATE PROPERTY next_note string AS SELECT "next[item].note" || "lies_in[box].box_name";
 CREATE PROPERTY behind decimal AS SELECT SUM(10 / ("before[item].n" - 7));
 CREATE PROPERTY followers bigint AS SELECT COUNT("before[item].next[item].id");
+CREATE PROPERTY reached bigint AS SELECT COUNT("next[item*3].n");
+CREATE PROPERTY chased decimal AS SELECT SUM(10 / ("before[item*3].n" - 7));
+CREATE PROPERTY tags string AS SELECT string_agg("next[item].tag", ',' ORDER BY "next[item].tag");
+CREATE PROPERTY box_state string AS SELECT "lies_in[box].state";
+CREATE PROPERTY content decimal AS SELECT SUM(10 / ("has_item[item].n" - 7));
+CREATE PROPERTY largest bigint AS SELECT MAX("has_item[item].code");
+CREATE PROPERTY last_text string AS SELECT MAX("has_item[item].t");
+CREATE PROPERTY box_content decimal AS SELECT "lies_in[box].content";
+CREATE PROPERTY lowest bigint AS SELECT MIN("lies_in[box].has_item[item].id");
 CREATE PROPERTY far date AS SELECT day + 1;
 CREATE PROPERTY visible boolean AS SELECT id < 5 AND state = 'open';
 CREATE MEASURE inverted decimal AS SELECT sum(10 / (n - 7));
 CREATE MEASURE grade bigint AS SELECT MAX(10 / n);
 CREATE MEASURE share double AS SELECT COUNT(secret) / (COUNT(n) - 3);
-CREATE CONCEPT box (box_id bigint, box_name string, state string, PRIMARY KEY (box_id));
+CREATE CONCEPT box (box_id bigint, box_name string, state string, content decimal, largest bigint, last_text string, PRIMARY KEY (box_id), LABEL (last_text));
 CREATE CONCEPT entry (id bigint, state string, PRIMARY KEY (id), LABEL (state));
 CREATE CONCEPT item (${[ITEM.properties, ...ITEM.elements].join(', ')}) INHERITS (entry);
 CREATE CONCEPT big INHERITS (item) FROM dsvc.item WHERE n > 2;
@@ -145,6 +160,8 @@ export const POLICIES: readonly (readonly [string, readonly string[]])[] = [
     [rows("svc_claim('level') IS NULL AND id < 7"), "CREATE POLICY more ON CONCEPT entry TO PUBLIC USING (state = 'open' OR svc_has_role('boss'))", ...MASKS],
   ],
   ['a calculated property', [rows('visible'), ...MASKS]],
+  ['a calculated property over a path', [rows("box_state = 'open'"), 'CREATE POLICY veil ON PROPERTY secret MASK WITH (length(box_state))', ...MASKS.slice(1)]],
+  ['an aggregate over a path', [rows('lowest < 5'), ...MASKS]],
   ['a policy of a logic concept', ['CREATE POLICY few ON CONCEPT shut TO USER nobody USING (true)', ...MASKS]],
   ['a policy of an unmapped concept below it', ['CREATE POLICY few ON CONCEPT locked TO USER nobody USING (true)', ...MASKS]],
   ['a path to many rows', [rows(`"lies_in[box].has_item[item].id" = 1`), ...MASKS]],
