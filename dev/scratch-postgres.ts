@@ -38,20 +38,56 @@ function otherUser(): { uid: number; gid: number } | undefined {
  * Throws if PostgreSQL is not installed.
  */
 export async function startScratchPostgres({ passwords = false } = {}): Promise<ScratchPostgres> {
+  const password = randomBytes(12).toString('hex');
+  return startCluster(password, (run, dir, own) => {
+    const passwordFile = join(dir, 'password');
+    writeFileSync(passwordFile, password);
+    own(passwordFile);
+    run('initdb', [
+      '-D',
+      join(dir, 'data'),
+      '-U',
+      'postgres',
+      '-A',
+      passwords ? 'scram-sha-256' : 'trust',
+      `--pwfile=${passwordFile}`,
+      '-E',
+      'UTF8',
+      '--no-sync',
+    ]);
+  });
+}
+
+/**
+ * Starts a hot standby of a cluster without passwords, by streaming replication.
+ * @param settings settings of the standby's server, such as `max_standby_streaming_delay=0`
+ */
+export async function startStandby(primary: ScratchPostgres, settings: readonly string[] = []): Promise<ScratchPostgres> {
+  const copy = (run: Run, dir: string): void =>
+    run('pg_basebackup', ['-D', join(dir, 'data'), '-d', primary.url, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']);
+  return startCluster(primary.password, copy, settings);
+}
+
+/** Runs one of PostgreSQL's programs as the user that runs the server. */
+type Run = (program: string, args: readonly string[]) => void;
+
+async function startCluster(
+  password: string,
+  create: (run: Run, dir: string, own: (path: string) => void) => void,
+  more: readonly string[] = [],
+): Promise<ScratchPostgres> {
   const programs = postgresPrograms();
   if (!programs) throw new Error('there is no PostgreSQL on this machine');
   const user = otherUser();
+  const own = (path: string): void => {
+    if (user) chownSync(path, user.uid, user.gid);
+  };
   const dir = mkdtempSync(join(tmpdir(), 'scratch-pg-'));
-  if (user) chownSync(dir, user.uid, user.gid);
+  own(dir);
   const options = { ...user, cwd: dir, stdio: 'ignore' as const, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' } };
+  create((program, args) => void execFileSync(join(programs, program), args, options), dir, own);
   const data = join(dir, 'data');
-  const password = randomBytes(12).toString('hex');
-  const passwordFile = join(dir, 'password');
-  writeFileSync(passwordFile, password);
-  if (user) chownSync(passwordFile, user.uid, user.gid);
-  const initdb = ['-D', data, '-U', 'postgres', '-A', passwords ? 'scram-sha-256' : 'trust', `--pwfile=${passwordFile}`, '-E', 'UTF8', '--no-sync'];
-  execFileSync(join(programs, 'initdb'), initdb, options);
-  const settings = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${dir}`];
+  const settings = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${dir}`, ...more];
   for (let tries = 0; ; tries++) {
     const port = await freePort();
     const server = spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port), ...settings.flatMap((s) => ['-c', s])], options);

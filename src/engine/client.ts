@@ -6,7 +6,7 @@ import { readBounded } from '../bytes.ts';
 import { isSafeAddress } from '../connection.ts';
 import { SvcError } from '../errors.ts';
 import { connectionHeader, type Datasource } from './datasource.ts';
-import { callerGone, DatasourceFault, datasourceFailed, type FaultContext, faultOf, statementTimeout } from './errors.ts';
+import { CONFLICT, callerGone, DatasourceFault, datasourceFailed, type FaultContext, faultOf, statementTimeout } from './errors.ts';
 import { type Statement, sqlOf } from './statement.ts';
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
@@ -24,7 +24,7 @@ export interface SendOptions extends FaultContext {
   readonly rawText: boolean;
   /** The transaction of a batch is read-only. */
   readonly readOnly?: boolean | undefined;
-  /** Send the request again if the connection fails before the answer begins. Only for statements that read. */
+  /** Send the request again, once, if the connection fails before the answer begins, or if the server rolled it back for a conflict. Only for statements that read. */
   readonly retry: boolean;
   readonly fetch?: Fetch | undefined;
 }
@@ -81,12 +81,16 @@ export async function send(ds: Datasource, statements: Statement | readonly Stat
   };
 
   try {
-    const response = await exchange(ds, statements, options, abort.signal);
-    if (response.status === 200) return { response, abort: () => abort.abort(), release, watch, failure };
-    const { bytes } = await readBounded(response.body, ERROR_BYTES);
-    release();
-    abort.abort();
-    throw faultOf(response.status, new TextDecoder().decode(bytes), options);
+    for (let again = options.retry; ; again = false) {
+      const response = await exchange(ds, statements, options, abort.signal);
+      if (response.status === 200) return { response, abort: () => abort.abort(), release, watch, failure };
+      const { bytes } = await readBounded(response.body, ERROR_BYTES);
+      const fault = faultOf(response.status, new TextDecoder().decode(bytes), options);
+      if (again && fault.code === CONFLICT) continue;
+      release();
+      abort.abort();
+      throw fault;
+    }
   } catch (error) {
     release();
     throw error instanceof SvcError ? error : failure(error);

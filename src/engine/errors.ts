@@ -1,6 +1,6 @@
 /**
  * Converts faults of a datasource to errors for the caller (docs/design/rows-and-json.md#faults-of-the-datasource): 400 if the statement is at fault, 502 if
- * the datasource is at fault, 504 after a timeout.
+ * the datasource is at fault, 503 after a conflict, 504 after a timeout.
  */
 import { badRequest, SvcError } from '../errors.ts';
 import { conditionName } from './sqlstates.ts';
@@ -30,6 +30,17 @@ export class DatasourceFault extends Error {
 /** 502: the datasource cannot be reached, failed, or did not answer with rows. */
 export const datasourceFailed = (cause?: unknown, message = 'the datasource failed or could not be reached'): SvcError =>
   new SvcError(502, 'datasource_failed', message, { cause });
+
+/** The code of `datasourceConflict`. */
+export const CONFLICT = 'datasource_conflict';
+
+/** 503: the datasource rolled the statement back because it conflicted with others, or with the replay of changes on a standby server. It may succeed if it is repeated. */
+const datasourceConflict = (cause: unknown): SvcError =>
+  new SvcError(503, CONFLICT, 'the datasource cancelled the statement because it conflicted with changes that arrived meanwhile', {
+    hint: 'Try again.',
+    headers: { 'retry-after': '1' },
+    cause,
+  });
 
 /** 504: the statement timed out. */
 export const statementTimeout = (cause?: unknown): SvcError =>
@@ -87,11 +98,14 @@ const SETTING_LIMIT = '53400';
 const OWN_HINTS: Readonly<Record<string, string>> = {
   '22008': "Write dates as '2026-01-31', and moments as '2026-01-31 14:30'.",
 };
+/** The class of SQLSTATEs "transaction rollback"; a standby server that must replay changes reports 40001. */
+const ROLLED_BACK = '40';
 /** The statement was cancelled, or waited for a lock longer than lock_timeout. */
 const TIMEOUTS = new Set(['57014', '55P03']);
 
 function ofSqlState(sqlstate: string, hint: string | undefined, fault: DatasourceFault, context: FaultContext): SvcError {
   if (TIMEOUTS.has(sqlstate)) return statementTimeout(fault);
+  if (sqlstate.startsWith(ROLLED_BACK)) return datasourceConflict(fault);
   const missing = MISSING.has(sqlstate);
   // an unknown field in the caller's `(row).field` has the SQLSTATE of a missing column, too
   if (missing && !context.ownText && !/ not found in data type |in record data type/.test(fault.message)) {
