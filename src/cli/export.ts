@@ -14,15 +14,25 @@ type Env = Readonly<Record<string, string | undefined>>;
 const HEADER = '-- Written by kg export. A new export replaces this folder.\n';
 
 /**
- * Writes the files. Files of an earlier export that have no object any more are removed; a folder with other `.kg` files is refused.
+ * Writes the files of an ontology. Files of an earlier export that have no object any more are removed; a folder with other `.kg` files is refused.
  * @returns lines to print
  * @throws Failure
  */
 export async function exportModel(service: ServiceClient, ontology: string, to: string, withPolicies: boolean, env: Env): Promise<string[]> {
+  return writeModel(await scriptOf(service, ontology), ontology, to, withPolicies, env);
+}
+
+/** The script of an ontology. @throws Failure */
+export async function scriptOf(service: ServiceClient, ontology: string): Promise<string> {
   const { fault, rows } = await service.query(`SHOW CREATE ONTOLOGY ${quoteBack(ontology)}`, ontology);
   if (fault) throw new Failure(faultText(service.base, fault.code, fault.message, fault.hint));
   const script = rows[0]?.script;
   if (typeof script !== 'string') throw new Failure(`${service.base} returned no script`);
+  return script;
+}
+
+/** Writes a script as model files. @returns lines to print @throws Failure */
+export async function writeModel(script: string, ontology: string, to: string, withPolicies: boolean, env: Env): Promise<string[]> {
   const { files, left } = filesOf(script, withPolicies);
   const folder = resolve(env.INIT_CWD ?? '.', to);
   await removeOld(folder);

@@ -22,6 +22,10 @@ const HELP = `Usage: npm run kg -- COMMAND
   run FILE --ontology NAME       run a script of any statements; the ontology is created if it does not exist
   export --ontology NAME --to DIR
     [--policies]                 write an ontology as model files, one for each concept
+  export [FILES] --format F --to DIR
+    [--ontology NAME]            write an ontology, or model files, in the format ossie; prints what the format cannot say
+  import FILES --format F --to DIR
+    [--ontology NAME]            read files in the format ossie and write model files; prints what they do not contain
   fmt FILES [--check]            format model files; --check changes nothing, the exit code is 3 if something would change
   lint FILES                     find missing descriptions, keys, labels and the like; the exit code is 3 for findings
   validate FILE                  check a script without a service; the exit code is 0 if there are only warnings
@@ -78,7 +82,15 @@ async function run(args: readonly string[], env: Env): Promise<string[] | Report
       const file = await readScript(one('FILE'), env);
       return runScript(await findService(env), file, ontology);
     }
+    case 'import': {
+      const { importAs } = await import('./exchange/exchange.ts');
+      return importAs(operands, { format: files.format, to: files.to, ontology }, env);
+    }
     case 'export': {
+      if (files.format !== undefined) {
+        const { exportAs } = await import('./exchange/exchange.ts');
+        return exportAs(operands, { format: files.format, to: files.to, ontology }, env);
+      }
       if (ontology === undefined || files.to === undefined || operands.length > 0) throw new Failure('export needs --ontology NAME and --to DIR', 2);
       return exportModel(await findService(env), ontology, files.to, files.policies, env);
     }
@@ -126,7 +138,12 @@ interface Call {
   readonly fresh: boolean;
   readonly data: boolean;
   readonly selection: Selection;
-  readonly files: Omit<ApplyOptions, 'ontology'> & { readonly to: string | undefined; readonly policies: boolean; readonly check: boolean };
+  readonly files: Omit<ApplyOptions, 'ontology'> & {
+    readonly to: string | undefined;
+    readonly format: string | undefined;
+    readonly policies: boolean;
+    readonly check: boolean;
+  };
 }
 
 function read(args: readonly string[]): Call {
@@ -147,6 +164,7 @@ function read(args: readonly string[]): Call {
         yes: { type: 'boolean' },
         json: { type: 'boolean' },
         to: { type: 'string' },
+        format: { type: 'string' },
         policies: { type: 'boolean' },
         check: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
@@ -168,6 +186,7 @@ function read(args: readonly string[]): Call {
         yes: values.yes ?? false,
         json: values.json ?? false,
         to: values.to,
+        format: values.format,
         policies: values.policies ?? false,
         check: values.check ?? false,
       },

@@ -7,10 +7,13 @@ import { readScript, type ScriptFile } from './script-file.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Reads files and folders. @throws Failure if one cannot be read, or a folder has no file */
-export async function readModelFiles(paths: readonly string[], env: Env): Promise<readonly ScriptFile[]> {
+/**
+ * Reads files, and the files of folders with one of these endings.
+ * @throws Failure if a file cannot be read, or a folder has none
+ */
+export async function readModelFiles(paths: readonly string[], env: Env, endings: readonly string[] = ['.kg']): Promise<readonly ScriptFile[]> {
   if (paths.length === 0) throw new Failure('a file or a folder is missing', 2);
-  const found = await Promise.all(paths.map(async (path) => ((await isFolder(path, env)) ? filesIn(path, env) : [path])));
+  const found = await Promise.all(paths.map(async (path) => ((await isFolder(path, env)) ? filesIn(path, env, endings) : [path])));
   return Promise.all([...new Set(found.flat())].map((path) => readScript(path, env)));
 }
 
@@ -21,12 +24,14 @@ const isFolder = async (path: string, env: Env): Promise<boolean> =>
     () => false,
   ));
 
-/** The paths of all `*.kg` files below a folder, sorted. */
-async function filesIn(folder: string, env: Env): Promise<string[]> {
+/** The paths of all files below a folder with one of these endings, sorted. */
+async function filesIn(folder: string, env: Env, endings: readonly string[]): Promise<string[]> {
   const entries = await readdir(resolve(env.INIT_CWD ?? '.', folder), { recursive: true, withFileTypes: true });
   const root = resolve(env.INIT_CWD ?? '.', folder);
-  const files = entries.filter((e) => e.isFile() && e.name.endsWith('.kg')).map((e) => join(folder, join(e.parentPath, e.name).slice(root.length + 1)));
-  if (files.length === 0) throw new Failure(`the folder ${folder} has no file that ends with .kg`);
+  const files = entries
+    .filter((e) => e.isFile() && endings.some((ending) => e.name.endsWith(ending)))
+    .map((e) => join(folder, join(e.parentPath, e.name).slice(root.length + 1)));
+  if (files.length === 0) throw new Failure(`the folder ${folder} has no file that ends with ${endings.join(' or ')}`);
   return files.sort();
 }
 

@@ -1,0 +1,92 @@
+/** `kg export --format` and `kg import --format`: other formats of ontologies (docs/exchange.md). */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createSqlReader } from '../../language/expressions.ts';
+import { scriptOf as fetchScript, writeModel } from '../export.ts';
+import { Failure, printable } from '../failure.ts';
+import { readModelFiles } from '../model-files.ts';
+import { loadNodeParser } from '../node-parser.ts';
+import { findService } from '../service-client.ts';
+import type { Imported } from './ossie-import.ts';
+import { modelOfScripts, type ScriptModel, scriptOf } from './script-model.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export interface ExchangeOptions {
+  readonly format: string | undefined;
+  /** The folder to write. */
+  readonly to: string | undefined;
+  readonly ontology: string | undefined;
+}
+
+/** A file of an export. */
+export interface ExchangeFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A format. */
+export interface Format {
+  /** The endings of its files. */
+  readonly endings: readonly string[];
+  /** Writes a model. Losses say what the files do not have in a form that other tools read. */
+  write(source: ScriptModel): Promise<{ readonly files: readonly ExchangeFile[]; readonly losses: readonly string[] }>;
+  /** Reads files. */
+  read(files: readonly { readonly path: string; readonly text: string }[], reader: ScriptModel['reader']): Promise<Imported>;
+}
+
+/** Each format is loaded on its first use. */
+const FORMATS: Readonly<Record<string, () => Promise<Format>>> = {
+  ossie: async () => (await import('./ossie.ts')).OSSIE,
+};
+
+async function formatOf(name: string | undefined): Promise<Format> {
+  const load = name !== undefined && Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
+  if (load === undefined) throw new Failure(`--format must be one of ${Object.keys(FORMATS).join(', ')}`, 2);
+  return load();
+}
+
+const product = (env: Env): string => env.PRODUCT_NAME?.trim() || 'svc';
+
+/**
+ * Writes an ontology of the service, or model files, in a format.
+ * @returns lines to print: what the format cannot say, then a summary
+ * @throws Failure
+ */
+export async function exportAs(paths: readonly string[], { format, to, ontology }: ExchangeOptions, env: Env): Promise<string[]> {
+  const { write } = await formatOf(format);
+  if (to === undefined) throw new Failure('export --format needs --to DIR', 2);
+  if (paths.length === 0 && ontology === undefined) throw new Failure('export --format needs --ontology NAME or FILES', 2);
+  const files =
+    paths.length > 0 ? await readModelFiles(paths, env) : [{ path: ontology ?? '', text: await fetchScript(await findService(env), ontology ?? '') }];
+  const source = modelOfScripts(files, ontology, await loadNodeParser(), product(env));
+  const made = await write(source);
+  const folder = resolve(env.INIT_CWD ?? '.', to);
+  await mkdir(folder, { recursive: true });
+  for (const { name, text } of made.files) await writeFile(join(folder, name), text);
+  return [
+    // only the start: the rest may have a password
+    ...source.left.map((text) => `not exported, because it is not part of a model: ${printable(text.trim().split(/\s+/).slice(0, 3).join(' '))}`),
+    ...made.losses.map((loss) => `loss: ${printable(loss)}`),
+    `${source.name}: ${made.files.length} files in ${to}, ${counted(made.losses.length)}`,
+  ];
+}
+
+/**
+ * Reads files in a format and writes model files, after it has checked the model.
+ * @returns lines to print: what the model does not have, then a summary
+ * @throws Failure
+ */
+export async function importAs(paths: readonly string[], { format, to, ontology }: ExchangeOptions, env: Env): Promise<string[]> {
+  const { read, endings } = await formatOf(format);
+  if (to === undefined) throw new Failure('import needs --to DIR', 2);
+  const parser = await loadNodeParser();
+  const imported = await read(await readModelFiles(paths, env, endings), createSqlReader(parser, product(env)));
+  const name = ontology ?? imported.name;
+  const script = scriptOf(imported.model, name, product(env), imported.statements);
+  const checked = modelOfScripts([{ path: 'the imported model', text: script }], name, parser, product(env));
+  const lines = await writeModel(scriptOf(checked.graph.model, name, product(env), checked.others), name, to, true, env);
+  return [...imported.losses.map((loss) => `loss: ${printable(loss)}`), ...lines.slice(0, -1), `${lines.at(-1)}, ${counted(imported.losses.length)}`];
+}
+
+const counted = (losses: number): string => `${losses} loss${losses === 1 ? '' : 'es'}`;

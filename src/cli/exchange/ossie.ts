@@ -1,0 +1,27 @@
+/** The format of Apache Ossie: a core document in two versions, an ontology document and a mapping document, in YAML. */
+import { stringify } from 'yaml';
+import type { Format } from './exchange.ts';
+import { CoreExport, oldCore } from './ossie-export.ts';
+import { importOssie } from './ossie-import.ts';
+import { OntologyExport } from './ossie-ontology.ts';
+import { readDocuments } from './ossie-read.ts';
+
+const yaml = (value: unknown): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+
+export const OSSIE: Format = {
+  endings: ['.yaml', '.yml', '.json'],
+  write: async (source) => {
+    const [core, ontology] = [new CoreExport(source), new OntologyExport(source)];
+    const document = core.document();
+    const [model] = document.semantic_model;
+    if (model === undefined) throw new Error('a core document has a model');
+    const files = [
+      { name: `${source.name}.ossie.yaml`, text: yaml(document) },
+      { name: `${source.name}.ontology.yaml`, text: yaml(ontology.document()) },
+      { name: `${source.name}.mapping.yaml`, text: yaml(ontology.mapping(model)) },
+      { name: `${source.name}.ossie-0.1.yaml`, text: yaml(oldCore(document)) },
+    ];
+    return { files, losses: [...core.losses, ...ontology.losses] };
+  },
+  read: async (files, reader) => importOssie(readDocuments(files), reader),
+};

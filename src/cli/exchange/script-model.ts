@@ -1,0 +1,92 @@
+/** A script of model statements as a model, and a model as a script, without a service: what the formats of kg export and kg import convert. */
+import { positionOf, SvcError } from '../../errors.ts';
+import { parseStatement } from '../../language/classify.ts';
+import { createSqlReader } from '../../language/expressions.ts';
+import type { SqlParser } from '../../language/parser.ts';
+import { printModel } from '../../language/print.ts';
+import { splitScript } from '../../language/split.ts';
+import { applyStatement, finish, Places, type SqlReader } from '../../ontology/apply.ts';
+import type { Graph } from '../../ontology/graph.ts';
+import { EMPTY_MODEL, type Model } from '../../ontology/model.ts';
+import { Failure, faultText } from '../failure.ts';
+import { placeIn, type ScriptFile } from '../script-file.ts';
+
+/** The content of a script. */
+export interface ScriptModel {
+  readonly name: string;
+  readonly graph: Graph;
+  /** Statements that files may contain and that are not part of a model: policies and examples. */
+  readonly others: readonly string[];
+  /** Statements that files cannot contain, such as those of data sources. */
+  readonly left: readonly string[];
+  readonly reader: SqlReader;
+}
+
+/**
+ * Reads scripts as one model.
+ * @param given the name of the ontology, if no script creates one
+ * @throws Failure with the place of the first error
+ */
+export function modelOfScripts(files: readonly ScriptFile[], given: string | undefined, parser: SqlParser, product: string): ScriptModel {
+  let model: Model = EMPTY_MODEL;
+  let name = given;
+  const others: string[] = [];
+  const left: string[] = [];
+  const reader = createSqlReader(parser, product);
+  const context = { ...reader, ontology: given ?? 'ontology', datasources: null, activeDatasource: 'main', product, places: new Places() };
+  let file = files[0];
+  try {
+    // properties, measures and concepts may be in any order, but a description of a property must come before concepts list it
+    const statements = files.flatMap((f) => splitScript(f.text).map((source) => ({ f, source })));
+    for (const { f, source } of statements) {
+      file = f;
+      const statement = parseStatement(source);
+      switch (statement.kind) {
+        case 'create_ontology':
+          name ??= statement.name.text;
+          model = { ...model, description: statement.description };
+          break;
+        case 'create_property':
+        case 'create_measure':
+        case 'create_concept':
+        case 'create_mapping':
+        case 'create_view':
+        case 'alter_tag':
+        case 'alter_ontology':
+          model = applyStatement(model, { ...statement, ...('replace' in statement ? { replace: true } : {}) }, context);
+          break;
+        case 'create_policy':
+        case 'create_example':
+          others.push(source.text);
+          break;
+        default:
+          left.push(source.text);
+      }
+    }
+    if (name === undefined) throw new Failure('--ontology NAME is missing, and no file starts with CREATE ONTOLOGY', 2);
+    return { name, graph: finish(EMPTY_MODEL, model, { ...context, ontology: name }).graph, others, left, reader };
+  } catch (e) {
+    if (!(e instanceof SvcError) || file === undefined) throw e;
+    throw new Failure(faultText(placeIn(file, e.offset === undefined ? undefined : positionOf(file.text, e.offset)), e.code, e.message, e.hint));
+  }
+}
+
+/** The properties and measures that statements define, and the other statements. @throws SvcError for a statement that cannot be read */
+export function definitionsOf(
+  statements: readonly string[],
+  reader: SqlReader,
+): Pick<Model, 'properties' | 'measures'> & { readonly others: readonly string[] } {
+  const context = { ...reader, ontology: 'ontology', datasources: null, activeDatasource: 'main', product: 'svc', places: new Places() };
+  let model: Model = EMPTY_MODEL;
+  const others = statements.filter((text) => {
+    const statement = parseStatement({ text, offset: 0 });
+    if (statement.kind !== 'create_property' && statement.kind !== 'create_measure') return true;
+    model = applyStatement(model, { ...statement, replace: true }, context);
+    return false;
+  });
+  return { properties: model.properties, measures: model.measures, others };
+}
+
+/** A model and further statements as a script. */
+export const scriptOf = (model: Model, name: string, product: string, others: readonly string[]): string =>
+  printModel(model, name, product) + others.map((text) => `${text};\n`).join('');

@@ -1,0 +1,77 @@
+/** `kg export --format` and `kg import --format`: files, losses that are printed, and errors. */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { exportAs, importAs } from '../../../../src/cli/exchange/exchange.ts';
+
+let folder: string;
+const write = (name: string, text: string) => writeFile(join(folder, name), text);
+const env = () => ({ INIT_CWD: folder });
+const ossie = (to: string, ontology?: string) => ({ format: 'ossie', to, ontology });
+
+/** All files below a folder. */
+async function textOf(name: string): Promise<string> {
+  const files = (await readdir(join(folder, name), { recursive: true })).filter((f) => f.endsWith('.kg')).sort();
+  return (await Promise.all(files.map((f) => readFile(join(folder, name, f), 'utf8')))).join('\n');
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'exchange-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+it('model files go out and come back the same, and losses are printed', async () => {
+  await write(
+    'shop.kg',
+    `CREATE CONCEPT customer (no integer, name string, PRIMARY KEY (no), LABEL (name));
+     CREATE MAPPING customers INTO customer AS select no, name from shop.customers;
+     CREATE POLICY few ON CONCEPT customer TO PUBLIC USING (no < 10); CREATE DATASOURCE other TYPE postgres SECRET 'OTHER'`,
+  );
+  expect(await exportAs(['shop.kg'], ossie('out', 'shop'), env())).toEqual([
+    'not exported, because it is not part of a model: CREATE DATASOURCE other',
+    'loss: policy few: only in custom_extensions',
+    'loss: labels: only in custom_extensions (1 concepts)',
+    'shop: 4 files in out, 2 losses',
+  ]);
+  expect((await importAs(['out'], ossie('model'), env())).at(-1)).toMatch(/^shop: .*, 0 losses$/);
+  const text = await textOf('model');
+  expect(text).toContain('LABEL (`name`)');
+  expect(text).toContain('CREATE POLICY few');
+});
+
+it('columns of keys without a field, and names of fields without a dataset, are understood', async () => {
+  const field = (name: string, datatype?: string) => ({ name, datatype, expression: { dialects: [{ dialect: 'ANSI_SQL', expression: name }] } });
+  const model = {
+    name: 'sales',
+    datasets: [
+      { name: 'sale', source: 's.sales', primary_key: ['no'], fields: [field('no', 'Integer'), field('price', 'Decimal')] },
+      { name: 'item', source: 's.items', primary_key: ['sk'], fields: [field('sk', 'Integer'), field('brand', 'String')] },
+    ],
+    relationships: [{ name: 'of_item', from: 'sale', to: 'item', from_columns: ['item_sk'], to_columns: ['sk'] }],
+    metrics: [{ name: 'total', expression: { dialects: [{ dialect: 'ANSI_SQL', expression: 'SUM(price)' }] } }],
+  };
+  await write('sales.json', JSON.stringify({ version: '0.1.1', semantic_model: [model] }));
+  expect((await importAs(['sales.json'], ossie('sales'), env())).at(-1)).toMatch(/, 0 losses$/);
+  const text = await textOf('sales');
+  expect(text).toContain('`item_sk` bigint');
+  expect(text).toMatch(/sum\(`price`\)/i);
+});
+
+it.each([
+  [['shop.kg'], { format: 'word', to: 'out', ontology: 'shop' }, /--format must be one of/],
+  [['shop.kg'], { format: 'ossie', to: undefined, ontology: 'shop' }, /--to DIR/],
+  [[], { format: 'ossie', to: 'out', ontology: undefined }, /--ontology NAME or FILES/],
+] as const)('refuses %j %j', async (paths, options, message) => {
+  await expect(exportAs(paths, options, env())).rejects.toThrow(message);
+});
+
+it.each([
+  ['a: [1', /is no YAML or JSON/],
+  ['version: 1', /is no Ossie document/],
+  ['semantic_model: [{name: x, datasets: [{name: y}]}]', /does not have the shape of an Ossie document/],
+  ['semantic_model: [{name: x, datasets: []}, {name: y, datasets: []}]\nversion: 0.1.1', /2 semantic models/],
+])('refuses the document %j', async (text, message) => {
+  await write('bad.yaml', text);
+  await expect(importAs(['bad.yaml'], ossie('bad'), env())).rejects.toThrow(message);
+});

@@ -1,0 +1,88 @@
+/** Apache Ossie: what is written has the documents' shape, and reading it gives the model again. */
+import { readFile } from 'node:fs/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { OSSIE } from '../../../../src/cli/exchange/ossie.ts';
+import { scriptOf } from '../../../../src/cli/exchange/script-model.ts';
+import { generated, patience } from '../../../support/generated.ts';
+import { sizesOf } from '../../../support/sizes.ts';
+import { CORE_0_1, CORE_0_2, MAPPING, ONTOLOGY } from './ossie-schemas.ts';
+import { objectsOf, sourceOf, sources } from './support.ts';
+
+const SIZES = sizesOf('unit/cli/exchange/ossie');
+const ajv = new Ajv2020({ allErrors: true });
+const SCHEMAS = {
+  '.ossie.yaml': ajv.compile(CORE_0_2),
+  '.ossie-0.1.yaml': ajv.compile(CORE_0_1),
+  '.ontology.yaml': ajv.compile(ONTOLOGY),
+  '.mapping.yaml': ajv.compile(MAPPING),
+};
+
+type Source = Parameters<typeof OSSIE.write>[0];
+
+async function written(source: Source) {
+  const { files, losses } = await OSSIE.write(source);
+  for (const { name, text } of files) {
+    const check = SCHEMAS[name.slice(name.indexOf('.')) as keyof typeof SCHEMAS];
+    check(parse(text));
+    expect(check.errors, name).toBe(null);
+  }
+  return { files, losses };
+}
+
+/** A model through Ossie, and the losses on both ways. @param only the ending of the core document that is read */
+async function moved(source: Source, only = '') {
+  const { files, losses } = await written(source);
+  const read = files.filter(({ name }) => only === '' || !name.includes('.ossie') || name.endsWith(only)).map(({ name, text }) => ({ path: name, text }));
+  const imported = await OSSIE.read(read, source.reader);
+  const back = sourceOf(scriptOf(imported.model, imported.name, 'svc', imported.statements), imported.name);
+  return { files, back, losses, lost: imported.losses };
+}
+
+const sample = async (path: string, name: string) => sourceOf(await readFile(new URL(`../../../../${path}`, import.meta.url), 'utf8'), name);
+
+describe('the samples', () => {
+  it.each([
+    ['examples/world/model.kg', 'world'],
+    ['examples/bikehire/model.kg', 'bikehire'],
+    ['bench/tpch/model.kg', 'tpch'],
+  ])('%s is the same after a way through Ossie, also in version 0.1', async (path, name) => {
+    const source = await sample(path, name);
+    for (const version of ['', '.ossie.yaml', '.ossie-0.1.yaml']) {
+      const { back, lost } = await moved(source, version);
+      expect(lost, version).toEqual([]);
+      expect(objectsOf(back.graph.model), version).toEqual(objectsOf(source.graph.model));
+    }
+  });
+
+  it('lose to other tools what is printed', async () => {
+    const { losses } = await written(await sample('examples/bikehire/model.kg', 'bikehire'));
+    expect(losses).toContain('depth 5 of employee.reports_to: only in custom_extensions');
+    expect(losses).toContain('concept late_hire: not in the core document, because it is derived; the ontology document has it');
+  });
+});
+
+describe('generated models', () => {
+  it(
+    'are the same after a way through Ossie, and the second export equals the first',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          sources.filter((s) => s !== null),
+          async (source) => {
+            fc.pre(source.graph.model.mappings.some((m) => m.kind === 'concept'));
+            const { files, back, lost } = await moved(source);
+            expect(lost).toEqual([]);
+            expect(objectsOf(back.graph.model)).toEqual(objectsOf(source.graph.model));
+            const again = (await written(back)).files;
+            for (const [i, { name, text }] of files.entries()) expect(again[i]?.text, name).toBe(text);
+          },
+        ),
+        generated(SIZES.models, SIZES.models),
+      );
+    },
+    patience(120_000),
+  );
+});
