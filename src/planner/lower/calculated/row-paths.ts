@@ -83,8 +83,8 @@ export class RowPaths {
     const { relation, readsAll } = this.#from;
     const { state } = relation;
     state.facts.noteExpression(call.node, true, true);
-    // The time of a call over several relations grows with rows that may be hidden.
-    if (state.facts.isRestricted && call.nodes.size > 1) state.facts.mayRaise = true;
+    // The time of a walk, or of a call over several relations, grows with rows that may be hidden.
+    if (state.facts.isRestricted && (call.nodes.size > 1 || [...call.nodes].some(isWalk))) state.facts.mayRaise = true;
     const isMany = readsAll || [...call.nodes].some((n) => hasBarriers(state, n.concept));
     return (isMany ? this.#total(call) : undefined) ?? this.#ofRow(call);
   }

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { graphOf } from '../../../../examples/world/graph.ts';
 import { loadNodeParser } from '../../../../src/cli/node-parser.ts';
 import { SvcError } from '../../../../src/errors.ts';
+import { compile } from '../../../../src/ontology/compile.ts';
 import { checkModel } from '../../../../src/planner/check.ts';
 import { planSelect } from '../../../../src/planner/index.ts';
+import { withTypes } from '../../../support/typed.ts';
 
 const parser = await loadNodeParser();
 const names = (n: number): string[] => Array.from({ length: n }, (_, i) => `p${i}`);
@@ -56,4 +58,23 @@ describe('an expression over paths', () => {
     ['SUM("contains[box].size" * "within[box].size") FILTER (WHERE "contains[box].up" > size)', ''],
     ['COUNT(DISTINCT "contains[box].contains[box].size") + "within[box].within[box].size"', ''],
   ])('%s: %s', (expression, expected) => expect(check(expression)).toBe(expected));
+});
+
+describe('a count over a path, in rows with a policy', () => {
+  const text = `CREATE ONTOLOGY o; CREATE PROPERTY inside bigint AS SELECT COUNT("contains[box].box_id"); CREATE PROPERTY deep bigint AS SELECT COUNT("contains[box*9].box_id");
+    CREATE CONCEPT box (box_id integer, up integer, size integer, inside bigint, deep bigint, PRIMARY KEY (box_id),
+      CONSTRAINT within FOREIGN KEY (up) REFERENCES box (box_id) INVERSEOF contains TRANSITIVE(9));
+    CREATE MAPPING m INTO (box) AS SELECT id AS box_id, up, size FROM t.box`;
+  const graph = compile(withTypes(graphOf(text, 'o', parser).model), 'o');
+  const rows = [{ concept: 'box', conditions: [{ policy: 'p', condition: '"within[box].size" < 3' }] }];
+  const access = { rows, masks: [], caller: { username: 'x', roles: [], claims: {} }, maskKey: 'k' };
+  const context = { graph, parser, product: 'svc', activeDatasource: 'main', access };
+
+  it.each([
+    ['inside', false],
+    // a walk takes a number of steps that depends on the row, and may run out of time
+    ['deep', true],
+  ])('%s has a barrier: %s', (name, expected) =>
+    expect(planSelect(context, { text: `SELECT box_id FROM svc.box WHERE ${name} > 5`, offset: 0 }).sql.includes('OFFSET 0')).toBe(expected),
+  );
 });
