@@ -3,19 +3,21 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { product, seenAs } from './api/http.ts';
 import { credential, logOut, signedIn } from './api/session.ts';
+import { asksQuestions } from './ask/available.ts';
 import { model, modelFailure, reloadModel } from './model/current.ts';
 import { FailureBox, Loading } from './parts/basics.tsx';
 import { setTheme, THEMES, theme } from './parts/theme.ts';
-import { hashOf, place, type View } from './router.ts';
+import { hashOf, place, VIEWS, type View } from './router.ts';
 import { texts } from './texts.ts';
 import { Ontologies } from './views/ontologies.tsx';
 import { SignIn } from './views/sign-in.tsx';
 
-/** The views, each loaded when it is first opened. A view that is not in the list is not in the navigation. */
-const LOADERS: Partial<Record<View, () => Promise<{ readonly default: ComponentType }>>> = {
+/** The views, each loaded when it is first opened. */
+const LOADERS: Record<View, () => Promise<{ readonly default: ComponentType }>> = {
   model: () => import('./views/model.tsx'),
   data: () => import('./views/data.tsx'),
   query: () => import('./views/query.tsx'),
+  ask: () => import('./views/ask.tsx'),
   edit: () => import('./views/edit.tsx'),
   access: () => import('./views/access.tsx'),
   connect: () => import('./views/connect.tsx'),
@@ -89,7 +91,7 @@ function Header() {
 function Navigation({ ontology, current }: { readonly ontology: string; readonly current: View }) {
   return (
     <nav class="tabs" aria-label={texts.navigation}>
-      {(Object.keys(LOADERS) as View[]).map((view) => (
+      {VIEWS.filter((view) => view !== 'ask' || asksQuestions.value === true).map((view) => (
         <a key={view} href={hashOf({ ontology, view })} aria-current={view === current ? 'page' : undefined}>
           {texts.views[view]}
         </a>
@@ -104,8 +106,7 @@ function Current({ view }: { readonly view: View }) {
   const [failed, setFailed] = useState(0);
   useEffect(() => {
     let current = true;
-    const load = LOADERS[view] ?? LOADERS.model;
-    load?.()
+    LOADERS[view]()
       .then(({ default: Content }) => current && setLoaded({ view, Content }))
       // a new release has other files: the page itself must be loaded again
       .catch(() => current && (failed === 0 ? setFailed(1) : location.reload()));

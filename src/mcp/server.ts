@@ -9,7 +9,7 @@ import type { Gate } from './gate.ts';
 import { instructions } from './instructions.ts';
 import type { Offer } from './offer.ts';
 import { cached } from './remembered.ts';
-import { descriptionOf, type Noted, type Tool } from './tools/tool.ts';
+import { descriptionOf, isAvailable, type Noted, type Tool } from './tools/tool.ts';
 
 export { createMcpHandler } from 'agents/mcp/server';
 
@@ -56,7 +56,8 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGa
   const description = descriptionOf(tool, session);
   const changes = tool.mayModel?.(session) === true;
   const annotations = { readOnlyHint: !changes, destructiveHint: changes, idempotentHint: !changes, openWorldHint: false };
-  server.registerTool(name, { title, description, ...schemasOf(tool), annotations }, async (args: Record<string, unknown>, context) => {
+  const _meta = isAvailable(tool, session) ? {} : { _meta: { available: false } };
+  server.registerTool(name, { title, description, ...schemasOf(tool), annotations, ..._meta }, async (args: Record<string, unknown>, context) => {
     const { runtime, caller, requestId, spliced } = session;
     const begun = runtime.now();
     let noted: Noted = {};

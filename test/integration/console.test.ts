@@ -1,92 +1,25 @@
 /** The console in a real browser, against the built Worker: each flow as a user does it, by mouse or keyboard. */
-import { createRequire } from 'node:module';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { LocalPostgres } from '../../dev/testing.ts';
-import { borrowPostgres } from '../support/databases/index.ts';
-import { openBrowser } from './support/chromium.ts';
-import { HOSTILE, loadShop, PASSWORD } from './support/console-shop.ts';
-import { ask, type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
-
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+import { type ConsoleInBrowser, cells, run, serious, startConsole } from './support/console-browser.ts';
+import { HOSTILE } from './support/console-shop.ts';
+import { ask } from './support/worker.ts';
 
 describe('the console', () => {
-  let database: LocalPostgres;
-  let workers: BuiltWorkers<'service'>;
-  let browser: Browser;
+  let console: ConsoleInBrowser;
   let base = '';
-  const contexts: BrowserContext[] = [];
-  /** Errors of the browser, such as violations of the CSP. */
-  const complaints: string[] = [];
-  /** Requests of the browser, and the bodies of the API's answers. */
-  const requested: string[] = [];
-  const answered: Promise<string>[] = [];
+  let complaints: readonly string[] = [];
+  let requested: readonly string[] = [];
+  let token = '';
+  const open: ConsoleInBrowser['open'] = (options) => console.open(options);
+  const signedIn: ConsoleInBrowser['signedIn'] = (place, options) => console.signedIn(place, options);
 
   beforeAll(async () => {
-    database = await borrowPostgres();
-    workers = await startBuiltWorkers(database, { service: {} });
-    base = workers.urls.service;
-    await loadShop(database, base, workers.token);
-    browser = await openBrowser();
+    console = await startConsole();
+    ({ base, complaints, requested, token } = console);
   }, 240_000);
-  afterEach(async () => {
-    await Promise.all(contexts.splice(0).map((context) => context.close()));
-    complaints.length = 0;
-    requested.length = 0;
-    answered.length = 0;
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await workers?.stop();
-    await database?.close();
-  });
-
-  async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, locale: 'en-US', ...options });
-    contexts.push(context);
-    const page = await context.newPage();
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(`pageerror: ${error.message}`));
-    page.on('request', (request) => requested.push(request.url()));
-    page.on('response', (response) => {
-      if (new URL(response.url()).pathname.startsWith('/svc/api/')) answered.push(response.text().catch(() => ''));
-    });
-    return page;
-  }
-  /** Logs in as ann with the login page, from the console and back to it. */
-  async function signedIn(place = '', options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-    const page = await open(options);
-    await page.goto(`${base}/`);
-    await page.getByRole('link', { name: 'Sign in with user and password' }).click();
-    await page.getByLabel('User name').fill('ann');
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByRole('heading', { name: 'Ontologies' }).waitFor();
-    if (place !== '') await page.goto(`${base}/svc/console/#/shop/${place}`);
-    return page;
-  }
-  const run = async (page: Page, sql: string): Promise<void> => {
-    const editor = page.getByRole('textbox', { name: 'SQL' });
-    await editor.click();
-    await page.keyboard.press('Control+a');
-    await page.keyboard.insertText(sql);
-    await page.keyboard.press('Control+Enter');
-  };
-  const cells = (page: Page): Promise<string[][]> =>
-    page
-      .locator('.grid .line')
-      .evaluateAll((lines) => lines.map((line) => [...line.querySelectorAll('[role=gridcell]')].map((cell) => cell.textContent ?? '')));
-  const serious = async (page: Page): Promise<string[]> => {
-    await page.addScriptTag({ path: AXE }).catch(() => undefined);
-    const isThere = await page.evaluate(() => 'axe' in globalThis);
-    expect(isThere).toBe(true);
-    return page.evaluate(async () => {
-      const { violations } = await (
-        globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> } }
-      ).axe.run();
-      return violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => `${v.id}: ${v.nodes[0]?.html}`);
-    });
-  };
+  afterEach(() => console.reset());
+  afterAll(() => console?.close());
 
   it('opens at / and signs in with user and password', async () => {
     const page = await signedIn();
@@ -99,13 +32,13 @@ describe('the console', () => {
   it('signs in with a token, which is in no storage and no address', async () => {
     const page = await open();
     await page.goto(`${base}/svc/console/`);
-    await page.getByLabel('API token or JWT').fill(workers.token);
+    await page.getByLabel('API token or JWT').fill(token);
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'shop' }).click();
     await page.locator('.node').first().waitFor();
     const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])');
-    expect(stored).not.toContain(workers.token);
-    expect(requested.some((url) => url.includes(workers.token))).toBe(false);
+    expect(stored).not.toContain(token);
+    expect(requested.some((url) => url.includes(token))).toBe(false);
   });
 
   it('says that a token is not valid', async () => {
@@ -118,7 +51,7 @@ describe('the console', () => {
   });
 
   it('signs in once with the link of npm start', async () => {
-    const made = await ask(base, '/svc/console/link', { method: 'POST', headers: { 'x-api-key': workers.token, 'content-type': 'application/json' } });
+    const made = await ask(base, '/svc/console/link', { method: 'POST', headers: { 'x-api-key': token, 'content-type': 'application/json' } });
     const { link } = JSON.parse(made.text) as { link: string };
     const page = await open();
     await page.goto(base + link);
@@ -146,7 +79,7 @@ describe('the console', () => {
     const page = await signedIn('query');
     await page.getByRole('textbox', { name: 'SQL' }).waitFor();
     const admin = async (sql: string): Promise<readonly Record<string, string>[]> => {
-      const headers = { 'x-api-key': workers.token, 'content-type': 'application/json' };
+      const headers = { 'x-api-key': token, 'content-type': 'application/json' };
       return JSON.parse((await ask(base, '/svc/api/query', { method: 'POST', headers, body: JSON.stringify({ query: sql }) })).text).data;
     };
     const tokens = (await admin('SHOW TOKEN FOR ann')).filter((t) => t.label === 'console');
@@ -170,7 +103,7 @@ describe('the console', () => {
     await details.getByRole('button', { name: 'customer' }).click();
     await page.getByRole('complementary', { name: 'customer' }).getByText('Somebody who buys').waitFor();
     expect(complaints).toEqual([]);
-    expect((await Promise.all(answered)).join('')).not.toMatch(/secret_wage|4000/);
+    expect((await console.answers()).join('')).not.toMatch(/secret_wage|4000/);
   });
 
   it('draws the surroundings of a concept, and everything again', async () => {
@@ -316,7 +249,7 @@ describe('the console', () => {
     await run(page, 'SELECT name FROM svc.town');
     await page.locator('.grid .line').first().waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('API token or JWT').fill(workers.token);
+    await page.getByLabel('API token or JWT').fill(token);
     await page.keyboard.press('Enter');
     await page.getByRole('textbox', { name: 'SQL' }).waitFor();
     expect(await page.getByRole('textbox', { name: 'SQL' }).textContent()).not.toContain('svc.town');
@@ -388,7 +321,7 @@ describe('the console', () => {
     await expect.poll(() => page.locator('.entity').count()).toBe(1);
     await page.getByRole('button', { name: 'Redo' }).click();
     await expect.poll(() => page.locator('.entity').count()).toBe(2);
-    expect((await Promise.all(answered)).join('')).not.toContain('secret_wage');
+    expect((await console.answers()).join('')).not.toContain('secret_wage');
   });
 
   it('finds a shortest path between two entities', async () => {
@@ -401,14 +334,7 @@ describe('the console', () => {
   });
 
   describe('changing the model', () => {
-    /** Signs in as the administrator. */
-    async function admin(place: string): Promise<Page> {
-      const page = await open();
-      await page.goto(`${base}/svc/console/#/shop/${place}`);
-      await page.getByLabel('API token or JWT').fill(workers.token);
-      await page.keyboard.press('Enter');
-      return page;
-    }
+    const admin = (place: string): Promise<Page> => console.admin(place);
     const write = async (page: Page, script: string): Promise<void> => {
       await page.getByRole('textbox', { name: 'Script' }).click();
       await page.keyboard.press('Control+a');
@@ -436,7 +362,7 @@ describe('the console', () => {
       await page.getByText('as a new version').waitFor();
       const script = await ask(base, '/svc/api/query', {
         method: 'POST',
-        headers: { 'x-api-key': workers.token, 'content-type': 'application/json' },
+        headers: { 'x-api-key': token, 'content-type': 'application/json' },
         body: JSON.stringify({ ontology_name: 'shop', query: 'SHOW CREATE CONCEPT region' }),
       });
       expect(script.text).not.toContain('A part of the country');
@@ -556,6 +482,12 @@ describe('the console', () => {
       await page.waitForTimeout(500);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
     }
+  });
+
+  it('has no view for questions without a language model', async () => {
+    const page = await signedIn('ask');
+    await page.getByText('This service has no language model').waitFor();
+    expect(await page.getByRole('link', { name: 'Ask' }).count()).toBe(0);
   });
 
   it('loads nothing from elsewhere', async () => {

@@ -74,9 +74,16 @@ export async function send(path: string, { method = 'GET', body, headers = {}, s
 /** Header values are bytes; names beyond ASCII are sent as UTF-8. */
 const encodeName = (name: string): string => String.fromCharCode(...new TextEncoder().encode(name));
 
+interface RpcError {
+  readonly message: string;
+  readonly data?: { readonly code?: string; readonly hint?: string };
+}
+
 async function read(response: Response): Promise<Failure> {
   try {
-    const { data, code, hint, position } = (await response.json()) as { data?: string; code?: string; hint?: string; position?: number };
+    const body = (await response.json()) as { data?: string; code?: string; hint?: string; position?: number; error?: RpcError };
+    // an error of the MCP server has the form of JSON-RPC
+    const { data, code, hint, position } = body.error === undefined ? body : { position: undefined, ...body.error.data, data: body.error.message };
     return new Failure(response.status, code ?? `http_${response.status}`, String(data ?? response.statusText), hint ?? null, position ?? null);
   } catch {
     return new Failure(response.status, `http_${response.status}`, `The service answered with HTTP ${response.status}`);

@@ -70,14 +70,18 @@ export default function Chart({ rows, count }: { readonly rows: Rows; readonly c
       {
         width: element.clientWidth || 640,
         height: 320,
-        scales: { x: { time: isTime } },
+        // bars have room on both sides
+        scales: { x: { time: isTime, ...(isTime || isNumber ? {} : { range: [-0.6, labels.length - 0.4] as [number, number] }) } },
         axes: [
           {
             stroke,
             grid,
             ...(isTime || isNumber
               ? {}
-              : { values: (_u: uPlot, splits: number[]) => splits.map((s) => (Number.isInteger(s) ? (labels[s] ?? '').slice(0, 16) : '')) }),
+              : {
+                  incrs: [1, 2, 5, 10, 20, 50],
+                  values: (_u: uPlot, splits: number[]) => splits.map((s) => (Number.isInteger(s) ? (labels[s] ?? '').slice(0, 16) : '')),
+                }),
           },
           { stroke, grid, size: 80 },
         ],

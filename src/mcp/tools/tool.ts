@@ -38,11 +38,13 @@ export interface Tool<I extends z.ZodObject = z.ZodObject> {
   run(call: ToolCall, args: z.output<I>): Promise<JsonRow>;
 }
 
+/** Whether a tool can be used: not if it needs a language model and the service has none. */
+export const isAvailable = ({ asksModel }: Pick<Tool, 'asksModel'>, { runtime }: Pick<Session, 'runtime'>): boolean =>
+  asksModel !== true || runtime.llm !== undefined;
+
 /** The description of a tool for the clients of a service with or without a language model. */
-export const descriptionOf = ({ description, asksModel }: Pick<Tool, 'description' | 'asksModel'>, { runtime }: Pick<Session, 'runtime'>): string =>
-  asksModel === true && runtime.llm === undefined
-    ? `Not available: this server has no language model; write the SQL yourself instead. ${description}`
-    : description;
+export const descriptionOf = (tool: Pick<Tool, 'description' | 'asksModel'>, session: Pick<Session, 'runtime'>): string =>
+  !isAvailable(tool, session) ? `Not available: this server has no language model; write the SQL yourself instead. ${tool.description}` : tool.description;
 
 /** A tool without the types of its arguments, so that tools can be in one list. */
 export const tool = <I extends z.ZodObject>(made: Tool<I>): Tool => made as unknown as Tool;

@@ -1,0 +1,165 @@
+/** The conversation about each ontology: questions and their answers, in the memory of the page only. */
+import { signal } from '@preact/signals';
+import { printed } from '../api/exact.ts';
+import { data, type Failure, failureOf, identifier, literal, product, query } from '../api/http.ts';
+import { type Row, Rows } from '../api/rows.ts';
+import { credential, onOtherUser } from '../api/session.ts';
+import { callTool } from './mcp.ts';
+
+/** One way to understand a question. */
+export interface Reading {
+  readonly reading: string;
+  readonly sql: string;
+}
+
+export interface Turn {
+  readonly id: number;
+  readonly question: string;
+  readonly state: 'running' | 'answered' | 'unclear' | 'failed' | 'cancelled';
+  /** What the service did so far. */
+  readonly steps: readonly string[];
+  /** The ways to understand the question, if it has several. */
+  readonly readings: readonly Reading[];
+  /** The one that the user chose. */
+  readonly reading: string | null;
+  readonly answer: string;
+  readonly sql: string;
+  readonly rows: Rows | null;
+  readonly warnings: readonly string[];
+  readonly failure: Failure | null;
+}
+
+interface Answered {
+  readonly status: 'answered' | 'clarify';
+  readonly readings?: readonly Reading[];
+  readonly answer: string;
+  readonly sql: string;
+  readonly rows?: readonly Row[];
+  readonly warnings?: readonly string[];
+}
+
+const MOST_ROWS = 500;
+/** How many earlier questions go with a question, and their length. */
+const EARLIER = 3;
+const NOTE = 4_000;
+
+/** The turns by ontology, oldest first. */
+export const conversations = signal<Readonly<Record<string, readonly Turn[]>>>({});
+const running = new Map<string, AbortController>();
+let next = 1;
+
+onOtherUser(() => {
+  for (const stop of running.values()) stop.abort();
+  running.clear();
+  conversations.value = {};
+});
+
+export const turnsOf = (ontology: string): readonly Turn[] => conversations.value[ontology] ?? [];
+
+function put(ontology: string, turns: readonly Turn[]): void {
+  conversations.value = { ...conversations.value, [ontology]: turns };
+}
+
+function change(ontology: string, id: number, to: Partial<Turn>): void {
+  put(
+    ontology,
+    turnsOf(ontology).map((t) => (t.id === id ? { ...t, ...to } : t)),
+  );
+}
+
+const FRESH = { steps: [], answer: '', sql: '', rows: null, warnings: [], failure: null } as const;
+
+/** Asks a question. */
+export function ask(ontology: string, question: string): Promise<void> {
+  const id = next++;
+  put(ontology, [...turnsOf(ontology), { ...FRESH, id, question, state: 'running', readings: [], reading: null }]);
+  return answer(ontology, id);
+}
+
+/** Answers a question again, as one of its readings; null: as it was asked. */
+export function askAs(ontology: string, id: number, reading: string | null): Promise<void> {
+  change(ontology, id, { ...FRESH, state: 'running', reading });
+  return answer(ontology, id);
+}
+
+/** Ends the question that is being answered. */
+export const cancel = (ontology: string): void => running.get(ontology)?.abort();
+
+/** Forgets the conversation. */
+export function clear(ontology: string): void {
+  cancel(ontology);
+  put(ontology, []);
+}
+
+async function answer(ontology: string, id: number): Promise<void> {
+  const turns = turnsOf(ontology);
+  const turn = turns.find((t) => t.id === id);
+  if (turn === undefined) return;
+  running.get(ontology)?.abort();
+  const stop = new AbortController();
+  running.set(ontology, stop);
+  const note = earlier(turns.filter((t) => t.id < id));
+  const args = {
+    ontology,
+    prompt: turn.question,
+    show_result_set: true,
+    max_limit: MOST_ROWS,
+    on_ambiguity: 'ask',
+    ...(turn.reading === null ? {} : { reading: turn.reading }),
+    ...(note === '' ? {} : { note }),
+  };
+  const onStep = (step: string): void => change(ontology, id, { steps: [...(turnsOf(ontology).find((t) => t.id === id)?.steps ?? []), step] });
+  try {
+    const made = await callTool<Answered>('ask_question', args, { signal: stop.signal, onStep });
+    const { status, answer: text, sql, warnings = [] } = made;
+    if (status === 'clarify') change(ontology, id, { state: 'unclear', readings: made.readings ?? [] });
+    else change(ontology, id, { state: 'answered', answer: text, sql, warnings, rows: rowsOf(made.rows ?? []) });
+  } catch (error) {
+    const failure = failureOf(error);
+    change(ontology, id, failure === null ? { state: 'cancelled' } : { state: 'failed', failure });
+  } finally {
+    if (running.get(ontology) === stop) running.delete(ontology);
+  }
+}
+
+function rowsOf(values: readonly Row[]): Rows {
+  const rows = new Rows();
+  rows.add(values.map((row) => printed(row)));
+  return rows;
+}
+
+/** What was asked before, for questions that refer to it. */
+function earlier(turns: readonly Turn[]): string {
+  const answered = turns.filter((t) => t.state === 'answered').slice(-EARLIER);
+  if (answered.length === 0) return '';
+  const told = answered.map((t) => `Question: ${t.question}\n${t.reading === null ? '' : `Meant as: ${t.reading}\n`}SQL: ${t.sql}`);
+  return `Earlier in this conversation, which the question may refer to:\n${told.join('\n')}`.slice(0, NOTE);
+}
+
+/** Verified questions, to begin with. Empty if they cannot be read. */
+export async function proposals(ontology: string): Promise<readonly string[]> {
+  const rows = await query<{ question: string }>(
+    ontology,
+    `SELECT question FROM ${identifier(product)}.SYS_EXAMPLES WHERE valid ORDER BY question LIMIT 6`,
+  ).catch(() => []);
+  return rows.map((row) => row.question);
+}
+
+/** The statement that stores a question and its SQL as an example. */
+export const exampleStatement = (question: string, sql: string): string => `CREATE OR REPLACE EXAMPLE ${literal(question)} AS\n${sql.replace(/;\s*$/, '')}`;
+
+const rights = new Map<string, Promise<boolean>>();
+onOtherUser(() => rights.clear());
+
+/** Whether the user may store examples, which needs EDIT on the ontology. */
+export function mayStore(ontology: string): Promise<boolean> {
+  const key = JSON.stringify([credential.value?.user ?? '', ontology]);
+  const known = rights.get(key);
+  if (known !== undefined) return known;
+  const found = data(`/model/${encodeURIComponent(ontology)}/plan`, { method: 'POST', body: { files: [] } }).then(
+    () => true,
+    () => false,
+  );
+  rights.set(key, found);
+  return found;
+}

@@ -1,0 +1,178 @@
+/** A question and its answer. */
+import { lazy, Suspense } from 'preact/compat';
+import { useEffect, useState } from 'preact/hooks';
+import { type Failure, failureOf, query } from '../api/http.ts';
+import type { Rows } from '../api/rows.ts';
+import { Code, Copy, FailureBox, Loading } from '../parts/basics.tsx';
+import { Grid } from '../query/grid.tsx';
+import { go, hashOf } from '../router.ts';
+import { texts } from '../texts.ts';
+import { askAs, exampleStatement, mayStore, type Turn } from './conversation.ts';
+
+const Chart = lazy(() => import('../query/chart.tsx'));
+
+export function TurnView({ ontology, turn }: { readonly ontology: string; readonly turn: Turn }) {
+  const { state, question, readings, reading, steps, failure, sql, rows } = turn;
+  return (
+    <article class="turn">
+      <h2 class="asked">{question}</h2>
+      {readings.length > 0 && <Readings ontology={ontology} turn={turn} />}
+      {state === 'running' && <Progress steps={steps} />}
+      {state === 'cancelled' && <p class="muted">{texts.query.cancelled}</p>}
+      {failure !== null && <FailureBox failure={failure} retry={() => void askAs(ontology, turn.id, reading)} />}
+      {state === 'answered' && (
+        <>
+          <p class="answer">{turn.answer}</p>
+          {turn.warnings.map((warning) => (
+            <p key={warning} class="warning">
+              {warning}
+            </p>
+          ))}
+          {rows !== null && <RowsView ontology={ontology} rows={rows} />}
+          <details class="made">
+            <summary>SQL</summary>
+            <Code text={sql} />
+            <p class="actions">
+              <a class="button" href={hashOf({ ontology, view: 'query', parameters: { sql } })}>
+                {texts.ask.openQuery}
+              </a>
+              <Copy text={sql} />
+            </p>
+          </details>
+          <Judge key={`${turn.id} ${sql}`} ontology={ontology} turn={turn} />
+        </>
+      )}
+    </article>
+  );
+}
+
+function Progress({ steps }: { readonly steps: readonly string[] }) {
+  return (
+    <div class="steps">
+      <ol>
+        {steps.slice(0, -1).map((step, i) => (
+          <li key={i}>{step}</li>
+        ))}
+      </ol>
+      <Loading text={steps.at(-1) ?? texts.ask.begins} />
+    </div>
+  );
+}
+
+/** The ways to understand a question, to choose from. */
+function Readings({ ontology, turn: { id, readings, reading, state } }: { readonly ontology: string; readonly turn: Turn }) {
+  return (
+    <fieldset class="readings">
+      <legend>{texts.ask.unclear}</legend>
+      {readings.map((one) => (
+        <div key={one.reading}>
+          <button type="button" aria-pressed={one.reading === reading} disabled={state === 'running'} onClick={() => void askAs(ontology, id, one.reading)}>
+            {one.reading}
+          </button>
+          <details>
+            <summary>{texts.ask.readingSql}</summary>
+            <Code text={one.sql} />
+          </details>
+        </div>
+      ))}
+    </fieldset>
+  );
+}
+
+function RowsView({ ontology, rows }: { readonly ontology: string; readonly rows: Rows }) {
+  const [isChart, setChart] = useState(false);
+  if (rows.length === 0) return <p class="muted">{texts.query.empty}</p>;
+  const openEntity = (id: string): void => go({ ontology, view: 'data', parameters: { entity: id } });
+  return (
+    <div class="rows">
+      <div class="bar">
+        <span>{texts.ask.rows(rows.length)}</span>
+        <span class="grow" />
+        {(['table', 'chart'] as const).map((form) => (
+          <button key={form} type="button" aria-pressed={isChart === (form === 'chart')} onClick={() => setChart(form === 'chart')}>
+            {texts.query[form]}
+          </button>
+        ))}
+      </div>
+      {isChart ? (
+        <Suspense fallback={<Loading />}>
+          <Chart rows={rows} count={rows.length} />
+        </Suspense>
+      ) : (
+        <Grid rows={rows} count={rows.length} openEntity={rows.columns.includes('entity_id') ? openEntity : undefined} />
+      )}
+    </div>
+  );
+}
+
+const Thumb = ({ down = false }: { readonly down?: boolean }) => (
+  <svg viewBox="0 0 16 16" aria-hidden="true" class={down ? 'down' : ''}>
+    <path d="M1.5 7h3v7h-3z M4.5 8l3-6c1.4 0 2 .9 1.8 2.1L9 6.5h4.2c.9 0 1.5.8 1.3 1.6l-1 4.6c-.2.8-.8 1.3-1.6 1.3H4.5" />
+  </svg>
+);
+
+/** Thumbs that store the question with its SQL, or with a corrected one, as an example. Only for users who may. */
+function Judge({ ontology, turn: { question, sql } }: { readonly ontology: string; readonly turn: Turn }) {
+  const [may, setMay] = useState(false);
+  const [judged, setJudged] = useState<'good' | 'bad' | null>(null);
+  const [right, setRight] = useState(sql);
+  const [isStored, setStored] = useState(false);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  useEffect(() => {
+    let current = true;
+    void mayStore(ontology).then((found) => current && setMay(found));
+    return () => {
+      current = false;
+    };
+  }, [ontology]);
+  if (!may) return null;
+  const statement = exampleStatement(question, judged === 'bad' ? right : sql);
+  const store = async (): Promise<void> => {
+    setFailure(null);
+    try {
+      await query(ontology, statement);
+      setStored(true);
+    } catch (error) {
+      setFailure(failureOf(error));
+    }
+  };
+  const choose = (to: 'good' | 'bad'): void => {
+    setStored(false);
+    setFailure(null);
+    setJudged(judged === to ? null : to);
+  };
+  return (
+    <div class="judge">
+      <p class="actions">
+        <button type="button" class="plain" aria-pressed={judged === 'good'} onClick={() => choose('good')}>
+          <Thumb /> {texts.ask.good}
+        </button>
+        <button type="button" class="plain" aria-pressed={judged === 'bad'} onClick={() => choose('bad')}>
+          <Thumb down /> {texts.ask.bad}
+        </button>
+      </p>
+      {judged !== null && !isStored && (
+        <div class="card">
+          <p>{judged === 'good' ? texts.ask.goodHelp : texts.ask.badHelp}</p>
+          {judged === 'bad' && (
+            <label>
+              {texts.ask.rightSql}
+              <textarea rows={5} value={right} spellcheck={false} onInput={(e) => setRight(e.currentTarget.value)} />
+            </label>
+          )}
+          <Code text={statement} />
+          {failure !== null && <FailureBox failure={failure} sql={statement} />}
+          <p class="actions">
+            <button type="button" class="primary" onClick={() => void store()}>
+              {texts.ask.store}
+            </button>
+            <button type="button" onClick={() => setJudged(null)}>
+              {texts.cancel}
+            </button>
+          </p>
+        </div>
+      )}
+      {isStored && <p role="status">{texts.ask.stored}</p>}
+    </div>
+  );
+}
