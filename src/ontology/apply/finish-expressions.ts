@@ -1,10 +1,11 @@
 /** Checks calculated properties, measures and views at the end of a script. */
+import { visited } from '../../budget.ts';
 import { badRequest } from '../../errors.ts';
-import type { Graph } from '../graph.ts';
+import type { Concept, Graph } from '../graph.ts';
 import type { Pairs } from '../links.ts';
-import { isRaw, type Model } from '../model.ts';
+import { isRaw, type Model, type PropertyDef } from '../model.ts';
 import { fold, THING } from '../names.ts';
-import { isPath, propertyAtEnd, relationshipsIn } from '../paths.ts';
+import { followPath, isPath, propertyAtEnd, relationshipsIn } from '../paths.ts';
 import { quoted, unknown } from './checks.ts';
 import { type ApplyContext, keyOf, neutralSchema, type Reference } from './context.ts';
 import { type Expression, Expressions } from './expressions.ts';
@@ -25,7 +26,7 @@ export function checkExpressions(before: Model, graph: Graph, pairs: Pairs, cont
     ...model.measures.map((def): Expression => ({ kind: 'measure', def })),
   ].filter((e) => expressions.isNew(e));
   for (const e of changed) checkNames(e, graph, pairs, expressions.namesIn(e));
-  checkCycles(changed, graph, expressions, context);
+  checkCycles([...changed, ...expressionsOverEntities(model)], graph, expressions, context);
   checkReach(before, graph, expressions, context);
   checkJoins(graph, expressions, context.places);
 }
@@ -56,7 +57,10 @@ function checkCycles(changed: readonly Expression[], graph: Graph, expressions: 
   const named = (e: Expression): Expression[] =>
     expressions.namesIn(e).flatMap(({ name, qualifier }) => {
       const last = isPath(name) && e.kind === 'property' ? propertyAtEnd(name) : name;
-      if (qualifier !== null || last === undefined || !isPlain(last)) return [];
+      if (qualifier !== null || last === undefined) return [];
+      if (e.kind === 'property' && isPath(name) && ENTITY_COLUMN.test(last))
+        return shownAtEnd(graph, e.def, name).map((def) => node({ kind: 'property', def }));
+      if (!isPlain(last)) return [];
       const property = graph.property(last);
       if (property) return property.expression === null ? [] : [node({ kind: 'property', def: property })];
       const measure = e.kind === 'measure' ? graph.measure(name) : undefined;
@@ -65,9 +69,38 @@ function checkCycles(changed: readonly Expression[], graph: Graph, expressions: 
   const cycle = findCycle(changed.map(node), named);
   if (!cycle) return;
   const names = cycle.map((e) => e.def.name);
+  const labelled = graph.concepts.filter((c) => cycle.some((e) => [...c.label, ...(c.key?.properties ?? [])].some((p) => p === e.def)));
   throw badRequest('circular_expression', `circular definition: ${[...names, names[0] ?? ''].map(quoted).join(' reads ')}`, {
-    offset: cycle.map((e) => places.get(e.kind, e.def.name)).find((o) => o !== undefined),
+    offset: [...cycle.map((e) => places.get(e.kind, e.def.name)), ...labelled.map((c) => places.get('concept', c.name))].find((o) => o !== undefined),
   });
+}
+
+/** The columns of a row that show its key or its label. */
+const ENTITY_COLUMN = /^entity_(?:id|label)$/i;
+
+/** The calculated properties that read such a column along a path. A concept that the script gives another label may close a cycle through them. */
+const expressionsOverEntities = (model: Model): Expression[] =>
+  model.properties.filter(({ expression }) => expression !== null && /\]\.entity_(?:id|label)"/i.test(expression)).map((def) => ({ kind: 'property', def }));
+
+/** The calculated properties in the keys and labels of the rows to which a path in an expression leads. */
+function shownAtEnd(graph: Graph, def: PropertyDef, path: string): readonly PropertyDef[] {
+  visited(graph.concepts.length);
+  const starts = graph.concepts.filter((c) => c.properties.some((p) => p.def === def));
+  const targets = starts.flatMap((c) => mappedBelow(followPath(c, path)?.hops.at(-1)?.rows));
+  const isLabel = fold(propertyAtEnd(path) ?? '') === 'entity_label';
+  return [...new Set(targets)].flatMap((t) => (isLabel && t.label.length > 0 ? t.label : (t.key?.properties ?? []))).filter((p) => p.expression !== null);
+}
+
+/** The concepts whose mappings have, or may get, the rows of a concept. */
+function mappedBelow(concept: Concept | undefined): readonly Concept[] {
+  const passed = new Set<Concept>();
+  let at = concept;
+  while (at?.rows.kind === 'logic' && !passed.has(at)) {
+    passed.add(at);
+    at = at.rows.source;
+  }
+  if (at === undefined) return [];
+  return [at, ...at.descendants, ...(at.rows.kind === 'mappings' ? at.rows.sources.map((s) => s.target) : [])];
 }
 
 /**

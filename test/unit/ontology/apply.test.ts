@@ -141,6 +141,23 @@ describe('tags and settings', () => {
   });
 });
 
+describe('a label over a path', () => {
+  const concept = (label: string): string =>
+    `CREATE OR REPLACE CONCEPT c (k bigint, u bigint, p string, PRIMARY KEY (k), LABEL (${label}), CONSTRAINT r FOREIGN KEY (u) REFERENCES c (k))`;
+  const { model } = run(`CREATE PROPERTY p string AS SELECT "r[c].entity_label"; ${concept('u')}`);
+
+  it('is refused if its property reads the label', () =>
+    expect(faultOf(concept('p').replace(/^(.*CONCEPT )c/, '$1«c»'), model)).toBe('circular_expression: circular definition: `p` reads `p`'));
+
+  it('is accepted if its property reads only the key', () =>
+    expect(faultOf(concept('p'), run(`CREATE PROPERTY p string AS SELECT "r[c].entity_id"; ${concept('u')}`).model)).toBe('no error'));
+
+  it('is accepted if the path leads to another concept', () => {
+    const other = 'CREATE CONCEPT d (dk bigint, x bigint, q string, PRIMARY KEY (dk), LABEL (q), CONSTRAINT of FOREIGN KEY (x) REFERENCES c (k))';
+    expect(faultOf(`CREATE PROPERTY q string AS SELECT "of[c].entity_label" || "of[c].p"; ${other}`, model)).toBe('no error');
+  });
+});
+
 describe('refused, with the position', () => {
   it.each([
     // names
@@ -241,6 +258,11 @@ describe('refused, with the position', () => {
     ['CREATE MEASURE p bigint AS SELECT sum(«m»)', 'unknown_property: unknown property `m`, used by the measure `p`; did you mean `k`?'],
     ['CREATE PROPERTY «p» string AS SELECT p || 1', 'circular_expression: circular definition: `p` reads `p`'],
     ['CREATE MEASURE «m» bigint AS SELECT m + 1', 'circular_expression: circular definition: `m` reads `m`'],
+    // a label is read along a path too
+    [
+      'CREATE PROPERTY «p» string AS SELECT max("s[c*2].entity_label"); CREATE CONCEPT c (k bigint, u bigint, p string, PRIMARY KEY (k), LABEL (p), CONSTRAINT r FOREIGN KEY (u) REFERENCES c (k) INVERSEOF s)',
+      'circular_expression: circular definition: `p` reads `p`',
+    ],
     [
       'CREATE PROPERTY p string AS SELECT n + 1; CREATE CONCEPT c (x bigint, «p» string)',
       'unknown_property: unknown property `n` of concept `c`, used by its calculated property `p`; did you mean `x`?',
