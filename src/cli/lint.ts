@@ -88,7 +88,7 @@ function conceptFindings({ name, elements, description, logic, parents }: Create
     found.push({ code: 'missing_key', message: `the concept \`${name.text}\` has no PRIMARY KEY, so its rows have no entity_id`, at: name });
   if (!inherits && has('primary_key') && !has('label')) found.push({ code: 'missing_label', message: `the concept \`${name.text}\` has no LABEL`, at: name });
   for (const e of elements) {
-    if ((e.kind === 'foreign_key' || e.kind === 'multireference') && e.inverse === null)
+    if ((e.kind === 'foreign_key' || e.kind === 'multireference') && e.inverse === null && !e.symmetric)
       found.push({
         code: 'missing_inverse',
         message: `the relationship \`${e.name.text}\` has no INVERSEOF, so its other direction is named \`~${e.name.text}\``,

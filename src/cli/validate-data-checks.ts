@@ -99,9 +99,9 @@ async function checkGroup(
   return found;
 }
 
-/** Whether a hop over foreign keys finds at most one row: it refers to the target's whole key. */
-const isToOne = ({ kind, references, target }: Relationship): boolean =>
-  kind === 'fk' && target.key !== null && target.key.properties.every((k) => references.some((p) => sameName(p.name, k.name)));
+/** Whether a hop finds at most one row: it has the pairs of one foreign key, which refers to the target's whole key. */
+const isToOne = ({ kind, references, target, parts }: Relationship): boolean =>
+  kind === 'fk' && parts.length === 1 && target.key?.properties.every((k) => references.some((p) => sameName(p.name, k.name))) === true;
 
 /** Checks targets of to-one hops whose key occurs in several rows: a path to them would duplicate the rows that it starts from. */
 export async function checkToOne(reader: DataReader, r: Relationship, known: Map<string, Promise<number>>): Promise<readonly Finding[]> {

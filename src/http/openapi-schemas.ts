@@ -74,6 +74,8 @@ const Relationship = z.object({
   is_inverse: z.boolean(),
   is_mtm: z.boolean(),
   transitivity: z.int().nullable().meta({ description: 'The maximum number of steps of `rel[c*]`; null: not transitive' }),
+  is_symmetric: z.boolean().meta({ description: 'True if its pairs count in both directions' }),
+  includes: z.array(z.string()).meta({ description: 'Relationships whose pairs are pairs of this one' }),
   source_properties: z.array(z.string()),
   target_properties: z.array(z.string()),
   description: z.string().nullable(),

@@ -20,6 +20,8 @@ const WORDS = new Set([
   'MULTIVALUE',
   'INVERSEOF',
   'TRANSITIVE',
+  'SYMMETRIC',
+  'INCLUDES',
   'MEASURE',
   'LABEL',
   'CONSTRAINT',

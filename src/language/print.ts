@@ -82,6 +82,8 @@ function relationship(r: RelationshipDef): string {
     r.kind === 'mtm' ? `MULTIREFERENCE ${quoteBack(r.target)}` : `FOREIGN KEY ${list(r.source)} REFERENCES ${quoteBack(r.target)} ${list(r.references)}`,
     r.inverse === null ? [] : [`INVERSEOF ${quoteBack(r.inverse)}`],
     r.transitive === null ? [] : [r.transitive === 'default' ? 'TRANSITIVE' : `TRANSITIVE(${r.transitive})`],
+    r.symmetric ? ['SYMMETRIC'] : [],
+    r.includes === undefined ? [] : [`INCLUDES ${list(r.includes)}`],
     description(r.description),
   );
 }
@@ -110,16 +112,18 @@ export const printView = (v: ViewDef): string =>
   );
 
 /**
- * A script that re-creates the whole ontology. Run in a service without it, it yields a model equal to `model`. SQL appears as
- * in the model; the schema of a logic concept has the product's name. `more`: statements to print after those of the ontology
- * itself and before its objects.
+ * A script that re-creates the whole ontology, and can be run where it exists. Run in a service without it, it yields a model
+ * equal to `model`. SQL appears as in the model; the schema of a logic concept has the product's name. `more`: statements to print
+ * after those of the ontology itself and before its objects.
  */
 export function printModel(model: Model, ontologyName: string, product: string, more: readonly string[] = []): string {
   const ontology = quoteBack(ontologyName);
   const types = typesOf(model);
   const statements = [
-    join('CREATE ONTOLOGY', ontology, description(model.description)),
-    ...Object.entries(model.config).map(([key, value]) => `ALTER ONTOLOGY ${ontology} SET ${quoteBack(key)} = ${quoteLiteral(value)}`),
+    `CREATE ONTOLOGY ${ontology} IF NOT EXISTS`,
+    ...Object.entries({ ...(model.description === null ? {} : { description: model.description }), ...model.config }).map(
+      ([key, value]) => `ALTER ONTOLOGY ${ontology} SET ${quoteBack(key)} = ${quoteLiteral(value)}`,
+    ),
     ...more,
     ...model.properties.map(printProperty),
     ...model.measures.map(printMeasure),

@@ -177,6 +177,8 @@ export type ConceptElement =
       readonly references: readonly Name[];
       readonly inverse: Name | null;
       readonly transitive: Transitivity;
+      readonly symmetric: boolean;
+      readonly includes: readonly Name[];
       readonly description: string | null;
     }
   | {
@@ -185,6 +187,8 @@ export type ConceptElement =
       readonly target: Name;
       readonly inverse: Name | null;
       readonly transitive: Transitivity;
+      readonly symmetric: boolean;
+      readonly includes: readonly Name[];
       readonly description: string | null;
     };
 

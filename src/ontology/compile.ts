@@ -9,6 +9,7 @@ import { kinshipIn } from './kinship.ts';
 import { type Pair, type Pairs, pairRelationships, push, relationshipOf } from './links.ts';
 import type { LinkDef, MappingDef, MeasureDef, Model, PropertyDef, ViewDef } from './model.ts';
 import { byName, fold, THING } from './names.ts';
+import { includedBy, partsOf } from './parts.ts';
 
 /** Creates the lookups for one version of an ontology. Never fails. Does not copy the model. */
 export function compile(model: Model, ontologyName: string): Graph {
@@ -53,7 +54,7 @@ export class CompiledGraph implements Graph {
   readonly pairs: () => Pairs;
   /** Link mappings of each relationship. `forward`: whether the mapping's `forward` end is the far end of the relationship. */
   readonly linksOf: () => ReadonlyMap<Pair, readonly { readonly mapping: MappingDef; readonly link: LinkDef; readonly forward: boolean }[]>;
-  readonly #relationships = new Map<Pair, { readonly forward: Relationship; readonly back: Relationship }>();
+  readonly #relationships = new Map<Pair, { readonly forward: Direction; readonly back: Direction }>();
 
   constructor(model: Model, ontology: string, origin: Origin | null = null) {
     this.model = model;
@@ -120,7 +121,7 @@ export class CompiledGraph implements Graph {
   }
 
   /** Both directions of a relationship; undefined if its target does not exist. */
-  relationships(pair: Pair): { readonly forward: Relationship; readonly back: Relationship } | undefined {
+  relationships(pair: Pair): { readonly forward: Direction; readonly back: Direction } | undefined {
     const known = this.#relationships.get(pair);
     if (known) return known;
     const owner = this.concept(pair.owner.name);
@@ -143,10 +144,14 @@ class Direction implements Relationship {
   readonly source: readonly PropertyDef[];
   readonly references: readonly PropertyDef[];
   readonly transitive: Relationship['transitive'];
+  readonly symmetric: boolean;
   readonly description: string | null;
   readonly def: Relationship['def'];
   readonly declaredBy: Concept;
   readonly #links: () => Relationship['links'];
+  readonly #reverse: () => Direction;
+  readonly #included: () => readonly Relationship[];
+  readonly #parts: () => readonly Relationship[];
 
   constructor(graph: CompiledGraph, pair: Pair, from: Concept, target: Concept, isInverse: boolean) {
     const { def, twin } = pair;
@@ -162,6 +167,7 @@ class Direction implements Relationship {
     this.references = properties(isInverse ? def.source : def.references);
     this.transitive = own?.transitive ?? def.transitive ?? twin?.transitive ?? null;
     this.description = own?.description ?? def.description ?? twin?.description ?? null;
+    this.symmetric = def.symmetric ?? false;
     this.def = def;
     this.declaredBy = isInverse ? target : from;
     this.#links = lazy(() =>
@@ -169,10 +175,28 @@ class Direction implements Relationship {
         forward === isInverse ? { mapping, near: link.forward, far: link.back } : { mapping, near: link.back, far: link.forward },
       ),
     );
+    this.#reverse = () => graph.relationships(pair)?.[isInverse ? 'forward' : 'back'] as Direction;
+    // the target's own declaration of the relationship may include others too
+    const named = (names: readonly string[] | undefined, at: Concept, to: Concept) => (names ?? []).flatMap((name) => includedBy(at, name, to));
+    this.#included = lazy(() =>
+      def.includes === undefined && twin?.includes === undefined
+        ? []
+        : [...new Set([...named(own?.includes, from, target), ...named(isInverse ? def.includes : twin?.includes, target, from).map((r) => r.reverse)])],
+    );
+    this.#parts = lazy(() => partsOf(this));
   }
 
   get links(): Relationship['links'] {
     return this.#links();
+  }
+  get reverse(): Relationship {
+    return this.#reverse();
+  }
+  get included(): readonly Relationship[] {
+    return this.#included();
+  }
+  get parts(): readonly Relationship[] {
+    return this.#parts();
   }
   get whole(): Relationship {
     return this;

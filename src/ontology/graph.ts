@@ -111,6 +111,14 @@ export interface Relationship {
   readonly source: readonly PropertyDef[];
   readonly references: readonly PropertyDef[];
   readonly transitive: Transitivity;
+  /** SYMMETRIC: its pairs count in both directions. */
+  readonly symmetric: boolean;
+  /** The directions, in the whole model, whose pairs INCLUDES adds to this one. */
+  readonly included: readonly Relationship[];
+  /** The directions, in the whole model, whose own pairs are its pairs (parts.ts): only itself, without SYMMETRIC and INCLUDES. */
+  readonly parts: readonly Relationship[];
+  /** The other direction, in the whole model. */
+  readonly reverse: Relationship;
   readonly description: string | null;
   /** `mtm`: the link mappings in this direction, `near` end first. */
   readonly links: readonly { readonly mapping: MappingDef; readonly near: LinkDef['forward']; readonly far: LinkDef['forward'] }[];

@@ -8,6 +8,7 @@ import { type CompiledConcept, ConceptWithRows } from './compiled-concept.ts';
 import type { Concept, Graph, Relationship, Rows } from './graph.ts';
 import type { ConceptDef, MappingDef, MeasureDef, Model, RelationshipDef, ViewDef } from './model.ts';
 import { ENTITY_COLUMNS, fold } from './names.ts';
+import { includedBy, partsOf } from './parts.ts';
 import { followPath, isPath } from './paths.ts';
 
 /** What a caller may see of a model, by name. */
@@ -225,7 +226,22 @@ class Lens {
     const own = new Set(concept.def?.relationships);
     return this.#seenFrom(concept)
       .filter((r) => !r.isInverse && declaring.has(r.declaredBy))
-      .map((r) => (own.has(r.def) ? r.def : { ...r.def, inverse: null }));
+      .map((r) => this.#withSeenIncludes(own.has(r.def) ? r.def : { ...r.def, inverse: null }, r));
+  }
+
+  /** The declaration without the names of relationships that the caller does not see. */
+  #withSeenIncludes(def: RelationshipDef, r: Relationship): RelationshipDef {
+    const { includes, ...rest } = def;
+    if (includes === undefined) return def;
+    const seen = includes.filter((name) => includedBy(r.from, name, r.target).some((part) => this.#counts(r, part)));
+    if (seen.length === includes.length) return def;
+    return seen.length === 0 ? rest : { ...rest, includes: seen };
+  }
+
+  /** True if pairs of a part are pairs of a relationship for the caller: it reads the rows at both ends as those of the part, or the relationship has the same ends. */
+  #counts(r: Relationship, part: Relationship): boolean {
+    const reads = (end: Concept, of: Concept): boolean => of.isA(end) || this.#reads(end);
+    return reads(part.from, r.from) && reads(part.target, r.target);
   }
 
   #relationships(concept: Concept): readonly Relationship[] {
@@ -238,7 +254,17 @@ class Lens {
     const target = this.graph.concept(r.target.name) as Concept;
     const isSeen = this.#sees(r.from);
     const from = isSeen ? (this.graph.concept(r.from.name) as Concept) : this.#holderOf(concept, r.from);
-    return { ...fieldsOf(r), inverseName: isSeen ? r.inverseName : null, from, target, declaredBy: r.isInverse ? target : from, whole: r };
+    const counts = (part: Relationship): boolean => this.#counts(r, part);
+    return {
+      ...fieldsOf(r),
+      included: r.included.filter(counts),
+      parts: partsOf(r, counts),
+      inverseName: isSeen ? r.inverseName : null,
+      from,
+      target,
+      declaredBy: r.isInverse ? target : from,
+      whole: r,
+    };
   }
 
   /** The nearest visible concept that absorbs a hidden one. */
@@ -259,6 +285,8 @@ const fieldsOf = (r: Relationship) => ({
   source: r.source,
   references: r.references,
   transitive: r.transitive,
+  symmetric: r.symmetric,
+  reverse: r.reverse,
   description: r.description,
   def: r.def,
   links: r.links,

@@ -97,6 +97,10 @@ export interface RelationshipDef {
   /** The name after INVERSEOF; null if the inverse is named `~name`. */
   readonly inverse: string | null;
   readonly transitive: Transitivity;
+  /** SYMMETRIC: its pairs count in both directions. Absent if not. */
+  readonly symmetric?: true;
+  /** INCLUDES: the names of relationships whose pairs are pairs of this one, `~r` for the other direction of r. Absent without them. */
+  readonly includes?: readonly string[];
   readonly description: string | null;
 }
 

@@ -199,6 +199,17 @@ describe('SHOW CREATE', () => {
     ]);
   });
 
+  it('of an ontology can be run again where it exists', async () => {
+    const detail = async () => ({ ...(await s.get('get_ontology/zoo')).json.data, version: null });
+    const before = await detail();
+    const [{ script }] = await s.rows('SHOW CREATE ONTOLOGY zoo', 'zoo');
+    for (const ontology of ['zoo', undefined]) {
+      await s.rows(script, ontology);
+      expect(await detail()).toEqual(before);
+      expect((await s.rows('SHOW CREATE ONTOLOGY zoo', 'zoo'))[0].script).toBe(script);
+    }
+  });
+
   it('shows what the caller may see', async () => {
     expect(await s.fault('SHOW CREATE MAPPING mk', 'zoo', reader)).toBe('403 forbidden');
     expect(await s.fault('SHOW CREATE VIEW raw', 'zoo', reader)).toBe('403 forbidden');

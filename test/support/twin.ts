@@ -5,7 +5,7 @@
 import { expressionReferences } from '../../src/language/expressions.ts';
 import type { SqlParser } from '../../src/language/parser.ts';
 import { compile } from '../../src/ontology/compile.ts';
-import type { ConceptDef, MeasureDef, Model } from '../../src/ontology/model.ts';
+import type { ConceptDef, MeasureDef, Model, RelationshipDef } from '../../src/ontology/model.ts';
 import { checkModel } from '../../src/planner/check.ts';
 
 export interface Parts {
@@ -74,7 +74,7 @@ export function twinOf(model: Model, parts: Parts, parser: SqlParser): Model {
         measures: own((d) => d.measures).filter((n) => measured(c, model.measures.find((m) => m.name === n)!)),
         primaryKey: first((d) => d.primaryKey),
         label: first((d) => d.label),
-        relationships: c.relationships.filter((r) => seen(r.target)),
+        relationships: c.relationships.filter((r) => seen(r.target)).map((r) => withSeenIncludes(model, c, r, seen)),
       };
     });
   withoutLostPaths({ ...model, concepts: made }, parser);
@@ -90,6 +90,23 @@ export function twinOf(model: Model, parts: Parts, parser: SqlParser): Model {
     ),
     views: model.views.filter((v) => parts.views.has(v.name)),
   };
+}
+
+/** A declaration without the included relationships that have hidden ends. */
+function withSeenIncludes(model: Model, c: ConceptDef, r: RelationshipDef, seen: (name: string) => boolean): RelationshipDef {
+  const { includes, ...rest } = r;
+  if (includes === undefined) return r;
+  const isBelow = (name: string, end: string): boolean => name === end || above(model, by(model).get(name)!).some((a) => a.name === end);
+  const kin = (from: string): boolean => isBelow(from, c.name) || isBelow(c.name, from);
+  const left = includes.filter((name) =>
+    model.concepts.some((d) =>
+      d.relationships.some((o) => {
+        const [from, to] = o.name === name ? [d.name, o.target] : (o.inverse ?? `~${o.name}`) === name ? [o.target, d.name] : [undefined, undefined];
+        return from !== undefined && seen(from) && seen(to) && kin(from) && isBelow(to, r.target);
+      }),
+    ),
+  );
+  return left.length === 0 ? rest : { ...rest, includes: left };
 }
 
 /** Removes calculated properties with a path that leads nowhere, and those that read them, until none is left. */

@@ -101,6 +101,7 @@ describe('the stages of the planner', () => {
           "planner/lower/finish.ts",
           "planner/lower/joins.ts",
           "planner/lower/logic.ts",
+          "planner/lower/pairs.ts",
           "planner/lower/sources.ts",
           "planner/lower/visible.ts",
           "planner/lower/walk-edges.ts",

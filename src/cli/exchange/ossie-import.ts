@@ -202,6 +202,8 @@ class OssieImport {
       references: columns?.references ?? [],
       inverse,
       transitive: own.transitive ?? (isTransitive ? 'default' : null),
+      ...(own.symmetric ? { symmetric: own.symmetric } : {}),
+      ...(own.includes === undefined ? {} : { includes: own.includes }),
       description: r.description ?? null,
     });
   }

@@ -59,6 +59,8 @@ function relationshipExtension(c: Concept, r: RelationshipDef, { graph }: Pick<S
   return {
     ...(r.inverse !== null && !isWords(r.inverse) ? { inverse: r.inverse } : {}),
     ...(typeof r.transitive === 'number' ? { transitive: r.transitive } : {}),
+    ...(r.symmetric ? { symmetric: r.symmetric } : {}),
+    ...(r.includes === undefined ? {} : { includes: r.includes }),
     ...(r.kind === 'fk' && !inCore ? { source: r.source, references: r.references } : {}),
   };
 }
@@ -142,9 +144,12 @@ export class OntologyExport {
     const isSelf = sameName(target.name, c.name);
     const far = isSelf ? `${target.name}:${OTHER}` : target.name;
     const role = { concept: target.name, ...(isSelf ? { name: OTHER } : {}) };
-    const toOne = r.kind === 'fk' && target.key !== null && target.key.properties.every((k) => r.references.some((name) => sameName(name, k.name)));
+    const isComposed = r.symmetric === true || r.includes !== undefined;
+    const toOne = !isComposed && r.kind === 'fk' && target.key?.properties.every((k) => r.references.some((name) => sameName(name, k.name)));
     const inverse = r.inverse !== null && isWords(r.inverse) ? [`{${far}} ${words(r.inverse)} {${c.name}}`] : [];
     if (r.inverse !== null && inverse.length === 0) this.#losses.push(`inverse name ${r.inverse} of ${c.name}.${r.name}: only in custom_extensions`);
+    if (r.symmetric) this.#losses.push(`SYMMETRIC of ${c.name}.${r.name}: only in custom_extensions`);
+    if (r.includes !== undefined) this.#losses.push(`INCLUDES (${r.includes.join(', ')}) of ${c.name}.${r.name}: only in custom_extensions`);
     const plain: OntologyRelationship = {
       name: r.name,
       ...(r.description === null ? {} : { description: r.description }),

@@ -157,6 +157,8 @@ export interface ConceptExtension {
 export interface RelationshipExtension {
   readonly inverse?: string | null;
   readonly transitive?: number | 'default';
+  readonly symmetric?: true;
+  readonly includes?: readonly string[];
   /** The columns of a foreign key that the core document does not have. */
   readonly source?: readonly string[];
   readonly references?: readonly string[];

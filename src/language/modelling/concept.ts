@@ -80,10 +80,14 @@ function constraint(c: Cursor): ConceptElement {
   return { kind: 'foreign_key', name: constrained, source, target, references, ...traits(c, constrained) };
 }
 
-/** `[INVERSEOF r2] [TRANSITIVE[(n)]] [DESCRIPTION [=] 't']` */
-function traits(c: Cursor, relationship: Name): { inverse: Name | null; transitive: Transitivity; description: string | null } {
+type Traits = Pick<Extract<ConceptElement, { kind: 'multireference' }>, 'inverse' | 'transitive' | 'symmetric' | 'includes' | 'description'>;
+
+/** `[INVERSEOF r2] [TRANSITIVE[(n)]] [SYMMETRIC] [INCLUDES (r3, ...)] [DESCRIPTION [=] 't']` */
+function traits(c: Cursor, relationship: Name): Traits {
   let inverse: Name | null = null;
   let transitive: Transitivity = null;
+  let symmetric = false;
+  let includes: readonly Name[] = [];
   let description: string | null = null;
   clauses(c, {
     INVERSEOF: () => {
@@ -92,11 +96,17 @@ function traits(c: Cursor, relationship: Name): { inverse: Name | null; transiti
     TRANSITIVE: () => {
       transitive = depth(c);
     },
+    SYMMETRIC: () => {
+      symmetric = true;
+    },
+    INCLUDES: () => {
+      includes = c.list(() => direction(c));
+    },
     DESCRIPTION: () => {
       description = text(c, 'the description in single quotes').text;
     },
   });
-  return { inverse, transitive, description };
+  return { inverse, transitive, symmetric, includes, description };
 }
 
 /** Reads the name of an inverse; null for `~r` of the relationship r itself, since its inverse has that name anyway. */

@@ -14,12 +14,14 @@ import type {
 import { clauses, name, names, pairs, text } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 
-/** `n [DESCRIPTION [=] 't']` */
+/** `n [IF NOT EXISTS] [DESCRIPTION [=] 't']`. An empty description is none, as in ALTER ONTOLOGY. */
 export function createOntology(c: Cursor, replace: boolean): CreateOntology {
   const ontology = name(c, 'the name of the ontology');
-  const description = c.accept('DESCRIPTION') ? text(c, 'the description in single quotes').text : null;
+  const lenient = !replace && c.accept('IF');
+  if (lenient) c.expect('NOT', 'EXISTS');
+  const description = c.accept('DESCRIPTION') ? text(c, 'the description in single quotes').text || null : null;
   c.end();
-  return { kind: 'create_ontology', source: c.source, replace, name: ontology, description };
+  return { kind: 'create_ontology', source: c.source, replace, name: ontology, description, ...(lenient ? { ifNotExists: true } : {}) };
 }
 
 /** `n SET key = 't'`, `n ADD DATASOURCE [IF NOT EXISTS] d`, `n REMOVE DATASOURCE [IF EXISTS] d`, `n ACTIVATE DATASOURCE d` */

@@ -155,6 +155,7 @@ class ConceptBuilder {
       }
     }
     if (typeof e.transitive === 'number') checkDepth(e.transitive, e.name);
+    for (const n of e.includes) places.set(n.offset, ...path, 'include', n.text);
     const [source, references] = e.kind === 'foreign_key' ? [e.source, e.references] : [[], []];
     for (const n of source) places.set(n.offset, ...path, 'source', n.text);
     for (const n of references) places.set(n.offset, ...path, 'reference', n.text);
@@ -175,8 +176,16 @@ class ConceptBuilder {
       references: references.map((n) => n.text),
       inverse: e.inverse?.text ?? null,
       transitive: e.transitive,
+      ...(e.symmetric ? { symmetric: true } : {}),
+      ...(e.includes.length > 0 ? { includes: this.#included(e.includes, e.name) } : {}),
       description: e.description,
     });
+  }
+
+  #included(names: readonly Name[], relationship: Name): readonly string[] {
+    const twice = names.find((n, i) => names.slice(0, i).some((other) => sameName(other.text, n.text)));
+    if (twice === undefined) return names.map((n) => n.text);
+    throw badRequest('bad_includes', `the relationship ${quoted(relationship.text)} includes ${quoted(twice.text)} twice`, { offset: twice.offset });
   }
 }
 

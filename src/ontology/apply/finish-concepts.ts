@@ -7,6 +7,7 @@ import type { RelationshipDef } from '../model.ts';
 import { fold, sameName } from '../names.ts';
 import { quoted, unknown } from './checks.ts';
 import { keyOf, type Places } from './context.ts';
+import { checkComposed, checkIncludesCycles } from './finish-composed.ts';
 
 const conceptNames = (graph: Graph): string[] => ['thing', ...graph.concepts.map((c) => c.name)];
 const propertyNames = (concept: Concept): string[] => concept.properties.map((p) => p.def.name);
@@ -60,10 +61,11 @@ export function checkConcepts(graph: Graph, pairs: Pairs, places: Places): void 
     checkKey(c, places);
     checkNames(c, 'label', places);
     checkMeasures(c, graph, places);
-    for (const r of c.def?.relationships ?? []) checkRelationship(c, r, graph, places);
+    for (const r of c.def?.relationships ?? []) checkRelationship(c, r, graph, pairs, places);
     checkLogic(c, graph, places);
   }
   for (const pair of pairs.all) checkInverse(pair, graph, pairs, places);
+  checkIncludesCycles(graph, findCycle, places);
   checkLogicCycles(graph, places);
 }
 
@@ -134,7 +136,7 @@ function checkMeasures(c: Concept, graph: Graph, places: Places): void {
   }
 }
 
-function checkRelationship(c: Concept, r: RelationshipDef, graph: Graph, places: Places): void {
+function checkRelationship(c: Concept, r: RelationshipDef, graph: Graph, pairs: Pairs, places: Places): void {
   const path = ['relationship', r.name];
   const of = `, target of the relationship ${quoted(r.name)} of ${quoted(c.name)}`;
   const target = graph.concept(r.target);
@@ -149,15 +151,21 @@ function checkRelationship(c: Concept, r: RelationshipDef, graph: Graph, places:
     const offset = places.get('concept', c.name, ...path, 'reference', name) ?? places.near('concept', target.name) ?? placeOf(c, places, ...path);
     if (!has(target, name)) throw noProperty(name, target, offset, `, referenced by the relationship ${quoted(r.name)} of ${quoted(c.name)}`);
   }
-  if (r.transitive !== null && !c.isA(target)) {
-    throw badRequest(
-      'bad_transitivity',
-      `the relationship ${quoted(r.name)} of ${quoted(c.name)} cannot be transitive: ${quoted(target.name)} is neither ${quoted(c.name)} nor an ancestor of it`,
-      {
-        offset: placeOf(c, places, ...path),
-      },
-    );
+  checkComposed(c, r, target, pairs.of.get(r)?.twin ?? null, placeOf(c, places, ...path), places);
+  if (r.transitive !== null) checkWalk(c, r, target, placeOf(c, places, ...path));
+}
+
+/** Checks that a walk can go on from rows that it reaches: some of them must be rows of the concept that declares the relationship. */
+function checkWalk(c: Concept, r: RelationshipDef, target: Concept, offset: number | undefined): void {
+  const what = `the relationship ${quoted(r.name)} of ${quoted(c.name)} cannot be transitive`;
+  if (!c.isA(target) && !target.isA(c)) {
+    throw badRequest('bad_transitivity', `${what}: rows of ${quoted(target.name)} have no ${quoted(r.name)}, so a walk would end after one step`, {
+      offset,
+      hint: `The target of a transitive relationship is ${quoted(c.name)}, an ancestor of it, or a concept below it. Without TRANSITIVE, a path names each step.`,
+    });
   }
+  if (c.isA(target) || c.key !== null) return;
+  throw badRequest('no_key', `${what}: a walk down to ${quoted(target.name)} needs a PRIMARY KEY of ${quoted(c.name)}`, { offset });
 }
 
 /** Checks that the target does not use an INVERSEOF name otherwise, except as its own name for the same link. */

@@ -1,7 +1,8 @@
 /** The columns of a concept in FROM that paths and measures name. */
 import { badRequest, didYouMean, nearest } from '../../errors.ts';
 import type { Concept } from '../../ontology/graph.ts';
-import type { PropertyDef } from '../../ontology/model.ts';
+import type { ColumnDef, PropertyDef } from '../../ontology/model.ts';
+import { columnsOfLinks } from '../../ontology/parts.ts';
 import { columnNames, ENTITY, multiOf, propertyOf, wantedKey } from '../plan/concept-columns.ts';
 import type { Hop } from '../plan/hop.ts';
 import { linkAlias, type PathNode } from '../plan/path-node.ts';
@@ -70,13 +71,12 @@ function follow(relation: ConceptRelation, hops: readonly Hop[]): { readonly nod
 }
 
 function linkColumn(relation: ConceptRelation, node: PathNode, name: string, label: string, path: string): Found {
-  const links = node.step?.kind === 'hop' ? node.step.hop.relationship.links : [];
-  const columns = links.flatMap((l) => l.mapping.columns.map((c) => c.name));
+  const columns = columnsOfLink(node).map((c) => c.name);
   const given = columns.find((c) => c.toLowerCase() === name.toLowerCase());
   if (!given) {
     const near = nearest(name, columns);
     throw badRequest('unknown_property', `the link of \`${path}\` has no column \`${name}\`${didYouMean(near)}`, {
-      hint: columns.length ? undefined : 'only many-to-many relationships have link columns',
+      hint: columns.length ? undefined : noLinkColumns(node),
     });
   }
   const lower = given.toLowerCase();
@@ -87,6 +87,15 @@ function linkColumn(relation: ConceptRelation, node: PathNode, name: string, lab
   node.linkColumns.set(lower, internal);
   return relation.reference(node, internal, `${label}_${given}`, linkAlias(node));
 }
+
+/** The columns of the link that leads to a node. */
+const columnsOfLink = ({ step }: PathNode): readonly ColumnDef[] =>
+  step?.kind === 'hop' ? columnsOfLinks({ links: step.hop.relationship.links, parts: step.hop.parts }) : [];
+
+const noLinkColumns = ({ step }: PathNode): string =>
+  step?.kind === 'hop' && step.hop.parts.length > 1
+    ? `\`${step.hop.relationship.name}\` is symmetric or includes others: a pair may come from several links, so it has no link columns`
+    : 'only many-to-many relationships have link columns';
 
 function farColumn(relation: ConceptRelation, node: PathNode, columns: Concept, derived: boolean, name: string, label: string, path: string): Found {
   const lower = name.toLowerCase();
@@ -113,8 +122,7 @@ function measureHint(columns: Concept, lower: string, path: string): string | un
 
 /** A hint for a column of the link that is written like a property. */
 function linkHint(node: PathNode, lower: string, path: string): string | undefined {
-  const links = node.step?.kind === 'hop' ? node.step.hop.relationship.links : [];
-  const given = links.flatMap((l) => l.mapping.columns).find((c) => c.name.toLowerCase() === lower);
+  const given = columnsOfLink(node).find((c) => c.name.toLowerCase() === lower);
   return given && `It is a column of the link. Write "${path.slice(0, path.lastIndexOf(']') + 1)}_${given.name}".`;
 }
 

@@ -93,13 +93,14 @@ function readHop(from: Concept, name: string, bracket: string, path: string, res
     );
   }
   const depth = star === null ? null : depthOf(from, relationship, star, path);
-  requireComparable(relationship);
+  for (const part of relationship.parts) requireComparable(part);
   const ancestor = concept !== relationship.target && relationship.target.isA(concept);
   const rows = ancestor ? relationship.target : concept;
   requireReadable(rows);
   const written = name.startsWith('~') && !relationship.name.startsWith('~') ? `~${(relationship.inverseName ?? name).replace(/^~/, '')}` : relationship.name;
   return {
     relationship: relationship.whole,
+    parts: relationship.parts,
     rows: rows.whole,
     columns: concept,
     derived: !ancestor,

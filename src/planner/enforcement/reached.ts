@@ -123,5 +123,15 @@ function touched(before: Graph, after: Graph): Set<string> {
     if (after.mapping(m.name) !== undefined) continue;
     for (const graph of [before, after]) for (const name of [m.concept, m.link?.forward.concept, m.link?.back.concept]) add(graph, name);
   }
+  if (names.size > 0) for (const graph of [before, after]) addIncluding(graph, names, (name) => add(graph, name));
   return names;
+}
+
+/** Adds the ends of relationships that include others between concepts with these names. */
+function addIncluding(graph: Graph, names: ReadonlySet<string>, add: (concept: string) => void): void {
+  for (const c of graph.concepts.filter(({ def }) => def?.relationships.some((r) => r.includes !== undefined))) {
+    for (const r of c.relationships.filter((o) => o.declaredBy === c && o.parts.length > 1)) {
+      if (r.parts.some(({ from, target }) => names.has(fold(from.name)) || names.has(fold(target.name)))) for (const end of [r.from, r.target]) add(end.name);
+    }
+  }
 }

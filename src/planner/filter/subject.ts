@@ -4,6 +4,7 @@ import type { ValueType } from '../../language/filters-values.ts';
 import type { Concept } from '../../ontology/graph.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
 import { ENTITY_COLUMNS, fold } from '../../ontology/names.ts';
+import { columnsOfLinks } from '../../ontology/parts.ts';
 import { findType, postgresFamily } from '../../ontology/types.ts';
 import { isPath, type PathEnd, parsePath } from '../bind/path.ts';
 import { propertyOf } from '../plan/concept-columns.ts';
@@ -112,7 +113,7 @@ function pathSubject(path: string, end: PathEnd): Subject {
   if (last === undefined || end.kind === 'star') throw badRequest('bad_path', `the wildcard \`${path}\` can only be selected`);
   if (end.kind === 'level') return made(`${label}_transitivity_level`, INTEGER, true);
   if (end.kind === 'link') {
-    const columns = last.relationship.links.flatMap((l) => l.mapping.columns);
+    const columns = columnsOfLinks({ links: last.relationship.links, parts: last.parts });
     const column = columns.find((c) => fold(c.name) === fold(end.name));
     const near = nearest(
       end.name,

@@ -3,15 +3,16 @@ import { badRequest } from '../../errors.ts';
 import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
 import { parseType } from '../../ontology/types.ts';
-import type { Hop } from '../plan/hop.ts';
+import { type Hop, isKeyHop } from '../plan/hop.ts';
 import { linkAlias, type PathNode, propertyKey } from '../plan/path-node.ts';
 import { and, boolean, cast, column, equals, join, type Node, nullValue, type SelectStmt, select, subselect, target, unionAll } from '../plan/tree.ts';
 import { actualProperty, isMixedInteger, rawType } from '../plan/wanted.ts';
 import { listsMultiFor } from '../secure/listed.ts';
 import { columnValue } from './column-value.ts';
-import { fromMapping, keyNames, linkRows } from './links.ts';
+import { fromMapping } from './links.ts';
 import { maskStandalone } from './masks.ts';
 import { isKeyLookup, type RowFilter } from './narrow.ts';
+import { endsOf, rowsBetween } from './pairs.ts';
 import { conceptSource } from './sources.ts';
 import { visibleItem } from './visible.ts';
 import { transitiveWalk } from './walk.ts';
@@ -58,7 +59,7 @@ function prepareJoin(node: PathNode): Maker {
   if (step?.kind === 'multi') return joinMulti(node, parent, step.def);
   const { hop } = step as { hop: Hop };
   if (hop.depth !== null) return transitiveWalk(node, parent, hop, hop.depth);
-  return hop.relationship.kind === 'mtm' ? joinLink(node, parent, hop.relationship) : joinKey(node, parent, hop.relationship);
+  return isKeyHop(hop) ? joinKey(node, parent, hop.relationship) : joinLink(node, parent, hop);
 }
 
 function joinKey(node: PathNode, parent: PathNode, relationship: Relationship): Maker {
@@ -83,14 +84,14 @@ function usesLateral(node: PathNode, parent: PathNode): boolean {
   return node.state.policies === undefined && isKeyLookup(root);
 }
 
-function joinLink(node: PathNode, parent: PathNode, relationship: Relationship): Maker {
-  const near = relationship.links[0]?.near.references ?? keyNames(relationship.from);
-  const far = relationship.links[0]?.far.references ?? keyNames(relationship.target);
+function joinLink(node: PathNode, parent: PathNode, hop: Hop): Maker {
+  const ends = endsOf(hop);
+  const { near, far } = ends;
   const nearColumns = near.map((name) => joinColumn(parent, propertyNamed(node, name)));
   const farColumns = far.map((name) => joinColumn(node, propertyNamed(node, name)));
   const link = linkAlias(node);
   return (parentColumn) => {
-    const rows = visibleItem(node.state, linkRows(node.state, relationship, near, far, [...node.linkColumns]), link, [
+    const rows = visibleItem(node.state, rowsBetween(node.state, hop, ends, [...node.linkColumns]), link, [
       { concept: parent.concept, keys: near.map((name, i) => [`n${i}`, propertyNamed(node, name)] as const) },
       { concept: node.concept, keys: far.map((name, i) => [`f${i}`, propertyNamed(node, name)] as const) },
     ]);

@@ -51,7 +51,8 @@ const declaredIn = (state: PlanState, property: string): string => {
   return def ? parseType(def.type).sql : 'text';
 };
 
-function noLinks(state: PlanState, near: readonly string[], far: readonly string[], extra: readonly (readonly [string, string])[]): SelectStmt {
+/** A SELECT with the columns of `linkRows` and no rows. */
+export function noLinks(state: PlanState, near: readonly string[], far: readonly string[], extra: readonly (readonly [string, string])[]): SelectStmt {
   const typed = (property: string): Node => cast(nullValue(), declaredIn(state, property));
   return select({
     targetList: [

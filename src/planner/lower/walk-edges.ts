@@ -6,8 +6,9 @@ import { actualProperty, rawType, type Wanted, type WantedColumns } from '../pla
 import type { PlanState } from '../plan-state.ts';
 import type { ReadableAs } from '../secure/shown.ts';
 import { linkRows } from './links.ts';
+import { pairRows } from './pairs.ts';
 import { conceptSource } from './sources.ts';
-import type { Walk } from './walk.ts';
+import { leadsDown, type Walk } from './walk.ts';
 import { allEqual, columnsOf, type Edges } from './walk-levels.ts';
 
 /**
@@ -36,9 +37,11 @@ export function linkEdges(walk: Walk, backward: boolean): Edges {
   const { state, relationship, near, far, nodes, as } = walk;
   const { declaredBy, target: end, isInverse } = relationship;
   const [from, to] = backward ? ['f', 'n'] : ['n', 'f'];
+  const links = (): SelectStmt => linkRows(state, relationship, near.map(nameOf), far.map(nameOf), []);
+  const between = walk.isPairs ? pairRows(state, walk, isInverse && leadsDown(relationship)) : links();
   const rows = select({
     targetList: nodes.flatMap((_, i) => [target(column('l', `${from}${i}`), `a${i}`), target(column('l', `${to}${i}`), `b${i}`)]),
-    fromClause: [subselect(linkRows(state, relationship, near.map(nameOf), far.map(nameOf), []), 'l')],
+    fromClause: [subselect(between, 'l')],
   });
   const columns = (concept: Concept, prefix: string, defs: readonly PropertyDef[]): WantedColumns =>
     new Map(defs.map((def, i) => [`${prefix}${i}`, keyOf(state, concept, def)] as const));

@@ -13,8 +13,8 @@ import { actualProperty, declaredType } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { type ReadableAs, readableAs } from '../secure/shown.ts';
 import { type Joined, joinColumn, type Maker, nodeSource } from './joins.ts';
-import { keyNames } from './links.ts';
 import { RESTRICTED, selectivity } from './narrow.ts';
+import { endsOf, hasPairs } from './pairs.ts';
 import { keyEdges, linkEdges } from './walk-edges.ts';
 import { allEqual, columnsOf, type Edges, nodeOf, nodesAfter, walkChain, walkLevels } from './walk-levels.ts';
 
@@ -25,6 +25,11 @@ export const walkAlias = (node: PathNode): string => `${node.alias}w`;
 export interface Walk {
   readonly state: PlanState;
   readonly relationship: Relationship;
+  readonly parts: readonly Relationship[];
+  /** True if the steps are rows between the concepts, links or pairs; false if they are foreign keys. */
+  readonly isLink: boolean;
+  /** True if they are pairs of keys. */
+  readonly isPairs: boolean;
   readonly depth: number;
   /** Only steps from rows that the caller may read as instances of this concept. */
   readonly as: ReadableAs | undefined;
@@ -46,18 +51,23 @@ export function transitiveWalk(node: PathNode, parent: PathNode, hop: Hop, depth
 }
 
 function walkOf(state: PlanState, hop: Hop, depth: number): Walk {
-  const { relationship } = hop;
-  const isLink = relationship.kind === 'mtm';
+  const { relationship, parts } = hop;
+  const isPairs = hasPairs(hop) || leadsDown(relationship);
+  const isLink = relationship.kind === 'mtm' || isPairs;
   const property = (name: string): PropertyDef => {
     const found = state.graph.property(name);
     if (!found) throw badRequest('unknown_property', `unknown property \`${name}\` in the relationship \`${relationship.name}\``);
     return found;
   };
-  const near = (relationship.links[0]?.near.references ?? keyNames(relationship.from)).map(property);
-  const far = (relationship.links[0]?.far.references ?? keyNames(relationship.target)).map(property);
+  const ends = endsOf(hop, isPairs);
+  const near = ends.near.map(property);
+  const far = ends.far.map(property);
   return {
     state,
     relationship,
+    parts,
+    isLink,
+    isPairs,
     depth,
     as: readableAs(relationship.declaredBy, hop.columns.graph),
     near,
@@ -66,6 +76,12 @@ function walkOf(state: PlanState, hop: Hop, depth: number): Walk {
     nodes: isLink ? far : relationship.isInverse ? relationship.source : relationship.references,
   };
 }
+
+/** True if a relationship leads to a concept below the one that declares it: a walk goes on only from some of the rows that it may start from. */
+export const leadsDown = ({ declaredBy, isInverse, from, target }: Relationship): boolean => {
+  const end = isInverse ? from : target;
+  return end !== declaredBy && end.isA(declaredBy);
+};
 
 /** True if WHERE restricts the far end of a walk more than its start. Conditions on any row before the start count. */
 function isNarrowerAtEnd(node: PathNode): boolean {
@@ -81,8 +97,6 @@ const wantActual = (at: PathNode, def: PropertyDef): string => at.want(propertyK
 
 const typesOf = ({ state }: Walk, defs: readonly PropertyDef[]): string[] => defs.map((def) => declaredType(state.graph, def));
 
-const isLink = ({ relationship }: Walk): boolean => relationship.kind === 'mtm';
-
 const allColumns = (alias: string): Node => ({ ResTarget: { val: { ColumnRef: { fields: [string(alias), { A_Star: {} }] } } } });
 
 /** A walk that starts from each row of the parent: a LATERAL sub-select. */
@@ -92,8 +106,8 @@ function fromStart(walk: Walk, node: PathNode, parent: PathNode): Maker {
   const nodeColumns = nodes.map((d) => joinColumn(node, d).name);
   return (parentColumn): Joined => {
     const values = startColumns.map(parentColumn);
-    const edges = (): Edges => (isLink(walk) ? linkEdges(walk, false) : keyEdges(walk, false));
-    const startsAtEdge = isLink(walk) || relationship.isInverse;
+    const edges = (): Edges => (walk.isLink ? linkEdges(walk, false) : keyEdges(walk, false));
+    const startsAtEdge = walk.isLink || relationship.isInverse;
     const first = startsAtEdge ? nodesAfter(edges(), values) : nodeOf(values);
     const recursion = !startsAtEdge && coversKey(relationship.target, relationship.references) ? walkChain : walkLevels;
     const levels = recursion(first, edges(), typesOf(walk, startsAtEdge ? nodes : starts), depth);
@@ -118,7 +132,7 @@ function fromEnd(walk: Walk, node: PathNode, parent: PathNode): Maker {
   return (parentColumn): Joined => {
     const ends = nodeColumns.map((c) => column(node.alias, c));
     const alias = walkAlias(node);
-    const found = isLink(walk) ? linkStarts(walk, ends) : keyStarts(walk, ends);
+    const found = walk.isLink ? linkStarts(walk, ends) : keyStarts(walk, ends);
     const rows = select({
       targetList: [allColumns(node.alias), target(column(alias, 'level'), 'level'), ...columnsOf(alias, 'n', starts.length).map((v, i) => target(v, `s${i}`))],
       fromClause: [subselect(nodeSource(node), node.alias), subselect(found, alias, { lateral: true })],

@@ -126,6 +126,9 @@ export const select = (parts: SelectStmt): SelectStmt => counted({ limitOption: 
 /** UNION ALL of two queries. */
 export const unionAll = (larg: SelectStmt, rarg: SelectStmt): SelectStmt => ({ limitOption: 'LIMIT_OPTION_DEFAULT', op: 'SETOP_UNION', all: true, larg, rarg });
 
+/** UNION of two queries: each row once. */
+export const union = (larg: SelectStmt, rarg: SelectStmt): SelectStmt => ({ limitOption: 'LIMIT_OPTION_DEFAULT', op: 'SETOP_UNION', larg, rarg });
+
 /** True if a node of an expression is a sub-query: a SubLink, or the query of another node, as in JSON_ARRAY(SELECT ...). */
 export const isSubQuery = (node: object): boolean => 'SubLink' in node || 'SelectStmt' in node;
 

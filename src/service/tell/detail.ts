@@ -19,7 +19,8 @@ export interface DetailDatasource {
 export const columnType = ({ type }: ColumnDef): string | null => (type === undefined ? null : (postgresTypeName(type) ?? type));
 
 /** Returns the columns of a relationship's link mappings, without the keys of both ends, each once. */
-export function linkColumnsOf({ links }: Relationship): readonly ColumnDef[] {
+export function linkColumnsOf({ links, parts }: Relationship): readonly ColumnDef[] {
+  if (parts.length > 1) return [];
   const found = new Map<string, ColumnDef>();
   for (const { mapping, near, far } of links) {
     const keys = new Set([...near.columns, ...far.columns].map(fold));
@@ -131,6 +132,9 @@ function conceptDetail(graph: Graph, concept: Concept, texts: Texts): Record<str
   };
 }
 
+/** The names of the relationships that a relationship includes. */
+export const includedNames = (r: Relationship): string[] => [...new Set(r.included.map((part) => part.name))];
+
 const relationshipDetail = (graph: Graph, r: Relationship, inheritedFrom: string | null) => ({
   name: r.name,
   target: r.target.name,
@@ -138,6 +142,8 @@ const relationshipDetail = (graph: Graph, r: Relationship, inheritedFrom: string
   is_inverse: r.isInverse,
   is_mtm: r.kind === 'mtm',
   transitivity: transitivityOf(graph, r.transitive),
+  is_symmetric: r.symmetric,
+  includes: includedNames(r),
   source_properties: r.source.map((p) => p.name),
   target_properties: r.references.map((p) => p.name),
   description: r.description,

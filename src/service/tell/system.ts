@@ -21,7 +21,7 @@ import { visibleOntologies } from '../caller/lookup.ts';
 import { policyLines } from '../caller/policies.ts';
 import { resourceText } from '../caller/system-access.ts';
 import { type Printed, Texts } from '../caller/texts.ts';
-import { columnType, mappingsOf, measureText, transitivityOf } from './detail.ts';
+import { columnType, includedNames, mappingsOf, measureText, transitivityOf } from './detail.ts';
 import type { VisibleExample } from './examples.ts';
 
 /** The source of the rows. If `ontology` is undefined, the request names none, and only tables of the whole service have rows. */
@@ -131,7 +131,7 @@ class Source {
 }
 
 const RELATIONSHIP =
-  'relationship_name, target_concept, inverse_name, is_inverse:boolean, is_mtm:boolean, transitivity:integer, source_properties, target_properties, description';
+  'relationship_name, target_concept, inverse_name, is_inverse:boolean, is_mtm:boolean, transitivity:integer, source_properties, target_properties, description, is_symmetric:boolean, includes';
 
 const relationshipRow = (s: Source, r: Relationship): readonly Value[] => [
   r.name,
@@ -143,6 +143,8 @@ const relationshipRow = (s: Source, r: Relationship): readonly Value[] => [
   orNull(joined(r.source.map((p) => p.name))),
   orNull(joined(r.references.map((p) => p.name))),
   r.description,
+  r.symmetric,
+  orNull(joined(includedNames(r))),
 ];
 
 const linksOf = (s: Source, r: Relationship): readonly MappingDef[] => r.links.map((l) => l.mapping).filter((m) => s.graph.mapping(m.name) !== undefined);

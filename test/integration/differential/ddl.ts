@@ -78,6 +78,8 @@ export function modelOf(world: World): Model {
         references: r.references,
         inverse: r.inverse,
         transitive: r.transitive,
+        ...(r.symmetric ? { symmetric: r.symmetric } : {}),
+        ...(r.includes ? { includes: r.includes } : {}),
         description: null,
       })),
       description: null,

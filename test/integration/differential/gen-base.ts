@@ -11,6 +11,8 @@ export interface WorldFeatures {
   readonly logic: boolean;
   readonly transitive: boolean;
   readonly mtm: boolean;
+  /** Symmetric relationships, and those that include others. */
+  readonly composed: boolean;
   readonly multi: boolean;
   readonly calculated: boolean;
   /** Calculated properties that follow paths. */
@@ -24,6 +26,7 @@ export const ALL_FEATURES: WorldFeatures = {
   logic: true,
   transitive: true,
   mtm: true,
+  composed: true,
   multi: true,
   calculated: true,
   calculatedPaths: true,

@@ -225,7 +225,7 @@ export abstract class FromGen {
     const out = [...this.entityColumns(alias, path), ...names.map((p) => col(alias, path, { k: 'prop', name: p }, this.onto.prop(p).kind))];
     if (below) out.push(...this.onto.multi(last.bracket).map((p) => col(alias, path, { k: 'multi', name: p }, this.onto.prop(p).kind)));
     if (last.star !== null) for (let i = 0; i < 3; i++) out.push(col(alias, path, { k: 'level' }, 'int'));
-    else if (def.kind === 'mtm') {
+    else if (def.kind === 'mtm' && !def.symmetric && !def.includes) {
       const links = this.world.mappings.filter((m) => m.rel === def.name);
       for (const m of links.slice(0, 1))
         for (const c of m.columns.slice(m.near!.columns.length + m.far!.columns.length)) {

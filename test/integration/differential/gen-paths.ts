@@ -43,10 +43,12 @@ export abstract class PathDefinitionGen extends DefinitionGen {
 
   private stepsFrom(name: string): { readonly def: RelSpec; readonly inv: boolean; readonly to: string; readonly isMany: boolean }[] {
     const same = (a: readonly string[], b: readonly string[]): boolean => b.length > 0 && a.length === b.length && b.every((x) => a.includes(x));
+    const isKeyed = (def: RelSpec, columns: readonly string[], end: string): boolean =>
+      def.kind === 'fk' && !def.symmetric && !def.includes && same(columns, this.key(end));
     return this.concepts.flatMap((c) =>
       c.rels.flatMap((def) => [
-        ...(this.isA(name, c.name) ? [{ def, inv: false, to: def.target, isMany: def.kind !== 'fk' || !same(def.references, this.key(def.target)) }] : []),
-        ...(this.isA(name, def.target) ? [{ def, inv: true, to: c.name, isMany: def.kind !== 'fk' || !same(def.source, this.key(c.name)) }] : []),
+        ...(this.isA(name, c.name) ? [{ def, inv: false, to: def.target, isMany: !isKeyed(def, def.references, def.target) }] : []),
+        ...(this.isA(name, def.target) ? [{ def, inv: true, to: c.name, isMany: !isKeyed(def, def.source, c.name) }] : []),
       ]),
     );
   }

@@ -18,6 +18,7 @@ class WorldGen extends DataGen {
     for (const base of r.some(FAMILIES, r.int(1, 3))) this.family(base);
     for (let n = r.int(2, 6); n > 0; n--) this.foreignKey();
     if (this.features.mtm) for (let n = r.int(0, 3); n > 0; n--) this.multiReference();
+    if (this.features.composed && r.chance(60)) this.including();
     if (this.features.multi) for (let n = r.int(0, 2); n > 0; n--) this.multiValue();
     if (this.features.calculated) for (let n = r.int(0, 2); n > 0; n--) this.calculated();
     if (this.features.calculatedPaths) for (let n = r.int(0, 3); n > 0; n--) this.calculatedPath();
@@ -123,7 +124,8 @@ class WorldGen extends DataGen {
       this.add(from, p);
       return p.name;
     });
-    from.rels.push({ name, kind: 'fk', target: target.name, source, references, inverse: this.inverse(name), transitive });
+    const symmetric = this.symmetric(from, target);
+    from.rels.push({ name, kind: 'fk', target: target.name, source, references, inverse: symmetric ? null : this.inverse(name), transitive, ...symmetric });
     this.foreign.push({ concept: from.name, source, target: target.name, references });
   }
 
@@ -135,8 +137,9 @@ class WorldGen extends DataGen {
     const self = r.chance(40);
     const target = self ? this.concept(r.pick([from.name, ...this.ancestors(from.name).filter((a) => this.key(a).length)])) : r.pick(keyed);
     const name = this.relName();
-    const inverse = this.inverse(name);
-    from.rels.push({ name, kind: 'mtm', target: target.name, source: [], references: [], inverse, transitive: this.transitive(self) });
+    const symmetric = this.symmetric(from, target);
+    const inverse = symmetric ? null : this.inverse(name);
+    from.rels.push({ name, kind: 'mtm', target: target.name, source: [], references: [], inverse, transitive: this.transitive(self), ...symmetric });
     const extra = r.some([['qty', 'int4'] as const, ['note', 'text'] as const, ['rate', 'numeric(8,2)'] as const], r.int(0, 2));
     for (let n = r.chance(25) ? 2 : 1; n > 0; n--) {
       const table = `l${this.names++}`;
@@ -158,6 +161,44 @@ class WorldGen extends DataGen {
         typed: r.chance(50),
       });
     }
+  }
+
+  private symmetric(from: Concept, target: Concept): { symmetric: true } | undefined {
+    return this.features.composed && from === target && this.key(from.name).length && this.r.chance(25) ? { symmetric: true } : undefined;
+  }
+
+  /** A relationship with the pairs of one or more others: of the same concept, of an ancestor or of concepts below. */
+  private including(): void {
+    const { r } = this;
+    const directions = this.concepts.flatMap((c) =>
+      c.rels.flatMap((d) => [
+        { name: d.name, from: c.name, to: d.target },
+        { name: d.inverse ?? `~${d.name}`, from: d.target, to: c.name },
+      ]),
+    );
+    if (!directions.length) return;
+    const base = r.pick(directions);
+    const keyed = (names: readonly string[]) => names.filter((n) => this.key(n).length);
+    const kin = keyed(this.concepts.map((c) => c.name).filter((n) => this.isA(n, base.from) || this.isA(base.from, n)));
+    const ends = keyed([base.to, ...this.ancestors(base.to)]);
+    if (!kin.length || !ends.length) return;
+    const [from, target] = [this.concept(r.pick(kin)), r.pick(ends)];
+    const others = directions.filter((d) => d !== base && (this.isA(d.from, from.name) || this.isA(from.name, d.from)) && this.isA(d.to, target));
+    const includes = [base, ...r.some(others, r.int(0, 2))].map((d) => d.name);
+    const name = this.relName();
+    const symmetric = this.symmetric(from, this.concept(target));
+    const transitive = this.transitive(this.isA(from.name, target));
+    from.rels.push({
+      name,
+      kind: 'mtm',
+      target,
+      source: [],
+      references: [],
+      inverse: symmetric ? null : this.inverse(name),
+      transitive,
+      includes,
+      ...symmetric,
+    });
   }
 
   private multiValue(): void {

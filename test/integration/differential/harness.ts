@@ -233,7 +233,7 @@ function modelText(world: World): string {
       ...c.relationships.map((r) => {
         const t = r.transitive === null ? '' : r.transitive === 'default' ? ' TRANSITIVE' : ` TRANSITIVE(${r.transitive})`;
         const how = r.kind === 'fk' ? `FOREIGN KEY (${r.source.join(', ')}) REFERENCES ${r.target} (${r.references.join(', ')})` : `MULTIREFERENCE ${r.target}`;
-        return `CONSTRAINT ${r.name} ${how}${r.inverse ? ` INVERSEOF ${r.inverse}` : ''}${t}`;
+        return `CONSTRAINT ${r.name} ${how}${r.inverse ? ` INVERSEOF ${r.inverse}` : ''}${t}${r.symmetric ? ' SYMMETRIC' : ''}${r.includes ? ` INCLUDES (${r.includes.join(', ')})` : ''}`;
       }),
     ];
     return `CONCEPT ${c.name} (${parts.join(', ')})${c.parents.length ? ` INHERITS (${c.parents.join(', ')})` : ''}${c.logic ? ` FROM ${c.logic.schema}.${c.logic.concept} WHERE ${c.logic.condition}` : ''}`;

@@ -53,6 +53,7 @@ export class Onto {
   private readonly rowsMemo = new Map<string, readonly Thing[]>();
   private readonly topDownMemo = new Map<string, readonly string[]>();
   private readonly relatedMemo = new Map<string, readonly Match[]>();
+  private readonly pairsMemo = new Map<string, ReadonlyMap<string, ReadonlySet<string>>>();
   private readonly meets: Meets;
   private readonly calculate: Calculate;
 
@@ -200,7 +201,7 @@ export class Onto {
    */
   isToOne(hop: Hop): boolean {
     const { def } = this.relDir(hop.rel, hop.inv);
-    if (hop.star !== null || def.kind !== 'fk') return false;
+    if (hop.star !== null || def.kind !== 'fk' || isComposed(def)) return false;
     const declarer = this.relDir(hop.rel, false).from;
     const same = (a: readonly string[], b: readonly string[]) => b.length > 0 && a.length === b.length && b.every((x) => a.includes(x));
     return hop.inv ? same(def.source, this.key(declarer)) : same(def.references, this.key(def.target));
@@ -321,6 +322,63 @@ export class Onto {
   }
 
   private step(thing: Thing, dir: RelDir, ends: readonly Thing[]): Match[] {
+    if (!isComposed(dir.def)) return this.declared(thing, dir, ends);
+    const key = this.keyIn(thing, dir.from);
+    const far = key === null ? undefined : this.pairs(dir).get(key);
+    if (!far) return [];
+    return ends.flatMap((t) => (far.has(this.keyIn(t, dir.target) ?? '') ? [{ id: `t${t.id}`, thing: t, link: null, level: null, value: null }] : []));
+  }
+
+  /** The key of a thing by a concept's key; null if a part of it is NULL. */
+  private keyIn(thing: Thing, concept: string): string | null {
+    const parts = this.key(concept).map((p) => this.value(thing, concept, p));
+    return parts.some((p) => p === null) ? null : JSON.stringify(parts);
+  }
+
+  /** The pairs of a direction by keys: those that it declares, the same the other way if it is symmetric, and those of what it includes. */
+  private pairs(dir: RelDir): ReadonlyMap<string, ReadonlySet<string>> {
+    const memo = `${dir.def.name} ${dir.inv}`;
+    const known = this.pairsMemo.get(memo);
+    if (known) return known;
+    const forward = this.relDir(dir.def.name, false);
+    const found = new Map<string, Set<string>>();
+    const add = (a: string, b: string): void => {
+      found.set(a, (found.get(a) ?? new Set()).add(b));
+    };
+    // always in the direction of the declaration, and turned at the end
+    const direct = (part: RelDir): void => {
+      for (const t of this.rows(part.from))
+        for (const { thing } of this.declared(t, part, this.rows(part.target))) {
+          const [a, b] = [this.keyIn(t, forward.from), this.keyIn(thing!, forward.target)];
+          if (a !== null && b !== null) add(a, b);
+        }
+    };
+    direct(forward);
+    for (const name of dir.def.includes ?? []) {
+      const part = this.directionNamed(name);
+      if (!isComposed(part.def)) direct(part);
+      else for (const [a, all] of this.pairs(part)) for (const b of all) add(a, b);
+    }
+    const turned = [...found].flatMap(([a, all]) => [...all].map((b) => [b, a] as const));
+    if (dir.def.symmetric) for (const [a, b] of turned) add(a, b);
+    else if (dir.inv) {
+      found.clear();
+      for (const [a, b] of turned) add(a, b);
+    }
+    this.pairsMemo.set(memo, found);
+    return found;
+  }
+
+  private directionNamed(name: string): RelDir {
+    for (const def of this.world.concepts.flatMap((c) => c.rels)) {
+      if (def.name === name) return this.relDir(name, false);
+      if ((def.inverse ?? `~${def.name}`) === name) return this.relDir(def.name, true);
+    }
+    throw new Error(`no relationship ${name}`);
+  }
+
+  /** The matches of a relationship's own declaration. */
+  private declared(thing: Thing, dir: RelDir, ends: readonly Thing[]): Match[] {
     const out: Match[] = [];
     if (dir.def.kind === 'fk') {
       const [here, there] = dir.inv ? [dir.def.references, dir.def.source] : [dir.def.source, dir.def.references];
@@ -367,6 +425,8 @@ export class Onto {
     return leaf.k === 'link' ? linkKind : 'text';
   }
 }
+
+const isComposed = (def: RelSpec): boolean => def.symmetric === true || def.includes !== undefined;
 
 /** A value as text, as PostgreSQL casts it (keys and labels are never booleans or decimals here). */
 const text = (v: Scalar): string | null => (v === null ? null : String(v));

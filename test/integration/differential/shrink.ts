@@ -143,6 +143,11 @@ function* shrinkWorld(w: World, queries: string): Generator<World> {
     for (const [k, r] of c.rels.entries()) {
       if (said(r.name, [w.concepts.map((x) => x.logic), w.views])) continue;
       yield { ...w, concepts: replaced(w.concepts, i, { ...c, rels: without(c.rels, k) }), mappings: w.mappings.filter((m) => m.rel !== r.name) };
+      const { includes, ...plain } = r;
+      for (const name of includes ?? []) {
+        const less = includes!.filter((n) => n !== name);
+        yield { ...w, concepts: replaced(w.concepts, i, { ...c, rels: replaced(c.rels, k, less.length ? { ...plain, includes: less } : plain) }) };
+      }
     }
     if (c.label.length) yield { ...w, concepts: replaced(w.concepts, i, { ...c, label: [] }) };
   }

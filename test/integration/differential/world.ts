@@ -22,6 +22,9 @@ export interface RelSpec {
   readonly references: readonly string[];
   readonly inverse: string | null;
   readonly transitive: number | 'default' | null;
+  readonly symmetric?: true;
+  /** Names of relationships, `~r` or an inverse's name for the other direction. */
+  readonly includes?: readonly string[];
 }
 
 export interface ConceptSpec {

@@ -33,7 +33,15 @@ function read(script: string): { name: string; model: Model } {
     label: s.elements.filter(isKind('label')).flatMap((e) => texts(e.names)),
     relationships: s.elements.flatMap((e): RelationshipDef[] => {
       if (e.kind !== 'foreign_key' && e.kind !== 'multireference') return [];
-      const common = { name: e.name.text, target: e.target.text, inverse: e.inverse?.text ?? null, transitive: e.transitive, description: e.description };
+      const common = {
+        name: e.name.text,
+        target: e.target.text,
+        inverse: e.inverse?.text ?? null,
+        transitive: e.transitive,
+        description: e.description,
+        ...(e.symmetric ? { symmetric: true as const } : {}),
+        ...(e.includes.length > 0 ? { includes: texts(e.includes) } : {}),
+      };
       return [
         e.kind === 'foreign_key'
           ? { ...common, kind: 'fk', source: texts(e.source), references: texts(e.references) }
@@ -61,10 +69,11 @@ function read(script: string): { name: string; model: Model } {
       columns: [],
     };
   };
+  const { description = null, ...config } = Object.fromEntries(of('alter_ontology').map((s) => [s.key.text, s.value]));
   const model: Model = {
     ...EMPTY_MODEL,
-    description: ontology?.description ?? null,
-    config: Object.fromEntries(of('alter_ontology').map((s) => [s.key.text, s.value])),
+    description,
+    config,
     properties: of('create_property').map((s) => ({
       name: s.name.text,
       type: s.type.text,
@@ -94,7 +103,7 @@ function read(script: string): { name: string; model: Model } {
     })),
   };
   expect(statements).toHaveLength(
-    1 + Object.keys(model.config).length + model.properties.length + model.measures.length + model.concepts.length + model.mappings.length + model.views.length,
+    1 + of('alter_ontology').length + model.properties.length + model.measures.length + model.concepts.length + model.mappings.length + model.views.length,
   );
   return { name: ontology?.name.text ?? '', model };
 }
@@ -137,7 +146,18 @@ const relationship: fc.Arbitrary<RelationshipDef> = fc
     inverse: nullable(any.name),
     transitive: fc.constantFrom(null, 'default' as const, 1, 32),
     description: nullable(any.text),
+    composed: fc.record(
+      {
+        symmetric: fc.constant(true as const),
+        includes: fc.array(
+          fc.tuple(fc.constantFrom('', '~'), any.name).map(([sign, n]) => sign + n),
+          { minLength: 1, maxLength: 3 },
+        ),
+      },
+      { requiredKeys: [] },
+    ),
   })
+  .map(({ composed, ...r }) => ({ ...r, ...composed }))
   .map((r) => (r.kind === 'fk' ? { ...r, kind: 'fk' } : { ...r, kind: 'mtm', source: [], references: [] }));
 const concept = (properties: readonly PropertyDef[], measures: readonly MeasureDef[]): fc.Arbitrary<ConceptDef> =>
   fc.record({
@@ -188,7 +208,7 @@ const folded = { selector: (def: { name: string }) => def.name.toLowerCase(), ma
 const model: fc.Arbitrary<Model> = fc.tuple(fc.uniqueArray(property, folded), fc.uniqueArray(measure, folded)).chain(([properties, measures]) =>
   fc.record({
     format: fc.constant(EMPTY_MODEL.format),
-    description: nullable(any.text),
+    description: nullable(any.text.filter((t) => t !== '')),
     config: fc
       .subarray([
         ['default_transitivity', '5'],
@@ -229,7 +249,7 @@ describe('printModel', () => {
       logic: null,
     };
     const small: Model = { ...EMPTY_MODEL, properties: [of], concepts: [c] };
-    expect(printModel(small, 'o', 'svc')).toBe(`CREATE ONTOLOGY \`o\`;
+    expect(printModel(small, 'o', 'svc')).toBe(`CREATE ONTOLOGY \`o\` IF NOT EXISTS;
 CREATE OR REPLACE PROPERTY \`k\` bigint;
 CREATE OR REPLACE CONCEPT \`c\` (
   \`K\` bigint,

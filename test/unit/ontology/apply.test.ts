@@ -230,7 +230,47 @@ describe('refused, with the position', () => {
     ['CREATE CONCEPT c (x bigint, CONSTRAINT r MULTIREFERENCE item, CONSTRAINT «R» MULTIREFERENCE item)', 'exists: the concept `c` has two relationships `R`'],
     [
       'CREATE CONCEPT c (x bigint, CONSTRAINT «r» MULTIREFERENCE item TRANSITIVE)',
-      'bad_transitivity: the relationship `r` of `c` cannot be transitive: `item` is neither `c` nor an ancestor of it',
+      'bad_transitivity: the relationship `r` of `c` cannot be transitive: rows of `item` have no `r`, so a walk would end after one step',
+    ],
+    [
+      'CREATE CONCEPT c (x bigint, CONSTRAINT «r» MULTIREFERENCE d TRANSITIVE); CREATE CONCEPT d (x bigint) INHERITS (c)',
+      'no_key: the relationship `r` of `c` cannot be transitive: a walk down to `d` needs a PRIMARY KEY of `c`',
+    ],
+    [
+      'CREATE CONCEPT c (x bigint, PRIMARY KEY (x), CONSTRAINT «r» MULTIREFERENCE item SYMMETRIC)',
+      'bad_symmetry: the relationship `r` of `c` cannot be SYMMETRIC, because it leads to `item`',
+    ],
+    [
+      'CREATE CONCEPT c (x bigint, PRIMARY KEY (x), CONSTRAINT «r» MULTIREFERENCE c SYMMETRIC INVERSEOF s)',
+      'bad_symmetry: the relationship `r` of `c` is SYMMETRIC and cannot have the inverse `s`',
+    ],
+    [
+      'CREATE CONCEPT c (x bigint, PRIMARY KEY (x), CONSTRAINT «r» MULTIREFERENCE c SYMMETRIC, CONSTRAINT s MULTIREFERENCE c INVERSEOF r)',
+      'bad_symmetry: the relationship `r` of `c` is SYMMETRIC and cannot have the inverse `s`',
+    ],
+    [
+      'CREATE CONCEPT c (x bigint, CONSTRAINT «r» MULTIREFERENCE c SYMMETRIC)',
+      'no_key: the relationship `r` of `c` needs a PRIMARY KEY of `c`, since SYMMETRIC and INCLUDES count each pair of rows once',
+    ],
+    [
+      'CREATE CONCEPT c (x bigint, PRIMARY KEY (x), CONSTRAINT r MULTIREFERENCE item INCLUDES («rs»), CONSTRAINT s MULTIREFERENCE item)',
+      'unknown_relationship: unknown relationship `rs` of `c` or a concept below it, included by `r`; did you mean `r`?',
+    ],
+    [
+      'CREATE CONCEPT c (x bigint, PRIMARY KEY (x), CONSTRAINT r MULTIREFERENCE item INCLUDES («s»), CONSTRAINT s MULTIREFERENCE c)',
+      'bad_includes: the relationship `r` of `c` cannot include `s`, which leads to `c`, not to `item`',
+    ],
+    [
+      'CREATE CONCEPT c (x bigint, PRIMARY KEY (x), CONSTRAINT r MULTIREFERENCE c INCLUDES (s, «S»), CONSTRAINT s MULTIREFERENCE c)',
+      'bad_includes: the relationship `r` includes `S` twice',
+    ],
+    [
+      'CREATE CONCEPT c (x bigint, PRIMARY KEY (x), CONSTRAINT «r» MULTIREFERENCE c INCLUDES (s), CONSTRAINT s MULTIREFERENCE c INCLUDES (r))',
+      'circular_includes: circular relationships: `r` includes `s` includes `r`',
+    ],
+    [
+      'CREATE CONCEPT c (x bigint, PRIMARY KEY (x), CONSTRAINT «r» MULTIREFERENCE c INCLUDES (`~r`))',
+      'circular_includes: circular relationships: `r` includes `r`',
     ],
     ['CREATE CONCEPT c (CONSTRAINT r MULTIREFERENCE c INVERSEOF «R»)', 'exists: the relationship `r` and its inverse need two names'],
     [

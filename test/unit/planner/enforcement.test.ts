@@ -70,6 +70,29 @@ describe('a row policy', () => {
   });
 });
 
+describe('a row policy over a relationship that includes others', () => {
+  const LINK = (sql: string): string =>
+    `CREATE OR REPLACE MAPPING m_next (CONSTRAINT next_to FOREIGN KEY (b) REFERENCES item (item_id), CONSTRAINT \`~next_to\` FOREIGN KEY (a) REFERENCES item (item_id)) AS ${sql}`;
+  const SHOP = (next = 'SYMMETRIC', includes = 'next_to, goes_with'): string =>
+    `${ITEM}, CONSTRAINT next_to MULTIREFERENCE item ${next}, CONSTRAINT like_it MULTIREFERENCE item INCLUDES (${includes}))`;
+  const TOY = (by_ = 'age'): string =>
+    `CREATE OR REPLACE CONCEPT toy (age bigint, CONSTRAINT goes_with FOREIGN KEY (${by_}) REFERENCES item (item_id)) INHERITS (item)`;
+  const shop = run(`${SHOP()}; ${TOY()}; ${LINK('SELECT a, b FROM t.next')}`, before).model;
+  const rules = row('item', '"like_it[item].price" > 5');
+  const changed = (script: string) => weakened(context, compile(shop, 'o'), compile(run(script, shop).model, 'o'), rules)?.by;
+  it.each([
+    ['the relationships that it includes', SHOP('SYMMETRIC', 'next_to')],
+    ['SYMMETRIC of one of them', SHOP('')],
+    ['the links of one of them', LINK('SELECT a, b FROM t.other')],
+    ['the foreign key of one of them', TOY('price')],
+  ])('is weakened by a change of %s', (_, script) => expect(changed(script)).toBe('enforced'));
+  it('is not weakened by the same again', () => expect(changed(`${SHOP()}; ${TOY()}; ${LINK('SELECT a, b FROM t.next')}`)).toBeUndefined());
+  it('and a condition of a logic concept over it is looked at when what it includes changes', () => {
+    const logic = run('CREATE CONCEPT liked INHERITS (item) FROM dsvc.item WHERE "like_it[item].price" > 1', shop).model;
+    expect(reachedConditions(compile(logic, 'o'), compile(run(TOY('price'), logic).model, 'o'))).toContain('liked');
+  });
+});
+
 describe('a mask', () => {
   it.each([
     ['a join by the masked property', mask('price'), `${ITEM}, CONSTRAINT twin FOREIGN KEY (price) REFERENCES item (item_id))`, 'joined item twin'],

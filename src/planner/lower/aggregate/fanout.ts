@@ -2,6 +2,7 @@
 import type { FuncCall } from '@pgsql/types';
 import type { PropertyDef } from '../../../ontology/model.ts';
 import { parseType } from '../../../ontology/types.ts';
+import { isKeyHop } from '../../plan/hop.ts';
 import { LocatedError } from '../../plan/located-error.ts';
 import { type PathNode, pathOf } from '../../plan/path-node.ts';
 import { lastName, locationIn, type Node, walk } from '../../plan/tree.ts';
@@ -62,7 +63,7 @@ function callHint(name: string, call: FuncCall, one: PathNode, other: PathNode, 
 /** The condition by which a path would lead to one row for each row of the other; undefined if no condition can say that. */
 function equate(path: PathNode, to: PathNode, facts: BlockFacts): string | undefined {
   const { step } = path;
-  if (step?.kind !== 'hop' || step.hop.relationship.kind === 'mtm' || step.hop.depth !== null) return undefined;
+  if (step?.kind !== 'hop' || !isKeyHop(step.hop)) return undefined;
   const key = keyOf(path);
   const joined = new Set(step.hop.relationship.references.map((p) => p.name.toLowerCase()));
   const free = key.filter((name) => !joined.has(name.toLowerCase()) || path.parent !== commonParent(path, to));

@@ -9,6 +9,7 @@ import { parseType } from '../../../ontology/types.ts';
 import type { ConceptRelation } from '../../bind/relation.ts';
 import { mayDivideByZero } from '../../facts/divisions.ts';
 import { propertyOf } from '../../plan/concept-columns.ts';
+import { isKeyHop } from '../../plan/hop.ts';
 import { LocatedError } from '../../plan/located-error.ts';
 import { type PathNode, pathOf } from '../../plan/path-node.ts';
 import { calledMeasure, type MeasureReference, type References } from '../../plan/references.ts';
@@ -159,8 +160,8 @@ function expandOnce(
 export function reachedOnce(node: PathNode): boolean {
   for (let at: PathNode = node; at.parent; at = at.parent) {
     if (at.step?.kind !== 'hop') return false;
-    const { relationship, depth } = at.step.hop;
-    if (depth !== null || relationship.kind !== 'fk' || !relationship.isInverse) return false;
+    const { relationship } = at.step.hop;
+    if (!isKeyHop(at.step.hop) || !relationship.isInverse) return false;
     const key = relationship.from.key?.properties.map((p) => p.name) ?? [];
     const referenced = new Set(relationship.source.map((p) => p.name));
     if (key.length === 0 || key.length !== referenced.size || !key.every((k) => referenced.has(k))) return false;

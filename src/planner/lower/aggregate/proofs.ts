@@ -5,6 +5,7 @@
 import type { PropertyDef } from '../../../ontology/model.ts';
 import { parseType } from '../../../ontology/types.ts';
 import type { ConceptRelation } from '../../bind/relation.ts';
+import { isKeyHop } from '../../plan/hop.ts';
 import type { PathNode } from '../../plan/path-node.ts';
 import { conjuncts, lastName, type Node } from '../../plan/tree.ts';
 import type { PlanState } from '../../plan-state.ts';
@@ -154,7 +155,7 @@ function hasOneRow(node: PathNode, known: ReadonlySet<PathNode>, { equations, re
   const parent = node.parent as PathNode;
   const { step } = node;
   // equal link rows count, and a multi-value property has no key
-  if (step?.kind !== 'hop' || step.hop.relationship.kind === 'mtm' || step.hop.depth !== null) return false;
+  if (step?.kind !== 'hop' || !isKeyHop(step.hop)) return false;
   const isJoined = known.has(parent);
   if (isJoined && !node.toMany) return true;
   if (!isJoined && !real.has(node)) return false;
@@ -182,7 +183,7 @@ type JoinSide = Side & Required<Pick<Side, 'node' | 'column'>>;
 /** The columns of a node, and of its parent, that the join by a foreign key equates. */
 function joinPairs(node: PathNode): [JoinSide, JoinSide][] {
   const { step, parent } = node;
-  if (step?.kind !== 'hop' || step.hop.depth !== null || !parent) return [];
+  if (step?.kind !== 'hop' || !isKeyHop(step.hop) || !parent) return [];
   const { source, references } = step.hop.relationship;
   const sideOf = (at: PathNode, def: PropertyDef): JoinSide => ({ node: at, column: columnOf(at, def.name), type: baseType(def) });
   return references.flatMap((def, i) => {
