@@ -5,6 +5,7 @@ export { OPERATORS as FILTER_OPERATORS } from './language/filters.ts';
 export { sameName } from './ontology/names.ts';
 export type { NamedRelation } from './planner/index.ts';
 export { auditFailure, auditRequest } from './service/audit.ts';
+export { schemaNamed } from './service/caller/agent-options.ts';
 export { type SeenAgent, visibleAgents } from './service/caller/agents.ts';
 export { findOntology, outlivesRights, unknownName } from './service/caller/lookup.ts';
 export { asyncRows, ownerOf, pollAsync, runJob, startAsync } from './service/ops/async.ts';

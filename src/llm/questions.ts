@@ -8,6 +8,7 @@ import { answerFrom } from './answer.ts';
 import { failure } from './failed.ts';
 import { outOfTime } from './failures.ts';
 import { clean } from './fence.ts';
+import { withoutColumns } from './hidden-columns.ts';
 import { type About, type Asking, type Clear, type Details, NOTHING, type QueriedData, Question } from './question.ts';
 import { askBack } from './readings.ts';
 import { Run } from './run.ts';
@@ -93,8 +94,8 @@ async function asked<T>(from: Asking, { concepts = false }: { readonly concepts?
   let question: Question | undefined;
   let failed: unknown;
   try {
-    const model = await questionModel(request, asking.ontology);
-    const settings = settingsOf(agent?.options ?? {}, asking.args);
+    const settings = settingsOf(agent?.options ?? {}, asking.args, request.runtime.config.product);
+    const model = withoutColumns(await questionModel(request, asking.ontology), settings.hiddenColumns);
     question = new Question(asking, model, settings, run, started, concepts);
     return await work(question);
   } catch (error) {

@@ -19,6 +19,8 @@ export interface Scope {
   readonly views: NameList;
   /** A subject must have at least one tag of each list. Without lists, tags do not matter. */
   readonly tags: readonly (readonly TagTest[])[];
+  /** Whether logic concepts are left out. */
+  readonly withoutLogic?: true;
 }
 
 /** The lists as an agent or a call specifies them. */
@@ -66,7 +68,9 @@ export const narrowed = (a: Scope, b: Scope): Scope => ({
 export function subjectsIn({ subjects }: Pick<QuestionModel, 'subjects'>, scope: Scope): readonly Subject[] {
   const concepts = listed(scope.concepts);
   const views = listed(scope.views);
-  return subjects.filter((s) => (s.kind === 'concept' ? concepts : views)(s.name) && scope.tags.every((tests) => bears(s, tests)));
+  return subjects.filter(
+    (s) => !(s.isLogic && scope.withoutLogic) && (s.kind === 'concept' ? concepts : views)(s.name) && scope.tags.every((tests) => bears(s, tests)),
+  );
 }
 
 function listed(list: NameList): (name: string) => boolean {

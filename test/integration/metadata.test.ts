@@ -114,6 +114,47 @@ describe('system tables', () => {
     ).toEqual([{ is_all: true, y: true }]);
   });
 
+  it.each([
+    ['SELECT DISTINCT relationship_name FROM acme.SYS_CONCEPT_RELATIONSHIPS WHERE is_inverse = 0', [{ relationship_name: 'kept_by' }]],
+    ['SELECT DISTINCT relationship_name FROM acme.SYS_CONCEPT_RELATIONSHIPS r WHERE 1 = r.is_inverse', [{ relationship_name: 'keeps' }]],
+    ['SELECT view_name, is_cube FROM SYS_VIEWS WHERE is_cube IN (1) OR is_cube <> 0', [{ view_name: 'weights', is_cube: true }]],
+    ['SELECT view_name FROM SYS_VIEWS WHERE is_cube != 1 AND is_cube NOT IN (1, NULL) ORDER BY 1', []],
+    ['WITH v AS (SELECT view_name, is_cube AS c FROM SYS_VIEWS) SELECT view_name FROM v JOIN (SELECT 1 AS one) o ON v.c = 1', [{ view_name: 'weights' }]],
+    [
+      'SELECT x.c, count(*) AS n FROM (SELECT * FROM SYS_VIEWS) AS x(v, d, c) GROUP BY x.c HAVING x.c = 0 UNION ALL SELECT is_cube, 9 FROM SYS_VIEWS WHERE is_cube = 1 ORDER BY n',
+      [
+        { c: false, n: 2 },
+        { c: true, n: 9 },
+      ],
+    ],
+    ['SELECT no FROM dacme.animal a WHERE `_type_of_heavy` = 1', [{ no: 2 }]],
+    [
+      'SELECT no, `_type_of_heavy` = 0 AS light FROM dacme.animal a WHERE a.`_type_of_animal` IN (1) ORDER BY no',
+      [
+        { no: 1, light: true },
+        { no: 2, light: false },
+      ],
+    ],
+    [
+      'SELECT no FROM (SELECT no, `_type_of_heavy` FROM dacme.animal UNION ALL SELECT no, `_type_of_heavy` FROM dacme.animal) x WHERE `_type_of_heavy` = 1',
+      [{ no: 2 }, { no: 2 }],
+    ],
+    ['SELECT no FROM dacme.animal WHERE CASE WHEN `_type_of_heavy` = 0 THEN false ELSE no = 2 END', [{ no: 2 }]],
+  ] as const)('compare booleans with 0 and 1: %s', async (sql, rows) => {
+    expect(await s.rows(sql, 'zoo')).toEqual(rows);
+  });
+
+  it('compare no other boolean and no other number', async () => {
+    for (const sql of [
+      'SELECT no FROM dacme.animal WHERE `_type_of_heavy` = 2',
+      'SELECT no FROM dacme.animal WHERE `_type_of_heavy` > 0',
+      'SELECT no FROM dacme.animal WHERE (no = 1) = 1',
+      'SELECT x FROM (SELECT no = 1 AS x FROM dacme.animal) y WHERE x = 1',
+      'SELECT x FROM (SELECT is_cube AS x FROM SYS_VIEWS UNION ALL SELECT true) y WHERE x = 1',
+    ])
+      expect(await s.fault(sql, 'zoo'), sql).toMatch(/^400 /);
+  });
+
   it('support the queries of existing clients', async () => {
     for (const [sql, expected] of [
       ["SELECT description FROM acme.sys_ontologies WHERE ontology = 'zoo'", [{ description: 'all; animals' }]],
@@ -286,7 +327,10 @@ describe('rights', () => {
     expect(await s.fault('CREATE OR REPLACE AGENT guide ONTOLOGY (zoo)', '', reader)).toBe('403 forbidden');
     expect(await s.fault('DROP AGENT guide', '', reader)).toBe('403 forbidden');
     expect((await s.rows('SHOW CREATE AGENT guide', '', reader))[0].script).toBe("CREATE OR REPLACE AGENT `guide` ONTOLOGY (`zoo`) OPTIONS (`note` = 'kind');");
-    expect(await s.rows('SELECT * FROM SYS_AGENTS_OPTIONS')).toEqual([{ agent_name: 'guide', option_name: 'note', option_value: 'kind' }]);
+    expect(await s.rows('SELECT * FROM SYS_AGENTS_OPTIONS')).toEqual([
+      { agent_name: 'guide', option_name: 'ontology', option_value: 'zoo' },
+      { agent_name: 'guide', option_name: 'note', option_value: 'kind' },
+    ]);
     expect(await s.rows('DROP AGENT guide')).toEqual([{ agent: 'guide', dropped: true }]);
   });
 });

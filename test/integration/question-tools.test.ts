@@ -122,6 +122,22 @@ describe('the tools', () => {
     expect(await call(identifyConcept, { prompt: 'inpatient', concepts_list: 'INPATIENT' })).toMatchObject({ concept: 'inpatient', schema: 'dtimbr' });
   });
 
+  it('obey the options of other programs', async () => {
+    await s.rows(`CREATE AGENT narrow ONTOLOGY (clinic) OPTIONS (exclude_properties = 'diagnosis,Reason', include_logic_concepts = 'false');
+      CREATE AGENT lists ONTOLOGY (clinic) OPTIONS (schema = 'vtimbr')`);
+    says = { sql: ['SELECT name FROM dtimbr.patient'] };
+    await call(queryData, { prompt: 'Which inpatient has which diagnosis and reason?' }, { agent: 'narrow' });
+    expect(promptTexts()).toMatch(/\bvisit_no\b/);
+    expect(promptTexts().replaceAll('Which inpatient has which diagnosis and reason?', '')).not.toMatch(/diagnosis|\binpatient\b/);
+    says = { sql: ['SELECT name FROM dtimbr.inpatient'] };
+    await expect(call(queryData, { prompt: 'Who is in?' }, { agent: 'narrow' })).rejects.toThrow();
+    says = { sql: ['SELECT visit_no FROM vtimbr.visit_list'] };
+    expect(await call(queryData, { prompt: 'Which visits are listed?' }, { agent: 'lists' })).toMatchObject({ concept: 'visit_list' });
+    says = { sql: ['SELECT visit_no FROM dtimbr.visit'] };
+    await expect(call(queryData, { prompt: 'Which visits are there?' }, { agent: 'lists' })).rejects.toThrow();
+    await s.rows('DROP AGENT narrow; DROP AGENT lists');
+  });
+
   it('have the declared members, and more with verbose', async () => {
     says = {
       sql: ['SELECT name FROM dtimbr.patient WHERE nothing', 'SELECT name FROM dtimbr.patient ORDER BY name'],

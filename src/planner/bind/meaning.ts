@@ -76,6 +76,12 @@ function splitPath(name: string): { hops: readonly string[]; member: string; isL
   return { hops, member: name.slice(at), isLink: false };
 }
 
+/** What is known of a column's values, whatever its name is. */
+export const kept = ({ composite, isFlag }: OutColumn): Pick<OutColumn, 'composite' | 'isFlag'> => ({
+  ...(composite ? { composite } : {}),
+  ...(isFlag ? { isFlag } : {}),
+});
+
 /** A column without the star that it comes from. */
 export const plainColumn = ({ star: _, ...column }: OutColumn): OutColumn => column;
 
@@ -88,15 +94,16 @@ export function withMeaning(found: Found, references: References): OutColumn {
 /** A column with an alias. A column of a path becomes a column of the root; a value of a multi-value property remains one. */
 export function aliased(name: string, key: string, found: Found | undefined, references: References): OutColumn {
   const meaning = found && meaningOf(found, references);
-  const composite = found?.column.composite;
-  if (!meaning) return composite ? { name, key, composite } : { name, key };
+  const values = found ? kept(found.column) : {};
+  if (!meaning) return { name, key, ...values };
   const kind = meaning.hops.length > 0 ? 'value' : meaning.kind;
-  return { name, key, meaning: { ...meaning, hops: [], member: key, kind }, ...(composite ? { composite } : {}) };
+  return { name, key, meaning: { ...meaning, hops: [], member: key, kind }, ...values };
 }
 
 /** The columns of a set operation. A column has a meaning if it is the same in both arms. */
 export const inBoth = (left: readonly OutColumn[], right: readonly OutColumn[]): readonly OutColumn[] =>
-  left.map(({ composite: _, ...column }, i) => {
+  left.map(({ composite: _, isFlag, ...rest }, i) => {
+    const column: OutColumn = isFlag && right[i]?.isFlag ? { ...rest, isFlag } : rest;
     const a = column.meaning;
     const b = right[i]?.meaning;
     const same = a && b && a.kind === b.kind && a.member === b.member && a.property === b.property && a.hops.join('.') === b.hops.join('.');

@@ -11,6 +11,7 @@ import { has, type Wanted, type WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { propertyFor } from '../secure/shown.ts';
 import { logicCondition } from './condition.ts';
+import { kept } from './meaning.ts';
 import { isPath } from './path.ts';
 import { MEASURE, measureColumn, pathColumn, wildcardColumns } from './path-columns.ts';
 import { requireReadable } from './readable.ts';
@@ -22,6 +23,8 @@ export type { Schema } from './relations.ts';
 
 const TYPE_OF = '_type_of_';
 const MAX_NAME_BYTES = 63;
+/** A column that may be compared with 0 and 1. */
+const flag = ({ node, column }: Found): Found => ({ node, column: { ...column, isFlag: true } });
 
 /** A use of a concept. */
 export interface ConceptUse {
@@ -119,7 +122,7 @@ export class ConceptRelation implements ConceptInFrom {
     if (name === undefined) return undefined;
     const found = this.#column(name);
     if (!found) return undefined;
-    return name === written ? found : { node: found.node, column: { name: written, key: written } };
+    return name === written ? found : { node: found.node, column: { name: written, key: written, ...kept(found.column) } };
   }
 
   /** The original name of a column that the alias may rename: `FROM svc.city AS c(a, b)`. */
@@ -138,7 +141,7 @@ export class ConceptRelation implements ConceptInFrom {
     const property = propertyOf(this.named, lower, this.schema !== 'svc');
     if (property) return this.#own(property.name, valueFor(this.state, this.concept, { ...propertyFor(this.named, property), ...this.#applies(property) }));
     if (this.schema !== 'dsvc') return undefined;
-    if (lower.startsWith(TYPE_OF)) return this.#typeOf(name.slice(TYPE_OF.length));
+    if (lower.startsWith(TYPE_OF)) return flag(this.#typeOf(name.slice(TYPE_OF.length)));
     const multi = multiOf(this.named, lower);
     if (multi) requireUnmasked(this.state, this.concept, multi);
     if (multi) return this.reference(this.root.child({ kind: 'multi', def: multi }), 'value', multi.name);
@@ -178,7 +181,7 @@ export class ConceptRelation implements ConceptInFrom {
   }
 
   /** `_type_of_c`: decided by the mapping of a row; for logic concepts also by their conditions. */
-  #typeOf(name: string): Found | undefined {
+  #typeOf(name: string): Found {
     const concept = this.named;
     const found = concept.graph.concept(name);
     if (!found) {

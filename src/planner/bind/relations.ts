@@ -5,7 +5,7 @@ import { badRequest, type SvcError } from '../../errors.ts';
 import type { Concept } from '../../ontology/graph.ts';
 import type { Composite } from '../guard/index.ts';
 import { type Node, reference } from '../plan/tree.ts';
-import { type Meaning, meaningByName } from './meaning.ts';
+import { kept, type Meaning, meaningByName } from './meaning.ts';
 
 /** A column of a query's result or of a relation. */
 export interface OutColumn {
@@ -19,6 +19,8 @@ export interface OutColumn {
   readonly meaning?: Meaning;
   /** The known fields of the values, if they are composite. */
   readonly composite?: Composite | undefined;
+  /** True for a boolean that may be compared with 0 and 1: a boolean column of a system table, or `_type_of_c`. */
+  readonly isFlag?: true;
 }
 
 /** A relation of a scope. */
@@ -97,8 +99,8 @@ export class FixedRelation implements Relation {
 
   #found(c: OutColumn): Found {
     made(2);
-    const found = { name: c.name, key: c.key, meaning: meaningByName(c, this) };
-    return { node: reference(this.#source, c.name), column: c.composite ? { ...found, composite: c.composite } : found };
+    const found = { name: c.name, key: c.key, meaning: meaningByName(c, this), ...kept(c) };
+    return { node: reference(this.#source, c.name), column: found };
   }
 
   /** The value of the row, if it is scalar. */

@@ -7,8 +7,9 @@ import { fieldsOf, lastName, locationIn, type Node, nameOf, rewrite, type Select
 import type { PlanState } from '../plan-state.ts';
 import type { Parsed } from '../read/texts.ts';
 import { indirection } from './fields.ts';
+import { readNumbers } from './flags.ts';
 import { resolveFrom } from './from.ts';
-import { inBoth, plainColumn } from './meaning.ts';
+import { inBoth, kept, plainColumn } from './meaning.ts';
 import { columnOf, named, relationOf, wholeRow } from './names.ts';
 import { groups, sort, sortByOutput, sortExpression } from './order.ts';
 import type { OutColumn } from './relations.ts';
@@ -142,6 +143,7 @@ export class Resolver {
         this.#subQuery(n.SelectStmt, scope);
         return n;
       }
+      if ('A_Expr' in n) readNumbers(this, n.A_Expr, scope);
       if ('FuncCall' in n && !scope.inAggregate && !n.FuncCall.over && isAggregate(lastName(n.FuncCall.funcname))) {
         scope.inAggregate = true;
         try {
@@ -212,5 +214,4 @@ export class Resolver {
 }
 
 /** A column with another name, if there is one. */
-const renamedAs = (column: OutColumn, name: OutColumn | undefined): OutColumn =>
-  name === undefined ? plainColumn(column) : column.composite ? { ...name, composite: column.composite } : name;
+const renamedAs = (column: OutColumn, name: OutColumn | undefined): OutColumn => (name === undefined ? plainColumn(column) : { ...name, ...kept(column) });

@@ -20,6 +20,6 @@ export function systemTableItem(state: PlanState, table: SystemTable): { query: 
   };
   return {
     query: { SelectStmt: select({ targetList: [target(all)], fromClause: [recordset] }) },
-    columns: table.columns.map((c) => ({ name: c.name, key: c.name })),
+    columns: table.columns.map((c) => ({ name: c.name, key: c.name, ...(c.type === 'boolean' ? { isFlag: true } : {}) })),
   };
 }

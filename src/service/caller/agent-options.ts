@@ -4,7 +4,11 @@ import type { TagList } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
 import { unknownInStatement } from './lookup.ts';
 
-type Kind = { readonly type: 'text' } | { readonly type: 'boolean' } | { readonly type: 'number'; readonly least: number; readonly most: number };
+type Kind =
+  | { readonly type: 'text' }
+  | { readonly type: 'schema' }
+  | { readonly type: 'boolean' }
+  | { readonly type: 'number'; readonly least: number; readonly most: number };
 
 const text: Kind = { type: 'text' };
 const boolean: Kind = { type: 'boolean' };
@@ -23,22 +27,63 @@ const OPTIONS: Readonly<Record<string, Kind>> = {
   enable_reasoning: boolean,
   reasoning_steps: number(0, 100),
   max_graph_depth: number(0, 32),
+  graph_depth: number(0, 32),
+  schema: { type: 'schema' },
+  include_logic_concepts: boolean,
+  exclude_properties: text,
+  should_validate_sql: boolean,
+  enable_memory: boolean,
+  memory_window_size: number(0, 20),
+  // stored for clients that read them; they change nothing here
+  concept: text,
+  should_validate: boolean,
+  enable_trace: boolean,
+  enable_history: boolean,
+  history_save_results: boolean,
+  enable_ontology_questions: boolean,
+  enable_technical_context: boolean,
+  technical_context_mode: text,
+  technical_context_max_tokens: number(0, 1_000_000),
+  technical_context_properties: text,
+  metadata_context_mode: text,
+  metadata_context_max_tokens: number(0, 1_000_000),
+  llm_type: text,
+  llm_model: text,
 };
+
+/** Options of other programs that are refused, with the reason. */
+const REFUSED: Readonly<Record<string, string>> = {
+  ontology: 'The list ONTOLOGY (...) names the ontologies of an agent',
+  llm_api_key: 'Everyone who sees the agent can read its options; a key belongs into the settings of the program that uses it',
+};
+
+/** The schema that a name means, which may be the neutral one or the product's; undefined for other names. */
+export function schemaNamed(name: string, product: string): 'svc' | 'esvc' | 'dsvc' | 'vsvc' | undefined {
+  return (['svc', 'esvc', 'dsvc', 'vsvc'] as const).find((schema) => fold(name) === schema || fold(name) === schema.replace('svc', product));
+}
 
 /**
  * Validates options and returns them as they are stored: names and booleans in lower case. An empty text means the default.
  * @param values the values of the list, by folded name
+ * @param product PRODUCT_NAME, which names of schemas may contain
  * @throws SvcError 400 `unknown_option`, `bad_value`
  */
-export function agentOptions(list: TagList, values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+export function agentOptions(list: TagList, values: Readonly<Record<string, string>>, product: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     list.map(({ key }) => {
       const name = fold(key.text);
       const kind = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
+      if (Object.hasOwn(REFUSED, name)) {
+        throw badRequest('unknown_option', `\`${name}\` cannot be an option of an agent`, { offset: key.offset, hint: REFUSED[name] });
+      }
       if (kind === undefined) throw unknownInStatement('option', key, Object.keys(OPTIONS));
       const value = values[name] ?? '';
       const bad = (rule: string) => badRequest('bad_value', `the option \`${name}\` must be ${rule}`, { offset: key.offset });
       if (value === '' || kind.type === 'text') return [name, value];
+      if (kind.type === 'schema') {
+        if (schemaNamed(value, product) === undefined) throw bad(`one of ${['', 'e', 'd', 'v'].map((letter) => letter + product).join(', ')}`);
+        return [name, value];
+      }
       if (kind.type === 'boolean') {
         if (!/^(true|false)$/i.test(value)) throw bad('true or false');
         return [name, fold(value)];

@@ -34,27 +34,35 @@ export const listOf = (text: string | undefined): readonly string[] =>
 /** Keywords of a list. */
 const KEYWORDS = new Set(['*', 'none']);
 
+const hasConcept = (graph: Graph, name: string): boolean => graph.concept(name) !== undefined;
+const hasColumn = (graph: Graph, name: string): boolean =>
+  /^entity_(id|type|label)$/i.test(name) || graph.property(name) !== undefined || graph.measure(name) !== undefined;
+
+/** The options with names of the model. An empty list of concepts or views would mean all. */
+const LISTS: readonly { readonly option: string; readonly exists: (graph: Graph, name: string) => boolean; readonly ifEmpty: string }[] = [
+  { option: 'concepts_list', exists: hasConcept, ifEmpty: 'none' },
+  { option: 'views_list', exists: (graph, name) => graph.view(name) !== undefined, ifEmpty: 'none' },
+  { option: 'concept', exists: hasConcept, ifEmpty: '' },
+  { option: 'exclude_properties', exists: hasColumn, ifEmpty: '' },
+  { option: 'technical_context_properties', exists: hasColumn, ifEmpty: '' },
+];
+
 /** As `visibleAgents`, but lists contain only names that the caller sees. @throws SvcError 503 */
 export async function filteredAgents(runtime: Runtime, caller: Caller): Promise<readonly SeenAgent[]> {
   return Promise.all(visibleAgents(caller).map((seen) => filtered(runtime, caller, seen)));
 }
 
 async function filtered(runtime: Runtime, { snapshot, principal }: Caller, { agent, ontologies }: SeenAgent): Promise<SeenAgent> {
-  const { concepts_list, views_list } = agent.options;
   const all = ontologies.length === agent.ontologies.length && ontologies.every((o) => seesAll(principal, o));
-  if (all || (concepts_list === undefined && views_list === undefined)) return { agent, ontologies };
+  if (all || LISTS.every(({ option }) => agent.options[option] === undefined)) return { agent, ontologies };
   const rows = snapshot.ontologies.filter((o) => ontologies.includes(o.name));
   const graphs = await Promise.all(rows.map(async (o) => seenBy(principal, await loadGraph(runtime, o), runtime.parser)));
-  const narrowed = (text: string | undefined, exists: (graph: Graph, name: string) => boolean): string | undefined => {
-    if (text === undefined) return undefined;
-    const names = listOf(text).filter((name) => KEYWORDS.has(name) || graphs.some((g) => exists(g, name)));
-    // an empty list would mean all
-    return names.length === 0 && listOf(text).length > 0 ? 'none' : names.join(', ');
-  };
-  const lists = {
-    concepts_list: narrowed(concepts_list, (g, name) => g.concept(name) !== undefined),
-    views_list: narrowed(views_list, (g, name) => g.view(name) !== undefined),
-  };
-  const options = Object.fromEntries(Object.entries({ ...agent.options, ...lists }).filter((o): o is [string, string] => o[1] !== undefined));
+  const options: Record<string, string> = { ...agent.options };
+  for (const { option, exists, ifEmpty } of LISTS) {
+    const written = listOf(options[option]);
+    if (written.length === 0) continue;
+    const names = written.filter((name) => KEYWORDS.has(name) || graphs.some((g) => exists(g, name)));
+    options[option] = names.length === 0 ? ifEmpty : names.join(', ');
+  }
   return { agent: { ...agent, options }, ontologies };
 }

@@ -67,6 +67,8 @@ export interface Subject {
   readonly parents: readonly string[];
   /** The condition of a logic concept; null if it is hidden from the caller. */
   readonly condition: string | null;
+  /** True for a logic concept, also if its condition is hidden. */
+  readonly isLogic?: boolean;
   readonly columns: readonly SubjectColumn[];
   readonly relationships: readonly SubjectRelationship[];
 }
@@ -154,6 +156,7 @@ function conceptSubject(graph: Graph, concept: Concept, texts: Pick<Texts, 'cond
     tags: concept.def?.tags ?? {},
     parents: concept.parents.filter((p) => p.def !== null).map((p) => p.name),
     condition: texts.condition(concept),
+    isLogic: concept.rows.kind !== 'mappings',
     columns: [
       ...[...concept.properties, ...concept.multi].map(({ def, owner }) => ({
         ...PLAIN,

@@ -275,7 +275,10 @@ const TABLES: Readonly<Record<string, Table>> = {
   SYS_AGENTS_OPTIONS: {
     columns: 'agent_name, option_name, option_value',
     *rows({ context }) {
-      for (const { agent } of context.agents ?? []) for (const [k, v] of Object.entries(agent.options)) yield [agent.name, k, v];
+      for (const { agent, ontologies } of context.agents ?? []) {
+        yield [agent.name, 'ontology', ontologies.join(',')];
+        for (const [k, v] of Object.entries(agent.options)) yield [agent.name, k, v];
+      }
     },
   },
   SYS_AGENTS_HISTORY: {

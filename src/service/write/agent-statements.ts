@@ -21,7 +21,7 @@ async function createAgent(ctx: Changing, statement: CreateAgent): Promise<Done>
   }
   if (old !== undefined && !(statement.replace && can(ctx.principal, 'edit', ['agent', old.name]))) throw exists('agent', name);
   const ontologies = statement.ontologies.map((o) => ctx.ontology(o));
-  const options = agentOptions(statement.options, optionsOf(statement.options));
+  const options = agentOptions(statement.options, optionsOf(statement.options), ctx.session.request.runtime.config.product);
   const agent = { name: old?.name ?? name.text, description: statement.description, options, ontologyKeys: ontologies.map((o) => o.key) };
   const row = { name: agent.name, key: fold(agent.name), description: agent.description, options, ontologies: agent.ontologyKeys };
   const agents = ctx.caller.snapshot.agents as unknown[];

@@ -14,6 +14,7 @@ describe('the settings of a question', () => {
       depth: undefined,
       onAmbiguity: undefined,
       reading: null,
+      hiddenColumns: [],
     });
     // an empty text means the default
     expect(settingsOf({ retries: '', max_limit: '', note: '', enable_reasoning: '', concepts_list: '' }, {})).toEqual(settingsOf({}, {}));
@@ -34,6 +35,18 @@ describe('the settings of a question', () => {
     expect(settingsOf({ enable_reasoning: 'true' }, {}).reviews).toBe(1);
     expect(settingsOf({ reasoning_steps: '3' }, {}).reviews).toBe(0);
     expect(settingsOf({ no_results_max_retries: '5' }, {}).emptyRetries).toBe(5);
+  });
+
+  it('obey the options of other programs', () => {
+    expect(settingsOf({ graph_depth: '1', exclude_properties: 'entity_id, Secret' }, {})).toMatchObject({ depth: 1, hiddenColumns: ['entity_id', 'Secret'] });
+    expect(settingsOf({ graph_depth: '1', max_graph_depth: '3' }, {}).depth).toBe(3);
+    expect(settingsOf({ schema: 'dsvc' }, {})).toEqual(settingsOf({}, {}));
+    expect(settingsOf({ schema: 'VSVC' }, { concepts_list: ['*'] }).scope).toMatchObject({ concepts: [], views: 'all' });
+    expect(settingsOf({ schema: 'vacme' }, {}, 'acme').scope.concepts).toEqual([]);
+    expect(settingsOf({ schema: 'eacme', graph_depth: '4' }, {}, 'acme').depth).toBe(0);
+    expect(settingsOf({ should_validate_sql: 'false', retries: '5' }, {}).retries).toBe(0);
+    expect(settingsOf({ include_logic_concepts: 'false' }, {}).scope.withoutLogic).toBe(true);
+    expect(settingsOf({ include_logic_concepts: 'true' }, {}).scope).toEqual(settingsOf({}, {}).scope);
   });
 
   it.each([

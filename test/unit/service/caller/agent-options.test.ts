@@ -5,7 +5,7 @@ import { agentOptions } from '../../../../src/service/caller/agent-options.ts';
 function outcome(options: Record<string, string>): unknown {
   const list = Object.entries(options).map(([text, value], i) => ({ key: { text, offset: i }, value }));
   try {
-    return agentOptions(list, Object.fromEntries(Object.entries(options).map(([k, v]) => [k.toLowerCase(), v])));
+    return agentOptions(list, Object.fromEntries(Object.entries(options).map(([k, v]) => [k.toLowerCase(), v])), 'acme');
   } catch (e) {
     if (e instanceof SvcError) return `${e.status} ${e.code}`;
     throw e;
@@ -20,6 +20,23 @@ describe('options of an agent', () => {
       enable_reasoning: 'true',
       retries: '',
     });
+  });
+
+  it('of other programs are stored', () => {
+    const options = {
+      graph_depth: '2',
+      schema: 'dacme',
+      exclude_properties: 'entity_id,entity_type',
+      should_validate_sql: 'true',
+      technical_context_mode: 'auto',
+      llm_type: 'x',
+    };
+    expect(outcome(options)).toEqual(options);
+    expect(outcome({ schema: 'vsvc' })).toEqual({ schema: 'vsvc' });
+    expect(outcome({ schema: 'public' })).toBe('400 bad_value');
+    // every caller who sees the agent reads its options
+    expect(outcome({ llm_api_key: 'sk-1' })).toBe('400 unknown_option');
+    expect(outcome({ ontology: 'zoo' })).toBe('400 unknown_option');
   });
 
   it('must be known, with values of their type', () => {
