@@ -26,6 +26,8 @@ export interface KeyValues {
   /** As `text` and `put`, but authenticated and encrypted: only the service can read or create the entry, and it is valid under its own key only. Used for rights. */
   sealed(key: string): Promise<string | undefined>;
   putSealed(key: string, value: string, seconds: number): Promise<void>;
+  /** Reads an entry that does not exist. @throws Error if KV fails */
+  ping(): Promise<void>;
 }
 
 /** The kinds of entries: the first word of the key. */
@@ -74,6 +76,7 @@ export function keyValues(namespace: Namespace, { scope, secret }: Owner): KeyVa
       return entry === undefined ? undefined : open(entry.value, sealing(key));
     },
     putSealed: async (key, value, seconds) => kv.put(key, await seal(value, sealing(key)), seconds),
+    ping: async () => void (await namespace.getWithMetadata('ready', 'text')),
   };
   return kv;
 }

@@ -49,6 +49,9 @@ export function fixed(strings: TemplateStringsArray, ...none: never[]): OwnText 
   return new OwnText(strings[0] as string, OWN);
 }
 
+/** A statement that only shows that the database answers. */
+export const PING = fixed`SELECT 1`;
+
 /** Returns a SET LOCAL statement. Name and value must be constants of the service. @throws TypeError if they contain unexpected characters */
 export function setLocal(name: string, value: string): OwnText {
   if (!/^[A-Za-z_.]+$/.test(name) || !/^[\w ,./:+-]*$/.test(value)) throw new TypeError(`invalid setting: ${name}`);

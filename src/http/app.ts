@@ -18,6 +18,7 @@ import {
   listOntologies,
   planModel,
   type ResultWish,
+  readiness,
   resultSeconds,
   runScript,
   Spending,
@@ -84,6 +85,17 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     };
 
   route(['GET'], '/api/health', (c) => json(c, 200, { status: 'success', name: product, version }));
+  route(
+    ['GET'],
+    '/api/health/ready',
+    known(async (c) => {
+      const checks = await readiness(request(c));
+      const failed = checks.filter((check) => check.state === 'failed').map((check) => check.name);
+      if (failed.length === 0) return success(c, { version, checks });
+      const body = { status: 'error', data: `The service is not ready: ${failed.join(', ')}`, code: 'not_ready', hint: 'checks has the details', checks };
+      return json(c, 503, { ...body, request_id: c.get('requestId') });
+    }),
+  );
   route(
     ['GET', 'POST'],
     '/api/get_ontologies',

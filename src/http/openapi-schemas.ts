@@ -27,6 +27,19 @@ const Rows = z.array(Row);
 const Success = z.object({ status: z.literal('success') });
 
 const Health = Success.extend({ name: text('The product name'), version: text('The release of the service') });
+const Ready = Success.extend({
+  data: z.object({
+    version: text('The release of the service'),
+    checks: z.array(
+      z.object({
+        name: text('`catalog`, `migrations`, `datasource <name>`, `kv`, `durable_objects` or `language_model`'),
+        state: z.enum(['ok', 'failed', 'off']),
+        ms: z.number().optional(),
+        detail: z.string().optional(),
+      }),
+    ),
+  }),
+});
 const Ontologies = Success.extend({ data: z.array(z.string()) });
 const Tokens = Success.extend({ data: z.array(text('A user API token')).length(1) });
 const Config = Success.extend({ data: z.record(z.string(), z.string()).meta({ description: 'One member, with the name of the variable' }) });
@@ -135,6 +148,7 @@ export const BODIES = {
   Ontology,
   Prompt,
   Query: QUERY,
+  Ready,
   ModelFiles: MODEL_FILES,
   ModelChanges,
   Result,

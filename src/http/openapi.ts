@@ -70,6 +70,16 @@ export function serviceDocument(base: DocumentBase): JsonObject {
         known: false,
       }),
     },
+    [`${api}/health/ready`]: {
+      get: operation({
+        id: 'health_ready',
+        tag: 'Service',
+        summary: 'Checks the catalog, its migrations, each datasource, Workers KV and the Durable Objects',
+        description: 'For administrators. The language model is not asked.',
+        answers: { 200: answer('All that is configured answers', 'Ready') },
+        fails: [403, 503],
+      }),
+    },
     [`${api}/get_token`]: {
       post: {
         ...operation({

@@ -1,0 +1,11 @@
+/** The version of the catalog's tables. */
+import { type CatalogDb, sql } from './db.ts';
+
+/** The newest file of the folder `migrations`, without its extension. The service needs all of them. */
+export const LATEST_MIGRATION = '011_login_links';
+
+/** The name of the newest migration that was applied; undefined if none was. @throws SvcError 503 `catalog_unavailable`; DbError */
+export async function appliedMigration(db: CatalogDb): Promise<string | undefined> {
+  const [row] = await db.query(sql`SELECT max(name) AS name FROM kg_catalog.migrations`);
+  return typeof row?.name === 'string' ? row.name.replace(/\.sql$/, '') : undefined;
+}

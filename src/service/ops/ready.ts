@@ -1,0 +1,73 @@
+/** Checks whether the service can reach everything that it needs. */
+import { sql } from '../../catalog/db.ts';
+import { appliedMigration, LATEST_MIGRATION } from '../../catalog/migrations.ts';
+import { httpEngine } from '../../engine/engine.ts';
+import { PING } from '../../engine/statement.ts';
+import { forbidden, SvcError } from '../../errors.ts';
+import { datasourceOf } from '../caller/datasource.ts';
+import type { ServiceRequest } from '../runtime.ts';
+
+/** The outcome of one check. `off`: the service is configured without it. */
+export interface Check {
+  /** `catalog`, `migrations`, `datasource <name>`, `kv`, `durable_objects` or `language_model`. */
+  readonly name: string;
+  readonly state: 'ok' | 'failed' | 'off';
+  /** How long the check took, in milliseconds; unset if nothing was asked. */
+  readonly ms?: number;
+  /** What is wrong, or a remark. */
+  readonly detail?: string;
+}
+
+/** A check that takes longer has failed. */
+const TIMEOUT_MS = 5000;
+
+/**
+ * Asks the catalog, each datasource, Workers KV and the Durable Objects, all at once. The language model is not asked, because its answers cost money.
+ * @throws SvcError 403 `forbidden` for callers who are no administrators
+ */
+export async function readiness({ runtime, caller, signal }: ServiceRequest): Promise<readonly Check[]> {
+  if (!caller.principal.isAdmin) throw forbidden('forbidden', 'Only administrators may see what the service depends on');
+  const { db, kv, asyncStatements, llm, now } = runtime;
+  const check = async (name: string, ask: () => Promise<unknown>): Promise<Check> => {
+    const begun = now();
+    const failed = await failure(ask);
+    return { name, state: failed === undefined ? 'ok' : 'failed', ms: Math.round(now() - begun), ...(failed === undefined ? {} : { detail: failed }) };
+  };
+  const optional = <T>(name: string, part: T | undefined, ask: (part: T) => Promise<unknown>): Check | Promise<Check> =>
+    part === undefined ? { name, state: 'off' } : check(name, () => ask(part));
+  return Promise.all([
+    check('catalog', () => db.query(sql`SELECT 1 AS one`)),
+    check('migrations', async () => {
+      const applied = await appliedMigration(db);
+      if (applied !== LATEST_MIGRATION) throw new Mismatch(`the catalog has ${applied ?? 'no migration'}, the service needs ${LATEST_MIGRATION}`);
+    }),
+    ...caller.snapshot.datasources.map(({ name }) =>
+      check(`datasource ${name}`, () => httpEngine.batch(datasourceOf(runtime, caller, name), [{ text: PING }], { timeoutMs: TIMEOUT_MS, signal })),
+    ),
+    optional('kv', kv, (part) => part.ping()),
+    optional('durable_objects', asyncStatements, (part) => part.poll('ready', '')),
+    ...[
+      llm === undefined
+        ? ({ name: 'language_model', state: 'off' } as const)
+        : ({ name: 'language_model', state: 'ok', detail: 'configured; it was not asked' } as const),
+    ],
+  ]);
+}
+
+/** A difference that an operator has to repair. */
+class Mismatch extends Error {}
+
+/** What is wrong, without the answer of the server, which only the log has; undefined if nothing is. */
+async function failure(ask: () => Promise<unknown>): Promise<string | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`no answer within ${TIMEOUT_MS / 1000} s`), TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([late, ask().then(() => undefined)]);
+  } catch (error) {
+    return error instanceof SvcError || error instanceof Mismatch ? error.message : 'it failed';
+  } finally {
+    clearTimeout(timer);
+  }
+}

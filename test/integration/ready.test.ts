@@ -1,0 +1,72 @@
+/** GET /svc/api/health/ready: what the service depends on, and what is reported if a part of it fails. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keyValues } from '../../src/catalog/kv.ts';
+import { LATEST_MIGRATION } from '../../src/catalog/migrations.ts';
+import { memoryNamespace } from '../support/memory-namespace.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+const namespace = memoryNamespace();
+const kv = { broken: false };
+
+beforeAll(async () => {
+  const reading: typeof namespace.getWithMetadata = ((...args: Parameters<typeof namespace.getWithMetadata>) =>
+    kv.broken ? Promise.reject(new Error('KV is down')) : namespace.getWithMetadata(...args)) as typeof namespace.getWithMetadata;
+  service = await startService({
+    settings: { DATASOURCE_NOWHERE: JSON.stringify({ url: 'postgres://u:secret-77@db.internal/x', endpoint: 'http://127.0.0.1:1/sql' }) },
+    parts: { kv: keyValues({ ...namespace, getWithMetadata: reading }, { scope: 'test', secret: 'secret' }) },
+  });
+}, 120_000);
+afterAll(() => service?.close());
+
+const ready = async (token: string): Promise<{ status: number; text: string; states: Record<string, string> }> => {
+  const response = await service.fetch('/svc/api/health/ready', { headers: { 'x-api-key': token } });
+  const text = await response.text();
+  const body = JSON.parse(text);
+  const checks: { name: string; state: string; detail?: string }[] = body.data?.checks ?? body.checks ?? [];
+  return {
+    status: response.status,
+    text,
+    states: Object.fromEntries(checks.map(({ name, state, detail }) => [name, detail === undefined ? state : `${state}: ${detail}`])),
+  };
+};
+const run = async (query: string): Promise<unknown> => {
+  const headers = { 'x-api-key': service.token, 'content-type': 'application/json' };
+  const response = await service.fetch('/svc/api/query/', { method: 'POST', headers, body: JSON.stringify({ ontology_name: '', query }) });
+  return ((await response.json()) as { data: unknown }).data;
+};
+
+describe('health/ready', () => {
+  const OK = { catalog: 'ok', migrations: 'ok', 'datasource main': 'ok', kv: 'ok', durable_objects: 'ok', language_model: 'off' };
+
+  it('reports each part to an administrator', async () => {
+    const { status, states, text } = await ready(service.token);
+    expect([status, states]).toEqual([200, OK]);
+    for (const { name, ms } of JSON.parse(text).data.checks as { name: string; ms?: number }[])
+      if (states[name] === 'ok') expect(ms, name).toBeGreaterThanOrEqual(0);
+  });
+
+  it('is for administrators only', async () => {
+    await run('CREATE USER ann');
+    const [{ token }] = (await run('CREATE TOKEN FOR ann')) as [{ token: string }];
+    expect((await ready(token)).status).toBe(403);
+    expect((await service.fetch('/svc/api/health/ready')).status).toBe(401);
+  });
+
+  it('is 503 and names the parts that fail, without addresses or passwords', async () => {
+    kv.broken = true;
+    await service.database.superuser("UPDATE kg_catalog.migrations SET name = '001_x.sql' WHERE name LIKE '011%'");
+    await run("CREATE DATASOURCE nowhere TYPE postgres SECRET 'DATASOURCE_NOWHERE'");
+    const { status, states, text } = await ready(service.token);
+    expect(status).toBe(503);
+    expect(JSON.parse(text)).toMatchObject({ status: 'error', code: 'not_ready', data: 'The service is not ready: migrations, datasource nowhere, kv' });
+    expect(states).toMatchObject({
+      catalog: 'ok',
+      migrations: expect.stringContaining(`the service needs ${LATEST_MIGRATION}`),
+      'datasource main': 'ok',
+      'datasource nowhere': expect.stringMatching(/^failed: /),
+      kv: 'failed: it failed',
+    });
+    expect(text).not.toMatch(/secret-77|db\.internal|127\.0\.0\.1/);
+  });
+});
