@@ -23,9 +23,9 @@ const HELP = `Usage: npm run kg -- COMMAND
   export --ontology NAME --to DIR
     [--policies]                 write an ontology as model files, one for each concept
   export [FILES] --format F --to DIR
-    [--ontology NAME]            write an ontology, or model files, in the format ossie; prints what the format cannot say
+    [--ontology NAME]            write an ontology, or model files, in the format ossie or rdf; prints what the format cannot say
   import FILES --format F --to DIR
-    [--ontology NAME]            read files in the format ossie and write model files; prints what they do not contain
+    [--ontology NAME]            read files in the format ossie or rdf and write model files; prints what they do not contain
   fmt FILES [--check]            format model files; --check changes nothing, the exit code is 3 if something would change
   lint FILES                     find missing descriptions, keys, labels and the like; the exit code is 3 for findings
   validate FILE                  check a script without a service; the exit code is 0 if there are only warnings

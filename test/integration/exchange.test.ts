@@ -10,13 +10,17 @@ import { loadWorldTables } from '../../examples/world/load.ts';
 import { QUESTIONS } from '../../examples/world/questions.ts';
 import type { Format } from '../../src/cli/exchange/exchange.ts';
 import { OSSIE } from '../../src/cli/exchange/ossie.ts';
+import { RDF } from '../../src/cli/exchange/rdf.ts';
 import { modelOfScripts, scriptOf } from '../../src/cli/exchange/script-model.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
 import { planSelect } from '../../src/planner/index.ts';
 
 const SCALE = 0.002;
-const FORMATS: readonly (readonly [string, Format])[] = [['Ossie', OSSIE]];
+const FORMATS: readonly (readonly [string, Format])[] = [
+  ['Ossie', OSSIE],
+  ['OWL and R2RML', RDF],
+];
 const parser = await loadNodeParser();
 
 interface Asked {

@@ -40,6 +40,7 @@ export const SIZES = {
   'unit/service/caller/sight': { ontologies: [15, 600] },
   'unit/service/model-target': { models: [60, 20_000] },
   'unit/cli/exchange/ossie': { models: [60, 20_000] },
+  'unit/cli/exchange/rdf': { models: [60, 20_000] },
   'unit/http/login': { forms: [2000, 50_000] },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Size>>>>;
 

@@ -38,6 +38,7 @@ export interface Format {
 /** Each format is loaded on its first use. */
 const FORMATS: Readonly<Record<string, () => Promise<Format>>> = {
   ossie: async () => (await import('./ossie.ts')).OSSIE,
+  rdf: async () => (await import('./rdf.ts')).RDF,
 };
 
 async function formatOf(name: string | undefined): Promise<Format> {

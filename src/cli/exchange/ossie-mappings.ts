@@ -7,6 +7,7 @@ import type { Datasets } from './ossie-datasets.ts';
 import type { Documents } from './ossie-read.ts';
 import type { Component, CoreRelationship, Dataset, DatasetExtension, ObjectMapping } from './ossie-types.ts';
 import { extensionOf, sqlOf } from './ossie-values.ts';
+import { combined, without } from './row-sql.ts';
 
 /** A column of a mapping. */
 interface Column {
@@ -168,17 +169,11 @@ export class MappingSql {
 
   /** Objects of several datasets, each once. */
   #combined(queries: readonly { readonly dataset: Dataset; readonly columns: readonly Column[] }[], key: readonly string[]): string {
-    const keys = key.map(quoteDouble);
     const complete = queries.filter((q) => key.every((k) => q.columns.some((c) => sameName(c.property, k))));
-    const parts = complete.map((q) => `(${this.#select(q.dataset, q.columns, true, key)})`);
-    const names = [...new Set(complete.flatMap((q) => q.columns.map((c) => c.property)))].filter((n) => !key.some((k) => sameName(k, n)));
-    const value = (name: string): string => {
-      const from = complete.flatMap((q, i) => (q.columns.some((c) => sameName(c.property, name)) ? [`p${i}.${quoteDouble(name)}`] : []));
-      return `${from.length === 1 ? from[0] : `coalesce(${from.join(', ')})`} AS ${quoteDouble(name)}`;
-    };
-    const objects = parts.map((p, i) => `SELECT ${keys.join(', ')} FROM ${p} AS k${i}`).join(' UNION ');
-    const joins = parts.map((p, i) => `LEFT JOIN ${p} AS p${i} ON ${keys.map((k) => `p${i}.${k} = o.${k}`).join(' AND ')}`);
-    return `SELECT ${[...keys.map((k) => `o.${k}`), ...names.map(value)].join(', ')} FROM (${objects}) AS o ${joins.join(' ')}`;
+    return combined(
+      complete.map((q) => ({ sql: this.#select(q.dataset, q.columns, true, key), properties: q.columns.map((c) => c.property) })),
+      key,
+    );
   }
 
   /** Without the rows of concepts below, which have mappings of their own: a row in two mappings would count twice. */
@@ -187,24 +182,20 @@ export class MappingSql {
     const below = this.#draft
       .descendants(c.name)
       .filter((d) => d.logic === null && this.#datasets.of(d.name) !== undefined && this.#datasets.of(d.name) !== this.#datasets.of(c.name));
-    const conditions = below.flatMap((d, i) => {
+    const others = below.flatMap((d) => {
       const rows = this.#rowsOf(d);
       if (rows === undefined) return [];
-      if (key.length === 0) {
-        this.#draft.losses.push(`rows of ${c.name} that ${d.name} also has: without a key they are counted twice`);
-        return [];
-      }
-      return [
-        `NOT EXISTS (SELECT FROM (\n${rows}\n) AS below${i} WHERE ${key.map((k) => `below${i}.${quoteDouble(k)} = rows_above.${quoteDouble(k)}`).join(' AND ')})`,
-      ];
+      if (key.length > 0) return [rows];
+      this.#draft.losses.push(`rows of ${c.name} that ${d.name} also has: without a key they are counted twice`);
+      return [];
     });
+    if (others.length === 0) return sql;
     const columns = this.#draft
       .lineage(c.name)
       .flatMap((d) => d.properties)
       .filter((p) => this.#draft.property(p)?.expression === null);
-    if (conditions.length === 0) return sql;
     const known = columns.filter((p, i) => columns.indexOf(p) === i && new RegExp(`\\b${p.replace(/\W/g, '\\$&')}\\b`, 'i').test(sql));
-    return `SELECT ${known.map(quoteDouble).join(', ')} FROM (\n${sql}\n) AS rows_above WHERE ${conditions.join(' AND ')}`;
+    return without({ sql, properties: known }, others, key);
   }
 
   #values(dataset: Dataset): void {

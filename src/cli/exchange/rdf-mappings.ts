@@ -1,0 +1,353 @@
+/** Triples maps as mappings: keys, foreign keys, links and SQL. */
+import { quoteDouble, quoteLiteral } from '../../language/quote.ts';
+import type { RelationshipDef } from '../../ontology/model.ts';
+import { fold, sameName } from '../../ontology/names.ts';
+import type { Draft, DraftConcept } from './draft.ts';
+import { identifier } from './expressions.ts';
+import { short } from './rdf-axioms.ts';
+import { fromOf, mapName, type Template, type TermMap, type TriplesMap } from './rdf-maps.ts';
+import { named } from './rdf-terms.ts';
+import { combined, extended, type RowQuery, without } from './row-sql.ts';
+
+/** What the OWL part of an import knows about IRIs. */
+export interface Known {
+  readonly concepts: ReadonlyMap<string, string>;
+  readonly properties: ReadonlyMap<string, string>;
+  /** Relationships by IRI: the concept that declares each, and its name. */
+  readonly relationships: ReadonlyMap<string, readonly { readonly concept: string; readonly name: string }[]>;
+}
+
+/** The columns of a triples map. */
+interface Columns {
+  /** The SQL of each property. */
+  readonly sql: Map<string, string>;
+  /** The property of each column. */
+  readonly property: Map<string, string>;
+}
+
+/** Adds what triples maps say to a draft. */
+export class RdfMappings {
+  readonly #maps: readonly TriplesMap[];
+  readonly #draft: Draft;
+  readonly #known: Known;
+  readonly #columns = new Map<TriplesMap, Columns>();
+  readonly #names = new Set<string>();
+
+  constructor(maps: readonly TriplesMap[], draft: Draft, known: Known) {
+    this.#maps = maps;
+    this.#draft = draft;
+    this.#known = known;
+  }
+
+  /** Names columns, then adds keys and foreign keys. */
+  structure(): void {
+    for (const m of this.#maps) for (const c of this.#classes(m)) this.#bind(m, c);
+    const byLevel = [...this.#draft.concepts].sort((a, b) => this.#draft.lineage(a.name).length - this.#draft.lineage(b.name).length);
+    for (const c of byLevel) this.#key(c);
+    for (const m of this.#maps) for (const c of this.#classes(m)) this.#foreignKeys(m, c);
+  }
+
+  /** Adds the mappings. */
+  mappings(): void {
+    for (const c of this.#draft.concepts) if (c.logic === null) this.#rows(c);
+    for (const m of this.#maps) this.#sides(m);
+  }
+
+  #concept = (iri: string): DraftConcept | undefined => this.#draft.concept(this.#known.concepts.get(iri) ?? '');
+
+  /** The most special concepts of a map. */
+  #classes(m: TriplesMap): readonly DraftConcept[] {
+    const all = m.classes.flatMap((iri) => this.#concept(iri) ?? []);
+    return all.filter((c) => !all.some((d) => d !== c && this.#draft.lineage(d.name).includes(c)));
+  }
+
+  #columnsOf(m: TriplesMap): Columns {
+    const found = this.#columns.get(m) ?? { sql: new Map(), property: new Map() };
+    this.#columns.set(m, found);
+    return found;
+  }
+
+  #bind(m: TriplesMap, c: DraftConcept): void {
+    const { sql, property } = this.#columnsOf(m);
+    for (const { predicate, object } of m.objects) {
+      const name = this.#known.properties.get(predicate);
+      if (name === undefined || this.#draft.property(name)?.multi) continue;
+      const text = sqlOf(object);
+      if (text === undefined) this.#draft.losses.push(`triples map ${short(named(m.iri))}: the values of ${name} are objects`);
+      else if (sql.has(name) && sql.get(name) !== text) this.#draft.losses.push(`triples map ${short(named(m.iri))}: other values of ${name} (${text})`);
+      else {
+        sql.set(name, text);
+        if (object.column !== undefined) property.set(object.column, name);
+      }
+      if (!this.#draft.lineage(c.name).some((a) => a.properties.some((p) => sameName(p, name)))) c.properties.push(name);
+    }
+  }
+
+  /** The property with the values of a column; a new one if there is none. */
+  #propertyOf(m: TriplesMap, column: string, c: DraftConcept, wanted = column): string {
+    const { sql, property } = this.#columnsOf(m);
+    const found = property.get(column);
+    if (found !== undefined) return found;
+    const name = this.#draft.addProperty({ name: wanted, type: undefined }, c.name);
+    if (!this.#draft.lineage(c.name).some((a) => a.properties.some((p) => sameName(p, name)))) c.properties.push(name);
+    property.set(column, name);
+    sql.set(name, identifier(column));
+    return name;
+  }
+
+  #mapsOf = (c: DraftConcept): readonly TriplesMap[] => this.#maps.filter((m) => this.#classes(m).includes(c));
+
+  /** The key: the columns of the template. Concepts with the template of an ancestor have its key. */
+  #key(c: DraftConcept): void {
+    const maps = this.#mapsOf(c).filter((m) => m.own === undefined && (m.subject?.columns.length ?? 0) > 0);
+    const [first] = maps;
+    if (first?.subject === undefined) return;
+    const { shape } = first.subject;
+    const above = this.#draft.lineage(c.name).slice(1);
+    const isInherited = above.some((a) => a.key.length > 0 && this.#mapsOf(a).some((m) => m.subject?.shape === shape));
+    if (c.key.length === 0 && !isInherited) c.key = first.subject.columns.map((column) => this.#propertyOf(first, column, c));
+    if (maps.some((m) => m.subject?.shape !== shape)) this.#draft.once(`templates of ${c.name}: objects of several templates have one key here`);
+    const key = this.#draft.keyOf(c.name);
+    for (const m of maps) {
+      const { sql, property } = this.#columnsOf(m);
+      for (const [i, column] of (m.subject?.columns ?? []).entries()) {
+        const p = key[i];
+        if (p === undefined) continue;
+        sql.set(p, identifier(column));
+        if (!property.has(column)) property.set(column, p);
+      }
+    }
+  }
+
+  /** The concepts that a map without a class has values or links of. */
+  #subjectOf(m: TriplesMap): DraftConcept | undefined {
+    if (m.valuesOf !== undefined) return this.#concept(m.valuesOf);
+    const same = this.#maps.filter((o) => o.classes.length > 0 && o.subject !== undefined && o.subject.shape === m.subject?.shape);
+    const [found] = same.flatMap((o) => this.#classes(o)).sort((a, b) => this.#draft.lineage(a.name).length - this.#draft.lineage(b.name).length);
+    const declared = m.objects.flatMap((o) => this.#known.relationships.get(o.predicate) ?? [])[0];
+    return found ?? this.#draft.concept(declared?.concept ?? '');
+  }
+
+  /** The columns of an object, and the properties of its concept that they have values of. */
+  #end(object: TermMap): { readonly columns: readonly string[]; readonly references: readonly string[] } | undefined {
+    const byTemplate = ({ shape, columns }: Template) => {
+      const target = this.#maps.find((o) => o.classes.length > 0 && o.subject?.shape === shape && this.#classes(o).length > 0);
+      const [c] = target === undefined ? [] : this.#classes(target);
+      if (target?.subject === undefined || c === undefined) return undefined;
+      return { columns, references: this.#keyColumns(target, c) };
+    };
+    if (object.template !== undefined) return byTemplate(object.template);
+    if (object.parent === undefined) return undefined;
+    const { map, joins } = object.parent;
+    const target = this.#maps.find((o) => o.iri === map);
+    const [c] = target === undefined ? [] : [...this.#classes(target), this.#subjectOf(target)];
+    if (target === undefined || c === undefined) return undefined;
+    if (joins.length === 0) return target.subject && { columns: target.subject.columns, references: this.#keyColumns(target, c) };
+    return { columns: joins.map((j) => j.child), references: joins.map((j) => this.#propertyOf(target, j.parent, c)) };
+  }
+
+  #keyColumns(m: TriplesMap, c: DraftConcept): readonly string[] {
+    const key = this.#draft.keyOf(c.name);
+    return key.length === m.subject?.columns.length ? key : (m.subject?.columns ?? []).map((column) => this.#propertyOf(m, column, c));
+  }
+
+  /** The declaration of a relationship for a concept. */
+  #declared(predicate: string, c: DraftConcept, isSide = false): { readonly holder: DraftConcept; readonly r: RelationshipDef } | undefined {
+    for (const { concept, name } of this.#known.relationships.get(predicate) ?? []) {
+      const root = this.#draft.lineage(c.name).at(-1) ?? c;
+      // the links of a map without a class start at any concept with its template
+      const near = [...this.#draft.lineage(c.name), ...(isSide ? [...this.#draft.descendants(c.name), root, ...this.#draft.descendants(root.name)] : [])];
+      const holder = near.find((a) => sameName(a.name, concept));
+      const r = holder?.relationships.find((q) => sameName(q.name, name));
+      if (holder && r) return { holder, r };
+    }
+    return undefined;
+  }
+
+  #foreignKeys(m: TriplesMap, c: DraftConcept): void {
+    for (const { predicate, object } of m.objects) {
+      const declared = this.#declared(predicate, c);
+      if (declared === undefined) continue;
+      const { holder, r } = declared;
+      const end = this.#end(object);
+      if (end === undefined || end.columns.length === 0 || end.columns.length !== end.references.length) {
+        this.#draft.once(`links of ${holder.name}.${r.name} in ${short(named(m.iri))}: they do not lead to objects of a triples map`);
+        continue;
+      }
+      if (r.kind === 'fk') this.#again(m, r, end, c);
+      else {
+        const source = end.columns.map((column, i) => this.#propertyOf(m, column, c, `${r.name}_${end.references[i]}`));
+        for (const [i, p] of source.entries()) this.#draft.alike(p, end.references[i] ?? p);
+        holder.relationships[holder.relationships.indexOf(r)] = { ...r, kind: 'fk', source, references: end.references };
+        this.#lift(holder, c, source);
+      }
+    }
+  }
+
+  /** A foreign key of an ancestor needs its properties there. */
+  #lift(holder: DraftConcept, c: DraftConcept, source: readonly string[]): void {
+    for (const p of source) {
+      if (this.#draft.lineage(holder.name).some((a) => a.properties.some((q) => sameName(q, p)))) continue;
+      holder.properties.push(p);
+      c.properties = c.properties.filter((q) => !sameName(q, p));
+    }
+  }
+
+  /** Another map with links of one foreign key: its columns get the same properties. */
+  #again(m: TriplesMap, r: RelationshipDef, end: { readonly columns: readonly string[]; readonly references: readonly string[] }, c: DraftConcept): void {
+    const { sql } = this.#columnsOf(m);
+    for (const [i, column] of end.columns.entries()) {
+      const at = r.references.findIndex((p) => sameName(p, end.references[i] ?? ''));
+      const p = r.source[at];
+      const known = p === undefined ? undefined : sql.get(p);
+      if (p === undefined || (known !== undefined && known !== identifier(column)))
+        this.#draft.once(`links of ${c.name}.${r.name} in ${short(named(m.iri))}: another triples map has other columns for them`);
+      else sql.set(p, identifier(column));
+    }
+  }
+
+  /** The rows of a triples map. */
+  #query(m: TriplesMap): RowQuery {
+    const columns = [...this.#columnsOf(m).sql];
+    const isPlain = columns.every(([p, sql]) => sameName(sql.replace(/^"(.*)"$/s, '$1').replaceAll('""', '"'), p));
+    const properties = columns.map(([p]) => p);
+    if (isPlain && m.query !== undefined) return { sql: m.query, properties };
+    const list = columns.map(([p, sql]) => (sql === p ? sql : `${sql} AS ${quoteDouble(p)}`));
+    return { sql: `SELECT ${list.join(', ')} FROM ${fromOf(m, (loss) => this.#draft.once(loss))}`, properties };
+  }
+
+  #name(wanted: string): string {
+    let name = wanted;
+    for (let i = 2; this.#names.has(fold(name)); i++) name = `${wanted}_${i}`;
+    this.#names.add(fold(name));
+    return name;
+  }
+
+  #rows(c: DraftConcept): void {
+    const maps = this.#mapsOf(c).filter((m) => this.#columnsOf(m).sql.size > 0);
+    for (const m of maps.filter((o) => o.own !== undefined))
+      this.#push({ name: this.#name(mapName(m)), concept: c.name, datasource: m.datasource, sql: this.#query(m).sql });
+    const others = Map.groupBy(
+      maps.filter((m) => m.own === undefined),
+      (m) => m.subject?.shape ?? m.iri,
+    );
+    for (const [shape, group] of others) {
+      const key = this.#draft.keyOf(c.name);
+      const above = this.#draft
+        .lineage(c.name)
+        .slice(1)
+        .flatMap((a) => this.#mapsOf(a).filter((m) => m.subject?.shape === shape && !group.includes(m)));
+      const query =
+        key.length === 0
+          ? this.#objects(group, key)
+          : extended(
+              this.#objects(group, key),
+              above.map((m) => this.#query(m)),
+              key,
+            );
+      const below = this.#draft.descendants(c.name).flatMap((d) => {
+        const same = this.#mapsOf(d).filter((m) => m.subject?.shape === shape && !group.includes(m) && this.#columnsOf(m).sql.size > 0);
+        return same.length === 0 || d.logic !== null || key.length === 0 ? [] : [this.#objects(same, key).sql];
+      });
+      this.#push({ name: this.#name(mapName(group[0] as TriplesMap)), concept: c.name, sql: without(query, below, key) });
+    }
+  }
+
+  /** One query for the maps of the same objects. */
+  #objects(group: readonly TriplesMap[], key: readonly string[]): RowQuery {
+    const queries = group.map((m) => this.#query(m));
+    const [only] = queries;
+    if (queries.length === 1 || only === undefined) return only ?? { sql: '', properties: [] };
+    return { sql: combined(queries, key), properties: [...new Set(queries.flatMap((q) => q.properties))] };
+  }
+
+  /** Links and several values: of maps without a class, and of multi-valued properties. */
+  #sides(m: TriplesMap): void {
+    const isSide = this.#classes(m).length === 0;
+    const c = isSide ? this.#subjectOf(m) : this.#classes(m)[0];
+    if (c === undefined) {
+      this.#draft.losses.push(`triples map ${short(named(m.iri))}: no class has its objects`);
+      return;
+    }
+    const key = this.#draft.keyOf(c.name);
+    const near = m.subject?.columns ?? [];
+    for (const { predicate, object } of m.objects) {
+      const property = this.#known.properties.get(predicate);
+      const declared = this.#declared(predicate, c, isSide);
+      if (property !== undefined && (isSide || this.#draft.property(property)?.multi)) this.#values(m, c, property, object, near, key);
+      else if (declared !== undefined && isSide) this.#links(m, declared, object);
+      else if (property === undefined && declared === undefined)
+        this.#draft.losses.push(`triples map ${short(named(m.iri))}: ${short(named(predicate))} is no property of ${c.name}`);
+    }
+  }
+
+  #values(m: TriplesMap, c: DraftConcept, property: string, object: TermMap, near: readonly string[], key: readonly string[]): void {
+    const value = sqlOf(object);
+    if (value === undefined || near.length !== key.length || key.length === 0 || this.#draft.property(property)?.multi !== true) {
+      this.#draft.losses.push(`values of ${c.name}.${property} in ${short(named(m.iri))}: their triples map has another subject than the others`);
+      return;
+    }
+    if (!this.#draft.lineage(c.name).some((a) => a.multi.some((p) => sameName(p, property)))) c.multi.push(property);
+    const list = [...near.map((column, i) => `${identifier(column)} AS ${quoteDouble(key[i] ?? '')}`), `${value} AS ${quoteDouble(property)}`];
+    const sql =
+      m.own !== undefined && m.query !== undefined
+        ? m.query
+        : `SELECT ${list.join(', ')} FROM ${fromOf(m, (loss) => this.#draft.once(loss))} WHERE ${value} IS NOT NULL`;
+    this.#push({ name: this.#name(m.own ?? `${mapName(m)}_${property}`), concept: c.name, property, datasource: m.datasource, sql });
+  }
+
+  #links(m: TriplesMap, { holder, r }: { readonly holder: DraftConcept; readonly r: RelationshipDef }, object: TermMap): void {
+    const isOwn = m.own !== undefined && m.query !== undefined;
+    const far = isOwn && object.template !== undefined ? { columns: object.template.columns, references: this.#draft.keyOf(r.target) } : this.#end(object);
+    const near = m.subject?.columns ?? [];
+    const key = this.#draft.keyOf(holder.name);
+    if (far === undefined || near.length !== key.length || key.length === 0 || far.columns.length !== far.references.length || r.kind !== 'mtm') {
+      this.#draft.losses.push(
+        `links of ${holder.name}.${r.name} in ${short(named(m.iri))}: ${r.kind === 'mtm' ? 'they do not lead from key to key' : 'it is a foreign key'}`,
+      );
+      return;
+    }
+    const names = (prefix: string, columns: readonly string[]): readonly string[] => (isOwn ? columns : columns.map((_, i) => `${prefix}${i + 1}`));
+    const [from, to] = [names('from', near), names('to', far.columns)];
+    const all = [...near, ...far.columns].map(identifier);
+    const list = all.map((column, i) => `${column} AS ${quoteDouble([...from, ...to][i] ?? '')}`);
+    const sql = isOwn
+      ? (m.query ?? '')
+      : `SELECT DISTINCT ${list.join(', ')} FROM ${fromOf(m, (loss) => this.#draft.once(loss))} WHERE ${all.map((a) => `${a} IS NOT NULL`).join(' AND ')}`;
+    const link = {
+      forward: { relationship: r.name, columns: to, concept: r.target, references: far.references },
+      back: { relationship: r.inverse ?? `~${r.name}`, columns: from, concept: holder.name, references: key },
+    };
+    const name = this.#name(m.own ?? `${mapName(m)}_${r.name}`);
+    this.#draft.mappings.push({ name, kind: 'link', concept: null, property: null, link, datasource: m.datasource, sql, columns: [] });
+  }
+
+  #push({
+    name,
+    concept,
+    property,
+    datasource = 'main',
+    sql,
+  }: {
+    readonly name: string;
+    readonly concept: string;
+    readonly property?: string;
+    readonly datasource?: string;
+    readonly sql: string;
+  }): void {
+    const kind = property === undefined ? 'concept' : 'multi';
+    this.#draft.mappings.push({ name, kind, concept, property: property ?? null, link: null, datasource, sql, columns: [] });
+  }
+}
+
+/** The SQL of a value; undefined for an object. */
+function sqlOf(object: TermMap): string | undefined {
+  if (object.column !== undefined) return identifier(object.column);
+  if (object.constant !== undefined) return quoteLiteral(object.constant.value);
+  if (object.template === undefined) return undefined;
+  const { shape, columns } = object.template;
+  const parts = shape
+    .split('{}')
+    .flatMap((part, i) => [...(part === '' ? [] : [quoteLiteral(part)]), ...(columns[i] === undefined ? [] : [`${identifier(columns[i] ?? '')}::text`])]);
+  return `(${parts.join(' || ')})`;
+}
