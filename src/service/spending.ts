@@ -5,6 +5,9 @@ import { badRequest } from '../errors.ts';
 /** The maximum number of statements that read in one request. Each of them is planned and sent to a datasource. */
 export const MAX_READS = 100;
 
+/** The maximum number of passwords that one request sets. A hash of a password blocks the isolate's only thread for a large part of a second. */
+export const MAX_PASSWORDS = 20;
+
 /** The budgets of one request. Each single task also has its own limits. */
 export class Spending {
   /** Plans of reading statements. */
@@ -16,6 +19,7 @@ export class Spending {
   /** Plans that check examples. */
   readonly examples = new Budget(EXAMPLES_LIMITS, 'what the examples read');
   #statements = 0;
+  #passwords = 0;
   #samples: Spending | undefined;
 
   /** Separate budgets of the same size for the samples of values that questions in words read. */
@@ -37,5 +41,12 @@ export class Spending {
       offset,
       hint: 'Split it into several requests; statements that change a model are not counted',
     });
+  }
+
+  /** Counts a statement that sets a password. @throws SvcError 400 `too_many_statements` beyond the limit */
+  countPassword(offset: number): void {
+    this.#passwords++;
+    if (this.#passwords <= MAX_PASSWORDS) return;
+    throw badRequest('too_many_statements', `a request may set at most ${MAX_PASSWORDS} passwords`, { offset, hint: 'Split it into several requests' });
   }
 }

@@ -1,6 +1,6 @@
 /** Requests with many statements, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { MAX_READS } from '../../src/service/spending.ts';
+import { MAX_PASSWORDS, MAX_READS } from '../../src/service/spending.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
@@ -50,6 +50,24 @@ describe('statements that read', () => {
     expect(await s.fault(`CREATE USER kept; ${many(101)}`)).toBe('400 too_many_statements');
     expect(await s.rows("SELECT property_name FROM svc.SYS_PROPERTIES WHERE property_name = 'kept'", 'shop')).toEqual([]);
     expect(await s.rows("SELECT user_name FROM svc.SYS_USERS WHERE user_name = 'kept'")).toEqual([]);
+  });
+});
+
+describe('statements that set a password', () => {
+  const create = (n: number, more = "PASSWORD 'x'"): string => Array.from({ length: n }, (_, i) => `CREATE OR REPLACE USER person${i} ${more}`).join('; ');
+
+  it.each([
+    ['of new users', create(MAX_PASSWORDS + 1)],
+    ['of one user', `CREATE USER somebody; ${many(MAX_PASSWORDS + 1, "ALTER USER somebody SET PASSWORD 'x'")}`],
+  ])('%s are limited, and then none of them has an effect', async (_, text) => {
+    const { status, json } = await s.query(text);
+    expect([status, json.code]).toEqual([400, 'too_many_statements']);
+    expect(text.slice(json.position - 1)).toMatch(/^[^;]*'x'$/);
+    expect(await s.rows("SELECT user_name FROM svc.SYS_USERS WHERE user_name LIKE 'person%' OR user_name = 'somebody'")).toEqual([]);
+  });
+
+  it('do not limit other statements about users', async () => {
+    expect((await s.query(create(200, "OPTIONS (tenant = 't')"))).status).toBe(200);
   });
 });
 

@@ -16,9 +16,13 @@ export function parseAll(sources: readonly Source[], spending: Spending): readon
   return sources.map((source) => {
     const statement = parseStatement(source);
     if (isRead(statement)) spending.countRead(source.offset);
+    if (setsPassword(statement)) spending.countPassword(source.offset);
     return statement;
   });
 }
+
+const setsPassword = (statement: Statement): boolean =>
+  (statement.kind === 'create_user' && statement.password !== null) || (statement.kind === 'alter_user' && statement.setting === 'password');
 
 /** Counts the statements that read in a cached script. @throws SvcError 400 `too_many_statements` */
 export function counted(statements: readonly Statement[], spending: Spending): readonly Statement[] {
