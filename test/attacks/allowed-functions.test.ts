@@ -1,4 +1,4 @@
-/** The setting `allowed_functions` on datasources that were attached after it was set. */
+/** The setting `allowed_functions` on datasources that were attached after it was set, or got another database. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { READER } from '../../dev/roles.ts';
 import type { LocalPostgres } from '../../dev/testing.ts';
@@ -36,5 +36,29 @@ describe('A datasource that is attached later', () => {
     await s.rows("ALTER ONTOLOGY shop SET allowed_functions = 'public.kind'");
     await s.rows('ALTER ONTOLOGY shop ADD DATASOURCE other');
     expect((await s.query("ALTER ONTOLOGY shop SET allowed_functions = 'public.nice'")).json.code).toBe('bad_value');
+  });
+});
+
+describe('A datasource that gets another database', () => {
+  const replace = (secret: string) => s.query(`CREATE OR REPLACE DATASOURCE third TYPE postgres SECRET '${secret}'`);
+  beforeAll(async () => {
+    await s.rows(`CREATE DATASOURCE third TYPE postgres SECRET 'DATASOURCE_MAIN'; CREATE ONTOLOGY stall; ALTER ONTOLOGY stall ADD DATASOURCE third;
+      ALTER ONTOLOGY stall SET allowed_functions = 'public.nice'`);
+  });
+
+  it('is refused if an allowed function is VOLATILE there, and stays as it is', async () => {
+    const { status, json } = await replace('DATASOURCE_OTHER');
+    expect([status, json.code, json.data]).toEqual([400, 'bad_value', 'the function `public.nice` is VOLATILE']);
+    const [third] = await s.rows("CREATE DATASOURCE IF NOT EXISTS third TYPE postgres SECRET 'DATASOURCE_OTHER'");
+    expect(third).toMatchObject({ secret: 'DATASOURCE_MAIN' });
+    const later = "CREATE OR REPLACE DATASOURCE fourth TYPE postgres SECRET 'DATASOURCE_OTHER'; ALTER ONTOLOGY stall ADD DATASOURCE fourth";
+    await s.rows("CREATE DATASOURCE fourth TYPE postgres SECRET 'DATASOURCE_MAIN'");
+    expect((await s.query(later)).json.code).toBe('bad_value');
+  });
+
+  it('is accepted if they are not', async () => {
+    expect((await replace('DATASOURCE_MAIN')).status).toBe(200);
+    await s.rows("ALTER ONTOLOGY stall SET allowed_functions = 'public.kind'");
+    expect((await replace('DATASOURCE_OTHER')).status).toBe(200);
   });
 });

@@ -36,8 +36,22 @@ async function createDatasource(ctx: Changing, statement: CreateDatasource): Pro
   const row = { name: old?.name ?? name.text, type: 'postgres', secret: secret.text, options: optionsOf(statement.options) };
   const list = ctx.caller.snapshot.datasources as { id: string; name: string; key: string; type: string; secret: string }[];
   if (old === undefined) list.push({ ...row, id: '', key: fold(name.text) });
+  else {
+    list[list.indexOf(old)] = { ...old, ...row };
+    await requireAllowed(ctx, old.key, secret.offset);
+  }
   const calls = old === undefined ? catalog.createDatasource(row) : catalog.replaceDatasource(old.id, row);
   return done(calls, { datasource: row.name, type: row.type, secret: row.secret });
+}
+
+/**
+ * Checks the allowed functions of all ontologies with a datasource on its new database: they were checked on the old one.
+ * @throws SvcError 400 `bad_value`; 502
+ */
+async function requireAllowed(ctx: Changing, datasource: string, offset: number): Promise<void> {
+  const attached = ctx.caller.snapshot.ontologies.filter((o) => o.datasources.includes(datasource));
+  const names = new Set(attached.flatMap((o) => [...allowedFunctionsOf(o)]));
+  await functionsOn(ctx.session.request.runtime, ctx.caller, datasource, [...names], offset);
 }
 
 async function dropDatasource(ctx: Changing, { name, source }: DropDatasource): Promise<Done> {
