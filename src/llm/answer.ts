@@ -1,5 +1,6 @@
 /** Answers in words from the rows of a query. The rows are data: they are fenced, and the numbers of the answer are checked against them. */
 import { z } from 'zod';
+import { withoutForeignAddresses } from './addresses.ts';
 import { modelFailed } from './failures.ts';
 import { clean, cut, fenced, line } from './fence.ts';
 import { unfoundNumbers } from './numbers.ts';
@@ -42,12 +43,14 @@ export async function answerFrom(
       .join('\n\n'),
     schema: ANSWER,
   });
-  const answer = cut(clean(value?.answer ?? '').trim(), MAX_ANSWER);
+  const given = [question, note, ...rows.rows.map((row) => Object.values(row).map(textOf).join('\n'))];
+  const { text: answer, hadForeign } = withoutForeignAddresses(cut(clean(value?.answer ?? '').trim(), MAX_ANSWER), given);
   if (answer === '') throw modelFailed();
   const unfound = unfoundNumbers(answer, rows.rows, [question, sql, note]);
   const warnings = [
     ...(rows.truncated ? [`The answer is based on the first ${rows.rows.length} rows; there are more`] : []),
     ...(shown < rows.rows.length ? [`The language model saw only the first ${shown} of ${rows.rows.length} rows`] : []),
+    ...(hadForeign ? ['The answer contained addresses that occur in no row. They were removed'] : []),
     ...(unfound.length === 0
       ? []
       : [
@@ -59,6 +62,8 @@ export async function answerFrom(
   ];
   return { answer, warnings };
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 /** Rows as lines of JSON, as many as there is room for. */
 function rowLines({ rows }: Rows): { readonly text: string; readonly shown: number } {

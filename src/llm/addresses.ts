@@ -1,0 +1,35 @@
+/**
+ * Addresses in answers in words. A value of the database may tell a language model to write an address that contains other values; a client that shows the answer as
+ * Markdown or HTML loads images without a click, and so would send these values to the writer of the address. Pure.
+ */
+
+/** A text without foreign addresses, and whether it had any. */
+export interface Cleaned {
+  readonly text: string;
+  readonly hadForeign: boolean;
+}
+
+const ADDRESS = /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s<>"'`)\]}]+|(?<![\w:/])\/\/[a-z0-9-]{1,63}\.[^\s<>"'`)\]}]+|\b(?:data|javascript|vbscript):[^\s<>"'`)\]}]+/gi;
+
+/** Punctuation that ends the sentence of an address. */
+const END = '.,;:!?';
+/** The number of addresses that are searched in the known texts. Further ones are foreign. */
+const MAX_SEARCHED = 50;
+
+/**
+ * Removes addresses that the given texts do not contain. Images and HTML elements lose the characters that make them.
+ * @param known the rows, the question and what else may have addresses
+ */
+export function withoutForeignAddresses(text: string, known: readonly string[]): Cleaned {
+  let hadForeign = false;
+  let searched = 0;
+  const cleaned = text.replace(ADDRESS, (whole) => {
+    let length = whole.length;
+    while (END.includes(whole[length - 1] ?? ' ')) length--;
+    const address = whole.slice(0, length);
+    if (searched++ < MAX_SEARCHED && known.some((k) => k.includes(address))) return whole;
+    hadForeign = true;
+    return `(address removed)${whole.slice(length)}`;
+  });
+  return { text: cleaned.replace(/!(?=\[)/g, '').replace(/<(?=[a-z/!?])/gi, '< '), hadForeign };
+}
