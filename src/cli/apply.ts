@@ -31,6 +31,7 @@ interface Change extends Named {
   readonly after: string | null;
 }
 interface Changes {
+  readonly base: string | null;
   readonly version: string | null;
   readonly changes: readonly Change[];
   readonly unlisted: readonly Named[];
@@ -50,11 +51,20 @@ export async function plan(paths: readonly string[], options: ApplyOptions, env:
   };
 }
 
-/** Makes an ontology as the files say. @throws Failure, also if objects would be dropped and the user does not confirm it */
+/** What an apply is limited to after its user has seen a plan. */
+type Confirmed = { readonly prune: false } | { readonly expect: string };
+
+/** Makes an ontology as the files say. @throws Failure, also if objects would be dropped and the user does not confirm it, or if the ontology changes meanwhile */
 export async function apply(paths: readonly string[], options: ApplyOptions, env: Env): Promise<Report> {
   const { send, ontology, files } = await prepared(paths, options, env);
-  if (options.prune && !options.yes) await confirm(await send('plan'));
-  const found = await send('apply');
+  let confirmed: Confirmed | undefined;
+  if (options.prune && !options.yes) {
+    const planned = await send('plan');
+    await confirm(planned);
+    // nothing else is dropped: another version is refused, and an ontology that did not exist has nothing to drop
+    confirmed = planned.base === null ? { prune: false } : { expect: planned.base };
+  }
+  const found = await send('apply', confirmed);
   return { lines: options.json ? [JSON.stringify(found, null, 2)] : textOf(found, ontology, files, 'apply').map(printable), exitCode: 0 };
 }
 
@@ -68,7 +78,8 @@ async function prepared(paths: readonly string[], options: ApplyOptions, env: En
   return {
     ontology,
     files,
-    send: async (what: 'plan' | 'apply') => changesOf(await service.post(`model/${encodeURIComponent(ontology)}/${what}`, body), service, files),
+    send: async (what: 'plan' | 'apply', confirmed?: Confirmed) =>
+      changesOf(await service.post(`model/${encodeURIComponent(ontology)}/${what}`, { ...body, ...confirmed }), service, files),
   };
 }
 

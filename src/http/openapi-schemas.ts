@@ -52,6 +52,7 @@ const Listed = Success.extend({ data: Rows, executed_query: text('The executed S
 const Named = { kind: text('`concept`, `mapping`, `measure`, `property`, `view`, `cube`, `example`, `policy`, `ontology` or `setting`'), name: z.string() };
 const ModelChanges = Success.extend({
   data: z.object({
+    base: nullable('The version that the changes were computed from; null if the ontology does not exist'),
     version: nullable('The new version; null if nothing changes, and for a plan'),
     changes: z.array(
       z.object({

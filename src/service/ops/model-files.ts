@@ -1,7 +1,7 @@
 /** Plans and applies model files (docs/design/model-as-files.md). */
 import { can } from '../../auth/grants.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
-import { conflict, positionOf } from '../../errors.ts';
+import { conflict, positionsIn } from '../../errors.ts';
 import { quoteBack } from '../../language/quote.ts';
 import type { DropObject } from '../../language/statements.ts';
 import { EMPTY_MODEL, type Model, madeByOf } from '../../ontology/model.ts';
@@ -16,7 +16,7 @@ import { Files, keyOf, kindOf, type ModelFile, nameOf } from './file-statements.
 import { type Change, changesBetween, objectsOf, propertiesOf } from './model-changes.ts';
 import { type Notice, noticesOf } from './model-notices.ts';
 import { type Target, targetOf } from './model-target.ts';
-import { applyStatements } from './script.ts';
+import { type Applied, applyStatements } from './script.ts';
 
 /** What to apply, and how. */
 export interface ModelFiles {
@@ -31,6 +31,8 @@ export interface ModelFiles {
 
 /** The changes that files make. */
 export interface ModelChanges {
+  /** The version that the changes were computed from; null if the ontology does not exist. */
+  readonly base: string | null;
   /** The new version; null if nothing changes, and for a plan. */
   readonly version: string | null;
   readonly changes: readonly Change[];
@@ -93,7 +95,7 @@ async function run(request: ServiceRequest, name: string, wish: ModelFiles, isDr
       ...[...after].filter(([key, o]) => o.kind !== 'ontology' && !explicit.has(key)).map(([, { kind, name }]) => ({ kind, name })),
       ...others.unlisted,
     ];
-    if (changes.length === 0) return { version: null, changes, unlisted, warnings: [] };
+    if (changes.length === 0) return { base: row?.version ?? null, version: null, changes, unlisted, warnings: [] };
     const changed = new Set(changes.map((c) => keyOf(c.kind, c.name)));
     const application = {
       statements: [...target.statements(changed, row === undefined), ...others.statements],
@@ -110,7 +112,13 @@ async function run(request: ServiceRequest, name: string, wish: ModelFiles, isDr
             // the change is made, so the answer must say so
             return [];
           });
-    return { version: isDry ? null : version, changes, unlisted, warnings: [...notices, ...warnings.map((w) => located(files, w))] };
+    return {
+      base: row?.version ?? null,
+      version: isDry ? null : version,
+      changes,
+      unlisted,
+      warnings: [...notices, ...located(files, warnings)],
+    };
   }
 }
 
@@ -134,8 +142,14 @@ function madeBy(base: Model, source: string, changes: readonly Change[]): string
   return [...made].sort();
 }
 
-/** A warning with the name of its file and the position in it. */
-function located(files: Files, { code, message, offset }: { readonly code: string; readonly message: string; readonly offset?: number | undefined }): unknown {
-  const file = offset === undefined || offset >= files.text.length ? undefined : files.fileAt(offset);
-  return { code, message, ...(file === undefined || offset === undefined ? {} : { file: file.name, position: positionOf(file.text, offset - file.base) }) };
+/** Warnings with the names of their files and the positions in them. */
+function located(files: Files, warnings: Applied['warnings']): unknown[] {
+  const positions = new Map<ModelFile, (offset: number) => number>();
+  return warnings.map(({ code, message, offset }) => {
+    const file = offset === undefined || offset >= files.text.length ? undefined : files.fileAt(offset);
+    if (file === undefined || offset === undefined) return { code, message };
+    const positionOf = positions.get(file) ?? positionsIn(file.text);
+    positions.set(file, positionOf);
+    return { code, message, file: file.name, position: positionOf(offset - file.base) };
+  });
 }

@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/authenticate.ts';
 import { audit } from '../../catalog/changes.ts';
 import type { Call } from '../../catalog/db.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
-import { badRequest, positionOf, SvcError } from '../../errors.ts';
+import { badRequest, positionsIn, SvcError } from '../../errors.ts';
 import { parseStatement } from '../../language/classify.ts';
 import { splitScript } from '../../language/split.ts';
 import type { DropObject, ModelStatement, ReadStatement, ServiceStatement, Statement } from '../../language/statements.ts';
@@ -360,13 +360,14 @@ class ScriptRun implements WritingSession {
   #modelSummary(): unknown {
     const { draft } = this;
     if (draft === undefined) throw new SvcError(500, 'internal_error', 'The service failed to answer this request');
+    const positionOf = positionsIn(this.script.sql);
     return {
       version: draft.version,
       statements: draft.statements,
       warnings: draft.warnings.map((w) => ({
         code: w.code,
         message: w.message,
-        ...(w.offset === undefined ? {} : { position: positionOf(this.script.sql, w.offset) }),
+        ...(w.offset === undefined ? {} : { position: positionOf(w.offset) }),
       })),
     };
   }

@@ -212,6 +212,19 @@ describe('kg plan and apply', () => {
     expect((await kg(['apply', at, '--ontology', 'shop', '--prune'])).code).toBe(2);
   });
 
+  it('prune only what a plan of the same version drops', async () => {
+    const at = await folder();
+    for (const [base, limits] of [
+      ['v-1', { prune: true, expect: 'v-1' }],
+      [null, { prune: false, expect: null }],
+    ] as const) {
+      answers = [success({ ...changes(ITEM), base })];
+      expect((await kg(['apply', at, '--ontology', 'shop', '--prune', '--source', 's'])).code).toBe(0);
+      expect(seen.slice(-2).map((s) => s.url)).toEqual(['/svc/api/model/shop/plan', '/svc/api/model/shop/apply']);
+      expect(seen.at(-1)?.body).toMatchObject(limits);
+    }
+  });
+
   it('print an error at its place in its file', async () => {
     const at = await folder();
     answers = [[400, { ...refusal('unknown_concept', 8), data: `${join(at, 'sub', 'a.kg')}: it is wrong` }]];
