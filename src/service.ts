@@ -19,7 +19,7 @@ export { type DryRun, dryRun, runScript } from './service/ops/script.ts';
 export { searchValues, type ValueSearch } from './service/ops/search.ts';
 export { MAX_BYTES } from './service/read/read.ts';
 export { RESULT_BYTES, resultSeconds } from './service/read/results.ts';
-export type { Answer, AsyncJob, AsyncPoll, AsyncStatements, CacheState, ResultWish, Runtime, Script, ServiceRequest } from './service/runtime.ts';
+export type { Answer, AsyncJob, AsyncPoll, AsyncStatements, CacheState, Permitted, ResultWish, Runtime, Script, ServiceRequest } from './service/runtime.ts';
 export { Spending } from './service/spending.ts';
 export { type Example, type ExamplesWish, examplesOf, sameQuestionAs } from './service/tell/examples.ts';
 export { type QuestionRecord, recordQuestion } from './service/tell/history.ts';

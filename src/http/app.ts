@@ -34,7 +34,7 @@ import { cors } from './cors.ts';
 import { bodyOf, CONTENT_TYPES, presentationOf, wishOf } from './format.ts';
 import { getToken } from './get-token.ts';
 import { checkHost, checkUrl, requestIdOf } from './guards.ts';
-import { queryBody, resultsLimit } from './input.ts';
+import { permittedBy, queryBody, requireMayChange, resultsLimit } from './input.ts';
 import { logRequest } from './log.ts';
 import { admitted, mounted } from './mounted.ts';
 import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
@@ -124,6 +124,7 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     ['GET', 'POST'],
     '/api/clear_cache/:ontology',
     known(async (c) => {
+      requireMayChange(c.req.raw.headers);
       await clearCache(request(c), param(c, 'ontology'));
       return json(c, 200, { status: 'success' });
     }),
@@ -150,6 +151,7 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       limit: resultsLimit(c.req.raw.headers),
       datasource: null,
       nested: wish.presentation.nested,
+      permitted: permittedBy(c.req.raw.headers),
     });
     return answered(c, answer, wish, '{"status":"success","data":', '}');
   });
@@ -161,6 +163,7 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       await identify(c);
       const text = await readText(c.req.raw);
       requireJson(c.req.raw);
+      if (change === applyModel) requireMayChange(c.req.raw.headers);
       const { modelFilesBody } = await import('./schemas.ts');
       return success(c, await change(request(c), param(c, 'ontology'), modelFilesBody(text)));
     });
@@ -189,7 +192,13 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     if (text.trim() === '') throw badRequest('empty_query', 'The body contains no SQL');
     c.set('sql', text);
     const { headers } = c.req.raw;
-    const script = { ontology: param(c, 'ontology'), sql: text, limit: resultsLimit(headers), datasource: c.req.query('datasource') ?? null };
+    const script = {
+      ontology: param(c, 'ontology'),
+      sql: text,
+      limit: resultsLimit(headers),
+      datasource: c.req.query('datasource') ?? null,
+      permitted: permittedBy(headers),
+    };
     if (wantsAsync(headers)) {
       const presentation = presentationOf(headers);
       return beginAsync(c, product, request(c), { ...script, nested: presentation.nested }, presentation);

@@ -26,6 +26,7 @@ const REQUEST_HEADERS = [
   'x-jwt-tenant-id',
   'x-jwt-token',
   'x-ontology-version',
+  'x-read-only',
   'x-request-id',
 ].join(', ');
 /** Response headers that a page may read. */

@@ -1,5 +1,6 @@
 /** Parsers of REST input that most requests have: the body of a query, headers. schemas.ts describes the same input; a test compares both. */
-import { badRequest, type SvcError } from '../errors.ts';
+import { badRequest, forbidden, type SvcError } from '../errors.ts';
+import type { Permitted } from '../service.ts';
 
 const QUERY_FORM = '{"ontology_name": "<name>", "query": "<SQL>"}';
 
@@ -43,4 +44,13 @@ export function resultsLimit(headers: Headers): number | null {
   const limit = /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : 0;
   if (limit < 1) throw badRequest('bad_results_limit', 'results-limit must be a positive integer');
   return limit;
+}
+
+/** Reads the header `x-read-only`: with `true`, only statements that change nothing are permitted. Undefined without it: all that the caller's rights allow. */
+export const permittedBy = (headers: Headers): Permitted | undefined => (/^true$/i.test(headers.get('x-read-only')?.trim() ?? '') ? 'read_only' : undefined);
+
+/** Refuses a request that changes something if it has `x-read-only: true`. @throws SvcError 403 `read_only` */
+export function requireMayChange(headers: Headers): void {
+  if (permittedBy(headers) === undefined) return;
+  throw forbidden('read_only', 'This request changes something, but has the header x-read-only', { hint: 'Send it without x-read-only' });
 }

@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document of one ontology: a path for each concept and view that the caller may see, with its columns as schemas. */
-import { ASYNC_PARAMETERS, ASYNC_STARTED, type DocumentBase, document, FILTERS_TEXT, SQL_BODY } from './openapi.ts';
+import { ASYNC_PARAMETERS, ASYNC_STARTED, CHANGE_PARAMETERS, type DocumentBase, document, FILTERS_TEXT, SQL_BODY } from './openapi.ts';
 import { FILTER_PARAMETERS, type JsonObject, operation, ROW_PARAMETERS, ref, rowsAnswer, STATEMENT, use } from './openapi-parts.ts';
 
 /** The part of the answer of get_ontology that is used. */
@@ -105,7 +105,7 @@ export function ontologyDocument(base: DocumentBase, name: string, detail: Descr
       id: 'query_text',
       tag: 'SQL',
       summary: 'Runs SQL in a text body; the answer is an array of rows',
-      parameters: [...ASYNC_PARAMETERS, ...ROW_PARAMETERS, use('x-ontology-version')],
+      parameters: [...ASYNC_PARAMETERS, ...CHANGE_PARAMETERS, ...ROW_PARAMETERS, use('x-ontology-version')],
       body: SQL_BODY,
       answers: { 200: rowsAnswer('Rows of the last statement', 'Rows'), 202: ASYNC_STARTED },
       fails: STATEMENT,

@@ -49,6 +49,15 @@ export const ASYNC_PARAMETERS: readonly JsonObject[] = [
 ];
 export const ASYNC_STARTED: JsonObject = answer('The statement was started', 'AsyncStarted', 'x-ontology-version');
 
+/** Requests that may change something. */
+export const CHANGE_PARAMETERS: readonly JsonObject[] = [
+  headerParameter('x-read-only', {
+    type: 'boolean',
+    default: false,
+    description: 'Refuses everything that changes something: 403 `read_only`, before any statement runs',
+  }),
+];
+
 export const FILTERS_TEXT =
   'Returns all rows by default. A filter is a group of parameters: `_subj_`, `_op_`, `_comp_` and `_conj_` for the first one, with a number before the ' +
   'last underscore (`_subj1_`, `_op1_`, ...) for others. `nested` has an effect if a filter or `_select_` names a relationship or a multi-value property.';
@@ -121,7 +130,7 @@ export function serviceDocument(base: DocumentBase): JsonObject {
         id: 'query',
         tag: 'Queries',
         summary: 'Runs SQL statements of any kind',
-        parameters: [...ROW_PARAMETERS, version],
+        parameters: [...CHANGE_PARAMETERS, ...ROW_PARAMETERS, version],
         body: QUERY_BODY,
         answers: { 200: rowsAnswer('Rows of the last statement', 'Result') },
         fails: STATEMENT,
@@ -143,6 +152,7 @@ export function serviceDocument(base: DocumentBase): JsonObject {
         summary: 'Makes an ontology as model files say, in one version',
         description: 'Creates the ontology if it does not exist and the caller may create it. Needs EDIT ON ALL of the ontology.',
         ...MODEL,
+        parameters: [...MODEL.parameters, ...CHANGE_PARAMETERS],
       }),
     },
     [`${api}/q/{ontology_name}/concept/{concept_name}`]: {

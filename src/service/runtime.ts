@@ -100,10 +100,10 @@ export interface KeptRows {
 }
 
 /**
- * The statements that are permitted. `query`: a single SELECT. `read`: statements that change nothing. `model`: also statements that change ontologies and agents,
+ * The statements that are permitted. `query`: a single SELECT. `read`: statements that change nothing; `read_only`: the same, by the header `x-read-only`. `model`: also statements that change ontologies and agents,
  * but not users, roles, tokens, grants, policies or datasources. `own_model`: only statements that read or change the ontology of the request.
  */
-export type Permitted = 'query' | 'read' | 'own_model' | 'model';
+export type Permitted = 'query' | 'read' | 'read_only' | 'own_model' | 'model';
 
 /** A text of statements, and how to run it. */
 export interface Script {
@@ -123,7 +123,7 @@ export interface Script {
   /** Returns whether a query may read a relation; undefined: everything that its caller may read. */
   readonly admits?: (relation: NamedRelation) => boolean;
   /** The permitted statements; undefined: all that the caller's rights allow. */
-  readonly permitted?: Permitted;
+  readonly permitted?: Permitted | undefined;
 }
 
 /** The reading rights of a caller, as a digest: equal digests imply equal rights. `ontology` is the ontology of the script, or null. */

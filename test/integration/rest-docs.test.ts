@@ -151,6 +151,7 @@ describe('docs/rest.md', () => {
     expect(failed).toEqual([
       'GET /svc/api/get_ontologies/',
       'POST /svc/api/get_token',
+      'POST /svc/api/query/',
       'GET /svc/openapi/get-async-results/0f8fad5b-d9cb-469f-a165-70867728950e',
       'GET /svc/api/get_config/ADMIN_TOKEN',
       'POST /svc/api/llm_prompts/generate_sqls',

@@ -1,7 +1,7 @@
 /** A form that builds a statement, shows it, and runs it. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Failure, failureOf, query } from '../api/http.ts';
+import { change, type Failure, failureOf } from '../api/http.ts';
 import { Code, Copy, FailureBox } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 
@@ -26,7 +26,7 @@ export function StatementForm({ title, ontology, statement, shown = statement ??
     setBusy(true);
     setFailure(null);
     try {
-      onDone(await query<Record<string, unknown>>(ontology, statement));
+      onDone(await change<Record<string, unknown>>(ontology, statement));
     } catch (error) {
       setFailure(failureOf(error));
     } finally {

@@ -12,7 +12,7 @@ export const createRole = (name: string): string | null => (name.trim() === '' ?
 
 export interface Grant {
   readonly privilege: string;
-  /** A resource as in SYS_GRANTS: `ontology.world`, `ontology.world.concept.city`. */
+  /** A resource as statements and SYS_GRANTS write it: names that are no plain words are quoted. */
   readonly resource: string;
   readonly isAll: boolean;
   /** `user` or `role`. */
@@ -20,21 +20,15 @@ export interface Grant {
   readonly grantee: string;
 }
 
-/** A resource, each name after a kind as an identifier: `ontology."world".concept."city"`. */
-export function resourceText(resource: string): string {
-  return resource
-    .split('.')
-    .map((part, i) => (i % 2 === 0 ? part : identifier(part)))
-    .join('.');
-}
+/** The resource of an ontology, or of one of its concepts. Names may contain dots, so each is quoted. */
+export const resourceOf = (ontology: string, concept: string | null): string =>
+  `ontology.${identifier(ontology)}${concept === null ? '' : `.concept.${identifier(concept)}`}`;
 
 export const grant = (g: Grant): string | null =>
-  g.grantee.trim() === '' || g.resource.trim() === ''
-    ? null
-    : `GRANT ${g.privilege} ON ${g.isAll ? 'ALL ' : ''}${resourceText(g.resource.trim())} TO ${g.kind.toUpperCase()} ${identifier(g.grantee.trim())}`;
+  g.grantee.trim() === '' ? null : `GRANT ${g.privilege} ON ${g.isAll ? 'ALL ' : ''}${g.resource} TO ${g.kind.toUpperCase()} ${identifier(g.grantee.trim())}`;
 
 export const revoke = (g: Grant): string =>
-  `REVOKE ${g.privilege} ON ${g.isAll ? 'ALL ' : ''}${resourceText(g.resource)} FROM ${g.kind.toUpperCase()} ${identifier(g.grantee)}`;
+  `REVOKE ${g.privilege} ON ${g.isAll ? 'ALL ' : ''}${g.resource} FROM ${g.kind.toUpperCase()} ${identifier(g.grantee)}`;
 
 export const grantRole = (role: string, user: string): string | null =>
   role.trim() === '' || user.trim() === '' ? null : `GRANT ROLE ${identifier(role.trim())} TO USER ${identifier(user.trim())}`;
@@ -45,19 +39,20 @@ export const createToken = (user: string, days: number, now: number): string | n
   user.trim() === '' ? null : `CREATE TOKEN FOR ${identifier(user.trim())} EXPIRES '${new Date(now + days * 86_400_000).toISOString().slice(0, 10)}T00:00:00Z'`;
 
 export const rowPolicy = (name: string, concept: string, grantee: string, condition: string): string | null =>
-  [name, concept, condition].some((t) => t.trim() === '')
+  [name, concept, condition].some((t) => t.trim() === '') || granteeText(grantee) === null
     ? null
     : `CREATE POLICY ${identifier(name.trim())} ON CONCEPT ${identifier(concept)} TO ${granteeText(grantee)} USING (${condition.trim()})`;
 
 export const mask = (name: string, property: string, how: string, except: string): string | null =>
-  [name, property, how].some((t) => t.trim() === '')
+  [name, property, how].some((t) => t.trim() === '') || (except.trim() !== '' && granteeText(except) === null)
     ? null
     : `CREATE POLICY ${identifier(name.trim())} ON PROPERTY ${identifier(property)} MASK ${how.trim()}${except.trim() === '' ? '' : ` EXCEPT ${granteeText(except)}`}`;
 
-/** `PUBLIC`, `user ann` or `role sales`. */
-function granteeText(text: string): string {
+/** `PUBLIC`, `user ann` or `role sales`; null for anything else, which must not be taken for PUBLIC. */
+function granteeText(text: string): string | null {
+  if (/^\s*public\s*$/i.test(text)) return 'PUBLIC';
   const [, kind, name = ''] = /^\s*(user|role)\s+(.+?)\s*$/i.exec(text) ?? [];
-  return kind === undefined ? 'PUBLIC' : `${kind.toUpperCase()} ${identifier(name)}`;
+  return kind === undefined ? null : `${kind.toUpperCase()} ${identifier(name)}`;
 }
 
 export const dropPolicy = (name: string): string => `DROP POLICY ${identifier(name)}`;

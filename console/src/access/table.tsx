@@ -1,7 +1,7 @@
 /** A table of rows with a button for each row, which shows its statement and asks before it runs. */
 import { useState } from 'preact/hooks';
 import { cellText } from '../api/exact.ts';
-import { type Failure, failureOf, query } from '../api/http.ts';
+import { change, type Failure, failureOf } from '../api/http.ts';
 import { FailureBox } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 
@@ -23,7 +23,7 @@ export function AccessTable({ caption, columns, rows, ontology, action, onDone }
   const run = async (statement: string): Promise<void> => {
     setFailure(null);
     try {
-      await query(ontology, statement);
+      await change(ontology, statement);
       setAsked(null);
       onDone();
     } catch (error) {

@@ -96,7 +96,13 @@ export async function data<T>(path: string, options: Options = {}): Promise<T> {
   return (parseExact(await response.text()) as { data: T }).data;
 }
 
-/** The rows of a statement, all at once: for answers that are known to be short. @throws as `send` */
+/** Refuses everything that would change something. */
+const READ_ONLY = { 'x-read-only': 'true' };
+
+/**
+ * The rows of a statement that reads, all at once: for answers that are known to be short. The service refuses statements that change something, so a text that a
+ * link contains, or that is being typed, has no effect. @throws as `send`
+ */
 export const query = <T>(
   ontology: string | null,
   sql: string,
@@ -105,9 +111,13 @@ export const query = <T>(
   data<readonly T[]>('/query', {
     method: 'POST',
     body: { ontology_name: ontology ?? '', query: sql },
-    ...(options.limit === undefined ? {} : { headers: { 'results-limit': String(options.limit) } }),
+    headers: { ...READ_ONLY, ...(options.limit === undefined ? {} : { 'results-limit': String(options.limit) }) },
     signal: options.signal,
   });
+
+/** Runs a statement that changes something, after the user has seen it and pressed its button. @throws as `send` */
+export const change = <T>(ontology: string | null, sql: string): Promise<readonly T[]> =>
+  data<readonly T[]>('/query', { method: 'POST', body: { ontology_name: ontology ?? '', query: sql } });
 
 /** A text as an SQL literal. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;

@@ -1,7 +1,7 @@
 /** A question and its answer. */
 import { lazy, Suspense } from 'preact/compat';
 import { useEffect, useState } from 'preact/hooks';
-import { type Failure, failureOf, query } from '../api/http.ts';
+import { change, type Failure, failureOf } from '../api/http.ts';
 import type { Rows } from '../api/rows.ts';
 import { Code, Copy, FailureBox, Loading } from '../parts/basics.tsx';
 import { Grid } from '../query/grid.tsx';
@@ -130,7 +130,7 @@ function Judge({ ontology, turn: { question, sql } }: { readonly ontology: strin
   const store = async (): Promise<void> => {
     setFailure(null);
     try {
-      await query(ontology, statement);
+      await change(ontology, statement);
       setStored(true);
     } catch (error) {
       setFailure(failureOf(error));

@@ -1,6 +1,6 @@
 /** The versions of an ontology: their scripts, what they changed, and the way back to one. */
 import { useEffect, useState } from 'preact/hooks';
-import { type Failure, failureOf, query } from '../api/http.ts';
+import { change, type Failure, failureOf } from '../api/http.ts';
 import { reloadModel } from '../model/current.ts';
 import { Code, FailureBox, Loading } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
@@ -17,7 +17,7 @@ export function Versions({ ontology, current }: { readonly ontology: string; rea
   const roll = async (id: string): Promise<void> => {
     setFailure(null);
     try {
-      await query(ontology, rollbackStatement(ontology, id));
+      await change(ontology, rollbackStatement(ontology, id));
       setDone(texts.edit.rolledBack);
       setChosen(null);
       await reloadModel();

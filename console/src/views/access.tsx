@@ -1,7 +1,7 @@
 /** The access view: users, roles, grants, tokens and policies as tables, forms that show the statements they run, and "see as". */
 import { useEffect, useState } from 'preact/hooks';
 import { Choice, Field, Secret, StatementForm } from '../access/statement-form.tsx';
-import { createRole, createToken, createUser, dropPolicy, grant, grantRole, mask, revoke, revokeRole, rowPolicy } from '../access/statements.ts';
+import { createRole, createToken, createUser, dropPolicy, grant, grantRole, mask, resourceOf, revoke, revokeRole, rowPolicy } from '../access/statements.ts';
 import { AccessTable } from '../access/table.tsx';
 import { type Failure, failureOf, query, seenAs } from '../api/http.ts';
 import { model } from '../model/current.ts';
@@ -218,7 +218,7 @@ function NewGrant({ ontology, concepts, onDone }: { readonly ontology: string; r
   const [concept, setConcept] = useState('');
   const [kind, setKind] = useState('user');
   const [grantee, setGrantee] = useState('');
-  const resource = concept === '' ? `ontology.${ontology}` : `ontology.${ontology}.concept.${concept}`;
+  const resource = resourceOf(ontology, concept === '' ? null : concept);
   return (
     <StatementForm
       title={texts.access.newGrant}

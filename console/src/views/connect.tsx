@@ -1,6 +1,6 @@
 /** How to use the ontology from programs and AI clients, with the address of this service. */
 import { useState } from 'preact/hooks';
-import { apiPath, type Failure, failureOf, identifier, product, query } from '../api/http.ts';
+import { apiPath, change, type Failure, failureOf, identifier, product } from '../api/http.ts';
 import { credential } from '../api/session.ts';
 import { Code, Copy, FailureBox } from '../parts/basics.tsx';
 import { place } from '../router.ts';
@@ -61,7 +61,7 @@ function Token() {
   const create = async (): Promise<void> => {
     setFailure(null);
     try {
-      const [row] = await query<{ token: string }>(null, statement(`${expires}T00:00:00Z`));
+      const [row] = await change<{ token: string }>(null, statement(`${expires}T00:00:00Z`));
       setToken(row?.token ?? null);
     } catch (error) {
       setFailure(failureOf(error));

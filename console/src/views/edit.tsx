@@ -1,6 +1,6 @@
 /** The edit view: the script of an object or of the whole model, what a change would do, and the versions of the ontology. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Failure, failureOf, product, query } from '../api/http.ts';
+import { change, type Failure, failureOf, product } from '../api/http.ts';
 import { DiffView } from '../edit/diff-view.tsx';
 import { apply, applyAsCurl, dropStatement, type Plan, plan, scriptOf } from '../edit/requests.ts';
 import { Versions } from '../edit/versions.tsx';
@@ -129,7 +129,7 @@ function Script({ model: m, open }: { readonly model: Model; readonly open: Open
     });
   const drop = (): Promise<void> =>
     attempt(async () => {
-      await query(m.name, dropStatement(open.kind, open.name));
+      await change(m.name, dropStatement(open.kind, open.name));
       setDone(texts.edit.dropped(open.name));
       await reloadModel();
     });

@@ -1,4 +1,4 @@
-/** Restricts the statements of requests from MCP tools (docs/design/mcp.md#what-execute_sql-may-do). */
+/** Restricts the statements of requests with `x-read-only`, and of requests from MCP tools (docs/design/mcp.md#what-execute_sql-may-do). */
 import { badRequest, forbidden } from '../../errors.ts';
 import type { Statement } from '../../language/statements.ts';
 import type { Permitted } from '../runtime.ts';
@@ -17,6 +17,12 @@ export function checkPermitted(statements: readonly Statement[], permitted: Perm
   for (const statement of statements) {
     if (isRead(statement)) continue;
     const { source } = statement;
+    if (permitted === 'read_only') {
+      throw forbidden('read_only', 'The request has the header x-read-only, so only SELECT, SHOW, DESCRIBE and EXPLAIN are allowed', {
+        offset: source.offset,
+        hint: 'Send statements that change something without x-read-only',
+      });
+    }
     const reach = reachOf(statement);
     if (reach === 'service') {
       throw forbidden('not_here', 'Users, roles, tokens, grants, policies and datasources cannot be changed here', {
