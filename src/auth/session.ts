@@ -8,6 +8,7 @@ import type { CatalogDb } from '../catalog/db.ts';
 import { endSession, findSessionUser, type Login, lockUser, revokeConsoleTokens } from '../catalog/logins.ts';
 import { UNKNOWN_USER } from '../catalog/promotion.ts';
 import { forgetSnapshots } from '../catalog/snapshot.ts';
+import { NO_TOKEN } from './link.ts';
 import { equalHashes } from './tokens.ts';
 
 /** The lifetime of a session: a working day. */
@@ -27,6 +28,8 @@ export interface Session {
   /** When the user signed in, and when the session ends, in milliseconds since 1970. */
   readonly began: number;
   readonly ends: number;
+  /** If a link began the session: the id of the API token that made the link, with which the session ends; an id of zeros for ADMIN_TOKEN. Null otherwise. */
+  readonly madeWith: string | null;
 }
 
 interface Sealed {
@@ -35,6 +38,7 @@ interface Sealed {
   readonly began: number;
   readonly password: string;
   readonly controllers: readonly string[];
+  readonly madeWith?: string | null;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -48,6 +52,7 @@ export async function signed(secret: string, purpose: string, text: string): Pro
 /**
  * Begins a session of a user who has just signed in.
  * @param controllers ids of the users who control the login
+ * @param madeWith as in `Session`
  * @returns the session and the value of its cookie
  */
 export async function beginSession(
@@ -55,13 +60,14 @@ export async function beginSession(
   login: Login,
   controllers: readonly string[],
   now: number,
+  madeWith: string | null = null,
 ): Promise<{ readonly value: string; readonly session: Session }> {
   const id = crypto.randomUUID();
-  const sealed: Sealed = { id, user: login.id, began: now, password: await passwordDigest(secret, login), controllers };
+  const sealed: Sealed = { id, user: login.id, began: now, password: await passwordDigest(secret, login), controllers, madeWith };
   const text = Buffer.from(JSON.stringify(sealed)).toString('base64url');
   return {
     value: `${text}.${await signed(secret, 'session', text)}`,
-    session: { id, userId: login.id, userName: login.name, controllers, login, began: now, ends: now + SESSION_MS },
+    session: { id, userId: login.id, userName: login.name, controllers, login, began: now, ends: now + SESSION_MS, madeWith },
   };
 }
 
@@ -69,12 +75,15 @@ export async function beginSession(
 export async function findSession(secret: string, value: string, db: CatalogDb, now: number): Promise<Session | null> {
   const [text = '', signature = '', more] = value.split('.');
   if (more !== undefined || !equalHashes(await signed(secret, 'session', text), signature)) return null;
-  const { id, user, began, password, controllers = [UNKNOWN_USER] } = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as Sealed;
+  const { id, user, began, password, controllers = [UNKNOWN_USER], madeWith = null } = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as Sealed;
   if (now >= began + SESSION_MS) return null;
-  const login = await findSessionUser(db, user, id);
+  const login = await findSessionUser(db, user, id, tokenOf({ madeWith }));
   if (login?.active !== true || !equalHashes(await passwordDigest(secret, login), password)) return null;
-  return { id, userId: login.id, userName: login.name, controllers, login, began, ends: began + SESSION_MS };
+  return { id, userId: login.id, userName: login.name, controllers, login, began, ends: began + SESSION_MS, madeWith };
 }
+
+/** The id of the API token that ends a session when it ends; null if no stored token does. */
+export const tokenOf = ({ madeWith }: Pick<Session, 'madeWith'>): string | null => (madeWith === NO_TOKEN ? null : madeWith);
 
 /** Ends a session on all isolates, and revokes the user's tokens of the console: other browsers get new ones while they are logged in. @throws SvcError 503 `catalog_unavailable` */
 export async function logOut(db: CatalogDb, session: Session, requestId: string): Promise<void> {

@@ -144,7 +144,7 @@ export type TokenOrigin = 'get_token' | 'get_svc_user_token' | 'console';
 /**
  * Issues an API token for a user who has signed in. Of each user and origin, the newest 20 tokens are valid.
  * @param by ids of the users who control the login
- * @param session id of the session of the login; null without one
+ * @param session id of the session of the login, and the id of an API token that the new one must not outlive; null without a session
  * @returns null if the login or the session has ended since
  * @throws SvcError 503 `catalog_unavailable`
  */
@@ -155,14 +155,19 @@ export async function issueToken(
   origin: TokenOrigin,
   ttlDays: number,
   requestId: string,
-  session: string | null = null,
+  session: { readonly id: string; readonly until: string | null } | null = null,
 ): Promise<string | null> {
   const token = createToken();
   const id = crypto.randomUUID();
   const expires = new Date(now() + ttlDays * 86_400_000).toISOString();
   const credential = origin === 'get_token' ? 'bearer' : 'session';
   const entry = audit({ user: login.name, credential, action: 'give_token', object: id, ontology: null, digest: null, requestId });
-  const revoked = await storeToken(db, login, { id, hash: await sha256(token), label: origin, expires, by, session }, entry);
+  const revoked = await storeToken(
+    db,
+    login,
+    { id, hash: await sha256(token), label: origin, expires, by, session: session?.id ?? null, until: session?.until ?? null },
+    entry,
+  );
   if (revoked === true) forgetSnapshots();
   return revoked === undefined ? null : token;
 }

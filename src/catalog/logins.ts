@@ -18,7 +18,8 @@ export interface Login {
 
 const BY_NAME = sql`SELECT id, name, active, password, login_generation::text AS generation, to_json(coalesce(password_by, '{}'))::text AS password_by FROM kg_catalog.users WHERE key = $1`;
 const BY_SESSION = sql`SELECT id, name, active, password, login_generation::text AS generation, to_json(coalesce(password_by, '{}'))::text AS password_by FROM kg_catalog.users
-  WHERE id = $1::uuid AND NOT EXISTS (SELECT FROM kg_catalog.ended_sessions WHERE id = $2::uuid)`;
+  WHERE id = $1::uuid AND NOT EXISTS (SELECT FROM kg_catalog.ended_sessions WHERE id = $2::uuid)
+    AND ($3::uuid IS NULL OR EXISTS (SELECT FROM kg_catalog.tokens k WHERE k.id = $3::uuid AND k.user_id = $1::uuid AND k.revoked IS NULL AND (k.expires IS NULL OR k.expires > now())))`;
 
 /** The login of a row with the columns id, name, active, password, generation and password_by. */
 export const loginOf = (row: Row | undefined): Login | undefined =>
@@ -36,9 +37,9 @@ export const loginOf = (row: Row | undefined): Login | undefined =>
 /** Finds a user by name, ignoring case. @throws SvcError 503 */
 export const findLogin = async (db: CatalogDb, name: string): Promise<Login | undefined> => loginOf((await db.query(BY_NAME, [fold(name)]))[0]);
 
-/** Finds the user of a session; undefined if the session was ended. @throws SvcError 503 */
-export const findSessionUser = async (db: CatalogDb, userId: string, sessionId: string): Promise<Login | undefined> =>
-  loginOf((await db.query(BY_SESSION, [userId, sessionId]))[0]);
+/** Finds the user of a session; undefined if the session was ended. @param token id of an API token that ends the session when it ends @throws SvcError 503 */
+export const findSessionUser = async (db: CatalogDb, userId: string, sessionId: string, token: string | null = null): Promise<Login | undefined> =>
+  loginOf((await db.query(BY_SESSION, [userId, sessionId, token]))[0]);
 
 const END_SESSION = sql`INSERT INTO kg_catalog.ended_sessions (id, until) VALUES ($1::uuid, $2::timestamptz) ON CONFLICT DO NOTHING`;
 
@@ -58,7 +59,9 @@ const LOCK_USER = sql`SELECT id FROM kg_catalog.users WHERE id = $1::uuid FOR UP
 // the subquery yields NULL if the login has ended, and the NOT NULL column rejects it (23502)
 const INSERT = sql`INSERT INTO kg_catalog.tokens (id, user_id, hash, label, expires, created_by) VALUES ($1::uuid,
   (SELECT id FROM kg_catalog.users WHERE id = $2::uuid AND active AND password IS NOT DISTINCT FROM $7 AND login_generation = $8::bigint
-    AND NOT EXISTS (SELECT FROM kg_catalog.ended_sessions e WHERE e.id = $9::uuid)), $3, $4, $5::timestamptz, $6::uuid[])`;
+    AND NOT EXISTS (SELECT FROM kg_catalog.ended_sessions e WHERE e.id = $9::uuid)
+    AND ($10::uuid IS NULL OR EXISTS (SELECT FROM kg_catalog.tokens k WHERE k.id = $10::uuid AND k.user_id = $2::uuid AND k.revoked IS NULL AND (k.expires IS NULL OR k.expires > now())))),
+  $3, $4, LEAST($5::timestamptz, (SELECT expires FROM kg_catalog.tokens WHERE id = $10::uuid)), $6::uuid[])`;
 const REVOKE_OLDER = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE id IN (
     SELECT id FROM kg_catalog.tokens WHERE user_id = $1::uuid AND label = $2 AND id <> $3::uuid AND revoked IS NULL AND (expires IS NULL OR expires > now())
     ORDER BY created DESC, id OFFSET $4::int)
@@ -76,6 +79,8 @@ export interface GivenToken {
   readonly by: readonly string[];
   /** The id of the session that asks for the token; null without one. */
   readonly session: string | null;
+  /** The id of an API token that this one must not outlive; null without one. */
+  readonly until: string | null;
 }
 
 /**
@@ -93,7 +98,10 @@ export async function storeToken(
   try {
     const [, , revoked] = await db.batch([
       { sql: LOCK_USER, params: [login.id] },
-      { sql: INSERT, params: [token.id, login.id, token.hash, token.label, token.expires, idList(token.by), login.password, login.generation, token.session] },
+      {
+        sql: INSERT,
+        params: [token.id, login.id, token.hash, token.label, token.expires, idList(token.by), login.password, login.generation, token.session, token.until],
+      },
       { sql: REVOKE_OLDER, params: [login.id, token.label, token.id, MAX_TOKENS - 1] },
       audit,
     ]);

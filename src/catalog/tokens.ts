@@ -4,7 +4,9 @@ import { refreshPermissions } from './rights.ts';
 
 const USED = sql`UPDATE kg_catalog.tokens SET last_used = now() WHERE id = $1::uuid AND (last_used IS NULL OR last_used < now() - interval '1 minute')`;
 const FIND = sql`SELECT t.id, u.id AS user_id, u.name AS user_name FROM kg_catalog.tokens t JOIN kg_catalog.users u ON u.id = t.user_id WHERE t.id = $1::uuid AND t.revoked IS NULL`;
-const REVOKE = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE id = $1::uuid AND revoked IS NULL`;
+// the tokens of a console may come from a link that the token made; a browser that is logged in otherwise gets a new one
+const REVOKE = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE revoked IS NULL
+  AND (id = $1::uuid OR label = 'console' AND user_id = (SELECT user_id FROM kg_catalog.tokens WHERE id = $1::uuid))`;
 
 /** Records that a token was used, at most once a minute. @throws SvcError 503 */
 export async function noteUse(db: CatalogDb, id: string): Promise<void> {
@@ -22,5 +24,5 @@ export async function findToken(db: CatalogDb, id: string): Promise<FoundToken |
   return row === undefined ? undefined : { id: String(row.id), user: { id: String(row.user_id), name: String(row.user_name) } };
 }
 
-/** Revokes a token. Rights are checked again for requests with this token that have not committed yet. */
+/** Revokes a token, and those of the user's consoles. Rights are checked again for requests with this token that have not committed yet. */
 export const revokeToken = (id: string): readonly Call[] => [{ sql: REVOKE, params: [id] }, ...refreshPermissions()];

@@ -7,7 +7,7 @@ import type { MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { authenticate } from '../auth/authenticate.ts';
 import { enterByLink, LINK_CODE, LINK_MS, makeLink } from '../auth/link.ts';
-import { beginSession, sessionEntry } from '../auth/session.ts';
+import { beginSession, sessionEntry, tokenOf } from '../auth/session.ts';
 import { issueToken } from '../auth/sign-in.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
 import { addressOf, admit } from './admit.ts';
@@ -128,7 +128,10 @@ export async function token(c: AppContext): Promise<Response> {
   if (current === null) throw missing();
   await checkForm(c, formText, current);
   await admit(c, `user:${current.userId}`);
-  const issued = await issueToken(runtime, current.login, current.controllers, 'console', CONSOLE_TOKEN_MS / 86_400_000, c.get('requestId'), current.id);
+  const issued = await issueToken(runtime, current.login, current.controllers, 'console', CONSOLE_TOKEN_MS / 86_400_000, c.get('requestId'), {
+    id: current.id,
+    until: tokenOf(current),
+  });
   if (issued === null) throw missing();
   return json(c, 200, { token: issued, user: current.userName, lifetime: CONSOLE_TOKEN_MS / 1000 }, { 'cache-control': 'no-store' });
 }
@@ -138,11 +141,11 @@ export async function link(c: AppContext): Promise<Response> {
   const { runtime } = c.env;
   if (!isLocal(runtime.config)) throw unknownPath();
   sessionSecret(c);
-  const { principal } = await authenticate(c.req.raw.headers, runtime.config, runtime);
+  const caller = await authenticate(c.req.raw.headers, runtime.config, runtime);
   // the session would not have the tenant and the claims of a JWT
-  if (principal.credential === 'jwt')
+  if (caller.principal.credential === 'jwt')
     throw forbidden('token_required', 'Links are made with API tokens', { hint: 'Send a user API token in the header x-api-key' });
-  const code = await makeLink(runtime, principal);
+  const code = await makeLink(runtime, caller);
   return json(c, 200, { link: `/${runtime.config.product}/console/enter?code=${code}`, lifetime: LINK_MS / 1000 }, { 'cache-control': 'no-store' });
 }
 
@@ -153,7 +156,7 @@ async function enterOnce(c: AppContext): Promise<Response> {
   await admit(c, `login:${addressOf(c.req.raw.headers)}`);
   const entered = await enterByLink(runtime, c.req.query('code') ?? '');
   if (entered === null) throw linkUsed();
-  const { value, session: begun } = await beginSession(sessionSecret(c), entered.login, entered.controllers, runtime.now());
+  const { value, session: begun } = await beginSession(sessionSecret(c), entered.login, entered.controllers, runtime.now(), entered.madeWith);
   await runtime.db.batch([sessionEntry('login', begun, c.get('requestId'))]);
   putSession(c, value);
   return seeOther(c, `/${runtime.config.product}/console/`);

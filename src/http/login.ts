@@ -112,15 +112,10 @@ async function issue(c: AppContext): Promise<Response> {
   const { pathname, search } = new URL(c.req.url);
   const session: Session | Response = await requireLogin(c, `${pathname}${search}`);
   if (session instanceof Response) return session;
-  const token = await issueToken(
-    runtime,
-    session.login,
-    session.controllers,
-    'get_svc_user_token',
-    runtime.config.apiTokenTtlDays,
-    c.get('requestId'),
-    session.id,
-  );
+  const token = await issueToken(runtime, session.login, session.controllers, 'get_svc_user_token', runtime.config.apiTokenTtlDays, c.get('requestId'), {
+    id: session.id,
+    until: null,
+  });
   // the login has ended since the session was checked
   if (token === null) return toLogin(c, `${pathname}${search}`);
   return json(c, 200, { token }, { 'cache-control': 'no-store' });

@@ -49,12 +49,16 @@ export async function currentSession(c: AppContext): Promise<Session | null> {
 }
 
 /**
- * Returns the current session, or a redirect to the login page.
+ * Returns the current session, or a redirect to the login page. A session that a link began is for the console only: what other pages issue would outlive the
+ * token that made the link.
  * @param returnTo where the login page redirects to: a path of this service with its query
- * @throws as `currentSession`
+ * @throws SvcError 403 `login_required` for the session of a link; as `currentSession`
  */
 export async function requireLogin(c: AppContext, returnTo: string): Promise<Session | Response> {
-  return (await currentSession(c)) ?? toLogin(c, returnTo);
+  const session = await currentSession(c);
+  if (session !== null && session.madeWith !== null)
+    throw forbidden('login_required', 'You are signed in by a link, which is for the console only', { hint: 'Log out, and log in again' });
+  return session ?? toLogin(c, returnTo);
 }
 
 /** Redirects to the login page, which redirects to `returnTo` after the login. */

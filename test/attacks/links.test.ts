@@ -1,6 +1,6 @@
 /** Attacks with the links that log a user in once: a link, and the session that it begins, must not outlive the credential that made it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { admins, ask, by, isAdmin, outcome, promoted, s, startCallers, user } from './callers.ts';
+import { admins, ask, by, catalog, isAdmin, outcome, promoted, s, startCallers, user } from './callers.ts';
 
 beforeAll(startCallers);
 afterAll(() => s?.close());
@@ -55,6 +55,54 @@ describe('a link', () => {
     const cookie = await entered(link);
     const token = cookie === null ? null : await tokenOf(cookie);
     expect(token === null ? false : await isAdmin(by(token))).toBe(false);
+  });
+
+  it('and its session end with the token that made it, by its time', async () => {
+    const tom = await user('tom');
+    const expires = Date.now() + 8000;
+    const [row] = await admins(`CREATE TOKEN FOR ${tom.name} EXPIRES '${new Date(expires).toISOString()}'`);
+    const made = String(row?.token);
+    const cookie = String(await entered(await linkOf(made)));
+    const given = String(await tokenOf(cookie));
+    const [latest] = await catalog(
+      "SELECT extract(epoch FROM expires) * 1000 AS at FROM kg_catalog.tokens WHERE label = 'console' ORDER BY created DESC LIMIT 1",
+    );
+    expect(Number(latest?.at)).toBeLessThanOrEqual(expires);
+    const unused = await linkOf(made);
+    await catalog(`UPDATE kg_catalog.tokens SET expires = now() - interval '1 second' WHERE expires <= '${new Date(expires).toISOString()}'`);
+    expect(await tokenOf(cookie)).toBeNull();
+    expect(await entered(unused)).toBeNull();
+    await admins(`GRANT QUERY ON ALL ontology.shop TO USER ${tom.name}`);
+    expect(await outcome('SELECT 1 AS one', by(given))).toBe('401 invalid_token');
+  });
+
+  it('and its session end with the token that made it, when it is revoked', async () => {
+    const tom = await user('tom');
+    const cookie = String(await entered(await linkOf(tom.token)));
+    const given = String(await tokenOf(cookie));
+    const unused = await linkOf(tom.token);
+    const ids = (await admins(`SHOW TOKEN FOR ${tom.name}`)).filter((t) => t.label !== 'console').map((t) => t.token_id);
+    for (const id of ids) await admins(`REVOKE TOKEN '${id}'`);
+    expect(await tokenOf(cookie)).toBeNull();
+    expect(await entered(unused)).toBeNull();
+    expect(await outcome('SELECT 1 AS one', by(given))).toBe('401 invalid_token');
+  });
+
+  it('begins a session that is for the console only: other pages issue nothing that outlives the token', async () => {
+    const tom = await user('tom');
+    const cookie = String(await entered(await linkOf(tom.token)));
+    const page = await s.fetch('/svc/get_svc_user_token/', { headers: { cookie }, redirect: 'manual' });
+    expect(page.status).toBe(403);
+    expect(await page.text()).toMatch(/signed in by a link/);
+  });
+
+  it('of another token is not accepted: the code of a link covers the id of its token', async () => {
+    const tom = await user('tom');
+    const link = await linkOf(tom.token);
+    const other = `${link.slice(0, -32)}${'0'.repeat(32)}`;
+    expect(other).not.toBe(link);
+    expect(await entered(other)).toBeNull();
+    expect(await entered(link)).not.toBeNull();
   });
 
   it('begins a session that ends if the user becomes an administrator and another user made it', async () => {
