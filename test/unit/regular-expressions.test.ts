@@ -1,6 +1,9 @@
 /**
  * No regular expression of the service takes quadratic time on a text that a caller sends. recheck searches for texts on which each
  * regular expression literal of src backtracks; expressions for which it finds one must only read texts of limited length.
+ *
+ * `npm test` searches a little: it must find all known slow expressions, but it proves nothing. `npm run test:deep` analyses each expression as an automaton, or
+ * searches as long as recheck does by default.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { check } from 'recheck';
 import { parseSync } from 'vite';
 import { expect, it } from 'vitest';
+import { DEEP, patience } from '../support/generated.ts';
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
@@ -59,18 +63,32 @@ it('reads the expressions of every file', () => {
 
 /** Limits count steps: with times the result would depend on the load of the machine. */
 const BY_STEPS = { timeout: null, attackTimeout: null, incubationTimeout: null, seedingTimeout: null };
+const SHORT = {
+  checker: 'fuzz',
+  seedingLimit: 300,
+  incubationLimit: 6000,
+  attackLimit: 400_000,
+  maxIteration: 4,
+  maxInitialGenerationSize: 150,
+  maxGenerationSize: 40,
+} as const;
+const SEARCH = DEEP ? BY_STEPS : { ...BY_STEPS, ...SHORT };
 
 it('finds a quadratic expression', async () => {
-  expect((await check('\\s+$', '', BY_STEPS)).status).toBe('vulnerable');
+  expect((await check('\\s+$', '', SEARCH)).status).toBe('vulnerable');
 });
 
-it('finds none in src that reads texts of unlimited length', { timeout: 300_000 }, async () => {
+it('finds none in src that reads texts of unlimited length', { timeout: patience(300_000) }, async () => {
   const slow: string[] = [];
+  const found = new Set<(typeof BOUNDED)[number]>();
   for (const { file, pattern, flags } of literals) {
     // recheck knows neither g nor d, which have no effect here, and reads v as u
-    const found = await check(pattern, flags.replace(/[gd]/g, '').replace('v', 'u'), BY_STEPS);
-    const isBounded = BOUNDED.some((known) => known.file === file && pattern.startsWith(known.begins));
-    if (found.status !== 'safe' && !isBounded) slow.push(`${file}: ${pattern}`);
+    const { status } = await check(pattern, flags.replace(/[gd]/g, '').replace('v', 'u'), SEARCH);
+    if (status === 'safe') continue;
+    const known = BOUNDED.find((bounded) => bounded.file === file && pattern.startsWith(bounded.begins));
+    if (known) found.add(known);
+    else slow.push(`${file}: ${pattern}`);
   }
   expect(slow).toEqual([]);
+  expect(BOUNDED.filter((known) => !found.has(known))).toEqual([]);
 });
