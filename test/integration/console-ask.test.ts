@@ -182,7 +182,8 @@ describe('asking in the console', () => {
 
   it('shows nothing of the conversation to the next user', async () => {
     play({});
-    const page = await console.signedIn('ask');
+    const page = await console.logsIn();
+    await page.goto(`${console.base}/svc/console/#/shop/ask`);
     await question(page, 'Who buys most?');
     await page.getByText('Ann bought most.').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();

@@ -12,6 +12,7 @@ describe('the console', () => {
   let requested: readonly string[] = [];
   let token = '';
   const open: ConsoleInBrowser['open'] = (options) => console.open(options);
+  const logsIn: ConsoleInBrowser['logsIn'] = () => console.logsIn();
   const signedIn: ConsoleInBrowser['signedIn'] = (place, options) => console.signedIn(place, options);
 
   beforeAll(async () => {
@@ -22,7 +23,7 @@ describe('the console', () => {
   afterAll(() => console?.close());
 
   it('opens at / and signs in with user and password', async () => {
-    const page = await signedIn();
+    const page = await logsIn();
     expect(new URL(page.url()).pathname).toBe('/svc/console/');
     await page.getByRole('link', { name: 'shop' }).waitFor();
     await page.getByText('4 concepts').waitFor();
@@ -63,7 +64,8 @@ describe('the console', () => {
   });
 
   it('signs out: the token and the session end', async () => {
-    const page = await signedIn('model');
+    const page = await logsIn();
+    await page.goto(`${base}/svc/console/#/shop/model`);
     await page.locator('.node').first().waitFor();
     const sent = page.waitForRequest((request) => request.url().includes('/get_ontologies'));
     await page.getByRole('link', { name: 'Ontologies' }).click();
@@ -258,7 +260,8 @@ describe('the console', () => {
   });
 
   it('shows nothing of the last user to the next one in the same page', async () => {
-    const page = await signedIn('data?entity=town%3A2');
+    const page = await logsIn();
+    await page.goto(`${base}/svc/console/#/shop/data?entity=town%3A2`);
     await page.locator('.entity').waitFor();
     await page.goto(`${base}/svc/console/#/shop/query`);
     await run(page, 'SELECT name FROM svc.town');
@@ -482,11 +485,12 @@ describe('the console', () => {
   });
 
   it.each(['model?concept=order', 'data?concept=town', 'query', 'edit', 'access', 'connect'])('has no serious accessibility problem: %s', async (place) => {
+    const page = await signedIn(place, { bypassCSP: true });
+    await page.waitForTimeout(600);
     for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await signedIn('', { colorScheme, bypassCSP: true });
-      await page.goto(`${base}/svc/console/#/shop/${place}`);
-      await page.waitForTimeout(800);
-      expect(await serious(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme });
+      await page.waitForTimeout(300);
+      expect(await serious(page), colorScheme).toEqual([]);
     }
   });
 

@@ -42,9 +42,13 @@ async function asking(client_id: string, verifier: string, change: Fields = {}):
 }
 const verifierOf = (): string => crypto.randomUUID() + crypto.randomUUID();
 
+const sessions = new Map<string, ReadonlyMap<string, string>>();
+/** A browser of a user who has logged in. Those of one user share a session, because checking a password is slow on purpose. */
 async function visitor(user = 'nell'): Promise<Visitor> {
-  const found = new Visitor(send);
+  const found = new Visitor(send, sessions.get(user));
+  if (sessions.has(user)) return found;
   expect((await found.logIn(user, PASSWORD)).status).toBe(303);
+  sessions.set(user, new Map(found.cookies));
   return found;
 }
 

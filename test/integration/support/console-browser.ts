@@ -21,7 +21,9 @@ export interface ConsoleInBrowser {
   answers(): Promise<readonly string[]>;
   /** A page in a browser of its own. */
   open(options?: BrowserContextOptions): Promise<Page>;
-  /** Logs in as ann with the login page, from the console and back to it. @param place in the ontology shop; empty: the list of ontologies */
+  /** Logs in as ann with the login page, from the console and back to it, in a session that the test may end. */
+  logsIn(): Promise<Page>;
+  /** A page of ann, in a session that all tests share. @param place in the ontology shop; empty: the list of ontologies */
   signedIn(place?: string, options?: BrowserContextOptions): Promise<Page>;
   /** Signs in as the administrator, with the token. */
   admin(place: string, options?: BrowserContextOptions): Promise<Page>;
@@ -57,15 +59,23 @@ export async function startConsole(settings: Readonly<Record<string, string>> = 
     });
     return page;
   }
-  async function signedIn(place = '', options: BrowserContextOptions = {}): Promise<Page> {
-    const page = await open(options);
+  async function logsIn(): Promise<Page> {
+    const page = await open();
     await page.goto(`${base}/`);
     await page.getByRole('link', { name: 'Sign in with user and password' }).click();
     await page.getByLabel('User name').fill('ann');
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('heading', { name: 'Ontologies' }).waitFor();
-    if (place !== '') await page.goto(`${base}/svc/console/#/shop/${place}`);
+    return page;
+  }
+  // checking a password is slow on purpose
+  let session: Awaited<ReturnType<BrowserContext['storageState']>> | undefined;
+  async function signedIn(place = '', options: BrowserContextOptions = {}): Promise<Page> {
+    session ??= await (await logsIn()).context().storageState();
+    const page = await open({ ...options, storageState: session });
+    await page.goto(`${base}/svc/console/${place === '' ? '' : `#/shop/${place}`}`);
+    if (place === '') await page.getByRole('heading', { name: 'Ontologies' }).waitFor();
     return page;
   }
   async function admin(place: string, options: BrowserContextOptions = {}): Promise<Page> {
@@ -82,6 +92,7 @@ export async function startConsole(settings: Readonly<Record<string, string>> = 
     requested,
     answers: () => Promise.all(answered),
     open,
+    logsIn,
     signedIn,
     admin,
     sql: (statement) => database.exec(statement),

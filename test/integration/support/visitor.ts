@@ -1,12 +1,14 @@
 /** The parts of a browser that forms need: a cookie jar, no script, redirects one by one. */
 export class Visitor {
-  readonly cookies = new Map<string, string>();
+  readonly cookies: Map<string, string>;
   readonly #send: (path: string, init: RequestInit) => Promise<Response>;
   /** Set-Cookie lines, as they came. */
   readonly set: string[] = [];
 
-  constructor(send: (path: string, init: RequestInit) => Promise<Response>) {
+  /** `cookies`: those of a browser whose session this one shares. */
+  constructor(send: (path: string, init: RequestInit) => Promise<Response>, cookies: ReadonlyMap<string, string> = new Map()) {
     this.#send = send;
+    this.cookies = new Map(cookies);
   }
 
   async send(path: string, init: RequestInit = {}): Promise<Visited> {
