@@ -30,10 +30,9 @@ export class Crew {
   /** A new ontology with the model and these statements of an administrator. @returns its name */
   async ontology(...statements: string[]): Promise<string> {
     const name = `crew${++this.count}`;
-    await this.service.rows(`CREATE ONTOLOGY ${name}; ${MODEL}`);
     const edits = `GRANT EDIT ON ALL ontology.${name} TO USER`;
-    await this.service.rows(`${edits} kim; ${edits} lee; ${edits} max WITH GRANT OPTION; GRANT QUERY ON ALL ontology.${name} TO USER rob`);
-    for (const statement of statements) await this.service.rows(statement, name);
+    const grants = `${edits} kim; ${edits} lee; ${edits} max WITH GRANT OPTION; GRANT QUERY ON ALL ontology.${name} TO USER rob`;
+    await this.service.rows([`CREATE ONTOLOGY ${name}; ${MODEL}; ${grants}`, ...statements].join('; '));
     return name;
   }
 
