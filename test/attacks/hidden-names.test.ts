@@ -1,6 +1,9 @@
 /** Attacks that search for names: the answer for a hidden object is that for one that does not exist, and refusals do not name it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { oneIn, sizesOf } from '../support/sizes.ts';
 import { admins, ask, by, s, startCallers, user } from './callers.ts';
+
+const SIZES = sizesOf('attacks/hidden-names');
 
 const MODEL = `CREATE CONCEPT hqx_dossier (no bigint, hqx_grade string, city_no bigint, PRIMARY KEY (no), CONSTRAINT hqx_of FOREIGN KEY (city_no) REFERENCES city (id) INVERSEOF hqx_has);
 CREATE MAPPING hqx_rows INTO hqx_dossier AS SELECT id AS no, name AS hqx_grade, id AS city_no FROM shop.t_city;
@@ -60,7 +63,7 @@ const STATEMENTS = [
 ];
 
 describe('A hidden name is answered like one that does not exist', () => {
-  it.each(STATEMENTS)('%s', async (statement) => {
+  it.each(STATEMENTS.map((statement, i) => [statement, oneIn(SIZES.everyKind, KINDS, i)] as const))('%s', async (statement, kinds) => {
     const answer = async (name: string): Promise<string> => {
       // a failed script has no effect
       const sql = `${statement.replaceAll('@', name)}${/^(SELECT|SHOW|DESC|EXPLAIN)/.test(statement) ? '' : '; DROP USER nobody_has_this_name'}`;
@@ -68,7 +71,7 @@ describe('A hidden name is answered like one that does not exist', () => {
       return `${status} ${text}`.replaceAll(new RegExp(name, 'gi'), '<name>');
     };
     const reads = /^(SELECT|SHOW|DESC|EXPLAIN)/.test(statement);
-    for (const kind of KINDS) {
+    for (const kind of kinds) {
       expect(await answer(`hqx_${kind}`)).toBe(await answer(`nzv_${kind}`));
       if (!reads) continue;
       // another spelling, and a typo

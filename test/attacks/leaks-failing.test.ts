@@ -1,8 +1,11 @@
 /** Conditions that fail, or do not end, on one hidden value: the answer is the same whether a hidden row has the value or not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestService } from '../support/service.ts';
+import { oneIn, sizesOf } from '../support/sizes.ts';
 import { Crew } from './editors-crew.ts';
 import { on, worker } from './editors-model.ts';
+
+const SIZES = sizesOf('attacks/leaks-failing');
 
 let crew: Crew;
 let s: TestService;
@@ -40,13 +43,13 @@ const CONDITIONS: readonly (readonly [string, string])[] = [
   ['a list from a view without an end', 'w.salary = # AND w.grade IN (SELECT n FROM vsvc.endless)'],
   ['a mapping without an end', 'EXISTS (SELECT 1 FROM svc.product WHERE w.salary = #)'],
 ];
-const POLICIES: readonly (readonly [string, string])[] = [
-  ['a path', `"works_in[firm].country" = 'DE'`],
-  ['a sub-query', "EXISTS (SELECT 1 FROM svc.firm f WHERE f.country = 'DE' AND f.firm_id = grade)"],
+const POLICIES: readonly (readonly [what: string, condition: string, turn: number])[] = [
+  ['a path', `"works_in[firm].country" = 'DE'`, 0],
+  ['a sub-query', "EXISTS (SELECT 1 FROM svc.firm f WHERE f.country = 'DE' AND f.firm_id = grade)", 1],
 ];
 
-describe.each(POLICIES)('under a policy with %s', (_, policy) => {
-  it.each(CONDITIONS)('%s reveals nothing about a hidden row', { timeout: 30_000 }, async (__, condition) => {
+describe.each(POLICIES)('under a policy with %s', (_, policy, turn) => {
+  it.each(oneIn(SIZES.everyOfPolicy, CONDITIONS, turn))('%s reveals nothing about a hidden row', { timeout: 30_000 }, async (__, condition) => {
     const ontology = await crew.ontology(...AMPLIFIERS, on(policy));
     // 3000 is the salary of a hidden worker; no worker has 3001
     const answers = ['3000', '3001'].map((salary) =>
@@ -71,18 +74,21 @@ const RESULTS: readonly (readonly [string, string])[] = [
   ['date', 'lower(ssn)'],
 ];
 
-describe.each(POLICIES)('under a policy with %s', (_, policy) => {
-  it.each(RESULTS)('a calculated property of type %s over %s reveals nothing about a hidden row', async (type, expression) => {
-    const property = `CREATE PROPERTY result ${type} AS SELECT ${expression}; CREATE CONCEPT some INHERITS (worker) FROM svc.worker WHERE true`;
-    const ontology = await crew.ontology(property, worker({ more: `result ${type}` }), on(policy));
-    for (const concept of ['worker', 'some']) {
-      // 104 is the key of a hidden worker; 999 is not a key
-      for (const id of [104, 999]) {
-        const { status, json } = await s.query(`SELECT given FROM svc.${concept} WHERE result IS NOT NULL AND being_id = ${id}`, ontology, crew.tokens.rob);
-        expect([status, json.data], `${concept} ${id}`).toEqual([200, []]);
+describe.each(POLICIES)('under a policy with %s', (_, policy, turn) => {
+  it.each(oneIn(SIZES.everyOfPolicy, RESULTS, turn))(
+    'a calculated property of type %s over %s reveals nothing about a hidden row',
+    async (type, expression) => {
+      const property = `CREATE PROPERTY result ${type} AS SELECT ${expression}; CREATE CONCEPT some INHERITS (worker) FROM svc.worker WHERE true`;
+      const ontology = await crew.ontology(property, worker({ more: `result ${type}` }), on(policy));
+      for (const concept of ['worker', 'some']) {
+        // 104 is the key of a hidden worker; 999 is not a key
+        for (const id of [104, 999]) {
+          const { status, json } = await s.query(`SELECT given FROM svc.${concept} WHERE result IS NOT NULL AND being_id = ${id}`, ontology, crew.tokens.rob);
+          expect([status, json.data], `${concept} ${id}`).toEqual([200, []]);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 /** Comparisons of two types that PostgreSQL converts to one, which cannot represent a stored number or date. */

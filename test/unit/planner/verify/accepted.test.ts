@@ -41,13 +41,13 @@ function tried(corpora: Iterable<Corpus>): { n: number; refused: string[] } {
 }
 
 describe('SQL of the planner passes', () => {
-  it('for statements of the corpora', { timeout: patience(60_000) }, () => {
+  it('for statements of the corpora', { timeout: patience(180_000) }, () => {
     const { n, refused } = tried([forms(parser), ...written(parser)]);
     expect(refused).toEqual([]);
     expect(n).toBeGreaterThan(1500);
   });
 
-  it('for generated statements', { timeout: patience(60_000) }, () => {
+  it('for generated statements', { timeout: patience(180_000) }, () => {
     const { n, refused } = tried(generatedCorpora(parser, SIZES.queries, SIZES.queries));
     expect(refused.slice(0, 10)).toEqual([]);
     expect(n).toBeGreaterThan(0.7 * SIZES.queries);
