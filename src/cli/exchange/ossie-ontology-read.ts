@@ -41,7 +41,7 @@ export function inverseIn(r: OntologyRelationship, concept: string, target: stri
       .trim()
       .toLowerCase()
       .replace(/[^\p{L}\p{N}]+/gu, '_')
-      .replace(/^_+|_+$/g, '');
+      .replace(/^_|_$/g, '');
     if (words !== '' && words !== fold(r.name)) return words;
   }
   return null;
