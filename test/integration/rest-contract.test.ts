@@ -88,6 +88,7 @@ describe('the document of the service', () => {
       ['GET', '/svc/api/health'],
       ['GET', '/svc/api/get_ontologies/'],
       ['POST', '/svc/api/get_ontologies'],
+      ['GET', '/svc/api/health/ready'],
       ['GET', '/svc/api/get_agents'],
       ['POST', '/svc/api/get_agents/'],
       ['GET', '/svc/api/get_ontology/shop'],
