@@ -1,5 +1,6 @@
 /** The public interface of the service: the operations that `http/` and `mcp/` call. `service/` implements them. */
 
+export type { Turn } from './catalog/history.ts';
 export { callerGone, resultTooLarge } from './engine/errors.ts';
 export { OPERATORS as FILTER_OPERATORS } from './language/filters.ts';
 export { sameName } from './ontology/names.ts';
@@ -8,7 +9,9 @@ export { auditFailure, auditRequest } from './service/audit.ts';
 export { schemaNamed } from './service/caller/agent-options.ts';
 export { type SeenAgent, visibleAgents } from './service/caller/agents.ts';
 export { findOntology, outlivesRights, unknownName } from './service/caller/lookup.ts';
-export { asyncRows, ownerOf, pollAsync, runJob, startAsync } from './service/ops/async.ts';
+export { conversationId, type Named, namedBy, ontologyOf, type Target, targetOf } from './service/caller/target.ts';
+export { asyncRows, jobRequest, ownerOf, pollAsync, runJob, startAsync, startAsyncQuestion } from './service/ops/async.ts';
+export { type Conversation, conversationOf } from './service/ops/conversation.ts';
 export { FileError } from './service/ops/file-statements.ts';
 export { applyModel, type ModelFiles, planModel } from './service/ops/model-files.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/ops/operations.ts';
@@ -19,7 +22,19 @@ export { type DryRun, dryRun, runScript } from './service/ops/script.ts';
 export { searchValues, type ValueSearch } from './service/ops/search.ts';
 export { MAX_BYTES } from './service/read/read.ts';
 export { RESULT_BYTES, resultSeconds } from './service/read/results.ts';
-export type { Answer, AsyncJob, AsyncPoll, AsyncStatements, CacheState, Permitted, ResultWish, Runtime, Script, ServiceRequest } from './service/runtime.ts';
+export type {
+  Answer,
+  AsyncJob,
+  AsyncPoll,
+  AsyncStatements,
+  CacheState,
+  Permitted,
+  RestQuestion,
+  ResultWish,
+  Runtime,
+  Script,
+  ServiceRequest,
+} from './service/runtime.ts';
 export { Spending } from './service/spending.ts';
 export { type Example, type ExamplesWish, examplesOf, sameQuestionAs } from './service/tell/examples.ts';
-export { type QuestionRecord, recordQuestion } from './service/tell/history.ts';
+export { type QuestionRecord, recordQuestion, storeQuestion } from './service/tell/history.ts';

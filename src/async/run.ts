@@ -1,7 +1,17 @@
 /** The lifecycle of one async statement: it is stored, run by an alarm, kept for ten minutes, and deleted by a second alarm. */
 import { loggedLine, SvcError } from '../errors.ts';
 import { presentedRows } from '../nesting/stage.ts';
-import { type AsyncJob, type AsyncPoll, MAX_BYTES, type Runtime, resultTooLarge, runJob } from '../service.ts';
+import {
+  type AsyncJob,
+  type AsyncPoll,
+  jobRequest,
+  MAX_BYTES,
+  type RestQuestion,
+  type Runtime,
+  resultTooLarge,
+  runJob,
+  type ServiceRequest,
+} from '../service.ts';
 import { JobStore, PieceCutter, type Storage } from './store.ts';
 
 /** How long a result is kept (docs/design/platform-rules.md#async-statements). */
@@ -77,9 +87,12 @@ export class AsyncRun {
         ontology = name;
         version = of;
       };
-      const answer = await runJob(runtime, job, signal, about, (rights) => {
+      const changed = (rights: AsyncJob['rights']): void => {
         if (rights.digest !== job.rights.digest) this.#store.replace(JSON.stringify({ ...job, rights }));
-      });
+      };
+      const answer = await (job.question === undefined
+        ? runJob(runtime, job, signal, about, changed)
+        : answerQuestion(runtime, job, job.question, signal, about));
       let n = 0;
       const cutter = new PieceCutter((piece) => this.#store.addPiece(n++, piece));
       if (answer.kind === 'value') {
@@ -110,4 +123,17 @@ export class AsyncRun {
       ...(cause === undefined ? {} : { cause: loggedLine(cause) }),
     });
   }
+}
+
+/** Answers a question. The result is the body that the request would have got. @throws SvcError as `answerOver` */
+async function answerQuestion(
+  runtime: Runtime,
+  job: AsyncJob,
+  question: RestQuestion,
+  signal: AbortSignal,
+  about: ServiceRequest['about'],
+): Promise<{ readonly kind: 'value'; readonly data: unknown }> {
+  const [{ answerOver }, { cutRows }] = await Promise.all([import('../llm/rest.ts'), import('../nesting/cut.ts')]);
+  const { data } = await answerOver(await jobRequest(runtime, job, signal, about), question, cutRows);
+  return { kind: 'value', data: { status: 'success', data } };
 }

@@ -23,18 +23,55 @@ export interface HistoryEntry {
   /** Number of queries that were tried. */
   readonly tries: number;
   readonly error: string | null;
+  /** The conversation of the question; null if it belongs to none. */
+  readonly conversation: ConversationKey | null;
 }
 
-export type HistoryLine = Omit<HistoryEntry, 'userId'>;
+/** A conversation of one user. */
+export interface ConversationKey {
+  /** The UUID that the client chose. */
+  readonly id: string;
+  /** A digest of the caller and its rights. */
+  readonly key: string;
+}
+
+/** An earlier question of a conversation. */
+export interface Turn {
+  readonly question: string;
+  readonly concept: string | null;
+  readonly query: string | null;
+}
+
+export type HistoryLine = Omit<HistoryEntry, 'userId' | 'conversation'>;
 
 const WRITE = sql`INSERT INTO kg_catalog.agents_history
-    (user_id, user_name, actor, agent_name, ontology_id, ontology, question, concept, query, status, started, duration_ms, tokens, tries, error)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::timestamptz, $12, $13, $14, $15)`;
+    (user_id, user_name, actor, agent_name, ontology_id, ontology, question, concept, query, status, started, duration_ms, tokens, tries, error, conversation,
+     conversation_key)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::timestamptz, $12, $13, $14, $15, $16::uuid, $17)`;
 
 /** Stores a question. @throws SvcError 503 */
 export async function writeHistory(db: CatalogDb, e: HistoryEntry): Promise<void> {
   const { userId, user, actor, agent, ontologyId, ontology, question, concept, query, status, started, durationMs, tokens, tries, error } = e;
-  await db.query(WRITE, [userId, user, actor, agent, ontologyId, ontology, question, concept, query, status, started, durationMs, tokens, tries, error]);
+  const { id, key } = e.conversation ?? { id: null, key: null };
+  await db.query(WRITE, [
+    userId,
+    user,
+    actor,
+    agent,
+    ontologyId,
+    ontology,
+    question,
+    concept,
+    query,
+    status,
+    started,
+    durationMs,
+    tokens,
+    tries,
+    error,
+    id,
+    key,
+  ]);
 }
 
 // the newest entries, limited in number and in total characters
@@ -56,4 +93,18 @@ export async function readHistory(db: CatalogDb, of: { readonly userId: string |
     if (error instanceof DbError && error.sqlstate === '42P01') return [];
     throw error;
   }
+}
+
+const TURNS = sql`SELECT coalesce(json_agg(json_build_object('question', question, 'concept', concept, 'query', query) ORDER BY id), '[]')::text AS turns
+  FROM (SELECT id, question, concept, query FROM kg_catalog.agents_history
+    WHERE user_id = $1 AND conversation = $2::uuid AND conversation_key = $3 AND ontology_id = $4 AND status IN ('success', 'clarify') ORDER BY id DESC LIMIT $5) t`;
+
+/** Reads the last answered questions of a user's conversation about an ontology, oldest first. @throws SvcError 503 */
+export async function readTurns(
+  db: CatalogDb,
+  of: { readonly userId: string; readonly ontologyId: string; readonly conversation: ConversationKey },
+  most: number,
+): Promise<readonly Turn[]> {
+  const [row] = await db.query(TURNS, [of.userId, of.conversation.id, of.conversation.key, of.ontologyId, most]);
+  return JSON.parse(String(row?.turns ?? '[]')) as Turn[];
 }

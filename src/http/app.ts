@@ -45,6 +45,7 @@ type Route = (c: AppContext) => Promise<Response> | Response;
 // what few requests need is loaded by the first of them (docs/design/platform-rules.md#the-script)
 const documents = () => import('./openapi-routes.ts');
 const docs = () => import('./docs-page.ts');
+const questions = () => import('./questions.ts');
 
 /**
  * Creates the application.
@@ -207,6 +208,17 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     const answer = await runScript(request(c, wish), { ...script, nested: wish.presentation.nested });
     return answered(c, answer, wish, '', '');
   });
+
+  for (const kind of ['prompt', 'answer'] as const)
+    route(['POST'], `/openapi/execute/${kind}`, async (c) => {
+      await identify(c);
+      return (await questions()).askQuestion(c, product, request(c), kind);
+    });
+  route(
+    ['GET'],
+    '/openapi/execute/show_ontologies',
+    known(async (c) => (await questions()).showOntologies(c, request(c))),
+  );
 
   route(
     ['GET'],

@@ -10,14 +10,17 @@ export const wantsAsync = (headers: Headers): boolean => /^true$/i.test(headers.
 
 /** Starts a script and answers 202. @throws SvcError 404, 400, 503 as `startAsync` */
 export async function beginAsync(c: AppContext, product: string, request: ServiceRequest, script: Script, presentation: Presentation): Promise<Response> {
-  const id = await startAsync(request, script, presentation);
-  return json(c, 202, {
+  return asyncStarted(c, product, await startAsync(request, script, presentation));
+}
+
+/** Answers 202 with the address of the result. */
+export const asyncStarted = (c: AppContext, product: string, id: string): Response =>
+  json(c, 202, {
     async: true,
     response_id: id,
     poll_url: `/${product}/openapi/get-async-results/${id}`,
     message: 'The statement is running; get its result from poll_url, where it is kept for 10 minutes',
   });
-}
 
 /** Answers with the state of a caller's statement. @throws SvcError 503 */
 export async function asyncResult(c: AppContext, request: ServiceRequest, id: string): Promise<Response> {

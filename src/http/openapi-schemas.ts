@@ -127,10 +127,32 @@ const Ontology = Success.extend({
   }),
 });
 
+const Question = z.object({
+  prompt: text('The question'),
+  on_ambiguity: z.enum(['ask', 'first']).nullish().meta({
+    description:
+      'If the question has several meanings: `ask` returns them as `readings` (default of `answer`); `first` takes the most likely (default of `prompt`)',
+  }),
+  reading: z.string().nullish().meta({ description: 'The reading to answer, one of the `readings` of an earlier answer' }),
+});
+const questioned = {
+  status: z.enum(['answered', 'clarify']).meta({ description: '`clarify`: nothing was run, and `readings` are what the question may mean' }),
+  readings: z.array(z.object({ reading: z.string(), sql: z.string() })),
+  rows: Rows,
+  row_count: z.int(),
+  truncated: z.boolean().meta({ description: 'Whether there are more rows' }),
+  sql: text('The SQL that was run'),
+};
+const QuestionRows = Success.extend({ data: z.object({ ...questioned, ontology: z.string(), concept: z.string(), schema: z.string() }) });
+const QuestionAnswer = Success.extend({
+  data: z.object({ ...questioned, answer: text('The answer in words'), warnings: z.array(z.string()) }),
+});
+const OntologyNames = z.array(z.object({ ontology: z.string() }));
+
 const AsyncStarted = z.object({ async: z.literal(true), response_id: z.uuid(), poll_url: z.string(), message: z.string() });
 const AsyncResult = z.union([
   z.object({ status: z.literal('running'), response_id: z.uuid() }),
-  z.object({ status: z.literal('completed'), response: Rows, original_status_code: z.literal(200) }),
+  z.object({ status: z.literal('completed'), response: z.union([Rows, QuestionRows, QuestionAnswer]), original_status_code: z.literal(200) }),
   z.object({ status: z.literal('error'), error: z.string(), error_type: z.literal('ExecutionError') }),
 ]);
 const AsyncUnknown = z.object({ error: z.literal('Response not found') });
@@ -147,11 +169,15 @@ export const BODIES = {
   Listed,
   Ontologies,
   Ontology,
+  OntologyNames,
   Prompt,
   Query: QUERY,
   Ready,
   ModelFiles: MODEL_FILES,
   ModelChanges,
+  Question,
+  QuestionAnswer,
+  QuestionRows,
   Result,
   Row,
   Rows,

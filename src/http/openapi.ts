@@ -18,6 +18,7 @@ import {
   STATEMENT,
   use,
 } from './openapi-parts.ts';
+import { questionPaths } from './openapi-questions.ts';
 
 /** The content of all documents. */
 export interface DocumentBase {
@@ -223,6 +224,7 @@ export function serviceDocument(base: DocumentBase): JsonObject {
         fails: STATEMENT,
       }),
     },
+    ...questionPaths(product),
     [`/${product}/openapi/get-async-results/{response_id}`]: {
       get: operation({
         id: 'get_async_results',

@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import { SvcError } from '../errors.ts';
-import { fenced, inner, line } from './fence.ts';
+import type { Turn } from '../service.ts';
+import { cut, fenced, inner, line } from './fence.ts';
 import { MAX_PROMPT } from './knowledge.ts';
 import { clearReadings, READINGS, type Reading } from './readings.ts';
 import type { Run } from './run.ts';
@@ -33,6 +34,8 @@ export interface Wanted {
   readonly asksBack: boolean;
   /** The reading that the caller chose; null if none. */
   readonly reading: string | null;
+  /** Earlier questions of the conversation with their queries, oldest first. */
+  readonly earlier: readonly Turn[];
   /** Checks a statement without running it. @throws SvcError as `attempt` */
   readonly check: (sql: string) => Promise<unknown>;
   readonly settings: Settings;
@@ -262,8 +265,10 @@ Write another SELECT if one of them may be wrong; otherwise return it unchanged.
 
   /** The input of a turn. `taken`: the characters of the rules. */
   #user(feedback: string, taken: number): string {
-    const { question, graph, settings, now, examples, reading } = this.#wanted;
+    const { question, graph, settings, now, examples, reading, earlier } = this.#wanted;
+    const turns = turnsText(earlier);
     const before = [
+      turns === '' ? '' : `Earlier questions of this conversation, oldest first; the question may refer to them: ${fenced(turns)}`,
       `Question: ${fenced(question)}`,
       reading === null ? '' : `The question is meant like this: ${fenced(reading)}`,
       `Today is ${new Date(now).toISOString().slice(0, 10)}. At most ${settings.maxLimit} rows are shown.`,
@@ -283,3 +288,19 @@ Write another SELECT if one of them may be wrong; otherwise return it unchanged.
 
 /** Statuses of errors that another statement may avoid. */
 const FIXABLE = new Set([400, 403, 404]);
+
+const MAX_TURNS = 4_000;
+const MAX_QUERY = 1_500;
+
+/** The earlier questions, as many of the last ones as there is room for. */
+function turnsText(turns: readonly Turn[]): string {
+  const texts: string[] = [];
+  let left = MAX_TURNS;
+  for (const { question, query } of [...turns].reverse()) {
+    const text = [line(question, 500), ...(query === null ? [] : [cut(query, MAX_QUERY)])].join('\n');
+    left -= text.length;
+    if (left < 0) break;
+    texts.unshift(text);
+  }
+  return texts.join('\n\n');
+}

@@ -13,7 +13,9 @@ import {
   type Subject,
   sameName,
   sameQuestionAs,
+  type Turn,
 } from '../service.ts';
+import { relationsOf } from './comparisons.ts';
 import { failure } from './failed.ts';
 import { type Attempt, type Generated, generate, type Try } from './generate.ts';
 import { type Identified, identify } from './identify.ts';
@@ -36,6 +38,8 @@ export interface Asking {
   readonly agent: { readonly name: string; readonly options: Readonly<Record<string, string>> } | undefined;
   readonly prompt: string;
   readonly args: Arguments;
+  /** The id of the conversation that the question belongs to; null or undefined if it belongs to none. */
+  readonly conversation?: string | null | undefined;
   readonly llm: LanguageModels;
   /** Reads the first rows of an answer. */
   readonly collect: (answer: Answer, most: number) => Promise<Rows>;
@@ -94,6 +98,8 @@ export class Question {
   readonly #asking: Asking;
   readonly #model: QuestionModel;
   readonly #subjects: readonly Subject[];
+  /** Earlier questions of the conversation, oldest first. */
+  readonly #earlier: readonly Turn[];
   readonly #started: number;
   #byWords: Identified | undefined;
   #identified: Identified | undefined;
@@ -102,11 +108,18 @@ export class Question {
   #example: string | null = null;
   #noted: Noted = NOTHING;
 
-  constructor(asking: Asking, model: QuestionModel, settings: Settings, run: Run, started: number, conceptsAlone: boolean) {
+  constructor(
+    asking: Asking,
+    model: QuestionModel,
+    settings: Settings,
+    run: Run,
+    { started, conceptsAlone, earlier }: { readonly started: number; readonly conceptsAlone: boolean; readonly earlier: readonly Turn[] },
+  ) {
     this.#asking = asking;
     this.#model = model;
     this.settings = settings;
     this.run = run;
+    this.#earlier = earlier;
     this.#started = started;
     const all = subjectsIn(model, settings.scope);
     this.#subjects = conceptsAlone ? all.filter((s) => s.kind === 'concept') : all;
@@ -120,10 +133,15 @@ export class Question {
     this.#noted = { ...this.#noted, ...noted };
   }
 
+  /** The words that say what the question is about. It may refer to the question before it. */
+  get #words(): string {
+    return [this.#earlier.at(-1)?.question ?? '', this.#asking.prompt].join('\n').trim();
+  }
+
   /** The subject of the question as its words say. Computed once. @throws SvcError 404 `no_candidates` */
   async #ranked(): Promise<Identified> {
-    const { request, prompt } = this.#asking;
-    this.#byWords ??= await identify({ request, model: this.#model, subjects: this.#subjects, question: prompt, deadline: this.run.deadline });
+    const { request } = this.#asking;
+    this.#byWords ??= await identify({ request, model: this.#model, subjects: this.#subjects, question: this.#words, deadline: this.run.deadline });
     this.note({ concept: this.#byWords.subject.name });
     return this.#byWords;
   }
@@ -132,10 +150,10 @@ export class Question {
   async identified(): Promise<Identified> {
     if (this.#identified !== undefined) return this.#identified;
     const byWords = await this.#ranked();
-    const { request, prompt, llm } = this.#asking;
+    const { request, llm } = this.#asking;
     const { deadline } = this.run;
     if (!byWords.certain) this.run.begins('concept');
-    const wanted = { request, model: this.#model, subjects: this.#subjects, question: prompt, llm, deadline, note: this.settings.note };
+    const wanted = { request, model: this.#model, subjects: this.#subjects, question: this.#words, llm, deadline, note: this.settings.note };
     const found = byWords.certain ? byWords : await identify({ ...wanted, byWords });
     if (found.reply !== undefined) this.run.record('concept', found.reply);
     this.#identified = found;
@@ -166,7 +184,8 @@ export class Question {
     const { reading } = this.settings;
     const examples = await examplesOf(request, this.#asking.ontology, { rank: (all) => nearest(prompt, all), most: MAX_EXAMPLES });
     const isSame = sameQuestionAs(prompt);
-    const same = reading === null ? examples.find((e) => isSame(e.question)) : undefined;
+    // the same words mean something else after another question
+    const same = reading === null && this.#earlier.length === 0 ? examples.find((e) => isSame(e.question)) : undefined;
     const verified = same === undefined ? undefined : await this.#verified(same, most);
     if (verified !== undefined) return verified;
     const similar = examples.filter((e) => e.relations.every((r) => this.#admits(r)));
@@ -179,6 +198,7 @@ export class Question {
         graph: knowledge,
         asksBack: onAmbiguity === 'ask' && reading === null,
         reading,
+        earlier: this.#earlier,
         check: (sql) => this.#attempt(sql, 0),
         settings: this.settings,
         product,
@@ -198,14 +218,17 @@ export class Question {
 
   /** What the model gets to know. It chooses a concept first if it does not get the whole graph. */
   async #knowledge(similar: readonly Example[]): Promise<Knowledge> {
-    const { request, prompt } = this.#asking;
+    const { request } = this.#asking;
     const { ranked } = await this.#ranked();
-    const about = similar.flatMap((e) => e.relations).map(({ kind, name }) => ({ kind: kind === 'concept' ? ('concept' as const) : ('view' as const), name }));
+    const about = [
+      ...this.#earlierSubjects(),
+      ...similar.flatMap((e) => e.relations).map(({ kind, name }) => ({ kind: kind === 'concept' ? ('concept' as const) : ('view' as const), name })),
+    ];
     const parts = {
       request,
       model: this.#model,
       subjects: this.#subjects,
-      question: [prompt, this.settings.reading ?? ''].join(' ').trim(),
+      question: [this.#words, this.settings.reading ?? ''].join(' ').trim(),
       product: request.runtime.config.product,
       depth: this.settings.depth,
       ranked,
@@ -214,6 +237,12 @@ export class Question {
     if (known.isWhole) return known;
     const { subject } = await this.identified();
     return Knowledge.of({ ...parts, about: [subject, ...about] });
+  }
+
+  /** What the earlier queries of the conversation read. */
+  #earlierSubjects(): readonly Subject[] {
+    const { product } = this.#asking.request.runtime.config;
+    return this.#earlier.flatMap(({ query }) => relationsOf(query ?? '', product)).flatMap((name) => this.#model.subject(name) ?? []);
   }
 
   /** Runs the SQL of a verified example. Returns undefined if it is outside the question's scope, or no longer valid. */

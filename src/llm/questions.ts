@@ -3,7 +3,7 @@
  * the caller may read, and its statement runs only if the planner accepts it for the caller.
  */
 import { badRequest, SvcError } from '../errors.ts';
-import { callerGone, questionModel, recordQuestion } from '../service.ts';
+import { type Conversation, callerGone, conversationOf, questionModel, recordQuestion, storeQuestion } from '../service.ts';
 import { answerFrom } from './answer.ts';
 import { failure } from './failed.ts';
 import { outOfTime } from './failures.ts';
@@ -93,10 +93,12 @@ async function asked<T>(from: Asking, { concepts = false }: { readonly concepts?
   const asking = { ...from, request };
   let question: Question | undefined;
   let failed: unknown;
+  let conversation: Conversation | undefined;
   try {
     const settings = settingsOf(agent?.options ?? {}, asking.args, request.runtime.config.product);
     const model = withoutColumns(await questionModel(request, asking.ontology), settings.hiddenColumns);
-    question = new Question(asking, model, settings, run, started, concepts);
+    if (asking.conversation != null) conversation = await conversationOf(request, asking.ontology, asking.conversation, settings.earlier);
+    question = new Question(asking, model, settings, run, { started, conceptsAlone: concepts, earlier: conversation?.turns ?? [] });
     return await work(question);
   } catch (error) {
     if (from.request.signal.aborted) failed = callerGone(error);
@@ -107,7 +109,7 @@ async function asked<T>(from: Asking, { concepts = false }: { readonly concepts?
     const { concept, sql, error, tries, isUnclear } = question?.noted ?? NOTHING;
     const fault = failed ?? error ?? null;
     const { inputTokens, outputTokens } = run.costs;
-    recordQuestion(request, {
+    const record = {
       agent: agent?.name ?? null,
       ontology: asking.ontology,
       question: prompt,
@@ -119,6 +121,10 @@ async function asked<T>(from: Asking, { concepts = false }: { readonly concepts?
       tokens: inputTokens + outputTokens,
       tries,
       error: fault,
-    });
+      conversation: conversation?.key ?? null,
+    };
+    // the next question of a conversation must find this one
+    if (conversation === undefined) recordQuestion(request, record);
+    else await storeQuestion(request, record);
   }
 }

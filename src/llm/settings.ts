@@ -32,6 +32,8 @@ export interface Settings {
   readonly onAmbiguity: OnAmbiguity | undefined;
   /** The reading that the caller chose; null if none. */
   readonly reading: string | null;
+  /** How many earlier questions of the conversation the model is shown. */
+  readonly earlier: number;
   /** Names of columns that the model is not shown. */
   readonly hiddenColumns: readonly string[];
 }
@@ -40,6 +42,7 @@ const DEFAULT_RETRIES = 3;
 const DEFAULT_ROWS = 500;
 const DEFAULT_EMPTY_RETRIES = 2;
 const DEFAULT_REVIEWS = 1;
+const DEFAULT_EARLIER = 5;
 const MAX_NOTE = 8_000;
 const MAX_READING = 1_000;
 
@@ -74,6 +77,7 @@ export function settingsOf(options: Readonly<Record<string, string>>, args: Argu
     depth: schema === 'svc' || schema === 'esvc' ? 0 : depth === undefined ? undefined : Number(depth),
     onAmbiguity: args.on_ambiguity,
     reading: args.reading?.trim().slice(0, MAX_READING) || null,
+    earlier: text('enable_memory') === 'false' ? 0 : number('memory_window_size', DEFAULT_EARLIER),
     hiddenColumns: list('exclude_properties') ?? [],
   };
 }

@@ -1,11 +1,10 @@
 /** What the front Worker passes to a principal's object: plain data, as arguments of RPC methods. */
 import type { Principal } from '../auth/authenticate.ts';
 import { type Earlier, earlierOf } from '../auth/resume.ts';
-import type { Runtime, ServiceRequest, Spending } from '../service.ts';
+import type { Budget } from '../nesting/cut.ts';
+import type { Named, Runtime, ServiceRequest, Spending, Target } from '../service.ts';
 import type { Message } from './messages.ts';
-import type { Budget } from './rows.ts';
 import type { Spliced } from './spliced.ts';
-import type { Named, Target } from './target.ts';
 
 /** The authenticated caller. It contains no credential. */
 export interface McpCaller extends Earlier {

@@ -8,7 +8,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { JsonRow } from './rows.ts';
+import type { JsonRow } from '../nesting/cut.ts';
 
 /** The name of the input in a call. */
 const KEY = 'reading';

@@ -7,7 +7,7 @@ import { badRequest, loggedLine, SvcError } from '../errors.ts';
 import { authenticateOAuth, oauthTokenOf } from '../oauth/authenticate.ts';
 import { insufficientScope, placeOf, withChallenge } from '../oauth/place.ts';
 import type { Exchange, Mount } from '../service/exchange.ts';
-import { ownerOf } from '../service.ts';
+import { type Named, namedBy, ownerOf, targetOf } from '../service.ts';
 import { callerOf, type McpCall } from './call.ts';
 import { faultResponse } from './faults.ts';
 import { guarded, RECHECK_MS, recheck } from './guarded.ts';
@@ -15,7 +15,6 @@ import { errorBody, type Message, readMessages } from './messages.ts';
 import type { McpPath } from './mounts.ts';
 import type { Client, Principals } from './object.ts';
 import { allowedOrigin, corsHeaders, PREFLIGHT_HEADERS } from './origins.ts';
-import { type Named, namedBy, targetOf } from './target.ts';
 
 /** The protocol's headers that the server uses. */
 const PROTOCOL_HEADER = /^(mcp-(?!session-id$)[a-z0-9-]+|traceparent|tracestate|baggage)$/;

@@ -2,18 +2,17 @@
 import { DurableObject } from 'cloudflare:workers';
 import { resume } from '../auth/resume.ts';
 import { forbidden, loggedLine, type SvcError } from '../errors.ts';
-import { auditRequest, type Runtime, Spending } from '../service.ts';
+import { BATCH_BYTES, Budget } from '../nesting/cut.ts';
+import { auditRequest, type Runtime, Spending, targetOf } from '../service.ts';
 import { isEventStream, isSubscription, messagesOf, plain } from './answers.ts';
 import type { McpCall, Session } from './call.ts';
 import { faultResponse } from './faults.ts';
 import { Gate } from './gate.ts';
 import { errorBody, idOf, type Message, withoutCancellations } from './messages.ts';
 import type { Offer } from './offer.ts';
-import { BATCH_BYTES, Budget } from './rows.ts';
 import { Running } from './running.ts';
 import { Spliced } from './spliced.ts';
 import { Streams } from './streams.ts';
-import { targetOf } from './target.ts';
 
 /** Maximum number of tool calls that run at the same time; others wait (docs/design/platform-rules.md#mcp-objects). */
 const TOOLS_AT_ONCE = 8;

@@ -14,6 +14,7 @@ const REQUEST_HEADERS = [
   'mcp-session-id',
   'x-agent',
   'x-api-key',
+  'x-conversation-id',
   'x-jwt-tenant-id',
   'x-jwt-token',
   'x-ontology',

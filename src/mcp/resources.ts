@@ -1,11 +1,10 @@
 /** Resources: the model of each ontology as compact text, `ontology://{name}`. */
 import { type McpServer, ProtocolError, ResourceTemplate } from '@modelcontextprotocol/server';
 import { SvcError } from '../errors.ts';
-import { getOntology, runScript } from '../service.ts';
+import { budgetOf, cutRows, type JsonRow } from '../nesting/cut.ts';
+import { getOntology, ontologyOf, runScript } from '../service.ts';
 import { readingRequest, type Session } from './call.ts';
 import { type Detail, modelText } from './model-text.ts';
-import { budgetOf, cutRows, type JsonRow } from './rows.ts';
-import { ontologyOf } from './target.ts';
 
 /** The protocol's error code for a resource that does not exist. */
 const NOT_FOUND = -32002;

@@ -3,7 +3,7 @@
  * placeholder: as structured content, and inside the text with the same content unless the client reads only structured content. To parse, validate, serialise and
  * escape the rows would cost several times as much as the query.
  */
-import { type JsonRow, RowTexts } from './rows.ts';
+import { type JsonRow, RowTexts } from '../nesting/cut.ts';
 
 export class Spliced {
   /** Occurs in no other text: it is created after they arrived. */

@@ -132,6 +132,23 @@ export interface ReadingRights {
   readonly digest: string;
 }
 
+/** A question in words over REST, as plain data: it may be answered after its request has ended. */
+export interface RestQuestion {
+  /** What is wanted: the rows, or an answer in words. */
+  readonly kind: 'prompt' | 'answer';
+  readonly prompt: string;
+  /** Names from the headers; null if absent. */
+  readonly ontology: string | null;
+  readonly agent: string | null;
+  /** `results-limit`. */
+  readonly limit: number | null;
+  readonly onAmbiguity: 'ask' | 'first' | null;
+  /** The reading that the caller chose. */
+  readonly reading: string | null;
+  /** The id of the conversation, as sent. */
+  readonly conversation: string | null;
+}
+
 /** An asynchronous statement as plain data, for storage. */
 export interface AsyncJob {
   /** The `response_id`. */
@@ -147,6 +164,8 @@ export interface AsyncJob {
   readonly knownVersion: string | null;
   /** The presentation of its rows. */
   readonly presentation: Presentation;
+  /** The question, if the job answers one. `script` then only names its ontology. */
+  readonly question?: RestQuestion | undefined;
 }
 
 /** The state of an asynchronous statement. `first` is the first piece of the JSON array of rows, `pieces` the number of pieces. */

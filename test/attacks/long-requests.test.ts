@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
 import { queryData } from '../../src/llm/questions.ts';
 import type { LanguageModels, Turn } from '../../src/llm/types.ts';
-import { cutRows } from '../../src/mcp/rows.ts';
+import { cutRows } from '../../src/nesting/cut.ts';
 import { runScript, type ServiceRequest } from '../../src/service.ts';
 import { startService, type TestService } from '../support/service.ts';
 

@@ -1,8 +1,8 @@
 /** Long texts on which a backtracking pattern takes quadratic time: minutes, where a linear pattern takes milliseconds. */
 import { expect, it } from 'vitest';
 import { typedValue } from '../../src/language/filters-values.ts';
-import { exactText } from '../../src/mcp/exact.ts';
 import { rounded } from '../../src/nesting/decimal.ts';
+import { exactText } from '../../src/nesting/exact.ts';
 import { findType, parseType } from '../../src/ontology/types.ts';
 import { questionKey, sameQuestionAs } from '../../src/service/tell/examples.ts';
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
 import { type Ran, runSelect } from '../../src/llm/statement.ts';
-import { cutRows } from '../../src/mcp/rows.ts';
+import { cutRows } from '../../src/nesting/cut.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const MODEL = `CREATE ONTOLOGY shop;

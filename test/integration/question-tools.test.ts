@@ -2,13 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
 import type { LanguageModels, Stage, Turn } from '../../src/llm/types.ts';
-import { targetOf } from '../../src/mcp/target.ts';
 import { askQuestion } from '../../src/mcp/tools/ask-question.ts';
 import { generateSql } from '../../src/mcp/tools/generate-sql.ts';
 import { identifyConcept } from '../../src/mcp/tools/identify-concept.ts';
 import { queryData } from '../../src/mcp/tools/query-data.ts';
 import type { Tool, ToolCall } from '../../src/mcp/tools/tool.ts';
-import { Spending } from '../../src/service.ts';
+import { Spending, targetOf } from '../../src/service.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const MODEL = `CREATE ONTOLOGY clinic;

@@ -9,7 +9,7 @@ import { languageModels } from '../../src/llm/models.ts';
 import type { Asking } from '../../src/llm/question.ts';
 import { askQuestion, generateSql, identifyConcept, queryData } from '../../src/llm/questions.ts';
 import type { Arguments } from '../../src/llm/settings.ts';
-import { cutRows } from '../../src/mcp/rows.ts';
+import { cutRows } from '../../src/nesting/cut.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { chat, type Heard, json, llm as llmSettings, type Stub, startStub } from '../unit/llm/stub.ts';
 

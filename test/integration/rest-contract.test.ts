@@ -5,10 +5,13 @@ import { createToken } from '../../src/auth/tokens.ts';
 import { catalogUnavailable } from '../../src/catalog/db.ts';
 import { createApp } from '../../src/http/app.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { SimulatedModel } from '../support/tools.ts';
 import { asked as askedOfFake, fakeRuntime } from '../unit/http/fake-runtime.ts';
 import { breach, type Document, pathOf } from './support/contract.ts';
 
 const SALT = 'a salt';
+
+const llm = new SimulatedModel();
 
 let service: TestService;
 let reader: string;
@@ -16,7 +19,10 @@ let document: Document;
 let shop: Document;
 
 beforeAll(async () => {
-  service = await startService({ settings: { ALLOWED_CONFIG_ENVS_IN_API: 'ROW_LIMIT', ROW_LIMIT: '7', STATEMENT_TIMEOUT_MS: '5000', API_AUTH_SALT: SALT } });
+  service = await startService({
+    parts: { llm },
+    settings: { ALLOWED_CONFIG_ENVS_IN_API: 'ROW_LIMIT', ROW_LIMIT: '7', STATEMENT_TIMEOUT_MS: '5000', API_AUTH_SALT: SALT },
+  });
   await service.database.exec('CREATE SCHEMA s');
   await service.database.exec('CREATE TABLE s.t (id int PRIMARY KEY, name text, price numeric, born date, big bigint, at timestamptz, up int)');
   await service.database.exec(
@@ -159,6 +165,24 @@ describe('the document of the service', () => {
       expect(await check(document, 'GET', poll_url)).toBe(200);
     }
     expect(await check(document, 'GET', '/svc/openapi/get-async-results/nothing')).toBe(404);
+  });
+
+  it('matches questions', async () => {
+    llm.says(['SELECT id, big FROM svc.item']);
+    const asks = (body: string, headers = {}) => ({ body, headers: { ...JSON_TYPE, ontology: 'shop', ...headers } });
+    for (const what of ['prompt', 'answer']) {
+      const path = `/svc/openapi/execute/${what}`;
+      expect(await check(document, 'POST', path, asks('{"prompt": "Which?"}'))).toBe(200);
+      expect(await check(document, 'POST', path, asks('{"prompt": "Which?"}', { 'x-async': 'true' }))).toBe(202);
+      expect(await check(document, 'POST', path, asks('{}'))).toBe(400);
+      expect(await check(document, 'POST', path, asks('{"prompt": "Which?"}', { ontology: 'shp' }))).toBe(403);
+      expect(await check(document, 'POST', path, { body: '{"prompt": "Which?"}', headers: JSON_TYPE })).toBe(404);
+      const response = await service.fetch(path, { method: 'POST', ...asks('{"prompt": "Which?"}', { 'x-async': 'true', 'x-api-key': service.token }) });
+      const { poll_url } = (await response.json()) as { poll_url: string };
+      await expect.poll(async () => (await read(poll_url)).status).toBe('completed');
+      expect(await check(document, 'GET', poll_url)).toBe(200);
+    }
+    expect(await check(document, 'GET', '/svc/openapi/execute/show_ontologies')).toBe(200);
   });
 
   it('matches errors', async () => {

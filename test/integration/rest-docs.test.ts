@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeBearer } from '../../src/auth/bearer.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { SimulatedModel } from '../support/tools.ts';
 
+const llm = new SimulatedModel();
 const PAGE = new URL('../../docs/rest.md', import.meta.url);
 
 /** ```` ```http ```` with a request, and the block after it with the answer, if there is one yet. */
@@ -23,7 +25,10 @@ const statuses: number[] = [];
 const answers: string[] = [];
 
 beforeAll(async () => {
+  // the question of the page has this answer
+  llm.says(["SELECT name FROM svc.customer WHERE city = 'Rome' ORDER BY name"], '', 'Ann and Cem live in Rome.');
   service = await startService({
+    parts: { llm },
     settings: {
       ALLOWED_CONFIG_ENVS_IN_API: 'ROW_LIMIT,ADMIN_TOKEN',
       ROW_LIMIT: '3000',

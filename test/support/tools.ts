@@ -1,9 +1,8 @@
 /** Calls tools of the MCP server without the protocol, with a simulated language model. */
 import { expect } from 'vitest';
 import type { LanguageModels, Stage, Turn } from '../../src/llm/types.ts';
-import { targetOf } from '../../src/mcp/target.ts';
 import type { Tool, ToolCall } from '../../src/mcp/tools/tool.ts';
-import { type ServiceRequest, Spending } from '../../src/service.ts';
+import { type ServiceRequest, Spending, targetOf } from '../../src/service.ts';
 
 /** A turn for the SQL: a statement, that something is missing, or several readings of the question. */
 export type SqlTurn = string | { readonly refusal: string } | { readonly readings: readonly { readonly reading: string; readonly sql: string }[] };

@@ -29,8 +29,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   llm: ['service'],
   http: ['service', 'auth', 'nesting', 'llm', 'oauth'],
   mcp: ['service', 'auth', 'nesting', 'llm', 'oauth'],
-  // the object that runs a statement on after its request, for the REST interface
-  async: ['service', 'nesting'],
+  // the object that runs a statement or answers a question after its request, for the REST interface
+  async: ['service', 'nesting', 'llm'],
   cli: ['ontology', 'language', 'planner'],
   index: ['*'],
   // declarations of what the bundler makes of a .wasm file

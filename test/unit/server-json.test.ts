@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { mcpMounts } from '../../src/mcp/mounts.ts';
-import { namedBy } from '../../src/mcp/target.ts';
+import { namedBy } from '../../src/service.ts';
 
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json';
@@ -96,7 +96,7 @@ describe('server.json', () => {
       const [key, ...others] = headers.map(({ name }) => name);
       expect(key).toBe('x-api-key');
       const read = namedBy(new Headers(others.map((name) => [name, `by ${name}`])), new URLSearchParams());
-      expect(read).toEqual({ ontology: 'by x-ontology', agent: 'by x-agent' });
+      expect(read).toEqual({ ontology: 'by x-ontology', agent: 'by x-agent', conversation: null });
     }
   });
 });

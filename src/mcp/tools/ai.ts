@@ -1,10 +1,11 @@
 /** What the four tools that use a language model have in common. */
 import { z } from 'zod';
-import { SvcError } from '../../errors.ts';
+import { requireModel } from '../../llm/failures.ts';
 import type { Asking, Details } from '../../llm/question.ts';
 import type { Reading } from '../../llm/readings.ts';
 import type { Arguments } from '../../llm/settings.ts';
-import { budgetOf, cutRows } from '../rows.ts';
+import { budgetOf, cutRows } from '../../nesting/cut.ts';
+import { conversationId } from '../../service.ts';
 import { names, ontologyArgument, ontologyFor, requestOf, rowsOutput, type ToolCall, truncatedOutput } from './tool.ts';
 
 export const prompt = z.string().min(1).describe('The question');
@@ -20,6 +21,10 @@ export const caseSensitive = z.boolean().optional().describe('Text comparison in
 
 export const onAmbiguity = z.enum(['ask', 'first']);
 export const readingArgument = z.string().optional().describe('The reading to answer, one of `readings` of an earlier call');
+export const conversationArgument = z
+  .string()
+  .optional()
+  .describe('A UUID that you make up: questions with the same one may refer to earlier ones; default: header x-conversation-id');
 export const statusOutput = z.enum(['answered', 'clarify']);
 /** What the question may mean. */
 export const readingsOutput = z
@@ -36,16 +41,16 @@ export { rowsOutput, truncatedOutput };
 /** Reasons, attempts, token use and timings. */
 export const details = z.looseObject({}).optional();
 
-type Shared = Arguments & { readonly prompt: string; readonly ontology?: string | undefined; readonly verbose?: boolean | undefined };
+type Shared = Arguments & {
+  readonly prompt: string;
+  readonly ontology?: string | undefined;
+  readonly verbose?: boolean | undefined;
+  readonly conversation_id?: string | undefined;
+};
 
-/** The arguments of a call for the question chain. @throws SvcError 400 `llm_not_configured`; 404 `ontology_not_found`; 403 `no_access` */
-export function askingOf(call: ToolCall, { prompt: question, ontology, verbose: _, ...args }: Shared): Asking {
-  const { llm } = call.runtime;
-  if (llm === undefined) {
-    throw new SvcError(400, 'llm_not_configured', 'LLM type is required', {
-      hint: 'No language model is configured on this server; write the SQL yourself with describe_knowledge_graph and execute_sql',
-    });
-  }
+/** The arguments of a call for the question chain. @throws SvcError 400 `llm_not_configured`, `bad_conversation_id`; 404 `ontology_not_found`; 403 `no_access` */
+export function askingOf(call: ToolCall, { prompt: question, ontology, verbose: _, conversation_id, ...args }: Shared): Asking {
+  const llm = requireModel(call.runtime);
   const { agent } = call.target;
   return {
     request: requestOf(call),
@@ -53,6 +58,7 @@ export function askingOf(call: ToolCall, { prompt: question, ontology, verbose: 
     agent: agent && { name: agent.agent.name, options: agent.agent.options },
     prompt: question,
     args,
+    conversation: conversationId(conversation_id ?? call.target.conversation ?? null),
     llm,
     collect: (answer, most) => cutRows(answer, most, budgetOf(call)),
     report: call.report,

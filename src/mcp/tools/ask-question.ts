@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { askQuestion as ask } from '../../llm/questions.ts';
 import {
   askingOf,
+  conversationArgument,
   details,
   detailsIf,
   includeTags,
@@ -34,6 +35,7 @@ export const askQuestion = tool({
     note: z.string().optional().describe('Further context'),
     on_ambiguity: onAmbiguity.optional().describe('If the question has several meanings: ask (default) returns them as readings; first takes the most likely'),
     reading: readingArgument,
+    conversation_id: conversationArgument,
     show_result_set: z.boolean().optional().describe('Also return the rows'),
     verbose,
   }),

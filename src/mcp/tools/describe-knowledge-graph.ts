@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { badRequest } from '../../errors.ts';
 import { describeModel } from '../../llm/describe.ts';
+import { budgetOf, cutRows, cutValues, type JsonRow } from '../../nesting/cut.ts';
 import { runScript } from '../../service.ts';
-import { budgetOf, cutRows, cutValues, type JsonRow } from '../rows.ts';
 import { maxResults, maxRows, names, ontologyArgument, ontologyFor, requestOf, rowsOutput, tool } from './tool.ts';
 
 /** The statement that produces each section. */

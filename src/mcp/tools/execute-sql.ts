@@ -1,7 +1,7 @@
 /** execute_sql: runs a statement of the caller, or only plans it. */
 import { z } from 'zod';
+import { budgetOf, cutTexts } from '../../nesting/cut.ts';
 import { dryRun, runScript, type Script } from '../../service.ts';
-import { budgetOf, cutTexts } from '../rows.ts';
 import { editsModel, maxResults, maxRows, ontologyArgument, ontologyFor, requestOf, rowsOutput, type ToolCall, tool, truncatedOutput } from './tool.ts';
 
 const DESCRIPTION = `Run SQL on a knowledge graph and get rows. PostgreSQL SELECT over concepts: svc.concept (direct properties), dsvc.concept (relationship paths too), vsvc.view. \

@@ -1,7 +1,7 @@
 /** list_agents: the agents that the caller may see. */
 import { z } from 'zod';
+import { budgetOf, cutValues } from '../../nesting/cut.ts';
 import { listAgents as agentsOf } from '../../service.ts';
-import { budgetOf, cutValues } from '../rows.ts';
 import { maxResults, maxRows, requestOf, tool, truncatedOutput } from './tool.ts';
 
 export const listAgents = tool({

@@ -1,7 +1,7 @@
 /** list_datasources: all datasources that the caller may see, or those of an ontology or an agent. */
 import { z } from 'zod';
+import { budgetOf, cutRows, cutValues, type JsonRow } from '../../nesting/cut.ts';
 import { runScript } from '../../service.ts';
-import { budgetOf, cutRows, cutValues, type JsonRow } from '../rows.ts';
 import { maxResults, maxRows, ontologyFor, requestOf, type ToolCall, tool, truncatedOutput } from './tool.ts';
 
 export const listDatasources = tool({

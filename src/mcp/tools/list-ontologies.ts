@@ -1,7 +1,7 @@
 /** list_ontologies: the ontologies that the caller may see. */
 import { z } from 'zod';
+import { budgetOf, cutRows } from '../../nesting/cut.ts';
 import { runScript } from '../../service.ts';
-import { budgetOf, cutRows } from '../rows.ts';
 import { maxResults, maxRows, requestOf, tool, truncatedOutput } from './tool.ts';
 
 export const listOntologies = tool({

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { queryData as query } from '../../llm/questions.ts';
 import {
   askingOf,
+  conversationArgument,
   details,
   detailsIf,
   includeTags,
@@ -35,6 +36,7 @@ export const queryData = tool({
     max_limit: maxLimit,
     on_ambiguity: onAmbiguity.optional().describe('If the question has several meanings: ask returns them as readings; first (default) takes the most likely'),
     reading: readingArgument,
+    conversation_id: conversationArgument,
     verbose,
   }),
   output: z.object({

@@ -1,10 +1,10 @@
 /** The type of a tool: its description for the model, its schemas and its implementation. */
 import { z } from 'zod';
 import { can } from '../../auth/grants.ts';
+import type { JsonRow } from '../../nesting/cut.ts';
 import type { ServiceRequest } from '../../service.ts';
+import { ontologyOf } from '../../service.ts';
 import { readingRequest, type Session } from '../call.ts';
-import type { JsonRow } from '../rows.ts';
-import { ontologyOf } from '../target.ts';
 
 /** A call of a tool. */
 export interface ToolCall extends Session {

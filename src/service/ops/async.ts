@@ -11,7 +11,7 @@ import { sameName } from '../../ontology/names.ts';
 import { attachedDatasource } from '../caller/datasource.ts';
 import { findOntology, requireOntology, upToDate } from '../caller/lookup.ts';
 import { rightsOf } from '../caller/reading-rights.ts';
-import type { Answer, AsyncJob, AsyncPoll, AsyncStatements, ReadingRights, Runtime, Script, ServiceRequest } from '../runtime.ts';
+import type { Answer, AsyncJob, AsyncPoll, AsyncStatements, ReadingRights, RestQuestion, Runtime, Script, ServiceRequest } from '../runtime.ts';
 import { Spending } from '../spending.ts';
 import { runScript } from './script.ts';
 
@@ -32,6 +32,16 @@ async function has(caller: Caller, { ontology, digest }: ReadingRights): Promise
   return (ontology === null || row !== undefined) && (await rightsOf(caller, row)).digest === digest;
 }
 
+/** The presentation of an answer to a question, whose rows are never nested. */
+const PLAIN: Presentation = {
+  nested: false,
+  formatProperties: false,
+  caseSensitivity: false,
+  formatBooleans: false,
+  ignoreEntityId: false,
+  minimizeRelationships: false,
+};
+
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 const unavailable = (cause?: unknown): SvcError =>
@@ -51,7 +61,13 @@ function statements({ runtime }: ServiceRequest): AsyncStatements {
  * @returns the id of the statement
  * @throws SvcError 404 `unknown_ontology`, 400 `unknown_datasource`, 503
  */
-export async function startAsync(request: ServiceRequest, script: Script, presentation: Presentation): Promise<string> {
+export const startAsync = (request: ServiceRequest, script: Script, presentation: Presentation): Promise<string> => start(request, { script, presentation });
+
+/** The same for a question about an ontology, which the caller must be allowed to ask. @throws SvcError 404 `unknown_ontology`, 503 */
+export const startAsyncQuestion = (request: ServiceRequest, ontology: string, question: RestQuestion): Promise<string> =>
+  start(request, { script: { ontology, sql: '', limit: null, datasource: null }, presentation: PLAIN, question });
+
+async function start(request: ServiceRequest, { script, presentation, question }: Pick<AsyncJob, 'script' | 'presentation' | 'question'>): Promise<string> {
   const running = statements(request);
   const { ontology } = script;
   const caller = await upToDate(request, ontology);
@@ -69,6 +85,7 @@ export async function startAsync(request: ServiceRequest, script: Script, presen
     requestId: request.requestId,
     knownVersion: row?.version ?? null,
     presentation,
+    ...(question === undefined ? {} : { question }),
   };
   try {
     await running.start(job);
@@ -110,8 +127,19 @@ export async function* asyncRows(
   }
 }
 
+/** The request of a job: the current rights of its caller, and the timeout ASYNC_TIMEOUT_MS. @throws SvcError 401, 503 as `resume` */
+export async function jobRequest(
+  { config, ...runtime }: Runtime,
+  { caller, requestId, knownVersion }: AsyncJob,
+  signal: AbortSignal,
+  about: ServiceRequest['about'],
+): Promise<ServiceRequest> {
+  const patient: Runtime = { ...runtime, config: { ...config, statementTimeoutMs: config.asyncTimeoutMs } };
+  return { runtime: patient, caller: await resume(caller, runtime), requestId, spending: new Spending(), signal, knownVersion, about };
+}
+
 /**
- * Runs a job with the current rights of its caller and the timeout ASYNC_TIMEOUT_MS.
+ * Runs the statements of a job.
  * @param changedRights called if the script has changed something, with the rights that are required to read the answer or error
  * @throws SvcError as `runScript`
  */
@@ -122,19 +150,16 @@ export async function runJob(
   about: ServiceRequest['about'],
   changedRights: (rights: ReadingRights) => void,
 ): Promise<Answer> {
-  const { config, db, now, waitUntil } = runtime;
-  const caller = await resume(job.caller, { db, now, waitUntil });
-  const patient: Runtime = { ...runtime, config: { ...config, statementTimeoutMs: config.asyncTimeoutMs } };
+  const request = await jobRequest(runtime, job, signal, about);
   let changed = false;
   const noted = (): void => {
     changed = true;
   };
-  const { requestId, knownVersion } = job;
   try {
-    return await runScript({ runtime: patient, caller, requestId, spending: new Spending(), signal, knownVersion, about, noted }, job.script);
+    return await runScript({ ...request, noted }, job.script);
   } finally {
     if (changed) {
-      const after = await resume(job.caller, { db, now, waitUntil });
+      const after = await resume(job.caller, runtime);
       changedRights(await rightsOf(after, findOntology(after, job.script.ontology)));
     }
   }

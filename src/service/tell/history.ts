@@ -3,7 +3,7 @@
  * administrators.
  */
 import type { Caller } from '../../auth/authenticate.ts';
-import { type HistoryLine, readHistory, writeHistory } from '../../catalog/history.ts';
+import { type ConversationKey, type HistoryLine, readHistory, writeHistory } from '../../catalog/history.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { loggedFault, SvcError } from '../../errors.ts';
 import { findOntology, visibleOntologies } from '../caller/lookup.ts';
@@ -28,6 +28,8 @@ export interface QuestionRecord {
   readonly tries: number;
   /** The thrown error or an error message; null if there was none. For internal errors, only a generic message is stored. */
   readonly error: unknown;
+  /** The conversation that the question belongs to. */
+  readonly conversation?: ConversationKey | null;
 }
 
 const MAX_CHARACTERS = { question: 4000, query: 20_000, error: 2000 } as const;
@@ -42,11 +44,16 @@ function storable(text: string, max: number): string {
 const toInteger = (n: number): number => (Number.isFinite(n) ? Math.min(Math.max(0, Math.round(n)), 2_000_000_000) : 0);
 
 /** Stores a question in the background. An error is logged and does not affect the answer. */
-export function recordQuestion({ runtime, caller }: ServiceRequest, record: QuestionRecord): void {
+export function recordQuestion(request: ServiceRequest, record: QuestionRecord): void {
+  request.runtime.waitUntil(storeQuestion(request, record));
+}
+
+/** The same, for a caller that waits for it, because the next question of the conversation needs it. Never fails. */
+export async function storeQuestion({ runtime, caller }: ServiceRequest, record: QuestionRecord): Promise<void> {
   const { principal } = caller;
   const row = record.ontology === null ? undefined : findOntology(caller, record.ontology);
   const orNull = (text: string | null, max: number): string | null => (text === null ? null : storable(text, max));
-  const written = writeHistory(runtime.db, {
+  await writeHistory(runtime.db, {
     userId: principal.userId,
     user: principal.name,
     actor: principal.actor?.name ?? null,
@@ -62,10 +69,10 @@ export function recordQuestion({ runtime, caller }: ServiceRequest, record: Ques
     tokens: toInteger(record.tokens),
     tries: toInteger(record.tries),
     error: orNull(errorText(record.error), MAX_CHARACTERS.error),
+    conversation: record.conversation ?? null,
   }).catch((error: unknown) => {
     runtime.log({ level: 'error', event: 'history_failed', cause: loggedFault(error).message });
   });
-  runtime.waitUntil(written);
 }
 
 function errorText(error: unknown): string | null {

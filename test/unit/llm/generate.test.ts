@@ -47,6 +47,7 @@ const wanted = (options: Record<string, string> = {}): Wanted => ({
   graph: graphOf(0),
   asksBack: false,
   reading: null,
+  earlier: [],
   check: async () => undefined,
   settings: settingsOf(options, {}),
   product: 'svc',

@@ -14,6 +14,7 @@ describe('the settings of a question', () => {
       depth: undefined,
       onAmbiguity: undefined,
       reading: null,
+      earlier: 5,
       hiddenColumns: [],
     });
     // an empty text means the default
@@ -45,6 +46,8 @@ describe('the settings of a question', () => {
     expect(settingsOf({ schema: 'vacme' }, {}, 'acme').scope.concepts).toEqual([]);
     expect(settingsOf({ schema: 'eacme', graph_depth: '4' }, {}, 'acme').depth).toBe(0);
     expect(settingsOf({ should_validate_sql: 'false', retries: '5' }, {}).retries).toBe(0);
+    expect(settingsOf({ memory_window_size: '2' }, {}).earlier).toBe(2);
+    expect(settingsOf({ memory_window_size: '2', enable_memory: 'false' }, {}).earlier).toBe(0);
     expect(settingsOf({ include_logic_concepts: 'false' }, {}).scope.withoutLogic).toBe(true);
     expect(settingsOf({ include_logic_concepts: 'true' }, {}).scope).toEqual(settingsOf({}, {}).scope);
   });

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { messagesOf, plain as plainWith } from '../../../src/mcp/answers.ts';
 import type { Message } from '../../../src/mcp/messages.ts';
-import { RowTexts } from '../../../src/mcp/rows.ts';
 import { Spliced } from '../../../src/mcp/spliced.ts';
+import { RowTexts } from '../../../src/nesting/cut.ts';
 
 const encoder = new TextEncoder();
 const NOTE = '{"method":"notifications/progress","params":{"progress":1},"jsonrpc":"2.0"}';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Gate } from '../../../src/mcp/gate.ts';
-import { ANSWER_BYTES, BATCH_BYTES, Budget, budgetOf, cutRows, cutTexts } from '../../../src/mcp/rows.ts';
+import { ANSWER_BYTES, BATCH_BYTES, Budget, budgetOf, cutRows, cutTexts } from '../../../src/nesting/cut.ts';
 import type { Answer } from '../../../src/service.ts';
 import { generated } from '../../support/generated.ts';
 

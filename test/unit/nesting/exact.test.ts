@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactText, parseExact } from '../../../src/mcp/exact.ts';
+import { exactText, parseExact } from '../../../src/nesting/exact.ts';
 import { generated } from '../../support/generated.ts';
 
 describe('parseExact', () => {

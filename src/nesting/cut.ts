@@ -1,15 +1,25 @@
-/** Limits the rows in tool results by number and by size, and reports whether rows were omitted. */
+/** The first rows of an answer, limited by number and by size, with numbers that a double can represent; and whether rows were omitted. */
 
 import { shareOf } from '../answer-memory.ts';
-import { RowReader } from '../nesting/scan.ts';
-import type { Answer } from '../service.ts';
 import { exactText, isExact, parseExact } from './exact.ts';
+import { RowReader } from './scan.ts';
 
 /** Maximum size of an answer: one object serves a user in an isolate of 128 MB (docs/design/platform-rules.md#mcp-objects). */
 export const ANSWER_BYTES = 2 * 1024 * 1024;
 
 /** The most bytes of the rows in all answers to one POST: a batch has up to a hundred messages, and all its answers are sent together. */
 export const BATCH_BYTES = 4 * ANSWER_BYTES;
+
+/** An answer of the service as this file reads it. */
+export type CutAnswer =
+  | {
+      readonly kind: 'rows';
+      readonly rows: { readonly whole?: Uint8Array | undefined; readonly stream: AsyncIterable<Uint8Array>; cancel(): void };
+      readonly owner: string;
+      readonly shape: { readonly columns: readonly unknown[] };
+    }
+  | { readonly kind: 'kept' }
+  | { readonly kind: 'value'; readonly data: readonly unknown[] };
 
 export type JsonRow = Readonly<Record<string, unknown>>;
 
@@ -83,7 +93,7 @@ const maxBytes = (json: string): number => 6 * json.length + 4;
  * The first `limit` rows of an answer that fit the budget. The rest is not fetched.
  * @throws SvcError if the datasource fails
  */
-export async function cutRows(answer: Answer, limit: number, budget: Budget = new Budget()): Promise<CutRows> {
+export async function cutRows(answer: CutAnswer, limit: number, budget: Budget = new Budget()): Promise<CutRows> {
   return (await cutAnswer(answer, limit, budget)).rows();
 }
 
@@ -92,7 +102,7 @@ export async function cutRows(answer: Answer, limit: number, budget: Budget = ne
  * @throws SvcError if the datasource fails
  */
 export async function cutTexts(
-  answer: Answer,
+  answer: CutAnswer,
   most: number,
   budget: Budget = new Budget(),
 ): Promise<{ readonly rows: RowTexts; readonly row_count: number; readonly truncated: boolean }> {
@@ -100,13 +110,13 @@ export async function cutTexts(
   return { rows: new RowTexts(texts), row_count: texts.length, truncated: full };
 }
 
-async function cutAnswer(answer: Answer, limit: number, budget: Budget): Promise<Cutter> {
+async function cutAnswer(answer: CutAnswer, limit: number, budget: Budget): Promise<Cutter> {
   const cut = new Cutter(limit, budget);
   if (answer.kind === 'value') {
     for (const row of answer.data) if (!cut.take(JSON.stringify(row))) break;
     return cut;
   }
-  if (answer.kind === 'kept') throw new Error('a tool asked for no kept answer');
+  if (answer.kind === 'kept') throw new Error('a kept answer is already formatted');
   const { rows, owner, shape } = answer;
   const text = new TextDecoder();
   // a longer row fits into no answer
