@@ -79,7 +79,7 @@ Columns: {columns}
 ${RETURN}{{"assessment": "correct" or "partial" or "incorrect", "reasoning": "one or two sentences: what is wrong and what would be right"}}`,
     'Question: <<<{question}>>>\nSQL: <<<{sql_query}>>>',
   ],
-  generate_answer: () => [plain(ANSWER_RULES), 'Question: <<<{question}>>>\n{additional_context}Rows: <<<{formatted_rows}>>>'],
+  generate_answer: () => [plain(ANSWER_RULES), 'Question: <<<{question}>>>\n{additional_context}Note: <<<{note}>>>\nRows: <<<{formatted_rows}>>>'],
 };
 
 /** The names that `promptTemplates` knows. */

@@ -6,7 +6,7 @@ import { badRequest } from '../../errors.ts';
 import type { Concept, Graph, Property, Relationship } from '../../ontology/graph.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
-import { columnType, linkColumnsOf } from './detail.ts';
+import { columnType, linkColumnsOf, transitivityOf } from './detail.ts';
 
 /** A line of the answer. Only DESCRIBE CONCEPT shows `key`. */
 export interface ColumnLine {
@@ -26,9 +26,10 @@ const ENTITY = ['entity_id', 'entity_type', 'entity_label'];
 /**
  * Returns the columns of a concept in a schema: those of SELECT *; in `dsvc` also its measures, multi-value properties,
  * `_type_of_<concept>`, and the columns of all paths of at most `hops` hops, nearest first.
+ * @param walks whether a transitive relationship is also listed as a walk, `rel[c*n]`, with the level of each row
  * @throws SvcError 400 `too_many_columns`
  */
-export function conceptColumns(concept: Concept, schema: ConceptSchema, hops: number): readonly ColumnLine[] {
+export function conceptColumns(concept: Concept, schema: ConceptSchema, hops: number, walks = false): readonly ColumnLine[] {
   const lines: ColumnLine[] = starColumns(concept, schema !== 'svc', '');
   if (schema !== 'dsvc') return lines;
   lines.push(...multiAndMeasures(concept, ''));
@@ -41,6 +42,7 @@ export function conceptColumns(concept: Concept, schema: ConceptSchema, hops: nu
         const path = `${from.path}${label}`;
         const { target } = relationship;
         lines.push(...starColumns(target, true, `${path}.`), ...multiAndMeasures(target, `${path}.`), ...linkColumns(relationship, path));
+        if (walks) lines.push(...walkColumns(from.concept, relationship, from.path));
         if (lines.length > MAX_LINES)
           throw badRequest('too_many_columns', `\`${concept.name}\` has more than ${MAX_LINES} columns within ${hops} hops`, {
             hint: 'Use a smaller graph_depth',
@@ -82,6 +84,14 @@ const multiAndMeasures = (concept: Concept, path: string): ColumnLine[] => [
   ...concept.multi.map(({ def }) => line(path + def.name, def.type, def.description)),
   ...concept.measures.map(({ def }) => line(`measure.${path}${def.name}`, def.type, def.description)),
 ];
+
+/** The columns of a walk along a transitive relationship of at most its declared number of steps. */
+function walkColumns({ graph }: Concept, { name, target, transitive }: Relationship, path: string): readonly ColumnLine[] {
+  const steps = transitivityOf(graph, transitive);
+  if (steps === null) return [];
+  const walk = `${path}${name}[${target.name}*${steps}]`;
+  return [...starColumns(target, true, `${walk}.`), line(`${walk}_transitivity_level`, 'integer', null)];
+}
 
 /** The columns of link mappings, without the keys of both ends. */
 const linkColumns = (relationship: Relationship, path: string): ColumnLine[] =>

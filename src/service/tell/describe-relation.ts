@@ -22,13 +22,13 @@ export function describeRelation(session: Session, statement: Describe, graph: G
   return statement.concept ? lines : lines.map(({ key: _, ...rest }) => rest);
 }
 
-function columnsOf(session: Session, { schema: written, name }: Describe, graph: Graph | undefined, hops: number): readonly ColumnLine[] {
+function columnsOf(session: Session, { schema: written, name, concept: walks }: Describe, graph: Graph | undefined, hops: number): readonly ColumnLine[] {
   const { product } = session.request.runtime.config;
   const schema = written === null ? null : neutralSchema(written.text, product);
   const schemas = ['', 'e', 'd', 'v'].map((p) => p + product);
   if (written !== null && (schema === null || schema === 'gsvc')) throw unknownInStatement('schema', written, schemas);
   const system = schema === 'vsvc' ? undefined : systemColumns(name.text.toUpperCase());
-  const found = graph === undefined ? undefined : inGraph(graph, schema as ConceptSchema | 'vsvc' | null, name.text, hops);
+  const found = graph === undefined ? undefined : inGraph(graph, schema as ConceptSchema | 'vsvc' | null, name.text, hops, walks);
   if (found !== undefined) return found;
   if (system !== undefined) return system.map((c) => ({ col_name: c.name, data_type: SYSTEM_TYPES[c.type] ?? c.type, comment: null, key: null }));
   if (graph === undefined)
@@ -39,9 +39,9 @@ function columnsOf(session: Session, { schema: written, name }: Describe, graph:
   throw unknown(graph, schema, product, name);
 }
 
-function inGraph(graph: Graph, schema: ConceptSchema | 'vsvc' | null, name: string, hops: number): readonly ColumnLine[] | undefined {
+function inGraph(graph: Graph, schema: ConceptSchema | 'vsvc' | null, name: string, hops: number, walks: boolean): readonly ColumnLine[] | undefined {
   const concept = schema === 'vsvc' ? undefined : graph.concept(name);
-  if (concept !== undefined) return conceptColumns(concept, (schema as ConceptSchema | null) ?? 'dsvc', hops);
+  if (concept !== undefined) return conceptColumns(concept, (schema as ConceptSchema | null) ?? 'dsvc', hops, walks);
   const view = schema === 'vsvc' || schema === null ? graph.view(name) : undefined;
   return view !== undefined ? viewColumns(view) : undefined;
 }

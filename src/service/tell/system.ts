@@ -11,6 +11,7 @@ import type { HistoryLine } from '../../catalog/history.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { createSqlReader, productText } from '../../language/expressions.ts';
 import type { SqlParser } from '../../language/parser.ts';
+import { quoteBack } from '../../language/quote.ts';
 import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import { isRaw, type MappingDef, type ViewDef } from '../../ontology/model.ts';
 import { sameName } from '../../ontology/names.ts';
@@ -107,6 +108,14 @@ class Source {
     return this.graph.reads(view) && !this.context.hidesValues ? this.#counts('view', view.name) : null;
   }
 
+  /** The rows of a logic concept as a SELECT; null for other concepts, and if the caller may not see the condition or what it reads from. */
+  logicQuery(concept: Concept): string | null {
+    const condition = this.texts.condition(concept);
+    const logic = concept.def?.logic;
+    if (condition === null || !logic || this.graph.concept(logic.concept) === undefined) return null;
+    return `SELECT * FROM ${logic.schema.replace('svc', this.context.product)}.${quoteBack(logic.concept)} WHERE ${condition}`;
+  }
+
   readonly print: Printed = (sql, kind) => productText(this.context.parser, sql, kind, this.context.product);
 
   /** The tables that a SELECT reads; null if the caller may not see them. */
@@ -168,7 +177,7 @@ const TABLES: Readonly<Record<string, Table>> = {
         orNull(joined((c.key?.properties ?? []).map((p) => p.name))),
         orNull(joined(c.label.map((p) => p.name))),
         c.def?.description ?? null,
-        s.texts.condition(c),
+        s.logicQuery(c),
       ]),
   },
   SYS_CONCEPTS: { columns: 'concept, description', rows: (s) => s.concepts.map((c) => [c.name, c.def?.description ?? null]) },
