@@ -92,6 +92,7 @@ describe('the document of the service', () => {
   it('matches answers', async () => {
     for (const [method, path] of [
       ['GET', '/svc/api/health'],
+      ['GET', '/svc/api/health/ready'],
       ['GET', '/svc/api/get_ontologies/'],
       ['POST', '/svc/api/get_ontologies'],
       ['GET', '/svc/api/health/ready'],
