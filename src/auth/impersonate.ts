@@ -19,17 +19,18 @@ function decodeName(header: string): string {
 }
 
 /**
- * Returns the named user as the caller, with the rights of that user only. Tenant and claims of the original credential are
+ * Returns the named user, or the only one with that e-mail, as the caller, with the rights of that user only. Tenant and claims of the original credential are
  * dropped. Only an administrator can impersonate an administrator, regardless of AUTH grants.
  * @throws SvcError 403 `forbidden` if the caller lacks the right or the user does not exist; 503
  */
 export async function impersonate(caller: Caller, header: string, options: AuthOptions): Promise<Caller> {
   const name = decodeName(header);
   const { principal } = caller;
-  if (!/^[^\u0000-\u001f\u007f-\u009f]{1,256}$/.test(name) || !can(principal, 'auth', ['user', name])) throw refused();
-  const snapshot = await loadSnapshot({ kind: 'name', name, email: null }, options);
+  const isEmail = name.includes('@');
+  if (!/^[^\u0000-\u001f\u007f-\u009f]{1,256}$/.test(name) || !(isEmail || can(principal, 'auth', ['user', name]))) throw refused();
+  const snapshot = await loadSnapshot({ kind: 'name', name, email: isEmail ? name : null }, options);
   const { user } = snapshot;
-  if (user === null || !user.active) throw refused();
+  if (user === null || !user.active || !can(principal, 'auth', ['user', user.name])) throw refused();
   const actor = { userId: principal.userId, name: principal.name };
   const other = principalOf(user, snapshot, { credential: principal.credential, controllers: creatorsOf(principal), actor });
   if (other.isAdmin && !principal.isAdmin) throw refused();

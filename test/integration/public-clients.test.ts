@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
   await s.rows(MODEL);
   await s.rows(
-    "CREATE USER gina PASSWORD 'a long password'; CREATE USER imre; GRANT ACCESS ON ALL ONTOLOGY TO USER imre; GRANT AUTH ON user.gina TO USER `imre`",
+    "CREATE USER gina PASSWORD 'a long password'; CREATE USER imre; ALTER USER gina SET EMAIL = 'gina@example.com'; CREATE USER otto OPTIONS (email = 'otto@example.com'); CREATE USER b1 OPTIONS (email = 'both@example.com'); CREATE USER b2 OPTIONS (email = 'both@example.com'); GRANT AUTH ON user.b1 TO USER imre; GRANT AUTH ON user.b2 TO USER imre; GRANT ACCESS ON ALL ONTOLOGY TO USER imre; GRANT AUTH ON user.gina TO USER `imre`",
   );
 }, 60_000);
 afterAll(() => s?.close());
@@ -237,6 +237,21 @@ describe('statements of public clients', () => {
     const [{ token }] = await run('CREATE TOKEN FOR imre', { ontology: 'system_db' });
     const [row] = await run('SELECT timbr_username() AS me', { token, headers: { 'x-api-impersonate-user': 'gina' }, ontology: 'system_db' });
     expect(row).toEqual({ me: 'gina' });
+    const as = async (other: string): Promise<string> => {
+      const response = await s.fetch('/timbr/openapi/ontology/system_db/query', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/text', 'x-api-key': token, 'x-api-impersonate-user': other },
+        body: 'SELECT timbr_username() AS me',
+      });
+      return `${response.status} ${(await response.text()).replace(/"request_id":"[^"]*"/, '')}`;
+    };
+    // by e-mail, which may also be a name; only with AUTH on the user that it means
+    expect(await as('Gina@example.com')).toBe('200 [{"me":"gina"}]');
+    const refusal = await as('nobody@example.com');
+    expect(refusal).toMatch(/^403 /);
+    for (const other of ['otto@example.com', 'otto', 'both@example.com', 'gina@example']) expect(await as(other), other).toBe(refusal);
+    await s.rows('CREATE USER `gina@example.com`');
+    expect(await as('gina@example.com')).toBe(refusal);
   });
 
   it('utils/prompt_service.py: prompts, with the placeholders that the client fills in', async () => {

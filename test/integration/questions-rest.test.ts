@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { queryData } from '../../src/mcp/tools/query-data.ts';
+import { conversationOf } from '../../src/service.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { callTool, SimulatedModel } from '../support/tools.ts';
 
@@ -210,6 +211,18 @@ describe('a conversation', () => {
     await s.rows('DROP POLICY near', 'shop');
     await ask('prompt', GERMANY, { headers: within(id), token: ann });
     expect(remembers()).toBe(true);
+  });
+
+  it('belongs to the claims of the credential', async () => {
+    const id = randomUUID();
+    await ask('prompt', NORWAY, { headers: within(id), token: ann });
+    const request = await s.request(ann);
+    const turns = async (claims: Readonly<Record<string, string>>) => {
+      const caller = { ...request.caller, principal: { ...request.caller.principal, claims } };
+      return (await conversationOf({ ...request, caller: { ...caller, refresh: async () => caller } }, 'shop', id, 5)).turns;
+    };
+    expect(await turns({})).toEqual([{ question: NORWAY.prompt, concept: 'supplier', query: NORWAY.sql }]);
+    expect(await turns({ region: 'north' })).toEqual([]);
   });
 
   it('belongs to one ontology', async () => {
