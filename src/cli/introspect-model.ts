@@ -3,7 +3,7 @@ import type { ConceptDef, MappingDef, PropertyDef, RelationshipDef, TypeName } f
 import { fold, sameName, THING } from '../ontology/names.ts';
 import { postgresTypeName } from '../ontology/types.ts';
 import { identifier } from '../planner/print/lexical.ts';
-import { allowed, firstFree, labelColumns, NameSet, roleOf, sharedPrefix, shortened, singular } from './introspect-names.ts';
+import { allowed, compound, firstFree, labelColumns, NameSet, roleOf, sharedPrefix, shortened, singular } from './introspect-names.ts';
 import type { DbColumn, DbForeignKey, DbTable } from './introspect-read.ts';
 
 export interface StartingModel {
@@ -116,18 +116,22 @@ class Start {
       return;
     }
     const type = typeOf(column) ?? (column.type.startsWith('_') ? 'json' : 'string');
-    const name = firstFree([shortened(allowed(column.name)), shortened(allowed(`${draft.concept}_${column.name}`))], (n) => {
-      if (draft.used.has(n) || ['entity_id', 'entity_type', 'entity_label'].includes(fold(n))) return false;
-      if (n !== column.name && draft.table.columns.some((c) => c !== column && sameName(c.name, n))) return false;
-      const known = this.#properties.get(fold(n));
-      return known === undefined || known.def.type === type;
-    });
+    const name = firstFree(
+      [shortened(allowed(column.name)), shortened(allowed(compound(draft.concept, column.name))), shortened(allowed(`${column.name}_value`))],
+      (n) => {
+        if (draft.used.has(n) || ['entity_id', 'entity_type', 'entity_label'].includes(fold(n))) return false;
+        if (n !== column.name && draft.table.columns.some((c) => c !== column && sameName(c.name, n))) return false;
+        const known = this.#properties.get(fold(n));
+        return known === undefined || known.def.type === type;
+      },
+    );
     let entry = this.#properties.get(fold(name));
     if (entry === undefined) {
       entry = { def: { name, type, multi: false, description: null, tags: {}, expression: null }, comments: [] };
       this.#properties.set(fold(name), entry);
     }
-    if (column.comment) entry.comments.push({ text: column.comment, isKey: draft.key.length === 1 && draft.key[0] === column.name });
+    const text = [column.comment, valuesOf(column)].filter((t) => t !== null && t !== '').join('. ');
+    if (text !== '') entry.comments.push({ text, isKey: draft.key.length === 1 && draft.key[0] === column.name });
     draft.used.add(name);
     draft.properties.set(column.name, entry.def);
   }
@@ -144,12 +148,14 @@ class Start {
         );
         continue;
       }
+      // each row refers to itself
+      if (target === draft && key.columns.every((c, i) => c === key.references[i])) continue;
       const [column = ''] = key.columns;
       const role = key.columns.length === 1 ? roleOf(column) : undefined;
       const named = role === undefined || sameName(role, target.concept) || sameName(role, target.table.name) ? target.concept : allowed(role);
       const free = (n: string) => !draft.used.has(n);
-      const name = draft.used.add(firstFree([named, `${target.concept}_${column}`, `has_${target.concept}`].map(allowed), free));
-      const plain = named === target.concept && name === named;
+      const name = draft.used.add(firstFree([named, compound(target.concept, column), `has_${target.concept}`].map(allowed), free));
+      const plain = name === `has_${target.concept}` || (named === target.concept && name === named);
       const inverses = plain ? [`has_${draft.concept}`] : [`${name}_of`, `${name}_of_${draft.concept}`];
       if (draft === target && plain) inverses.unshift(`${name}_of`);
       const inverse = target.used.add(firstFree([...inverses, `has_${draft.concept}_${name}`].map(allowed), (n) => !target.used.has(n)));
@@ -171,10 +177,10 @@ class Start {
     const end = (key: DbForeignKey): Draft => this.#drafts.get(this.#find(key.targetSchema, key.target) as DbTable) as Draft;
     const [owner, target] = [end(back), end(forward)];
     const own = this.#conceptName(table);
-    const names = owner === target ? [own, `${own}_${forward.columns[0]}`] : [`has_${target.concept}`, `${own}_${target.concept}`];
+    const names = owner === target ? [own, compound(own, forward.columns[0] ?? '')] : [`has_${target.concept}`, compound(own, target.concept)];
     const name = owner.used.add(firstFree(names.map(allowed), (n) => !owner.used.has(n)));
-    const inverses = owner === target ? [`${name}_of`] : [`has_${owner.concept}`, `${own}_${owner.concept}`];
-    const inverse = target.used.add(firstFree(inverses.map(allowed), (n) => !target.used.has(n)));
+    const inverses = owner === target ? [`${name}_of`] : [`has_${owner.concept}`, compound(own, owner.concept), `${own}_of`];
+    const inverse = target.used.add(firstFree(inverses.map(allowed), (n) => !target.used.has(n) && !sameName(n, name)));
     owner.relationships.push({
       name,
       kind: 'mtm',
@@ -218,6 +224,17 @@ class Start {
   }
 }
 
+/** The maximum number of values that a description lists. */
+const MAX_VALUES = 30;
+
+/** The values that an enumeration type or a check constraint allows, as a sentence. */
+function valuesOf({ values, check }: DbColumn): string | null {
+  // PostgreSQL writes `status IN ('a', 'b')` as `status = ANY (ARRAY['a'::text, 'b'::text])`
+  const listed = /^CHECK \(\(+[^=]+ = ANY \(+ARRAY\[(.+)\]\)/s.exec(check ?? '')?.[1];
+  const found = values ?? (listed === undefined ? [] : [...listed.matchAll(/'((?:[^']|'')*)'/g)].map(([, value = '']) => value.replaceAll("''", "'")));
+  return found.length === 0 || found.length > MAX_VALUES ? null : `Values: ${found.join(', ')}`;
+}
+
 const title = (table: DbTable): string => `${table.schema}.${table.name}`;
 
 const notNull = (table: DbTable, columns: readonly string[]): boolean => columns.every((name) => table.columns.find((c) => c.name === name)?.notNull);
@@ -233,6 +250,9 @@ function conceptOf({ table, concept, properties, key, relationships }: Draft): C
   const names = (columns: readonly string[]) => columns.map((c) => (properties.get(c) as PropertyDef).name);
   const foreign = new Set(table.foreignKeys.flatMap((f) => f.columns));
   const texts = table.columns.filter((c) => properties.get(c.name)?.type === 'string' && !foreign.has(c.name)).map((c) => c.name);
+  const named = labelColumns(texts, concept);
+  // a text that is unique, but not the key, is what people call the row
+  const unique = table.uniques.find(([column = '', ...more]) => more.length === 0 && texts.includes(column) && !key.includes(column));
   return {
     name: concept,
     parents: [],
@@ -240,7 +260,7 @@ function conceptOf({ table, concept, properties, key, relationships }: Draft): C
     multi: [],
     measures: [],
     primaryKey: names(key),
-    label: names(labelColumns(texts, concept)),
+    label: names(named.length > 0 ? named : (unique ?? [])),
     relationships,
     description: table.comment,
     tags: {},

@@ -68,6 +68,13 @@ export function shortened(name: string): string {
   return text;
 }
 
+/** Two names as one, without a word twice: `course` and `course_section` give `course_section`. */
+export function compound(first: string, second: string): string {
+  const [a, b] = [fold(first), fold(second)];
+  if (b === a || b.startsWith(`${a}_`)) return second;
+  return `_${a}_`.includes(`_${b}_`) ? first : `${first}_${second}`;
+}
+
 /** The first of `candidates` that is free, or else the last one with a number appended. */
 export function firstFree(candidates: readonly string[], isFree: (name: string) => boolean): string {
   for (const candidate of candidates) if (isFree(candidate)) return candidate;

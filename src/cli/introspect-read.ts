@@ -12,6 +12,10 @@ export interface DbColumn {
   readonly scale: number | null;
   readonly notNull: boolean;
   readonly comment: string | null;
+  /** The values of an enumeration type, in its order. */
+  readonly values: readonly string[] | null;
+  /** The definition of a check constraint on this column alone. */
+  readonly check: string | null;
 }
 
 export interface DbForeignKey {
@@ -61,6 +65,9 @@ const READ = `
     'columns', (
       SELECT coalesce(json_agg(json_build_object(
         'name', a.attname, 'type', b.typname, 'notNull', a.attnotnull, 'comment', col_description(t.oid, a.attnum),
+        'values', (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum e WHERE e.enumtypid = b.oid),
+        'check', (SELECT min(pg_get_constraintdef(k.oid)) FROM pg_catalog.pg_constraint k
+          WHERE k.conrelid = t.oid AND k.contype = 'c' AND k.conkey = ARRAY[a.attnum] AND pg_get_constraintdef(k.oid) LIKE '%= ANY (%ARRAY[%'),
         'precision', CASE WHEN b.typname = 'numeric' AND m.typmod >= 4 THEN ((m.typmod - 4) >> 16) & 65535 END,
         'scale', CASE WHEN b.typname = 'numeric' AND m.typmod >= 4 THEN (((m.typmod - 4) & 2047) # 1024) - 1024 END) ORDER BY a.attnum), '[]')
       FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type y ON y.oid = a.atttypid

@@ -317,6 +317,26 @@ describe('on difficult tables', () => {
     ]);
   });
 
+  it('has names without a word twice, unique texts as labels, allowed values in descriptions, and no relationship of a key with itself', async () => {
+    await run(`
+      CREATE SCHEMA school;
+      CREATE TYPE school.term AS ENUM ('spring', 'autumn');
+      CREATE TABLE school.section (section integer PRIMARY KEY, code text UNIQUE, term school.term, state text NOT NULL CHECK (state IN ('open', 'it''s full')),
+        CONSTRAINT same FOREIGN KEY (section) REFERENCES school.section);
+      CREATE TABLE school.student (id integer PRIMARY KEY, section integer REFERENCES school.section, first_name text, last_name text);
+      CREATE TABLE school.student_section (student integer REFERENCES school.student, section integer REFERENCES school.section, PRIMARY KEY (student, section));
+      COMMENT ON COLUMN school.section.term IS 'When it is taught';`);
+    const { graph } = await start('school');
+    expect(described(graph, 'section')).toMatchObject({
+      key: ['section'],
+      label: ['code'],
+      relationships: ['has_student[student]', 'student_section_of[student]'],
+    });
+    expect(described(graph, 'student')).toMatchObject({ relationships: ['has_section[section]', 'student_section[section]'] });
+    expect(graph.property('term')?.description).toBe('When it is taught. Values: spring, autumn');
+    expect(graph.property('state')?.description).toBe("Values: open, it's full");
+  });
+
   it('uses only the named tables and views', async () => {
     const { graph, script } = await start('odd', '--tables', 'teams, odd.glad');
     expect(graph.concepts.map((c) => c.name)).toEqual(['glad', 'team']);
