@@ -143,7 +143,7 @@ function unknown(c: Cursor, table: Table, before: string): SvcError {
     hint:
       before === ''
         ? 'Statements are queries (SELECT, WITH, VALUES), SHOW, DESC, EXPLAIN, CREATE, ALTER, DROP, ROLLBACK ONTOLOGY, GRANT and REVOKE.'
-        : `After ${before}, expected ${oneOf(known)}.`,
+        : `After ${before}, expected ${oneOf(known)}.${token === undefined ? ' If the script was cut off, its rest is missing.' : ''}`,
   });
 }
 

@@ -49,6 +49,8 @@ function match(pattern: RegExp, text: string, at: number): RegExpExecArray | nul
 }
 
 const fault = (message: string, offset: number): SvcError => badRequest('syntax_error', message, { offset });
+const unterminated = (message: string, offset: number): SvcError =>
+  badRequest('syntax_error', message, { offset, hint: 'The text ends before it is closed. If the script was cut off, its rest is missing.' });
 
 /** All tokens of `text`. @throws SvcError 400 `syntax_error` for an unterminated string, name or comment, or a number followed by a letter */
 export function tokenize(text: string): Token[] {
@@ -105,7 +107,7 @@ function scan(text: string, start: number): Token {
     const tag = match(DOLLAR_TAG, text, start)?.[0];
     if (tag === undefined) return token('punct', start + 1);
     const close = text.indexOf(tag, start + tag.length);
-    if (close < 0) throw fault('unterminated dollar-quoted string', start);
+    if (close < 0) throw unterminated('unterminated dollar-quoted string', start);
     return token('string', close + tag.length, text.slice(start + tag.length, close));
   }
   if (c === COLON && next === COLON) return token('punct', start + 2);
@@ -135,7 +137,7 @@ function commentEnd(text: string, start: number): number {
     i++;
     if (depth === 0) return i + 1;
   }
-  throw fault('unterminated /* comment', start);
+  throw unterminated('unterminated /* comment', start);
 }
 
 /** PostgreSQL truncates longer operators, and scans a run of operator characters again from each of its characters. */
@@ -181,7 +183,7 @@ function quoted(text: string, start: number, open: number, form: StringForm): To
   let from = open + 1;
   let i = from;
   for (;;) {
-    if (i >= text.length) throw fault('unterminated quoted string', start);
+    if (i >= text.length) throw unterminated('unterminated quoted string', start);
     const c = text.charCodeAt(i);
     if (c === BACKSLASH && form === 'escape') {
       i += 2;
@@ -218,7 +220,7 @@ function quotedName(text: string, start: number, open: number, quote: number): T
   let raw = '';
   for (let from = open + 1; ; ) {
     const close = text.indexOf(mark, from);
-    if (close < 0) throw fault('unterminated quoted identifier', start);
+    if (close < 0) throw unterminated('unterminated quoted identifier', start);
     raw += text.slice(from, close);
     if (text.charCodeAt(close + 1) !== quote) {
       const end = close + 1;

@@ -110,9 +110,16 @@ export function parsePrepared(parser: SqlParser, prepared: Prepared): ParseResul
     if (!(e instanceof SvcError)) throw e;
     const message = asWritten(prepared, e.message);
     const offset = e.offset === undefined ? undefined : prepared.toSourceFrom(e.offset);
-    const hint = e.hint ?? (e.code === 'syntax_error' ? syntaxHint(prepared.text) : undefined);
+    const hint = e.hint ?? (e.code === 'syntax_error' ? (syntaxHint(prepared.text) ?? endHint(prepared.text, e.message)) : undefined);
     throw new SvcError(e.status, e.code, message, { hint, offset, cause: e.cause });
   }
+}
+
+/** The hint for an error at the end of the text. */
+function endHint(text: string, message: string): string | undefined {
+  const near = / at or near "(.*)"$/su.exec(message)?.[1];
+  const isAtEnd = near === undefined ? message.endsWith(' at end of input') : /^\p{L}/u.test(near) && text.trimEnd().endsWith(near);
+  return isAtEnd ? 'If the script was cut off here, its rest is missing.' : undefined;
 }
 
 /** The text of an error about a prepared statement, with names as the caller wrote them. */

@@ -10,10 +10,18 @@ export interface Name {
   readonly offset: number;
 }
 
-/** A piece of the caller's SQL, verbatim, with its start in the whole text. */
+/** A call or type of another SQL dialect, and what PostgreSQL has for it. */
+export interface Translation {
+  readonly offset: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A piece of the caller's SQL, with its start in the whole text: verbatim, except for translations. */
 export interface SqlText {
   readonly text: string;
   readonly offset: number;
+  readonly translations?: readonly Translation[];
 }
 
 /** One statement of a script: its text without the semicolon, with its start in the whole text. */

@@ -8,7 +8,7 @@ import { sameName } from './names.ts';
 import { comparable, findType, postgresFamily } from './types.ts';
 
 export interface Warning {
-  readonly code: 'unmapped_property' | 'incomparable_types' | 'duplicate_mapping' | 'unused_column' | 'rows_outside_parent' | 'integer_division';
+  readonly code: 'unmapped_property' | 'incomparable_types' | 'duplicate_mapping' | 'unused_column' | 'rows_outside_parent' | 'integer_division' | 'translated';
   readonly message: string;
   /** The object that the warning is about, e.g. `concept item`. */
   readonly object: string;

@@ -160,9 +160,12 @@ export class Cursor {
     const near = token?.kind === 'word' && !this.#keywords.has(token.value.toUpperCase()) ? nearest(token.value, this.#keywords) : undefined;
     return badRequest('syntax_error', `${expected.length === 0 ? 'unexpected ' : `expected ${oneOf(expected)}, found `}${found}${didYouMean(near)}`, {
       offset: this.offset(),
+      ...(token === undefined ? { hint: CUT_OFF } : {}),
     });
   }
 }
+
+const CUT_OFF = 'The statement ends too early. If the script was cut off, its rest is missing.';
 
 /** `a, b or c`. */
 export function oneOf(words: readonly string[]): string {

@@ -1,4 +1,5 @@
 /** CREATE MAPPING, all three kinds (docs/design/statements-and-versions.md#mappings-and-tables), after its keyword. */
+import { translated } from '../dialects.ts';
 import type { CreateMapping, LinkConstraint, Name } from '../statements.ts';
 import { clauses, direction, name, names, query } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
@@ -20,7 +21,7 @@ export function createMapping(c: Cursor, replace: boolean): CreateMapping {
   const target = into(c);
   if (target.kind === 'link') {
     clauses(c, options);
-    return { kind: 'create_mapping', source: c.source, replace, name: mapping, target, datasource, sql: query(c) };
+    return { kind: 'create_mapping', source: c.source, replace, name: mapping, target, datasource, sql: translated(query(c)) };
   }
   clauses(c, {
     MULTIVALUE: () => {
@@ -36,7 +37,7 @@ export function createMapping(c: Cursor, replace: boolean): CreateMapping {
     name: mapping,
     target: property === null ? { kind: 'concept', concept } : { kind: 'multi', concept, property },
     datasource,
-    sql: query(c),
+    sql: translated(query(c)),
   };
 }
 

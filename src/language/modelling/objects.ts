@@ -1,4 +1,5 @@
 /** CREATE PROPERTY, MEASURE and VIEW (docs/design/statements-and-versions.md#modelling-statements), each after its keyword. */
+import { translated } from '../dialects.ts';
 import type { CreateMeasure, CreateProperty, CreateView, Name, SqlText, TagList } from '../statements.ts';
 import { clauses, name, pairs, query, text, type } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
@@ -27,7 +28,7 @@ export function createProperty(c: Cursor, replace: boolean): CreateProperty {
   let expression: SqlText | null = null;
   if (c.accept('AS')) {
     c.expect('SELECT');
-    expression = c.rest('an expression');
+    expression = translated(c.rest('an expression'));
   }
   c.end();
   return { kind: 'create_property', source: c.source, replace, name: property, multi, type: propertyType, ...described, expression };
@@ -40,8 +41,8 @@ export function createMeasure(c: Cursor, replace: boolean): CreateMeasure {
   const described: Described = { description: null, tags: [] };
   clauses(c, describing(c, described));
   c.expect('AS', 'SELECT');
-  const expression = c.until('an aggregate expression', (token) => token.kind === 'word' && token.value.toUpperCase() === 'WHERE');
-  const filter = c.accept('WHERE') ? c.rest('a condition') : null;
+  const expression = translated(c.until('an aggregate expression', (token) => token.kind === 'word' && token.value.toUpperCase() === 'WHERE'));
+  const filter = c.accept('WHERE') ? translated(c.rest('a condition')) : null;
   c.end();
   return { kind: 'create_measure', source: c.source, replace, name: measure, type: measureType, ...described, expression, filter };
 }

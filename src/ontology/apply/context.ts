@@ -1,5 +1,5 @@
 /** What applying a script needs from its caller, and what it records for the checks at the script's end. */
-import type { SqlText } from '../../language/statements.ts';
+import type { SqlText, Translation } from '../../language/statements.ts';
 import type { ColumnDef } from '../model.ts';
 import { fold } from '../names.ts';
 
@@ -61,6 +61,7 @@ export class Places {
   /** Types that concepts of this script declare for their measures, by `concept/measure`. */
   readonly measureTypes = new Map<string, string>();
   readonly #pieces = new Map<string, SqlPiece>();
+  readonly #translations = new Map<string, readonly Translation[]>();
   /** The offset of the last statement. */
   last = 0;
 
@@ -73,10 +74,11 @@ export class Places {
     return this.#offsets.get(keyOf(path));
   }
 
-  /** Records the SQL of an object; null if it no longer has any. */
-  sql(kind: SqlPiece['kind'], name: string, sql: SqlText | null): void {
+  /** Records the SQL of an object, and a measure's condition; null if it no longer has any. */
+  sql(kind: SqlPiece['kind'], name: string, sql: SqlText | null, condition?: SqlText | null): void {
     const key = keyOf([kind, name]);
     this.#pieces.delete(key);
+    this.#translations.set(key, [...(sql?.translations ?? []), ...(condition?.translations ?? [])]);
     // stored texts are trimmed
     if (sql) this.#pieces.set(key, { kind, name, offset: sql.offset + sql.text.length - sql.text.trimStart().length });
   }
@@ -84,6 +86,11 @@ export class Places {
   /** The SQL that the script wrote, in order of writing. */
   get pieces(): readonly SqlPiece[] {
     return [...this.#pieces.values()];
+  }
+
+  /** What was translated from other dialects in an object that this script wrote. */
+  translations({ kind, name }: SqlPiece): readonly Translation[] {
+    return this.#translations.get(keyOf([kind, name])) ?? [];
   }
 
   /** The position of the longest prefix of the path (at least kind and name) that this script wrote. */

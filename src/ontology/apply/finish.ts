@@ -6,7 +6,8 @@ import { kinshipIn } from '../kinship.ts';
 import { pairRelationships, relationshipOf } from '../links.ts';
 import type { LinkDef, Model } from '../model.ts';
 import { validate, type Warning } from '../validate.ts';
-import { type ApplyContext, keyOf, type SqlPiece } from './context.ts';
+import { quoted } from './checks.ts';
+import { type ApplyContext, keyOf, type Places, type SqlPiece } from './context.ts';
 import { checkConcepts, checkInheritance } from './finish-concepts.ts';
 import { checkExpressions, checkViews } from './finish-expressions.ts';
 import { checkMapping } from './finish-mappings.ts';
@@ -59,9 +60,19 @@ function check(before: Model, after: Model, context: ApplyContext): Finished {
   checkExpressions(before, graph, pairs, context);
   checkViews(graph, context);
   const pieces = places.pieces.filter((p) => contains(model, p));
-  const warnings = validate(graph, places).filter((w) => w.offset !== undefined);
+  const warnings = [...translationsOf(pieces, places), ...validate(graph, places).filter((w) => w.offset !== undefined)];
   return { model, graph, warnings, pieces, affected: changesOlder(before, model) ? otherPieces(model, pieces, places.last) : [] };
 }
+
+const translationsOf = (pieces: readonly SqlPiece[], places: Places): Warning[] =>
+  pieces.flatMap((p) =>
+    places.translations(p).map(({ from, to, offset }) => ({
+      code: 'translated' as const,
+      message: `${quoted(from)} is stored as ${quoted(to)}, which PostgreSQL has for it`,
+      object: `${p.kind} ${p.name}`,
+      offset,
+    })),
+  );
 
 /** Whether the model still has that SQL. A script may drop what it created. */
 function contains(model: Model, { kind, name }: SqlPiece): boolean {

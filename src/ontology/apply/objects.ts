@@ -47,7 +47,7 @@ export function createMeasure(model: Model, s: CreateMeasure, context: ApplyCont
   const name = old?.name ?? s.name.text;
   const refs = (text: SqlText | null) => (text ? context.referencesOf(text, 'expression') : []);
   context.places.set(s.name.offset, 'measure', name);
-  context.places.sql('measure', name, s.expression);
+  context.places.sql('measure', name, s.expression, s.filter);
   context.places.references.set(keyOf(['measure', name]), [...refs(s.expression), ...refs(s.filter)]);
   const expression = context.textOf(s.expression, 'expression');
   const filter = s.filter && context.textOf(s.filter, 'expression');
