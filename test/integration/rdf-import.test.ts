@@ -58,7 +58,15 @@ const R2RML = `${PREFIXES}
     rr:predicateObjectMap [ rr:predicate :takes ; rr:objectMap [ rr:template "http://uni.example/course/{unit}/{code}" ] ] .
   <#units> rr:logicalTable [ rr:tableName "u.units" ] ; rr:subjectMap [ rr:template "http://uni.example/unit/{code}" ; rr:class :Unit ] ;
     rr:predicateObjectMap [ rr:predicate :name ; rr:objectMap [ rr:column "\\"Name\\"" ] ] ,
-      [ rr:predicate :partOf ; rr:objectMap [ rr:template "http://uni.example/unit/{upper}" ] ] .`;
+      [ rr:predicate :partOf ; rr:objectMap [ rr:template "http://uni.example/unit/{upper}" ] ] .
+  <#guests1> rr:logicalTable [ rr:sqlQuery "SELECT no, nm FROM u.people WHERE no > 2" ] ; rr:subjectMap [ rr:template "http://uni.example/guest/p{no}" ; rr:class :Guest ] ;
+    rr:predicateObjectMap [ rr:predicate :title ; rr:objectMap [ rr:column "nm" ] ] .
+  <#guests2> rr:logicalTable [ rr:sqlQuery "SELECT id AS no, nm FROM u.staff" ] ; rr:subjectMap [ rr:template "http://uni.example/guest/s{no}" ; rr:class :Guest ] ;
+    rr:predicateObjectMap [ rr:predicate :title ; rr:objectMap [ rr:column "nm" ] ] .
+  <#visits1> rr:logicalTable [ rr:sqlQuery "SELECT * FROM u.visits WHERE kind = 'p'" ] ; rr:subjectMap [ rr:template "http://uni.example/visit/{id}" ; rr:class :Visit ] ;
+    rr:predicateObjectMap [ rr:predicate :by ; rr:objectMap [ rr:template "http://uni.example/guest/p{guest}" ] ] .
+  <#visits2> rr:logicalTable [ rr:sqlQuery "SELECT * FROM u.visits WHERE kind = 's'" ] ; rr:subjectMap [ rr:template "http://uni.example/visit/{id}" ; rr:class :Visit ] ;
+    rr:predicateObjectMap [ rr:predicate :by ; rr:objectMap [ rr:template "http://uni.example/guest/s{guest}" ] ] .`;
 
 const TABLES = `CREATE SCHEMA u;
   CREATE TABLE u.people (no int PRIMARY KEY, nm text, friend int);
@@ -75,6 +83,8 @@ const TABLES = `CREATE SCHEMA u;
   INSERT INTO u.courses VALUES ('m', 1, 3, 1), ('m', 2, 9, 1), ('p', 1, 6, 2), ('p', 2, NULL, NULL);
   CREATE TABLE u.takes (student int, unit text, code int);
   INSERT INTO u.takes VALUES (1, 'm', 1), (1, 'p', 1), (3, 'm', 1), (3, 'm', 1);
+  CREATE TABLE u.visits (id int PRIMARY KEY, guest int, kind text);
+  INSERT INTO u.visits VALUES (1, 3, 'p'), (2, 3, 's'), (3, 1, 's'), (4, 1, 'p');
   CREATE TABLE u.units (code text PRIMARY KEY, "Name" text, upper text);
   INSERT INTO u.units VALUES ('u', 'University', NULL), ('s', 'Science', 'u'), ('m', 'Mathematics', 's'), ('p', 'Physics', 's');`;
 
@@ -125,6 +135,11 @@ describe('queries have the rows of SQL by hand', () => {
       'links of a table',
       'SELECT no, "takes[Course].unit" AS unit, "takes[Course].code" AS code, "takes[Course].credits" AS cr FROM dsvc.Student',
       'SELECT DISTINCT t.student::text, unit, code::text, c.cr FROM u.takes t JOIN u.courses c USING (unit, code)',
+    ],
+    [
+      'objects of several templates, whose columns have the same values',
+      'SELECT id, "by[Guest].title" AS title FROM dsvc.Visit',
+      "SELECT v.id::text, coalesce(p.nm, s.nm) FROM u.visits v LEFT JOIN u.people p ON kind = 'p' AND p.no = guest AND p.no > 2 LEFT JOIN u.staff s ON kind = 's' AND s.id = guest",
     ],
     [
       'a transitive relationship and its inverse',

@@ -5,7 +5,7 @@ import { fold, sameName } from '../../ontology/names.ts';
 import type { Draft, DraftConcept } from './draft.ts';
 import { identifier } from './expressions.ts';
 import { short } from './rdf-axioms.ts';
-import { fromOf, mapName, type Template, type TermMap, type TriplesMap } from './rdf-maps.ts';
+import { columnName, fromOf, mapName, type Template, type TermMap, type TriplesMap } from './rdf-maps.ts';
 import { named } from './rdf-terms.ts';
 import { combined, extended, type RowQuery, without } from './row-sql.ts';
 
@@ -25,6 +25,12 @@ interface Columns {
   readonly property: Map<string, string>;
 }
 
+/** An end of a link: the SQL of its columns, and the properties that they have values of. */
+interface End {
+  readonly sql: readonly string[];
+  readonly references: readonly string[];
+}
+
 /** Adds what triples maps say to a draft. */
 export class RdfMappings {
   readonly #maps: readonly TriplesMap[];
@@ -32,6 +38,8 @@ export class RdfMappings {
   readonly #known: Known;
   readonly #columns = new Map<TriplesMap, Columns>();
   readonly #names = new Set<string>();
+  /** Concepts whose objects have several templates. */
+  readonly #iris = new Set<DraftConcept>();
 
   constructor(maps: readonly TriplesMap[], draft: Draft, known: Known) {
     this.#maps = maps;
@@ -95,6 +103,17 @@ export class RdfMappings {
     return name;
   }
 
+  /** The property with the values of an expression. */
+  #propertyOfSql(m: TriplesMap, text: string, c: DraftConcept, wanted: string): string {
+    const { sql, property } = this.#columnsOf(m);
+    const column = [...property].find(([name]) => identifier(name) === text)?.[0] ?? (/^("([^"]|"")*"|\w+)$/.test(text) ? columnName(text) : undefined);
+    if (column !== undefined) return this.#propertyOf(m, column, c, wanted);
+    const name = this.#draft.addProperty({ name: wanted, type: 'string' }, c.name);
+    if (!this.#draft.lineage(c.name).some((a) => a.properties.some((p) => sameName(p, name)))) c.properties.push(name);
+    sql.set(name, text);
+    return name;
+  }
+
   #mapsOf = (c: DraftConcept): readonly TriplesMap[] => this.#maps.filter((m) => this.#classes(m).includes(c));
 
   /** The key: the columns of the template. Concepts with the template of an ancestor have its key. */
@@ -103,14 +122,18 @@ export class RdfMappings {
     const [first] = maps;
     if (first?.subject === undefined) return;
     const { shape } = first.subject;
-    const above = this.#draft.lineage(c.name).slice(1);
-    const isInherited = above.some((a) => a.key.length > 0 && this.#mapsOf(a).some((m) => m.subject?.shape === shape));
-    if (c.key.length === 0 && !isInherited) c.key = first.subject.columns.map((column) => this.#propertyOf(first, column, c));
-    if (maps.some((m) => m.subject?.shape !== shape)) this.#draft.once(`templates of ${c.name}: objects of several templates have one key here`);
+    // objects of several templates are different ones, also if their columns have the same values
+    const shapes = new Set([c, ...this.#draft.descendants(c.name)].flatMap((d) => this.#mapsOf(d)).map((m) => m.subject?.shape));
+    if (this.#draft.keyOf(c.name).length === 0) {
+      if (shapes.size > 1) this.#byIri(c);
+      else c.key = first.subject.columns.map((column) => this.#propertyOf(first, column, c));
+    }
+    if (this.#isByIri(c)) return;
     const key = this.#draft.keyOf(c.name);
     for (const m of maps) {
       const { sql, property } = this.#columnsOf(m);
-      for (const [i, column] of (m.subject?.columns ?? []).entries()) {
+      if (m.subject?.shape !== shape || m.subject.columns.length !== key.length) continue;
+      for (const [i, column] of m.subject.columns.entries()) {
         const p = key[i];
         if (p === undefined) continue;
         sql.set(p, identifier(column));
@@ -118,6 +141,20 @@ export class RdfMappings {
       }
     }
   }
+
+  /** Objects of several templates have one key: their IRI. */
+  #byIri(c: DraftConcept): void {
+    const iri = this.#draft.addProperty({ name: 'iri', type: 'string' }, c.name);
+    c.properties.push(iri);
+    c.key = [iri];
+    this.#iris.add(c);
+    for (const d of [c, ...this.#draft.descendants(c.name)])
+      for (const m of this.#mapsOf(d)) if (m.subject !== undefined) this.#columnsOf(m).sql.set(iri, templateSql(m.subject));
+  }
+  #isByIri = (c: DraftConcept): boolean => this.#draft.lineage(c.name).some((a) => this.#iris.has(a));
+
+  /** The SQL of the key of a concept, from a template of its objects. */
+  #keySql = (template: Template, c: DraftConcept): readonly string[] => (this.#isByIri(c) ? [templateSql(template)] : template.columns.map(identifier));
 
   /** The concepts that a map without a class has values or links of. */
   #subjectOf(m: TriplesMap): DraftConcept | undefined {
@@ -128,13 +165,12 @@ export class RdfMappings {
     return found ?? this.#draft.concept(declared?.concept ?? '');
   }
 
-  /** The columns of an object, and the properties of its concept that they have values of. */
-  #end(object: TermMap): { readonly columns: readonly string[]; readonly references: readonly string[] } | undefined {
-    const byTemplate = ({ shape, columns }: Template) => {
-      const target = this.#maps.find((o) => o.classes.length > 0 && o.subject?.shape === shape && this.#classes(o).length > 0);
+  /** The SQL of an object's key, and the properties of its concept that it has values of. */
+  #end(object: TermMap): End | undefined {
+    const byTemplate = (template: Template): End | undefined => {
+      const target = this.#maps.find((o) => o.classes.length > 0 && o.subject?.shape === template.shape && this.#classes(o).length > 0);
       const [c] = target === undefined ? [] : this.#classes(target);
-      if (target?.subject === undefined || c === undefined) return undefined;
-      return { columns, references: this.#keyColumns(target, c) };
+      return target === undefined || c === undefined ? undefined : { sql: this.#keySql(template, c), references: this.#keyColumns(target, c) };
     };
     if (object.template !== undefined) return byTemplate(object.template);
     if (object.parent === undefined) return undefined;
@@ -142,13 +178,13 @@ export class RdfMappings {
     const target = this.#maps.find((o) => o.iri === map);
     const [c] = target === undefined ? [] : [...this.#classes(target), this.#subjectOf(target)];
     if (target === undefined || c === undefined) return undefined;
-    if (joins.length === 0) return target.subject && { columns: target.subject.columns, references: this.#keyColumns(target, c) };
-    return { columns: joins.map((j) => j.child), references: joins.map((j) => this.#propertyOf(target, j.parent, c)) };
+    if (joins.length === 0) return target.subject && { sql: this.#keySql(target.subject, c), references: this.#keyColumns(target, c) };
+    return { sql: joins.map((j) => identifier(j.child)), references: joins.map((j) => this.#propertyOf(target, j.parent, c)) };
   }
 
   #keyColumns(m: TriplesMap, c: DraftConcept): readonly string[] {
     const key = this.#draft.keyOf(c.name);
-    return key.length === m.subject?.columns.length ? key : (m.subject?.columns ?? []).map((column) => this.#propertyOf(m, column, c));
+    return this.#isByIri(c) || key.length === m.subject?.columns.length ? key : (m.subject?.columns ?? []).map((column) => this.#propertyOf(m, column, c));
   }
 
   /** The declaration of a relationship for a concept. */
@@ -170,13 +206,13 @@ export class RdfMappings {
       if (declared === undefined) continue;
       const { holder, r } = declared;
       const end = this.#end(object);
-      if (end === undefined || end.columns.length === 0 || end.columns.length !== end.references.length) {
+      if (end === undefined || end.sql.length === 0 || end.sql.length !== end.references.length) {
         this.#draft.once(`links of ${holder.name}.${r.name} in ${short(named(m.iri))}: they do not lead to objects of a triples map`);
         continue;
       }
       if (r.kind === 'fk') this.#again(m, r, end, c);
       else {
-        const source = end.columns.map((column, i) => this.#propertyOf(m, column, c, `${r.name}_${end.references[i]}`));
+        const source = end.sql.map((text, i) => this.#propertyOfSql(m, text, c, `${r.name}_${end.references[i]}`));
         for (const [i, p] of source.entries()) this.#draft.alike(p, end.references[i] ?? p);
         holder.relationships[holder.relationships.indexOf(r)] = { ...r, kind: 'fk', source, references: end.references };
         this.#lift(holder, c, source);
@@ -194,15 +230,15 @@ export class RdfMappings {
   }
 
   /** Another map with links of one foreign key: its columns get the same properties. */
-  #again(m: TriplesMap, r: RelationshipDef, end: { readonly columns: readonly string[]; readonly references: readonly string[] }, c: DraftConcept): void {
+  #again(m: TriplesMap, r: RelationshipDef, end: End, c: DraftConcept): void {
     const { sql } = this.#columnsOf(m);
-    for (const [i, column] of end.columns.entries()) {
+    for (const [i, text] of end.sql.entries()) {
       const at = r.references.findIndex((p) => sameName(p, end.references[i] ?? ''));
       const p = r.source[at];
       const known = p === undefined ? undefined : sql.get(p);
-      if (p === undefined || (known !== undefined && known !== identifier(column)))
+      if (p === undefined || (known !== undefined && known !== text))
         this.#draft.once(`links of ${c.name}.${r.name} in ${short(named(m.iri))}: another triples map has other columns for them`);
-      else sql.set(p, identifier(column));
+      else sql.set(p, text);
     }
   }
 
@@ -270,7 +306,7 @@ export class RdfMappings {
       return;
     }
     const key = this.#draft.keyOf(c.name);
-    const near = m.subject?.columns ?? [];
+    const near = m.subject === undefined ? [] : this.#keySql(m.subject, c);
     for (const { predicate, object } of m.objects) {
       const property = this.#known.properties.get(predicate);
       const declared = this.#declared(predicate, c, isSide);
@@ -288,7 +324,7 @@ export class RdfMappings {
       return;
     }
     if (!this.#draft.lineage(c.name).some((a) => a.multi.some((p) => sameName(p, property)))) c.multi.push(property);
-    const list = [...near.map((column, i) => `${identifier(column)} AS ${quoteDouble(key[i] ?? '')}`), `${value} AS ${quoteDouble(property)}`];
+    const list = [...near.map((text, i) => `${text} AS ${quoteDouble(key[i] ?? '')}`), `${value} AS ${quoteDouble(property)}`];
     const sql =
       m.own !== undefined && m.query !== undefined
         ? m.query
@@ -298,19 +334,19 @@ export class RdfMappings {
 
   #links(m: TriplesMap, { holder, r }: { readonly holder: DraftConcept; readonly r: RelationshipDef }, object: TermMap): void {
     const isOwn = m.own !== undefined && m.query !== undefined;
-    const far = isOwn && object.template !== undefined ? { columns: object.template.columns, references: this.#draft.keyOf(r.target) } : this.#end(object);
-    const near = m.subject?.columns ?? [];
+    const far = isOwn && object.template !== undefined ? { sql: object.template.columns, references: this.#draft.keyOf(r.target) } : this.#end(object);
+    const near = m.subject === undefined ? [] : isOwn ? m.subject.columns : this.#keySql(m.subject, holder);
     const key = this.#draft.keyOf(holder.name);
-    if (far === undefined || near.length !== key.length || key.length === 0 || far.columns.length !== far.references.length || r.kind !== 'mtm') {
+    if (far === undefined || near.length !== key.length || key.length === 0 || far.sql.length !== far.references.length || r.kind !== 'mtm') {
       this.#draft.losses.push(
         `links of ${holder.name}.${r.name} in ${short(named(m.iri))}: ${r.kind === 'mtm' ? 'they do not lead from key to key' : 'it is a foreign key'}`,
       );
       return;
     }
-    const names = (prefix: string, columns: readonly string[]): readonly string[] => (isOwn ? columns : columns.map((_, i) => `${prefix}${i + 1}`));
-    const [from, to] = [names('from', near), names('to', far.columns)];
-    const all = [...near, ...far.columns].map(identifier);
-    const list = all.map((column, i) => `${column} AS ${quoteDouble([...from, ...to][i] ?? '')}`);
+    const names = (prefix: string, texts: readonly string[]): readonly string[] => (isOwn ? texts : texts.map((_, i) => `${prefix}${i + 1}`));
+    const [from, to] = [names('from', near), names('to', far.sql)];
+    const all = [...near, ...far.sql];
+    const list = all.map((text, i) => `${text} AS ${quoteDouble([...from, ...to][i] ?? '')}`);
     const sql = isOwn
       ? (m.query ?? '')
       : `SELECT DISTINCT ${list.join(', ')} FROM ${fromOf(m, (loss) => this.#draft.once(loss))} WHERE ${all.map((a) => `${a} IS NOT NULL`).join(' AND ')}`;
@@ -345,7 +381,11 @@ function sqlOf(object: TermMap): string | undefined {
   if (object.column !== undefined) return identifier(object.column);
   if (object.constant !== undefined) return quoteLiteral(object.constant.value);
   if (object.template === undefined) return undefined;
-  const { shape, columns } = object.template;
+  return templateSql(object.template);
+}
+
+/** A template as SQL. */
+function templateSql({ shape, columns }: Template): string {
   const parts = shape
     .split('{}')
     .flatMap((part, i) => [...(part === '' ? [] : [quoteLiteral(part)]), ...(columns[i] === undefined ? [] : [`${identifier(columns[i] ?? '')}::text`])]);
