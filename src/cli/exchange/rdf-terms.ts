@@ -91,7 +91,8 @@ export class Iris {
 
 /** The last part of an IRI as a name. */
 export function localName(iri: string): string {
-  const last = /[^#/:]*$/.exec(iri.replace(/[#/]+$/, ''))?.[0] ?? iri;
+  const part = iri.split(/[#/]/).findLast((p) => p !== '') ?? '';
+  const last = part.slice(part.lastIndexOf(':') + 1);
   try {
     return decodeURIComponent(last) || iri;
   } catch {
