@@ -51,10 +51,11 @@ beforeAll(async () => {
 
 describe('JWTs in workerd', () => {
   it.each(ALGORITHMS)('are valid with %s, from PEM and from JWK, repeatedly', async (alg) => {
+    // making an RSA key takes a second
+    const stranger = await token(alg, {}, {}, await generateKeyPair(alg));
     for (const tenant of [alg, `jwk-${alg}`]) {
       for (let i = 0; i < 3; i++)
         expect(await send({ 'x-jwt-token': await token(alg), 'x-jwt-tenant-id': tenant })).toEqual({ status: 200, data: [{ me: 'joan' }] });
-      const stranger = await token(alg, {}, {}, await generateKeyPair(alg));
       expect(await send({ 'x-jwt-token': stranger, 'x-jwt-tenant-id': tenant })).toEqual({ status: 401, data: 'Invalid token' });
     }
   });
