@@ -1,5 +1,6 @@
 /** The place in the console: `#/<ontology>/<view>?<parameters>`. Everything that a link shares is in the fragment, which browsers do not send. */
 import { signal } from '@preact/signals';
+import { keepOver } from './api/session.ts';
 
 export const VIEWS = ['model', 'data', 'query', 'ask', 'edit', 'access', 'connect'] as const;
 export type View = (typeof VIEWS)[number];
@@ -50,3 +51,12 @@ export function go(to: Parameters<typeof hashOf>[0], replace = false): void {
     place.value = placeOf(hash);
   }
 }
+
+keepOver('place', {
+  keep: () => location.hash,
+  restore: (hash) => {
+    if (typeof hash !== 'string') return;
+    history.replaceState(null, '', hash === '' ? '#/' : hash);
+    place.value = placeOf(hash);
+  },
+});

@@ -33,6 +33,43 @@ function isNow(user: string): void {
   lastUser = user;
 }
 
+/** Called when a session has expired, and when the same user is back after loading the page again. */
+interface Keeper {
+  /** What the browser keeps for the user until then; null: nothing. */
+  keep(): unknown;
+  restore(kept: unknown): void;
+}
+const keepers = new Map<string, Keeper>();
+let returned: Readonly<Record<string, unknown>> = {};
+const KEPT = 'console-expired';
+
+/** Registers something that is kept in this tab when a session expires, for the same user alone: logging in loads the page again. */
+export function keepOver(name: string, keeper: Keeper): void {
+  keepers.set(name, keeper);
+  if (name in returned) keeper.restore(returned[name]);
+}
+
+function keepAll(user: string): void {
+  const kept = Object.fromEntries([...keepers].map(([name, keeper]) => [name, keeper.keep()]));
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify({ user, kept }));
+  } catch {
+    // full, or refused by the browser
+  }
+}
+
+function restoreAll(user: string): void {
+  try {
+    const stored = JSON.parse(sessionStorage.getItem(KEPT) ?? 'null') as { user: string; kept: Record<string, unknown> } | null;
+    sessionStorage.removeItem(KEPT);
+    if (stored?.user !== user) return;
+    returned = stored.kept;
+    for (const [name, keeper] of keepers) if (name in returned) keeper.restore(returned[name]);
+  } catch {
+    // what another program wrote there
+  }
+}
+
 const base = (): string => location.pathname.replace(/[^/]*$/, '');
 
 /** Asks the service who is logged in, and gets a token if somebody is. Leaves the user signed out if the service cannot be reached. */
@@ -41,7 +78,9 @@ export async function resume(): Promise<void> {
   if (answer?.ok !== true) return;
   const { user, form_token, login } = (await answer.json()) as { user: string | null; form_token: string | null; login: string | null };
   loginPath.value = login;
-  if (user !== null && form_token !== null) await take(form_token);
+  if (user === null || form_token === null) return;
+  restoreAll(user);
+  await take(form_token);
 }
 
 let renewing: Promise<boolean> | null = null;
@@ -81,6 +120,7 @@ async function take(form: string): Promise<boolean> {
 
 /** Uses a pasted API token, or a JWT. */
 export function use(text: string): void {
+  sessionStorage.removeItem(KEPT);
   const value = text.trim();
   isNow(`credential ${value}`);
   credential.value = { header: value.startsWith('tk_') ? 'x-api-key' : 'x-jwt-token', value, user: null, form: null };
@@ -90,6 +130,8 @@ export function use(text: string): void {
 /** Forgets the credential. @param reason shown on the page to sign in */
 export function signOut(reason: string | null = null): void {
   clearTimeout(timer);
+  const user = credential.value?.user ?? null;
+  if (reason !== null && user !== null) keepAll(user);
   credential.value = null;
   notice.value = reason;
 }
@@ -99,6 +141,8 @@ export async function logOut(): Promise<void> {
   const form = credential.value?.form ?? null;
   for (const forget of forgetters) forget();
   lastUser = null;
+  returned = {};
+  sessionStorage.removeItem(KEPT);
   signOut();
   if (form === null) return;
   await fetch(`${base()}../logout`, {

@@ -55,7 +55,7 @@ export function EntityPanel({ model, graph, entity, include, hide, pin }: Props)
       {numbers !== null && linked.length === 0 && <p class="muted">{texts.data.noLinks}</p>}
       <ul class="links">
         {linked.map(([r, n]) => (
-          <RelationshipLinks key={`${r.name} ${r.target}`} ontology={model.name} entity={entity} relationship={r} count={n} include={include} />
+          <RelationshipLinks key={`${r.name} ${r.target}`} ontology={model.name} graph={graph} entity={entity} relationship={r} count={n} include={include} />
         ))}
       </ul>
       <ShortestPath model={model} graph={graph} entity={entity} include={include} />
@@ -85,15 +85,19 @@ function RelationshipLinks({
   entity,
   relationship,
   count,
+  graph,
   include,
 }: {
   readonly ontology: string;
+  readonly graph: DataGraph;
   readonly entity: Entity;
   readonly relationship: Relationship;
   readonly count: number;
   include: Props['include'];
 }) {
-  const [offset, setOffset] = useState(0);
+  const [loaded, setLoaded] = useState<{ readonly offset: number; readonly ids: readonly string[] }>({ offset: 0, ids: [] });
+  // entities that an undo or the user removed can be loaded again
+  const offset = loaded.ids.every((id) => graph.entities.has(id)) ? loaded.offset : 0;
   const [filter, setFilter] = useState('');
   const [failure, setFailure] = useState<Failure | null>(null);
   const [busy, setBusy] = useState(false);
@@ -103,7 +107,8 @@ function RelationshipLinks({
     try {
       const { found, links } = await expand(ontology, entity, relationship, from, filter);
       include(found, links, entity.id);
-      setOffset(found.length < PAGE ? count : from + PAGE);
+      const before = from === 0 ? [] : loaded.ids;
+      setLoaded({ offset: found.length < PAGE ? count : from + PAGE, ids: [...before, ...found.map((f) => f.id)] });
     } catch (error) {
       setFailure(failureOf(error));
     } finally {
@@ -125,7 +130,7 @@ function RelationshipLinks({
           value={filter}
           onInput={(e) => {
             setFilter(e.currentTarget.value);
-            setOffset(0);
+            setLoaded({ offset: 0, ids: [] });
           }}
         />
       )}
