@@ -119,7 +119,4 @@ export const query = <T>(
 export const change = <T>(ontology: string | null, sql: string): Promise<readonly T[]> =>
   data<readonly T[]>('/query', { method: 'POST', body: { ontology_name: ontology ?? '', query: sql } });
 
-/** A text as an SQL literal. */
-export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-/** A name as an SQL identifier. */
-export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export { identifier, literal } from './names.ts';

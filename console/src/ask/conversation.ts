@@ -1,9 +1,10 @@
 /** The conversation about each ontology: questions and their answers, in the memory of the page only. */
 import { signal } from '@preact/signals';
 import { printed } from '../api/exact.ts';
-import { data, type Failure, failureOf, identifier, literal, product, query } from '../api/http.ts';
+import { examples } from '../api/examples.ts';
+import { type Failure, failureOf } from '../api/http.ts';
 import { type Row, Rows } from '../api/rows.ts';
-import { credential, onOtherUser } from '../api/session.ts';
+import { onOtherUser } from '../api/session.ts';
 import { callTool } from './mcp.ts';
 
 /** One way to understand a question. */
@@ -137,29 +138,5 @@ function earlier(turns: readonly Turn[]): string {
 }
 
 /** Verified questions, to begin with. Empty if they cannot be read. */
-export async function proposals(ontology: string): Promise<readonly string[]> {
-  const rows = await query<{ question: string }>(
-    ontology,
-    `SELECT question FROM ${identifier(product)}.SYS_EXAMPLES WHERE valid ORDER BY question LIMIT 6`,
-  ).catch(() => []);
-  return rows.map((row) => row.question);
-}
-
-/** The statement that stores a question and its SQL as an example. */
-export const exampleStatement = (question: string, sql: string): string => `CREATE OR REPLACE EXAMPLE ${literal(question)} AS\n${sql.replace(/;\s*$/, '')}`;
-
-const rights = new Map<string, Promise<boolean>>();
-onOtherUser(() => rights.clear());
-
-/** Whether the user may store examples, which needs EDIT on the ontology. */
-export function mayStore(ontology: string): Promise<boolean> {
-  const key = JSON.stringify([credential.value?.user ?? '', ontology]);
-  const known = rights.get(key);
-  if (known !== undefined) return known;
-  const found = data(`/model/${encodeURIComponent(ontology)}/plan`, { method: 'POST', body: { files: [] } }).then(
-    () => true,
-    () => false,
-  );
-  rights.set(key, found);
-  return found;
-}
+export const proposals = async (ontology: string): Promise<readonly string[]> =>
+  (await examples(ontology, 6).catch(() => [])).map((example) => example.question);

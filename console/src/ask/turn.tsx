@@ -1,13 +1,14 @@
 /** A question and its answer. */
 import { lazy, Suspense } from 'preact/compat';
 import { useEffect, useState } from 'preact/hooks';
+import { exampleStatement, mayStore } from '../api/examples.ts';
 import { change, type Failure, failureOf } from '../api/http.ts';
 import type { Rows } from '../api/rows.ts';
 import { Code, Copy, FailureBox, Loading } from '../parts/basics.tsx';
 import { Grid } from '../query/grid.tsx';
 import { go, hashOf } from '../router.ts';
 import { texts } from '../texts.ts';
-import { askAs, exampleStatement, mayStore, type Turn } from './conversation.ts';
+import { askAs, type Turn } from './conversation.ts';
 
 const Chart = lazy(() => import('../query/chart.tsx'));
 

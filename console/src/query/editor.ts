@@ -1,5 +1,5 @@
 /** The SQL editor: CodeMirror in a shadow root, where its styles need no exception from the page's CSP. */
-import { autocompletion, type CompletionContext, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
+import { autocompletion, type CompletionContext, closeBrackets, closeBracketsKeymap, closeCompletion, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { keywordCompletionSource, PostgreSQL, SQLDialect, sql } from '@codemirror/lang-sql';
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
@@ -132,10 +132,14 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
   };
 }
 
-const runs = (options: EditorOptions) => (): boolean => {
-  options.onRun();
-  return true;
-};
+const runs =
+  (options: EditorOptions) =>
+  (view: EditorView): boolean => {
+    // a list of names would cover the result
+    closeCompletion(view);
+    options.onRun();
+    return true;
+  };
 
 /** Writes a hop of a path, and the closing quote after the cursor if the path has none yet. */
 function writePath(view: EditorView, text: string, from: number, to: number): void {

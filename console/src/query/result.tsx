@@ -8,6 +8,9 @@ import { Code, Copy, download, FailureBox, Loading } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 import { offsetOf } from './editor.ts';
 import { Grid } from './grid.tsx';
+import { placeColumns } from './places.ts';
+import { PlanView } from './plan-view.tsx';
+import { Tree } from './tree.tsx';
 
 interface Run {
   readonly sql: string;
@@ -20,7 +23,8 @@ export type Outcome =
   | (Run & { readonly kind: 'plan'; readonly plan: string; readonly generated: string | null })
   | (Run & { readonly kind: 'rows'; readonly rows: Rows; readonly count: number; readonly ms: number });
 
-const FORMS = ['table', 'json', 'chart'] as const;
+const FORMS = ['table', 'tree', 'json', 'chart', 'map'] as const;
+const PointMap = lazy(() => import('./map.tsx'));
 const Chart = lazy(() => import('./chart.tsx'));
 
 export function Result({
@@ -64,33 +68,20 @@ export function Result({
     case 'plan':
       return (
         <section class="result">
-          <div class="body">
-            <div class="bar">
-              <b>{texts.query.plan}</b>
-              <Copy text={outcome.plan} />
-            </div>
-            <Code text={outcome.plan || texts.query.noPlan} />
-            {outcome.generated !== null && (
-              <>
-                <div class="bar">
-                  <b>SQL</b>
-                  <Copy text={outcome.generated} />
-                </div>
-                <Code text={outcome.generated} />
-              </>
-            )}
-          </div>
+          <PlanView plan={outcome.plan} generated={outcome.generated} />
         </section>
       );
   }
   const { rows, count } = outcome;
+  const places = placeColumns(rows, count);
+  const entities = rows.columns.includes('entity_id') ? openEntity : undefined;
   return (
     <section class="result" aria-label={texts.query.result}>
       <div class="bar">
         <span role="status">{outcome.kind === 'running' ? texts.query.running(count) : texts.query.rows(count, outcome.ms)}</span>
         {outcome.kind === 'rows' && count === outcome.limit && <span class="muted">{texts.query.limited(count)}</span>}
         <span class="grow" />
-        {FORMS.map((f) => (
+        {FORMS.filter((f) => f !== 'map' || places !== null).map((f) => (
           <button key={f} type="button" aria-pressed={f === form} onClick={() => setForm(f)}>
             {texts.query[f]}
           </button>
@@ -103,7 +94,13 @@ export function Result({
         {count === 0 ? (
           outcome.kind === 'rows' && <p class="empty">{texts.query.empty}</p>
         ) : form === 'table' ? (
-          <Grid rows={rows} count={count} openEntity={rows.columns.includes('entity_id') ? openEntity : undefined} />
+          <Grid rows={rows} count={count} openEntity={entities} />
+        ) : form === 'tree' ? (
+          <Tree rows={rows} count={count} />
+        ) : form === 'map' && places !== null ? (
+          <Suspense fallback={<Loading />}>
+            <PointMap rows={rows} count={count} columns={places} />
+          </Suspense>
         ) : form === 'json' ? (
           <Code text={jsonOf(rows, Math.min(count, 500))} />
         ) : (

@@ -1,6 +1,6 @@
 /** The open queries and the history, in this browser only. */
 import { effect, signal } from '@preact/signals';
-import { credential, onOtherUser } from '../api/session.ts';
+import { credential, keepOver, onOtherUser } from '../api/session.ts';
 
 export interface Sheet {
   readonly id: number;
@@ -33,8 +33,13 @@ export function openSheet(ontology: string, text = ''): void {
   const { all, current } = sheetsOf(ontology);
   // an empty sheet is used first
   if (text !== '' && current.text.trim() === '') {
-    const filled = all.map((s) => (s.id === current.id ? { ...s, text } : s));
-    keep(ontology, filled, current.id);
+    // with a new id, so that the editor shows its text
+    const id = next++;
+    keep(
+      ontology,
+      all.map((s) => (s.id === current.id ? { id, text } : s)),
+      id,
+    );
     return;
   }
   const id = next++;
@@ -58,6 +63,24 @@ export function closeSheet(ontology: string, id: number): void {
 export function storeText(ontology: string, id: number, text: string): void {
   const { all, current } = sheetsOf(ontology);
   sheets.set(ontology, { all: all.map((s) => (s.id === id ? { ...s, text } : s)), current: current.id });
+}
+
+/** A statement that creates a user may contain a password. */
+const hasSecret = (sql: string): boolean => /\b(password|secret|token)\b/i.test(sql);
+
+keepOver('sheets', {
+  keep: () => [...sheets].map(([ontology, { all }]) => [ontology, all.map((s) => s.text).filter((text) => text.trim() !== '' && !hasSecret(text))]),
+  restore(kept) {
+    if (!Array.isArray(kept)) return;
+    for (const [ontology, texts] of kept as [string, string[]][]) for (const text of texts) openSheet(ontology, text);
+  },
+});
+
+/** What the user entered for the parameters of statements, by ontology and name. */
+export const parameterValues = signal<Readonly<Record<string, Readonly<Record<string, string>>>>>({});
+
+export function setParameter(ontology: string, name: string, value: string): void {
+  parameterValues.value = { ...parameterValues.value, [ontology]: { ...parameterValues.value[ontology], [name]: value } };
 }
 
 const MOST = 100;
@@ -92,6 +115,7 @@ effect(() => {
 });
 onOtherUser(() => {
   sheets.clear();
+  parameterValues.value = {};
   past.value = [];
   place = null;
   sheetsChanged.value++;
@@ -108,8 +132,7 @@ const storeHistory = (all: readonly Past[]): void => {
 };
 
 export function remember(ontology: string, sql: string): void {
-  // a statement that creates a user may contain a password
-  if (/\b(password|secret|token)\b/i.test(sql)) return;
+  if (hasSecret(sql)) return;
   storeHistory([{ ontology, sql }, ...past.value.filter((p) => p.ontology !== ontology || p.sql !== sql)].slice(0, MOST));
 }
 

@@ -1,13 +1,16 @@
 /** The query view: an editor with several sheets, and the result as table, JSON or chart. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Failure, failureOf, product, query } from '../api/http.ts';
+import { Failure, failureOf, product, query } from '../api/http.ts';
 import { Rows, readRows } from '../api/rows.ts';
 import { model } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
 import { Copy } from '../parts/basics.tsx';
 import { createEditor, type Editor, offsetOf } from '../query/editor.ts';
+import { History } from '../query/history.tsx';
+import { type Bound, bind, parameterNames } from '../query/parameters.ts';
 import { type Outcome, Result } from '../query/result.tsx';
-import { chooseSheet, closeSheet, forget, openSheet, past, remember, sheetsChanged, sheetsOf, storeText } from '../query/sheets.ts';
+import { Saved } from '../query/saved.tsx';
+import { chooseSheet, closeSheet, openSheet, parameterValues, remember, setParameter, sheetsChanged, sheetsOf, storeText } from '../query/sheets.ts';
 import { go, hashOf, place } from '../router.ts';
 import { texts } from '../texts.ts';
 
@@ -23,10 +26,13 @@ function Page({ model: m }: { readonly model: Model }) {
   const running = useRef<AbortController | null>(null);
   const [limit, setLimit] = useState<number>(1000);
   const [nested, setNested] = useState(false);
-  const [showsHistory, setShowsHistory] = useState(false);
+  const [panel, setPanel] = useState<'history' | 'saved' | null>(null);
+  const [names, setNames] = useState<readonly string[]>([]);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   void sheetsChanged.value;
   const { all, current } = sheetsOf(m.name);
+  const values = parameterValues.value[m.name] ?? {};
+  const noteParameters = (text: string): void => setNames((before) => sameNames(before, parameterNames(text)));
 
   // a link may contain a statement
   const given = place.value.parameters.sql;
@@ -45,24 +51,28 @@ function Page({ model: m }: { readonly model: Model }) {
     const stop = new AbortController();
     running.current = stop;
     const begun = performance.now();
-    const base = { sql: text, limit, begun };
+    const bound = bind(text, values);
+    const base = { sql: bound.sql, limit, begun };
     const fail = (error: unknown): void => {
       if (running.current !== stop) return;
       const failure = failureOf(error);
-      setOutcome(failure === null ? { ...base, kind: 'cancelled' } : { ...base, kind: 'failed', failure, offset: from });
+      setOutcome(failure === null ? { ...base, kind: 'cancelled' } : { ...base, sql: text, kind: 'failed', failure, offset: from });
     };
     try {
+      const [missing] = bound.missing;
+      if (missing !== undefined) throw new Failure(0, 'parameter_missing', texts.query.parameterMissing(missing), texts.query.parameterHint);
+      setPanel(null);
       if (explain) {
         setOutcome({ ...base, kind: 'running', rows: new Rows(), count: 0 });
-        const [plan] = await query<{ PLAN: string; SQL: string | null }>(m.name, `EXPLAIN ${text}`, { signal: stop.signal });
-        if (running.current === stop) setOutcome({ ...base, kind: 'plan', plan: plan?.PLAN ?? '', sql: text, generated: plan?.SQL ?? null });
+        const [plan] = await query<{ PLAN: string; SQL: string | null }>(m.name, `EXPLAIN ${bound.sql}`, { signal: stop.signal });
+        if (running.current === stop) setOutcome({ ...base, kind: 'plan', plan: plan?.PLAN ?? '', generated: plan?.SQL ?? null });
         return;
       }
       remember(m.name, text);
       setOutcome({ ...base, kind: 'running', rows: new Rows(), count: 0 });
       const rows = await readRows({
         ontology: m.name,
-        sql: text,
+        sql: bound.sql,
         limit,
         nested,
         signal: stop.signal,
@@ -70,7 +80,7 @@ function Page({ model: m }: { readonly model: Model }) {
       });
       if (running.current === stop) setOutcome({ ...base, kind: 'rows', rows, count: rows.length, ms: performance.now() - begun });
     } catch (error) {
-      fail(adjust(error, text, from));
+      fail(moved(error, text, bound, explain ? 'EXPLAIN '.length : 0));
     } finally {
       if (running.current === stop) running.current = null;
     }
@@ -86,20 +96,27 @@ function Page({ model: m }: { readonly model: Model }) {
       empty: texts.query.start,
       product,
       model: () => model.value,
-      onChange: (text) => storeText(m.name, current.id, text),
+      onChange: (text) => {
+        storeText(m.name, current.id, text);
+        noteParameters(text);
+      },
       onRun: () => void run.current(false),
       check: (text) => check(m.name, text),
     });
     editor.current = created;
+    noteParameters(current.text);
     created.focus();
     return () => {
       editor.current = null;
       created.destroy();
     };
-    // the text of an empty sheet that a link filled is new
-  }, [m.name, current.id, given]);
+  }, [m.name, current.id]);
 
   const isRunning = outcome?.kind === 'running';
+  const open = (sql: string): void => {
+    setPanel(null);
+    openSheet(m.name, sql);
+  };
   return (
     <div class="query">
       <div class="sheets" role="group" aria-label={texts.query.tabs}>
@@ -149,19 +166,26 @@ function Page({ model: m }: { readonly model: Model }) {
           <input type="checkbox" checked={nested} onChange={(e) => setNested(e.currentTarget.checked)} /> {texts.query.nested}
         </label>
         <span class="grow" />
-        <button type="button" class="plain" aria-expanded={showsHistory} onClick={() => setShowsHistory(!showsHistory)}>
-          {texts.query.history}
-        </button>
+        {(['saved', 'history'] as const).map((one) => (
+          <button key={one} type="button" class="plain" aria-expanded={panel === one} onClick={() => setPanel(panel === one ? null : one)}>
+            {texts.query[one]}
+          </button>
+        ))}
         <Copy label={texts.query.share} text={() => shareLink(m.name, editor.current?.text() ?? '')} />
+        {names.length > 0 && (
+          <fieldset class="parameters" aria-label={texts.query.parameters}>
+            {names.map((name) => (
+              <label key={name}>
+                <code>:{name}</code> <input value={values[name] ?? ''} onInput={(e) => setParameter(m.name, name, e.currentTarget.value)} />
+              </label>
+            ))}
+          </fieldset>
+        )}
       </div>
-      {showsHistory ? (
-        <History
-          ontology={m.name}
-          choose={(sql) => {
-            setShowsHistory(false);
-            openSheet(m.name, sql);
-          }}
-        />
+      {panel === 'history' ? (
+        <History ontology={m.name} choose={open} />
+      ) : panel === 'saved' ? (
+        <Saved ontology={m.name} current={bind(editor.current?.text() ?? current.text, values).sql} choose={open} />
       ) : (
         <Result
           ontology={m.name}
@@ -174,11 +198,14 @@ function Page({ model: m }: { readonly model: Model }) {
   );
 }
 
-/** The position of an error in the editor's text, if only a part of it was run. */
-function adjust(error: unknown, text: string, from: number): unknown {
+const sameNames = (before: readonly string[], now: readonly string[]): readonly string[] => (before.join() === now.join() ? before : now);
+
+/** An error with its position in the text of the editor, of an error in the SQL that was sent. @param lead the number of characters before that SQL */
+function moved(error: unknown, text: string, bound: Bound, lead: number): unknown {
   const failure = failureOf(error);
   if (failure === null || failure.position === null) return error;
-  return Object.assign(failure, { offset: from + offsetOf(text, failure.position) });
+  const offset = bound.origin(offsetOf(bound.sql, Math.max(1, failure.position - lead)));
+  return Object.assign(failure, { position: [...text.slice(0, offset)].length + 1 });
 }
 
 /** The first words of a statement, as the title of its sheet. */
@@ -196,41 +223,12 @@ const shareLink = (ontology: string, sql: string): string =>
 async function check(ontology: string, text: string): Promise<Failure | null> {
   const lead = 'EXPLAIN (LOGICAL) ';
   if (!/^\s*(?:--[^\n]*\n\s*)*(?:select|with|values|\()/i.test(text)) return null;
-  const sql = text.replace(/;\s*$/, '');
+  const bound = bind(text, parameterValues.value[ontology] ?? {});
   try {
-    await query(ontology, lead + sql);
+    await query(ontology, lead + bound.sql.replace(/;\s*$/, ''));
     return null;
   } catch (error) {
     const failure = failureOf(error);
-    if (failure === null || failure.status !== 400) return null;
-    return Object.assign(failure, { position: failure.position === null ? null : Math.max(1, failure.position - lead.length) });
+    return failure === null || failure.status !== 400 ? null : (moved(failure, text, bound, lead.length) as Failure);
   }
-}
-
-function History({ ontology, choose }: { readonly ontology: string; choose(sql: string): void }) {
-  const own = past.value.filter((p) => p.ontology === ontology);
-  return (
-    <section class="result">
-      {own.length === 0 ? (
-        <p class="empty">{texts.query.noHistory}</p>
-      ) : (
-        <div class="body">
-          <ul class="history">
-            {own.map((p) => (
-              <li key={p.sql}>
-                <button type="button" title={p.sql} onClick={() => choose(p.sql)}>
-                  {p.sql}
-                </button>
-              </li>
-            ))}
-          </ul>
-          <p class="bar">
-            <button type="button" onClick={forget}>
-              {texts.query.clearHistory}
-            </button>
-          </p>
-        </div>
-      )}
-    </section>
-  );
 }

@@ -51,7 +51,10 @@ export async function startConsole(settings: Readonly<Record<string, string>> = 
     const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, locale: 'en-US', ...options });
     contexts.push(context);
     const page = await context.newPage();
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    page.on(
+      'console',
+      (message) => message.type() === 'error' && complaints.push(`${message.text()} (${message.location().url}:${message.location().columnNumber})`),
+    );
     page.on('pageerror', (error) => complaints.push(`pageerror: ${error.message}`));
     page.on('request', (request) => requested.push(request.url()));
     page.on('response', (response) => {

@@ -1,0 +1,248 @@
+/** The query view of the console in a real browser: plans, trees, maps, parameters, saved queries, and large results and models. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type ConsoleInBrowser, cells, run, serious, startConsole } from './support/console-browser.ts';
+import { PASSWORD } from './support/console-shop.ts';
+import { ask } from './support/worker.ts';
+
+const ROWS = 1_000_000;
+const CONCEPTS = 2_000;
+
+describe('querying in the console', () => {
+  let console: ConsoleInBrowser;
+
+  beforeAll(async () => {
+    console = await startConsole();
+  }, 240_000);
+  afterEach(() => console.reset());
+  afterAll(() => console?.close());
+
+  const admin = async (sql: string, ontology = 'shop'): Promise<readonly Record<string, unknown>[]> => {
+    const headers = { 'x-api-key': console.token, 'content-type': 'application/json' };
+    const { status, text } = await ask(
+      console.base,
+      '/svc/api/query',
+      { method: 'POST', headers, body: JSON.stringify({ ontology_name: ontology, query: sql }) },
+      120_000,
+    );
+    expect(status, text).toBe(200);
+    return (JSON.parse(text) as { data: Record<string, unknown>[] }).data;
+  };
+
+  it('shows a plan as a tree that opens and closes', async () => {
+    const page = await console.admin('query');
+    await page.getByRole('textbox', { name: 'SQL' }).click();
+    await page.keyboard.insertText('SELECT name, COUNT(`made_order[order].order_no`) AS n FROM dsvc.customer GROUP BY 1');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    const top = page.locator('.plan > details > summary');
+    await top.waitFor();
+    expect(await top.textContent()).toMatch(/cost 100 %/);
+    expect(await page.locator('.plan details details').count()).toBeGreaterThan(0);
+    const step = page.getByText(/Seq Scan on orders/);
+    await step.waitFor();
+    await top.click();
+    await step.waitFor({ state: 'hidden' });
+  });
+
+  it('shows nested rows as a tree', async () => {
+    const page = await console.signedIn('query');
+    await page.getByLabel('Nested').check();
+    await run(page, 'SELECT entity_id, name, "has_town[town].name", "has_town[town].has_customer[customer].name" FROM dsvc.region ORDER BY name DESC');
+    await page.locator('.grid .line').first().waitFor();
+    await page.getByRole('button', { name: 'Tree' }).click();
+    await page.locator('.tree summary', { hasText: 'South' }).waitFor();
+    await page.locator('.tree summary', { hasText: 'has_town[town]' }).first().click();
+    await page.locator('.tree summary', { hasText: 'Lisbon' }).click();
+    await page.locator('.tree summary', { hasText: 'has_customer[customer]' }).click();
+    await page.locator('.tree summary', { hasText: 'Ann' }).waitFor();
+    expect(console.complaints).toEqual([]);
+  });
+
+  it('draws rows with coordinates on a map', async () => {
+    const page = await console.signedIn('query');
+    await run(page, 'SELECT name, 38.7 + town_no AS latitude, -9.1 + town_no * 0.5 AS longitude FROM svc.town ORDER BY town_no');
+    await page.locator('.grid .line').first().waitFor();
+    await page.getByRole('button', { name: 'Map' }).click();
+    await page.getByRole('img', { name: '4 points' }).waitFor();
+    expect(await page.locator('.map circle title').allTextContents()).toEqual(['Lisbon', 'Porto', 'Braga', 'Viana']);
+    expect(await page.locator('.map circle').first().getAttribute('cy')).toBe('-39.7');
+    await page.getByRole('button', { name: 'Whole world' }).click();
+    expect(await page.locator('.map svg').getAttribute('viewBox')).toBe('-180 -90 360 180');
+    // there is no map without coordinates
+    await page.getByRole('button', { name: 'New query' }).click();
+    await run(page, 'SELECT name FROM svc.town');
+    await expect.poll(() => page.getByRole('button', { name: 'Map' }).count()).toBe(0);
+    expect(console.complaints).toEqual([]);
+  });
+
+  it('asks for the values of parameters', async () => {
+    const page = await console.signedIn('query');
+    await run(page, 'SELECT name FROM svc.town WHERE name > :from AND town_no < :below ORDER BY name');
+    await page.getByText('The parameter :from has no value').waitFor();
+    await page.getByLabel(':from').fill('Ca');
+    await page.getByLabel(':below').fill('3');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.locator('.grid .line').first().waitFor();
+    expect(await cells(page)).toEqual([['Lisbon'], ['Porto']]);
+    await page.getByLabel(':from').fill("L' OR TRUE --");
+    await page.getByRole('button', { name: 'Run' }).click();
+    await expect.poll(() => cells(page)).toEqual([['Lisbon'], ['Porto']]);
+    // the place of an error is that in the editor
+    await run(page, 'SELECT name, :from AS a, nmae FROM svc.town');
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').textContent()).toContain('line 1, column 26');
+  });
+
+  it('saves queries for all who may run them', async () => {
+    const editor = await console.admin('query');
+    await editor.getByRole('textbox', { name: 'SQL' }).click();
+    await editor.keyboard.insertText('SELECT name FROM svc.town ORDER BY name');
+    await editor.getByRole('button', { name: 'Saved queries' }).click();
+    await editor.getByText('This ontology has no saved queries.').waitFor();
+    await editor.getByLabel('Save this query as').fill("Towns' names");
+    await editor.getByText("CREATE OR REPLACE EXAMPLE 'Towns'' names' AS").waitFor();
+    await editor.keyboard.press('Enter');
+    await editor.getByRole('button', { name: "Towns' names", exact: true }).waitFor();
+    const page = await console.signedIn('query');
+    await page.getByRole('button', { name: 'Saved queries' }).click();
+    await page.getByRole('button', { name: "Towns' names", exact: true }).click();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.locator('.grid .line').first().waitFor();
+    expect((await cells(page)).flat()).toEqual(['Braga', 'Lisbon', 'Porto', 'Viana']);
+    // ann may not change them
+    await page.getByRole('button', { name: 'Saved queries' }).click();
+    await page.getByRole('button', { name: "Towns' names", exact: true }).waitFor();
+    expect(await page.getByLabel('Save this query as').count()).toBe(0);
+    await editor.getByRole('button', { name: "Delete: Towns' names" }).click();
+    await editor.getByText("DROP EXAMPLE 'Towns'' names'").waitFor();
+    await editor.getByRole('button', { name: 'Delete', exact: true }).click();
+    await editor.getByText('This ontology has no saved queries.').waitFor();
+    expect(await admin('SELECT question FROM svc.SYS_EXAMPLES')).toEqual([]);
+  });
+
+  it('goes on where it was when the session has expired in the middle of a query', async () => {
+    const page = await console.signedIn('query');
+    await page.getByRole('textbox', { name: 'SQL' }).waitFor();
+    await page.context().clearCookies();
+    // a token may end with another one
+    for (;;) {
+      const [token] = await admin('SHOW TOKEN FOR ann');
+      if (token === undefined) break;
+      await admin(`REVOKE TOKEN '${token.token_id}'`);
+    }
+    await run(page, 'SELECT name FROM svc.region ORDER BY name');
+    await page.getByRole('link', { name: 'Sign in with user and password' }).click();
+    await page.getByLabel('User name').fill('ann');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await expect.poll(() => page.getByRole('textbox', { name: 'SQL' }).textContent()).toContain('SELECT name FROM svc.region');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.locator('.grid .line').first().waitFor();
+    expect(await cells(page)).toEqual([['North'], ['South']]);
+  });
+
+  it('shows an error when the connection is lost in the middle of the rows', async () => {
+    const page = await console.signedIn('query');
+    await page.getByRole('textbox', { name: 'SQL' }).waitFor();
+    await page.context().setOffline(true);
+    await run(page, 'SELECT name FROM svc.region ORDER BY name');
+    await page.getByText('The service cannot be reached').first().waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.locator('.grid .line').first().waitFor();
+    expect(await cells(page)).toEqual([['North'], ['South']]);
+  });
+
+  it('scrolls through 1,000,000 rows', async () => {
+    await console.sql(`CREATE TABLE shop.numbers AS SELECT n, n * 2 AS twice FROM generate_series(1, ${ROWS}) n`);
+    await admin('CREATE ONTOLOGY many', '');
+    await admin('CREATE CONCEPT number (n integer, twice integer, PRIMARY KEY (n)); CREATE MAPPING m INTO number AS SELECT n, twice FROM shop.numbers', 'many');
+    const page = await console.admin('query');
+    await page.goto(`${console.base}/svc/console/#/many/query`);
+    await page.getByLabel('Rows at most').selectOption(String(ROWS));
+    await run(page, 'SELECT n, twice FROM svc.number ORDER BY n');
+    await page.getByText('1,000,000 rows in').waitFor({ timeout: 120_000 });
+    const grid = page.getByRole('grid');
+    expect(await grid.getAttribute('aria-rowcount')).toBe(String(ROWS + 1));
+    expect((await cells(page))[0]).toEqual(['1', '2']);
+    // few of them are in the page
+    expect(await page.locator('.grid .line').count()).toBeLessThan(60);
+    await grid.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await expect.poll(async () => (await cells(page)).at(-1)).toEqual([String(ROWS), String(2 * ROWS)]);
+    await grid.evaluate((element) => element.scrollTo(0, element.scrollHeight / 2));
+    await expect.poll(async () => Math.abs(Number((await cells(page))[0]?.[0]) - ROWS / 2)).toBeLessThan(ROWS / 1000);
+    const middle = (await cells(page)).map(([n]) => Number(n));
+    expect(middle).toEqual(middle.map((_, i) => (middle[0] as number) + i));
+    await grid.focus();
+    await page.keyboard.press('Control+Home');
+    await expect.poll(async () => (await cells(page))[0]).toEqual(['1', '2']);
+  }, 240_000);
+
+  it('shows a model of 2,000 concepts by its parts, and completes its names', async () => {
+    const name = (i: number): string => `concept_${String(i).padStart(4, '0')}`;
+    await admin('CREATE ONTOLOGY wide', '');
+    for (let from = 0; from < CONCEPTS; from += 250) {
+      const script = Array.from({ length: 250 }, (_, k) => {
+        const i = from + k;
+        const link = i === 0 ? '' : `, CONSTRAINT follows_${i} FOREIGN KEY (before_${i}) REFERENCES ${name(i - 1)} (no_${i - 1}) INVERSEOF precedes_${i}`;
+        return `CREATE CONCEPT ${name(i)} (no_${i} integer, before_${i} integer, PRIMARY KEY (no_${i})${link})`;
+      });
+      await admin(script.join(';\n'), 'wide');
+    }
+    const page = await console.admin('model');
+    await page.goto(`${console.base}/svc/console/#/wide/model`);
+    await page.locator('.node').first().waitFor({ timeout: 60_000 });
+    expect(await page.locator('.node').count()).toBeLessThanOrEqual(300);
+    await page.getByLabel('Find a concept').fill('concept_1234');
+    await page.locator('.list .item').first().click();
+    await page.getByRole('complementary', { name: 'concept_1234' }).waitFor();
+    await page.getByRole('button', { name: 'Focus here' }).click();
+    await expect.poll(async () => (await page.locator('.node > text').allTextContents()).sort()).toEqual([name(1233), name(1234), name(1235)]);
+    await page.getByRole('link', { name: 'Query', exact: true }).click();
+    await page.getByRole('textbox', { name: 'SQL' }).click();
+    await page.keyboard.insertText('SELECT 1 FROM dsvc.');
+    await page.keyboard.type('concept_19', { delay: 20 });
+    await page.locator('.cm-tooltip-autocomplete li', { hasText: 'concept_1900' }).waitFor();
+  }, 240_000);
+
+  it('uses no more memory after 200 expansions and undos', async () => {
+    const page = await console.signedIn('data?concept=town');
+    await page.getByRole('button', { name: /^Porto/ }).click();
+    const expand = page.getByRole('button', { name: 'in_region[region] (1)' });
+    const undo = page.getByRole('button', { name: 'Undo' });
+    const entities = page.locator('.entity');
+    const cdp = await page.context().newCDPSession(page);
+    const used = async (): Promise<number> => {
+      await cdp.send('HeapProfiler.collectGarbage');
+      return ((await cdp.send('Runtime.getHeapUsage')) as { usedSize: number }).usedSize;
+    };
+    const times = async (n: number): Promise<void> => {
+      for (let i = 0; i < n; i++) {
+        await expand.click();
+        await entities.nth(1).waitFor();
+        await undo.click();
+        await entities.nth(1).waitFor({ state: 'detached' });
+      }
+    };
+    await times(10);
+    const before = await used();
+    await times(200);
+    expect((await used()) / before).toBeLessThan(1.2);
+  }, 240_000);
+
+  it('is accessible with plans, trees, maps, parameters and saved queries', async () => {
+    const shown = async (page: Page, form: string): Promise<void> => {
+      await page.getByRole('button', { name: form }).click();
+      await page.waitForTimeout(400);
+      expect(await serious(page), form).toEqual([]);
+    };
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await console.signedIn('query', { colorScheme, bypassCSP: true });
+      await run(page, 'SELECT name, 38.7 + town_no AS latitude, -9.1 AS longitude FROM svc.town WHERE town_no > :from');
+      await page.getByLabel(':from').fill('1');
+      await page.getByRole('button', { name: 'Run' }).click();
+      await page.locator('.grid .line').first().waitFor();
+      for (const form of ['Tree', 'Map', 'Explain', 'Saved queries']) await shown(page, form);
+    }
+  });
+});
