@@ -34,6 +34,7 @@ import { foldedRows, foldParts } from './fold.ts';
 import { type GroupSet, groupingBits, groupingsIn, groupSets, keyOf, replaceGrouped } from './groups.ts';
 import { expandMeasure } from './measures.ts';
 import { type Level as Computed, merge, pickOf } from './merge.ts';
+import { resultType } from './nulls.ts';
 import { type Item, type Part, partsOf, type Things } from './parts.ts';
 import { isOnSpine, type Level, nodesIn } from './spine.ts';
 import { isStrict } from './strict.ts';
@@ -55,11 +56,13 @@ export function combine(block: Block, items: readonly Item[]): void {
     part.items.forEach((item, i) => {
       names.set(item.node, column(grouped ? alias : `${alias}_${p}`, `c${p}_${i}`));
     });
-    const columns = part.items.map((item, i) => ({ name: `c${p}_${i}`, pick: pickOf(item.expression, item.type) }));
-    levels.push({ query, columns: [...columns, ...here.map((_, s) => ({ name: `s${s}`, pick: 'max' as const }))] });
+    const columns = part.items.map((item, i) => {
+      return { name: `c${p}_${i}`, pick: pickOf(item.expression, item.type), type: item.type ?? resultType(item.expression, block.references) };
+    });
+    levels.push({ query, columns: [...columns, ...here.map((_, s) => ({ name: `s${s}`, pick: 'max' as const, type: 'integer' }))] });
   }
   const from = grouped
-    ? [subselect(levels.reduce((l, r) => merge(state, l, r, expressions.length, sets.several)).query, alias)]
+    ? [subselect(merge(state, levels, expressions.length, sets.several).query, alias)]
     : levels.map((l, p) => subselect(l.query, `${alias}_${p}`));
   if (!grouped) alias = `${alias}_0`;
   const groupNames = new Map(expressions.map((e, i) => [keyOf(e), column(alias, `g${i}`)] as const));

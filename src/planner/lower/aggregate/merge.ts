@@ -12,7 +12,14 @@ export type Pick = 'max' | 'bool' | 'any';
 /** A sub-select with one row for each group: the group's values `g0..`, the number `n` of the grouping set, and columns. */
 export interface Level {
   readonly query: SelectStmt;
-  readonly columns: readonly { readonly name: string; readonly pick: Pick }[];
+  readonly columns: readonly LevelColumn[];
+}
+
+/** A column of a level. `type`: its SQL type, if it is known. */
+export interface LevelColumn {
+  readonly name: string;
+  readonly pick: Pick;
+  readonly type?: string | undefined;
 }
 
 const ORDERED = /^(count|sum|avg|min|max|stddev.*|var_.*|variance|corr|covar_.*|regr_.*|string_agg|array_agg|rank|dense_rank|percent_rank|cume_dist)$/;
@@ -29,17 +36,30 @@ export function pickOf(expression: Node, type?: string): Pick {
 
 const bare = (node: Node | undefined): Node | undefined => (node && 'TypeCast' in node ? bare(node.TypeCast.arg) : node);
 
-/** Combines two levels into one. Both have the same groups. */
-export function merge(state: PlanState, a: Level, b: Level, groups: number, several: boolean): Level {
+/** Combines the levels of a block. All have the same groups. */
+export function merge(state: PlanState, levels: readonly Level[], groups: number, several: boolean): Level {
+  // PostgreSQL finds the type of a column of a UNION arm by arm, from the left, so from the third arm on it must be known.
+  const isTyped = (level: Level): boolean => level.columns.every((c) => c.type !== undefined);
+  const ordered = [...levels.filter((l) => !isTyped(l)), ...levels.filter(isTyped)];
+  while (ordered.length > 2 && !isTyped(ordered[2] as Level)) ordered.unshift(union(state, ordered.splice(0, 2), groups, several));
+  return union(state, ordered, groups, several);
+}
+
+/** One UNION ALL of levels, grouped again. */
+function union(state: PlanState, levels: readonly Level[], groups: number, several: boolean): Level {
+  const [first, ...others] = levels as readonly [Level, ...Level[]];
+  if (others.length === 0) return first;
   const keys = [...Array.from({ length: groups }, (_, i) => `g${i}`), ...(several ? ['n'] : [])];
-  const arm = (level: Level, number: string): SelectStmt => {
+  const columns = levels.flatMap((level, l) => level.columns.map((c) => ({ ...c, number: String(l) })));
+  const arm = (level: Level, number: number): SelectStmt => {
     const alias = state.alias();
     const own = new Set(level.columns.map((c) => c.name));
+    const missing = (type: string | undefined): Node => (type === undefined ? nullValue() : cast(nullValue(), type));
     return select({
       targetList: [
-        target(cast(integer(number), 'integer'), 'l'),
+        target(cast(integer(String(number)), 'integer'), 'l'),
         ...keys.map((k) => target(column(alias, k), k)),
-        ...[...a.columns, ...b.columns].map((c) => target(own.has(c.name) ? column(alias, c.name) : nullValue(), c.name)),
+        ...columns.map((c) => target(own.has(c.name) ? column(alias, c.name) : missing(c.type), c.name)),
       ],
       fromClause: [subselect(level.query, alias)],
     });
@@ -53,13 +73,9 @@ export function merge(state: PlanState, a: Level, b: Level, groups: number, seve
     return { A_Indirection: { arg: collected as Node, indirection: [{ A_Indices: { uidx: integer('1') } }] } };
   };
   const query = select({
-    targetList: [
-      ...keys.map((k) => target(column(all, k), k)),
-      ...a.columns.map((c) => target(pick(c.name, c.pick, '0'), c.name)),
-      ...b.columns.map((c) => target(pick(c.name, c.pick, '1'), c.name)),
-    ],
-    fromClause: [subselect(unionAll(arm(a, '0'), arm(b, '1')), all)],
+    targetList: [...keys.map((k) => target(column(all, k), k)), ...columns.map((c) => target(pick(c.name, c.pick, c.number), c.name))],
+    fromClause: [subselect(levels.map(arm).reduce(unionAll), all)],
     groupClause: keys.map((k) => column(all, k)),
   });
-  return { query, columns: [...a.columns, ...b.columns] };
+  return { query, columns: columns.map(({ name, pick, type }) => ({ name, pick, type })) };
 }

@@ -120,3 +120,20 @@ function widest(operands: readonly (Node | undefined)[], references: References)
   if (kinds.length === 0 || kinds.includes(undefined)) return undefined;
   return RANK[Math.max(...kinds.map((k) => RANK.indexOf(k as Exact)))];
 }
+
+/** The SQL type of an aggregate call; undefined if it is not known. */
+export function resultType(call: Node, references: References): string | undefined {
+  if (!('FuncCall' in call) || call.FuncCall.funcname?.length !== 1) return undefined;
+  const name = lastName(call.FuncCall.funcname);
+  const [arg] = call.FuncCall.args ?? [];
+  if (name === 'count') return 'bigint';
+  if (name === 'bool_and' || name === 'bool_or' || name === 'every') return 'boolean';
+  const type = arg && typeAt(arg, references);
+  const isFloat = type === 'double precision' || type === 'real';
+  if (name === 'min' || name === 'max') return type;
+  if (name !== 'sum' && name !== 'avg') return undefined;
+  if (isFloat) return name === 'sum' ? type : 'double precision';
+  const kind = exactKind(arg, references);
+  if (kind === undefined) return undefined;
+  return name === 'sum' && kind === 'integer' ? 'bigint' : 'numeric';
+}
