@@ -89,6 +89,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   const parsed = state.texts.parse(source.text, source.offset, options.bound !== undefined);
   requireReadableText(state, parsed);
   const columns = new Resolver(state, parsed, state.seen).query(state.bindCaller(parsed.stmt), undefined);
+  state.outermost = state.blocks.at(-1)?.block.stmt;
   lowerBlocks(state);
   const { query, keys, shape, nested } = jsonRows(state, parsed, columns, options);
   // an expression that may raise an error must not be evaluated on rows that a policy hides

@@ -8,7 +8,7 @@ import type { PendingBlock } from './plan/block.ts';
 import { type BoundValue, boundText, type Defined, type NamedRelation, type PlanContext } from './plan/context.ts';
 import { Position } from './plan/position.ts';
 import { References } from './plan/references.ts';
-import type { Node } from './plan/tree.ts';
+import type { Node, SelectStmt } from './plan/tree.ts';
 import { bindCaller } from './read/caller.ts';
 import { Texts } from './read/texts.ts';
 import { Policies } from './secure/policies.ts';
@@ -29,6 +29,8 @@ export class PlanState {
   readonly bound: readonly BoundValue[];
   /** Bound blocks that are not lowered yet, inner blocks first. */
   readonly blocks: PendingBlock[] = [];
+  /** The outermost block of the statement; undefined before all of it is bound. */
+  outermost: SelectStmt | undefined;
   /** Items of FROM that have a second form for statements with barriers. */
   readonly late: LateItem[] = [];
   /** The error to throw if the statement needs barriers. */

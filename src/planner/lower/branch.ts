@@ -124,6 +124,11 @@ export class Branch {
     return this.state.policies?.maskedBelow(this.state, this.mapped, def) !== undefined;
   }
 
+  /** The SQL type of a property's values. */
+  typeOf(def: PropertyDef): string {
+    return declaredType(this.state.graph, def);
+  }
+
   column(wanted: Wanted): Node {
     switch (wanted.kind) {
       case 'property':

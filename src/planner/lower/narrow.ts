@@ -29,6 +29,10 @@ export interface RowFilter {
   readonly first?: FirstRows;
   /** True if the query reads all rows, as far as the planner knows. */
   readonly readsAll?: boolean;
+  /** The values of `entity_type` that conditions allow. A row must be of a type in each of the sets. */
+  readonly types?: readonly ReadonlySet<string>[];
+  /** False if nothing filters by the concept or the mapping of a row: the statement only shows them. */
+  readonly typesAreFiltered?: boolean;
   /** Only rows that the caller may read as instances of this concept. */
   readonly as?: ReadableAs;
 }
@@ -40,7 +44,7 @@ export interface FirstRows {
 }
 
 /** A condition on one property, with the property on the left: a comparison operator, BETWEEN or IN. */
-interface Comparison {
+export interface Comparison {
   readonly def: PropertyDef;
   readonly operator: string;
   readonly constants: readonly Node[];

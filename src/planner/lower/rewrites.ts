@@ -9,6 +9,7 @@ import type { PlanState } from '../plan-state.ts';
 import { readAllRows } from './calculated/reads-all.ts';
 import { coverByKey } from './cover.ts';
 import { narrow } from './narrow.ts';
+import { noteShownTypes, noteTypes } from './prune.ts';
 import { firstOfEach, sortByTable } from './sort.ts';
 
 /** A rewrite of a block. `relations` are the concepts of its FROM. */
@@ -32,6 +33,14 @@ export const REWRITES: readonly Rewrite[] = [
       narrow(state, stmt.whereClause, relations);
       if (!readsOneConcept(stmt)) for (const { root } of relations) root.isRestricted = true;
     },
+  },
+  {
+    does: 'leaves out mappings of other types than WHERE asks for',
+    apply: (state, stmt, relations) => noteTypes(state, stmt, relations),
+  },
+  {
+    does: 'reads the mappings of one table in one SELECT, also if they have different types, where the types are only shown',
+    apply: (state, stmt, relations) => noteShownTypes(state, stmt, relations),
   },
   {
     does: 'computes the aggregates of calculated properties once for all rows, if WHERE and LIMIT leave out none',

@@ -11,6 +11,8 @@ import { admitted } from './admitted.ts';
 import { Branch } from './branch.ts';
 import { logicSource } from './logic.ts';
 import { branchCondition, type RowFilter } from './narrow.ts';
+import { type MappingSelect, mergeTables } from './one-table.ts';
+import { isExcluded } from './prune.ts';
 
 /**
  * A SELECT of `wanted` (names and columns) over the rows of `concept`. `reader` is the concept through which the rows are read, if that is another one (a logic
@@ -19,20 +21,23 @@ import { branchCondition, type RowFilter } from './narrow.ts';
 export function conceptSource(state: PlanState, concept: Concept, wanted: WantedColumns, reader: Concept = concept, filter?: RowFilter): SelectStmt {
   const rows = concept.rows;
   if (rows.kind === 'logic') return logicSource(state, concept, rows, wanted, reader, filter);
-  const branches: SelectStmt[] = [];
+  const branches: MappingSelect[] = [];
   for (const { mapping, target: mapped } of rows.sources) {
     if (filter?.as && !isReadableAs(filter.as, mapping)) continue;
     const branch = new Branch(state, mapping, mapped, reader, filter?.readsAll);
+    if (filter && isExcluded(branch, filter)) continue;
     const narrowed = filter ? branchCondition(branch, filter) : [];
     if (narrowed === false) continue;
-    const rules = branch.rules;
-    if (filter?.first) branches.push(branch.first(wanted, narrowed, filter.first));
-    else
-      branches.push(
-        rules.length === 0 ? branch.select(wanted, narrowed) : admitted(state, mapped, rules, wanted, (columns) => branch.select(columns, narrowed)),
-      );
+    const { rules } = branch;
+    const select = (columns: WantedColumns): SelectStmt => branch.select(columns, narrowed);
+    const query = filter?.first
+      ? branch.first(wanted, narrowed, filter.first)
+      : rules.length === 0
+        ? select(wanted)
+        : admitted(state, mapped, rules, wanted, select);
+    branches.push({ branch, query });
   }
-  const [first, ...others] = branches;
+  const [first, ...others] = mergeTables(branches, filter?.typesAreFiltered !== false);
   if (!first) return emptySource(state, wanted);
   return others.reduce(unionAll, first);
 }

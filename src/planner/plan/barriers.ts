@@ -23,6 +23,9 @@ interface Marks {
 /** Marks a SELECT as a barrier if the statement needs barriers. */
 export const BARRIER: Readonly<Pick<Marks, 'barrier'>> = { barrier: true };
 
+/** True for a SELECT with the mark of a barrier. */
+export const isBarrier = (query: SelectStmt): boolean => 'barrier' in query;
+
 /** The WHERE clause for conditions, some of which may depend on whether the statement has barriers. */
 export function whereOf(conditions: readonly Condition[]): Pick<SelectStmt, 'whereClause'> & Pick<Marks, 'conditions'> {
   if (conditions.some((c) => c.when !== undefined)) return { conditions };

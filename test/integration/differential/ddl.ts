@@ -22,6 +22,9 @@ export function ddlOf(world: World): string {
 /** PostgreSQL's own names of the types that the tables use. */
 const OWN: Readonly<Record<string, string>> = { varchar: 'varchar', char: 'bpchar', numeric: 'numeric' };
 
+const conditionOf = ({ column, operator, value }: NonNullable<MappingSpec['where']>): string =>
+  value === null ? `${column} IS NULL` : `${column} ${operator} ${literal(value, 'text')}`;
+
 export function modelOf(world: World): Model {
   const p = new Printer(world, { backQuotes: false });
   const typeOf = (m: MappingSpec, column: string): string => {
@@ -95,7 +98,7 @@ export function modelOf(world: World): Model {
       datasource: 'main',
       sql:
         `SELECT ${m.columns.map((c) => `${c.column} AS ${quoted(given(m, c.as))}`).join(', ')} FROM ${SCHEMA}.${m.table}` +
-        (m.where ? ` WHERE ${m.where.column} = ${literal(m.where.value, 'text')}` : ''),
+        (m.where ? ` WHERE ${conditionOf(m.where)}` : ''),
       columns: m.columns.map((c) => (m.typed ? { name: c.as, type: typeOf(m, c.column) } : { name: given(m, c.as) })),
     })),
   };

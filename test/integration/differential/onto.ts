@@ -79,7 +79,12 @@ export class Onto {
   private physical(m: MappingSpec): Map<string, Scalar>[] {
     const table = this.world.tables.find((t) => t.name === m.table)!;
     const at = (column: string) => table.columns.findIndex((c) => c.name === column);
-    const rows = table.rows.filter((r) => !m.where || r[at(m.where.column)] === m.where.value);
+    const { where } = m;
+    const rows = table.rows.filter((r) => {
+      if (!where) return true;
+      const value = r[at(where.column)];
+      return where.operator === '=' ? value === where.value : value !== null && value !== where.value;
+    });
     return rows.map((r) => new Map(m.columns.map((c) => [c.as, r[at(c.column)] as Scalar])));
   }
 

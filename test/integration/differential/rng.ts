@@ -8,6 +8,17 @@ export class Rng {
     this.source = source;
   }
 
+  /** Choices that follow from a text, which leave those of another Rng as they are. */
+  static of(text: string): Rng {
+    let state = 0;
+    const next = (): number => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return state;
+    };
+    for (const c of text) state = (next() ^ c.charCodeAt(0)) >>> 0;
+    return new Rng({ nextInt: (min: number, max: number) => min + Math.floor((next() / 2 ** 32) * (max - min + 1)) } as Random);
+  }
+
   /** From `min` to `max`, both included. */
   int(min: number, max: number): number {
     return this.source.nextInt(min, max);

@@ -81,8 +81,8 @@ export interface MappingSpec {
   readonly near: LinkEndSpec | null;
   readonly table: string;
   readonly columns: readonly { readonly column: string; readonly as: string }[];
-  /** A WHERE in the mapping's SELECT: column = value. */
-  readonly where: { readonly column: string; readonly value: Scalar } | null;
+  /** A WHERE in the mapping's SELECT: column = value, or column <> value; IS NULL for = NULL. */
+  readonly where: { readonly column: string; readonly operator: '=' | '<>'; readonly value: Scalar } | null;
   /** Whether the model contains the physical types. */
   readonly typed: boolean;
 }
