@@ -170,6 +170,24 @@ describe('folded into the root, equal to plain joins of one level', () => {
   });
 });
 
+describe('a single hop is folded if the rows of the root were counted and are few', () => {
+  const sql =
+    'SELECT "lies_in[town].name" AS town, count(shop_id) AS shops, count("took[order].order_id") AS orders, sum("took[order].freight") AS freight FROM dsvc.shop GROUP BY town';
+  const hand = `SELECT t.name AS town, count(DISTINCT s.id) AS shops, count(o.id) AS orders, sum(o.freight) AS freight
+    FROM shop s LEFT JOIN town t ON t.id = s.town LEFT JOIN orders o ON o.shop = s.id GROUP BY t.name`;
+
+  it.each([
+    ['few', 6, true],
+    ['many', 1_000_000, false],
+    ['not counted', undefined, false],
+  ])('%s', async (_, count, folded) => {
+    const plan = planSelect({ ...context, rowsOf: () => count }, { text: sql, offset: 0 });
+    expect(/ AS k0[ ,]/.test(plan.sql)).toBe(folded);
+    const { rows } = await db.query<{ row: string }>(`SELECT row::text FROM (${plan.sql}) q(row)`, [...plan.params]);
+    expect(rows.map((r) => r.row).sort()).toEqual(await byHand(hand));
+  });
+});
+
 describe('not folded', () => {
   const cases: Readonly<Record<string, string>> = {
     'where some roots are asked for': `SELECT count(shop_id), sum("${LINE}.price") FROM dsvc.shop WHERE shop_id > 0`,

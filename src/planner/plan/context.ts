@@ -1,7 +1,7 @@
 /** The inputs of a plan, and parts of its description. */
 import type { SqlParser } from '../../language/parser.ts';
 import type { Graph, LogicRows } from '../../ontology/graph.ts';
-import type { ConceptDef, ViewDef } from '../../ontology/model.ts';
+import type { ConceptDef, MappingDef, ViewDef } from '../../ontology/model.ts';
 import type { Access, CallerFacts } from '../secure/access.ts';
 
 /** A definition that reads with the rights of the user who wrote it. */
@@ -35,6 +35,8 @@ export interface PlanContext {
   readonly caller?: CallerFacts | undefined;
   /** Whether the caller may query the tables of a datasource. If so, rows that a mapping or raw view leaves out are not hidden. Default: all datasources. */
   readonly queriesTables?: ((datasource: string) => boolean) | undefined;
+  /** The number of rows of a mapping; undefined if they were not counted. It decides between shapes of SQL with the same result. Default: nothing was counted. */
+  readonly rowsOf?: ((mapping: MappingDef) => number | undefined) | undefined;
 }
 
 /** A system table: columns with PostgreSQL types, and rows as one JSON array of objects. */

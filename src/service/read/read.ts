@@ -23,6 +23,7 @@ import type { Session } from '../session.ts';
 import { describeRelation } from '../tell/describe-relation.ts';
 import { type LateRows, prepareShow, systemContext, withLate } from '../tell/show.ts';
 import { isLate, SYSTEM_TABLES, systemTables } from '../tell/system.ts';
+import { PlanCounts } from './counts.ts';
 import { explainRows } from './explain.ts';
 import { physicalNames } from './physical.ts';
 import { type ResultPlace, resultPlace } from './results.ts';
@@ -63,9 +64,12 @@ export type Prepared = Planned | { readonly kind: 'rows'; readonly rows: LateRow
 export async function prepareRead(session: Session, statement: ReadStatement, whole: Graph | undefined, last: boolean): Promise<Prepared> {
   const known = whole && seenBy(session.caller.principal, whole, session.request.runtime.parser);
   const definers = new Definers(session.request.runtime, session.caller);
+  const counts = new PlanCounts(session);
+  const planned = (source: Source, output: OutputOptions): Promise<Planned> =>
+    counts.whileNeeded(() => definers.whileNeeded(() => plan(session, source, known, output, definers, counts)));
   switch (statement.kind) {
     case 'select':
-      return definers.whileNeeded(() => plan(session, statement.source, known, last ? outputOf(session.script) : {}, definers));
+      return planned(statement.source, last ? outputOf(session.script) : {});
     case 'show':
       return { kind: 'rows', rows: await prepareShow(session, statement, known) };
     case 'describe': {
@@ -73,10 +77,10 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
       return { kind: 'rows', rows: async () => rows };
     }
     case 'explain': {
-      const planned = await definers.whileNeeded(() => plan(session, statement.query, known, {}, definers));
+      const query = await planned(statement.query, {});
       const rows = (): Promise<readonly unknown[]> =>
-        explainRows(session, planned, statement.logical, definers).catch((error: unknown) => {
-          throw withPosition(error, planned.plan, planned.source, EXPLAIN.length);
+        explainRows(session, query, statement.logical, definers).catch((error: unknown) => {
+          throw withPosition(error, query.plan, query.source, EXPLAIN.length);
         });
       return { kind: 'rows', rows };
     }
@@ -91,7 +95,7 @@ const outputOf = ({ limit, offset, nested }: Script): OutputOptions => ({
 });
 
 /** Plans a SELECT. @throws as `prepareRead` */
-function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, definers: Definers): Planned {
+function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, definers: Definers, counts: PlanCounts): Planned {
   const { runtime } = session.request;
   const { principal } = session.caller;
   const graph = known ?? noGraph();
@@ -115,6 +119,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     queriesTables: row && tablesOf(principal, row),
     definer: (view) => definers.sees(view, graph.whole),
     allowedFunctions: allowedFunctionsOf(row),
+    rowsOf: (mapping) => counts.rowsOf(mapping),
   };
   const key = planKey(session, source.text, context, output);
   const { bound } = session.script;

@@ -68,7 +68,9 @@ export class Harness {
   private async run(text: string, access?: Access): Promise<Run> {
     let physical = '';
     try {
-      const plan = planSelect({ graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main', access }, { text, offset: 0 });
+      // half of the texts are planned with counted rows, with which single hops are folded
+      const rowsOf = text.length % 2 === 0 ? () => 100 : undefined;
+      const plan = planSelect({ graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main', access, rowsOf }, { text, offset: 0 });
       physical = plan.sql;
       // Text parameters go as they are; json comes back as its text.
       const result = await this.db.query<[string]>(plan.sql, plan.params as string[], { rowMode: 'array', parsers: { 114: (v: string) => v } });

@@ -1,7 +1,8 @@
 /**
  * Folds a chain of to-many hops into the row from which it starts (docs/design/aggregates-over-several-paths.md#folding-a-chain): computes its sums and counts
  * by foreign key and joins them to the root's rows, instead of joining each level to the root again. It is faster if all roots are read and much slower if few
- * are, which is not known at plan time. So only a block without conditions is folded, over a concept that has all rows of its tables.
+ * are, which is not known at plan time. So only a block without conditions is folded, over a concept that has all rows of its tables. A single hop is folded if the
+ * rows of the root were counted and are few.
  */
 import type { FuncCall } from '@pgsql/types';
 import type { Concept } from '../../../ontology/graph.ts';
@@ -49,8 +50,11 @@ export interface Fold {
   readonly items: readonly Item[];
 }
 
-/** Chains of fewer to-many hops are no slower as separate levels. */
+/** Chains of fewer to-many hops are no slower as separate levels, unless the root has few rows. */
 const MIN_HOPS = 2;
+
+/** With this many rows of the root at most, the results by foreign key fit in work_mem, so grouping by it is cheap. */
+const FEW_ROWS = 20_000;
 
 /**
  * Replaces the parts that can be folded, and profit from it, by one part that also has the root's own items, since it has one row for each root. `groups`: the
@@ -59,13 +63,14 @@ const MIN_HOPS = 2;
 export function foldParts(block: Block, parts: readonly Part[], groups: readonly Node[], several: boolean): readonly Part[] {
   const isOfRoot = (tree: unknown): boolean => [...nodesIn(tree, block.relations)].every((n) => levelOf(n, block) === null);
   if (several || !readsAllRows(block) || !isOfRoot(groups)) return parts;
+  const minHops = hasFewRows(block) ? 1 : MIN_HOPS;
   const folds: Fold[] = [];
   const items: Item[] = [];
   const rest: Part[] = [];
   for (const part of parts) {
     const ofRoot = part.items.filter((i) => !i.things && i.level === null && isOfRoot(i.expression));
     const deep = part.items.filter((i) => !ofRoot.includes(i));
-    const top = part.level && !part.things ? topOf(part.level, block) : undefined;
+    const top = part.level && !part.things ? topOf(part.level, block, minHops) : undefined;
     if (part.level && top && deep.every((i) => isFoldable(i, top, part.level as PathNode, block))) folds.push({ top, level: part.level, items: deep });
     else if (deep.length > 0) {
       rest.push(part);
@@ -93,11 +98,19 @@ function hasAllRows({ rows }: Concept, state: PlanState): boolean {
   });
 }
 
+/** True if the rows of the block's concept were counted and are few. */
+function hasFewRows({ relations, state }: Block): boolean {
+  const rows = relations[0]?.root.concept.rows;
+  if (rows?.kind !== 'mappings') return false;
+  const counts = rows.sources.map(({ mapping }) => state.context.rowsOf?.(mapping));
+  return counts.every((n) => n !== undefined) && counts.reduce<number>((sum, n) => sum + (n ?? 0), 0) <= FEW_ROWS;
+}
+
 /** The first to-many hop of a level, if the chain from there is long enough and starts from all rows that its relationship may refer to. */
-function topOf(level: PathNode, block: Block): PathNode | undefined {
+function topOf(level: PathNode, block: Block, minHops: number): PathNode | undefined {
   const chain: PathNode[] = [];
   for (let at: PathNode | null = level; at?.parent; at = at.parent) chain.unshift(at);
-  if (chain.some(isWalk) || chain.filter((n) => n.toMany).length < MIN_HOPS) return undefined;
+  if (chain.some(isWalk) || chain.filter((n) => n.toMany).length < minHops) return undefined;
   const top = chain.find((n) => n.toMany) as PathNode;
   const { parent, step } = top;
   const hopsBefore = chain.slice(0, chain.indexOf(top));
