@@ -94,6 +94,13 @@ describe('system tables', () => {
     expect(await s.rows(sql, 'zoo', reader)).toEqual([{ mapping_name: 'mk', query: null, tables: null }]);
   });
 
+  it('keep the order of their columns: new ones are at the end', async () => {
+    const columns = async (table: string): Promise<string> => Object.keys((await s.rows(`SELECT * FROM acme.${table} LIMIT 1`, 'zoo'))[0]).join(', ');
+    const relationship = 'relationship_name, target_concept, inverse_name, is_inverse, is_mtm, transitivity, source_properties, target_properties, description';
+    expect(await columns('SYS_RELATIONSHIPS')).toBe(`${relationship}, is_symmetric, includes`);
+    expect(await columns('SYS_CONCEPT_RELATIONSHIPS')).toBe(`concept, ${relationship}, tables, datasource_id, is_symmetric, includes`);
+  });
+
   it('have types, and views print the product\u2019s names', async () => {
     expect(await s.rows("SELECT property_name, property_type FROM SYS_VIEW_PROPERTIES WHERE view_name IN ('named', 'weights') ORDER BY 1", 'zoo')).toEqual([
       { property_name: 'called', property_type: 'string' },

@@ -36,7 +36,7 @@ beforeAll(async () => {
   await s.rows(
     "CREATE USER gina PASSWORD 'a long password'; CREATE USER imre; ALTER USER gina SET EMAIL = 'gina@example.com'; CREATE USER otto OPTIONS (email = 'otto@example.com'); CREATE USER b1 OPTIONS (email = 'both@example.com'); CREATE USER b2 OPTIONS (email = 'both@example.com'); GRANT AUTH ON user.b1 TO USER imre; GRANT AUTH ON user.b2 TO USER imre; GRANT ACCESS ON ALL ONTOLOGY TO USER imre; GRANT AUTH ON user.gina TO USER `imre`",
   );
-}, 60_000);
+});
 afterAll(() => s?.close());
 
 /** Sends a statement as pytimbr_api/timbr_http_connector.py does, and returns its rows. */

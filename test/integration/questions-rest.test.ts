@@ -31,7 +31,7 @@ beforeAll(async () => {
   await s.rows(MODEL.replace('CREATE ONTOLOGY secret;', ''));
   await s.rows('CREATE ONTOLOGY secret');
   ann = await s.user('ann', 'QUERY ON ALL ontology.shop');
-}, 60_000);
+});
 afterAll(() => s?.close());
 beforeEach(() => {
   llm.heard.length = 0;

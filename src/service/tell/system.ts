@@ -140,7 +140,9 @@ class Source {
 }
 
 const RELATIONSHIP =
-  'relationship_name, target_concept, inverse_name, is_inverse:boolean, is_mtm:boolean, transitivity:integer, source_properties, target_properties, description, is_symmetric:boolean, includes';
+  'relationship_name, target_concept, inverse_name, is_inverse:boolean, is_mtm:boolean, transitivity:integer, source_properties, target_properties, description';
+/** New columns are at the end of a table, for clients that read columns by position. */
+const RELATIONSHIP_END = 'is_symmetric:boolean, includes';
 
 const relationshipRow = (s: Source, r: Relationship): readonly Value[] => [
   r.name,
@@ -152,9 +154,8 @@ const relationshipRow = (s: Source, r: Relationship): readonly Value[] => [
   orNull(joined(r.source.map((p) => p.name))),
   orNull(joined(r.references.map((p) => p.name))),
   r.description,
-  r.symmetric,
-  orNull(joined(includedNames(r))),
 ];
+const relationshipEnd = (r: Relationship): readonly Value[] => [r.symmetric, orNull(joined(includedNames(r)))];
 
 const linksOf = (s: Source, r: Relationship): readonly MappingDef[] => r.links.map((l) => l.mapping).filter((m) => s.graph.mapping(m.name) !== undefined);
 
@@ -205,16 +206,17 @@ const TABLES: Readonly<Record<string, Table>> = {
     },
   },
   SYS_RELATIONSHIPS: {
-    columns: RELATIONSHIP,
+    columns: `${RELATIONSHIP}, ${RELATIONSHIP_END}`,
     *rows(s) {
-      for (const c of s.concepts) for (const r of c.relationships) if (r.from === c) yield relationshipRow(s, r);
+      for (const c of s.concepts) for (const r of c.relationships) if (r.from === c) yield [...relationshipRow(s, r), ...relationshipEnd(r)];
     },
   },
   SYS_CONCEPT_RELATIONSHIPS: {
-    columns: `concept, ${RELATIONSHIP}, tables, datasource_id`,
+    columns: `concept, ${RELATIONSHIP}, tables, datasource_id, ${RELATIONSHIP_END}`,
     *rows(s) {
       for (const c of s.concepts)
-        for (const r of c.relationships) yield [c.name, ...relationshipRow(s, r), s.tablesOfAll(linksOf(s, r)), s.datasourcesOf(linksOf(s, r))];
+        for (const r of c.relationships)
+          yield [c.name, ...relationshipRow(s, r), s.tablesOfAll(linksOf(s, r)), s.datasourcesOf(linksOf(s, r)), ...relationshipEnd(r)];
     },
   },
   SYS_MAPPINGS: {
