@@ -123,4 +123,4 @@ const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCas
 const conceptFile = (name: string): string => `concepts/${fileName(name)}.kg`;
 
 /** A name as a file name on any system: other characters as percent and their code. */
-const fileName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}_-]/gu, (c) => `%${(c.codePointAt(0) ?? 0).toString(16)}`);
+export const fileName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}_-]/gu, (c) => `%${(c.codePointAt(0) ?? 0).toString(16)}`);

@@ -49,6 +49,7 @@ CREATE PROPERTY below bigint AS SELECT SUM("~part_of[dept*5].cost");
 CREATE PROPERTY parts bigint AS SELECT COUNT("~part_of[dept].dept_id");
 CREATE PROPERTY most_parts bigint AS SELECT MAX("~part_of[dept].parts");
 CREATE PROPERTY deep bigint AS SELECT SUM("~part_of[dept].most_parts") + most_parts;
+CREATE PROPERTY big_parts bigint AS SELECT COUNT("~part_of[big].dept_id");
 CREATE MEASURE mean_loss decimal AS SELECT AVG(loss);
 CREATE MEASURE total_loss decimal AS SELECT SUM(loss);
 CREATE CONCEPT holder (holder_id int, name string, town string, worst decimal, PRIMARY KEY (holder_id));
@@ -62,7 +63,8 @@ CREATE CONCEPT claim (claim_id int, policy_no int, kind string, days int, CONSTR
 CREATE CONCEPT old_claim INHERITS (claim);
 CREATE CONCEPT payment (claim_id int, pos int, amount decimal, way string, share decimal, PRIMARY KEY (claim_id, pos), CONSTRAINT of_claim FOREIGN KEY (claim_id) REFERENCES claim (claim_id) INVERSEOF has_payment);
 CREATE CONCEPT reserve (claim_id int, amount decimal, CONSTRAINT for_claim FOREIGN KEY (claim_id) REFERENCES claim (claim_id) INVERSEOF has_reserve);
-CREATE CONCEPT dept (dept_id int, up int, cost int, below bigint, parts bigint, most_parts bigint, deep bigint, PRIMARY KEY (dept_id), CONSTRAINT part_of FOREIGN KEY (up) REFERENCES dept (dept_id) TRANSITIVE);
+CREATE CONCEPT dept (dept_id int, up int, cost int, below bigint, parts bigint, most_parts bigint, deep bigint, big_parts bigint, PRIMARY KEY (dept_id), CONSTRAINT part_of FOREIGN KEY (up) REFERENCES dept (dept_id) TRANSITIVE);
+CREATE CONCEPT big INHERITS (dept) FROM dsvc.dept WHERE cost > 1;
 CREATE MAPPING m1 INTO holder AS SELECT id AS holder_id, nm AS name, town FROM holder;
 CREATE MAPPING m2 INTO policy AS SELECT no AS policy_no, holder AS holder_id, premium FROM pol;
 CREATE MAPPING m3 INTO claim AS SELECT id AS claim_id, pol AS policy_no, kind, days FROM claim;
@@ -129,6 +131,12 @@ describe('a calculated property over paths', () => {
       'SELECT pos, amount, share FROM svc.payment',
       `SELECT pos, amount, round(amount / nullif((SELECT loss FROM ${CLAIM} WHERE c.id = p.claim), 0), 6) AS share FROM payment p`,
     ],
+    // a row of the logic concept is not one because of the property, so this is no circle
+    [
+      'SELECT dept_id, big_parts FROM svc.big',
+      'SELECT id AS dept_id, (SELECT count(*) FROM dept b WHERE b.up = d.id AND b.cost > 1) AS big_parts FROM dept d WHERE cost > 1',
+    ],
+    ['SELECT dept_id, big_parts FROM svc.big WHERE big_parts > 0', 'SELECT id AS dept_id, 2 AS big_parts FROM dept WHERE id = 2'],
     ['SELECT dept_id, below FROM svc.dept', 'SELECT id AS dept_id, CASE id WHEN 1 THEN 14 WHEN 2 THEN 12 END AS below FROM dept'],
     [
       'SELECT kind, SUM("measure.total_loss") AS t, AVG(loss) AS a, COUNT("has_payment[payment].pos") AS n FROM dsvc.claim GROUP BY kind',

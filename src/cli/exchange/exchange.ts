@@ -1,6 +1,6 @@
 /** `kg export --format` and `kg import --format`: other formats of ontologies (docs/exchange.md). */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { createSqlReader } from '../../language/expressions.ts';
 import { scriptOf as fetchScript, writeModel } from '../export.ts';
 import { Failure, printable } from '../failure.ts';
@@ -21,6 +21,7 @@ export interface ExchangeOptions {
 
 /** A file of an export. */
 export interface ExchangeFile {
+  /** A name without a folder. */
   readonly name: string;
   readonly text: string;
 }
@@ -64,6 +65,8 @@ export async function exportAs(paths: readonly string[], { format, to, ontology 
   const made = await write(source);
   const folder = resolve(env.INIT_CWD ?? '.', to);
   await mkdir(folder, { recursive: true });
+  const outside = made.files.find(({ name }) => basename(name) !== name);
+  if (outside !== undefined) throw new Error(`${outside.name} is no name of a file`);
   for (const { name, text } of made.files) await writeFile(join(folder, name), text);
   return [
     // only the start: the rest may have a password

@@ -1,5 +1,6 @@
 /** The format of Apache Ossie: a core document in two versions, an ontology document and a mapping document, in YAML. */
 import { stringify } from 'yaml';
+import { fileName } from '../export.ts';
 import type { Format } from './exchange.ts';
 import { CoreExport, oldCore } from './ossie-export.ts';
 import { importOssie } from './ossie-import.ts';
@@ -15,11 +16,12 @@ export const OSSIE: Format = {
     const document = core.document();
     const [model] = document.semantic_model;
     if (model === undefined) throw new Error('a core document has a model');
+    const name = fileName(source.name);
     const files = [
-      { name: `${source.name}.ossie.yaml`, text: yaml(document) },
-      { name: `${source.name}.ontology.yaml`, text: yaml(ontology.document()) },
-      { name: `${source.name}.mapping.yaml`, text: yaml(ontology.mapping(model)) },
-      { name: `${source.name}.ossie-0.1.yaml`, text: yaml(oldCore(document)) },
+      { name: `${name}.ossie.yaml`, text: yaml(document) },
+      { name: `${name}.ontology.yaml`, text: yaml(ontology.document()) },
+      { name: `${name}.mapping.yaml`, text: yaml(ontology.mapping(model)) },
+      { name: `${name}.ossie-0.1.yaml`, text: yaml(oldCore(document)) },
     ];
     return { files, losses: [...core.losses, ...ontology.losses] };
   },

@@ -1,4 +1,5 @@
 /** The RDF formats: an ontology in OWL, its mappings in R2RML, its shapes in SHACL, as Turtle. */
+import { fileName } from '../export.ts';
 import type { Format } from './exchange.ts';
 import { parseRdf } from './rdf-axioms.ts';
 import { importRdf } from './rdf-import.ts';
@@ -16,10 +17,11 @@ export const RDF: Format = {
     );
     const maps = new R2rml(source.graph, iris);
     const owl = new OwlExport(source, iris, maps);
+    const name = fileName(source.name);
     const files = [
-      { name: `${source.name}.owl.ttl`, text: owl.document() },
-      { name: `${source.name}.r2rml.ttl`, text: maps.document() },
-      { name: `${source.name}.shacl.ttl`, text: shaclOf(source, iris) },
+      { name: `${name}.owl.ttl`, text: owl.document() },
+      { name: `${name}.r2rml.ttl`, text: maps.document() },
+      { name: `${name}.shacl.ttl`, text: shaclOf(source, iris) },
     ];
     return { files, losses: owl.losses };
   },

@@ -1,6 +1,7 @@
 /** The rows of a logic concept: the rows of its source that meet the condition, each of them once (docs/design/paths-and-cardinality.md#logic-concepts). */
 import { badRequest } from '../../errors.ts';
 import type { Concept, LogicRows } from '../../ontology/graph.ts';
+import { fold } from '../../ontology/names.ts';
 import { logicCondition } from '../bind/condition.ts';
 import { ConceptRelation } from '../bind/relation.ts';
 import { BARRIER } from '../plan/barriers.ts';
@@ -25,8 +26,13 @@ export function logicSource(state: PlanState, concept: Concept, rows: LogicRows,
     concept,
     () => circularConcept(concept),
     () => rowsOf(state, rows, wanted, reader, filter),
+    readOf(wanted),
   );
 }
+
+/** What columns read, whatever their names are. Only a finite number of texts, so that a circle reads the same again. */
+const readOf = (wanted: WantedColumns): string =>
+  JSON.stringify([...new Set([...wanted.values()].map((w) => `${w.kind} ${'def' in w ? fold(w.def.name) : ''}`))].sort());
 
 function rowsOf(state: PlanState, rows: LogicRows, wanted: WantedColumns, reader: Concept, filter: RowFilter | undefined): SelectStmt {
   const alias = state.alias();

@@ -9,7 +9,7 @@ interface State {
   readonly views: number;
   readonly blocks: number;
   readonly subQueries: number;
-  readonly expanding: readonly object[];
+  readonly expanding: readonly { readonly what: object; readonly read: string }[];
   readonly owners: readonly object[];
   readonly reading: readonly string[];
   readonly conditions: readonly string[];
@@ -89,10 +89,14 @@ export class Position {
     return this.#with({ reading: [...this.#state.reading, view] }, make);
   }
 
-  /** Expands a logic concept, a calculated property or a measure. @throws the error of `circular` if it is being expanded already */
-  expanding<T>(what: object, circular: () => Error, make: () => T): T {
-    if (this.#state.expanding.includes(what)) throw circular();
-    return this.#with({ expanding: [...this.#state.expanding, what] }, make);
+  /**
+   * Expands a logic concept, a calculated property or a measure.
+   * @param read what is read of it: a calculated property of a logic concept may read other columns of the same concept
+   * @throws the error of `circular` if the same is being expanded already
+   */
+  expanding<T>(what: object, circular: () => Error, make: () => T, read = ''): T {
+    if (this.#state.expanding.some((e) => e.what === what && e.read === read)) throw circular();
+    return this.#with({ expanding: [...this.#state.expanding, { what, read }] }, make);
   }
 
   /**

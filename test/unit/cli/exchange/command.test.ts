@@ -58,6 +58,19 @@ it('columns of keys without a field, and names of fields without a dataset, are 
   expect(text).toMatch(/sum\(`price`\)/i);
 });
 
+it('writes only into the folder, whatever the name of the ontology is', async () => {
+  await write('up.kg', 'CREATE ONTOLOGY `../../Up`; CREATE CONCEPT c (no integer, PRIMARY KEY (no)); CREATE MAPPING m INTO c AS select no from t');
+  await exportAs(['up.kg'], ossie('deep/er/out'), env());
+  await exportAs(['up.kg'], { ...ossie('deep/er/out'), format: 'rdf' }, env());
+  expect((await readdir(join(folder, 'deep'), { recursive: true })).sort()).toEqual([
+    'er',
+    'er/out',
+    ...['mapping.yaml', 'ontology.yaml', 'ossie-0.1.yaml', 'ossie.yaml', 'owl.ttl', 'r2rml.ttl', 'shacl.ttl'].map(
+      (kind) => `er/out/%2e%2e%2f%2e%2e%2fup.${kind}`,
+    ),
+  ]);
+});
+
 it.each([
   [['shop.kg'], { format: 'word', to: 'out', ontology: 'shop' }, /--format must be one of/],
   [['shop.kg'], { format: 'ossie', to: undefined, ontology: 'shop' }, /--to DIR/],
