@@ -14,22 +14,25 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const STYLE = `:root { color-scheme: light dark; --line: #8884; --soft: #8881; --good: #1a7f37; --bad: #c0332b; }
-@media (prefers-color-scheme: dark) { :root { --good: #4cc26a; --bad: #ff7b72; } }
+// the colours and sizes of the console (console/src/style/tokens.css)
+const STYLE = `:root { color-scheme: light dark; --bg: #fff; --text: #1a1d23; --go: #1f5fbf; --line: #d5d9e0; --soft: #f6f7f9; --good: #1a7f37; --bad: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { --bg: #15181d; --text: #e8eaee; --go: #8ab4f8; --line: #363d48; --soft: #1c2027; --good: #5fd07f; --bad: #ff8a80; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 72rem; padding: 1rem; font: 16px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.4rem; margin: 0 0 .5rem; }
-h2 { font-size: 1.1rem; margin: 1.5rem 0 .5rem; }
+body { margin: 0 auto; max-width: 72rem; padding: 1rem; background: var(--bg); color: var(--text); font: .9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+a { color: var(--go); }
+:focus-visible { outline: 2px solid var(--go); outline-offset: 2px; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .5rem; }
+h2 { font-size: 1.125rem; margin: 1.5rem 0 .5rem; }
 h3 { margin: 1rem 0 .25rem; font-size: 1rem; }
 form, .choice { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .5rem 0; }
 form input { flex: 1 1 20rem; }
-input, select, textarea, button { font: inherit; padding: .3rem .5rem; border: 1px solid var(--line); border-radius: .3rem; }
+input, select, textarea, button { font: inherit; padding: .3rem .5rem; border: 1px solid var(--line); border-radius: 6px; }
 textarea, pre, code { font-family: ui-monospace, monospace; font-size: .875rem; }
 textarea { width: 100%; }
 button { cursor: pointer; }
 button.quiet { background: none; }
 button[aria-disabled=true] { opacity: .6; cursor: progress; }
-.operation { border: 1px solid var(--line); border-radius: .3rem; margin: .3rem 0; padding: .3rem .6rem; }
+.operation { border: 1px solid var(--line); border-radius: 6px; margin: .3rem 0; padding: .3rem .6rem; }
 .operation > summary { cursor: pointer; overflow-wrap: anywhere; }
 .operation b { display: inline-block; min-width: 3.5rem; }
 .field { display: grid; grid-template-columns: minmax(8rem, 16rem) 1fr; gap: .1rem .5rem; margin: .3rem 0; align-items: center; }

@@ -59,22 +59,26 @@ export function pageFailure(c: AppContext, thrown: unknown): Response {
   return page(c, answer.status, pageOf(c.env.runtime.config.product, message, main));
 }
 
-const STYLE = `:root { color-scheme: light dark; --line: #767676; --bad: #b3261e; --go: #0b57d0; --on-go: #fff; }
-@media (prefers-color-scheme: dark) { :root { --line: #8e918f; --bad: #f2b8b5; --go: #a8c7fa; --on-go: #062e6f; } }
+// the colours, sizes and spaces of the console (console/src/style/tokens.css)
+const STYLE = `:root { color-scheme: light dark; --bg: #fff; --surface: #f6f7f9; --edge: #d5d9e0; --line: #8a919e; --text: #1a1d23; --bad: #b3261e; --go: #1f5fbf; --on-go: #fff; }
+@media (prefers-color-scheme: dark) { :root { --bg: #15181d; --surface: #1c2027; --edge: #363d48; --line: #7f8897; --text: #e8eaee; --bad: #ff8a80; --go: #8ab4f8; --on-go: #0b1f3f; } }
 * { box-sizing: border-box; }
-body { margin: 0; font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-main { max-width: 26rem; margin: 0 auto; padding: 3rem 1rem; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1.5rem; }
+body { margin: 0; background: var(--bg); color: var(--text); font: .9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; overflow-wrap: anywhere; }
+main { max-width: 26rem; margin: 6vh auto 3rem; padding: 1.5rem 1rem; background: var(--surface); border: 1px solid var(--edge); border-radius: 8px; }
+@media (max-width: 28rem) { main { margin: 0; border: 0; background: none; } }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem; }
+a { color: var(--go); }
 ul { padding-left: 1.25rem; }
 li { margin: 0 0 .5rem; }
-label { display: block; margin: 0 0 .25rem; }
-input[type=checkbox] { width: auto; min-height: 0; margin: 0 .25rem 0 0; }
-input { font: inherit; width: 100%; min-height: 2.75rem; padding: .5rem .75rem; margin: 0 0 1rem; border: 1px solid var(--line); border-radius: .375rem; }
-button { font: inherit; width: 100%; min-height: 2.75rem; padding: .5rem .75rem; border: 0; border-radius: .375rem; background: var(--go); color: var(--on-go); cursor: pointer; }
-button.quiet { border: 1px solid var(--line); background: none; color: inherit; margin-top: .75rem; }
-:focus-visible { outline: 3px solid var(--go); outline-offset: 2px; }
+label { display: block; margin: 0 0 .25rem; font-weight: 600; }
+li label { font-weight: 400; }
+input[type=checkbox] { width: auto; min-height: 0; margin: 0 .25rem 0 0; accent-color: var(--go); }
+input { font: inherit; color: inherit; background: var(--bg); width: 100%; min-height: 2.75rem; padding: .5rem .75rem; margin: 0 0 1rem; border: 1px solid var(--line); border-radius: 6px; }
+button { font: inherit; font-weight: 600; width: 100%; min-height: 2.75rem; padding: .5rem .75rem; border: 0; border-radius: 6px; background: var(--go); color: var(--on-go); cursor: pointer; }
+button.quiet { border: 1px solid var(--line); background: none; color: inherit; font-weight: 400; margin-top: .75rem; }
+:focus-visible { outline: 2px solid var(--go); outline-offset: 2px; }
 [role=alert] { color: var(--bad); margin: 0 0 1rem; }
-code { font-family: ui-monospace, monospace; }
+code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 `;
 
 /** Answers with the stylesheet of the pages. */
