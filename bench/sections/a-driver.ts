@@ -68,7 +68,7 @@ export async function run(): Promise<void> {
       rows,
     );
     note(
-      'One request after the other on a kept-alive connection. Driver and engine (our own client of the same protocol) get the finished SQL; the service authenticates and plans.',
+      'One request after the other on a kept-alive connection. Driver and engine (our own client of the same protocol) get the finished SQL; the service authenticates and plans. The aim of the point query is x1.10 at p50.',
     );
   } finally {
     await running.stop();
