@@ -1,10 +1,10 @@
 /**
  * Sizes of generated and permuted tests: the first number is that of `npm test`, the second that of `npm run test:deep`. A test file reads its own line with `sizesOf`.
- * DEEP_TIMES=n limits a deep run to n times the first number, with a random seed.
+ * DEEP_TIMES=n limits a deep run to n times the first number, with a random seed, and to the third number if there is one.
  */
 import { DEEP, TIMES } from './generated.ts';
 
-type Size = readonly [quick: number, deep: number];
+type Size = readonly [quick: number, deep: number, limited?: number];
 
 /** By test file. Numbers of cases, except `every`: one of that many entries of a list is tested, different ones in each place. */
 export const SIZES = {
@@ -14,7 +14,7 @@ export const SIZES = {
   'integration/hidden-twins': { models: [2, 120] },
   'integration/planner/names': { lists: [100, 5000] },
   // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement.
-  'attacks/analysis': { queries: [200, 20_000], servers: [1, 2] },
+  'attacks/analysis': { queries: [2000, 20_000, 4000], servers: [1, 2] },
   'attacks/fields': { queries: [1000, 200_000] },
   'attacks/every-function': { every: [60, 1], everyOfForm: [10, 1], everySchema: [40, 1] },
   'attacks/every-function-in-models': { every: [10, 1] },
@@ -48,10 +48,10 @@ export const SIZES = {
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Size>>>>;
 
 /** The number for this run, between the two. A number of `every` decreases from the first to the second. */
-function now([quick, deep]: Size): number {
+function now([quick, deep, limited = deep]: Size): number {
   if (!DEEP) return quick;
   if (quick === 0) return deep;
-  return deep < quick ? Math.max(deep, Math.ceil(quick / TIMES)) : Math.min(deep, quick * TIMES);
+  return deep < quick ? Math.max(deep, Math.ceil(quick / TIMES)) : Math.min(deep, quick * TIMES, TIMES === Number.POSITIVE_INFINITY ? deep : limited);
 }
 
 /** The sizes of a test file in this run. */
