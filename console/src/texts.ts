@@ -96,6 +96,9 @@ export const texts = {
     running: (rows: number) => (rows === 0 ? 'Running' : `${rows.toLocaleString('en')} rows so far`),
     rows: (n: number, ms: number) =>
       `${n.toLocaleString('en')} ${n === 1 ? 'row' : 'rows'} in ${ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`}`,
+    changes: 'This text changes something. Nothing has run yet. The changes begin with:',
+    runChanges: 'Run it',
+    showChanges: 'Show in the editor',
     cancelled: 'Cancelled',
     limited: (n: number) => `The first ${n.toLocaleString('en')} rows: raise the limit to see more`,
     empty: 'No rows.',

@@ -183,6 +183,35 @@ describe('the console', () => {
     expect(roles.text).not.toContain('intruder');
   });
 
+  it('runs the changes of a text only after it has shown them', async () => {
+    // the change is below what the window shows
+    const statement = `SELECT name FROM svc.region;${'\n'.repeat(200)}CREATE ROLE hidden_below -- \u202e`;
+    const page = await console.admin(`query?sql=${encodeURIComponent(statement)}`);
+    const headers = { 'x-api-key': token, 'content-type': 'application/json' };
+    const roles = async () =>
+      (await ask(base, '/svc/api/query', { method: 'POST', headers, body: JSON.stringify({ query: 'SELECT role_name FROM svc.SYS_ROLES' }) })).text;
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText('This text changes something').waitFor();
+    expect(await page.locator('.result .code').textContent()).toBe('CREATE ROLE hidden_below -- \\u202e');
+    expect(await roles()).not.toContain('hidden_below');
+    await page.getByRole('button', { name: 'Run it' }).click();
+    await expect.poll(roles).toContain('hidden_below');
+  });
+
+  it('saves no query whose text changes something else', async () => {
+    const statement = `SELECT name FROM svc.region;${'\n'.repeat(200)}CREATE ROLE hidden_in_saved`;
+    const page = await console.admin(`query?sql=${encodeURIComponent(statement)}`);
+    await page.getByRole('button', { name: 'Saved queries' }).click();
+    await page.getByLabel('Save this query as').fill('Regions');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'read_only' }).waitFor();
+    const headers = { 'x-api-key': token, 'content-type': 'application/json' };
+    const list = async (sql: string) =>
+      (await ask(base, '/svc/api/query', { method: 'POST', headers, body: JSON.stringify({ ontology_name: 'shop', query: sql }) })).text;
+    expect(await list('SELECT role_name FROM svc.SYS_ROLES')).not.toContain('hidden_in_saved');
+    expect(await list('SHOW EXAMPLES')).not.toContain('Regions');
+  });
+
   it('shows what is wrong while typing, and where', async () => {
     const page = await signedIn('query');
     await page.getByRole('textbox', { name: 'SQL' }).click();

@@ -1,5 +1,5 @@
 /** Examples of an ontology: questions or titles with their SQL, shared by all who may run it. They are also the saved queries of the console. */
-import { data, identifier, literal, product, query } from './http.ts';
+import { change, data, identifier, literal, product, query } from './http.ts';
 import { credential, onOtherUser } from './session.ts';
 
 export interface Example {
@@ -14,6 +14,15 @@ export const examples = (ontology: string, most = 1000): Promise<readonly Exampl
 
 /** The statement that stores a question, or a title, with its SQL. */
 export const exampleStatement = (question: string, sql: string): string => `CREATE OR REPLACE EXAMPLE ${literal(question)} AS\n${sql.replace(/;\s*$/, '')}`;
+
+/**
+ * Stores a question, or a title, with its SQL. The SQL may come from a link, and a second statement in it would run too: the service first checks that it has
+ * nothing that changes something. @throws Failure `read_only`, before anything is stored; as `change`
+ */
+export async function storeExample(ontology: string, question: string, sql: string): Promise<void> {
+  await query(ontology, `EXPLAIN (LOGICAL) ${sql}`, { limit: 1 });
+  await change(ontology, exampleStatement(question, sql));
+}
 
 export const dropExampleStatement = (question: string): string => `DROP EXAMPLE ${literal(question)}`;
 

@@ -97,7 +97,7 @@ export async function data<T>(path: string, options: Options = {}): Promise<T> {
 }
 
 /** Refuses everything that would change something. */
-const READ_ONLY = { 'x-read-only': 'true' };
+export const READ_ONLY = { 'x-read-only': 'true' };
 
 /**
  * The rows of a statement that reads, all at once: for answers that are known to be short. The service refuses statements that change something, so a text that a

@@ -1,6 +1,6 @@
 /** Rows of a statement, read as NDJSON: a row is parsed when it is shown, so that a million rows need little more than their bytes. */
 import { parseExact } from './exact.ts';
-import { Failure, send } from './http.ts';
+import { Failure, READ_ONLY, send } from './http.ts';
 
 /** A row: values by column. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -53,17 +53,19 @@ interface Wish {
   readonly sql: string;
   readonly limit: number;
   readonly nested: boolean;
+  /** True after the user has seen that the text changes something. */
+  readonly mayChange: boolean;
   readonly signal: AbortSignal;
   /** Called when rows have arrived, at most once a frame. */
   onProgress(rows: Rows): void;
 }
 
-/** Runs a statement and reads its rows. @throws Failure, also in the middle of the rows; DOMException `AbortError` */
-export async function readRows({ ontology, sql, limit, nested, signal, onProgress }: Wish): Promise<Rows> {
+/** Runs statements and reads the rows of the last one. @throws Failure `read_only`, before any of them has run, if one changes something and may not; Failure, also in the middle of the rows; DOMException `AbortError` */
+export async function readRows({ ontology, sql, limit, nested, mayChange, signal, onProgress }: Wish): Promise<Rows> {
   const response = await send('/query', {
     method: 'POST',
     body: { ontology_name: ontology, query: sql },
-    headers: { accept: 'application/x-ndjson', 'results-limit': String(limit), ...(nested ? { nested: 'true' } : {}) },
+    headers: { accept: 'application/x-ndjson', 'results-limit': String(limit), ...(mayChange ? {} : READ_ONLY), ...(nested ? { nested: 'true' } : {}) },
     signal,
   });
   const rows = new Rows();

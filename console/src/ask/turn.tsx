@@ -1,8 +1,8 @@
 /** A question and its answer. */
 import { lazy, Suspense } from 'preact/compat';
 import { useEffect, useState } from 'preact/hooks';
-import { exampleStatement, mayStore } from '../api/examples.ts';
-import { change, type Failure, failureOf } from '../api/http.ts';
+import { exampleStatement, mayStore, storeExample } from '../api/examples.ts';
+import { type Failure, failureOf } from '../api/http.ts';
 import type { Rows } from '../api/rows.ts';
 import { Code, Copy, FailureBox, Loading } from '../parts/basics.tsx';
 import { Grid } from '../query/grid.tsx';
@@ -127,11 +127,12 @@ function Judge({ ontology, turn: { question, sql } }: { readonly ontology: strin
     };
   }, [ontology]);
   if (!may) return null;
-  const statement = exampleStatement(question, judged === 'bad' ? right : sql);
+  const stored = judged === 'bad' ? right : sql;
+  const statement = exampleStatement(question, stored);
   const store = async (): Promise<void> => {
     setFailure(null);
     try {
-      await change(ontology, statement);
+      await storeExample(ontology, question, stored);
       setStored(true);
     } catch (error) {
       setFailure(failureOf(error));

@@ -1,5 +1,6 @@
 /** The requests of the edit view. */
 import { apiPath, data, identifier, query } from '../api/http.ts';
+import { shellWord } from '../connect/snippets.ts';
 
 export interface Change {
   readonly action: 'create' | 'change' | 'drop';
@@ -35,7 +36,7 @@ export const apply = (ontology: string, text: string, expect: string): Promise<P
 
 /** The request of `apply` as a command. */
 export const applyAsCurl = (ontology: string): string =>
-  `curl -s ${location.origin}${apiPath}/model/${encodeURIComponent(ontology)}/apply -H "x-api-key: $TOKEN" -H 'content-type: application/json' -d @body.json`;
+  `curl -s ${shellWord(`${location.origin}${apiPath}/model/${encodeURIComponent(ontology)}/apply`)} -H "x-api-key: $TOKEN" -H 'content-type: application/json' -d @body.json`;
 
 /** The script that creates an object, or the whole ontology. */
 export async function scriptOf(ontology: string, kind: string, name: string): Promise<string> {

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { printed } from '../api/exact.ts';
 import { apiPath, type Failure } from '../api/http.ts';
 import type { Rows } from '../api/rows.ts';
+import { curl } from '../connect/snippets.ts';
 import { Code, Copy, download, FailureBox, Loading } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 import { offsetOf } from './editor.ts';
@@ -16,12 +17,17 @@ interface Run {
   readonly sql: string;
   readonly limit: number;
 }
+/** `asks`: the text has statements that change something, the first one at `start`, in the editor at `place`; nothing has run. */
 export type Outcome =
   | (Run & { readonly kind: 'running'; readonly rows: Rows; readonly count: number })
   | (Run & { readonly kind: 'cancelled' })
   | (Run & { readonly kind: 'failed'; readonly failure: Failure; readonly offset: number })
+  | (Run & { readonly kind: 'asks'; readonly start: number; readonly place: number })
   | (Run & { readonly kind: 'plan'; readonly plan: string; readonly generated: string | null })
   | (Run & { readonly kind: 'rows'; readonly rows: Rows; readonly count: number; readonly ms: number });
+
+/** Characters that hide a part of a text, or reverse its order, as codes. */
+const visible = (text: string): string => text.replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`);
 
 const FORMS = ['table', 'tree', 'json', 'chart', 'map'] as const;
 const PointMap = lazy(() => import('./map.tsx'));
@@ -31,11 +37,14 @@ export function Result({
   ontology,
   outcome,
   reveal,
+  confirm,
   openEntity,
 }: {
   readonly ontology: string;
   readonly outcome: Outcome | null;
   reveal(offset: number): void;
+  /** Runs a text that changes something. */
+  confirm(text: string): void;
   openEntity(id: string): void;
 }) {
   const [form, setForm] = useState<(typeof FORMS)[number]>('table');
@@ -61,6 +70,25 @@ export function Result({
                 </button>
               )}
             </FailureBox>
+          </div>
+        </section>
+      );
+    }
+    case 'asks': {
+      const { sql, start, place } = outcome;
+      return (
+        <section class="result" aria-label={texts.query.changes}>
+          <div class="body">
+            <p role="alert">{texts.query.changes}</p>
+            <Code text={visible(sql.slice(start))} />
+            <p class="actions">
+              <button type="button" class="primary" onClick={() => confirm(sql)}>
+                {texts.query.runChanges}
+              </button>
+              <button type="button" onClick={() => reveal(place)}>
+                {texts.query.showChanges}
+              </button>
+            </p>
           </div>
         </section>
       );
@@ -154,8 +182,6 @@ function csvOf(rows: Rows): string {
   return `${lines.join('\r\n')}\r\n`;
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-const curlOf = (ontology: string, sql: string): string =>
-  `curl -s ${location.origin}${apiPath}/query/ -H "x-api-key: $TOKEN" -H 'content-type: application/json' \\\n  -d ${quoted(JSON.stringify({ ontology_name: ontology, query: sql }))}`;
+const curlOf = (ontology: string, sql: string): string => curl(`${location.origin}${apiPath}/query/`, JSON.stringify({ ontology_name: ontology, query: sql }));
 const mcpOf = (ontology: string, sql: string): string =>
   printed({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'execute_sql', arguments: { query: sql, ontology } } }, 2);

@@ -1,6 +1,6 @@
 /** The saved queries of the ontology, which are its examples, and the form that saves one. */
 import { useEffect, useState } from 'preact/hooks';
-import { dropExampleStatement, type Example, exampleStatement, examples, mayStore } from '../api/examples.ts';
+import { dropExampleStatement, type Example, exampleStatement, examples, mayStore, storeExample } from '../api/examples.ts';
 import { change, type Failure, failureOf } from '../api/http.ts';
 import { Code, FailureBox, Loading } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
@@ -79,7 +79,7 @@ function SaveForm({ ontology, sql, saved }: { readonly ontology: string; readonl
   const save = async (): Promise<void> => {
     setFailure(null);
     try {
-      await change(ontology, statement);
+      await storeExample(ontology, title.trim(), sql);
       setTitle('');
       saved();
     } catch (error) {

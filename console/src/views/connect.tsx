@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { apiPath, change, type Failure, failureOf, identifier, product } from '../api/http.ts';
 import { credential } from '../api/session.ts';
+import { snippetsOf } from '../connect/snippets.ts';
 import { Code, Copy, FailureBox } from '../parts/basics.tsx';
 import { place } from '../router.ts';
 import { texts } from '../texts.ts';
@@ -10,25 +11,7 @@ const DAYS = [1, 7, 30, 90] as const;
 
 export default function Connect() {
   const ontology = place.value.ontology ?? '';
-  const base = location.origin;
-  const mcp = `${base}${apiPath}/mcp`;
-  const sql = 'SELECT 1 AS one';
-  const snippets: readonly (readonly [string, string])[] = [
-    ['Claude Code', `claude mcp add --transport http ${product} ${mcp} --header "x-api-key: $TOKEN"`],
-    ['VS Code', `code --add-mcp '${JSON.stringify({ name: product, type: 'http', url: mcp, headers: { 'x-api-key': '$TOKEN' } })}'`],
-    [
-      texts.connect.rest,
-      `curl -s ${base}${apiPath}/query/ -H "x-api-key: $TOKEN" -H 'content-type: application/json' \\\n  -d '${JSON.stringify({ ontology_name: ontology, query: sql })}'`,
-    ],
-    [
-      texts.connect.python,
-      `import os, requests\n\nanswer = requests.post(\n    "${base}${apiPath}/query/",\n    headers={"x-api-key": os.environ["TOKEN"]},\n    json={"ontology_name": ${JSON.stringify(ontology)}, "query": ${JSON.stringify(sql)}},\n)\nanswer.raise_for_status()\nprint(answer.json()["data"])`,
-    ],
-    [
-      texts.connect.typescript,
-      `const answer = await fetch('${base}${apiPath}/query/', {\n  method: 'POST',\n  headers: { 'x-api-key': process.env.TOKEN!, 'content-type': 'application/json' },\n  body: JSON.stringify({ ontology_name: ${JSON.stringify(ontology)}, query: ${JSON.stringify(sql)} }),\n});\nif (!answer.ok) throw new Error(await answer.text());\nconst { data } = await answer.json();`,
-    ],
-  ];
+  const snippets = snippetsOf(product, location.origin + apiPath, ontology, texts.connect);
   return (
     <div class="connect">
       <h1>{texts.connect.title}</h1>

@@ -42,16 +42,18 @@ function Page({ model: m }: { readonly model: Model }) {
     go({ ontology: m.name, view: 'query' }, true);
   }, [given]);
 
-  const start = async (explain: boolean): Promise<void> => {
+  /** @param confirmed a text whose changes the user has seen; otherwise the text of the editor runs, and may only read */
+  const start = async (explain: boolean, confirmed?: ReturnType<Editor['selected']>): Promise<void> => {
     const ed = editor.current;
     if (ed === null) return;
-    const { text, from } = ed.selected();
+    const { text, from } = confirmed ?? ed.selected();
     if (text.trim() === '') return;
     running.current?.abort();
     const stop = new AbortController();
     running.current = stop;
     const begun = performance.now();
-    const bound = bind(text, values);
+    // a confirmed text runs as it was shown
+    const bound = bind(text, confirmed === undefined ? values : {});
     const base = { sql: bound.sql, limit, begun };
     const fail = (error: unknown): void => {
       if (running.current !== stop) return;
@@ -75,12 +77,19 @@ function Page({ model: m }: { readonly model: Model }) {
         sql: bound.sql,
         limit,
         nested,
+        mayChange: confirmed !== undefined,
         signal: stop.signal,
         onProgress: (arrived) => running.current === stop && setOutcome({ ...base, kind: 'running', rows: arrived, count: arrived.length }),
       });
       if (running.current === stop) setOutcome({ ...base, kind: 'rows', rows, count: rows.length, ms: performance.now() - begun });
     } catch (error) {
-      fail(moved(error, text, bound, explain ? 'EXPLAIN '.length : 0));
+      const failure = failureOf(error);
+      if (failure?.code !== 'read_only' || explain) fail(moved(error, text, bound, explain ? 'EXPLAIN '.length : 0));
+      // a text of a link may change something where the user does not look
+      else if (running.current === stop) {
+        const start = offsetOf(bound.sql, failure.position ?? 1);
+        setOutcome({ ...base, kind: 'asks', start, place: from + bound.origin(start) });
+      }
     } finally {
       if (running.current === stop) running.current = null;
     }
@@ -191,6 +200,7 @@ function Page({ model: m }: { readonly model: Model }) {
           ontology={m.name}
           outcome={outcome}
           reveal={(offset) => editor.current?.reveal(offset)}
+          confirm={(text) => void start(false, { text, from: 0 })}
           openEntity={(id) => go({ ontology: m.name, view: 'data', parameters: { entity: id } })}
         />
       )}

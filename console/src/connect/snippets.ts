@@ -1,0 +1,34 @@
+/** Commands and programs that use an ontology, to copy. Pure: names of ontologies may have any character, so each text quotes them for its language. */
+
+/** A text as one word of a POSIX shell. */
+export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The command that sends a JSON body to a path of the API. @param url its full address */
+export const curl = (url: string, body: string): string =>
+  `curl -s ${url} -H "x-api-key: $TOKEN" -H 'content-type: application/json' \\\n  -d ${shellWord(body)}`;
+
+const SQL = 'SELECT 1 AS one';
+
+/** The texts of the Connect view with their titles. @param api the full address of the API, `https://host/svc/api` */
+export function snippetsOf(
+  product: string,
+  api: string,
+  ontology: string,
+  titles: Readonly<Record<'rest' | 'python' | 'typescript', string>>,
+): readonly (readonly [title: string, text: string])[] {
+  const mcp = `${api}/mcp`;
+  const [name, sql] = [JSON.stringify(ontology), JSON.stringify(SQL)];
+  return [
+    ['Claude Code', `claude mcp add --transport http ${product} ${mcp} --header "x-api-key: $TOKEN"`],
+    ['VS Code', `code --add-mcp ${shellWord(JSON.stringify({ name: product, type: 'http', url: mcp, headers: { 'x-api-key': '$TOKEN' } }))}`],
+    [titles.rest, curl(`${api}/query/`, JSON.stringify({ ontology_name: ontology, query: SQL }))],
+    [
+      titles.python,
+      `import os, requests\n\nanswer = requests.post(\n    "${api}/query/",\n    headers={"x-api-key": os.environ["TOKEN"]},\n    json={"ontology_name": ${name}, "query": ${sql}},\n)\nanswer.raise_for_status()\nprint(answer.json()["data"])`,
+    ],
+    [
+      titles.typescript,
+      `const answer = await fetch('${api}/query/', {\n  method: 'POST',\n  headers: { 'x-api-key': process.env.TOKEN!, 'content-type': 'application/json' },\n  body: JSON.stringify({ ontology_name: ${name}, query: ${sql} }),\n});\nif (!answer.ok) throw new Error(await answer.text());\nconst { data } = await answer.json();`,
+    ],
+  ];
+}
