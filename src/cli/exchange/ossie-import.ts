@@ -75,10 +75,13 @@ class OssieImport {
   }
 
   #valueType(c: Component): void {
-    const base = (name: string, depth = 0): string | undefined => {
+    const seen = new Set<string>();
+    const base = (name: string): string | undefined => {
       const found = ownType(name);
+      if (found !== undefined || seen.has(name)) return found;
+      seen.add(name);
       const parent = this.#documents.ontology?.ontology.find((o) => o.concept === name && o.type === 'ValueType');
-      return found ?? (depth > 20 ? undefined : parent?.extends?.map((e) => base(e, depth + 1)).find((t) => t !== undefined));
+      return parent?.extends?.map(base).find((t) => t !== undefined);
     };
     const type = ownType(c.concept) ?? base(c.concept);
     if (type === undefined) this.#draft.losses.push(`value type ${c.concept} extends no built-in type: string is assumed`);
@@ -140,16 +143,17 @@ class OssieImport {
     }
   }
 
-  /** The key: properties, and the columns of the foreign keys that identify the concept. @param above the concepts whose keys need this one */
-  #keys(c: Component, above: readonly string[] = []): void {
+  /** The key: properties, and the columns of the foreign keys that identify the concept. @param tried concepts whose keys were tried for the first one */
+  #keys(c: Component, tried = new Set<string>()): void {
     const made = this.#draft.addConcept(c.concept);
-    if (made.key.length > 0 || above.includes(c.concept)) return;
+    if (made.key.length > 0 || tried.has(c.concept)) return;
+    tried.add(c.concept);
     const wanted = (c.identify_by ?? []).map((name) => name.replace(`${c.concept}.`, ''));
     const parts = wanted.map((name): readonly string[] => {
       const role = c.relationships?.find((r) => sameName(r.name, name))?.roles?.[0];
       const target = this.#documents.ontology?.ontology.find((o) => o.concept === role?.concept && o.type === 'EntityType');
       if (target === undefined) return [this.#datasets.propertyOf(c.concept, name)].filter((p) => p !== undefined);
-      this.#keys(target, [...above, c.concept]);
+      this.#keys(target, tried);
       return this.#datasets.foreignKey(c.concept, name, target.concept)?.source ?? [];
     });
     if (wanted.length > 0 && parts.every((p) => p.length > 0)) made.key = parts.flat();
