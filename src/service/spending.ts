@@ -8,6 +8,9 @@ export const MAX_READS = 100;
 /** The maximum number of passwords that one request sets. A hash of a password blocks the isolate's only thread for a large part of a second. */
 export const MAX_PASSWORDS = 20;
 
+/** The maximum number of statements of the service in one request: users, roles, grants, tokens, ... Each of them asks and locks the catalog. */
+export const MAX_CHANGES = 500;
+
 /** The budgets of one request. Each single task also has its own limits. */
 export class Spending {
   /** Plans of reading statements. */
@@ -20,6 +23,7 @@ export class Spending {
   readonly examples = new Budget(EXAMPLES_LIMITS, 'what the examples read');
   #statements = 0;
   #passwords = 0;
+  #changes = 0;
   #samples: Spending | undefined;
 
   /** Separate budgets of the same size for the samples of values that questions in words read. */
@@ -41,6 +45,20 @@ export class Spending {
       offset,
       hint: 'Split it into several requests; statements that change a model are not counted',
     });
+  }
+
+  /** Counts a statement of the service. @throws SvcError 400 `too_many_statements` beyond the limit */
+  countChange(offset: number): void {
+    this.#changes++;
+    if (this.#changes <= MAX_CHANGES) return;
+    throw badRequest(
+      'too_many_statements',
+      `a request may have at most ${MAX_CHANGES} statements about users, roles, grants and other objects of the service`,
+      {
+        offset,
+        hint: 'Split it into several requests; statements that change a model are not counted',
+      },
+    );
   }
 
   /** Counts a statement that sets a password. @throws SvcError 400 `too_many_statements` beyond the limit */

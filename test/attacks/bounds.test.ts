@@ -1,6 +1,6 @@
 /** Requests with many statements, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { MAX_PASSWORDS, MAX_READS } from '../../src/service/spending.ts';
+import { MAX_CHANGES, MAX_PASSWORDS, MAX_READS } from '../../src/service/spending.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
@@ -68,6 +68,32 @@ describe('statements that set a password', () => {
 
   it('do not limit other statements about users', async () => {
     expect((await s.query(create(200, "OPTIONS (tenant = 't')"))).status).toBe(200);
+  });
+});
+
+describe('statements of the service', () => {
+  it.each([
+    'CREATE ROLE flood',
+    'DROP USER flood',
+    'GRANT QUERY ON ontology.shop TO ROLE flood',
+    'REVOKE QUERY ON ontology.shop FROM ROLE flood',
+    'CREATE TOKEN FOR admin',
+    'REFRESH PERMISSIONS',
+    'CREATE ONTOLOGY flood',
+    'CREATE POLICY flood ON CONCEPT city TO PUBLIC USING (true)',
+  ])('are limited before any of them reaches the catalog: %s', async (statement) => {
+    const fetched = vi.spyOn(globalThis, 'fetch');
+    const text = many(MAX_CHANGES + 1, statement);
+    const { status, json } = await s.query(text, 'shop');
+    expect([status, json.code, json.position]).toEqual([400, 'too_many_statements', text.length - statement.length + 1]);
+    expect(fetched.mock.calls.length).toBeLessThan(10);
+    fetched.mockRestore();
+  });
+
+  it('within the limit have an effect', async () => {
+    const roles = Array.from({ length: MAX_CHANGES }, (_, i) => `CREATE ROLE flood${i}`).join('; ');
+    expect((await s.query(roles)).status).toBe(200);
+    expect(await s.rows("SELECT count(*) AS n FROM svc.SYS_ROLES WHERE role_name LIKE 'flood%'")).toEqual([{ n: MAX_CHANGES }]);
   });
 });
 

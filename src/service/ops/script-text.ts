@@ -4,7 +4,7 @@ import { cacheOf } from '../../cache.ts';
 import { parseStatement } from '../../language/classify.ts';
 import type { Source, Statement } from '../../language/statements.ts';
 import type { Spending } from '../spending.ts';
-import { isRead } from '../write/statements.ts';
+import { isRead, isService, reachOf } from '../write/statements.ts';
 
 /** Parsed scripts of statements that read. They do not depend on the caller. */
 export const texts = cacheOf<readonly Statement[]>('text');
@@ -16,6 +16,8 @@ export function parseAll(sources: readonly Source[], spending: Spending): readon
   return sources.map((source) => {
     const statement = parseStatement(source);
     if (isRead(statement)) spending.countRead(source.offset);
+    // examples have a budget of their own
+    else if (isService(statement) && reachOf(statement) !== 'ontology') spending.countChange(source.offset);
     if (setsPassword(statement)) spending.countPassword(source.offset);
     return statement;
   });
