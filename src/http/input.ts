@@ -1,6 +1,6 @@
 /** Parsers of REST input that most requests have: the body of a query, headers. schemas.ts describes the same input; a test compares both. */
 import { badRequest, forbidden, type SvcError } from '../errors.ts';
-import type { Permitted } from '../service.ts';
+import { isReadOnly, type Permitted } from '../service.ts';
 
 const QUERY_FORM = '{"ontology_name": "<name>", "query": "<SQL>"}';
 
@@ -46,8 +46,8 @@ export function resultsLimit(headers: Headers): number | null {
   return limit;
 }
 
-/** Reads the header `x-read-only`: with `true`, only statements that change nothing are permitted. Undefined without it: all that the caller's rights allow. */
-export const permittedBy = (headers: Headers): Permitted | undefined => (/^true$/i.test(headers.get('x-read-only')?.trim() ?? '') ? 'read_only' : undefined);
+/** What a request with these headers may run: with `x-read-only: true` only what changes nothing. Undefined without it: all that the caller's rights allow. */
+export const permittedBy = (headers: Headers): Permitted | undefined => (isReadOnly(headers) ? 'read_only' : undefined);
 
 /** Refuses a request that changes something if it has `x-read-only: true`. @throws SvcError 403 `read_only` */
 export function requireMayChange(headers: Headers): void {

@@ -7,7 +7,7 @@ import { badRequest, loggedLine, SvcError } from '../errors.ts';
 import { authenticateOAuth, oauthTokenOf } from '../oauth/authenticate.ts';
 import { insufficientScope, placeOf, withChallenge } from '../oauth/place.ts';
 import type { Exchange, Mount } from '../service/exchange.ts';
-import { type Named, namedBy, ownerOf, targetOf } from '../service.ts';
+import { isReadOnly, type Named, namedBy, ownerOf, targetOf } from '../service.ts';
 import { callerOf, type McpCall } from './call.ts';
 import { faultResponse } from './faults.ts';
 import { guarded, RECHECK_MS, recheck } from './guarded.ts';
@@ -197,7 +197,8 @@ async function identify(exchange: Exchange, methods: readonly string[]): Promise
   const named = namedBy(request.headers, search);
   const has = (parameter: string, value: string): boolean => search.get(parameter)?.toLowerCase() === value;
   targetOf(caller, named, runtime.config.mcp);
-  return { caller, scopes, search, named, asksToModel: has('mode', 'model'), repeatsRows: !has('content', 'structured') };
+  const asksToModel = has('mode', 'model') && !isReadOnly(request.headers);
+  return { caller, scopes, search, named, asksToModel, repeatsRows: !has('content', 'structured') };
 }
 
 /** The messages of a POST, or the error response if the body is invalid. @throws SvcError 413, 415 */

@@ -80,7 +80,7 @@ describe('statements of the service', () => {
     'CREATE TOKEN FOR admin',
     'REFRESH PERMISSIONS',
     'CREATE ONTOLOGY flood',
-    'CREATE POLICY flood ON CONCEPT city TO PUBLIC USING (true)',
+    'CREATE AGENT flood ONTOLOGY (shop)',
   ])('are limited before any of them reaches the catalog: %s', async (statement) => {
     const fetched = vi.spyOn(globalThis, 'fetch');
     const text = many(MAX_CHANGES + 1, statement);

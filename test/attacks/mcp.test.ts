@@ -33,10 +33,10 @@ afterAll(() => {
 });
 
 /** HTTP status, code of the JSON-RPC error, and the number of messages that reached the server. */
-async function send(body: string, headers: Readonly<Record<string, string>> = {}): Promise<[number, number | undefined, number]> {
+async function send(body: string, headers: Readonly<Record<string, string>> = {}, search = ''): Promise<[number, number | undefined, number]> {
   reached.length = 0;
   const all = { 'x-api-key': TOKEN, 'content-type': 'application/json', ...headers };
-  const response = await app.fetch(new Request(`http://127.0.0.1:8787${PATH}`, { method: 'POST', headers: all, body }), { runtime });
+  const response = await app.fetch(new Request(`http://127.0.0.1:8787${PATH}${search}`, { method: 'POST', headers: all, body }), { runtime });
   const json = (await response.json()) as { error?: { code: number } };
   return [response.status, json.error?.code, reached.flatMap((c) => c.body).length];
 }
@@ -46,6 +46,18 @@ const batch = (n: number, message: (i: number) => unknown) => JSON.stringify(Arr
 const call = (args: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_ontologies","arguments":${args}}}`;
 const lists = (n: number) => '['.repeat(n) + ']'.repeat(n);
 const objects = (n: number) => `${'{"a":'.repeat(n)}1${'}'.repeat(n)}`;
+
+describe('?mode=model', () => {
+  it.each([
+    [{}, true],
+    [{ 'x-read-only': 'false' }, true],
+    [{ 'x-read-only': 'true' }, false],
+    [{ 'x-read-only': ' TRUE ' }, false],
+  ])('with %j: changes the model: %s', async (headers, expected) => {
+    await send(call('{}'), headers, '?mode=model');
+    expect(reached.map((c) => c.modelling)).toEqual([expected]);
+  });
+});
 
 describe('a batch', () => {
   it.each([

@@ -4,6 +4,9 @@ import type { Statement } from '../../language/statements.ts';
 import type { Permitted } from '../runtime.ts';
 import { isRead, reachOf } from '../write/statements.ts';
 
+/** True if a request has `x-read-only: true`. */
+export const isReadOnly = (headers: Headers): boolean => /^true$/i.test(headers.get('x-read-only')?.trim() ?? '');
+
 /**
  * Checks the statements of a script before any of them runs.
  * @throws SvcError 400 `not_one_select`, 403 `read_only`, `not_here` for the first statement that is not permitted

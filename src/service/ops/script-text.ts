@@ -16,12 +16,14 @@ export function parseAll(sources: readonly Source[], spending: Spending): readon
   return sources.map((source) => {
     const statement = parseStatement(source);
     if (isRead(statement)) spending.countRead(source.offset);
-    // examples have a budget of their own
-    else if (isService(statement) && reachOf(statement) !== 'ontology') spending.countChange(source.offset);
+    // what examples and policies cost is limited by budgets
+    else if (isService(statement) && reachOf(statement) !== 'ontology' && !isPolicy(statement)) spending.countChange(source.offset);
     if (setsPassword(statement)) spending.countPassword(source.offset);
     return statement;
   });
 }
+
+const isPolicy = ({ kind }: Statement): boolean => kind === 'create_policy' || kind === 'drop_policy';
 
 const setsPassword = (statement: Statement): boolean =>
   (statement.kind === 'create_user' && statement.password !== null) || (statement.kind === 'alter_user' && statement.setting === 'password');
