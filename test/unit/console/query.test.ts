@@ -21,7 +21,7 @@ describe('parameters of a statement', () => {
   it('are numbers, true, false, null or texts', () => {
     expect(['7', '-1.5e3', 'TRUE', 'null', "'7'", '1; DROP', "it's", "'"].map(valueSql)).toEqual([
       '7',
-      '-1.5e3',
+      '(-1.5e3)',
       'TRUE',
       'null',
       "'7'",
@@ -29,6 +29,10 @@ describe('parameters of a statement', () => {
       "'it''s'",
       "''''",
     ]);
+  });
+
+  it('start no comment', () => {
+    expect(bind('SELECT 5 -:x', { x: '-1' }).sql).toBe('SELECT 5 -(-1)');
   });
 
   it('keep the places of errors', () => {
