@@ -114,6 +114,7 @@ describe('the service, to a caller with few rights,', () => {
     const options = await rows('bob', 'SELECT option_name, option_value FROM svc.SYS_AGENTS_OPTIONS ORDER BY option_name');
     expect(options).toEqual([
       { option_name: 'concepts_list', option_value: 'animal, bear' },
+      { option_name: 'ontology', option_value: 'zoo' },
       { option_name: 'views_list', option_value: 'none' },
     ]);
     expect((await rows('bob', 'SHOW CREATE AGENT keeper'))[0].script).not.toMatch(/trunk|attic/);

@@ -18,7 +18,7 @@ import { reachedConditions, reachedViews } from './reached.ts';
 function conditionText(context: ModelContext, graph: Graph, whole: Graph, concept: string): string | null {
   const logic = whole.concept(concept)?.def?.logic;
   if (logic == null) return '';
-  const state = new PlanState({ ...context, graph, whole });
+  const state = new PlanState({ ...context, graph, whole, keepsMappings: true });
   try {
     const parsed = state.texts.parse(`SELECT 1 AS one FROM ${logic.schema}.${quoteDouble(logic.concept)} WHERE (${logic.condition}\n)`, undefined);
     new Resolver(state, parsed, graph).query(state.bindCaller(parsed.stmt), undefined);
@@ -33,7 +33,7 @@ function conditionText(context: ModelContext, graph: Graph, whole: Graph, concep
 /** The SQL of a view or cube, its names looked up in `graph`; null: it cannot be planned. */
 function viewText(context: ModelContext, graph: Graph, whole: Graph, view: string): string | null {
   const definer = (defined: Defined): Graph => ('sql' in defined && sameName(defined.name, view) ? graph : whole);
-  const state = new PlanState({ ...context, graph: whole, whole, definer });
+  const state = new PlanState({ ...context, graph: whole, whole, definer, keepsMappings: true });
   try {
     const parsed = state.texts.parse(`SELECT * FROM vsvc.${quoteDouble(view)}`, undefined);
     new Resolver(state, parsed, whole).query(parsed.stmt, undefined);

@@ -25,7 +25,7 @@ export function conceptSource(state: PlanState, concept: Concept, wanted: Wanted
   for (const { mapping, target: mapped } of rows.sources) {
     if (filter?.as && !isReadableAs(filter.as, mapping)) continue;
     const branch = new Branch(state, mapping, mapped, reader, filter?.readsAll);
-    if (filter && isExcluded(branch, filter)) continue;
+    if (filter && !state.context.keepsMappings && isExcluded(branch, filter)) continue;
     const narrowed = filter ? branchCondition(branch, filter) : [];
     if (narrowed === false) continue;
     const { rules } = branch;
@@ -37,7 +37,7 @@ export function conceptSource(state: PlanState, concept: Concept, wanted: Wanted
         : admitted(state, mapped, rules, wanted, select);
     branches.push({ branch, query });
   }
-  const [first, ...others] = mergeTables(branches, filter?.typesAreFiltered !== false);
+  const [first, ...others] = state.context.keepsMappings ? branches.map((b) => b.query) : mergeTables(branches, filter?.typesAreFiltered !== false);
   if (!first) return emptySource(state, wanted);
   return others.reduce(unionAll, first);
 }

@@ -35,6 +35,8 @@ export interface PlanContext {
   readonly caller?: CallerFacts | undefined;
   /** Whether the caller may query the tables of a datasource. If so, rows that a mapping or raw view leaves out are not hidden. Default: all datasources. */
   readonly queriesTables?: ((datasource: string) => boolean) | undefined;
+  /** True if the SQL is compared with that of another model, not executed: no mapping is left out or merged. */
+  readonly keepsMappings?: boolean | undefined;
   /** The number of rows of a mapping; undefined if they were not counted. It decides between shapes of SQL with the same result. Default: nothing was counted. */
   readonly rowsOf?: ((mapping: MappingDef) => number | undefined) | undefined;
 }
