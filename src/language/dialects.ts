@@ -14,8 +14,10 @@ const BEFORE_CALLS = new Set(
 );
 
 interface Argument {
+  /** Its translation, made when it is read: a rule must not read it before it knows that the call has an equivalent. */
   readonly text: string;
-  readonly tokens: readonly Token[];
+  /** Its only token; undefined if it has several. */
+  readonly only: Token | undefined;
 }
 
 /** Writes a call. Each argument is used once, so that nested calls do not multiply. undefined: there is no exact equivalent of this call. */
@@ -86,8 +88,8 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 function dateDiff(args: readonly Argument[]): string | undefined {
   const [a, b, c, ...more] = args;
   if (a && b && args.length === 2) return `(CAST(${a.text} AS date) - CAST(${b.text} AS date))`;
-  if (!a || !b || !c || more.length > 0 || a.tokens.length !== 1) return undefined;
-  const unit = a.tokens[0]?.value.toLowerCase();
+  if (!a || !b || !c || more.length > 0) return undefined;
+  const unit = a.only?.value.toLowerCase();
   if (unit === 'day' || unit === 'dd') return `(CAST(${c.text} AS date) - CAST(${b.text} AS date))`;
   if (unit === 'year' || unit === 'yy' || unit === 'yyyy') return `CAST(extract(year FROM ${c.text}) - extract(year FROM ${b.text}) AS integer)`;
   return undefined;
@@ -122,8 +124,8 @@ const SPECIFIERS: Readonly<Record<string, string>> = {
 
 /** DATE_FORMAT with a constant format. */
 function dateFormat([value, format, ...more]: readonly Argument[]): string | undefined {
-  const [token] = format?.tokens ?? [];
-  if (!value || !format || more.length > 0 || format.tokens.length !== 1 || token?.kind !== 'string' || !token.value.includes('%')) return undefined;
+  const token = format?.only;
+  if (!value || more.length > 0 || token?.kind !== 'string' || !token.value.includes('%')) return undefined;
   let pattern = '';
   for (const part of token.value.match(/%.?|[^%]+/gsu) ?? []) {
     const known = part.startsWith('%') ? SPECIFIERS[part.slice(1)] : undefined;
@@ -206,11 +208,21 @@ class Translator {
     let start = from;
     for (let i = from; i <= to; i++) {
       if (i === to ? i > from : this.#isMark(i, ',')) {
-        args.push({ text: this.#render(start, i, depth), tokens: this.#tokens.slice(start, i) });
+        args.push(this.#argument(start, i, depth));
         start = i + 1;
       } else if (i < to) i = this.#closing.get(i) ?? i;
     }
     return args;
+  }
+
+  #argument(from: number, to: number, depth: number): Argument {
+    const render = (): string => this.#render(from, to, depth);
+    return {
+      get text() {
+        return render();
+      },
+      only: to - from === 1 ? this.#tokens[from] : undefined,
+    };
   }
 
   /** A type after `::`, or at the end of CAST. */

@@ -37,6 +37,34 @@ describe('what has an exact equivalent', () => {
   });
 });
 
+describe('nested calls', () => {
+  /** How often the text is read to translate it. */
+  function readsOf(sql: string): number {
+    let reads = 0;
+    translated({
+      get text() {
+        reads++;
+        return sql;
+      },
+      offset: 0,
+    });
+    return reads;
+  }
+  const nested = (before: string, after: string, depth: number): string => before.repeat(depth) + 'x' + after.repeat(depth);
+
+  it.each([
+    ['without an equivalent', 'YEAR(', ', 1)'],
+    ['without an equivalent, in later arguments', 'IF(a, ', ')'],
+    ['with one', 'YEAR(', ')'],
+    ['of both kinds', 'IFNULL(YEAR(', ', 1), 2)'],
+    ['of a unit without an equivalent', 'DATEDIFF(month, ', ', b)'],
+    ['of a format without an equivalent', 'DATE_FORMAT(', ", '%U')"],
+  ])('%s are translated in linear time', (_, before, after) => {
+    expect(readsOf(nested(before, after, 17))).toBeLessThan(500);
+    expect(readsOf(nested(before, after, 2000))).toBeLessThan(50_000);
+  });
+});
+
 describe('what stays as it is', () => {
   it.each([
     // PostgreSQL's own
