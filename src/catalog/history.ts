@@ -25,6 +25,8 @@ export interface HistoryEntry {
   readonly error: string | null;
   /** The conversation of the question; null if it belongs to none. */
   readonly conversation: ConversationKey | null;
+  /** A digest of the claims of the credential; null without claims. */
+  readonly claimsKey: string | null;
 }
 
 /** A conversation of one user. */
@@ -42,12 +44,12 @@ export interface Turn {
   readonly query: string | null;
 }
 
-export type HistoryLine = Omit<HistoryEntry, 'userId' | 'conversation'>;
+export type HistoryLine = Omit<HistoryEntry, 'userId' | 'conversation' | 'claimsKey'>;
 
 const WRITE = sql`INSERT INTO kg_catalog.agents_history
     (user_id, user_name, actor, agent_name, ontology_id, ontology, question, concept, query, status, started, duration_ms, tokens, tries, error, conversation,
-     conversation_key)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::timestamptz, $12, $13, $14, $15, $16::uuid, $17)`;
+     conversation_key, claims_key)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::timestamptz, $12, $13, $14, $15, $16::uuid, $17, $18)`;
 
 /** Stores a question. @throws SvcError 503 */
 export async function writeHistory(db: CatalogDb, e: HistoryEntry): Promise<void> {
@@ -71,6 +73,7 @@ export async function writeHistory(db: CatalogDb, e: HistoryEntry): Promise<void
     error,
     id,
     key,
+    e.claimsKey,
   ]);
 }
 
@@ -79,14 +82,21 @@ const READ = sql`SELECT coalesce(json_agg(json_build_object('user', user_name, '
     'question', question, 'concept', concept, 'query', query, 'status', status, 'started', (to_json(started AT TIME ZONE 'UTC') #>> '{}') || '+00:00', 'durationMs', duration_ms, 'tokens', tokens, 'tries', tries,
     'error', error) ORDER BY started DESC, id DESC), '[]')::text AS lines
   FROM (SELECT h.*, sum(300 + length(question) + coalesce(length(query), 0) + coalesce(length(error), 0)) OVER (ORDER BY started DESC, id DESC) AS size
-    FROM (SELECT * FROM kg_catalog.agents_history WHERE ($1::uuid IS NULL OR user_id = $1::uuid) AND ($2::uuid IS NULL OR ontology_id = $2::uuid)
+    FROM (SELECT * FROM kg_catalog.agents_history WHERE ($1::uuid IS NULL OR user_id = $1::uuid AND claims_key IS NOT DISTINCT FROM $3::text) AND ($2::uuid IS NULL OR ontology_id = $2::uuid)
       ORDER BY started DESC, id DESC LIMIT 10000) h) sized
   WHERE size <= 4000000`;
 
-/** Reads questions, newest first: at most 10,000 and at most 4 million characters. @param of filters by user or ontology; null: no filter @throws SvcError 503 */
-export async function readHistory(db: CatalogDb, of: { readonly userId: string | null; readonly ontologyId: string | null }): Promise<readonly HistoryLine[]> {
+/**
+ * Reads questions, newest first: at most 10,000 and at most 4 million characters.
+ * @param of filters by user and its claims, or by ontology; null: no filter
+ * @throws SvcError 503
+ */
+export async function readHistory(
+  db: CatalogDb,
+  of: { readonly user: Pick<HistoryEntry, 'userId' | 'claimsKey'> | null; readonly ontologyId: string | null },
+): Promise<readonly HistoryLine[]> {
   try {
-    const [row] = await db.query(READ, [of.userId, of.ontologyId]);
+    const [row] = await db.query(READ, [of.user?.userId ?? null, of.ontologyId, of.user?.claimsKey ?? null]);
     return JSON.parse(String(row?.lines ?? '[]')) as HistoryLine[];
   } catch (error) {
     // the table does not exist until its migration is applied

@@ -7,6 +7,7 @@ import { housekeeping } from '../../src/catalog/housekeeping.ts';
 import { parseConnection } from '../../src/config.ts';
 import { SvcError } from '../../src/errors.ts';
 import { type QuestionRecord, type Runtime, recordQuestion } from '../../src/service.ts';
+import { storeQuestion, visibleHistory } from '../../src/service/tell/history.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
@@ -107,6 +108,23 @@ describe('a question', () => {
     await record('bob', {}, {}, 'una');
     expect(await historyOf('una', 'shop', 'user_name, actor')).toEqual([{ user_name: 'una', actor: 'bob' }]);
     expect(await historyOf('bob')).toEqual([]);
+  });
+
+  it('asked with claims is shown to callers with the same claims', async () => {
+    const request = await s.request(tokens.una ?? '');
+    const withClaims = (claims: Readonly<Record<string, string>>) => ({ ...request.caller, principal: { ...request.caller.principal, claims } });
+    const ask = (question: string, claims: Readonly<Record<string, string>>) => storeQuestion({ ...request, caller: withClaims(claims) }, { ...ASKED, question });
+    await ask('of customer 5', { customer: '5', region: 'north' });
+    await ask('of customer 6', { customer: '6', region: 'north' });
+    await ask('without claims', {});
+    const seen = async (claims: Readonly<Record<string, string>>) =>
+      (await visibleHistory(request.runtime, withClaims(claims), undefined)).map((line) => line.question);
+    expect(await seen({ region: 'north', customer: '5' })).toEqual(['of customer 5']);
+    expect(await seen({ customer: '6', region: 'north' })).toEqual(['of customer 6']);
+    expect(await seen({ customer: '5' })).toEqual([]);
+    expect(await seen({})).toEqual(['without claims']);
+    expect(await questions('una')).toEqual(['without claims']);
+    expect(await questions('admin')).toHaveLength(3);
   });
 
   it('of a user does not belong to a later user of the same name', async () => {

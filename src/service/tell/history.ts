@@ -2,7 +2,8 @@
  * The history of questions (docs/design/statements-and-versions.md#history-of-questions). It is written after the answer, and shown to the user who asked and to
  * administrators.
  */
-import type { Caller } from '../../auth/authenticate.ts';
+import type { Caller, Principal } from '../../auth/authenticate.ts';
+import { sha256 } from '../../auth/tokens.ts';
 import { type ConversationKey, type HistoryLine, readHistory, writeHistory } from '../../catalog/history.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { loggedFault, SvcError } from '../../errors.ts';
@@ -70,9 +71,16 @@ export async function storeQuestion({ runtime, caller }: ServiceRequest, record:
     tries: toInteger(record.tries),
     error: orNull(errorText(record.error), MAX_CHARACTERS.error),
     conversation: record.conversation ?? null,
+    claimsKey: await claimsKeyOf(principal),
   }).catch((error: unknown) => {
     runtime.log({ level: 'error', event: 'history_failed', cause: loggedFault(error).message });
   });
+}
+
+/** A digest of the claims of a credential; null without claims. */
+async function claimsKeyOf({ claims }: Principal): Promise<string | null> {
+  const entries = Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1));
+  return entries.length === 0 ? null : sha256(JSON.stringify(entries));
 }
 
 function errorText(error: unknown): string | null {
@@ -82,12 +90,16 @@ function errorText(error: unknown): string | null {
 }
 
 /**
- * Returns the questions that a caller sees, newest first: its own, or those of all users for administrators. The number is limited as in `readHistory`.
+ * Returns the questions that a caller sees, newest first: those that it asked with the same claims, because queries contain values that other claims may not see, or
+ * those of all users for administrators. The number is limited as in `readHistory`.
  * @param ontology only questions about this ontology; undefined: questions about all ontologies that the caller sees
  * @throws SvcError 503
  */
 export async function visibleHistory(runtime: Runtime, { principal, snapshot }: Caller, ontology: OntologyRow | undefined): Promise<readonly HistoryLine[]> {
-  const lines = await readHistory(runtime.db, { userId: principal.isAdmin ? null : principal.userId, ontologyId: ontology?.id ?? null });
+  const lines = await readHistory(runtime.db, {
+    user: principal.isAdmin ? null : { userId: principal.userId, claimsKey: await claimsKeyOf(principal) },
+    ontologyId: ontology?.id ?? null,
+  });
   if (principal.isAdmin || ontology !== undefined) return lines;
   const seen = new Set(visibleOntologies(snapshot, principal).map((o) => o.id));
   return lines.filter((line) => line.ontologyId === null || seen.has(line.ontologyId));
