@@ -198,6 +198,17 @@ describe('the console', () => {
     await expect.poll(roles).toContain('hidden_below');
   });
 
+  it('shows all changes above the button that runs them', async () => {
+    // a harmless change first, and another one below what its box showed
+    const statement = `DROP EXAMPLE 'none';${'\n-- a note\n\n\n\n\n'.repeat(40)}CREATE ROLE hidden_behind`;
+    const page = await console.admin(`query?sql=${encodeURIComponent(statement)}`);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText('This text changes something').waitFor();
+    const code = page.locator('.result .code');
+    expect(await code.textContent()).toContain('CREATE ROLE hidden_behind');
+    expect(await code.evaluate((box) => (box as unknown as { scrollHeight: number }).scrollHeight - (box as unknown as { clientHeight: number }).clientHeight)).toBe(0);
+  });
+
   it('saves no query whose text changes something else', async () => {
     const statement = `SELECT name FROM svc.region;${'\n'.repeat(200)}CREATE ROLE hidden_in_saved`;
     const page = await console.admin(`query?sql=${encodeURIComponent(statement)}`);

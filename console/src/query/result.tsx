@@ -7,6 +7,7 @@ import type { Rows } from '../api/rows.ts';
 import { curl } from '../connect/snippets.ts';
 import { Code, Copy, download, FailureBox, Loading } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
+import { visible } from './changes.ts';
 import { offsetOf } from './editor.ts';
 import { Grid } from './grid.tsx';
 import { placeColumns } from './places.ts';
@@ -25,9 +26,6 @@ export type Outcome =
   | (Run & { readonly kind: 'asks'; readonly start: number; readonly place: number })
   | (Run & { readonly kind: 'plan'; readonly plan: string; readonly generated: string | null })
   | (Run & { readonly kind: 'rows'; readonly rows: Rows; readonly count: number; readonly ms: number });
-
-/** Characters that hide a part of a text, or reverse its order, as codes. */
-const visible = (text: string): string => text.replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`);
 
 const FORMS = ['table', 'tree', 'json', 'chart', 'map'] as const;
 const PointMap = lazy(() => import('./map.tsx'));
@@ -78,7 +76,7 @@ export function Result({
       const { sql, start, place } = outcome;
       return (
         <section class="result" aria-label={texts.query.changes}>
-          <div class="body">
+          <div class="body whole">
             <p role="alert">{texts.query.changes}</p>
             <Code text={visible(sql.slice(start))} />
             <p class="actions">
