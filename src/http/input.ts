@@ -46,10 +46,10 @@ export function resultsLimit(headers: Headers): number | null {
   return limit;
 }
 
-/** What a request with these headers may run: with `x-read-only: true` only what changes nothing. Undefined without it: all that the caller's rights allow. */
+/** What a request with these headers may run: with `x-read-only` only what changes nothing (`isReadOnly`). Undefined without it: all that the caller's rights allow. */
 export const permittedBy = (headers: Headers): Permitted | undefined => (isReadOnly(headers) ? 'read_only' : undefined);
 
-/** Refuses a request that changes something if it has `x-read-only: true`. @throws SvcError 403 `read_only` */
+/** Refuses a request that changes something if it has `x-read-only`. @throws SvcError 403 `read_only` */
 export function requireMayChange(headers: Headers): void {
   if (permittedBy(headers) === undefined) return;
   throw forbidden('read_only', 'This request changes something, but has the header x-read-only', { hint: 'Send it without x-read-only' });

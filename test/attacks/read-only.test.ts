@@ -56,8 +56,21 @@ describe('a request with x-read-only', () => {
     const apply = await send('/svc/api/model/shop/apply', files, 'application/json');
     expect([apply.status, await apply.json()]).toMatchObject([403, { code: 'read_only' }]);
     expect((await send('/svc/api/model/shop/plan', files, 'application/json')).status).toBe(200);
+    const token = await s.fetch('/svc/api/get_token', { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } });
+    expect([token.status, await token.json()]).toMatchObject([403, { code: 'read_only' }]);
     const clear = await s.fetch('/svc/api/clear_cache/shop', { headers: { ...headers, ...by(s.token) } });
     expect([clear.status, await clear.json()]).toMatchObject([403, { code: 'read_only' }]);
+  });
+
+  it.each(['TRUE', ' true ', '1', 'yes', 'true, true', 'ture', 'on', '"true"'])('changes nothing with the value %j', async (value) => {
+    const body = JSON.stringify({ query: 'CREATE ROLE intruder' });
+    const answer = await send('/svc/api/query', body, 'application/json', { 'x-read-only': value });
+    expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'read_only' }]);
+  });
+
+  it.each(['false', 'False', ''])('may change something with the value %j', async (value) => {
+    const body = JSON.stringify({ query: 'CREATE ROLE allowed; DROP ROLE allowed' });
+    expect((await send('/svc/api/query', body, 'application/json', { 'x-read-only': value })).status).toBe(200);
   });
 
   it('runs what only reads', async () => {

@@ -4,8 +4,8 @@ import type { Statement } from '../../language/statements.ts';
 import type { Permitted } from '../runtime.ts';
 import { isRead, reachOf } from '../write/statements.ts';
 
-/** True if a request has `x-read-only: true`. */
-export const isReadOnly = (headers: Headers): boolean => /^true$/i.test(headers.get('x-read-only')?.trim() ?? '');
+/** True if a request has the header `x-read-only`, unless its value is `false` or empty. A value with a mistake must not allow changes. */
+export const isReadOnly = (headers: Headers): boolean => !/^(false)?$/i.test(headers.get('x-read-only')?.trim() ?? '');
 
 /**
  * Checks the statements of a script before any of them runs.
