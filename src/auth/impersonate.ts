@@ -1,5 +1,5 @@
 /** Impersonation (docs/design/rights-and-visibility.md#impersonation): the header `x-api-impersonate-user`, for callers with AUTH on that user. */
-import { loadSnapshot } from '../catalog/snapshot.ts';
+import { fold, loadSnapshot } from '../catalog/snapshot.ts';
 import { forbidden } from '../errors.ts';
 import { type AuthOptions, type Caller, creatorsOf, principalOf } from './authenticate.ts';
 import { can } from './grants.ts';
@@ -27,12 +27,16 @@ export async function impersonate(caller: Caller, header: string, options: AuthO
   const name = decodeName(header);
   const { principal } = caller;
   const isEmail = name.includes('@');
-  if (!/^[^\u0000-\u001f\u007f-\u009f]{1,256}$/.test(name) || !(isEmail || can(principal, 'auth', ['user', name]))) throw refused();
+  // who may impersonate nobody must not find out, by the time of a look-up, who has an e-mail
+  const mayFind = isEmail ? principal.isAdmin || principal.grants.some((g) => g.privilege === 'auth') : can(principal, 'auth', ['user', name]);
+  if (!/^[^\u0000-\u001f\u007f-\u009f]{1,256}$/.test(name) || !mayFind) throw refused();
   const snapshot = await loadSnapshot({ kind: 'name', name, email: isEmail ? name : null }, options);
   const { user } = snapshot;
   if (user === null || !user.active || !can(principal, 'auth', ['user', user.name])) throw refused();
   const actor = { userId: principal.userId, name: principal.name };
-  const other = principalOf(user, snapshot, { credential: principal.credential, controllers: creatorsOf(principal), actor });
+  // the users who set the e-mail decide which user it means
+  const controllers = [...creatorsOf(principal), ...(fold(user.name) === fold(name) ? [] : user.emailBy)];
+  const other = principalOf(user, snapshot, { credential: principal.credential, controllers, actor });
   if (other.isAdmin && !principal.isAdmin) throw refused();
   return {
     principal: other,

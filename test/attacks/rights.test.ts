@@ -1,5 +1,5 @@
 /** Attacks on users who become administrators: the statements of the attacker, and the expected answers. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CATALOG_OWNER } from '../../dev/roles.ts';
 import { makeBearer } from '../../src/auth/bearer.ts';
 import { resume } from '../../src/auth/resume.ts';
@@ -159,6 +159,19 @@ describe('at a promotion', () => {
     expect(await outcome('SELECT 1 AS one', jwt({ email: mail }))).toBe('401 user_not_found');
     expect(await outcome('SELECT 1 AS one', by(token))).toBe('401 invalid_token');
     expect(await admins(`SELECT email FROM svc.SYS_USERS WHERE user_name = '${tom.name}'`)).toEqual([{ email: null }]);
+  });
+
+  it('tokens that are made by impersonation with an e-mail of another user end', async () => {
+    const tom = await user('tom');
+    const ben = await user('ben', `EDIT ON user.${tom.name}`);
+    await admins(`GRANT EDIT ON user.${tom.name} TO USER ${tom.name}`);
+    const mail = `${ben.name}@corp.example`;
+    await ask(`ALTER USER ${tom.name} SET EMAIL = '${mail}'`, by(ben.token));
+    const gateway = { ...by(s.token), 'x-api-impersonate-user': mail };
+    const [{ token }] = (await ask(`CREATE TOKEN FOR ${tom.name}`, gateway)).json.data;
+    expect(await outcome('SELECT 1 AS one', by(token))).toBe('200');
+    expect(await promoted(tom.name)).toEqual({ role: 'admin', user: tom.name, ...NOTHING, tokens_revoked: 1, email_cleared: true });
+    expect([await outcome('SELECT 1 AS one', by(token)), await outcome('SELECT 1 AS one', gateway)]).toEqual(['401 invalid_token', '403 forbidden']);
   });
 
   it('a new e-mail ends sessions, so that none remains at a promotion', async () => {
@@ -342,6 +355,18 @@ describe('A role that policies test with svc_has_role', () => {
 });
 
 describe('The e-mail of a user', () => {
+  it('is not looked up for callers who may impersonate nobody', async () => {
+    const tom = await user('tom');
+    const mal = await user('mal', 'EDIT ON user');
+    await admins(`ALTER USER ${tom.name} SET EMAIL = '${tom.name}@corp.example'`);
+    const as = (name: string) => outcome('SELECT 1 AS one', { ...by(mal.token), 'x-api-impersonate-user': name });
+    expect(await as('first@corp.example')).toBe('403 forbidden');
+    const sent = vi.spyOn(globalThis, 'fetch');
+    for (const name of [`${tom.name}@corp.example`, 'nobody@corp.example']) expect(await as(name)).toBe('403 forbidden');
+    expect(sent).not.toHaveBeenCalled();
+    sent.mockRestore();
+  });
+
   it('cannot be set by an editor of users so that the JSON Web Tokens of an administrator name no user or another one', async () => {
     const boss = await user('boss');
     const mal = await user('mal', 'EDIT ON user');
