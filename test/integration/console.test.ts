@@ -206,7 +206,9 @@ describe('the console', () => {
     await page.getByText('This text changes something').waitFor();
     const code = page.locator('.result .code');
     expect(await code.textContent()).toContain('CREATE ROLE hidden_behind');
-    expect(await code.evaluate((box) => (box as unknown as { scrollHeight: number }).scrollHeight - (box as unknown as { clientHeight: number }).clientHeight)).toBe(0);
+    expect(
+      await code.evaluate((box) => (box as unknown as { scrollHeight: number }).scrollHeight - (box as unknown as { clientHeight: number }).clientHeight),
+    ).toBe(0);
   });
 
   it('saves no query whose text changes something else', async () => {

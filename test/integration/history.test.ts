@@ -6,8 +6,8 @@ import { catalogUnavailable, neonDb } from '../../src/catalog/db.ts';
 import { housekeeping } from '../../src/catalog/housekeeping.ts';
 import { parseConnection } from '../../src/config.ts';
 import { SvcError } from '../../src/errors.ts';
-import { type QuestionRecord, type Runtime, recordQuestion } from '../../src/service.ts';
 import { storeQuestion, visibleHistory } from '../../src/service/tell/history.ts';
+import { type QuestionRecord, type Runtime, recordQuestion } from '../../src/service.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
@@ -113,7 +113,8 @@ describe('a question', () => {
   it('asked with claims is shown to callers with the same claims', async () => {
     const request = await s.request(tokens.una ?? '');
     const withClaims = (claims: Readonly<Record<string, string>>) => ({ ...request.caller, principal: { ...request.caller.principal, claims } });
-    const ask = (question: string, claims: Readonly<Record<string, string>>) => storeQuestion({ ...request, caller: withClaims(claims) }, { ...ASKED, question });
+    const ask = (question: string, claims: Readonly<Record<string, string>>) =>
+      storeQuestion({ ...request, caller: withClaims(claims) }, { ...ASKED, question });
     await ask('of customer 5', { customer: '5', region: 'north' });
     await ask('of customer 6', { customer: '6', region: 'north' });
     await ask('without claims', {});

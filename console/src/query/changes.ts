@@ -7,4 +7,6 @@ const GAP = /\n(?:[^\S\n]*\n){2,}|[^\S\n]{41,}/g;
 
 /** Shows hidden characters as codes, and long gaps as `⋯`, so that a statement cannot hide behind them. */
 export const visible = (text: string): string =>
-  text.replace(GAP, (gap) => (gap.startsWith('\n') ? '\n⋯\n' : ' ⋯ ')).replace(HIDDEN, (c) => `\\u${(c.codePointAt(0) as number).toString(16).padStart(4, '0')}`);
+  text
+    .replace(GAP, (gap) => (gap.startsWith('\n') ? '\n⋯\n' : ' ⋯ '))
+    .replace(HIDDEN, (c) => `\\u${(c.codePointAt(0) as number).toString(16).padStart(4, '0')}`);

@@ -50,7 +50,7 @@ describe('nested calls', () => {
     });
     return reads;
   }
-  const nested = (before: string, after: string, depth: number): string => before.repeat(depth) + 'x' + after.repeat(depth);
+  const nested = (before: string, after: string, depth: number): string => `${before.repeat(depth)}x${after.repeat(depth)}`;
 
   it.each([
     ['without an equivalent', 'YEAR(', ', 1)'],
