@@ -55,7 +55,7 @@ describe('health/ready', () => {
 
   it('is 503 and names the parts that fail, without addresses or passwords', async () => {
     kv.broken = true;
-    await service.database.superuser("UPDATE kg_catalog.migrations SET name = '001_x.sql' WHERE name = (SELECT max(name) FROM kg_catalog.migrations)");
+    await service.database.superuser(`UPDATE kg_catalog.migrations SET name = '001_x.sql' WHERE name = '${LATEST_MIGRATION}.sql'`);
     await run("CREATE DATASOURCE nowhere TYPE postgres SECRET 'DATASOURCE_NOWHERE'");
     const { status, states, text } = await ready(service.token);
     expect(status).toBe(503);

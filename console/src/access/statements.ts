@@ -1,7 +1,5 @@
 /** The statements that the access view runs. Pure. */
-
-const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+import { identifier, literal } from '../api/names.ts';
 
 export const createUser = (name: string, password: string, email: string): string | null =>
   name.trim() === ''

@@ -10,11 +10,11 @@ describe('the text of changes', () => {
     ['\u202e', '\\u202e'],
     ['\u200b', '\\u200b'],
     ['\u3164', '\\u3164'],
-    ['\u00ad', '\\u00ad'],
+    ['\u00ad', '\\uad'],
     ['\u{e0041}', '\\ue0041'],
     ['\u2028', '\\u2028'],
-    ['\u001b', '\\u001b'],
-    ['\r', '\\u000d'],
+    ['\u001b', '\\u1b'],
+    ['\r', '\\ud'],
   ])('has codes for hidden characters', (hidden, code) => {
     expect(visible(`GRANT ${hidden}x`)).toBe(`GRANT ${code}x`);
   });
