@@ -11,6 +11,9 @@ export const MAX_PASSWORDS = 20;
 /** The maximum number of statements of the service in one request: users, roles, grants, tokens, ... Each of them asks and locks the catalog. */
 export const MAX_CHANGES = 500;
 
+/** The maximum number of statements about policies in one request, and of statements about examples. The script of an ontology has all of them. */
+export const MAX_STORED = 1000;
+
 /** The budgets of one request. Each single task also has its own limits. */
 export class Spending {
   /** Plans of reading statements. */
@@ -24,6 +27,7 @@ export class Spending {
   #statements = 0;
   #passwords = 0;
   #changes = 0;
+  readonly #stored = { policies: 0, examples: 0 };
   #samples: Spending | undefined;
 
   /** Separate budgets of the same size for the samples of values that questions in words read. */
@@ -59,6 +63,16 @@ export class Spending {
         hint: 'Split it into several requests; statements that change a model are not counted',
       },
     );
+  }
+
+  /** Counts a statement about a policy or an example. @throws SvcError 400 `too_many_statements` beyond the limit */
+  countStored(kind: 'policies' | 'examples', offset: number): void {
+    this.#stored[kind]++;
+    if (this.#stored[kind] <= MAX_STORED) return;
+    throw badRequest('too_many_statements', `a request may have at most ${MAX_STORED} statements about ${kind}`, {
+      offset,
+      hint: 'Split it into several requests',
+    });
   }
 
   /** Counts a statement that sets a password. @throws SvcError 400 `too_many_statements` beyond the limit */

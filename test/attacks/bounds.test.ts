@@ -1,6 +1,6 @@
 /** Requests with many statements, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { MAX_CHANGES, MAX_PASSWORDS, MAX_READS } from '../../src/service/spending.ts';
+import { MAX_CHANGES, MAX_PASSWORDS, MAX_READS, MAX_STORED } from '../../src/service/spending.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
@@ -88,6 +88,27 @@ describe('statements of the service', () => {
     expect([status, json.code, json.position]).toEqual([400, 'too_many_statements', text.length - statement.length + 1]);
     expect(fetched.mock.calls.length).toBeLessThan(10);
     fetched.mockRestore();
+  });
+
+  it.each([
+    "CREATE OR REPLACE EXAMPLE 'flood' AS SELECT id FROM svc.city",
+    "DROP EXAMPLE 'flood'",
+    'CREATE OR REPLACE POLICY flood ON CONCEPT city TO PUBLIC USING (true)',
+    'DROP POLICY flood',
+  ])('about policies and examples have a limit of their own: %s', async (statement) => {
+    const fetched = vi.spyOn(globalThis, 'fetch');
+    const text = many(MAX_STORED + 1, statement);
+    const { status, json } = await s.query(text, 'shop');
+    expect([status, json.code, json.position]).toEqual([400, 'too_many_statements', text.length - statement.length + 1]);
+    expect(fetched.mock.calls.length).toBeLessThan(10);
+    fetched.mockRestore();
+  });
+
+  it('about policies and examples within the limit have an effect', async () => {
+    const example = (i: number): string => `CREATE EXAMPLE 'flood ${i}' AS SELECT id FROM svc.city`;
+    const script = Array.from({ length: MAX_CHANGES + 10 }, (_, i) => `CREATE OR REPLACE POLICY flood ON CONCEPT city TO PUBLIC USING (true); ${example(i)}`);
+    expect((await s.query(script.join('; '), 'shop')).status).toBe(200);
+    expect(await s.rows('SELECT count(*) AS n FROM svc.SYS_EXAMPLES', 'shop')).toEqual([{ n: MAX_CHANGES + 10 }]);
   });
 
   it('within the limit have an effect', async () => {

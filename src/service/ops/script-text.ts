@@ -4,7 +4,7 @@ import { cacheOf } from '../../cache.ts';
 import { parseStatement } from '../../language/classify.ts';
 import type { Source, Statement } from '../../language/statements.ts';
 import type { Spending } from '../spending.ts';
-import { isRead, isService, reachOf } from '../write/statements.ts';
+import { isRead, isService } from '../write/statements.ts';
 
 /** Parsed scripts of statements that read. They do not depend on the caller. */
 export const texts = cacheOf<readonly Statement[]>('text');
@@ -16,14 +16,22 @@ export function parseAll(sources: readonly Source[], spending: Spending): readon
   return sources.map((source) => {
     const statement = parseStatement(source);
     if (isRead(statement)) spending.countRead(source.offset);
-    // what examples and policies cost is limited by budgets
-    else if (isService(statement) && reachOf(statement) !== 'ontology' && !isPolicy(statement)) spending.countChange(source.offset);
+    else if (isService(statement)) {
+      const stored = STORED[statement.kind];
+      if (stored === undefined) spending.countChange(source.offset);
+      else spending.countStored(stored, source.offset);
+    }
     if (setsPassword(statement)) spending.countPassword(source.offset);
     return statement;
   });
 }
 
-const isPolicy = ({ kind }: Statement): boolean => kind === 'create_policy' || kind === 'drop_policy';
+const STORED: Readonly<Partial<Record<Statement['kind'], 'policies' | 'examples'>>> = {
+  create_policy: 'policies',
+  drop_policy: 'policies',
+  create_example: 'examples',
+  drop_example: 'examples',
+};
 
 const setsPassword = (statement: Statement): boolean =>
   (statement.kind === 'create_user' && statement.password !== null) || (statement.kind === 'alter_user' && statement.setting === 'password');
