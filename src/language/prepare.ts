@@ -117,7 +117,9 @@ export function parsePrepared(parser: SqlParser, prepared: Prepared): ParseResul
 
 /** The hint for an error at the end of the text. */
 function endHint(text: string, message: string): string | undefined {
-  const near = / at or near "(.*)"$/su.exec(message)?.[1];
+  const mark = ' at or near "';
+  const from = message.endsWith('"') ? message.indexOf(mark) : -1;
+  const near = from < 0 ? undefined : message.slice(from + mark.length, -1);
   const isAtEnd = near === undefined ? message.endsWith(' at end of input') : /^\p{L}/u.test(near) && text.trimEnd().endsWith(near);
   return isAtEnd ? 'If the script was cut off here, its rest is missing.' : undefined;
 }
