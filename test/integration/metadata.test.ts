@@ -154,6 +154,8 @@ describe('system tables', () => {
   it('compare no other boolean and no other number', async () => {
     for (const sql of [
       'SELECT no FROM dacme.animal WHERE `_type_of_heavy` = 2',
+      'SELECT no FROM dacme.animal WHERE `_type_of_heavy` = -1',
+      'SELECT no FROM dacme.animal WHERE `_type_of_heavy` IN (-1)',
       'SELECT no FROM dacme.animal WHERE `_type_of_heavy` > 0',
       'SELECT no FROM dacme.animal WHERE (no = 1) = 1',
       'SELECT x FROM (SELECT no = 1 AS x FROM dacme.animal) y WHERE x = 1',

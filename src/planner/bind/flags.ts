@@ -25,8 +25,8 @@ export function readNumbers(resolver: Resolver, expression: A_Expr, scope: Scope
 /** The value of the constant 0 or 1; undefined for any other expression. */
 function numberOf(node: Node): boolean | undefined {
   const value = 'A_Const' in node ? node.A_Const.ival : undefined;
-  if (value === undefined || (value.ival ?? 0) > 1) return undefined;
-  return value.ival === 1;
+  const number = value === undefined ? undefined : (value.ival ?? 0);
+  return number === 0 || number === 1 ? number === 1 : undefined;
 }
 
 const isNumber = (node: Node): boolean => numberOf(node) !== undefined;
