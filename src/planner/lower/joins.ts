@@ -90,8 +90,9 @@ function joinLink(node: PathNode, parent: PathNode, hop: Hop): Maker {
   const nearColumns = near.map((name) => joinColumn(parent, propertyNamed(node, name)));
   const farColumns = far.map((name) => joinColumn(node, propertyNamed(node, name)));
   const link = linkAlias(node);
+  const around = { near: parent.concept, far: node.concept };
   return (parentColumn) => {
-    const rows = visibleItem(node.state, rowsBetween(node.state, hop, ends, [...node.linkColumns]), link, [
+    const rows = visibleItem(node.state, rowsBetween(node.state, hop, ends, [...node.linkColumns], around), link, [
       { concept: parent.concept, keys: near.map((name, i) => [`n${i}`, propertyNamed(node, name)] as const) },
       { concept: node.concept, keys: far.map((name, i) => [`f${i}`, propertyNamed(node, name)] as const) },
     ]);

@@ -6,6 +6,7 @@ import { coversKey, type Hop } from '../plan/hop.ts';
 import { and, column, equals, isNotNull, join, type Node, type SelectStmt, select, subselect, target, union } from '../plan/tree.ts';
 import { actualProperty, rawType, type Wanted } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
+import { sourcesOf } from '../secure/policies.ts';
 import { keyNames, linkRows, noLinks } from './links.ts';
 import { conceptSource } from './sources.ts';
 
@@ -27,20 +28,29 @@ export function endsOf({ relationship, parts }: Composed, isPairs = hasPairs({ p
   return { near: link?.near.references ?? keyNames(relationship.from), far: link?.far.references ?? keyNames(relationship.target) };
 }
 
+/** The concepts whose rows are joined with the pairs. They may have rows that the relationship's concepts do not have. */
+export interface Around {
+  readonly near?: Concept | undefined;
+  readonly far?: Concept | undefined;
+}
+
 /**
  * The rows between the two concepts of a hop, `n0..` and `f0..`, with the wanted columns of the link: the links of a many-to-many relationship, or pairs, each
  * once.
  */
-export function rowsBetween(state: PlanState, hop: Composed, { near, far }: Ends, extra: readonly (readonly [string, string])[]): SelectStmt {
-  return hasPairs(hop) ? pairRows(state, hop, false) : linkRows(state, hop.relationship, near, far, extra);
+export function rowsBetween(state: PlanState, hop: Composed, { near, far }: Ends, extra: readonly (readonly [string, string])[], around: Around): SelectStmt {
+  if (!hasPairs(hop)) return linkRows(state, hop.relationship, near, far, extra);
+  const pairs = pairRows(state, hop, false, around);
+  // several links of one part may give the same pair; the rows of a foreign key differ in their keys
+  return pairs.op !== 'SETOP_UNION' && hop.parts.some((part) => part.links.length > 0) ? { ...pairs, distinctClause: [{} as Node] } : pairs;
 }
 
 /**
- * The pairs of a relationship by the keys of both concepts, each once.
+ * The pairs of a relationship by the keys of both concepts. Pairs of several parts are there once.
  * @param isStrict whether both ends are checked to be rows of the part's concepts, although the rows around the pairs are those of the relationship's concepts
  */
-export function pairRows(state: PlanState, { relationship, parts }: Composed, isStrict: boolean): SelectStmt {
-  const made = parts.filter((part) => part.kind === 'fk' || part.links.length > 0).flatMap((part) => pairsOf(state, relationship, part, isStrict));
+export function pairRows(state: PlanState, { relationship, parts }: Composed, isStrict: boolean, around: Around): SelectStmt {
+  const made = parts.filter((part) => part.kind === 'fk' || part.links.length > 0).flatMap((part) => pairsOf(state, relationship, part, isStrict, around));
   const [first, ...others] = made;
   if (!first) return noLinks(state, keyNames(relationship.from), keyNames(relationship.target), []);
   return others.reduce(union, first);
@@ -56,6 +66,7 @@ interface Column {
 
 /** One end of a part: columns that have values of its rows, and its rows if they must be joined. */
 interface End {
+  /** The concept whose rows are read at this end. */
   readonly concept: Concept;
   /** The key, of the relationship's concept at this end. */
   readonly key: readonly PropertyDef[];
@@ -64,17 +75,24 @@ interface End {
   readonly isJoined: boolean;
 }
 
+/**
+ * True if a concept may have rows that another one, of which it is a kind, does not have. A logic concept may have rows of an ancestor of its parent, and has
+ * the relationships of the parent for them.
+ */
+export function hasOtherRows(concept: Concept, than: Concept): boolean {
+  if (concept === than) return false;
+  const { mappings } = sourcesOf(than);
+  return than.rows.kind === 'logic' || [...sourcesOf(concept).mappings].some((m) => !mappings.has(m));
+}
+
 /** The pairs of one part, for each of its mappings of links. */
-function pairsOf(state: PlanState, relationship: Relationship, part: Relationship, isStrict: boolean): SelectStmt[] {
-  const covers = (of: Concept, end: Concept): boolean => !isStrict && of.isA(end);
-  const made = (concept: Concept, of: Concept, alias: string, references: readonly PropertyDef[]): End => ({
-    concept,
-    key: keyOf(of),
-    alias,
-    isJoined: !covers(of, concept) || !coversKey(of, references),
-  });
-  const near = (references: readonly PropertyDef[]): End => made(part.from, relationship.from, 'a', references);
-  const far = (references: readonly PropertyDef[]): End => made(part.target, relationship.target, 'b', references);
+function pairsOf(state: PlanState, relationship: Relationship, part: Relationship, isStrict: boolean, around: Around): SelectStmt[] {
+  const made = (end: Concept, of: Concept, reader: Concept | undefined, alias: string, references: readonly PropertyDef[]): End => {
+    const covers = !isStrict && of.isA(end);
+    return { concept: covers && reader && hasOtherRows(reader, end) ? reader : end, key: keyOf(of), alias, isJoined: !covers || !coversKey(of, references) };
+  };
+  const near = (references: readonly PropertyDef[]): End => made(part.from, relationship.from, around.near, 'a', references);
+  const far = (references: readonly PropertyDef[]): End => made(part.target, relationship.target, around.far, 'b', references);
   if (part.kind === 'fk') return [pairsOfKey(state, part, near(part.source), far(part.references))];
   const defs = (names: readonly string[]): readonly PropertyDef[] => names.flatMap((name) => state.graph.property(name) ?? []);
   const [link] = part.links;

@@ -6,7 +6,7 @@ import { actualProperty, rawType, type Wanted, type WantedColumns } from '../pla
 import type { PlanState } from '../plan-state.ts';
 import type { ReadableAs } from '../secure/shown.ts';
 import { linkRows } from './links.ts';
-import { pairRows } from './pairs.ts';
+import { hasOtherRows, pairRows } from './pairs.ts';
 import { conceptSource } from './sources.ts';
 import { leadsDown, type Walk } from './walk.ts';
 import { allEqual, columnsOf, type Edges } from './walk-levels.ts';
@@ -32,13 +32,15 @@ export function keyEdges({ state, relationship, as }: Walk, backward: boolean): 
 /**
  * The edges of links. A walk does not pass through missing rows: it ends only at rows of the relationship's target, and goes on only from instances of the
  * concept that declares the relationship.
+ * @param startsAt for the first step: the concept whose rows it starts from, which are instances even if they are not rows of the declaring concept
  */
-export function linkEdges(walk: Walk, backward: boolean): Edges {
+export function linkEdges(walk: Walk, backward: boolean, startsAt?: Concept): Edges {
   const { state, relationship, near, far, nodes, as } = walk;
   const { declaredBy, target: end, isInverse } = relationship;
   const [from, to] = backward ? ['f', 'n'] : ['n', 'f'];
   const links = (): SelectStmt => linkRows(state, relationship, near.map(nameOf), far.map(nameOf), []);
-  const between = walk.isPairs ? pairRows(state, walk, isInverse && leadsDown(relationship)) : links();
+  const isStrict = isInverse && leadsDown(relationship) && !(startsAt && hasOtherRows(startsAt, relationship.from));
+  const between = walk.isPairs ? pairRows(state, walk, isStrict, { near: startsAt }) : links();
   const rows = select({
     targetList: nodes.flatMap((_, i) => [target(column('l', `${from}${i}`), `a${i}`), target(column('l', `${to}${i}`), `b${i}`)]),
     fromClause: [subselect(between, 'l')],

@@ -4,7 +4,7 @@
  * against the relationship (docs/design/sql-shapes.md#walks).
  */
 import { badRequest } from '../../errors.ts';
-import type { Relationship } from '../../ontology/graph.ts';
+import type { Concept, Relationship } from '../../ontology/graph.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
 import { coversKey, type Hop } from '../plan/hop.ts';
 import { type PathNode, propertyKey } from '../plan/path-node.ts';
@@ -36,6 +36,8 @@ export interface Walk {
   /** Of a link: the properties that its ends refer to. */
   readonly near: readonly PropertyDef[];
   readonly far: readonly PropertyDef[];
+  /** The concept whose rows a walk starts from. */
+  readonly startsAt: Concept;
   /** The properties of the parent's row at which a walk starts, and those that identify the row that it reaches. */
   readonly starts: readonly PropertyDef[];
   readonly nodes: readonly PropertyDef[];
@@ -46,11 +48,11 @@ export interface Walk {
  * @throws SvcError 400 `unknown_property`
  */
 export function transitiveWalk(node: PathNode, parent: PathNode, hop: Hop, depth: number): Maker {
-  const walk = walkOf(node.state, hop, depth);
+  const walk = walkOf(node.state, parent.concept, hop, depth);
   return isNarrowerAtEnd(node) ? fromEnd(walk, node, parent) : fromStart(walk, node, parent);
 }
 
-function walkOf(state: PlanState, hop: Hop, depth: number): Walk {
+function walkOf(state: PlanState, startsAt: Concept, hop: Hop, depth: number): Walk {
   const { relationship, parts } = hop;
   const isPairs = hasPairs(hop) || leadsDown(relationship);
   const isLink = relationship.kind === 'mtm' || isPairs;
@@ -72,6 +74,7 @@ function walkOf(state: PlanState, hop: Hop, depth: number): Walk {
     as: readableAs(relationship.declaredBy, hop.columns.graph),
     near,
     far,
+    startsAt,
     starts: isLink ? near : relationship.source,
     nodes: isLink ? far : relationship.isInverse ? relationship.source : relationship.references,
   };
@@ -107,8 +110,9 @@ function fromStart(walk: Walk, node: PathNode, parent: PathNode): Maker {
   return (parentColumn): Joined => {
     const values = startColumns.map(parentColumn);
     const edges = (): Edges => (walk.isLink ? linkEdges(walk, false) : keyEdges(walk, false));
+    const firstEdges = (): Edges => (walk.isLink ? linkEdges(walk, false, walk.startsAt) : keyEdges(walk, false));
     const startsAtEdge = walk.isLink || relationship.isInverse;
-    const first = startsAtEdge ? nodesAfter(edges(), values) : nodeOf(values);
+    const first = startsAtEdge ? nodesAfter(firstEdges(), values) : nodeOf(values);
     const recursion = !startsAtEdge && coversKey(relationship.target, relationship.references) ? walkChain : walkLevels;
     const levels = recursion(first, edges(), typesOf(walk, startsAtEdge ? nodes : starts), depth);
     const alias = walkAlias(node);
@@ -157,7 +161,7 @@ function linkStarts(walk: Walk, ends: readonly Node[]): SelectStmt {
   const follows = allEqual(columnsOf('e', 'a', width), columnsOf('m', 'n', width));
   return select({
     targetList: [...columnsOf('e', 'b', width).map((v, i) => target(v, `n${i}`)), target(call('min', [column('m', 'level')]), 'level')],
-    fromClause: [join('JOIN_INNER', subselect(between, 'm'), subselect(linkEdges(walk, true).rows, 'e'), follows)],
+    fromClause: [join('JOIN_INNER', subselect(between, 'm'), subselect(linkEdges(walk, true, walk.startsAt).rows, 'e'), follows)],
     groupClause: columnsOf('e', 'b', width),
   });
 }
