@@ -13,6 +13,7 @@ import type { Expr, FromItem, Hop, Item, Kind, Query, Schema, Select } from './e
 import { agg, col, lit, op } from './expr.ts';
 import { Printer } from './print.ts';
 import { STORE } from './store.ts';
+import type { World } from './world.ts';
 
 // A little language for the trees: `o.placed_by>customer.name` style paths written as lists.
 const hop = (rel: string, bracket: string, star: Hop['star'] = null): Hop =>
@@ -392,6 +393,45 @@ describe('the second opinion agrees with SQL by hand', () => {
     const got = gotLines(result.rows.map((r) => JSON.parse(r.j) as Row));
     const { columns, rows } = new Evaluator(STORE).run(query);
     expect(expectedLines(columns, rows).sort()).toEqual(got.sort());
+  });
+
+  it('a symmetric relationship leads from rows that only a logic concept makes instances of its concept', async () => {
+    // rows of person that are no customers: the employees
+    const likes = {
+      name: 'likes',
+      kind: 'mtm' as const,
+      target: 'customer',
+      source: [],
+      references: [],
+      inverse: null,
+      transitive: 3,
+      symmetric: true as const,
+    };
+    const plain = { parents: ['customer'], props: [], multi: [], key: [], label: [], rels: [] };
+    const knows = STORE.mappings.find((m) => m.rel === 'knows')!;
+    const end = (e: typeof knows.near) => ({ ...e!, concept: 'customer' });
+    const world: World = {
+      ...STORE,
+      concepts: [
+        ...STORE.concepts.map((c) => (c.name === 'customer' ? { ...c, rels: [...c.rels, likes] } : c)),
+        { ...plain, name: 'anyone', logic: { schema: 'svc', concept: 'person', cond: op('>', 'bool', col('', [], { k: 'prop', name: 'id' }, 'int'), num(0)) } },
+      ],
+      mappings: [...STORE.mappings, { ...knows, name: 'map_likes', rel: 'likes', near: end(knows.near), far: end(knows.far) }],
+    };
+    const pairs = 'SELECT k.a, k.b FROM t.knows k UNION SELECT k.b, k.a FROM t.knows k';
+    for (const [star, sql] of [
+      [null, pairs],
+      [1, pairs],
+      [2, `${pairs} UNION SELECT f.a, g.b FROM (${pairs}) f JOIN t.cust m ON m.id = f.b JOIN (${pairs}) g ON g.a = m.id`],
+    ] as const) {
+      const query = select('anyone', { a: p('id'), b: p('id', 'int', hop('likes', 'customer', star)) });
+      const all = 'SELECT id FROM t.emp UNION ALL SELECT id FROM t.cust';
+      const result = await db.query<{ j: string }>(
+        `SELECT to_json(q)::text AS j FROM (SELECT x.id AS a, y.id AS b FROM (${all}) x LEFT JOIN ((${sql}) f JOIN t.cust y ON y.id = f.b) ON f.a = x.id) q`,
+      );
+      const { columns, rows } = new Evaluator(world).run(query);
+      expect(expectedLines(columns, rows).sort()).toEqual(gotLines(result.rows.map((r) => JSON.parse(r.j) as Row)).sort());
+    }
   });
 
   it.each(REFUSED)('refuses %s', (_, query) => {

@@ -53,7 +53,7 @@ export class Onto {
   private readonly rowsMemo = new Map<string, readonly Thing[]>();
   private readonly topDownMemo = new Map<string, readonly string[]>();
   private readonly relatedMemo = new Map<string, readonly Match[]>();
-  private readonly pairsMemo = new Map<string, ReadonlyMap<string, ReadonlySet<string>>>();
+  private readonly partsMemo = new Map<string, readonly RelDir[]>();
   private readonly meets: Meets;
   private readonly calculate: Calculate;
 
@@ -326,12 +326,21 @@ export class Onto {
     return [...reached.values()].filter((m) => ends.some((t) => t.id === m.thing!.id));
   }
 
+  /** One step. Of a composed relationship: to each thing of which the key and that of `thing` are a pair, by any of its parts. */
   private step(thing: Thing, dir: RelDir, ends: readonly Thing[]): Match[] {
     if (!isComposed(dir.def)) return this.declared(thing, dir, ends);
     const key = this.keyIn(thing, dir.from);
-    const far = key === null ? undefined : this.pairs(dir).get(key);
-    if (!far) return [];
-    return ends.flatMap((t) => (far.has(this.keyIn(t, dir.target) ?? '') ? [{ id: `t${t.id}`, thing: t, link: null, level: null, value: null }] : []));
+    if (key === null) return [];
+    const far = new Set<string | null>();
+    for (const part of this.parts(dir)) {
+      // a thing has the relationships of the concept that it is read through, so it and what it may lead to count where the concepts have the part
+      const from = this.rows(part.from).filter((t) => this.keyIn(t, dir.from) === key);
+      const starts = this.isA(dir.from, part.from) ? [thing, ...from] : from;
+      const to = this.isA(dir.target, part.target) ? [...this.rows(part.target), ...ends] : this.rows(part.target);
+      for (const t of starts) for (const m of this.declared(t, part, to)) far.add(this.keyIn(m.thing!, dir.target));
+    }
+    far.delete(null);
+    return ends.flatMap((t) => (far.has(this.keyIn(t, dir.target)) ? [{ id: `t${t.id}`, thing: t, link: null, level: null, value: null }] : []));
   }
 
   /** The key of a thing by a concept's key; null if a part of it is NULL. */
@@ -340,38 +349,20 @@ export class Onto {
     return parts.some((p) => p === null) ? null : JSON.stringify(parts);
   }
 
-  /** The pairs of a direction by keys: those that it declares, the same the other way if it is symmetric, and those of what it includes. */
-  private pairs(dir: RelDir): ReadonlyMap<string, ReadonlySet<string>> {
+  /** The directions whose own declarations give the pairs of a direction: itself, the other one if it is symmetric, and those of what it includes. */
+  private parts(dir: RelDir): readonly RelDir[] {
     const memo = `${dir.def.name} ${dir.inv}`;
-    const known = this.pairsMemo.get(memo);
+    const known = this.partsMemo.get(memo);
     if (known) return known;
-    const forward = this.relDir(dir.def.name, false);
-    const found = new Map<string, Set<string>>();
-    const add = (a: string, b: string): void => {
-      found.set(a, (found.get(a) ?? new Set()).add(b));
-    };
-    // always in the direction of the declaration, and turned at the end
-    const direct = (part: RelDir): void => {
-      for (const t of this.rows(part.from))
-        for (const { thing } of this.declared(t, part, this.rows(part.target))) {
-          const [a, b] = [this.keyIn(t, forward.from), this.keyIn(thing!, forward.target)];
-          if (a !== null && b !== null) add(a, b);
-        }
-    };
-    direct(forward);
-    for (const name of dir.def.includes ?? []) {
-      const part = this.directionNamed(name);
-      if (!isComposed(part.def)) direct(part);
-      else for (const [a, all] of this.pairs(part)) for (const b of all) add(a, b);
+    const found = new Map<string, RelDir>([[memo, dir]]);
+    for (const { def, inv } of found.values()) {
+      const more = (def.includes ?? []).map((name) => this.directionNamed(name)).map((part) => (inv ? this.relDir(part.def.name, !part.inv) : part));
+      if (def.symmetric) more.push(this.relDir(def.name, !inv));
+      for (const part of more) found.set(`${part.def.name} ${part.inv}`, part);
     }
-    const turned = [...found].flatMap(([a, all]) => [...all].map((b) => [b, a] as const));
-    if (dir.def.symmetric) for (const [a, b] of turned) add(a, b);
-    else if (dir.inv) {
-      found.clear();
-      for (const [a, b] of turned) add(a, b);
-    }
-    this.pairsMemo.set(memo, found);
-    return found;
+    const parts = [...found.values()];
+    this.partsMemo.set(memo, parts);
+    return parts;
   }
 
   private directionNamed(name: string): RelDir {
