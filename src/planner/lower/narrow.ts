@@ -4,6 +4,7 @@
  * constants is therefore repeated on the table's own column. The caller's condition remains, so an added condition must not remove rows that meet it.
  */
 import type { SortBy } from '@pgsql/types';
+import type { Graph } from '../../ontology/graph.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
 import { parseType } from '../../ontology/types.ts';
 import type { ConceptRelation } from '../bind/relation.ts';
@@ -13,9 +14,8 @@ import { isTotal } from '../facts/total.ts';
 import type { Condition } from '../plan/barriers.ts';
 import type { PathNode } from '../plan/path-node.ts';
 import { and, cast, clone, conjuncts, equals, integer, lastName, type Node, operator, or, text, walk } from '../plan/tree.ts';
-import type { Wanted } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
-import type { ReadableAs } from '../secure/shown.ts';
+import { isShown, type ReadableAs } from '../secure/shown.ts';
 import type { Branch } from './branch.ts';
 import { idsOf, type KeyFilter, keyCondition } from './entity-id.ts';
 
@@ -46,6 +46,8 @@ export interface FirstRows {
 /** A condition on one property, with the property on the left: a comparison operator, BETWEEN or IN. */
 export interface Comparison {
   readonly def: PropertyDef;
+  /** For a property of descendants, the model as the reader sees it: the values of some mappings may be hidden (../secure/shown.ts). */
+  readonly seen?: Graph;
   readonly operator: string;
   readonly constants: readonly Node[];
   /** Makes the same condition on another column. */
@@ -122,7 +124,7 @@ function comparisonOf(condition: Node, relations: readonly ConceptRelation[]): {
   if (!lexpr || !rexpr) return undefined;
   const left = propertyAt(lexpr, relations);
   const made = (at: NonNullable<typeof left>, constants: readonly Node[] | undefined, operator: string, on: Comparison['on']) =>
-    constants?.every(isConstant) && constants.length <= LONGEST_LIST ? { node: at.node, comparison: { def: at.def, constants, operator, on } } : undefined;
+    constants?.every(isConstant) && constants.length <= LONGEST_LIST ? { node: at.node, comparison: { ...at.property, constants, operator, on } } : undefined;
   const exchanged = COMMUTED[op];
   if (kind === 'AEXPR_OP' && exchanged) {
     const right = left ? undefined : propertyAt(rexpr, relations);
@@ -137,18 +139,14 @@ function comparisonOf(condition: Node, relations: readonly ConceptRelation[]): {
   return undefined;
 }
 
-/**
- * True if the column has the values of the property in all rows. If grants restrict the values to some rows, a condition on the table's column would reveal the
- * other values.
- */
-const isOpen = (wanted: Wanted): wanted is Extract<Wanted, { kind: 'property' }> => wanted.kind === 'property' && wanted.seen === undefined;
-
 /** The property and the node of an expression that is a property's column. */
-function propertyAt(expr: Node, relations: readonly ConceptRelation[]): { node: PathNode; def: PropertyDef } | undefined {
+function propertyAt(expr: Node, relations: readonly ConceptRelation[]): { node: PathNode; property: Pick<Comparison, 'def' | 'seen'> } | undefined {
   const ref = 'ColumnRef' in expr ? relations[0]?.state.references.of(expr.ColumnRef) : undefined;
   if (!ref || !relations.includes(ref.relation) || ref.alias !== ref.node.alias) return undefined;
-  for (const { name, wanted } of ref.node.columns.values()) if (name === ref.column && isOpen(wanted)) return { node: ref.node, def: wanted.def };
-  return undefined;
+  const wanted = [...ref.node.columns.values()].find(({ name }) => name === ref.column)?.wanted;
+  if (wanted?.kind !== 'property') return undefined;
+  const { def, seen } = wanted;
+  return { node: ref.node, property: seen === undefined ? { def } : { def, seen } };
 }
 
 /** True for a constant or a parameter, with or without casts. */
@@ -167,6 +165,8 @@ export function branchCondition(branch: Branch, filter: RowFilter): Condition[] 
     conditions.push({ node: condition });
   }
   for (const c of filter.comparisons) {
+    // a condition on the table's column would reveal values that the caller may not see
+    if (!isShown(c, branch.mapping)) continue;
     const given = branch.isMasked(c.def) ? undefined : branch.given(c.def);
     if (!given?.type || lacksCollation(given)) continue;
     const column = (): Node => branch.rows.column(given.name);

@@ -6,6 +6,7 @@ import type { ConceptRelation } from '../bind/relation.ts';
 import { conjuncts, fieldsOf, type Node, type SelectStmt, walk } from '../plan/tree.ts';
 import { has } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
+import { isShown } from '../secure/shown.ts';
 import type { Branch } from './branch.ts';
 import { idsOf } from './entity-id.ts';
 import { excludes, testOf } from './exclusion.ts';
@@ -80,8 +81,10 @@ function isAlwaysNull({ mapped, mapping }: Branch, { def }: Comparison): boolean
 const TEXTS = new Set(['text', 'varchar']);
 const INTEGERS: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'integer', int8: 'bigint' };
 
-/** True if the condition of the mapping excludes a comparison. The property must have the values of the table's column, unconverted. */
-function contradicts(branch: Branch, { def, on }: Comparison): boolean {
+/** True if the condition of the mapping excludes a comparison. The property must have the values of the table's column, unconverted, and the caller must see them. */
+function contradicts(branch: Branch, comparison: Comparison): boolean {
+  const { def, on } = comparison;
+  if (!isShown(comparison, branch.mapping)) return false;
   const given = branch.given(def);
   if (given?.type === undefined) return false;
   const declared = branch.typeOf(def);
