@@ -77,7 +77,16 @@ export function twinOf(model: Model, parts: Parts, parser: SqlParser): Model {
         relationships: c.relationships.filter((r) => seen(r.target)).map((r) => withSeenIncludes(model, c, r, seen)),
       };
     });
-  withoutLostPaths({ ...model, concepts: made }, parser);
+  const twin = { ...model, concepts: made };
+  withoutLostPaths(twin, parser);
+  const readsLost = (c: ConceptDef, name: string): boolean => {
+    const m = model.measures.find((o) => o.name === name);
+    const [whole, left] = [all(model, concepts.get(c.name)!), all(twin, c)];
+    return (
+      m !== undefined && [m.expression, m.filter ?? '1'].flatMap((sql) => namesIn(parser, sql)).some((n) => (whole.has(n) ? !left.has(n) : readsLost(c, n)))
+    );
+  };
+  for (const c of made) Object.assign(c, { measures: c.measures.filter((name) => !readsLost(c, name)) });
   const has = (of: (d: ConceptDef) => readonly string[]): Set<string> => new Set(made.flatMap(of));
   const [properties, measures] = [has((d) => [...d.properties, ...d.multi]), has((d) => d.measures)];
   return {
@@ -90,6 +99,15 @@ export function twinOf(model: Model, parts: Parts, parser: SqlParser): Model {
     ),
     views: model.views.filter((v) => parts.views.has(v.name)),
   };
+}
+
+/**
+ * The model in which visible relationships include only what the parts contain: a caller who sees the parts has no other pairs. The concepts and their rows remain.
+ */
+export function withSeenPairs(model: Model, { concepts }: Parts): Model {
+  const seen = (name: string): boolean => concepts.has(name);
+  const reduced = (c: ConceptDef): ConceptDef => ({ ...c, relationships: c.relationships.map((r) => withSeenIncludes(model, c, r, seen)) });
+  return { ...model, concepts: model.concepts.map((c) => (seen(c.name) ? reduced(c) : c)) };
 }
 
 /** A declaration without the included relationships that have hidden ends. */

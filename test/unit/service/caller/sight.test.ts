@@ -22,7 +22,7 @@ import { Printer } from '../../../integration/differential/print.ts';
 import type { Case } from '../../../integration/differential/shrink.ts';
 import { generated, patience } from '../../../support/generated.ts';
 import { sizesOf } from '../../../support/sizes.ts';
-import { type Parts, seenParts, twinOf } from '../../../support/twin.ts';
+import { type Parts, seenParts, twinOf, withSeenPairs } from '../../../support/twin.ts';
 
 const SIZES = sizesOf('unit/service/caller/sight');
 
@@ -47,9 +47,13 @@ const holderOf = (parts: Parts) => ({
   ],
 });
 
-function outcome(graph: Graph, text: string): { readonly answer: unknown; readonly sql: string | null } {
+/** @param queriesTables whether the caller may query the tables; by default as the rights to the model suggest */
+function outcome(graph: Graph, text: string, queriesTables?: boolean): { readonly answer: unknown; readonly sql: string | null } {
   try {
-    const plan = planSelect({ graph, parser, product: 'svc', activeDatasource: 'main' }, { text, offset: 0 });
+    const plan = planSelect(
+      { graph, parser, product: 'svc', activeDatasource: 'main', ...(queriesTables === undefined ? {} : { queriesTables: () => queriesTables }) },
+      { text, offset: 0 },
+    );
     return { answer: plan.columns, sql: `${plan.sql} ${JSON.stringify(plan.params)}` };
   } catch (e) {
     if (!(e instanceof SvcError)) throw e;
@@ -131,6 +135,25 @@ function definedByPaths({ concepts }: Graph): string[] {
   return [...found];
 }
 
+/** The views that follow a relationship with pairs that the caller does not have: their SQL has the rights of its definer. */
+function definedByPairs({ model: { concepts, views } }: Graph, reduced: Model): string[] {
+  const declared = (list: Model['concepts']) => list.flatMap((c) => c.relationships);
+  const kept = new Map(declared(reduced.concepts).map((r) => [r.name, r.includes?.length]));
+  const changed = declared(concepts).filter((r) => r.includes?.length !== kept.get(r.name));
+  const composed = changed.length === 0 ? [] : declared(concepts).filter((r) => r.includes !== undefined);
+  const names = composed.flatMap((r) => [r.name, r.inverse ?? `~${r.name}`]);
+  return views.filter((v) => names.some((name) => v.sql.includes(name))).map((v) => v.name);
+}
+
+/** The properties that concepts have for a caller who sees everything, but not for this one: a text that names one means something else, as an alias. */
+function lostProperties(whole: Graph, seen: Graph): string[] {
+  const names = (c: Graph['concepts'][number] | undefined) => [...(c?.properties ?? []), ...(c?.derivedProperties ?? [])].map((p) => p.def.name);
+  return seen.concepts.flatMap((c) => {
+    const own = new Set(names(c));
+    return names(whole.concept(c.name)).filter((name) => !own.has(name));
+  });
+}
+
 const nullsIn = (sql: string | null): number => sql?.match(/NULL::/g)?.length ?? 0;
 
 describe('an ontology for a caller', () => {
@@ -149,6 +172,10 @@ describe('an ontology for a caller', () => {
           const seen = seenBy(holderOf(parts), whole, parser);
           const twin = compile(twinOf(model, parts, parser), 'world');
           expect(metadata(seen, parts)).toEqual(metadata(twin, parts));
+          const reduced = withSeenPairs(model, parts);
+          const paired = compile(reduced, 'world');
+          const others = [...definedByPaths(whole), ...definedByPairs(whole, reduced)];
+          const aliases = lostProperties(whole, seen).map((name) => new RegExp(`\\bAS ["\`]?${name}\\b`));
           const printer = new Printer(made.world, { backQuotes: made.backQuotes });
           const some = [...probes(model, seen.model)].filter((_, i) => i % 9 === made.queries.length % 9);
           hidden += model.concepts.length - seen.concepts.length;
@@ -158,11 +185,12 @@ describe('an ontology for a caller', () => {
             if (mine.sql === null) refused++;
             else answered++;
             if (mine.sql === null || /\*|thing/.test(text)) continue;
-            const all = outcome(whole, text).sql;
+            // a caller who does not see everything does not know which rows the mappings leave out
+            const all = outcome(paired, text, seen === whole).sql;
             // a view or logic concept over hidden rows needs a barrier
             if (mine.sql.includes('OFFSET 0')) continue;
-            // the condition of a logic concept has relations of its own if the caller sees less than its definer
-            if (definedByPaths(whole).some((name) => text.includes(name))) {
+            // the condition of a logic concept has relations of its own if the caller sees less than its definer, and so have views
+            if (others.some((name) => text.includes(name)) || aliases.some((alias) => alias.test(text))) {
               separate++;
               continue;
             }
@@ -178,7 +206,8 @@ describe('an ontology for a caller', () => {
         }),
         { ...generated(SIZES.ontologies, SIZES.ontologies), endOnFailure: true },
       );
-      expect(hidden).toBeGreaterThan(1.5 * SIZES.ontologies);
+      // the number varies between seeds: more in proportion, the fewer ontologies there are
+      expect(hidden).toBeGreaterThan(1.5 * SIZES.ontologies - 3 * Math.sqrt(SIZES.ontologies));
       expect(nulled).toBeLessThan(answered / 10);
       expect(separate).toBeLessThan(answered / 10);
       expect(answered).toBeGreaterThan(6 * SIZES.ontologies);
