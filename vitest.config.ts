@@ -11,8 +11,8 @@ const sized = Object.keys(SIZES).filter((file) => !file.startsWith('unit/'));
 export default defineConfig({
   test: {
     silent: 'passed-only',
-    // one more than cores: many files wait for a database, a browser or a time-out
-    maxWorkers: availableParallelism() + 1,
+    // by default a machine of two cores gets one worker
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
         // Without a database. Files share a process and its modules: a file that replaces a module or a global puts it back.
