@@ -172,8 +172,7 @@ export const texts = {
   },
   ask: {
     title: 'Ask a question',
-    intro:
-      'Ask in your own words. The language model of this service writes the SQL, and the answer comes from the rows that you may see. Check the SQL of answers that matter.',
+    intro: 'Ask in your own words. The language model of this service writes the SQL, and the answer comes from the rows that you may see.',
     examples: 'Questions with a verified answer',
     question: 'Your question',
     ask: 'Ask',
@@ -191,8 +190,7 @@ export const texts = {
     rightSql: 'Right SQL',
     store: 'Store the example',
     stored: 'The example was stored.',
-    noModel:
-      'This service has no language model, so it does not answer questions in words. An administrator sets LLM_TYPE to change that. Use Query to ask in SQL.',
+    noModel: 'This service has no language model, so it does not answer questions in words. Use Query to ask in SQL.',
     onlyOwn: 'Questions in words are answered with your own rights only. Stop seeing the console as another user to ask one.',
   },
   edit: {
