@@ -15,7 +15,7 @@ export { type Conversation, conversationOf } from './service/ops/conversation.ts
 export { FileError } from './service/ops/file-statements.ts';
 export { applyModel, type ModelFiles, planModel } from './service/ops/model-files.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/ops/operations.ts';
-export { isReadOnly } from './service/ops/permitted.ts';
+export { changesSomething, isReadOnly } from './service/ops/permitted.ts';
 export { type QuestionModel, questionModel, type Subject, type SubjectColumn, type SubjectRelationship } from './service/ops/question-model.ts';
 export { type Check, readiness } from './service/ops/ready.ts';
 export { type Sample, sampleRows } from './service/ops/sample.ts';

@@ -34,11 +34,11 @@ import { cors } from './cors.ts';
 import { bodyOf, CONTENT_TYPES, presentationOf, wishOf } from './format.ts';
 import { getToken } from './get-token.ts';
 import { checkHost, checkUrl, requestIdOf } from './guards.ts';
-import { permittedBy, queryBody, requireMayChange, resultsLimit } from './input.ts';
+import { permittedBy, queryBody, resultsLimit } from './input.ts';
 import { logRequest } from './log.ts';
 import { admitted, mounted } from './mounted.ts';
 import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
-import { consoleRoutes, loginRoutes, oauthRoutes } from './page-routes.ts';
+import { type AddRoute, consoleRoutes, loginRoutes, oauthRoutes, refuseReadOnly } from './page-routes.ts';
 
 type Route = (c: AppContext) => Promise<Response> | Response;
 
@@ -72,8 +72,8 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   });
   app.use(methodNotAllowed({ app, onMethodNotAllowed }));
 
-  const route = (methods: readonly string[], path: string, ...handlers: Handler<AppEnv>[]): void => {
-    app.on([...methods], [`/${product}${path}`], ...handlers);
+  const route: AddRoute = (methods, path, effect, ...handlers) => {
+    app.on([...methods], [`/${product}${path}`], ...(effect === 'changes' ? [refuseReadOnly] : []), ...handlers);
   };
 
   /** Wraps a route that needs a credential. The body of a POST, if there is one, must be JSON. */
@@ -85,10 +85,11 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       return handler(c);
     };
 
-  route(['GET'], '/api/health', (c) => json(c, 200, { status: 'success', name: product, version }));
+  route(['GET'], '/api/health', 'reads', (c) => json(c, 200, { status: 'success', name: product, version }));
   route(
     ['GET'],
     '/api/health/ready',
+    'reads',
     known(async (c) => {
       const checks = await readiness(request(c));
       const failed = checks.filter((check) => check.state === 'failed').map((check) => check.name);
@@ -100,21 +101,25 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   route(
     ['GET', 'POST'],
     '/api/get_ontologies',
+    'reads',
     known((c) => success(c, listOntologies(request(c)))),
   );
   route(
     ['GET', 'POST'],
     '/api/get_agents',
+    'reads',
     known(async (c) => success(c, await listAgents(request(c)))),
   );
   route(
     ['GET', 'POST'],
     '/api/get_config/:name',
+    'reads',
     known((c) => success(c, getConfig(request(c), param(c, 'name')))),
   );
   route(
     ['POST'],
     '/api/llm_prompts/:name',
+    'reads',
     known((c) => {
       const templates = promptTemplates(param(c, 'name'), product);
       if (templates !== undefined) return success(c, templates);
@@ -124,8 +129,8 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   route(
     ['GET', 'POST'],
     '/api/clear_cache/:ontology',
+    'checked',
     known(async (c) => {
-      requireMayChange(c.req.raw.headers);
       await clearCache(request(c), param(c, 'ontology'));
       return json(c, 200, { status: 'success' });
     }),
@@ -133,13 +138,14 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   route(
     ['GET', 'POST'],
     '/api/get_ontology/:ontology',
+    'reads',
     known(async (c) => {
       const { version: current, detail } = await getOntology(request(c), param(c, 'ontology'));
       c.set('version', current);
       return conditional(c, JSON.stringify({ status: 'success', data: detail }));
     }),
   );
-  route(['POST'], '/api/query', async (c) => {
+  route(['POST'], '/api/query', 'checked', async (c) => {
     await identify(c);
     const text = await readText(c.req.raw);
     requireJson(c.req.raw);
@@ -152,7 +158,6 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       limit: resultsLimit(c.req.raw.headers),
       datasource: null,
       nested: wish.presentation.nested,
-      permitted: permittedBy(c.req.raw.headers),
     });
     return answered(c, answer, wish, '{"status":"success","data":', '}');
   });
@@ -160,17 +165,17 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     ['plan', planModel],
     ['apply', applyModel],
   ] as const)
-    route(['POST'], `/api/model/:ontology/${path}`, async (c) => {
+    route(['POST'], `/api/model/:ontology/${path}`, 'checked', async (c) => {
       await identify(c);
       const text = await readText(c.req.raw);
       requireJson(c.req.raw);
-      if (change === applyModel) requireMayChange(c.req.raw.headers);
       const { modelFilesBody } = await import('./schemas.ts');
       return success(c, await change(request(c), param(c, 'ontology'), modelFilesBody(text)));
     });
   route(
     ['GET'],
     '/api/q/:ontology/concept/:concept',
+    'reads',
     known(async (c) => {
       const wish = wishOf(c.req.raw.headers);
       const { answer, executed } = await conceptRows(request(c, wish), param(c, 'ontology'), param(c, 'concept'), rowsQuery(c, wish));
@@ -180,13 +185,14 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   route(
     ['GET'],
     '/api/q/:ontology/view/:view',
+    'reads',
     known(async (c) => {
       const wish = wishOf(c.req.raw.headers);
       const { answer, executed } = await viewRows(request(c, wish), param(c, 'ontology'), param(c, 'view'), rowsQuery(c, wish));
       return answered(c, answer, wish, '{"status":"success","data":', `,"executed_query":${JSON.stringify(executed)}}`);
     }),
   );
-  route(['POST'], '/openapi/ontology/:ontology/query', async (c) => {
+  route(['POST'], '/openapi/ontology/:ontology/query', 'checked', async (c) => {
     await identify(c);
     const text = await readText(c.req.raw);
     requireSqlText(c.req.raw);
@@ -198,7 +204,6 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       sql: text,
       limit: resultsLimit(headers),
       datasource: c.req.query('datasource') ?? null,
-      permitted: permittedBy(headers),
     };
     if (wantsAsync(headers)) {
       const presentation = presentationOf(headers);
@@ -210,19 +215,21 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   });
 
   for (const kind of ['prompt', 'answer'] as const)
-    route(['POST'], `/openapi/execute/${kind}`, async (c) => {
+    route(['POST'], `/openapi/execute/${kind}`, 'reads', async (c) => {
       await identify(c);
       return (await questions()).askQuestion(c, product, request(c), kind);
     });
   route(
     ['GET'],
     '/openapi/execute/show_ontologies',
+    'reads',
     known(async (c) => (await questions()).showOntologies(c, request(c))),
   );
 
   route(
     ['GET'],
     '/openapi/get-async-results/:id',
+    'reads',
     async (c, next) => {
       await identify(c);
       await next();
@@ -234,17 +241,19 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   route(
     ['GET'],
     '/api/openapi.json',
+    'reads',
     known(async (c) => (await documents()).sendServiceDocument(c, product, version)),
   );
   route(
     ['GET'],
     '/api/openapi/:document',
+    'reads',
     known(async (c) => (await documents()).sendOntologyDocument(c, product, version, request(c), param(c, 'document'))),
   );
-  route(['GET'], '/api/docs', async (c) => (await docs()).docsPage(c, product));
-  route(['GET'], '/api/docs/script.js', async (c) => (await docs()).docsScript(c));
-  route(['GET'], '/api/docs/style.css', async (c) => (await docs()).docsStyle(c));
-  route(['POST'], '/api/get_token', getToken);
+  route(['GET'], '/api/docs', 'reads', async (c) => (await docs()).docsPage(c, product));
+  route(['GET'], '/api/docs/script.js', 'reads', async (c) => (await docs()).docsScript(c));
+  route(['GET'], '/api/docs/style.css', 'reads', async (c) => (await docs()).docsStyle(c));
+  route(['POST'], '/api/get_token', 'changes', getToken);
   loginRoutes(route, product);
   consoleRoutes(app, route);
   for (const mount of mounts) app.all(`/${product}${mount.path}`, mounted(mount));
@@ -280,6 +289,7 @@ function request(c: AppContext, wish?: Wish) {
     requestId: c.get('requestId'),
     spending: new Spending(),
     signal: c.req.raw.signal,
+    permitted: permittedBy(c.req.raw.headers),
     knownVersion: c.req.raw.headers.get('x-ontology-version'),
     about: (ontology: string, version: string) => {
       c.set('ontology', ontology);

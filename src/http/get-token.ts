@@ -5,17 +5,15 @@ import { SvcError, unauthorized } from '../errors.ts';
 import { addressOf, admit } from './admit.ts';
 import { success } from './answers.ts';
 import type { AppContext } from './context.ts';
-import { requireMayChange } from './input.ts';
 
 /**
  * Answers with `data` = [the token]. The answer for an invalid bearer does not depend on the reason. If the signature of the bearer is valid, neither does the
  * time that it takes.
- * @throws SvcError 401 `invalid_bearer`; 403 `read_only`; 503 `not_configured`, `catalog_unavailable`; 429
+ * @throws SvcError 401 `invalid_bearer`; 503 `not_configured`, `catalog_unavailable`; 429
  */
 export async function getToken(c: AppContext): Promise<Response> {
   const { runtime } = c.env;
   const { apiAuthSalt, apiTokenTtlDays } = runtime.config;
-  requireMayChange(c.req.raw.headers);
   if (apiAuthSalt === null) {
     throw new SvcError(503, 'not_configured', 'get_token is not configured', { hint: 'Ask the operator to set API_AUTH_SALT' });
   }

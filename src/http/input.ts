@@ -1,5 +1,5 @@
 /** Parsers of REST input that most requests have: the body of a query, headers. schemas.ts describes the same input; a test compares both. */
-import { badRequest, forbidden, type SvcError } from '../errors.ts';
+import { badRequest, type SvcError } from '../errors.ts';
 import { isReadOnly, type Permitted } from '../service.ts';
 
 const QUERY_FORM = '{"ontology_name": "<name>", "query": "<SQL>"}';
@@ -46,11 +46,5 @@ export function resultsLimit(headers: Headers): number | null {
   return limit;
 }
 
-/** What a request with these headers may run: with `x-read-only` only what changes nothing (`isReadOnly`). Undefined without it: all that the caller's rights allow. */
-export const permittedBy = (headers: Headers): Permitted | undefined => (isReadOnly(headers) ? 'read_only' : undefined);
-
-/** Refuses a request that changes something if it has `x-read-only`. @throws SvcError 403 `read_only` */
-export function requireMayChange(headers: Headers): void {
-  if (permittedBy(headers) === undefined) return;
-  throw forbidden('read_only', 'This request changes something, but has the header x-read-only', { hint: 'Send it without x-read-only' });
-}
+/** The statements that a request with these headers may have: with `x-read-only` only those that change nothing. Null without it: all that the caller's rights allow. */
+export const permittedBy = (headers: Headers): Permitted | null => (isReadOnly(headers) ? 'read_only' : null);

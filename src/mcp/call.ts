@@ -56,13 +56,14 @@ export interface Session {
 /** The part of a principal that is kept to resume as that caller. */
 export const callerOf = (principal: Principal, scopes: readonly string[] | null): McpCaller => ({ ...earlierOf(principal), name: principal.name, scopes });
 
-/** The service request for something that reads. */
+/** The service request for something that reads. No script of it changes anything. */
 export const readingRequest = ({ runtime, caller, requestId, spending }: Session, signal: AbortSignal): ServiceRequest => ({
   runtime,
   caller,
   requestId,
   spending,
   signal,
+  permitted: 'read',
   knownVersion: null,
   about: () => undefined,
 });

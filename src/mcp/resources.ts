@@ -21,7 +21,7 @@ function decoded(text: string): string {
 const uriOf = (name: string): string => `ontology://${encodeURIComponent(name)}`;
 
 async function visible(session: Session, signal: AbortSignal): Promise<readonly JsonRow[]> {
-  const answer = await runScript(readingRequest(session, signal), { ontology: '', sql: 'SHOW ONTOLOGIES', limit: null, datasource: null, permitted: 'read' });
+  const answer = await runScript(readingRequest(session, signal), { ontology: '', sql: 'SHOW ONTOLOGIES', limit: null, datasource: null });
   const { rows } = await cutRows(answer, session.runtime.config.mcp.rowLimit, budgetOf(session));
   const { agent } = session.target;
   return agent === undefined ? rows : rows.filter((row) => agent.ontologies.includes(String(row.ontology)));

@@ -49,6 +49,8 @@ export interface ServiceRequest {
   readonly spending: Spending;
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
+  /** The statements that all scripts of the request may have; null: all that the caller's rights allow. */
+  readonly permitted: Permitted | null;
   /** `x-ontology-version` of the request: a version that the caller has seen. */
   readonly knownVersion: string | null;
   /** Called with the ontology and version that the answer is about. */
@@ -122,7 +124,7 @@ export interface Script {
   readonly offset?: number;
   /** Returns whether a query may read a relation; undefined: everything that its caller may read. */
   readonly admits?: (relation: NamedRelation) => boolean;
-  /** The permitted statements; undefined: all that the caller's rights allow. */
+  /** Restricts the statements further than the request does. */
   readonly permitted?: Permitted | undefined;
 }
 
@@ -160,6 +162,8 @@ export interface AsyncJob {
   readonly rights: ReadingRights;
   readonly script: Script;
   readonly requestId: string;
+  /** As in `ServiceRequest`; undefined: the job was stored by an earlier release, which had it in the script. */
+  readonly permitted?: Permitted | null | undefined;
   /** The version of the ontology when the statement was sent. */
   readonly knownVersion: string | null;
   /** The presentation of its rows. */

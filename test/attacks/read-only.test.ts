@@ -1,6 +1,7 @@
 /** Requests with `x-read-only`: what somebody else wrote, such as the text of a link, must change nothing. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { by, s, startCallers } from './callers.ts';
+import { createApp } from '../../src/http/app.ts';
+import { by, catalog, s, startCallers } from './callers.ts';
 
 beforeAll(startCallers, 120_000);
 afterAll(() => s?.close());
@@ -80,5 +81,100 @@ describe('a request with x-read-only', () => {
       'application/json',
     );
     expect(answer.status).toBe(200);
+  });
+});
+
+const JSON_BODY = {
+  query: 'CREATE ROLE intruder',
+  prompt: 'how many cities',
+  files: [{ name: 'a', text: 'CREATE CONCEPT intruder (id bigint)' }],
+  form_token: 'x',
+};
+const FORM_BODY = 'user=admin&password=x&decision=allow&grant=x&form_token=x&grant_type=authorization_code';
+/** The routes. `refused`: a request that changes something is 403. `reads`: no request changes anything but records about requests. */
+const ROUTES: Readonly<Record<string, 'reads' | 'refused'>> = {
+  'GET /': 'reads',
+  'GET /svc/api/health': 'reads',
+  'GET /svc/api/health/ready': 'reads',
+  'GET /svc/api/get_ontologies': 'reads',
+  'POST /svc/api/get_ontologies': 'reads',
+  'GET /svc/api/get_agents': 'reads',
+  'POST /svc/api/get_agents': 'reads',
+  'GET /svc/api/get_config/:name': 'reads',
+  'POST /svc/api/get_config/:name': 'reads',
+  'POST /svc/api/llm_prompts/:name': 'reads',
+  'GET /svc/api/clear_cache/:ontology': 'refused',
+  'POST /svc/api/clear_cache/:ontology': 'refused',
+  'GET /svc/api/get_ontology/:ontology': 'reads',
+  'POST /svc/api/get_ontology/:ontology': 'reads',
+  'POST /svc/api/query': 'refused',
+  'POST /svc/api/model/:ontology/plan': 'reads',
+  'POST /svc/api/model/:ontology/apply': 'refused',
+  'GET /svc/api/q/:ontology/concept/:concept': 'reads',
+  'GET /svc/api/q/:ontology/view/:view': 'reads',
+  'POST /svc/openapi/ontology/:ontology/query': 'refused',
+  'POST /svc/openapi/execute/prompt': 'reads',
+  'POST /svc/openapi/execute/answer': 'reads',
+  'GET /svc/openapi/execute/show_ontologies': 'reads',
+  'GET /svc/openapi/get-async-results/:id': 'reads',
+  'GET /svc/api/openapi.json': 'reads',
+  'GET /svc/api/openapi/:document': 'reads',
+  'GET /svc/api/docs': 'reads',
+  'GET /svc/api/docs/script.js': 'reads',
+  'GET /svc/api/docs/style.css': 'reads',
+  'POST /svc/api/get_token': 'refused',
+  'GET /svc/login/style.css': 'reads',
+  'GET /svc/login': 'reads',
+  'POST /svc/login': 'refused',
+  'GET /svc/login/callback': 'refused',
+  'POST /svc/logout': 'refused',
+  'GET /svc/get_svc_user_token': 'refused',
+  'GET /svc/console': 'reads',
+  'GET /svc/console/assets/:file': 'reads',
+  'GET /svc/console/session': 'reads',
+  'POST /svc/console/token': 'refused',
+  'POST /svc/console/link': 'refused',
+  'GET /svc/console/enter': 'refused',
+  'ALL /.well-known/oauth-authorization-server': 'reads',
+  'ALL /.well-known/oauth-protected-resource': 'reads',
+  'ALL /.well-known/oauth-authorization-server/svc/api/mcp': 'reads',
+  'ALL /.well-known/oauth-protected-resource/svc/api/mcp': 'reads',
+  'ALL /svc/oauth/token': 'refused',
+  'ALL /svc/oauth/register': 'refused',
+  'GET /svc/oauth/authorize': 'reads',
+  'POST /svc/oauth/authorize': 'refused',
+  'GET /svc/oauth/grants': 'reads',
+  'POST /svc/oauth/grants': 'refused',
+};
+
+describe('each route with x-read-only', () => {
+  /** All rows of the catalog, without the records about requests. */
+  async function stored(): Promise<string> {
+    const tables = await catalog("SELECT table_name AS t FROM information_schema.tables WHERE table_schema = 'kg_catalog' ORDER BY 1");
+    const kept = tables.map(({ t }) => String(t)).filter((t) => !/^(audit|agents_history)/.test(t));
+    const rows = await Promise.all(kept.map((t) => catalog(`SELECT to_jsonb(r) - 'last_used' AS r FROM kg_catalog."${t}" r ORDER BY 1`)));
+    return JSON.stringify([kept, rows]);
+  }
+
+  it('is in the list of this test', () => {
+    const routes = createApp('svc', '1').routes.filter(({ path }) => path !== '/*');
+    expect([...new Set(routes.map(({ method, path }) => `${method} ${path}`))].sort()).toEqual(Object.keys(ROUTES).sort());
+  });
+
+  it.each(Object.entries(ROUTES))('%s: %s', async (route, effect) => {
+    const before = await stored();
+    const [method = '', pattern = ''] = route.split(' ');
+    const path = pattern.replace(':ontology', 'shop').replace(':concept', 'city').replace(/:\w+/, '00000000-0000-4000-8000-000000000000');
+    const isForm = /login|logout|oauth/.test(path);
+    const init =
+      method === 'GET'
+        ? {}
+        : { method: 'POST', body: isForm ? FORM_BODY : path.endsWith('/query') && path.includes('openapi') ? JSON_BODY.query : JSON.stringify(JSON_BODY) };
+    const type = isForm ? 'application/x-www-form-urlencoded' : path.includes('openapi/ontology') ? 'text/plain' : 'application/json';
+    const answer = await s.fetch(path, { ...init, headers: { 'x-read-only': 'true', ...by(s.token), 'content-type': type } });
+    const text = await answer.text();
+    if (effect === 'refused') expect([answer.status, JSON.parse(text)]).toMatchObject([403, { code: 'read_only' }]);
+    else expect(text).not.toContain('"code":"read_only"');
+    expect(await stored()).toBe(before);
   });
 });

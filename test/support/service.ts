@@ -144,6 +144,7 @@ export async function startService({ tables = [], settings = {}, parts = {}, dat
       requestId: 'test',
       spending: new Spending(),
       signal: new AbortController().signal,
+      permitted: null,
       knownVersion: null,
       about: () => undefined,
     }),

@@ -63,7 +63,7 @@ export const describeKnowledgeGraph = tool({
         if (isCut) truncated.push(title);
         continue;
       }
-      const answer = await runScript(requestOf(call), { ontology: name, sql: SECTIONS[title] as string, limit: null, datasource: null, permitted: 'read' });
+      const answer = await runScript(requestOf(call), { ontology: name, sql: SECTIONS[title] as string, limit: null, datasource: null });
       const cut = title === 'views' && answer.kind === 'value' ? cutValues(answer.data.filter(isNoCube), limit, budget) : await cutRows(answer, limit, budget);
       found[title] = cut.rows;
       if (cut.truncated) truncated.push(title);

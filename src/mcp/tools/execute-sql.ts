@@ -1,7 +1,7 @@
 /** execute_sql: runs a statement of the caller, or only plans it. */
 import { z } from 'zod';
 import { budgetOf, cutTexts } from '../../nesting/cut.ts';
-import { dryRun, runScript, type Script } from '../../service.ts';
+import { dryRun, type Permitted, runScript, type Script, type ServiceRequest } from '../../service.ts';
 import { editsModel, maxResults, maxRows, ontologyArgument, ontologyFor, requestOf, rowsOutput, type ToolCall, tool, truncatedOutput } from './tool.ts';
 
 const DESCRIPTION = `Run SQL on a knowledge graph and get rows. PostgreSQL SELECT over concepts: svc.concept (direct properties), dsvc.concept (relationship paths too), vsvc.view. \
@@ -37,16 +37,22 @@ export const executeSql = tool({
       // one more row shows whether there are more
       limit: limit + 1,
       datasource: datasource?.trim() || null,
-      permitted: !call.modelling ? 'read' : call.target.agent === undefined ? 'model' : 'own_model',
     };
-    if (dry_run) return dry(call, script);
-    const found = await cutTexts(await runScript(requestOf(call), script), limit, budgetOf(call));
+    const request: ServiceRequest = { ...requestOf(call), permitted: permittedIn(call) };
+    if (dry_run) return dry(request, script);
+    const found = await cutTexts(await runScript(request, script), limit, budgetOf(call));
     call.note({ rows: found.row_count });
     return found;
   },
 });
 
-async function dry(call: ToolCall, script: Script) {
-  const { sql, plan } = await dryRun(requestOf(call), script);
+/** The statements that a call may have. */
+function permittedIn({ modelling, target }: ToolCall): Permitted {
+  if (!modelling) return 'read';
+  return target.agent === undefined ? 'model' : 'own_model';
+}
+
+async function dry(request: ServiceRequest, script: Script) {
+  const { sql, plan } = await dryRun(request, script);
   return { rows: [], row_count: 0, truncated: false, ...(sql === null ? {} : { sql }), ...(plan === null ? {} : { plan }) };
 }

@@ -27,7 +27,7 @@ function ontologies(call: ToolCall, argument: string | undefined): readonly stri
 }
 
 async function shown(call: ToolCall, ontology: string): Promise<readonly JsonRow[]> {
-  const answer = await runScript(requestOf(call), { ontology, sql: 'SHOW DATASOURCES', limit: null, datasource: null, permitted: 'read' });
+  const answer = await runScript(requestOf(call), { ontology, sql: 'SHOW DATASOURCES', limit: null, datasource: null });
   const { rows } = await cutRows(answer, Number.POSITIVE_INFINITY, budgetOf(call));
   return rows.map(({ name, target_type, is_active }) => ({ name, description: '', type: target_type, ...(ontology === '' ? {} : { is_active }) }));
 }

@@ -12,7 +12,7 @@ export const listOntologies = tool({
   input: z.object({ max_results: maxResults }),
   output: z.object({ ontologies: z.array(z.looseObject({ name: z.string(), description: z.string() })), truncated: truncatedOutput }),
   async run(call, { max_results }) {
-    const answer = await runScript(requestOf(call), { ontology: '', sql: 'SHOW ONTOLOGIES', limit: null, datasource: null, permitted: 'read' });
+    const answer = await runScript(requestOf(call), { ontology: '', sql: 'SHOW ONTOLOGIES', limit: null, datasource: null });
     const { rows, truncated } = await cutRows(answer, maxRows(call, max_results), budgetOf(call));
     return { ontologies: rows.map(({ ontology, description }) => ({ name: ontology, description: description ?? '' })), truncated };
   },

@@ -16,6 +16,7 @@ import { Files, keyOf, kindOf, type ModelFile, nameOf } from './file-statements.
 import { type Change, changesBetween, objectsOf, propertiesOf } from './model-changes.ts';
 import { type Notice, noticesOf } from './model-notices.ts';
 import { type Target, targetOf } from './model-target.ts';
+import { requireChanges } from './permitted.ts';
 import { type Applied, applyStatements } from './script.ts';
 
 /** What to apply, and how. */
@@ -48,8 +49,11 @@ export interface ModelChanges {
  */
 export const planModel = (request: ServiceRequest, ontology: string, files: ModelFiles): Promise<ModelChanges> => run(request, ontology, files, true);
 
-/** Makes an ontology as the files say, in one version; creates it if it does not exist. @throws SvcError as `planModel` */
-export const applyModel = (request: ServiceRequest, ontology: string, files: ModelFiles): Promise<ModelChanges> => run(request, ontology, files, false);
+/** Makes an ontology as the files say, in one version; creates it if it does not exist. @throws SvcError 403 `read_only`; as `planModel` */
+export async function applyModel(request: ServiceRequest, ontology: string, files: ModelFiles): Promise<ModelChanges> {
+  requireChanges(request);
+  return run(request, ontology, files, false);
+}
 
 async function run(request: ServiceRequest, name: string, wish: ModelFiles, isDry: boolean): Promise<ModelChanges> {
   const caller = await (await currentCaller(request)).refresh();

@@ -18,6 +18,7 @@ import { seenBy } from '../caller/sight.ts';
 import { Texts } from '../caller/texts.ts';
 import type { Answer, Script, ServiceRequest } from '../runtime.ts';
 import { ontologyDetail } from '../tell/detail.ts';
+import { requireChanges } from './permitted.ts';
 import { runScript } from './script.ts';
 
 /** Lists the names of the ontologies that the caller may see. */
@@ -63,9 +64,10 @@ export async function getOntology(
 
 /**
  * Clears the cached results of an ontology. It needs EDIT, because the next query of every caller goes to the datasource.
- * @throws SvcError 404 `unknown_ontology`; 403 `forbidden` without EDIT on the ontology; 503 `not_configured` without a cache backend
+ * @throws SvcError 403 `read_only`; 404 `unknown_ontology`; 403 `forbidden` without EDIT on the ontology; 503 `not_configured` without a cache backend
  */
-export async function clearCache({ runtime, caller }: ServiceRequest, name: string): Promise<void> {
+export async function clearCache({ runtime, caller, permitted }: ServiceRequest, name: string): Promise<void> {
+  requireChanges({ permitted });
   const row = requireOntology(caller, name);
   if (!can(caller.principal, 'edit', ['ontology', row.name])) throw lacks('EDIT', `ontology.${row.name}`);
   if (runtime.kv === undefined) {

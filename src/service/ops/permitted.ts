@@ -1,11 +1,20 @@
 /** Restricts the statements of requests with `x-read-only`, and of requests from MCP tools (docs/design/mcp.md#what-execute_sql-may-do). */
-import { badRequest, forbidden } from '../../errors.ts';
+import { badRequest, forbidden, type SvcError } from '../../errors.ts';
 import type { Statement } from '../../language/statements.ts';
-import type { Permitted } from '../runtime.ts';
+import type { Permitted, ServiceRequest } from '../runtime.ts';
 import { isRead, reachOf } from '../write/statements.ts';
 
 /** True if a request has the header `x-read-only`, unless its value is `false` or empty. A value with a mistake must not allow changes. */
 export const isReadOnly = (headers: Headers): boolean => !/^(false)?$/i.test(headers.get('x-read-only')?.trim() ?? '');
+
+/** Refuses an operation other than a script that changes something, if the request may only read. @throws SvcError 403 `read_only` */
+export function requireChanges({ permitted }: Pick<ServiceRequest, 'permitted'>): void {
+  if (permitted !== null) throw changesSomething();
+}
+
+/** The error for a request that changes something although it has `x-read-only`. */
+export const changesSomething = (): SvcError =>
+  forbidden('read_only', 'This request changes something, but has the header x-read-only', { hint: 'Send it without x-read-only' });
 
 /**
  * Checks the statements of a script before any of them runs.

@@ -136,7 +136,7 @@ class ScriptRun implements WritingSession {
       if (head?.kind !== 'create_ontology' || !sameName(head.name.text, name)) requireOntology(caller, name);
     }
     const statements = kept === undefined ? parseAll(sources, request.spending) : counted(kept, request.spending);
-    if (script.permitted !== undefined) checkPermitted(statements, script.permitted);
+    for (const permitted of [request.permitted, script.permitted]) if (permitted != null) checkPermitted(statements, permitted);
     if (statements.every(isRead)) {
       if (kept === undefined && script.sql.length <= MAX_CACHED_CHARACTERS) texts.set(script.sql, statements, 8 * script.sql.length + 1000);
     } else {
