@@ -35,7 +35,7 @@ vi.mock(
 );
 vi.mock(import('../../src/planner/enforcement/enforced.ts'), async (original) => {
   const actual = await original();
-  return { ...actual, difference: (before, after) => (off.enforced ? undefined : actual.difference(before, after)) };
+  return { ...actual, differences: (before, after) => (off.enforced ? [] : actual.differences(before, after)) };
 });
 vi.mock(import('../../src/service/write/writers.ts'), async (original) => {
   const actual = await original();

@@ -79,6 +79,21 @@ describe('an apply', () => {
     ]);
   });
 
+  it('names the policies whose effect changes, to callers who may make policies', async () => {
+    await service.rows(
+      `CREATE ONTOLOGY concerned; ${ITEM} CREATE CONCEPT other (id bigint, name string, PRIMARY KEY (id)); CREATE MAPPING others INTO other AS SELECT id, name FROM shop.t_item;
+       CREATE POLICY few ON CONCEPT item TO PUBLIC USING (id < 2); CREATE POLICY blank ON PROPERTY name OF CONCEPT other MASK NULL; CREATE POLICY rest ON CONCEPT other TO PUBLIC USING (id < 3)`,
+    );
+    const notices = async (files: Readonly<Record<string, string>>) =>
+      (await done('plan', 'concerned', files)).warnings.map((w: { code: string; message: string }) => [w.code, /policy `(\w+)`/.exec(w.message)?.[1]]);
+    expect(await notices({ 'a.kg': 'CREATE MAPPING items INTO item AS SELECT 1 AS id, name FROM shop.t_item' })).toEqual([['policy_concerned', 'few']]);
+    expect(await notices({ 'a.kg': 'CREATE MAPPING others INTO other AS SELECT id, upper(name) AS name FROM shop.t_item' })).toEqual([
+      ['policy_concerned', 'blank'],
+      ['policy_concerned', 'rest'],
+    ]);
+    expect(await notices({ 'a.kg': 'CREATE CONCEPT more (a bigint)' })).toEqual([]);
+  });
+
   it('names the file of an error, with the position in it', async () => {
     const { status, json } = await send('apply', 'faulty', { 'good.kg': ITEM, 'bad.kg': '-- 🜁\nCREATE CONCEPT b INHERITS (nowhere)' });
     expect([status, json.code, json.data, json.position]).toEqual([400, 'unknown_concept', expect.stringMatching(/^bad\.kg: unknown concept `nowhere`/), 33]);

@@ -102,20 +102,26 @@ function shownColumns(graph: Graph, mapping: MappingDef): Set<string> {
   return new Set(mapping.columns.map((c) => fold(c.name)).filter((name) => names.has(name)));
 }
 
+/** A difference between what is enforced in two versions: the key of the policy and the mapping, or undefined if a masked column is shown otherwise. */
+export interface Difference {
+  readonly policy: readonly string[] | undefined;
+  readonly subject: Subject;
+}
+
 /**
- * The first part of `before` that `after` enforces differently, or undefined. Policies may cover new mappings, and also mappings that existed
+ * The parts of `before` that `after` enforces differently. Policies may cover new mappings, and also mappings that existed
  * before if the SQL does not depend on their values.
  */
-export function difference(before: Enforced, after: Enforced): Subject | undefined {
+export function* differences(before: Enforced, after: Enforced): Iterable<Difference> {
+  const policyOf = (key: string): readonly string[] => (JSON.parse(key) as string[]).slice(0, -1);
   for (const [key, { texts, subject }] of before.parts) {
     const now = after.parts.get(key)?.texts ?? null;
-    if (texts === null || now === null || now.length !== texts.length || now.some((text, i) => text !== texts[i])) return subject;
+    if (texts === null || now === null || now.length !== texts.length || now.some((text, i) => text !== texts[i])) yield { policy: policyOf(key), subject };
   }
   for (const [key, { subject, mapping, dependsOnRow }] of after.parts)
-    if (dependsOnRow && before.mappings.has(mapping) && !before.parts.has(key)) return subject;
+    if (dependsOnRow && before.mappings.has(mapping) && !before.parts.has(key)) yield { policy: policyOf(key), subject };
   for (const [mapping, { columns, subject }] of before.shown) {
     const now = after.shown.get(mapping)?.columns;
-    if (now === undefined || [...now].some((name) => !columns.has(name))) return subject;
+    if (now === undefined || [...now].some((name) => !columns.has(name))) yield { policy: undefined, subject };
   }
-  return undefined;
 }

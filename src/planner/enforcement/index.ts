@@ -2,9 +2,10 @@
 import { compile } from '../../ontology/compile.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { MappingDef, Model } from '../../ontology/model.ts';
+import { fold, sameName } from '../../ontology/names.ts';
 import { rolesTestedIn, type TestedRoles } from '../read/caller.ts';
 import { sourcesOf } from '../secure/policies.ts';
-import { difference, enforcedOn, type PolicyRules, type Subject } from './enforced.ts';
+import { differences, enforcedOn, type PolicyRules, type Subject } from './enforced.ts';
 import { Joins } from './joined.ts';
 import { leavesOut, type ModelContext } from './model-state.ts';
 
@@ -26,10 +27,29 @@ export interface Weakened extends Subject {
 export function weakened(context: ModelContext, before: Graph, after: Graph, rules: PolicyRules): Weakened | undefined {
   if (rules.rows.length + rules.masks.length === 0 || isSame(before, after)) return undefined;
   const [old, now] = [untyped(before), untyped(after)];
-  const enforced = difference(enforcedOn(context, old, rules), enforcedOn(context, now, rules));
-  if (enforced !== undefined) return { by: 'enforced', ...enforced };
+  const [enforced] = differences(enforcedOn(context, old, rules), enforcedOn(context, now, rules));
+  if (enforced !== undefined) return { by: 'enforced', ...enforced.subject };
   const joined = new Joins(context, now, rules).reveals(new Joins(context, old, rules));
   return joined && { by: 'joined', ...joined };
+}
+
+/** Policies that enforce something else in one version of a model than in another: the folded names of the concepts of row policies, and of masks. */
+export interface Concerned {
+  readonly concepts: ReadonlySet<string>;
+  readonly masks: ReadonlySet<string>;
+}
+
+/** Finds the policies whose effect a change of the model changes. */
+export function concerned(context: ModelContext, before: Graph, after: Graph, rules: PolicyRules): Concerned {
+  const found = { concepts: new Set<string>(), masks: new Set<string>() };
+  if (rules.rows.length + rules.masks.length === 0 || isSame(before, after)) return found;
+  const [old, now] = [untyped(before), untyped(after)];
+  for (const { policy, subject } of differences(enforcedOn(context, old, rules), enforcedOn(context, now, rules))) {
+    const [kind, name] = policy ?? [];
+    if (name !== undefined) (kind === 'rows' ? found.concepts : found.masks).add(name);
+    else for (const mask of rules.masks) if (sameName(mask.property, subject.property ?? '')) found.masks.add(fold(mask.policy));
+  }
+  return found;
 }
 
 /** What a writer may read of the rows that own links and values of multi-value properties. */

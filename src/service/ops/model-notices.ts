@@ -1,16 +1,20 @@
-/** What readers of an ontology notice when its model changes: columns that vanish or change their type, and examples that stop planning. */
+/** What readers of an ontology notice when its model changes: columns that vanish or change their type, examples that stop planning, and policies with another effect. */
 import type { Caller } from '../../auth/authenticate.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { Model } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
+import { concerned } from '../../planner/enforcement/index.ts';
+import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { loadGraph, quoted } from '../caller/lookup.ts';
+import { mayMakePolicies } from '../caller/policies.ts';
 import type { ServiceRequest } from '../runtime.ts';
 import { visibleExamples } from '../tell/examples.ts';
+import { rulesOf } from '../write/kept-policies.ts';
 
 /** A warning without a position. */
 export interface Notice {
-  readonly code: 'column_dropped' | 'type_changed' | 'example_invalid';
+  readonly code: 'column_dropped' | 'type_changed' | 'example_invalid' | 'policy_concerned';
   readonly message: string;
 }
 
@@ -21,6 +25,7 @@ export async function noticesOf(request: ServiceRequest, caller: Caller, row: On
     ...columnsDropped(before.model, after.model),
     ...typesChanged(before.model, after.model),
     ...(await examplesBroken(request, caller, row, before, after)),
+    ...policiesConcerned(request, caller, row, before, after),
   ];
 }
 
@@ -63,4 +68,15 @@ async function examplesBroken(request: ServiceRequest, caller: Caller, row: Onto
   return now
     .filter((e) => e.error !== null && valid.some((v) => v.question === e.question))
     .map((e) => ({ code: 'example_invalid', message: `the query of the example ${quoted(e.question)} stops planning: ${e.error}` }));
+}
+
+/** The policies that protect existing rows in another way. Only callers who may make policies know them; others may not make such a change. */
+function policiesConcerned({ runtime, spending }: ServiceRequest, caller: Caller, row: OntologyRow, before: Graph, after: Graph): Notice[] {
+  if (!mayMakePolicies(caller.principal, row.name)) return [];
+  const { parser, config } = runtime;
+  const context = { parser, product: config.product, activeDatasource: row.active ?? 'main', allowedFunctions: allowedFunctionsOf(row) };
+  const { concepts, masks } = spending.models.run(() => concerned(context, before, after, rulesOf(row.policies)), 0);
+  return row.policies
+    .filter((p) => (p.kind === 'row' ? concepts.has(fold(p.concept)) : masks.has(fold(p.name))))
+    .map((p) => ({ code: 'policy_concerned', message: `the policy ${quoted(p.name)} depends on what changes: check that it still protects what it should` }));
 }
