@@ -5,7 +5,7 @@ import { Spliced } from '../../src/mcp/spliced.ts';
 import { describeKnowledgeGraph } from '../../src/mcp/tools/describe-knowledge-graph.ts';
 import { executeSql } from '../../src/mcp/tools/execute-sql.ts';
 import type { Tool } from '../../src/mcp/tools/tool.ts';
-import { MAX_READS, Spending } from '../../src/service/spending.ts';
+import { LIMITS, Spending } from '../../src/service/spending.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
@@ -89,7 +89,7 @@ describe('the messages of a batch', () => {
           scripts(20, () => many),
         ),
       ),
-    ).toEqual({ answered: MAX_READS / 10, too_many_statements: 20 - MAX_READS / 10 });
+    ).toEqual({ answered: LIMITS.reads.most / 10, too_many_statements: 20 - LIMITS.reads.most / 10 });
   });
 
   it('share the budgets of scripts that change the model, and of examples', async () => {

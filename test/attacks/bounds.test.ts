@@ -1,6 +1,6 @@
 /** Requests with many statements, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { MAX_CHANGES, MAX_PASSWORDS, MAX_READS, MAX_STORED } from '../../src/service/spending.ts';
+import { LIMITS } from '../../src/service/spending.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
@@ -14,13 +14,13 @@ const many = (n: number, statement = 'SELECT 1 AS x') => Array(n).fill(statement
 
 describe('statements that read', () => {
   it('are a hundred in one request', async () => {
-    expect(await s.rows(`${many(MAX_READS - 1)}; SELECT 2 AS x`)).toEqual([{ x: 2 }]);
+    expect(await s.rows(`${many(LIMITS.reads.most - 1)}; SELECT 2 AS x`)).toEqual([{ x: 2 }]);
   });
 
   it.each(['SELECT 1 AS x', 'SHOW CONCEPTS', 'DESC svc.city', 'EXPLAIN SELECT 1', 'VALUES (1)', 'WITH a AS (SELECT 1) SELECT * FROM a', '(SELECT 1)'])(
     'are limited to that: %s',
     async (statement) => {
-      const text = many(MAX_READS + 1, statement);
+      const text = many(LIMITS.reads.most + 1, statement);
       const { status, json } = await s.query(text, 'shop');
       expect([status, json.code, json.position]).toEqual([400, 'too_many_statements', text.length - statement.length + 1]);
     },
@@ -37,12 +37,12 @@ describe('statements that read', () => {
   it('share one budget', async () => {
     const large = (i: number): string => `SELECT id + ${i} AS x FROM svc.city${' UNION ALL SELECT id FROM svc.city'.repeat(150)}`;
     expect((await s.query(large(0), 'shop')).status).toBe(200);
-    const { status, json } = await s.query(Array.from({ length: MAX_READS }, (_, i) => large(i)).join('; '), 'shop');
+    const { status, json } = await s.query(Array.from({ length: LIMITS.reads.most }, (_, i) => large(i)).join('; '), 'shop');
     expect([status, json.code]).toEqual([400, 'too_complex']);
     expect(json.data).toMatch(/^all that the statements of the request read becomes too large/);
     expect(json.position).toBeGreaterThan(10 * large(0).length);
     // plans in the cache cost nothing
-    expect((await s.query(Array(MAX_READS).fill(large(1)).join('; '), 'shop')).status).toBe(200);
+    expect((await s.query(Array(LIMITS.reads.most).fill(large(1)).join('; '), 'shop')).status).toBe(200);
   });
 
   it('too many make the script have no effect', async () => {
@@ -57,8 +57,8 @@ describe('statements that set a password', () => {
   const create = (n: number, more = "PASSWORD 'x'"): string => Array.from({ length: n }, (_, i) => `CREATE OR REPLACE USER person${i} ${more}`).join('; ');
 
   it.each([
-    ['of new users', create(MAX_PASSWORDS + 1)],
-    ['of one user', `CREATE USER somebody; ${many(MAX_PASSWORDS + 1, "ALTER USER somebody SET PASSWORD 'x'")}`],
+    ['of new users', create(LIMITS.passwords.most + 1)],
+    ['of one user', `CREATE USER somebody; ${many(LIMITS.passwords.most + 1, "ALTER USER somebody SET PASSWORD 'x'")}`],
   ])('%s are limited, and then none of them has an effect', async (_, text) => {
     const { status, json } = await s.query(text);
     expect([status, json.code]).toEqual([400, 'too_many_statements']);
@@ -83,7 +83,7 @@ describe('statements of the service', () => {
     'CREATE AGENT flood ONTOLOGY (shop)',
   ])('are limited before any of them reaches the catalog: %s', async (statement) => {
     const fetched = vi.spyOn(globalThis, 'fetch');
-    const text = many(MAX_CHANGES + 1, statement);
+    const text = many(LIMITS.changes.most + 1, statement);
     const { status, json } = await s.query(text, 'shop');
     expect([status, json.code, json.position]).toEqual([400, 'too_many_statements', text.length - statement.length + 1]);
     expect(fetched.mock.calls.length).toBeLessThan(10);
@@ -97,24 +97,43 @@ describe('statements of the service', () => {
     'DROP POLICY flood',
   ])('about policies and examples have a limit of their own: %s', async (statement) => {
     const fetched = vi.spyOn(globalThis, 'fetch');
-    const text = many(MAX_STORED + 1, statement);
+    const text = many(LIMITS.policies.most + 1, statement);
     const { status, json } = await s.query(text, 'shop');
     expect([status, json.code, json.position]).toEqual([400, 'too_many_statements', text.length - statement.length + 1]);
     expect(fetched.mock.calls.length).toBeLessThan(10);
     fetched.mockRestore();
   });
 
+  it.each(['plan', 'apply'])('are limited in model files too: %s', async (what) => {
+    const fetched = vi.spyOn(globalThis, 'fetch');
+    const policies = Array.from({ length: LIMITS.policies.most + 1 }, (_, i) => `CREATE POLICY p${i} ON CONCEPT city TO PUBLIC USING (true)`);
+    const answer = await s.fetch(`/svc/api/model/shop/${what}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': s.token },
+      body: JSON.stringify({ files: [{ name: 'policies', text: policies.join(';\n') }] }),
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { code: 'too_many_statements', data: expect.stringMatching(/^policies: /), position: expect.any(Number) },
+    ]);
+    expect(fetched.mock.calls.length).toBeLessThan(10);
+    fetched.mockRestore();
+  });
+
   it('about policies and examples within the limit have an effect', async () => {
     const example = (i: number): string => `CREATE EXAMPLE 'flood ${i}' AS SELECT id FROM svc.city`;
-    const script = Array.from({ length: MAX_CHANGES + 10 }, (_, i) => `CREATE OR REPLACE POLICY flood ON CONCEPT city TO PUBLIC USING (true); ${example(i)}`);
+    const script = Array.from(
+      { length: LIMITS.changes.most + 10 },
+      (_, i) => `CREATE OR REPLACE POLICY flood ON CONCEPT city TO PUBLIC USING (true); ${example(i)}`,
+    );
     expect((await s.query(script.join('; '), 'shop')).status).toBe(200);
-    expect(await s.rows('SELECT count(*) AS n FROM svc.SYS_EXAMPLES', 'shop')).toEqual([{ n: MAX_CHANGES + 10 }]);
+    expect(await s.rows('SELECT count(*) AS n FROM svc.SYS_EXAMPLES', 'shop')).toEqual([{ n: LIMITS.changes.most + 10 }]);
   });
 
   it('within the limit have an effect', async () => {
-    const roles = Array.from({ length: MAX_CHANGES }, (_, i) => `CREATE ROLE flood${i}`).join('; ');
+    const roles = Array.from({ length: LIMITS.changes.most }, (_, i) => `CREATE ROLE flood${i}`).join('; ');
     expect((await s.query(roles)).status).toBe(200);
-    expect(await s.rows("SELECT count(*) AS n FROM svc.SYS_ROLES WHERE role_name LIKE 'flood%'")).toEqual([{ n: MAX_CHANGES }]);
+    expect(await s.rows("SELECT count(*) AS n FROM svc.SYS_ROLES WHERE role_name LIKE 'flood%'")).toEqual([{ n: LIMITS.changes.most }]);
   });
 });
 

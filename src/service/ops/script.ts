@@ -56,6 +56,7 @@ export async function applyStatements(
   application: Application,
   isDry: boolean,
 ): Promise<Applied> {
+  counted(application.statements, request.spending);
   const run = await ScriptRun.of(request, script, application.statements, caller, row);
   return run.application(application, isDry);
 }
