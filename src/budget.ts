@@ -69,6 +69,9 @@ let current: Budget | undefined;
 export class Budget {
   readonly limits: Limits;
   readonly what: string;
+  /** The limits that a single count can exceed; negative if each count must be compared with the limit of the sum. */
+  readonly mostNodes: number;
+  readonly mostSteps: number;
   nodes = 0;
   steps = 0;
   entries = 0;
@@ -79,6 +82,8 @@ export class Budget {
   constructor(limits: Limits, what: string) {
     this.limits = limits;
     this.what = what;
+    this.mostNodes = limits.units === undefined ? limits.nodes : -1;
+    this.mostSteps = limits.units === undefined ? limits.steps : -1;
   }
 
   /** The sum of nodes, steps and entries, in steps. */
@@ -166,16 +171,18 @@ export function withinAnswer<T>(what: string, all: Budget | undefined, make: () 
 
 /** Counts nodes that are created. */
 export function made(nodes = 1): void {
-  if (current === undefined) return;
-  current.nodes += nodes;
-  current.check();
+  const budget = current;
+  if (budget === undefined) return;
+  budget.nodes += nodes;
+  if (budget.nodes > budget.mostNodes) budget.check();
 }
 
 /** Counts visits of nodes, or other work that takes about as long. */
 export function visited(steps = 1): void {
-  if (current === undefined) return;
-  current.steps += steps;
-  current.check();
+  const budget = current;
+  if (budget === undefined) return;
+  budget.steps += steps;
+  if (budget.steps > budget.mostSteps) budget.check();
 }
 
 /** Counts entries of a model's closure. */

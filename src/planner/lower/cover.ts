@@ -1,10 +1,10 @@
 /** GROUP BY a key: the columns that it determines count as grouped (docs/design/aggregates-over-several-paths.md#grouping-by-a-key). */
 import type { ConceptRelation } from '../bind/relation.ts';
 import type { Reference } from '../plan/references.ts';
-import { clone, type Node, type SelectStmt, walk } from '../plan/tree.ts';
+import { clone, isSame, type Node, type SelectStmt, walk } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import { isAggregateCall } from './aggregate/calls.ts';
-import { keyOf, selectItem } from './aggregate/groups.ts';
+import { selectItem } from './aggregate/groups.ts';
 
 /**
  * Adds to GROUP BY the columns that the keys in it determine: if the whole PRIMARY KEY of a concept is grouped, or its entity_id, then also its own columns and those
@@ -16,12 +16,12 @@ export function coverByKey(state: PlanState, stmt: SelectStmt, relations: readon
   const items = groupClause.flatMap((item) => ('RowExpr' in item ? (item.RowExpr.args ?? []) : [item])).map((item) => selectItem(item, stmt, state.references));
   const determined = relations.filter((r) => isDetermined(state, r, items));
   if (determined.length === 0) return;
-  const grouped = new Set(items.map(keyOf));
+  const grouped = [...items];
   const covered: Node[] = [];
   for (const node of readOutsideAggregates(stmt)) {
     const ref = 'ColumnRef' in node ? state.references.of(node.ColumnRef) : undefined;
-    if (ref === undefined || !determined.includes(ref.relation) || !isToOne(ref) || grouped.has(keyOf(node))) continue;
-    grouped.add(keyOf(node));
+    if (ref === undefined || !determined.includes(ref.relation) || !isToOne(ref) || grouped.some((g) => isSame(g, node))) continue;
+    grouped.push(node);
     covered.push(clone(node));
   }
   if (covered.length > 0) stmt.groupClause = [...groupClause, ...covered];

@@ -1,6 +1,5 @@
 /** Proves that no row meets two conditions, from their texts: tests of one column with constants. */
-import { lastName, type Node } from '../plan/tree.ts';
-import { keyOf } from './aggregate/groups.ts';
+import { isSame, lastName, type Node } from '../plan/tree.ts';
 
 /** A test of a column. `constants` are the keys of constants other than NULL, in the order of the text. */
 export interface Test {
@@ -59,7 +58,7 @@ const isValue = (node: Node): boolean => 'A_Const' in node && (node.A_Const.sval
  * True if no row meets both tests. `comparesTexts`: the column has a text type and no collation of its own.
  */
 export function excludes(a: Test, b: Test, comparesTexts: (column: Node) => boolean): boolean {
-  if (keyOf(a.column) !== keyOf(b.column)) return false;
+  if (!isSame(a.column, b.column)) return false;
   if (a.kind === 'null' || b.kind === 'null') return a.kind !== b.kind;
   if (a.kind === 'in' && b.kind === 'in') return a.constants.every((k) => b.constants.every((l) => differ(k, l, comparesTexts(a.column))));
   if (a.kind === 'in' && b.kind === 'not in') return isWithin(a.constants, b.constants);
@@ -68,7 +67,7 @@ export function excludes(a: Test, b: Test, comparesTexts: (column: Node) => bool
 }
 
 /** True if all constants are among others. */
-const isWithin = (some: readonly Node[], all: readonly Node[]): boolean => some.every((k) => all.some((l) => keyOf(k) === keyOf(l)));
+const isWithin = (some: readonly Node[], all: readonly Node[]): boolean => some.every((k) => all.some((l) => isSame(k, l)));
 
 /** True if two constants are different values of one column. */
 function differ(a: Node, b: Node, comparesTexts: boolean): boolean {

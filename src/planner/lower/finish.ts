@@ -6,10 +6,9 @@ import type { BoundBlock, PendingBlock } from '../plan/block.ts';
 import { LocatedError } from '../plan/located-error.ts';
 import type { PathNode } from '../plan/path-node.ts';
 import { conceptOfSlot } from '../plan/slots.ts';
-import { and, clone, conjuncts, type Node, rewrite, walk } from '../plan/tree.ts';
+import { and, clone, conjuncts, isSame, type Node, rewrite, walk } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import { type Block, finishAggregates } from './aggregate/block.ts';
-import { keyOf } from './aggregate/groups.ts';
 import { Proofs } from './aggregate/proofs.ts';
 import { nodesIn } from './aggregate/spine.ts';
 import { finishCubes } from './cubes.ts';
@@ -79,7 +78,7 @@ function lowerCubes(state: PlanState, { stmt, cubes }: BoundBlock): void {
   const selected: Node[] = [];
   walk(stmt.targetList, (n) => {
     if (!relations.some((c) => c.named.has(n))) return undefined;
-    if (!selected.some((s) => keyOf(s) === keyOf(n))) selected.push(n);
+    if (!selected.some((s) => isSame(s, n))) selected.push(n);
     return false;
   });
   bindAndLower(state, () => finishCubes(state, stmt, relations, selected));

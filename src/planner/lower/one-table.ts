@@ -4,8 +4,7 @@
  */
 import type { ColumnDef } from '../../ontology/model.ts';
 import { BARRIER, isBarrier } from '../plan/barriers.ts';
-import { and, clone, conjuncts, isNotNull, type Node, or, type SelectStmt, select, target } from '../plan/tree.ts';
-import { keyOf } from './aggregate/groups.ts';
+import { and, clone, conjuncts, isNotNull, isSame, type Node, or, type SelectStmt, select, target } from '../plan/tree.ts';
 import type { Branch } from './branch.ts';
 import { complements, excludes, type Test, testOf } from './exclusion.ts';
 import { isConstant } from './narrow.ts';
@@ -48,12 +47,12 @@ const isPlain = (query: SelectStmt): boolean =>
 
 function isOneTable({ branches, conditions }: Group, { branch, query }: MappingSelect, typesAreFiltered: boolean): boolean {
   const [first] = branches as readonly [MappingSelect];
-  if (!isPlain(query) || !isPlain(first.query) || keyOf(query.fromClause) !== keyOf(first.query.fromClause)) return false;
+  if (!isPlain(query) || !isPlain(first.query) || !isSame(query.fromClause, first.query.fromClause)) return false;
   if (isBarrier(query) !== isBarrier(first.query)) return false;
   const columns = valuesOf(query);
   const same = valuesOf(first.query).every((value, i) => {
     const other = columns[i] as Node;
-    return keyOf(value) === keyOf(other) || (!typesAreFiltered && isConstant(value) && isConstant(other));
+    return isSame(value, other) || (!typesAreFiltered && isConstant(value) && isConstant(other));
   });
   if (!same) return false;
   const own = conjuncts(query.whereClause);
@@ -67,10 +66,7 @@ function isOneTable({ branches, conditions }: Group, { branch, query }: MappingS
 const valuesOf = (query: SelectStmt): Node[] => (query.targetList ?? []).map((t) => ('ResTarget' in t ? t.ResTarget.val : undefined) as Node);
 
 /** The conditions that are not among others. */
-function without(conditions: readonly Node[], others: readonly Node[]): Node[] {
-  const keys = new Set(others.map(keyOf));
-  return conditions.filter((c) => !keys.has(keyOf(c)));
-}
+const without = (conditions: readonly Node[], others: readonly Node[]): Node[] => conditions.filter((c) => !others.some((o) => isSame(o, c)));
 
 /** Conditions as tests; undefined if one is anything else. */
 function testsOf(conditions: readonly Node[]): Test[] | undefined {
@@ -81,8 +77,7 @@ function testsOf(conditions: readonly Node[]): Test[] | undefined {
 /** True if a column of a mapping's table is known to have a text type without a collation of its own. */
 export function hasPlainTexts({ mapping, rows }: Branch, column: Node): boolean {
   const isText = (c: ColumnDef): boolean => (c.type === 'text' || c.type === 'varchar') && c.collation === undefined;
-  const key = keyOf(column);
-  return mapping.columns.some((c) => isText(c) && keyOf(rows.column(c.name)) === key);
+  return mapping.columns.some((c) => isText(c) && isSame(rows.column(c.name), column));
 }
 
 /** One SELECT over the table of a group. */
@@ -90,7 +85,7 @@ function merged({ branches, conditions }: Group): SelectStmt {
   const [first, ...others] = branches as readonly [MappingSelect, ...MappingSelect[]];
   if (others.length === 0) return first.query;
   const [own = []] = conditions;
-  const shared = own.filter((c) => conditions.every((other) => other.some((o) => keyOf(o) === keyOf(c))));
+  const shared = own.filter((c) => conditions.every((other) => other.some((o) => isSame(o, c))));
   const rest = conditions.map((list) => without(list, shared));
   const where = and([...shared, ...anyOf(rest)]);
   const values = branches.map((b) => valuesOf(b.query));
@@ -110,7 +105,7 @@ function merged({ branches, conditions }: Group): SelectStmt {
 /** The value of a column: a CASE over the conditions of the mappings if they differ. */
 function caseOf(values: readonly Node[], conditions: readonly (readonly Node[])[]): Node {
   const [first, ...others] = values as readonly [Node, ...Node[]];
-  const different = others.flatMap((value, i) => (keyOf(value) === keyOf(first) ? [] : [{ value, when: clone(and(conditions[i + 1] ?? []) as Node) }]));
+  const different = others.flatMap((value, i) => (isSame(value, first) ? [] : [{ value, when: clone(and(conditions[i + 1] ?? []) as Node) }]));
   if (different.length === 0) return first;
   return { CaseExpr: { args: different.map(({ value, when }) => ({ CaseWhen: { expr: when, result: value } })), defresult: first } };
 }
@@ -119,14 +114,14 @@ function caseOf(values: readonly Node[], conditions: readonly (readonly Node[])[
 function anyOf(alternatives: readonly (readonly Node[])[]): Node[] {
   const tests = alternatives.map((list) => (list.length === 1 ? testOf(list[0] as Node) : undefined));
   const [a, b, ...more] = tests;
-  if (a && b && more.length === 0 && keyOf(a.column) === keyOf(b.column)) {
+  if (a && b && more.length === 0 && isSame(a.column, b.column)) {
     if (complements(a, b)) return [isNotNull(a.column)];
     if (a.kind === 'null' || b.kind === 'null') {
       const other = a.kind === 'null' ? b : a;
       if (other.kind === 'not null') return [];
     }
   }
-  if (a && tests.every((t) => t?.kind === 'in' && keyOf(t.column) === keyOf(a.column)))
+  if (a && tests.every((t) => t?.kind === 'in' && isSame(t.column, a.column)))
     return [
       isIn(
         a.column,

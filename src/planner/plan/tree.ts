@@ -159,6 +159,26 @@ function structuredCloneTree(v: unknown): unknown {
   return out;
 }
 
+/** Members that differ between two equal expressions at different places of a text. */
+const isPlace = (key: string): boolean =>
+  key === 'location' || key === 'list_start' || key === 'list_end' || key === 'rexpr_list_start' || key === 'rexpr_list_end';
+
+/** True if two trees are equal, whatever their locations are. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i]));
+  const [first, second] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  let left = 0;
+  for (const k in first) {
+    if (first[k] === undefined || isPlace(k)) continue;
+    if (!isSame(first[k], second[k])) return false;
+    left++;
+  }
+  for (const k in second) if (second[k] !== undefined && !isPlace(k)) left--;
+  return left === 0;
+}
+
 /** Rewrites the nodes below a value in place, except names and constants within a node. `visit` returns the replacement of a node, or undefined to continue with its members. */
 export function rewrite(value: unknown, visit: (node: Node) => Node | undefined): unknown {
   if (value === null || typeof value !== 'object') return value;
@@ -173,15 +193,16 @@ export function rewrite(value: unknown, visit: (node: Node) => Node | undefined)
   }
   const o = value as Record<string, unknown>;
   for (const k in o) {
+    const v = o[k];
+    if (typeof v !== 'object' || v === null) continue;
     // only a wrapped node has a member with a capital letter, and no other member
     if (isNodeName(k)) {
       const replaced = visit(value as Node);
       if (replaced !== undefined) return replaced;
     }
-    const v = o[k];
-    if (v === null || typeof v !== 'object' || hasOnlyNames(k)) continue;
-    const by = rewrite(v, visit);
-    if (by !== v) o[k] = by;
+    if (hasOnlyNames(k)) continue;
+    const by = rewrite(o[k], visit);
+    if (by !== o[k]) o[k] = by;
   }
   return value;
 }
@@ -196,6 +217,8 @@ export function walk(value: unknown, visit: (node: Node) => boolean | undefined)
   }
   const o = value as Record<string, unknown>;
   for (const k in o) {
+    const v = o[k];
+    if (typeof v !== 'object' || v === null) continue;
     if (isNodeName(k) && visit(value as Node) === false) return;
     if (!hasOnlyNames(k)) walk(o[k], visit);
   }

@@ -2,7 +2,7 @@
 import { badRequest } from '../../../errors.ts';
 import { LocatedError } from '../../plan/located-error.ts';
 import type { References } from '../../plan/references.ts';
-import { clone, fieldsOf, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
+import { clone, fieldsOf, isSame, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
 import type { BlockFacts } from './spine.ts';
 
 /** A grouping set: some of the block's group expressions (the same objects). */
@@ -24,8 +24,7 @@ export function groupSets(
   const expressions: Node[] = [];
   const intern = (written: Node): Node => {
     const node = selectItem(written, stmt, references);
-    const key = keyOf(node);
-    const known = expressions.find((e) => keyOf(e) === key);
+    const known = expressions.find((e) => isSame(e, node));
     if (known) return known;
     expressions.push(node);
     return node;
@@ -74,16 +73,9 @@ export function selectItem(node: Node, stmt: SelectStmt, references: References)
 
 /** The bits of GROUPING(...) for a set: 1 for each argument that is not in the set. */
 export function groupingBits(node: Node, set: GroupSet): number {
-  const included = new Set(set.expressions.map(keyOf));
   const args = 'GroupingFunc' in node ? (node.GroupingFunc.args ?? []) : [];
-  return args.reduce((bits, a) => bits * 2 + (included.has(keyOf(a)) ? 0 : 1), 0);
+  return args.reduce((bits, a) => bits * 2 + (set.expressions.some((e) => isSame(e, a)) ? 0 : 1), 0);
 }
-
-/** An expression as text without locations, so that equal texts mean equal expressions. */
-export const keyOf = (node: unknown): string =>
-  JSON.stringify(node, (k, v) =>
-    k === 'location' || k === 'list_start' || k === 'list_end' || k === 'rexpr_list_start' || k === 'rexpr_list_end' ? undefined : v,
-  );
 
 /** The GROUPING(...) calls of a block. */
 export function groupingsIn(stmt: SelectStmt): Node[] {
@@ -96,17 +88,23 @@ export function groupingsIn(stmt: SelectStmt): Node[] {
   return found;
 }
 
+/** A grouped expression and the column of the levels that has its value. */
+export interface GroupColumn {
+  readonly expression: Node;
+  readonly column: Node;
+}
+
 /**
  * Replaces calls and grouped expressions by the columns of the levels.
  * @throws SvcError 400 `grouping_error` for a column that is neither grouped nor aggregated
  */
-export function replaceGrouped<T>(tree: T, names: ReadonlyMap<Node, Node>, groups: ReadonlyMap<string, Node>, { references, scope }: BlockFacts): T {
+export function replaceGrouped<T>(tree: T, names: ReadonlyMap<Node, Node>, groups: readonly GroupColumn[], { references, scope }: BlockFacts): T {
   return rewrite(tree, (n) => {
     const named = names.get(n);
     if (named) return clone(named);
-    if (groups.size > 0 && !('ResTarget' in n) && !('SortBy' in n)) {
-      const group = groups.get(keyOf(n));
-      if (group) return clone(group);
+    if (groups.length > 0 && !('ResTarget' in n) && !('SortBy' in n)) {
+      const group = groups.find(({ expression }) => isSame(expression, n));
+      if (group) return clone(group.column);
     }
     if ('ColumnRef' in n && references.owner(n.ColumnRef) === scope) {
       throw new LocatedError('grouping_error', 'a column must appear in GROUP BY or in an aggregate function', n, {

@@ -31,7 +31,7 @@ import type { Block } from './block.ts';
 import { isAggregateCall } from './calls.ts';
 import { asExists, type Branches, branchNodes, connected, joinBranches, referencesOf, retarget } from './conditions.ts';
 import { foldedRows, foldParts } from './fold.ts';
-import { type GroupSet, groupingBits, groupingsIn, groupSets, keyOf, replaceGrouped } from './groups.ts';
+import { type GroupSet, groupingBits, groupingsIn, groupSets, replaceGrouped } from './groups.ts';
 import { expandMeasure } from './measures.ts';
 import { type Level as Computed, merge, pickOf } from './merge.ts';
 import { resultType } from './nulls.ts';
@@ -65,7 +65,7 @@ export function combine(block: Block, items: readonly Item[]): void {
     ? [subselect(merge(state, levels, expressions.length, sets.several).query, alias)]
     : levels.map((l, p) => subselect(l.query, `${alias}_${p}`));
   if (!grouped) alias = `${alias}_0`;
-  const groupNames = new Map(expressions.map((e, i) => [keyOf(e), column(alias, `g${i}`)] as const));
+  const groupNames = expressions.map((expression, i) => ({ expression, column: column(alias, `g${i}`) }));
   groupings.forEach((g, i) => {
     names.set(g, column(alias, `s${i}`));
   });
