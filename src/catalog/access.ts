@@ -9,6 +9,8 @@ export interface UserLine {
   readonly tenant: string | null;
   readonly active: boolean;
   readonly created: string;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
 }
 
 /** One line per role and member. `user` is null if the role has no members. */
@@ -33,7 +35,7 @@ export interface AccessLists {
 }
 
 const LISTS = sql`SELECT json_build_object(
-  'users', (SELECT coalesce(json_agg(json_build_object('name', name, 'email', email, 'tenant', tenant, 'active', active,
+  'users', (SELECT coalesce(json_agg(json_build_object('name', name, 'email', email, 'tenant', tenant, 'active', active, 'firstName', first_name, 'lastName', last_name,
               'created', (to_json(created AT TIME ZONE 'UTC') #>> '{}') || '+00:00') ORDER BY key), '[]') FROM kg_catalog.users),
   'roles', (SELECT coalesce(json_agg(json_build_object('role', r.name, 'user', u.name) ORDER BY r.key, u.key), '[]')
             FROM kg_catalog.roles r LEFT JOIN kg_catalog.role_members m ON m.role_id = r.id LEFT JOIN kg_catalog.users u ON u.id = m.user_id),

@@ -125,8 +125,8 @@ export const dropAgent = (name: string): readonly Call[] => [call(DROP_AGENT, fo
 
 // users, tokens, grants
 
-const CREATE_USER = sql`INSERT INTO kg_catalog.users (id, name, key, email, email_key, tenant, password, email_by, password_by)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN $4::text IS NULL THEN NULL ELSE $8::uuid[] END, CASE WHEN $7::text IS NULL THEN NULL ELSE $8::uuid[] END)`;
+const CREATE_USER = sql`INSERT INTO kg_catalog.users (id, name, key, email, email_key, tenant, password, email_by, password_by, first_name, last_name)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN $4::text IS NULL THEN NULL ELSE $8::uuid[] END, CASE WHEN $7::text IS NULL THEN NULL ELSE $8::uuid[] END, $9, $10)`;
 const FIND_USER = sql`SELECT id, name, active FROM kg_catalog.users WHERE key = $1`;
 const FIND_ROLE = sql`SELECT id, name FROM kg_catalog.roles WHERE key = $1`;
 const CREATE_TOKEN = sql`INSERT INTO kg_catalog.tokens (id, user_id, hash, label, expires, created_by) VALUES ($1, $2, $3, $4, $5::timestamptz, $6::uuid[])`;
@@ -144,9 +144,13 @@ export const createUser = (u: {
   readonly email: string | null;
   readonly tenant: string | null;
   readonly password: string | null;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
   /** Ids of the users who set the password and the e-mail. */
   readonly by: readonly string[];
-}): readonly Call[] => [call(CREATE_USER, u.id, u.name, fold(u.name), u.email, u.email === null ? null : fold(u.email), u.tenant, u.password, idList(u.by))];
+}): readonly Call[] => [
+  call(CREATE_USER, u.id, u.name, fold(u.name), u.email, u.email === null ? null : fold(u.email), u.tenant, u.password, idList(u.by), u.firstName, u.lastName),
+];
 
 /** Creates a token. `expires` is ISO 8601, or null for a token that does not expire. */
 export const createToken = (t: {

@@ -2,7 +2,7 @@
 import { type CatalogDb, sql } from './db.ts';
 
 /** The newest file of the folder `migrations`, without its extension. The service needs all of them. */
-export const LATEST_MIGRATION = '013_history_claims';
+export const LATEST_MIGRATION = '014_statistics';
 
 /** The name of the newest migration that was applied; undefined if none was. @throws SvcError 503 `catalog_unavailable`; DbError */
 export async function appliedMigration(db: CatalogDb): Promise<string | undefined> {

@@ -42,6 +42,9 @@ export const setEmail = (id: string, email: string | null, by: readonly string[]
 ];
 /** Sets the tenant of a user and ends its sessions and OAuth grants. */
 export const setTenant = (id: string, tenant: string): readonly Call[] => [call(SET_TENANT, id, tenant), call(CHANGED)];
+const SET_NAMES = sql`UPDATE kg_catalog.users SET first_name = coalesce($2, first_name), last_name = coalesce($3, last_name) WHERE id = $1`;
+/** Sets the first and the last name of a user; null leaves a name as it is. */
+export const setNames = (id: string, firstName: string | null, lastName: string | null): readonly Call[] => [call(SET_NAMES, id, firstName, lastName)];
 const TENANT = sql`SELECT tenant FROM kg_catalog.users WHERE id = $1`;
 /** The tenant of a user; null if it has none. @throws SvcError 503 */
 export async function tenantOf(db: CatalogDb, id: string): Promise<string | null> {

@@ -54,10 +54,15 @@ export class DataReader {
     return planSelect({ graph, parser, product, activeDatasource, allowedFunctions }, { text: sql, offset: 0 });
   }
 
+  /** The rows of a SELECT. @throws SvcError */
+  all(sql: string, graph?: Graph): Promise<Row[]> {
+    const { datasource, sql: planned, params, declared } = this.plan(sql, graph);
+    return this.#rows(datasource, verify(this.context.parser, planned, declared), params);
+  }
+
   /** The first row of a SELECT. @throws SvcError */
   async first(sql: string, graph?: Graph): Promise<Row> {
-    const { datasource, sql: planned, params, declared } = this.plan(sql, graph);
-    const [row] = await this.#rows(datasource, verify(this.context.parser, planned, declared), params);
+    const [row] = await this.all(sql, graph);
     return row ?? {};
   }
 

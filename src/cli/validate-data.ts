@@ -3,6 +3,7 @@
 import { keepCounts, type RowCount } from '../catalog/counts.ts';
 import { type CatalogDb, DbError, neonDb } from '../catalog/db.ts';
 import { findOntology, ontologyNames } from '../catalog/operator.ts';
+import { keepStatistics } from '../catalog/statistics.ts';
 import { readModel } from '../catalog/versions.ts';
 import type { Datasource } from '../engine/datasource.ts';
 import { didYouMean, nearest, SvcError } from '../errors.ts';
@@ -15,6 +16,7 @@ import { checkDangling, checkKeys, checkToOne, guarded } from './validate-data-c
 import { checkIndexes } from './validate-data-indexes.ts';
 import { catalogConnection, secretConnection } from './validate-data-places.ts';
 import { DataReader, type Finding, quoteName, ROWS } from './validate-data-reader.ts';
+import { measure } from './validate-data-statistics.ts';
 import { checkCalculated, checkLinks, checkMeasures } from './validate-data-values.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -27,7 +29,7 @@ export interface Report {
 
 /**
  * Reads the model from the catalog, checks the data of its mappings with the roles that queries use, and stores the
- * numbers of rows with the version.
+ * numbers of rows and the statistics of values with the version.
  *
  * @throws Failure if a database is unknown or does not answer, or if the ontology does not exist
  */
@@ -73,8 +75,10 @@ async function validated(name: string, env: Env, parser: SqlParser, db: CatalogD
   });
   const { counts, findings } = await counted(reader);
   findings.push(...(await checked(reader)));
-  await db.batch(keepCounts(stored.version, counts));
-  return report(stored.name, stored.version, counts, findings);
+  const measured = await measure(reader, findings);
+  findings.push(...measured.findings);
+  await db.batch([...keepCounts(stored.version, counts), ...keepStatistics(stored.version, measured.statistics)]);
+  return report(stored.name, stored.version, counts, measured.statistics.length, findings);
 }
 
 /** Counts the rows of mappings, of concepts with rows, and of views. */
@@ -115,7 +119,7 @@ async function checked(reader: DataReader): Promise<Finding[]> {
   return findings;
 }
 
-function report(ontology: string, version: string, counts: readonly RowCount[], findings: readonly Finding[]): Report {
+function report(ontology: string, version: string, counts: readonly RowCount[], columns: number, findings: readonly Finding[]): Report {
   const of = (severity: Finding['severity']): readonly Finding[] => findings.filter((f) => f.severity === severity);
   const [errors, warnings] = [of('error'), of('warning')];
   const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
@@ -124,6 +128,7 @@ function report(ontology: string, version: string, counts: readonly RowCount[], 
     lines: [
       ...counts.map(({ kind, name, rows }) => `${ontology}: ${kind} ${name}: ${many(rows, 'row')}`),
       ...[...errors, ...warnings].map((f) => `${ontology}: ${f.object}: ${f.severity}: ${f.message} (${f.code})`),
+      `${ontology}: values of ${many(columns, 'column')} counted`,
       `${ontology}: rows of ${kinds} counted for version ${version}, ${many(errors.length, 'error')}, ${many(warnings.length, 'warning')}`,
     ],
     exitCode: errors.length > 0 ? 1 : 0,

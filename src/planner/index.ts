@@ -13,6 +13,7 @@ import { settleBarriers } from './plan/barriers.ts';
 import { type BoundValue, boundText, type NamedRelation, type PlanContext } from './plan/context.ts';
 import { PlanState } from './plan-state.ts';
 import { printSelect } from './print/index.ts';
+import { nameCalls } from './read/caller.ts';
 import type { Declared } from './verify/index.ts';
 
 export { checkModel } from './check.ts';
@@ -88,6 +89,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   const state = new PlanState(context, options.bound);
   const parsed = state.texts.parse(source.text, source.offset, options.bound !== undefined);
   requireReadableText(state, parsed);
+  nameCalls(parsed.stmt, context.product, context.caller);
   const columns = new Resolver(state, parsed, state.seen).query(state.bindCaller(parsed.stmt), undefined);
   state.outermost = state.blocks.at(-1)?.block.stmt;
   lowerBlocks(state);

@@ -1,6 +1,6 @@
 /**
  * The statements of public clients of this field, as they send them with PRODUCT_NAME=timbr, and what they read of the answers (docs/clients.md#programs-in-python). Versions:
- * langchain_timbr at 97d160a, pytimbr_api 2.1.1. Each line names the file of the client that has the statement.
+ * langchain_timbr at 97d160a, pytimbr_api 2.1.1, bagofwords at ce81acc (backend/app/data_sources/clients/timbr_client.py). Each line names the file of the client that has the statement.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
@@ -185,6 +185,37 @@ const STATEMENTS: readonly (readonly [file: string, sql: string, rows: readonly 
     'SELECT view_name, number_of_rows FROM timbr.sys_views',
     ['price_list', 'by_category'].map((view_name) => ({ view_name, number_of_rows: null })),
   ],
+  [
+    'technical_context/statistics_loader/ontology_cache.py',
+    "SELECT target_name, property_name FROM timbr.sys_properties_statistics WHERE target_type = 'mapping'",
+    [],
+  ],
+  [
+    'timbr_client.py (bagofwords)',
+    'SELECT view_name, description, view_json, view_properties FROM timbr.sys_views',
+    [
+      {
+        view_name: 'price_list',
+        description: 'all prices',
+        view_json: '{"columns":[{"alias":"`title`","type":"string"},{"alias":"`price`","type":"decimal"}],"measures":[]}',
+        view_properties: 'title string,price decimal',
+      },
+      {
+        view_name: 'by_category',
+        description: null,
+        view_json: '{"columns":[{"alias":"`category`","type":"string"}],"measures":[{"alias":"`turnover`","type":"decimal"}]}',
+        view_properties: 'category string,turnover decimal',
+      },
+    ],
+  ],
+  [
+    'ontology_metadata.py',
+    'SELECT view_name, description, is_cube, tables FROM timbr.SYS_VIEWS',
+    [
+      { view_name: 'price_list', description: 'all prices', is_cube: false, tables: 'shop.t_product' },
+      { view_name: 'by_category', description: null, is_cube: true, tables: 'shop.t_product, shop.t_category' },
+    ],
+  ],
   ['kbclient.py', "SELECT knowledge_bases FROM timbr.sys_agents WHERE LOWER(agent_name) = LOWER('seller')", [{ knowledge_bases: 'shop' }]],
 ];
 
@@ -235,8 +266,12 @@ describe('statements of public clients', () => {
 
   it('pytimbr_api/test/test_user_impersonation.py: a user in place of another', async () => {
     const [{ token }] = await run('CREATE TOKEN FOR imre', { ontology: 'system_db' });
-    const [row] = await run('SELECT timbr_username() AS me', { token, headers: { 'x-api-impersonate-user': 'gina' }, ontology: 'system_db' });
-    expect(row).toEqual({ me: 'gina' });
+    // the client reads the name of the column, and the value under it
+    const [row] = await run('select timbr_username()', { token, headers: { 'x-api-impersonate-user': 'gina' }, ontology: 'system_db' });
+    expect(row).toEqual({ gina: 'gina' });
+    expect(await run("select timbr_has_role('admin'), svc_username() AS me, lower(svc_username())", { token })).toEqual([
+      { timbr_has_role: false, me: 'imre', lower: 'imre' },
+    ]);
     const as = async (other: string): Promise<string> => {
       const response = await s.fetch('/timbr/openapi/ontology/system_db/query', {
         method: 'POST',
@@ -252,6 +287,46 @@ describe('statements of public clients', () => {
     for (const other of ['otto@example.com', 'otto', 'both@example.com', 'gina@example']) expect(await as(other), other).toBe(refusal);
     await s.rows('CREATE USER `gina@example.com`');
     expect(await as('gina@example.com')).toBe(refusal);
+  });
+
+  it('pytimbr_api/test/test_user_impersonation.py: users with names, and their grants', async () => {
+    for (const [name, first] of [
+      ['timbr_granting', 'Granting'],
+      ['timbr_impersonating', 'Impersonating'],
+    ]) {
+      await run(
+        `CREATE USER ${name} PASSWORD 'a long password' OPTIONS(email='${name}@timbr-test.ai', first_name='${first}', last_name='User');GRANT QUERY ON ALL DATASOURCE TO USER ${name};GRANT ACCESS ON ALL ONTOLOGY TO USER ${name};GRANT EDIT ON ALL USER TO USER ${name};`,
+      );
+    }
+    const names = "SELECT user_name, first_name, last_name FROM timbr.sys_users WHERE user_name LIKE 'timbr%' ORDER BY 1";
+    expect(await run(names)).toEqual([
+      { user_name: 'timbr_granting', first_name: 'Granting', last_name: 'User' },
+      { user_name: 'timbr_impersonating', first_name: 'Impersonating', last_name: 'User' },
+    ]);
+    await run("CREATE OR REPLACE USER timbr_granting OPTIONS (last_name = 'Giver')");
+    expect((await run(names))[0]).toEqual({ user_name: 'timbr_granting', first_name: 'Granting', last_name: 'Giver' });
+    await run('GRANT AUTH ON user.timbr_granting TO USER `timbr_impersonating`');
+    await run('refresh permissions');
+    await run('REVOKE AUTH ON user.timbr_granting FROM USER `timbr_impersonating`');
+    for (const name of ['timbr_impersonating', 'timbr_granting'])
+      await run(
+        `REVOKE EDIT ON ALL USER FROM USER ${name};REVOKE ACCESS ON ALL ONTOLOGY FROM USER ${name};REVOKE QUERY ON ALL DATASOURCE FROM USER ${name};DROP USER ${name};`,
+      );
+    expect(await run(names)).toEqual([]);
+  });
+
+  it('timbr_client.py (bagofwords): the schemas that a user may query', async () => {
+    const schemas = async (token: string): Promise<string[]> =>
+      (await run('SELECT permission, resource FROM timbr.sys_permissions', { token }))
+        .filter((r) => r.permission === 'QUERY' && r.resource.includes('.`schema`.'))
+        .map((r) => r.resource.slice(r.resource.lastIndexOf('`.`') + 3, -1));
+    expect(await schemas(s.token)).toEqual(['timbr', 'etimbr', 'dtimbr', 'vtimbr']);
+    expect(await schemas(await s.user('only_views', 'QUERY ON ontology.shop.view.price_list'))).toEqual(['vtimbr']);
+    const token = await s.user('only_names', 'ACCESS ON ALL ontology.shop');
+    expect(await schemas(token)).toEqual([]);
+    expect(await run('SELECT * FROM timbr.sys_permissions', { token })).toEqual([
+      { permission: 'ACCESS', resource: '`ontology`.`shop`', is_all: true, grant_option: false },
+    ]);
   });
 
   it('utils/prompt_service.py: prompts, with the placeholders that the client fills in', async () => {

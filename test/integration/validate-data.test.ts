@@ -26,6 +26,8 @@ const TABLES = [
   `INSERT INTO shop.old_order VALUES (1, 3, 'A')`,
   `INSERT INTO shop.tag VALUES (1), (2)`,
   `INSERT INTO shop.order_tag VALUES (10, 1), (10, 2)`,
+  `CREATE TABLE public.sale (sale_no integer PRIMARY KEY, amount numeric, day date, colour text, note text)`,
+  `INSERT INTO public.sale SELECT i, i + 0.5, date '2023-12-31' + i, CASE WHEN i < 30 THEN CASE WHEN i % 2 = 0 THEN 'blue' ELSE 'red' END END, 'n' || i FROM generate_series(1, 30) AS i`,
 ];
 
 const MODEL = `
@@ -96,6 +98,86 @@ describe('validate --data', () => {
     await exec('INSERT INTO public.plain VALUES (3)');
     await validate();
     expect((await service.rows("SELECT number_of_rows AS n FROM svc.SYS_CONCEPT_MAPPINGS WHERE mapping_name = 'map_plain'", 'shop'))[0].n).toBe(3);
+  });
+
+  it('counts distinct, smallest, largest and frequent values, and shows them to who may read all of them', async () => {
+    await service.rows(`CREATE ONTOLOGY trade; CREATE CONCEPT sale (sale_no integer, amount decimal, day date, colour string, note string, PRIMARY KEY (sale_no));
+      CREATE CONCEPT own_sale (own_no integer, PRIMARY KEY (own_no));
+      CREATE MAPPING map_sale INTO sale AS SELECT sale_no, amount, day, colour, note FROM public.sale;
+      CREATE MAPPING map_own INTO own_sale AS SELECT sale_no AS own_no FROM public.sale;
+      CREATE VIEW colours AS SELECT colour, day FROM svc.sale;
+      CREATE VIEW mine AS SELECT colour FROM svc.sale WHERE note = svc_username();
+      CREATE ONTOLOGY CUBE by_colour AS SELECT colour AS colour, SUM(amount) AS total FROM dsvc.sale`);
+    const { out } = await kg('validate', '--ontology', 'trade', '--data');
+    expect(out).toContain('trade: values of 10 columns counted');
+    const read = (token?: string) =>
+      service.rows(
+        `SELECT target_type AS k, target_name AS t, property_name AS p, distinct_count AS d, non_null_count AS v, null_count AS nulls, min_value AS a, max_value AS z, stats
+           FROM svc.SYS_PROPERTIES_STATISTICS WHERE target_name <> 'map_own' ORDER BY 1, 2, 3`,
+        'trade',
+        token,
+      );
+    const expected = await exec(`SELECT count(DISTINCT amount)::integer AS amounts, min(day)::text AS first, max(day)::text AS last FROM public.sale`);
+    expect(expected[0]).toEqual({ amounts: 30, first: '2024-01-01', last: '2024-01-30' });
+    const all = await read();
+    const of = (t: string, p: string) => all.find((r) => r.t === t && r.p === p);
+    expect(all.map((r) => `${r.t}.${r.p}`)).toEqual([
+      'map_sale.amount',
+      'map_sale.colour',
+      'map_sale.day',
+      'map_sale.note',
+      'map_sale.sale_no',
+      'by_colour.colour',
+      'by_colour.total',
+      'colours.colour',
+      'colours.day',
+    ]);
+    expect(of('map_sale', 'amount')).toEqual({
+      k: 'mapping',
+      t: 'map_sale',
+      p: 'amount',
+      d: 30,
+      v: 30,
+      nulls: 0,
+      a: '1.5',
+      z: '30.5',
+      stats: '{"min_value":"1.5","max_value":"30.5"}',
+    });
+    expect(of('map_sale', 'colour')).toMatchObject({
+      d: 2,
+      v: 29,
+      nulls: 1,
+      a: 'blue',
+      z: 'red',
+      stats: '{"top_k":[{"value":"red","count":15},{"value":"blue","count":14}]}',
+    });
+    expect(of('map_sale', 'day')).toMatchObject({ d: 30, stats: '{"min_value":"2024-01-01","max_value":"2024-01-30"}' });
+    // no two rows have one note: its values are not listed
+    expect(JSON.parse(of('map_sale', 'note')?.stats)).toEqual({ min_value: 'n1', max_value: 'n9' });
+    expect(of('by_colour', 'total')).toMatchObject({ d: 3, v: 3 });
+
+    const trade = 'ontology.trade';
+    const [reader, half, viewer, masked, hidden] = await Promise.all(
+      (
+        [
+          ['st_reader', `QUERY ON ALL ${trade}`],
+          ['st_half', `ACCESS ON ALL ${trade}`, `QUERY ON ${trade}.concept.own_sale`],
+          ['st_viewer', `QUERY ON ${trade}.view.colours`],
+          ['st_masked', `QUERY ON ALL ${trade}`],
+          ['st_hidden', `QUERY ON ALL ${trade}`],
+        ] as const
+      ).map(([name, ...grants]) => service.user(name, ...grants)),
+    );
+    expect(await read(reader)).toEqual(all);
+    expect(await read(half)).toEqual([]);
+    // the view reads with the rights of its definer: its statistics need the caller's
+    expect(await read(viewer)).toEqual([]);
+    await service.rows(`CREATE POLICY no_colour ON PROPERTY colour MASK FULL EXCEPT USER st_reader, USER st_hidden`, 'trade');
+    expect((await read(masked)).map((r) => r.p)).toEqual(['amount', 'day', 'note', 'sale_no']);
+    expect(await read(reader)).toEqual(all);
+    await service.rows(`CREATE POLICY some_rows ON CONCEPT own_sale TO USER st_reader USING (own_no > 1)`, 'trade');
+    for (const token of [reader, masked, hidden]) expect(await read(token)).toEqual([]);
+    expect(await read()).toEqual(all);
   });
 
   it('names columns that paths join by without an index, with the index to create', async () => {
@@ -241,7 +323,11 @@ describe('validate --data', () => {
       CREATE VIEW halves AS SELECT half FROM svc.odd WHERE half > 0`);
     const { code, out } = await kg('validate', '--ontology', 'odd', '--data');
     expect(code).toBe(0);
-    expect(about(out, 'not_checked')).toEqual(['odd: view halves: warning: could not be checked: division by zero (division_by_zero) (not_checked)']);
+    expect(about(out, 'not_checked')).toEqual([
+      'odd: view halves: warning: could not be checked: division by zero (division_by_zero) (not_checked)',
+      // its rows can be counted, its values cannot
+      'odd: mapping map_odd: warning: could not be checked: division by zero (division_by_zero) (not_checked)',
+    ]);
     expect(await service.rows('SELECT view_name, number_of_rows AS n FROM svc.SYS_VIEWS', 'odd')).toEqual([{ view_name: 'halves', n: null }]);
     expect(out).toContain('odd: concept odd: 3 rows');
   });

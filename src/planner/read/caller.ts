@@ -2,7 +2,7 @@
  * The functions that return facts about the caller: `svc_username()`, `svc_has_role(text)`, `svc_claim(text)`, also with the product's name as prefix
  * (docs/design/policies.md#functions-of-the-caller).
  */
-import type { FuncCall } from '@pgsql/types';
+import type { FuncCall, SelectStmt } from '@pgsql/types';
 import { badRequest } from '../../errors.ts';
 import { fold } from '../../ontology/names.ts';
 import { boolean, call, cast, lastName, type Node, nullValue, rewrite, text, walk } from '../plan/tree.ts';
@@ -36,6 +36,26 @@ export function bindCaller<T>(tree: T, product: string, facts: CallerFacts = NOB
     return name === 'has_role' ? hasRole(arg, facts.roles) : claim(arg, facts.claims);
   }) as T;
   return { tree: bound, isUsed };
+}
+
+/** PostgreSQL truncates longer names. */
+const LONGEST_NAME = 63;
+
+/**
+ * Names the columns of the outermost select list that are a call of one of the functions without an alias (in place): `svc_username()` is named by its value, as clients
+ * of the field read it, the others by the function as written. Call it before `bindCaller`, which replaces the calls.
+ */
+export function nameCalls(stmt: SelectStmt, product: string, { username }: CallerFacts = NOBODY): void {
+  let first = stmt;
+  while (first.larg) first = first.larg;
+  for (const t of first.targetList ?? []) {
+    const { name, val } = 'ResTarget' in t ? t.ResTarget : {};
+    if (name !== undefined || !val || !('FuncCall' in val)) continue;
+    const called = functionOf(val.FuncCall, product);
+    if (called === undefined || !('ResTarget' in t)) continue;
+    const value = called === 'username' && new TextEncoder().encode(username).length <= LONGEST_NAME ? username : '';
+    t.ResTarget.name = value === '' ? lastName(val.FuncCall.funcname) : value;
+  }
 }
 
 function functionOf(called: FuncCall, product: string): string | undefined {

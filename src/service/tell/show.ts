@@ -4,6 +4,7 @@ import { listTokens, readAccess } from '../../catalog/access.ts';
 import { findUser } from '../../catalog/changes.ts';
 import { readCounts } from '../../catalog/counts.ts';
 import { adminState } from '../../catalog/rights.ts';
+import { readStatistics } from '../../catalog/statistics.ts';
 import { badRequest, didYouMean, forbidden, nearest, type SvcError } from '../../errors.ts';
 import type { Name, Show } from '../../language/statements.ts';
 import { neutralSchema } from '../../ontology/apply.ts';
@@ -135,6 +136,7 @@ export function systemContext(session: Session, graph: Graph | undefined): Syste
     version: session.draft === undefined || session.draft.changed ? null : session.draft.version,
     hidesRows: (access?.rows.length ?? 0) > 0,
     hidesValues: (access?.masks.length ?? 0) > 0,
+    masked: new Set(access?.masks.map((m) => fold(m.property))),
   };
 }
 
@@ -147,10 +149,11 @@ export async function withLate(session: Session, context: SystemContext, tables:
   const { ontology, graph, version } = context;
   const access = names.some((t) => ACCESS_TABLES.has(t)) ? visibleAccess(session.caller, await readAccess(db)) : undefined;
   const counts = draft && !draft.changed && names.some((t) => COUNT_TABLES.has(t)) ? await readCounts(db, draft.version) : undefined;
+  const statistics = draft && !draft.changed && names.includes('SYS_PROPERTIES_STATISTICS') ? await readStatistics(db, draft.version) : undefined;
   const agents = names.some((t) => AGENT_TABLES.has(t)) ? await filteredAgents(session.request.runtime, session.caller) : undefined;
   const examples = ontology && names.includes('SYS_EXAMPLES') ? await visibleExamples(session.request, session.caller, ontology, graph, version) : undefined;
   const history = names.includes('SYS_AGENTS_HISTORY') ? await visibleHistory(runtime, session.caller, ontology) : undefined;
-  return { ...context, access, counts, agents, examples, history };
+  return { ...context, access, counts, statistics, agents, examples, history };
 }
 
 function systemList({ session, graph }: Showing, table: string): LateRows {

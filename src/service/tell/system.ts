@@ -2,56 +2,23 @@
  * System tables (docs/design/statements-and-versions.md#system-tables): the visible part of the model and of the service, as rows that are sent with the query.
  */
 
-import type { Caller } from '../../auth/authenticate.ts';
 import { canSee } from '../../auth/grants.ts';
-import { type Budget, made, visited, withinAnswer } from '../../budget.ts';
-import type { AccessLists } from '../../catalog/access.ts';
-import { NO_COUNTS, type RowCounts } from '../../catalog/counts.ts';
-import type { HistoryLine } from '../../catalog/history.ts';
-import type { OntologyRow } from '../../catalog/snapshot.ts';
-import { createSqlReader, productText } from '../../language/expressions.ts';
-import type { SqlParser } from '../../language/parser.ts';
-import { quoteBack } from '../../language/quote.ts';
-import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
-import { isRaw, type MappingDef, type ViewDef } from '../../ontology/model.ts';
+import { made, visited, withinAnswer } from '../../budget.ts';
+import type { Relationship } from '../../ontology/graph.ts';
+import { isRaw, type MappingDef } from '../../ontology/model.ts';
 import { sameName } from '../../ontology/names.ts';
 import type { SystemTable } from '../../planner/plan/context.ts';
-import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
-import { type SeenAgent, visibleAgents } from '../caller/agents.ts';
+import { visibleAgents } from '../caller/agents.ts';
 import { visibleOntologies } from '../caller/lookup.ts';
 import { policyLines } from '../caller/policies.ts';
 import { resourceText } from '../caller/system-access.ts';
-import { type Printed, Texts } from '../caller/texts.ts';
 import { columnType, includedNames, mappingsOf, measureText, transitivityOf } from './detail.ts';
-import type { VisibleExample } from './examples.ts';
+import { permissionsOf } from './permissions.ts';
+import { STATISTICS } from './statistics.ts';
+import { joined, orNull, Source, type SystemContext } from './system-source.ts';
+import { viewColumnsText, viewJson } from './view-columns.ts';
 
-/** The source of the rows. If `ontology` is undefined, the request names none, and only tables of the whole service have rows. */
-export interface SystemContext {
-  readonly caller: Caller;
-  readonly parser: SqlParser;
-  /** The budget of all answers about models in the request; undefined: only the limits of a single answer apply. */
-  readonly answers?: Budget | undefined;
-  readonly product: string;
-  /** The model as the caller sees it. */
-  readonly graph: Graph;
-  readonly ontology: OntologyRow | undefined;
-  /** The version of `graph`; null: a draft. */
-  readonly version: string | null;
-  /** True if row policies apply to the caller, who must then not see row counts. */
-  readonly hidesRows: boolean;
-  /** True if masks apply to the caller, who must then not see row counts of views, which may filter by masked values. */
-  readonly hidesValues: boolean;
-  /** The users, roles and grants that the caller sees; undefined: not loaded, so their tables are empty. */
-  readonly access?: AccessLists | undefined;
-  /** Row counts of the version; undefined: not loaded, so they are null. */
-  readonly counts?: RowCounts | undefined;
-  /** The agents that the caller sees, with filtered options; undefined: not loaded. */
-  readonly agents?: readonly SeenAgent[] | undefined;
-  /** The examples that the caller sees; undefined: not loaded. */
-  readonly examples?: readonly VisibleExample[] | undefined;
-  /** The questions that the caller sees; undefined: not loaded. */
-  readonly history?: readonly HistoryLine[] | undefined;
-}
+export type { SystemContext } from './system-source.ts';
 
 /** Tables that need `SystemContext.access`, which is read from the catalog each time. */
 export const ACCESS_TABLES: ReadonlySet<string> = new Set(['SYS_USERS', 'SYS_ROLES', 'SYS_GRANTS']);
@@ -59,7 +26,7 @@ export const ACCESS_TABLES: ReadonlySet<string> = new Set(['SYS_USERS', 'SYS_ROL
 export const COUNT_TABLES: ReadonlySet<string> = new Set(['SYS_CONCEPT_MAPPINGS', 'SYS_VIEWS']);
 /** Tables that need `SystemContext.agents`, whose lists depend on models. */
 export const AGENT_TABLES: ReadonlySet<string> = new Set(['SYS_AGENTS_OPTIONS']);
-const OTHER_LATE_TABLES: ReadonlySet<string> = new Set(['SYS_EXAMPLES', 'SYS_AGENTS_HISTORY']);
+const OTHER_LATE_TABLES: ReadonlySet<string> = new Set(['SYS_EXAMPLES', 'SYS_AGENTS_HISTORY', 'SYS_PROPERTIES_STATISTICS']);
 /** True if rows of a table must be read from the catalog when the statement is executed. */
 export const isLate = (table: string): boolean =>
   ACCESS_TABLES.has(table) || COUNT_TABLES.has(table) || AGENT_TABLES.has(table) || OTHER_LATE_TABLES.has(table);
@@ -73,70 +40,6 @@ interface Table {
   /** `name` (text), or `name:type`. */
   readonly columns: string;
   readonly rows: (s: Source) => Iterable<readonly Value[]>;
-}
-
-const joined = (names: readonly string[]): string => names.join(', ');
-const orNull = (text: string): string | null => (text === '' ? null : text);
-
-/** The visible parts of a model; created once per query. */
-class Source {
-  readonly context: SystemContext;
-  readonly graph: Graph;
-  readonly concepts: readonly Concept[];
-  readonly texts: Texts;
-  #tables = new Map<string, string | null>();
-
-  constructor(context: SystemContext) {
-    this.context = context;
-    this.graph = context.graph;
-    this.concepts = context.graph.concepts;
-    this.texts = new Texts(context.parser, context.product, context.caller.principal, context.graph, allowedFunctionsOf(context.ontology));
-  }
-
-  get #counts(): RowCounts {
-    return this.context.hidesRows ? NO_COUNTS : (this.context.counts ?? NO_COUNTS);
-  }
-
-  /** The row count of a mapping, for callers who may query the mapped concepts. */
-  rowsOfMapping({ name, concept, link }: MappingDef): number | null {
-    const into = link === null ? [concept ?? ''] : [link.forward.concept, link.back.concept];
-    return into.every((c) => this.graph.concept(c)?.readable === true) ? this.#counts('mapping', name) : null;
-  }
-
-  /** The row count of a view, for callers who may query it and get all of its rows. */
-  rowsOfView(view: ViewDef): number | null {
-    return this.graph.reads(view) && !this.context.hidesValues ? this.#counts('view', view.name) : null;
-  }
-
-  /** The rows of a logic concept as a SELECT; null for other concepts, and if the caller may not see the condition or what it reads from. */
-  logicQuery(concept: Concept): string | null {
-    const condition = this.texts.condition(concept);
-    const logic = concept.def?.logic;
-    if (condition === null || !logic || this.graph.concept(logic.concept) === undefined) return null;
-    return `SELECT * FROM ${logic.schema.replace('svc', this.context.product)}.${quoteBack(logic.concept)} WHERE ${condition}`;
-  }
-
-  readonly print: Printed = (sql, kind) => productText(this.context.parser, sql, kind, this.context.product);
-
-  /** The tables that a SELECT reads; null if the caller may not see them. */
-  tablesOf(sql: string, datasource: string): string | null {
-    if (!this.texts.showsTables(datasource)) return null;
-    let tables = this.#tables.get(sql);
-    if (tables === undefined) {
-      const relations = createSqlReader(this.context.parser, this.context.product).relationsOf({ text: sql, offset: 0 });
-      tables = orNull(joined([...new Set(relations.map((r) => `${r.schema ?? 'public'}.${r.name}`))]));
-      this.#tables.set(sql, tables);
-    }
-    return tables;
-  }
-
-  tablesOfAll(mappings: readonly MappingDef[]): string | null {
-    return orNull(joined([...new Set(mappings.map((m) => this.tablesOf(m.sql, m.datasource)).filter((t) => t !== null))]));
-  }
-
-  datasourcesOf(mappings: readonly MappingDef[]): string | null {
-    return orNull(joined([...new Set(mappings.map((m) => m.datasource))]));
-  }
 }
 
 const RELATIONSHIP =
@@ -236,7 +139,7 @@ const TABLES: Readonly<Record<string, Table>> = {
     },
   },
   SYS_VIEWS: {
-    columns: 'view_name, description, is_cube:boolean, tables, number_of_rows:bigint, query',
+    columns: 'view_name, description, is_cube:boolean, tables, number_of_rows:bigint, query, view_json, view_properties',
     rows: (s) => {
       return s.graph.model.views.map((v) => {
         const raw = isRaw(v) ? v.datasource : null;
@@ -244,9 +147,11 @@ const TABLES: Readonly<Record<string, Table>> = {
           v.name,
           v.description,
           v.cube,
-          raw === null ? null : s.tablesOf(v.sql, raw),
+          s.tablesOfView(v),
           s.rowsOfView(v),
           raw === null ? s.texts.view(v) : s.texts.showsTables(raw) ? v.sql : null,
+          viewJson(s.context.parser, v),
+          viewColumnsText(v),
         ];
       });
     },
@@ -326,8 +231,8 @@ const TABLES: Readonly<Record<string, Table>> = {
   // ontologies have no domains, but clients of this field query them first
   SYS_DOMAINS: { columns: 'name, description, ontologies', rows: () => [] },
   SYS_USERS: {
-    columns: 'user_name, email, tenant, active:boolean, created:timestamptz',
-    rows: ({ context }) => (context.access?.users ?? []).map((u) => [u.name, u.email, u.tenant, u.active, u.created]),
+    columns: 'user_name, email, tenant, active:boolean, created:timestamptz, first_name, last_name',
+    rows: ({ context }) => (context.access?.users ?? []).map((u) => [u.name, u.email, u.tenant, u.active, u.created, u.firstName, u.lastName]),
   },
   SYS_ROLES: { columns: 'role_name, user_name', rows: ({ context }) => (context.access?.roles ?? []).map((r) => [r.role, r.user]) },
   SYS_GRANTS: {
@@ -335,6 +240,8 @@ const TABLES: Readonly<Record<string, Table>> = {
     rows: ({ context }) =>
       (context.access?.grants ?? []).map((g) => [g.kind, g.grantee, g.privilege.toUpperCase(), resourceText(g.resource), g.all, g.grantOption]),
   },
+  SYS_PERMISSIONS: { columns: 'permission, resource, is_all:boolean, grant_option:boolean', rows: permissionsOf },
+  SYS_PROPERTIES_STATISTICS: STATISTICS,
   SYS_JOBS: { columns: 'job_name, job_type, target, schedule, status, last_run:timestamptz, next_run:timestamptz, message', rows: () => [] },
 };
 

@@ -12,17 +12,22 @@ import { lacks, loadGraph, quoted, unknownInStatement } from '../caller/lookup.t
 import { type Changing, checkName, type Done, done, exists, optionsOf } from './changing.ts';
 import type { Kinds } from './kinds.ts';
 
+type Text = string | null;
+
+/** Options of CREATE USER. Nothing depends on the first and last name; lists show them. */
+const USER_OPTIONS: readonly string[] = ['email', 'tenant', 'first_name', 'last_name'];
+
 async function createUser(ctx: Changing, statement: CreateUser): Promise<Done> {
   const { name, password, options } = statement;
   checkName(name, 'user');
   const given = optionsOf(options);
-  for (const { key } of options) if (!['email', 'tenant'].includes(fold(key.text))) throw unknownInStatement('option', key, ['email', 'tenant']);
+  for (const { key } of options) if (!USER_OPTIONS.includes(fold(key.text))) throw unknownInStatement('option', key, USER_OPTIONS);
   const option = (wanted: string): string | null => Object.entries(given).find(([key, value]) => fold(key) === wanted && value.trim() !== '')?.[1] ?? null;
   if (password === '') throw noPassword(statement.source.offset);
   const known = ctx.users.get(fold(name.text)) ?? (await catalog.findUser(ctx.db, name.text));
   if (known !== undefined && !ctx.dropped.has(known.id) && canSee(ctx.principal, ['user', known.name])) {
     if (statement.ifNotExists) return done([], { user: known.name });
-    if (statement.replace) return replaceUser(ctx, statement, { email: option('email'), tenant: option('tenant') });
+    if (statement.replace) return replaceUser(ctx, statement, option);
   }
   ctx.mayCreate('user', statement.source.offset);
   if (known !== undefined && !ctx.dropped.has(known.id)) throw exists('user', name);
@@ -31,19 +36,18 @@ async function createUser(ctx: Changing, statement: CreateUser): Promise<Done> {
   await requireOwnEmail(ctx, email === null ? [name.text] : [name.text, email], user.id, name.offset);
   ctx.users.set(fold(name.text), user);
   const hash = password === null ? null : await hashPassword(password);
-  const calls = catalog.createUser({ ...user, email, tenant: option('tenant'), password: hash, by: creatorsOf(ctx.principal) });
+  const names = { firstName: option('first_name'), lastName: option('last_name') };
+  const calls = catalog.createUser({ ...user, ...names, email, tenant: option('tenant'), password: hash, by: creatorsOf(ctx.principal) });
   return done([...calls, ...ctx.own(['user', user.name])], { user: user.name });
 }
 
 /**
- * CREATE OR REPLACE of an existing user: sets the password, e-mail and tenant that the statement gives. Tokens, roles and rights stay.
+ * CREATE OR REPLACE of an existing user: sets the password and the options that the statement gives. Tokens, roles and rights stay.
+ * @param option returns the value of an option; null if it is not given
  * @throws SvcError 403 without EDIT on the user, or for another tenant if the caller is not an administrator
  */
-async function replaceUser(
-  ctx: Changing,
-  { name, password, source }: CreateUser,
-  { email, tenant }: { readonly email: string | null; readonly tenant: string | null },
-): Promise<Done> {
+async function replaceUser(ctx: Changing, { name, password, source }: CreateUser, option: (name: string) => string | null): Promise<Done> {
+  const [email, tenant, firstName, lastName] = ['email', 'tenant', 'first_name', 'last_name'].map(option) as [Text, Text, Text, Text];
   const { user, guard } = await userToChange(ctx, name, source.offset);
   const by = creatorsOf(ctx.principal);
   if (email !== null) await requireOwnEmail(ctx, [email], user.id, name.offset);
@@ -57,6 +61,7 @@ async function replaceUser(
       ...(password === null ? [] : rights.setPassword(user.id, await hashPassword(password), by)),
       ...(email === null ? [] : rights.setEmail(user.id, email, by)),
       ...(isNewTenant ? rights.setTenant(user.id, tenant) : []),
+      ...(firstName === null && lastName === null ? [] : rights.setNames(user.id, firstName, lastName)),
     ],
     { user: user.name },
   );

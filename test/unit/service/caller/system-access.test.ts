@@ -3,7 +3,7 @@ import type { Caller } from '../../../../src/auth/authenticate.ts';
 import type { AccessLists } from '../../../../src/catalog/access.ts';
 import { resourceText, visibleAccess } from '../../../../src/service/caller/system-access.ts';
 
-const user = (name: string) => ({ name, email: null, tenant: null, active: true, created: '2026-01-01T00:00:00+00:00' });
+const user = (name: string) => ({ name, email: null, tenant: null, active: true, firstName: null, lastName: null, created: '2026-01-01T00:00:00+00:00' });
 const grant = (kind: 'user' | 'role', grantee: string, ...resource: string[]) => ({
   kind,
   grantee,

@@ -1,0 +1,114 @@
+/** Statistics of the values of mappings and views: how many are distinct and NULL, the smallest, the largest and the most frequent. */
+import type { FrequentValue, MeasuredKind, PropertyStatistics } from '../catalog/statistics.ts';
+import type { Graph } from '../ontology/graph.ts';
+import type { ColumnDef, MappingDef, ViewDef } from '../ontology/model.ts';
+import { sameName } from '../ontology/names.ts';
+import { findType, type TypeFamily } from '../ontology/types.ts';
+import { guarded } from './validate-data-checks.ts';
+import { type DataReader, type Finding, quoteName, ROWS } from './validate-data-reader.ts';
+
+/** The number of frequent values that are stored of a column. */
+const FREQUENT = 20;
+/** Columns with few distinct values are listed even if no value occurs twice. */
+const FEW = 20;
+/** Longer values are not stored. */
+const LONGEST = 200;
+const ORDERED: ReadonlySet<TypeFamily | undefined> = new Set(['text', 'number', 'date', 'time']);
+
+/** What is counted at once: the rows of a mapping or view. */
+interface Target {
+  readonly kind: MeasuredKind;
+  readonly name: string;
+  readonly from: string;
+  readonly graph: Graph;
+  readonly columns: readonly Column[];
+}
+
+interface Column {
+  readonly name: string;
+  /** The value in the type of the property. */
+  readonly value: string;
+  /** The value in a type that has an equality. */
+  readonly comparable: string;
+  readonly isOrdered: boolean;
+}
+
+function columnOf(name: string, type: string | undefined): Column {
+  const found = type === undefined ? undefined : findType(type);
+  const quoted = quoteName(name);
+  const value = found ? `CAST(${quoted} AS ${found.sql})` : quoted;
+  return { name, value, comparable: found && found.family !== 'json' ? value : `CAST(${quoted} AS text)`, isOrdered: ORDERED.has(found?.family) };
+}
+
+/** The type of a mapping's column: that of the property it gives, or for a column of a link that of the table. */
+function typeIn(graph: Graph, mapping: MappingDef, column: ColumnDef): string | undefined {
+  const concept = mapping.link === null ? graph.concept(mapping.concept ?? '') : undefined;
+  return [...(concept?.properties ?? []), ...(concept?.multi ?? [])].find((p) => sameName(p.def.name, column.name))?.def.type ?? column.type;
+}
+
+function targetOfMapping(reader: DataReader, mapping: MappingDef): Target {
+  const columns = mapping.columns.map((c) => columnOf(c.name, typeIn(reader.context.graph, mapping, c)));
+  return { kind: 'mapping', name: mapping.name, from: `vsvc.${quoteName(ROWS)}`, graph: reader.over(mapping), columns };
+}
+
+function targetOfView(reader: DataReader, view: ViewDef): Target {
+  const columns = view.columns.map((c) => columnOf(c.name, c.type));
+  // a sub-query, because a cube has rows only where its dimensions are selected
+  const from = `(SELECT ${view.columns.map((c) => quoteName(c.name)).join(', ')} FROM vsvc.${quoteName(view.name)}) AS q`;
+  return { kind: 'view', name: view.name, from, graph: reader.context.graph, columns };
+}
+
+/** The text of the smallest or largest value; NULL if it is longer than what is stored. */
+const extreme = (aggregate: 'min' | 'max', { value, isOrdered }: Column): string =>
+  isOrdered ? `left(CAST(${aggregate}(${value}) AS text), ${LONGEST + 1})` : 'CAST(NULL AS text)';
+
+const short = (value: unknown): string | null => (typeof value === 'string' && value.length <= LONGEST ? value : null);
+
+/** Counts one target. A text that depends on the caller has other values for each caller, so it has no statistics. @throws SvcError */
+async function measured(reader: DataReader, { kind, name, from, graph, columns }: Target): Promise<PropertyStatistics[]> {
+  const parts = columns.flatMap((c, i) => [
+    `count(${c.comparable}) AS n${i}`,
+    `count(DISTINCT ${c.comparable}) AS d${i}`,
+    `${extreme('min', c)} AS a${i}`,
+    `${extreme('max', c)} AS z${i}`,
+  ]);
+  const sql = `SELECT count(*) AS n, ${parts.join(', ')} FROM ${from}`;
+  if (columns.length === 0 || reader.plan(sql, graph).readsCaller) return [];
+  const row = await reader.first(sql, graph);
+  const found: PropertyStatistics[] = [];
+  for (const [i, column] of columns.entries()) {
+    const [notNull, distinct] = [Number(row[`n${i}`]), Number(row[`d${i}`])];
+    const frequent = distinct > 0 && (distinct <= FEW || distinct < notNull) ? await frequentValues(reader, column, from, graph) : [];
+    const nulls = Number(row.n) - notNull;
+    found.push({ kind, name, property: column.name, distinct, nulls, notNull, min: short(row[`a${i}`]), max: short(row[`z${i}`]), frequent });
+  }
+  return found;
+}
+
+async function frequentValues(reader: DataReader, { comparable }: Column, from: string, graph: Graph): Promise<FrequentValue[]> {
+  const sql = `SELECT v, n FROM (SELECT CAST(${comparable} AS text) AS v, count(*) AS n FROM ${from} GROUP BY 1) AS f
+    WHERE v IS NOT NULL AND length(v) <= ${LONGEST} ORDER BY n DESC, v LIMIT ${FREQUENT}`;
+  return (await reader.all(sql, graph)).map((r) => ({ value: String(r.v), count: Number(r.n) }));
+}
+
+/** Counts the values of all mappings and views but those of which the rows could not be counted. What cannot be counted is a warning. @param known findings so far */
+export async function measure(
+  reader: DataReader,
+  known: readonly Finding[],
+): Promise<{ readonly statistics: readonly PropertyStatistics[]; readonly findings: readonly Finding[] }> {
+  const { model } = reader.context.graph;
+  const statistics: PropertyStatistics[] = [];
+  const findings: Finding[] = [];
+  const failedBefore = new Set(known.filter((f) => f.code === 'not_checked').map((f) => f.object));
+  const count = async (object: string, target: () => Target): Promise<void> => {
+    if (failedBefore.has(object)) return;
+    const failed = await guarded(object, async () => {
+      statistics.push(...(await measured(reader, target())));
+      return [];
+    });
+    findings.push(...failed);
+  };
+  for (const m of model.mappings) await count(`mapping ${m.name}`, () => targetOfMapping(reader, m));
+  for (const v of model.views) await count(`view ${v.name}`, () => targetOfView(reader, v));
+  return { statistics, findings };
+}

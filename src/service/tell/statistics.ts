@@ -1,0 +1,63 @@
+/**
+ * SYS_PROPERTIES_STATISTICS: what `kg validate --data` has counted of the values of mappings and views. A caller sees the statistics of a column if it may read all of
+ * its values: no row policy applies to it, no mask on a property of that name, and it may query the concepts of the mapping, or the view with all that it reads.
+ */
+import type { MeasuredKind, StoredStatistics } from '../../catalog/statistics.ts';
+import type { MappingDef } from '../../ontology/model.ts';
+import { sameName } from '../../ontology/names.ts';
+import { findType } from '../../ontology/types.ts';
+import { linkColumnsOf } from './detail.ts';
+import type { Source } from './system-source.ts';
+
+const COLUMNS =
+  'property_name, target_name, target_type, distinct_count:bigint, non_null_count:bigint, stats, updated_at:timestamptz, null_count:bigint, min_value, max_value';
+
+/** Numbers and dates with at most this many values are listed by value instead of by range. */
+const FEW_VALUES = 20;
+
+/** The column `stats`, in one of two forms: `{"top_k": [{"value", "count"}]}` or `{"min_value", "max_value"}`. Clients of the field read one of them. */
+function statsText({ frequent, distinct, min, max }: StoredStatistics, type: string | undefined): string | null {
+  const family = type === undefined ? 'text' : findType(type)?.family;
+  const isRange = (family === 'number' || family === 'date' || family === 'time') && distinct > FEW_VALUES;
+  if (frequent.length > 0 && !isRange) return JSON.stringify({ top_k: frequent });
+  return min === null && max === null ? null : JSON.stringify({ min_value: min, max_value: max });
+}
+
+/** The columns of a mapping whose values the caller may read, with their types. */
+function columnsOf({ graph, concepts }: Source, mapping: MappingDef): readonly { readonly name: string; readonly type: string | undefined }[] {
+  if (mapping.link !== null) {
+    const { forward, back } = mapping.link;
+    if (![forward.concept, back.concept].every((c) => graph.concept(c)?.readable === true)) return [];
+    const relationship = concepts.flatMap((c) => c.relationships).find((r) => r.links.some((l) => l.mapping.name === mapping.name));
+    return (relationship ? linkColumnsOf(relationship) : [])
+      .filter((c) => mapping.columns.some((m) => sameName(m.name, c.name)))
+      .map(({ name, type }) => ({ name, type }));
+  }
+  const concept = graph.concept(mapping.concept ?? '');
+  if (concept?.readable !== true) return [];
+  return [...concept.properties, ...concept.multi]
+    .filter(({ def }) => (mapping.property === null ? mapping.columns.some((m) => sameName(m.name, def.name)) : sameName(mapping.property, def.name)))
+    .map(({ def }) => ({ name: def.name, type: def.type }));
+}
+
+type Row = readonly (string | number | null)[];
+
+function rows(source: Source): readonly Row[] {
+  const rowsOf = (kind: MeasuredKind, name: string, columns: readonly { readonly name: string; readonly type?: string | undefined }[]): Row[] =>
+    columns.flatMap((column) => {
+      const found = source.statisticsOf(kind, name, column.name);
+      if (found === undefined) return [];
+      const { distinct, notNull, nulls, counted, min, max } = found;
+      return [[column.name, name, kind, distinct, notNull, statsText(found, column.type), counted, nulls, min, max]];
+    });
+  const { mappings, views } = source.graph.model;
+  return [
+    ...mappings.flatMap((m) => rowsOf('mapping', m.name, columnsOf(source, m))),
+    ...views.flatMap((v) => {
+      const shown = rowsOf('view', v.name, v.columns);
+      return shown.length > 0 && source.readsThrough(v) ? shown : [];
+    }),
+  ];
+}
+
+export const STATISTICS = { columns: COLUMNS, rows };

@@ -1,0 +1,147 @@
+/** What system tables are made from: the model as the caller sees it, and what the catalog adds to it. */
+import type { Caller } from '../../auth/authenticate.ts';
+import { can } from '../../auth/grants.ts';
+import type { Budget } from '../../budget.ts';
+import type { AccessLists } from '../../catalog/access.ts';
+import { NO_COUNTS, type RowCounts } from '../../catalog/counts.ts';
+import type { HistoryLine } from '../../catalog/history.ts';
+import type { OntologyRow } from '../../catalog/snapshot.ts';
+import type { MeasuredKind, Statistics, StoredStatistics } from '../../catalog/statistics.ts';
+import { SvcError } from '../../errors.ts';
+import { createSqlReader, productText } from '../../language/expressions.ts';
+import type { SqlParser } from '../../language/parser.ts';
+import { quoteBack } from '../../language/quote.ts';
+import type { Concept, Graph } from '../../ontology/graph.ts';
+import { isRaw, type MappingDef, type ViewDef } from '../../ontology/model.ts';
+import { fold } from '../../ontology/names.ts';
+import { checkModel } from '../../planner/check.ts';
+import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
+import type { SeenAgent } from '../caller/agents.ts';
+import { type Printed, Texts } from '../caller/texts.ts';
+import type { VisibleExample } from './examples.ts';
+import { mappingsOfView } from './view-mappings.ts';
+
+/** The source of the rows. If `ontology` is undefined, the request names none, and only tables of the whole service have rows. */
+export interface SystemContext {
+  readonly caller: Caller;
+  readonly parser: SqlParser;
+  /** The budget of all answers about models in the request; undefined: only the limits of a single answer apply. */
+  readonly answers?: Budget | undefined;
+  readonly product: string;
+  /** The model as the caller sees it. */
+  readonly graph: Graph;
+  readonly ontology: OntologyRow | undefined;
+  /** The version of `graph`; null: a draft. */
+  readonly version: string | null;
+  /** True if row policies apply to the caller, who must then not see row counts. */
+  readonly hidesRows: boolean;
+  /** True if masks apply to the caller, who must then not see row counts of views, which may filter by masked values. */
+  readonly hidesValues: boolean;
+  /** Names of the properties that a mask hides from the caller, in the form in which names are compared. */
+  readonly masked?: ReadonlySet<string> | undefined;
+  /** The users, roles and grants that the caller sees; undefined: not loaded, so their tables are empty. */
+  readonly access?: AccessLists | undefined;
+  /** Row counts of the version; undefined: not loaded, so they are null. */
+  readonly counts?: RowCounts | undefined;
+  /** Statistics of the values of the version; undefined: not loaded, so their table is empty. */
+  readonly statistics?: Statistics | undefined;
+  /** The agents that the caller sees, with filtered options; undefined: not loaded. */
+  readonly agents?: readonly SeenAgent[] | undefined;
+  /** The examples that the caller sees; undefined: not loaded. */
+  readonly examples?: readonly VisibleExample[] | undefined;
+  /** The questions that the caller sees; undefined: not loaded. */
+  readonly history?: readonly HistoryLine[] | undefined;
+}
+
+export const joined = (names: readonly string[]): string => names.join(', ');
+export const orNull = (text: string): string | null => (text === '' ? null : text);
+
+/** The visible parts of a model; created once per query. */
+export class Source {
+  readonly context: SystemContext;
+  readonly graph: Graph;
+  readonly concepts: readonly Concept[];
+  readonly texts: Texts;
+  #tables = new Map<string, string | null>();
+
+  constructor(context: SystemContext) {
+    this.context = context;
+    this.graph = context.graph;
+    this.concepts = context.graph.concepts;
+    this.texts = new Texts(context.parser, context.product, context.caller.principal, context.graph, allowedFunctionsOf(context.ontology));
+  }
+
+  get #counts(): RowCounts {
+    return this.context.hidesRows ? NO_COUNTS : (this.context.counts ?? NO_COUNTS);
+  }
+
+  /** The row count of a mapping, for callers who may query the mapped concepts. */
+  rowsOfMapping({ name, concept, link }: MappingDef): number | null {
+    const into = link === null ? [concept ?? ''] : [link.forward.concept, link.back.concept];
+    return into.every((c) => this.graph.concept(c)?.readable === true) ? this.#counts('mapping', name) : null;
+  }
+
+  /** The row count of a view, for callers who may query it and get all of its rows. */
+  rowsOfView(view: ViewDef): number | null {
+    return this.graph.reads(view) && !this.context.hidesValues ? this.#counts('view', view.name) : null;
+  }
+
+  /** The statistics of a column of a mapping or view; undefined if the caller may not read all of its values, or if they were not counted. */
+  statisticsOf(kind: MeasuredKind, name: string, property: string): StoredStatistics | undefined {
+    if (this.context.hidesRows || this.context.masked?.has(fold(property))) return undefined;
+    return this.context.statistics?.(kind, name, property);
+  }
+
+  /** True if the caller may read the view, and everything that the view reads, with its own rights: what was counted with the rights of others is not shown. */
+  readsThrough(view: ViewDef): boolean {
+    const { graph, context } = this;
+    if (context.hidesValues || !graph.reads(view)) return false;
+    if (isRaw(view)) return can(context.caller.principal, 'query', ['datasource', view.datasource ?? '']);
+    if (graph === graph.whole) return true;
+    try {
+      const options = { graph, product: context.product, allowedFunctions: allowedFunctionsOf(context.ontology) };
+      checkModel(graph.whole, context.parser, [{ kind: 'view', name: view.name, offset: 0 }], options);
+      return true;
+    } catch (error) {
+      if (error instanceof SvcError) return false;
+      throw error;
+    }
+  }
+
+  /** The tables that a view reads, through concepts if it has no tables of its own; null if the caller may not see them. */
+  tablesOfView(view: ViewDef): string | null {
+    if (isRaw(view)) return this.tablesOf(view.sql, view.datasource ?? '');
+    if (this.texts.view(view) === null) return null;
+    return this.tablesOfAll(mappingsOfView(this.graph, createSqlReader(this.context.parser, 'svc'), view));
+  }
+
+  /** The rows of a logic concept as a SELECT; null for other concepts, and if the caller may not see the condition or what it reads from. */
+  logicQuery(concept: Concept): string | null {
+    const condition = this.texts.condition(concept);
+    const logic = concept.def?.logic;
+    if (condition === null || !logic || this.graph.concept(logic.concept) === undefined) return null;
+    return `SELECT * FROM ${logic.schema.replace('svc', this.context.product)}.${quoteBack(logic.concept)} WHERE ${condition}`;
+  }
+
+  readonly print: Printed = (sql, kind) => productText(this.context.parser, sql, kind, this.context.product);
+
+  /** The tables that a SELECT reads; null if the caller may not see them. */
+  tablesOf(sql: string, datasource: string): string | null {
+    if (!this.texts.showsTables(datasource)) return null;
+    let tables = this.#tables.get(sql);
+    if (tables === undefined) {
+      const relations = createSqlReader(this.context.parser, this.context.product).relationsOf({ text: sql, offset: 0 });
+      tables = orNull(joined([...new Set(relations.map((r) => `${r.schema ?? 'public'}.${r.name}`))]));
+      this.#tables.set(sql, tables);
+    }
+    return tables;
+  }
+
+  tablesOfAll(mappings: readonly MappingDef[]): string | null {
+    return orNull(joined([...new Set(mappings.map((m) => this.tablesOf(m.sql, m.datasource)).filter((t) => t !== null))]));
+  }
+
+  datasourcesOf(mappings: readonly MappingDef[]): string | null {
+    return orNull(joined([...new Set(mappings.map((m) => m.datasource))]));
+  }
+}
