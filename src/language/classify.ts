@@ -99,6 +99,12 @@ const STATEMENTS: Table = {
   EXPLAIN: explain,
 };
 
+/** The first words of statements, and what CREATE creates, for editors. */
+export const FIRST_WORDS: { readonly statements: readonly string[]; readonly objects: readonly string[] } = {
+  statements: [...QUERIES, ...Object.keys(STATEMENTS)],
+  objects: Object.keys(CREATE),
+};
+
 /**
  * Parses one statement. All offsets in the tree count from the start of the request's text (`source.offset` + position in the
  * statement). @throws SvcError 400 `unknown_statement`, `syntax_error` (names what was expected), `bad_name`, `bad_depth`

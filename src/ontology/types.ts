@@ -35,6 +35,9 @@ const TABLE: Readonly<Record<string, readonly [canonical: string, sql: string, f
   uuid: ['uuid', 'uuid', 'uuid'],
 };
 
+/** The names of all types, with synonyms. */
+export const typeNames = (): string[] => Object.keys(TABLE);
+
 /** numeric(p,s) within the limits of the model: a precision of 1 to 1000, a scale of 0 to the precision. */
 const DECIMAL = /^decimal\s*\(\s*(\d{1,4})\s*(?:,\s*(\d{1,4})\s*)?\)$/;
 
