@@ -52,6 +52,15 @@ describe('an unmapped concept below a logic concept', () => {
     expect(await nos('SELECT no, entity_type FROM svc.visiting_teacher ORDER BY no', ontology, token)).toEqual(expected);
   });
 
+  it('is distinguished from its siblings by flags in one query', async () => {
+    const flags = ['worker', 'visiting_teacher', 'full_teacher'];
+    const expected = ['1 false false false', '2 true true false', '3 true true false', '11 true false true', '12 false false true', '99 false false false'];
+    for (const order of [flags, [...flags].reverse(), ['visiting_teacher', 'worker', 'full_teacher']]) {
+      const { json } = await s.query(`SELECT no, ${order.map((c) => `_type_of_${c}`).join(', ')} FROM dsvc.person ORDER BY no`, 'mapped');
+      expect(json.data.map((row: Record<string, unknown>) => [row.no, ...flags.map((c) => row[`_type_of_${c}`])].join(' '))).toEqual(expected);
+    }
+  });
+
   it.each([
     ['souls', [], []],
     // 2 leads 3; 1 leads 2, 2 leads 3 and 11

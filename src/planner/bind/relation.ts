@@ -204,10 +204,11 @@ export class ConceptRelation implements ConceptInFrom {
   }
 
   #instanceOf(concept: Concept): Instance {
-    const { name, rows } = concept;
+    const { rows } = concept;
     if (rows.kind === 'mappings') {
       const mappings: ReadonlySet<MappingDef> = new Set(rows.sources.map((s) => s.mapping));
-      return { mapped: this.columnAt(this.root, { kind: 'mapped_in', mappings }, `t:${name}`), conditions: [] };
+      // Concepts with the same name may have different parts of its rows, so the key is the mappings.
+      return { mapped: this.columnAt(this.root, { kind: 'mapped_in', mappings }), conditions: [] };
     }
     const source = this.#instanceOf(rows.source);
     const condition = logicCondition(this.state, rows, this);

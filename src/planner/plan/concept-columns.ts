@@ -16,7 +16,7 @@ export function wantedKey(state: PlanState, wanted: Wanted): string {
     return `${propertyKey(wanted.def, wanted.actual)}${wanted.reader ? `[${wanted.reader.name}]` : ''}${seen}${by}`;
   }
   if (wanted.kind === 'raw') return `r:${wanted.def.name}${seen}`;
-  if (wanted.kind === 'mapped_in') return `t:${[...wanted.mappings].map((m) => m.name).join('|')}`;
+  if (wanted.kind === 'mapped_in') return `in:${JSON.stringify([...wanted.mappings].map((m) => m.name))}`;
   return wanted.kind !== 'mapping' && wanted.actual ? `a:${wanted.kind}` : wanted.kind;
 }
 
