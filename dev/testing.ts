@@ -25,7 +25,7 @@ export interface LocalPostgres {
   connectionString(role?: LocalRole): string;
   /** The value of CATALOG_URL or DATASOURCE_MAIN for a role: JSON with url and endpoint. */
   secret(role: LocalRole): string;
-  /** The connection string of a role for PostgreSQL's own protocol; PGlite has none. */
+  /** The connection string of a role for PostgreSQL's own protocol, which PGlite does not speak. */
   direct?(role: LocalRole): string;
   /** Runs one statement as a superuser, without the endpoint, and returns its rows. */
   superuser(sql: string): Promise<Record<string, unknown>[]>;

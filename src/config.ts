@@ -55,7 +55,7 @@ export interface Config {
     readonly user: 'email' | 'username';
     readonly type: string;
     readonly tenantUser: boolean;
-    /** By tenant id in upper case; `DEFAULT` is used if there is no header. */
+    /** By tenant id in upper case; `DEFAULT` is used for requests without the header. */
     readonly tenants: Readonly<Record<string, TenantConfig>>;
     /** Variables that look like settings of a tenant but have an invalid name, such as `JWT_acme_KEY`. */
     readonly misnamed: readonly string[];

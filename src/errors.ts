@@ -133,7 +133,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
 }
 
 /**
- * Returns the end of a message about an unknown name: "; did you mean `x`?", or an empty text if there is no similar name.
+ * Returns the end of a message about an unknown name: "; did you mean `x`?", or an empty text if no name is similar.
  *
  * @param near result of `nearest`
  * @param shown how the message shows the name: in backquotes by default

@@ -42,7 +42,7 @@ export const intoPostgres = (client: Client): Target => ({
 /** Parts of a `pg` connection that COPY needs and that its types do not declare. */
 type CopyConnection = Connection & { sendCopyFromChunk(chunk: Buffer): void; endCopyFrom(): void; sendCopyFail(message: string): void };
 
-/** A COPY ... FROM STDIN as a query object of `pg`, which has none of its own. */
+/** A COPY ... FROM STDIN as a query object of `pg`, which has no such object of its own. */
 class CopyIn implements Submittable {
   readonly #sql: string;
   readonly #pieces: Iterable<string>;

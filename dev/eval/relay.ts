@@ -1,5 +1,5 @@
 /**
- * A language model that is somebody else: an OpenAI-compatible server that writes each prompt to a file and waits for a file with the answer. So any model, or a person,
+ * A language model in files: an OpenAI-compatible server that writes each prompt to a file and waits for a file with the answer. So any model, or a person,
  * can answer the questions of an evaluation.
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -74,7 +74,7 @@ function promptText({ messages = [], response_format }: Prompt): string {
   ].join('\n');
 }
 
-/** The text of a file as soon as it is there and is JSON; undefined if nobody waits any more. */
+/** The text of a file as soon as it is there and is JSON; undefined if the request has ended. */
 async function answerIn(file: string, stop: AbortSignal): Promise<string | undefined> {
   while (!stop.aborted) {
     const text = await readFile(file, 'utf8').catch(() => '');

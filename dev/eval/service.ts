@@ -33,7 +33,7 @@ export interface EvalService {
   close(): Promise<void>;
 }
 
-/** A question ends after three times LLM_TIMEOUT, whatever that is; the longest time of a timer. */
+/** A question ends after three times LLM_TIMEOUT, so this is only a limit: the longest time of a timer. */
 const TIMEOUT_MS = 2 ** 31 - 1;
 
 type Content = readonly { readonly type: string; readonly text?: string }[];

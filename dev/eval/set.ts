@@ -7,7 +7,7 @@ const QUESTION = z.strictObject({
   question: z.string().min(1),
   /** The same question in other words. */
   also: z.array(z.string().min(1)).optional(),
-  /** The concept or view of the question; null: nothing of the ontology. */
+  /** The concept or view of the question, or null if the ontology has no answer. */
   concept: z.string().min(1).nullable(),
   /** SQL on the ontology that answers it; null: it cannot be answered, and an error is expected. */
   gold: z.string().min(1).nullable(),

@@ -14,7 +14,7 @@ const CHANGES = /\b(alter|drop|create|do|call)\b/i;
 /** Words of statements that may change the session's state; after other statements there is nothing to clear. */
 const LEAVES =
   /\b(set|set_config|reset|temp|temporary|declare|listen|prepare|advisory\w*|do|call|create|alter|drop|load|discard|execute|nextval|setval|lock)\b|advisory/i;
-/** There are no logins here, so nothing else prevents a caller from becoming another user. */
+/** Statements that would make a caller another user. The embedded database has no logins that prevent it. */
 const ESCAPE = /session[\s_]+authorization/i;
 /** The effect of DISCARD ALL, as a string that may contain more commands: the state of a request is cleared when the next one begins. */
 const CLEAR =

@@ -26,7 +26,7 @@ export class PgliteHost {
     this.dataDir = dataDir;
   }
 
-  /** The client; starts the thread if none runs. Rejects if the data folder cannot be opened. */
+  /** The client. Starts the thread if it does not run yet. Rejects if the data folder cannot be opened. */
   client(): Promise<pg.Client> {
     this.#client ??= this.#open().catch(async (error: unknown) => {
       await this.kill();

@@ -38,7 +38,7 @@ export class Session {
   readonly #seen = new Set<string>();
   /** Prepared statements to deallocate with the next reset. */
   #dropped: string[] = [];
-  /** The reset that keeps prepared statements; null: there is none for this role. */
+  /** The reset that keeps prepared statements, or null if the role can take locks but not release them. */
   #reset: string | null | undefined;
   /** The result of the reset that was sent last. */
   #sent: Promise<boolean> | undefined;
@@ -98,7 +98,7 @@ export class Session {
     if (!PLAIN.has(command ?? '')) this.#plain = false;
   }
 
-  /** Notes that a statement failed, of which PostgreSQL does not tell the command. */
+  /** Notes that a statement failed, whose command PostgreSQL does not report. */
   failed(texts: readonly string[]): void {
     if (!texts.every((text) => READS.test(text))) this.#plain = false;
   }

@@ -29,7 +29,7 @@ export function graphOf(script: string, ontology: string, parser: SqlParser): Gr
         model = applyStatement(model, statement, context);
         break;
       default:
-        throw new Error(`${statement.kind} is no statement of a model`);
+        throw new Error(`${statement.kind} is not a statement of a model`);
     }
   }
   return finish(EMPTY_MODEL, model, context).graph;

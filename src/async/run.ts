@@ -38,7 +38,7 @@ export class AsyncRun {
     await this.#store.storage.setAlarm(Date.now());
   }
 
-  /** Returns the state of the job; null if this owner has none. Does not write. */
+  /** Returns the state of the job, or null if this owner has no job with this id. Does not write. */
   poll(owner: string): AsyncPoll | null {
     const stored = this.#store.read();
     if (stored === undefined || stored.owner !== owner) return null;
@@ -52,7 +52,7 @@ export class AsyncRun {
     return { state, version, pieces: this.#store.pieces(), first: this.#store.piece(0) ?? new Uint8Array(), rights };
   }
 
-  /** Returns the nth piece of a completed result; null if this owner has none. */
+  /** Returns the nth piece of a completed result, or null if this owner has no such piece. */
   piece(owner: string, n: number): Uint8Array | null {
     const stored = this.#store.read();
     if (stored?.owner !== owner || stored.state !== 'completed') return null;

@@ -27,7 +27,7 @@ export async function impersonate(caller: Caller, header: string, options: AuthO
   const name = decodeName(header);
   const { principal } = caller;
   const isEmail = name.includes('@');
-  // who may impersonate nobody must not find out, by the time of a look-up, who has an e-mail
+  // a caller who may impersonate nobody must not learn from the response time whether an e-mail belongs to a user
   const mayFind = isEmail ? principal.isAdmin || principal.grants.some((g) => g.privilege === 'auth') : can(principal, 'auth', ['user', name]);
   if (!/^[^\u0000-\u001f\u007f-\u009f]{1,256}$/.test(name) || !mayFind) throw refused();
   const snapshot = await loadSnapshot({ kind: 'name', name, email: isEmail ? name : null }, options);

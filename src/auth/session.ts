@@ -21,7 +21,7 @@ export interface Session {
   readonly id: string;
   readonly userId: string;
   readonly userName: string;
-  /** Ids of the users who control the login: who set the password, or the e-mail that a login provider identified the user by. */
+  /** Ids of the users who control the login: those who set the password, or the e-mail by which a login provider identified the user. */
   readonly controllers: readonly string[];
   /** The user's row when the session was checked. A token is issued only while the row is unchanged. */
   readonly login: Login;

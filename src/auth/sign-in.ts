@@ -33,7 +33,7 @@ const MAX_PER_ADDRESS = 5;
 const MAX_PER_USER = 10;
 
 /**
- * Checks user and password. Every attempt costs one query of the catalog and one slow hash, whatever the outcome. The answer is delayed according to the
+ * Checks user and password. Every attempt costs one query of the catalog and one slow hash, regardless of the outcome. The answer is delayed according to the
  * earlier failures of the user name and of the address.
  * @param given null: the request has no valid credentials (not signed, or expired). It is refused immediately, without a hash, and is not counted.
  * @param address address of the client
@@ -144,7 +144,7 @@ export type TokenOrigin = 'get_token' | 'get_svc_user_token' | 'console';
 /**
  * Issues an API token for a user who has signed in. Of each user and origin, the newest 20 tokens are valid.
  * @param by ids of the users who control the login
- * @param session id of the session of the login, and the id of an API token that the new one must not outlive; null without a session
+ * @param session id of the session of the login, and the id of an API token that the new one must not outlive; null if the login has no session
  * @returns null if the login or the session has ended since
  * @throws SvcError 503 `catalog_unavailable`
  */

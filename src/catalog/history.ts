@@ -23,9 +23,9 @@ export interface HistoryEntry {
   /** Number of queries that were tried. */
   readonly tries: number;
   readonly error: string | null;
-  /** The conversation of the question; null if it belongs to none. */
+  /** The conversation that the question belongs to, or null for a single question. */
   readonly conversation: ConversationKey | null;
-  /** A digest of the claims of the credential; null without claims. */
+  /** A digest of the claims of the credential, or null if it has no claims. */
   readonly claimsKey: string | null;
 }
 

@@ -25,7 +25,7 @@ export async function storeLink(
   await db.batch(calls);
 }
 
-/** Marks a link as used and returns its user, and the ids of the users who control the link. @param token id of the API token that made it; null for ADMIN_TOKEN @returns null if there is no valid link @throws SvcError 503 */
+/** Marks a link as used and returns its user, and the ids of the users who control the link. @param token id of the API token that made it; null for ADMIN_TOKEN @returns null if the link is unknown, used or expired @throws SvcError 503 */
 export async function takeLink(
   db: CatalogDb,
   hash: string,

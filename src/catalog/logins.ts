@@ -77,9 +77,9 @@ export interface GivenToken {
   readonly label: string;
   readonly expires: string;
   readonly by: readonly string[];
-  /** The id of the session that asks for the token; null without one. */
+  /** The id of the session that asks for the token, or null for a request without a session. */
   readonly session: string | null;
-  /** The id of an API token that this one must not outlive; null without one. */
+  /** The id of an API token that this one must not outlive, or null for a token with a lifetime of its own. */
   readonly until: string | null;
 }
 

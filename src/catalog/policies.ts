@@ -75,5 +75,5 @@ export function createPolicy(place: PolicyPlace, policy: PolicyRow, createdBy: s
   ];
 }
 
-/** Drops a policy. It needs no guard: whatever was valid with the policy is valid without it. */
+/** Drops a policy. It needs no guard: every object that is valid with the policy is valid without it. */
 export const dropPolicy = (ontologyId: string, name: string): readonly Call[] => [call(DROP, ontologyId, fold(name))];

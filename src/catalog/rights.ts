@@ -46,7 +46,7 @@ const SET_NAMES = sql`UPDATE kg_catalog.users SET first_name = coalesce($2, firs
 /** Sets the first and the last name of a user; null leaves a name as it is. */
 export const setNames = (id: string, firstName: string | null, lastName: string | null): readonly Call[] => [call(SET_NAMES, id, firstName, lastName)];
 const TENANT = sql`SELECT tenant FROM kg_catalog.users WHERE id = $1`;
-/** The tenant of a user; null if it has none. @throws SvcError 503 */
+/** The tenant of a user, or null if the user has no tenant. @throws SvcError 503 */
 export async function tenantOf(db: CatalogDb, id: string): Promise<string | null> {
   const [row] = await db.query(TENANT, [id]);
   return typeof row?.tenant === 'string' ? row.tenant : null;

@@ -61,7 +61,7 @@ export async function apply(paths: readonly string[], options: ApplyOptions, env
   if (options.prune && !options.yes) {
     const planned = await send('plan');
     await confirm(planned);
-    // nothing else is dropped: another version is refused, and an ontology that did not exist has nothing to drop
+    // only what the user has seen is dropped: the service refuses another version, and an ontology that did not exist has no objects
     confirmed = planned.base === null ? { prune: false } : { expect: planned.base };
   }
   const found = await send('apply', confirmed);

@@ -14,7 +14,7 @@ export interface DbColumn {
   readonly comment: string | null;
   /** The values of an enumeration type, in its order. */
   readonly values: readonly string[] | null;
-  /** The definition of a check constraint on this column alone. */
+  /** The definition of a check constraint that reads only this column. */
   readonly check: string | null;
 }
 

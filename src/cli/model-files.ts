@@ -9,7 +9,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads files, and the files of folders with one of these endings.
- * @throws Failure if a file cannot be read, or a folder has none
+ * @throws Failure if a file cannot be read, or a folder has no such file
  */
 export async function readModelFiles(paths: readonly string[], env: Env, endings: readonly string[] = ['.kg']): Promise<readonly ScriptFile[]> {
   if (paths.length === 0) throw new Failure('a file or a folder is missing', 2);

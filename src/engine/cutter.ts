@@ -282,7 +282,7 @@ export class RowCutter {
         else throw new EnvelopeError('a member has no name');
         return;
       case KEY_TEXT:
-        // Escapes need not be decoded: the relevant names have none. An escaped quote does not end the name.
+        // Escapes need not be decoded: the relevant names contain no escapes. An escaped quote does not end the name.
         if (this.#escaped) this.#escaped = false;
         else if (c === QUOTE) {
           this.#state = COLON;

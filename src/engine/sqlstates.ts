@@ -122,5 +122,5 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   P0001: 'raise_exception',
 };
 
-/** Returns the condition name of an SQLSTATE, or `sql_<sqlstate>` if it has none here. */
+/** Returns the condition name of an SQLSTATE, or `sql_<sqlstate>` for one that is not in this list. */
 export const conditionName = (sqlstate: string): string => CONDITIONS[sqlstate] ?? `sql_${sqlstate.toLowerCase()}`;

@@ -20,7 +20,7 @@ interface Argument {
   readonly only: Token | undefined;
 }
 
-/** Writes a call. Each argument is used once, so that nested calls do not multiply. undefined: there is no exact equivalent of this call. */
+/** Writes a call. Each argument is used once, so that nested calls do not multiply. Undefined if PostgreSQL has no exact equivalent of this call. */
 type Rule = (args: readonly Argument[]) => string | undefined;
 
 const one =

@@ -27,12 +27,12 @@ export interface Wanted {
   readonly graph: {
     /** The description, if the other texts of the prompt leave so many characters. */
     text(room: number): string;
-    /** Adds what the model says is missing. Returns false if there is nothing to add. */
+    /** Adds what the model says is missing. Returns false if the context has it all already. */
     widen(missing: string): Promise<boolean>;
   };
   /** Whether the model may return several readings of the question instead of a statement. */
   readonly asksBack: boolean;
-  /** The reading that the caller chose; null if none. */
+  /** The reading that the caller chose, or null for a first question. */
   readonly reading: string | null;
   /** Earlier questions of the conversation with their queries, oldest first. */
   readonly earlier: readonly Turn[];
@@ -48,7 +48,7 @@ export interface Wanted {
   readonly emptyHint: (sql: string) => string;
   /** Records each attempt. */
   readonly tries: Try[];
-  /** Why a valid statement may still be wrong; empty if nothing suggests it. */
+  /** Reasons why a valid statement may still be wrong. */
   readonly doubt: (sql: string) => Promise<string>;
 }
 

@@ -66,7 +66,7 @@ const REASON = 500;
 const FAR_BELOW = 0.5;
 
 /**
- * Finds the subject. @throws SvcError 404 `no_candidates` if there is nothing to choose from; as `LanguageModels.ask`
+ * Finds the subject. @throws SvcError 404 `no_candidates` if the lists leave no concept or view to choose from; as `LanguageModels.ask`
  */
 export async function identify(wanted: Identify): Promise<Identified> {
   const { question, subjects } = wanted;

@@ -24,7 +24,7 @@ const MARKS: ReadonlyMap<string, string> = new Map([
 ]);
 const IN_WORD = /[\p{L}\p{N}]/u;
 
-/** Texts in quotation marks, of 2 to `LONGEST` characters. An apostrophe inside a word is no mark. */
+/** Texts in quotation marks, of 2 to `LONGEST` characters. An apostrophe inside a word is not a quotation mark. */
 function quotedIn(text: string): readonly string[] {
   const found: string[] = [];
   for (let i = 0; i < text.length; i++) {

@@ -38,7 +38,7 @@ export interface Asking {
   readonly agent: { readonly name: string; readonly options: Readonly<Record<string, string>> } | undefined;
   readonly prompt: string;
   readonly args: Arguments;
-  /** The id of the conversation that the question belongs to; null or undefined if it belongs to none. */
+  /** The id of the conversation that the question belongs to; null or undefined for a single question. */
   readonly conversation?: string | null | undefined;
   readonly llm: LanguageModels;
   /** Reads the first rows of an answer. */

@@ -10,7 +10,7 @@ export type Collect = (answer: Answer, most: number) => Promise<Rows>;
 
 /**
  * The context of a question. Call this first: it finds out whether the caller may use the ontology and the agent.
- * @throws SvcError 400 `llm_not_configured`; 403 `no_access` for an ontology or agent that is unknown or hidden; 404 `ontology_not_found` if none is named
+ * @throws SvcError 400 `llm_not_configured`; 403 `no_access` for an ontology or agent that is unknown or hidden; 404 `ontology_not_found` if neither the request nor the settings name an ontology
  */
 export function askingOver(request: ServiceRequest, question: RestQuestion, collect: Collect): Asking {
   const { runtime, caller } = request;

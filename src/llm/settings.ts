@@ -30,7 +30,7 @@ export interface Settings {
   readonly depth: number | undefined;
   /** What happens if the question has several readings; undefined: the default of the tool. */
   readonly onAmbiguity: OnAmbiguity | undefined;
-  /** The reading that the caller chose; null if none. */
+  /** The reading that the caller chose, or null for a first question. */
   readonly reading: string | null;
   /** How many earlier questions of the conversation the model is shown. */
   readonly earlier: number;

@@ -16,7 +16,7 @@ const kept = cacheOf<Float32Array>('vectors');
 
 /**
  * The cosine similarity of subjects to the question, by their position in `subjects`. Vectors of the first ones are requested first; subjects without
- * a vector have no similarity. At most one call. Undefined if there are no embeddings, or if the call failed.
+ * a vector have no similarity. At most one call. Undefined if the service has no embeddings, or the call failed.
  */
 export async function nearness(
   llm: LanguageModels,

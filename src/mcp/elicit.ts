@@ -15,11 +15,11 @@ const KEY = 'reading';
 const CHOSEN = z.object({ reading: z.string().min(1).max(1_000) });
 const CLARIFY = z.object({ status: z.literal('clarify'), readings: z.array(z.object({ reading: z.string() })).min(2) });
 
-/** The reading that the user chose, in a call that the client repeats with it; undefined if there is none. */
+/** The reading that the user chose, in a call that the client repeats with it; undefined for a first call. */
 export const chosenReading = ({ mcpReq }: ServerContext): string | undefined => acceptedContent(mcpReq.inputResponses, KEY, CHOSEN)?.reading;
 
 /**
- * The request for the user's choice instead of a result with several readings. Undefined if the result has none, if the client cannot ask its user, or if the user
+ * The request for the user's choice instead of a result with several readings. Undefined if the result has only one reading, if the client cannot ask its user, or if the user
  * has declined: the result is then returned as it is.
  */
 export function asksForReading(result: JsonRow, { mcpReq }: ServerContext): InputRequiredResult | undefined {

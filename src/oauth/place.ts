@@ -1,4 +1,4 @@
-/** The address of the OAuth server (docs/design/credentials.md#where-oauth-is-offered): PUBLIC_URL, or the request's own origin on loopback. Otherwise there is no OAuth. */
+/** The address of the OAuth server (docs/design/credentials.md#where-oauth-is-offered): PUBLIC_URL, or the request's own origin on loopback. Otherwise the service does not offer OAuth. */
 import type { Config } from '../config.ts';
 import { isLoopbackHost } from '../connection.ts';
 import { SvcError } from '../errors.ts';

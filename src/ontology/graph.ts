@@ -54,7 +54,7 @@ export interface Concept {
   readonly multi: readonly Property[];
   /** Measures: inherited ones, then own ones, each with the concept that declares it. */
   readonly measures: readonly { readonly def: MeasureDef; readonly owner: Concept }[];
-  /** The PRIMARY KEY, own or inherited; null if it has none. `holder` is the topmost concept of its lineage with the same key. */
+  /** The PRIMARY KEY, own or inherited; null for a concept without a key. `holder` is the topmost concept of its lineage with the same key. */
   readonly key: { readonly properties: readonly PropertyDef[]; readonly holder: Concept } | null;
   /** LABEL properties: its own, or else those of the nearest ancestor that has any. If empty, the key is the label. */
   readonly label: readonly PropertyDef[];

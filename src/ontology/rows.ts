@@ -42,7 +42,7 @@ function rowsOfAncestors(concept: Concept, withRows: WithRows): Rows {
   return { kind: 'mappings', fromAncestors: false, sources: [] };
 }
 
-/** The part of the rows of a logic concept whose mappings map INTO ancestors of `concept`, so without rows of its siblings; undefined if there is none. */
+/** The part of the rows of a logic concept whose mappings map INTO ancestors of `concept`, so without rows of its siblings; undefined if no such mapping exists. */
 function rowsOfAncestorsIn(rows: Rows, concept: Concept, withRows: WithRows): Rows | undefined {
   const conditions = new Set<LogicRows>();
   let at = rows;

@@ -44,7 +44,7 @@ const DECIMAL = /^decimal\s*\(\s*(\d{1,4})\s*(?:,\s*(\d{1,4})\s*)?\)$/;
 /**
  * Finds a type as a modeller writes it, ignoring case and blanks.
  *
- * @returns undefined if there is no such type
+ * @returns undefined if the ontology language has no type of this name
  */
 export function findType(text: string): TypeInfo | undefined {
   const wanted = text.trim().toLowerCase();

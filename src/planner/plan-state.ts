@@ -39,7 +39,7 @@ export class PlanState {
   readonly dividing = new Set<string>();
   /** The relations that the caller's own text names. */
   readonly relations: NamedRelation[] = [];
-  /** The caller's policies over the whole model; undefined if none are in force. */
+  /** The caller's policies over the whole model; undefined if no policy applies. */
   readonly policies: Policies | undefined;
   readonly #sights: Graph[] = [];
   #aliases = 0;

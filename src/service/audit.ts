@@ -61,7 +61,7 @@ async function writeLater(runtime: Runtime): Promise<void> {
  * SHA-256 of a statement without its values: strings and numbers are replaced by `?`, whitespace and comments by one space. The digest is equal for the same
  * statement with other values, and a password in the statement cannot be guessed from it.
  * @param max the maximum length of the text
- * @returns null if there is no text, it is too long, or it cannot be tokenized
+ * @returns null for a text that is missing, too long, or cannot be tokenized
  */
 export async function statementDigest(text: string | null, max = MAX_CHARACTERS): Promise<string | null> {
   if (text === null || text.length > max) return null;

@@ -176,7 +176,7 @@ it('descriptions and synonyms are kept', () => {
 describe('documents that cannot be read', () => {
   it.each([
     ['<rdf:RDF xmlns:rdf="x"/>', /is RDF\/XML; convert it to Turtle first/],
-    [':a :b', /is no Turtle: /],
+    [':a :b', /is not Turtle: /],
   ])('%s', async (text, message) => {
     await expect(RDF.read([{ path: 'bad.ttl', text }], createSqlReader(parser, 'svc'))).rejects.toThrow(message);
   });

@@ -10,7 +10,7 @@ export const createRole = (name: string): string | null => (name.trim() === '' ?
 
 export interface Grant {
   readonly privilege: string;
-  /** A resource as statements and SYS_GRANTS write it: names that are no plain words are quoted. */
+  /** A resource as statements and SYS_GRANTS write it: names other than plain words are quoted. */
   readonly resource: string;
   readonly isAll: boolean;
   /** `user` or `role`. */

@@ -48,7 +48,7 @@ export function cellText(value: unknown): string | null {
   return typeof value === 'object' ? printed(value) : String(value);
 }
 
-/** The number of a value, for charts; null if it is none. */
+/** The number of a value, for charts; null for a value that is not a number. */
 export function numberOf(value: unknown): number | null {
   if (typeof value === 'number') return value;
   if (value instanceof Exact) return Number(value.text);

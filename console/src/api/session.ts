@@ -16,7 +16,7 @@ interface Credential {
 export const credential = signal<Credential | null>(null);
 /** The path of the login page; null if logging in is not configured. */
 export const loginPath = signal<string | null>(null);
-/** Why the user was signed out; null without a reason to show. */
+/** Why the user was signed out, or null if the reason is not shown. */
 export const notice = signal<string | null>(null);
 export const signedIn = computed(() => credential.value !== null);
 
@@ -24,7 +24,7 @@ export const signedIn = computed(() => credential.value !== null);
 const forgetters: (() => void)[] = [];
 let lastUser: string | null = null;
 
-/** Registers what is forgotten when somebody else signs in, or when the user signs out. */
+/** Registers a state that is forgotten when the user signs out or another one signs in. */
 export const onOtherUser = (forget: () => void): void => void forgetters.push(forget);
 
 /** Notes who uses the console now. After an expired session, the same user finds everything as it was. */
@@ -35,7 +35,7 @@ function isNow(user: string): void {
 
 /** Called when a session has expired, and when the same user is back after loading the page again. */
 interface Keeper {
-  /** What the browser keeps for the user until then; null: nothing. */
+  /** What the browser keeps for the user until then, or null to keep nothing. */
   keep(): unknown;
   restore(kept: unknown): void;
 }
@@ -43,7 +43,7 @@ const keepers = new Map<string, Keeper>();
 let returned: Readonly<Record<string, unknown>> = {};
 const KEPT = 'console-expired';
 
-/** Registers something that is kept in this tab when a session expires, for the same user alone: logging in loads the page again. */
+/** Registers a state that this tab keeps when a session expires, because logging in loads the page again. Only the same user gets it back. */
 export function keepOver(name: string, keeper: Keeper): void {
   keepers.set(name, keeper);
   if (name in returned) keeper.restore(returned[name]);

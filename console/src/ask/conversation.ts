@@ -129,12 +129,12 @@ function rowsOf(values: readonly Row[]): Rows {
   return rows;
 }
 
-/** What was asked before, for questions that refer to it. */
+/** The earlier questions as a text for the model, because a question may refer to them. */
 function earlier(turns: readonly Turn[]): string {
   const answered = turns.filter((t) => t.state === 'answered').slice(-EARLIER);
   if (answered.length === 0) return '';
-  const told = answered.map((t) => `Question: ${t.question}\n${t.reading === null ? '' : `Meant as: ${t.reading}\n`}SQL: ${t.sql}`);
-  return `Earlier in this conversation, which the question may refer to:\n${told.join('\n')}`.slice(0, NOTE);
+  const lines = answered.map((t) => `Question: ${t.question}\n${t.reading === null ? '' : `Meant as: ${t.reading}\n`}SQL: ${t.sql}`);
+  return `Earlier in this conversation, which the question may refer to:\n${lines.join('\n')}`.slice(0, NOTE);
 }
 
 /** Verified questions, to begin with. Empty if they cannot be read. */

@@ -75,7 +75,7 @@ export function Drawing({ graph, chosen, choose, move, colour }: Props) {
       }}
       onPointerMove={(e) => {
         const down = pressed.current;
-        // a click moves the pointer by a few pixels, which is no drag
+        // a click moves the pointer by a few pixels, which is not a drag
         if (down !== null && (held !== null || Math.hypot(e.clientX - down.client[0], e.clientY - down.client[1]) > 5)) {
           const { x, y } = toGraph(e);
           setHeld({ id: down.id, x: x + down.offset[0], y: y + down.offset[1] });

@@ -83,7 +83,7 @@ function linkOf(from: string, to: string, r: Relationship): Link {
 /** The transitive relationships that lead from an entity to entities of its own kind. */
 export const walkable = (model: Model, type: string): readonly Relationship[] => relationshipsOf(model, type).filter((r) => r.transitivity !== null);
 
-/** A shortest path between two entities along one transitive relationship; null if there is none of at most FARTHEST links. */
+/** A shortest path between two entities along one transitive relationship; null if each path has more than FARTHEST links. */
 export async function shortestPath(
   model: Model,
   from: Found,

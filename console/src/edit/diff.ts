@@ -48,7 +48,7 @@ function inner(a: readonly string[], b: readonly string[]): readonly Line[] {
   return [...lines, ...a.slice(i).map(removed), ...b.slice(j).map(added)];
 }
 
-/** The lines around differences; null stands for left out lines. */
+/** The lines around differences; null takes the place of omitted lines. */
 export function excerpt(lines: readonly Line[], around = 3): readonly (Line | null)[] {
   const near = (i: number): boolean => lines.slice(Math.max(0, i - around), i + around + 1).some((l) => l.kind !== 'same');
   const found: (Line | null)[] = [];

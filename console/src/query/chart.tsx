@@ -17,7 +17,7 @@ interface Shape {
   readonly others: readonly string[];
 }
 
-/** The columns of a result by what a chart can do with them. */
+/** The columns of a result, by the axis of a chart that they can be on. */
 export function shapeOf(rows: Rows, count: number): Shape {
   const numbers: string[] = [];
   const times: string[] = [];

@@ -1,4 +1,4 @@
-/** Completion of SQL over the graph, from the model alone. Pure: no DOM, no request. */
+/** Completion of SQL over the graph, computed from the model. Pure: no DOM, no request. */
 import type { Model } from '../model/model.ts';
 
 export interface Proposal {

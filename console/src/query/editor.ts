@@ -22,7 +22,7 @@ export interface EditorOptions {
   onChange(text: string): void;
   /** Ctrl+Enter. */
   onRun(): void;
-  /** Reports what is wrong with a text; null if nothing is. Called when typing pauses. */
+  /** Reports the error in a text, or null for a valid text. Called when typing pauses. */
   check(text: string): Promise<Failure | null>;
 }
 
@@ -141,7 +141,7 @@ const runs =
     return true;
   };
 
-/** Writes a hop of a path, and the closing quote after the cursor if the path has none yet. */
+/** Writes a hop of a path, and the closing quote after the cursor if the path is still open. */
 function writePath(view: EditorView, text: string, from: number, to: number): void {
   const opens = text.startsWith('"');
   const needsEnd = opens && view.state.sliceDoc(to, to + 1) !== '"';

@@ -9,7 +9,7 @@ export function parameterNames(text: string): readonly string[] {
   return [...new Set([...text.matchAll(TOKEN)].flatMap((m) => (m[2] === undefined ? [] : [m[2]])))];
 }
 
-/** What the user entered, as SQL: numbers, true, false and null as they are, a negative number in parentheses; anything else, and whatever is in quotes, is a text. */
+/** What the user entered, as SQL: numbers, true, false and null as they are, a negative number in parentheses; anything else, and anything in quotes, is a text. */
 export function valueSql(entered: string): string {
   const text = entered.trim();
   // without parentheses `-:x` would be the start of a comment

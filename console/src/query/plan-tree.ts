@@ -3,7 +3,7 @@
 export interface PlanNode {
   /** The step, without its estimates. */
   readonly title: string;
-  /** The highest estimated cost; null without estimates. */
+  /** The highest estimated cost, or null for a step without estimates. */
   readonly cost: number | null;
   readonly rows: number | null;
   /** Lines about the step, such as its condition. */

@@ -5,7 +5,7 @@ import { type ConceptDef, EMPTY_MODEL, type MappingDef, type MeasureDef, type Mo
 import { fold, sameName } from '../../ontology/names.ts';
 import { ossieType } from './ossie-values.ts';
 
-/** A concept that is collected. */
+/** A concept under construction. */
 export interface DraftConcept {
   name: string;
   parents: string[];
@@ -20,11 +20,11 @@ export interface DraftConcept {
   logic: ConceptDef['logic'];
 }
 
-/** A property as one place of a document describes it. `type` is undefined if the place does not say it. */
+/** A property as one place of a document describes it. `type` is undefined if the place does not state it. */
 export interface Described {
   readonly name: string;
   readonly type: string | undefined;
-  /** False if the type stands for several: an exact one of the same family takes its place. */
+  /** False if the document's type may be one of several types here: an exact type of the same family from another place replaces it. */
   readonly isExact?: boolean;
   readonly multi?: boolean;
   readonly description?: string | null;
@@ -119,13 +119,13 @@ export class Draft {
     this.#properties.set(fold(p.name), { ...p, isTyped: true, isExact: true, isWhole: true });
   }
 
-  /** Gives a type to a property of which no document says one. */
+  /** Gives a type to a property whose type no document states. */
   typed(name: string, type: string): void {
     const old = this.#properties.get(fold(name));
     if (old && !old.isTyped) this.#properties.set(fold(name), { ...old, type, isTyped: true, isExact: true });
   }
 
-  /** Gives a property whose type no document says that of the other one. */
+  /** Copies the type of one property to another whose type no document states. */
   alike(one: string, other: string): void {
     const [a, b] = [this.#properties.get(fold(one)), this.#properties.get(fold(other))];
     if (a?.isTyped && b) this.typed(other, a.type);
@@ -143,7 +143,7 @@ export class Draft {
     if (old) this.#properties.set(fold(name), { ...old, expression });
   }
 
-  /** The properties whose type no document says. */
+  /** The properties whose type no document states. */
   get untyped(): readonly string[] {
     return [...this.#properties.values()].filter((p) => !p.isTyped).map((p) => p.name);
   }
@@ -183,7 +183,7 @@ export class Draft {
     );
   }
 
-  /** A property, or a path to one, in the ontology language; undefined if the names lead nowhere or to several places. */
+  /** A property, or a path to one, in the ontology language; undefined if the names match no property or several. */
   path(from: string, names: readonly string[]): string | undefined {
     let at = from;
     let text = '';

@@ -66,7 +66,7 @@ export async function exportAs(paths: readonly string[], { format, to, ontology 
   const folder = resolve(env.INIT_CWD ?? '.', to);
   await mkdir(folder, { recursive: true });
   const outside = made.files.find(({ name }) => basename(name) !== name);
-  if (outside !== undefined) throw new Error(`${outside.name} is no name of a file`);
+  if (outside !== undefined) throw new Error(`${outside.name} is not a file name`);
   for (const { name, text } of made.files) await writeFile(join(folder, name), text);
   return [
     // only the start: the rest may have a password

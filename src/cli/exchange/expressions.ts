@@ -5,7 +5,7 @@ import type { SqlReader } from '../../ontology/apply.ts';
 import type { Concept } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
 
-/** Words that are no names in standard SQL without quotes. */
+/** Words that standard SQL reads as names only in quotes. */
 const RESERVED = new Set(
   `all and any array as asc between both by case cast check collate column constraint create cross current_date current_time current_timestamp current_user default
   desc distinct do else end except exists false fetch filter for foreign from full grant group having in inner intersect into is join lateral leading left like
@@ -21,7 +21,7 @@ export const dotted = (...names: readonly string[]): string => names.map(identif
 
 const HOP = /^([^[\]]+)\[([^[\]*]+)\]\.(.+)$/s;
 
-/** The names on a plain path, `a[b].c[d].e` as a, c, e; undefined if names alone do not determine the path. */
+/** The names on a plain path: a, c, e for `a[b].c[d].e`; undefined if the names could also mean another path. */
 function namesOn(from: Concept, path: string): readonly string[] | undefined {
   const names: string[] = [];
   let at = from;
@@ -66,7 +66,7 @@ export const hasPath = (expression: string): boolean => tokenize(expression).som
 
 const isName = (t: Token | undefined): t is Token => t?.kind === 'word' || t?.kind === 'name';
 
-/** The index of the bracket that closes the one at `open`; the last token if there is none. */
+/** The index of the bracket that closes the one at `open`, or of the last token if the bracket is not closed. */
 function closing(tokens: readonly Token[], open: number): number {
   let depth = 0;
   for (let i = open; i < tokens.length; i++) {

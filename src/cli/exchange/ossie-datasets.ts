@@ -64,7 +64,7 @@ export class Datasets {
     return this.all.find((d) => sameName(d.name, name));
   }
 
-  /** Whether a dataset only has links or values: as its extension says, or because its key consists of two foreign keys and nothing else uses it. */
+  /** Whether a dataset has only links or values: its extension says so, or its key consists of two foreign keys and no other object uses it. */
   #isSide(d: Dataset): boolean {
     const extras = extensionOf<DatasetExtension>(d.custom_extensions);
     if (extras !== undefined)
@@ -299,7 +299,7 @@ export class Datasets {
     return undefined;
   }
 
-  /** The property with the values of a foreign key; a new one if the field is no property. */
+  /** The property with the values of a foreign key. It is added if no property has the field's values. */
   #foreignProperty(concept: string, { dataset, field }: FieldRef, fallback: string, key: string): string {
     const found = this.propertyOfField(concept, dataset, field.name);
     if (found !== undefined) return found;
@@ -314,14 +314,14 @@ export class Datasets {
     if (from === undefined || to === undefined) return undefined;
     const source = r.from_columns.flatMap((c) => this.#propertyOfColumn(concept, from, c) ?? []);
     const references = r.to_columns.flatMap((c) => this.#propertyOfColumn(target, to, c) ?? []);
-    // a column of which no type is given has that of the column that it refers to
+    // a column without a type has the type of the column that it refers to
     for (const [i, name] of source.entries()) this.#draft.alike(name, references[i] ?? name);
     return source.length === r.from_columns.length && references.length === r.to_columns.length && source.length === references.length
       ? { source, references }
       : undefined;
   }
 
-  /** The two ends of each dataset of links. `relationship` and `concept` are undefined if it has none that is known. */
+  /** The two ends of each dataset of links. `relationship` and `concept` are undefined if the documents do not name them. */
   get sideLinks(): readonly {
     readonly dataset: Dataset;
     readonly ends: readonly CoreRelationship[];

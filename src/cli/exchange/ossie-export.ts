@@ -121,11 +121,11 @@ export class CoreExport {
     };
   }
 
-  /** @param column the column of the source; null for a property that has none */
+  /** @param column the column of the source, or null for a property without a column */
   #field(c: Concept, p: PropertyDef, column: string | null): Field[] {
     let expression = column === null ? undefined : identifier(column);
     if (p.expression !== null) {
-      // brackets tell a calculated property from a column, if it is only another property
+      // brackets mark a calculated property whose expression is only another property: otherwise it would be read as a column
       const text = this.#isField(c, p) ? toDotted(p.expression, c, this.#source.reader, []) : undefined;
       expression = text === undefined ? undefined : /^("[^"]*"|\w+)$/.test(text) ? `(${text})` : text;
     }

@@ -20,7 +20,7 @@ export function importMetrics(documents: Documents, draft: Draft, datasets: Data
   }
 }
 
-/** @returns why a metric is no measure */
+/** @returns the reason why a metric cannot be a measure, or undefined if it was added */
 function importMetric(metric: Metric, draft: Draft, datasets: Datasets): string | undefined {
   const text = sqlOf(metric.expression);
   if (text === undefined) return 'it has no expression in SQL';
@@ -60,7 +60,7 @@ function importMetric(metric: Metric, draft: Draft, datasets: Datasets): string 
 
 /**
  * The expression of a field over fields of other datasets: a calculated property over paths.
- * @returns the expression, or why there is none
+ * @returns the expression, or the reason why the field has no equivalent
  */
 export function crossDataset(sql: string, owner: string, draft: Draft, datasets: Datasets): { readonly expression: string } | { readonly why: string } {
   try {
@@ -174,7 +174,7 @@ const steps = (at: string, draft: Draft): readonly { readonly name: string; read
   ),
 ];
 
-/** Fields of which no type is given are numbers if they are added. */
+/** Fields without a type are numbers if a metric adds them. */
 function numeric(sql: string, draft: Draft, datasets: Datasets): void {
   for (const [, name = '', field = ''] of sql.matchAll(/\b(?:sum|avg|median|stddev\w*|var\w*)\s*\(\s*"?(\w+)"?\s*\.\s*"?(\w+)"?\s*\)/gi)) {
     const [concept, dataset] = [datasets.conceptOf(name), datasets.named(name)];
@@ -183,5 +183,5 @@ function numeric(sql: string, draft: Draft, datasets: Datasets): void {
   }
 }
 
-/** The type of a measure of which no type is given. */
+/** The type of a measure, from its expression: metrics have no type. */
 const typeOf = (sql: string): string => (/^\s*count\s*\(/i.test(sql) ? 'bigint' : /^\s*(min|max)\s*\(/i.test(sql) ? 'string' : 'decimal');

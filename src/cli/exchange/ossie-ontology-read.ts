@@ -2,7 +2,7 @@
 import { fold } from '../../ontology/names.ts';
 import type { Component, OntologyRelationship } from './ossie-types.ts';
 
-/** The names of a dotted call, `a.b(c)`; undefined for another expression. */
+/** The names of a dotted call, `a.b(c)`; undefined for any other expression. */
 function callOf(text: string): { readonly names: readonly string[]; readonly argument: string } | undefined {
   const found = /^\s*([\w".]+)\s*\(\s*([\w"]+)\s*\)\s*$/.exec(text);
   if (found === null) return undefined;
@@ -11,8 +11,8 @@ function callOf(text: string): { readonly names: readonly string[]; readonly arg
 }
 
 /**
- * The relationship of which another one is the transitive closure: derived by the relationship itself, and by a step of it after the closure.
- * @returns the name of the base relationship; undefined if it is no closure
+ * The relationship whose transitive closure another relationship is. A closure is derived by the relationship itself, and by one step of it after the closure.
+ * @returns the name of the base relationship, or undefined if the relationship is not a closure
  */
 export function closureOf(c: Component, r: OntologyRelationship): string | undefined {
   const calls = (r.derived_by ?? []).map(callOf);
@@ -30,7 +30,7 @@ export function closureOf(c: Component, r: OntologyRelationship): string | undef
   return isClosure ? c.relationships?.find((other) => fold(other.name) === base && other !== r)?.name : undefined;
 }
 
-/** The name of the other direction: the words between the roles of a verbalization that starts with the second role; null if there is none. */
+/** The name of the other direction: the words between the roles of a verbalization that starts with the second role; null if no verbalization starts with it. */
 export function inverseIn(r: OntologyRelationship, concept: string, target: string): string | null {
   const role = r.roles?.[0]?.name;
   const far = role === undefined ? [target] : [`${target}:${role}`, ...(target === concept ? [] : [target])];

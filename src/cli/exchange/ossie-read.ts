@@ -109,7 +109,7 @@ export interface Documents {
   readonly losses: readonly string[];
 }
 
-/** @throws Failure for a file that is no YAML, no Ossie document or not of its shape, and for several semantic models */
+/** @throws Failure for a file that is not YAML or not a valid Ossie document, and for several semantic models */
 export function readDocuments(files: readonly ScriptFile[]): Documents {
   const cores: CoreDocument[] = [];
   const ontologies: OntologyDocument[] = [];
@@ -121,7 +121,7 @@ export function readDocuments(files: readonly ScriptFile[]): Documents {
     if (keys.includes('semantic_model')) cores.push(checked<CoreDocument>(CORE, value, file));
     else if (keys.includes('ontology')) ontologies.push(checked<OntologyDocument>(ONTOLOGY, value, file));
     else if (keys.includes('concept_mappings')) mappings.push(...checked<MappingDocument>(MAPPING, value, file).concept_mappings);
-    else throw new Failure(`${file.path} is no Ossie document: it has neither semantic_model nor ontology nor concept_mappings`);
+    else throw new Failure(`${file.path} is not an Ossie document: it has neither semantic_model nor ontology nor concept_mappings`);
   }
   const models: SemanticModel[] = [];
   // of a model in several versions of the format, the newest
@@ -164,7 +164,7 @@ function parsed(file: ScriptFile): unknown {
   try {
     return parse(file.text, { maxAliasCount: 0 });
   } catch (e) {
-    throw new Failure(`${file.path} is no YAML or JSON: ${e instanceof Error ? (e.message.split('\n')[0] ?? '') : ''}`);
+    throw new Failure(`${file.path} is neither YAML nor JSON: ${e instanceof Error ? (e.message.split('\n')[0] ?? '') : ''}`);
   }
 }
 

@@ -36,7 +36,7 @@ export const BUILT_IN = ['Boolean', 'Date', 'DateTime', 'Decimal', 'Float', 'Int
 
 /** The type of a field. */
 export const ossieType = (type: string): string => OSSIE[type.replace(/\(.*/, '')] ?? 'Opaque';
-/** The type of a property; undefined if the name is no type. */
+/** The type of a property, or undefined if Ossie has no type of this name. */
 export const ownType = (datatype: string): string | undefined => (Object.hasOwn(OURS, datatype) ? OURS[datatype] : undefined);
 /** The exact type, if reading the Ossie type would give another one. */
 export const exactType = (type: string): { readonly type?: string } => (ownType(ossieType(type)) === type ? {} : { type });
@@ -46,7 +46,7 @@ export const sqlType = (type: string): string => findType(type)?.sql ?? 'text';
 /** An expression in standard SQL. */
 export const ansi = (expression: string): Expression => ({ dialects: [{ dialect: 'ANSI_SQL', expression }] });
 
-/** The text of an expression in standard SQL, or in another dialect of SQL; undefined if there is none. */
+/** The text of an expression in standard SQL, otherwise in another dialect of SQL; undefined if the expression has no SQL. */
 export function sqlOf(expression: Expression | string | undefined): string | undefined {
   if (expression === undefined || typeof expression === 'string') return expression;
   const by = (names: readonly string[]) => expression.dialects.find((d) => names.includes(d.dialect))?.expression;
@@ -82,7 +82,7 @@ export function contextAsTags(context: AiContext | undefined): Readonly<Record<s
   return synonyms === undefined || synonyms.length === 0 ? {} : { synonyms: synonyms.join(', ') };
 }
 
-/** An extension of this service; nothing if it has no content. */
+/** The member `custom_extensions` with the extension of this service; no member if the extension has no content. */
 export const extension = (data: object): { readonly custom_extensions?: readonly Extension[] } =>
   Object.keys(data).length === 0 ? {} : { custom_extensions: [{ vendor_name: VENDOR, data: JSON.stringify(data) }] };
 

@@ -1,4 +1,4 @@
-/** The triples of RDF documents, with a record of which were understood, so that the others can be listed. */
+/** The triples of RDF documents. Those that were understood are marked, so that the others can be listed. */
 import { DataFactory, type Literal, type NamedNode, Parser, type Quad, Store, type Term, Util } from 'n3';
 import { Failure } from '../failure.ts';
 import { expand, NAMESPACES, type Name, named, term } from './rdf-terms.ts';
@@ -12,7 +12,7 @@ export function parseRdf(files: readonly { readonly path: string; readonly text:
       for (const q of new Parser({ baseIRI: `file:///${encodeURIComponent(path)}` }).parse(text))
         store.addQuad(DataFactory.quad(q.subject, q.predicate, q.object));
     } catch (e) {
-      throw new Failure(`${path} is no Turtle: ${e instanceof Error ? e.message : ''}`);
+      throw new Failure(`${path} is not Turtle: ${e instanceof Error ? e.message : ''}`);
     }
   }
   return store;

@@ -39,7 +39,7 @@ function own({ axioms, concepts }: RdfContext, iri: string, c: DraftConcept): vo
   if (inherits === 'false') axioms.mark(iri, 'rdfs:subClassOf', from);
 }
 
-/** @returns whether the parent could be added: a concept is no ancestor of itself */
+/** @returns whether the parent could be added: a concept cannot be an ancestor of itself */
 function addParent({ draft }: RdfContext, c: DraftConcept, parent: DraftConcept): boolean {
   if (draft.lineage(parent.name).includes(c)) return false;
   if (!c.parents.some((p) => sameName(p, parent.name))) c.parents.push(parent.name);

@@ -69,7 +69,7 @@ function ontology({ axioms, draft }: RdfContext, iri: string, reader: SqlReader)
   return defined.others;
 }
 
-/** Shapes say nothing that a model has. Those of an export come from its model. */
+/** Shapes of an export repeat what the other documents say. Shapes of other tools have no place in a model. */
 function shapes({ axioms, draft, isOwn }: RdfContext): void {
   for (const iri of axioms.typed('sh:NodeShape', 'sh:PropertyShape')) {
     if (!isOwn) draft.losses.push(`shape ${short(named(iri))}: constraints on values have no place in an ontology`);

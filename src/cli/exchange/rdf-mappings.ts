@@ -25,7 +25,7 @@ interface Columns {
   readonly property: Map<string, string>;
 }
 
-/** An end of a link: the SQL of its columns, and the properties that they have values of. */
+/** An end of a link: the SQL of its columns, and the properties whose values they have. */
 interface End {
   readonly sql: readonly string[];
   readonly references: readonly string[];
@@ -91,7 +91,7 @@ export class RdfMappings {
     }
   }
 
-  /** The property with the values of a column; a new one if there is none. */
+  /** The property with the values of a column. It is added if no property has them. */
   #propertyOf(m: TriplesMap, column: string, c: DraftConcept, wanted = column): string {
     const { sql, property } = this.#columnsOf(m);
     const found = property.get(column);
@@ -156,7 +156,7 @@ export class RdfMappings {
   /** The SQL of the key of a concept, from a template of its objects. */
   #keySql = (template: Template, c: DraftConcept): readonly string[] => (this.#isByIri(c) ? [templateSql(template)] : template.columns.map(identifier));
 
-  /** The concepts that a map without a class has values or links of. */
+  /** The concept whose values or links a map without a class has. */
   #subjectOf(m: TriplesMap): DraftConcept | undefined {
     if (m.valuesOf !== undefined) return this.#concept(m.valuesOf);
     const same = this.#maps.filter((o) => o.classes.length > 0 && o.subject !== undefined && o.subject.shape === m.subject?.shape);
@@ -165,7 +165,7 @@ export class RdfMappings {
     return found ?? this.#draft.concept(declared?.concept ?? '');
   }
 
-  /** The SQL of an object's key, and the properties of its concept that it has values of. */
+  /** The SQL of an object's key, and the properties of its concept whose values it has. */
   #end(object: TermMap): End | undefined {
     const byTemplate = (template: Template): End | undefined => {
       const target = this.#maps.find((o) => o.classes.length > 0 && o.subject?.shape === template.shape && this.#classes(o).length > 0);
@@ -313,7 +313,7 @@ export class RdfMappings {
       if (property !== undefined && (isSide || this.#draft.property(property)?.multi)) this.#values(m, c, property, object, near, key);
       else if (declared !== undefined && isSide) this.#links(m, declared, object);
       else if (property === undefined && declared === undefined)
-        this.#draft.losses.push(`triples map ${short(named(m.iri))}: ${short(named(predicate))} is no property of ${c.name}`);
+        this.#draft.losses.push(`triples map ${short(named(m.iri))}: ${short(named(predicate))} is not a property of ${c.name}`);
     }
   }
 

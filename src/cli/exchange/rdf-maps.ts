@@ -47,7 +47,7 @@ function templateOf(text: string): Template {
   return { shape, columns };
 }
 
-/** Reads all triples maps. @param losses gets what they cannot be read of */
+/** Reads all triples maps. @param losses gets a line for each part that is not read */
 export function readMaps(axioms: Axioms, losses: string[]): TriplesMap[] {
   const nodes = [...axioms.subjects('rr:logicalTable'), ...axioms.subjects('rr:subjectMap'), ...axioms.subjects('rr:subject')];
   const unique = [...new Map(nodes.map((n) => [n.id, n])).values()];
@@ -95,7 +95,7 @@ function predicateObjects(axioms: Axioms, node: Term, losses: string[]): { predi
     ...axioms.take(node, 'rr:object').map((constant): TermMap => ({ constant })),
     ...axioms.take(node, 'rr:objectMap').map((m) => termMap(axioms, m)),
   ];
-  if (predicates.length === 0) losses.push(`predicate of ${short(node)}: it is no constant`);
+  if (predicates.length === 0) losses.push(`predicate of ${short(node)}: it is not a constant`);
   return predicates.flatMap((predicate) => objects.map((object) => ({ predicate, object })));
 }
 
@@ -122,7 +122,7 @@ function termMap(axioms: Axioms, node: Term): TermMap {
 /** A name for the mapping of a triples map. */
 export const mapName = (m: TriplesMap): string => m.own ?? fold(localName(m.iri)).replace(/[^\p{L}\p{N}_]+/gu, '_');
 
-/** Whether a query reads so: for a table, its name; database names are left out. */
+/** The table or query of a triples map as an item of FROM. The name of a database is left out. */
 export function fromOf(m: TriplesMap, once: (loss: string) => void): string {
   if (m.query !== undefined) return `(\n${m.query}\n) AS "source"`;
   const parts = tokenize(m.table ?? '').filter((t) => t.kind === 'word' || t.kind === 'name');

@@ -74,12 +74,12 @@ function relationship(context: RdfContext, iri: string, inverse: string | undefi
   const target = targetOf(context, range);
   axioms.mark(iri, 'rdf:type', term('owl:FunctionalProperty'));
   const { description, tags } = describedBy(context, iri, name);
-  if (tags.synonyms !== undefined) draft.losses.push(`synonyms of ${name}: a relationship has none (${tags.synonyms})`);
+  if (tags.synonyms !== undefined) draft.losses.push(`synonyms of ${name}: a relationship has no synonyms (${tags.synonyms})`);
   const inverseName = inverse === undefined ? null : (axioms.text(inverse, 'kg:name') ?? localName(inverse));
   if (inverse !== undefined) {
     const other = describedBy(context, inverse, inverseName ?? '');
     for (const text of [other.description, other.tags.synonyms])
-      if (text) draft.losses.push(`description of ${inverseName}: the other direction of a relationship has none (${text})`);
+      if (text) draft.losses.push(`description of ${inverseName}: the other direction of a relationship has no description (${text})`);
   }
   if (domain.length === 0 || target === undefined) {
     draft.losses.push(

@@ -152,7 +152,7 @@ const OURS: Readonly<Record<string, string>> = {
 /** The XML Schema type of a property. */
 export const xsdOf = (type: string): NamedNode => node(NAMESPACES.xsd + (XSD[type.replace(/\(.*/, '')] ?? 'string'));
 
-/** The type of a property with a range; undefined if the range is no type of values. */
+/** The type of a property with a range, or undefined if the range is not a type of values. */
 export function typeOfRange(iri: string): string | undefined {
   if (iri.startsWith(NAMESPACES.xsd)) return OURS[iri.slice(NAMESPACES.xsd.length)] ?? 'string';
   return iri === expand('rdfs:Literal') || iri === expand('rdf:langString') || iri === expand('rdf:PlainLiteral') ? 'string' : undefined;

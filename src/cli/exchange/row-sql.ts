@@ -8,7 +8,7 @@ export interface RowQuery {
   readonly properties: readonly string[];
 }
 
-/** Objects of several queries, each once, with the values of all. Each query has the key. */
+/** Combines queries over the same objects by their key: each object once, with the values of all queries. */
 export function combined(queries: readonly RowQuery[], key: readonly string[]): string {
   const keys = key.map(quoteDouble);
   const parts = queries.map((q) => `(${q.sql})`);

@@ -14,7 +14,7 @@ import type {
 import { clauses, name, names, pairs, text } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 
-/** `n [IF NOT EXISTS] [DESCRIPTION [=] 't']`. An empty description is none, as in ALTER ONTOLOGY. */
+/** `n [IF NOT EXISTS] [DESCRIPTION [=] 't']`. With an empty text the ontology has no description, as with ALTER ONTOLOGY. */
 export function createOntology(c: Cursor, replace: boolean): CreateOntology {
   const ontology = name(c, 'the name of the ontology');
   const lenient = !replace && c.accept('IF');

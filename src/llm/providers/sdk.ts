@@ -86,7 +86,7 @@ function ended(
 
 /** A summary of an error, without anything that the provider wrote. */
 export interface Failure {
-  /** The HTTP status; undefined if there was no answer, or none that can be parsed. */
+  /** The HTTP status; undefined if the provider did not answer, or its answer cannot be parsed. */
   readonly status: number | undefined;
   /** Whether the call failed before it reached the provider. */
   readonly misconfigured: boolean;

@@ -5,7 +5,7 @@ import type { Deadline } from '../types.ts';
 
 /**
  * Runs `work` for at most `ms` and until the deadline. Then `signal` is aborted, and `within` does not wait for `work` any longer.
- * @throws SvcError 504 `llm_timeout`, and whatever `work` throws in time
+ * @throws SvcError 504 `llm_timeout`; the error of `work` if it fails in time
  */
 export async function within<T>(deadline: Deadline, ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const left = Math.min(ms, deadline.left());

@@ -23,7 +23,7 @@ export interface ModelMap {
   readonly parents: readonly (readonly number[])[];
   /** The concepts that the relationships of a subject lead to. */
   leadsTo(n: number): readonly number[];
-  /** The number of a concept by its name, ignoring case; undefined if there is none. */
+  /** The number of a concept by its name, ignoring case; undefined if the map has no such concept. */
   concept(name: string): number | undefined;
   numberOf(subject: Pick<Subject, 'kind' | 'name'>): number | undefined;
   /** Approximate memory use. */
@@ -88,7 +88,7 @@ function edgesOf(subjects: readonly Subject[], concept: (name: string) => number
 
 /**
  * The numbers of a small connected part with all `seeds` that are connected, in the order in which they were found: the tree grows from the first seed by the shortest way
- * to the next one (a heuristic for a Steiner tree). Seeds that nothing connects are included alone. `isIn`: what the part may contain; `score`: prefers one of several shortest ways.
+ * to the next one (a heuristic for a Steiner tree). Seeds that cannot be connected are included on their own. `isIn`: what the part may contain; `score`: prefers one of several shortest ways.
  */
 export function connecting(map: ModelMap, seeds: readonly number[], isIn: (n: number) => boolean, score: (n: number) => number): readonly number[] {
   const part = new Set<number>();
@@ -106,7 +106,7 @@ export function connecting(map: ModelMap, seeds: readonly number[], isIn: (n: nu
   return [...part];
 }
 
-/** The shortest way from a part to the nearest of `goals`, without the part itself. Empty if there is none. */
+/** The shortest way from a part to the nearest of `goals`, without the part itself. Empty if no way leads there. */
 function wayTo(map: ModelMap, part: ReadonlySet<number>, goals: ReadonlySet<number>, isIn: (n: number) => boolean, score: (n: number) => number): number[] {
   if (goals.size === 0) return [];
   const before = new Map<number, number>();

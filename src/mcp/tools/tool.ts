@@ -38,7 +38,7 @@ export interface Tool<I extends z.ZodObject = z.ZodObject> {
   run(call: ToolCall, args: z.output<I>): Promise<JsonRow>;
 }
 
-/** Whether a tool can be used: not if it needs a language model and the service has none. */
+/** Whether a tool can be used: one that needs a language model cannot if the service has no language model. */
 export const isAvailable = ({ asksModel }: Pick<Tool, 'asksModel'>, { runtime }: Pick<Session, 'runtime'>): boolean =>
   asksModel !== true || runtime.llm !== undefined;
 
@@ -62,7 +62,7 @@ export const requestOf = (call: ToolCall): ServiceRequest => ({ ...readingReques
 /** `max_results`, limited by ROW_LIMIT. */
 export const maxRows = ({ runtime }: Session, asked: number | undefined): number => Math.min(asked ?? Number.POSITIVE_INFINITY, runtime.config.mcp.rowLimit);
 
-/** Whether the caller may change the model of the target ontology, or of any ontology if there is no target. */
+/** Whether the caller may change the model of the target ontology, or of any ontology for a connection without a target. */
 export function editsModel({ caller, target, modelling }: Session): boolean {
   if (!modelling) return false;
   const { principal } = caller;

@@ -45,7 +45,7 @@ export class Expressions {
     return names;
   }
 
-  /** The names in a stored text. A text that an earlier release stored, and that cannot be read, has none. */
+  /** The names in a stored text. Empty for a text of an earlier release that can no longer be read. */
   #stored(text: string): readonly Reference[] {
     if (text === '') return [];
     try {

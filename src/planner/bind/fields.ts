@@ -44,7 +44,7 @@ export function rowTarget(resolver: Resolver, item: ResTarget, scope: Scope): Re
   return row ? { ...item, val: row } : item;
 }
 
-/** Expands `(expr).*` in a select list to a column for each field, as PostgreSQL does; undefined if the item is no such star. */
+/** Expands `(expr).*` in a select list to a column for each field, as PostgreSQL does; undefined for any other item. */
 export function fieldStar(resolver: Resolver, item: ResTarget, scope: Scope): readonly Found[] | undefined {
   const val = item.val as Node;
   if (!('A_Indirection' in val)) return undefined;

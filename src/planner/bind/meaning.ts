@@ -76,7 +76,7 @@ function splitPath(name: string): { hops: readonly string[]; member: string; isL
   return { hops, member: name.slice(at), isLink: false };
 }
 
-/** What is known of a column's values, whatever its name is. */
+/** What is known of a column's values, regardless of its name. */
 export const kept = ({ composite, isFlag }: OutColumn): Pick<OutColumn, 'composite' | 'isFlag'> => ({
   ...(composite ? { composite } : {}),
   ...(isFlag ? { isFlag } : {}),

@@ -8,7 +8,7 @@ import type { Resolver } from './resolve.ts';
 import type { Scope } from './scope.ts';
 
 /**
- * The column that a reference means; undefined if it is no column. The new reference gets the location of the name, for errors of later stages.
+ * The column that a reference means; undefined if it means something else. The new reference gets the location of the name, for errors of later stages.
  * @throws SvcError 400 for an unknown or ambiguous name
  */
 export function columnOf(resolver: Resolver, ref: ColumnRef, scope: Scope): Found | undefined {
@@ -64,7 +64,7 @@ function unknown(name: string, relation: Relation | undefined, known: Iterable<s
 
 const MOST_NAMES = 20;
 
-/** The columns of a relation that is no concept; undefined if there are too many. */
+/** The columns of a relation other than a concept; undefined if there are too many. */
 function columnsHint(relation: Relation): string | undefined {
   const names = [...relation.names()];
   return names.length > 0 && names.length <= MOST_NAMES ? `Its columns are ${names.join(', ')}.` : undefined;
@@ -76,7 +76,7 @@ function useAlias(scope: Scope, name: string): boolean {
   return !(scope.inAggregate && hasAggregate(scope.aliases.get(alias) as Node));
 }
 
-/** An unqualified name that is no column: a select alias or a whole relation. @throws SvcError 400 for an unknown name */
+/** An unqualified name that is not a column: a select alias or a whole relation. @throws SvcError 400 for an unknown name */
 export function named(resolver: Resolver, ref: ColumnRef, scope: Scope): Node {
   const fields = fieldsOf(ref);
   const name = resolver.written(fields.at(-1) ?? '');

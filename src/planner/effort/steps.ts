@@ -48,7 +48,7 @@ export const constant = (node: Node | undefined): number | undefined => {
   return bare && 'A_Const' in bare ? wholeNumber(bare.A_Const) : undefined;
 };
 
-/** The largest constant in an expression: a number of copies that depends on a column is usually of that order at least. 0: there is none. */
+/** The largest constant in an expression, or 0 if it has no constants. A number of copies that depends on a column is usually at least of that order. */
 export function largestConstant(expression: Node | undefined): number {
   let found = 0;
   walk(expression, (node) => {

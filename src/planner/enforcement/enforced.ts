@@ -1,6 +1,6 @@
 /**
  * What row policies and masks enforce on the rows of a model's mappings, as texts: the SQL of a policy's condition, or of a masked value. Equal texts enforce
- * the same, whatever statements lead from one version of a model to another.
+ * the same, regardless of the statements that lead from one version of a model to another.
  */
 import type { Graph } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';

@@ -193,7 +193,7 @@ export class Branch {
     return conditions.length > 0 && conditions.every((c) => c !== undefined) ? coalesce(and(conditions as Node[]) as Node, boolean(false)) : undefined;
   }
 
-  /** True for the name of a property whose value is computed from the row alone. */
+  /** True for the name of a property whose value is computed from the row only. */
   #isOwnValue(ref: ColumnRef): boolean {
     const [name = '', ...others] = fieldsOf(ref);
     const property = others.length > 0 ? undefined : this.state.graph.property(name);
@@ -234,7 +234,7 @@ export class Branch {
     state.facts.mayQuote = true;
   }
 
-  /** The column of the mapping that gives a property of the mapped concept; undefined if there is no such column, or if the reader does not show it. */
+  /** The column of the mapping that gives a property of the mapped concept; undefined if the mapping has no such column, or if the reader does not show it. */
   given(def: PropertyDef, reader = this.reader): MappingDef['columns'][number] | undefined {
     if (def.expression !== null || !has(this.mapped, def)) return undefined;
     const wanted = def.name.toLowerCase();

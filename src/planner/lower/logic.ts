@@ -30,7 +30,7 @@ export function logicSource(state: PlanState, concept: Concept, rows: LogicRows,
   );
 }
 
-/** What columns read, whatever their names are. Only a finite number of texts, so that a circle reads the same again. */
+/** What columns read, regardless of their names. Only a finite number of texts, so that a circle reads the same again. */
 const readOf = (wanted: WantedColumns): string =>
   JSON.stringify([...new Set([...wanted.values()].map((w) => `${w.kind} ${'def' in w ? fold(w.def.name) : ''}`))].sort());
 

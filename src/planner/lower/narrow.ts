@@ -155,7 +155,7 @@ export function isConstant(node: Node): boolean {
   return 'A_Const' in node || 'ParamRef' in node;
 }
 
-/** The conditions of a filter on the columns of a mapping; `false` if none of the mapping's rows can meet them. */
+/** The conditions of a filter on the columns of a mapping; `false` if no row of the mapping can meet them. */
 export function branchCondition(branch: Branch, filter: RowFilter): Condition[] | false {
   const conditions: Condition[] = [];
   const key = branch.mapped.key?.properties ?? [];

@@ -76,7 +76,7 @@ interface End {
 }
 
 /**
- * True if a concept may have rows that another one, of which it is a kind, does not have. A logic concept may have rows of an ancestor of its parent, and has
+ * True if a concept may have rows that an ancestor of it, or the parent of a logic concept, does not have. A logic concept may have rows of an ancestor of its parent, and has
  * the relationships of the parent for them.
  */
 export function hasOtherRows(concept: Concept, than: Concept): boolean {

@@ -38,7 +38,7 @@ export function noteShownTypes(state: PlanState, stmt: SelectStmt, relations: re
   }
 }
 
-/** True if some trees read a column of a root or its paths that depends on the mapping of a row alone. */
+/** True if some trees read a column of a root or its paths that depends only on the mapping of a row. */
 function readsTypes(state: PlanState, trees: unknown, root: ConceptRelation['root']): boolean {
   let found = false;
   walk(trees, (n) => {

@@ -1,4 +1,4 @@
-/** ORDER BY that can use an index: an integer property sorts in the order of the table's column, whatever integer type it is cast to. */
+/** ORDER BY that can use an index: an integer property sorts in the order of the table's column, regardless of the integer type that it is cast to. */
 import type { SortBy } from '@pgsql/types';
 import type { PropertyDef } from '../../ontology/model.ts';
 import type { ConceptRelation } from '../bind/relation.ts';

@@ -37,7 +37,7 @@ export interface PlanContext {
   readonly queriesTables?: ((datasource: string) => boolean) | undefined;
   /** True if the SQL is compared with that of another model, not executed: no mapping is left out or merged. */
   readonly keepsMappings?: boolean | undefined;
-  /** The number of rows of a mapping; undefined if they were not counted. It decides between shapes of SQL with the same result. Default: nothing was counted. */
+  /** The number of rows of a mapping; undefined if they were not counted. It decides between shapes of SQL with the same result. By default no rows were counted. */
   readonly rowsOf?: ((mapping: MappingDef) => number | undefined) | undefined;
 }
 

@@ -4,7 +4,7 @@ import { locationIn } from './tree.ts';
 
 /** A 400 error at a node. `lowerBlocks` converts the location to an offset in the request. */
 export class LocatedError extends SvcError {
-  /** A UTF-8 byte offset in the parsed text; undefined if the node has none, as in stored texts. */
+  /** A UTF-8 byte offset in the parsed text; undefined for a node without a location, as in stored texts. */
   readonly location: number | undefined;
 
   constructor(code: string, message: string, node: unknown, details?: ErrorDetails) {

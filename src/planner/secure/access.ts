@@ -19,7 +19,7 @@ export type Mask =
   | { readonly kind: 'partial'; readonly first: number; readonly filler: string; readonly last: number }
   | { readonly kind: 'with'; readonly expression: string };
 
-/** A mask on a property. It applies to the rows of one concept, whatever concept they are read through, or to all rows (`concept` null). */
+/** A mask on a property. It applies to the rows of one concept, regardless of the concept that they are read through, or to all rows (`concept` null). */
 export interface MaskRule {
   readonly policy: string;
   readonly property: string;

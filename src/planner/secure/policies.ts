@@ -1,6 +1,6 @@
 /**
  * Finds the row policies and masks that apply to a mapping (docs/design/policies.md#where-policies-apply). Every row of a concept comes from one place
- * (lower/branch.ts), the branch of its mapping, where the policies are applied. So they apply whatever concept, path, measure, walk or view leads to a row. The
+ * (lower/branch.ts), the branch of its mapping, where the policies are applied. So they apply to a row that is read through any concept, path, measure, walk or view. The
  * conditions of policies see all rows and unmasked values.
  */
 import { forbidden } from '../../errors.ts';

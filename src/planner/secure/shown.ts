@@ -55,7 +55,7 @@ function visibleProperties(seen: Graph, mapping: MappingDef): ReadonlySet<string
 
 /**
  * Restricts the steps of a walk for a caller who may not query the concept that declares the relationship: a step may start only from rows that it may read
- * through another concept that has the relationship. undefined if there is no restriction.
+ * through another concept that has the relationship. undefined if all rows are shown.
  */
 export function readableAs(concept: Concept, seen: Graph): ReadableAs | undefined {
   return seen === seen.whole || seen.concept(concept.name)?.readable ? undefined : { concept, seen };

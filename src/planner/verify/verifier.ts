@@ -109,7 +109,7 @@ export class Verifier {
     }
   }
 
-  /** Checks a node that must have a certain type and is no expression. @returns its members */
+  /** Checks a node that must have a certain type and is not an expression. @returns its members */
   part(node: Tree, type: string, level: Level): Body {
     if (typeOf(node) !== type) refuse('node', typeOf(node));
     const body = node[type] as Body;

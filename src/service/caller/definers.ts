@@ -51,7 +51,7 @@ export class Definers {
     const reads = holder !== null && (!isOnTables || can(holder, 'query', ['datasource', defined.datasource ?? '']));
     if (!reads) throw forbidden('forbidden', 'The definer has no right to read everything that the text reads');
     const seen = seenBy(holder, whole, this.#runtime.parser);
-    // A concept over `thing` has the rows of all concepts, of which its definer may read a part.
+    // A concept over `thing` has the rows of all concepts, and its definer may be able to read only some of them.
     const isOverAll = 'source' in defined && defined.source.def === null;
     if (isOverAll && seen !== whole) throw forbidden('forbidden', 'The definer may not read the rows of all concepts');
     return seen;

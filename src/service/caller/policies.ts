@@ -31,7 +31,7 @@ function names(policy: PolicyRow, principal: Principal): boolean {
 }
 
 /**
- * Returns the policies that apply to a caller on an ontology; undefined if none applies. Policies do not apply to
+ * Returns the policies that apply to a caller on an ontology; undefined if no policy applies. Policies do not apply to
  * administrators. Pure.
  */
 export function accessOf({ principal, snapshot }: Caller, ontology: Pick<OntologyRow, 'policies'>): Access | undefined {

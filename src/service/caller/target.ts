@@ -24,7 +24,7 @@ export interface Target {
   /** Whether the request itself named the ontology. */
   readonly isNamed: boolean;
   readonly agent: SeenAgent | undefined;
-  /** The id of the conversation, in lower case; null if there is none. */
+  /** The id of the conversation, in lower case, or null for a single question. */
   readonly conversation?: string | null;
 }
 
@@ -69,7 +69,7 @@ function within(caller: Caller, agent: SeenAgent | undefined, name: string): str
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The id of a conversation as it is stored; null for no id. @throws SvcError 400 `bad_conversation_id` */
+/** The id of a conversation as it is stored, or null if the text is missing or empty. @throws SvcError 400 `bad_conversation_id` */
 export function conversationId(text: string | null): string | null {
   const id = text?.trim().toLowerCase() ?? '';
   if (id === '') return null;

@@ -12,7 +12,7 @@ export interface Check {
   /** `catalog`, `migrations`, `datasource <name>`, `kv`, `durable_objects` or `language_model`. */
   readonly name: string;
   readonly state: 'ok' | 'failed' | 'off';
-  /** How long the check took, in milliseconds; unset if nothing was asked. */
+  /** How long the check took, in milliseconds; absent if nothing was asked. */
   readonly ms?: number;
   /** What is wrong, or a remark. */
   readonly detail?: string;
@@ -23,7 +23,7 @@ const TIMEOUT_MS = 5000;
 
 /**
  * Asks the catalog, each datasource, Workers KV and the Durable Objects, all at once. The language model is not asked, because its answers cost money.
- * @throws SvcError 403 `forbidden` for callers who are no administrators
+ * @throws SvcError 403 `forbidden` for callers who are not administrators
  */
 export async function readiness({ runtime, caller, signal }: ServiceRequest): Promise<readonly Check[]> {
   if (!caller.principal.isAdmin) throw forbidden('forbidden', 'Only administrators may see what the service depends on');
@@ -57,7 +57,7 @@ export async function readiness({ runtime, caller, signal }: ServiceRequest): Pr
 /** A difference that an operator has to repair. */
 class Mismatch extends Error {}
 
-/** What is wrong, without the answer of the server, which only the log has; undefined if nothing is. */
+/** What is wrong, or undefined if the check passed. The answer of the server is only in the log. */
 async function failure(ask: () => Promise<unknown>): Promise<string | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<string>((resolve) => {

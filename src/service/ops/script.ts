@@ -25,7 +25,7 @@ import { copyOf, counted, MAX_CACHED_CHARACTERS, parseAll, texts } from './scrip
 export interface DryRun {
   /** The SQL of the last statement for the datasource; null if it does not use the datasource, or the caller may not see the tables. */
   readonly sql: string | null;
-  /** The plan of the last statement; null if it has none. */
+  /** The plan of the last statement, or null for a statement without a plan. */
   readonly plan: string | null;
 }
 

@@ -44,7 +44,7 @@ export class PlanCounts {
     }
   }
 
-  /** Reads the counts. Without the catalog a query runs as if nothing was counted. */
+  /** Reads the counts. If the catalog fails, the query is planned without counts. */
   async #load(): Promise<void> {
     const { draft, request } = this.#session;
     const version = draft?.version ?? '';

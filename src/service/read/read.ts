@@ -275,7 +275,7 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
   if (found !== undefined) return { kind: 'kept', bytes: found.bytes, rows: found.rows };
   const { plan, text } = late === undefined ? prepared : await late();
   const { principal } = session.caller;
-  // who acts in the place of many users is one caller
+  // a caller who impersonates several users is one caller
   const owner = principal.actor?.userId ?? principal.userId;
   const rows = await httpEngine
     .rows(datasource, {

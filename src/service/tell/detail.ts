@@ -15,7 +15,7 @@ export interface DetailDatasource {
   readonly is_active: boolean;
 }
 
-/** Returns the type of a view's column, with PostgreSQL's name if the language has none; null if the type is unknown. */
+/** Returns the type of a view's column, with PostgreSQL's name for a type that the language does not have; null if the type is unknown. */
 export const columnType = ({ type }: ColumnDef): string | null => (type === undefined ? null : (postgresTypeName(type) ?? type));
 
 /** Returns the columns of a relationship's link mappings, without the keys of both ends, each once. */

@@ -13,7 +13,7 @@ import type { Runtime, ServiceRequest } from '../runtime.ts';
 /** A question and its outcome. */
 export interface QuestionRecord {
   readonly agent: string | null;
-  /** The name of the ontology; null if none was found. */
+  /** The name of the ontology, or null if the question failed before one was found. */
   readonly ontology: string | null;
   readonly question: string;
   readonly concept: string | null;
@@ -77,7 +77,7 @@ export async function storeQuestion({ runtime, caller }: ServiceRequest, record:
   });
 }
 
-/** A digest of the claims of a credential; null without claims. */
+/** A digest of the claims of a credential, or null if it has no claims. */
 async function claimsKeyOf({ claims }: Principal): Promise<string | null> {
   const entries = Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1));
   return entries.length === 0 ? null : sha256(JSON.stringify(entries));

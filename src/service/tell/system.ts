@@ -255,7 +255,7 @@ export interface SystemRows {
 /** Names of all system tables. */
 export const SYSTEM_TABLES: readonly string[] = Object.keys(TABLES);
 
-/** Returns the columns of a system table. @param name in upper case @returns undefined if there is no such table */
+/** Returns the columns of a system table. @param name in upper case @returns undefined for an unknown name */
 export function systemColumns(name: string): SystemTable['columns'] | undefined {
   const table = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
   return table?.columns.split(', ').map((column) => {
@@ -264,7 +264,7 @@ export function systemColumns(name: string): SystemTable['columns'] | undefined 
   });
 }
 
-/** Returns a function that builds a system table by name (in upper case); undefined if there is no such table. */
+/** Returns a function that builds a system table by name (in upper case), or undefined for an unknown name. */
 export function systemRows(context: SystemContext): (name: string) => SystemRows | undefined {
   let source: Source | undefined;
   return (name) => {

@@ -25,7 +25,7 @@ const IGNORES_DUPLICATES = new Set(['min', 'max', 'bool_and', 'bool_or', 'every'
 export const isAggregateCall = (node: Node): node is { FuncCall: FuncCall } =>
   'FuncCall' in node && !node.FuncCall.over && isAggregate(lastName(node.FuncCall.funcname));
 
-/** The level of some nodes: the deepest one, or one for whose rows the other paths are proved to lead to one row. undefined: there is none. */
+/** The level of some nodes: the deepest one, or one for whose rows the other paths are proved to lead to one row. undefined: the nodes have no common level. */
 function commonLevel(nodes: Iterable<PathNode>, facts: BlockFacts): Spine | undefined {
   const levels = new Set([...nodes].map((n) => levelOf(n, facts)));
   const deepest = deepestLevel(levels);

@@ -87,7 +87,7 @@ function isMasked(node: PathNode, name: string): boolean {
   return def !== undefined && node.state.policies?.maskedBelow(node.state, node.concept, def) !== undefined;
 }
 
-/** The first column of a path that a call reads, as the query writes it; undefined if a call of that column alone may be no valid call. */
+/** The first column of a path that a call reads, as the query writes it; undefined if a call of only that column may be invalid. */
 function columnOn(name: string, call: FuncCall, path: PathNode, facts: BlockFacts): string | undefined {
   let found: string | undefined;
   walk([call.args, call.agg_order], (n) => {

@@ -81,7 +81,7 @@ export type Exact = 'integer' | 'bigint' | 'numeric';
 const RANK: readonly Exact[] = ['integer', 'bigint', 'numeric'];
 const EXACT: Readonly<Record<string, Exact>> = { smallint: 'integer', integer: 'integer', int2: 'integer', int4: 'integer', bigint: 'bigint', int8: 'bigint' };
 
-/** The exact number type of an expression; undefined if it has none or it is not known. */
+/** The exact number type of an expression; undefined if its type is another one or not known. */
 export function exactKind(expr: Node | undefined, references: References): Exact | undefined {
   if (!expr) return undefined;
   if ('ColumnRef' in expr) {

@@ -1,6 +1,6 @@
 /**
  * Proofs that a to-many path leads to at most one row in the joined rows that meet WHERE, for each row of a level
- * (docs/design/aggregates-over-several-paths.md#paths-that-are-one). The premises are keys of the model and equations of WHERE, nothing else.
+ * (docs/design/aggregates-over-several-paths.md#paths-that-are-one). The only premises are keys of the model and equations of WHERE.
  */
 import type { PropertyDef } from '../../../ontology/model.ts';
 import { parseType } from '../../../ontology/types.ts';

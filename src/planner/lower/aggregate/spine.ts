@@ -23,7 +23,7 @@ export interface BlockFacts {
   readonly references: References;
   /** The nodes that FROM itself joins, in ON or LATERAL. They belong to the root's row. */
   readonly fromNodes: ReadonlySet<PathNode>;
-  /** True if a call without columns counts the root's rows, whatever paths the block follows. */
+  /** True if a call without columns counts the root's rows, regardless of the paths that the block follows. */
   readonly cube?: boolean;
   readonly proofs: Proofs;
 }

@@ -58,7 +58,7 @@ it('columns of keys without a field, and names of fields without a dataset, are 
   expect(text).toMatch(/sum\(`price`\)/i);
 });
 
-it('writes only into the folder, whatever the name of the ontology is', async () => {
+it('writes only into the folder, also for an ontology with a hostile name', async () => {
   await write('up.kg', 'CREATE ONTOLOGY `../../Up`; CREATE CONCEPT c (no integer, PRIMARY KEY (no)); CREATE MAPPING m INTO c AS select no from t');
   await exportAs(['up.kg'], ossie('deep/er/out'), env());
   await exportAs(['up.kg'], { ...ossie('deep/er/out'), format: 'rdf' }, env());
@@ -80,8 +80,8 @@ it.each([
 });
 
 it.each([
-  ['a: [1', /is no YAML or JSON/],
-  ['version: 1', /is no Ossie document/],
+  ['a: [1', /is neither YAML nor JSON/],
+  ['version: 1', /is not an Ossie document/],
   ['semantic_model: [{name: x, datasets: [{name: y}]}]', /does not have the shape of an Ossie document/],
   ['semantic_model: [{name: x, datasets: []}, {name: y, datasets: []}]\nversion: 0.1.1', /2 semantic models/],
 ])('refuses the document %j', async (text, message) => {

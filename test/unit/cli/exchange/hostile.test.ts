@@ -1,4 +1,4 @@
-/** Documents that somebody else wrote, to keep the import busy without end. */
+/** Hostile documents, written to keep the import busy without end. */
 import { describe, expect, it } from 'vitest';
 import { OSSIE } from '../../../../src/cli/exchange/ossie.ts';
 import { sourceOf } from './support.ts';

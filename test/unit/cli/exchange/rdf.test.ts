@@ -74,7 +74,7 @@ describe('documents of other tools', () => {
     expect(lost).toEqual(['axiom <http://x.example/animal> skos:prefLabel "Tier"@de', 'axiom <http://x.example/animal> skos:related <http://x.example/cat>']);
   });
 
-  it('R2RML alone is a model', async () => {
+  it('R2RML without OWL is a model', async () => {
     const { back, lost } =
       await imported(`<#a> rr:logicalTable [ rr:tableName "db.s.orders" ] ; rr:subjectMap [ rr:template "http://x/o/{ID}" ; rr:class :Order ] ;
       rr:predicateObjectMap [ rr:predicate :total ; rr:objectMap [ rr:column "total" ; rr:datatype xsd:decimal ] ] ,
