@@ -58,7 +58,7 @@ describe('a relationship over a property that is calculated from rows under a po
   it('in two scripts', async () => {
     await s.rows(`CREATE PROPERTY total bigint AS SELECT no; ${ORDER('total bigint, ', JOIN)}`, 'o');
     expect((await ask(TOTAL, by(editor.token), 'o')).json.code).toBe('bad_relationship');
-    // a value of the row itself is no secret of other rows
+    // a value of the row itself discloses nothing about other rows
     expect(await s.rows('SELECT no, "equals[num].n" AS n FROM dsvc.ord ORDER BY no', 'o', editor.token)).toEqual([
       { no: 1, n: 1 },
       { no: 2, n: 2 },

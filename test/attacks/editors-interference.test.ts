@@ -1,5 +1,5 @@
 /**
- * Noninterference after scripts of editors: a caller with policies gets the same answers whatever the policies hide, before a script of an editor and
+ * Noninterference after scripts of editors: the answers to a caller with policies do not depend on what the policies hide, before a script of an editor and
  * after it. Random scripts change concepts, properties, measures, views and cubes. After each accepted script, all relations are read twice;
  * in between, every hidden row and every masked value changes. The test does not use the rules for editors: it only compares answers.
  * SEED=n and DEEP=1 as in test/support/generated.ts.

@@ -1,4 +1,4 @@
-/** The model that editors attack: people, some of whom policies hide, in separate tables. */
+/** The model that editors attack: people in separate tables, and policies that hide some of them. */
 
 export const TABLES = [
   'CREATE SCHEMA crew',

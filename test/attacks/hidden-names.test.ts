@@ -117,7 +117,7 @@ describe('A refusal does not name what is hidden', () => {
   });
 });
 
-describe('A text of somebody else that names what is hidden', () => {
+describe('A text of another author that names hidden objects', () => {
   let partial: { name: string; token: string };
   beforeAll(async () => {
     await s.rows(

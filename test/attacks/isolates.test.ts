@@ -1,6 +1,6 @@
 /**
  * Cached rights: one isolate changes rights and the model, another one with warm caches answers. After 61 seconds it
- * must answer like an isolate without caches, whatever the changes were. The sequences of changes are random (SEED, DEEP).
+ * must answer like an isolate without caches, after any changes. The sequences of changes are random (SEED, DEEP).
  */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';

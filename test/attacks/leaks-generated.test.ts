@@ -1,5 +1,5 @@
 /**
- * Noninterference: a caller with policies gets the same answers whatever the hidden rows and values are. Random queries with
+ * Noninterference: the answers to a caller with policies do not depend on hidden rows and values. Random queries with
  * expressions that may raise an error are run twice; in between, every hidden row and every masked value changes. The two answers, rows or
  * errors, must be equal. The test does not know barriers: it only compares. SEED=n and DEEP=1 as in test/support/generated.ts.
  */

@@ -49,11 +49,11 @@ const OVERLOADS = `SELECT proname AS name, proname || '(' || pg_get_function_ide
 /** Types whose functions look names up, run code of their own, or do not belong in a query. */
 const FORBIDDEN = /^(reg\w+|cstring|internal|refcursor|aclitem|trigger|event_trigger|language_handler|\w+_handler|anyenum|pg_\w+|txid_snapshot)$/;
 
-/** Overloads that take such a type nevertheless: no statement has a value of it. */
+/** Overloads that take one of these types. They may be called, because no statement has a value of the type. */
 const WITHOUT_VALUES: Readonly<Record<string, string>> = {
   'pg_typeof("any")': 'returns a regtype; allowed only directly inside a cast to text',
-  'max(pg_lsn)': 'there is no value of the type',
-  'min(pg_lsn)': 'there is no value of the type',
+  'max(pg_lsn)': 'no statement has a value of the type',
+  'min(pg_lsn)': 'no statement has a value of the type',
   'max(anyenum)': 'values of the own types of a table, compared by their order',
   'min(anyenum)': 'values of the own types of a table, compared by their order',
 };
@@ -129,7 +129,7 @@ describe('the operators', () => {
     expect([...dependent].sort()).toEqual([...DEPENDENT_OPERATORS.keys()].sort());
   });
 
-  it('take and return no value that is looked up in the catalog, except of types of which no statement has a value', async () => {
+  it('take and return no value that is looked up in the catalog, except of types without values in statements', async () => {
     const wrong = (await everywhere<Operator>(SQL)).filter((o) => o.types.some((t) => FORBIDDEN.test(t)));
     const types = new Set(wrong.flatMap((o) => o.types.filter((t) => FORBIDDEN.test(t))));
     expect([...types].sort()).toEqual(['aclitem', 'anyenum', 'pg_lsn'].filter((t) => types.has(t)));

@@ -20,7 +20,7 @@ async function send(what: 'plan' | 'apply', ontology: string, text: string, more
 beforeAll(startCallers, 120_000);
 afterAll(() => s?.close());
 
-describe('A user who may make policies, but is no administrator', () => {
+describe('A user who may make policies, but is not an administrator', () => {
   let maker: { name: string; token: string };
   beforeAll(async () => {
     await admins('CREATE ROLE hqx_role; CREATE USER hqx_user; CREATE ROLE open_role');

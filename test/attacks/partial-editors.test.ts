@@ -1,5 +1,5 @@
 /**
- * Noninterference for editors with rights on some concepts: whatever they write, no answer to them, or to a reader with a part of their rights, depends on the value of a
+ * Noninterference for editors with rights on some concepts: after any of their scripts, no answer to them, or to a reader with a part of their rights, depends on the value of a
  * property in rows where no concept that they may query has it. SEED=n and DEEP=1 as in test/support/generated.ts.
  */
 import fc from 'fast-check';

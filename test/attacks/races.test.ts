@@ -118,7 +118,7 @@ describe('a right that is revoked while a script runs', () => {
     expect((await s.query('DESCRIBE CONCEPT late', 'shop')).status).toBe(400);
   });
 
-  it('is lost with the token, and an inactive administrator has none', async () => {
+  it('is lost with the token, and when the administrator is set inactive', async () => {
     const mal = await user('mal', 'EDIT ON ALL ontology.shop');
     await admins(`GRANT EDIT ON user.${mal.name} TO USER ${mal.name}`);
     const ada = await user('ada');
@@ -141,7 +141,7 @@ describe('a right that is revoked while a script runs', () => {
     const eve = await user('eve');
     const others = () => admins(`GRANT QUERY ON ALL ontology.shop TO USER ${eve.name}`, `GRANT ACCESS ON ontology.shop TO USER ${edith.name}`);
     expect(await whileHeld('CREATE CONCEPT kept (id bigint)', by(edith.token), others, VERSIONS, 'shop')).toBe('200');
-    // another version in the meantime is a conflict as before, whatever rights have changed
+    // another version in the meantime is a conflict as before, also after a change of rights
     const faster = async () => {
       await s.rows('CREATE CONCEPT faster (id bigint)', 'shop');
       await admins(`REVOKE QUERY ON ALL ontology.shop FROM USER ${eve.name}`);

@@ -1,4 +1,4 @@
-/** Requests with `x-read-only`: what somebody else wrote, such as the text of a link, must change nothing. */
+/** Requests with `x-read-only`: a statement of another author, such as the text of a link, must change nothing. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
 import { by, catalog, s, startCallers } from './callers.ts';
@@ -38,7 +38,7 @@ describe('a request with x-read-only', () => {
   const send = (path: string, body: string, type: string, more = {}) =>
     s.fetch(path, { method: 'POST', headers: { ...headers, ...by(s.token), 'content-type': type, ...more }, body });
 
-  it.each(CHANGES)('does not run %s, alone or after a statement that reads', async (change) => {
+  it.each(CHANGES)('does not run %s, by itself or after a statement that reads', async (change) => {
     const before = await state();
     for (const sql of [change, `SELECT 1 AS one; ${change}`, `EXPLAIN (LOGICAL) SELECT 1 AS one; ${change}`]) {
       const json = await send('/svc/api/query', JSON.stringify({ ontology_name: 'shop', query: sql }), 'application/json');

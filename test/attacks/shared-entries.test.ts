@@ -51,7 +51,7 @@ const POLICIES: readonly (readonly string[])[] = [
     'CREATE POLICY r2 ON CONCEPT city TO ROLE a USING (id = 2)',
   ],
 ];
-/** Claims of which an incorrect key could confuse each pair. */
+/** Claims: an incorrect key could confuse any two of them. */
 const CLAIMS: readonly object[] = [
   {},
   { town: 'Lyon' },

@@ -131,7 +131,7 @@ describe('a calculated property over paths', () => {
       'SELECT pos, amount, share FROM svc.payment',
       `SELECT pos, amount, round(amount / nullif((SELECT loss FROM ${CLAIM} WHERE c.id = p.claim), 0), 6) AS share FROM payment p`,
     ],
-    // a row of the logic concept is not one because of the property, so this is no circle
+    // whether a row belongs to the logic concept does not depend on the property, so this is not a circle
     [
       'SELECT dept_id, big_parts FROM svc.big',
       'SELECT id AS dept_id, (SELECT count(*) FROM dept b WHERE b.up = d.id AND b.cost > 1) AS big_parts FROM dept d WHERE cost > 1',

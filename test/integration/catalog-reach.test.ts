@@ -234,7 +234,7 @@ describe('a model', () => {
   });
 
   it('may name a table with a similar name, which does not exist', async () => {
-    // one name that contains a dot, a schema whose first letter is another one (the sign of the unit kelvin), none at all
+    // one name that contains a dot, a schema whose first letter is the sign of the unit kelvin, a name without a schema
     for (const table of ['"kg_catalog.tokens"', '"\u212Ag_catalog".tokens', 'tokens', 'public.tokens']) {
       const { status, text, json } = await service.query(`CREATE MAPPING m INTO city AS SELECT 1 AS city_id, hash AS name FROM ${table}`, 'shop');
       expect([table, status, json.code]).toEqual([table, 400, 'mapping_failed']);

@@ -1,4 +1,4 @@
-/** Symmetric and containing relationships under rights and policies: a pair that a caller may not see is no pair for it. */
+/** Symmetric and containing relationships under rights and policies: a pair that a caller may not see does not count for it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -57,7 +57,7 @@ describe('rights', () => {
     await user('all', 'QUERY ON ALL ontology.ins');
     expect(await seen('all', KNOWS)).toEqual(['1 2', '11 1', '12 3', '2 1', '3 1', '3 4', '4 2', '4 3'].sort());
   });
-  it('pairs of a relationship of a concept that the caller does not see are no pairs', async () => {
+  it('pairs of a relationship of a concept that the caller does not see do not count', async () => {
     await user('part', 'QUERY ON ontology.ins.concept.person');
     expect(await seen('part', KNOWS)).toEqual(['1 2', '11 -', '12 -', '2 1', '3 1', '3 4', '4 2', '4 3'].sort());
     expect(await seen('part', 'SELECT id, "knows[person*2].id" AS other FROM dsvc.person WHERE id > 10')).toEqual(['11 -', '12 -']);

@@ -68,7 +68,7 @@ describe('querying in the console', () => {
     expect(await page.locator('.map circle').first().getAttribute('cy')).toBe('-39.7');
     await page.getByRole('button', { name: 'Whole world' }).click();
     expect(await page.locator('.map svg').getAttribute('viewBox')).toBe('-180 -90 360 180');
-    // there is no map without coordinates
+    // rows without coordinates have no map
     await page.getByRole('button', { name: 'New query' }).click();
     await run(page, 'SELECT name FROM svc.town');
     await expect.poll(() => page.getByRole('button', { name: 'Map' }).count()).toBe(0);

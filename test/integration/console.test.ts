@@ -453,7 +453,7 @@ describe('the console', () => {
       await page.getByText('short_lived was dropped.').waitFor();
     });
 
-    it('is explained to who may not', async () => {
+    it('is explained to users without the right', async () => {
       const page = await signedIn('edit');
       await page.getByText('Changing this ontology needs EDIT on it.').waitFor();
     });

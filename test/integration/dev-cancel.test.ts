@@ -1,4 +1,4 @@
-/** A caller of the SQL endpoint who disconnects: its statement on a PostgreSQL server ends at once, at whatever time it disconnects. */
+/** A caller of the SQL endpoint who disconnects: its statement on a PostgreSQL server ends at once, at any time of the request. */
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { postgresPrograms, type ScratchPostgres, startScratchPostgres } from '../../dev/scratch-postgres.ts';

@@ -93,7 +93,7 @@ describe.skipIf(missing)('the roles of npm start on a server', () => {
     expect(await start(role, restrict), 'the second start makes nothing').toEqual([]);
     const [settings] = await as('postgres', async (exec) => (await exec(`SELECT rolconfig FROM pg_roles WHERE rolname = '${names.reader}'`)).rows);
     expect(settings.rolconfig).toContain('default_transaction_read_only=on');
-    // the other service: its roles, and who may execute what in its database
+    // the other service: its roles, and their rights to functions in its database
     expect(withoutOwn(await snapshot('production'))).toEqual(production);
     const [reader] = await as(
       'postgres',
@@ -112,7 +112,7 @@ describe.skipIf(missing)('the roles of npm start on a server', () => {
     await as(role, (exec) => removeRoles(exec, database));
   });
 
-  it('leave a catalog and roles of somebody else alone', async () => {
+  it('do not change a catalog and roles of another owner', async () => {
     const production = await snapshot('production');
     await expect(as('postgres', (exec) => claimRoles(exec, 'production', 'postgres', false), 'production')).rejects.toThrow(
       /database production has a catalog of the role kg_catalog_owner, which npm start did not make/,

@@ -1,6 +1,6 @@
 /**
  * Injection in other places than the filters (filters.test.ts has those): every header, the ontology and the datasource of the other
- * routes. Whatever the text is, the statement that reaches the database has the same tree, or none reaches it.
+ * routes. With any text, either a statement with the same tree reaches the database, or no statement does.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';

@@ -69,7 +69,7 @@ describe('the service, to a caller with few rights,', () => {
     ]);
   });
 
-  it('returns the rows of a logic concept, whatever it is defined on', async () => {
+  it('returns the rows of a logic concept that is defined on hidden concepts', async () => {
     expect(await rows('dan', 'SELECT nick, claws FROM svc.clawed')).toEqual([{ nick: 'Ben', claws: 5 }]);
     expect(await rows('dan', 'SELECT concept, inheritance, inheritance_level, query FROM svc.SYS_ONTOLOGY')).toEqual([
       { concept: 'clawed', inheritance: 'thing', inheritance_level: 1, query: null },

@@ -288,7 +288,7 @@ let ours = 0;
 
 describe('requests over plain sockets', () => {
   it(
-    'get a documented answer, or none',
+    'get a documented answer, or no answer',
     async () => {
       const all = fc.sample(raw, generated(COUNT, COUNT));
       const faults: string[] = [];

@@ -318,7 +318,7 @@ async function fault(h: Hostile): Promise<string> {
   if (status >= 500) return at;
   if (got['set-cookie'] !== undefined) return `${at}: a cookie`;
   const header = (name: string): string | null => (typeof got[name] === 'string' ? got[name] : null);
-  // every spelling of `/` leads to the console, which is no part of the API
+  // every spelling of `/` leads to the console, which is not part of the API
   if (status === 303 && header('location') === '/svc/console/') return '';
   const wrong = breach(document, h.method, h.path, { status, header, text });
   return wrong === '' ? '' : `${at}: ${wrong}`;

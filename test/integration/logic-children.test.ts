@@ -65,7 +65,7 @@ describe('an unmapped concept below a logic concept', () => {
     ['souls', [], []],
     // 2 leads 3; 1 leads 2, 2 leads 3 and 11
     ['mapped', ['2 3'], ['1 2', '1 3', '2 3']],
-  ])('has none at the end of a path or a walk (%s)', async (ontology, path, walk) => {
+  ])('has no rows at the end of a path or a walk (%s)', async (ontology, path, walk) => {
     const at = '"leads[visiting_teacher].no"';
     expect(await nos(`SELECT no, ${at} FROM dsvc.person WHERE ${at} IS NOT NULL AND no = 2 ORDER BY 1, 2`, ontology)).toEqual(path);
     const far = at.replace(']', '*3]');

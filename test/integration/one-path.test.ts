@@ -100,7 +100,7 @@ describe('paths that WHERE makes one', () => {
       `SELECT (SELECT sum(cost) FROM shelf.offer f WHERE EXISTS (SELECT FROM shelf.sold s WHERE s.item = f.item AND s.vendor = f.vendor)) AS c, sum(s.price) AS p, sum(s.price - f.cost) AS d, count(*) AS n, count(DISTINCT i.id) AS i FROM ${JOINED}`,
     ],
     [
-      'a measure beside',
+      'a measure next to it',
       `SELECT SUM("measure.sales[sold].takings") AS t, ${PROFIT} AS d FROM dsvc.item WHERE ${ONE}`,
       `SELECT sum(s.price * s.qty) AS t, sum(s.price - f.cost) AS d FROM ${JOINED}`,
     ],
@@ -110,7 +110,7 @@ describe('paths that WHERE makes one', () => {
       `SELECT s.day AS d, f.since AS e, sum(s.price - f.cost) AS p FROM ${JOINED} GROUP BY 1, 2`,
     ],
     [
-      'a third path beside',
+      'a third path next to it',
       `SELECT ${PROFIT} AS p, COUNT("notes[note].body") AS n FROM dsvc.item WHERE ${ONE} AND "notes[note].body" = 'a'`,
       `SELECT (SELECT sum(s.price - f.cost) FROM ${JOINED} WHERE EXISTS (SELECT FROM shelf.note x WHERE x.item = i.id AND body = 'a')) AS p, (SELECT count(*) FROM shelf.note n WHERE body = 'a' AND item IN (SELECT i.id FROM ${JOINED})) AS n`,
     ],
@@ -125,7 +125,7 @@ describe('paths that WHERE makes one', () => {
       `SELECT colour, sum(s.price - f.cost) AS p, (SELECT sum(cost) FROM shelf.offer o WHERE EXISTS (SELECT FROM shelf.sold x WHERE x.item = o.item AND x.vendor = o.vendor)) AS c FROM ${JOINED} GROUP BY ROLLUP (colour)`,
     ],
     [
-      'behind a to-one path',
+      'after a to-one path',
       'SELECT SUM(price - "of_item[item].offers[offer].cost") AS p, COUNT(*) AS n FROM dsvc.sold WHERE "of_item[item].offers[offer].vendor" = vendor',
       `SELECT sum(s.price - f.cost) AS p, count(*) AS n FROM ${JOINED}`,
     ],
@@ -162,7 +162,7 @@ describe('paths that WHERE makes one', () => {
 describe('paths that stay apart', () => {
   it.each([
     ['no condition', `SELECT name, ${PROFIT} AS p FROM dsvc.item GROUP BY name`, 14],
-    ['columns that are no key', `SELECT ${PROFIT} AS p FROM dsvc.item WHERE "sales[sold].price" = "offers[offer].cost"`, 8],
+    ['columns without a key', `SELECT ${PROFIT} AS p FROM dsvc.item WHERE "sales[sold].price" = "offers[offer].cost"`, 8],
     [
       'a part of the key that the joins do not complete',
       'SELECT SUM("makes[offer].cost" + "makes[offer].of_thing[item].sales[sold].qty") AS p, COUNT(*) AS n FROM dsvc.seller WHERE "makes[offer].of_thing[item].offers[offer].cost" = "makes[offer].of_thing[item].sales[sold].price"',
@@ -182,7 +182,7 @@ describe('paths that stay apart', () => {
       8,
     ],
     [
-      'links, of which equal ones count',
+      'links, each of which counts',
       'SELECT SUM("related[item].item_id" + "sales[sold].qty") AS n FROM dsvc.item WHERE "related[item].item_id" = "sales[sold].vendor"',
       8,
     ],
@@ -289,7 +289,7 @@ describe('with policies', () => {
       const { json } = await s.query(`SELECT ${PROFIT} AS p FROM dsvc.item WHERE ${where}`, 'shelf', token);
       expect(json).toMatchObject({ code: 'fanout', hint: expect.stringMatching(/^Aggregate each path/) });
     }
-    // a cube does not tell the paths in its text
+    // the error does not disclose the paths in the text of a cube
     const { json } = await s.query('SELECT SUM(qty * cost) AS x FROM vsvc.trade', 'shelf', token);
     expect([json.code, json.data, json.hint]).toEqual([
       'fanout',

@@ -1,5 +1,5 @@
 /**
- * The foundational semantics of Apache Ossie: no fact is dropped, none is counted twice, and no aggregate is taken of aggregates. The models are imported from
+ * The foundational semantics of Apache Ossie: a query neither drops a fact nor counts one twice, and does not aggregate aggregates. The models are imported from
  * core documents; the rows are those that Ossie's published catalog of data tests (foundation 0.1) expects for its cases. Its queries name a measure and
  * dimensions; here a query starts at the dataset of the measure, and paths lead to the dimensions. docs/exchange.md lists the other cases.
  */

@@ -179,7 +179,7 @@ it('mappings with row policies or masks are read apart, with each policy over it
   expect(await ask('SELECT id, kind, entity_type FROM svc.road', by)).toEqual(
     await byHand(`SELECT id, CASE WHEN t <> 'truck' THEN kind END AS kind, t AS entity_type FROM (${ROAD}) v WHERE t <> 'car' OR seats > 2`),
   );
-  // the mask turns the value into NULL, so the condition holds for no truck
+  // the mask turns the value into NULL, so no truck meets the condition
   expect(await ask("SELECT id FROM svc.road WHERE kind = 'truck'", by)).toEqual([]);
   expect(await ask("SELECT id FROM svc.road WHERE kind = 'car'", by)).toEqual(await byHand("SELECT id FROM vehicle WHERE kind = 'car' AND seats > 2"));
 });

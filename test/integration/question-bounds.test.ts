@@ -38,7 +38,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => s?.close());
 
-/** Runs a statement within named relations (all if there are none). */
+/** Runs a statement within named relations (an empty list means all). */
 async function ran(sql: string, names: readonly string[] | null, { user, most = 100 }: { user?: string; most?: number } = {}): Promise<Ran> {
   const request = await s.request(user === undefined ? s.token : (tokens[user] ?? ''));
   return runSelect({ request, ontology: 'shop', collect: cutRows, admits: (r) => names === null || names.includes(`${r.kind} ${r.name}`) }, sql, most);
@@ -126,7 +126,7 @@ describe('a statement of a question', () => {
     expect(await outcome('SELECT staff.amount FROM svc.sale staff', ['concept sale'])).toBe('20 rows');
   });
 
-  it('reads views and cubes by their own names, whatever those read', async () => {
+  it('reads views and cubes by their own names, not by what they read', async () => {
     expect(await outcome('SELECT sale_no FROM vsvc.twice', ['view twice'])).toBe('20 rows');
     expect(await outcome('SELECT status, least, total FROM vsvc.by_status', ['view by_status'])).toBe('2 rows');
     expect(await outcome('SELECT SUM(total) AS t FROM vsvc.by_status b', ['view by_status'])).toBe('1 rows');

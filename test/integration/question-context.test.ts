@@ -9,7 +9,7 @@ import type { Tool } from '../../src/mcp/tools/tool.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { callTool, SimulatedModel } from '../support/tools.ts';
 
-/** A clinic, and a store room of many concepts that no prompt holds: a tree below `ward`. */
+/** A clinic, and a store room of more concepts than fit into a prompt: a tree below `ward`. */
 const ROOMS = 240;
 const COLUMNS = ['girth', 'heft', 'hue', 'rack', 'torque', 'wear', 'shelf_code', 'maker_mark'];
 const room = (n: number): string => `room_${n}`;
@@ -137,15 +137,15 @@ describe('the part of a graph', () => {
     expect([lengths.length >= 2, lengths.length <= 4, (lengths[1] ?? 0) > (lengths[0] ?? 0)], String(lengths)).toEqual([true, true, true]);
   });
 
-  it('never has what the caller may not see, whatever is asked for', async () => {
+  it('never has what the caller may not see, also if the model asks for it', async () => {
     model.says([{ refusal: 'There is no freezer with a kelvin_rating, no nurse and no admitted_by.' }, SQL], 'visit');
     await call(queryData, { prompt: 'Which nurse admitted whom, and which freezer is cold?' }, { ...BIG, user: 'few' }).catch(() => undefined);
-    const told = prompts()
+    const text = prompts()
       .join('\n')
       .replaceAll(/There is no freezer.*admitted_by\./g, '')
       .replaceAll(/Which nurse.*cold\?/g, '');
-    expect(told).toContain('of_person[person]');
-    expect(told).not.toMatch(/freezer|kelvin|nurse|admitted_by|released_by|room_/);
+    expect(text).toContain('of_person[person]');
+    expect(text).not.toMatch(/freezer|kelvin|nurse|admitted_by|released_by|room_/);
   });
 
   it('needs no choice of a concept if it is the whole graph', async () => {

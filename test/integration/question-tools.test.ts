@@ -164,7 +164,7 @@ describe('the tools', () => {
     expect(await failure(queryData, { prompt: 'Who?' })).toMatch(/^no_valid_sql/);
   });
 
-  it('report that there are no candidates', async () => {
+  it('report an ontology without candidates', async () => {
     await s.rows('CREATE ONTOLOGY empty');
     for (const tool of [askQuestion, queryData, generateSql, identifyConcept]) {
       expect(await failure(tool, { prompt: 'Who?' }, { ontology: 'empty' })).toMatch(/^no_candidates/);

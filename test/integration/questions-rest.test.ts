@@ -176,7 +176,7 @@ describe('a conversation', () => {
     await expect(callTool(request, queryData, { prompt: 'And?', conversation_id: 'x' }, { ontology: 'shop' })).rejects.toThrow(/must be a UUID/);
   });
 
-  it('is not known to another one, and to none', async () => {
+  it('is not known to another conversation, nor to a question without one', async () => {
     await ask('prompt', NORWAY, { headers: within(randomUUID()) });
     await ask('prompt', GERMANY, { headers: within(randomUUID()) });
     expect(remembers()).toBe(false);

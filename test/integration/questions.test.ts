@@ -260,7 +260,7 @@ describe('an invalid turn', () => {
 });
 
 describe('a question that takes too long', () => {
-  it('ends after three times the timeout of a call, whatever it waits for', async () => {
+  it('ends after three times the timeout of a call, over all its calls', async () => {
     // each call takes nearly its timeout, and no statement is valid
     play({
       sql: ['SELECT a FROM svc.loan', 'SELECT b FROM svc.loan', 'SELECT c FROM svc.loan', 'SELECT d FROM svc.loan'].map(

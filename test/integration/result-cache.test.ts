@@ -113,7 +113,7 @@ describe('an answer', () => {
     expect(JSON.parse(b.text).data).toEqual([{ entity_id: 'item:2', beta: 'Bat', 'has_part[part]': [] }]);
   });
 
-  it('of a caller without the right is the refusal, whatever is cached', async () => {
+  it('of a caller without the right is the refusal, also while an answer is cached', async () => {
     await query(ITEMS);
     expect((await query(ITEMS)).cache).toBe('hit');
     const refused = await query(ITEMS, { token: tokens.nobody as string });

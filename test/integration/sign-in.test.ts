@@ -125,7 +125,7 @@ describe('get_token', () => {
     expect(audit).toEqual(rows.map((r) => ({ user_name: 'ann', credential: 'bearer', action: 'give_token', object: r.token_id })));
   });
 
-  it('keeps the newest twenty of a user, whatever other tokens there are', async () => {
+  it('keeps the newest twenty of a user, and does not count other tokens', async () => {
     const own = String((await service.rows('CREATE TOKEN FOR many'))[0]?.token);
     const tokens: string[] = [];
     for (let i = 0; i < 21; i++) tokens.push((await give('many')).json.data[0]);
@@ -199,7 +199,7 @@ describe('get_token', () => {
     for (const secret of [PASSWORD, SALT, good, String(wrong['wrong password'])]) expect(log.join('\n')).not.toContain(secret);
   });
 
-  it('costs one hash and one catalog query if the signature is valid, whatever else is wrong', async () => {
+  it('costs one hash and one catalog query if the signature is valid, also for an unknown user or a wrong password', async () => {
     const attempts = [`Bearer ${await bearer('ann', 'wrong')}`, `Bearer ${await bearer('nobody')}`, `Bearer ${await bearer('nopass')}`];
     for (const authorization of [...attempts, `Bearer ${await bearer('ann\0')}`])
       expect([authorization, ...(await costOf(authorization))]).toEqual([authorization, 1, 1]);

@@ -228,7 +228,7 @@ describe('validate --data', () => {
     expect(out.at(-1)).toMatch(/, 6 errors, 2 warnings$/);
   });
 
-  it('reads keys of several columns, own and inherited, and a foreign key to such a key', async () => {
+  it('reads keys of several columns, own and inherited, and a foreign key that refers to one', async () => {
     await exec('CREATE TABLE shop.part (a integer, b text, PRIMARY KEY (a, b))');
     await exec('CREATE TABLE shop.spare (a integer, b text, x integer, y text)');
     await exec(`INSERT INTO shop.part VALUES (1, 'p|q'), (1, 'p%7Cq'), (2, 'r')`);

@@ -26,7 +26,7 @@ const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1)
 type Edge = readonly [from: string | null, to: string | null, kind?: string];
 
 const NODES = 60;
-/** Links of which some are equal, some lead to themselves, and some have an end that is NULL or no row. */
+/** Links: some are equal, some lead to their own start, and some have an end that is NULL or the key of no row. */
 const LINKS: readonly Edge[] = upTo(110).map(() => {
   const end = (): string | null => (pick(20) === 0 ? null : String(1 + pick(NODES + 4)));
   return [end(), end(), pick(3) === 0 ? 'weak' : 'strong'] as const;

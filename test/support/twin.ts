@@ -127,7 +127,7 @@ function withSeenIncludes(model: Model, c: ConceptDef, r: RelationshipDef, seen:
   return left.length === 0 ? rest : { ...rest, includes: left };
 }
 
-/** Removes calculated properties with a path that leads nowhere, and those that read them, until none is left. */
+/** Removes calculated properties with a path that leads nowhere, and those that read them, until all properties are valid. */
 function withoutLostPaths(model: Model, parser: SqlParser): void {
   const concepts = by(model);
   const hop = /([^.[\]]+)\[([^\]*]+)(?:\*\d+)?\]\.?/g;

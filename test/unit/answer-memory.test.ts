@@ -50,7 +50,7 @@ describe('the memory of answers', () => {
     expect([lost, memory.bytes]).toEqual([['ann'], 40]);
   });
 
-  it('takes from parts that nobody uses first', () => {
+  it('takes from unused parts first', () => {
     const { memory, share, lost, clock } = memoryOf();
     const old = share('ben');
     old.keep(10);
@@ -132,7 +132,7 @@ describe('nested answers at the same time', () => {
     expect(kept()).toBe(others);
   });
 
-  it('lose their memory where nobody reads them, with an end that is no JSON', async () => {
+  it('lose their memory while their reader is idle, with an end that is not JSON', async () => {
     const bodies: ReadableStream<Uint8Array>[] = [];
     for (let i = 0; i < 5; i++) bodies.push((await asked('ann', 8)) as ReadableStream<Uint8Array>);
     expect(kept()).toBeLessThanOrEqual(ANSWER_MEMORY_BYTES);

@@ -168,7 +168,7 @@ describe('the arrows between the folders', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('have no exception that nobody needs', () => {
+  it('have no unused exception', () => {
     const unused = Object.entries(EXCEPTIONS).flatMap(([file, targets]) => {
       const imports = innerImports(`src/${file}`, importsOf(read(`src/${file}`)));
       return targets.filter((t) => !imports.some((i) => within(i.target, [t]))).map((t) => `${file} -> ${t}`);
@@ -231,14 +231,14 @@ describe('what is sent to a datasource', () => {
     expect(users('planner/verify/index.ts', /\bverify\(/).toSorted()).toEqual(['src/cli/validate-data-reader.ts', 'src/service/read/verified.ts']);
     const makers = holders(/\b(operatorText|setLocal|new OwnText)\b/).filter((f) => !f.startsWith('src/cli/'));
     expect(makers.toSorted()).toEqual(['src/engine/operator.ts', 'src/engine/settings.ts', 'src/engine/statement.ts']);
-    // as a call, `fixed` takes what is no constant
+    // as a call, `fixed` takes texts that are not constants
     expect(holders(/\bfixed\s*\(/).toSorted()).toEqual(['src/engine/operator.ts', 'src/engine/statement.ts']);
     const constants = SOURCES.flatMap((f) => [...read(f).matchAll(/\bfixed`([^`]*)`/g)].map(([, text]) => text));
     expect(constants.length).toBeGreaterThan(1);
     expect(constants.filter((text) => text?.includes('${'))).toEqual([]);
   });
 
-  it('is no text of an operator in the Worker', () => {
+  it('is not a text of an operator in the Worker', () => {
     const reached = bundled();
     expect(reached.has('src/engine/statement.ts')).toBe(true);
     expect(reached.has('src/engine/operator.ts')).toBe(false);

@@ -63,7 +63,21 @@ describe('files', () => {
 describe('comments, names of tests and pages', () => {
   /** Words that English documentation of software does not use in these senses. Words with other meanings are not listed. */
   const UNUSUAL = new RegExp(
-    `\\b(${['beside', 'mend(s|ed|ing)?', 'whoever', 'whence', 'lest', 'hence', 'told', '(tell|tells) of', 'stands? (between|behind|before|after|beside)'].join('|')})\\b`,
+    `\\b(${[
+      'beside',
+      'mend(s|ed|ing)?',
+      'whoever',
+      'whatever',
+      'whence',
+      'lest',
+      'hence',
+      'told',
+      '(tell|tells) of',
+      'stands? (between|behind|before|after|beside)',
+      '(there|it) is none',
+      '(if|is) none',
+      'none (is|was|applies)',
+    ].join('|')})\\b`,
     'i',
   );
   /** The parts of a file in prose: comments on lines of their own, and the names of tests. */
@@ -86,6 +100,7 @@ describe('comments, names of tests and pages', () => {
   it('are found by that test', () => {
     expect(UNUSUAL.test(prose('a.ts', '  // the name stands before the list'))).toBe(true);
     expect(UNUSUAL.test(prose('a.ts', `  ${'it'}('is told at once', () => {`))).toBe(true);
+    expect(UNUSUAL.test(prose('a.ts', '  /** The name; undefined if there is none. */'))).toBe(true);
     expect(UNUSUAL.test(prose('a.ts', "  const told = 'SELECT stands'; // stand-ins"))).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-/** Tables of which a caller sees half, with columns whose values make expressions fail, and policies that hide the other half. */
+/** Tables with policies that hide half of the rows from a caller, and with columns whose values make expressions fail. */
 
 /** A benign value of each column for rows that the caller sees, and values for the others. */
 const COLUMNS: Readonly<Record<string, readonly [benign: (id: number) => string, others: readonly string[]]>> = {

@@ -2,7 +2,7 @@
 import type { Random } from 'fast-check';
 import { Rng } from '../../integration/differential/rng.ts';
 
-/** The same seed gives the same choices: a linear congruential generator, of which the upper bits are used. */
+/** The same seed gives the same choices: the upper bits of a linear congruential generator. */
 export function choices(seed: number): Rng {
   let state = (seed ^ 0x2545f491) >>> 0;
   const next = (): number => {

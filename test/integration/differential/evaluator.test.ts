@@ -396,7 +396,7 @@ describe('the second opinion agrees with SQL by hand', () => {
   });
 
   it('a symmetric relationship leads from rows that only a logic concept makes instances of its concept', async () => {
-    // rows of person that are no customers: the employees
+    // rows of person other than customers: the employees
     const likes = {
       name: 'likes',
       kind: 'mtm' as const,

@@ -5,7 +5,7 @@ import { PathDefinitionGen } from './gen-paths.ts';
 import { Rng } from './rng.ts';
 import type { MappingSpec, PropSpec } from './world.ts';
 
-/** The kind of a row: some kinds are those of no mapping, or NULL. */
+/** The kind of a row: some kinds belong to no mapping, and some rows have NULL. */
 const kindOf = (percent: number): Scalar => (percent <= 45 ? 'a' : percent <= 75 ? 'b' : percent <= 90 ? 'ab' : null);
 
 export abstract class DataGen extends PathDefinitionGen {

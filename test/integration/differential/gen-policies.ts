@@ -14,7 +14,7 @@ import { literal, type Printer } from './print.ts';
 import type { Rng } from './rng.ts';
 import type { World } from './world.ts';
 
-/** Conditions of one concept, of which one must be true; if there are no conditions, no rows are visible. */
+/** Conditions of one concept. A row is visible if one of them is true, so without conditions no row is. */
 export interface RowPolicies {
   readonly concept: string;
   readonly conds: readonly Expr[];

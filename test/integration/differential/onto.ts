@@ -313,7 +313,7 @@ export class Onto {
     for (let level = 1; level <= depth && edge.length; level++) {
       const next: Thing[] = [];
       for (const t of edge) {
-        // What is reached goes on where it has the relationship itself; the start has it, whatever it is read through.
+        // The start has the relationship. A walk goes on only from things of the concept that declares it.
         if (level > 1 && !from.has(t.id)) continue;
         for (const m of this.step(t, dir, this.rows(dir.target))) {
           if (reached.has(m.thing!.id)) continue;
@@ -326,7 +326,7 @@ export class Onto {
     return [...reached.values()].filter((m) => ends.some((t) => t.id === m.thing!.id));
   }
 
-  /** One step. Of a composed relationship: to each thing of which the key and that of `thing` are a pair, by any of its parts. */
+  /** One step. A composed relationship leads to each thing whose key is in a pair with the key of `thing`, in any of its parts. */
   private step(thing: Thing, dir: RelDir, ends: readonly Thing[]): Match[] {
     if (!isComposed(dir.def)) return this.declared(thing, dir, ends);
     const key = this.keyIn(thing, dir.from);

@@ -216,7 +216,7 @@ export const CASES: readonly Case[] = [
       (SELECT sum(freight) FROM plans.orders WHERE customer_id = 1234) AS freight`,
   },
   {
-    what: 'two levels of aggregates in many groups, of which PostgreSQL expects few',
+    what: 'two levels of aggregates in many groups, where PostgreSQL expects few',
     sql: `SELECT number, sum(credit) AS credit, count("placed[order].order_no") AS orders FROM dsvc.customer
       WHERE number <= 150 AND left(name, 4) = 'name' AND substring(name FROM 1 FOR 2) = 'na' AND substring(name FROM 1 FOR 3) = 'nam'
       GROUP BY number ORDER BY number`,

@@ -51,7 +51,7 @@ export function pathOf(doc: Document, path: string): string | undefined {
   });
 }
 
-/** Errors that any request may get, whatever its URL and method: they belong to no operation. */
+/** Errors that a request to any URL may get. They do not belong to an operation. */
 const OUTSIDE: Readonly<Record<number, readonly string[]>> = {
   // `openapi/<name>` without its `.json` is checked like the path with it
   401: ['credential_missing', 'invalid_token'],

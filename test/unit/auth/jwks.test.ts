@@ -169,7 +169,7 @@ describe('keys by URL', () => {
       (response: ServerResponse) => response.end(JSON.stringify({ keys: [{ ...key(first, 'a'), x: 'x'.repeat(300_000) }] })),
     ],
     ['it cannot be reached', (response: ServerResponse) => response.destroy()],
-  ])('are none if %s', async (message, respond) => {
+  ])('are empty if %s', async (message, respond) => {
     answer = (_, response) => void respond(response);
     const { verifiedBy, lines } = service();
     expect(await verifiedBy(first, { kid: 'a' })).toBe('could_not_parse_public_key');

@@ -20,7 +20,7 @@ async function refused(tokens: Readonly<Record<string, string>>, code = 'invalid
   for (const [what, attack] of Object.entries(tokens)) expect(await of(attack), what).toBe(code);
 }
 
-// whatever a header names, no request is made
+// no request is made for the addresses that a header names
 let hits = 0;
 const server = createServer((_, response) => {
   hits++;
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => void server.close());
 
 describe('3.1 the algorithm is verified', () => {
-  it('none is never accepted', async () => {
+  it('`none` is never accepted', async () => {
     const tokens: Record<string, string> = {};
     for (const alg of ['none', 'None', 'NONE', 'nOnE', '', ' ']) {
       tokens[`alg ${alg}`] = jws({ alg }, claims, null);

@@ -63,7 +63,7 @@ describe('the log for the operator', () => {
     const two = { JWT_A_KEY: KEY, JWT_B_KEY: inVariable(spki(rsa())) };
     expect(await remarks(two)).toEqual(['warn JWT_USE_TENANT_USER']);
     expect(await remarks({ ...two, JWT_USE_TENANT_USER: 'True' })).toEqual([]);
-    expect(await remarks({ JWT_A_KEY: KEY, JWT_B_KEY: 'words' }), 'a tenant that is refused names nobody').toEqual(['error JWT_B_KEY']);
+    expect(await remarks({ JWT_A_KEY: KEY, JWT_B_KEY: 'words' }), 'a refused tenant is not among the names').toEqual(['error JWT_B_KEY']);
   });
 
   it('warns of tenants that accept the tokens of each other', async () => {

@@ -156,7 +156,7 @@ describe('the snapshot in KV', () => {
     expect(db.reads).toBe(2);
   });
 
-  it('is not used after 60 s wherever it is stored: ten minutes old, and without the catalog 503', async () => {
+  it('is not used after 60 s from memory or KV: ten minutes old, and without the catalog 503', async () => {
     const { clock, db, cold } = await withOthers();
     clock.at += MAX_AGE_MS - 1;
     db.down = true;

@@ -1,4 +1,4 @@
-/** Statements that the console's access view runs: hostile names, and texts that name nobody. */
+/** Statements that the console's access view runs: hostile names, and texts that are not grantees. */
 import { describe, expect, it } from 'vitest';
 import { grant, mask, resourceOf, revoke, rowPolicy } from '../../../console/src/access/statements.ts';
 import { parseStatement } from '../../../src/language/classify.ts';

@@ -79,7 +79,7 @@ describe('what a datasource answers', () => {
 
   for (const [what, status, body] of [
     ['an error without SQLSTATE', 400, pg(null, 'password authentication failed for user secret')],
-    ['an error that is no JSON', 400, 'bad secret gateway'],
+    ['an error that is not JSON', 400, 'bad secret gateway'],
     ['401', 401, '{"message":"secret"}'],
     ['404', 404, 'secret'],
     ['500', 500, 'secret'],

@@ -97,7 +97,7 @@ describe('rows', () => {
     expect(await textOf(rows.body('{"data":', '}'))).toBe('{"data":[{"n":12345678901234567890,"x":1.10},{"n":null}]}');
   });
 
-  it('are an empty array if there are none', async () => {
+  it('are an empty array for a result without rows', async () => {
     const rows = await runRows(DS, request(fake(rowsAnswer([])).fetch));
     expect([await textOf(rows.stream), await rows.done]).toEqual(['[]', { rows: 0, bytes: 2 }]);
   });

@@ -63,7 +63,7 @@ describe('rows', () => {
     expect(same(gold, [{ name: 'b', p: 1, q: 1 }, answer[1] as Row])).toBe(false);
   });
 
-  it('are equal if there are none, whatever the columns', () => {
+  it('are equal without rows, also with different columns', () => {
     expect(same([], [])).toBe(true);
     expect(same([], [{ a: null }])).toBe(false);
   });

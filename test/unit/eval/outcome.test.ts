@@ -71,7 +71,7 @@ describe('the oracle', () => {
 });
 
 describe('the report', () => {
-  it('counts what is right, what was refused, and what nobody noticed', async () => {
+  it('counts right answers, refusals and unnoticed errors', async () => {
     const made = [
       await askQuestion(service(asked([{ n: 3 }])), question({ id: 'a' })),
       await askQuestion(service(asked([{ n: 4 }], { concept: 'other' })), question({ id: 'b' })),

@@ -29,7 +29,7 @@ describe('the format', () => {
     ['text/csv;q=x', 'csv'],
   ])('of accept: %s', (accept, expected) => expect(acceptedFormat(accept)).toBe(expected));
 
-  it.each(['text/html', 'application/xml, image/*', '*/*;q=0', 'text/csv;q=0', 'nonsense'])('is none of the formats in %s', (accept) =>
+  it.each(['text/html', 'application/xml, image/*', '*/*;q=0', 'text/csv;q=0', 'nonsense'])('is refused for %s', (accept) =>
     expect(() => acceptedFormat(accept)).toThrow(expect.objectContaining({ status: 406, code: 'not_acceptable' })),
   );
 

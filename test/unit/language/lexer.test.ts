@@ -44,7 +44,7 @@ describe('strings', () => {
     expect(values(text)).toEqual([value]);
   });
 
-  it('are two if there is no line break between them', () => {
+  it('are two without a line break between them', () => {
     expect(values("'a' 'b'")).toEqual(['a', 'b']);
     expect(values("'a' /* \n */ 'b'")).toEqual(['a', 'b']);
     expect(values("'a' -- c\n 'b'")).toEqual(['a', 'b']);

@@ -124,7 +124,7 @@ describe('parsePrepared', () => {
     expect(() => parsePrepared(parser, prepare(`SELECT a b "${LONG}"`))).toThrow(`syntax error at or near ""${LONG}""`);
   });
 
-  it('hints at quotes if a path has none', () => {
+  it('hints at quotes for a path without quotes', () => {
     const hint = 'A relationship path is one quoted name. Write "lives_in[city*].name".';
     expect(() => parsePrepared(parser, prepare('SELECT lives_in[city*].name FROM dsvc.person'))).toThrow(expect.objectContaining({ hint }));
     expect(() => parsePrepared(parser, prepare('SELECT 1 2'))).toThrow(expect.objectContaining({ hint: undefined }));

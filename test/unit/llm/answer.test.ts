@@ -68,7 +68,7 @@ describe('an answer in words', () => {
     expect(wide.user.length).toBeLessThan(30_000);
   });
 
-  it('is a text of bounded length, whatever the model says', async () => {
+  it('is a text of bounded length, also for a hostile model', async () => {
     const { answer: shownAnswer } = await answer(
       { answer: `\u001b[31mWell\u009b\r\n\tyes \u202eon\ud800 ${'\ud83d\ude00'.repeat(20_000)}` },
       { rows: [], truncated: false },

@@ -111,7 +111,7 @@ describe('SQL from a model', () => {
     expect(error.message).toContain('already tried');
   });
 
-  it('is extracted from prose, and requested again if there is none', async () => {
+  it('is extracted from prose, and requested again if the prose has no SQL', async () => {
     expect((await run([{ text: 'Here:\n```sql\nSELECT good\n```' }])).made).toMatchObject({ kind: 'made', sql: 'SELECT good' });
     const { made, heard } = await run([{ text: 'I am sorry' }, 'SELECT good']);
     expect([made.kind, heard.length]).toEqual(['made', 2]);
@@ -147,7 +147,7 @@ describe('SQL from a model', () => {
     // each is only checked, once
     expect(both.seen).toEqual(['SELECT good 1', 'SELECT good 2']);
     expect(both.heard[0]?.system).toContain('`readings`');
-    // invalid and equal ones are no choice
+    // invalid and equal readings are not offered
     const bad = { reading: 'By magic', sql: 'SELECT bad' };
     const same = { reading: 'The same', sql: 'select GOOD 1' };
     expect((await run([says([bad, one, same])], {}, ask)).made).toMatchObject({ kind: 'made', sql: 'SELECT good 1' });

@@ -323,7 +323,7 @@ describe('the SDK', () => {
 });
 
 describe('invalid settings', () => {
-  it('create no model if none is named', () => expect(languageModels(llm({ LLM_MODEL: 'm' }))).toBeUndefined());
+  it('create no model without a provider', () => expect(languageModels(llm({ LLM_MODEL: 'm' }))).toBeUndefined());
 
   it.each([
     { LLM_TYPE: 'hush' },

@@ -19,7 +19,7 @@ describe('readMessages', () => {
     }
   });
 
-  it('refuses what is no JSON with -32700, what is no message with -32600', () => {
+  it('refuses invalid JSON with -32700, and an invalid message with -32600', () => {
     for (const text of ['', '{', 'hello']) expect(codeOf(text)).toEqual([-32700, true]);
     for (const text of ['42', 'null', '"ping"', '[]', '[1]', '{}']) expect(codeOf(text), text).toEqual([-32600, true]);
     for (const change of [{ jsonrpc: '1.0' }, { method: 5 }, { method: undefined }, { id: {} }, { id: null }, { id: 1.5 }, { params: [] }, { params: 'x' }]) {

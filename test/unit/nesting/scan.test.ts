@@ -102,7 +102,7 @@ describe('a reader of rows', () => {
       expect(flood).toThrow(expect.objectContaining(row));
       expect(most).toBeLessThanOrEqual(4_000_000);
     }
-    // many short rows that come at once are no problem
+    // many short rows may come at once
     const row100 = `{"a":"${'x'.repeat(92)}"}`;
     const reader = new RowReader(1);
     reader.push(`[${Array.from({ length: 50_000 }, () => row100).join(',')}]`, () => undefined);

@@ -145,7 +145,7 @@ describe('rows', () => {
     expect(under(at(graph, 'huge_plant'))).toEqual(['map_plant into plant', 'map_tree into tree']);
   });
 
-  it('an unmapped concept below a logic concept on a mapped concept that is no ancestor is empty', () => {
+  it('an unmapped concept below a logic concept on a mapped concept that is not an ancestor is empty', () => {
     const graph = graphOf(
       `${ANIMALS};${map('coral')} CREATE CONCEPT deep INHERITS (being) FROM svc.coral WHERE depth > 10; CREATE CONCEPT abyss INHERITS (deep);`,
     );

@@ -194,7 +194,7 @@ describe('a model that an earlier release stored with faults', () => {
     expect(run('CREATE OR REPLACE CONCEPT b (bid bigint, PRIMARY KEY (bid)); DROP PROPERTY z', faulty).model.concepts.at(-1)?.properties).toEqual(['bid']);
   });
 
-  it('an empty model has none', () => {
+  it('an empty model has no faults', () => {
     expect(run('', EMPTY_MODEL).model.concepts).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ const warnings = (script: string, before?: string): string[] =>
   );
 
 describe('warnings', () => {
-  it('a correct model has none', () => {
+  it('a correct model has no faults', () => {
     expect(warnings(ITEM)).toEqual([]);
   });
 

@@ -64,7 +64,7 @@ describe('a condition of SQL over tables', () => {
     );
   });
 
-  it('is no barrier if the caller may query the datasource', () => {
+  it('is not a barrier if the caller may query the datasource', () => {
     const sql = planSelect(
       { ...context, graph: compile(mapped(WHERE), 'company'), queriesTables: () => true },
       { text: "SELECT town_id FROM svc.town WHERE name LIKE 'a%'", offset: 0 },

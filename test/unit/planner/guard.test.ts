@@ -145,7 +145,7 @@ describe('by construction', () => {
       );
     }
   });
-  it('a name that is no String node is refused', () => {
+  it('a name other than a String node is refused', () => {
     expect(() => guardSelect(selecting({ FuncCall: { funcname: [{ FuncCall: {} }] } }))).toThrow(expect.objectContaining({ code: 'unsupported_syntax' }));
   });
   it('a deep tree ends in an error, not in a stack overflow', () => {

@@ -75,7 +75,7 @@ const PLACES: Readonly<Record<string, (f: string) => string>> = {
   'VALUES in FROM': (f) => `SELECT v.a FROM (VALUES (${f}::text)) v(a)`,
   'a branch of a UNION': (f) => `SELECT 'x' AS a UNION ALL SELECT ${f}::text`,
   'a common table expression': (f) => `WITH x AS (SELECT ${f}::text AS a) SELECT a FROM x`,
-  'a common table expression that nobody reads': (f) => `WITH x AS MATERIALIZED (SELECT ${f} AS a) SELECT 1 AS b`,
+  'a common table expression that is not read': (f) => `WITH x AS MATERIALIZED (SELECT ${f} AS a) SELECT 1 AS b`,
   'a recursive common table expression': (f) =>
     `WITH RECURSIVE x(a, t) AS (SELECT 1, '' UNION ALL SELECT a + 1, ${f}::text FROM x WHERE a < 2) SELECT a FROM x`,
   'a modifier of a type': (f) => `SELECT numeric(length(${f}::text)) '1.5' AS a`,

@@ -32,7 +32,7 @@ const fault = (sql: string, access?: Access): string => {
 describe('row policies', () => {
   const own = rows('employee', 'salary > 10', 'name = svc_username()');
 
-  it('apply to the rows of their concept, whatever they are read through', () => {
+  it('apply to the rows of their concept, regardless of the concept that they are read through', () => {
     for (const sql of [
       'SELECT name FROM svc.employee',
       'SELECT name FROM svc.person',
@@ -45,7 +45,7 @@ describe('row policies', () => {
     expect(plan('SELECT name FROM svc.firm', own).sql).not.toContain('> 10');
   });
 
-  it('hide all rows if none of them is for the caller', () => {
+  it('hide all rows if no policy is for the caller', () => {
     expect(plan('SELECT name FROM svc.employee', rows('employee')).sql).toMatch(/WHERE false/);
   });
 

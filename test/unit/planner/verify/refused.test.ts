@@ -188,7 +188,7 @@ describe.each(Object.entries(REFUSED))('%s', (_, cases) => {
   it.each(cases)('%s', (sql, expected) => expect(reason(sql)).toBe(expected));
 });
 
-describe('fields that are no columns', () => {
+describe('fields that are not columns', () => {
   const FIELDS: readonly (readonly [sql: string, reason: string])[] = [
     ["SELECT ('x').current_setting", 'field:current_setting'],
     ["SELECT ('x').upper", 'field:upper'],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { reason } from './verified.ts';
 
 const TABLES: Readonly<Record<string, readonly (readonly [sql: string, reason: string])[]>> = {
-  'whole rows and stars of a table of which only columns are declared': [
+  'whole rows and stars of a table with only some columns declared': [
     ['SELECT u FROM s.u', 'row:s.u'],
     ['SELECT to_json(x) FROM s.u x', 'row:s.u'],
     ['SELECT count(u.*) FROM s.u', 'row:s.u'],

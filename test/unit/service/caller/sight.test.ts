@@ -217,7 +217,7 @@ describe('an ontology for a caller', () => {
   );
 });
 
-it('tables have different keys for callers without different datasources, whatever the names contain', () => {
+it('tables have different keys for callers without different datasources, also with hostile names', () => {
   const datasources = ['x', 'y', 'x,y'];
   const without = (...names: string[]): string =>
     tablesKey({ isAdmin: false, grants: datasources.filter((d) => !names.includes(d)).map((d) => grant('datasource', d)) }, { datasources });

@@ -82,7 +82,7 @@ describe('a result', () => {
     expect(await other?.find()).toBeUndefined();
   });
 
-  it('has the age of its timestamp, wherever it is stored: KV may return an entry that is ten minutes old', async () => {
+  it('has the age of its timestamp, in memory and in KV: KV may return an entry that is ten minutes old', async () => {
     const { request, clock, background } = setUp('300');
     (await resultPlace(request(), OF))?.keep({ bytes: bytesOf('[1]'), rows: 1 });
     await Promise.all(background);
@@ -160,7 +160,7 @@ describe('a result', () => {
 });
 
 describe('the digest of policies', () => {
-  it('is empty if none applies', async () => expect(await policyDigest(undefined)).toBe(''));
+  it('is empty if no policy applies', async () => expect(await policyDigest(undefined)).toBe(''));
 
   it('does not depend on the order of members', async () => {
     const claims = { b: '2', a: '1' };
