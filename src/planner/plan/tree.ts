@@ -163,7 +163,7 @@ function structuredCloneTree(v: unknown): unknown {
 const isPlace = (key: string): boolean =>
   key === 'location' || key === 'list_start' || key === 'list_end' || key === 'rexpr_list_start' || key === 'rexpr_list_end';
 
-/** True if two trees are equal, whatever their locations are. */
+/** True if two trees are equal, regardless of locations. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
