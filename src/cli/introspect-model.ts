@@ -6,16 +6,52 @@ import { identifier } from '../planner/print/lexical.ts';
 import { allowed, compound, firstFree, labelColumns, NameSet, roleOf, sharedPrefix, shortened, singular } from './introspect-names.ts';
 import type { DbColumn, DbForeignKey, DbTable } from './introspect-read.ts';
 
+/** What a model has of a table already. */
+export interface KnownTable {
+  /** The concept of the table's rows; null if the table is read in another way, so that nothing is added for it. */
+  readonly concept: string | null;
+  /** The property of each column that has one. */
+  readonly properties: ReadonlyMap<string, PropertyDef>;
+  /** Columns that the mapping reads, for a property or otherwise. */
+  readonly columns: ReadonlySet<string>;
+  /** Names of the concept's properties and relationships. */
+  readonly names: readonly string[];
+  /** True if the concept has a relationship over these properties to another concept. */
+  readonly relates: (source: readonly string[], target: string) => boolean;
+}
+
+/** A model to which the tables of a database are added. */
+export interface KnownModel {
+  readonly concepts: readonly string[];
+  readonly mappings: readonly string[];
+  readonly properties: readonly PropertyDef[];
+  readonly tables: ReadonlyMap<DbTable, KnownTable>;
+}
+
+/** What is added to a concept of a known table. */
+export interface Addition {
+  readonly table: DbTable;
+  readonly concept: string;
+  readonly properties: readonly PropertyDef[];
+  /** Items of a SELECT for the properties. */
+  readonly items: readonly string[];
+  readonly relationships: readonly RelationshipDef[];
+}
+
 export interface StartingModel {
   readonly properties: readonly PropertyDef[];
   readonly concepts: readonly ConceptDef[];
   readonly mappings: readonly MappingDef[];
   /** What was omitted or guessed, as sentences. */
   readonly notes: readonly string[];
+  readonly additions: readonly Addition[];
 }
 
 /** A link table has at most this many columns in addition to its two foreign keys. One with more becomes a concept. */
 const MAX_LINK_COLUMNS = 2;
+
+/** A lookup table has at most this many columns in addition to its key: a text, and one such as a position. */
+const MAX_LOOKUP_COLUMNS = 2;
 
 function typeOf({ type, precision, scale }: DbColumn): TypeName | undefined {
   if (type !== 'numeric') return postgresTypeName(type);
@@ -32,15 +68,19 @@ interface Draft {
   readonly relationships: RelationshipDef[];
   /** Names of its properties, and of its relationships in both directions. */
   readonly used: NameSet;
+  readonly known?: KnownTable;
 }
+
+const NOTHING_KNOWN: KnownModel = { concepts: [], mappings: [], properties: [], tables: new Map() };
 
 /**
  * Derives a concept from each table, relationships from foreign keys, and many-to-many relationships from link tables.
  *
  * @param tables all tables to include. Foreign keys to other tables are omitted
+ * @param known a model: the result has only what it does not have
  */
-export function startingModel(tables: readonly DbTable[], datasource: string): StartingModel {
-  return new Start(tables, datasource).make();
+export function startingModel(tables: readonly DbTable[], datasource: string, known: KnownModel = NOTHING_KNOWN): StartingModel {
+  return new Start(tables, datasource, known).make();
 }
 
 class Start {
@@ -54,34 +94,75 @@ class Start {
   readonly #linkMappings: MappingDef[] = [];
   readonly #notes: string[] = [];
   readonly #prefix: string;
+  readonly #known: KnownModel;
 
-  constructor(tables: readonly DbTable[], datasource: string) {
+  constructor(tables: readonly DbTable[], datasource: string, known: KnownModel) {
     this.#tables = tables;
     this.#datasource = datasource;
+    this.#known = known;
     this.#prefix = sharedPrefix(tables.map((t) => t.name));
-    this.#links = tables.filter((t) => this.#linkOf(t) !== undefined);
-    this.#concepts.add(THING);
+    this.#links = tables.filter((t) => !known.tables.has(t) && this.#linkOf(t) !== undefined);
+    for (const name of [THING, ...known.concepts]) this.#concepts.add(name);
+    for (const name of known.mappings) this.#mappings.add(name);
+    for (const def of known.properties) this.#properties.set(fold(def.name), { def, comments: [] });
   }
 
   make(): StartingModel {
-    const own = this.#tables.filter((t) => !this.#links.includes(t));
+    for (const [table, known] of this.#known.tables) this.#adopt(table, known);
+    const own = this.#tables.filter((t) => !this.#known.tables.has(t) && !this.#links.includes(t));
     for (const table of own) this.#draft(table);
     for (const draft of this.#drafts.values()) this.#foreignKeys(draft);
     for (const table of this.#links) this.#link(table);
-    const drafts = [...this.#drafts.values()].filter((d) => d.properties.size > 0);
+    const drafts = [...this.#drafts.values()].filter((d) => d.properties.size > 0 && d.known === undefined);
+    const named = new Set(this.#known.properties.map((p) => fold(p.name)));
+    const lookups = new Set(drafts.filter((d) => isLookup(d.table, this.#tables)));
     return {
-      properties: [...this.#properties.values()].map(({ def, comments }) => ({ ...def, description: descriptionOf(comments) })),
-      concepts: drafts.map(conceptOf),
+      properties: [...this.#properties.values()]
+        .filter(({ def }) => !named.has(fold(def.name)))
+        .map(({ def, comments }) => ({ ...def, description: descriptionOf(comments) })),
+      concepts: drafts.map((d) => conceptOf(d, lookups.has(d))),
       mappings: [...drafts.map((d) => this.#mapping(d)), ...this.#linkMappings],
-      notes: this.#notes,
+      notes: [...this.#notes, ...[...lookups].map((d) => `${title(d.table)}: ${d.concept} is a lookup table`)],
+      additions: [...this.#drafts.values()].flatMap((d) => this.#addition(d)),
     };
+  }
+
+  /** A draft for a table that the model has: its new columns become properties. */
+  #adopt(table: DbTable, known: KnownTable): void {
+    if (known.concept === null) return;
+    const draft: Draft = {
+      table,
+      concept: known.concept,
+      properties: new Map(known.properties),
+      key: keyOf(table),
+      relationships: [],
+      used: new NameSet(),
+      known,
+    };
+    for (const name of known.names) draft.used.add(name);
+    this.#drafts.set(table, draft);
+    for (const column of table.columns) if (!known.columns.has(column.name)) this.#property(draft, column);
+  }
+
+  /** What is new of a table that the model has. */
+  #addition({ table, concept, properties, relationships, known }: Draft): Addition[] {
+    if (known === undefined) return [];
+    const columns = table.columns.flatMap((c) => {
+      const property = known.columns.has(c.name) ? undefined : properties.get(c.name);
+      return property ? [{ property, item: item(c, property.name) }] : [];
+    });
+    if (columns.length === 0 && relationships.length === 0) return [];
+    return [{ table, concept, properties: columns.map((c) => c.property), items: columns.map((c) => c.item), relationships }];
   }
 
   #find(schema: string, name: string): DbTable | undefined {
     return this.#tables.find((t) => t.schema === schema && t.name === name);
   }
 
-  /** The two foreign keys of a link table, otherwise undefined. Together they are a key of it, they refer to tables of the model, and no table refers to it. */
+  /**
+   * The two foreign keys of a link table, otherwise undefined. Together they are a key of it, or a number of its own is and it has nothing else; they refer to
+   * tables of the model, and no table refers to it.
+   */
   #linkOf(table: DbTable): readonly [DbForeignKey, DbForeignKey] | undefined {
     const [back, forward, ...more] = table.foreignKeys;
     if (!back || !forward || more.length > 0 || table.isView) return undefined;
@@ -89,9 +170,14 @@ class Start {
     const others = table.columns.filter((c) => !columns.includes(c.name));
     const isKey = (key: readonly string[]) => key.length === columns.length && key.every((c) => columns.includes(c));
     const isReferred = this.#tables.some((t) => t.foreignKeys.some((f) => f.targetSchema === table.schema && f.target === table.name));
-    const reach = [back, forward].every((f) => this.#find(f.targetSchema, f.target) !== undefined);
+    const reach = [back, forward].every((f) => {
+      const end = this.#find(f.targetSchema, f.target);
+      return end !== undefined && this.#known.tables.get(end)?.concept !== null;
+    });
     if (new Set(columns).size < columns.length || others.length > MAX_LINK_COLUMNS || isReferred || !reach) return undefined;
-    return [table.primaryKey, ...table.uniques.filter((key) => notNull(table, key))].some(isKey) ? [back, forward] : undefined;
+    const [only] = table.primaryKey;
+    const isNumbered = table.primaryKey.length === 1 && others.length === 1 && others[0]?.name === only && notNull(table, columns);
+    return isNumbered || [table.primaryKey, ...table.uniques.filter((key) => notNull(table, key))].some(isKey) ? [back, forward] : undefined;
   }
 
   #conceptName(table: DbTable): string {
@@ -112,6 +198,7 @@ class Start {
   /** Properties are global, with one type each. If a later column has the same name and another type, its property is prefixed by the concept. */
   #property(draft: Draft, column: DbColumn): void {
     if (column.type === 'bytea') {
+      if (draft.known !== undefined) return;
       this.#notes.push(`${title(draft.table)}: the column ${column.name} is omitted, because its type is bytea`);
       return;
     }
@@ -143,6 +230,7 @@ class Start {
       const source = key.columns.map((c) => draft.properties.get(c)?.name);
       const references = key.references.map((c) => target?.properties.get(c)?.name);
       if (!target || ![...source, ...references].every((p) => p !== undefined)) {
+        if (draft.known !== undefined) continue;
         this.#notes.push(
           `${title(draft.table)}: the foreign key ${key.name} to ${key.targetSchema}.${key.target} is omitted, because that table is not a concept here`,
         );
@@ -150,6 +238,7 @@ class Start {
       }
       // each row refers to itself
       if (target === draft && key.columns.every((c, i) => c === key.references[i])) continue;
+      if (draft.known?.relates(source as string[], target.concept)) continue;
       const [column = ''] = key.columns;
       const role = key.columns.length === 1 ? roleOf(column) : undefined;
       const named = role === undefined || sameName(role, target.concept) || sameName(role, target.table.name) ? target.concept : allowed(role);
@@ -235,6 +324,16 @@ function valuesOf({ values, check }: DbColumn): string | null {
   return found.length === 0 || found.length > MAX_VALUES ? null : `Values: ${found.join(', ')}`;
 }
 
+/** True for a table of a key and one text that other tables refer to: the names of codes. */
+function isLookup(table: DbTable, tables: readonly DbTable[]): boolean {
+  const key = keyOf(table);
+  const others = table.columns.filter((c) => !key.includes(c.name));
+  const isTextOrPosition = (c: DbColumn): boolean => ['string', 'integer', 'smallint', 'boolean'].includes(typeOf(c) ?? '');
+  if (key.length !== 1 || table.foreignKeys.length > 0 || others.length === 0 || others.length > MAX_LOOKUP_COLUMNS) return false;
+  const isReferred = tables.some((t) => t !== table && t.foreignKeys.some((f) => f.targetSchema === table.schema && f.target === table.name));
+  return isReferred && others.every(isTextOrPosition) && others.filter((c) => typeOf(c) === 'string').length === 1;
+}
+
 const title = (table: DbTable): string => `${table.schema}.${table.name}`;
 
 const notNull = (table: DbTable, columns: readonly string[]): boolean => columns.every((name) => table.columns.find((c) => c.name === name)?.notNull);
@@ -246,7 +345,7 @@ function keyOf(table: DbTable): readonly string[] {
   return table.uniques.find((key) => usable(key) && notNull(table, key)) ?? [];
 }
 
-function conceptOf({ table, concept, properties, key, relationships }: Draft): ConceptDef {
+function conceptOf({ table, concept, properties, key, relationships }: Draft, isLookup: boolean): ConceptDef {
   const names = (columns: readonly string[]) => columns.map((c) => (properties.get(c) as PropertyDef).name);
   const foreign = new Set(table.foreignKeys.flatMap((f) => f.columns));
   const texts = table.columns.filter((c) => properties.get(c.name)?.type === 'string' && !foreign.has(c.name)).map((c) => c.name);
@@ -260,10 +359,10 @@ function conceptOf({ table, concept, properties, key, relationships }: Draft): C
     multi: [],
     measures: [],
     primaryKey: names(key),
-    label: names(named.length > 0 ? named : (unique ?? [])),
+    label: names(named.length > 0 ? named : (unique ?? (isLookup ? texts.filter((c) => !key.includes(c)) : []))),
     relationships,
     description: table.comment,
-    tags: {},
+    tags: isLookup ? { lookup: 'yes' } : {},
     logic: null,
   };
 }

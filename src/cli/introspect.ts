@@ -3,9 +3,9 @@ import { type Datasource, neonEndpoint, parseDatasourceSecret } from '../engine/
 import { didYouMean, nearest, SvcError } from '../errors.ts';
 import { printConcept, printMapping, printProperty } from '../language/print.ts';
 import { quoteBack } from '../language/quote.ts';
-import { EMPTY_MODEL } from '../ontology/model.ts';
+import { EMPTY_MODEL, type PropertyDef } from '../ontology/model.ts';
 import { Failure } from './failure.ts';
-import { startingModel } from './introspect-model.ts';
+import { type StartingModel, startingModel } from './introspect-model.ts';
 import { type DbTable, readTables } from './introspect-read.ts';
 import { readSession } from './service-client.ts';
 
@@ -25,16 +25,19 @@ export interface Selection {
  * @throws Failure that says what is missing
  */
 export async function introspect(name: string, selection: Selection, env: Env): Promise<string> {
+  return startingScript(await selectedTables(name, selection, env), name);
+}
+
+/** The tables of a selection, as the datasource has them. @throws Failure */
+export async function selectedTables(name: string, selection: Selection, env: Env): Promise<DbTable[]> {
   const datasource = await findDatasource(name, env);
-  let tables: DbTable[];
   try {
-    tables = await readTables(datasource);
+    return chosen(await readTables(datasource), selection);
   } catch (e) {
     if (!(e instanceof SvcError)) throw e;
     const cause = e.cause instanceof Error ? `: ${e.cause.message}` : '';
     throw new Failure(`${e.message}${cause} (${e.code})`);
   }
-  return startingScript(chosen(tables, selection), name);
 }
 
 /** The variable with the secret of a datasource. */
@@ -92,19 +95,26 @@ export function chosen(tables: readonly DbTable[], { schema, tables: named }: Se
 
 /** The script for a list of tables: notes as comments, then properties with descriptions, concepts and mappings. */
 export function startingScript(tables: readonly DbTable[], datasource: string): string {
-  const { properties, concepts, mappings, notes } = startingModel(tables, datasource);
-  const model = { ...EMPTY_MODEL, properties, concepts };
+  const starting = startingModel(tables, datasource);
   const comments = [
     `A starting script for the datasource ${datasource}: review it, rename things as needed, then run`,
     'npm run kg -- apply FILE --ontology NAME',
     ...(datasource.toLowerCase() === 'main' ? [] : [`The ontology needs the datasource: ALTER ONTOLOGY NAME ADD DATASOURCE ${quoteBack(datasource)}`]),
-    ...notes,
+    ...starting.notes,
   ];
+  return [comments.map(comment).join('\n'), ...statementsOf(starting, [])].join('\n\n');
+}
+
+/** A line as a comment. */
+export const comment = (line: string): string => `-- ${line.replace(/\p{Cc}/gu, ' ')}`;
+
+/** The statements of a starting model, in groups. @param known properties that concepts list and that exist */
+export function statementsOf({ properties, concepts, mappings }: StartingModel, known: readonly PropertyDef[]): string[] {
+  const model = { ...EMPTY_MODEL, properties: [...properties, ...known], concepts };
   const groups = [
-    comments.map((c) => `-- ${c.replace(/\p{Cc}/gu, ' ')}`),
     properties.filter((p) => p.description !== null).map((p) => `${printProperty(p)};`),
     concepts.map((c) => `${printConcept(c, model, 'svc')};`),
     mappings.map((m) => `${printMapping(m)};`),
   ];
-  return groups.flatMap((lines) => (lines.length === 0 ? [] : [lines.join('\n')])).join('\n\n');
+  return groups.flatMap((lines) => (lines.length === 0 ? [] : [lines.join('\n')]));
 }

@@ -35,7 +35,8 @@ const HELP = `Usage: npm run kg -- COMMAND
                                  datasources (DATASOURCE_<NAME>), or to those of npm start (session file)
   doctor                         check service, token, catalog and datasources; a failure gives exit code 1
   introspect DATASOURCE          print a starting script for the tables of a datasource
-    [--schema s] [--tables a,b]  (its secret DATASOURCE_<NAME>, or for main the session file's database)
+    [--schema s] [--tables a,b]  (its secret DATASOURCE_<NAME>, or for main the session file's database);
+    [--update FILE]              --update adds what is new in the database to a model file
   token USER                     print a new API token of a user
   token --new                    print a new value for ADMIN_TOKEN, without a service
   help                           print this help
@@ -119,8 +120,13 @@ async function run(args: readonly string[], env: Env): Promise<string[] | Report
       return doctor(env);
     }
     case 'introspect': {
+      const datasource = one('DATASOURCE');
+      if (files.update !== undefined) {
+        const { updateFromDatabase } = await import('./introspect-update.ts');
+        return updateFromDatabase(datasource, selection, files.update, env);
+      }
       const { introspect } = await import('./introspect.ts');
-      return [await introspect(one('DATASOURCE'), selection, env)];
+      return [await introspect(datasource, selection, env)];
     }
     case 'token':
       return fresh ? [createToken()] : token(one('USER, or --new'), env);
@@ -143,6 +149,7 @@ interface Call {
     readonly format: string | undefined;
     readonly policies: boolean;
     readonly check: boolean;
+    readonly update: string | undefined;
   };
 }
 
@@ -167,6 +174,7 @@ function read(args: readonly string[]): Call {
         format: { type: 'string' },
         policies: { type: 'boolean' },
         check: { type: 'boolean' },
+        update: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     });
@@ -189,6 +197,7 @@ function read(args: readonly string[]): Call {
         format: values.format,
         policies: values.policies ?? false,
         check: values.check ?? false,
+        update: values.update,
       },
     };
   } catch (e) {

@@ -63,7 +63,7 @@ function concept(c: ConceptDef, types: Types, product: string): string {
     ...(c.primaryKey.length === 0 ? [] : [`PRIMARY KEY ${list(c.primaryKey)}`]),
     ...(c.label.length === 0 ? [] : [`LABEL ${list(c.label)}`]),
     ...c.multi.map((p) => `CONSTRAINT ${quoteBack(p)} MULTIVALUE ${types.property(p)}`),
-    ...c.relationships.map(relationship),
+    ...c.relationships.map(printRelationship),
   ];
   return join(
     'CREATE OR REPLACE CONCEPT',
@@ -76,7 +76,8 @@ function concept(c: ConceptDef, types: Types, product: string): string {
   );
 }
 
-function relationship(r: RelationshipDef): string {
+/** The element of a concept for a relationship. */
+export function printRelationship(r: RelationshipDef): string {
   return join(
     `CONSTRAINT ${quoteBack(r.name)}`,
     r.kind === 'mtm' ? `MULTIREFERENCE ${quoteBack(r.target)}` : `FOREIGN KEY ${list(r.source)} REFERENCES ${quoteBack(r.target)} ${list(r.references)}`,

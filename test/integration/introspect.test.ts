@@ -337,6 +337,23 @@ describe('on difficult tables', () => {
     expect(graph.property('state')?.description).toBe("Values: open, it's full");
   });
 
+  it('recognises lookup tables, and links with a number of their own', async () => {
+    await run(`
+      CREATE SCHEMA codes;
+      CREATE TABLE codes.states (code integer PRIMARY KEY, wording text NOT NULL, rank integer);
+      CREATE TABLE codes.orders (id integer PRIMARY KEY, state integer REFERENCES codes.states, placed date);
+      CREATE TABLE codes.products (id integer PRIMARY KEY, name text, price numeric);
+      CREATE TABLE codes.order_products (no integer PRIMARY KEY, order_id integer NOT NULL REFERENCES codes.orders, product_id integer NOT NULL REFERENCES codes.products);
+      CREATE TABLE codes.deliveries (no integer PRIMARY KEY, order_id integer NOT NULL REFERENCES codes.orders, product_id integer NOT NULL REFERENCES codes.products, weight integer);`);
+    const { graph, script } = await start('codes');
+    expect(described(graph, 'state')).toMatchObject({ label: ['wording'], relationships: ['has_order[order]'] });
+    expect(graph.concept('state')?.def?.tags).toEqual({ lookup: 'yes' });
+    expect(graph.concept('product')?.def?.tags).toEqual({});
+    expect(script).toContain('-- codes.states: state is a lookup table');
+    expect(graph.concepts.map((c) => c.name)).toEqual(['delivery', 'order', 'product', 'state']);
+    expect(described(graph, 'order').relationships).toContain('has_product[product]');
+  });
+
   it('uses only the named tables and views', async () => {
     const { graph, script } = await start('odd', '--tables', 'teams, odd.glad');
     expect(graph.concepts.map((c) => c.name)).toEqual(['glad', 'team']);
