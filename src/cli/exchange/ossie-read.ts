@@ -11,8 +11,49 @@ import { extensionOf, sqlOf } from './ossie-values.ts';
 
 const name = z.string().min(1);
 const names = z.array(name);
+const texts = z.array(z.string()).optional();
+const textMap = z.record(z.string(), z.string());
+
+/** Optional members of one type. */
+const optionalEach = <T extends z.ZodType>(type: T, keys: readonly string[]): Readonly<Record<string, z.ZodOptional<T>>> =>
+  Object.fromEntries(keys.map((key) => [key, type.optional()]));
+
 const context = z.union([z.string(), z.looseObject({ synonyms: z.array(z.string()).optional(), instructions: z.string().optional() })]).optional();
-const extensions = z.array(z.looseObject({ vendor_name: z.string(), data: z.string() })).optional();
+/** What the extensions of this service contain, in every place (ossie-types.ts). */
+const EXTENSION = z.looseObject({
+  ...optionalEach(z.array(z.string()), ['statements', 'label', 'measures', 'own', 'includes', 'source', 'references']),
+  ...optionalEach(textMap, ['config', 'tags', 'datasources']),
+  ...optionalEach(z.string(), ['datasource', 'type', 'measure', 'name', 'end']),
+  concepts: z
+    .record(
+      z.string(),
+      z.lazy((): z.ZodType => EXTENSION),
+    )
+    .optional(),
+  relationships: z
+    .record(
+      z.string(),
+      z.lazy((): z.ZodType => EXTENSION),
+    )
+    .optional(),
+  inverse: z.string().nullable().optional(),
+  transitive: z.union([z.number(), z.literal('default')]).optional(),
+  symmetric: z.literal(true).optional(),
+  filtered: z.boolean().optional(),
+  multivalue: z.looseObject({ concept: z.string(), property: z.string() }).optional(),
+  link: z.looseObject({ concept: z.string(), relationship: z.string() }).optional(),
+  logic: z.looseObject({ schema: z.enum(['svc', 'esvc', 'dsvc']), concept: z.string(), condition: z.string().optional() }).optional(),
+});
+
+const extensions = z
+  .array(
+    z.looseObject({ vendor_name: z.string(), data: z.string() }).superRefine((one, { addIssue }) => {
+      const content = extensionOf([one]);
+      for (const { path, message } of content === undefined ? [] : (EXTENSION.safeParse(content).error?.issues ?? []))
+        addIssue({ code: 'custom', path: ['data', ...path], message });
+    }),
+  )
+  .optional();
 const expression = z.union([z.string(), z.looseObject({ dialects: z.array(z.looseObject({ dialect: z.string(), expression: z.string() })) })]);
 const described = { description: z.string().optional(), ai_context: context, custom_extensions: extensions };
 
@@ -66,7 +107,6 @@ const LINK: z.ZodType = z.looseObject({
   },
 });
 const MAPPINGS = z.array(z.looseObject({ concept: name, object_mappings: z.array(OBJECT).optional(), link_mappings: z.array(LINK).optional() }));
-const texts = z.array(z.string()).optional();
 const ONTOLOGY = z.looseObject({
   version: z.string(),
   name,

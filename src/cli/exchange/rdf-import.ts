@@ -1,7 +1,9 @@
 /** OWL, RDFS and SKOS documents with R2RML as an ontology (docs/exchange.md#owl-and-r2rml). */
 import type { Store, Term } from 'n3';
+import { z } from 'zod';
 import type { SqlReader } from '../../ontology/apply.ts';
 import { fold, sameName } from '../../ontology/names.ts';
+import { Failure } from '../failure.ts';
 import { Draft } from './draft.ts';
 import { UniqueNames } from './ossie-export.ts';
 import type { Imported } from './ossie-import.ts';
@@ -61,7 +63,7 @@ export function importRdf(store: Store, reader: SqlReader): Imported {
 function ontology({ axioms, draft }: RdfContext, iri: string, reader: SqlReader): readonly string[] {
   draft.description = axioms.text(iri, 'rdfs:comment') ?? null;
   const settings = axioms.text(iri, 'kg:settings');
-  if (settings !== undefined) draft.config = JSON.parse(settings) as Record<string, string>;
+  if (settings !== undefined) draft.config = textMap(settings, `kg:settings of ${short(iri)}`);
   const texts = axioms.list(axioms.take(iri, 'kg:statements')[0]).map((t) => t.value);
   const defined = definitionsOf(texts, reader);
   for (const p of defined.properties) draft.define(p);
@@ -90,9 +92,20 @@ export function describedBy({ axioms }: RdfContext, iri: string, name: string): 
     description: comment ?? null,
     tags: {
       ...(synonyms.length === 0 ? {} : { synonyms: synonyms.join(', ') }),
-      ...(exact === undefined ? {} : (JSON.parse(exact) as Record<string, string>)),
+      ...(exact === undefined ? {} : textMap(exact, `kg:tags of ${short(iri)}`)),
     },
   };
+}
+
+const TEXT_MAP = z.record(z.string(), z.string());
+
+/** Reads a JSON object of texts. @throws Failure */
+function textMap(json: string, what: string): Record<string, string> {
+  try {
+    return TEXT_MAP.parse(JSON.parse(json));
+  } catch {
+    throw new Failure(`${what} is not a JSON object of texts`);
+  }
 }
 
 function classes(context: RdfContext): void {

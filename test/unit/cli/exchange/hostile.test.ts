@@ -1,6 +1,7 @@
 /** Hostile documents, written to keep the import busy without end. */
 import { describe, expect, it } from 'vitest';
 import { OSSIE } from '../../../../src/cli/exchange/ossie.ts';
+import { RDF } from '../../../../src/cli/exchange/rdf.ts';
 import { sourceOf } from './support.ts';
 
 const { reader } = sourceOf('CREATE ONTOLOGY world');
@@ -27,5 +28,34 @@ describe('an Ossie document', () => {
     }));
     const { model } = await imported([...concepts, { concept: `C${LEVELS}`, type: 'EntityType', identify_by: ['C40.a'] }]);
     expect(model.concepts).toHaveLength(LEVELS + 1);
+  });
+
+  it.each([
+    ['{"statements": 5}', 'data.statements'],
+    ['{"statements": ["DROP CONCEPT x", {"text": 1}]}', 'data.statements.1'],
+    ['{"concepts": []}', 'data.concepts'],
+    ['{"concepts": {"c": {"label": "name"}}}', 'data.concepts.c.label'],
+    ['{"concepts": {"c": {"relationships": {"r": {"includes": 1}}}}}', 'data.concepts.c.relationships.r.includes'],
+    ['{"config": {"default_transitivity": 5}}', 'data.config.default_transitivity'],
+    ['{"tags": ["a"]}', 'data.tags'],
+  ])('with an extension of another shape is refused: %s', async (data, place) => {
+    const model = { name: 'm', datasets: [], custom_extensions: [{ vendor_name: 'SVC', data }] };
+    const read = (custom: object) => OSSIE.read([{ path: 'm.yaml', text: JSON.stringify({ version: '0.2.0.dev0', semantic_model: [custom] }) }], reader);
+    await expect(read(model)).rejects.toThrow(`m.yaml does not have the shape of an Ossie document: semantic_model.0.custom_extensions.0.${place}`);
+    const old = { ...model, custom_extensions: [{ vendor_name: 'COMMON', data: `{"svc": ${data}}` }] };
+    await expect(read(old)).rejects.toThrow('does not have the shape of an Ossie document');
+  });
+});
+
+describe('a document in Turtle', () => {
+  const read = (text: string) =>
+    RDF.read([{ path: 'o.ttl', text: `@prefix kg: <urn:kg:vocabulary#> . @prefix owl: <http://www.w3.org/2002/07/owl#> . ${text}` }], reader);
+
+  it.each(['5', 'x', '["a"]', '{"a": 1}'])('with settings or tags of another shape is refused: %s', async (json) => {
+    const text = JSON.stringify(json);
+    await expect(read(`<urn:o> a owl:Ontology ; kg:version "1" ; kg:settings ${text} .`)).rejects.toThrow(/^kg:settings of .* is not a JSON object of texts$/);
+    await expect(read(`<urn:o> a owl:Ontology ; kg:version "1" . <urn:x> a owl:Class ; kg:tags ${text} .`)).rejects.toThrow(
+      /^kg:tags of .* is not a JSON object/,
+    );
   });
 });
