@@ -7,7 +7,7 @@ import { ossieType } from './ossie-values.ts';
 
 /** A concept under construction. */
 export interface DraftConcept {
-  name: string;
+  readonly name: string;
   parents: string[];
   properties: string[];
   multi: string[];
@@ -38,12 +38,13 @@ export class Draft {
   readonly concepts: DraftConcept[] = [];
   readonly mappings: MappingDef[] = [];
   readonly measures: MeasureDef[] = [];
+  readonly #byName = new Map<string, DraftConcept>();
   readonly #properties = new Map<string, PropertyDef & { readonly isTyped: boolean; readonly isExact: boolean; readonly isWhole?: boolean }>();
   description: string | null = null;
   config: Record<string, string> = {};
 
   concept(name: string): DraftConcept | undefined {
-    return this.concepts.find((c) => sameName(c.name, name));
+    return this.#byName.get(fold(name));
   }
 
   /** Adds a concept; an existing one is returned. */
@@ -64,6 +65,7 @@ export class Draft {
       logic: null,
     };
     this.concepts.push(made);
+    this.#byName.set(fold(name), made);
     return made;
   }
 
@@ -163,7 +165,20 @@ export class Draft {
 
   /** The descendants of a concept. */
   descendants(name: string): readonly DraftConcept[] {
-    return this.concepts.filter((c) => !sameName(c.name, name) && this.lineage(c.name).some((a) => sameName(a.name, name)));
+    const children = Map.groupBy(
+      this.concepts.flatMap((c) => c.parents.map((parent) => ({ c, parent: fold(parent) }))),
+      ({ parent }) => parent,
+    );
+    const found = new Set<DraftConcept>();
+    const visit = (n: string): void => {
+      for (const { c } of children.get(fold(n)) ?? []) {
+        if (found.has(c) || sameName(c.name, name)) continue;
+        found.add(c);
+        visit(c.name);
+      }
+    };
+    if (this.concept(name) !== undefined) visit(name);
+    return this.concepts.filter((c) => found.has(c));
   }
 
   /** The key of a concept, own or inherited. */

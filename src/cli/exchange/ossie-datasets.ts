@@ -35,9 +35,10 @@ export class Datasets {
   readonly #draft: Draft;
   readonly #reader: SqlReader;
   /** Datasets of links and of properties with several values, in order. */
-  readonly #sides: readonly Dataset[];
+  readonly #sides: ReadonlySet<Dataset>;
   /** Names of properties by concept and the name in the document. */
   readonly #names = new Map<string, string>();
+  #byName: ReadonlyMap<string, Dataset> | undefined;
   readonly #used = new Set<CoreRelationship>();
   readonly #sql: MappingSql;
 
@@ -46,7 +47,7 @@ export class Datasets {
     this.mapped = new Mapped(documents);
     this.#draft = draft;
     this.#reader = reader;
-    this.#sides = this.all.filter((d) => this.#isSide(d));
+    this.#sides = new Set(this.all.filter((d) => this.#isSide(d)));
     this.#sql = new MappingSql(documents, draft, this);
   }
 
@@ -61,7 +62,8 @@ export class Datasets {
     return this.all.some((d) => extensionOf<DatasetExtension>(d.custom_extensions)?.own !== undefined);
   }
   named(name: string): Dataset | undefined {
-    return this.all.find((d) => sameName(d.name, name));
+    this.#byName ??= new Map([...this.all].reverse().map((d) => [fold(d.name), d]));
+    return this.#byName.get(fold(name));
   }
 
   /** Whether a dataset has only links or values: its extension says so, or its key consists of two foreign keys and no other object uses it. */
@@ -93,7 +95,7 @@ export class Datasets {
   /** The dataset with a concept's name, or that its objects come from first. */
   of(concept: string): Dataset | undefined {
     const same = this.named(concept);
-    if (same !== undefined && !this.#sides.includes(same)) return same;
+    if (same !== undefined && !this.#sides.has(same)) return same;
     return this.mapped.datasetOf(concept);
   }
 
@@ -108,7 +110,7 @@ export class Datasets {
   /** Adds concepts for datasets that no concept of the ontology uses, and what datasets say about concepts. */
   concepts(): void {
     const hasOntology = this.#draft.concepts.length > 0;
-    for (const d of this.all.filter((e) => !this.#sides.includes(e))) {
+    for (const d of this.all.filter((e) => !this.#sides.has(e))) {
       if (this.conceptOf(d.name) === undefined) {
         this.#draft.addConcept(d.name);
         if (hasOntology) this.#draft.losses.push(`dataset ${d.name}: no concept of the ontology has its rows, so it is a concept of its own`);
@@ -133,7 +135,7 @@ export class Datasets {
   #field(concept: string, name: string): FieldRef | undefined {
     const mapped = this.mapped.fieldOf(concept, name);
     if (mapped) return mapped;
-    const values = this.#sides.find((d) => {
+    const values = [...this.#sides].find((d) => {
       const { multivalue } = extensionOf<DatasetExtension>(d.custom_extensions) ?? {};
       return multivalue !== undefined && sameName(multivalue.concept, concept) && sameName(multivalue.property, name);
     });
@@ -328,7 +330,7 @@ export class Datasets {
     readonly relationship?: string;
     readonly concept: string;
   }[] {
-    return this.#sides.flatMap((dataset) => {
+    return [...this.#sides].flatMap((dataset) => {
       const extras = extensionOf<DatasetExtension>(dataset.custom_extensions);
       if (extras?.multivalue !== undefined) return [];
       const ends = this.links.filter((r) => sameName(r.from, dataset.name));
@@ -343,7 +345,7 @@ export class Datasets {
   /** Adds the relationships of the core document that the ontology document does not have. */
   relationships(): void {
     for (const r of this.links) {
-      if (this.#used.has(r) || this.#sides.some((d) => sameName(d.name, r.from))) continue;
+      if (this.#used.has(r) || [...this.#sides].some((d) => sameName(d.name, r.from))) continue;
       const [concept, target] = [this.conceptOf(r.from), this.conceptOf(r.to)];
       const columns = concept === undefined || target === undefined ? undefined : this.#columnsOf(r, concept, target);
       if (concept === undefined || target === undefined || columns === undefined) {
@@ -373,7 +375,7 @@ export class Datasets {
 
   /** Adds the mappings. */
   mappings(): void {
-    this.#sql.add(this.#sides);
+    this.#sql.add([...this.#sides]);
   }
 
   /** The columns of an end of a link as properties of its concept. */

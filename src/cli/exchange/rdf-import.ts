@@ -63,7 +63,7 @@ export function importRdf(store: Store, reader: SqlReader): Imported {
 function ontology({ axioms, draft }: RdfContext, iri: string, reader: SqlReader): readonly string[] {
   draft.description = axioms.text(iri, 'rdfs:comment') ?? null;
   const settings = axioms.text(iri, 'kg:settings');
-  if (settings !== undefined) draft.config = textMap(settings, `kg:settings of ${short(iri)}`);
+  if (settings !== undefined) draft.config = textMap(settings, `kg:settings of ${localName(iri)}`);
   const texts = axioms.list(axioms.take(iri, 'kg:statements')[0]).map((t) => t.value);
   const defined = definitionsOf(texts, reader);
   for (const p of defined.properties) draft.define(p);
@@ -92,7 +92,7 @@ export function describedBy({ axioms }: RdfContext, iri: string, name: string): 
     description: comment ?? null,
     tags: {
       ...(synonyms.length === 0 ? {} : { synonyms: synonyms.join(', ') }),
-      ...(exact === undefined ? {} : textMap(exact, `kg:tags of ${short(iri)}`)),
+      ...(exact === undefined ? {} : textMap(exact, `kg:tags of ${localName(iri)}`)),
     },
   };
 }

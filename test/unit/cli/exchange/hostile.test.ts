@@ -30,6 +30,31 @@ describe('an Ossie document', () => {
     expect(model.concepts).toHaveLength(LEVELS + 1);
   });
 
+  it('with many datasets is not read in cubic time', async () => {
+    const steps = async (n: number): Promise<number> => {
+      const datasets = Array.from({ length: n }, (_, i) => ({
+        name: `d${i}`,
+        source: `t${i}`,
+        primary_key: ['id'],
+        fields: [{ name: 'id', expression: 'id' }],
+      }));
+      const text = JSON.stringify({ version: '0.2.0.dev0', semantic_model: [{ name: 'm', datasets }] });
+      let compared = 0;
+      const real = String.prototype.toLowerCase;
+      String.prototype.toLowerCase = function (this: string) {
+        compared++;
+        return real.call(this);
+      };
+      try {
+        await OSSIE.read([{ path: 'm.json', text }], reader);
+      } finally {
+        String.prototype.toLowerCase = real;
+      }
+      return compared;
+    };
+    expect((await steps(200)) / (await steps(100))).toBeLessThan(4);
+  });
+
   it.each([
     ['{"statements": 5}', 'data.statements'],
     ['{"statements": ["DROP CONCEPT x", {"text": 1}]}', 'data.statements.1'],
