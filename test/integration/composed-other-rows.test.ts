@@ -2,12 +2,8 @@
  * Symmetric and containing relationships (docs/design/paths-and-cardinality.md#symmetric-and-containing-relationships) from and to rows that only a logic
  * concept makes instances of the relationship's concept, and pairs that several links of one part give. Against hand-written SQL on the tables.
  */
-import { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withColumnTypes } from '../../bench/tpch/typed.ts';
-import { graphOf } from '../../examples/world/graph.ts';
-import { loadNodeParser } from '../../src/cli/node-parser.ts';
-import { type PlanContext, planSelect } from '../../src/planner/index.ts';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { PlannedTables } from '../support/planned.ts';
 
 /** Rows 1 to 3 are only places; `noted` has the first two of them, and all towns. */
 const TABLES = `
@@ -50,56 +46,43 @@ const LEADS: Readonly<Record<string, string>> = {
   twin_of: '(p.twin = t.code OR t.twin = p.code)',
 };
 
-const parser = await loadNodeParser();
-let db: PGlite;
-let context: PlanContext;
+let tables: PlannedTables;
 beforeAll(async () => {
-  db = await PGlite.create();
-  await db.exec(TABLES);
-  context = { graph: await withColumnTypes(graphOf(MODEL, 'places', parser), (sql) => db.query(sql)), parser, product: 'svc', activeDatasource: 'main' };
+  tables = await PlannedTables.open(TABLES, MODEL, 'places');
 }, 120_000);
-afterAll(() => db.close());
-
-/** A query over concepts returns the rows of a query over tables. */
-async function equals(query: string, sql: string): Promise<void> {
-  const plan = planSelect(context, { text: query, offset: 0 });
-  const found = await db.query<{ row: string }>(`SELECT row::text FROM (${plan.sql}) q(row)`, [...plan.params]);
-  const wanted = await db.query<unknown[]>(sql, [], { rowMode: 'array' });
-  expect(wanted.rows.length, query).toBeGreaterThan(0);
-  expect(found.rows.map((r) => JSON.stringify(Object.values(JSON.parse(r.row)))).sort(), query).toEqual(wanted.rows.map((r) => JSON.stringify(r)).sort());
-}
+afterAll(() => tables.close());
 
 describe.each(Object.entries(LEADS))('%s', (r, leads) => {
   it('leads from a row of the logic concept to rows of the target, each pair once', async () => {
-    await equals(`SELECT id, "${r}[town].id" AS other FROM dsvc.noted`, `SELECT p.id, t.id FROM ${NOTED} p LEFT JOIN town t ON ${leads}`);
-    await equals(`SELECT id, "${r}[town].id" AS other FROM dsvc.town`, `SELECT p.id, t.id FROM town p LEFT JOIN town t ON ${leads}`);
-    await equals(
+    await tables.expectValues(`SELECT id, "${r}[town].id" AS other FROM dsvc.noted`, `SELECT p.id, t.id FROM ${NOTED} p LEFT JOIN town t ON ${leads}`);
+    await tables.expectValues(`SELECT id, "${r}[town].id" AS other FROM dsvc.town`, `SELECT p.id, t.id FROM town p LEFT JOIN town t ON ${leads}`);
+    await tables.expectValues(
       `SELECT id, COUNT("${r}[town].id") AS n FROM dsvc.noted GROUP BY id`,
       `SELECT p.id, COUNT(t.id)::int FROM ${NOTED} p LEFT JOIN town t ON ${leads} GROUP BY p.id`,
     );
-    await equals(
+    await tables.expectValues(
       `SELECT "${r}[town].id" AS other, SUM("measure.${r}[town].places") AS n FROM dsvc.noted WHERE "${r}[town].id" IS NOT NULL GROUP BY "${r}[town].id"`,
       `SELECT DISTINCT t.id, 1 FROM ${NOTED} p JOIN town t ON ${leads}`,
     );
   });
   it('leads to the rows of a logic concept in the bracket', async () => {
-    await equals(`SELECT id, "${r}[noted].id" AS other FROM dsvc.noted`, `SELECT p.id, t.id FROM ${NOTED} p LEFT JOIN ${NOTED} t ON ${leads}`);
-    await equals(`SELECT id, "${r}[noted].id" AS other FROM dsvc.town`, `SELECT p.id, t.id FROM town p LEFT JOIN ${NOTED} t ON ${leads}`);
+    await tables.expectValues(`SELECT id, "${r}[noted].id" AS other FROM dsvc.noted`, `SELECT p.id, t.id FROM ${NOTED} p LEFT JOIN ${NOTED} t ON ${leads}`);
+    await tables.expectValues(`SELECT id, "${r}[noted].id" AS other FROM dsvc.town`, `SELECT p.id, t.id FROM town p LEFT JOIN ${NOTED} t ON ${leads}`);
   });
   it.each([1, 2, 3])('walks of %i steps start at a row of the logic concept and go on from rows of the target', async (depth) => {
     const walk = `WITH RECURSIVE e AS (SELECT p.id AS a, t.id AS b FROM ${EVERY} p JOIN town t ON ${leads}),
       w AS (SELECT a AS start, b AS at, 1 AS level FROM e UNION SELECT w.start, e.b, w.level + 1 FROM w JOIN e ON e.a = w.at WHERE w.level < ${depth}),
       s AS (SELECT start, at, MIN(level) AS level FROM w GROUP BY start, at)`;
     const path = `${r}[town*${depth}]`;
-    await equals(
+    await tables.expectValues(
       `SELECT id, "${path}.id" AS other, "${path}_transitivity_level" AS level FROM dsvc.noted`,
       `${walk} SELECT p.id, s.at, s.level FROM ${NOTED} p LEFT JOIN s ON s.start = p.id`,
     );
-    await equals(
+    await tables.expectValues(
       `SELECT id, "${path}_transitivity_level" AS level FROM dsvc.noted WHERE "${path}.id" = 13`,
       `${walk} SELECT p.id, s.level FROM ${NOTED} p JOIN s ON s.start = p.id WHERE s.at = 13`,
     );
-    await equals(
+    await tables.expectValues(
       `SELECT "${path}.code" AS code, COUNT(*) AS n FROM dsvc.noted GROUP BY "${path}.code"`,
       `${walk} SELECT t.code, COUNT(*)::int FROM ${NOTED} p LEFT JOIN s ON s.start = p.id LEFT JOIN town t ON t.id = s.at GROUP BY t.code`,
     );

@@ -2,25 +2,14 @@
  * Symmetric and containing relationships (docs/design/paths-and-cardinality.md#symmetric-and-containing-relationships) over random pairs, against
  * hand-written SQL on the tables: hops in both directions, aggregates, measures, calculated properties and walks.
  */
-import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withColumnTypes } from '../../bench/tpch/typed.ts';
-import { graphOf } from '../../examples/world/graph.ts';
-import { loadNodeParser } from '../../src/cli/node-parser.ts';
-import { type PlanContext, planSelect } from '../../src/planner/index.ts';
 import { SEED } from '../support/generated.ts';
+import { PlannedTables } from '../support/planned.ts';
+import { Rng } from './differential/rng.ts';
 
-/** Numbers that depend only on the seed (mulberry32). */
-function random(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % below;
-  };
-}
-const pick = random(SEED);
+const random = Rng.of(String(SEED));
+/** A whole number from 0, below `n`. */
+const pick = (n: number): number => random.int(0, n - 1);
 
 const PEOPLE = 24;
 /** A value of a reference: sometimes NULL, and sometimes one that no row has. */
@@ -100,46 +89,35 @@ const PAIRS: Readonly<Record<string, string>> = {
   '~reports': `(SELECT b AS a, a AS b FROM (${UNDER} UNION ${HELPS} UNION ${LEADS}) r)`,
 };
 
-const parser = await loadNodeParser();
-let db: PGlite;
-let context: PlanContext;
+let tables: PlannedTables;
 beforeAll(async () => {
-  db = await PGlite.create();
-  await db.exec(TABLES);
-  context = { graph: await withColumnTypes(graphOf(MODEL, 'people', parser), (sql) => db.query(sql)), parser, product: 'svc', activeDatasource: 'main' };
+  tables = await PlannedTables.open(TABLES, MODEL, 'people');
 }, 120_000);
-afterAll(() => db.close());
-
-/** The values of JSON rows, in order of columns. */
-const valuesOf = (rows: readonly { readonly row: string }[]): string[] => rows.map((r) => JSON.stringify(Object.values(JSON.parse(r.row)))).sort();
-/** A query over concepts returns the rows of a query over tables. */
-async function equals(query: string, sql: string): Promise<void> {
-  const plan = planSelect(context, { text: query, offset: 0 });
-  const found = await db.query<{ row: string }>(`SELECT row::text FROM (${plan.sql}) q(row)`, [...plan.params]);
-  const columns = Array.from({ length: Object.keys(JSON.parse(found.rows[0]?.row ?? '{}')).length }, (_, i) => `c${i}`).join(', ');
-  expect(found.rows.length, query).toBeGreaterThan(0);
-  const wanted = await db.query<{ row: string }>(`SELECT row_to_json(q)::text AS row FROM (${sql}) q(${columns})`);
-  expect(valuesOf(found.rows), query).toEqual(valuesOf(wanted.rows));
-}
-const planned = (query: string) => () => planSelect(context, { text: query, offset: 0 });
+afterAll(() => tables.close());
 
 describe('hops', () => {
   for (const [r, pairs] of Object.entries(PAIRS)) {
     it(`${r}: each pair once`, async () => {
       const hop = `LEFT JOIN (SELECT f.a, t.id, t.name FROM ${pairs} f JOIN person t ON t.id = f.b) f ON f.a = p.id`;
-      await equals(`SELECT id, "${r}[person].id" AS other, "${r}[person].name" AS name FROM dsvc.person`, `SELECT p.id, f.id, f.name FROM person p ${hop}`);
-      await equals(`SELECT id, COUNT("${r}[person].id") AS n FROM dsvc.person GROUP BY id`, `SELECT p.id, COUNT(f.id) FROM person p ${hop} GROUP BY p.id`);
-      await equals(
+      await tables.expectValues(
+        `SELECT id, "${r}[person].id" AS other, "${r}[person].name" AS name FROM dsvc.person`,
+        `SELECT p.id, f.id, f.name FROM person p ${hop}`,
+      );
+      await tables.expectValues(
+        `SELECT id, COUNT("${r}[person].id") AS n FROM dsvc.person GROUP BY id`,
+        `SELECT p.id, COUNT(f.id) FROM person p ${hop} GROUP BY p.id`,
+      );
+      await tables.expectValues(
         `SELECT id, SUM("measure.${r}[person].persons") AS n FROM dsvc.person GROUP BY id`,
         `SELECT p.id, COUNT(f.id) FROM person p ${hop} GROUP BY p.id`,
       );
-      await equals(`SELECT id FROM dsvc.person WHERE "${r}[person].id" = 2`, `SELECT p.id FROM person p ${hop} WHERE f.id = 2`);
-      await equals(`SELECT "${r}[person].name" AS name FROM dsvc.person WHERE id = 1`, `SELECT f.name FROM person p ${hop} WHERE p.id = 1`);
-      await equals(
+      await tables.expectValues(`SELECT id FROM dsvc.person WHERE "${r}[person].id" = 2`, `SELECT p.id FROM person p ${hop} WHERE f.id = 2`);
+      await tables.expectValues(`SELECT "${r}[person].name" AS name FROM dsvc.person WHERE id = 1`, `SELECT f.name FROM person p ${hop} WHERE p.id = 1`);
+      await tables.expectValues(
         `SELECT id, "${r}[lead].id" AS other FROM dsvc.even`,
         `SELECT p.id, f.id FROM person p LEFT JOIN (SELECT f.a, t.id FROM ${pairs} f JOIN person t ON t.id = f.b WHERE t.id % 3 = 0) f ON f.a = p.id WHERE p.id % 2 = 0`,
       );
-      await equals(
+      await tables.expectValues(
         `SELECT id, "${r}[person].under[person].name" AS boss, "${r}[person].friend[person].id" AS more FROM dsvc.person`,
         `SELECT p.id, b.name, g.id FROM person p LEFT JOIN (SELECT f.a, t.id, t.boss FROM ${pairs} f JOIN person t ON t.id = f.b) f ON f.a = p.id
            LEFT JOIN person b ON b.id = f.boss LEFT JOIN (SELECT f.a, t.id FROM ${FRIEND} f JOIN person t ON t.id = f.b) g ON g.a = f.id`,
@@ -148,24 +126,24 @@ describe('hops', () => {
   }
 
   it('two of them in one query do not multiply each other', () =>
-    equals(
+    tables.expectValues(
       'SELECT id, COUNT("friend[person].id") AS friends, COUNT("contact[person].id") AS contacts FROM dsvc.person GROUP BY id',
       `SELECT id, (SELECT COUNT(*) FROM ${FRIEND} f JOIN person t ON t.id = f.b WHERE f.a = p.id), (SELECT COUNT(*) FROM (${CONTACT}) f JOIN person t ON t.id = f.b WHERE f.a = p.id) FROM person p`,
     ));
   it('a calculated property counts the pairs', () =>
-    equals(
+    tables.expectValues(
       'SELECT id, contacts FROM svc.person',
       `SELECT id, (SELECT COUNT(*)::int FROM ${FRIEND} f JOIN person t ON t.id = f.b WHERE f.a = p.id) FROM person p`,
     ));
   it('keys of two columns', () =>
-    equals(
+    tables.expectValues(
       'SELECT x, y, "near[spot].x" AS ox, "near[spot].y" AS oy FROM dsvc.spot',
       `SELECT p.x, p.y, f.x, f.y FROM spot p LEFT JOIN (SELECT f.*, t.x, t.y FROM (SELECT x AS ax, y AS ay, nx AS bx, ny AS by FROM spot UNION SELECT nx, ny, x, y FROM spot) f
          JOIN spot t ON t.x = f.bx AND t.y = f.by) f ON f.ax = p.x AND f.ay = p.y`,
     ));
   it('the pairs have no link columns', () => {
-    expect(planned('SELECT "friend[person]_w" FROM dsvc.person')).toThrow(/has no column `w`/);
-    expect(planned('SELECT "contact[person]_w" FROM dsvc.person')).toThrow(/has no column `w`/);
+    expect(() => tables.plan('SELECT "friend[person]_w" FROM dsvc.person')).toThrow(/has no column `w`/);
+    expect(() => tables.plan('SELECT "contact[person]_w" FROM dsvc.person')).toThrow(/has no column `w`/);
   });
 });
 
@@ -178,7 +156,7 @@ describe('walks', () => {
     ['~led[person*3]', 'lead', 'SELECT b AS a, a AS b FROM knows WHERE b % 3 = 0'],
   ];
   it.each(DOWN)('%s from %s, to a concept below and back', async (walk, start, pairs) => {
-    await equals(
+    await tables.expectValues(
       `SELECT id, "${walk}.id" AS other, "${walk}_transitivity_level" AS level FROM dsvc.${start}`,
       `WITH RECURSIVE e AS (SELECT f.a, f.b FROM (${pairs}) f JOIN person x ON x.id = f.a JOIN person y ON y.id = f.b),
         w AS (SELECT a AS start, b AS at, 1 AS level FROM e UNION SELECT w.start, e.b, w.level + 1 FROM w JOIN e ON e.a = w.at WHERE w.level < 3),
@@ -192,11 +170,11 @@ describe('walks', () => {
       const walk = `WITH RECURSIVE e AS (SELECT f.a, f.b FROM ${pairs} f JOIN person x ON x.id = f.a JOIN person y ON y.id = f.b),
         w AS (SELECT a AS start, b AS at, 1 AS level FROM e UNION SELECT w.start, e.b, w.level + 1 FROM w JOIN e ON e.a = w.at WHERE w.level < 3),
         s AS (SELECT start, at, MIN(level) AS level FROM w GROUP BY start, at)`;
-      await equals(
+      await tables.expectValues(
         `SELECT id, "${r}[person*3].id" AS other, "${r}[person*3]_transitivity_level" AS level FROM dsvc.person`,
         `${walk} SELECT p.id, s.at, s.level FROM person p LEFT JOIN s ON s.start = p.id`,
       );
-      await equals(
+      await tables.expectValues(
         `SELECT id, "${r}[person*3]_transitivity_level" AS level FROM dsvc.person WHERE "${r}[person*3].id" = 2`,
         `${walk} SELECT p.id, s.level FROM person p JOIN s ON s.start = p.id WHERE s.at = 2`,
       );

@@ -1,10 +1,6 @@
 /** Aggregates over chains of to-many hops that are computed by foreign key first (planner/lower/aggregate/fold.ts): the same values, types and digits as plain joins of one level. */
-import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withColumnTypes } from '../../bench/tpch/typed.ts';
-import { graphOf } from '../../examples/world/graph.ts';
-import { loadNodeParser } from '../../src/cli/node-parser.ts';
-import { type PlanContext, planSelect } from '../../src/planner/index.ts';
+import { PlannedTables } from '../support/planned.ts';
 
 /** Shops without orders, orders without lines, keys that are NULL or dangling, equal link rows, and numbers of several scales. */
 const TABLES = `
@@ -53,27 +49,13 @@ CREATE MAPPING m_line INTO line AS SELECT orders AS order_id, n, quantity, big, 
 CREATE MAPPING m_tagged (CONSTRAINT has_tag FOREIGN KEY (tag) REFERENCES tag (tag_id), CONSTRAINT tags FOREIGN KEY (shop) REFERENCES shop (shop_id)) AS SELECT shop, tag FROM tagged;
 `;
 
-const parser = await loadNodeParser();
-let db: PGlite;
-let context: PlanContext;
-
+let tables: PlannedTables;
 beforeAll(async () => {
-  db = await PGlite.create();
-  await db.exec(TABLES);
-  context = { graph: await withColumnTypes(graphOf(MODEL, 'shops', parser), (sql) => db.query(sql)), parser, product: 'svc', activeDatasource: 'main' };
+  tables = await PlannedTables.open(TABLES, MODEL, 'shops');
 }, 120_000);
-afterAll(() => db.close());
+afterAll(() => tables.close());
 
-const planned = (sql: string) => planSelect(context, { text: sql, offset: 0 });
-const isFolded = (sql: string): boolean => / AS k0[ ,]/.test(planned(sql).sql);
-
-/** Rows as PostgreSQL writes them, so that digits and types count. */
-async function ask(sql: string): Promise<string[]> {
-  const plan = planned(sql);
-  return (await db.query<{ row: string }>(`SELECT row::text FROM (${plan.sql}) q(row)`, [...plan.params])).rows.map((r) => r.row).sort();
-}
-const byHand = async (sql: string): Promise<string[]> =>
-  (await db.query<{ row: string }>(`SELECT row_to_json(q)::text AS row FROM (${sql}) q`)).rows.map((r) => r.row).sort();
+const isFolded = (sql: string, changes = {}): boolean => / AS k0[ ,]/.test(tables.plan(sql, changes).sql);
 
 const LINE = 'took[order].has_line[line]';
 const JOINS = 'shop s LEFT JOIN town t ON t.id = s.town LEFT JOIN orders o ON o.shop = s.id LEFT JOIN line l ON l.orders = o.id';
@@ -117,14 +99,14 @@ describe('folded into the root, equal to plain joins of one level', () => {
     it(`${ontology}: of all`, async () => {
       const sql = `SELECT count(shop_id) AS shops, ${ontology} AS v, count("${LINE}.n") AS lines FROM dsvc.shop`;
       expect(isFolded(sql)).toBe(true);
-      expect(await ask(sql)).toEqual(await byHand(`SELECT ${counted('')} AS shops, ${hand} AS v, count(l.n) AS lines FROM ${JOINS}`));
+      expect(await tables.rows(sql)).toEqual(await tables.rowsByHand(`SELECT ${counted('')} AS shops, ${hand} AS v, count(l.n) AS lines FROM ${JOINS}`));
     });
     it(`${ontology}: by a group that may be NULL`, async () => {
       const sql = `SELECT "lies_in[town].name" AS town, count(shop_id) AS shops, ${ontology} AS v, count("${LINE}.n") AS lines FROM dsvc.shop GROUP BY town`;
       expect(isFolded(sql)).toBe(true);
       const shops = counted('WHERE t.name IS NOT DISTINCT FROM g.name');
-      expect(await ask(sql)).toEqual(
-        await byHand(
+      expect(await tables.rows(sql)).toEqual(
+        await tables.rowsByHand(
           `SELECT g.name AS town, ${shops} AS shops, v, lines FROM (SELECT t.name, ${hand} AS v, count(l.n) AS lines FROM ${JOINS} GROUP BY t.name) g`,
         ),
       );
@@ -134,8 +116,8 @@ describe('folded into the root, equal to plain joins of one level', () => {
   it('by the key of the root, with HAVING and ORDER BY', async () => {
     const sql = `SELECT shop_id, sum(area) AS area, sum("${LINE}.price") AS price FROM dsvc.shop GROUP BY shop_id HAVING count("${LINE}.n") < 2 ORDER BY max("${LINE}.big") DESC NULLS LAST, shop_id`;
     expect(isFolded(sql)).toBe(true);
-    const plan = planned(sql);
-    const rows = (await db.query<{ row: unknown }>(plan.sql, [...plan.params])).rows.map((r) => r.row);
+    const plan = tables.plan(sql);
+    const rows = (await tables.db.query<{ row: unknown }>(plan.sql, [...plan.params])).rows.map((r) => r.row);
     expect(rows).toEqual([
       { shop_id: 2, area: 20.5, price: 0.125 },
       { shop_id: 3, area: null, price: null },
@@ -149,22 +131,22 @@ describe('folded into the root, equal to plain joins of one level', () => {
       count("has_tag[tag].has_hue[hue].weight") AS hues FROM dsvc.shop`;
     expect(isFolded(sql)).toBe(true);
     // the link rows of shop 1: red twice (5 + 6 each), blue once (70); of shop 3: red; dangling links lead to no tag
-    expect(await ask(sql)).toEqual(['{"area":40.50,"freight":101.50,"quantity":11,"weight":103,"hues":7}']);
+    expect(await tables.rows(sql)).toEqual(['{"area":40.50,"freight":101.50,"quantity":11,"weight":103,"hues":7}']);
   });
 
   it('a to-one hop before the chain: the chain of each row that the hop leads to', async () => {
     const sql = `SELECT count(order_id) AS orders, sum("placed_at[shop].${LINE}.quantity") AS quantity FROM dsvc.order`;
     expect(isFolded(sql)).toBe(true);
     // each of the two orders of shop 1 leads to both: (2 + 3) twice; 5 of shop 2; 0 + 1 of shop 4
-    expect(await ask(sql)).toEqual(['{"orders":7,"quantity":16}']);
+    expect(await tables.rows(sql)).toEqual(['{"orders":7,"quantity":16}']);
   });
 
   it('measures', async () => {
     const sql = `SELECT "lies_in[town].name" AS town, sum("measure.shops") AS shops, sum("measure.${LINE}.turnover") AS turnover, avg("measure.${LINE}.mean_price") AS mean
       FROM dsvc.shop GROUP BY town`;
     expect(isFolded(sql)).toBe(true);
-    expect(await ask(sql)).toEqual(
-      await byHand(`SELECT g.name AS town, ${counted('WHERE t.name IS NOT DISTINCT FROM g.name')} AS shops, turnover, mean FROM (SELECT t.name, sum(l.quantity * l.price) AS turnover,
+    expect(await tables.rows(sql)).toEqual(
+      await tables.rowsByHand(`SELECT g.name AS town, ${counted('WHERE t.name IS NOT DISTINCT FROM g.name')} AS shops, turnover, mean FROM (SELECT t.name, sum(l.quantity * l.price) AS turnover,
         sum(l.price) FILTER (WHERE l.n IS NOT NULL) / nullif(count(l.n), 0) AS mean FROM ${JOINS} GROUP BY t.name) g`),
     );
   });
@@ -181,10 +163,9 @@ describe('a single hop is folded if the rows of the root were counted and are fe
     ['many', 1_000_000, false],
     ['not counted', undefined, false],
   ])('%s', async (_, count, folded) => {
-    const plan = planSelect({ ...context, rowsOf: () => count }, { text: sql, offset: 0 });
-    expect(/ AS k0[ ,]/.test(plan.sql)).toBe(folded);
-    const { rows } = await db.query<{ row: string }>(`SELECT row::text FROM (${plan.sql}) q(row)`, [...plan.params]);
-    expect(rows.map((r) => r.row).sort()).toEqual(await byHand(hand));
+    const counted = { rowsOf: () => count };
+    expect(isFolded(sql, counted)).toBe(folded);
+    expect(await tables.rows(sql, counted)).toEqual(await tables.rowsByHand(hand));
   });
 });
 

@@ -1,11 +1,7 @@
 /** Conditions and orders that the planner adds on the tables' own columns (planner/narrow.ts, sort.ts) must never change the rows. */
-import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withColumnTypes } from '../../bench/tpch/typed.ts';
-import { graphOf } from '../../examples/world/graph.ts';
-import { loadNodeParser } from '../../src/cli/node-parser.ts';
-import { type PlanContext, planSelect } from '../../src/planner/index.ts';
 import type { BoundValue } from '../../src/planner/plan/context.ts';
+import { PlannedTables } from '../support/planned.ts';
 
 const TABLES = `
 CREATE TABLE event (id int, at timestamp);
@@ -37,20 +33,15 @@ CREATE MAPPING m_bare INTO bare AS SELECT id FROM bare;
 CREATE MAPPING m_pointer INTO pointer AS SELECT id AS pointer_id, to_id AS id FROM pointer;
 `;
 
-const parser = await loadNodeParser();
-let db: PGlite;
-let context: PlanContext;
-
+let tables: PlannedTables;
 beforeAll(async () => {
-  db = await PGlite.create();
-  await db.exec(TABLES);
-  context = { graph: await withColumnTypes(graphOf(MODEL, 'narrow', parser), (sql) => db.query(sql)), parser, product: 'svc', activeDatasource: 'main' };
+  tables = await PlannedTables.open(TABLES, MODEL, 'narrow');
 }, 120_000);
-afterAll(() => db.close());
+afterAll(() => tables.close());
 
 async function ask(sql: string, bound?: readonly BoundValue[]): Promise<{ sql: string; rows: unknown[][] }> {
-  const plan = planSelect(context, { text: sql, offset: 0 }, bound ? { bound } : {});
-  const { rows } = await db.query<{ row: Record<string, unknown> }>(plan.sql, [...plan.params]);
+  const plan = tables.plan(sql, {}, bound ? { bound } : {});
+  const { rows } = await tables.db.query<{ row: Record<string, unknown> }>(plan.sql, [...plan.params]);
   return { sql: plan.sql, rows: rows.map((r) => Object.values(r.row)) };
 }
 

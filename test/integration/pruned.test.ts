@@ -1,11 +1,7 @@
 /** Mappings that a query leaves out because WHERE excludes their rows, and mappings of one table that are read in one SELECT: the same rows as SQL on the tables. */
-import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withColumnTypes } from '../../bench/tpch/typed.ts';
-import { graphOf } from '../../examples/world/graph.ts';
-import { loadNodeParser } from '../../src/cli/node-parser.ts';
-import { type PlanContext, planSelect } from '../../src/planner/index.ts';
 import type { Access } from '../../src/planner/secure/access.ts';
+import { PlannedTables } from '../support/planned.ts';
 
 /** Kinds that are NULL, in another case, with trailing blanks, and of no mapping. */
 const TABLES = `
@@ -59,26 +55,14 @@ CREATE MAPPING m_empty INTO vague AS SELECT id, code FROM vehicle WHERE code = '
 CREATE MAPPING m_overlap INTO vague AS SELECT id, code FROM vehicle WHERE code <> 'b';
 `;
 
-const parser = await loadNodeParser();
-let db: PGlite;
-let context: PlanContext;
-
+let tables: PlannedTables;
 beforeAll(async () => {
-  db = await PGlite.create();
-  await db.exec(TABLES);
-  context = { graph: await withColumnTypes(graphOf(MODEL, 'vehicles', parser), (sql) => db.query(sql)), parser, product: 'svc', activeDatasource: 'main' };
+  tables = await PlannedTables.open(TABLES, MODEL, 'vehicles');
 }, 120_000);
-afterAll(() => db.close());
+afterAll(() => tables.close());
 
-const planned = (sql: string, by = context) => planSelect(by, { text: sql, offset: 0 });
-const byHand = async (sql: string): Promise<string[]> =>
-  (await db.query<{ row: string }>(`SELECT row_to_json(q)::text AS row FROM (${sql}) q`)).rows.map((r) => r.row).sort();
-async function ask(sql: string, by = context): Promise<string[]> {
-  const plan = planned(sql, by);
-  return (await db.query<{ row: string }>(`SELECT row::text FROM (${plan.sql}) q(row)`, [...plan.params])).rows.map((r) => r.row).sort();
-}
 /** How often the finished SQL reads a table. */
-const reads = (sql: string, table: string): number => planned(sql).sql.match(new RegExp(`FROM (public\\.)?${table}\\b`, 'g'))?.length ?? 0;
+const reads = (sql: string, table: string): number => tables.plan(sql).sql.match(new RegExp(`FROM (public\\.)?${table}\\b`, 'g'))?.length ?? 0;
 
 const TYPE = "CASE kind WHEN 'car' THEN 'car' WHEN 'truck' THEN 'truck' ELSE 'road' END";
 const ROAD = `SELECT id, kind, seats, ${TYPE} AS t FROM vehicle`;
@@ -140,7 +124,7 @@ describe('the rows are those of the tables', () => {
     ['SELECT id, code FROM svc.vague', "SELECT id, code FROM vehicle WHERE code = 'a' UNION ALL SELECT id, code FROM vehicle WHERE code <> 'b'"],
     ["SELECT id FROM svc.vague WHERE code = 'b'", 'SELECT 1 AS id WHERE false'],
   ])('%s', async (sql, sqlOnTables) => {
-    expect(await ask(sql)).toEqual(await byHand(sqlOnTables));
+    expect(await tables.rows(sql)).toEqual(await tables.rowsByHand(sqlOnTables));
   });
 });
 
@@ -175,11 +159,12 @@ it('mappings with row policies or masks are read apart, with each policy over it
     caller: { username: 'u', roles: [], claims: {} },
     maskKey: 'k',
   };
-  const by = { ...context, access };
-  expect(await ask('SELECT id, kind, entity_type FROM svc.road', by)).toEqual(
-    await byHand(`SELECT id, CASE WHEN t <> 'truck' THEN kind END AS kind, t AS entity_type FROM (${ROAD}) v WHERE t <> 'car' OR seats > 2`),
+  expect(await tables.rows('SELECT id, kind, entity_type FROM svc.road', { access })).toEqual(
+    await tables.rowsByHand(`SELECT id, CASE WHEN t <> 'truck' THEN kind END AS kind, t AS entity_type FROM (${ROAD}) v WHERE t <> 'car' OR seats > 2`),
   );
   // the mask turns the value into NULL, so no truck meets the condition
-  expect(await ask("SELECT id FROM svc.road WHERE kind = 'truck'", by)).toEqual([]);
-  expect(await ask("SELECT id FROM svc.road WHERE kind = 'car'", by)).toEqual(await byHand("SELECT id FROM vehicle WHERE kind = 'car' AND seats > 2"));
+  expect(await tables.rows("SELECT id FROM svc.road WHERE kind = 'truck'", { access })).toEqual([]);
+  expect(await tables.rows("SELECT id FROM svc.road WHERE kind = 'car'", { access })).toEqual(
+    await tables.rowsByHand("SELECT id FROM vehicle WHERE kind = 'car' AND seats > 2"),
+  );
 });

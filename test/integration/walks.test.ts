@@ -2,25 +2,14 @@
  * Walks (docs/design/paths-and-cardinality.md#walks) over random graphs against a breadth-first search in plain code: from either end, by foreign keys, links, keys
  * of two columns and inherited relationships; and how much PostgreSQL reads for them.
  */
-import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withColumnTypes } from '../../bench/tpch/typed.ts';
-import { graphOf } from '../../examples/world/graph.ts';
-import { loadNodeParser } from '../../src/cli/node-parser.ts';
-import { type PlanContext, planSelect } from '../../src/planner/index.ts';
 import { SEED } from '../support/generated.ts';
+import { PlannedTables } from '../support/planned.ts';
+import { Rng } from './differential/rng.ts';
 
-/** Numbers that depend only on the seed (mulberry32). */
-function random(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % below;
-  };
-}
-const pick = random(SEED);
+const random = Rng.of(String(SEED));
+/** A whole number from 0, below `n`. */
+const pick = (n: number): number => random.int(0, n - 1);
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
 
 type Edge = readonly [from: string | null, to: string | null, kind?: string];
@@ -90,22 +79,13 @@ ${link('road', 'road_from', 'town', 'big')}
 CREATE MAPPING m_opens (CONSTRAINT opens FOREIGN KEY (b) REFERENCES node (id), CONSTRAINT opened FOREIGN KEY (a) REFERENCES hub (id)) AS SELECT a, b FROM link;
 `;
 
-const parser = await loadNodeParser();
-let db: PGlite;
-let context: PlanContext;
-
+let tables: PlannedTables;
 beforeAll(async () => {
-  db = await PGlite.create();
-  await db.exec(TABLES);
-  context = { graph: await withColumnTypes(graphOf(MODEL, 'graphs', parser), (sql) => db.query(sql)), parser, product: 'svc', activeDatasource: 'main' };
+  tables = await PlannedTables.open(TABLES, MODEL, 'graphs');
 }, 120_000);
-afterAll(() => db.close());
+afterAll(() => tables.close());
 
-const planned = (sql: string) => planSelect(context, { text: sql, offset: 0 });
-const ask = async (sql: string): Promise<Record<string, unknown>[]> => {
-  const plan = planned(sql);
-  return (await db.query<{ row: string }>(`SELECT row::text FROM (${plan.sql}) q(row)`, [...plan.params])).rows.map((r) => JSON.parse(r.row));
-};
+const ask = async (sql: string): Promise<Record<string, unknown>[]> => (await tables.rows(sql)).map((row) => JSON.parse(row));
 
 /** Nodes reached from `start` with their levels. `ends`: the nodes at which a step may end; `leaves`: those from which a second or later step may start. */
 function reached(
@@ -142,11 +122,11 @@ interface Walk {
 }
 
 const keys = upTo(NODES).map(String);
-const cells = async (): Promise<string[]> => (await db.query<{ k: string }>("SELECT x || ' ' || y AS k FROM cell")).rows.map((r) => r.k);
+const cells = async (): Promise<string[]> => (await tables.db.query<{ k: string }>("SELECT x || ' ' || y AS k FROM cell")).rows.map((r) => r.k);
 const steps = async (): Promise<Edge[]> =>
-  (await db.query<{ a: string; b: string | null }>("SELECT x || ' ' || y AS a, nx || ' ' || ny AS b FROM cell")).rows.map((r) => [r.a, r.b]);
+  (await tables.db.query<{ a: string; b: string | null }>("SELECT x || ' ' || y AS a, nx || ' ' || ny AS b FROM cell")).rows.map((r) => [r.a, r.b]);
 const touching = async (): Promise<Edge[]> =>
-  (await db.query<{ a: string | null; b: string | null }>("SELECT x || ' ' || y AS a, tx || ' ' || ty AS b FROM pairs")).rows.map((r) => [r.a, r.b]);
+  (await tables.db.query<{ a: string | null; b: string | null }>("SELECT x || ' ' || y AS a, tx || ' ' || ty AS b FROM pairs")).rows.map((r) => [r.a, r.b]);
 /** By their ids: a row leads to all rows whose name it has. */
 const named: Edge[] = GROUPS.flatMap(([id, , next]) => GROUPS.filter(([, name]) => name === next).map(([to]) => [String(id), String(to)] as const));
 /** The inverse of a reference that is not to a key: rows are the same node if they have the same name. */
@@ -296,8 +276,8 @@ interface PlanNode {
 }
 /** The rows that all nodes of PostgreSQL's plan return. */
 async function work(sql: string): Promise<number> {
-  const plan = planned(sql);
-  const answer = await db.query<{ 'QUERY PLAN': readonly { readonly Plan: PlanNode }[] }>(`EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${plan.sql}`, [
+  const plan = tables.plan(sql);
+  const answer = await tables.db.query<{ 'QUERY PLAN': readonly { readonly Plan: PlanNode }[] }>(`EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${plan.sql}`, [
     ...plan.params,
   ]);
   const total = (n: PlanNode): number => n['Actual Rows'] * n['Actual Loops'] + (n.Plans ?? []).reduce((all, p) => all + total(p), 0);

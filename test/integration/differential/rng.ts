@@ -1,6 +1,8 @@
 /** Random choices, from fast-check's generator so that one seed gives one run. */
 import type { Random } from 'fast-check';
 
+const step = (state: number): number => (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+
 export class Rng {
   private readonly source: Random;
 
@@ -8,15 +10,21 @@ export class Rng {
     this.source = source;
   }
 
-  /** Choices that follow from a text, which leave those of another Rng as they are. */
+  /** Choices that depend only on a 32-bit number: the upper bits of a linear congruential generator. */
+  static from(seed: number): Rng {
+    let state = seed >>> 0;
+    const nextInt = (min = 0, max = 2 ** 31): number => {
+      state = step(state);
+      return min + Math.floor((state / 2 ** 32) * (max - min + 1));
+    };
+    return new Rng({ nextInt } as unknown as Random);
+  }
+
+  /** Choices that depend only on a text, so that those of another Rng stay the same. */
   static of(text: string): Rng {
     let state = 0;
-    const next = (): number => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return state;
-    };
-    for (const c of text) state = (next() ^ c.charCodeAt(0)) >>> 0;
-    return new Rng({ nextInt: (min: number, max: number) => min + Math.floor((next() / 2 ** 32) * (max - min + 1)) } as Random);
+    for (const c of text) state = (step(state) ^ c.charCodeAt(0)) >>> 0;
+    return Rng.from(state);
   }
 
   /** From `min` to `max`, both included. */
