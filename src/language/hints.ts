@@ -93,13 +93,20 @@ function orderHint(words: readonly string[]): string | undefined {
   return undefined;
 }
 
+/** A hint for brackets that do not match. */
+function bracketHint(words: readonly string[]): string | undefined {
+  const [open, closed] = ['(', ')'].map((bracket) => words.filter((word) => word === bracket).length) as [number, number];
+  if (open === closed) return undefined;
+  return open > closed ? 'A bracket is not closed: write the missing `)`.' : 'A bracket is closed that was not opened: remove a `)`, or write the missing `(`.';
+}
+
 /** A hint for a text that PostgreSQL's grammar refuses; undefined if nothing is known about it. */
 export function syntaxHint(text: string): string | undefined {
   const [path] = barePaths(text);
   if (path) return pathHint(path.path);
   const words = significant(tokenize(text)).map(shown);
   const forms = ` ${words.join(' ')} `;
-  return SYNTAX.find(([form]) => form.test(forms))?.[1] ?? orderHint(words);
+  return SYNTAX.find(([form]) => form.test(forms))?.[1] ?? orderHint(words) ?? bracketHint(words);
 }
 
 /** The name at an offset as it is written, with its qualifiers: `o.name`, `"rel[c].prop"`, or undefined. */

@@ -28,11 +28,12 @@ const TABLES = [
 
 const MODEL = `CREATE ONTOLOGY library;
   CREATE PROPERTY price_per_page decimal AS SELECT price / pages;
+  CREATE PROPERTY all_words bigint AS SELECT SUM("has_review[review].body");
   CREATE MEASURE loans bigint AS SELECT COUNT(loan_id);
   CREATE MEASURE fee_per_day decimal AS SELECT SUM(fee) / SUM(days);
   CREATE CONCEPT reader (reader_id bigint, name string, town string, born date, PRIMARY KEY (reader_id), LABEL (name));
   CREATE CONCEPT pupil (school string) INHERITS (reader);
-  CREATE CONCEPT book (book_id bigint, title string, published date, price decimal(10,2), pages integer, price_per_page decimal, genre_code string, room integer,
+  CREATE CONCEPT book (book_id bigint, title string, published date, price decimal(10,2), pages integer, price_per_page decimal, genre_code string, room integer, all_words bigint,
     PRIMARY KEY (book_id), CONSTRAINT keyword MULTIVALUE string, CONSTRAINT written_by MULTIREFERENCE author INVERSEOF wrote,
     CONSTRAINT of_genre FOREIGN KEY (genre_code) REFERENCES genre (code) INVERSEOF has_book, CONSTRAINT on_shelf FOREIGN KEY (room) REFERENCES shelf (shelf_code));
   CREATE CONCEPT shelf (shelf_code string, PRIMARY KEY (shelf_code));
@@ -52,6 +53,7 @@ const MODEL = `CREATE ONTOLOGY library;
   CREATE MAPPING m_genre INTO (genre) AS SELECT code, title, above FROM lib.t_genre;
   CREATE MAPPING m_wrote (CONSTRAINT wrote FOREIGN KEY (book) REFERENCES book (book_id), CONSTRAINT written_by FOREIGN KEY (author) REFERENCES author (author_id)) AS SELECT author, book, share FROM lib.t_wrote;
   CREATE ONTOLOGY CUBE lending AS SELECT "by_reader[reader].town" AS town, lent_on AS day, "measure.loans" AS loans, "measure.fee_per_day" AS fee_per_day FROM dsvc.loan;
+  CREATE ONTOLOGY CUBE plain AS SELECT "by_reader[reader].town" AS town, "measure.loans" FROM dsvc.loan;
   CREATE ONTOLOGY VIEW locals AS SELECT reader_id, name FROM svc.reader WHERE town = 'Ulm'`;
 
 /** A query of the file. */

@@ -1,5 +1,6 @@
 /** FROM: resolves its items, and adds their relations to the scope of the block. */
 import type { Alias, JoinExpr, RangeFunction, RangeSubselect, RangeVar } from '@pgsql/types';
+import { visited } from '../../budget.ts';
 import { badRequest, didYouMean, nearest } from '../../errors.ts';
 import type { BoundBlock, BoundCube, MadeFrom } from '../plan/block.ts';
 import type { PathNode } from '../plan/path-node.ts';
@@ -21,9 +22,31 @@ import { type MadeItem, withBarrier } from './views.ts';
  */
 export function resolveFrom(resolver: Resolver, items: Node[] | undefined, scope: Scope): (stmt: SelectStmt) => BoundBlock {
   const from = new From(resolver, scope);
-  for (let i = 0; i < (items?.length ?? 0); i++) for (const r of from.item((items as Node[])[i] as Node)) scope.add(r);
+  for (const item of [...(items ?? [])]) {
+    const location = locationOf(item);
+    const relations = from.item(item);
+    refuseTwice(resolver, scope.relations, relations, location);
+    for (const r of relations) scope.add(r);
+  }
   from.finishItems();
   return (stmt) => from.bound(stmt);
+}
+
+/** The location of an item of FROM; for a join that of its right side, which may have the name of a relation before it. */
+function locationOf(item: Node | undefined): number | undefined {
+  if (item && 'RangeVar' in item) return item.RangeVar.location;
+  return item && 'JoinExpr' in item ? locationOf(item.JoinExpr.rarg) : undefined;
+}
+
+/** @throws SvcError 400 `duplicate_alias` if a relation of `added` has the name of one in `before` */
+function refuseTwice(resolver: Resolver, before: readonly Relation[], added: readonly Relation[], location: number | undefined): void {
+  visited(added.length);
+  const names = new Set(before.map((r) => r.called ?? r.alias));
+  const name = added.map((r) => r.called ?? r.alias).find((n) => names.has(n));
+  if (name === undefined) return;
+  resolver.at(location, () => {
+    throw badRequest('duplicate_alias', `two relations in FROM have the name \`${name}\``, { hint: 'Give each an alias of its own.' });
+  });
 }
 
 /** The kinds of relations that a name in FROM may mean, in the order in which they are tried. */
@@ -100,7 +123,7 @@ class From {
       resolver: this.#resolver,
       name: this.#resolver.written(range.relname ?? ''),
       relname: range.relname ?? '',
-      schema: this.#schema(range.schemaname),
+      schema: this.#schema(range.schemaname, range.relname),
       alias,
       renames: this.#renames(range.alias),
       scope: this.#scope,
@@ -149,16 +172,18 @@ class From {
   }
 
   /** The neutral name of a schema, which may be written with the product's name. */
-  #schema(written: string | undefined): SchemaName {
+  #schema(written: string | undefined, relname = ''): SchemaName {
     if (!written) return undefined;
     const lower = written.toLowerCase();
     const product = this.#resolver.state.context.product;
     for (const prefix of ['', 'e', 'd', 'v', 'g']) if (lower === `${prefix}svc` || lower === prefix + product) return `${prefix}svc` as SchemaName;
     const shown = ['', 'e', 'd', 'v'].map((p) => p + product);
     const near = nearest(lower, shown);
-    throw badRequest('unknown_schema', `unknown schema \`${written}\`${didYouMean(near)}`, {
-      hint: `the schemas are ${shown.join(', ')}; a query cannot name tables, only mappings can`,
-    });
+    const concept = near === undefined ? this.#resolver.graph.concept(this.#resolver.written(relname)) : undefined;
+    const hint = concept
+      ? `Read the concept from ${product}.${concept.name}, or with paths from d${product}.${concept.name}.`
+      : `The schemas are ${shown.join(', ')}. A query cannot name tables, only mappings can.`;
+    throw badRequest('unknown_schema', `unknown schema \`${written}\`${didYouMean(near)}`, { hint });
   }
 
   #unknown(name: string, schema: string | undefined): Error {
@@ -195,7 +220,9 @@ class From {
 
   #join(join: JoinExpr): Relation[] {
     const left = join.larg ? this.item(join.larg) : [];
+    const location = locationOf(join.rarg);
     const right = join.rarg ? this.item(join.rarg) : [];
+    refuseTwice(this.#resolver, left, right, location);
     const scope = this.#scope.withoutRelations();
     for (const r of [...left, ...right]) scope.add(r);
     if (join.isNatural) this.#natural(join, left, right);

@@ -1,8 +1,11 @@
 /** References: to a column of a relation, to a select alias, or to a whole relation. */
 import type { ColumnRef } from '@pgsql/types';
 import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
+import { quoteDouble } from '../../language/quote.ts';
+import { sameName } from '../../ontology/names.ts';
 import { clone, column, fieldsOf, type Node, select, subselect, target } from '../plan/tree.ts';
 import { aliasOf, hasAggregate } from './aliases.ts';
+import { MEASURE } from './path-columns.ts';
 import { FixedRelation, type Found, isConcept, type Relation } from './relations.ts';
 import type { Resolver } from './resolve.ts';
 import type { Scope } from './scope.ts';
@@ -51,7 +54,9 @@ function unknown(name: string, relation: Relation | undefined, known: Iterable<s
   const concept = relation && isConcept(relation) ? relation.concept.name : undefined;
   const alias = relation?.alias;
   const near = nearest(name, known);
-  const hint = relation?.hint?.(name, near !== undefined) ?? (relation && !concept && near === undefined ? columnsHint(relation) : undefined);
+  const hint =
+    relation?.hint?.(name, near !== undefined) ??
+    (relation && !concept ? (measureHint(relation, name) ?? (near === undefined ? columnsHint(relation) : undefined)) : undefined);
   const where = concept ? ` of concept \`${concept}\`` : alias ? ` of \`${alias}\`` : '';
   return badRequest(
     concept ? 'unknown_property' : 'unknown_column',
@@ -64,9 +69,17 @@ function unknown(name: string, relation: Relation | undefined, known: Iterable<s
 
 const MOST_NAMES = 20;
 
+const quoteName = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : quoteDouble(name));
+
+/** A hint for the name of a measure without its qualifier; undefined if the relation has no such measure. */
+function measureHint(relation: Relation, name: string): string | undefined {
+  const measure = [...relation.names()].find((n) => sameName(n, `${MEASURE}${name}`));
+  return measure && `It is a measure. Write SUM(${quoteName(measure)}).`;
+}
+
 /** The columns of a relation other than a concept; undefined if there are too many. */
 function columnsHint(relation: Relation): string | undefined {
-  const names = [...relation.names()];
+  const names = [...relation.names()].map(quoteName);
   return names.length > 0 && names.length <= MOST_NAMES ? `Its columns are ${names.join(', ')}.` : undefined;
 }
 
@@ -99,7 +112,8 @@ export function named(resolver: Resolver, ref: ColumnRef, scope: Scope): Node {
   const concepts = scopeRelations(scope).filter(isConcept);
   const explained = concepts.map((c) => c.explain(name)).find((e) => e !== undefined);
   const relations = scopeRelations(scope);
-  const meant = concepts.length === 1 ? concepts[0] : relations.length === 1 ? relations[0] : undefined;
+  const related = concepts.find((c) => c.concept.relationship(name).length > 0);
+  const meant = related ?? (concepts.length === 1 ? concepts[0] : relations.length === 1 ? relations[0] : undefined);
   throw unknown(name, meant, scope.names(), explained);
 }
 

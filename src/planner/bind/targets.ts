@@ -69,8 +69,12 @@ function starred(resolver: Resolver, item: ResTarget, scope: Scope): readonly { 
   if (!('ColumnRef' in val)) return undefined;
   const fields = fieldsOf(val.ColumnRef);
   const last = fields.at(-1) ?? '';
+  const { location } = val.ColumnRef;
   const under = (alias: string, found: readonly Found[]): { node: Node; column: OutColumn }[] =>
-    found.map((f) => ({ node: f.node, column: { ...f.column, star: alias } }));
+    found.map((f) => {
+      if ('ColumnRef' in f.node && location !== undefined) f.node.ColumnRef.location ??= location;
+      return { node: f.node, column: { ...f.column, star: alias } };
+    });
   const star = val.ColumnRef.fields?.at(-1);
   if (last === '*' && star && 'A_Star' in star) {
     if (fields.length === 1) {

@@ -4,13 +4,11 @@ import { STEPS_OF_A_CHARACTER, visited } from '../../budget.ts';
 import { cacheOf } from '../../cache.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { httpEngine } from '../../engine/engine.ts';
-import { DatasourceFault } from '../../engine/errors.ts';
 import { EXPLAIN } from '../../engine/statement.ts';
-import { badRequest, SvcError } from '../../errors.ts';
-import { nameAt } from '../../language/hints.ts';
+import { badRequest, type SvcError } from '../../errors.ts';
 import type { ReadStatement, Source } from '../../language/statements.ts';
 import type { Graph } from '../../ontology/graph.ts';
-import { type NamedRelation, type OutputOptions, type Plan, type PlanContext, placeOf, planSelect, rebind } from '../../planner/index.ts';
+import { type NamedRelation, type OutputOptions, type Plan, type PlanContext, planSelect, rebind } from '../../planner/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import type { Verified } from '../../planner/verify/index.ts';
 import { attachedDatasource, connectionDigest, datasourceOf } from '../caller/datasource.ts';
@@ -25,6 +23,7 @@ import { type LateRows, prepareShow, systemContext, withLate } from '../tell/sho
 import { isLate, SYSTEM_TABLES, systemTables } from '../tell/system.ts';
 import { PlanCounts } from './counts.ts';
 import { explainRows } from './explain.ts';
+import { withPosition } from './faults.ts';
 import { physicalNames } from './physical.ts';
 import { type ResultPlace, resultPlace } from './results.ts';
 import { verified } from './verified.ts';
@@ -212,44 +211,6 @@ function chosenDatasource(session: Session): string | null {
   const { datasource } = session.script;
   return datasource === null ? null : attachedDatasource(session.caller, session.draft?.row, datasource);
 }
-
-/** Hints for PostgreSQL's errors about a clause, by the beginning of the message. */
-const CLAUSE_HINTS: readonly (readonly [message: string, hint: string])[] = [
-  ['aggregate functions are not allowed in WHERE', 'Filter groups with HAVING, after GROUP BY.'],
-  ['window functions are not allowed in WHERE', 'Put the window function into a sub-query in FROM, and filter in the outer query.'],
-];
-
-/** Maps the position of a datasource's error to the caller's text. @param before number of characters that were sent before the plan's SQL */
-function withPosition(error: unknown, plan: Plan, source: Source, before = 0): unknown {
-  if (error instanceof SvcError && error.code === 'division_by_zero') return divisionByZero(error, plan);
-  if (!(error instanceof SvcError) || !(error.cause instanceof DatasourceFault) || error.cause.position === undefined) return error;
-  const place = placeOf(plan, error.cause.position - before);
-  if (place === undefined) return error;
-  // PostgreSQL names the column of the finished SQL
-  const isUngrouped = error.code === 'grouping_error' && error.message.includes('must appear in the GROUP BY clause');
-  const name = isUngrouped ? nameAt(source.text, place) : undefined;
-  const hint = CLAUSE_HINTS.find(([message]) => error.message.startsWith(message))?.[1];
-  if (hint !== undefined) return badRequest(error.code, error.message, { hint, offset: source.offset + place, cause: error.cause });
-  if (name === undefined) return error.at(source.offset + place);
-  return badRequest(error.code, `the column ${name} must appear in GROUP BY or in an aggregate function`, {
-    hint: 'Add it to GROUP BY, or aggregate it.',
-    offset: source.offset + place,
-    cause: error.cause,
-  });
-}
-
-/** A division by zero with the measures and calculated properties that divide. PostgreSQL does not say which division it was. */
-function divisionByZero(error: SvcError, { dividing }: Plan): SvcError {
-  const names = dividing.slice(0, MAX_NAMED);
-  const more = dividing.length - names.length;
-  const which = names.length === 0 ? '' : `; ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${dividing.length === 1 ? 'divides' : 'divide'}`;
-  const where = names.length === 0 ? '' : ' there';
-  const hint = `Write x / NULLIF(y, 0)${where}: it is NULL where y is 0.`;
-  return badRequest(error.code, error.message + which, { hint, offset: error.offset, cause: error.cause });
-}
-
-/** The maximum number of names in the error of a division by zero. */
-const MAX_NAMED = 5;
 
 /** The place of an answer in the result cache; undefined if the statement does not use the cache. */
 async function placeOfResult({ request, caller, draft }: Session, { plan, datasource, readsSystem, context }: Planned): Promise<ResultPlace | undefined> {

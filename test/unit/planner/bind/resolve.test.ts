@@ -49,6 +49,6 @@ describe('an error about a name', () => {
   });
 
   it('names an alias that is used twice', () => {
-    expect(faultOf('SELECT 1 AS a FROM svc.town t, svc.firm t WHERE t.name IS NULL')).toMatch(/^ambiguous_alias: /);
+    expect(faultOf('SELECT 1 AS a FROM svc.town t, svc.firm t WHERE t.name IS NULL')).toMatch(/^duplicate_alias: /);
   });
 });
