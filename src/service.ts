@@ -11,6 +11,7 @@ export { type SeenAgent, visibleAgents } from './service/caller/agents.ts';
 export { findOntology, outlivesRights, unknownName } from './service/caller/lookup.ts';
 export { conversationId, type Named, namedBy, ontologyOf, type Target, targetOf } from './service/caller/target.ts';
 export { asyncRows, jobRequest, ownerOf, pollAsync, runJob, startAsync, startAsyncQuestion } from './service/ops/async.ts';
+export { type ClientQuestion, type ConversationMessage, conversationMessages, reportQuestion } from './service/ops/client-history.ts';
 export { type Conversation, conversationOf } from './service/ops/conversation.ts';
 export { FileError } from './service/ops/file-statements.ts';
 export { applyModel, type ModelFiles, planModel } from './service/ops/model-files.ts';

@@ -46,6 +46,7 @@ type Route = (c: AppContext) => Promise<Response> | Response;
 const documents = () => import('./openapi-routes.ts');
 const docs = () => import('./docs-page.ts');
 const questions = () => import('./questions.ts');
+const clients = () => import('./clients.ts');
 
 /**
  * Creates the application.
@@ -126,6 +127,22 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       throw notFound('unknown_prompt', unknownName('prompt', param(c, 'name'), PROMPT_NAMES), { hint: `There are ${PROMPT_NAMES.join(', ')}` });
     }),
   );
+  route(
+    ['GET'],
+    '/api/fetch_conversation_history',
+    'reads',
+    known(async (c) => (await clients()).conversationHistory(c, request(c))),
+  );
+  route(['POST'], '/api/kb/search', 'reads', async (c) => {
+    await identify(c);
+    return (await clients()).knowledgeSearch(c, request(c));
+  });
+  for (const log of ['log_agent', 'log_benchmark'])
+    route(['POST'], `-server/${log}/:call`, 'changes', async (c) => {
+      const { reportHeaders, report } = await clients();
+      await identify(c, reportHeaders(c.req.raw.headers));
+      return report(c, request(c), log, param(c, 'call'));
+    });
   route(
     ['GET', 'POST'],
     '/api/clear_cache/:ontology',
@@ -271,9 +288,8 @@ function onMethodNotAllowed(c: AppContext, methods: readonly string[]): Response
 }
 
 /** Authenticates the request and stores the caller in the context. */
-async function identify(c: AppContext): Promise<void> {
+async function identify(c: AppContext, headers: Headers = c.req.raw.headers): Promise<void> {
   const { runtime } = c.env;
-  const { headers } = c.req.raw;
   const caller = await admitted(c, () => authenticate(headers, runtime.config, runtime));
   const other = headers.get('x-api-impersonate-user');
   if (other !== null) c.set('caller', await impersonate(caller, other, runtime));

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of the service (docs/design/rows-and-json.md#documents). */
 import { PROMPT_NAMES } from '../llm/templates.ts';
+import { clientPaths } from './openapi-clients.ts';
 import {
   answer,
   bodySchemas,
@@ -225,6 +226,7 @@ export function serviceDocument(base: DocumentBase): JsonObject {
       }),
     },
     ...questionPaths(product),
+    ...clientPaths(product),
     [`/${product}/openapi/get-async-results/{response_id}`]: {
       get: operation({
         id: 'get_async_results',

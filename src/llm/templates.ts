@@ -59,6 +59,17 @@ export function promptTemplates(name: string, product: string): readonly PromptT
 /** Escapes the braces of our own text for a template. */
 const plain = (text: string): string => text.replace(/[{}]/g, '$&$&');
 
+const HISTORY = 'Earlier questions: <<<{conversation_history}>>>\nConcepts: <<<{concept_names}>>>\nQuestion: <<<{question}>>>';
+
+/** The rules for clients that keep conversations: which earlier questions a question follows, and which examples fit it. */
+const followUpRules = (hasExamples: boolean): string => `You decide whether a question to a knowledge graph follows earlier questions of its conversation.
+- It follows one if it cannot be understood alone ("and in Germany?", "only the last year"), or if it changes or narrows an earlier one. A question that is complete in itself follows none, whatever its subject.
+- Earlier questions have numbers in brackets. \`relevant_message_ids\` are the numbers of those that it needs, the most important first, and \`parent_message_id\` is the first of them. Without one, \`is_follow_up\` is false, the list is empty and the parent is null.
+- \`summary\` is the question as a complete one, in its own language.
+- \`requires_extended_context\` is true only if it needs more than five earlier questions.
+${hasExamples ? '- An example fits if its query, with other values, answers the question. `relevant_example_names` are the names of those that fit; without one, `should_apply_examples` is false.\n' : ''}- ${plain(DATA_RULE)}
+${RETURN}{{"is_follow_up": true or false, "parent_message_id": "1" or null, "relevant_message_ids": ["1"], "requires_extended_context": false, "summary": "the question"${hasExamples ? ', "should_apply_examples": true or false, "relevant_example_names": ["name"]' : ''}}}`;
+
 const PROMPTS: Readonly<Record<string, (product: string) => readonly [system: string, human: string]>> = {
   identify_concept: () => [
     `${plain(CONCEPT_RULES)}\n${RETURN}{{"reason": "one sentence", "result": "name of the concept"}}`,
@@ -78,6 +89,16 @@ Columns: {columns}
     `You check whether a SELECT over a knowledge graph answers a question exactly. It was written according to these rules:\n${plain(sqlRules(product))}
 ${RETURN}{{"assessment": "correct" or "partial" or "incorrect", "reasoning": "one or two sentences: what is wrong and what would be right"}}`,
     'Question: <<<{question}>>>\nSQL: <<<{sql_query}>>>',
+  ],
+  memory_classifier: () => [followUpRules(false), `${HISTORY}`],
+  memory_kb_classifier: () => [followUpRules(true), `${HISTORY}\nExamples: <<<{kb_examples}>>>`],
+  benchmark_judge: () => [
+    `You judge whether a SELECT over a knowledge graph, and the answer that was made from its rows, answer a question.
+- correct: the rows are what the question asks for. partial: a part is right, or a condition, a column or the order is missing. incorrect: anything else.
+- Judge what the SELECT returns, not how it is written.
+- ${plain(DATA_RULE)}
+${RETURN}{{"assessment": "correct" or "partial" or "incorrect", "reasoning": "one or two sentences"}}`,
+    'Question: <<<{question}>>>\nSQL: <<<{generated_sql}>>>\n<<<{answer_context}{expected_sql_context}{expected_answer_context}>>>',
   ],
   generate_answer: () => [plain(ANSWER_RULES), 'Question: <<<{question}>>>\n{additional_context}Note: <<<{note}>>>\nRows: <<<{formatted_rows}>>>'],
 };

@@ -104,6 +104,7 @@ describe('the document of the service', () => {
       ['POST', '/svc/api/get_config/ROW_LIMIT'],
       ['POST', '/svc/api/llm_prompts/identify_concept'],
       ['POST', '/svc/api/llm_prompts/generate_answer/'],
+      ['GET', '/svc/api/fetch_conversation_history/?conversation_id=c&top=2'],
       ['GET', '/svc/api/clear_cache/shop'],
       ['POST', '/svc/api/clear_cache/shop'],
       ['GET', '/svc/api/q/shop/concept/item'],
@@ -118,6 +119,12 @@ describe('the document of the service', () => {
     ] as const) {
       expect(await check(document, method, path), path).toBe(200);
     }
+    for (const [path, body] of [
+      ['/svc/api/kb/search', '{"question": "how many", "knowledge_bases": ["shop"]}'],
+      ['/svc-server/log_agent/history', '{"query_id": "q", "question": "how many", "ontology": "shop"}'],
+      ['/svc-server/log_benchmark/running', '{}'],
+    ] as const)
+      expect(await check(document, 'POST', path, { headers: JSON_TYPE, body }), path).toBe(200);
     for (const what of ['plan', 'apply'])
       for (const n of ['1', '2'])
         expect(await check(document, 'POST', `/svc/api/model/files/${what}`, files(`CREATE CONCEPT listed_${n} (a bigint)`))).toBe(200);
@@ -195,6 +202,8 @@ describe('the document of the service', () => {
       [404, 'GET', '/svc/api/get_ontology/shp'],
       [404, 'GET', '/svc/api/get_config/ADMIN_TOKEN'],
       [404, 'POST', '/svc/api/llm_prompts/generate_sq'],
+      [404, 'POST', '/svc-server/log_agent/none', { headers: JSON_TYPE, body: '{}' }],
+      [404, 'POST', '/svc-server/log_benchmark/none', { headers: JSON_TYPE, body: '{}' }],
       [405, 'GET', '/svc/api/llm_prompts/generate_sql'],
       [404, 'GET', '/svc/api/clear_cache/none'],
       [404, 'POST', '/svc/api/get_ontology/shp/'],
@@ -244,6 +253,7 @@ describe('the document of the service', () => {
     config_name: 'ROW_LIMIT',
     prompt_name: 'generate_sql',
     response_id: '7',
+    call: 'running',
   };
   const operations = (): { method: string; path: string; template: string; known: boolean; init: RequestInit }[] =>
     Object.entries(document.paths as Record<string, Record<string, Document>>).flatMap(([template, item]) =>

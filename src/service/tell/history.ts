@@ -4,7 +4,7 @@
  */
 import type { Caller, Principal } from '../../auth/authenticate.ts';
 import { sha256 } from '../../auth/tokens.ts';
-import { type ConversationKey, type HistoryLine, readHistory, writeHistory } from '../../catalog/history.ts';
+import { type ConversationKey, type HistoryEntry, type HistoryLine, readHistory, writeHistory } from '../../catalog/history.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { loggedFault, SvcError } from '../../errors.ts';
 import { findOntology, visibleOntologies } from '../caller/lookup.ts';
@@ -36,7 +36,7 @@ export interface QuestionRecord {
 const MAX_CHARACTERS = { question: 4000, query: 20_000, error: 2000 } as const;
 
 /** Prepares a text for the catalog: well-formed, without NUL, at most `max` characters. */
-function storable(text: string, max: number): string {
+export function storable(text: string, max: number): string {
   const clean = text.toWellFormed().replaceAll('\0', '\ufffd');
   const characters = [...clean.slice(0, 2 * max)];
   return characters.length <= max && clean.length <= 2 * max ? clean : `${characters.slice(0, max - 1).join('')}…`;
@@ -50,11 +50,19 @@ export function recordQuestion(request: ServiceRequest, record: QuestionRecord):
 }
 
 /** The same, for a caller that waits for it, because the next question of the conversation needs it. Never fails. */
-export async function storeQuestion({ runtime, caller }: ServiceRequest, record: QuestionRecord): Promise<void> {
+export async function storeQuestion(request: ServiceRequest, record: QuestionRecord): Promise<void> {
+  const { runtime } = request;
+  await writeHistory(runtime.db, await historyEntry(request, record)).catch((error: unknown) => {
+    runtime.log({ level: 'error', event: 'history_failed', cause: loggedFault(error).message });
+  });
+}
+
+/** The entry of a question, with texts that the catalog can store. */
+export async function historyEntry({ caller }: ServiceRequest, record: QuestionRecord): Promise<HistoryEntry> {
   const { principal } = caller;
   const row = record.ontology === null ? undefined : findOntology(caller, record.ontology);
   const orNull = (text: string | null, max: number): string | null => (text === null ? null : storable(text, max));
-  await writeHistory(runtime.db, {
+  return {
     userId: principal.userId,
     user: principal.name,
     actor: principal.actor?.name ?? null,
@@ -72,13 +80,11 @@ export async function storeQuestion({ runtime, caller }: ServiceRequest, record:
     error: orNull(errorText(record.error), MAX_CHARACTERS.error),
     conversation: record.conversation ?? null,
     claimsKey: await claimsKeyOf(principal),
-  }).catch((error: unknown) => {
-    runtime.log({ level: 'error', event: 'history_failed', cause: loggedFault(error).message });
-  });
+  };
 }
 
 /** A digest of the claims of a credential, or null if it has no claims. */
-async function claimsKeyOf({ claims }: Principal): Promise<string | null> {
+export async function claimsKeyOf({ claims }: Principal): Promise<string | null> {
   const entries = Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1));
   return entries.length === 0 ? null : sha256(JSON.stringify(entries));
 }

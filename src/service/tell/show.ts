@@ -15,6 +15,7 @@ import { lacks, noGraph, unknownInStatement } from '../caller/lookup.ts';
 import { accessOf } from '../caller/policies.ts';
 import { visibleAccess } from '../caller/system-access.ts';
 import type { OpenOntology, Session } from '../session.ts';
+import { benchmarksOf } from './benchmarks.ts';
 import { describable } from './describe-columns.ts';
 import { DEFAULT_TRANSITIVITY } from './detail.ts';
 import { visibleExamples } from './examples.ts';
@@ -151,9 +152,11 @@ export async function withLate(session: Session, context: SystemContext, tables:
   const counts = draft && !draft.changed && names.some((t) => COUNT_TABLES.has(t)) ? await readCounts(db, draft.version) : undefined;
   const statistics = draft && !draft.changed && names.includes('SYS_PROPERTIES_STATISTICS') ? await readStatistics(db, draft.version) : undefined;
   const agents = names.some((t) => AGENT_TABLES.has(t)) ? await filteredAgents(session.request.runtime, session.caller) : undefined;
-  const examples = ontology && names.includes('SYS_EXAMPLES') ? await visibleExamples(session.request, session.caller, ontology, graph, version) : undefined;
+  const listsExamples = names.includes('SYS_EXAMPLES') || names.includes('SYS_KNOWLEDGEBASE_EXAMPLES');
+  const examples = ontology && listsExamples ? await visibleExamples(session.request, session.caller, ontology, graph, version) : undefined;
+  const benchmarks = names.includes('SYS_AGENTS_BENCHMARKS') ? await benchmarksOf(session.request, session.caller) : undefined;
   const history = names.includes('SYS_AGENTS_HISTORY') ? await visibleHistory(runtime, session.caller, ontology) : undefined;
-  return { ...context, access, counts, statistics, agents, examples, history };
+  return { ...context, access, counts, statistics, agents, examples, benchmarks, history };
 }
 
 function systemList({ session, graph }: Showing, table: string): LateRows {

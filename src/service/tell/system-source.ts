@@ -18,6 +18,7 @@ import { checkModel } from '../../planner/check.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import type { SeenAgent } from '../caller/agents.ts';
 import { type Printed, Texts } from '../caller/texts.ts';
+import type { Benchmark } from './benchmarks.ts';
 import type { VisibleExample } from './examples.ts';
 import { mappingsOfView } from './view-mappings.ts';
 
@@ -49,6 +50,8 @@ export interface SystemContext {
   readonly agents?: readonly SeenAgent[] | undefined;
   /** The examples that the caller sees; undefined: not loaded. */
   readonly examples?: readonly VisibleExample[] | undefined;
+  /** The benchmarks of the agents that the caller sees; undefined: not loaded. */
+  readonly benchmarks?: readonly Benchmark[] | undefined;
   /** The questions that the caller sees; undefined: not loaded. */
   readonly history?: readonly HistoryLine[] | undefined;
 }

@@ -26,7 +26,13 @@ export const ACCESS_TABLES: ReadonlySet<string> = new Set(['SYS_USERS', 'SYS_ROL
 export const COUNT_TABLES: ReadonlySet<string> = new Set(['SYS_CONCEPT_MAPPINGS', 'SYS_VIEWS']);
 /** Tables that need `SystemContext.agents`, whose lists depend on models. */
 export const AGENT_TABLES: ReadonlySet<string> = new Set(['SYS_AGENTS_OPTIONS']);
-const OTHER_LATE_TABLES: ReadonlySet<string> = new Set(['SYS_EXAMPLES', 'SYS_AGENTS_HISTORY', 'SYS_PROPERTIES_STATISTICS']);
+const OTHER_LATE_TABLES: ReadonlySet<string> = new Set([
+  'SYS_EXAMPLES',
+  'SYS_KNOWLEDGEBASE_EXAMPLES',
+  'SYS_AGENTS_BENCHMARKS',
+  'SYS_AGENTS_HISTORY',
+  'SYS_PROPERTIES_STATISTICS',
+]);
 /** True if rows of a table must be read from the catalog when the statement is executed. */
 export const isLate = (table: string): boolean =>
   ACCESS_TABLES.has(table) || COUNT_TABLES.has(table) || AGENT_TABLES.has(table) || OTHER_LATE_TABLES.has(table);
@@ -220,6 +226,30 @@ const TABLES: Readonly<Record<string, Table>> = {
   SYS_EXAMPLES: {
     columns: 'question, query, valid:boolean, error, changed_by, changed_on:timestamptz, description',
     rows: ({ context }) => (context.examples ?? []).map((e) => [e.question, e.query, e.error === null, e.error, e.changedBy, e.changedOn, e.description]),
+  },
+  // clients of this field call the examples of an ontology its knowledge base
+  SYS_KNOWLEDGEBASE: {
+    columns: 'knowledge_base, ontologies, changed_on:timestamptz',
+    rows: ({ context }) => visibleOntologies(context.caller.snapshot, context.caller.principal).map((o) => [o.name, o.name, null]),
+  },
+  SYS_KNOWLEDGEBASE_EXAMPLES: {
+    columns: 'knowledge_base, example_name, question, query, instructions, validate_sql:integer, changed_on:timestamptz',
+    rows: ({ context }) =>
+      (context.examples ?? [])
+        .filter((e) => e.error === null)
+        .map((e) => [context.ontology?.name ?? null, e.question, e.question, e.query, e.description, 1, e.changedOn]),
+  },
+  SYS_KNOWLEDGEBASE_RULES: {
+    columns: 'knowledge_base, rule_name, rule_type, target_name, target_type, instructions, changed_on:timestamptz',
+    rows: () => [],
+  },
+  SYS_AGENTS_BENCHMARKS: {
+    columns: 'benchmark_name, agent_name, description, number_of_questions:integer, benchmark, updated_at:timestamptz, changed_by_user',
+    rows: ({ context }) =>
+      (context.benchmarks ?? []).map(({ agent, description, questions, updated, changedBy }) => {
+        const numbered = Object.fromEntries(questions.map((q, i) => [`Q${i + 1}`, q]));
+        return [agent, agent, description, questions.length, JSON.stringify(numbered), updated, changedBy];
+      }),
   },
   SYS_POLICIES: {
     columns: 'policy_name, kind, concept, property, grantees, definition',
