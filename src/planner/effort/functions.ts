@@ -3,7 +3,8 @@
  * compared each byte of its arguments with each other byte.
  */
 
-const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+/** The set of the words of a text. */
+export const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 /** Functions that return a short value. */
 export const SHORT = names(`

@@ -3,33 +3,32 @@
  * `translate` with two texts of 300,000 characters runs for minutes despite the timeout, and occupies a connection and a processor. This limits the time of all calls of a
  * statement for one row, estimated from the sizes that their arguments may have (docs/design/sql-shapes.md#calls-that-postgresql-does-not-interrupt).
  */
-import type { A_Expr, CaseExpr, CommonTableExpr, FuncCall, JsonTable, SubLink, TypeCast } from '@pgsql/types';
+import type { CommonTableExpr, WithClause } from '@pgsql/types';
 import { visited } from '../../budget.ts';
-import { fieldsOf, isNodeName, lastName, type Node, type SelectStmt, walk } from '../plan/tree.ts';
-import { COLLECTING, FREE, FREE_OPERATORS, FREE_TYPES, LENGTHS, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
+import type { Node, SelectStmt } from '../plan/tree.ts';
+import { Expressions } from './expressions.ts';
 import { firstSteps, sizeAfter } from './recursion.ts';
-import { isArithmetic, sizeOfCall, sizeOfCast, sizeOfOperation, sizeOfRepetition } from './results.ts';
 import {
   columnsOfFunctions,
   columnsOfJoin,
   hasTable,
+  type Measured,
   type Named,
+  partOf,
   RECURSION_ROWS,
   readsTable,
   renamed,
   rowOfSystemTable,
-  rowsOfAggregate,
   rowsOfBoth,
   rowsOfFunction,
   type Scope,
-  sizeOfColumn,
   united,
   WHOLE_TABLE,
   withNamed,
 } from './scope.ts';
-import { bytesOf, DATA, FIXED, largest, MAX_SIZE, NOTHING, ofBytes, plus, type Size, SMALL, sizeOfConstant, sum, UNKNOWN } from './sizes.ts';
+import { bytesOf, DATA, FIXED, larger, MAX_SIZE, NOTHING, type Size, SMALL, sum } from './sizes.ts';
 import { Spent } from './spent.ts';
-import { callIn, collected, constant, countOf, freePass, freePasses, functionName, functionNames, itemOf, onePass, SEARCHED, stepsOf } from './steps.ts';
+import { callIn, constant, functionName, functionNames, itemOf, SEARCHED } from './steps.ts';
 
 /**
  * Limits the effort of the calls in a finished statement.
@@ -47,15 +46,16 @@ export function requireInterruptible(
   new Effort(params, longestRows, new Spent(offsetOf)).query(query, undefined, new Map());
 }
 
+/** Measures queries. */
 class Effort {
-  readonly #params: readonly (string | null)[];
   readonly #longestRows: ReadonlyMap<number, number>;
   readonly #spent: Spent;
+  readonly #expressions: Expressions;
 
   constructor(params: readonly (string | null)[], longestRows: ReadonlyMap<number, number>, spent: Spent) {
-    this.#params = params;
     this.#longestRows = longestRows;
     this.#spent = spent;
+    this.#expressions = new Expressions(params, spent, (stmt, scope) => this.#measured(stmt, scope, scope.ctes));
   }
 
   /** Measures a query. @returns the sizes of its columns by name, in order */
@@ -63,36 +63,54 @@ class Effort {
     return this.#measured(stmt, outer, known).columns;
   }
 
-  /** Measures a query. `rows`: the number of rows that it returns for each row of the tables that it reads. */
-  #measured(stmt: SelectStmt, outer: Scope | undefined, known: ReadonlyMap<string, Named>): { columns: Map<string, Size>; rows: number } {
+  #measured(stmt: SelectStmt, outer: Scope | undefined, known: ReadonlyMap<string, Named>): Measured {
     visited(1);
-    const ctes = new Map(known);
-    for (const node of stmt.withClause?.ctes ?? [])
-      if ('CommonTableExpr' in node) this.#cte(node.CommonTableExpr, stmt.withClause?.recursive === true, outer, ctes);
+    const ctes = stmt.withClause === undefined ? known : this.#ctes(stmt.withClause, outer, known);
     const most = constant(stmt.limitCount) ?? MAX_SIZE;
     if (stmt.larg && stmt.rarg) {
-      const [left, right] = [this.#measured(stmt.larg, outer, ctes), this.#measured(stmt.rarg, outer, ctes)];
+      const left = this.#measured(stmt.larg, outer, ctes);
+      const right = this.#measured(stmt.rarg, outer, ctes);
       const columns = united(left.columns, right.columns);
-      this.#all([stmt.sortClause, stmt.limitCount, stmt.limitOffset], { relations: new Map([['', columns]]), ctes, outer, rows: 1, own: 1 });
+      this.#rest(stmt, { relations: new Map([['', columns]]), ctes, outer, rows: 1, own: 1 });
       return { columns, rows: Math.min(most, rowsOfBoth(stmt.larg, left.rows, stmt.rarg, right.rows)) };
     }
     const scope: Scope = { relations: new Map(), ctes, outer, rows: 1, own: 1 };
-    for (const node of stmt.fromClause ?? []) this.#from(node, scope);
+    const { fromClause = [], targetList = [] } = stmt;
+    for (let i = 0; i < fromClause.length; i++) this.#from(fromClause[i] as Node, scope);
     // functions next to a table take values of the table's rows, as in mappings
-    const rows = (stmt.fromClause ?? []).some(hasTable) ? 1 : scope.rows;
+    const rows = scope.rows === 1 || fromClause.some(hasTable) ? 1 : scope.rows;
     // an aggregate may belong to the outer block
-    [scope.own, scope.rows] = [rows, Math.max(rows, outer?.rows ?? 1)];
+    scope.own = rows;
+    scope.rows = Math.max(rows, outer?.rows ?? 1);
     if (stmt.valuesLists) return { columns: this.#values(stmt.valuesLists, scope), rows: stmt.valuesLists.length };
     const columns = new Map<string, Size>();
-    for (const [i, node] of (stmt.targetList ?? []).entries())
+    for (let i = 0; i < targetList.length; i++) {
+      const node = targetList[i] as Node;
       if ('ResTarget' in node) this.#target(node.ResTarget.name, node.ResTarget.val, i, scope, columns);
+    }
     // ORDER BY may use names of the select list
-    const rest: Scope = { ...scope, relations: new Map([...scope.relations, ['', columns]]) };
-    this.#all(
-      [stmt.whereClause, stmt.groupClause, stmt.havingClause, stmt.windowClause, stmt.distinctClause, stmt.sortClause, stmt.limitCount, stmt.limitOffset],
-      rest,
-    );
+    scope.relations.set('', columns);
+    this.#rest(stmt, scope);
     return { columns, rows: Math.min(most, rows) };
+  }
+
+  /** Measures the clauses after FROM. */
+  #rest(stmt: SelectStmt, scope: Scope): void {
+    if (stmt.whereClause) this.#expressions.size(stmt.whereClause, scope);
+    if (stmt.groupClause) this.#expressions.all(stmt.groupClause, scope);
+    if (stmt.havingClause) this.#expressions.size(stmt.havingClause, scope);
+    if (stmt.windowClause) this.#expressions.all(stmt.windowClause, scope);
+    if (stmt.distinctClause) this.#expressions.all(stmt.distinctClause, scope);
+    if (stmt.sortClause) this.#expressions.all(stmt.sortClause, scope);
+    if (stmt.limitCount) this.#expressions.size(stmt.limitCount, scope);
+    if (stmt.limitOffset) this.#expressions.size(stmt.limitOffset, scope);
+  }
+
+  /** The common table expressions that a query sees: its own, and those of outer queries. */
+  #ctes({ ctes = [], recursive = false }: WithClause, outer: Scope | undefined, known: ReadonlyMap<string, Named>): ReadonlyMap<string, Named> {
+    const all = new Map(known);
+    for (const node of ctes) if ('CommonTableExpr' in node) this.#cte(node.CommonTableExpr, recursive, outer, all);
+    return all;
   }
 
   #cte(cte: CommonTableExpr, isRecursive: boolean, outer: Scope | undefined, ctes: Map<string, Named>): void {
@@ -122,22 +140,24 @@ class Effort {
     for (const list of lists)
       for (const [i, item] of ('List' in list ? (list.List.items ?? []) : []).entries()) {
         const name = `column${i + 1}`;
-        columns.set(name, largest([columns.get(name) ?? ofBytes(0), this.#size(item, scope)]));
+        const size = this.#expressions.size(item, scope);
+        columns.set(name, larger(columns.get(name) ?? NOTHING, size));
       }
     return columns;
   }
 
   #target(name: string | undefined, value: Node | undefined, at: number, scope: Scope, columns: Map<string, Size>): void {
     if (value === undefined) return;
-    const fields = 'ColumnRef' in value ? fieldsOf(value.ColumnRef) : [];
-    if (fields.at(-1) === '*') {
+    const fields = 'ColumnRef' in value ? (value.ColumnRef.fields ?? []) : [];
+    const last = fields.length > 0 ? partOf(fields.at(-1)) : undefined;
+    if (last === '*') {
       for (const [alias, of] of scope.relations)
-        if (fields.length === 1 || alias === fields[0])
+        if (fields.length === 1 || alias === partOf(fields[0]))
           for (const [column, size] of of === 'table' ? [[WHOLE_TABLE, DATA] as const] : of) columns.set(column, size);
       return;
     }
-    const key = name ?? fields.at(-1) ?? ('FuncCall' in value ? functionName(value.FuncCall) : `?${at}`);
-    const size = this.#size(value, scope);
+    const key = name ?? last ?? ('FuncCall' in value ? functionName(value.FuncCall) : `?${at}`);
+    const size = this.#expressions.size(value, scope);
     columns.set(columns.has(key) ? `${key}~${at}` : key, size);
   }
 
@@ -155,7 +175,7 @@ class Effort {
       scope.relations.set(alias?.aliasname ?? '', renamed(columns, alias?.colnames));
     } else if ('RangeFunction' in node) {
       const { functions = [], alias } = node.RangeFunction;
-      const sizes = functions.map((f) => this.#size(itemOf(f), scope));
+      const sizes = functions.map((f) => this.#expressions.size(itemOf(f), scope));
       scope.rows *= Math.max(...functions.map((f, i) => rowsOfFunction(callIn(f), sizes[i] ?? SMALL)));
       const columns = columnsOfFunctions(node.RangeFunction, rowOfSystemTable(functions, this.#longestRows) ?? sum(sizes));
       scope.relations.set(alias?.aliasname ?? functions.flatMap(functionNames)[0] ?? '', columns);
@@ -165,134 +185,15 @@ class Effort {
       if (larg) this.#from(larg, scope);
       if (rarg) this.#from(rarg, scope);
       for (const name of [alias?.aliasname, join_using_alias?.aliasname]) if (name !== undefined) scope.relations.set(name, columnsOfJoin(scope, before));
-      this.#all([quals], scope);
+      if (quals) this.#expressions.size(quals, scope);
     } else if ('RangeTableSample' in node && node.RangeTableSample.relation) {
       this.#from(node.RangeTableSample.relation, scope);
     } else {
       // JSON_TABLE and the like
       const { alias } = Object.values(node)[0] as { readonly alias?: { readonly aliasname?: string } };
-      const size = this.#all([node], scope);
+      const size = this.#expressions.all([node], scope);
       scope.rows *= bytesOf(size, SEARCHED);
       scope.relations.set(alias?.aliasname ?? '', size.made > 1_000 ? new Map([['', size]]) : 'table');
     }
-  }
-
-  /** Measures all nodes of a value. @returns the sum of their sizes */
-  #all(value: unknown, scope: Scope): Size {
-    if (value === null || typeof value !== 'object') return NOTHING;
-    let total = NOTHING;
-    if (Array.isArray(value)) {
-      for (const item of value) total = plus(total, this.#all(item, scope));
-      return total;
-    }
-    for (const member in value) {
-      if (isNodeName(member)) return this.#size(value as Node, scope);
-      total = plus(total, this.#all((value as Record<string, unknown>)[member], scope));
-    }
-    return total;
-  }
-
-  #size(node: Node, scope: Scope): Size {
-    visited(1);
-    if ('ColumnRef' in node) return sizeOfColumn(fieldsOf(node.ColumnRef), scope);
-    if ('A_Const' in node) return sizeOfConstant(node.A_Const);
-    if ('ParamRef' in node) return ofBytes(2 * (this.#params[(node.ParamRef.number ?? 0) - 1]?.length ?? 0));
-    if ('TypeCast' in node) return this.#cast(node.TypeCast, scope);
-    if ('FuncCall' in node) return this.#call(node.FuncCall, scope);
-    if ('A_Expr' in node) return this.#operation(node.A_Expr, scope);
-    if ('SubLink' in node) return this.#subLink(node.SubLink, scope);
-    if ('SelectStmt' in node) return sum([...this.query(node.SelectStmt, scope, scope.ctes).values()]);
-    if ('CaseExpr' in node) return this.#case(node.CaseExpr, scope);
-    if ('CoalesceExpr' in node) return largest((node.CoalesceExpr.args ?? []).map((a) => this.#size(a, scope)));
-    if ('MinMaxExpr' in node) {
-      const sizes = (node.MinMaxExpr.args ?? []).map((a) => this.#size(a, scope));
-      this.#spent.steps(freePasses(sizes), node.MinMaxExpr.op === 'IS_GREATEST' ? 'greatest' : 'least', node.MinMaxExpr.location);
-      return largest(sizes);
-    }
-    if ('JsonTable' in node) return this.#jsonTable(node.JsonTable, scope);
-    const inner = this.#all(Object.values(node)[0], scope);
-    if ('JsonFuncExpr' in node)
-      this.#spent.steps(stepsOf('@?', [node, node.JsonFuncExpr.pathspec ?? node], [inner, SMALL]), 'JSON_QUERY', node.JsonFuncExpr.location);
-    return 'BoolExpr' in node || 'NullTest' in node || 'BooleanTest' in node ? FIXED : inner;
-  }
-
-  /** JSON_TABLE evaluates several paths over one document: one for its rows and one for each column. */
-  #jsonTable(table: JsonTable, scope: Scope): Size {
-    const document = this.#all(table.context_item, scope);
-    walk(table, (n) => {
-      if ('JsonTablePathSpec' in n) this.#spent.steps(stepsOf('@?', [n, n.JsonTablePathSpec.string ?? n], [document, SMALL]), 'JSON_TABLE', table.location);
-      return true;
-    });
-    return sum([document, this.#all([table.passing, table.columns], scope)]);
-  }
-
-  #case({ arg, args = [], defresult, location }: CaseExpr, scope: Scope): Size {
-    const compared = arg && this.#size(arg, scope);
-    const results = args.map((when) => {
-      if (!('CaseWhen' in when)) return SMALL;
-      const other = when.CaseWhen.expr && this.#size(when.CaseWhen.expr, scope);
-      if (compared && other) this.#spent.steps(freePasses([compared, other]), 'CASE', location);
-      return when.CaseWhen.result ? this.#size(when.CaseWhen.result, scope) : SMALL;
-    });
-    return largest([...results, ...(defresult ? [this.#size(defresult, scope)] : [])]);
-  }
-
-  #cast({ arg, typeName, location }: TypeCast, scope: Scope): Size {
-    const size = arg ? this.#size(arg, scope) : SMALL;
-    const type = lastName(typeName?.names);
-    const bytes = bytesOf(size, SEARCHED);
-    if (SLOW_TYPES.has(type)) this.#spent.steps(bytes ** 2 / 8, type, location);
-    else if (!size.fixed) this.#spent.steps(FREE_TYPES.has(type) ? freePass(size) : onePass(bytes), type, location);
-    return (typeName?.arrayBounds?.length ?? 0) > 0 ? sum([size]) : sizeOfCast(type, size);
-  }
-
-  #subLink({ subLinkType, testexpr, subselect }: SubLink, scope: Scope): Size {
-    if (testexpr) this.#size(testexpr, scope);
-    const stmt = subselect && 'SelectStmt' in subselect ? subselect.SelectStmt : undefined;
-    const { columns, rows } = stmt ? this.#measured(stmt, scope, scope.ctes) : { columns: new Map<string, Size>(), rows: 1 };
-    const [first = SMALL] = columns.values();
-    return subLinkType === 'EXPR_SUBLINK' ? first : subLinkType === 'ARRAY_SUBLINK' ? collected('ARRAY', [first], rows) : SMALL;
-  }
-
-  #operation({ kind, name, lexpr, rexpr, location }: A_Expr, scope: Scope): Size {
-    const left = lexpr ? this.#size(lexpr, scope) : FIXED;
-    const right = rexpr ? this.#all(rexpr, scope) : FIXED;
-    const symbol = lastName(name);
-    if (isArithmetic(symbol) && left.fixed && right.fixed) return FIXED;
-    const isLike = kind === 'AEXPR_LIKE' || kind === 'AEXPR_ILIKE';
-    const called = isLike ? 'LIKE' : symbol;
-    if (isLike || SEARCH_OPERATORS.has(symbol) || (OPERATIONS.has(kind ?? '') && !FREE_OPERATORS.has(symbol))) {
-      this.#spent.steps(stepsOf(kind === 'AEXPR_ILIKE' ? '~~*' : isLike ? '~~' : symbol, rexpr ? [rexpr, rexpr] : [], [left, right]), called, location);
-    } else this.#spent.steps(countOf(rexpr) * freePass(left) + freePass(right), called, location);
-    if (kind === 'AEXPR_NULLIF') return left;
-    return isLike ? SMALL : sizeOfOperation(symbol, left, right);
-  }
-
-  #call(call: FuncCall, scope: Scope): Size {
-    const name = functionName(call);
-    const { args = [], location } = call;
-    const sizes = args.map((a) => this.#size(a, scope));
-    this.#all([call.agg_order, call.agg_filter, call.over], scope);
-    const [first = SMALL] = sizes;
-    if (!COLLECTING.has(name)) this.#spent.steps(FREE.has(name) ? freePasses(sizes) : stepsOf(name, args, sizes), name, location);
-    if (REPEATING.has(name)) {
-      const made = sizeOfRepetition(name, first, this.#count(args[1], scope), args[1]);
-      if (constant(args[1]) !== undefined) this.#spent.text(made, name, location);
-      return made;
-    }
-    return COLLECTING.has(name) ? collected(name, sizes, rowsOfAggregate(args, scope)) : sizeOfCall(name, args, sizes);
-  }
-
-  /** The value of an argument that is a number of characters, if it consists of constants and lengths of texts; otherwise unknown. */
-  #count(node: Node | undefined, scope: Scope): Size {
-    const number = constant(node);
-    if (number !== undefined) return ofBytes(number);
-    if (node && 'TypeCast' in node) return this.#count(node.TypeCast.arg, scope);
-    if (node && 'FuncCall' in node && LENGTHS.has(functionName(node.FuncCall))) return this.#size(node.FuncCall.args?.[0] ?? node, scope);
-    if (!node || !('A_Expr' in node)) return UNKNOWN;
-    const { lexpr, rexpr, name } = node.A_Expr;
-    const symbol = lastName(name);
-    if (symbol === '+') return sum([this.#count(lexpr, scope), this.#count(rexpr, scope)]);
-    return symbol === '-' && lexpr && constant(rexpr) !== undefined ? this.#count(lexpr, scope) : UNKNOWN;
   }
 }

@@ -1,5 +1,5 @@
 /** Estimates how long the values of a recursive query may become. */
-import { elementsOf, largest, MAX_SIZE, type Size, SMALL, UNKNOWN } from './sizes.ts';
+import { largest, MAX_SIZE, type Size, SMALL, sizeOf, UNKNOWN } from './sizes.ts';
 
 /**
  * The sizes of the columns of a recursive query after each of its first steps. There are enough steps that growth which passes through all columns
@@ -40,11 +40,8 @@ export function sizeAfter(steps: readonly Size[]): Size {
     return before === undefined || (s.made - before.made <= more.made && s.data - before.data <= more.data);
   });
   if (!isSteady) return UNKNOWN;
-  return {
-    made: Math.min(first.made + Math.sqrt(2 * RECURSION_BYTES * more.made), MAX_SIZE),
-    data: first.data + RECURSION_DEPTH * more.data,
-    ...elementsOf(steps),
-  };
+  const { each, count } = largest(steps);
+  return sizeOf(Math.min(first.made + Math.sqrt(2 * RECURSION_BYTES * more.made), MAX_SIZE), first.data + RECURSION_DEPTH * more.data, undefined, each, count);
 }
 
 const grows = (before: Size, after: Size): boolean => after.made > before.made || after.data > before.data;

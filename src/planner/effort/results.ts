@@ -1,6 +1,6 @@
 /** The sizes of what casts, operators and functions return. */
 import type { Node } from '../plan/tree.ts';
-import { PLAIN, SHORT } from './functions.ts';
+import { names, PLAIN, SHORT } from './functions.ts';
 import {
   bytesOf,
   copies,
@@ -9,42 +9,45 @@ import {
   largest,
   MAX_SIZE,
   ofBytes,
+  plus,
   repeated,
   type Size,
   SMALL,
+  sizeOf,
   sum,
   times,
   UNKNOWN,
   unnested,
+  withElements,
   withoutElements,
 } from './sizes.ts';
 import { constant, largestConstant, MAX_DIGITS, SEARCHED } from './steps.ts';
 
 /** Types with a fixed length. */
-const FIXED_TYPES = /^(u?int\d|float\d|bool|date|time|timetz|timestamp|timestamptz|interval|uuid|money|oid)$/;
+const FIXED_TYPES = names('int2 int4 int8 float4 float8 bool date time timetz timestamp timestamptz interval uuid money oid');
 /** Operators on numbers and bits. */
-const ARITHMETIC = /^[-+*/%&|#^]$|^<<$|^>>$/;
+const ARITHMETIC = names('- + * / % & | # ^ << >>');
 /** Operators that return a boolean. */
-const COMPARISONS = /^(=|<>|!=|<|>|<=|>=|~|~\*|!~|!~\*|~~|!~~|~~\*|!~~\*|@>|<@|&&|\?|\?\||\?&|@\?|@@)$/;
+const COMPARISONS = names('= <> != < > <= >= ~ ~* !~ !~* ~~ !~~ ~~* !~~* @> <@ && ? ?| ?& @? @@');
 /** Functions that write values as JSON. */
 const JSON_BUILDERS = /^(jsonb?_build_(array|object)|to_jsonb?|row_to_json|array_to_json)$/;
 
 /** The size of a value after a cast to a type. */
 export function sizeOfCast(type: string, size: Size): Size {
-  if (FIXED_TYPES.test(type)) return FIXED;
-  return type === 'numeric' ? { made: Math.min(size.made, MAX_DIGITS), data: size.data } : withoutElements(size);
+  if (FIXED_TYPES.has(type)) return FIXED;
+  return type === 'numeric' ? sizeOf(Math.min(size.made, MAX_DIGITS), size.data) : withoutElements(size);
 }
 
 /** True for an operator whose result has a fixed length if both operands have one. */
-export const isArithmetic = (symbol: string): boolean => ARITHMETIC.test(symbol);
+export const isArithmetic = (symbol: string): boolean => ARITHMETIC.has(symbol);
 
 /** The size of an operator's result. */
 export function sizeOfOperation(symbol: string, left: Size, right: Size): Size {
-  if (COMPARISONS.test(symbol)) return SMALL;
+  if (COMPARISONS.has(symbol)) return SMALL;
   // `#>`, `#-` and the like return a part of the left operand
   const isPart = symbol !== '-' && (symbol.startsWith('-') || symbol.startsWith('#'));
   if (isPart) return left;
-  return symbol === '||' ? { ...sum([left, right]), ...elementsOfBoth(left, right) } : sum([left, right]);
+  return symbol === '||' ? withElements(plus(left, right), elementsOfBoth(left, right)) : plus(left, right);
 }
 
 /** The size of a function's result, if it depends only on the sizes of its arguments. */

@@ -1,5 +1,5 @@
 /** The scopes of queries while their effort is measured: relations, and the sizes of their columns. */
-import type { FuncCall, RangeFunction } from '@pgsql/types';
+import type { ColumnRef, FuncCall, RangeFunction } from '@pgsql/types';
 import { fieldsOf, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
 import { bytesOf, DATA, largest, ofBytes, type Size, sum, UNKNOWN, wholeNumber } from './sizes.ts';
 import { callIn, functionNames } from './steps.ts';
@@ -13,6 +13,12 @@ export const WHOLE_TABLE = '*';
 /** A query of WITH. `rows`: the number of rows that it returns for each row of the tables that it reads. */
 export interface Named {
   readonly columns: Columns;
+  readonly rows: number;
+}
+
+/** The sizes of a query's columns by name, in order. `rows`: the number of rows that it returns for each row of the tables that it reads. */
+export interface Measured {
+  readonly columns: Map<string, Size>;
   readonly rows: number;
 }
 
@@ -105,19 +111,37 @@ export function rowsOfBoth(left: SelectStmt, leftRows: number, right: SelectStmt
   return ofTables ? 1 : leftRows + rightRows;
 }
 
-/** The size of the column that a reference means. @param fields the name, or the alias and the name */
-export function sizeOfColumn(fields: readonly string[], scope: Scope | undefined): Size {
-  for (let at = scope; at !== undefined; at = at.outer) {
-    const [first = '', second] = fields;
+/** The size of the column that a reference means. */
+export function sizeOfColumn({ fields = [] }: ColumnRef, scope: Scope): Size {
+  const first = partOf(fields[0]);
+  const second = fields.length > 1 ? partOf(fields[1]) : undefined;
+  for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
     const relation = at.relations.get(first);
     if (second !== undefined && relation !== undefined)
       return relation === 'table' ? DATA : (relation.get(second) ?? relation.get(WHOLE_TABLE) ?? sum([...relation.values()]));
     if (second !== undefined) continue;
-    for (const name of [first, WHOLE_TABLE]) for (const of of at.relations.values()) if (of !== 'table' && of.has(name)) return of.get(name) as Size;
+    const found = sizeOfName(first, at);
+    if (found !== undefined) return found;
     if (relation !== undefined) return relation === 'table' ? DATA : sum([...relation.values()]);
-    if ([...at.relations.values()].includes('table')) return DATA;
+    for (const of of at.relations.values()) if (of === 'table') return DATA;
   }
   return UNKNOWN;
+}
+
+/** A part of a reference; `*` for a star, '' if there is none. */
+export const partOf = (field: Node | undefined): string => (field === undefined ? '' : (nameOf(field) ?? '*'));
+
+/** The size of a column with an unqualified name; undefined if no relation is known to have it. */
+function sizeOfName(name: string, { relations }: Scope): Size | undefined {
+  for (const of of relations.values()) {
+    const size = of === 'table' ? undefined : of.get(name);
+    if (size !== undefined) return size;
+  }
+  for (const of of relations.values()) {
+    const size = of === 'table' ? undefined : of.get(WHOLE_TABLE);
+    if (size !== undefined) return size;
+  }
+  return undefined;
 }
 
 /** Columns with the names of an alias's column list. */
@@ -130,10 +154,12 @@ export function renamed<T extends Columns>(columns: T, names: readonly Node[] | 
 
 /** The columns of a set operation, with the names of its first query. */
 export function united(first: ReadonlyMap<string, Size>, second: ReadonlyMap<string, Size>): Map<string, Size> {
-  const others = [...second.values()];
+  const columns = new Map<string, Size>();
   // the number of columns of a star is unknown
-  const any = first.has(WHOLE_TABLE) || second.has(WHOLE_TABLE) ? largest(others) : undefined;
-  return new Map([...first].map(([name, size], i) => [name, largest([size, any ?? others[i] ?? size])]));
+  const any = first.has(WHOLE_TABLE) || second.has(WHOLE_TABLE) ? largest([...second.values()]) : undefined;
+  const others = second.values();
+  for (const [name, size] of first) columns.set(name, largest([size, any ?? others.next().value ?? size]));
+  return columns;
 }
 
 /** The size of a row of a system table, whose rows are one parameter of a function in FROM; undefined for other functions. */

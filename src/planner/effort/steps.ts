@@ -14,7 +14,7 @@ import {
   SEARCH_OPERATORS,
   SERIES,
 } from './functions.ts';
-import { bytesOf, MAX_SIZE, type Size, SMALL, sum, wholeNumber } from './sizes.ts';
+import { bytesOf, MAX_SIZE, type Size, SMALL, sizeOf, sum, wholeNumber } from './sizes.ts';
 
 /** The steps per byte of a function that reads its arguments once. */
 const STEPS_PER_BYTE = 30;
@@ -128,10 +128,10 @@ function pathCounts(path: Node | undefined): { readonly comparisons: number; rea
 /** The size of the collected values of several rows. */
 export function collected(name: string, sizes: readonly Size[], rows: number): Size {
   const { made, data } = sum(sizes);
-  const elements = name === 'array_agg' ? { each: { made, data }, count: rows } : {};
+  const [each, count] = name === 'array_agg' ? [sizeOf(made, data), rows] : [undefined, undefined];
   // the number of rows is unknown, so a short value counts like a value of a table
-  if (rows <= 1) return { made: made <= SHORT_VALUE ? made : Math.min(MAX_SIZE, TABLE_ROWS * made), data: data + 1, ...elements };
-  return { made: Math.min(MAX_SIZE, rows * bytesOf({ made, data }, SEARCHED)), data: data === 0 ? 0 : data + 1, ...elements };
+  if (rows <= 1) return sizeOf(made <= SHORT_VALUE ? made : Math.min(MAX_SIZE, TABLE_ROWS * made), data + 1, undefined, each, count);
+  return sizeOf(Math.min(MAX_SIZE, rows * bytesOf(sizeOf(made, data), SEARCHED)), data === 0 ? 0 : data + 1, undefined, each, count);
 }
 
 /** The call in a function of FROM. */

@@ -43,12 +43,16 @@ export function bindAndLower<T>(state: PlanState, bind: () => T): T {
 }
 
 function lowerBlock(state: PlanState, block: BoundBlock): void {
-  if (block.cubes.length > 0) lowerCubes(state, block);
-  if (block.relations.length > 0) lowerConcepts(state, block);
-  state.references.settle(block.stmt, block.scope);
+  const { stmt, scope, relations, cubes } = block;
+  if (cubes.length > 0) lowerCubes(state, block);
+  const from = relations.length > 0 ? lowerConcepts(state, block) : undefined;
+  // before FROM has the sub-selects of concepts, which do not refer to the block
+  state.references.settle(stmt, scope);
+  if (from) stmt.fromClause = from();
 }
 
-function lowerConcepts(state: PlanState, { stmt, scope, relations, cubes, fromNodes }: BoundBlock): void {
+/** Computes aggregates on their levels. @returns a function that makes FROM; undefined if the levels are the FROM of the block */
+function lowerConcepts(state: PlanState, { stmt, scope, relations, cubes, fromNodes }: BoundBlock): (() => Node[]) | undefined {
   for (const rewrite of REWRITES) rewrite.apply(state, stmt, relations);
   const template = stmt.fromClause ?? [];
   const single = template.length === 1 && conceptOfSlot(template[0] as Node) !== undefined;
@@ -64,7 +68,9 @@ function lowerConcepts(state: PlanState, { stmt, scope, relations, cubes, fromNo
     proofs: new Proofs({ state, relations, where: stmt.whereClause }),
     from: (nodes) => fillSlots(clone(template), relations, nodes),
   };
-  if (!finishAggregates(block)) stmt.fromClause = fillSlots(template, relations, nodesIn(stmt, relations));
+  if (finishAggregates(block)) return undefined;
+  const nodes = nodesIn(stmt, relations);
+  return () => fillSlots(template, relations, nodes);
 }
 
 function lowerCubes(state: PlanState, { stmt, cubes }: BoundBlock): void {

@@ -238,6 +238,12 @@ export function locationIn(tree: unknown): number | undefined {
   return found;
 }
 
+/** The type of a wrapped node, such as `A_Const`. */
+export function typeOf(node: Node): string {
+  for (const type in node) return type;
+  return '';
+}
+
 /** True for the name of a wrapped node: `{ A_Const: ... }` has one member, and its name begins with a capital letter. */
 export const isNodeName = (key: string): boolean => {
   const c = key.charCodeAt(0);

@@ -1,0 +1,177 @@
+/** The sizes of the values of expressions, and the steps of the calls in them. */
+import type { A_Expr, CaseExpr, CoalesceExpr, FuncCall, JsonTable, MinMaxExpr, ParamRef, SubLink, TypeCast } from '@pgsql/types';
+import { visited } from '../../budget.ts';
+import { isNodeName, lastName, type Node, type SelectStmt, typeOf, walk } from '../plan/tree.ts';
+import { COLLECTING, FREE, FREE_OPERATORS, FREE_TYPES, LENGTHS, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
+import { isArithmetic, sizeOfCall, sizeOfCast, sizeOfOperation, sizeOfRepetition } from './results.ts';
+import { type Measured, rowsOfAggregate, type Scope, sizeOfColumn } from './scope.ts';
+import { bytesOf, FIXED, largest, NOTHING, ofBytes, plus, type Size, SMALL, sizeOfConstant, sum, UNKNOWN } from './sizes.ts';
+import type { Spent } from './spent.ts';
+import { collected, constant, countOf, freePass, freePasses, functionName, onePass, SEARCHED, stepsOf } from './steps.ts';
+
+/** Measures expressions. */
+export class Expressions {
+  readonly #params: readonly (string | null)[];
+  readonly #spent: Spent;
+  /** Measures a sub-query. */
+  readonly #query: (stmt: SelectStmt, scope: Scope) => Measured;
+
+  constructor(params: readonly (string | null)[], spent: Spent, query: (stmt: SelectStmt, scope: Scope) => Measured) {
+    this.#params = params;
+    this.#spent = spent;
+    this.#query = query;
+  }
+
+  /** Measures all nodes of a value. @returns the sum of their sizes */
+  all(value: unknown, scope: Scope): Size {
+    if (value === null || typeof value !== 'object') return NOTHING;
+    let total = NOTHING;
+    if (Array.isArray(value)) {
+      for (const item of value) total = plus(total, this.all(item, scope));
+      return total;
+    }
+    for (const member in value) {
+      if (isNodeName(member)) return this.size(value as Node, scope);
+      const inner = (value as Record<string, unknown>)[member];
+      if (typeof inner === 'object') total = plus(total, this.all(inner, scope));
+    }
+    return total;
+  }
+
+  /** Measures an expression. */
+  size(node: Node, scope: Scope): Size {
+    visited(1);
+    const type = typeOf(node);
+    const body = (node as unknown as Readonly<Record<string, never>>)[type] as never;
+    switch (type) {
+      case 'ColumnRef':
+        return sizeOfColumn(body, scope);
+      case 'A_Const':
+        return sizeOfConstant(body);
+      case 'ParamRef':
+        return ofBytes(2 * (this.#params[((body as ParamRef).number ?? 0) - 1]?.length ?? 0));
+      case 'TypeCast':
+        return this.#cast(body, scope);
+      case 'FuncCall':
+        return this.#call(body, scope);
+      case 'A_Expr':
+        return this.#operation(body, scope);
+      case 'SubLink':
+        return this.#subLink(body, scope);
+      case 'SelectStmt':
+        return sum([...this.#query(body, scope).columns.values()]);
+      case 'CaseExpr':
+        return this.#case(body, scope);
+      case 'CoalesceExpr':
+        return largest(((body as CoalesceExpr).args ?? []).map((a) => this.size(a, scope)));
+      case 'MinMaxExpr':
+        return this.#extreme(body, scope);
+      case 'JsonTable':
+        return this.#jsonTable(body, scope);
+      case 'BoolExpr':
+      case 'NullTest':
+      case 'BooleanTest':
+        this.all(body, scope);
+        return FIXED;
+      case 'JsonFuncExpr':
+        return this.#jsonCall(node as Extract<Node, { JsonFuncExpr: unknown }>, scope);
+      default:
+        return this.all(body, scope);
+    }
+  }
+
+  #extreme({ op, args = [], location }: MinMaxExpr, scope: Scope): Size {
+    const sizes = args.map((a) => this.size(a, scope));
+    this.#spent.steps(freePasses(sizes), op === 'IS_GREATEST' ? 'greatest' : 'least', location);
+    return largest(sizes);
+  }
+
+  #jsonCall(node: Extract<Node, { JsonFuncExpr: unknown }>, scope: Scope): Size {
+    const { JsonFuncExpr: call } = node;
+    const inner = this.all(call, scope);
+    this.#spent.steps(stepsOf('@?', [node, call.pathspec ?? node], [inner, SMALL]), 'JSON_QUERY', call.location);
+    return inner;
+  }
+
+  /** JSON_TABLE evaluates several paths over one document: one for its rows and one for each column. */
+  #jsonTable(table: JsonTable, scope: Scope): Size {
+    const document = this.all(table.context_item, scope);
+    walk(table, (n) => {
+      if ('JsonTablePathSpec' in n) this.#spent.steps(stepsOf('@?', [n, n.JsonTablePathSpec.string ?? n], [document, SMALL]), 'JSON_TABLE', table.location);
+      return true;
+    });
+    return sum([document, this.all([table.passing, table.columns], scope)]);
+  }
+
+  #case({ arg, args = [], defresult, location }: CaseExpr, scope: Scope): Size {
+    const compared = arg && this.size(arg, scope);
+    const results = args.map((when) => {
+      if (!('CaseWhen' in when)) return SMALL;
+      const other = when.CaseWhen.expr && this.size(when.CaseWhen.expr, scope);
+      if (compared && other) this.#spent.steps(freePasses([compared, other]), 'CASE', location);
+      return when.CaseWhen.result ? this.size(when.CaseWhen.result, scope) : SMALL;
+    });
+    return largest([...results, ...(defresult ? [this.size(defresult, scope)] : [])]);
+  }
+
+  #cast({ arg, typeName, location }: TypeCast, scope: Scope): Size {
+    const size = arg ? this.size(arg, scope) : SMALL;
+    const type = lastName(typeName?.names);
+    const bytes = bytesOf(size, SEARCHED);
+    if (SLOW_TYPES.has(type)) this.#spent.steps(bytes ** 2 / 8, type, location);
+    else if (!size.fixed) this.#spent.steps(FREE_TYPES.has(type) ? freePass(size) : onePass(bytes), type, location);
+    return (typeName?.arrayBounds?.length ?? 0) > 0 ? sum([size]) : sizeOfCast(type, size);
+  }
+
+  #subLink({ subLinkType, testexpr, subselect }: SubLink, scope: Scope): Size {
+    if (testexpr) this.size(testexpr, scope);
+    const stmt = subselect && 'SelectStmt' in subselect ? subselect.SelectStmt : undefined;
+    const { columns, rows } = stmt ? this.#query(stmt, scope) : { columns: new Map<string, Size>(), rows: 1 };
+    const [first = SMALL] = columns.values();
+    return subLinkType === 'EXPR_SUBLINK' ? first : subLinkType === 'ARRAY_SUBLINK' ? collected('ARRAY', [first], rows) : SMALL;
+  }
+
+  #operation({ kind, name, lexpr, rexpr, location }: A_Expr, scope: Scope): Size {
+    const left = lexpr ? this.size(lexpr, scope) : FIXED;
+    const right = rexpr ? this.all(rexpr, scope) : FIXED;
+    const symbol = lastName(name);
+    if (isArithmetic(symbol) && left.fixed && right.fixed) return FIXED;
+    const isLike = kind === 'AEXPR_LIKE' || kind === 'AEXPR_ILIKE';
+    const called = isLike ? 'LIKE' : symbol;
+    if (isLike || SEARCH_OPERATORS.has(symbol) || (OPERATIONS.has(kind ?? '') && !FREE_OPERATORS.has(symbol))) {
+      this.#spent.steps(stepsOf(kind === 'AEXPR_ILIKE' ? '~~*' : isLike ? '~~' : symbol, rexpr ? [rexpr, rexpr] : [], [left, right]), called, location);
+    } else this.#spent.steps(countOf(rexpr) * freePass(left) + freePass(right), called, location);
+    if (kind === 'AEXPR_NULLIF') return left;
+    return isLike ? SMALL : sizeOfOperation(symbol, left, right);
+  }
+
+  #call(call: FuncCall, scope: Scope): Size {
+    const name = functionName(call);
+    const { args = [], location } = call;
+    const sizes = args.map((a) => this.size(a, scope));
+    if (call.agg_order) this.all(call.agg_order, scope);
+    if (call.agg_filter) this.size(call.agg_filter, scope);
+    if (call.over) this.all(call.over, scope);
+    const [first = SMALL] = sizes;
+    if (!COLLECTING.has(name)) this.#spent.steps(FREE.has(name) ? freePasses(sizes) : stepsOf(name, args, sizes), name, location);
+    if (REPEATING.has(name)) {
+      const made = sizeOfRepetition(name, first, this.#count(args[1], scope), args[1]);
+      if (constant(args[1]) !== undefined) this.#spent.text(made, name, location);
+      return made;
+    }
+    return COLLECTING.has(name) ? collected(name, sizes, rowsOfAggregate(args, scope)) : sizeOfCall(name, args, sizes);
+  }
+
+  /** The value of an argument that is a number of characters, if it consists of constants and lengths of texts; otherwise unknown. */
+  #count(node: Node | undefined, scope: Scope): Size {
+    const number = constant(node);
+    if (number !== undefined) return ofBytes(number);
+    if (node && 'TypeCast' in node) return this.#count(node.TypeCast.arg, scope);
+    if (node && 'FuncCall' in node && LENGTHS.has(functionName(node.FuncCall))) return this.size(node.FuncCall.args?.[0] ?? node, scope);
+    if (!node || !('A_Expr' in node)) return UNKNOWN;
+    const { lexpr, rexpr, name } = node.A_Expr;
+    const symbol = lastName(name);
+    if (symbol === '+') return sum([this.#count(lexpr, scope), this.#count(rexpr, scope)]);
+    return symbol === '-' && lexpr && constant(rexpr) !== undefined ? this.#count(lexpr, scope) : UNKNOWN;
+  }
+}
