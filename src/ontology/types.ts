@@ -38,6 +38,11 @@ const TABLE: Readonly<Record<string, readonly [canonical: string, sql: string, f
 /** The names of all types, with synonyms. */
 export const typeNames = (): string[] => Object.keys(TABLE);
 
+/** The types without numbers by their names. */
+const CANONICAL: ReadonlyMap<string, TypeInfo> = new Map(
+  Object.entries(TABLE).map(([written, [name, sql, family]]) => [written, Object.freeze({ name, sql, family })]),
+);
+
 /** numeric(p,s) within the limits of the model: a precision of 1 to 1000, a scale of 0 to the precision. */
 const DECIMAL = /^decimal\s*\(\s*(\d{1,4})\s*(?:,\s*(\d{1,4})\s*)?\)$/;
 
@@ -47,6 +52,8 @@ const DECIMAL = /^decimal\s*\(\s*(\d{1,4})\s*(?:,\s*(\d{1,4})\s*)?\)$/;
  * @returns undefined if the ontology language has no type of this name
  */
 export function findType(text: string): TypeInfo | undefined {
+  const known = CANONICAL.get(text);
+  if (known) return known;
   const wanted = text.trim().toLowerCase();
   const plain = Object.hasOwn(TABLE, wanted) ? TABLE[wanted] : undefined;
   if (plain) return { name: plain[0], sql: plain[1], family: plain[2] };

@@ -78,7 +78,7 @@ class From {
 
   /** Call this after the last item: all path nodes so far are those that FROM refers to. */
   finishItems(): void {
-    this.#fromNodes = new Set(this.#relations.flatMap((r) => [...r.root.all()].slice(1)));
+    this.#fromNodes = new Set(this.#relations.flatMap((r) => r.root.all().slice(1)));
   }
 
   /** Resolves an item. @returns the relations that it adds */

@@ -27,7 +27,7 @@ export function meaningOf({ node, column }: Found, references: References): Mean
   const isMulti = at.step?.kind === 'multi';
   const thing = isMulti ? (at.parent as PathNode) : at;
   const labels = labelsOf(thing);
-  const wanted = [...at.columns.values()].find((c) => c.name === name)?.wanted;
+  const wanted = at.wantedOf(name);
   const property = at.step?.kind === 'multi' ? at.step.def : wanted?.kind === 'property' ? wanted.def : undefined;
   const kind = isMulti ? 'multi' : wanted?.kind === 'entity_id' && alias === at.alias ? 'id' : 'value';
   const path = labels.join('.');

@@ -69,7 +69,7 @@ export function castsAlways(column: ColumnDef | undefined, declared: string): bo
   if (column === undefined || given === undefined || lacksCollation(column)) return false;
   const wanted = INTERNAL_NAMES[declared] ?? declared;
   if (given === wanted || wanted === 'text') return true;
-  const [, precision, scale = '0'] = /^numeric\((\d+)(?:,\s*(\d+))?\)$/.exec(wanted) ?? [];
+  const [, precision, scale = '0'] = (wanted.startsWith('numeric(') && /^numeric\((\d+)(?:,\s*(\d+))?\)$/.exec(wanted)) || [];
   if (precision !== undefined) return fitsDigits(column, Number(precision), Number(scale));
   if (wanted === 'numeric' || wanted === 'float8') return given in WIDTH || (wanted === 'float8' && given === 'float4');
   if (given in WIDTH && wanted in WIDTH) return (WIDTH[given] as number) <= (WIDTH[wanted] as number);

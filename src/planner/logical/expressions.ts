@@ -25,7 +25,7 @@ export function columnName(node: PathNode, name: string): string {
 const linkColumn = (node: PathNode, name: string): string | undefined => [...node.linkColumns].find(([, yielded]) => yielded === name)?.[0];
 
 /** Whether a node's rows are asked for a column: the level of a walk is not a column. */
-const isColumn = (node: PathNode, name: string): boolean => [...node.columns.values()].some((c) => c.name === name);
+const isColumn = (node: PathNode, name: string): boolean => node.wantedOf(name) !== undefined;
 
 /** A column with its path as one identifier, such as `works_for[firm].name` or `knows[person]_since`. */
 function pathColumn({ relation, node, alias, column: name }: Reference): string {

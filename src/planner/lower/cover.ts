@@ -32,10 +32,9 @@ function isDetermined(state: PlanState, relation: ConceptRelation, items: readon
   const { root } = relation;
   const key = root.concept.key?.properties ?? [];
   if (key.length === 0 || key.some((def) => state.policies?.maskedBelow(state, root.concept, def) !== undefined)) return false;
-  const columns = new Map([...root.columns.values()].map(({ name, wanted }) => [name, wanted]));
   const grouped = items.flatMap((item) => {
     const ref = 'ColumnRef' in item ? state.references.of(item.ColumnRef) : undefined;
-    const wanted = ref?.relation === relation && ref.node === root && ref.alias === root.alias ? columns.get(ref.column) : undefined;
+    const wanted = ref?.relation === relation && ref.node === root && ref.alias === root.alias ? root.wantedOf(ref.column) : undefined;
     return wanted === undefined ? [] : [wanted];
   });
   const isGrouped = (name: string): boolean => grouped.some((w) => w.kind === 'property' && w.def.name === name);

@@ -13,7 +13,7 @@ import { prepareJoins } from './joins.ts';
 import { conceptSource } from './sources.ts';
 
 /** The FROM item: a sub-select that joins the given nodes and yields their exposed columns and those of the root. */
-export function emitConcept(relation: ConceptRelation, requested: ReadonlySet<PathNode> = new Set([...relation.root.all()].slice(1))): Node {
+export function emitConcept(relation: ConceptRelation, requested: ReadonlySet<PathNode> = new Set(relation.root.all().slice(1))): Node {
   const { state, barriers } = relation;
   const emitted = (conditions: readonly Node[]): Node =>
     state.grows(

@@ -114,6 +114,6 @@ function fillSlots(items: Node[], relations: readonly ConceptRelation[], nodes: 
     const i = conceptOfSlot(n);
     if (i === undefined) return undefined;
     const relation = relations[i] as ConceptRelation;
-    return emitConcept(relation, new Set([...relation.root.all()].filter((p) => nodes.has(p))));
+    return emitConcept(relation, new Set(relation.root.all().filter((p) => nodes.has(p))));
   }) as Node[];
 }

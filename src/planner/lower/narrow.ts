@@ -143,7 +143,7 @@ function comparisonOf(condition: Node, relations: readonly ConceptRelation[]): {
 function propertyAt(expr: Node, relations: readonly ConceptRelation[]): { node: PathNode; property: Pick<Comparison, 'def' | 'seen'> } | undefined {
   const ref = 'ColumnRef' in expr ? relations[0]?.state.references.of(expr.ColumnRef) : undefined;
   if (!ref || !relations.includes(ref.relation) || ref.alias !== ref.node.alias) return undefined;
-  const wanted = [...ref.node.columns.values()].find(({ name }) => name === ref.column)?.wanted;
+  const wanted = ref.node.wantedOf(ref.column);
   if (wanted?.kind !== 'property') return undefined;
   const { def, seen } = wanted;
   return { node: ref.node, property: seen === undefined ? { def } : { def, seen } };

@@ -44,7 +44,7 @@ function readsTypes(state: PlanState, trees: unknown, root: ConceptRelation['roo
   walk(trees, (n) => {
     const ref = 'ColumnRef' in n ? state.references.of(n.ColumnRef) : undefined;
     if (ref?.relation.root === root) {
-      const wanted = [...ref.node.columns.values()].find((c) => c.name === ref.column)?.wanted;
+      const wanted = ref.node.wantedOf(ref.column);
       found ||= wanted === undefined || ['entity_type', 'mapping', 'mapped_in'].includes(wanted.kind);
     }
     return !found;

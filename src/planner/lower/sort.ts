@@ -16,7 +16,7 @@ export function sortByTable(stmt: SelectStmt, relations: readonly ConceptRelatio
     const node = 'SortBy' in item ? item.SortBy.node : undefined;
     const ref = node && 'ColumnRef' in node ? relations[0]?.state.references.of(node.ColumnRef) : undefined;
     if (!('SortBy' in item) || !ref || !relations.includes(ref.relation) || ref.alias !== ref.node.alias) continue;
-    const at = [...ref.node.columns.values()].find((c) => c.name === ref.column)?.wanted;
+    const at = ref.node.wantedOf(ref.column);
     const masked = at?.kind === 'property' && ref.relation.state.policies?.maskedBelow(ref.relation.state, ref.node.concept, at.def) !== undefined;
     const type = at?.kind === 'property' && !masked ? rawType(ref.node.concept, at.def) : undefined;
     if (at?.kind === 'property' && type)
@@ -62,7 +62,7 @@ function sortOf(item: Node, relation: ConceptRelation): { def: PropertyDef; like
   const ref = node && 'ColumnRef' in node ? relation.state.references.of(node.ColumnRef) : undefined;
   if (!('SortBy' in item) || item.SortBy.useOp?.length || ref?.relation !== relation || ref.node !== relation.root || ref.alias !== relation.root.alias)
     return undefined;
-  const wanted = [...ref.node.columns.values()].find((c) => c.name === ref.column)?.wanted;
+  const wanted = ref.node.wantedOf(ref.column);
   return (wanted?.kind === 'property' || wanted?.kind === 'raw') && wanted.seen === undefined ? { def: wanted.def, like: item.SortBy } : undefined;
 }
 

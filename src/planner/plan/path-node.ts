@@ -21,7 +21,8 @@ export class PathNode {
   readonly children = new Map<string, PathNode>();
   /** The wanted columns of the concept, by their keys (`wantedKey`). */
   readonly columns = new Map<string, { readonly name: string; readonly wanted: Wanted }>();
-  readonly #names = new Set<string>();
+  /** The same by their names. */
+  readonly #wanted = new Map<string, Wanted>();
   /** The wanted columns of the link, by lower-case name. */
   readonly linkColumns = new Map<string, string>();
   /** The condition that rows of the node must satisfy if a row of the block satisfies WHERE. */
@@ -44,10 +45,15 @@ export class PathNode {
     if (known) return known.name;
     let name = preferred;
     // a property may have such a name
-    for (let n = this.#names.size + 1; name === undefined || this.#names.has(name); n++) name = `c${n}`;
-    this.#names.add(name);
+    for (let n = this.#wanted.size + 1; name === undefined || this.#wanted.has(name); n++) name = `c${n}`;
+    this.#wanted.set(name, wanted);
     this.columns.set(key, { name, wanted });
     return name;
+  }
+
+  /** What the column with a name in the node's source is. */
+  wantedOf(name: string): Wanted | undefined {
+    return this.#wanted.get(name);
   }
 
   /** True if the step to this node may lead to several rows. */
@@ -56,9 +62,15 @@ export class PathNode {
   }
 
   /** This node and its descendants, parents first. */
-  *all(): Generator<PathNode> {
-    yield this;
-    for (const child of this.children.values()) yield* child.all();
+  all(): readonly PathNode[] {
+    const found: PathNode[] = [];
+    this.#addTo(found);
+    return found;
+  }
+
+  #addTo(nodes: PathNode[]): void {
+    nodes.push(this);
+    for (const child of this.children.values()) child.#addTo(nodes);
   }
 
   /** The node that a step leads to. Writers who see different parts of the model get different nodes for the same path. */

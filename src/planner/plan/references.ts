@@ -52,6 +52,7 @@ type Source =
 export class References {
   readonly #sources: Source[] = [];
   readonly #nodes = new Map<string, number>();
+  #hasMeasures = false;
 
   #add(source: Source): number {
     return this.#sources.push(source);
@@ -74,10 +75,11 @@ export class References {
 
   /** True if something refers to a measure. */
   get hasMeasures(): boolean {
-    return this.#sources.some((s) => s.kind === 'measure');
+    return this.#hasMeasures;
   }
 
   toMeasure(measure: MeasureReference, name: string): Node {
+    this.#hasMeasures = true;
     return reference(this.#add({ kind: 'measure', measure }), name);
   }
 

@@ -87,6 +87,7 @@ function isPlain(items: readonly Item[], tree: ReadonlySet<PathNode>, facts: Blo
 /** The measures in some trees, with their expansions. */
 function measureItems(block: Block, trees: readonly unknown[]): Item[] {
   const items: Item[] = [];
+  if (!block.references.hasMeasures) return items;
   walk(trees, (n) => {
     if ('SelectStmt' in n) return false;
     const measure = wrappedMeasure(n, block.references);

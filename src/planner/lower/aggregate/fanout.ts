@@ -94,7 +94,7 @@ function columnOn(name: string, call: FuncCall, path: PathNode, facts: BlockFact
     const ref = 'ColumnRef' in n ? facts.references.of(n.ColumnRef) : undefined;
     if (found !== undefined || !ref || levelOf(ref.node, facts) !== path || ref.alias !== ref.node.alias) return undefined;
     const { step } = ref.node;
-    const wanted = [...ref.node.columns.values()].find((c) => c.name === ref.column)?.wanted;
+    const wanted = ref.node.wantedOf(ref.column);
     const def = step?.kind === 'multi' ? step.def : wanted?.kind === 'property' ? wanted.def : undefined;
     if (def !== undefined && accepts(name, def)) found = quoted(ref.node, facts, def.name);
     return undefined;

@@ -41,6 +41,7 @@ export function wrappedMeasure(node: Node, references: References): MeasureRefer
 
 /** Throws 400 `bare_measure` for a measure outside an aggregate. `filters`: the tree filters rows before they are grouped (WHERE, GROUP BY). */
 export function refuseBareMeasures(tree: unknown, references: References, filters = false): void {
+  if (!references.hasMeasures) return;
   walk(tree, (n) => {
     if (wrappedMeasure(n, references)) return false;
     const measure = 'ColumnRef' in n ? references.measure(n.ColumnRef) : undefined;
@@ -58,6 +59,7 @@ export function refuseBareMeasures(tree: unknown, references: References, filter
 
 /** Throws 400 `grouping_error` for a measure in an aggregate in WHERE, which filters rows before they are grouped. @param relations those of the block */
 export function refuseInWhere(where: Node | undefined, relations: readonly ConceptRelation[], references: References): void {
+  if (!references.hasMeasures) return;
   walk(where, (n) => {
     if ('SelectStmt' in n) return false;
     const measure = wrappedMeasure(n, references);

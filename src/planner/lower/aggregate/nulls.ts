@@ -71,7 +71,7 @@ function typeAt(node: Node, references: References): string | undefined {
 function typeOfReference({ node, alias, column, relation }: Reference): string | undefined {
   if (alias !== node.alias) return undefined;
   if (node.step?.kind === 'multi') return parseType(node.step.def.type).sql;
-  const wanted = [...node.columns.values()].find((c) => c.name === column)?.wanted;
+  const wanted = node.wantedOf(column);
   return wanted && typeOf(relation.state.graph, wanted);
 }
 

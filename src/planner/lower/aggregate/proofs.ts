@@ -109,7 +109,7 @@ export class Proofs {
   #find(): Found {
     const { state, relations, where } = this.#premises;
     const equations = new Equations();
-    const nodes = relations.flatMap((r) => [...r.root.all()]);
+    const nodes = relations.flatMap((r) => r.root.all());
     const conditions = conjuncts(where);
     const compared = conditions.flatMap((c) => [...strictNodes(c, state.references), ...equated(c).flatMap(([l, r]) => this.#equate(equations, l, r))]);
     const real = new Set<PathNode>();
@@ -135,7 +135,7 @@ export class Proofs {
     const { state, relations } = this.#premises;
     const ref = state.references.of(expression.ColumnRef);
     if (!ref || ref.alias !== ref.node.alias) return undefined;
-    const wanted = [...ref.node.columns.values()].find((c) => c.name === ref.column)?.wanted;
+    const wanted = ref.node.wantedOf(ref.column);
     const { node } = ref;
     // a column of an outer query has one value
     const at = relations.includes(ref.relation) ? { node } : {};

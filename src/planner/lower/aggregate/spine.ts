@@ -31,6 +31,7 @@ export interface BlockFacts {
 /** The nodes of the block's relations that a tree refers to, and their ancestors, except roots. */
 export function nodesIn(tree: unknown, relations: readonly ConceptRelation[]): Set<PathNode> {
   const found = new Set<PathNode>();
+  if (relations.every((r) => r.root.children.size === 0)) return found;
   walk(tree, (n) => {
     if (!('ColumnRef' in n)) return undefined;
     const ref = relations[0]?.state.references.of(n.ColumnRef);

@@ -28,6 +28,6 @@ function readsCalculated(tree: Node, relations: readonly ConceptRelation[]): boo
 
 function isCalculated({ node, alias, column, relation }: Reference): boolean {
   if (alias !== node.alias) return false;
-  const wanted = [...node.columns.values()].find((c) => c.name === column)?.wanted;
+  const wanted = node.wantedOf(column);
   return wanted?.kind === 'property' && followsAny(relation.state, wanted.def);
 }

@@ -122,7 +122,7 @@ export class RowPaths {
 
   #near(name: string): Node {
     const { relation, near } = this.#from;
-    const wanted = [...relation.root.columns.values()].find((c) => c.name === name)?.wanted as Wanted;
+    const wanted = relation.root.wantedOf(name) as Wanted;
     if (wanted.kind === 'property' && followsAny(relation.state, wanted.def))
       throw badRequest('bad_expression', `a calculated property must not follow a relationship by \`${wanted.def.name}\`, which follows paths itself`);
     return near(wanted);
