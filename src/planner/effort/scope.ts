@@ -128,7 +128,7 @@ export function sizeOfColumn({ fields = [] }: ColumnRef, scope: Scope): Size {
   return UNKNOWN;
 }
 
-/** A part of a reference; `*` for a star, '' if there is none. */
+/** The name of a part of a reference; `*` for a star, '' for a missing part. */
 export const partOf = (field: Node | undefined): string => (field === undefined ? '' : (nameOf(field) ?? '*'));
 
 /** The size of a column with an unqualified name; undefined if no relation is known to have it. */
