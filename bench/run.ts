@@ -1,52 +1,64 @@
 /**
- * `npm run bench [-- a b budget c d nested cache peer auth policies mcp tpch fanout walks scale tpch-1 mcp-load]`: measures the built script in workerd and prints tables with ratios.
+ * `npm run bench [-- start a b budget c d nested cache peer auth policies mcp tpch fanout walks scale tpch-1 mcp-load]`: measures the built script in workerd and prints tables with ratios.
+ * With `--page` it writes them into docs/performance.md too.
  * Read the ratios rather than the times: both sides of each were measured alternately, on the same machine, in the same minutes.
  */
-import { cpus } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
+import { cpus, loadavg } from 'node:os';
+import { type Figure, figureCells, mergedRows, withPart } from './lib/page.ts';
 import { closeConnections, closeDatabase } from './lib/stack.ts';
+import { table, tableLines, taken } from './lib/table.ts';
+import { SECTIONS } from './sections.ts';
 
-/** `named`: runs only if it is named on the command line. */
-const SECTIONS: Readonly<Record<string, { what: string; load: () => Promise<{ run: () => Promise<void> }>; named?: boolean }>> = {
-  a: { what: 'service against the bare driver', load: () => import('./sections/a-driver.ts') },
-  b: { what: 'planning against parsing', load: () => import('./sections/b-plan.ts') },
-  budget: { what: 'what a text that grows costs before it is refused', load: () => import('./sections/budget.ts') },
-  c: { what: 'generated against hand-written SQL', load: () => import('./sections/c-sql.ts') },
-  d: { what: 'size and start of the script', load: () => import('./sections/d-script.ts') },
-  nested: { what: 'nested results and formats against flat rows', load: () => import('./sections/nested.ts') },
-  cache: { what: 'cached answers against uncached', load: () => import('./sections/cache.ts') },
-  peer: { what: 'the service against PostGraphile', load: () => import('./sections/peer.ts') },
-  auth: { what: 'what a warm credential costs', load: () => import('./sections/auth.ts') },
-  policies: { what: 'row policies and masks against none and against SQL by hand', load: () => import('./sections/policies.ts') },
-  mcp: { what: 'the call of a tool against the same REST query', load: () => import('./sections/mcp.ts') },
-  tpch: { what: 'the queries of TPC-H against SQL by hand', load: () => import('./sections/tpch.ts') },
-  fanout: { what: 'aggregates of several levels against pre-aggregation by hand', load: () => import('./sections/fanout.ts') },
-  walks: { what: 'transitive paths against a breadth-first search by hand', load: () => import('./sections/walks.ts') },
-  scale: { what: 'a model of 2,000 concepts against one of 20', load: () => import('./sections/scale.ts') },
-  'mcp-load': { what: 'the MCP server under 16 clients for ten minutes', load: () => import('./sections/mcp-load.ts'), named: true },
-  'tpch-1': { what: 'TPC-H at scale 1', load: () => import('./sections/tpch-1.ts'), named: true },
-};
+const PAGE = new URL('../docs/performance.md', import.meta.url);
+const AIMS = ['', 'aim', 'result', 'met'];
 
-const wanted = process.argv.slice(2).length > 0 ? process.argv.slice(2) : Object.keys(SECTIONS).filter((name) => !SECTIONS[name]?.named);
+const named = process.argv.slice(2).filter((name) => name !== '--page');
+const toPage = process.argv.includes('--page');
+const wanted = named.length > 0 ? named : Object.keys(SECTIONS).filter((name) => !SECTIONS[name]?.named);
 const unknown = wanted.filter((name) => !(name in SECTIONS));
 if (unknown.length > 0) {
-  console.error(
-    `npm run bench: there is no section ${unknown.join(', ')}; there are ${Object.entries(SECTIONS)
-      .map(([k, s]) => `${k} (${s.what})`)
-      .join(', ')}`,
-  );
+  const known = Object.entries(SECTIONS).map(([k, s]) => `${k} (${s.what})`);
+  console.error(`npm run bench: there is no section ${unknown.join(', ')}; there are ${known.join(', ')}`);
   process.exit(1);
 }
 
-console.log(`Node ${process.versions.node}, ${cpus().length} processors`);
+const loads = [loadavg()[0] as number];
+const machine = (): string =>
+  `Node ${process.versions.node}, ${cpus().length} processors, load ${Math.min(...loads).toFixed(1)} to ${Math.max(...loads).toFixed(1)}`;
+
+/** Writes what a section printed, and its figures, into docs/performance.md. */
+async function writePage(section: string, text: string, figures: readonly Figure[]): Promise<void> {
+  const page = await readFile(PAGE, 'utf8');
+  const rows = mergedRows(page, figures.map(figureCells), new Set([section]), Object.keys(SECTIONS));
+  const last = `Last run: ${new Date().toISOString().slice(0, 10)}, ${machine()}.`;
+  const parts: Readonly<Record<string, string>> = { [section]: text, aims: tableLines(AIMS, rows).join('\n'), machine: last };
+  await writeFile(
+    PAGE,
+    Object.entries(parts).reduce((made, [name, part]) => withPart(made, name, part), page),
+  );
+}
+
+console.log(machine());
 let failed = false;
+const all: Figure[] = [];
 for (const name of wanted) {
+  const begun = performance.now();
   try {
     await (await SECTIONS[name]!.load()).run();
+    loads.push(loadavg()[0] as number);
+    const { text, figures } = taken();
+    all.push(...figures);
+    if (toPage) await writePage(name, text, figures);
   } catch (error) {
     failed = true;
+    taken();
     console.error(`\nsection ${name} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   }
+  console.log(`\n(${name}) took ${((performance.now() - begun) / 1000).toFixed(0)} s`);
 }
+if (all.length > 0) table('aims', AIMS, all.map(figureCells));
+console.log(`\n${machine()}`);
 closeConnections();
 await closeDatabase();
 process.exitCode = failed ? 1 : 0;

@@ -7,7 +7,7 @@ import { planSelect } from '../../src/planner/index.ts';
 import { buildBenchWorker, buildService } from '../lib/build.ts';
 import { interleaved, median, ms, quantile, ratio, timed } from '../lib/measure.ts';
 import { loadModel, post, SERVICE_BINDINGS, serviceSettings, startScripts, worldDatabase } from '../lib/stack.ts';
-import { note, table } from '../lib/table.ts';
+import { aim, note, table } from '../lib/table.ts';
 
 const QUERIES = [
   { name: 'point query (one city by its id)', sql: "SELECT name, population, country_code FROM svc.city WHERE entity_id = 'city:2761369'", rounds: 600 },
@@ -52,6 +52,7 @@ export async function run(): Promise<void> {
       }
       const took = await interleaved({ service: () => timed(ask.service), engine: () => timed(ask.engine), driver: () => timed(ask.driver) }, rounds, 100);
       const against = (q: number, variant: 'service' | 'engine'): string => ratio(quantile(took[variant], q), quantile(took.driver, q));
+      aim('a', `service against the bare driver, ${name}`, median(took.service) / median(took.driver), { most: 1.1 });
       rows.push([
         name,
         ms(median(took.driver)),

@@ -6,7 +6,7 @@ import { buildBenchWorker } from '../lib/build.ts';
 import { interleaved, median, ratio, us } from '../lib/measure.ts';
 import { planning } from '../lib/planning.ts';
 import { post, startScripts } from '../lib/stack.ts';
-import { note, table } from '../lib/table.ts';
+import { aim, note, table } from '../lib/table.ts';
 
 type Figures = Record<'parse' | 'cold' | 'verify' | 'warm', number>;
 
@@ -22,6 +22,9 @@ export async function run(): Promise<void> {
 function report(runtime: string, figures: readonly Figures[]): void {
   const rows = figures.map((f, i) => figuresRow(`${i + 1}. ${shortened(QUESTIONS[i]?.question ?? '')}`, f));
   const middle = (key: keyof Figures): number => median(figures.map((f) => f[key]));
+  const inWorkers = runtime === 'workerd';
+  if (inWorkers) aim('b', 'planning a new text against parsing it, median', middle('cold') / middle('parse'), { most: 6 });
+  if (inWorkers) aim('b', 'planning a cached text, median', middle('warm') * 1000, { most: 20 }, 'us');
   rows.push(figuresRow('median', { parse: middle('parse'), cold: middle('cold'), verify: middle('verify'), warm: middle('warm') }));
   table(
     `(b) planning against parsing the same text, ${runtime}`,

@@ -3,7 +3,7 @@ import { buildService } from '../lib/build.ts';
 import { load } from '../lib/load.ts';
 import { interleaved, median, ms, quantile, ratio, timed } from '../lib/measure.ts';
 import { loadModel, post, SERVICE_BINDINGS, serviceSettings, startScripts, worldDatabase } from '../lib/stack.ts';
-import { note, table } from '../lib/table.ts';
+import { aim, note, table } from '../lib/table.ts';
 
 const QUERIES = [
   { name: 'point query', sql: "SELECT name, population, country_code FROM svc.city WHERE entity_id = 'city:2761369'", headers: {}, rounds: 400 },
@@ -52,6 +52,7 @@ export async function run(): Promise<void> {
       const rate = async (base: string): Promise<number> =>
         (await load({ ...of(base), body: JSON.stringify(body), connections: CONNECTIONS, milliseconds: MILLISECONDS })).perSecond;
       const [slow, quick] = [await rate(uncached), await rate(cached)];
+      aim('cache', `cached against uncached, ${name}`, median(took.cached) / median(took.uncached), { most: 0.5 });
       rows.push([
         name,
         `${Math.ceil(answer.length / 1024)} KiB`,

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { buildBenchWorker, buildService, firstModules, type Script } from '../lib/build.ts';
 import { interleaved, median, ms } from '../lib/measure.ts';
 import { SERVICE_BINDINGS, startScripts } from '../lib/stack.ts';
-import { note, table } from '../lib/table.ts';
+import { aim, note, table } from '../lib/table.ts';
 import { workerdCpu } from '../lib/workerd.ts';
 
 const cpuText = (value: number): string => (Number.isNaN(value) ? '-' : `${value.toFixed(0)} ms`);
@@ -50,6 +50,10 @@ export async function run(): Promise<void> {
     ],
   );
 
+  const gzipped = (size: Size): number => size[1] / 1000;
+  aim('d', 'script before the first REST answer, gzipped', gzipped(sum(all.first, all.grammar)), { most: 600 }, 'kB');
+  aim('d', 'whole script, gzipped', gzipped(sum(all.first, all.later, all.grammar)), { most: 1100 }, 'kB');
+
   const started = (script: Script, more: typeof SERVICE_BINDINGS, cpu: number[]) => async () => {
     const start = performance.now();
     const running = await startScripts({ script: { script, more } });
@@ -86,6 +90,8 @@ export async function run(): Promise<void> {
     ms(median(samples) - median(took.empty)),
     cpuText(median(used) - median(cpu.empty)),
   ];
+  aim('d', 'script start, no provider, processor time', median(cpu.none) - median(cpu.empty), { most: 80 }, 'ms');
+  aim('d', 'script start, all providers, processor time', median(cpu.service) - median(cpu.empty), { most: 80 }, 'ms');
   table(
     '(d) from the start of workerd to the first answer',
     ['script', 'least', 'median', 'processor time'],

@@ -2,7 +2,7 @@
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { planSelect } from '../../src/planner/index.ts';
 import { interleaved, median, ms, ratio } from '../lib/measure.ts';
-import { note, table } from '../lib/table.ts';
+import { aim, note, table } from '../lib/table.ts';
 import { explained, rowsOf, startTpch, tpchContext } from '../tpch/database.ts';
 
 /** A sixth of TPC-H: 25,000 customers, 250,000 orders, a million lines. */
@@ -77,6 +77,7 @@ export async function run(): Promise<void> {
           1,
         );
         const figures = { ours: median(took.ours), hand: median(took.hand), wrong: median(took.wrong) };
+        aim('fanout', `${name}, work_mem ${memory}, against pre-aggregation by hand`, figures.ours / figures.hand, { most: 1.2 });
         rows.push([name, ms(figures.hand), ms(figures.ours), ms(figures.wrong), ratio(figures.ours, figures.hand), ratio(figures.ours, figures.wrong)]);
       }
       table(

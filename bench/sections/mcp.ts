@@ -4,7 +4,7 @@ import { buildService } from '../lib/build.ts';
 import { callOf, REVISIONS, type Revision } from '../lib/mcp.ts';
 import { interleaved, median, ms, quantile, ratio, timed } from '../lib/measure.ts';
 import { loadModel, post, SERVICE_BINDINGS, serviceSettings, startScripts, worldDatabase } from '../lib/stack.ts';
-import { note, table } from '../lib/table.ts';
+import { aim, note, table } from '../lib/table.ts';
 
 const QUERIES = [
   { name: 'point query', sql: "SELECT name, population, country_code FROM svc.city WHERE entity_id = 'city:2761369'", rounds: 500 },
@@ -52,6 +52,9 @@ export async function run(): Promise<void> {
         80,
       );
       const against = (revision: Revision | 'once', q: number): string => ratio(quantile(took[revision], q), quantile(took.rest, q));
+      const worst = Math.max(...REVISIONS.map((revision) => median(took[revision])));
+      aim('mcp', `a tool call against the same REST query, ${name}`, worst / median(took.rest), { most: 1.25 });
+      aim('mcp', `the same, rows once, ${name}`, median(took.once) / median(took.rest), { most: 1.25 });
       rows.push([
         name,
         `${KiB(restAnswer.length)} / ${KiB(answer)}`,

@@ -2,7 +2,7 @@
 import { buildService } from '../lib/build.ts';
 import { interleaved, median, ms, quantile, ratio, timed } from '../lib/measure.ts';
 import { loadModel, post, SERVICE_BINDINGS, serviceSettings, startScripts, worldDatabase } from '../lib/stack.ts';
-import { note, table } from '../lib/table.ts';
+import { aim, note, table } from '../lib/table.ts';
 
 const QUERIES = [
   {
@@ -48,6 +48,7 @@ export async function run(): Promise<void> {
         15,
       );
       const of = (variant: string): readonly number[] => took[variant] as number[];
+      aim('nested', `nested against flat, ${name}`, median(of('nested')) / median(of('flat')), { most: 1.3 });
       rows.push([
         name,
         String(nested.length),

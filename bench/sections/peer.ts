@@ -8,7 +8,7 @@ import { buildService } from '../lib/build.ts';
 import { type LoadResult, load } from '../lib/load.ts';
 import { median, ms, ratio } from '../lib/measure.ts';
 import { loadModel, post, SERVICE_BINDINGS, serviceSettings, startScripts, worldDatabase } from '../lib/stack.ts';
-import { note, table } from '../lib/table.ts';
+import { aim, note, table } from '../lib/table.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Answer = any;
@@ -115,15 +115,20 @@ export async function run(): Promise<void> {
           }
         }
         const of = (side: 'ours' | 'theirs', what: keyof LoadResult): number => median(results[side].map((r) => r[what]));
+        const p50 = of('ours', 'p50') / of('theirs', 'p50');
+        const throughput = of('ours', 'perSecond') / of('theirs', 'perSecond');
+        if (nested) aim('peer', `${name}, p50 at ${connections}`, p50, { most: 1 });
+        else if (name.startsWith('one row') && connections === 1) aim('peer', `${name}, p50 at 1`, p50, { most: 1.7 });
+        else if (name.startsWith('one row')) aim('peer', `${name}, throughput at ${connections}`, throughput, { least: 0.6 });
         rows.push([
           name,
           String(connections),
           ms(of('theirs', 'p50')),
           ms(of('ours', 'p50')),
-          ratio(of('ours', 'p50'), of('theirs', 'p50')),
+          ratio(p50, 1),
           of('theirs', 'perSecond').toFixed(0),
           of('ours', 'perSecond').toFixed(0),
-          ratio(of('ours', 'perSecond'), of('theirs', 'perSecond')),
+          ratio(throughput, 1),
           `${Math.round(answers.theirs.length / 1024)} / ${Math.round(answers.ours.length / 1024)} KiB`,
         ]);
       }

@@ -9,7 +9,7 @@ import { planSelect } from '../../src/planner/index.ts';
 import { LARGE_QUERIES, largeModel } from '../lib/large-model.ts';
 import { interleaved, median, ms, ratio, timed, us } from '../lib/measure.ts';
 import { planContext } from '../lib/planning.ts';
-import { note, table } from '../lib/table.ts';
+import { aim, note, table } from '../lib/table.ts';
 
 const PROPERTIES = 10;
 const MIB = 1024 * 1024;
@@ -31,6 +31,7 @@ export async function run(): Promise<void> {
   for (const [name, query] of Object.entries(LARGE_QUERIES)) {
     const each = (graph: Graph) => async (): Promise<number> => (await timed(() => Array.from({ length: 5 }, () => plan(graph, query)))) / 5;
     const took = await interleaved({ small: each(graphs.small), large: each(graphs.large) }, 200, 20);
+    aim('scale', `planning (${name}) over 2,000 concepts against 20`, median(took.large) / median(took.small), { most: 1.2 });
     rows.push([name, us(median(took.small)), us(median(took.large)), ratio(median(took.large), median(took.small))]);
   }
   table('(scale) planning a query that has not been seen', ['query', '20 concepts', '2,000 concepts', 'ratio'], rows);
@@ -43,6 +44,7 @@ export async function run(): Promise<void> {
     3,
   );
   const memory = { small: heapOf(texts.small, plan), large: heapOf(texts.large, plan) };
+  aim('scale', 'a model of 2,000 concepts in memory, one query planned', memory.large.planned / 2 ** 20, { most: 12 }, 'MiB');
   const sized = (what: string, of: (size: 'small' | 'large') => string): string[] => [what, of('small'), of('large')];
   table(
     '(scale) the model in memory',

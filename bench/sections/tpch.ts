@@ -2,7 +2,7 @@
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { planSelect } from '../../src/planner/index.ts';
 import { interleaved, median, ms } from '../lib/measure.ts';
-import { note, table } from '../lib/table.ts';
+import { aim, note, table } from '../lib/table.ts';
 import { explained, rowsOf, startTpch, tpchContext } from '../tpch/database.ts';
 import { QUERIES, texts } from '../tpch/queries/index.ts';
 
@@ -33,7 +33,11 @@ export async function runAt(scale: number): Promise<void> {
       ratios.push(ratio);
       rows.push([`${query.number}. ${query.title}`, String(ours.length), ms(median(took.hand)), ms(median(took.ours)), `x${ratio.toFixed(2)}`]);
     }
-    const mean = (values: readonly number[]): string => `x${Math.exp(values.reduce((sum, r) => sum + Math.log(r), 0) / values.length).toFixed(2)}`;
+    const geometric = (values: readonly number[]): number => Math.exp(values.reduce((sum, r) => sum + Math.log(r), 0) / values.length);
+    const mean = (values: readonly number[]): string => `x${geometric(values).toFixed(2)}`;
+    const section = scale === 1 ? 'tpch-1' : 'tpch';
+    aim(section, `22 queries at scale ${scale}, geometric mean`, geometric(ratios), { most: 1.05 });
+    aim(section, `22 queries at scale ${scale}, worst`, Math.max(...ratios), { most: 1.3 });
     rows.push(['geometric mean', '', '', '', mean(ratios)]);
     rows.push(['geometric mean, ratios below x1 counted as x1', '', '', '', mean(ratios.map((r) => Math.max(1, r)))]);
     rows.push(['worst', '', '', '', `x${Math.max(...ratios).toFixed(2)}`]);

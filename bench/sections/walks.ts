@@ -5,7 +5,7 @@ import { graphOf } from '../../examples/world/graph.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { type PlanContext, planSelect } from '../../src/planner/index.ts';
 import { interleaved, median, ms, ratio } from '../lib/measure.ts';
-import { note, table } from '../lib/table.ts';
+import { aim, note, table } from '../lib/table.ts';
 import { explained, rowsOf } from '../tpch/database.ts';
 import { withColumnTypes } from '../tpch/typed.ts';
 
@@ -79,6 +79,7 @@ export async function run(): Promise<void> {
       const wanted = `SELECT row_to_json(q) FROM (${hand}) q`;
       if ((await rowsOf(client, plan.sql, plan.params)).join() !== (await rowsOf(client, wanted)).join()) throw new Error(`the rows differ: ${name}`);
       const took = await interleaved({ ours: timed(sql), hand: () => explained(client, wanted) }, ROUNDS, 1);
+      aim('walks', `${name.replaceAll('`', '')}, against a search by hand`, median(took.ours) / median(took.hand), { most: 1.3 });
       rows.push([name, ms(median(took.hand)), ms(median(took.ours)), ratio(median(took.ours), median(took.hand)), 'x1.30']);
     }
     table(`(walks) ${NODES} nodes, ${NODES * DEGREE} links`, ['walk', 'by hand', 'ontology', 'to hand', 'aim'], rows);
@@ -89,6 +90,7 @@ export async function run(): Promise<void> {
       1,
     );
     const base = median(took.last);
+    aim('walks', `*32 against *${last}, where nothing is found after ${last}`, median(took.most) / base, { most: 1.1 });
     table(
       '(walks) deeper walks that find nothing more, one start',
       ['walk', 'time', 'to the first', 'aim'],
