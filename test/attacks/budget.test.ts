@@ -40,7 +40,7 @@ function outcomeOf(make: () => void): Outcome {
   return { code: fault?.code ?? 'planned', message: fault?.message ?? '', offset: fault?.offset, nodes: all.nodes, steps: all.steps };
 }
 
-/** Statements and scripts that were tried before: the largest take half a second. */
+/** Statements and scripts that were tried before. */
 const tried = new Map<string, Outcome>();
 function once(text: string, make: (text: string) => Outcome): Outcome {
   const outcome = tried.get(text) ?? make(text);

@@ -1,7 +1,7 @@
 /** Proves that no row meets two conditions, from their texts: tests of one column with constants. */
 import { isSame, lastName, type Node } from '../plan/tree.ts';
 
-/** A test of a column. `constants` are the keys of constants other than NULL, in the order of the text. */
+/** A test of a column. `constants` are constants other than NULL, in the order of the text. */
 export interface Test {
   readonly column: Node;
   readonly kind: 'in' | 'not in' | 'null' | 'not null' | 'true' | 'false' | '<' | '<=' | '>' | '>=';
@@ -60,7 +60,7 @@ const isValue = (node: Node): boolean => 'A_Const' in node && (node.A_Const.sval
 export function excludes(a: Test, b: Test, comparesTexts: (column: Node) => boolean): boolean {
   if (!isSame(a.column, b.column)) return false;
   if (a.kind === 'null' || b.kind === 'null') return a.kind !== b.kind;
-  if (a.kind === 'in' && b.kind === 'in') return a.constants.every((k) => b.constants.every((l) => differ(k, l, comparesTexts(a.column))));
+  if (a.kind === 'in' && b.kind === 'in') return a.constants.every((k) => b.constants.every((l) => differ(k, l, () => comparesTexts(a.column))));
   if (a.kind === 'in' && b.kind === 'not in') return isWithin(a.constants, b.constants);
   if (a.kind === 'not in' && b.kind === 'in') return isWithin(b.constants, a.constants);
   return NEGATED[a.kind] === b.kind && isWithin(a.constants, b.constants);
@@ -70,12 +70,12 @@ export function excludes(a: Test, b: Test, comparesTexts: (column: Node) => bool
 const isWithin = (some: readonly Node[], all: readonly Node[]): boolean => some.every((k) => all.some((l) => isSame(k, l)));
 
 /** True if two constants are different values of one column. */
-function differ(a: Node, b: Node, comparesTexts: boolean): boolean {
+function differ(a: Node, b: Node, comparesTexts: () => boolean): boolean {
   if (!('A_Const' in a && 'A_Const' in b)) return false;
   const [x, y] = [a.A_Const, b.A_Const];
   // ival of 0 is an empty object
   if (x.ival !== undefined && y.ival !== undefined) return (x.ival.ival ?? 0) !== (y.ival.ival ?? 0);
-  if (!comparesTexts || x.sval === undefined || y.sval === undefined) return false;
+  if (x.sval === undefined || y.sval === undefined || !comparesTexts()) return false;
   const [one, other] = [x.sval.sval ?? '', y.sval.sval ?? ''];
   return isAscii(one) && isAscii(other) && letters(one) !== letters(other);
 }

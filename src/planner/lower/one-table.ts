@@ -2,6 +2,7 @@
  * Reads several mappings of one table in one SELECT (docs/design/sql-shapes.md#mappings-of-one-table). The conditions of the mappings must exclude each other, so
  * that a row of the table belongs to one mapping, and the mappings may differ only in constants: the type of the row.
  */
+import { visited } from '../../budget.ts';
 import type { ColumnDef } from '../../ontology/model.ts';
 import { BARRIER, isBarrier } from '../plan/barriers.ts';
 import { and, clone, conjuncts, isNotNull, isSame, type Node, or, type SelectStmt, select, target } from '../plan/tree.ts';
@@ -17,10 +18,18 @@ export interface MappingSelect {
 
 /** The rows of one or more mappings of a table, each with its own conditions. */
 interface Group {
-  readonly branches: readonly MappingSelect[];
+  readonly branches: MappingSelect[];
   /** The conditions of each mapping. */
-  readonly conditions: readonly (readonly Node[])[];
+  readonly conditions: (readonly Condition[])[];
 }
+
+/** One of the conditions of a mapping, and the same as a test of a column; undefined if it is anything else. */
+interface Condition {
+  readonly node: Node;
+  readonly test: Test | undefined;
+}
+
+const conditionsOf = (query: SelectStmt): Condition[] => conjuncts(query.whereClause).map((node) => ({ node, test: testOf(node) }));
 
 /**
  * The SELECTs of a concept's mappings, with those over one table merged.
@@ -29,12 +38,22 @@ interface Group {
  */
 export function mergeTables(selects: readonly MappingSelect[], typesAreFiltered: boolean): SelectStmt[] {
   const groups: Group[] = [];
+  // only mappings of one table are compared: a concept may have thousands of mappings
+  const ofTable = new Map<string, Group[]>();
   for (const one of selects) {
-    const known = groups.findIndex((group) => isOneTable(group, one, typesAreFiltered));
-    const group = groups[known];
-    const own = conjuncts(one.query.whereClause);
-    if (group) groups[known] = { branches: [...group.branches, one], conditions: [...group.conditions, own] };
-    else groups.push({ branches: [one], conditions: [own] });
+    const own = conditionsOf(one.query);
+    const table = tableOf(one.query);
+    const others: Group[] = (table === undefined ? undefined : ofTable.get(table)) ?? [];
+    const known = others.find((group) => isOneTable(group, one, own, typesAreFiltered));
+    if (known) {
+      known.branches.push(one);
+      known.conditions.push(own);
+      continue;
+    }
+    const group = { branches: [one], conditions: [own] };
+    groups.push(group);
+    others.push(group);
+    if (table !== undefined) ofTable.set(table, others);
   }
   return groups.map((group) => merged(group));
 }
@@ -45,9 +64,20 @@ const PLAIN = new Set(['targetList', 'fromClause', 'whereClause', 'limitOption',
 const isPlain = (query: SelectStmt): boolean =>
   Object.keys(query).every((k) => PLAIN.has(k)) && query.fromClause?.length === 1 && query.fromClause.every((item) => 'RangeVar' in item);
 
-function isOneTable({ branches, conditions }: Group, { branch, query }: MappingSelect, typesAreFiltered: boolean): boolean {
-  const [first] = branches as readonly [MappingSelect];
-  if (!isPlain(query) || !isPlain(first.query) || !isSame(query.fromClause, first.query.fromClause)) return false;
+/** The name of the table of a plain SELECT; undefined for other SELECTs. */
+function tableOf(query: SelectStmt): string | undefined {
+  const [item] = isPlain(query) ? (query.fromClause ?? []) : [];
+  return item !== undefined && 'RangeVar' in item ? `${item.RangeVar.schemaname ?? ''}.${item.RangeVar.relname ?? ''}` : undefined;
+}
+
+/** The cost of comparing the conditions of two mappings. */
+const STEPS_OF_A_COMPARISON = 10;
+
+/** True if the mapping of a plain SELECT can be merged with a group of mappings of its table. */
+function isOneTable({ branches, conditions }: Group, { branch, query }: MappingSelect, own: readonly Condition[], typesAreFiltered: boolean): boolean {
+  visited(STEPS_OF_A_COMPARISON * conditions.length);
+  const [first] = branches as readonly MappingSelect[] as readonly [MappingSelect];
+  if (!isSame(query.fromClause, first.query.fromClause)) return false;
   if (isBarrier(query) !== isBarrier(first.query)) return false;
   const columns = valuesOf(query);
   const same = valuesOf(first.query).every((value, i) => {
@@ -55,8 +85,15 @@ function isOneTable({ branches, conditions }: Group, { branch, query }: MappingS
     return isSame(value, other) || (!typesAreFiltered && isConstant(value) && isConstant(other));
   });
   if (!same) return false;
-  const own = conjuncts(query.whereClause);
-  const comparesTexts = (column: Node): boolean => [branch, ...branches.map((b) => b.branch)].some((b) => hasPlainTexts(b, column));
+  // the test of all mappings is the same for each comparison
+  const known: { readonly column: Node; readonly texts: boolean }[] = [];
+  const comparesTexts = (column: Node): boolean => {
+    const before = known.find((k) => isSame(k.column, column));
+    if (before) return before.texts;
+    const texts = hasPlainTexts(branch, column) || branches.some((b) => hasPlainTexts(b.branch, column));
+    known.push({ column, texts });
+    return texts;
+  };
   return conditions.every((others) => {
     const [theirs, mine] = [testsOf(without(others, own)), testsOf(without(own, others))];
     return theirs !== undefined && mine !== undefined && theirs.some((a) => mine.some((b) => excludes(a, b, comparesTexts)));
@@ -66,11 +103,14 @@ function isOneTable({ branches, conditions }: Group, { branch, query }: MappingS
 const valuesOf = (query: SelectStmt): Node[] => (query.targetList ?? []).map((t) => ('ResTarget' in t ? t.ResTarget.val : undefined) as Node);
 
 /** The conditions that are not among others. */
-const without = (conditions: readonly Node[], others: readonly Node[]): Node[] => conditions.filter((c) => !others.some((o) => isSame(o, c)));
+function without(conditions: readonly Condition[], others: readonly Condition[]): Condition[] {
+  visited(conditions.length * others.length);
+  return conditions.filter((c) => !others.some((o) => isSame(o.node, c.node)));
+}
 
 /** Conditions as tests; undefined if one is anything else. */
-function testsOf(conditions: readonly Node[]): Test[] | undefined {
-  const tests = conditions.map(testOf);
+function testsOf(conditions: readonly Condition[]): Test[] | undefined {
+  const tests = conditions.map((c) => c.test);
   return tests.every((t) => t !== undefined) ? (tests as Test[]) : undefined;
 }
 
@@ -82,12 +122,12 @@ export function hasPlainTexts({ mapping, rows }: Branch, column: Node): boolean 
 
 /** One SELECT over the table of a group. */
 function merged({ branches, conditions }: Group): SelectStmt {
-  const [first, ...others] = branches as readonly [MappingSelect, ...MappingSelect[]];
+  const [first, ...others] = branches as readonly MappingSelect[] as readonly [MappingSelect, ...MappingSelect[]];
   if (others.length === 0) return first.query;
   const [own = []] = conditions;
-  const shared = own.filter((c) => conditions.every((other) => other.some((o) => isSame(o, c))));
-  const rest = conditions.map((list) => without(list, shared));
-  const where = and([...shared, ...anyOf(rest)]);
+  const shared = own.filter((c) => conditions.every((other) => other.some((o) => isSame(o.node, c.node))));
+  const rest = conditions.map((list) => without(list, shared).map((c) => c.node));
+  const where = and([...shared.map((c) => c.node), ...anyOf(rest)]);
   const values = branches.map((b) => valuesOf(b.query));
   const targetList = (first.query.targetList ?? []).map((t, i) => {
     const name = 'ResTarget' in t ? t.ResTarget.name : undefined;
