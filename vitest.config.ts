@@ -5,8 +5,9 @@ import { SIZES } from './test/support/sizes.ts';
 import { BUILT_WORKER } from './test/worker/setup.ts';
 
 const deep = Boolean(process.env.DEEP);
-/** The files of which `npm run test:deep` tries more than `npm test`. */
+/** The files of which `npm run test:deep` tries more than `npm test`, and those that only it runs. */
 const sized = Object.keys(SIZES).filter((file) => !file.startsWith('unit/'));
+const ONLY_DEEP = 'test/**/*.deep.test.ts';
 
 export default defineConfig({
   test: {
@@ -31,7 +32,8 @@ export default defineConfig({
         // With a database: PGlite, and a PostgreSQL of the machine where there is one.
         test: {
           name: 'integration',
-          include: deep ? sized.map((file) => `test/${file}.test.ts`) : ['test/integration/**/*.test.ts', 'test/attacks/**/*.test.ts'],
+          include: deep ? [...sized.map((file) => `test/${file}.test.ts`), ONLY_DEEP] : ['test/integration/**/*.test.ts', 'test/attacks/**/*.test.ts'],
+          exclude: deep ? [] : [ONLY_DEEP],
           environment: 'node',
           pool: 'forks',
           isolate: false,

@@ -1,12 +1,15 @@
 /** The query view of the console in a real browser: plans, trees, maps, parameters, saved queries, and large results and models. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sizesOf } from '../support/sizes.ts';
 import { type ConsoleInBrowser, cells, run, serious, startConsole } from './support/console-browser.ts';
 import { PASSWORD } from './support/console-shop.ts';
 import { ask } from './support/worker.ts';
 
-const ROWS = 1_000_000;
-const CONCEPTS = 2_000;
+const SIZES = sizesOf('integration/console-query');
+const ROWS = SIZES.rows;
+const SHOWN = ROWS.toLocaleString('en-US');
+const CONCEPTS = SIZES.concepts;
 
 describe('querying in the console', () => {
   let console: ConsoleInBrowser;
@@ -153,7 +156,7 @@ describe('querying in the console', () => {
     expect(await cells(page)).toEqual([['North'], ['South']]);
   });
 
-  it('scrolls through 1,000,000 rows', async () => {
+  it(`scrolls through ${SHOWN} rows`, async () => {
     await console.sql(`CREATE TABLE shop.numbers AS SELECT n, n * 2 AS twice FROM generate_series(1, ${ROWS}) n`);
     await admin('CREATE ONTOLOGY many', '');
     await admin('CREATE CONCEPT number (n integer, twice integer, PRIMARY KEY (n)); CREATE MAPPING m INTO number AS SELECT n, twice FROM shop.numbers', 'many');
@@ -161,7 +164,7 @@ describe('querying in the console', () => {
     await page.goto(`${console.base}/svc/console/#/many/query`);
     await page.getByLabel('Rows at most').selectOption(String(ROWS));
     await run(page, 'SELECT n, twice FROM svc.number ORDER BY n');
-    await page.getByText('1,000,000 rows in').waitFor({ timeout: 120_000 });
+    await page.getByText(`${SHOWN} rows in`).waitFor({ timeout: 120_000 });
     const grid = page.getByRole('grid');
     expect(await grid.getAttribute('aria-rowcount')).toBe(String(ROWS + 1));
     expect((await cells(page))[0]).toEqual(['1', '2']);
@@ -178,7 +181,7 @@ describe('querying in the console', () => {
     await expect.poll(async () => (await cells(page))[0]).toEqual(['1', '2']);
   }, 240_000);
 
-  it('shows a model of 2,000 concepts by its parts, and completes its names', async () => {
+  it(`shows a model of ${CONCEPTS} concepts by its parts, and completes its names`, async () => {
     const name = (i: number): string => `concept_${String(i).padStart(4, '0')}`;
     await admin('CREATE ONTOLOGY wide', '');
     for (let from = 0; from < CONCEPTS; from += 250) {
@@ -193,19 +196,19 @@ describe('querying in the console', () => {
     await page.goto(`${console.base}/svc/console/#/wide/model`);
     await page.locator('.node').first().waitFor({ timeout: 60_000 });
     expect(await page.locator('.node').count()).toBeLessThanOrEqual(300);
-    await page.getByLabel('Find a concept').fill('concept_1234');
+    await page.getByLabel('Find a concept').fill('concept_0234');
     await page.locator('.list .item').first().click();
-    await page.getByRole('complementary', { name: 'concept_1234' }).waitFor();
+    await page.getByRole('complementary', { name: 'concept_0234' }).waitFor();
     await page.getByRole('button', { name: 'Focus here' }).click();
-    await expect.poll(async () => (await page.locator('.node > text').allTextContents()).sort()).toEqual([name(1233), name(1234), name(1235)]);
+    await expect.poll(async () => (await page.locator('.node > text').allTextContents()).sort()).toEqual([name(233), name(234), name(235)]);
     await page.getByRole('link', { name: 'Query', exact: true }).click();
     await page.getByRole('textbox', { name: 'SQL' }).click();
     await page.keyboard.insertText('SELECT 1 FROM dsvc.');
-    await page.keyboard.type('concept_19', { delay: 20 });
-    await page.locator('.cm-tooltip-autocomplete li', { hasText: 'concept_1900' }).waitFor();
+    await page.keyboard.type('concept_03', { delay: 20 });
+    await page.locator('.cm-tooltip-autocomplete li', { hasText: 'concept_0300' }).waitFor();
   }, 240_000);
 
-  it('uses no more memory after 200 expansions and undos', async () => {
+  it(`uses no more memory after ${SIZES.expansions} expansions and undos`, async () => {
     const page = await console.signedIn('data?concept=town');
     await page.getByRole('button', { name: /^Porto/ }).click();
     const expand = page.getByRole('button', { name: 'in_region[region] (1)' });
@@ -226,7 +229,7 @@ describe('querying in the console', () => {
     };
     await times(10);
     const before = await used();
-    await times(200);
+    await times(SIZES.expansions);
     expect((await used()) / before).toBeLessThan(1.2);
   }, 240_000);
 

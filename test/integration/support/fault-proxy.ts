@@ -41,7 +41,12 @@ export async function startFaultProxy(upstream: string, faults: Readonly<Record<
     response.once('close', () => {
       if (!response.writableFinished) count(abandoned, name);
     });
-    await fault({ response, socket: request.socket, real });
+    try {
+      await fault({ response, socket: request.socket, real });
+    } catch (error) {
+      // the Worker has given up before the answer of the database
+      if (!gone.signal.aborted) throw error;
+    }
   });
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => server.listen(onPort, '127.0.0.1', resolve));
