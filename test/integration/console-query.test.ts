@@ -1,4 +1,6 @@
 /** The query view of the console in a real browser: plans, trees, maps, parameters, saved queries, and large results and models. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sizesOf } from '../support/sizes.ts';
@@ -10,6 +12,39 @@ const SIZES = sizesOf('integration/console-query');
 const ROWS = SIZES.rows;
 const SHOWN = ROWS.toLocaleString('en-US');
 const CONCEPTS = SIZES.concepts;
+const REGIONS = 'SELECT name FROM svc.region ORDER BY name';
+
+interface Cutter {
+  readonly url: string;
+  /** What it has sent of each answer. */
+  readonly sent: readonly string[];
+  close(): Promise<void>;
+}
+
+/** A server that asks the service at `base`, sends the first line of its answer, and closes the connection. */
+async function cutsAfterFirstRow(base: string): Promise<Cutter> {
+  const sent: string[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { host: _, connection: __, 'accept-encoding': ___, ...headers } = request.headers;
+    const { status, text } = await ask(base, request.url ?? '', {
+      method: 'POST',
+      headers: headers as Record<string, string>,
+      body: Buffer.concat(chunks).toString(),
+    });
+    const line = text.slice(0, text.indexOf('\n') + 1);
+    response.writeHead(status, { 'content-type': 'application/x-ndjson' });
+    response.write(line, () => setTimeout(() => response.socket?.destroy(), 200));
+    sent.push(line);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sent,
+    close: () => new Promise((resolve) => void server.close(() => resolve())),
+  };
+}
 
 describe('querying in the console', () => {
   let console: ConsoleInBrowser;
@@ -133,7 +168,7 @@ describe('querying in the console', () => {
       if (token === undefined) break;
       await admin(`REVOKE TOKEN '${token.token_id}'`);
     }
-    await run(page, 'SELECT name FROM svc.region ORDER BY name');
+    await run(page, REGIONS);
     await page.getByRole('link', { name: 'Sign in with user and password' }).click();
     await page.getByLabel('User name').fill('ann');
     await page.getByLabel('Password').fill(PASSWORD);
@@ -144,13 +179,31 @@ describe('querying in the console', () => {
     expect(await cells(page)).toEqual([['North'], ['South']]);
   });
 
-  it('shows an error when the connection is lost in the middle of the rows', async () => {
+  it('shows an error without a connection, and works again with one', async () => {
     const page = await console.signedIn('query');
     await page.getByRole('textbox', { name: 'SQL' }).waitFor();
     await page.context().setOffline(true);
-    await run(page, 'SELECT name FROM svc.region ORDER BY name');
+    await run(page, REGIONS);
     await page.getByText('The service cannot be reached').first().waitFor();
     await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.locator('.grid .line').first().waitFor();
+    expect(await cells(page)).toEqual([['North'], ['South']]);
+  });
+
+  it('shows an error when the connection is lost in the middle of the rows', async () => {
+    const page = await console.signedIn('query');
+    await page.getByRole('textbox', { name: 'SQL' }).waitFor();
+    const cutter = await cutsAfterFirstRow(console.base);
+    const ofRun = (url: URL): boolean => url.pathname === '/svc/api/query';
+    await page.route(ofRun, (route, request) =>
+      request.headers().accept === 'application/x-ndjson' ? route.continue({ url: cutter.url + new URL(request.url()).pathname }) : route.continue(),
+    );
+    await run(page, REGIONS);
+    await page.getByText('The service cannot be reached').first().waitFor();
+    expect([cutter.sent, await page.locator('.grid .line').count()]).toEqual([['{"name":"North"}\n'], 0]);
+    await page.unroute(ofRun);
+    await cutter.close();
     await page.getByRole('button', { name: 'Run' }).click();
     await page.locator('.grid .line').first().waitFor();
     expect(await cells(page)).toEqual([['North'], ['South']]);
