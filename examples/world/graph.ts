@@ -4,7 +4,7 @@ import { parseStatement } from '../../src/language/classify.ts';
 import { createSqlReader } from '../../src/language/expressions.ts';
 import type { SqlParser } from '../../src/language/parser.ts';
 import { splitScript } from '../../src/language/split.ts';
-import { applyStatement, finish, Places } from '../../src/ontology/apply.ts';
+import { applyStatement, finish, isApplied, Places } from '../../src/ontology/apply.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
 import { EMPTY_MODEL, type Model } from '../../src/ontology/model.ts';
 
@@ -17,20 +17,9 @@ export function graphOf(script: string, ontology: string, parser: SqlParser): Gr
   let model: Model = EMPTY_MODEL;
   for (const source of splitScript(script)) {
     const statement = parseStatement(source);
-    switch (statement.kind) {
-      case 'create_ontology':
-        model = { ...model, description: statement.description };
-        break;
-      case 'create_concept':
-      case 'create_mapping':
-      case 'create_measure':
-      case 'create_property':
-      case 'create_view':
-        model = applyStatement(model, statement, context);
-        break;
-      default:
-        throw new Error(`${statement.kind} is not a statement of a model`);
-    }
+    if (statement.kind === 'create_ontology') model = { ...model, description: statement.description };
+    else if (isApplied(statement)) model = applyStatement(model, statement, context);
+    else throw new Error(`${statement.kind} is not a statement of a model`);
   }
   return finish(EMPTY_MODEL, model, context).graph;
 }

@@ -5,7 +5,7 @@ import { createSqlReader } from '../language/expressions.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { splitScript } from '../language/split.ts';
 import type { SqlText } from '../language/statements.ts';
-import { type ApplyContext, applyStatement, finish, Places } from '../ontology/apply.ts';
+import { type ApplyContext, applyStatement, finish, isApplied, Places } from '../ontology/apply.ts';
 import { EMPTY_MODEL, type Model } from '../ontology/model.ts';
 import { checkModel, divisionWarnings } from '../planner/check.ts';
 import { planSelect } from '../planner/index.ts';
@@ -37,24 +37,11 @@ export function validateScript(file: ScriptFile, { parser, product, ontology }: 
     for (const source of splitScript(file.text)) {
       count++;
       const statement = parseStatement(source);
-      switch (statement.kind) {
-        case 'create_property':
-        case 'create_measure':
-        case 'create_concept':
-        case 'create_mapping':
-        case 'create_view':
-        case 'alter_tag':
-        case 'alter_ontology':
-        case 'drop':
-          model = applyStatement(model, statement, context);
-          break;
-        case 'create_example':
-          reader.textOf(statement.sql, 'select');
-          examples.push(statement.sql);
-          break;
-        case 'create_ontology':
-          name = statement.name.text;
-          break;
+      if (isApplied(statement)) model = applyStatement(model, statement, context);
+      else if (statement.kind === 'create_ontology') name = statement.name.text;
+      else if (statement.kind === 'create_example') {
+        reader.textOf(statement.sql, 'select');
+        examples.push(statement.sql);
       }
     }
     const { graph, warnings, pieces } = finish(EMPTY_MODEL, model, { ...context, ontology: name });

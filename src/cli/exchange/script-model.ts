@@ -5,7 +5,7 @@ import { createSqlReader } from '../../language/expressions.ts';
 import type { SqlParser } from '../../language/parser.ts';
 import { printModel } from '../../language/print.ts';
 import { splitScript } from '../../language/split.ts';
-import { applyStatement, finish, Places, type SqlReader } from '../../ontology/apply.ts';
+import { applyStatement, finish, isApplied, Places, type SqlReader } from '../../ontology/apply.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { EMPTY_MODEL, type Model } from '../../ontology/model.ts';
 import { Failure, faultText } from '../failure.ts';
@@ -41,27 +41,12 @@ export function modelOfScripts(files: readonly ScriptFile[], given: string | und
     for (const { f, source } of statements) {
       file = f;
       const statement = parseStatement(source);
-      switch (statement.kind) {
-        case 'create_ontology':
-          name ??= statement.name.text;
-          model = { ...model, description: statement.description };
-          break;
-        case 'create_property':
-        case 'create_measure':
-        case 'create_concept':
-        case 'create_mapping':
-        case 'create_view':
-        case 'alter_tag':
-        case 'alter_ontology':
-          model = applyStatement(model, { ...statement, ...('replace' in statement ? { replace: true } : {}) }, context);
-          break;
-        case 'create_policy':
-        case 'create_example':
-          others.push(source.text);
-          break;
-        default:
-          left.push(source.text);
-      }
+      if (statement.kind === 'create_ontology') {
+        name ??= statement.name.text;
+        model = { ...model, description: statement.description };
+      } else if (isApplied(statement) && statement.kind !== 'drop') {
+        model = applyStatement(model, { ...statement, ...('replace' in statement ? { replace: true } : {}) }, context);
+      } else (statement.kind === 'create_policy' || statement.kind === 'create_example' ? others : left).push(source.text);
     }
     if (name === undefined) throw new Failure('--ontology NAME is missing, and no file starts with CREATE ONTOLOGY', 2);
     return { name, graph: finish(EMPTY_MODEL, model, { ...context, ontology: name }).graph, others, left, reader };

@@ -4,7 +4,7 @@ import { createSqlReader } from '../../../src/language/expressions.ts';
 import type { SqlParser } from '../../../src/language/parser.ts';
 import { splitScript } from '../../../src/language/split.ts';
 import type { CreatePolicy, Statement } from '../../../src/language/statements.ts';
-import { applyStatement, finish, Places } from '../../../src/ontology/apply.ts';
+import { applyStatement, finish, isApplied, Places } from '../../../src/ontology/apply.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
 import { EMPTY_MODEL, type Model } from '../../../src/ontology/model.ts';
 import type { Access, CallerFacts, Mask, MaskRule, RowRule } from '../../../src/planner/secure/access.ts';
@@ -29,21 +29,10 @@ export class Modelled {
     let changed = false;
     for (const source of splitScript(script)) {
       const statement: Statement = parseStatement(source);
-      switch (statement.kind) {
-        case 'create_policy':
-          this.policies.push(statement);
-          break;
-        case 'create_concept':
-        case 'create_mapping':
-        case 'create_measure':
-        case 'create_property':
-        case 'create_view':
-        case 'alter_tag':
-        case 'alter_ontology':
-        case 'drop':
-          model = applyStatement(model, statement, context);
-          changed = true;
-      }
+      if (statement.kind === 'create_policy') this.policies.push(statement);
+      if (!isApplied(statement)) continue;
+      model = applyStatement(model, statement, context);
+      changed = true;
     }
     if (!changed) return;
     const finished = finish(this.#model, model, context);

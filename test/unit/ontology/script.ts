@@ -4,7 +4,7 @@ import { SvcError } from '../../../src/errors.ts';
 import { parseStatement } from '../../../src/language/classify.ts';
 import { createSqlReader } from '../../../src/language/expressions.ts';
 import { splitScript } from '../../../src/language/split.ts';
-import { type ApplyContext, applyStatement, type Finished, finish, Places } from '../../../src/ontology/apply.ts';
+import { type ApplyContext, applyStatement, type Finished, finish, isApplied, Places } from '../../../src/ontology/apply.ts';
 import { EMPTY_MODEL, type Model } from '../../../src/ontology/model.ts';
 
 const parser = await loadNodeParser();
@@ -24,20 +24,8 @@ export function run(script: string, before: Model = EMPTY_MODEL, product = 'svc'
   let model = before;
   for (const source of splitScript(script)) {
     const statement = parseStatement(source);
-    switch (statement.kind) {
-      case 'create_property':
-      case 'create_measure':
-      case 'create_concept':
-      case 'create_mapping':
-      case 'create_view':
-      case 'alter_tag':
-      case 'alter_ontology':
-      case 'drop':
-        model = applyStatement(model, statement, context);
-        break;
-      default:
-        throw new Error(`${statement.kind} is not for a model`);
-    }
+    if (!isApplied(statement)) throw new Error(`${statement.kind} is not for a model`);
+    model = applyStatement(model, statement, context);
   }
   return finish(before, model, context);
 }
