@@ -85,7 +85,7 @@ export async function run(): Promise<void> {
       rows,
     );
     note(
-      'The aim is x1.25 at p50. One request after the other on a kept-alive connection, with a cached credential; a tool returns each row twice, as structured content and inside a text, with ?content=structured (rows once, 2026-07-28) only as structured content.',
+      'The aim is x1.25 at p50. One request after the other on a kept-alive connection, with a cached credential. By default a tool returns each row as structured content and in a text; with ?content=structured (rows once, 2026-07-28) the text has no rows.',
     );
   } finally {
     await running.stop();

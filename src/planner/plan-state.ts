@@ -87,8 +87,8 @@ export class PlanState {
   }
 
   /**
-   * True if the caller may not query the tables of a datasource, so that the rows that a mapping or raw view leaves out are hidden. The condition of such SQL must then
-   * be a barrier.
+   * True if rows that a mapping or raw view leaves out are hidden at the position that is planned, so that the condition of its SQL must be a barrier. This is so for
+   * callers without the right `PlanContext.queriesTables`, except in conditions of policies, which read all rows.
    */
   hidesTables(datasource: string): boolean {
     return !this.position.isTrusted && !(this.context.queriesTables?.(datasource) ?? this.seen === this.graph);

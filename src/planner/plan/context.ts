@@ -33,7 +33,7 @@ export interface PlanContext {
   readonly definer?: ((defined: Defined) => Graph) | undefined;
   /** The values of svc_username(), svc_has_role() and svc_claim(). */
   readonly caller?: CallerFacts | undefined;
-  /** Whether the caller may query the tables of a datasource. If so, rows that a mapping or raw view leaves out are not hidden. Default: all datasources. */
+  /** The caller's right to query the tables of a datasource, and so to see rows that a mapping or raw view leaves out. Default: a caller who sees the whole model has it. Plans ask `PlanState.hidesTables`. */
   readonly queriesTables?: ((datasource: string) => boolean) | undefined;
   /** True if the SQL is compared with that of another model, not executed: no mapping is left out or merged. */
   readonly keepsMappings?: boolean | undefined;
