@@ -15,6 +15,8 @@ export interface Description {
   /** Names of concepts and views to describe, with their surroundings; empty: the whole model. */
   readonly about: readonly string[];
   readonly maxTokens: number;
+  /** True: no values and no examples, so that the text depends only on the model and on what the caller may query. */
+  readonly namesOnly?: boolean;
 }
 
 /** The maximum number of subjects whose values are sampled, and the maximum time to wait for them. */
@@ -30,7 +32,13 @@ const CHARACTERS = 4;
  * Describes what the caller may query. @returns the text, and whether something is left out
  * @throws SvcError 404 `unknown_concept` for a name in `about`, as `questionModel`
  */
-export async function describeModel({ request, ontology, about, maxTokens }: Description): Promise<{ readonly text: string; readonly isCut: boolean }> {
+export async function describeModel({
+  request,
+  ontology,
+  about,
+  maxTokens,
+  namesOnly = false,
+}: Description): Promise<{ readonly text: string; readonly isCut: boolean }> {
   const model = await questionModel(request, ontology);
   const { product } = request.runtime.config;
   const map = mapOfModel(model);
@@ -49,10 +57,10 @@ export async function describeModel({ request, ontology, about, maxTokens }: Des
   });
   const inside = surroundings(map, seeds);
   const subjects = [...map.subjects.keys()].filter((n) => inside?.has(n) ?? true).flatMap((n) => map.subjects[n] ?? []);
-  const examples = examplesText(await examplesOf(request, ontology, { most: MAX_EXAMPLES }), EXAMPLES * maxTokens);
+  const examples = namesOnly ? '' : examplesText(await examplesOf(request, ontology, { most: MAX_EXAMPLES }), EXAMPLES * maxTokens);
   const head = `Knowledge graph ${line(model.ontology, 128)}. SELECT from ${product}.\`concept\` (its columns), d${product}.\`concept\` (also paths and measures), v${product}.\`view\`. \
 Every concept also has entity_id, entity_type and entity_label. Write a measure as SUM(\`measure.name\`): it is aggregated by its definition. Sums over several paths in one SELECT are right.`;
-  const samples = await samplesWithin(request, model, subjects.filter((s) => s.kind !== 'cube').slice(0, MAX_SAMPLED), SAMPLES_MS);
+  const samples = await samplesWithin(request, model, namesOnly ? [] : subjects.filter((s) => s.kind !== 'cube').slice(0, MAX_SAMPLED), SAMPLES_MS);
   const write = (characters: number) =>
     schemaOf({
       map,

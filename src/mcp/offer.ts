@@ -3,6 +3,7 @@ import type { McpServer, ServerOptions } from '@modelcontextprotocol/server';
 import type { Session } from './call.ts';
 import { addPrompts } from './prompts.ts';
 import { addResources } from './resources.ts';
+import { addSkills, SKILLS } from './skills.ts';
 import { TOOLS } from './tools/index.ts';
 import type { Tool } from './tools/tool.ts';
 
@@ -16,10 +17,18 @@ export interface Offer {
 }
 
 export const OFFER: Offer = {
-  options: { capabilities: { tools: { listChanged: false }, resources: { listChanged: false }, prompts: { listChanged: false } } },
+  options: {
+    capabilities: {
+      tools: { listChanged: false },
+      resources: { listChanged: false },
+      prompts: { listChanged: false },
+      extensions: { [SKILLS]: {} },
+    },
+  },
   tools: TOOLS,
   add(server, session) {
     addResources(server, session);
     addPrompts(server, session);
+    addSkills(server, session);
   },
 };
