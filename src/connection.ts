@@ -3,7 +3,7 @@
 export interface Connection {
   /** The connection string. */
   readonly url: string;
-  /** The address of the SQL-over-HTTP server; null: Neon's driver derives it from the host. */
+  /** The address of the SQL-over-HTTP server; null: Neon's own (`endpointOf`). */
   readonly endpoint: string | null;
 }
 
@@ -68,4 +68,21 @@ export function isSafeAddress(address: string): boolean {
   const { protocol, hostname, username, password } = new URL(address);
   if (username !== '' || password !== '') return false;
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
+}
+
+/** The address that `@neondatabase/serverless` 1.2.0 uses for a host (its default `fetchEndpoint`): the first label is replaced by `api`. */
+export const neonEndpoint = (hostname: string): string => `https://${hostname.replace(/^[^.]+\./, 'api.')}/sql`;
+
+/** The address of the SQL-over-HTTP server of a connection. @throws BadConnection */
+export const endpointOf = ({ url, endpoint }: Connection): string => endpoint ?? neonEndpoint(parseConnectionString(url).hostname);
+
+/**
+ * Returns the connection string that is sent to the server, as the driver sends it: with the scheme `postgresql`, the URL normalised, and an `application_name`
+ * added if it is missing.
+ * @throws BadConnection
+ */
+export function sentConnection(url: string, applicationName: string): string {
+  const parsed = parseConnectionString(url);
+  if (!parsed.searchParams.has('application_name')) parsed.searchParams.append('application_name', applicationName);
+  return `postgresql:${parsed.href.slice(parsed.protocol.length)}`;
 }

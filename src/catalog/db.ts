@@ -2,9 +2,11 @@
  * A small interface to the catalog's database, which tests can replace. Statements are constants of this folder and
  * values are parameters: no text of a caller is ever executed over CATALOG_URL.
  */
-import { NeonDbError, type NeonQueryFunction, neon, neonConfig } from '@neondatabase/serverless';
 import type { Connection } from '../connection.ts';
 import { SvcError } from '../errors.ts';
+import { exchange, type Param, ReportedError, type Row, type Sent } from './http.ts';
+
+export type { Param, Row };
 
 declare const constant: unique symbol;
 /** A statement that is a constant in the source. Only the tag `sql` creates one. */
@@ -16,8 +18,6 @@ export function sql(strings: TemplateStringsArray, ...values: never[]): Sql {
   return strings.join('') as Sql;
 }
 
-export type Param = string | number | boolean | null | readonly string[];
-export type Row = Readonly<Record<string, unknown>>;
 export interface Call {
   readonly sql: Sql;
   readonly params: readonly Param[];
@@ -55,50 +55,23 @@ export const catalogUnavailable = (cause: unknown): SvcError =>
 /** A catalog that takes longer to answer counts as unreachable. */
 const TIMEOUT_MS = 15_000;
 
-const endpoints = new Map<string, string>();
-// the driver has one fetchEndpoint for all clients, so it looks up the address by the host and port of the connection string
-const defaultEndpoint = neonConfig.fetchEndpoint;
-neonConfig.fetchEndpoint = (host, port, options) =>
-  endpoints.get(`${host}:${port}`) ?? (typeof defaultEndpoint === 'string' ? defaultEndpoint : defaultEndpoint(host, port, options));
+/** SQLSTATEs that do not come from the statement: the connection, resources, an operator, the login, the database. */
+const OF_THE_SERVER = /^(08|53|57P|28|3D)/;
 
-function open({ url, endpoint }: Connection): NeonQueryFunction<false, false> {
-  if (endpoint !== null) {
-    const { hostname, port } = new URL(url.replace(/^postgres(ql)?:/, 'http:'));
-    endpoints.set(`${hostname}:${port}`, endpoint);
-  }
-  return neon(url, { disableWarningInBrowsers: true });
-}
-
-/** The catalog through Neon's driver. Create one for each request: it keeps no connection open. */
+/** The catalog over HTTP. It keeps no connection open. */
 export function neonDb(connection: Connection): CatalogDb {
-  let made: NeonQueryFunction<false, false> | undefined;
-  // created on first use: most requests are answered from memory
-  const client = () => {
-    made ??= open(connection);
-    return made;
-  };
-  // following a redirect would send the connection string to another host
-  const fetchOptions = () => ({ redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
-  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+  const run = async (statements: Sent | readonly Sent[]): Promise<readonly (readonly Row[])[]> => {
     try {
-      return await work();
+      return await exchange(connection, statements, TIMEOUT_MS);
     } catch (error) {
-      if (error instanceof NeonDbError && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) && !/^(08|53|57P|28|3D)/.test(error.code)) {
-        throw new DbError(error.code, error.message, error.constraint ?? undefined);
-      }
+      if (error instanceof ReportedError && /^[0-9A-Z]{5}$/.test(error.sqlstate) && !OF_THE_SERVER.test(error.sqlstate))
+        throw new DbError(error.sqlstate, error.message, error.constraint);
       throw catalogUnavailable(error);
     }
   };
   return {
-    query: (statement, params = []) => run(async () => (await client().query(statement, [...params], { fetchOptions: fetchOptions() })) as readonly Row[]),
-    batch: (calls) =>
-      run(
-        async () =>
-          (await client().transaction(
-            calls.map((call) => client().query(call.sql, [...call.params])),
-            { fetchOptions: fetchOptions() },
-          )) as unknown as readonly (readonly Row[])[],
-      ),
+    query: async (statement, params = []) => (await run({ sql: statement, params }))[0] ?? [],
+    batch: (calls) => run(calls.map(({ sql: text, params }) => ({ sql: text, params }))),
   };
 }
 

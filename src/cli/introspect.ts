@@ -1,5 +1,6 @@
 /** `kg introspect DATASOURCE`: prints a starting script for the tables of a datasource. It connects to the datasource itself. */
-import { type Datasource, neonEndpoint, parseDatasourceSecret } from '../engine/datasource.ts';
+import { neonEndpoint } from '../connection.ts';
+import { type Datasource, parseDatasourceSecret } from '../engine/datasource.ts';
 import { didYouMean, nearest, SvcError } from '../errors.ts';
 import { printConcept, printMapping, printProperty } from '../language/print.ts';
 import { quoteBack } from '../language/quote.ts';

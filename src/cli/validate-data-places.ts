@@ -1,7 +1,8 @@
 /** Connections of the commands that open a database: to the catalog, and to datasources with the role that queries use. */
 import { parseConnection } from '../config.ts';
 import type { Connection } from '../connection.ts';
-import { type Datasource, neonEndpoint, parseDatasourceSecret } from '../engine/datasource.ts';
+import { neonEndpoint } from '../connection.ts';
+import { type Datasource, parseDatasourceSecret } from '../engine/datasource.ts';
 import { Failure } from './failure.ts';
 import { readSession } from './service-client.ts';
 

@@ -1,5 +1,5 @@
 /** A datasource: a PostgreSQL database that is reached through a server of Neon's SQL-over-HTTP protocol. */
-import { BadConnection, parseConnectionString, readConnection } from '../connection.ts';
+import { BadConnection, endpointOf, readConnection, sentConnection } from '../connection.ts';
 import { SvcError } from '../errors.ts';
 
 /** Where statements run. `url` and `endpoint` come from a secret; they leave the engine only in the request to the server. */
@@ -27,8 +27,10 @@ const misconfigured = (expected: string): SvcError =>
  * @throws SvcError 502 `datasource_failed`; the message does not contain the value
  */
 export function parseDatasourceSecret(value: string): { url: string; endpoint: string } {
-  const { url, endpoint } = checked(() => readConnection(value));
-  return { url, endpoint: endpoint ?? neonEndpoint(parseConnectionString(url).hostname) };
+  return checked(() => {
+    const connection = readConnection(value);
+    return { url: connection.url, endpoint: endpointOf(connection) };
+  });
 }
 
 /** Converts BadConnection to SvcError 502 `datasource_failed`. */
@@ -41,16 +43,5 @@ function checked<T>(read: () => T): T {
   }
 }
 
-/** The address that `@neondatabase/serverless` 1.2.0 uses for a host (its default `fetchEndpoint`): the first label is replaced by `api`. */
-export const neonEndpoint = (hostname: string): string => `https://${hostname.replace(/^[^.]+\./, 'api.')}/sql`;
-
-/**
- * Returns the value of the header `Neon-Connection-String` as the driver sends it: with the scheme `postgresql`, the URL
- * normalised, and an `application_name` added if it is missing.
- * @throws SvcError 502 `datasource_failed`
- */
-export function connectionHeader(url: string): string {
-  const parsed = checked(() => parseConnectionString(url));
-  if (!parsed.searchParams.has('application_name')) parsed.searchParams.append('application_name', APPLICATION_NAME);
-  return `postgresql:${parsed.href.slice(parsed.protocol.length)}`;
-}
+/** Returns the value of the header `Neon-Connection-String`. @throws SvcError 502 `datasource_failed` */
+export const connectionHeader = (url: string): string => checked(() => sentConnection(url, APPLICATION_NAME));

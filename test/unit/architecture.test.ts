@@ -218,13 +218,14 @@ describe('what is sent to a datasource', () => {
 
   it('is made in one place of a text that is checked there', () => {
     // what is sent along with the connection string
-    expect(SOURCES.filter((f) => read(f).includes("'Neon-Connection-String':"))).toEqual(['src/engine/client.ts']);
-    expect(holders(/\bconnectionHeader\(/)).toEqual(['src/engine/client.ts', 'src/engine/datasource.ts']);
+    // the catalog has a client of its own, for another connection
+    expect(SOURCES.filter((f) => read(f).includes("'Neon-Connection-String':")).toSorted()).toEqual(['src/catalog/http.ts', 'src/engine/client.ts']);
+    expect(users('catalog/http.ts', /\bexchange\(/)).toEqual(['src/catalog/db.ts']);
+    expect(holders(/\bconnectionHeader\(/)).toEqual(['src/engine/client.ts']);
+    expect(holders(/\bsentConnection\(/).toSorted()).toEqual(['src/catalog/http.ts', 'src/connection.ts', 'src/engine/datasource.ts']);
     // a member of the type and one of the object
     expect(holders(/\bquery: sqlOf\(/)).toEqual(['src/engine/client.ts']);
     expect(read('src/engine/client.ts').match(/\bquery:/g)?.length).toBe(2);
-    // the catalog has a client of its own, for another connection
-    expect(SOURCES.filter((f) => importsOf(read(f)).some((i) => i.from === '@neondatabase/serverless'))).toEqual(['src/catalog/db.ts']);
   });
 
   it('comes from the verifier, or is a constant', () => {
