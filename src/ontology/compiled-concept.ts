@@ -285,9 +285,17 @@ export class CompiledConcept implements Concept {
         if (own) push(declaring, fold(r.name), c);
       };
       for (const pair of from.get(fold(c.name)) ?? []) add(this.#graph.relationships(pair)?.forward, true);
-      for (const pair of to.get(fold(c.name)) ?? []) add(this.#graph.relationships(pair)?.back, pair.twin !== null);
+      for (const pair of to.get(fold(c.name)) ?? [])
+        if (c.def !== null || this.#hasAll(pair.def.references)) add(this.#graph.relationships(pair)?.back, pair.twin !== null);
     }
     return found;
+  }
+
+  /** True if the concept or one below it has all these properties. `thing` has the inverses of relationships to it, and so do the concepts that they may lead to. */
+  #hasAll(names: readonly string[]): boolean {
+    if (this.def === null) return true;
+    const has = (own: readonly Property[], name: string): boolean => own.some((p) => fold(p.def.name) === fold(name));
+    return names.every((name) => has(this.properties, name) || has(this.derivedProperties, name));
   }
 
   #findByName(): ReadonlyMap<string, readonly Relationship[]> {

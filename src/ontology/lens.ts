@@ -6,7 +6,7 @@
 import { CompiledGraph } from './compile.ts';
 import { type CompiledConcept, ConceptWithRows } from './compiled-concept.ts';
 import type { Concept, Graph, Relationship, Rows } from './graph.ts';
-import type { ConceptDef, MappingDef, MeasureDef, Model, RelationshipDef, ViewDef } from './model.ts';
+import type { ConceptDef, MappingDef, MeasureDef, Model, PropertyDef, RelationshipDef, ViewDef } from './model.ts';
 import { ENTITY_COLUMNS, fold } from './names.ts';
 import { includedBy, partsOf } from './parts.ts';
 import { followPath, isPath } from './paths.ts';
@@ -34,6 +34,7 @@ class Lens {
   /** The hidden ancestors between a visible concept and the next visible ones, each after its parents. */
   readonly #absorbed = new Map<string, readonly CompiledConcept[]>();
   readonly #thing: Concept;
+  readonly #somewhere = new Map<PropertyDef, boolean>();
   /** True if a calculated property has a path. */
   readonly #hasPaths: boolean;
   readonly #shown = new Map<string, boolean>();
@@ -215,9 +216,21 @@ class Lens {
     });
   }
 
-  /** The relationships of a concept of the whole model whose targets are visible. */
+  /** The relationships of a concept of the whole model whose targets are visible; to `thing`, those over properties that a visible concept shows. */
   #seenFrom(concept: CompiledConcept): readonly Relationship[] {
-    return concept.relationshipsTo((target) => this.#sees(target));
+    const ends = (r: Relationship): readonly PropertyDef[] => (r.isInverse ? r.source : r.references);
+    return concept
+      .relationshipsTo((target) => this.#sees(target))
+      .filter((r) => (r.target.def !== null && r.from.def !== null) || ends(r).every((p) => this.#showsSomewhere(p)));
+  }
+
+  #showsSomewhere(property: PropertyDef): boolean {
+    const known = this.#somewhere.get(property);
+    if (known !== undefined) return known;
+    const holds = (c: Concept): boolean => this.#sees(c) && c.properties.some(({ def }) => def === property) && this.#shows(c, property.name);
+    const found = this.#whole.concepts.some(holds);
+    this.#somewhere.set(property, found);
+    return found;
   }
 
   /** The relationships that the concept, or a hidden ancestor in its place, declares. The inverse of a hidden ancestor's relationship has no name. */

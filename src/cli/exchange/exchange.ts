@@ -8,7 +8,7 @@ import { readModelFiles } from '../model-files.ts';
 import { loadNodeParser } from '../node-parser.ts';
 import { findService } from '../service-client.ts';
 import type { Imported } from './ossie-import.ts';
-import { modelOfScripts, type ScriptModel, scriptOf } from './script-model.ts';
+import { modelOfScripts, type ScriptModel, scriptOf, withoutRoot } from './script-model.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -61,7 +61,7 @@ export async function exportAs(paths: readonly string[], { format, to, ontology 
   if (paths.length === 0 && ontology === undefined) throw new Failure('export --format needs --ontology NAME or FILES', 2);
   const files =
     paths.length > 0 ? await readModelFiles(paths, env) : [{ path: ontology ?? '', text: await fetchScript(await findService(env), ontology ?? '') }];
-  const source = modelOfScripts(files, ontology, await loadNodeParser(), product(env));
+  const { source, losses } = withoutRoot(modelOfScripts(files, ontology, await loadNodeParser(), product(env)));
   const made = await write(source);
   const folder = resolve(env.INIT_CWD ?? '.', to);
   await mkdir(folder, { recursive: true });
@@ -71,8 +71,8 @@ export async function exportAs(paths: readonly string[], { format, to, ontology 
   return [
     // only the start: the rest may have a password
     ...source.left.map((text) => `not exported, because it is not part of a model: ${printable(text.trim().split(/\s+/).slice(0, 3).join(' '))}`),
-    ...made.losses.map((loss) => `loss: ${printable(loss)}`),
-    `${source.name}: ${made.files.length} files in ${to}, ${counted(made.losses.length)}`,
+    ...[...losses, ...made.losses].map((loss) => `loss: ${printable(loss)}`),
+    `${source.name}: ${made.files.length} files in ${to}, ${counted(losses.length + made.losses.length)}`,
   ];
 }
 

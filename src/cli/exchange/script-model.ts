@@ -6,8 +6,10 @@ import type { SqlParser } from '../../language/parser.ts';
 import { printModel } from '../../language/print.ts';
 import { splitScript } from '../../language/split.ts';
 import { applyStatement, finish, isApplied, Places, type SqlReader } from '../../ontology/apply.ts';
+import { compile } from '../../ontology/compile.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { EMPTY_MODEL, type Model } from '../../ontology/model.ts';
+import { sameName, THING } from '../../ontology/names.ts';
 import { Failure, faultText } from '../failure.ts';
 import { placeIn, type ScriptFile } from '../script-file.ts';
 
@@ -54,6 +56,17 @@ export function modelOfScripts(files: readonly ScriptFile[], given: string | und
     if (!(e instanceof SvcError) || file === undefined) throw e;
     throw new Failure(faultText(placeIn(file, e.offset === undefined ? undefined : positionOf(file.text, e.offset)), e.code, e.message, e.hint));
   }
+}
+
+/** A script without its relationships to `thing`, which other formats do not have, and their names as losses. */
+export function withoutRoot(source: ScriptModel): { readonly source: ScriptModel; readonly losses: readonly string[] } {
+  const { model } = source.graph;
+  const toRoot = model.concepts.flatMap((c) =>
+    c.relationships.filter((r) => sameName(r.target, THING)).map((r) => `relationship ${c.name}.${r.name}: it refers to ${THING}`),
+  );
+  if (toRoot.length === 0) return { source, losses: [] };
+  const concepts = model.concepts.map((c) => ({ ...c, relationships: c.relationships.filter((r) => !sameName(r.target, THING)) }));
+  return { source: { ...source, graph: compile({ ...model, concepts }, source.name) }, losses: toRoot };
 }
 
 /** The properties and measures that statements define, and the other statements. @throws SvcError for a statement that cannot be read */

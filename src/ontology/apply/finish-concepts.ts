@@ -81,6 +81,9 @@ function has(c: Concept, name: string): boolean {
   return c.properties.some((p) => sameName(p.def.name, name));
 }
 
+/** True if a concept has a property; of `thing`, if any concept has it. */
+const hasOrBelow = (c: Concept, name: string): boolean => has(c, name) || (c.def === null && c.derivedProperties.some((p) => sameName(p.def.name, name)));
+
 function checkNames(c: Concept, what: 'key' | 'label', places: Places): void {
   const names = (what === 'key' ? c.def?.primaryKey : c.def?.label) ?? [];
   for (const name of names)
@@ -141,15 +144,16 @@ function checkRelationship(c: Concept, r: RelationshipDef, graph: Graph, pairs: 
   const of = `, target of the relationship ${quoted(r.name)} of ${quoted(c.name)}`;
   const target = graph.concept(r.target);
   if (!target) throw unknown('concept', r.target, placeOf(c, places, ...path, 'target'), conceptNames(graph), of);
-  if (target === graph.thing)
-    throw badRequest('bad_relationship', `${quoted('thing')} has no properties that a relationship could reference`, {
+  if (target === graph.thing && r.kind === 'mtm')
+    throw badRequest('bad_relationship', `${quoted('thing')} has no properties that a link could reference`, {
       offset: placeOf(c, places, ...path, 'target'),
+      hint: 'A foreign key may refer to a property of concepts: FOREIGN KEY (p) REFERENCES thing (p2)',
     });
   for (const name of r.source)
     if (!has(c, name)) throw noProperty(name, c, placeOf(c, places, ...path, 'source', name), `, used by its relationship ${quoted(r.name)}`);
   for (const name of r.references) {
     const offset = places.get('concept', c.name, ...path, 'reference', name) ?? places.near('concept', target.name) ?? placeOf(c, places, ...path);
-    if (!has(target, name)) throw noProperty(name, target, offset, `, referenced by the relationship ${quoted(r.name)} of ${quoted(c.name)}`);
+    if (!hasOrBelow(target, name)) throw noProperty(name, target, offset, `, referenced by the relationship ${quoted(r.name)} of ${quoted(c.name)}`);
   }
   checkComposed(c, r, target, pairs.of.get(r)?.twin ?? null, placeOf(c, places, ...path), places);
   if (r.transitive !== null) checkWalk(c, r, target, placeOf(c, places, ...path));
@@ -158,7 +162,8 @@ function checkRelationship(c: Concept, r: RelationshipDef, graph: Graph, pairs: 
 /** Checks that a walk can go on from rows that it reaches: some of them must be rows of the concept that declares the relationship. */
 function checkWalk(c: Concept, r: RelationshipDef, target: Concept, offset: number | undefined): void {
   const what = `the relationship ${quoted(r.name)} of ${quoted(c.name)} cannot be transitive`;
-  if (!c.isA(target) && !target.isA(c)) {
+  const goesOn = target.def !== null || r.references.every((name) => has(c, name));
+  if ((!c.isA(target) && !target.isA(c)) || !goesOn) {
     throw badRequest('bad_transitivity', `${what}: rows of ${quoted(target.name)} have no ${quoted(r.name)}, so a walk would end after one step`, {
       offset,
       hint: `The target of a transitive relationship is ${quoted(c.name)}, an ancestor of it, or a concept below it. Without TRANSITIVE, a path names each step.`,

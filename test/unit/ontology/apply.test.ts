@@ -222,7 +222,15 @@ describe('refused, with the position', () => {
       'CREATE CONCEPT c (x bigint, CONSTRAINT r FOREIGN KEY (x) REFERENCES item («x»))',
       'unknown_property: unknown property `x` of concept `item`, referenced by the relationship `r` of `c`; did you mean `k`?',
     ],
-    ['CREATE CONCEPT c (x bigint, CONSTRAINT r MULTIREFERENCE «thing»)', 'bad_relationship: `thing` has no properties that a relationship could reference'],
+    ['CREATE CONCEPT c (x bigint, CONSTRAINT r MULTIREFERENCE «thing»)', 'bad_relationship: `thing` has no properties that a link could reference'],
+    [
+      'CREATE CONCEPT c (x bigint, CONSTRAINT r FOREIGN KEY (x) REFERENCES thing («y»))',
+      'unknown_property: unknown property `y` of concept `thing`, referenced by the relationship `r` of `c`',
+    ],
+    [
+      'CREATE CONCEPT c (x bigint, CONSTRAINT «r» FOREIGN KEY (x) REFERENCES thing (k) TRANSITIVE)',
+      'bad_transitivity: the relationship `r` of `c` cannot be transitive: rows of `thing` have no `r`, so a walk would end after one step',
+    ],
     [
       'CREATE CONCEPT c (x bigint, CONSTRAINT «r» FOREIGN KEY (x) REFERENCES item (k, name))',
       'bad_relationship: the relationship `r` has 1 properties for 2 of `item`',
