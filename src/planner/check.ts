@@ -50,6 +50,26 @@ export function checkModel(graph: Graph, parser: SqlParser, pieces: readonly Pie
 }
 
 /**
+ * Checks that older pieces do not depend on themselves, after a script has changed something that they read. A piece that did so before the script is left as it is.
+ * @param before the model before the script
+ * @throws SvcError 400 `circular_property`, `circular_concept`, with the offset of the piece
+ */
+export function checkCircles(before: Graph, graph: Graph, parser: SqlParser, pieces: readonly Piece[], options: Partial<PlanContext> = {}): void {
+  const circleOf = (of: Graph, piece: Piece): SvcError | undefined => {
+    try {
+      checkModel(of, parser, [piece], options);
+    } catch (error) {
+      if (error instanceof SvcError && error.code.startsWith('circular_')) return error;
+    }
+    return undefined;
+  };
+  for (const piece of pieces) {
+    const circle = circleOf(graph, piece);
+    if (circle !== undefined && circleOf(before, piece) === undefined) throw circle.at(piece.offset);
+  }
+}
+
+/**
  * Warnings about divisions of integers that are computed in the declared type of their property or measure, since PostgreSQL would truncate them.
  * @param graph a model whose pieces are valid
  */

@@ -104,3 +104,44 @@ describe('a division by zero', () => {
     expect(await s.rows("SELECT SUM(load) AS v FROM vsvc.loads WHERE state = 'done'", 'faults')).toEqual([{ v: 2 }]);
   });
 });
+
+describe('a circle that a later statement closes', () => {
+  const node = ({ includes = 'up', more = '', label = '' }): string =>
+    `CREATE OR REPLACE CONCEPT node (no bigint, hours bigint, days bigint, near_count bigint, below bigint, PRIMARY KEY (no)${label},
+      CONSTRAINT up FOREIGN KEY (hours) REFERENCES node (no) INVERSEOF down, CONSTRAINT near FOREIGN KEY (days) REFERENCES node (no) INCLUDES (${includes})${more})`;
+  const BUSY = ', CONSTRAINT busy_one FOREIGN KEY (days) REFERENCES busy (no)';
+  beforeAll(async () => {
+    await s.rows(`CREATE ONTOLOGY rings;
+      CREATE PROPERTY near_count bigint AS SELECT COUNT("near[node].no");
+      CREATE PROPERTY below bigint AS SELECT COUNT("down[named].no");
+      ${node({})};
+      CREATE CONCEPT busy INHERITS (node) FROM dsvc.node WHERE near_count > 0;
+      CREATE CONCEPT named INHERITS (node) FROM dsvc.node WHERE entity_label <> 'x';
+      CREATE MAPPING m_node INTO (node) AS SELECT no, hours, days FROM faults.job`);
+  });
+
+  it.each([
+    ['by INCLUDES', node({ includes: 'up, busy_one', more: BUSY }), 'near_count'],
+    [
+      'by INCLUDES of an included one',
+      node({ includes: 'up, other', more: `, CONSTRAINT other FOREIGN KEY (no) REFERENCES node (no) INCLUDES (busy_one)${BUSY}` }),
+      'near_count',
+    ],
+    ['by LABEL', node({ label: ', LABEL (below)' }), 'below'],
+  ])('is refused with the position of the script: %s', async (_, script, name) => {
+    const first = 'CREATE PROPERTY another string; ';
+    const { status, json } = await s.query(first + script, 'rings');
+    expect([status, json.code, json.data, json.position]).toEqual([
+      400,
+      'circular_property',
+      `the calculated property \`${name}\` depends on itself`,
+      first.length + 1,
+    ]);
+    for (const concept of ['node', 'busy', 'named']) expect((await s.query(`SELECT * FROM dsvc.${concept}`, 'rings')).status).toBe(200);
+  });
+
+  it('is not seen in changes that close none', async () => {
+    await s.rows(node({ more: BUSY, label: ', LABEL (hours)' }), 'rings');
+    await s.rows(node({}), 'rings');
+  });
+});

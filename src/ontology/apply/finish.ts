@@ -7,7 +7,8 @@ import { pairRelationships, relationshipOf } from '../links.ts';
 import type { LinkDef, Model } from '../model.ts';
 import { validate, type Warning } from '../validate.ts';
 import { quoted } from './checks.ts';
-import { type ApplyContext, keyOf, type Places, type SqlPiece } from './context.ts';
+import type { ApplyContext, Places, SqlPiece } from './context.ts';
+import { mayBeCircular } from './finish-circles.ts';
 import { checkConcepts, checkInheritance } from './finish-concepts.ts';
 import { checkExpressions, checkViews } from './finish-expressions.ts';
 import { checkMapping } from './finish-mappings.ts';
@@ -22,10 +23,7 @@ export interface Finished {
   readonly warnings: readonly Warning[];
   /** The SQL that the script wrote. The planner must check it. */
   readonly pieces: readonly SqlPiece[];
-  /**
-   * Older SQL that may refer to something that no longer exists, because the script changed older concepts, properties,
-   * measures or views. `offset` is that of the script's last modelling statement.
-   */
+  /** Older SQL that the script may have made circular. The planner must check it. `offset` is that of the script's last modelling statement. */
   readonly affected: readonly SqlPiece[];
 }
 
@@ -61,7 +59,7 @@ function check(before: Model, after: Model, context: ApplyContext): Finished {
   checkViews(graph, context);
   const pieces = places.pieces.filter((p) => contains(model, p));
   const warnings = [...translationsOf(pieces, places), ...validate(graph, places).filter((w) => w.offset !== undefined)];
-  return { model, graph, warnings, pieces, affected: changesOlder(before, model) ? otherPieces(model, pieces, places.last) : [] };
+  return { model, graph, warnings, pieces, affected: mayBeCircular(before, model, pieces, places.last) };
 }
 
 const translationsOf = (pieces: readonly SqlPiece[], places: Places): Warning[] =>
@@ -88,24 +86,4 @@ function contains(model: Model, { kind, name }: SqlPiece): boolean {
     case 'logic':
       return find(model.concepts, name)?.logic != null;
   }
-}
-
-/** Whether an older object that SQL can refer to was changed or dropped. */
-function changesOlder(before: Model, after: Model): boolean {
-  return (['concepts', 'properties', 'measures', 'views'] as const).some((list) => {
-    const kept = new Set<object>(after[list]);
-    return before[list].some((value) => !kept.has(value));
-  });
-}
-
-/** All SQL over the concepts of a model that is not in `pieces`. */
-function otherPieces(model: Model, pieces: readonly SqlPiece[], offset: number): SqlPiece[] {
-  const known = new Set(pieces.map((p) => keyOf([p.kind, p.name])));
-  const all: SqlPiece[] = [
-    ...model.views.map((v) => ({ kind: 'view' as const, name: v.name, offset })),
-    ...model.concepts.filter((c) => c.logic).map((c) => ({ kind: 'logic' as const, name: c.name, offset })),
-    ...model.properties.filter((p) => p.expression !== null).map((p) => ({ kind: 'property' as const, name: p.name, offset })),
-    ...model.measures.map((m) => ({ kind: 'measure' as const, name: m.name, offset })),
-  ];
-  return all.filter((p) => !known.has(keyOf([p.kind, p.name])));
 }

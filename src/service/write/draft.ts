@@ -15,7 +15,7 @@ import type { Graph } from '../../ontology/graph.ts';
 import { EMPTY_MODEL, type Model, madeByOf } from '../../ontology/model.ts';
 import { fold, sameName } from '../../ontology/names.ts';
 import type { Warning } from '../../ontology/validate.ts';
-import { checkModel, divisionWarnings, type Piece } from '../../planner/check.ts';
+import { checkCircles, checkModel, divisionWarnings, type Piece } from '../../planner/check.ts';
 import type { PlanContext } from '../../planner/plan/context.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { lacks, loadGraph, quoted } from '../caller/lookup.ts';
@@ -253,11 +253,12 @@ export class Draft {
     const usable = within(() => this.#usable(checked.graph));
     within(() => requireReadableNames(usable, checked.graph, this.#pieces.values(), this.#context.places));
     hideErrors(() => checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions, graph: usable }));
+    const inForce = this.#inForce;
+    if (inForce !== undefined) hideErrors(() => checkCircles(inForce, checked.graph, parser, checked.affected, { product: config.product, allowedFunctions }));
     within(() => requireSameConditions(context, usable, { before: this.#inForce, whole: checked.graph }, { pieces: this.#pieces.values(), last: this.#at }));
     if (this.#changed) within(() => hidePolicies(this.#seen, () => checkPolicies(context, checked.graph, this.row.policies, this.#at)));
     this.#model = await described(this.#runtime, this.#caller, checked.graph, this.#context.places, allowedFunctions, this.row.active ?? 'main');
     const { model, graph, warnings } = this.#model === checked.model ? checked : within(() => finish(this.#base, this.#model, this.#context));
-    const inForce = this.#inForce;
     if (inForce !== undefined && this.#changed) within(() => this.#requireNoDisclosure(inForce, graph));
     this.#model = model;
     // warnings about the whole model may name hidden parts

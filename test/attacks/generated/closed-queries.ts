@@ -15,6 +15,16 @@ const HOPS = [
   'to_f[f].to_a[a]',
   'of_a[f].of_b[b]',
   'of_a[f].of_b[a]',
+  // of relationships that editors make
+  'to1[a]',
+  'to1[n1]',
+  'to2[f]',
+  'by_any[a]',
+  'by_any[a*2]',
+  'by_other[a]',
+  'by_other[f]',
+  'by_s[n1]',
+  'p_of[n1]',
 ];
 const value = fc.constantFrom('5', '3', "'other'", "'n1'", '0', '111', "'s31'", '2', '1');
 const measure = fc.constantFrom('"measure.sum_p"', '"measure.sum_q"', '"to_a[a].measure.sum_p"', '"of_b[b].measure.sum_q"');
@@ -30,7 +40,7 @@ function parts(granted: readonly string[]) {
   const column = fc.oneof(
     { weight: 7, arbitrary: property },
     { weight: 1, arbitrary: fc.tuple(fc.constantFrom(...(hops.length > 0 ? hops : HOPS)), property).map(([h, p]) => `"${h}.${p}"`) },
-    { weight: 1, arbitrary: fc.constantFrom('nick', 'entity_label', 'entity_type', 'entity_id') },
+    { weight: 1, arbitrary: fc.constantFrom('nick', 'entity_label', 'entity_type', 'entity_id', 'calc', 'walk') },
   );
   return { from, column };
 }

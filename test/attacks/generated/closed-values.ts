@@ -137,6 +137,7 @@ export const MODEL = [
   'CREATE MAPPING m_nick INTO (b) MULTIVALUE nick AS SELECT a_id, nick FROM partial.t_nick',
   ...MADE.map((n) => `CREATE CONCEPT ${n} (k2 bigint)`),
   'CREATE PROPERTY calc bigint AS SELECT 1',
+  'CREATE PROPERTY walk bigint AS SELECT 2',
   'CREATE MEASURE tally bigint AS SELECT count(p)',
   'CREATE VIEW va AS SELECT pa, p FROM dsvc.a',
   'CREATE VIEW vb AS SELECT q FROM svc.b',

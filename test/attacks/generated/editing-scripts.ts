@@ -24,8 +24,27 @@ const MORE = [
   'CONSTRAINT by_n FOREIGN KEY (n) REFERENCES box (box_id) INVERSEOF n_of',
   'CONSTRAINT by_id FOREIGN KEY (id) REFERENCES item (n) INVERSEOF id_of',
   'CONSTRAINT by_own FOREIGN KEY (own_p) REFERENCES item (id) INVERSEOF own_of',
+  'CONSTRAINT pairs FOREIGN KEY (next_id) REFERENCES item (id) SYMMETRIC',
+  'CONSTRAINT own_pairs FOREIGN KEY (own_p) REFERENCES item (id) SYMMETRIC',
+  'CONSTRAINT around FOREIGN KEY (next_id) REFERENCES item (id) INCLUDES (next, "~next") TRANSITIVE(2)',
+  'CONSTRAINT any_box FOREIGN KEY (own_p) REFERENCES box (box_id) INCLUDES (lies_in)',
   'inverted MEASURE decimal',
   'tally MEASURE bigint',
+];
+
+/** Values of rows to which paths lead. */
+const FAR = [
+  '"next[item].secret"',
+  'MAX("before[item].secret")',
+  'MAX("next[item*2].secret")',
+  'COUNT("next[item*3].note")',
+  'COUNT("pairs[item].id")',
+  'MAX("around[item].secret")',
+  'COUNT("around[item*].id")',
+  'MAX("lies_in[box].has_item[item].secret")',
+  'length("next[item].note")',
+  'length("lies_in[box].state")',
+  'length(entity_label)',
 ];
 
 const concept: fc.Arbitrary<string> = fc
@@ -41,9 +60,13 @@ const item: fc.Arbitrary<string> = fc
     fc.subarray([...ITEM.elements]),
     fc.boolean(),
     from('INHERITS (entry)', 'INHERITS (entry, own)', 'INHERITS (entry, box)', 'INHERITS (own)', ''),
+    fc.oneof(
+      { weight: 4, arbitrary: from('TRANSITIVE(3)') },
+      from('', 'TRANSITIVE(5)', 'SYMMETRIC', 'SYMMETRIC TRANSITIVE(3)', 'TRANSITIVE(3) INCLUDES (pairs)'),
+    ),
   )
-  .map(([more, some, isWhole, inherits]) => {
-    const kept = isWhole ? ITEM.elements : some;
+  .map(([more, some, isWhole, inherits, steps]) => {
+    const kept = (isWhole ? ITEM.elements : some).map((e) => e.replace('TRANSITIVE(3)', steps));
     const added = more.filter((m) => !kept.some((k) => k.split(' ').slice(0, 2).join(' ') === m.split(' ').slice(0, 2).join(' ')));
     return `CREATE OR REPLACE CONCEPT item (${[ITEM.properties, ...kept, ...added].join(', ')}) ${inherits}`;
   });
@@ -57,9 +80,13 @@ const entry: fc.Arbitrary<string> = fc
   );
 
 const pieces: fc.Arbitrary<string> = fc
-  .tuple(value(), condition(), from('inverse', 'far', 'visible', 'own_p', 'new_p'))
-  .chain(([v, c, name]) =>
+  .tuple(value(), condition(), from('inverse', 'far', 'visible', 'own_p', 'new_p'), from(...FAR))
+  .chain(([v, c, name, far]) =>
     from(
+      `CREATE OR REPLACE PROPERTY own_p bigint AS SELECT ${far}`,
+      `CREATE OR REPLACE PROPERTY own_p bigint AS SELECT coalesce(${far}, 0) + 1`,
+      `CREATE OR REPLACE PROPERTY lowest bigint AS SELECT ${far}`,
+      `CREATE PROPERTY IF NOT EXISTS visible boolean AS SELECT true`,
       `CREATE OR REPLACE PROPERTY ${name} string AS SELECT ${v(BARE)}`,
       `CREATE OR REPLACE PROPERTY ${name} boolean AS SELECT ${c(BARE)}`,
       `CREATE OR REPLACE PROPERTY visible boolean AS SELECT ${c(BARE)}`,
@@ -144,6 +171,11 @@ export const PROBES: readonly string[] = [
       'own_of[item].id',
       'next[item].id',
       'lies_in[box].state',
+      'pairs[item].id',
+      'own_pairs[item].id',
+      'around[item].id',
+      'around[item*].id',
+      'any_box[box].state',
     ].map((p) => `SELECT i.id, i."${p}" AS v FROM dsvc.${c} i ORDER BY 1, 2`),
   ]),
   'SELECT i.box_id, i."n_of[item].id" AS v FROM dsvc.box i ORDER BY 1, 2',

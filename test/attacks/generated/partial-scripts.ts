@@ -18,6 +18,10 @@ const element = fc.oneof(
     'CONSTRAINT by_p FOREIGN KEY (p) REFERENCES a (a_id) INVERSEOF p_of',
     'CONSTRAINT by_r FOREIGN KEY (r) REFERENCES a (a_id) INVERSEOF r_of TRANSITIVE',
     'CONSTRAINT by_id FOREIGN KEY (a_id) REFERENCES f (q) INVERSEOF id_of',
+    'CONSTRAINT by_s FOREIGN KEY (r) REFERENCES n1 (k2) SYMMETRIC',
+    'CONSTRAINT by_any FOREIGN KEY (a_id) REFERENCES a (a_id) INCLUDES (by_p, by_r) TRANSITIVE',
+    'CONSTRAINT by_other FOREIGN KEY (k2) REFERENCES a (a_id) INCLUDES (by_q, to_f, by_p)',
+    'walk bigint',
   ),
 );
 const key = (e: string) =>
@@ -34,7 +38,16 @@ const condition = fc.oneof(
   from('a_id > 0', 'f_id > 0', 'calc > 3', 'nick IS NOT NULL', '"to_f[f].p" > 3', '"of_b[b].q" > 1', '"to_a[a].p" > 4'),
   fc.tuple(property, from(' IS NULL', " = '5'", ' > 3')).map(([p, test]) => p + test),
 );
+/** Expressions over paths, with the type of their values. */
+const overPaths = fc.oneof(
+  fc.tuple(from('to_f[f]', 'by_q[f]', 'by_id[f]', 'to_f[f].to_a[a]'), property).map(([hop, p]) => `"${hop}.${p}"`),
+  fc
+    .tuple(from('SUM', 'COUNT', 'MAX'), from('of_b[b]', 'p_of[n1]', 'r_of[a]', 'of_a[f]', 'to1[a]', 'to1[n1]', 'by_r[a*2]', 'by_any[a]'), property)
+    .map(([f, hop, p]) => (f === 'COUNT' ? `COUNT("${hop}.${p}")` : `${f}(length("${hop}.${p}"::text))`)),
+  from('length(entity_label)', 'length(entity_type) + calc', 'coalesce(calc, 0) + 1'),
+);
 const label = fc.oneof(
+  from(', LABEL (calc)', ', LABEL (walk)'),
   { weight: 3, arbitrary: from('') },
   property.map((p) => `, LABEL (${p})`),
 );
@@ -68,8 +81,18 @@ export function script(granted: readonly string[], edited: readonly string[]): f
         `CREATE OR REPLACE PROPERTY calc bigint AS SELECT ${x}`,
         `CREATE OR REPLACE PROPERTY calc bigint AS SELECT length(${x}::text) + length(${y}::text)`,
         `CREATE OR REPLACE PROPERTY ${x} bigint AS SELECT ${y}`,
+        `CREATE PROPERTY IF NOT EXISTS ${x} bigint AS SELECT ${y}`,
         `CREATE OR REPLACE MEASURE tally bigint AS SELECT count(${x}) WHERE ${when}`,
         `CREATE OR REPLACE MEASURE sum_p decimal AS SELECT max(length(${x}::text))`,
+      ),
+    );
+  const path = fc
+    .tuple(overPaths, overPaths)
+    .chain(([x, y]) =>
+      from(
+        `CREATE OR REPLACE PROPERTY calc bigint AS SELECT ${x}`,
+        `CREATE OR REPLACE PROPERTY walk bigint AS SELECT ${x}`,
+        `CREATE OR REPLACE PROPERTY walk bigint AS SELECT coalesce(${x}, 0) + coalesce(${y}, 0)`,
       ),
     );
   const view = fc
@@ -92,6 +115,7 @@ export function script(granted: readonly string[], edited: readonly string[]): f
         { weight: 5, arbitrary: made },
         { weight: 3, arbitrary: replaced },
         { weight: 2, arbitrary: piece },
+        { weight: 3, arbitrary: path },
         { weight: 2, arbitrary: view },
         { weight: 1, arbitrary: from(...NAMES.map((n) => `DROP CONCEPT ${n}`), 'DROP PROPERTY q', 'DROP MAPPING m_b', 'DROP VIEW va') },
       ),
@@ -116,7 +140,13 @@ export function chain(granted: readonly string[], edited: readonly string[]): fc
     from('"to1[a].a_id" > 0', '"to1[f].f_id" > 0', '"to2[a].a_id" > 0', '"to2[f].f_id" > 0'),
   );
   const relationship = fc
-    .tuple(from('to1', 'to2'), from('k2', 'k2', ...PROPERTIES), from(...NAMES, 'n1', 'n2'), from('a_id', 'f_id', 'k2', ...PROPERTIES), from('', ' TRANSITIVE'))
+    .tuple(
+      from('to1', 'to2'),
+      from('k2', 'k2', ...PROPERTIES),
+      from(...NAMES, 'n1', 'n2'),
+      from('a_id', 'f_id', 'k2', ...PROPERTIES),
+      from('', ' TRANSITIVE', ' SYMMETRIC', ' INCLUDES (to1)', ' INCLUDES (by_p, to_f)', ' INCLUDES (by_p, by_r) TRANSITIVE'),
+    )
     .map(([r, source, target, reference, more]) => `CONSTRAINT ${r} FOREIGN KEY (${source}) REFERENCES ${target} (${reference})${more}`);
   const parts = fc.oneof(
     elements,

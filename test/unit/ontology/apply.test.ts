@@ -409,8 +409,6 @@ describe('refused, with the position', () => {
 });
 
 describe('the SQL that the planner must check', () => {
-  const { model } = run('CREATE VIEW v AS SELECT k FROM svc.item; CREATE CONCEPT big INHERITS (item) FROM svc.item WHERE n > 1', item);
-
   it('the SQL of the script, with its offset, without what it dropped again', () => {
     const script =
       'CREATE PROPERTY loud string AS SELECT  upper(name) ; CREATE VIEW gone AS SELECT 1 AS a; CREATE VIEW w AS SELECT n FROM svc.item; CREATE MEASURE s bigint AS SELECT sum(n); DROP VIEW gone; CREATE OR REPLACE MAPPING map_item INTO item AS /* all */ SELECT k FROM t;';
@@ -424,13 +422,21 @@ describe('the SQL that the planner must check', () => {
     expect(affected).toEqual([]);
   });
 
-  it('older SQL, if the script changes what it may read', () => {
-    const { affected } = run('CREATE OR REPLACE CONCEPT item (k bigint, n integer, PRIMARY KEY (k))', model);
-    expect(affected).toEqual([
-      { kind: 'view', name: 'v', offset: 0 },
-      { kind: 'logic', name: 'big', offset: 0 },
-    ]);
-    expect(run('CREATE CONCEPT more INHERITS (item)', model).affected).toEqual([]);
+  it('older SQL that reads a label or a relationship which the script changes', () => {
+    const self = (more: string, label = ''): string =>
+      `CREATE OR REPLACE CONCEPT item (k bigint, name string, n integer, PRIMARY KEY (k)${label}, CONSTRAINT up FOREIGN KEY (n) REFERENCES item (k)${more})`;
+    const { model: older } = run(
+      `${self(', CONSTRAINT any FOREIGN KEY (n) REFERENCES item (k) INCLUDES (up)')}; CREATE PROPERTY far integer AS SELECT MAX("any[item].n");
+       CREATE CONCEPT named INHERITS (item) FROM svc.item WHERE entity_label = 'x'; CREATE VIEW v AS SELECT "any[item].n" AS m FROM dsvc.item`,
+      item,
+    );
+    const affectedBy = (script: string): string[] => run(script, older).affected.map((p) => `${p.kind} ${p.name} ${p.offset}`);
+    const any = ', CONSTRAINT any FOREIGN KEY (n) REFERENCES item (k) INCLUDES (up)';
+    expect(affectedBy(self(`${any}, CONSTRAINT more FOREIGN KEY (n) REFERENCES item (k)`))).toEqual([]);
+    expect(affectedBy(self(any, ', LABEL (n)'))).toEqual(['logic named 0']);
+    expect(affectedBy(self(`${any} TRANSITIVE`))).toEqual(['property far 0']);
+    expect(affectedBy(self(any).replace('REFERENCES item (k),', 'REFERENCES item (k) TRANSITIVE,'))).toEqual(['property far 0']);
+    expect(affectedBy('CREATE CONCEPT more INHERITS (item)')).toEqual([]);
   });
 });
 
