@@ -3,8 +3,10 @@ import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
 import { type NeonDbError, neon, neonConfig } from '@neondatabase/serverless';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type LocalPostgres, localPostgresAvailable, startLocalPostgres } from '../../dev/testing.ts';
+import { oneIn, sizesOf } from '../support/sizes.ts';
 
-const TIMEOUT_MS = 2500;
+const SIZES = sizesOf('integration/dev-conformance');
+const TIMEOUT_MS = 1500;
 const CAP = 2 * 1024 * 1024;
 const SLOW = 'SELECT count(*) FROM generate_series(1, 1000000000)';
 
@@ -35,7 +37,7 @@ const raw = (url: string, headers: OutgoingHttpHeaders, body: string, method = '
     sent.on('error', reject).end(body);
   });
 
-for (const backend of ['pglite', 'pg'] as const) {
+for (const backend of oneIn(SIZES.everyBackend, ['pglite', 'pg'] as const, 0)) {
   const missing = backend === 'pg' && !localPostgresAvailable();
   describe.skipIf(missing)(`SQL over HTTP in front of ${backend}${missing ? ' (skipped: PostgreSQL is not installed)' : ''}`, () => {
     let db: LocalPostgres;

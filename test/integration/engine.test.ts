@@ -7,7 +7,9 @@ import { operatorText } from '../../src/engine/operator.ts';
 import type { RowsRequest } from '../../src/engine/rows.ts';
 import { forgetRoles, knownRole } from '../../src/engine/settings.ts';
 import { SvcError } from '../../src/errors.ts';
+import { oneIn, sizesOf } from '../support/sizes.ts';
 
+const SIZES = sizesOf('integration/engine');
 const ROLE_TIMEOUT = 2000;
 /** The role has this timeout as a setting, so the statement is sent as a single query; another timeout needs the batch. */
 const MODES = [
@@ -24,7 +26,8 @@ async function refusal(promise: Promise<unknown>): Promise<SvcError> {
   return outcome;
 }
 
-for (const backend of ['pglite', 'pg'] as const) {
+// the installed PostgreSQL if there is one
+for (const backend of oneIn(SIZES.everyBackend, ['pglite', 'pg'] as const, localPostgresAvailable() ? 1 : 0)) {
   const missing = backend === 'pg' && !localPostgresAvailable();
   if (missing) console.warn('engine.test: no PostgreSQL on this machine; its half is skipped');
 

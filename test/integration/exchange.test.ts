@@ -15,7 +15,9 @@ import { modelOfScripts, scriptOf } from '../../src/cli/exchange/script-model.ts
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
 import { planSelect } from '../../src/planner/index.ts';
+import { oneIn, sizesOf } from '../support/sizes.ts';
 
+const SIZES = sizesOf('integration/exchange');
 const SCALE = 0.002;
 const FORMATS: readonly (readonly [string, Format])[] = [
   ['Ossie', OSSIE],
@@ -71,7 +73,17 @@ async function moved(format: Format, path: string, name: string): Promise<Graph>
   return modelOfScripts([{ path: 'imported', text: scriptOf(imported.model, imported.name, 'svc', imported.statements) }], name, parser, 'svc').graph;
 }
 
-describe.each(SAMPLES)('the sample $name', ({ name, path, load, questions }) => {
+/** Each sample with the formats that it is tested in. */
+const WAYS = oneIn(
+  SIZES.everyWay,
+  SAMPLES.flatMap((sample) => FORMATS.map((format) => ({ sample, format }))),
+  0,
+);
+const TESTED = SAMPLES.map((sample) => ({ ...sample, formats: WAYS.filter((w) => w.sample === sample).map((w) => w.format) })).filter(
+  (t) => t.formats.length > 0,
+);
+
+describe.each(TESTED)('the sample $name', ({ name, path, load, questions, formats }) => {
   let db: PGlite;
   beforeAll(async () => {
     db = await PGlite.create();
@@ -82,7 +94,7 @@ describe.each(SAMPLES)('the sample $name', ({ name, path, load, questions }) => 
   const rowsOf = async (sql: string, params: readonly unknown[] = []): Promise<Row[]> =>
     (await db.query<{ row: Row }>(`SELECT row::text::json AS row FROM (${sql}) q(row)`, [...params] as never[])).rows.map(({ row }) => row);
 
-  it.each(FORMATS)(
+  it.each(formats)(
     'answers its questions after a way through %s',
     async (_, format) => {
       const graph = await moved(format, path, name);

@@ -11,7 +11,9 @@ import { localName } from '../../src/cli/exchange/rdf-terms.ts';
 import { modelOfScripts } from '../../src/cli/exchange/script-model.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { triplesOf } from '../support/r2rml.ts';
+import { oneIn, sizesOf } from '../support/sizes.ts';
 
+const SIZES = sizesOf('integration/shacl');
 const parser = await loadNodeParser();
 
 const SAMPLES = [
@@ -32,7 +34,7 @@ const SAMPLES = [
   },
 ];
 
-describe.each(SAMPLES)('the sample $name', ({ name, load, most, faults, found }) => {
+describe.each(oneIn(SIZES.everySample, SAMPLES, 1))('the sample $name', ({ name, load, most, faults, found }) => {
   let db: PGlite;
   let texts: Record<'owl' | 'r2rml' | 'shacl', string>;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
  * Sizes of generated and permuted tests: the first number is that of `npm test`, the second that of `npm run test:deep`. A test file reads its own line with `sizesOf`.
- * DEEP_TIMES=n limits a deep run to n times the first number, with a random seed, and to the third number if there is one.
+ * DEEP_TIMES=n limits a deep run, with a random seed: to the third number, or to n times the first number if there is no third one.
  */
 import { DEEP, TIMES } from './generated.ts';
 
@@ -9,15 +9,15 @@ type Size = readonly [quick: number, deep: number, limited?: number];
 /** By test file. Numbers of cases, except `every`: one of that many entries of a list is tested, different ones in each place. */
 export const SIZES = {
   // The planner against independent implementations.
-  'integration/differential/differential': { queries: [300, 10_000] },
-  'integration/differential/policies': { queries: [80, 10_000] },
+  'integration/differential/differential': { queries: [120, 10_000, 2400] },
+  'integration/differential/policies': { queries: [40, 10_000, 640] },
   'integration/hidden-twins': { models: [2, 120] },
   'integration/planner/names': { lists: [100, 5000] },
   // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement.
-  'attacks/analysis': { queries: [2000, 20_000, 4000], servers: [1, 2] },
+  'attacks/analysis': { queries: [300, 20_000, 4000], servers: [1, 2] },
   'attacks/fields': { queries: [1000, 200_000] },
-  'attacks/every-function': { every: [60, 1], everyOfForm: [10, 1], everySchema: [40, 1] },
-  'attacks/every-function-in-models': { every: [10, 1] },
+  'attacks/every-function': { every: [120, 1, 8], everyOfForm: [20, 1, 2], everySchema: [80, 1, 5] },
+  'attacks/every-function-in-models': { every: [20, 1, 2] },
   // Noninterference: what callers may not see changes, and answers must not.
   'attacks/leaks-failing': { everyOfPolicy: [2, 1] },
   'attacks/hidden-names': { everyKind: [4, 1] },
@@ -35,6 +35,11 @@ export const SIZES = {
   'integration/hostile-raw': { requests: [250, 20_000] },
   'integration/filters': { everyPayload: [40, 1], filters: [40, 2500], fewer: [20, 1000], values: [300, 20_000], patterns: [60, 4000] },
   'integration/filters-elsewhere': { everyPayload: [40, 1] },
+  'integration/dev-conformance': { everyBackend: [2, 1] },
+  'integration/engine': { everyBackend: [2, 1] },
+  // Samples in the formats of kg export.
+  'integration/exchange': { everyWay: [3, 1] },
+  'integration/shacl': { everySample: [2, 1] },
   'integration/console-query': { rows: [100_000, 1_000_000], concepts: [500, 2000], expansions: [25, 200] },
   // `loads`: a load that is interrupted and repeated.
   'integration/world': { loads: [0, 1] },
@@ -49,10 +54,11 @@ export const SIZES = {
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Size>>>>;
 
 /** The number for this run, between the two. A number of `every` decreases from the first to the second. */
-function now([quick, deep, limited = deep]: Size): number {
+function now([quick, deep, limited]: Size): number {
   if (!DEEP) return quick;
   if (quick === 0) return deep;
-  return deep < quick ? Math.max(deep, Math.ceil(quick / TIMES)) : Math.min(deep, quick * TIMES, TIMES === Number.POSITIVE_INFINITY ? deep : limited);
+  if (TIMES !== Number.POSITIVE_INFINITY && limited !== undefined) return limited;
+  return deep < quick ? Math.max(deep, Math.ceil(quick / TIMES)) : Math.min(deep, quick * TIMES);
 }
 
 /** The sizes of a test file in this run. */
