@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { buildDocs } from './build-docs.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 /** The folder of the built console. */
@@ -26,8 +27,9 @@ function inputs(): string {
   return digest.digest('hex');
 }
 
-/** Builds the console if its inputs changed. @returns the folder */
+/** Builds the console if its inputs changed, and the pages for language models. @returns the folder */
 export async function buildConsole(): Promise<string> {
+  buildDocs(join(PROJECT, 'docs'), CONSOLE);
   const stamp = inputs();
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp) return CONSOLE;
   const assets = join(CONSOLE, 'assets');

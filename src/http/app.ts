@@ -38,7 +38,7 @@ import { permittedBy, queryBody, resultsLimit } from './input.ts';
 import { logRequest } from './log.ts';
 import { admitted, mounted } from './mounted.ts';
 import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
-import { type AddRoute, consoleRoutes, loginRoutes, oauthRoutes, refuseReadOnly } from './page-routes.ts';
+import { type AddRoute, consoleRoutes, docsRoutes, loginRoutes, oauthRoutes, refuseReadOnly } from './page-routes.ts';
 
 type Route = (c: AppContext) => Promise<Response> | Response;
 
@@ -273,6 +273,7 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   route(['POST'], '/api/get_token', 'changes', getToken);
   loginRoutes(route, product);
   consoleRoutes(app, route);
+  docsRoutes(app, route);
   for (const mount of mounts) app.all(`/${product}${mount.path}`, mounted(mount));
   oauthRoutes(app, route, product);
 

@@ -21,6 +21,7 @@ export const refuseReadOnly: Handler<AppEnv> = async (c, next) => {
 const login = () => import('./login.ts');
 const oauth = () => import('./oauth.ts');
 const console = () => import('./console.ts');
+const docsFiles = () => import('./docs-files.ts');
 
 /** Adds the routes `/login`, `/login/callback`, `/logout` and `/get_<product>_user_token`. */
 export function loginRoutes(route: AddRoute, product: string): void {
@@ -45,6 +46,12 @@ export function oauthRoutes(app: Hono<AppEnv>, route: AddRoute, product: string)
   route(['POST'], '/oauth/authorize', 'changes', async (c) => (await oauth()).authorize(c));
   route(['GET'], '/oauth/grants', 'reads', async (c) => (await oauth()).grants(c));
   route(['POST'], '/oauth/grants', 'changes', async (c) => (await oauth()).grants(c));
+}
+
+/** Adds the pages for language models. */
+export function docsRoutes(app: Hono<AppEnv>, route: AddRoute): void {
+  for (const name of ['llms.txt', 'llms-full.txt'] as const) app.get(`/${name}`, async (c) => (await docsFiles()).llmsFile(c, name));
+  route(['GET'], '/docs/:file', 'reads', async (c) => (await docsFiles()).docsFile(c));
 }
 
 /** Adds the routes below `/<product>/console`, and the redirect from `/` to it. */
