@@ -31,7 +31,7 @@ const kB = (names: (name: string) => boolean): number =>
 
 describe('the first request', () => {
   it('waits only for these packages', () => {
-    expect([...new Set([...sources].flatMap((path) => packageOf(path) ?? []))].sort()).toEqual(['@neondatabase/serverless', 'hono']);
+    expect([...new Set([...sources].flatMap((path) => packageOf(path) ?? []))].sort()).toEqual(['hono']);
   });
 
   it.each(['http/login.ts', 'http/oauth.ts', 'http/docs-page.ts', 'http/openapi-routes.ts', 'oauth/server.ts', 'mcp/front.ts', 'mcp/server.ts', 'auth/jwt.ts'])(
@@ -45,7 +45,7 @@ describe('the first request', () => {
   it('waits for a bounded script, which contains the planner and the grammar', () => {
     expect([...sources].some((path) => path.includes('src/planner/'))).toBe(true);
     expect([...first].some((name) => name.endsWith('.wasm'))).toBe(true);
-    expect(kB((name) => first.has(name))).toBeLessThan(700);
+    expect(kB((name) => first.has(name))).toBeLessThan(650);
   });
 });
 
