@@ -77,7 +77,7 @@ export function runOverHttp(url: string, endpoint?: string): Run {
 }
 
 /** Runs over PostgreSQL's own protocol. */
-export function runOverTcp(client: pg.Client): Run {
+function runOverTcp(client: pg.Client): Run {
   return async (commands) => {
     await client.query('BEGIN');
     try {

@@ -11,7 +11,7 @@ import { buildDocs } from './build-docs.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 /** The folder of the built console. */
-export const CONSOLE = join(PROJECT, 'dist', 'console');
+const CONSOLE = join(PROJECT, 'dist', 'console');
 const SOURCE = join(PROJECT, 'console');
 const STAMP = join(CONSOLE, '.stamp');
 

@@ -40,7 +40,7 @@ export const STEPS_OF_A_MODELLING_CHARACTER = 2;
 export const stepsOfPiece = (characters: number): number => 400 + 3 * characters;
 
 /** One answer about a model: a node for each row, and for each 100 characters of a row. */
-export const ANSWER_LIMITS: Limits = { nodes: 350_000, steps: 40_000_000, entries: Number.POSITIVE_INFINITY };
+const ANSWER_LIMITS: Limits = { nodes: 350_000, steps: 40_000_000, entries: Number.POSITIVE_INFINITY };
 
 /** All answers about models in a request: two of the largest size, or many of the usual size. */
 export const ANSWERS_LIMITS: Limits = { nodes: 700_000, steps: 80_000_000, entries: Number.POSITIVE_INFINITY };

@@ -44,7 +44,7 @@ const phone = (random: Random, nation: number): string =>
 const price = (part: number): number => 90_000 + (Math.trunc(part / 10) % 20_001) + 100 * (part % 1000);
 
 /** The four suppliers of a part. */
-export function suppliersOf(part: number, suppliers: number): number[] {
+function suppliersOf(part: number, suppliers: number): number[] {
   const step = Math.trunc(suppliers / 4) + Math.trunc((part - 1) / suppliers);
   const found: number[] = [];
   for (let i = 0; i < 4; i++) {

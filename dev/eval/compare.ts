@@ -6,7 +6,7 @@
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Additional columns that an answer may have, such as the name next to the requested number. */
-export const MOST_EXTRA = 3;
+const MOST_EXTRA = 3;
 
 export interface CompareOptions {
   /** The rows must be in the order of the gold result. */

@@ -16,7 +16,7 @@ export interface Totals {
 }
 
 const KINDS: readonly Kind[] = ['right', 'declined', 'refused', 'wrong', 'failed'];
-export const isGood = ({ kind }: Pick<Outcome, 'kind'>): boolean => kind === 'right' || kind === 'declined';
+const isGood = ({ kind }: Pick<Outcome, 'kind'>): boolean => kind === 'right' || kind === 'declined';
 
 export function totalsOf(outcomes: readonly Outcome[]): Totals {
   const sum = (of: (o: Outcome) => number): number => outcomes.reduce((n, o) => n + of(o), 0);

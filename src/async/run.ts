@@ -15,7 +15,7 @@ import {
 import { JobStore, PieceCutter, type Storage } from './store.ts';
 
 /** How long a result is kept (docs/design/platform-rules.md#async-statements). */
-export const RETENTION_MS = 10 * 60_000;
+const RETENTION_MS = 10 * 60_000;
 /** Added to the statement timeout, so that PostgreSQL cancels the statement before the run is aborted. */
 const GRACE_MS = 10_000;
 

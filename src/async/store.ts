@@ -22,7 +22,7 @@ export interface StoredJob {
 }
 
 /** A row of SQLite in a Durable Object has at most 2 MB. */
-export const PIECE_BYTES = 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;
 
 /** Stores a job and its result. Reads do not write, so an object without a job remains empty. */
 export class JobStore {

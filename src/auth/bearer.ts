@@ -14,7 +14,7 @@ export interface UserPassword {
 }
 
 /** Derives the key from a salt: the salt itself if it is a Fernet key (base64url of 32 bytes), else the SHA-256 of its UTF-8. */
-export async function bearerKey(salt: string): Promise<Uint8Array<ArrayBuffer>> {
+async function bearerKey(salt: string): Promise<Uint8Array<ArrayBuffer>> {
   return keyFromText(salt) ?? new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(salt)));
 }
 

@@ -10,7 +10,7 @@ const IV_AT = 9;
 const CIPHER_AT = 25;
 const BLOCK = 16;
 const MAC_BYTES = 32;
-export const KEY_BYTES = 32;
+const KEY_BYTES = 32;
 
 /** Tolerance for timestamps in the future, because clocks differ. Other implementations use the same value. */
 export const LEEWAY_SECONDS = 60;

@@ -12,7 +12,7 @@ import { NO_TOKEN } from './link.ts';
 import { equalHashes } from './tokens.ts';
 
 /** The lifetime of a session: a working day. */
-export const SESSION_MS = 8 * 60 * 60 * 1000;
+const SESSION_MS = 8 * 60 * 60 * 1000;
 /** The minimum length of SESSION_SECRET. A shorter secret could be found from a cookie by brute force. */
 export const SECRET_CHARACTERS = 32;
 

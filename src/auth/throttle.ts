@@ -27,7 +27,7 @@ export interface CounterStorage {
 /** The longest delay of an answer. It is shorter than the five seconds after which servers close an idle connection. */
 export const MAX_DELAY_MS = 4000;
 /** Answers are delayed from this failure on. */
-export const FREE_FAILURES = 5;
+const FREE_FAILURES = 5;
 const FIRST_DELAY_MS = 500;
 /** One failure expires in this time. */
 export const EXPIRY_MS = 60_000;

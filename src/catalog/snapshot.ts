@@ -147,7 +147,7 @@ SELECT json_build_object(
 )::text AS snapshot FROM kg_catalog.state s`;
 
 /** Reads a snapshot from the catalog. @throws SvcError 503 `catalog_unavailable` */
-export async function readSnapshot(db: CatalogDb, by: SnapshotKey): Promise<{ readonly snapshot: Snapshot; readonly bytes: number }> {
+async function readSnapshot(db: CatalogDb, by: SnapshotKey): Promise<{ readonly snapshot: Snapshot; readonly bytes: number }> {
   const params =
     by.kind === 'token'
       ? [by.hash, null, null, null]

@@ -95,7 +95,7 @@ export function chosen(tables: readonly DbTable[], { schema, tables: named }: Se
 }
 
 /** The script for a list of tables: notes as comments, then properties with descriptions, concepts and mappings. */
-export function startingScript(tables: readonly DbTable[], datasource: string): string {
+function startingScript(tables: readonly DbTable[], datasource: string): string {
   const starting = startingModel(tables, datasource);
   const comments = [
     `A starting script for the datasource ${datasource}: review it, rename things as needed, then run`,

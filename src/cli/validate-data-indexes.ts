@@ -18,7 +18,7 @@ interface Joined {
 }
 
 /** The table columns that relationships join by, each once. Only columns that mappings pass through unchanged. */
-export function joinedColumns(graph: Graph, parser: SqlParser): Joined[] {
+function joinedColumns(graph: Graph, parser: SqlParser): Joined[] {
   const found = new Map<string, Joined>();
   const physical = new Map<MappingDef, ReadonlyMap<string, Physical>>();
   const add = (mapping: MappingDef, names: readonly string[], by: string): void => {

@@ -116,5 +116,5 @@ export function rememberRole(ds: Datasource, role: RoleSettings, now = Date.now(
   known.set(keyOf(ds), { role, at: now }, 512);
 }
 
-/** Removes the known settings of all roles (for tests and `clear_cache`). */
+/** Forgets the settings of all roles, for tests. */
 export const forgetRoles = (): void => known.clear();

@@ -37,7 +37,7 @@ async function readBytes(request: Request): Promise<Uint8Array> {
 const tooLarge = (): SvcError => new SvcError(413, 'body_too_large', 'The body is larger than 1 MiB');
 
 /** The forms have a few short fields. A larger form could contain half a million of them. */
-export const FORM_CHARACTERS = 64 * 1024;
+const FORM_CHARACTERS = 64 * 1024;
 
 /** Reads the body of a form as text. @throws SvcError as `readText`; 413 `body_too_large` */
 export async function readFormText(request: Request): Promise<string> {

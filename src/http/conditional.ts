@@ -4,7 +4,7 @@ import { raw } from './answers.ts';
 import type { AppContext } from './context.ts';
 
 /** The request headers that an answer depends on. */
-export const VARY = 'x-api-key, authorization, x-jwt-token, x-jwt-tenant-id, x-api-impersonate-user';
+const VARY = 'x-api-key, authorization, x-jwt-token, x-jwt-tenant-id, x-api-impersonate-user';
 
 /**
  * Sends a JSON text with its ETag, or 304 if the client already has it. The tag is a digest of the text, so every change of

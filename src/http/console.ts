@@ -22,7 +22,7 @@ import { pageFailure } from './pages.ts';
 import { checkForm, currentSession, formToken, putSession, seeOther, sessionSecret } from './session.ts';
 
 /** The lifetime of a token of the console, in milliseconds. The console renews it while it is used. */
-export const CONSOLE_TOKEN_MS = 15 * 60_000;
+const CONSOLE_TOKEN_MS = 15 * 60_000;
 
 /** Only the console's own files may run, and it may send requests only to this service. `blob:` and `data:` are images that it draws itself. */
 const POLICY = [

@@ -3,7 +3,7 @@ import { type Config, isLoopback } from '../config.ts';
 import { badRequest, SvcError } from '../errors.ts';
 
 /** The longest URL (docs/design/platform-rules.md#limits-of-a-request). */
-export const URL_BYTES = 16 * 1024;
+const URL_BYTES = 16 * 1024;
 
 /** The caller's x-request-id if it is well-formed, else a new one. */
 export function requestIdOf(headers: Headers): string {

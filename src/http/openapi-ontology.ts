@@ -29,7 +29,7 @@ const FORMATS: Readonly<Record<string, string | undefined>> = { date: 'date', ti
 const TEXTS = new Set(['string', 'time', 'timestamp', 'datetime', 'bytea', 'interval', 'timetz', 'inet', 'cidr']);
 
 /** The JSON Schema of a column's values; `{}` if the type does not determine it. Every column may be null. */
-export function valueSchema(type: string | null): JsonObject {
+function valueSchema(type: string | null): JsonObject {
   const name = (type ?? '').split('(', 1)[0] as string;
   if (name.startsWith('_')) return { type: ['array', 'null'] };
   const integer = Object.hasOwn(INTEGERS, name) ? INTEGERS[name] : undefined;

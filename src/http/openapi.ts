@@ -33,7 +33,7 @@ export interface DocumentBase {
 const ontology = pathParameter('ontology_name', 'The name of an ontology');
 const version = use('x-ontology-version');
 
-export const QUERY_BODY: JsonObject = { required: true, content: { 'application/json': { schema: ref('Query') } } };
+const QUERY_BODY: JsonObject = { required: true, content: { 'application/json': { schema: ref('Query') } } };
 export const SQL_BODY: JsonObject = {
   required: true,
   description: 'One or more SQL statements in UTF-8, separated by `;`. The answer is that of the last statement',

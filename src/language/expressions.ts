@@ -54,13 +54,7 @@ function guarded<T>(sql: SqlText, walkTree: () => T): T {
   }
 }
 
-/**
- * The columns of a SELECT, named as PostgreSQL names them; null if its text does not determine them.
- *
- * @throws SvcError 400 `syntax_error`, `not_select`
- */
-export const selectColumns = (parser: SqlParser, sql: SqlText): ColumnDef[] | null => columnsIn(parse(parser, sql, 'select'));
-
+/** The columns of a SELECT, named as PostgreSQL names them; null if its text does not determine them. */
 function columnsIn({ root, name }: Parsed): ColumnDef[] | null {
   return outputColumns(root)?.map((column) => ({ name: name(column) })) ?? null;
 }
@@ -85,13 +79,7 @@ function referencesIn({ root, at, name }: Parsed, kind: Kind): Reference[] {
   return found.sort((a, b) => a.offset - b.offset);
 }
 
-/**
- * The relations that a SELECT reads, without its own CTEs.
- *
- * @throws SvcError 400 `syntax_error`, `not_select`
- */
-export const selectRelations = (parser: SqlParser, sql: SqlText): RelationReference[] => relationsIn(parse(parser, sql, 'select'));
-
+/** The relations that a SELECT reads, without its own CTEs. */
 function relationsIn({ root, at, name }: Parsed): RelationReference[] {
   const found: RelationReference[] = [];
   const visit = (value: unknown, ctes: ReadonlySet<string>): void => {

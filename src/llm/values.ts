@@ -65,7 +65,7 @@ const kept = cacheOf<{ readonly samples: Samples; readonly until: number }>('sam
 const placeOf = (model: Pick<QuestionModel, 'key'>, subject: Subject): string => `${model.key}\u0000${subjectKey(subject)}`;
 
 /** The cached samples of a subject; undefined if they must be read. */
-export function cachedSamples(request: ServiceRequest, model: Pick<QuestionModel, 'key'>, subject: Subject): Samples | undefined {
+function cachedSamples(request: ServiceRequest, model: Pick<QuestionModel, 'key'>, subject: Subject): Samples | undefined {
   const known = kept.get(placeOf(model, subject));
   return known !== undefined && known.until > request.runtime.now() ? known.samples : undefined;
 }

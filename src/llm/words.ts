@@ -173,9 +173,6 @@ export function stems(text: string): readonly string[] {
   return (telling.length === 0 ? all : telling).map((w) => w.stem);
 }
 
-/** The same as a set, to compare texts. */
-export const wordsOf = (text: string): ReadonlySet<string> => new Set(stems(text));
-
 const VOWEL = /[aeiouy]/;
 
 /** The singular of an English word in lower case. Other words stay unchanged. */

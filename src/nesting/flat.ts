@@ -24,7 +24,7 @@ export const csvField = (text: string): string => (text === '' ? '""' : NEEDS_QU
 export const csvRecord = (fields: readonly string[]): string => `${fields.join(',')}\r\n`;
 
 /** The CSV field of a JSON value: a string without its JSON quotes, NULL as an empty field, everything else unchanged. */
-export function csvValue(source: string): string {
+function csvValue(source: string): string {
   if (source.charCodeAt(0) !== 0x22) return source === 'null' ? '' : csvField(source);
   return csvField(source.includes('\\') ? (JSON.parse(source) as string) : source.slice(1, -1));
 }

@@ -38,7 +38,7 @@ const minimized = (hop: string): string => hop.replace(/\[[^[\]]*\]/g, '');
  * The presented keys of an object's members, in order. A change that would give two members the same key is not applied
  * to them.
  */
-export function shownKeys(keys: readonly { readonly key: string; readonly isPath: boolean }[], presentation: Presentation): string[] {
+function shownKeys(keys: readonly { readonly key: string; readonly isPath: boolean }[], presentation: Presentation): string[] {
   const written = keys.map((k) => k.key);
   if (!isMode(presentation)) return written;
   const minimal = presentation.minimizeRelationships

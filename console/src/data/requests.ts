@@ -46,7 +46,7 @@ export async function valuesOf(ontology: string, { id, type }: Found): Promise<R
 }
 
 /** The relationships of an entity's concept whose target the caller sees. */
-export const relationshipsOf = (model: Model, type: string): readonly Relationship[] =>
+const relationshipsOf = (model: Model, type: string): readonly Relationship[] =>
   (model.concepts.get(type)?.relationships ?? []).filter((r) => model.concepts.has(r.target));
 
 const path = (r: Relationship, column: string): string => identifier(`${r.name}[${r.target}].${column}`);

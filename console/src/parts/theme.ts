@@ -1,4 +1,4 @@
-/** Light or dark: as the system, or as the user chose. The choice is the only thing that the console stores besides the history of queries. */
+/** Light or dark: as the system, or as the user chose. The browser stores the choice. */
 import { signal } from '@preact/signals';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
@@ -6,8 +6,6 @@ export type Theme = (typeof THEMES)[number];
 const KEY = 'console-theme';
 
 export const theme = signal<Theme>('system');
-/** True if the page is dark now. */
-export const isDark = (): boolean => (theme.value === 'system' ? matchMedia('(prefers-color-scheme: dark)').matches : theme.value === 'dark');
 
 export function setTheme(chosen: Theme): void {
   theme.value = chosen;

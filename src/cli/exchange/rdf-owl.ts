@@ -9,7 +9,7 @@ import type { R2rml } from './rdf-r2rml.ts';
 import { type Iris, named, number, type Pair, Turtle, term, text, truth, typeOfRange, type Value, xsdOf } from './rdf-terms.ts';
 
 /** The version of what `kg:` annotations say. */
-export const KG_VERSION = '1';
+const KG_VERSION = '1';
 
 /** Synonyms as labels, and all tags that those do not give back. */
 function tagPairs(tags: Tags): Pair[] {

@@ -10,7 +10,7 @@ const RESERVED = /^(~|measure\.|_type_of_)/i;
  * The reason why `text` is not a valid name, or undefined if it is one (docs/design/statements-and-versions.md#names-of-things): 1 to 128 characters, no square
  * brackets, no control characters, no prefix that has a meaning in paths.
  */
-export function nameFault(text: string): string | undefined {
+function nameFault(text: string): string | undefined {
   if (text.length === 0) return 'a name cannot be empty';
   if ([...text].length > MAX_NAME) return `a name has at most ${MAX_NAME} characters`;
   if (/[[\]]/.test(text)) return 'a name cannot contain square brackets';

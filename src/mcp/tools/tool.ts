@@ -91,6 +91,6 @@ const split = (text: string): readonly string[] =>
     .filter((name) => name !== '');
 
 /** A row with any columns. */
-export const anyRow = z.looseObject({});
+const anyRow = z.looseObject({});
 export const rowsOutput = z.array(anyRow);
 export const truncatedOutput = z.boolean().describe('Whether more was omitted');

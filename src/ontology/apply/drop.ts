@@ -67,7 +67,7 @@ const stored = (text: string): SqlText => ({ text, offset: 0 });
 export const mentions = (text: string, wanted: string): boolean => /["`]/.test(wanted) || /u&"/i.test(text) || fold(text).includes(wanted);
 
 /** The concepts in an identifier such as `r1[c1].r2[c2*3].p` or `_type_of_c`, folded. */
-export function conceptsIn(identifier: string): string[] {
+function conceptsIn(identifier: string): string[] {
   const names = [...identifier.matchAll(/\[([^[\]]*)\]/g)].map((m) => fold((m[1] ?? '').replace(/\*\d*$/, '')));
   return fold(identifier).startsWith('_type_of_') ? [...names, fold(identifier).slice('_type_of_'.length)] : names;
 }

@@ -19,7 +19,7 @@ import { keyEdges, linkEdges } from './walk-edges.ts';
 import { allEqual, columnsOf, type Edges, nodeOf, nodesAfter, walkChain, walkLevels } from './walk-levels.ts';
 
 /** The alias of the nodes that a walk reaches. Its column `level` is the length of the shortest walk. */
-export const walkAlias = (node: PathNode): string => `${node.alias}w`;
+const walkAlias = (node: PathNode): string => `${node.alias}w`;
 
 /** A walk that is to be made. A node is identified by the values of the declared references (of a link: of its far end), so a walk ends at values that no row has. */
 export interface Walk {

@@ -13,7 +13,7 @@ import type { Runtime } from '../runtime.ts';
 import { seenBy } from './sight.ts';
 
 /** The plan needs rights of a definer that are not loaded yet. They are loaded, and planning starts again. */
-export class DefinerNeeded extends Error {
+class DefinerNeeded extends Error {
   readonly id: string;
   constructor(id: string) {
     super('the rights of a definer are needed');

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
-import { createSqlReader, expressionReferences, selectColumns, selectRelations } from '../../../src/language/expressions.ts';
+import { createSqlReader, expressionReferences } from '../../../src/language/expressions.ts';
 
 const parser = await loadNodeParser();
-const columns = (text: string): string[] | undefined => selectColumns(parser, { text, offset: 0 })?.map((c) => c.name);
+const sqlReader = createSqlReader(parser, 'svc');
+const columns = (text: string): string[] | undefined => sqlReader.columnsOf({ text, offset: 0 })?.map((c) => c.name);
 
-describe('selectColumns', () => {
+describe('columnsOf', () => {
   it.each<[string, string[]]>([
     ['SELECT a, t.B, c AS "D", `e f` FROM t', ['a', 'b', 'D', 'e f']],
     ["SELECT 1, 'x', NULL, a + 1, NOT a", Array(5).fill('?column?')],
@@ -67,8 +68,8 @@ describe('expressionReferences', () => {
   );
 });
 
-describe('selectRelations', () => {
-  const relations = (text: string): string[] => selectRelations(parser, { text, offset: 0 }).map((r) => `${r.schema ?? ''}.${r.name}`);
+describe('relationsOf', () => {
+  const relations = (text: string): string[] => sqlReader.relationsOf({ text, offset: 0 }).map((r) => `${r.schema ?? ''}.${r.name}`);
 
   it('all relations but the CTEs in scope', () => {
     expect(relations('SELECT (SELECT 1 FROM a) FROM svc.b JOIN "Vsvc".`c d` USING (x) WHERE EXISTS (SELECT 1 FROM e UNION SELECT 1 FROM f)')).toEqual([
