@@ -32,11 +32,7 @@ const model = (name: string): string => `CREATE ONTOLOGY ${name};
 
 let s: TestService;
 const tokens = new Map<string, string>();
-const user = async (name: string, ...grants: string[]): Promise<void> => {
-  await s.rows(`CREATE USER ${name}`);
-  for (const grant of grants) await s.rows(`GRANT ${grant} TO USER ${name}`, 'ins');
-  tokens.set(name, (await s.rows(`CREATE TOKEN FOR ${name}`))[0].token);
-};
+const user = async (name: string, ...grants: string[]): Promise<void> => void tokens.set(name, await s.user(name, ...grants));
 /** The rows as texts, or the code of the error. */
 const seen = async (name: string, sql: string, ontology = 'ins'): Promise<unknown> => {
   const { status, json } = await s.query(sql, ontology, tokens.get(name));

@@ -24,11 +24,7 @@ const MODEL = `CREATE ONTOLOGY ins;
 
 let s: TestService;
 const tokens = new Map<string, string>();
-const user = async (name: string, ...grants: string[]): Promise<void> => {
-  await s.rows(`CREATE USER ${name}`);
-  for (const grant of grants) await s.rows(`GRANT ${grant} TO USER ${name}`, 'ins');
-  tokens.set(name, (await s.rows(`CREATE TOKEN FOR ${name}`))[0].token);
-};
+const user = async (name: string, ...grants: string[]): Promise<void> => void tokens.set(name, await s.user(name, ...grants));
 const ask = (name: string, sql: string) => s.query(sql, 'ins', tokens.get(name));
 /** The rows as texts, or the code of the error. */
 const seen = async (name: string, sql: string): Promise<unknown> => {

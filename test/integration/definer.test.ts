@@ -6,10 +6,7 @@ let service: TestService;
 const tokens: Record<string, string> = {};
 
 async function user(name: string, ...grants: string[]): Promise<void> {
-  await service.rows(`CREATE USER ${name}`);
-  for (const g of grants) await service.rows(`GRANT ${g} TO USER ${name}`);
-  const [row] = await service.rows(`CREATE TOKEN FOR ${name}`);
-  tokens[name] = row.token;
+  tokens[name] = await service.user(name, ...grants);
 }
 const read = (view: string, name = 'reader') => service.query(`SELECT count(*) AS n FROM vsvc.${view}`, 'shop', tokens[name]);
 const outcome = async (view: string, name?: string) => {

@@ -28,10 +28,7 @@ describe('the service, to a caller with few rights,', () => {
   let service: TestService;
   const tokens: Record<string, string> = {};
   const user = async (name: string, ...grants: string[]): Promise<void> => {
-    await service.rows(`CREATE USER ${name}`);
-    for (const g of grants) await service.rows(`GRANT ${g} TO USER ${name}`);
-    const [row] = await service.rows(`CREATE TOKEN FOR ${name}`);
-    tokens[name] = row.token;
+    tokens[name] = await service.user(name, ...grants);
   };
   const as = (name: string, sql: string): Promise<Answer> => service.query(sql, 'zoo', tokens[name]);
   const rows = (name: string, sql: string) => service.rows(sql, 'zoo', tokens[name]);

@@ -36,10 +36,7 @@ const get = async (path: string) => {
 const short = (changes: readonly { action: string; kind: string; name: string }[]) => changes.map((c) => `${c.action} ${c.kind} ${c.name}`);
 
 async function user(name: string, ...grants: string[]): Promise<void> {
-  await service.rows(`CREATE USER ${name}`);
-  for (const g of grants) await service.rows(`GRANT ${g} TO USER ${name}`);
-  const [row] = await service.rows(`CREATE TOKEN FOR ${name}`);
-  tokens[name] = row.token;
+  tokens[name] = await service.user(name, ...grants);
 }
 
 const ITEM = `CREATE CONCEPT item (id bigint, name string, PRIMARY KEY (id));

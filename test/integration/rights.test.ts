@@ -6,10 +6,7 @@ let service: TestService;
 const tokens: Record<string, string> = {};
 
 async function user(name: string, ...grants: string[]): Promise<void> {
-  await service.rows(`CREATE USER ${name} PASSWORD 'Long-enough-1'`);
-  for (const g of grants) await service.rows(`GRANT ${g} TO USER ${name}`);
-  const [row] = await service.rows(`CREATE TOKEN FOR ${name}`);
-  tokens[name] = row.token;
+  tokens[name] = await service.user(name, ...grants);
 }
 const as = (name: string, sql: string, ontology = '') => service.fault(sql, ontology, tokens[name]);
 const grantsOf = async (name: string) =>
