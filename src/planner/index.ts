@@ -89,8 +89,8 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   const state = new PlanState(context, options.bound);
   const parsed = state.texts.parse(source.text, source.offset, options.bound !== undefined);
   requireReadableText(state, parsed);
-  nameCalls(parsed.stmt, context.product, context.caller);
-  const columns = new Resolver(state, parsed, state.seen).query(state.bindCaller(parsed.stmt), undefined);
+  if (parsed.facts.callsReplaced) nameCalls(parsed.stmt, context.product, context.caller);
+  const columns = new Resolver(state, parsed, state.seen).query(state.forCaller(parsed.stmt, parsed.facts), undefined);
   state.outermost = state.blocks.at(-1)?.block.stmt;
   lowerBlocks(state);
   const { query, keys, shape, nested } = jsonRows(state, parsed, columns, options);

@@ -3,6 +3,7 @@ import { growing } from '../budget.ts';
 import type { SvcError } from '../errors.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import { Facts } from './facts/facts.ts';
+import type { GuardFacts } from './guard/index.ts';
 import { type LateItem, slotOfLate } from './plan/barriers.ts';
 import type { PendingBlock } from './plan/block.ts';
 import { type BoundValue, boundText, type Defined, type NamedRelation, type PlanContext } from './plan/context.ts';
@@ -51,7 +52,7 @@ export class PlanState {
     this.policies = context.access && Policies.of(context.access, context.whole ?? context.graph.whole);
     const isRestricted = this.policies !== undefined || this.seen !== this.graph || context.queriesTables !== undefined;
     this.facts = new Facts(this.graph, this.position, isRestricted);
-    this.texts = new Texts(context, this.facts, (tree) => this.bindCaller(tree));
+    this.texts = new Texts(context, this.facts, (tree, facts) => this.forCaller(tree, facts));
     this.params.push(...bound.map(boundText));
   }
 
@@ -112,8 +113,12 @@ export class PlanState {
     if (!this.relations.some((r) => r.kind === relation.kind && r.name === relation.name && r.schema === relation.schema)) this.relations.push(relation);
   }
 
-  /** Replaces calls of svc_username() and the like by their values for the caller (in place). */
-  bindCaller<T>(tree: T): T {
+  /** Replaces calls of svc_username() and the like by their values for the caller (in place). @param facts those of the text of the tree */
+  forCaller<T>(tree: T, facts: GuardFacts): T {
+    return facts.callsReplaced ? this.bindCaller(tree) : tree;
+  }
+
+  protected bindCaller<T>(tree: T): T {
     const { tree: bound, isUsed } = bindCaller(tree, this.context.product, this.context.caller);
     this.facts.readsCaller ||= isUsed;
     return bound;

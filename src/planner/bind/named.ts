@@ -85,7 +85,7 @@ export const SYSTEM_TABLE: RelationKind = {
 /** Replaces the item by the FROM of the cube. The cube's columns become expressions of the block that reads it. */
 function cubeItem({ alias, scope: block, resolver: { state }, cube }: NamedItem, view: ViewDef): Relation {
   const parsed = parsedView(state, view);
-  const stmt = state.bindCaller(clone(parsed.stmt));
+  const stmt = state.forCaller(clone(parsed.stmt), parsed.facts);
   const resolver = new Resolver(state, parsed, state.asDefined(view));
   const items = stmt.fromClause ?? [];
   if (items.length === 0) throw badRequest('bad_cube', `the cube \`${view.name}\` has no FROM clause`);

@@ -98,7 +98,7 @@ function viewQuery(state: PlanState, view: ViewDef): MadeItem {
   const hides = state.hidesRows();
   state.facts.hidesRows ||= hides;
   return state.position.reading(view.name, () => {
-    const stmt = state.bindCaller(clone(parsed.stmt));
+    const stmt = state.forCaller(clone(parsed.stmt), parsed.facts);
     const columns = asDefiner(state, view, (graph) => new Resolver(state, parsed, graph).query(stmt, undefined));
     return { query: { SelectStmt: stmt }, columns, needsBarrier: hides };
   });

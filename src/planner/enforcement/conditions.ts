@@ -21,7 +21,7 @@ function conditionText(context: ModelContext, graph: Graph, whole: Graph, concep
   const state = new PlanState({ ...context, graph, whole, keepsMappings: true });
   try {
     const parsed = state.texts.parse(`SELECT 1 AS one FROM ${logic.schema}.${quoteDouble(logic.concept)} WHERE (${logic.condition}\n)`, undefined);
-    new Resolver(state, parsed, graph).query(state.bindCaller(parsed.stmt), undefined);
+    new Resolver(state, parsed, graph).query(state.forCaller(parsed.stmt, parsed.facts), undefined);
     lowerBlocks(state);
     return printSelect(settleBarriers(parsed.stmt, state.late, false));
   } catch (error) {

@@ -39,7 +39,7 @@ export class ModelState extends PlanState {
     this.#definers.set('sql' in defined ? defined.name : `concept ${defined.name}`, defined.definer);
   }
 
-  override bindCaller<T>(tree: T): T {
+  protected override bindCaller<T>(tree: T): T {
     this.#onCallerFunctions?.(tree);
     return tree;
   }

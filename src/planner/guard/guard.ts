@@ -37,6 +37,8 @@ export interface GuardFacts {
   readonly clock: boolean;
   /** True if it calls pg_typeof, which needs a cast to text (typeof.ts). */
   readonly usesTypeof: boolean;
+  /** True if it calls an allowed function without a schema: one that the planner replaces. */
+  readonly callsReplaced: boolean;
   /** The functions of the datasource that it calls, as `schema.name`. They must still be allowed when the statement is used. */
   readonly functions: readonly string[];
 }
@@ -79,6 +81,7 @@ class Guard {
   #volatile = false;
   #clock = false;
   #usesTypeof = false;
+  #callsReplaced = false;
   readonly #functions = new Set<string>();
 
   constructor(options: GuardOptions) {
@@ -106,7 +109,13 @@ class Guard {
     for (const { name, location } of this.#systemColumns) {
       if (!this.#defined.has(name)) throw this.#fail('forbidden_column', `there is no column \`${name}\`: system columns are not part of a concept`, location);
     }
-    return { volatile: this.#volatile, clock: this.#clock, usesTypeof: this.#usesTypeof, functions: [...this.#functions] };
+    return {
+      volatile: this.#volatile,
+      clock: this.#clock,
+      usesTypeof: this.#usesTypeof,
+      callsReplaced: this.#callsReplaced,
+      functions: [...this.#functions],
+    };
   }
 
   /** Checks that each member of a node is known. Its nodes go on the stack in reverse, so that they are checked in the order of the text. */
@@ -208,6 +217,7 @@ class Guard {
     }
     if (!isSystemSchema(path[0] ?? '') && this.#allowed.has(path.join('.'))) {
       if (path.length > 1) this.#functions.add(path.join('.'));
+      else this.#callsReplaced = true;
       return;
     }
     const equivalent = path.length === 1 ? equivalentOf(name) : undefined;

@@ -27,7 +27,7 @@ export function logicalPlan(context: PlanContext, source: Source): LogicalPlan {
     const parsed = state.texts.parse(source.text, source.offset);
     requireReadableText(state, parsed);
     const resolver = new Resolver(state, parsed, state.seen);
-    resolver.query(state.bindCaller(parsed.stmt), undefined);
+    resolver.query(state.forCaller(parsed.stmt, parsed.facts), undefined);
     const planner = new Planner(state, (name) => resolver.written(name));
     const made = planner.plan(parsed.stmt);
     planner.finish();

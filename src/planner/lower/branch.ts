@@ -27,7 +27,7 @@ import {
   text,
   walk,
 } from '../plan/tree.ts';
-import { declaredType, has, type Wanted, type WantedColumns } from '../plan/wanted.ts';
+import { columnNamed, declaredType, has, type Wanted, type WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { divideAsDeclared } from '../read/integer-division.ts';
 import type { MappedRows } from '../read/mapped.ts';
@@ -163,7 +163,7 @@ export class Branch {
   /** Applies one mask to a value, in the rows for which the mask is in force. */
   #masked(def: PropertyDef, rule: MaskRule, value: Node, reader: Concept): Node {
     const { mask } = rule;
-    if (mask.kind === 'with') this.#noteResult(this.state.texts.plainExpression(mask, mask.expression), declaredType(this.state.graph, def), true);
+    if (mask.kind === 'with') this.#noteResult(this.state.texts.sharedExpression(mask, mask.expression), declaredType(this.state.graph, def), true);
     if (mask.kind === 'with') this.state.facts.mayQuote = true;
     const concerned = (rule.concept === null ? undefined : this.state.graph.concept(rule.concept)) ?? this.mapped;
     const expression = (): Node | undefined =>
@@ -208,7 +208,7 @@ export class Branch {
     state.facts.noteType(type);
     if (def.expression !== null) {
       if (!has(this.mapped, def) && !has(reader, def)) return cast(nullValue(), type);
-      this.#noteResult(state.texts.plainExpression(def, def.expression), type, actual);
+      this.#noteResult(state.texts.sharedExpression(def, def.expression), type, actual);
       return cast(this.#calculated(def, def.expression, reading), type);
     }
     const given = this.given(def, reader);
@@ -237,8 +237,8 @@ export class Branch {
   /** The column of the mapping that gives a property of the mapped concept; undefined if the mapping has no such column, or if the reader does not show it. */
   given(def: PropertyDef, reader = this.reader): MappingDef['columns'][number] | undefined {
     if (def.expression !== null || !has(this.mapped, def)) return undefined;
-    const wanted = def.name.toLowerCase();
-    const found = this.mapping.columns.find((c) => c.name === def.name) ?? this.mapping.columns.find((c) => c.name.toLowerCase() === wanted);
+    const first = columnNamed(this.mapping, def.name.toLowerCase());
+    const found = first === undefined || first.name === def.name ? first : (this.mapping.columns.find((c) => c.name === def.name) ?? first);
     return found && listsFor(this.state, reader, def, this.mapping, this.mapped) ? found : undefined;
   }
 
@@ -247,7 +247,7 @@ export class Branch {
     const isSeen = state.seen.property(def.name) !== undefined;
     const called = isSeen ? `the calculated property \`${def.name}\`` : 'a calculated property';
     const circular = (): Error => badRequest('circular_property', `${called} depends on itself`);
-    if (isSeen && state.mayName && mayDivideByZero(expression, () => state.texts.plainExpression(def, expression))) state.dividing.add(called);
+    if (isSeen && state.mayName && mayDivideByZero(expression, () => state.texts.sharedExpression(def, expression))) state.dividing.add(called);
     return state.position.expanding(def, circular, () =>
       state.grows(
         () => called,

@@ -71,7 +71,7 @@ export function maskStandalone(state: PlanState, value: Node, property: string, 
   const { mask } = rule;
   if (mask.kind === 'with') {
     state.facts.mayQuote = true;
-    state.facts.mayRaise ||= !givesAlways(state.graph, state.texts.plainExpression(mask, mask.expression), type);
+    state.facts.mayRaise ||= !givesAlways(state.graph, state.texts.sharedExpression(mask, mask.expression), type);
   }
   return maskedValue(state, cast(value, type), mask, type, () => {
     if (mask.kind !== 'with') return undefined;

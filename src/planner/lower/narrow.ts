@@ -13,7 +13,7 @@ import { conversionMayRaise, typesNamed } from '../facts/conversions.ts';
 import { isTotal } from '../facts/total.ts';
 import type { Condition } from '../plan/barriers.ts';
 import type { PathNode } from '../plan/path-node.ts';
-import { and, cast, clone, conjuncts, equals, integer, lastName, type Node, operator, or, text, walk } from '../plan/tree.ts';
+import { and, cast, clone, conjuncts, eachColumn, equals, integer, lastName, type Node, operator, or, text } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import { isShown, type ReadableAs } from '../secure/shown.ts';
 import type { Branch } from './branch.ts';
@@ -84,10 +84,9 @@ export function narrow(state: PlanState, where: Node | undefined, relations: rea
 
 /** Marks the nodes whose columns a condition reads. */
 function markRestricted(state: PlanState, condition: Node): void {
-  walk(condition, (n) => {
-    const ref = 'ColumnRef' in n ? state.references.of(n.ColumnRef) : undefined;
+  eachColumn(condition, (column) => {
+    const ref = state.references.of(column);
     if (ref && ref.alias === ref.node.alias) ref.node.isRestricted = true;
-    return undefined;
   });
 }
 

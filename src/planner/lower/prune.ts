@@ -3,8 +3,8 @@
  * types of rows. PostgreSQL would find most such mappings itself, but plans each of them first.
  */
 import type { ConceptRelation } from '../bind/relation.ts';
-import { conjuncts, fieldsOf, type Node, type SelectStmt, walk } from '../plan/tree.ts';
-import { has } from '../plan/wanted.ts';
+import { conjuncts, eachColumn, fieldsOf, type Node, type SelectStmt, walk } from '../plan/tree.ts';
+import { columnNamed, has } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { isShown } from '../secure/shown.ts';
 import type { Branch } from './branch.ts';
@@ -41,13 +41,11 @@ export function noteShownTypes(state: PlanState, stmt: SelectStmt, relations: re
 /** True if some trees read a column of a root or its paths that depends only on the mapping of a row. */
 function readsTypes(state: PlanState, trees: unknown, root: ConceptRelation['root']): boolean {
   let found = false;
-  walk(trees, (n) => {
-    const ref = 'ColumnRef' in n ? state.references.of(n.ColumnRef) : undefined;
-    if (ref?.relation.root === root) {
-      const wanted = ref.node.wantedOf(ref.column);
-      found ||= wanted === undefined || ['entity_type', 'mapping', 'mapped_in'].includes(wanted.kind);
-    }
-    return !found;
+  eachColumn(trees, (column) => {
+    const ref = found ? undefined : state.references.of(column);
+    if (ref?.relation.root !== root) return;
+    const wanted = ref.node.wantedOf(ref.column);
+    found = wanted === undefined || ['entity_type', 'mapping', 'mapped_in'].includes(wanted.kind);
   });
   return found;
 }
@@ -74,8 +72,7 @@ export function isExcluded(branch: Branch, filter: RowFilter): boolean {
 /** True if the property is NULL in all rows of the mapping: then no comparison with it is true. */
 function isAlwaysNull({ mapped, mapping }: Branch, { def }: Comparison): boolean {
   if (def.expression !== null) return false;
-  const name = def.name.toLowerCase();
-  return !has(mapped, def) || !mapping.columns.some((c) => c.name.toLowerCase() === name);
+  return !has(mapped, def) || columnNamed(mapping, def.name.toLowerCase()) === undefined;
 }
 
 const TEXTS = new Set(['text', 'varchar']);

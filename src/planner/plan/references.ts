@@ -7,7 +7,7 @@ import type { Concept } from '../../ontology/graph.ts';
 import type { MeasureDef } from '../../ontology/model.ts';
 import type { ConceptRelation } from '../bind/relation.ts';
 import type { PathNode } from './path-node.ts';
-import { type Node, nameOf, reference, string, walk } from './tree.ts';
+import { eachColumn, type Node, nameOf, reference, string } from './tree.ts';
 
 /** A reference to a column of a concept. */
 export interface Reference {
@@ -120,17 +120,15 @@ export class References {
 
   /** Replaces the references to columns of a block's FROM by names (in place). */
   settle<T>(tree: T, owner: object): T {
-    walk(tree, (n) => {
-      if (!('ColumnRef' in n)) return undefined;
-      const source = this.#source(n.ColumnRef);
+    eachColumn(tree, (ref) => {
+      const source = this.#source(ref);
       if (source?.kind === 'node' && source.relation.owner === owner) {
         const { relation, node, alias } = source;
-        n.ColumnRef.fields = [string(relation.alias), string(relation.exposeNode(node, nameIn(n.ColumnRef), alias))];
+        ref.fields = [string(relation.alias), string(relation.exposeNode(node, nameIn(ref), alias))];
       }
       if (source?.kind === 'columns' && source.owner === owner) {
-        n.ColumnRef.fields = [...(source.alias === undefined ? [] : [string(source.alias)]), string(nameIn(n.ColumnRef))];
+        ref.fields = [...(source.alias === undefined ? [] : [string(source.alias)]), string(nameIn(ref))];
       }
-      return undefined;
     });
     return tree;
   }

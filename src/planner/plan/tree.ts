@@ -57,8 +57,16 @@ const BASE: Readonly<Record<string, string>> = {
   uuid: 'uuid',
 };
 
-/** A TypeName of a base type with its modifiers, e.g. `numeric(10,2)`. */
+/** A TypeName of a base type with its modifiers, e.g. `numeric(10,2)`. Types without modifiers are shared: they are not changed. */
 export function typeName(sql: string): TypeName {
+  const known = TYPE_NAMES.get(sql) ?? typeNameOf(sql);
+  if (known.typmods === undefined) TYPE_NAMES.set(sql, Object.freeze(known));
+  return known;
+}
+
+const TYPE_NAMES = new Map<string, TypeName>();
+
+function typeNameOf(sql: string): TypeName {
   const m = /^([a-z]+(?: [a-z]+)*)(?: ?\(([\d, ]+)\))?$/.exec(sql);
   const base = m?.[1] === undefined ? undefined : BASE[m[1]];
   if (!base) throw new Error(`no base type ${sql}`);
@@ -221,6 +229,23 @@ export function walk(value: unknown, visit: (node: Node) => boolean | undefined)
     if (typeof v !== 'object' || v === null) continue;
     if (isNodeName(k) && visit(value as Node) === false) return;
     if (!hasOnlyNames(k)) walk(o[k], visit);
+  }
+}
+
+/** Calls `visit` for each reference to a column below a value. */
+export function eachColumn(value: unknown, visit: (ref: ColumnRef) => void): void {
+  if (value === null || typeof value !== 'object') return;
+  visited();
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) eachColumn(value[i], visit);
+    return;
+  }
+  const o = value as Record<string, unknown>;
+  for (const k in o) {
+    const v = o[k];
+    if (typeof v !== 'object' || v === null) continue;
+    if (k === 'ColumnRef') visit(v as ColumnRef);
+    else if (!hasOnlyNames(k)) eachColumn(v, visit);
   }
 }
 

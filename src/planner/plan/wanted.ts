@@ -1,6 +1,6 @@
 /** The columns that a query wants of the rows of a concept, and their types. */
 import type { Concept, Graph } from '../../ontology/graph.ts';
-import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
+import type { ColumnDef, MappingDef, PropertyDef } from '../../ontology/model.ts';
 import { parseType } from '../../ontology/types.ts';
 import type { PlanState } from '../plan-state.ts';
 
@@ -68,6 +68,18 @@ export function has(concept: Concept, def: PropertyDef): boolean {
 }
 const OWN = new WeakMap<Concept, Set<string>>();
 
+const COLUMNS = new WeakMap<MappingDef, ReadonlyMap<string, ColumnDef>>();
+
+/** The first column of a mapping with a name, which is in lower case. */
+export function columnNamed(mapping: MappingDef, lower: string): ColumnDef | undefined {
+  let columns = COLUMNS.get(mapping);
+  if (columns === undefined) {
+    columns = new Map(mapping.columns.toReversed().map((c) => [c.name.toLowerCase(), c]));
+    COLUMNS.set(mapping, columns);
+  }
+  return columns.get(lower);
+}
+
 const INTEGERS = new Set(['int2', 'int4', 'int8']);
 const RAW_SQL: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'integer', int8: 'bigint' };
 
@@ -92,7 +104,7 @@ function integerTypes(concept: Concept, def: PropertyDef): ReadonlySet<string> {
   const wanted = def.name.toLowerCase();
   for (const { mapping, target: mapped } of rows.sources) {
     if (!has(mapped, def)) continue;
-    const given = mapping.columns.find((c) => c.name.toLowerCase() === wanted);
+    const given = columnNamed(mapping, wanted);
     if (!given) continue;
     if (!given.type || !INTEGERS.has(given.type)) return new Set();
     found.add(given.type);

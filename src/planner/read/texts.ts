@@ -32,8 +32,8 @@ export interface Parsed {
   readonly locations: readonly (number | undefined)[];
 }
 
-/** Replaces calls of svc_username() and the like by their values for the caller (in place). */
-export type BindCaller = <T>(tree: T) => T;
+/** Replaces calls of svc_username() and the like by their values for the caller (in place), if the text has such calls. */
+export type BindCaller = <T>(tree: T, facts: GuardFacts) => T;
 
 /** The texts of one plan: the statement, and the stored texts that it reads. */
 export class Texts {
@@ -126,7 +126,7 @@ export class Texts {
 
   /** The SELECT over tables of a mapping or raw view, as it runs. `parsed`: its parsed text, which is not changed. */
   tableQuery(def: MappingDef | ViewDef, parsed: Parsed = this.parse(def.sql, undefined, false, false)): TableQuery {
-    const query = tableQuery(this.#bindCaller(clone(parsed.stmt)));
+    const query = tableQuery(this.#bindCaller(clone(parsed.stmt), parsed.facts));
     this.#declare(query, def);
     return query;
   }
@@ -151,11 +151,32 @@ export class Texts {
 
   /** The expression of a calculated property or a measure: it has unqualified names and no sub-queries. @throws SvcError 400 `bad_expression` */
   plainExpression(owner: object, sql: string, offset?: number): Node {
-    return this.located(owner, sql, offset).node;
+    return offset === undefined ? clone(this.sharedExpression(owner, sql)) : this.#plain(owner, sql, offset).node;
+  }
+
+  /** The same of a stored text, as a tree that must not be changed: plans share it. @throws SvcError 400 `bad_expression` */
+  sharedExpression(owner: object, sql: string): Node {
+    const known = SHARED.get(owner)?.get(sql);
+    if (known === undefined) return this.#shared(owner, sql);
+    this.use(known.facts);
+    this.#facts.noteExpression(known.node, undefined, true);
+    return known.node;
+  }
+
+  /** Keeps the expression if it is the same for all callers. */
+  #shared(owner: object, sql: string): Node {
+    const { node, parsed } = this.#plain(owner, sql, undefined);
+    if (!parsed.facts.callsReplaced) SHARED.set(owner, (SHARED.get(owner) ?? new Map<string, Shared>()).set(sql, { node, facts: parsed.facts }));
+    return node;
   }
 
   /** The same, with the offsets of its nodes in the request. @throws SvcError 400 `bad_expression` */
   located(owner: object, sql: string, offset?: number): { readonly node: Node; readonly offsetOf: Parsed['offsetOf'] } {
+    const { node, parsed } = this.#plain(owner, sql, offset);
+    return { node, offsetOf: parsed.offsetOf };
+  }
+
+  #plain(owner: object, sql: string, offset: number | undefined): { readonly node: Node; readonly parsed: Parsed } {
     const { node, parsed } = this.expression(owner, sql, offset);
     walk(node, (n) => {
       if ('ColumnRef' in n) n.ColumnRef.fields = (n.ColumnRef.fields ?? []).map((f) => withOwnName(f, parsed.standIns));
@@ -164,7 +185,7 @@ export class Texts {
       if ('A_Indirection' in n) afterSteps(n.A_Indirection, () => undefined, refuseField(offset));
       return undefined;
     });
-    return { node, offsetOf: parsed.offsetOf };
+    return { node, parsed };
   }
 
   /** A stored expression (calculated property, measure, condition) as a tree that may be changed. @throws SvcError 400 `bad_expression` */
@@ -185,7 +206,7 @@ export class Texts {
     }
     this.use(parsed.facts);
     this.#facts.noteExpression(only.ResTarget.val, undefined, true);
-    return { node: this.#bindCaller(clone(only.ResTarget.val)), parsed };
+    return { node: this.#bindCaller(clone(only.ResTarget.val), parsed.facts), parsed };
   }
 }
 
@@ -203,6 +224,13 @@ const refuseField =
 
 const MAPPED = new WeakMap<MappingDef, { readonly rows: MappedRows; readonly query: TableQuery; readonly facts: GuardFacts }>();
 const EXPRESSIONS = new WeakMap<object, Map<string, Parsed>>();
+
+/** A stored expression that no function of the caller is a part of. */
+interface Shared {
+  readonly node: Node;
+  readonly facts: GuardFacts;
+}
+const SHARED = new WeakMap<object, Map<string, Shared>>();
 
 function forgetLocations(value: unknown): void {
   if (value === null || typeof value !== 'object') return;

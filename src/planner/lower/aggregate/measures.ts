@@ -13,7 +13,7 @@ import { isKeyHop } from '../../plan/hop.ts';
 import { LocatedError } from '../../plan/located-error.ts';
 import { type PathNode, pathOf } from '../../plan/path-node.ts';
 import { calledMeasure, type MeasureReference, type References } from '../../plan/references.ts';
-import { and, cast, clone, conjuncts, fieldsOf, lastName, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
+import { and, cast, clone, conjuncts, eachColumn, fieldsOf, lastName, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
 import type { PlanState } from '../../plan-state.ts';
 import { divideAsDeclared } from '../../read/integer-division.ts';
 import { refuseMasked } from '../../secure/policies.ts';
@@ -72,14 +72,12 @@ export function refuseInWhere(where: Node | undefined, relations: readonly Conce
 
 /** Throws 400 `bare_measure` for a measure that no block has expanded, which happens if a sub-query aggregates a measure of the outer query. */
 export function refuseOuterMeasures(query: SelectStmt, references: References): void {
-  walk(query, (n) => {
-    if ('ColumnRef' in n && references.measure(n.ColumnRef)) {
-      // The message does not name the measure: a cube may read a measure that is hidden from the caller.
-      throw badRequest('bare_measure', 'a sub-query uses a measure of the outer query', {
-        hint: 'Aggregate it in the query that has the concept or cube in FROM.',
-      });
-    }
-    return undefined;
+  eachColumn(query, (ref) => {
+    if (references.measure(ref) === undefined) return;
+    // The message does not name the measure: a cube may read a measure that is hidden from the caller.
+    throw badRequest('bare_measure', 'a sub-query uses a measure of the outer query', {
+      hint: 'Aggregate it in the query that has the concept or cube in FROM.',
+    });
   });
 }
 
@@ -148,10 +146,10 @@ function expandOnce(
     if (filter) call.FuncCall.agg_filter = filter;
     return call as Node;
   }) as Node;
-  if (called !== HIDDEN && !state.position.isTrusted && mayDivideByZero(def.expression, () => state.texts.plainExpression(def, def.expression)))
+  if (called !== HIDDEN && !state.position.isTrusted && mayDivideByZero(def.expression, () => state.texts.sharedExpression(def, def.expression)))
     state.dividing.add(called);
   const { sql } = parseType(def.type);
-  state.facts.noteMeasure(state.texts.plainExpression(def, def.expression), sql);
+  state.facts.noteMeasure(state.texts.sharedExpression(def, def.expression), sql);
   return cast(value, sql);
 }
 

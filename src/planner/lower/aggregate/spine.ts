@@ -3,7 +3,7 @@ import type { ConceptRelation } from '../../bind/relation.ts';
 import type { Scope } from '../../bind/scope.ts';
 import type { PathNode } from '../../plan/path-node.ts';
 import type { References } from '../../plan/references.ts';
-import { walk } from '../../plan/tree.ts';
+import { eachColumn } from '../../plan/tree.ts';
 import type { Proofs } from './proofs.ts';
 
 /** The deepest to-many node of a path; null for the row that FROM yields. */
@@ -32,11 +32,9 @@ export interface BlockFacts {
 export function nodesIn(tree: unknown, relations: readonly ConceptRelation[]): Set<PathNode> {
   const found = new Set<PathNode>();
   if (relations.every((r) => r.root.children.size === 0)) return found;
-  walk(tree, (n) => {
-    if (!('ColumnRef' in n)) return undefined;
-    const ref = relations[0]?.state.references.of(n.ColumnRef);
+  eachColumn(tree, (column) => {
+    const ref = relations[0]?.state.references.of(column);
     if (ref && relations.includes(ref.relation)) for (let at: PathNode | null = ref.node; at?.parent; at = at.parent) found.add(at);
-    return undefined;
   });
   return found;
 }

@@ -19,7 +19,7 @@ function readsOf(state: PlanState, owner: object, expression: string): Reads {
   if (known) return known;
   const names: string[] = [];
   let paths = false;
-  walk(state.texts.plainExpression(owner, expression), (n) => {
+  walk(state.texts.sharedExpression(owner, expression), (n) => {
     if (isAggregateCall(n)) paths = true;
     if ('ColumnRef' in n) names.push(fieldsOf(n.ColumnRef).at(-1) ?? '');
     return undefined;
