@@ -9,13 +9,11 @@ import { typeName } from './types.ts';
 
 /** Prints an item of FROM with its joins. */
 export function fromItem(sink: Sink, node: pg.Node): void {
+  const type = typeOf(node);
+  const print = type === undefined ? undefined : ITEMS.get(type);
+  if (print === undefined) throw unsupported(type ?? 'an empty item of FROM');
   sink.enter();
-  if ('RangeVar' in node) rangeVar(sink, node.RangeVar);
-  else if ('JoinExpr' in node) join(sink, node.JoinExpr);
-  else if ('RangeSubselect' in node) rangeSubselect(sink, node.RangeSubselect);
-  else if ('RangeFunction' in node) rangeFunction(sink, node.RangeFunction);
-  else if ('RangeTableSample' in node) tableSample(sink, node.RangeTableSample);
-  else throw unsupported(typeOf(node) ?? 'an empty item of FROM');
+  print(sink, (node as unknown as Record<string, unknown>)[type as string] as never);
   sink.leave();
 }
 
@@ -180,3 +178,11 @@ function joined(sink: Sink, n: pg.JoinExpr): void {
     expression(sink, n.quals);
   }
 }
+
+const ITEMS: ReadonlyMap<string, (sink: Sink, body: never) => void> = new Map<string, (sink: Sink, body: never) => void>([
+  ['RangeVar', rangeVar],
+  ['JoinExpr', join],
+  ['RangeSubselect', rangeSubselect],
+  ['RangeFunction', rangeFunction],
+  ['RangeTableSample', tableSample],
+]);

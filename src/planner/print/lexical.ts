@@ -3,11 +3,18 @@ import type { A_Const, Node } from '@pgsql/types';
 import { KEYWORDS } from './keywords.ts';
 import { check, fields, must, type Sink, unsupported } from './sink.ts';
 
-const PLAIN = /^[a-z_][a-z0-9_]*$/;
+/** True for lower-case ASCII letters, digits and underscores that do not begin with a digit: `/^[a-z_][a-z0-9_]*$/`, which would take most of the time of printing. */
+function isPlain(name: string): boolean {
+  for (let i = 0; i < name.length; i++) {
+    const c = name.charCodeAt(i);
+    if ((c < 97 || c > 122) && c !== 95 && (i === 0 || c < 48 || c > 57)) return false;
+  }
+  return name !== '';
+}
 
 /** `name` as an identifier that PostgreSQL reads as exactly this name. It is quoted unless it is lower-case ASCII and not a key word. */
 export function identifier(name: string): string {
-  if (PLAIN.test(name) && !KEYWORDS.has(name)) return name;
+  if (isPlain(name) && !KEYWORDS.has(name)) return name;
   return `"${name.replaceAll('"', '""')}"`;
 }
 
@@ -37,11 +44,14 @@ export function identifiers(nodes: readonly Node[] | undefined, separator: strin
 }
 
 const OPERATOR = /^[-+*/<>=~!@#%^&|`?]+$/;
+/** The usual operators, which need no check. */
+const USUAL: ReadonlySet<string> = new Set(['=', '<>', '<', '>', '<=', '>=', '+', '-', '*', '/', '||', '~~']);
 
 /** The operator of a list of names. A qualified one is `OPERATOR(schema.op)`. */
 export function operator(name: readonly Node[] | undefined): string {
   const parts = must(name, 'operator');
   const symbol = stringOf(parts[parts.length - 1]);
+  if (parts.length === 1 && USUAL.has(symbol)) return symbol;
   if (!OPERATOR.test(symbol) || symbol.includes('--') || symbol.includes('/*')) throw unsupported('this operator');
   return parts.length === 1 ? symbol : `OPERATOR(${identifiers(parts.slice(0, -1), '.')}.${symbol})`;
 }

@@ -2,29 +2,40 @@
 import type * as pg from '@pgsql/types';
 import { expression, operand, parenthesized } from './expression.ts';
 import { isNegative, operator, stringOf } from './lexical.ts';
-import { check, fields, must, type Sink, unsupported } from './sink.ts';
+import { check, fields, must, type Sink, typeOf, unsupported } from './sink.ts';
 
 /** The levels of precedence, lowest first. Expressions that the printer does not distinguish are `other` and get parentheses. */
 export const PRECEDENCE = { or: 1, and: 2, other: 3, comparison: 4, operator: 5, plus: 6, times: 7, power: 8, cast: 9, atom: 10 } as const;
 
 /** The precedence of the outermost operator of `node`. */
 export function precedenceOf(node: pg.Node): number {
-  if ('ColumnRef' in node) return PRECEDENCE.atom;
-  if ('A_Const' in node) return isNegative(node.A_Const) ? PRECEDENCE.other : PRECEDENCE.atom;
-  if ('A_Expr' in node) return node.A_Expr.kind === 'AEXPR_NULLIF' ? PRECEDENCE.atom : binaryPrecedence(node.A_Expr);
-  if ('FuncCall' in node)
-    return node.FuncCall.funcformat === 'COERCE_SQL_SYNTAX' && OPERATOR_FUNCTIONS.has(lastName(node.FuncCall)) ? PRECEDENCE.other : PRECEDENCE.atom;
-  if ('BoolExpr' in node) {
-    const op = node.BoolExpr.boolop;
-    return op === 'OR_EXPR' ? PRECEDENCE.or : op === 'AND_EXPR' ? PRECEDENCE.and : PRECEDENCE.other;
+  const type = typeOf(node);
+  const body = (node as unknown as Readonly<Record<string, never>>)[type ?? ''] as never;
+  switch (type) {
+    case 'A_Const':
+      return isNegative(body) ? PRECEDENCE.other : PRECEDENCE.atom;
+    case 'A_Expr':
+      return (body as pg.A_Expr).kind === 'AEXPR_NULLIF' ? PRECEDENCE.atom : binaryPrecedence(body);
+    case 'FuncCall':
+      return (body as pg.FuncCall).funcformat === 'COERCE_SQL_SYNTAX' && OPERATOR_FUNCTIONS.has(lastName(body)) ? PRECEDENCE.other : PRECEDENCE.atom;
+    case 'BoolExpr': {
+      const op = (body as pg.BoolExpr).boolop;
+      return op === 'OR_EXPR' ? PRECEDENCE.or : op === 'AND_EXPR' ? PRECEDENCE.and : PRECEDENCE.other;
+    }
+    case 'SubLink': {
+      const kind = (body as pg.SubLink).subLinkType;
+      return kind === 'ANY_SUBLINK' || kind === 'ALL_SUBLINK' ? PRECEDENCE.other : PRECEDENCE.atom;
+    }
+    case 'TypeCast':
+      return PRECEDENCE.cast;
+    case 'NullTest':
+    case 'BooleanTest':
+    case 'CollateClause':
+    case 'JsonIsPredicate':
+      return PRECEDENCE.other;
+    default:
+      return PRECEDENCE.atom;
   }
-  if ('SubLink' in node) {
-    const type = node.SubLink.subLinkType;
-    return type === 'ANY_SUBLINK' || type === 'ALL_SUBLINK' ? PRECEDENCE.other : PRECEDENCE.atom;
-  }
-  if ('TypeCast' in node) return PRECEDENCE.cast;
-  if ('NullTest' in node || 'BooleanTest' in node || 'CollateClause' in node || 'JsonIsPredicate' in node) return PRECEDENCE.other;
-  return PRECEDENCE.atom;
 }
 
 /** Functions that are printed as operators. */
