@@ -22,9 +22,9 @@ const OUTSIDE: State = { trusted: 0, views: 0, blocks: 0, subQueries: 0, expandi
 export class Position {
   #state = OUTSIDE;
 
-  #with<T>(changes: Partial<State>, make: () => T): T {
+  #at<T>(state: State, make: () => T): T {
     const before = this.#state;
-    this.#state = { ...before, ...changes };
+    this.#state = state;
     try {
       return make();
     } finally {
@@ -60,23 +60,23 @@ export class Position {
 
   /** Plans a part of the text of a view or cube. */
   inView<T>(make: () => T): T {
-    return this.#with({ views: this.#state.views + 1 }, make);
+    return this.#at({ ...this.#state, views: this.#state.views + 1 }, make);
   }
 
   /** Resolves a query block. */
   inBlock<T>(make: () => T): T {
-    return this.#with({ blocks: this.#state.blocks + 1 }, make);
+    return this.#at({ ...this.#state, blocks: this.#state.blocks + 1 }, make);
   }
 
   /** Resolves a sub-query of an expression. `begin` is called if it is an outermost one. */
   inSubQuery<T>(make: () => T, begin: () => void): T {
     if (this.#state.subQueries === 0) begin();
-    return this.#with({ subQueries: this.#state.subQueries + 1 }, make);
+    return this.#at({ ...this.#state, subQueries: this.#state.subQueries + 1 }, make);
   }
 
   /** Resolves the condition of a logic concept. */
   inCondition<T>(called: string, make: () => T): T {
-    return this.#with({ conditions: [...this.#state.conditions, called] }, make);
+    return this.#at({ ...this.#state, conditions: [...this.#state.conditions, called] }, make);
   }
 
   /** True if the text of a view is being planned already. */
@@ -86,7 +86,7 @@ export class Position {
 
   /** Reads a view. */
   reading<T>(view: string, make: () => T): T {
-    return this.#with({ reading: [...this.#state.reading, view] }, make);
+    return this.#at({ ...this.#state, reading: [...this.#state.reading, view] }, make);
   }
 
   /**
@@ -96,7 +96,7 @@ export class Position {
    */
   expanding<T>(what: object, circular: () => Error, make: () => T, read = ''): T {
     if (this.#state.expanding.some((e) => e.what === what && e.read === read)) throw circular();
-    return this.#with({ expanding: [...this.#state.expanding, { what, read }] }, make);
+    return this.#at({ ...this.#state, expanding: [...this.#state.expanding, { what, read }] }, make);
   }
 
   /**
@@ -106,25 +106,25 @@ export class Position {
   asOwner<T>(concept: object, circular: () => Error, make: () => T): T {
     const { owners } = this.#state;
     if (owners.includes(concept)) throw circular();
-    return this.#with({ expanding: [], owners: [...owners, concept] }, make);
+    return this.#at({ ...this.#state, expanding: [], owners: [...owners, concept] }, make);
   }
 
   /** Plans the condition of a policy. */
   asTrusted<T>(make: () => T): T {
     const { trusted } = this.#state;
-    if (trusted > 0) return this.#with({ trusted: trusted + 1 }, make);
+    if (trusted > 0) return this.#at({ ...this.#state, trusted: trusted + 1 }, make);
     // the condition may read the concept that is being expanded, without its policies
-    return this.#with({ trusted: 1, expanding: [] }, () => this.framed((inner) => growing('the conditions of policies', inner), make));
+    return this.#at({ ...this.#state, trusted: 1, expanding: [] }, () => this.framed((inner) => growing('the conditions of policies', inner), make));
   }
 
   /** Plans within a frame. Parts of it that are planned later use the frame too. */
   framed<T>(frame: Frame, make: () => T): T {
-    return this.#with({ frames: [...this.#state.frames, frame] }, () => frame(make));
+    return this.#at({ ...this.#state, frames: [...this.#state.frames, frame] }, () => frame(make));
   }
 
   /** The current position, as a frame for something that is planned later. */
   here(): Frame {
     const state = this.#state;
-    return <T>(make: () => T): T => this.#with(state, () => state.frames.reduceRight<() => T>((inner, frame) => () => frame(inner), make)());
+    return <T>(make: () => T): T => this.#at(state, () => state.frames.reduceRight<() => T>((inner, frame) => () => frame(inner), make)());
   }
 }
