@@ -104,6 +104,16 @@ describe('an apply', () => {
     expect(short(found.changes)).toEqual(['drop concept low', 'drop view v', 'drop view w']);
   });
 
+  it('drops concepts that refer to each other, and a property over a path from its own concept', async () => {
+    const circle = `CREATE PROPERTY other_id bigint AS SELECT "away[left].id"; CREATE CONCEPT right (id bigint, other_id bigint, PRIMARY KEY (id), CONSTRAINT away FOREIGN KEY (id) REFERENCES left (id));
+      CREATE CONCEPT left (id bigint, PRIMARY KEY (id), CONSTRAINT back FOREIGN KEY (id) REFERENCES right (id))`;
+    await done('apply', 'circle', { 'a.kg': ITEM, 'b.kg': circle });
+    const found = await done('apply', 'circle', { 'a.kg': ITEM }, { prune: true });
+    expect(short(found.changes)).toEqual(['drop property other_id', 'drop concept right', 'drop concept left']);
+    const { json } = await get('/svc/api/get_ontology/circle');
+    expect(json.data.ontology.map((c: { concept: string }) => c.concept)).toEqual(['item']);
+  });
+
   it('refuses to prune what an object that stays uses', async () => {
     await done('apply', 'kept', { 'a.kg': 'CREATE CONCEPT item (id bigint, PRIMARY KEY (id))' }, { source: 'one' });
     await service.rows('CREATE VIEW by_hand AS SELECT id FROM svc.item', 'kept');

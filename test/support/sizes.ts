@@ -30,6 +30,8 @@ export const SIZES = {
   'attacks/sight': { queries: [10, 600] },
   'attacks/isolates': { rounds: [1, 150] },
   'attacks/shared-entries': { requests: [60, 6000] },
+  // Model files.
+  'integration/model-round-trips': { models: [4, 20_000, 60] },
   // Requests.
   'integration/hostile': { requests: [500, 100_000] },
   'integration/hostile-raw': { requests: [250, 20_000] },

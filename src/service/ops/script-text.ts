@@ -2,7 +2,7 @@
 import type { Caller } from '../../auth/authenticate.ts';
 import { cacheOf } from '../../cache.ts';
 import { parseStatement } from '../../language/classify.ts';
-import type { Source, Statement } from '../../language/statements.ts';
+import type { CreateConcept, Source, Statement } from '../../language/statements.ts';
 import type { Counted, Spending } from '../spending.ts';
 import { isRead, isService } from '../write/statements.ts';
 
@@ -53,3 +53,14 @@ export const copyOf = (caller: Caller): Caller => ({
     agents: caller.snapshot.agents.map((a) => ({ ...a })),
   },
 });
+
+/** A statement that takes everything from a concept. */
+export const EMPTY_CONCEPT: Omit<CreateConcept, 'source' | 'name'> = {
+  kind: 'create_concept',
+  replace: true,
+  elements: [],
+  parents: [],
+  description: null,
+  tags: [],
+  logic: null,
+};

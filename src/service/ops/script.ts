@@ -19,7 +19,7 @@ import { Draft } from '../write/draft.ts';
 import { type Batch, RightsGuard } from '../write/rights-guard.ts';
 import { applyService, isRead, isService } from '../write/statements.ts';
 import { checkPermitted } from './permitted.ts';
-import { copyOf, counted, MAX_CACHED_CHARACTERS, parseAll, texts } from './script-text.ts';
+import { copyOf, counted, EMPTY_CONCEPT, MAX_CACHED_CHARACTERS, parseAll, texts } from './script-text.ts';
 
 /** The result of a dry run. */
 export interface DryRun {
@@ -217,8 +217,12 @@ class ScriptRun implements WritingSession {
     return { version: this.draft?.version ?? '', warnings: this.draft?.warnings ?? [] };
   }
 
-  /** Drops objects that may use each other: those first that nothing uses. @throws SvcError 400 `in_use` if other objects use one */
+  /**
+   * Drops objects that may use each other: those first that nothing uses. Concepts in a circle, such as two that refer to each other, lose their content first.
+   * @throws SvcError 400 `in_use` if other objects use one
+   */
   async #dropAll(drops: readonly DropObject[]): Promise<void> {
+    let isCircle = false;
     for (let left = drops; left.length > 0; ) {
       const used: DropObject[] = [];
       let refusal: unknown;
@@ -231,7 +235,12 @@ class ScriptRun implements WritingSession {
           refusal ??= error;
         }
       }
-      if (used.length === left.length) throw refusal;
+      if (used.length === left.length) {
+        const concepts = used.filter((s) => s.object === 'concept');
+        if (isCircle || concepts.length === 0) throw refusal;
+        isCircle = true;
+        for (const { source, name } of concepts) await this.#model({ ...EMPTY_CONCEPT, source, name });
+      }
       left = used;
     }
   }
