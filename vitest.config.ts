@@ -12,8 +12,8 @@ const ONLY_DEEP = 'test/**/*.deep.test.ts';
 export default defineConfig({
   test: {
     silent: 'passed-only',
-    // by default a machine of two cores gets one worker
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // one more than a machine of two cores has: tests wait for databases, browsers and time-outs
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [
       {
         // Without a database. Files share a process and its modules: a file that replaces a module or a global puts it back.

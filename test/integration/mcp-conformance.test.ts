@@ -10,10 +10,12 @@ import { buildService } from '../../bench/lib/build.ts';
 import { type Running, SERVICE_BINDINGS, serviceSettings, startScripts } from '../../bench/lib/stack.ts';
 import type { LocalPostgres } from '../../dev/testing.ts';
 import { borrowPostgres } from '../support/databases/index.ts';
+import { oneIn, sizesOf } from '../support/sizes.ts';
 import { builtService } from './support/built.ts';
 import { addKey, type KeyProxy, type Outcome, REVISIONS, runScenarios } from './support/mcp-conformance/runner.ts';
 import { ask } from './support/worker.ts';
 
+const SIZES = sizesOf('integration/mcp-conformance');
 const FIXTURES = 'test/integration/support/mcp-conformance/index.ts';
 const baselineOf = (target: string): string => fileURLToPath(new URL(`../mcp-conformance.${target}.yml`, import.meta.url));
 
@@ -46,7 +48,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-describe.each(TARGETS)('the scenarios of the conformance runner, against the %s', (target) => {
+describe.each(oneIn(SIZES.everyTarget, TARGETS, 0))('the scenarios of the conformance runner, against the %s', (target) => {
   const baseline = baselineOf(target);
   const outcomes: Outcome[] = [];
 

@@ -37,6 +37,7 @@ export const SIZES = {
   'integration/hostile-raw': { requests: [250, 20_000] },
   'integration/filters': { everyPayload: [40, 1], filters: [40, 2500], fewer: [20, 1000], values: [300, 20_000], patterns: [60, 4000] },
   'integration/filters-elsewhere': { everyPayload: [40, 1] },
+  'integration/mcp-conformance': { everyTarget: [2, 1] },
   'integration/dev-conformance': { everyBackend: [2, 1] },
   'integration/engine': { everyBackend: [2, 1] },
   // Samples in the formats of kg export.
@@ -45,6 +46,7 @@ export const SIZES = {
   'integration/console-query': { rows: [100_000, 1_000_000], concepts: [500, 2000], expansions: [25, 200] },
   // `loads`: a load that is interrupted and repeated.
   'integration/world': { loads: [0, 1] },
+  'unit/regular-expressions': { every: [4, 1] },
   'unit/planner/verify/accepted': { queries: [60, 10_000] },
   'unit/planner/verify/mutated': { statements: [1500, 30_000] },
   'unit/planner/print-random': { trees: [300, 20_000] },

@@ -2,8 +2,8 @@
  * No regular expression of the service takes quadratic time on a text that a caller sends. recheck searches for texts on which each
  * regular expression literal of src backtracks; expressions for which it finds one must only read texts of limited length.
  *
- * `npm test` searches a little: it must find all known slow expressions, but it proves nothing. `npm run test:deep` analyses each expression as an automaton, or
- * searches as long as recheck does by default.
+ * `npm test` searches a little: for the known slow expressions, which it must find, and for some of the others. It proves nothing. `npm run test:deep` analyses
+ * each expression as an automaton, or searches as long as recheck does by default.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,9 @@ import { check } from 'recheck';
 import { parseSync } from 'vite';
 import { expect, it } from 'vitest';
 import { DEEP, patience } from '../support/generated.ts';
+import { oneIn, sizesOf } from '../support/sizes.ts';
 
+const SIZES = sizesOf('unit/regular-expressions');
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** Slow expressions that read only texts of limited length, by their beginnings, with the reason. */
@@ -40,6 +42,7 @@ const BUILT = [
   'llm/comparisons.ts',
   'llm/words.ts',
   'nesting/to-char.ts',
+  'service/read/faults.ts',
 ];
 
 interface Literal {
@@ -91,11 +94,14 @@ it('finds a quadratic expression', async () => {
 it('finds none in src that reads texts of unlimited length', { timeout: patience(300_000) }, async () => {
   const slow: string[] = [];
   const found = new Set<(typeof BOUNDED)[number]>();
-  for (const { file, pattern, flags } of literals) {
+  const isTried = new Set(oneIn(SIZES.every, literals, 0));
+  for (const literal of literals) {
+    const { file, pattern, flags } = literal;
+    const known = BOUNDED.find((bounded) => bounded.file === file && pattern.startsWith(bounded.begins));
+    if (known === undefined && !isTried.has(literal)) continue;
     // recheck knows neither g nor d, which have no effect here, and reads v as u
     const { status } = await check(pattern, flags.replace(/[gd]/g, '').replace('v', 'u'), SEARCH);
     if (status === 'safe') continue;
-    const known = BOUNDED.find((bounded) => bounded.file === file && pattern.startsWith(bounded.begins));
     if (known) found.add(known);
     else slow.push(`${file}: ${pattern}`);
   }

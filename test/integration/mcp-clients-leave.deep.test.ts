@@ -9,7 +9,7 @@ import { type LocalPostgres, localPostgresAvailable, startLocalPostgres } from '
 import { ask, type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
 
 const missing = !localPostgresAvailable();
-if (missing) console.warn('mcp-clients-leave.test: no PostgreSQL on this machine; it is skipped');
+if (missing) console.warn('mcp-clients-leave.deep.test: no PostgreSQL on this machine; it is skipped');
 
 describe.skipIf(missing)('a client of the SSE transport', () => {
   let database: LocalPostgres;
