@@ -210,7 +210,8 @@ class Lens {
     return names.every((name) => {
       if (own.has(fold(name))) return true;
       if (lost.has(fold(name))) return false;
-      if (derived.has(fold(name))) return concept.descendants.some((d) => this.#sees(d) && d.properties.some((p) => fold(p.def.name) === fold(name)));
+      if (derived.has(fold(name)))
+        return concept.descendants.some((d) => this.#sees(d) && d.properties.some((p) => fold(p.def.name) === fold(name)) && this.#shows(d, name));
       const inner = this.#whole.measure(name);
       return inner === undefined || this.#computes(concept, inner, new Set([...expanding, measure]));
     });

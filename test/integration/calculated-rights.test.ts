@@ -119,6 +119,29 @@ describe('grants', () => {
     expect(JSON.stringify(await seen('narrow', 'SHOW PROPERTIES FROM claim', 'open'))).not.toContain('loss');
   });
 
+  it('do not give the measures of an ancestor over the property of a descendant', async () => {
+    await s.rows(`CREATE ONTOLOGY under;
+      CREATE PROPERTY paid decimal AS SELECT SUM("has_payment[payment].amount");
+      CREATE MEASURE most decimal AS SELECT MAX(paid); CREATE MEASURE some bigint AS SELECT COUNT(claim_id) WHERE paid > 0; CREATE MEASURE half decimal AS SELECT most / 2;
+      CREATE CONCEPT event (claim_id int, most MEASURE decimal, some MEASURE bigint, half MEASURE decimal, PRIMARY KEY (claim_id));
+      CREATE CONCEPT claim (paid decimal) INHERITS (event);
+      CREATE CONCEPT payment (payment_id int, claim_id int, amount decimal, PRIMARY KEY (payment_id), CONSTRAINT of_claim FOREIGN KEY (claim_id) REFERENCES claim (claim_id) INVERSEOF has_payment);
+      CREATE MAPPING m2 INTO (claim) AS SELECT id AS claim_id FROM ins.claim;
+      CREATE MAPPING m3 INTO (payment) AS SELECT id AS payment_id, claim AS claim_id, amount FROM ins.payment`);
+    const events = ['event', 'claim'].map((c) => `QUERY ON ontology.under.concept.${c}`);
+    await user('near', ...events);
+    await user('far', ...events, 'QUERY ON ontology.under.concept.payment');
+    for (const [measure, value] of [
+      ['most', '30'],
+      ['some', '3'],
+      ['half', '15'],
+    ]) {
+      expect(await seen('near', `SELECT SUM("measure.${measure}") AS n FROM dsvc.event`, 'under')).toBe('unknown_measure');
+      expect(await seen('far', `SELECT SUM("measure.${measure}") AS n FROM dsvc.event`, 'under')).toEqual([value]);
+    }
+    expect(JSON.stringify(await seen('near', 'DESC dsvc.event', 'under'))).not.toContain('measure');
+  });
+
   it('on the concepts of the path give it', async () => {
     await user('wide', 'QUERY ON ontology.open.concept.claim', 'QUERY ON ontology.open.concept.payment');
     expect(await seen('wide', 'SELECT claim_id, loss FROM svc.claim ORDER BY 1', 'open')).toEqual(['10 30', '11 5', '12 7']);

@@ -82,9 +82,12 @@ export function twinOf(model: Model, parts: Parts, parser: SqlParser): Model {
   const readsLost = (c: ConceptDef, name: string): boolean => {
     const m = model.measures.find((o) => o.name === name);
     const [whole, left] = [all(model, concepts.get(c.name)!), all(twin, c)];
-    return (
-      m !== undefined && [m.expression, m.filter ?? '1'].flatMap((sql) => namesIn(parser, sql)).some((n) => (whole.has(n) ? !left.has(n) : readsLost(c, n)))
-    );
+    const isOfHeirs = (n: string): boolean => below(model, concepts.get(c.name)!).some((d) => all(model, d).has(n));
+    const isLost = (n: string): boolean => {
+      if (whole.has(n)) return !left.has(n);
+      return isOfHeirs(n) ? !below(twin, c).some((d) => all(twin, d).has(n)) : readsLost(c, n);
+    };
+    return m !== undefined && [m.expression, m.filter ?? '1'].flatMap((sql) => namesIn(parser, sql)).some(isLost);
   };
   for (const c of made) Object.assign(c, { measures: c.measures.filter((name) => !readsLost(c, name)) });
   const has = (of: (d: ConceptDef) => readonly string[]): Set<string> => new Set(made.flatMap(of));
