@@ -62,6 +62,8 @@ function outcome(graph: Graph, text: string, queriesTables?: boolean): { readonl
   }
 }
 
+const isTooComplex = ({ answer }: { readonly answer: unknown }): boolean => (answer as { code?: string }).code === 'too_complex';
+
 /** A name with a typo. */
 const slipped = (name: string): string => (name.length > 2 ? name.slice(0, -2) + name.slice(-1) : `${name}x`);
 
@@ -181,6 +183,11 @@ describe('an ontology for a caller', () => {
           hidden += model.concepts.length - seen.concepts.length;
           for (const text of [...made.queries.map((q) => printer.query(q)), ...some]) {
             const [mine, other] = [outcome(seen, text), outcome(twin, text)];
+            // the rows come from the whole model, so the statement may become larger than over the twin, but not larger than for somebody who sees everything
+            if (isTooComplex(mine) && !isTooComplex(other)) {
+              expect({ text, answer: outcome(paired, text, seen === whole).answer }).toEqual({ text, answer: mine.answer });
+              continue;
+            }
             expect({ text, answer: mine.answer }).toEqual({ text, answer: other.answer });
             if (mine.sql === null) refused++;
             else answered++;
@@ -206,8 +213,7 @@ describe('an ontology for a caller', () => {
         }),
         { ...generated(SIZES.ontologies, SIZES.ontologies), endOnFailure: true },
       );
-      // the number varies between seeds: more in proportion, the fewer ontologies there are
-      expect(hidden).toBeGreaterThan(1.5 * SIZES.ontologies - 3 * Math.sqrt(SIZES.ontologies));
+      expect(hidden).toBeGreaterThan(1.5 * SIZES.ontologies);
       expect(nulled).toBeLessThan(answered / 10);
       expect(separate).toBeLessThan(answered / 10);
       expect(answered).toBeGreaterThan(6 * SIZES.ontologies);
