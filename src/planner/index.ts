@@ -99,7 +99,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   const hasBarriers = hidesRows && state.facts.mayRaise;
   if (hasBarriers && state.barrierRefusal) throw state.barrierRefusal;
   // without hidden rows no SELECT is marked; the printer would refuse a mark that is left
-  if (hidesRows || state.late.length > 0) settleBarriers(query, state.late, hasBarriers);
+  if (hidesRows || state.late.length > 0) settleBarriers(query, state, hasBarriers);
   if (state.texts.datasources.size > 1) {
     throw badRequest('several_datasources', `the query would need several datasources: ${[...state.texts.datasources].join(', ')}`, {
       hint: 'a query runs on a single datasource; send one query to each of them',

@@ -23,7 +23,7 @@ function conditionText(context: ModelContext, graph: Graph, whole: Graph, concep
     const parsed = state.texts.parse(`SELECT 1 AS one FROM ${logic.schema}.${quoteDouble(logic.concept)} WHERE (${logic.condition}\n)`, undefined);
     new Resolver(state, parsed, graph).query(state.forCaller(parsed.stmt, parsed.facts), undefined);
     lowerBlocks(state);
-    return printSelect(settleBarriers(parsed.stmt, state.late, false));
+    return printSelect(settleBarriers(parsed.stmt, state, false));
   } catch (error) {
     if (error instanceof SvcError) return null;
     throw error;
@@ -38,7 +38,7 @@ function viewText(context: ModelContext, graph: Graph, whole: Graph, view: strin
     const parsed = state.texts.parse(`SELECT * FROM vsvc.${quoteDouble(view)}`, undefined);
     new Resolver(state, parsed, whole).query(parsed.stmt, undefined);
     lowerBlocks(state);
-    return printSelect(settleBarriers(parsed.stmt, state.late, false));
+    return printSelect(settleBarriers(parsed.stmt, state, false));
   } catch (error) {
     if (error instanceof SvcError) return null;
     throw error;

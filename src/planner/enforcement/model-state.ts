@@ -47,7 +47,7 @@ export class ModelState extends PlanState {
   /** The SQL with barriers, its parameters, and the definers of the views and conditions that it reads. */
   textOf(stmt: SelectStmt): string {
     if (this.barrierRefusal) throw this.barrierRefusal;
-    return JSON.stringify([printSelect(settleBarriers(stmt, this.late, true)), this.params, [...this.#definers].sort(([a], [b]) => (a < b ? -1 : 1))]);
+    return JSON.stringify([printSelect(settleBarriers(stmt, this, true)), this.params, [...this.#definers].sort(([a], [b]) => (a < b ? -1 : 1))]);
   }
 }
 

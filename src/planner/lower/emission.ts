@@ -5,27 +5,38 @@ import type { ConceptRelation } from '../bind/relation.ts';
 import { BARRIER } from '../plan/barriers.ts';
 import type { Instance } from '../plan/exposed.ts';
 import type { PathNode } from '../plan/path-node.ts';
-import { and, boolean, clone, coalesce, column, join, type Node, type SelectStmt, select, string, subselect, target, walk } from '../plan/tree.ts';
+import { and, boolean, clone, coalesce, column, join, type Node, type SelectStmt, select, string, subselect, target, unionAll, walk } from '../plan/tree.ts';
 import { asExists, type Branches } from './aggregate/conditions.ts';
 import { nodesIn } from './aggregate/spine.ts';
 import { bindAndLower } from './finish.ts';
 import { prepareJoins } from './joins.ts';
+import { eachMapping, type RowFilter } from './narrow.ts';
 import { conceptSource } from './sources.ts';
 
 /** The FROM item: a sub-select that joins the given nodes and yields their exposed columns and those of the root. */
 export function emitConcept(relation: ConceptRelation, requested: ReadonlySet<PathNode> = new Set(relation.root.all().slice(1))): Node {
-  const { state, barriers } = relation;
-  const emitted = (conditions: readonly Node[]): Node =>
+  const { state, barriers, alias, root } = relation;
+  const emitted = (conditions: readonly Node[], filter = root.filter): Emitted =>
     state.grows(
       () => `the relation \`${relation.called}\` with its paths`,
-      () => emit(relation, requested, conditions),
+      () => emit(relation, requested, conditions, filter),
     );
-  const open = emitted([]);
-  return barriers.length === 0 ? open : state.item(open, () => emitted(barriers));
+  const { query, hides } = emitted([]);
+  const open = subselect(query, alias);
+  if (barriers.length === 0 && !hides) return open;
+  const parts = relation.rows ? undefined : eachMapping(relation.concept, root.filter);
+  if (!parts) return barriers.length === 0 ? open : state.item(open, () => subselect(emitted(barriers).query, alias));
+  return state.item(open, () => subselect(parts.map((filter) => emitted(barriers, filter).query).reduce(unionAll), alias));
+}
+
+interface Emitted {
+  readonly query: SelectStmt;
+  /** True if the condition of a logic concept hides rows from the caller. */
+  readonly hides: boolean;
 }
 
 /** `barriers` are conditions over the relation's columns that must be evaluated before any condition of the reader. */
-function emit(relation: ConceptRelation, requested: ReadonlySet<PathNode>, barriers: readonly Node[]): Node {
+function emit(relation: ConceptRelation, requested: ReadonlySet<PathNode>, barriers: readonly Node[], filter: RowFilter | undefined): Emitted {
   const { root, state } = relation;
   const logic = requested.size > 0 ? logicConditions(relation) : undefined;
   const conditionNodes = new Set<PathNode>();
@@ -36,8 +47,8 @@ function emit(relation: ConceptRelation, requested: ReadonlySet<PathNode>, barri
   const nodes = new Set([...requested, ...(logic?.nodes ?? []), ...conditionNodes]);
   const makers = prepareJoins(root, nodes);
   const yielded = relation.exposed.all.filter(([, e]) => e.node === root || nodes.has(e.node));
-  const source = rowsOf(relation, logic?.source ?? relation.concept);
-  if (makers.size === 0 && barriers.length === 0 && yielded.every(([name, e]) => !e.computed && name === e.column)) return subselect(source, relation.alias);
+  const source = rowsOf(relation, logic?.source ?? relation.concept, filter);
+  if (makers.size === 0 && barriers.length === 0 && yielded.every(([name, e]) => !e.computed && name === e.column)) return { query: source, hides: false };
   let from: Node = subselect(source, root.alias);
   for (const [node, make] of makers) {
     const { item, condition } = make((name) => column((node.parent as PathNode).alias, name));
@@ -52,14 +63,14 @@ function emit(relation: ConceptRelation, requested: ReadonlySet<PathNode>, barri
     ...(where ? { whereClause: where } : {}),
     ...(hides || barriers.length > 0 ? BARRIER : {}),
   });
-  return subselect(query, relation.alias);
+  return { query, hides };
 }
 
 /** The rows of the relation's root, with the columns that are wanted so far. */
-function rowsOf(relation: ConceptRelation, concept: Concept): SelectStmt {
+function rowsOf(relation: ConceptRelation, concept: Concept, filter: RowFilter | undefined): SelectStmt {
   const { root, rows, state, reader } = relation;
   const wanted = new Map([...root.columns.values()].map((c) => [c.name, c.wanted] as const));
-  return rows ? rows(wanted) : conceptSource(state, concept, wanted, reader, root.filter);
+  return rows ? rows(wanted) : conceptSource(state, concept, wanted, reader, filter);
 }
 
 /** The conditions of a logic concept that is read with paths. They use the joins of the relation, so a path that both need is joined once. */

@@ -5,14 +5,14 @@ import { fold } from '../../ontology/names.ts';
 import { logicCondition } from '../bind/condition.ts';
 import { ConceptRelation } from '../bind/relation.ts';
 import { BARRIER } from '../plan/barriers.ts';
-import { column, type SelectStmt, select, target } from '../plan/tree.ts';
+import { column, type SelectStmt, select, subselect, target, unionAll } from '../plan/tree.ts';
 import type { WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { asExists } from './aggregate/conditions.ts';
 import { levelOf, NONE, nodesIn } from './aggregate/spine.ts';
 import { emitConcept } from './emission.ts';
 import { bindAndLower } from './finish.ts';
-import type { RowFilter } from './narrow.ts';
+import { eachMapping, type RowFilter } from './narrow.ts';
 
 /** The error for a logic concept whose condition depends on its own rows. */
 export const circularConcept = (concept: Concept): Error => badRequest('circular_concept', `the logic concept \`${concept.name}\` depends on itself`);
@@ -35,6 +35,16 @@ const readOf = (wanted: WantedColumns): string =>
   JSON.stringify([...new Set([...wanted.values()].map((w) => `${w.kind} ${'def' in w ? fold(w.def.name) : ''}`))].sort());
 
 function rowsOf(state: PlanState, rows: LogicRows, wanted: WantedColumns, reader: Concept, filter: RowFilter | undefined): SelectStmt {
+  const met = (own: RowFilter | undefined): SelectStmt => rowsThatMeet(state, rows, wanted, reader, own);
+  const plain = met(filter);
+  const parts = state.hidesRows(rows.source) ? eachMapping(rows.source, filter) : undefined;
+  if (!parts) return plain;
+  const alias = state.alias();
+  const item = state.item(subselect(plain, alias), () => subselect(parts.map(met).reduce(unionAll), alias));
+  return select({ targetList: [...wanted.keys()].map((name) => target(column(alias, name), name)), fromClause: [item] });
+}
+
+function rowsThatMeet(state: PlanState, rows: LogicRows, wanted: WantedColumns, reader: Concept, filter: RowFilter | undefined): SelectStmt {
   const alias = state.alias();
   const relation = new ConceptRelation(state, { concept: rows.source, schema: rows.schema, alias, reader });
   relation.root.filter = filter;

@@ -4,8 +4,8 @@
  * constants is therefore repeated on the table's own column. The caller's condition remains, so an added condition must not remove rows that meet it.
  */
 import type { SortBy } from '@pgsql/types';
-import type { Graph } from '../../ontology/graph.ts';
-import type { PropertyDef } from '../../ontology/model.ts';
+import type { Concept, Graph } from '../../ontology/graph.ts';
+import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
 import { parseType } from '../../ontology/types.ts';
 import type { ConceptRelation } from '../bind/relation.ts';
 import { castsAlways, lacksCollation } from '../facts/column-types.ts';
@@ -15,6 +15,7 @@ import type { Condition } from '../plan/barriers.ts';
 import type { PathNode } from '../plan/path-node.ts';
 import { and, cast, clone, conjuncts, eachColumn, equals, integer, lastName, type Node, operator, or, text } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
+import { sourcesOf } from '../secure/policies.ts';
 import { isShown, type ReadableAs } from '../secure/shown.ts';
 import type { Branch } from './branch.ts';
 import { idsOf, type KeyFilter, keyCondition } from './entity-id.ts';
@@ -35,6 +36,17 @@ export interface RowFilter {
   readonly typesAreFiltered?: boolean;
   /** Only rows that the caller may read as instances of this concept. */
   readonly as?: ReadableAs;
+  /** Only rows of this mapping. */
+  readonly mapping?: MappingDef;
+}
+
+/**
+ * Filters for the rows of each mapping of a concept; undefined if there are not several. A condition above a barrier applies to each mapping by itself: PostgreSQL
+ * computes the columns of a part of UNION ALL before it joins the union with others, so an error there would reveal a row that the condition hides.
+ */
+export function eachMapping(concept: Concept, filter: RowFilter | undefined): readonly RowFilter[] | undefined {
+  const { mappings } = sourcesOf(concept);
+  return filter?.mapping || mappings.size < 2 ? undefined : [...mappings].map((mapping) => ({ comparisons: [], ...filter, mapping }));
 }
 
 /** ORDER BY and LIMIT. No mapping contributes more than `count` rows to the first rows of the union. */

@@ -23,6 +23,7 @@ export function conceptSource(state: PlanState, concept: Concept, wanted: Wanted
   if (rows.kind === 'logic') return logicSource(state, concept, rows, wanted, reader, filter);
   const branches: MappingSelect[] = [];
   for (const { mapping, target: mapped } of rows.sources) {
+    if (filter?.mapping && filter.mapping !== mapping) continue;
     if (filter?.as && !isReadableAs(filter.as, mapping)) continue;
     const branch = new Branch(state, mapping, mapped, reader, filter?.readsAll);
     if (filter && !state.context.keepsMappings && isExcluded(branch, filter)) continue;

@@ -4,6 +4,7 @@
  * form for statements with barriers is a slot.
  */
 import type { RangeVar } from '@pgsql/types';
+import { raiseValues } from './raised.ts';
 import { and, conjuncts, hasOnlyNames, type Node, OFFSET_ZERO, type SelectStmt } from './tree.ts';
 
 /** A part of WHERE. `when`: whether it applies only to statements with barriers, or only to those without. */
@@ -45,31 +46,47 @@ const SLOT = 'late item';
 /** The slot of a late item. */
 export const slotOfLate = (index: number): Node => ({ RangeVar: { relpersistence: SLOT, relname: String(index) } });
 
+/** What a statement consists of besides its tree. */
+export interface Unsettled {
+  readonly late: readonly LateItem[];
+  /** A new alias, unique in the statement. */
+  alias(): string;
+}
+
 /** Replaces the marks and slots of a planned statement by the form that it needs (in place). */
-export function settleBarriers<T>(tree: T, items: readonly LateItem[], hasBarriers: boolean): T {
-  const settle = (value: unknown): unknown => {
+export function settleBarriers<T>(tree: T, statement: Unsettled, hasBarriers: boolean): T {
+  /** @param isBelow whether the value is part of the FROM clause of a barrier */
+  const settle = (value: unknown, isBelow: boolean): unknown => {
     if (value === null || typeof value !== 'object') return value;
     if (Array.isArray(value)) {
       for (let i = 0; i < value.length; i++) {
-        const by = settle(value[i]);
+        const by = settle(value[i], isBelow);
         if (by !== value[i]) value[i] = by;
       }
       return value;
     }
-    const slot = slotIn(value, items);
-    if (slot) return settle(hasBarriers ? slot.withBarrier() : slot.plain);
+    const slot = slotIn(value, statement.late);
+    if (slot) return settle(hasBarriers ? slot.withBarrier() : slot.plain, isBelow);
     if ('barrier' in value || 'conditions' in value) settleMarks(value as SelectStmt & Marks, hasBarriers);
+    const isKept = isSettledBarrier(value);
     const o = value as Record<string, unknown>;
     for (const k in o) {
       const v = o[k];
       if (v === null || typeof v !== 'object' || hasOnlyNames(k)) continue;
-      const by = settle(v);
+      const by = settle(v, k === 'fromClause' ? isBelow || isKept : isBelow && !ENDS_FROM.has(k));
       if (by !== v) o[k] = by;
     }
+    if (isKept && isBelow) raiseValues(value as SelectStmt, () => statement.alias());
     return value;
   };
-  return settle(tree) as T;
+  return settle(tree, false) as T;
 }
+
+/** Members whose sub-queries are no part of FROM. */
+const ENDS_FROM = new Set(['targetList', 'whereClause', 'quals', 'havingClause', 'groupClause', 'sortClause', 'limitCount']);
+
+/** True for a SELECT with the OFFSET 0 of a barrier. */
+const isSettledBarrier = (value: object): boolean => 'limitOffset' in value && value.limitOffset === OFFSET_ZERO.limitOffset;
 
 /** The late item of a slot. */
 function slotIn(value: object, items: readonly LateItem[]): LateItem | undefined {

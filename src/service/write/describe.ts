@@ -127,7 +127,7 @@ function viewQuestion(runtime: Runtime, caller: Caller, context: PlanContext, vi
   lowerBlocks(work);
   const [datasource = activeDatasource, another] = work.texts.datasources;
   if (another !== undefined || work.params.length > 0) return undefined;
-  const sql = 'SelectStmt' in query ? printSelect(settleBarriers(query.SelectStmt, work.late, false)) : undefined;
+  const sql = 'SelectStmt' in query ? printSelect(settleBarriers(query.SelectStmt, work, false)) : undefined;
   if (sql === undefined) return undefined;
   return {
     kind: 'view',

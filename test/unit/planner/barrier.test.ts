@@ -64,6 +64,17 @@ describe('a condition of SQL over tables', () => {
     );
   });
 
+  it('computes no value if a policy hides further rows', () => {
+    const rows = [{ concept: 'town', conditions: [{ policy: 'p', condition: 'town_id < 9' }] }];
+    const access = { rows, masks: [], caller: { username: 'x', roles: [], claims: {} }, maskKey: '' };
+    const { sql } = planSelect(
+      { ...context, graph: compile(mapped(WHERE), 'company'), access, queriesTables: () => false },
+      { text: 'SELECT name FROM svc.town WHERE 1 / town_id > 0', offset: 0 },
+    );
+    expect(sql).toMatch(/\(SELECT (\w+ AS "~\d+"(, )?)+ FROM raw\.towns WHERE label <> 'x' OFFSET 0\)/);
+    expect(sql.match(/OFFSET 0/g)).toHaveLength(2);
+  });
+
   it('is not a barrier if the caller may query the datasource', () => {
     const sql = planSelect(
       { ...context, graph: compile(mapped(WHERE), 'company'), queriesTables: () => true },

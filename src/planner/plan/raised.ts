@@ -1,0 +1,121 @@
+/**
+ * Computes the values of a barrier above it. PostgreSQL computes the select list of a barrier for all rows that pass it, also for those that an outer barrier
+ * hides: an error there would reveal them. A barrier below another one therefore returns the columns that its values are computed from, and the values become the
+ * select list of a plain SELECT around it. PostgreSQL merges that SELECT with the outer one, and computes the values of the rows that pass both.
+ */
+import { clone, column, fieldsOf, isSubQuery, type Node, rewrite, type SelectStmt, select, subselect, target, walk } from './tree.ts';
+
+/** Moves the computed values of a barrier into a SELECT around it (in place). `alias` makes names that are unique in the plan. */
+export function raiseValues(barrier: SelectStmt, alias: () => string): void {
+  const values = namedValues(barrier);
+  if (!values || [...values.values()].every((value) => !isComputed(barrier, value))) return;
+  const rows = alias();
+  const columns = new Map<string, Node>();
+  const given = (value: Node): Node => {
+    const name = alias();
+    const known = [...columns].find(([, other]) => isSame(other, value))?.[0];
+    if (known === undefined) columns.set(name, target(value, name));
+    return column(rows, known ?? name);
+  };
+  const targetList = [...values].map(([name, value]) => target(raised(barrier, value, given, alias), name));
+  const below = { ...barrier, targetList: [...columns.values()] };
+  for (const member of Object.keys(barrier)) delete barrier[member as keyof SelectStmt];
+  Object.assign(barrier, select({ targetList, fromClause: [subselect(below, rows)] }));
+}
+
+const isSame = (item: Node, value: Node): boolean => 'ResTarget' in item && JSON.stringify(item.ResTarget.val) === JSON.stringify(value);
+
+/** The values of a select list by name; undefined if it has a star. */
+function namedValues({ targetList = [] }: SelectStmt): ReadonlyMap<string, Node> | undefined {
+  const values = new Map<string, Node>();
+  for (const item of targetList) {
+    if (!('ResTarget' in item) || !item.ResTarget.val || item.ResTarget.name === undefined) return undefined;
+    if ('ColumnRef' in item.ResTarget.val && fieldsOf(item.ResTarget.val.ColumnRef).includes('*')) return undefined;
+    values.set(item.ResTarget.name, item.ResTarget.val);
+  }
+  return values;
+}
+
+/** True if a value of a SELECT is computed there, or in a plain SELECT below. */
+function isComputed(query: SelectStmt, value: Node): boolean {
+  if (!('ColumnRef' in value)) return !isFixed(query, value);
+  const below = source(query, value);
+  return below !== undefined && isComputed(below.query, below.value);
+}
+
+/** True for a value with a sub-query that may name columns of a table: these names mean something only where the table is. */
+function isFixed({ fromClause = [] }: SelectStmt, value: Node): boolean {
+  let asks = false;
+  walk(value, (n) => {
+    asks ||= isSubQuery(n);
+    return !asks;
+  });
+  return asks && !fromClause.every(hasOwnNames);
+}
+
+const hasOwnNames = (item: Node): boolean => {
+  if ('JoinExpr' in item) return [item.JoinExpr.larg, item.JoinExpr.rarg].every((side) => side !== undefined && hasOwnNames(side));
+  return 'RangeSubselect' in item && isOwn(item.RangeSubselect.alias?.aliasname);
+};
+
+/** True for an alias of the planner. No text can write one. */
+const isOwn = (alias: string | undefined): boolean => alias?.startsWith('~') === true;
+
+/** A value over the columns that `given` returns for references. */
+function raised(query: SelectStmt, value: Node, given: (value: Node) => Node, alias: () => string): Node {
+  if (isFixed(query, value)) return given(value);
+  const replace = (n: Node, isInside: boolean): Node | undefined => {
+    if (!('ColumnRef' in n)) {
+      if (!isInside && isSubQuery(n)) return rewriteBelow(n, (inner) => replace(inner, true));
+      return undefined;
+    }
+    if (isInside && !itemOf(query, fieldsOf(n.ColumnRef)[0])) return undefined;
+    const below = source(query, n);
+    if (!below || !isComputed(below.query, below.value)) return given(n);
+    return raised(below.query, below.value, (column_) => given(column(below.alias, exposed(below.query, column_, alias))), alias);
+  };
+  return rewrite(clone(value), (n) => replace(n, false)) as Node;
+}
+
+/** Rewrites the members of a node. */
+function rewriteBelow(node: Node, visit: (node: Node) => Node | undefined): Node {
+  const o = node as unknown as Record<string, unknown>;
+  for (const k in o) o[k] = rewrite(o[k], visit);
+  return node;
+}
+
+/** The name under which a SELECT returns a value. */
+function exposed(query: SelectStmt, value: Node, alias: () => string): string {
+  const known = query.targetList?.find((item) => isSame(item, value));
+  if (known && 'ResTarget' in known && known.ResTarget.name !== undefined) return known.ResTarget.name;
+  const name = alias();
+  query.targetList = [...(query.targetList ?? []), target(value, name)];
+  return name;
+}
+
+/** The value that a reference names in a plain SELECT in FROM; undefined if it names anything else. */
+function source(query: SelectStmt, ref: Node): { readonly query: SelectStmt; readonly alias: string; readonly value: Node } | undefined {
+  const [alias = '', name = '', ...more] = 'ColumnRef' in ref ? fieldsOf(ref.ColumnRef) : [];
+  const item = more.length === 0 ? itemOf(query, alias) : undefined;
+  if (!item || !('RangeSubselect' in item) || item.RangeSubselect.alias?.colnames) return undefined;
+  const { subquery } = item.RangeSubselect;
+  const inner = subquery && 'SelectStmt' in subquery ? subquery.SelectStmt : undefined;
+  const value = inner && isMerged(inner) ? namedValues(inner)?.get(name) : undefined;
+  return inner && value && { query: inner, alias, value };
+}
+
+/** The sub-select of this alias of the planner in FROM whose rows no join fills with NULLs. */
+function itemOf({ fromClause = [] }: SelectStmt, alias: string | undefined): Node | undefined {
+  const find = (item: Node | undefined): Node | undefined => {
+    if (!item) return undefined;
+    if ('JoinExpr' in item) return item.JoinExpr.jointype === 'JOIN_LEFT' || item.JoinExpr.jointype === 'JOIN_INNER' ? find(item.JoinExpr.larg) : undefined;
+    return 'RangeSubselect' in item && isOwn(alias) && item.RangeSubselect.alias?.aliasname === alias ? item : undefined;
+  };
+  return fromClause.map(find).find((item) => item !== undefined);
+}
+
+const MERGED = new Set(['targetList', 'fromClause', 'whereClause', 'limitOption', 'op']);
+
+/** True for a SELECT that PostgreSQL merges with the SELECT around it. */
+const isMerged = (query: SelectStmt): boolean =>
+  query.op !== 'SETOP_UNION' && query.limitOption !== 'LIMIT_OPTION_COUNT' && query.limitOffset === undefined && Object.keys(query).every((k) => MERGED.has(k));

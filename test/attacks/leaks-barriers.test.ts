@@ -1,0 +1,73 @@
+/**
+ * Several conditions that hide rows, one above the other: of a mapping, a policy, logic concepts, a cube. A value that fails in a hidden row must not be computed for it,
+ * or the caller finds the row by comparing its other values: the answer would be an error for the right guess, and no rows for all others.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService, type TestService } from '../support/service.ts';
+
+/** Rows 6 and 7 lie in a box that is shut. Their code is no number, and 1 / (n - 7) fails for one of them. */
+const TABLES = [
+  'CREATE SCHEMA fence',
+  'CREATE TABLE fence.t_box (id bigint, state text)',
+  "INSERT INTO fence.t_box VALUES (1, 'open'), (2, 'shut')",
+  'CREATE TABLE fence.t_item (id bigint, half text, box bigint, n bigint, code text, state text)',
+  `INSERT INTO fence.t_item VALUES (1, 'a', 1, 21, '1', 'open'), (2, 'b', 1, 22, '2', 'open'), (6, 'b', 2, 7, 'x', 'shut'), (7, 'a', 2, 8, 'x', 'shut')`,
+];
+
+const HALVES = `CREATE MAPPING m_a INTO (item) AS SELECT id, box AS box_id, n, code, state FROM fence.t_item WHERE half = 'a';
+CREATE MAPPING m_b INTO (half) AS SELECT id, box AS box_id, n, code, state FROM fence.t_item WHERE half = 'b'`;
+const WHOLE = 'CREATE MAPPING m_all INTO (item) AS SELECT id, box AS box_id, n, code, state FROM fence.t_item';
+const model = (mappings: string): string => `CREATE PROPERTY inverse decimal AS SELECT 1 / (n - 7);
+CREATE CONCEPT box (box_id bigint, box_state string, PRIMARY KEY (box_id));
+CREATE CONCEPT item (id bigint, box_id bigint, n bigint, code bigint, state string, inverse decimal, PRIMARY KEY (id), CONSTRAINT lies_in FOREIGN KEY (box_id) REFERENCES box (box_id));
+CREATE CONCEPT half INHERITS (item);
+CREATE CONCEPT plain INHERITS (item) FROM svc.item WHERE state = 'open';
+CREATE CONCEPT along INHERITS (item) FROM dsvc.item WHERE "lies_in[box].box_state" = 'open';
+CREATE CONCEPT every INHERITS (item) FROM svc.item WHERE id > 0;
+CREATE CONCEPT nested INHERITS (every) FROM svc.every WHERE state = 'open';
+CREATE CONCEPT nested_along INHERITS (every) FROM dsvc.every WHERE "lies_in[box].box_state" = 'open';
+CREATE ONTOLOGY CUBE sums AS SELECT n, code, inverse, COUNT(id) AS id FROM dsvc.item WHERE "lies_in[box].box_state" = 'open';
+CREATE MAPPING m_box INTO (box) AS SELECT id AS box_id, state AS box_state FROM fence.t_box;
+${mappings}`;
+const policy = (condition: string): string => `CREATE POLICY few ON CONCEPT item TO PUBLIC USING (${condition})`;
+
+const ALL = ['svc.item', 'dsvc.half'];
+const PARTS = ['svc.plain', 'svc.along', 'dsvc.along', 'svc.nested', 'svc.nested_along', 'vsvc.sums'];
+const CASES: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+  ['mappings with conditions, and a policy', [model(HALVES), policy("state = 'open'")], ALL],
+  ['mappings with conditions, and a policy over a path', [model(HALVES), policy(`"lies_in[box].box_state" = 'open'`)], ALL],
+  ['one mapping', [model(WHOLE)], PARTS],
+  ['mappings with conditions', [model(HALVES)], PARTS],
+  ['two mappings', [model(`${WHOLE}; ${WHOLE.replace('m_all INTO (item)', 'm_more INTO (half)')}`)], PARTS],
+  ['one mapping, and a policy', [model(WHOLE), policy('id < 100')], PARTS],
+  ['mappings with conditions, and a policy of all rows', [model(HALVES), policy('"lies_in[box].box_id" < 100')], PARTS],
+];
+
+let s: TestService;
+beforeAll(async () => {
+  s = await startService({ tables: TABLES });
+}, 120_000);
+afterAll(() => s?.close());
+
+describe.each(CASES.map(([what, scripts, relations], i) => [what, scripts, relations, `fence${i}`] as const))('%s', (_, scripts, relations, ontology) => {
+  let reader: string;
+  beforeAll(async () => {
+    await s.rows(`CREATE ONTOLOGY ${ontology}; ${scripts[0]}`);
+    for (const script of scripts.slice(1)) await s.rows(script, ontology);
+    // the rest of the ontology is hidden from a reader of logic concepts and cubes
+    const grants = relations === ALL ? [`ALL ontology.${ontology}`] : ['concept.plain', 'concept.along', 'concept.nested', 'concept.nested_along', 'view.sums'];
+    reader = await s.user(ontology, ...grants.map((g) => `QUERY ON ${g.startsWith('ALL') ? g : `ontology.${ontology}.${g}`}`));
+  });
+
+  it.each(relations)('reveal no value of a hidden row in %s', async (relation) => {
+    for (const column of ['code', 'inverse']) {
+      const open = await s.query(`SELECT ${column} FROM ${relation} WHERE n = 22`, ontology, reader);
+      expect([open.status, open.json.data?.length > 0], open.text).toEqual([200, true]);
+      // two hidden rows have 7 and 8, no row has 9
+      for (const n of [7, 8, 9]) {
+        const { status, json } = await s.query(`SELECT id, ${column} FROM ${relation} WHERE n = ${n}`, ontology, reader);
+        expect([status, json.data], `${column} where n = ${n}`).toEqual([200, []]);
+      }
+    }
+  });
+});
