@@ -242,10 +242,8 @@ export function eachColumn(value: unknown, visit: (ref: ColumnRef) => void): voi
   }
   const o = value as Record<string, unknown>;
   for (const k in o) {
-    const v = o[k];
-    if (typeof v !== 'object' || v === null) continue;
-    if (k === 'ColumnRef') visit(v as ColumnRef);
-    else if (!hasOnlyNames(k)) eachColumn(v, visit);
+    if (k === 'ColumnRef') visit(o.ColumnRef as ColumnRef);
+    else if (!hasOnlyNames(k)) eachColumn(o[k], visit);
   }
 }
 
