@@ -1,11 +1,12 @@
 /** The independent evaluation of editors-generated.test.ts agrees with the planner and PostgreSQL. */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { SvcError } from '../../src/errors.ts';
 import type { SqlParser } from '../../src/language/parser.ts';
 import { planSelect } from '../../src/planner/index.ts';
+import { memoryDatabase } from '../support/databases/memory.ts';
 import { generated, patience } from '../support/generated.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { type Case, genCase } from './generated/case.ts';
@@ -19,8 +20,7 @@ const SIZES = sizesOf('attacks/sight');
 let db: PGlite;
 let parser: SqlParser;
 beforeAll(async () => {
-  db = new PGlite();
-  await db.waitReady;
+  db = await memoryDatabase();
   parser = await loadNodeParser();
 }, 60_000);
 afterAll(() => db?.close());

@@ -1,9 +1,10 @@
 /** Calculated properties that follow paths: their rows are those of correlated sub-selects over the tables. */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphOf } from '../../examples/world/graph.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { planSelect } from '../../src/planner/index.ts';
+import { memoryDatabase } from '../support/databases/memory.ts';
 
 const TABLES = `
 CREATE TABLE pol (no int PRIMARY KEY, holder int, premium numeric);
@@ -87,7 +88,7 @@ const ask = async (sql: string): Promise<unknown[]> => {
 const tables = async (sql: string): Promise<unknown[]> => (await db.query<{ row: unknown }>(`SELECT to_json(q) AS row FROM (${sql}) q`)).rows.map((r) => r.row);
 
 beforeAll(async () => {
-  db = await PGlite.create();
+  db = await memoryDatabase();
   await db.exec(TABLES);
 }, 120_000);
 afterAll(() => db.close());

@@ -2,8 +2,9 @@
  * The corpora of refused and accepted statements through the whole service: refused statements never reach the datasource,
  * accepted ones return the rows of the same statement over plain views.
  */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryDatabase } from '../support/databases/memory.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { ACCEPTED } from '../unit/planner/corpus/accepted.ts';
 import { MODEL, TABLES } from '../unit/planner/corpus/model.ts';
@@ -16,7 +17,7 @@ beforeAll(async () => {
   service = await startService();
   for (const sql of TABLES) await service.database.exec(sql);
   await service.rows(`CREATE ONTOLOGY shop; ${MODEL}`);
-  plain = await PGlite.create();
+  plain = await memoryDatabase();
   for (const sql of [...TABLES, ...VIEWS]) await plain.exec(sql);
   service.reached();
 }, 120_000);

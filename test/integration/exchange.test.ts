@@ -1,6 +1,6 @@
 /** The samples answer their questions alike after a way through each format of kg export and kg import. Expected rows are those of SQL written by hand over the tables. */
 import { readFile } from 'node:fs/promises';
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { intoPglite, loadTpch } from '../../bench/tpch/load.ts';
 import { QUERIES, texts } from '../../bench/tpch/queries/index.ts';
@@ -15,6 +15,7 @@ import { modelOfScripts, scriptOf } from '../../src/cli/exchange/script-model.ts
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
 import { planSelect } from '../../src/planner/index.ts';
+import { memoryDatabase } from '../support/databases/memory.ts';
 import { oneIn, sizesOf } from '../support/sizes.ts';
 
 const SIZES = sizesOf('integration/exchange');
@@ -86,7 +87,7 @@ const TESTED = SAMPLES.map((sample) => ({ ...sample, formats: WAYS.filter((w) =>
 describe.each(TESTED)('the sample $name', ({ name, path, load, questions, formats }) => {
   let db: PGlite;
   beforeAll(async () => {
-    db = await PGlite.create();
+    db = await memoryDatabase();
     await load(db);
   }, 180_000);
   afterAll(() => db?.close());

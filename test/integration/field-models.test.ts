@@ -1,10 +1,11 @@
 /** Models as they are written for other tools of the field load unchanged, with a notice for each translation; what their translated functions return, by hand. */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphOf } from '../../examples/world/graph.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { validateScript } from '../../src/cli/validate.ts';
 import { planSelect } from '../../src/planner/index.ts';
+import { memoryDatabase } from '../support/databases/memory.ts';
 
 const parser = await loadNodeParser();
 const validate = (text: string): readonly string[] => validateScript({ path: 'field.kg', text }, { parser, product: 'svc', ontology: 'field' });
@@ -183,7 +184,7 @@ describe('a script that is cut in the middle says so', () => {
 describe('translations return', () => {
   let db: PGlite;
   beforeAll(async () => {
-    db = await PGlite.create();
+    db = await memoryDatabase();
     await db.exec(
       "CREATE TABLE t (k int, d timestamp, e date, n int, s text); INSERT INTO t VALUES (1, '2024-02-29 07:05:59.9', '2023-12-31', NULL, 'aB'), (2, '2023-01-01 00:00:00', '2023-01-07', 5, '')",
     );

@@ -1,10 +1,11 @@
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESULT_COLUMNS } from '../../src/planner/guard/fields.ts';
 import { ALLOWED_FUNCTIONS, isAggregate, isVolatileFunction, isWindow } from '../../src/planner/guard/index.ts';
 import { ALLOWED_OPERATORS } from '../../src/planner/guard/operators.ts';
 import { ALLOWED_TYPES, isPlainType } from '../../src/planner/guard/types.ts';
 import { ROW_FUNCTIONS } from '../../src/planner/read/tables.ts';
+import { memoryDatabase } from '../support/databases/memory.ts';
 
 /** The allow-list against the catalog of a real PostgreSQL: every overload of an allowed name is allowed with it. */
 interface Overload {
@@ -18,7 +19,7 @@ let db: PGlite;
 let overloads: readonly Overload[];
 
 beforeAll(async () => {
-  db = await PGlite.create();
+  db = await memoryDatabase();
   const { rows } = await db.query<Overload>(
     `SELECT proname AS name, prokind AS kind, provolatile AS volatility,
             ARRAY(SELECT CASE WHEN t.typelem <> 0 AND t.typlen = -1 THEN t.typelem::regtype::text ELSE t.typname::text END

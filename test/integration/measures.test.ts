@@ -1,9 +1,10 @@
 /** Definitions of measures over other measures, as the database answers them. */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphOf } from '../../examples/world/graph.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { planSelect } from '../../src/planner/index.ts';
+import { memoryDatabase } from '../support/databases/memory.ts';
 
 const MODEL = `
 CREATE ONTOLOGY sold;
@@ -28,7 +29,7 @@ const ask = async (sql: string): Promise<unknown[]> => {
 };
 
 beforeAll(async () => {
-  db = await PGlite.create();
+  db = await memoryDatabase();
   await db.exec(`CREATE TABLE shop (no int); INSERT INTO shop VALUES (1), (2);
     CREATE TABLE sale (no int, shop int, price numeric, gift boolean);
     INSERT INTO sale VALUES (1, 1, 1, true), (2, 1, 2, false), (3, 1, 4, true), (4, 2, 8, NULL), (5, 2, 160, true)`);

@@ -1,14 +1,15 @@
 /** Our to_char against PostgreSQL's own, over generated patterns and times. */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readMoment } from '../../src/nesting/moment.ts';
 import { toChar } from '../../src/nesting/to-char.ts';
+import { memoryDatabase } from '../support/databases/memory.ts';
 import { generated } from '../support/generated.ts';
 
 let db: PGlite;
 beforeAll(async () => {
-  db = await PGlite.create();
+  db = await memoryDatabase();
   await db.exec("SET TimeZone = 'UTC'");
 }, 60_000);
 afterAll(() => db.close());

@@ -3,7 +3,7 @@
  * core documents; the rows are those that Ossie's published catalog of data tests (foundation 0.1) expects for its cases. Its queries name a measure and
  * dimensions; here a query starts at the dataset of the measure, and paths lead to the dimensions. docs/exchange.md lists the other cases.
  */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OSSIE } from '../../src/cli/exchange/ossie.ts';
 import { modelOfScripts, scriptOf } from '../../src/cli/exchange/script-model.ts';
@@ -11,6 +11,7 @@ import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { createSqlReader } from '../../src/language/expressions.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
 import { planSelect } from '../../src/planner/index.ts';
+import { memoryDatabase } from '../support/databases/memory.ts';
 
 const parser = await loadNodeParser();
 
@@ -131,7 +132,7 @@ async function imported(model: object): Promise<{ graph: Graph; losses: readonly
 let db: PGlite;
 const graphs: Record<string, Graph> = {};
 beforeAll(async () => {
-  db = await PGlite.create();
+  db = await memoryDatabase();
   await db.exec(TABLES);
   for (const model of [SHOP, FILM, CHAIN]) {
     const { graph, losses } = await imported(model);

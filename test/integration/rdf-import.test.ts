@@ -1,5 +1,5 @@
 /** OWL and R2RML of other tools: what they say is a model whose queries have the rows of SQL written by hand, and every other axiom is listed. */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RDF } from '../../src/cli/exchange/rdf.ts';
 import { modelOfScripts, scriptOf } from '../../src/cli/exchange/script-model.ts';
@@ -7,6 +7,7 @@ import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { createSqlReader } from '../../src/language/expressions.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
 import { planSelect } from '../../src/planner/index.ts';
+import { memoryDatabase } from '../support/databases/memory.ts';
 
 const PREFIXES = `
   @prefix : <http://uni.example/ns#> . @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -93,7 +94,7 @@ let db: PGlite;
 let graph: Graph;
 let losses: readonly string[];
 beforeAll(async () => {
-  db = await PGlite.create();
+  db = await memoryDatabase();
   await db.exec(TABLES);
   const files = [
     { path: 'uni.ttl', text: OWL },

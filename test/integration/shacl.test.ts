@@ -1,6 +1,6 @@
 /** The rows of the samples, as triples by the exported R2RML, meet the exported SHACL shapes, and shapes find planted faults. The validator is not ours. */
 import { readFile } from 'node:fs/promises';
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { Parser, type Quad, Store } from 'n3';
 import Validator from 'rdf-validate-shacl';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import { RDF } from '../../src/cli/exchange/rdf.ts';
 import { localName } from '../../src/cli/exchange/rdf-terms.ts';
 import { modelOfScripts } from '../../src/cli/exchange/script-model.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
+import { memoryDatabase } from '../support/databases/memory.ts';
 import { triplesOf } from '../support/r2rml.ts';
 import { oneIn, sizesOf } from '../support/sizes.ts';
 
@@ -38,7 +39,7 @@ describe.each(oneIn(SIZES.everySample, SAMPLES, 1))('the sample $name', ({ name,
   let db: PGlite;
   let texts: Record<'owl' | 'r2rml' | 'shacl', string>;
   beforeAll(async () => {
-    db = await PGlite.create();
+    db = await memoryDatabase();
     await load(db);
     const model = await readFile(new URL(`../../examples/${name}/model.kg`, import.meta.url), 'utf8');
     const { files } = await RDF.write(modelOfScripts([{ path: 'model.kg', text: model }], name, parser, 'svc'));

@@ -1,6 +1,6 @@
 /** The 22 queries of TPC-H over the ontology, some also in other words, and hand-written: the same rows in the same order. */
 import { readFile } from 'node:fs/promises';
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { intoPglite, loadTpch } from '../../bench/tpch/load.ts';
 import { QUERIES, texts } from '../../bench/tpch/queries/index.ts';
@@ -8,6 +8,7 @@ import { sizesOf } from '../../bench/tpch/sizes.ts';
 import { graphOf } from '../../examples/world/graph.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { planSelect } from '../../src/planner/index.ts';
+import { memoryDatabase } from '../support/databases/memory.ts';
 
 const SCALE = 0.005;
 
@@ -27,7 +28,7 @@ async function ask(sql: string): Promise<string[]> {
 const byHand = async (sql: string): Promise<string[]> => (await query(`SELECT row_to_json(q)::text AS row FROM (${sql}) q`)).map((r) => r.row as string);
 
 beforeAll(async () => {
-  db = await PGlite.create();
+  db = await memoryDatabase();
   await loadTpch(intoPglite(db), SCALE);
 }, 120_000);
 afterAll(() => db.close());

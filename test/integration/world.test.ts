@@ -1,4 +1,4 @@
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Row, worldDoc } from '../../examples/world/doc.ts';
 import { graphOf, worldModel } from '../../examples/world/graph.ts';
@@ -6,6 +6,7 @@ import { loadWorldTables, worldLoaded } from '../../examples/world/load.ts';
 import { QUESTIONS } from '../../examples/world/questions.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { planSelect } from '../../src/planner/index.ts';
+import { memoryDatabase } from '../support/databases/memory.ts';
 import { sizesOf } from '../support/sizes.ts';
 
 const SIZES = sizesOf('integration/world');
@@ -27,7 +28,7 @@ async function ask(sql: string): Promise<Row[]> {
 const byHand = async (sql: string): Promise<Row[]> => (await query(`SELECT to_json(q) AS r FROM (${sql}) q`)).map((row) => row.r as Row);
 
 beforeAll(async () => {
-  db = await PGlite.create();
+  db = await memoryDatabase();
   await loadWorldTables(exec);
 }, 120_000);
 afterAll(() => db.close());
@@ -60,7 +61,7 @@ describe('the tables of the sample graph', () => {
   });
 
   it('are not created in a schema of another owner', async () => {
-    const other = await PGlite.create();
+    const other = await memoryDatabase();
     const run = async (sql: string) => void (await other.query(sql));
     await run('CREATE SCHEMA world');
     await run('CREATE TABLE world.mine (a int)');
@@ -73,7 +74,7 @@ describe('the tables of the sample graph', () => {
   it.runIf(SIZES.loads > 0)(
     'are created again after an interrupted load',
     async () => {
-      const other = await PGlite.create();
+      const other = await memoryDatabase();
       let left = 30;
       const cut = async (sql: string, params: unknown[] = []) => {
         if (left-- === 0) throw new Error('cut off');

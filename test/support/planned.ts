@@ -1,10 +1,11 @@
 /** A model over tables in an embedded database: the rows of planned queries, and those of SQL that is written by hand. */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { expect } from 'vitest';
 import { withColumnTypes } from '../../bench/tpch/typed.ts';
 import { graphOf } from '../../examples/world/graph.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { type Plan, type PlanContext, type PlanOptions, planSelect } from '../../src/planner/index.ts';
+import { memoryDatabase } from './databases/memory.ts';
 
 export class PlannedTables {
   readonly db: PGlite;
@@ -18,7 +19,7 @@ export class PlannedTables {
   /** Creates the tables, and the ontology over them with the types of their columns. */
   static async open(tables: string, model: string, ontology: string): Promise<PlannedTables> {
     const parser = await loadNodeParser();
-    const db = await PGlite.create();
+    const db = await memoryDatabase();
     await db.exec(tables);
     const graph = await withColumnTypes(graphOf(model, ontology, parser), (sql) => db.query(sql));
     return new PlannedTables(db, { graph, parser, product: 'svc', activeDatasource: 'main' });

@@ -2,8 +2,9 @@
  * The second opinion of the differential test, checked against SQL written by hand over the tables: it must be right, because the planner is compared with it. The examples
  * are those of docs/design/paths-and-cardinality.md and docs/design/aggregates-over-several-paths.md.
  */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryDatabase } from '../../support/databases/memory.ts';
 import { Refused } from './block.ts';
 import type { Row } from './compare.ts';
 import { expectedLines, gotLines } from './compare.ts';
@@ -383,7 +384,7 @@ const REFUSED: [string, Query][] = [
 describe('the second opinion agrees with SQL by hand', () => {
   let db: PGlite;
   beforeAll(async () => {
-    db = new PGlite();
+    db = await memoryDatabase();
     await db.exec(ddlOf(STORE));
   }, 60_000);
   afterAll(() => db.close());

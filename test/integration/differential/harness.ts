@@ -1,5 +1,5 @@
 /** Runs a case both ways: planned and run on PostgreSQL (PGlite in process), and evaluated in memory. */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { SvcError } from '../../../src/errors.ts';
 import type { SqlParser } from '../../../src/language/parser.ts';
@@ -7,6 +7,7 @@ import { compile } from '../../../src/ontology/compile.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
 import { planSelect } from '../../../src/planner/index.ts';
 import type { Access } from '../../../src/planner/secure/access.ts';
+import { memoryDatabase } from '../../support/databases/memory.ts';
 import { Refused } from './block.ts';
 import type { Row } from './compare.ts';
 import { expectedLines, gotLines, sameLines } from './compare.ts';
@@ -47,8 +48,7 @@ export class Harness {
   }
 
   static async open(): Promise<Harness> {
-    const db = new PGlite();
-    await db.waitReady;
+    const db = await memoryDatabase();
     return new Harness(db, await loadNodeParser());
   }
 

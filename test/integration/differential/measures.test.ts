@@ -1,6 +1,7 @@
 /** The second opinion on measures, views, cubes and ordered calls, checked against SQL written by hand over the tables. */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryDatabase } from '../../support/databases/memory.ts';
 import type { Row } from './compare.ts';
 import { expectedLines, gotLines } from './compare.ts';
 import { ddlOf } from './ddl.ts';
@@ -163,7 +164,7 @@ const CASES: [string, Query, string][] = [
 describe('the second opinion on measures, cubes and views', () => {
   let db: PGlite;
   beforeAll(async () => {
-    db = new PGlite();
+    db = await memoryDatabase();
     await db.exec(ddlOf(WORLD));
   }, 60_000);
   afterAll(() => db.close());

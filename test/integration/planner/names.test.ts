@@ -1,5 +1,5 @@
 /** The names of unaliased columns, against those that PostgreSQL itself gives. */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import type { Node } from '@pgsql/types';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { compile } from '../../../src/ontology/compile.ts';
 import { EMPTY_MODEL } from '../../../src/ontology/model.ts';
 import { planSelect } from '../../../src/planner/index.ts';
 import { columnName } from '../../../src/planner/read/names.ts';
+import { memoryDatabase } from '../../support/databases/memory.ts';
 import { generated, patience } from '../../support/generated.ts';
 import { sizesOf } from '../../support/sizes.ts';
 
@@ -16,7 +17,7 @@ const SIZES = sizesOf('integration/planner/names');
 const parser = await loadNodeParser();
 let db: PGlite;
 beforeAll(async () => {
-  db = await PGlite.create();
+  db = await memoryDatabase();
 }, 60_000);
 afterAll(() => db.close());
 

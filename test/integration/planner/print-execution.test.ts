@@ -1,14 +1,15 @@
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import type { SelectStmt } from '@pgsql/types';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { printSelect } from '../../../src/planner/print/index.ts';
+import { memoryDatabase } from '../../support/databases/memory.ts';
 
 const parser = await loadNodeParser();
 let db: PGlite;
 
 beforeAll(async () => {
-  db = await PGlite.create();
+  db = await memoryDatabase();
 }, 60_000);
 afterAll(() => db.close());
 

@@ -1,11 +1,12 @@
 /** Names of a query: the order of look-up. */
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryDatabase } from '../../support/databases/memory.ts';
 import { plan, sqlOf } from '../../unit/planner/company.ts';
 
 let db: PGlite;
 beforeAll(async () => {
-  db = await PGlite.create();
+  db = await memoryDatabase();
   await db.exec(`CREATE SCHEMA raw;
     CREATE TABLE raw.towns (id bigint, label text); INSERT INTO raw.towns VALUES (1, 'Ulm'), (2, 'Gent');
     CREATE TABLE raw.staff (id bigint, called text, town bigint, born date, boss bigint, firm bigint, pay numeric);

@@ -1,9 +1,9 @@
 /** A database for tests of plans: an installed PostgreSQL, or else PGlite. */
-import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import type { Answer } from '../../../bench/tpch/typed.ts';
 import { startScratchPostgres } from '../../../dev/scratch-postgres.ts';
 import { localPostgresAvailable } from '../../../dev/testing.ts';
+import { memoryDatabase } from '../../support/databases/memory.ts';
 
 type Row = Record<string, unknown>;
 
@@ -22,7 +22,7 @@ export async function openPlans(statements: readonly string[]): Promise<void> {
     await client.connect();
     query = (sql, params) => client.query(sql, [...params]);
   } else {
-    const db = await PGlite.create();
+    const db = await memoryDatabase();
     close = () => db.close();
     query = (sql, params) => db.query<Row>(sql, [...params]);
   }

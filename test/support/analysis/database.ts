@@ -1,8 +1,8 @@
 /** Databases in which PostgreSQL analyses statements, and the objects that it resolved. */
-import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { startScratchPostgres } from '../../../dev/scratch-postgres.ts';
 import { localPostgresAvailable } from '../../../dev/testing.ts';
+import { memoryDatabase } from '../databases/memory.ts';
 import { type Kind, readStored } from './stored-tree.ts';
 
 type Row = Record<string, unknown>;
@@ -120,7 +120,7 @@ async function database(query: AnalysisDatabase['query'], run: AnalysisDatabase[
 
 /** The embedded PostgreSQL. */
 export async function embedded(): Promise<AnalysisDatabase> {
-  const lite = await PGlite.create();
+  const lite = await memoryDatabase();
   return database(
     async (sql, params = []) => (await lite.query<Row>(sql, params as never[])).rows,
     async (sql) => void (await lite.exec(sql)),
