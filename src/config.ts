@@ -29,6 +29,13 @@ export interface TenantConfig {
   readonly jwksUrl: string | null;
 }
 
+/** A remark on a setting, for the log. It names variables, never values. */
+export interface SettingRemark {
+  readonly level: 'error' | 'warn';
+  readonly variable: string;
+  readonly message: string;
+}
+
 export interface Config {
   readonly product: string;
   /** Without a trailing slash; null: the request's own origin, on loopback only. */

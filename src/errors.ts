@@ -132,14 +132,16 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
+/** A name as messages show it. */
+export const quoted = (name: string): string => `\`${name}\``;
+
 /**
  * Returns the end of a message about an unknown name: "; did you mean `x`?", or an empty text if no name is similar.
  *
  * @param near result of `nearest`
  * @param shown how the message shows the name: in backquotes by default
  */
-export const didYouMean = (near: string | undefined, shown: (name: string) => string = (name) => `\`${name}\``): string =>
-  near ? `; did you mean ${shown(near)}?` : '';
+export const didYouMean = (near: string | undefined, shown: (name: string) => string = quoted): string => (near ? `; did you mean ${shown(near)}?` : '');
 
 /** The optimal string alignment distance (a transposition counts one), or `limit` if it is larger. */
 function distance(a: string, b: string, limit: number): number {

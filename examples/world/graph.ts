@@ -4,7 +4,7 @@ import { parseStatement } from '../../src/language/classify.ts';
 import { createSqlReader } from '../../src/language/expressions.ts';
 import type { SqlParser } from '../../src/language/parser.ts';
 import { splitScript } from '../../src/language/split.ts';
-import { applyStatement, finish, isApplied, Places } from '../../src/ontology/apply.ts';
+import { applyStatement, finish, isApplicable, Places } from '../../src/ontology/apply.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
 import { EMPTY_MODEL, type Model } from '../../src/ontology/model.ts';
 
@@ -18,7 +18,7 @@ export function graphOf(script: string, ontology: string, parser: SqlParser): Gr
   for (const source of splitScript(script)) {
     const statement = parseStatement(source);
     if (statement.kind === 'create_ontology') model = { ...model, description: statement.description };
-    else if (isApplied(statement)) model = applyStatement(model, statement, context);
+    else if (isApplicable(statement)) model = applyStatement(model, statement, context);
     else throw new Error(`${statement.kind} is not a statement of a model`);
   }
   return finish(EMPTY_MODEL, model, context).graph;

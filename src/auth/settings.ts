@@ -1,9 +1,8 @@
 /** Checks the settings of credentials and logins and logs problems once per isolate. An invalid setting is refused; the rest of the service keeps working. */
 
-import type { Config } from '../config.ts';
+import type { Config, SettingRemark } from '../config.ts';
 import { isSafeAddress } from '../connection.ts';
 import { loggedLine } from '../errors.ts';
-import type { SettingRemark } from './tenants.ts';
 import { isToken } from './tokens.ts';
 
 type Settings = Pick<Config, 'adminToken' | 'jwt' | 'mcp'>;

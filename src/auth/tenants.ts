@@ -1,5 +1,5 @@
 /** Finds the tenant of a JWT and validates its settings (docs/design/credentials.md#tenants). */
-import type { Config, TenantConfig } from '../config.ts';
+import type { Config, SettingRemark, TenantConfig } from '../config.ts';
 import { isSafeAddress } from '../connection.ts';
 import { tenantKey } from './jwt-identity.ts';
 import { KeyFault, knownAlgorithm, parseKey } from './jwt-keys.ts';
@@ -63,13 +63,6 @@ async function validate(config: TenantConfig): Promise<Tenant | KeyFault> {
     if (error instanceof KeyFault) return error;
     throw error;
   }
-}
-
-/** A problem in the settings, for the operator. */
-export interface SettingRemark {
-  readonly level: 'error' | 'warn';
-  readonly variable: string;
-  readonly message: string;
 }
 
 /** True if two tenants have the same keys. Providers such as Entra sign for all of their directories with the same keys, at different addresses of one host. */

@@ -5,13 +5,12 @@
 import { conflict, type SvcError } from '../errors.ts';
 import type { Model } from '../ontology/model.ts';
 import { fold } from '../ontology/names.ts';
-import { type Call, type CatalogDb, DbError, type Param, type Sql, sql } from './db.ts';
+import { type Call, type CatalogDb, call, DbError, sql } from './db.ts';
 import { idList } from './promotion.ts';
+import { CHANGED, DELETE_GRANTS } from './rights.ts';
 import type { Privilege } from './snapshot.ts';
 import { forgetSnapshots } from './snapshot.ts';
 import { versionExists } from './versions.ts';
-
-const call = (statement: Sql, ...params: Param[]): Call => ({ sql: statement, params });
 
 // ontologies
 
@@ -22,7 +21,6 @@ const CREATE_VERSION = sql`INSERT INTO kg_catalog.ontology_versions (version, on
   VALUES ($1, (SELECT id FROM kg_catalog.ontologies WHERE id = $2 AND policy_generation = $8 FOR UPDATE), $3, $4, $5, $6, $7::json)`;
 const POINT_AT = sql`UPDATE kg_catalog.ontologies SET seq = $2, version = $3, description = $4 WHERE id = $1`;
 const DROP_ONTOLOGY = sql`DELETE FROM kg_catalog.ontologies WHERE id = $1`;
-const DELETE_GRANTS = sql`DELETE FROM kg_catalog.grants WHERE resource_key -> 0 = to_jsonb($1::text) AND resource_key -> 1 = to_jsonb($2::text)`;
 const SET_FUNCTIONS = sql`UPDATE kg_catalog.ontologies SET allowed_functions = $2 WHERE id = $1`;
 
 /** A version to be written. */
@@ -135,7 +133,6 @@ const GRANT_USER = sql`INSERT INTO kg_catalog.grants (user_id, privilege, resour
   ON CONFLICT (user_id, privilege, resource_key, is_all) WHERE user_id IS NOT NULL DO UPDATE SET grant_option = kg_catalog.grants.grant_option OR excluded.grant_option`;
 const GRANT_ROLE = sql`INSERT INTO kg_catalog.grants (role_id, privilege, resource, resource_key, is_all, grant_option) VALUES ($1, $2, $3::jsonb, $4::jsonb, $5, $6)
   ON CONFLICT (role_id, privilege, resource_key, is_all) WHERE role_id IS NOT NULL DO UPDATE SET grant_option = kg_catalog.grants.grant_option OR excluded.grant_option`;
-const CHANGED = sql`UPDATE kg_catalog.state SET permissions = permissions + 1`;
 const AUDIT = sql`INSERT INTO kg_catalog.audit (user_name, credential, action, object, ontology, digest, request_id, actor) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
 
 export const createUser = (u: {

@@ -18,12 +18,15 @@ export function sql(strings: TemplateStringsArray, ...values: never[]): Sql {
   return strings.join('') as Sql;
 }
 
+/** A statement of a batch. */
 export interface Call {
   readonly sql: Sql;
   readonly params: readonly Param[];
   /** Called with the statement's rows after the batch is committed. */
   readonly onRows?: (rows: readonly Row[]) => void;
 }
+
+export const call = (statement: Sql, ...params: readonly Param[]): Call => ({ sql: statement, params });
 
 export interface CatalogDb {
   /** Executes one statement and returns its rows. @throws SvcError 503 `catalog_unavailable`; DbError if PostgreSQL reports an error */

@@ -1,6 +1,6 @@
 /** Verified examples in the catalog (docs/design/statements-and-versions.md#examples): attached to an ontology, not part of a version. */
 import { cacheOf } from '../cache.ts';
-import { type Call, type CatalogDb, DbError, type Param, type Sql, sql } from './db.ts';
+import { type Call, type CatalogDb, call, DbError, sql } from './db.ts';
 
 /** An example of an ontology. Its SQL uses neutral names. */
 export interface ExampleRow {
@@ -13,8 +13,6 @@ export interface ExampleRow {
   /** ISO 8601 in UTC, to the microsecond. */
   readonly changedOn: string;
 }
-
-const call = (statement: Sql, ...params: Param[]): Call => ({ sql: statement, params });
 
 const BUMP = sql`UPDATE kg_catalog.ontologies SET example_generation = example_generation + 1 WHERE id = $1`;
 const CREATE = sql`INSERT INTO kg_catalog.examples (ontology_id, key, question, description, query, changed_by, changed_by_id) VALUES ($1, $2, $3, $4, $5, $6, $7)`;

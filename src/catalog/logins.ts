@@ -1,6 +1,6 @@
 /** What sign-in reads and writes: users with their password hashes, tokens issued by get_token and the token page, ended sessions. */
 import { type Call, type CatalogDb, DbError, type Row, sql } from './db.ts';
-import { idList } from './promotion.ts';
+import { idList, LOCK_USER } from './promotion.ts';
 import { refreshPermissions } from './rights.ts';
 import { fold } from './snapshot.ts';
 
@@ -54,8 +54,6 @@ export const revokeConsoleTokens = (userId: string): readonly Call[] => [{ sql: 
 /** Waits for other transactions that issue tokens to the user, and makes them wait. */
 export const lockUser = (userId: string): Call => ({ sql: LOCK_USER, params: [userId] });
 
-// without the lock, two concurrent requests of a user would not see each other's token
-const LOCK_USER = sql`SELECT id FROM kg_catalog.users WHERE id = $1::uuid FOR UPDATE`;
 // the subquery yields NULL if the login has ended, and the NOT NULL column rejects it (23502)
 const INSERT = sql`INSERT INTO kg_catalog.tokens (id, user_id, hash, label, expires, created_by) VALUES ($1::uuid,
   (SELECT id FROM kg_catalog.users WHERE id = $2::uuid AND active AND password IS NOT DISTINCT FROM $7 AND login_generation = $8::bigint
@@ -97,6 +95,7 @@ export async function storeToken(
 ): Promise<boolean | undefined> {
   try {
     const [, , revoked] = await db.batch([
+      // without the lock, two concurrent requests of a user would not see each other's token
       { sql: LOCK_USER, params: [login.id] },
       {
         sql: INSERT,

@@ -1,6 +1,6 @@
 /** Row policies and masks in the catalog (docs/design/policies.md#where-policies-are-kept): attached to an ontology, not part of a version. */
 import { fold } from '../ontology/names.ts';
-import { type Call, type Param, type Sql, sql } from './db.ts';
+import { type Call, call, sql } from './db.ts';
 
 /** What replaces a masked value. The planner's `Mask` (planner/secure/access.ts) has the same form. */
 export type StoredMask =
@@ -36,8 +36,6 @@ export interface PolicyPlace {
   /** The policy generation before the change. */
   readonly generation: number;
 }
-
-const call = (statement: Sql, ...params: Param[]): Call => ({ sql: statement, params });
 
 const BUMP = sql`UPDATE kg_catalog.ontologies SET policy_generation = policy_generation + 1 WHERE id = $1 AND version = $2::uuid AND policy_generation = $3`;
 // the subquery yields NULL if the ontology was changed concurrently, and the NOT NULL column rejects it (23502)

@@ -21,8 +21,8 @@ export interface Promotion {
   readonly email: boolean;
 }
 
-// statements that write a credential of the user take the same lock, so the transactions run one after the other
-const LOCK_USER = sql`SELECT id FROM kg_catalog.users WHERE id = $1::uuid FOR UPDATE`;
+/** A lock that all statements take which write a credential of the user, so that their transactions run one after the other. */
+export const LOCK_USER = sql`SELECT id FROM kg_catalog.users WHERE id = $1::uuid FOR UPDATE`;
 
 // The user and the active administrators are trusted. Rows that were written before migration 010 have no controllers: a password, an e-mail and tokens from
 // a login count as controlled by the user, other tokens as controlled by an unknown user.

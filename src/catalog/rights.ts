@@ -3,13 +3,12 @@
  * rights (docs/design/rights-and-visibility.md#changes-of-rights).
  */
 import { fold } from '../ontology/names.ts';
-import { type Call, type CatalogDb, type Param, type Sql, sql } from './db.ts';
+import { type Call, type CatalogDb, call, sql } from './db.ts';
 import { idList } from './promotion.ts';
 import type { Privilege } from './snapshot.ts';
 
-const call = (statement: Sql, ...params: Param[]): Call => ({ sql: statement, params });
-
-const CHANGED = sql`UPDATE kg_catalog.state SET permissions = permissions + 1`;
+/** Tells caches that rights have changed. */
+export const CHANGED = sql`UPDATE kg_catalog.state SET permissions = permissions + 1`;
 // aborts a batch that would leave the service without an active administrator: a second row of `state` violates its check constraint (23514)
 const SOME_ADMIN = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE NOT EXISTS (
   SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id JOIN kg_catalog.users u ON u.id = m.user_id WHERE r.key = 'admin' AND u.active)`;
@@ -26,7 +25,8 @@ const CREATE_ROLE = sql`INSERT INTO kg_catalog.roles (id, name, key) VALUES ($1,
 const DROP_ROLE = sql`DELETE FROM kg_catalog.roles WHERE id = $1`;
 const ADD_MEMBER = sql`INSERT INTO kg_catalog.role_members (role_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`;
 const REMOVE_MEMBER = sql`DELETE FROM kg_catalog.role_members WHERE role_id = $1 AND user_id = $2`;
-const DELETE_GRANTS = sql`DELETE FROM kg_catalog.grants WHERE resource_key -> 0 = to_jsonb($1::text) AND resource_key -> 1 = to_jsonb($2::text)`;
+/** Deletes the grants on an object: its kind and its folded name. */
+export const DELETE_GRANTS = sql`DELETE FROM kg_catalog.grants WHERE resource_key -> 0 = to_jsonb($1::text) AND resource_key -> 1 = to_jsonb($2::text)`;
 const REVOKE_USER = sql`DELETE FROM kg_catalog.grants WHERE user_id = $1 AND privilege = $2 AND resource_key = $3::jsonb AND is_all = $4`;
 const REVOKE_ROLE = sql`DELETE FROM kg_catalog.grants WHERE role_id = $1 AND privilege = $2 AND resource_key = $3::jsonb AND is_all = $4`;
 

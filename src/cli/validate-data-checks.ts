@@ -1,9 +1,10 @@
 /** Checks of an ontology's data: keys, to-one sides, foreign keys. */
 import { SvcError } from '../errors.ts';
+import { quoteDouble } from '../language/quote.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';
 import type { LinkDef, MappingDef, PropertyDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
-import { type DataReader, type Finding, quoteName, ROWS } from './validate-data-reader.ts';
+import { type DataReader, type Finding, ROWS } from './validate-data-reader.ts';
 
 const list = (names: readonly string[]): string => names.map((n) => `\`${n}\``).join(', ');
 const rows = (n: number): string => `${n} row${n === 1 ? '' : 's'}`;
@@ -23,7 +24,7 @@ export async function guarded(object: string, check: () => Promise<readonly Find
   }
 }
 
-const isNull = (names: readonly string[]): string => names.map((n) => `${quoteName(n)} IS NULL`).join(' OR ');
+const isNull = (names: readonly string[]): string => names.map((n) => `${quoteDouble(n)} IS NULL`).join(' OR ');
 
 /** The mappings of a concept that declares a key, and of its descendants. */
 const mappingsUnder = (holder: Concept): readonly { readonly mapping: MappingDef; readonly target: Concept }[] =>
@@ -38,7 +39,7 @@ export async function checkKeys(reader: DataReader, holder: Concept): Promise<re
     const graph = reader.only(mapping);
     found.push(
       ...(await guarded(`mapping ${mapping.name}`, async () => {
-        const n = await reader.count(`SELECT count(*) AS n FROM svc.${quoteName(target.name)} WHERE ${isNull(key)}`, graph);
+        const n = await reader.count(`SELECT count(*) AS n FROM svc.${quoteDouble(target.name)} WHERE ${isNull(key)}`, graph);
         return n === 0
           ? []
           : [error('null_key', `mapping ${mapping.name}`, `${rows(n)} without a primary key: ${list(key)} of \`${target.name}\` must not be NULL`)];
@@ -64,7 +65,7 @@ async function checkGroup(
   sources: readonly { readonly mapping: MappingDef; readonly target: Concept }[],
 ): Promise<Finding[]> {
   const branches = sources.map(({ mapping, target }, i) => {
-    const { sql, params } = reader.plan(`SELECT entity_id AS id FROM svc.${quoteName(target.name)}`, reader.only(mapping));
+    const { sql, params } = reader.plan(`SELECT entity_id AS id FROM svc.${quoteDouble(target.name)}`, reader.only(mapping));
     if (params.length > 0) throw new Error('the plan of an entity_id has parameters');
     return `SELECT ${i} AS m, x.j->>'id' AS id FROM (${sql}) AS x(j)`;
   });
@@ -107,8 +108,8 @@ const isToOne = ({ kind, references, target, parts }: Relationship): boolean =>
 export async function checkToOne(reader: DataReader, r: Relationship, known: Map<string, Promise<number>>): Promise<readonly Finding[]> {
   if (!isToOne(r)) return [];
   const names = r.references.map((p) => p.name);
-  const columns = names.map(quoteName).join(', ');
-  const sql = `SELECT count(*) AS n FROM (SELECT ${columns} FROM svc.${quoteName(r.target.name)} WHERE NOT (${isNull(names)}) GROUP BY ${columns} HAVING count(*) > 1) AS q`;
+  const columns = names.map(quoteDouble).join(', ');
+  const sql = `SELECT count(*) AS n FROM (SELECT ${columns} FROM svc.${quoteDouble(r.target.name)} WHERE NOT (${isNull(names)}) GROUP BY ${columns} HAVING count(*) > 1) AS q`;
   return guarded(`relationship ${r.from.name}.${r.name}`, async () => {
     let counting = known.get(sql);
     if (counting === undefined) {
@@ -122,9 +123,9 @@ export async function checkToOne(reader: DataReader, r: Relationship, known: Map
 }
 
 const missing = (source: string, columns: readonly string[], target: string, references: readonly string[]): string => {
-  const set = columns.map((c) => `s.${quoteName(c)} IS NOT NULL`).join(' AND ');
-  const equal = columns.map((c, i) => `t.${quoteName(references[i] ?? '')} = s.${quoteName(c)}`).join(' AND ');
-  return `SELECT count(*) AS n FROM ${source} AS s WHERE ${set} AND NOT EXISTS (SELECT 1 FROM svc.${quoteName(target)} AS t WHERE ${equal})`;
+  const set = columns.map((c) => `s.${quoteDouble(c)} IS NOT NULL`).join(' AND ');
+  const equal = columns.map((c, i) => `t.${quoteDouble(references[i] ?? '')} = s.${quoteDouble(c)}`).join(' AND ');
+  return `SELECT count(*) AS n FROM ${source} AS s WHERE ${set} AND NOT EXISTS (SELECT 1 FROM svc.${quoteDouble(target)} AS t WHERE ${equal})`;
 };
 
 /** Checks values of foreign keys that no target row has. A relationship that starts at its own key is checked from the other end. */
@@ -143,7 +144,7 @@ export async function checkDangling(reader: DataReader, r: Relationship): Promis
   return guarded(object, async () => {
     const n = await reader.count(
       missing(
-        `svc.${quoteName(from.name)}`,
+        `svc.${quoteDouble(from.name)}`,
         columns,
         target.name,
         references.map((p) => p.name),
@@ -155,6 +156,6 @@ export async function checkDangling(reader: DataReader, r: Relationship): Promis
 
 const danglingLink = (reader: DataReader, mapping: MappingDef, end: LinkDef['forward']): Promise<readonly Finding[]> =>
   guarded(`mapping ${mapping.name}`, async () => {
-    const n = await reader.count(missing(`vsvc.${quoteName(ROWS)}`, end.columns, end.concept, end.references), reader.over(mapping));
+    const n = await reader.count(missing(`vsvc.${quoteDouble(ROWS)}`, end.columns, end.concept, end.references), reader.over(mapping));
     return n === 0 ? [] : [warning('dangling_key', `mapping ${mapping.name}`, `${rows(n)} with ${list(end.columns)} that no \`${end.concept}\` has`)];
   });

@@ -39,8 +39,6 @@ const TIMEOUT_MS = 280_000;
 /** The name of the view in which `over` provides the rows of one mapping. */
 export const ROWS = 'mapping_rows';
 
-export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-
 export class DataReader {
   readonly context: DataContext;
 

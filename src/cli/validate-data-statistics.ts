@@ -1,11 +1,12 @@
 /** Statistics of the values of mappings and views: how many are distinct and NULL, the smallest, the largest and the most frequent. */
 import type { FrequentValue, MeasuredKind, PropertyStatistics } from '../catalog/statistics.ts';
+import { quoteDouble } from '../language/quote.ts';
 import type { Graph } from '../ontology/graph.ts';
 import type { ColumnDef, MappingDef, ViewDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
 import { findType, type TypeFamily } from '../ontology/types.ts';
 import { guarded } from './validate-data-checks.ts';
-import { type DataReader, type Finding, quoteName, ROWS } from './validate-data-reader.ts';
+import { type DataReader, type Finding, ROWS } from './validate-data-reader.ts';
 
 /** The number of frequent values that are stored of a column. */
 const FREQUENT = 20;
@@ -35,7 +36,7 @@ interface Column {
 
 function columnOf(name: string, type: string | undefined): Column {
   const found = type === undefined ? undefined : findType(type);
-  const quoted = quoteName(name);
+  const quoted = quoteDouble(name);
   const value = found ? `CAST(${quoted} AS ${found.sql})` : quoted;
   return { name, value, comparable: found && found.family !== 'json' ? value : `CAST(${quoted} AS text)`, isOrdered: ORDERED.has(found?.family) };
 }
@@ -48,13 +49,13 @@ function typeIn(graph: Graph, mapping: MappingDef, column: ColumnDef): string | 
 
 function targetOfMapping(reader: DataReader, mapping: MappingDef): Target {
   const columns = mapping.columns.map((c) => columnOf(c.name, typeIn(reader.context.graph, mapping, c)));
-  return { kind: 'mapping', name: mapping.name, from: `vsvc.${quoteName(ROWS)}`, graph: reader.over(mapping), columns };
+  return { kind: 'mapping', name: mapping.name, from: `vsvc.${quoteDouble(ROWS)}`, graph: reader.over(mapping), columns };
 }
 
 function targetOfView(reader: DataReader, view: ViewDef): Target {
   const columns = view.columns.map((c) => columnOf(c.name, c.type));
   // a sub-query, because a cube has rows only where its dimensions are selected
-  const from = `(SELECT ${view.columns.map((c) => quoteName(c.name)).join(', ')} FROM vsvc.${quoteName(view.name)}) AS q`;
+  const from = `(SELECT ${view.columns.map((c) => quoteDouble(c.name)).join(', ')} FROM vsvc.${quoteDouble(view.name)}) AS q`;
   return { kind: 'view', name: view.name, from, graph: reader.context.graph, columns };
 }
 

@@ -1,10 +1,11 @@
 /** Checks of an ontology's data: calculated properties and measures that fail, and equal rows of link tables. */
 import { SvcError } from '../errors.ts';
+import { quoteDouble } from '../language/quote.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
 import { guarded } from './validate-data-checks.ts';
-import { type DataReader, type Finding, quoteName, ROWS } from './validate-data-reader.ts';
+import { type DataReader, type Finding, ROWS } from './validate-data-reader.ts';
 
 /** Runs a SELECT of one number; returns PostgreSQL's message if the statement fails on the data. @throws SvcError for other faults */
 async function failure(reader: DataReader, sql: string): Promise<string | undefined> {
@@ -24,7 +25,7 @@ export async function checkCalculated(reader: DataReader, concept: Concept): Pro
   const names = concept.properties.filter((p) => p.owner === concept && p.def.expression !== null).map((p) => p.def.name);
   if (names.length === 0) return [];
   const computed = (of: readonly string[]): string =>
-    `SELECT ${of.map((name) => `count(${quoteName(name)})`).join(' + ')} AS n FROM svc.${quoteName(concept.name)}`;
+    `SELECT ${of.map((name) => `count(${quoteDouble(name)})`).join(' + ')} AS n FROM svc.${quoteDouble(concept.name)}`;
   return guarded(`concept ${concept.name}`, async () => {
     if ((await failure(reader, computed(names))) === undefined) return [];
     const found: Finding[] = [];
@@ -42,8 +43,8 @@ export async function checkCalculated(reader: DataReader, concept: Concept): Pro
 export async function checkMeasures(reader: DataReader, concept: Concept): Promise<readonly Finding[]> {
   const names = concept.measures.filter((m) => m.owner === concept).map((m) => m.def.name);
   if (names.length === 0) return [];
-  const from = `FROM dsvc.${quoteName(concept.name)}`;
-  const value = (name: string, i: number): string => `SUM(${quoteName(`measure.${name}`)}) AS v${i}`;
+  const from = `FROM dsvc.${quoteDouble(concept.name)}`;
+  const value = (name: string, i: number): string => `SUM(${quoteDouble(`measure.${name}`)}) AS v${i}`;
   const counted = (of: readonly string[]): string => of.map((_, i) => `count(v${i})`).join(' + ');
   const overAll = (of: readonly string[]): string => `SELECT ${counted(of)} AS n FROM (SELECT ${of.map(value).join(', ')} ${from}) AS q`;
   const overEach = (of: readonly string[]): string =>
@@ -74,8 +75,8 @@ export async function checkLinks(reader: DataReader, r: Relationship): Promise<r
     const ends = [...near.columns, ...far.columns];
     const others = mapping.columns.map((c) => c.name).filter((name) => !ends.some((end) => sameName(end, name)));
     // a column of a type without an order or equality is compared as text
-    const columns = [...ends.map(quoteName), ...others.map((name) => `${quoteName(name)}::text`)].join(', ');
-    const sql = `SELECT count(*) AS n FROM (SELECT 1 AS one FROM vsvc.${quoteName(ROWS)} WHERE ${present(ends)} GROUP BY ${columns} HAVING count(*) > 1) AS q`;
+    const columns = [...ends.map(quoteDouble), ...others.map((name) => `${quoteDouble(name)}::text`)].join(', ');
+    const sql = `SELECT count(*) AS n FROM (SELECT 1 AS one FROM vsvc.${quoteDouble(ROWS)} WHERE ${present(ends)} GROUP BY ${columns} HAVING count(*) > 1) AS q`;
     found.push(
       ...(await guarded(`mapping ${mapping.name}`, async () => {
         const n = await reader.count(sql, reader.over(mapping));
@@ -96,8 +97,8 @@ async function sharedLinks(reader: DataReader, r: Relationship, one: Link, other
   const pairs = [...endColumns(one.near, other.near), ...endColumns(one.far, other.far)];
   if (pairs.some(([, column]) => column === undefined)) return [];
   const views: readonly MappingDef[] = [one.mapping, other.mapping];
-  const [a, b] = views.map((_, i) => `vsvc.${quoteName(`${ROWS}_${i}`)}`);
-  const equal = pairs.map(([x, y]) => `a.${quoteName(x)} = b.${quoteName(y ?? '')}`).join(' AND ');
+  const [a, b] = views.map((_, i) => `vsvc.${quoteDouble(`${ROWS}_${i}`)}`);
+  const equal = pairs.map(([x, y]) => `a.${quoteDouble(x)} = b.${quoteDouble(y ?? '')}`).join(' AND ');
   const sql = `SELECT count(*) AS n FROM ${a} AS a WHERE EXISTS (SELECT 1 FROM ${b} AS b WHERE ${equal})`;
   return guarded(`relationship ${r.from.name}.${r.name}`, async () => {
     const n = await reader.count(sql, reader.overAll(views));
@@ -110,4 +111,4 @@ async function sharedLinks(reader: DataReader, r: Relationship, one: Link, other
 const endColumns = (one: Link['near'], other: Link['near']): (readonly [string, string | undefined])[] =>
   one.columns.map((column, i) => [column, other.columns[other.references.findIndex((r) => sameName(r, one.references[i] ?? ''))]]);
 
-const present = (names: readonly string[]): string => names.map((n) => `${quoteName(n)} IS NOT NULL`).join(' AND ');
+const present = (names: readonly string[]): string => names.map((n) => `${quoteDouble(n)} IS NOT NULL`).join(' AND ');

@@ -8,6 +8,7 @@ import { readModel } from '../catalog/versions.ts';
 import type { Datasource } from '../engine/datasource.ts';
 import { didYouMean, nearest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
+import { quoteDouble } from '../language/quote.ts';
 import { compile } from '../ontology/compile.ts';
 import { fold } from '../ontology/names.ts';
 import { allowedFunctionsOf } from '../planner/read/own-functions.ts';
@@ -15,7 +16,7 @@ import { Failure } from './failure.ts';
 import { checkDangling, checkKeys, checkToOne, guarded } from './validate-data-checks.ts';
 import { checkIndexes } from './validate-data-indexes.ts';
 import { catalogConnection, secretConnection } from './validate-data-places.ts';
-import { DataReader, type Finding, quoteName, ROWS } from './validate-data-reader.ts';
+import { DataReader, type Finding, ROWS } from './validate-data-reader.ts';
 import { measure } from './validate-data-statistics.ts';
 import { checkCalculated, checkLinks, checkMeasures } from './validate-data-values.ts';
 
@@ -93,12 +94,12 @@ async function counted(reader: DataReader): Promise<{ counts: RowCount[]; findin
     });
     findings.push(...failed);
   };
-  for (const m of graph.model.mappings) await count('mapping', m.name, `SELECT count(*) AS n FROM vsvc.${quoteName(ROWS)}`, () => reader.over(m));
+  for (const m of graph.model.mappings) await count('mapping', m.name, `SELECT count(*) AS n FROM vsvc.${quoteDouble(ROWS)}`, () => reader.over(m));
   for (const c of graph.concepts) {
     if (c.rows.kind === 'mappings' && c.rows.sources.length === 0) continue;
-    await count('concept', c.name, `SELECT count(*) AS n FROM svc.${quoteName(c.name)}`);
+    await count('concept', c.name, `SELECT count(*) AS n FROM svc.${quoteDouble(c.name)}`);
   }
-  for (const v of graph.model.views) await count('view', v.name, `SELECT count(*) AS n FROM vsvc.${quoteName(v.name)}`);
+  for (const v of graph.model.views) await count('view', v.name, `SELECT count(*) AS n FROM vsvc.${quoteDouble(v.name)}`);
   return { counts, findings };
 }
 

@@ -5,7 +5,7 @@ import { createSqlReader } from '../language/expressions.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { splitScript } from '../language/split.ts';
 import type { SqlText } from '../language/statements.ts';
-import { type ApplyContext, applyStatement, finish, isApplied, Places } from '../ontology/apply.ts';
+import { type ApplyContext, applyStatement, finish, isApplicable, Places } from '../ontology/apply.ts';
 import { EMPTY_MODEL, type Model } from '../ontology/model.ts';
 import { checkModel, divisionWarnings } from '../planner/check.ts';
 import { planSelect } from '../planner/index.ts';
@@ -37,7 +37,7 @@ export function validateScript(file: ScriptFile, { parser, product, ontology }: 
     for (const source of splitScript(file.text)) {
       count++;
       const statement = parseStatement(source);
-      if (isApplied(statement)) model = applyStatement(model, statement, context);
+      if (isApplicable(statement)) model = applyStatement(model, statement, context);
       else if (statement.kind === 'create_ontology') name = statement.name.text;
       else if (statement.kind === 'create_example') {
         reader.textOf(statement.sql, 'select');

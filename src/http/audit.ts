@@ -1,8 +1,13 @@
 /** Writes requests to the audit. Refused credentials are only counted. */
+import { loggedLine } from '../errors.ts';
 import { auditFailure, auditRequest } from '../service.ts';
 import type { AppContext } from './context.ts';
 
 const PATH_CHARACTERS = 500;
+
+/** Logs that an entry of the audit could not be written in the background. */
+export const logAuditFault = (c: AppContext, error: unknown): void =>
+  c.env.runtime.log({ level: 'error', event: 'audit_failed', request_id: c.get('requestId'), message: loggedLine(error) });
 
 /** Writes the audit line of a request in the background, after its rows have been sent. */
 export function audit(c: AppContext, begun: number): void {

@@ -14,6 +14,7 @@ import { addressOf, admit } from './admit.ts';
 import { json } from './answers.ts';
 import { readText, requireJson } from './body.ts';
 import type { AppContext, AppEnv } from './context.ts';
+import { unknownPath } from './docs-files.ts';
 import { checkOrigin, checkPlace } from './form.ts';
 import { isLocal } from './guards.ts';
 import { jsonOf, malformedBody } from './input.ts';
@@ -39,7 +40,6 @@ const POLICY = [
 /** `/` leads to the console. */
 export const toConsole = (c: AppContext): Response => seeOther(c, `/${c.env.runtime.config.product}/console/`);
 
-const unknownPath = () => notFound('unknown_path', 'This path does not exist');
 const linkUsed = () => forbidden('link_used', 'This link was used before, or has expired', { hint: 'npm start prints a new one each time' });
 
 /** Answers 404 to a name that no file of the build has. */

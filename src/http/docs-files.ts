@@ -2,7 +2,8 @@
 import { notFound } from '../errors.ts';
 import type { AppContext } from './context.ts';
 
-const unknownPath = () => notFound('unknown_path', 'This path does not exist');
+/** 404. */
+export const unknownPath = () => notFound('unknown_path', 'This path does not exist');
 
 /** Sends a page. @throws SvcError 404 `unknown_path` */
 export function docsFile(c: AppContext): Promise<Response> {

@@ -2,9 +2,10 @@
 import type { UserPassword } from '../auth/bearer.ts';
 import { beginSession, logOut, type Session, sessionEntry } from '../auth/session.ts';
 import { issueToken, signIn } from '../auth/sign-in.ts';
-import { forbidden, loggedLine, notFound, SvcError } from '../errors.ts';
+import { forbidden, notFound, SvcError } from '../errors.ts';
 import { addressOf, admit } from './admit.ts';
 import { json } from './answers.ts';
+import { logAuditFault } from './audit.ts';
 import { readFormText } from './body.ts';
 import type { AppContext } from './context.ts';
 import { checkOrigin, checkPlace, ownOrigin, returnAddress } from './form.ts';
@@ -85,13 +86,10 @@ async function sendLogin(c: AppContext): Promise<Response> {
   const user = await signIn(runtime, given, address);
   if (user === null) return form(c, 401, { returnTo, user: given.user, message: 'User name or password is wrong.' });
   const { value, session } = await beginSession(secret, user, user.passwordBy, runtime.now());
-  runtime.waitUntil(runtime.db.batch([sessionEntry('login', session, c.get('requestId'))]).catch((error: unknown) => logged(c, error)));
+  runtime.waitUntil(runtime.db.batch([sessionEntry('login', session, c.get('requestId'))]).catch((error: unknown) => logAuditFault(c, error)));
   putSession(c, value);
   return seeOther(c, returnTo ?? `/${productOf(c)}/login`);
 }
-
-const logged = (c: AppContext, error: unknown): void =>
-  c.env.runtime.log({ level: 'error', event: 'audit_failed', request_id: c.get('requestId'), message: loggedLine(error) });
 
 async function endSession(c: AppContext): Promise<Response> {
   checkOrigin(c);

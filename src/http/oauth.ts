@@ -3,13 +3,14 @@ import { ADMIN_ID } from '../auth/authenticate.ts';
 import { passwordDigest, type Session, signed } from '../auth/session.ts';
 import { equalHashes } from '../auth/tokens.ts';
 import { isLoopback } from '../config.ts';
-import { badRequest, forbidden, loggedLine, SvcError } from '../errors.ts';
+import { badRequest, forbidden, SvcError } from '../errors.ts';
 import { oauthEntry } from '../oauth/audit.ts';
 import { requirePlace, resourceMetadata } from '../oauth/place.ts';
 import { formTarget, scopesOf } from '../oauth/request.ts';
 import type { AuthorizationRequest, AuthorizationServer, ProtocolPath } from '../oauth/types.ts';
 import { addressOf, admit } from './admit.ts';
 import { json } from './answers.ts';
+import { logAuditFault } from './audit.ts';
 import { readFormText, readText } from './body.ts';
 import type { AppContext } from './context.ts';
 import { checkOrigin } from './form.ts';
@@ -121,13 +122,10 @@ async function decide(
   const scopes = scopesOf(authorization.scopes.filter((scope) => wanted.includes(scope)));
   const location = await server.approve(authorization, { session, scopes, password });
   runtime.waitUntil(
-    runtime.db.batch([oauthEntry('oauth_grant', session, authorization.clientId, c.get('requestId'))]).catch((error: unknown) => logged(c, error)),
+    runtime.db.batch([oauthEntry('oauth_grant', session, authorization.clientId, c.get('requestId'))]).catch((error: unknown) => logAuditFault(c, error)),
   );
   return redirectToClient(c, location);
 }
-
-const logged = (c: AppContext, error: unknown): void =>
-  c.env.runtime.log({ level: 'error', event: 'audit_failed', request_id: c.get('requestId'), message: loggedLine(error) });
 
 /** Redirects the browser to a validated address of a client, which the consent page's CSP allows. */
 function redirectToClient(c: AppContext, location: string): Response {
@@ -154,7 +152,7 @@ async function listGrants(c: AppContext): Promise<Response> {
   await checkForm(c, fields.get('form_token'), session);
   const grant = fields.get('grant') ?? '';
   if (session !== null && (await server.revoke(session.userId, grant))) {
-    await runtime.db.batch([oauthEntry('oauth_revoke', session, grant, c.get('requestId'))]).catch((error: unknown) => logged(c, error));
+    await runtime.db.batch([oauthEntry('oauth_revoke', session, grant, c.get('requestId'))]).catch((error: unknown) => logAuditFault(c, error));
   }
   return seeOther(c, `/${product}/oauth/grants`);
 }

@@ -3,7 +3,8 @@
 /** A node of libpg-query's JSON tree. */
 export type Json = { readonly [key: string]: unknown };
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+/** True for an object other than a list. */
+export const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const inner = (value: unknown, type: string): Json | undefined => (isObject(value) && isObject(value[type]) ? value[type] : undefined);
 const textOf = (value: unknown): string | undefined => {

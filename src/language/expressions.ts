@@ -3,7 +3,7 @@ import { stepsOfPiece, visited } from '../budget.ts';
 import { badRequest } from '../errors.ts';
 import { neutralSchema, type Reference, type RelationReference, type SqlReader } from '../ontology/apply.ts';
 import type { ColumnDef } from '../ontology/model.ts';
-import { type Json, outputColumns } from './columns.ts';
+import { isObject, type Json, outputColumns } from './columns.ts';
 import { tokenize } from './lexer.ts';
 import type { SqlParser } from './parser.ts';
 import { parsePrepared, prepareSelect } from './prepare.ts';
@@ -201,8 +201,6 @@ function walk(value: unknown, depth: number, visit: (type: string, node: Json, d
     walk(v, key === 'SelectStmt' ? depth + 1 : depth, visit);
   }
 }
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const textOf = (value: unknown): string | null =>
   isObject(value) && isObject(value.String) && typeof value.String.sval === 'string' ? value.String.sval : null;

@@ -3,7 +3,8 @@ import { quoteBack, quoteLiteral } from './quote.ts';
 
 type Options = Readonly<Record<string, string>>;
 
-const list = (names: readonly string[]): string => `(${names.map(quoteBack).join(', ')})`;
+/** Names in brackets. */
+export const nameList = (names: readonly string[]): string => `(${names.map(quoteBack).join(', ')})`;
 
 const options = (of: Options): string[] => {
   const pairs = Object.entries(of).map(([key, value]) => `${quoteBack(key)} = ${quoteLiteral(value)}`);
@@ -18,7 +19,7 @@ export const printAgent = (a: {
 }): string =>
   [
     `CREATE OR REPLACE AGENT ${quoteBack(a.name)}`,
-    `ONTOLOGY ${list(a.ontologies)}`,
+    `ONTOLOGY ${nameList(a.ontologies)}`,
     ...(a.description === null ? [] : [`DESCRIPTION = ${quoteLiteral(a.description)}`]),
     ...options(a.options),
   ].join(' ');

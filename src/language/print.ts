@@ -1,8 +1,7 @@
 /** Prints a model as modelling statements that re-create it (SHOW CREATE, export). The inverse of parsing and applying them. */
 import type { ConceptDef, LinkEnd, MappingDef, MeasureDef, Model, PropertyDef, RelationshipDef, Tags, ViewDef } from '../ontology/model.ts';
+import { nameList } from './print-service.ts';
 import { quoteBack, quoteLiteral } from './quote.ts';
-
-const list = (names: readonly string[]): string => `(${names.map(quoteBack).join(', ')})`;
 
 const description = (text: string | null): string[] => (text === null ? [] : [`DESCRIPTION = ${quoteLiteral(text)}`]);
 
@@ -60,8 +59,8 @@ function concept(c: ConceptDef, types: Types, product: string): string {
   const elements = [
     ...c.properties.map((p) => `${quoteBack(p)} ${types.property(p)}`),
     ...c.measures.map((m) => `${quoteBack(m)} MEASURE ${types.measure(m)}`),
-    ...(c.primaryKey.length === 0 ? [] : [`PRIMARY KEY ${list(c.primaryKey)}`]),
-    ...(c.label.length === 0 ? [] : [`LABEL ${list(c.label)}`]),
+    ...(c.primaryKey.length === 0 ? [] : [`PRIMARY KEY ${nameList(c.primaryKey)}`]),
+    ...(c.label.length === 0 ? [] : [`LABEL ${nameList(c.label)}`]),
     ...c.multi.map((p) => `CONSTRAINT ${quoteBack(p)} MULTIVALUE ${types.property(p)}`),
     ...c.relationships.map(printRelationship),
   ];
@@ -69,7 +68,7 @@ function concept(c: ConceptDef, types: Types, product: string): string {
     'CREATE OR REPLACE CONCEPT',
     quoteBack(c.name),
     elements.length === 0 ? [] : [`(\n  ${elements.join(',\n  ')}\n)`],
-    `INHERITS ${list(c.parents.length === 0 ? ['thing'] : c.parents)}`,
+    `INHERITS ${nameList(c.parents.length === 0 ? ['thing'] : c.parents)}`,
     description(c.description),
     tags(c.tags),
     c.logic === null ? [] : [`FROM ${quoteBack(schemaOf(c.logic.schema, product))}.${quoteBack(c.logic.concept)} WHERE ${c.logic.condition}`],
@@ -80,22 +79,24 @@ function concept(c: ConceptDef, types: Types, product: string): string {
 export function printRelationship(r: RelationshipDef): string {
   return join(
     `CONSTRAINT ${quoteBack(r.name)}`,
-    r.kind === 'mtm' ? `MULTIREFERENCE ${quoteBack(r.target)}` : `FOREIGN KEY ${list(r.source)} REFERENCES ${quoteBack(r.target)} ${list(r.references)}`,
+    r.kind === 'mtm'
+      ? `MULTIREFERENCE ${quoteBack(r.target)}`
+      : `FOREIGN KEY ${nameList(r.source)} REFERENCES ${quoteBack(r.target)} ${nameList(r.references)}`,
     r.inverse === null ? [] : [`INVERSEOF ${quoteBack(r.inverse)}`],
     r.transitive === null ? [] : [r.transitive === 'default' ? 'TRANSITIVE' : `TRANSITIVE(${r.transitive})`],
     r.symmetric ? ['SYMMETRIC'] : [],
-    r.includes === undefined ? [] : [`INCLUDES ${list(r.includes)}`],
+    r.includes === undefined ? [] : [`INCLUDES ${nameList(r.includes)}`],
     description(r.description),
   );
 }
 
 export function printMapping(m: MappingDef): string {
   const end = (e: LinkEnd): string =>
-    `CONSTRAINT ${quoteBack(e.relationship)} FOREIGN KEY ${list(e.columns)} REFERENCES ${quoteBack(e.concept)} ${list(e.references)}`;
+    `CONSTRAINT ${quoteBack(e.relationship)} FOREIGN KEY ${nameList(e.columns)} REFERENCES ${quoteBack(e.concept)} ${nameList(e.references)}`;
   return join(
     'CREATE OR REPLACE MAPPING',
     quoteBack(m.name),
-    m.link === null ? `INTO ${list([m.concept ?? ''])}` : `(\n  ${end(m.link.forward)},\n  ${end(m.link.back)}\n)`,
+    m.link === null ? `INTO ${nameList([m.concept ?? ''])}` : `(\n  ${end(m.link.forward)},\n  ${end(m.link.back)}\n)`,
     m.property === null ? [] : [`MULTIVALUE ${quoteBack(m.property)}`],
     `USING ${quoteBack(m.datasource)}`,
     `AS ${m.sql}`,

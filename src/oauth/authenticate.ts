@@ -20,7 +20,8 @@ export interface OAuthCaller extends Caller {
 
 /** How long a password digest is cached. A password that another isolate changes is noticed after this time. */
 const PASSWORD_MS = 30_000;
-const NO_SESSION = '00000000-0000-4000-8000-000000000000';
+/** The id of a session for logins without one. */
+export const NO_SESSION = '00000000-0000-4000-8000-000000000000';
 
 interface Known {
   readonly digest: string;

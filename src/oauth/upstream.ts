@@ -13,6 +13,7 @@ import { findSessionUser, type Login } from '../catalog/logins.ts';
 import { fold, loadSnapshot } from '../catalog/snapshot.ts';
 import { isSafeAddress } from '../connection.ts';
 import { forbidden, loggedLine, SvcError, unauthorized } from '../errors.ts';
+import { NO_SESSION } from './authenticate.ts';
 import type { Claims as ClaimTexts, OAuthParts } from './types.ts';
 
 /** How long a login at the provider may take. */
@@ -21,7 +22,6 @@ const LOGIN_MS = 10 * 60_000;
 const METADATA_MS = 10 * 60_000;
 /** The maximum length of the claims as JSON. It is the same for JWTs. */
 const MAX_CLAIMS = 16 * 1024;
-const NO_SESSION = '00000000-0000-4000-8000-000000000000';
 
 type Server = oauth.AuthorizationServer;
 

@@ -14,9 +14,9 @@ export { type ApplyContext, neutralSchema, Places, type Reference, type Relation
 export { type Finished, finish } from './apply/finish.ts';
 
 /** The statements that change a model. ROLLBACK is not among them: the catalog provides the content of an old version. */
-type Applied = Exclude<ModelStatement, RollbackOntology>;
+type Applicable = Exclude<ModelStatement, RollbackOntology>;
 
-const APPLY: { readonly [K in Applied['kind']]: (model: Model, statement: Applied & { readonly kind: K }, context: ApplyContext) => Model } = {
+const APPLY: { readonly [K in Applicable['kind']]: (model: Model, statement: Applicable & { readonly kind: K }, context: ApplyContext) => Model } = {
   create_property: createProperty,
   create_measure: createMeasure,
   create_concept: createConcept,
@@ -28,7 +28,7 @@ const APPLY: { readonly [K in Applied['kind']]: (model: Model, statement: Applie
 };
 
 /** True for a statement that `applyStatement` can apply. */
-export const isApplied = (statement: Statement): statement is Applied => Object.hasOwn(APPLY, statement.kind);
+export const isApplicable = (statement: Statement): statement is Applicable => Object.hasOwn(APPLY, statement.kind);
 
 /**
  * Applies one statement. References to objects that a later statement may create are checked in `finish`; `context.places` has what
@@ -36,7 +36,7 @@ export const isApplied = (statement: Statement): statement is Applied => Object.
  *
  * @throws SvcError 400 with the offset of the offending name in the whole script
  */
-export function applyStatement<K extends Applied['kind']>(model: Model, statement: Applied & { readonly kind: K }, context: ApplyContext): Model {
+export function applyStatement<K extends Applicable['kind']>(model: Model, statement: Applicable & { readonly kind: K }, context: ApplyContext): Model {
   context.places.last = statement.source.offset;
   visited(STEPS_OF_A_MODELLING_CHARACTER * statement.source.text.length);
   return APPLY[statement.kind](model, statement, context);

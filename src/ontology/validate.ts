@@ -1,7 +1,8 @@
 /** Warnings about a model that is valid, but probably not what its author wants. */
 import { visited } from '../budget.ts';
-import { quoted } from './apply/checks.ts';
+import { quoted } from '../errors.ts';
 import type { Places } from './apply/context.ts';
+import { firstPlace } from './apply/finish-concepts.ts';
 import type { Concept, Graph, Rows } from './graph.ts';
 import type { MappingDef } from './model.ts';
 import { sameName } from './names.ts';
@@ -58,7 +59,7 @@ function unmappedProperties(graph: Graph, places?: Places): Warning[] {
       if (sources.some((s) => s.mapping.columns.some((column) => sameName(column.name, def.name)))) continue;
       // a property that is listed again was already reported for the concept that declares it first
       if (c.ancestors.some((a) => a.def?.properties.some((p) => sameName(p, def.name)))) continue;
-      const offset = places?.near('concept', c.name, 'property', def.name) ?? firstOf(sources.map((s) => places?.get('mapping', s.mapping.name)));
+      const offset = places?.near('concept', c.name, 'property', def.name) ?? firstPlace(sources.map((s) => places?.get('mapping', s.mapping.name)));
       found.push(
         warning(
           'unmapped_property',
@@ -71,8 +72,6 @@ function unmappedProperties(graph: Graph, places?: Places): Warning[] {
   }
   return found;
 }
-
-const firstOf = (offsets: readonly (number | undefined)[]): number | undefined => offsets.find((o) => o !== undefined);
 
 /** Relationships, and their link mappings, over types that PostgreSQL cannot compare. */
 function incomparableTypes(graph: Graph, places?: Places): Warning[] {
@@ -154,7 +153,7 @@ function rowsOutsideParents(graph: Graph, places?: Places): Warning[] {
     for (const upper of logicAbove(c)) {
       const why = whyOutside(c, upper, graph);
       if (why === undefined) continue;
-      const offset = firstOf([places?.get('concept', c.name), ...c.mappings.map((m) => places?.get('mapping', m.name)), places?.get('concept', upper.name)]);
+      const offset = firstPlace([places?.get('concept', c.name), ...c.mappings.map((m) => places?.get('mapping', m.name)), places?.get('concept', upper.name)]);
       found.push(warning('rows_outside_parent', `concept ${c.name}`, `${quoted(c.name)} inherits from ${quoted(upper.name)}, but ${why}`, offset));
     }
   }

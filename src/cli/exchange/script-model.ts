@@ -5,7 +5,7 @@ import { createSqlReader } from '../../language/expressions.ts';
 import type { SqlParser } from '../../language/parser.ts';
 import { printModel } from '../../language/print.ts';
 import { splitScript } from '../../language/split.ts';
-import { applyStatement, finish, isApplied, Places, type SqlReader } from '../../ontology/apply.ts';
+import { applyStatement, finish, isApplicable, Places, type SqlReader } from '../../ontology/apply.ts';
 import { compile } from '../../ontology/compile.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { EMPTY_MODEL, type Model } from '../../ontology/model.ts';
@@ -46,7 +46,7 @@ export function modelOfScripts(files: readonly ScriptFile[], given: string | und
       if (statement.kind === 'create_ontology') {
         name ??= statement.name.text;
         model = { ...model, description: statement.description };
-      } else if (isApplied(statement) && statement.kind !== 'drop') {
+      } else if (isApplicable(statement) && statement.kind !== 'drop') {
         model = applyStatement(model, { ...statement, ...('replace' in statement ? { replace: true } : {}) }, context);
       } else (statement.kind === 'create_policy' || statement.kind === 'create_example' ? others : left).push(source.text);
     }

@@ -1,5 +1,5 @@
 /** The provider and model of the LLM_ settings, and errors in these settings (docs/design/mcp.md#providers, docs/ai.md). */
-import type { Config } from '../../config.ts';
+import type { Config, SettingRemark } from '../../config.ts';
 import { isSafeAddress } from '../../connection.ts';
 
 export const PROVIDERS = ['openai', 'anthropic', 'google', 'azure', 'bedrock', 'openai-compatible', 'workers-ai'] as const;
@@ -49,13 +49,6 @@ export interface ProviderSettings {
   readonly headers: Readonly<Record<string, string>>;
   /** From LLM_ADDITIONAL_PARAMS: everything else, for the body of each request. */
   readonly params: Readonly<Record<string, unknown>>;
-}
-
-/** A remark on a setting, for the log. It names variables, never values. */
-export interface SettingRemark {
-  readonly level: 'error' | 'warn';
-  readonly variable: string;
-  readonly message: string;
 }
 
 /** The provider for a value of LLM_TYPE. `chat` before or after the name is ignored, as in `openai-chat`. */

@@ -1,13 +1,11 @@
 /** Errors that several statements share. */
-import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
+import { badRequest, didYouMean, nearest, quoted, type SvcError } from '../../errors.ts';
 import type { Name, TagList } from '../../language/statements.ts';
 import type { Tags } from '../model.ts';
 import { ENTITY_COLUMNS, fold, sameName, THING } from '../names.ts';
 
 /** A kind of object, as error messages call it. */
 export type Kind = 'concept' | 'property' | 'measure' | 'mapping' | 'view' | 'cube' | 'relationship' | 'datasource' | 'tag';
-
-export const quoted = (name: string): string => `\`${name}\``;
 
 /** 400 `unknown_<kind>`, with the most similar known name. `of` says where the name was looked up. */
 export function unknown(kind: Kind, name: string, offset: number | undefined, known: Iterable<string>, of = ''): SvcError {

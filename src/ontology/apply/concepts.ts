@@ -1,10 +1,10 @@
 /** CREATE [OR REPLACE] CONCEPT. Objects that it refers to may be created later in the script, so finish.ts checks the references. */
-import { badRequest } from '../../errors.ts';
+import { badRequest, quoted } from '../../errors.ts';
 import type { ConceptElement, CreateConcept, Name } from '../../language/statements.ts';
 import type { ConceptDef, LogicDef, Model, PropertyDef, RelationshipDef, Transitivity } from '../model.ts';
 import { fold, sameName, THING } from '../names.ts';
 import { parseType } from '../types.ts';
-import { checkName, exists, notThing, quoted, tagsOf } from './checks.ts';
+import { checkName, exists, notThing, tagsOf } from './checks.ts';
 import { type ApplyContext, keyOf, neutralSchema } from './context.ts';
 import { append, find, put } from './lists.ts';
 

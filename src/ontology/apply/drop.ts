@@ -1,9 +1,9 @@
 /** DROP. It is refused for an object that others use; each DROP of a script is checked separately (docs/design/statements-and-versions.md#dropping). */
-import { badRequest } from '../../errors.ts';
+import { badRequest, quoted } from '../../errors.ts';
 import type { DropObject, SqlText } from '../../language/statements.ts';
 import { isRaw, type Model } from '../model.ts';
 import { fold, sameName } from '../names.ts';
-import { listed, notThing, quoted, unknown } from './checks.ts';
+import { listed, notThing, unknown } from './checks.ts';
 import { type ApplyContext, keyOf, neutralSchema } from './context.ts';
 import { find, remove } from './lists.ts';
 

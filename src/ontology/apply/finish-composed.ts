@@ -1,9 +1,9 @@
 /** Checks SYMMETRIC and INCLUDES of relationships at the end of a script (docs/design/paths-and-cardinality.md#symmetric-and-containing-relationships). */
-import { badRequest } from '../../errors.ts';
+import { badRequest, quoted } from '../../errors.ts';
 import type { Concept, Graph, Relationship } from '../graph.ts';
 import type { RelationshipDef } from '../model.ts';
 import { relationshipsBelow } from '../parts.ts';
-import { quoted, unknown } from './checks.ts';
+import { unknown } from './checks.ts';
 import type { Places } from './context.ts';
 
 /**

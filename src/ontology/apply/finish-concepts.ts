@@ -1,11 +1,11 @@
 /** Checks concepts at the end of a script (docs/design/statements-and-versions.md#checks-at-the-end-of-a-script). */
-import { badRequest, type SvcError } from '../../errors.ts';
+import { badRequest, quoted, type SvcError } from '../../errors.ts';
 import { keyText } from '../compiled-concept.ts';
 import type { Concept, Graph } from '../graph.ts';
 import type { Pair, Pairs } from '../links.ts';
 import type { RelationshipDef } from '../model.ts';
 import { fold, sameName } from '../names.ts';
-import { quoted, unknown } from './checks.ts';
+import { unknown } from './checks.ts';
 import { keyOf, type Places } from './context.ts';
 import { checkComposed, checkIncludesCycles } from './finish-composed.ts';
 
@@ -29,7 +29,7 @@ export function checkInheritance(graph: Graph, places: Places): void {
 }
 
 /** The first known one of several positions. */
-const firstPlace = (offsets: readonly (number | undefined)[]): number | undefined => offsets.find((o) => o !== undefined);
+export const firstPlace = (offsets: readonly (number | undefined)[]): number | undefined => offsets.find((o) => o !== undefined);
 
 /** Finds the nodes of a cycle, in order, or returns undefined. Not recursive, because paths may have thousands of steps. */
 export function findCycle<T>(nodes: Iterable<T>, next: (node: T) => readonly T[]): T[] | undefined {

@@ -1,12 +1,12 @@
 /** Checks calculated properties, measures and views at the end of a script. */
 import { visited } from '../../budget.ts';
-import { badRequest } from '../../errors.ts';
+import { badRequest, quoted } from '../../errors.ts';
 import type { Concept, Graph } from '../graph.ts';
 import type { Pairs } from '../links.ts';
 import { isRaw, type Model, type PropertyDef } from '../model.ts';
 import { fold, THING } from '../names.ts';
 import { followPath, isPath, propertyAtEnd, relationshipsIn } from '../paths.ts';
-import { quoted, unknown } from './checks.ts';
+import { unknown } from './checks.ts';
 import { type ApplyContext, keyOf, neutralSchema, type Reference } from './context.ts';
 import { type Expression, Expressions } from './expressions.ts';
 import { findCycle, isPlain } from './finish-concepts.ts';

@@ -1,9 +1,8 @@
 /** Checks that no relationship joins by a value of other rows. */
-import { badRequest } from '../../errors.ts';
+import { badRequest, quoted } from '../../errors.ts';
 import type { Graph } from '../graph.ts';
 import type { PropertyDef } from '../model.ts';
 import { isPath } from '../paths.ts';
-import { quoted } from './checks.ts';
 import type { Places } from './context.ts';
 import type { Expressions } from './expressions.ts';
 import { placeOf } from './finish-concepts.ts';

@@ -1,10 +1,10 @@
 /** Checks mappings at the end of a script (docs/design/statements-and-versions.md#checks-at-the-end-of-a-script). */
-import { badRequest } from '../../errors.ts';
+import { badRequest, quoted } from '../../errors.ts';
 import type { Concept, Graph } from '../graph.ts';
 import { directionOf, type Pairs, type relationshipOf } from '../links.ts';
 import type { ColumnDef, LinkDef, MappingDef } from '../model.ts';
 import { sameName, THING } from '../names.ts';
-import { listed, quoted, unknown } from './checks.ts';
+import { listed, unknown } from './checks.ts';
 import type { Places } from './context.ts';
 
 const gives = (columns: readonly ColumnDef[], name: string): boolean => columns.some((c) => sameName(c.name, name));

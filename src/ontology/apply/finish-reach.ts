@@ -2,13 +2,12 @@
  * Checks that concepts have what their calculated properties, measures and conditions read: properties, and paths that begin at the concept. A fault that the model had
  * before the script is accepted, so that a model with faults can be changed.
  */
-import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
+import { badRequest, didYouMean, nearest, quoted, type SvcError } from '../../errors.ts';
 import { compile } from '../compile.ts';
 import type { Concept, Graph } from '../graph.ts';
 import type { LogicDef, Model } from '../model.ts';
 import { sameName } from '../names.ts';
 import { isPath, type PathFault, pathFault, propertyFault } from '../paths.ts';
-import { quoted } from './checks.ts';
 import type { ApplyContext, Reference } from './context.ts';
 import { type Expression, type Expressions, textsOf } from './expressions.ts';
 import { isPlain, placeOf } from './finish-concepts.ts';

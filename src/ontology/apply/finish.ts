@@ -1,12 +1,11 @@
 /** Completes a script: checks all references and brings the model into its stored form. */
-import { SvcError } from '../../errors.ts';
+import { quoted, SvcError } from '../../errors.ts';
 import { compile } from '../compile.ts';
 import type { Graph } from '../graph.ts';
 import { kinshipIn } from '../kinship.ts';
 import { pairRelationships, relationshipOf } from '../links.ts';
 import type { LinkDef, Model } from '../model.ts';
 import { validate, type Warning } from '../validate.ts';
-import { quoted } from './checks.ts';
 import type { ApplyContext, Places, SqlPiece } from './context.ts';
 import { mayBeCircular } from './finish-circles.ts';
 import { checkConcepts, checkInheritance } from './finish-concepts.ts';

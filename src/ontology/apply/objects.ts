@@ -1,11 +1,11 @@
 /** CREATE of properties, measures, mappings, views and cubes; tags and settings of the ontology. */
 import { visited } from '../../budget.ts';
-import { badRequest, nearest } from '../../errors.ts';
+import { badRequest, nearest, quoted } from '../../errors.ts';
 import type { AlterOntology, AlterTag, CreateMapping, CreateMeasure, CreateProperty, CreateView, LinkConstraint, SqlText } from '../../language/statements.ts';
 import type { LinkEnd, MappingDef, Model, Tags } from '../model.ts';
 import { fold, sameName } from '../names.ts';
 import { parseType } from '../types.ts';
-import { checkName, exists, notThing, quoted, tagsOf, unknown } from './checks.ts';
+import { checkName, exists, notThing, tagsOf, unknown } from './checks.ts';
 import { type ApplyContext, keyOf, neutralSchema, type RelationReference } from './context.ts';
 import { find, put } from './lists.ts';
 

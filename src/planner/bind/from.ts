@@ -5,7 +5,7 @@ import { badRequest, didYouMean, nearest } from '../../errors.ts';
 import type { BoundBlock, BoundCube, MadeFrom } from '../plan/block.ts';
 import type { PathNode } from '../plan/path-node.ts';
 import { slotOfConcept } from '../plan/slots.ts';
-import { boolean, join, type Node, namesOf, type SelectStmt, string, subselect } from '../plan/tree.ts';
+import { boolean, join, type Node, namesOf, replaceNode, type SelectStmt, string, subselect } from '../plan/tree.ts';
 import { functionColumns } from '../read/functions.ts';
 import { CubeRelation } from './cubes.ts';
 import type { CubeItems, NamedItem, RelationKind, SchemaName } from './kinds.ts';
@@ -131,7 +131,7 @@ class From {
       inCube: this.#inCube,
       derived: (columns) => this.#derived(alias, this.#resolver.renamed(range.alias, columns)),
       concept: (relation) => {
-        replace(node, slotOfConcept(this.#relations.push(relation) - 1));
+        replaceNode(node, slotOfConcept(this.#relations.push(relation) - 1));
         return relation;
       },
       become: (made, from) => {
@@ -153,7 +153,7 @@ class From {
     });
     const made = relation(scope, this.#relations.slice(read));
     const [first, ...others] = items;
-    replace(node, { ...others.reduce((l, r) => join('JOIN_INNER', l, r), first as Node) });
+    replaceNode(node, { ...others.reduce((l, r) => join('JOIN_INNER', l, r), first as Node) });
     this.#made.set(node, { kind: 'cube', name: made.relation.cube.name, alias });
     this.#cubes.push(made);
     return made.relation;
@@ -163,7 +163,7 @@ class From {
     const columns = this.#resolver.renamed(renames, made.columns);
     const item = (query: Node): Node => subselect(query, alias, { columns: columns.map((c) => c.name) });
     const { state } = this.#resolver;
-    replace(node, made.needsBarrier ? state.item(item(made.query), () => item(withBarrier(state, made.query))) : item(made.query));
+    replaceNode(node, made.needsBarrier ? state.item(item(made.query), () => item(withBarrier(state, made.query))) : item(made.query));
     return this.#derived(alias, columns);
   }
 
@@ -282,11 +282,4 @@ class From {
   bound(stmt: SelectStmt): BoundBlock {
     return { stmt, scope: this.#scope, relations: this.#relations, cubes: this.#cubes, made: this.#made, fromNodes: this.#fromNodes };
   }
-}
-
-/** Replaces the content of a node. */
-function replace(node: Node, by: Node): void {
-  const slot = node as Record<string, unknown>;
-  for (const k of Object.keys(slot)) delete slot[k];
-  Object.assign(slot, by);
 }

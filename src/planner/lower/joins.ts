@@ -17,7 +17,8 @@ import { conceptSource } from './sources.ts';
 import { visibleItem } from './visible.ts';
 import { transitiveWalk } from './walk.ts';
 
-const wantActual = (node: PathNode, def: PropertyDef): string =>
+/** The name of the column with a property's own values, without masks. */
+export const wantActual = (node: PathNode, def: PropertyDef): string =>
   node.want(propertyKey(def, node.state.policies !== undefined), actualProperty(node.state, def));
 
 /** The column by which a node is joined. It is the table's own column if every mapping has the same integer type for it. */

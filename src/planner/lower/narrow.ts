@@ -14,6 +14,7 @@ import { isTotal } from '../facts/total.ts';
 import type { Condition } from '../plan/barriers.ts';
 import type { PathNode } from '../plan/path-node.ts';
 import { and, cast, clone, conjuncts, eachColumn, equals, integer, lastName, type Node, operator, or, text } from '../plan/tree.ts';
+import { INTEGER_SQL } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { sourcesOf } from '../secure/policies.ts';
 import { isShown, type ReadableAs } from '../secure/shown.ts';
@@ -201,7 +202,7 @@ export function branchCondition(branch: Branch, filter: RowFilter): Condition[] 
   }
   for (const { def, value } of filter.joined ?? []) {
     const given = branch.given(def);
-    if (given?.type && INTEGERS[given.type]) conditions.push({ node: equals(branch.rows.column(given.name), clone(value)) });
+    if (given?.type && INTEGER_SQL[given.type]) conditions.push({ node: equals(branch.rows.column(given.name), clone(value)) });
   }
   return conditions;
 }
@@ -210,12 +211,10 @@ export function branchCondition(branch: Branch, filter: RowFilter): Condition[] 
 const isSafe = ({ def, constants }: Comparison): boolean =>
   constants.every((c) => isTotal(c)) && !conversionMayRaise([parseType(def.type).sql, ...constants.flatMap((c) => [...typesNamed(c)])]);
 
-const INTEGERS: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'integer', int8: 'bigint' };
-
 /** True if the condition means the same on the table's column, whose type differs from the declared one. */
 function isEquivalent(c: Comparison, type: string): boolean {
   const declared = parseType(c.def.type).sql;
-  const integer = INTEGERS[type];
+  const integer = INTEGER_SQL[type];
   if (integer) return integer !== declared && ['smallint', 'integer', 'bigint'].includes(declared) && c.constants.every(isInteger);
   // Comparisons of char(n) ignore trailing blanks, so this one finds at least the rows that the comparison as text finds.
   return type === 'bpchar' && declared === 'text' && isEquality(c) && c.constants.every((k) => 'A_Const' in k && k.A_Const.sval !== undefined);

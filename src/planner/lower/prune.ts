@@ -4,7 +4,7 @@
  */
 import type { ConceptRelation } from '../bind/relation.ts';
 import { conjuncts, eachColumn, fieldsOf, type Node, type SelectStmt, walk } from '../plan/tree.ts';
-import { columnNamed, has } from '../plan/wanted.ts';
+import { columnNamed, has, INTEGER_SQL } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { isShown } from '../secure/shown.ts';
 import type { Branch } from './branch.ts';
@@ -76,7 +76,6 @@ function isAlwaysNull({ mapped, mapping }: Branch, { def }: Comparison): boolean
 }
 
 const TEXTS = new Set(['text', 'varchar']);
-const INTEGERS: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'integer', int8: 'bigint' };
 
 /** True if the condition of the mapping excludes a comparison. The property must have the values of the table's column, unconverted, and the caller must see them. */
 function contradicts(branch: Branch, comparison: Comparison): boolean {
@@ -85,7 +84,7 @@ function contradicts(branch: Branch, comparison: Comparison): boolean {
   const given = branch.given(def);
   if (given?.type === undefined) return false;
   const declared = branch.typeOf(def);
-  if (!(declared === 'text' ? TEXTS.has(given.type) : INTEGERS[given.type] !== undefined && Object.values(INTEGERS).includes(declared))) return false;
+  if (!(declared === 'text' ? TEXTS.has(given.type) : INTEGER_SQL[given.type] !== undefined && Object.values(INTEGER_SQL).includes(declared))) return false;
   const test = testOf(on(branch.rows.column(given.name)) as Node);
   if (test === undefined) return false;
   return branch.rows

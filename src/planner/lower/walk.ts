@@ -7,12 +7,12 @@ import { badRequest } from '../../errors.ts';
 import type { Concept, Relationship } from '../../ontology/graph.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
 import { coversKey, type Hop } from '../plan/hop.ts';
-import { type PathNode, propertyKey } from '../plan/path-node.ts';
+import type { PathNode } from '../plan/path-node.ts';
 import { boolean, call, column, join, type Node, type SelectStmt, select, string, subselect, target } from '../plan/tree.ts';
-import { actualProperty, declaredType } from '../plan/wanted.ts';
+import { declaredType } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { type ReadableAs, readableAs } from '../secure/shown.ts';
-import { type Joined, joinColumn, type Maker, nodeSource } from './joins.ts';
+import { type Joined, joinColumn, type Maker, nodeSource, wantActual } from './joins.ts';
 import { RESTRICTED, selectivity } from './narrow.ts';
 import { endsOf, hasPairs } from './pairs.ts';
 import { keyEdges, linkEdges } from './walk-edges.ts';
@@ -95,8 +95,6 @@ function isNarrowerAtEnd(node: PathNode): boolean {
   }
   return selectivity(node) > near;
 }
-
-const wantActual = (at: PathNode, def: PropertyDef): string => at.want(propertyKey(def, at.state.policies !== undefined), actualProperty(at.state, def));
 
 const typesOf = ({ state }: Walk, defs: readonly PropertyDef[]): string[] => defs.map((def) => declaredType(state.graph, def));
 

@@ -98,3 +98,6 @@ export const propertyKey = (def: PropertyDef, actual = false): string => `${actu
 
 /** The alias of the link rows of a many-to-many node. */
 export const linkAlias = (node: PathNode): string => `${node.alias}l`;
+
+/** True if a walk leads to the node. */
+export const isWalk = (node: PathNode): boolean => node.step?.kind === 'hop' && node.step.hop.depth !== null;

@@ -287,3 +287,10 @@ export function utf8Length(s: string): number {
   }
   return n;
 }
+
+/** Replaces the content of a node, in place. */
+export function replaceNode(node: Node, by: Node): void {
+  const slot = node as Record<string, unknown>;
+  for (const k of Object.keys(slot)) delete slot[k];
+  Object.assign(slot, by);
+}

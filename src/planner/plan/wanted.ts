@@ -80,8 +80,8 @@ export function columnNamed(mapping: MappingDef, lower: string): ColumnDef | und
   return columns.get(lower);
 }
 
-const INTEGERS = new Set(['int2', 'int4', 'int8']);
-const RAW_SQL: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'integer', int8: 'bigint' };
+/** The names in SQL of the integer types of columns. */
+export const INTEGER_SQL: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'integer', int8: 'bigint' };
 
 /**
  * The SQL type of a property if all mappings of the concept have the same integer type for it: a join on that type needs no cast, so it can use an index. undefined:
@@ -89,7 +89,7 @@ const RAW_SQL: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'int
  */
 export function rawType(concept: Concept, def: PropertyDef): string | undefined {
   const [type, ...others] = [...integerTypes(concept, def)];
-  return type && others.length === 0 ? RAW_SQL[type] : undefined;
+  return type && others.length === 0 ? INTEGER_SQL[type] : undefined;
 }
 
 /** True if all mappings of the concept have integer types for a property, but not the same one. */
@@ -106,7 +106,7 @@ function integerTypes(concept: Concept, def: PropertyDef): ReadonlySet<string> {
     if (!has(mapped, def)) continue;
     const given = columnNamed(mapping, wanted);
     if (!given) continue;
-    if (!given.type || !INTEGERS.has(given.type)) return new Set();
+    if (!given.type || !Object.hasOwn(INTEGER_SQL, given.type)) return new Set();
     found.add(given.type);
   }
   return found;

@@ -1,7 +1,5 @@
 /** Names that matter when a field is selected from a row. From pg_proc of PostgreSQL 15 to 18; a test compares them. */
-
-const words = (text: string): string[] => text.trim().split(/\s+/);
-
+import { words } from './tree.ts';
 /** The system columns, which every table has. */
 export const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(words('ctid xmin xmax cmin cmax tableoid'));
 

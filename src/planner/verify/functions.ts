@@ -5,8 +5,7 @@
  */
 import { RESULT_COLUMNS } from './fields.ts';
 import { Row } from './row.ts';
-
-const words = (text: string): string[] => text.trim().split(/\s+/);
+import { words } from './tree.ts';
 
 /** Functions whose overloads are all immutable. */
 const IMMUTABLE = words(`

@@ -16,6 +16,9 @@ export function typeOf(node: Tree): string {
   return type ?? refuse('node', 'empty');
 }
 
+/** The words of a text. */
+export const words = (text: string): string[] => text.trim().split(/\s+/);
+
 /** A list, or an empty one if it is missing. */
 export const listOf = (value: unknown): readonly Tree[] => (value === undefined ? [] : (value as readonly Tree[]));
 

@@ -3,8 +3,7 @@
  * catalog. Left out are reg* and aclitem (they look up names), oid, xid and the like (they reveal details of the storage), xml, money (it depends on a setting), types of
  * system catalogs, and pseudo-types.
  */
-const words = (text: string): string[] => text.trim().split(/\s+/);
-
+import { words } from './tree.ts';
 /** The names of the accepted types. */
 export const TYPES: ReadonlySet<string> = new Set(
   words(`

@@ -4,15 +4,13 @@ import { canSee, type Holder } from '../../auth/grants.ts';
 import { cacheOf } from '../../cache.ts';
 import { type DatasourceRow, MAX_AGE_MS, type OntologyRow, type Snapshot } from '../../catalog/snapshot.ts';
 import { readModel } from '../../catalog/versions.ts';
-import { badRequest, didYouMean, forbidden, nearest, notFound, type SvcError } from '../../errors.ts';
+import { badRequest, didYouMean, forbidden, nearest, notFound, quoted, type SvcError } from '../../errors.ts';
 import type { Name } from '../../language/statements.ts';
 import { compile } from '../../ontology/compile.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { EMPTY_MODEL, type Model } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import type { Runtime, ServiceRequest } from '../runtime.ts';
-
-export const quoted = (name: string): string => `\`${name}\``;
 
 /** Returns "unknown x `n`; did you mean `m`?". @param known names that the caller may see */
 export function unknownName(kind: string, name: string, known: Iterable<string>): string {

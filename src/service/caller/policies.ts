@@ -5,7 +5,7 @@ import type { Caller, Principal } from '../../auth/authenticate.ts';
 import { canAll, canGrant } from '../../auth/grants.ts';
 import type { PolicyRow, StoredMask } from '../../catalog/policies.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
-import { badRequest, forbidden, SvcError } from '../../errors.ts';
+import { badRequest, forbidden, quoted, SvcError } from '../../errors.ts';
 import { type PrintedPolicy, printMask } from '../../language/print-policy.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
@@ -14,7 +14,6 @@ import { findType } from '../../ontology/types.ts';
 import { checkMaskExpression, checkRowCondition } from '../../planner/enforcement/policy-check.ts';
 import type { PlanContext } from '../../planner/plan/context.ts';
 import type { Access, CallerFacts, MaskRule, RowRule } from '../../planner/secure/access.ts';
-import { quoted } from './lookup.ts';
 import type { Printed } from './texts.ts';
 
 /** The properties of the caller that conditions and masks may read. */

@@ -1,5 +1,5 @@
 /** Reads model files: the statements that define the content of an ontology (docs/design/model-as-files.md#what-files-may-contain). */
-import { badRequest, SvcError } from '../../errors.ts';
+import { badRequest, quoted, SvcError } from '../../errors.ts';
 import { parseStatement } from '../../language/classify.ts';
 import { splitScript } from '../../language/split.ts';
 import type {
@@ -15,7 +15,6 @@ import type {
   Statement,
 } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
-import { quoted } from '../caller/lookup.ts';
 import { questionKey } from '../tell/examples.ts';
 
 /** A model file: its name for messages, and its text. */

@@ -1,12 +1,13 @@
 /** What readers of an ontology notice when its model changes: columns that vanish or change their type, examples that stop planning, and policies with another effect. */
 import type { Caller } from '../../auth/authenticate.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
+import { quoted } from '../../errors.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { Model } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { concerned } from '../../planner/enforcement/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
-import { loadGraph, quoted } from '../caller/lookup.ts';
+import { loadGraph } from '../caller/lookup.ts';
 import { mayMakePolicies } from '../caller/policies.ts';
 import type { ServiceRequest } from '../runtime.ts';
 import { visibleExamples } from '../tell/examples.ts';

@@ -3,7 +3,7 @@
 import { can } from '../../auth/grants.ts';
 import { clearCache as clearCached, commit } from '../../catalog/changes.ts';
 import { DatasourceFault } from '../../engine/errors.ts';
-import { badRequest, notFound, SvcError } from '../../errors.ts';
+import { badRequest, notFound, quoted, SvcError } from '../../errors.ts';
 import { type FilterRequest, parseFilters } from '../../language/filters.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { ViewDef } from '../../ontology/model.ts';
@@ -12,7 +12,7 @@ import { type FilterQuery, filterConcept, filterView } from '../../planner/filte
 import type { PlanContext } from '../../planner/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { filteredAgents, listOf } from '../caller/agents.ts';
-import { currentCaller, lacks, loadGraph, quoted, requireOntology, unknownName, upToDate, visibleOntologies } from '../caller/lookup.ts';
+import { currentCaller, lacks, loadGraph, requireOntology, unknownName, upToDate, visibleOntologies } from '../caller/lookup.ts';
 import { accessOf, factsOf } from '../caller/policies.ts';
 import { seenBy } from '../caller/sight.ts';
 import { Texts } from '../caller/texts.ts';

@@ -23,8 +23,7 @@ import { type Printed, Texts } from '../caller/texts.ts';
 import type { Runtime } from '../runtime.ts';
 import type { OpenOntology, Session } from '../session.ts';
 import { printExamples, sameQuestionAs, unknownExample, visibleExamples } from './examples.ts';
-
-type LateRows = () => Promise<readonly unknown[]>;
+import type { LateRows } from './show.ts';
 
 const KINDS = ['ONTOLOGY', 'CONCEPT', 'PROPERTY', 'MEASURE', 'MAPPING', 'VIEW', 'CUBE', 'AGENT', 'DATASOURCE', 'POLICY', 'EXAMPLE'];
 

@@ -1,9 +1,9 @@
 /** Finds stored texts that a change of `allowed_functions` makes invalid. */
 import { readExamples } from '../../catalog/examples.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
+import { quoted } from '../../errors.ts';
 import type { Model } from '../../ontology/model.ts';
 import { allowedFunctionsOf, ownFunctions } from '../../planner/read/own-functions.ts';
-import { quoted } from '../caller/lookup.ts';
 import type { Runtime } from '../runtime.ts';
 
 /** A warning of ALTER ONTOLOGY ... SET allowed_functions. */

@@ -2,11 +2,11 @@
 import { can, canSee } from '../../auth/grants.ts';
 import * as catalog from '../../catalog/changes.ts';
 import { isDatasourceSecret } from '../../config.ts';
-import { badRequest, forbidden } from '../../errors.ts';
+import { badRequest, forbidden, quoted } from '../../errors.ts';
 import type { AlterOntologyDatasource, CreateDatasource, DropDatasource } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
-import { datasourceInStatement, lacks, quoted } from '../caller/lookup.ts';
+import { datasourceInStatement, lacks } from '../caller/lookup.ts';
 import { functionsOn } from './allowed-functions.ts';
 import { type Changing, checkName, type Done, done, exists, optionsOf } from './changing.ts';
 import { Draft } from './draft.ts';

@@ -5,10 +5,10 @@
 import { can } from '../../auth/grants.ts';
 import type { Call } from '../../catalog/db.ts';
 import * as catalog from '../../catalog/examples.ts';
-import { badRequest, type SvcError } from '../../errors.ts';
+import { badRequest, quoted, type SvcError } from '../../errors.ts';
 import { createSqlReader } from '../../language/expressions.ts';
 import type { CreateExample, DropExample, Question } from '../../language/statements.ts';
-import { lacks, quoted } from '../caller/lookup.ts';
+import { lacks } from '../caller/lookup.ts';
 import { checkExample, exampleKey, sameQuestionAs, seesExample, unknownExample } from '../tell/examples.ts';
 import { type Changing, type Done, done } from './changing.ts';
 import type { Draft } from './draft.ts';

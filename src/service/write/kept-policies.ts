@@ -1,11 +1,10 @@
 /** Checks that a changed model does not weaken policies, if its writer may not create policies. */
 import type { PolicyRow } from '../../catalog/policies.ts';
-import { forbidden } from '../../errors.ts';
+import { forbidden, quoted } from '../../errors.ts';
 import { compile } from '../../ontology/compile.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { Model } from '../../ontology/model.ts';
 import { type ModelContext, type PolicyRules, weakened } from '../../planner/enforcement/index.ts';
-import { quoted } from '../caller/lookup.ts';
 
 /** Returns the rules of all policies of an ontology, regardless of grantees. */
 export function rulesOf(policies: readonly PolicyRow[]): PolicyRules {

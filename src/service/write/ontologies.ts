@@ -2,10 +2,10 @@
 import { can, canSee } from '../../auth/grants.ts';
 import * as catalog from '../../catalog/changes.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
-import { badRequest } from '../../errors.ts';
+import { badRequest, quoted } from '../../errors.ts';
 import type { CreateOntology, DropOntology } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
-import { lacks, quoted } from '../caller/lookup.ts';
+import { lacks } from '../caller/lookup.ts';
 import { requirePolicyRight } from '../caller/policies.ts';
 import { type Changing, checkName, type Done, done, exists } from './changing.ts';
 import { Draft } from './draft.ts';

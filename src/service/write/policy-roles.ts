@@ -1,13 +1,13 @@
 /** Roles that policies name in their SQL. `svc_has_role('r')` is true for any role with that name, even one that is created later. */
 
 import type { OntologyRow } from '../../catalog/snapshot.ts';
-import { badRequest, forbidden } from '../../errors.ts';
+import { badRequest, forbidden, quoted } from '../../errors.ts';
 import type { Name } from '../../language/statements.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
 import { rolesAskedBy, type TestedRoles } from '../../planner/enforcement/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
-import { loadGraph, quoted } from '../caller/lookup.ts';
+import { loadGraph } from '../caller/lookup.ts';
 import { mayMakePolicies } from '../caller/policies.ts';
 import type { Changing } from './changing.ts';
 import { rulesOf } from './kept-policies.ts';

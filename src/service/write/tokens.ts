@@ -4,9 +4,9 @@ import { can } from '../../auth/grants.ts';
 import { createToken as newToken, sha256 } from '../../auth/tokens.ts';
 import * as catalog from '../../catalog/changes.ts';
 import { findToken, revokeToken as revoke } from '../../catalog/tokens.ts';
-import { badRequest } from '../../errors.ts';
+import { badRequest, quoted } from '../../errors.ts';
 import type { CreateToken, RevokeToken } from '../../language/statements.ts';
-import { lacks, quoted } from '../caller/lookup.ts';
+import { lacks } from '../caller/lookup.ts';
 import { type Changing, type Done, done } from './changing.ts';
 import type { Kinds } from './kinds.ts';
 

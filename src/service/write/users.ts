@@ -5,10 +5,10 @@ import { hashPassword } from '../../auth/passwords.ts';
 import * as catalog from '../../catalog/changes.ts';
 import type { Call } from '../../catalog/db.ts';
 import * as rights from '../../catalog/rights.ts';
-import { badRequest, forbidden } from '../../errors.ts';
+import { badRequest, forbidden, quoted } from '../../errors.ts';
 import type { AlterUser, CreateUser, DropUser, Name } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
-import { lacks, loadGraph, quoted, unknownInStatement } from '../caller/lookup.ts';
+import { lacks, loadGraph, unknownInStatement } from '../caller/lookup.ts';
 import { type Changing, checkName, type Done, done, exists, optionsOf } from './changing.ts';
 import type { Kinds } from './kinds.ts';
 

@@ -4,7 +4,7 @@ import { createSqlReader } from '../../../src/language/expressions.ts';
 import type { SqlParser } from '../../../src/language/parser.ts';
 import { splitScript } from '../../../src/language/split.ts';
 import type { CreatePolicy, Statement } from '../../../src/language/statements.ts';
-import { applyStatement, finish, isApplied, Places } from '../../../src/ontology/apply.ts';
+import { applyStatement, finish, isApplicable, Places } from '../../../src/ontology/apply.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
 import { EMPTY_MODEL, type Model } from '../../../src/ontology/model.ts';
 import type { Access, CallerFacts, Mask, MaskRule, RowRule } from '../../../src/planner/secure/access.ts';
@@ -30,7 +30,7 @@ export class Modelled {
     for (const source of splitScript(script)) {
       const statement: Statement = parseStatement(source);
       if (statement.kind === 'create_policy') this.policies.push(statement);
-      if (!isApplied(statement)) continue;
+      if (!isApplicable(statement)) continue;
       model = applyStatement(model, statement, context);
       changed = true;
     }

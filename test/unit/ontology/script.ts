@@ -4,7 +4,7 @@ import { SvcError } from '../../../src/errors.ts';
 import { parseStatement } from '../../../src/language/classify.ts';
 import { createSqlReader } from '../../../src/language/expressions.ts';
 import { splitScript } from '../../../src/language/split.ts';
-import { type ApplyContext, applyStatement, type Finished, finish, isApplied, Places } from '../../../src/ontology/apply.ts';
+import { type ApplyContext, applyStatement, type Finished, finish, isApplicable, Places } from '../../../src/ontology/apply.ts';
 import { EMPTY_MODEL, type Model } from '../../../src/ontology/model.ts';
 
 const parser = await loadNodeParser();
@@ -24,7 +24,7 @@ export function run(script: string, before: Model = EMPTY_MODEL, product = 'svc'
   let model = before;
   for (const source of splitScript(script)) {
     const statement = parseStatement(source);
-    if (!isApplied(statement)) throw new Error(`${statement.kind} is not for a model`);
+    if (!isApplicable(statement)) throw new Error(`${statement.kind} is not for a model`);
     model = applyStatement(model, statement, context);
   }
   return finish(before, model, context);

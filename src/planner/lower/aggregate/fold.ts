@@ -8,6 +8,7 @@ import type { FuncCall } from '@pgsql/types';
 import type { Concept } from '../../../ontology/graph.ts';
 import type { ConceptRelation } from '../../bind/relation.ts';
 import type { PathNode } from '../../plan/path-node.ts';
+import { isWalk } from '../../plan/path-node.ts';
 import type { References } from '../../plan/references.ts';
 import {
   and,
@@ -117,8 +118,6 @@ function topOf(level: PathNode, block: Block, minHops: number): PathNode | undef
   if (step?.kind !== 'hop' || parent?.concept !== step.hop.relationship.from || !hopsBefore.every((n) => hasAllRows(n.concept, block.state))) return undefined;
   return top;
 }
-
-const isWalk = (node: PathNode): boolean => node.step?.kind === 'hop' && node.step.hop.depth !== null;
 
 function isBelow(node: PathNode, top: PathNode): boolean {
   for (let at: PathNode | null = node; at; at = at.parent) if (at === top) return true;

@@ -18,6 +18,7 @@ import {
   type Node,
   nullValue,
   operator,
+  replaceNode,
   type SelectStmt,
   select,
   subselect,
@@ -125,7 +126,7 @@ function rowsSelect(block: Block, part: Part, set: GroupSet, expressions: readon
     const alias = state.alias();
     const lateral = lateralSelect(branches, branchGroups, filters, within);
     branchGroups.forEach((g, i) => {
-      replaceInPlace(g, column(alias, `g${i}`));
+      replaceNode(g, column(alias, `g${i}`));
     });
     filters.forEach((f, i) => {
       f.put(column(alias, `f${i}`));
@@ -258,10 +259,4 @@ function pathTo(node: Level): PathNode[] {
   const nodes: PathNode[] = [];
   for (let at: PathNode | null = node; at?.parent; at = at.parent) nodes.push(at);
   return nodes;
-}
-
-function replaceInPlace(node: Node, by: Node): void {
-  const slot = node as Record<string, unknown>;
-  for (const k of Object.keys(slot)) delete slot[k];
-  Object.assign(slot, by);
 }

@@ -2,13 +2,14 @@
 import type { ColumnRef } from '@pgsql/types';
 import type { Concept, Graph } from '../../../ontology/graph.ts';
 import type { PropertyDef } from '../../../ontology/model.ts';
+import { isPath } from '../../../ontology/paths.ts';
 import { ConceptRelation } from '../../bind/relation.ts';
 import type { Frame } from '../../plan/position.ts';
 import { column, fieldsOf, join, type Node, nullValue, rewrite, type SelectStmt, select, subselect, target } from '../../plan/tree.ts';
 import type { Wanted } from '../../plan/wanted.ts';
 import type { MappedRows } from '../../read/mapped.ts';
 import { isAggregateCall } from '../aggregate/calls.ts';
-import { isPathName, ownerOf, type RowsOfMapping, readsCalculatedAlong } from './reads.ts';
+import { ownerOf, type RowsOfMapping, readsCalculatedAlong } from './reads.ts';
 import { RowPaths } from './row-paths.ts';
 
 /** How a value is read. */
@@ -100,7 +101,7 @@ export class BranchPaths {
     return rewrite(tree, (n) => {
       if (isAggregateCall(n)) return paths.aggregate(n, propertyAt, called);
       if (!('ColumnRef' in n)) return undefined;
-      return isPathName(fieldsOf(n.ColumnRef).at(-1) ?? '') ? paths.single(n.ColumnRef, called) : propertyAt(n.ColumnRef);
+      return isPath(fieldsOf(n.ColumnRef).at(-1) ?? '') ? paths.single(n.ColumnRef, called) : propertyAt(n.ColumnRef);
     }) as Node;
   }
 

@@ -1,6 +1,7 @@
 /** The paths that the expression of a calculated property names, and the checks of its aggregates. */
 import type { ColumnRef, FuncCall } from '@pgsql/types';
 import { badRequest } from '../../../errors.ts';
+import { isPath } from '../../../ontology/paths.ts';
 import type { ConceptRelation } from '../../bind/relation.ts';
 import { LocatedError } from '../../plan/located-error.ts';
 import type { PathNode } from '../../plan/path-node.ts';
@@ -9,7 +10,6 @@ import { fieldsOf, lastName, type Node, walk } from '../../plan/tree.ts';
 import { isAggregateCall } from '../aggregate/calls.ts';
 import { isNullOverNulls } from '../aggregate/nulls.ts';
 import { deepestLevel, isPrefix, type Level, levelOf, NONE } from '../aggregate/spine.ts';
-import { isPathName } from './reads.ts';
 
 /** A call of a function. */
 export type Call = Extract<Node, { FuncCall: unknown }>;
@@ -38,7 +38,7 @@ const IGNORE_NULL_IN_ORDER = new Set(['percentile_cont', 'percentile_disc', 'mod
 export function pathOf(relation: ConceptRelation, ref: ColumnRef): { readonly node: Node; readonly reference: Reference } | undefined {
   const fields = fieldsOf(ref);
   const name = fields.at(-1) ?? '';
-  if (fields.length > 1 || !(isPathName(name) || relation.named.multi.some((m) => m.def.name.toLowerCase() === name.toLowerCase()))) return undefined;
+  if (fields.length > 1 || !(isPath(name) || relation.named.multi.some((m) => m.def.name.toLowerCase() === name.toLowerCase()))) return undefined;
   const node = relation.find(name)?.node;
   const reference = node && 'ColumnRef' in node ? relation.state.references.of(node.ColumnRef) : undefined;
   if (!node || !reference)
@@ -123,7 +123,7 @@ export function checkPaths(relation: ConceptRelation, tree: Node, called: string
       levelOfCall(relation, n, called);
       return false;
     }
-    if ('ColumnRef' in n && isPathName(fieldsOf(n.ColumnRef).at(-1) ?? '')) requireSingle(relation, n.ColumnRef, called);
+    if ('ColumnRef' in n && isPath(fieldsOf(n.ColumnRef).at(-1) ?? '')) requireSingle(relation, n.ColumnRef, called);
     return undefined;
   });
 }

@@ -1,7 +1,7 @@
 /** What the expressions of calculated properties read: names, and paths. */
 import type { Concept, Graph } from '../../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../../ontology/model.ts';
-import { propertyAtEnd } from '../../../ontology/paths.ts';
+import { isPath, propertyAtEnd } from '../../../ontology/paths.ts';
 import { fieldsOf, walk } from '../../plan/tree.ts';
 import { has, type WantedColumns } from '../../plan/wanted.ts';
 import type { PlanState } from '../../plan-state.ts';
@@ -24,16 +24,13 @@ function readsOf(state: PlanState, owner: object, expression: string): Reads {
     if ('ColumnRef' in n) names.push(fieldsOf(n.ColumnRef).at(-1) ?? '');
     return undefined;
   });
-  const reads = { names, paths: paths || names.some(isPathName) };
+  const reads = { names, paths: paths || names.some(isPath) };
   READS.set(owner, (READS.get(owner) ?? new Map<string, Reads>()).set(expression, reads));
   return reads;
 }
 
 /** True if the expression of a calculated property has paths or aggregates. */
 export const readsPaths = (state: PlanState, def: PropertyDef, expression: string): boolean => readsOf(state, def, expression).paths;
-
-/** True for a name that is read as a path. */
-export const isPathName = (name: string): boolean => name.includes('[');
 
 /** True if a property is calculated over paths, or from properties that are. `mapping`: the masks on its rows count too. */
 export function followsAny(state: PlanState, def: PropertyDef, mapping?: MappingDef, seen: Set<PropertyDef> = new Set()): boolean {
@@ -55,7 +52,7 @@ export function followsAny(state: PlanState, def: PropertyDef, mapping?: Mapping
 /** True if a property reads properties along its paths that are calculated over paths themselves. */
 export function readsCalculatedAlong(state: PlanState, def: PropertyDef): boolean {
   return readsOf(state, def, def.expression ?? '').names.some((name) => {
-    const far = isPathName(name) ? state.graph.property(propertyAtEnd(name) ?? '') : undefined;
+    const far = isPath(name) ? state.graph.property(propertyAtEnd(name) ?? '') : undefined;
     return far !== undefined && followsAny(state, far);
   });
 }

@@ -6,6 +6,7 @@ import type { ColumnRef } from '@pgsql/types';
 import { badRequest } from '../../../errors.ts';
 import type { ConceptRelation } from '../../bind/relation.ts';
 import type { PathNode } from '../../plan/path-node.ts';
+import { isWalk } from '../../plan/path-node.ts';
 import type { Frame } from '../../plan/position.ts';
 import type { Reference, References } from '../../plan/references.ts';
 import { and, coalesce, column, conjuncts, equals, integer, join, lastName, type Node, rewrite, select, subselect, target, walk } from '../../plan/tree.ts';
@@ -151,8 +152,6 @@ export class RowPaths {
     return { item: subselect(query, alias), condition: and(pairs.map(({ rexpr }, i) => equals(column(alias, `k${i}`), rexpr))) as Node };
   }
 }
-
-const isWalk = (node: PathNode): boolean => node.step?.kind === 'hop' && node.step.hop.depth !== null;
 
 /** True if a call reads the row from which the paths start. */
 function readsRow(tree: unknown, references: References): boolean {
