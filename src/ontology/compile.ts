@@ -165,7 +165,9 @@ class Direction implements Relationship {
     const properties = (names: readonly string[]) => names.flatMap((n) => graph.property(n) ?? []);
     this.source = properties(isInverse ? def.references : def.source);
     this.references = properties(isInverse ? def.source : def.references);
-    this.transitive = own?.transitive ?? def.transitive ?? twin?.transitive ?? null;
+    const transitive = own?.transitive ?? def.transitive ?? twin?.transitive ?? null;
+    // a walk that goes on by a relationship of its target has no other direction
+    this.transitive = transitive !== null && isInverse && own?.transitive == null && !from.isA(target) && !target.isA(from) ? null : transitive;
     this.description = own?.description ?? def.description ?? twin?.description ?? null;
     this.symmetric = def.symmetric ?? false;
     this.def = def;

@@ -41,3 +41,13 @@ export function relationshipsBelow(concept: Concept, name: string): readonly Rel
   const below = concept.descendants.flatMap((d) => d.relationship(name).filter((r) => r.from === d));
   return [...new Set([...concept.relationship(name), ...below])];
 }
+
+/**
+ * The relationship by which a walk goes on if the rows that the first step reaches are of another kind than those it starts from: the target's relationship of
+ * the same name with itself. Undefined if the walk goes on by its own relationship, or cannot go on.
+ */
+export function onwardOf(r: Relationship): Relationship | undefined {
+  const { from, target } = r.whole;
+  if (from.isA(target) || target.isA(from)) return undefined;
+  return r.target.relationship(r.name).find((next) => next.target === r.target);
+}

@@ -5,6 +5,7 @@ import type { Concept, Graph } from '../graph.ts';
 import type { Pair, Pairs } from '../links.ts';
 import type { RelationshipDef } from '../model.ts';
 import { fold, sameName } from '../names.ts';
+import { onwardOf } from '../parts.ts';
 import { unknown } from './checks.ts';
 import { keyOf, type Places } from './context.ts';
 import { checkComposed, checkIncludesCycles } from './finish-composed.ts';
@@ -162,11 +163,20 @@ function checkRelationship(c: Concept, r: RelationshipDef, graph: Graph, pairs: 
 /** Checks that a walk can go on from rows that it reaches: some of them must be rows of the concept that declares the relationship. */
 function checkWalk(c: Concept, r: RelationshipDef, target: Concept, offset: number | undefined): void {
   const what = `the relationship ${quoted(r.name)} of ${quoted(c.name)} cannot be transitive`;
-  const goesOn = target.def !== null || r.references.every((name) => has(c, name));
-  if ((!c.isA(target) && !target.isA(c)) || !goesOn) {
+  const isKin = (c.isA(target) || target.isA(c)) && (target.def !== null || r.references.every((name) => has(c, name)));
+  const own = c.relationship(r.name).find((found) => found.def === r);
+  const goesOn = own === undefined ? undefined : onwardOf(own);
+  if (!isKin && goesOn === undefined) {
     throw badRequest('bad_transitivity', `${what}: rows of ${quoted(target.name)} have no ${quoted(r.name)}, so a walk would end after one step`, {
       offset,
-      hint: `The target of a transitive relationship is ${quoted(c.name)}, an ancestor of it, or a concept below it. Without TRANSITIVE, a path names each step.`,
+      hint: `The target of a transitive relationship is ${quoted(c.name)}, an ancestor of it, or a concept below it, or has a relationship ${quoted(r.name)} with itself. Without TRANSITIVE, a path names each step.`,
+    });
+  }
+  if (goesOn !== undefined) {
+    const keyless = [c, target].find((end) => end.key === null);
+    if (keyless === undefined) return;
+    throw badRequest('no_key', `${what}: a walk that goes on by ${quoted(r.name)} of ${quoted(target.name)} needs a PRIMARY KEY of ${quoted(keyless.name)}`, {
+      offset,
     });
   }
   if (c.isA(target) || c.key !== null) return;

@@ -4,6 +4,7 @@
  */
 import { badRequest, didYouMean, nearest } from '../../errors.ts';
 import type { Concept, Relationship } from '../../ontology/graph.ts';
+import { onwardOf } from '../../ontology/parts.ts';
 import { neverComparable } from '../../ontology/types.ts';
 import type { Hop } from '../plan/hop.ts';
 import { requireReadable } from './readable.ts';
@@ -94,6 +95,8 @@ function readHop(from: Concept, name: string, bracket: string, path: string, res
   }
   const depth = star === null ? null : depthOf(from, relationship, star, path);
   for (const part of relationship.parts) requireComparable(part);
+  const next = depth === null ? undefined : onwardOf(relationship);
+  for (const part of next?.parts ?? []) requireComparable(part);
   const ancestor = concept !== relationship.target && relationship.target.isA(concept);
   const rows = ancestor ? relationship.target : concept;
   requireReadable(rows);
@@ -105,6 +108,7 @@ function readHop(from: Concept, name: string, bracket: string, path: string, res
     columns: concept,
     derived: !ancestor,
     depth,
+    ...(next === undefined ? {} : { onward: { relationship: next.whole, parts: next.parts } }),
     label: `${written}[${concept.name}${star === null ? '' : `*${star}`}]`,
   };
 }

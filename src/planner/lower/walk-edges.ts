@@ -42,7 +42,10 @@ export function linkEdges(walk: Walk, backward: boolean, startsAt?: Concept): Ed
   const isStrict = isInverse && leadsDown(relationship) && !(startsAt && hasOtherRows(startsAt, relationship.from));
   const between = walk.isPairs ? pairRows(state, walk, isStrict, { near: startsAt }) : links();
   const rows = select({
-    targetList: nodes.flatMap((_, i) => [target(column('l', `${from}${i}`), `a${i}`), target(column('l', `${to}${i}`), `b${i}`)]),
+    targetList: [
+      ...(backward ? far : near).map((_, i) => target(column('l', `${from}${i}`), `a${i}`)),
+      ...(backward ? near : far).map((_, i) => target(column('l', `${to}${i}`), `b${i}`)),
+    ],
     fromClause: [subselect(between, 'l')],
   });
   const columns = (concept: Concept, prefix: string, defs: readonly PropertyDef[]): WantedColumns =>

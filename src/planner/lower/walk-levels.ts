@@ -48,10 +48,9 @@ export const columnsOf = (alias: string, prefix: string, width: number): Node[] 
 /** The condition that two lists of columns are equal. */
 export const allEqual = (left: readonly Node[], right: readonly Node[]): Node => and(left.map((l, i) => equals(l, right[i] as Node))) as Node;
 
-/** The nodes `n0..` at the ends of the edges from a node, each once. */
-export function nodesAfter({ rows, ends }: Edges, start: readonly Node[]): First {
-  const width = start.length;
-  const follows = allEqual(columnsOf('e', 'a', width), start);
+/** The nodes `n0..` at the ends of the edges from a node, each once. @param width the number of values of a node at an end */
+export function nodesAfter({ rows, ends }: Edges, start: readonly Node[], width = start.length): First {
+  const follows = allEqual(columnsOf('e', 'a', start.length), start);
   return { nodes: newNodes([subselect(rows, 'e')], and([follows, ...columnsOf('e', 'b', width).map(isNotNull)]) as Node, width), ends };
 }
 

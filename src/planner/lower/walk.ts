@@ -49,12 +49,13 @@ export interface Walk {
  */
 export function transitiveWalk(node: PathNode, parent: PathNode, hop: Hop, depth: number): Maker {
   const walk = walkOf(node.state, parent.concept, hop, depth);
+  if (hop.onward !== undefined) return fromStart(walk, node, parent, walkOf(node.state, hop.onward.relationship.from, { ...hop, ...hop.onward }, depth));
   return isNarrowerAtEnd(node) ? fromEnd(walk, node, parent) : fromStart(walk, node, parent);
 }
 
 function walkOf(state: PlanState, startsAt: Concept, hop: Hop, depth: number): Walk {
   const { relationship, parts } = hop;
-  const isPairs = hasPairs(hop) || leadsDown(relationship);
+  const isPairs = hasPairs(hop) || leadsDown(relationship) || hop.onward !== undefined;
   const isLink = relationship.kind === 'mtm' || isPairs;
   const property = (name: string): PropertyDef => {
     const found = state.graph.property(name);
@@ -100,17 +101,20 @@ const typesOf = ({ state }: Walk, defs: readonly PropertyDef[]): string[] => def
 
 const allColumns = (alias: string): Node => ({ ResTarget: { val: { ColumnRef: { fields: [string(alias), { A_Star: {} }] } } } });
 
-/** A walk that starts from each row of the parent: a LATERAL sub-select. */
-function fromStart(walk: Walk, node: PathNode, parent: PathNode): Maker {
+/**
+ * A walk that starts from each row of the parent: a LATERAL sub-select.
+ * @param onward the walk with the steps after the first one
+ */
+function fromStart(walk: Walk, node: PathNode, parent: PathNode, onward = walk): Maker {
   const { nodes, starts, relationship, depth } = walk;
   const startColumns = starts.map((d) => wantActual(parent, d));
   const nodeColumns = nodes.map((d) => joinColumn(node, d).name);
   return (parentColumn): Joined => {
     const values = startColumns.map(parentColumn);
-    const edges = (): Edges => (walk.isLink ? linkEdges(walk, false) : keyEdges(walk, false));
+    const edges = (): Edges => (walk.isLink ? linkEdges(onward, false) : keyEdges(walk, false));
     const firstEdges = (): Edges => (walk.isLink ? linkEdges(walk, false, walk.startsAt) : keyEdges(walk, false));
     const startsAtEdge = walk.isLink || relationship.isInverse;
-    const first = startsAtEdge ? nodesAfter(firstEdges(), values) : nodeOf(values);
+    const first = startsAtEdge ? nodesAfter(firstEdges(), values, nodes.length) : nodeOf(values);
     const recursion = !startsAtEdge && coversKey(relationship.target, relationship.references) ? walkChain : walkLevels;
     const levels = recursion(first, edges(), typesOf(walk, startsAtEdge ? nodes : starts), depth);
     const alias = walkAlias(node);

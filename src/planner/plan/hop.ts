@@ -14,6 +14,8 @@ export interface Hop {
   readonly derived: boolean;
   /** The depth of a walk (`*n`); null for a single hop. */
   readonly depth: number | null;
+  /** The relationship by which a walk goes on after its first step, if it is another one (`onwardOf`). */
+  readonly onward?: { readonly relationship: Relationship; readonly parts: readonly Relationship[] } | undefined;
   /** The hop with declared names: `works_for[company]`, `owned_by[company*3]`. Hops with the same label from the same node are one join. */
   readonly label: string;
 }
