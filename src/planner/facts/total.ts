@@ -7,7 +7,7 @@
 import type { A_Const, FuncCall, SubLink } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import { isAggregate } from '../guard/index.ts';
-import { lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
+import { isNodeName, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
 import { COMPUTED_TYPES } from './column-types.ts';
 
 /** The operators that compare two values. */
@@ -89,35 +89,43 @@ const BOUNDS = new Set(['limitCount', 'limitOffset', 'startOffset', 'endOffset']
  * @param isInner whether the tree is a part of a sub-query
  */
 export function isTotal(tree: unknown, isInner = false): boolean {
-  const relations = relationNames(tree);
+  let relations: ReadonlySet<string> | undefined;
+  const mayBeRow = (name: string): boolean => {
+    relations ??= relationNames(tree);
+    return relations.has(name);
+  };
   // `inner`: in a sub-query, which may be evaluated for a row of the outer query before the condition of the policy is evaluated
   const total = (value: unknown, inner: boolean): boolean => {
     if (value === null || typeof value !== 'object') return true;
     visited();
     if (Array.isArray(value)) return value.every((v) => total(v, inner));
-    return Object.entries(value).every(([key, member]) => {
-      if (BOUNDS.has(key)) return isCount(member);
-      // a recursion may not terminate, and the statement then times out
-      if (key === 'recursive' && member === true) return false;
-      if (!isNodeName(key)) return total(member, inner);
-      const node = value as Node;
-      if (!TOTAL_NODES.has(key) || !isTotalNode(node, inner, relations)) return false;
-      return total(member, inner || INNER.has(key));
-    });
+    for (const key in value) {
+      const member = (value as Readonly<Record<string, unknown>>)[key];
+      if (isNodeName(key)) {
+        if (!TOTAL_NODES.has(key) || !isTotalNode(value as Node, inner, mayBeRow) || !total(member, inner || INNER.has(key))) return false;
+      } else if (BOUNDS.has(key)) {
+        if (!isCount(member)) return false;
+      } else if (typeof member === 'object') {
+        if (!total(member, inner)) return false;
+      } else if (key === 'recursive' && member === true) {
+        // a recursion may not terminate, and the statement then times out
+        return false;
+      }
+    }
+    return true;
   };
   return total(tree, isInner);
 }
 
 const INNER = new Set(['SubLink', 'JsonArrayQueryConstructor', 'RangeSubselect', 'CommonTableExpr']);
 
-const isNodeName = (key: string): boolean => /^[A-Z]/.test(key);
-
 /** The names that may mean whole rows. */
 function relationNames(tree: unknown): ReadonlySet<string> {
   const names = new Set<string>();
   const collect = (value: unknown): void => {
     if (value === null || typeof value !== 'object') return;
-    for (const [key, member] of Object.entries(value)) {
+    for (const key in value) {
+      const member = (value as Readonly<Record<string, unknown>>)[key];
       if (typeof member === 'string' && (key === 'aliasname' || key === 'relname' || key === 'ctename')) names.add(member.toLowerCase());
       else collect(member);
     }
@@ -126,7 +134,7 @@ function relationNames(tree: unknown): ReadonlySet<string> {
   return names;
 }
 
-function isTotalNode(node: Node, inner: boolean, relations: ReadonlySet<string>): boolean {
+function isTotalNode(node: Node, inner: boolean, mayBeRow: (name: string) => boolean): boolean {
   if ('A_Const' in node) return isPlainConstant(node.A_Const);
   if ('A_Expr' in node) return isTotalOperator(node.A_Expr.kind, node.A_Expr.name);
   if ('FuncCall' in node) return isTotalCall(node.FuncCall, inner);
@@ -135,7 +143,7 @@ function isTotalNode(node: Node, inner: boolean, relations: ReadonlySet<string>)
   if ('ColumnRef' in node) {
     const [only, ...others] = node.ColumnRef.fields ?? [];
     const name = nameOf(only);
-    return others.length > 0 || name === undefined || !relations.has(name.toLowerCase());
+    return others.length > 0 || name === undefined || !mayBeRow(name.toLowerCase());
   }
   return true;
 }
