@@ -120,6 +120,10 @@ describe('allowed functions', () => {
     const sql = 'SELECT shop.f(1), SHOP.F(2), svc_username(), upper(x), pg_catalog.lower(x) FROM shop.f(3) x';
     expect(guard(sql, allowed)).toMatchObject({ functions: ['shop.f'] });
   });
+  it('are reported if the planner replaces them', () => {
+    expect(guard('SELECT shop.f(1), upper(x)', allowed).callsReplaced).toBe(false);
+    expect(guard('SELECT 1 FROM t WHERE EXISTS (SELECT FROM u WHERE u.a = svc_username())', allowed).callsReplaced).toBe(true);
+  });
   it('do not include other functions', () => {
     for (const call of ['f(1)', 'shop.g(1)', '"Shop".f(1)', 'x.shop.f(1)', 'shop.svc_username()', 'pg_catalog.svc_username()']) {
       expect(refusal(`SELECT ${call}`, allowed).code).toBe('forbidden_function');
