@@ -145,3 +145,23 @@ describe('a circle that a later statement closes', () => {
     await s.rows(node({}), 'rings');
   });
 });
+
+describe('a script that begins with CREATE ONTOLOGY', () => {
+  const script = (name: string): string => `CREATE ONTOLOGY ${name}; CREATE CONCEPT ${name}_thing (id bigint, PRIMARY KEY (id))`;
+
+  it('is warned that it goes on in the ontology of the request', async () => {
+    const { json } = await s.query(script('elsewhere'), 'faults');
+    expect(json.data[0].warnings).toContainEqual({
+      code: 'other_ontology',
+      message: 'the statements after CREATE ONTOLOGY `elsewhere` change `faults`, which the request names',
+    });
+    expect((await s.query('SELECT * FROM svc.elsewhere_thing', 'elsewhere')).json.code).toBe('unknown_concept');
+  });
+
+  it.each(['', 'here'])('goes on in its own if the request names %j', async (ontology) => {
+    const name = ontology === '' ? 'nowhere' : ontology;
+    const { json } = await s.query(script(name), ontology);
+    expect(json.data[0].warnings).toEqual([]);
+    expect((await s.query(`SELECT * FROM svc.${name}_thing`, name)).json.data).toEqual([]);
+  });
+});

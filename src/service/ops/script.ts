@@ -300,6 +300,7 @@ class ScriptRun implements WritingSession {
     for (const settle of this.#unsettled.splice(0)) this.#calls.push(...(await settle()));
   }
   #version: string | null = null;
+  readonly #notes: { code: string; message: string; offset?: number }[] = [];
 
   /** True if the pending calls change rights or objects of rights. */
   #strict = false;
@@ -374,19 +375,23 @@ class ScriptRun implements WritingSession {
     return {
       version: draft.version,
       statements: draft.statements,
-      warnings: draft.warnings.map((w) => ({
-        code: w.code,
-        message: w.message,
-        ...(w.offset === undefined ? {} : { position: positionOf(w.offset) }),
+      warnings: [...this.#notes, ...draft.warnings].map(({ code, message, offset }) => ({
+        code,
+        message,
+        ...(offset === undefined ? {} : { position: positionOf(offset) }),
       })),
     };
   }
 
   /** CREATE ONTOLOGY: the script continues in the new ontology, if the request names it or names none. */
   enterOntology(draft: Draft): boolean {
-    if (this.draft !== undefined && !sameName(this.draft.name, draft.name)) return false;
-    this.draft = draft;
-    return true;
+    if (this.draft === undefined || sameName(this.draft.name, draft.name)) {
+      this.draft = draft;
+      return true;
+    }
+    const message = `the statements after CREATE ONTOLOGY \`${draft.name}\` change \`${this.draft.name}\`, which the request names`;
+    this.#notes.push({ code: 'other_ontology', message });
+    return false;
   }
 
   /** DROP ONTOLOGY: leaves the ontology if it is the current one. */
