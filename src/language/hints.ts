@@ -71,6 +71,7 @@ const SYNTAX: readonly (readonly [form: RegExp, hint: string])[] = [
   [/ MINUS SELECT /, 'Write EXCEPT.'],
   [/ == /, 'Write =.'],
   [/ , FROM /, 'Remove the comma before FROM.'],
+  [/ LIMIT N FROM /, 'LIMIT is written at the end of the query.'],
   [/ (SELECT|,) \[ (\w+|Q) \]/, 'PostgreSQL has no names in square brackets. Write a name without them, or in double quotes.'],
 ];
 

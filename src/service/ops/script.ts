@@ -1,5 +1,4 @@
 /** Runs the statements of a request in order (docs/design/statements-and-versions.md#scripts). */
-
 import type { Caller } from '../../auth/authenticate.ts';
 import { audit } from '../../catalog/changes.ts';
 import type { Call } from '../../catalog/db.ts';

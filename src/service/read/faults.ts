@@ -18,7 +18,13 @@ const HINTS: readonly (readonly [code: string, message: RegExp, hint: string])[]
     new RegExp(`^operator does not exist: (text \\S+ ${NUMBER}|${NUMBER} \\S+ text)$`),
     "One side is a text and the other a number. Write the number as a text, for example '7', or cast the text, for example value::numeric.",
   ],
+  [
+    'undefined_function',
+    new RegExp(`^operator does not exist: (date|timestamp.*) \\S+ ${NUMBER}$`),
+    "A date is compared with a number. Write dates as '2026-01-31', or compare extract(year FROM value).",
+  ],
   ['undefined_function', /^operator does not exist: /, 'PostgreSQL has no such operator for these types. Cast one of the values, for example value::date.'],
+  ['undefined_function', /^function trunc\((date|timestamp)/, "Write date_trunc('month', value)."],
   ['undefined_function', /^function (sum|avg)\(text\) /, 'Only numbers can be added. Cast the text, for example sum(value::numeric).'],
   ['undefined_function', /^function /, 'The function does not take arguments of these types. Cast them, for example value::numeric or value::date.'],
   [
