@@ -6,7 +6,7 @@ import { conversationOf } from '../../src/service.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { callTool, SimulatedModel } from '../support/tools.ts';
 
-const MODEL = `CREATE ONTOLOGY shop DESCRIPTION 'goods'; CREATE ONTOLOGY secret;
+const MODEL = `CREATE ONTOLOGY shop DESCRIPTION 'goods';
   CREATE CONCEPT supplier (no bigint, name string, country string, PRIMARY KEY (no), LABEL (name));
   CREATE MAPPING m INTO supplier AS SELECT no, name, country FROM shop.t_supplier;
   CREATE AGENT buyer ONTOLOGY (shop) OPTIONS (max_limit = '2'); CREATE AGENT forgetful ONTOLOGY (shop) OPTIONS (enable_memory = 'false');
@@ -28,7 +28,7 @@ beforeAll(async () => {
     ],
     parts: { llm },
   });
-  await s.rows(MODEL.replace('CREATE ONTOLOGY secret;', ''));
+  await s.rows(MODEL);
   await s.rows('CREATE ONTOLOGY secret');
   ann = await s.user('ann', 'QUERY ON ALL ontology.shop');
 });

@@ -30,11 +30,6 @@ const ready = async (token: string): Promise<{ status: number; text: string; sta
     states: Object.fromEntries(checks.map(({ name, state, detail }) => [name, detail === undefined ? state : `${state}: ${detail}`])),
   };
 };
-const run = async (query: string): Promise<unknown> => {
-  const headers = { 'x-api-key': service.token, 'content-type': 'application/json' };
-  const response = await service.fetch('/svc/api/query/', { method: 'POST', headers, body: JSON.stringify({ ontology_name: '', query }) });
-  return ((await response.json()) as { data: unknown }).data;
-};
 
 describe('health/ready', () => {
   const OK = { catalog: 'ok', migrations: 'ok', 'datasource main': 'ok', kv: 'ok', durable_objects: 'ok', language_model: 'off' };
@@ -47,16 +42,14 @@ describe('health/ready', () => {
   });
 
   it('is for administrators only', async () => {
-    await run('CREATE USER ann');
-    const [{ token }] = (await run('CREATE TOKEN FOR ann')) as [{ token: string }];
-    expect((await ready(token)).status).toBe(403);
+    expect((await ready(await service.user('ann'))).status).toBe(403);
     expect((await service.fetch('/svc/api/health/ready')).status).toBe(401);
   });
 
   it('is 503 and names the parts that fail, without addresses or passwords', async () => {
     kv.broken = true;
     await service.database.superuser(`UPDATE kg_catalog.migrations SET name = '001_x.sql' WHERE name = '${LATEST_MIGRATION}.sql'`);
-    await run("CREATE DATASOURCE nowhere TYPE postgres SECRET 'DATASOURCE_NOWHERE'");
+    await service.rows("CREATE DATASOURCE nowhere TYPE postgres SECRET 'DATASOURCE_NOWHERE'");
     const { status, states, text } = await ready(service.token);
     expect(status).toBe(503);
     expect(JSON.parse(text)).toMatchObject({ status: 'error', code: 'not_ready', data: 'The service is not ready: migrations, datasource nowhere, kv' });

@@ -182,6 +182,7 @@ export class RdfMappings {
     return { sql: joins.map((j) => identifier(j.child)), references: joins.map((j) => this.#propertyOf(target, j.parent, c)) };
   }
 
+  /** The properties that the template of a triples map has values of, in its order. */
   #keyColumns(m: TriplesMap, c: DraftConcept): readonly string[] {
     const key = this.#draft.keyOf(c.name);
     return this.#isByIri(c) || key.length === m.subject?.columns.length ? key : (m.subject?.columns ?? []).map((column) => this.#propertyOf(m, column, c));
@@ -200,6 +201,7 @@ export class RdfMappings {
     return undefined;
   }
 
+  /** The relationships that a triples map with a class has links of: each is a foreign key of its concept. */
   #foreignKeys(m: TriplesMap, c: DraftConcept): void {
     for (const { predicate, object } of m.objects) {
       const declared = this.#declared(predicate, c);
@@ -252,6 +254,7 @@ export class RdfMappings {
     return { sql: `SELECT ${list.join(', ')} FROM ${fromOf(m, (loss) => this.#draft.once(loss))}`, properties };
   }
 
+  /** A name that no other mapping has. */
   #name(wanted: string): string {
     let name = wanted;
     for (let i = 2; this.#names.has(fold(name)); i++) name = `${wanted}_${i}`;
@@ -259,6 +262,7 @@ export class RdfMappings {
     return name;
   }
 
+  /** Adds the mappings of a concept: its own ones in documents of this service, otherwise one for each template of its objects. */
   #rows(c: DraftConcept): void {
     const maps = this.#mapsOf(c).filter((m) => this.#columnsOf(m).sql.size > 0);
     for (const m of maps.filter((o) => o.own !== undefined))

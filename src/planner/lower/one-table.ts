@@ -44,7 +44,7 @@ export function mergeTables(selects: readonly MappingSelect[], typesAreFiltered:
     const own = conditionsOf(one.query);
     const table = tableOf(one.query);
     const others: Group[] = (table === undefined ? undefined : ofTable.get(table)) ?? [];
-    const known = others.find((group) => isOneTable(group, one, own, typesAreFiltered));
+    const known = others.find((group) => canMerge(group, one, own, typesAreFiltered));
     if (known) {
       known.branches.push(one);
       known.conditions.push(own);
@@ -74,7 +74,7 @@ function tableOf(query: SelectStmt): string | undefined {
 const STEPS_OF_A_COMPARISON = 10;
 
 /** True if the mapping of a plain SELECT can be merged with a group of mappings of its table. */
-function isOneTable({ branches, conditions }: Group, { branch, query }: MappingSelect, own: readonly Condition[], typesAreFiltered: boolean): boolean {
+function canMerge({ branches, conditions }: Group, { branch, query }: MappingSelect, own: readonly Condition[], typesAreFiltered: boolean): boolean {
   visited(STEPS_OF_A_COMPARISON * conditions.length);
   const [first] = branches as readonly MappingSelect[] as readonly [MappingSelect];
   if (!isSame(query.fromClause, first.query.fromClause)) return false;

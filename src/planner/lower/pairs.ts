@@ -22,7 +22,7 @@ export interface Ends {
 /** True if the rows between the two concepts of a hop are pairs of their keys. Otherwise they are the links of the one relationship. */
 export const hasPairs = ({ parts }: Pick<Hop, 'parts'>): boolean => parts.length > 1;
 
-/** What identifies the rows of both ends in the rows between them. @param isPairs whether these are pairs of keys */
+/** The properties that identify the rows of both ends in the rows between them. @param isPairs whether the rows between are pairs of keys */
 export function endsOf({ relationship, parts }: Composed, isPairs = hasPairs({ parts })): Ends {
   const [link] = isPairs ? [] : relationship.links;
   return { near: link?.near.references ?? keyNames(relationship.from), far: link?.far.references ?? keyNames(relationship.target) };
@@ -46,12 +46,11 @@ export function rowsBetween(state: PlanState, hop: Composed, { near, far }: Ends
 }
 
 /**
- * The pairs of a relationship by the keys of both concepts. Pairs of several parts are there once.
+ * The pairs of a relationship by the keys of both concepts. A pair that several parts have is there once.
  * @param isStrict whether both ends are checked to be rows of the part's concepts, although the rows around the pairs are those of the relationship's concepts
  */
 export function pairRows(state: PlanState, { relationship, parts }: Composed, isStrict: boolean, around: Around): SelectStmt {
-  const made = parts.filter((part) => part.kind === 'fk' || part.links.length > 0).flatMap((part) => pairsOf(state, relationship, part, isStrict, around));
-  const [first, ...others] = made;
+  const [first, ...others] = parts.flatMap((part) => pairsOf(state, relationship, part, isStrict, around));
   if (!first) return noLinks(state, keyNames(relationship.from), keyNames(relationship.target), []);
   return others.reduce(union, first);
 }
@@ -85,14 +84,14 @@ export function hasOtherRows(concept: Concept, than: Concept): boolean {
   return than.rows.kind === 'logic' || [...sourcesOf(concept).mappings].some((m) => !mappings.has(m));
 }
 
-/** The pairs of one part, for each of its mappings of links. */
+/** The SELECT of the pairs of one part; an empty list for a part without links. */
 function pairsOf(state: PlanState, relationship: Relationship, part: Relationship, isStrict: boolean, around: Around): SelectStmt[] {
-  const made = (end: Concept, of: Concept, reader: Concept | undefined, alias: string, references: readonly PropertyDef[]): End => {
+  const endAt = (end: Concept, of: Concept, reader: Concept | undefined, alias: string, references: readonly PropertyDef[]): End => {
     const covers = !isStrict && of.isA(end);
     return { concept: covers && reader && hasOtherRows(reader, end) ? reader : end, key: keyOf(of), alias, isJoined: !covers || !coversKey(of, references) };
   };
-  const near = (references: readonly PropertyDef[]): End => made(part.from, relationship.from, around.near, 'a', references);
-  const far = (references: readonly PropertyDef[]): End => made(part.target, relationship.target, around.far, 'b', references);
+  const near = (references: readonly PropertyDef[]): End => endAt(part.from, relationship.from, around.near, 'a', references);
+  const far = (references: readonly PropertyDef[]): End => endAt(part.target, relationship.target, around.far, 'b', references);
   if (part.kind === 'fk') return [pairsOfKey(state, part, near(part.source), far(part.references))];
   const defs = (names: readonly string[]): readonly PropertyDef[] => names.flatMap((name) => state.graph.property(name) ?? []);
   const [link] = part.links;
@@ -164,7 +163,7 @@ function joinEnd(
   return { item: join('JOIN_INNER', item, subselect(conceptSource(state, end.concept, columns), end.alias), same), key };
 }
 
-/** Adds a column to those of a source: the table's own one if all mappings have the same integer type for it. */
+/** Wants the own value of a property as a column of a source: in the type of the table if all mappings have the same integer type for it. @returns its name */
 function wantIn(state: PlanState, columns: Map<string, Wanted>, concept: Concept, def: PropertyDef, name: string): string {
   const raw = rawType(concept, def);
   columns.set(name, raw ? { kind: 'raw', def, type: raw } : actualProperty(state, def));
