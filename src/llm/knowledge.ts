@@ -36,8 +36,9 @@ export interface KnowledgeParts {
 
 /** The most characters of a prompt for SQL, about 5,000 tokens. */
 export const MAX_PROMPT = 20_000;
-/** The characters of the first prompt of a model that is not written whole, and how many more there are each time that something is missing. */
+/** The characters of the first prompt: of a model that is written whole, of one that is not, and how many more there are each time that something is missing. */
 const FIRST_PROMPT = 12_000;
+const FIRST_OF_PART = 16_000;
 const WIDER = 3_000;
 /** A question or a note may be long: a text of the graph always has this room. */
 const LEAST = 4_000;
@@ -101,6 +102,16 @@ export class Knowledge {
     return made;
   }
 
+  /** As `of`, without values: `request` is not used. Never reads a datasource, and cannot widen. */
+  static byNames(parts: KnowledgeParts): Knowledge {
+    return new Knowledge(parts);
+  }
+
+  /** The subjects in the text, most interesting first. */
+  get part(): readonly Subject[] {
+    return this.#text().part.flatMap((n) => this.#map.subjects[n] ?? []);
+  }
+
   /** Whether the text has everything that the question may be about. */
   get isWhole(): boolean {
     return this.#text().isWhole;
@@ -147,6 +158,7 @@ export class Knowledge {
     const { depth, question } = this.#parts;
     const asked = new Set(stems(question));
     const hard = Math.max(0, this.#room - HINTS);
+    const first = (characters: number): number => Math.min(hard, characters + this.#widened * WIDER - (MAX_PROMPT - hard));
     this.#schema ??= schemaOf({
       map: this.#map,
       seeds: [...this.#seeds.slice(0, 1), ...this.#missing, ...this.#seeds.slice(1)],
@@ -154,7 +166,8 @@ export class Knowledge {
       isIn: this.#isIn,
       isRelation: this.#isRelation,
       hard,
-      soft: Math.min(hard, FIRST_PROMPT + this.#widened * WIDER - (MAX_PROMPT - hard)),
+      soft: first(FIRST_PROMPT),
+      softOfPart: first(FIRST_OF_PART),
       distance: depth,
       prefers: (c) => mentions(asked, c),
       values: (subject, column) => this.#samples.get(subjectKey(subject))?.columns.find((c) => c.name === column),

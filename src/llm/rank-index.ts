@@ -91,6 +91,8 @@ export interface RankIndex {
 
 /** The most different words of a model: an index with more would not fit into the cache of an isolate. From then on, only words of names, synonyms, measures and relationships are added. */
 export const MAX_VOCABULARY = 16_000;
+/** The most different phrases, for the same reason. From then on, columns are found by their words only. */
+export const MAX_PHRASES = 20_000;
 const ALWAYS: ReadonlySet<Field> = new Set(['name', 'synonym', 'measure', 'relationship']);
 
 /** A key for a subject. A concept and a view may have the same name. */
@@ -185,8 +187,9 @@ class Builder {
     const parts = this.#stems(name);
     if (parts.length === 0) return;
     this.#words(number, field, parts, part, share / Math.sqrt(parts.length));
-    if (!this.#hasRoom(field, parts)) return;
-    this.#phrase(number, field, parts.join(' '), part, share);
+    const phrase = parts.join(' ');
+    if (!this.#hasRoom(field, parts) || (this.#phrases.size >= MAX_PHRASES && !ALWAYS.has(field) && !this.#phrases.has(phrase))) return;
+    this.#phrase(number, field, phrase, part, share);
     if (parts.length === 1) return;
     if (field === 'name') this.#phrase(number, 'tail', parts.at(-1) as string, part, share);
     const joined = parts.length > 3 ? null : this.#asOne(name);

@@ -22,6 +22,8 @@ export interface SchemaWish {
   readonly hard: number;
   /** The characters to use for what is not close to the seeds. A model that fits `hard` is written whole even if it is longer. */
   readonly soft: number;
+  /** The same for a model that does not fit `hard`; undefined: `soft`. */
+  readonly softOfPart?: number;
   /** The maximum number of relationships from a seed; undefined: the characters decide. */
   readonly distance?: number | undefined;
   /** The words of the question: columns with these come first if not all fit. */
@@ -106,7 +108,8 @@ class Writer {
 
   /** Writes the seeds with what connects them, and then as much of the surroundings as fits. */
   part(all: readonly Placed[]): void {
-    const { hard, soft, listsOthers } = this.#wish;
+    const { hard, listsOthers } = this.#wish;
+    const soft = this.#wish.softOfPart ?? this.#wish.soft;
     const room = listsOthers ? OTHERS : 0;
     const core = all.filter((p) => p.distance === 0).map((p) => p.number);
     for (const n of core) if (this.#size + this.#costOf(n, 0) <= hard - room) this.#add(n, 0);

@@ -5,7 +5,7 @@ import { QUESTIONS as SHOWN } from '../../../examples/world/questions.ts';
 import { CACHE_BYTES } from '../../../src/cache.ts';
 import { isCertain } from '../../../src/llm/identify.ts';
 import { rank } from '../../../src/llm/rank.ts';
-import { MAX_VOCABULARY, rankIndex } from '../../../src/llm/rank-index.ts';
+import { MAX_PHRASES, MAX_VOCABULARY, rankIndex } from '../../../src/llm/rank-index.ts';
 import { samplesOf } from '../../../src/llm/values.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import { subjectsOf } from '../../../src/service/ops/question-model.ts';
@@ -291,5 +291,14 @@ describe('the index of a model of 2,000 concepts', () => {
     // names are always found
     expect(rank('thing 399', all, { index })[0]?.subject.name).toBe('thing_399');
     expect(rankIndex(all.slice(0, 10)).isPartial).toBe(false);
+  });
+
+  it('has a bounded number of phrases if few words make many names', () => {
+    const all = Array.from({ length: 450 }, (_, i) => subject(`part_${i}`, { columns: Array.from({ length: 50 }, (_, c) => `part_${i}_side_${c}`) }));
+    const index = rankIndex(all);
+    expect(index.phraseWords.length).toBeLessThan(MAX_PHRASES + all.length);
+    expect(index.isPartial).toBe(false);
+    // the last columns are found by their words
+    expect(rank('side of part 449', all, { index })[0]?.subject.name).toBe('part_449');
   });
 });
