@@ -71,3 +71,38 @@ describe.each(CASES.map(([what, scripts, relations], i) => [what, scripts, relat
     }
   });
 });
+
+describe('a window over all rows of a mapping', () => {
+  let editor: string;
+  beforeAll(async () => {
+    await s.rows(`CREATE ONTOLOGY windows; ${model(WHOLE)}`);
+    await s.rows(policy("state = 'open'"), 'windows');
+    await s.rows('CREATE USER wanda; GRANT EDIT ON ALL ontology.windows TO USER wanda WITH GRANT OPTION');
+    editor = (await s.rows('CREATE TOKEN FOR wanda'))[0].token;
+  });
+
+  const WINDOW = "string_agg(state, ',') OVER ()";
+  it.each([
+    `CREATE PROPERTY all_states string AS SELECT ${WINDOW}; CREATE CONCEPT seen (all_states string) INHERITS (item)`,
+    'CREATE PROPERTY before bigint AS SELECT coalesce(lag(n) OVER (ORDER BY id), 0)',
+    'CREATE PROPERTY many bigint AS SELECT COUNTIF(n > 1) OVER (PARTITION BY box_id)',
+    `CREATE MEASURE states string AS SELECT MAX(state) OVER (); CREATE CONCEPT seen (states MEASURE string) INHERITS (item)`,
+    'CREATE MEASURE some bigint AS SELECT COUNT(id) WHERE rank() OVER (ORDER BY n) > 1',
+    `CREATE CONCEPT seen INHERITS (item) FROM svc.item WHERE ${WINDOW} LIKE '%shut%'`,
+    `CREATE POLICY more ON CONCEPT box TO PUBLIC USING (count(*) OVER () > 1)`,
+    `CREATE POLICY veil ON PROPERTY state MASK WITH (${WINDOW})`,
+  ])('is refused in a stored expression: %s', async (script) => {
+    const { status, json } = await s.query(script, 'windows', editor);
+    expect([status, json.code], json.data).toEqual([400, 'bad_expression']);
+    expect(json.position).toBeGreaterThan(1);
+  });
+
+  it('has only the rows of the caller in a query, and in a sub-query of a condition those of its definer', async () => {
+    expect(await s.rows(`SELECT DISTINCT ${WINDOW} AS v FROM svc.item`, 'windows', editor)).toEqual([{ v: 'open,open' }]);
+    await s.rows(
+      'CREATE CONCEPT first INHERITS (item) FROM svc.item WHERE id IN (SELECT r.id FROM (SELECT b.id, rank() OVER (ORDER BY b.id) AS k FROM svc.item b) r WHERE r.k = 1)',
+      'windows',
+    );
+    expect(await s.rows('SELECT id FROM svc.first', 'windows', editor)).toEqual([{ id: 1 }]);
+  });
+});

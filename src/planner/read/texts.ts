@@ -204,10 +204,29 @@ export class Texts {
     if (targetList?.length !== 1 || !only || !('ResTarget' in only) || !only.ResTarget.val || only.ResTarget.name || Object.keys(rest).length > 0) {
       throw badRequest('bad_expression', 'expected a single expression without FROM, WHERE or an alias', { offset });
     }
+    refuseWindows(only.ResTarget.val, parsed.offsetOf);
     this.use(parsed.facts);
     this.#facts.noteExpression(only.ResTarget.val, undefined, true);
     return { node: this.#bindCaller(clone(only.ResTarget.val), parsed.facts), parsed };
   }
+}
+
+/**
+ * Refuses window functions outside of sub-queries. A stored expression is computed for the rows of a mapping, below the policies, so a window would read rows that the
+ * caller may not.
+ * @throws SvcError 400 `bad_expression`
+ */
+function refuseWindows(expression: Node, offsetOf: Parsed['offsetOf']): void {
+  walk(expression, (n) => {
+    if ('FuncCall' in n && n.FuncCall.over) {
+      const hint = 'A query or a view may have it, and a condition may have it in a sub-query.';
+      throw badRequest('bad_expression', 'a calculated property, measure, condition or mask must not contain a window function', {
+        hint,
+        offset: offsetOf(n.FuncCall.location),
+      });
+    }
+    return !isSubQuery(n);
+  });
 }
 
 /** The name of a path may be longer than PostgreSQL's identifiers. */
