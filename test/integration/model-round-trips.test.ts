@@ -53,6 +53,7 @@ async function send(what: 'plan' | 'apply', ontology: string, files: readonly Fi
     body: JSON.stringify({ files, ...wish }),
   });
   const json = (await response.json()) as {
+    code?: string;
     data: { version: string | null; base: string | null; changes: Change[]; unlisted: unknown[]; warnings: unknown[] };
   };
   return { status: response.status, json };
@@ -78,7 +79,11 @@ describe('model files of generated models', () => {
           number++;
           const [one, two] = [filesOf(first, isReversed), filesOf(second, !isReversed)];
           // applying twice makes one version
-          const { version } = await done('apply', made, one);
+          const begun = await send('apply', made, one);
+          // a view of many concepts may need a plan that the service refuses
+          fc.pre(begun.json.code !== 'too_complex');
+          expect(begun.status, JSON.stringify(begun.json)).toBe(200);
+          const { version } = begun.json.data;
           expect((await done('apply', made, one)).version).toBe(null);
           expect(await versions(made)).toBe(1);
           expect(await done('plan', made, one, { prune: true })).toEqual({ base: version, version: null, changes: [], unlisted: [], warnings: [] });
@@ -92,7 +97,10 @@ describe('model files of generated models', () => {
           expect((await done('plan', copy, one, { prune: true })).changes).toEqual([]);
 
           // a plan says what the apply does, and the files' objects are all that is left
-          const planned = await done('plan', made, two, { prune: true });
+          const next = await send('plan', made, two, { prune: true });
+          fc.pre(next.json.code !== 'too_complex');
+          expect(next.status, JSON.stringify(next.json)).toBe(200);
+          const planned = next.json.data;
           expect([planned.base, planned.version]).toEqual([version, null]);
           const applied = await done('apply', made, two, { prune: true, expect: version });
           expect({ ...applied, version: null }).toEqual(planned);
