@@ -36,10 +36,10 @@ export interface ServiceOptions {
   readonly database?: LocalPostgresOptions;
 }
 
-/** An answer, repeated while the catalog is not reachable in time: on a machine that is busy for minutes, one request in 50,000 is slow. */
+/** An answer, repeated while the catalog or the database does not answer in time: on a machine that is busy for minutes, one request in 50,000 is slow. */
 export async function reached<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
   let answer = await ask();
-  for (let more = 3; answer.status === 503 && more > 0; more--) answer = await ask();
+  for (let more = 3; [503, 504].includes(answer.status) && more > 0; more--) answer = await ask();
   return answer;
 }
 

@@ -25,6 +25,7 @@ export const SIZES = {
   'attacks/closed-values': { worlds: [2, 400] },
   'attacks/partial-readers': { models: [2, 400] },
   'attacks/partial-editors': { models: [2, 500] },
+  'attacks/makers': { scripts: [150, 10_000] },
   'attacks/editors-interference': { scripts: [2, 120], everyKind: [6, 1] },
   'attacks/editors-generated': { ontologies: [15, 3000], faults: [2, 3] },
   'attacks/sight': { queries: [10, 600] },
