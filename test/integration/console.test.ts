@@ -462,6 +462,8 @@ describe('the console', () => {
       const page = await admin('access');
       await page.getByText('Create a user', { exact: true }).first().click();
       const form = page.locator('details.form', { hasText: 'Create a user' });
+      await form.getByLabel('User').fill('nimda\u202e');
+      await form.getByText('CREATE USER "nimda\\u202e"').waitFor();
       await form.getByLabel('User').fill('new one');
       await form.getByText('CREATE USER "new one"').waitFor();
       await form.getByRole('button', { name: 'Create a user' }).click();

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { cellText } from '../api/exact.ts';
 import { change, type Failure, failureOf } from '../api/http.ts';
-import { FailureBox } from '../parts/basics.tsx';
+import { FailureBox, Line } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -65,7 +65,7 @@ export function AccessTable({ caption, columns, rows, ontology, action, onDone }
                       {statement !== null &&
                         (asked === i ? (
                           <span class="confirm">
-                            <code>{statement}</code>
+                            <Line text={statement} />
                             <button type="button" class="danger" onClick={() => void run(statement)}>
                               {action.label}
                             </button>

@@ -1,3 +1,4 @@
+import { visible } from '../parts/visible.ts';
 import { texts } from '../texts.ts';
 import { diff, excerpt } from './diff.ts';
 
@@ -13,7 +14,7 @@ export function DiffView({ before, after }: { readonly before: string | null; re
           </span>
         ) : (
           <span key={i} class={line.kind}>
-            {`${line.kind === 'added' ? '+' : line.kind === 'removed' ? '-' : ' '} ${line.text}\n`}
+            {`${line.kind === 'added' ? '+' : line.kind === 'removed' ? '-' : ' '} ${visible(line.text)}\n`}
           </span>
         ),
       )}

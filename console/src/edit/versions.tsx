@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { change, type Failure, failureOf } from '../api/http.ts';
 import { reloadModel } from '../model/current.ts';
-import { Code, FailureBox, Loading } from '../parts/basics.tsx';
+import { Code, FailureBox, Line, Loading } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 import { rollbackStatement, type Version, versions } from './requests.ts';
 
@@ -45,7 +45,7 @@ export function Versions({ ontology, current }: { readonly ontology: string; rea
                 {v.statement !== null && <Code text={v.statement} />}
                 {v.id !== current && (
                   <p class="actions">
-                    <code>{rollbackStatement(ontology, v.id)}</code>
+                    <Line text={rollbackStatement(ontology, v.id)} />
                     <button type="button" onClick={() => void roll(v.id)}>
                       {texts.edit.rollback}
                     </button>

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Failure } from '../api/http.ts';
 import { texts } from '../texts.ts';
+import { visible } from './visible.ts';
 
 export const Loading = ({ text = texts.loading as string }: { readonly text?: string }) => (
   <p class="loading" role="status">
@@ -75,8 +76,16 @@ export function download(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-export const Code = ({ text }: { readonly text: string }) => (
+interface TextProps {
+  readonly text: string;
+}
+
+/** A statement in a line, with codes for hidden characters. */
+export const Line = ({ text }: TextProps) => <code>{visible(text)}</code>;
+
+/** Statements in a box, with codes for hidden characters. */
+export const Code = ({ text }: TextProps) => (
   <pre class="code" tabIndex={0}>
-    <code>{text}</code>
+    <Line text={text} />
   </pre>
 );

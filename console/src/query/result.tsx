@@ -7,7 +7,6 @@ import type { Rows } from '../api/rows.ts';
 import { curl } from '../connect/snippets.ts';
 import { Code, Copy, download, FailureBox, Loading } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
-import { visible } from './changes.ts';
 import { offsetOf } from './editor.ts';
 import { Grid } from './grid.tsx';
 import { placeColumns } from './places.ts';
@@ -78,7 +77,7 @@ export function Result({
         <section class="result" aria-label={texts.query.changes}>
           <div class="body whole">
             <p role="alert">{texts.query.changes}</p>
-            <Code text={visible(sql.slice(start))} />
+            <Code text={sql.slice(start)} />
             <p class="actions">
               <button type="button" class="primary" onClick={() => confirm(sql)}>
                 {texts.query.runChanges}

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { dropExampleStatement, type Example, exampleStatement, examples, mayStore, storeExample } from '../api/examples.ts';
 import { change, type Failure, failureOf } from '../api/http.ts';
-import { Code, FailureBox, Loading } from '../parts/basics.tsx';
+import { Code, FailureBox, Line, Loading } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 
 interface Props {
@@ -53,7 +53,7 @@ export function Saved({ ontology, current, choose }: Props) {
               {may &&
                 (dropping === one.question ? (
                   <span class="confirm">
-                    <code>{dropExampleStatement(one.question)}</code>
+                    <Line text={dropExampleStatement(one.question)} />
                     <button type="button" class="danger" onClick={() => void drop(one.question)}>
                       {texts.query.dropSaved}
                     </button>

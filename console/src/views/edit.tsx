@@ -6,7 +6,7 @@ import { apply, applyAsCurl, dropStatement, type Plan, plan, scriptOf } from '..
 import { Versions } from '../edit/versions.tsx';
 import { model, reloadModel } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
-import { Code, Copy, FailureBox, Loading } from '../parts/basics.tsx';
+import { Code, Copy, FailureBox, Line, Loading } from '../parts/basics.tsx';
 import { createEditor, type Editor, offsetOf } from '../query/editor.ts';
 import { texts } from '../texts.ts';
 
@@ -221,7 +221,7 @@ function Confirm({ label, statement, run }: { readonly label: string; readonly s
     );
   return (
     <span class="confirm">
-      <code>{statement}</code>
+      <Line text={statement} />
       <button
         type="button"
         class="danger"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { visible } from '../../../console/src/query/changes.ts';
+import { visible } from '../../../console/src/parts/visible.ts';
 
 describe('the text of changes', () => {
   it('is shown as it is', () => {

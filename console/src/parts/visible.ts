@@ -1,4 +1,4 @@
-/** The text of statements that change something, as the user sees it before they run. Pure. */
+/** The text of statements, as the user sees it before they run. Pure. */
 
 /** Characters that are invisible, or change the order of others (`DI`: Default_Ignorable_Code_Point). Line breaks and tabs are not among them. */
 const HIDDEN = /[\p{DI}\p{Zl}\p{Zp}\0-\x08\v-\x1f\x7f-\x9f]/gu;
