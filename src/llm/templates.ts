@@ -25,6 +25,7 @@ export const sqlRules = (product: string, asksBack = false): string => `You writ
 - FROM is the concept whose rows the answer lists, counts or adds up: the one nearest to the amounts. Compose a path for everything else, over as many of the listed relationships as needed, in SELECT, WHERE and GROUP BY. No JOIN is needed.
 - A path over to-many relationships returns one row for each row that it reaches. Sums and counts over several paths in one SELECT are right: nothing is multiplied, so no CTE is needed.
 - A measure is already aggregated by definition: write SUM(\`measure.name\`) regardless of what it computes, never with DISTINCT. Group by what the question introduces with "per", "by" or "each".
+- A ratio: a division of two integers truncates, so write x::numeric / NULLIF(y, 0). Listed measures and properties of a decimal type do this themselves.
 - Compare with values as listed; if a value is not listed, write it as in the question. Dates as DATE 'yyyy-mm-dd'.
 - Return exactly the columns that the question asks for, with clear names. Use ORDER BY if the question ranks; use LIMIT only if it gives a number. Exclude NULL if it would come first in a ranking.
 - No semicolon, no comment, no second statement, nothing but SELECT (WITH is allowed).

@@ -81,7 +81,7 @@ export const checkAnAnswer = (product: string): SkillText =>
 6. Dates: is "last year" the calendar year or twelve months? Which of several dates does the question mean? Say what you took.
 7. \`truncated\` in the answer means that rows are left out: aggregate, or filter. Do not report a total over a part.
 8. Another reading that gives other rows is a question to the user, not a footnote.
-9. Report the numbers as they are in the rows, with their unit, the SQL, and what you assumed. Do not compute new totals in your head: write them in SQL.
+9. Report the numbers as they are in the rows, with their unit, the SQL, and what you assumed. Do not compute new totals in your head: write them in SQL. A division of two integers truncates: write x::numeric / NULLIF(y, 0).
 
 Rows that the caller may not see do not exist in any answer. A total is the total of what this user may see; say so if that matters.
 `,
