@@ -77,15 +77,35 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     app.on([...methods], [`/${product}${path}`], ...(effect === 'changes' ? [refuseReadOnly] : []), ...handlers);
   };
 
-  /** Wraps a route that needs a credential. The body of a POST, if there is one, must be JSON. */
-  const known =
-    (handler: Route): Handler<AppEnv> =>
-    async (c) => {
-      await identify(c);
-      if (c.req.method === 'POST' && (await readText(c.req.raw)).trim() !== '') requireJson(c.req.raw);
-      return handler(c);
-    };
+  serviceRoutes(route, product, version);
+  modelRoutes(route);
+  rowRoutes(route);
+  queryRoutes(route, product);
+  questionRoutes(route, product);
+  documentRoutes(route, product, version);
+  route(['POST'], '/api/get_token', 'changes', getToken);
+  loginRoutes(route, product);
+  consoleRoutes(app, route);
+  docsRoutes(app, route);
+  for (const mount of mounts) app.all(`/${product}${mount.path}`, mounted(mount));
+  oauthRoutes(app, route, product);
 
+  app.notFound((c) => failure(c, notFound('unknown_path', 'This path does not exist')));
+  app.onError((error, c) => failure(c, error));
+  return app;
+}
+
+/** Wraps a route that needs a credential. The body of a POST, if there is one, must be JSON. */
+const known =
+  (handler: Route): Handler<AppEnv> =>
+  async (c) => {
+    await identify(c);
+    if (c.req.method === 'POST' && (await readText(c.req.raw)).trim() !== '') requireJson(c.req.raw);
+    return handler(c);
+  };
+
+/** The service itself: its health, settings and prompts. */
+function serviceRoutes(route: AddRoute, product: string, version: string): void {
   route(['GET'], '/api/health', 'reads', (c) => json(c, 200, { status: 'success', name: product, version }));
   route(
     ['GET'],
@@ -98,18 +118,6 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       const body = { status: 'error', data: `The service is not ready: ${failed.join(', ')}`, code: 'not_ready', hint: 'checks has the details', checks };
       return json(c, 503, { ...body, request_id: c.get('requestId') });
     }),
-  );
-  route(
-    ['GET', 'POST'],
-    '/api/get_ontologies',
-    'reads',
-    known((c) => success(c, listOntologies(request(c)))),
-  );
-  route(
-    ['GET', 'POST'],
-    '/api/get_agents',
-    'reads',
-    known(async (c) => success(c, await listAgents(request(c)))),
   );
   route(
     ['GET', 'POST'],
@@ -127,22 +135,22 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       throw notFound('unknown_prompt', unknownName('prompt', param(c, 'name'), PROMPT_NAMES), { hint: `There are ${PROMPT_NAMES.join(', ')}` });
     }),
   );
+}
+
+/** Ontologies and agents, and changes of models by files. */
+function modelRoutes(route: AddRoute): void {
   route(
-    ['GET'],
-    '/api/fetch_conversation_history',
+    ['GET', 'POST'],
+    '/api/get_ontologies',
     'reads',
-    known(async (c) => (await clients()).conversationHistory(c, request(c))),
+    known((c) => success(c, listOntologies(request(c)))),
   );
-  route(['POST'], '/api/kb/search', 'reads', async (c) => {
-    await identify(c);
-    return (await clients()).knowledgeSearch(c, request(c));
-  });
-  for (const log of ['log_agent', 'log_benchmark'])
-    route(['POST'], `-server/${log}/:call`, 'changes', async (c) => {
-      const { reportHeaders, report } = await clients();
-      await identify(c, reportHeaders(c.req.raw.headers));
-      return report(c, request(c), log, param(c, 'call'));
-    });
+  route(
+    ['GET', 'POST'],
+    '/api/get_agents',
+    'reads',
+    known(async (c) => success(c, await listAgents(request(c)))),
+  );
   route(
     ['GET', 'POST'],
     '/api/clear_cache/:ontology',
@@ -162,22 +170,6 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       return conditional(c, JSON.stringify({ status: 'success', data: detail }));
     }),
   );
-  route(['POST'], '/api/query', 'checked', async (c) => {
-    await identify(c);
-    const text = await readText(c.req.raw);
-    requireJson(c.req.raw);
-    const body = queryBody(text);
-    c.set('sql', body.query);
-    const wish = wishOf(c.req.raw.headers);
-    const answer = await runScript(request(c, wish), {
-      ontology: body.ontology_name ?? '',
-      sql: body.query,
-      limit: resultsLimit(c.req.raw.headers),
-      datasource: null,
-      nested: wish.presentation.nested,
-    });
-    return answered(c, answer, wish, '{"status":"success","data":', '}');
-  });
   for (const [path, change] of [
     ['plan', planModel],
     ['apply', applyModel],
@@ -189,6 +181,10 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       const { modelFilesBody } = await import('./schemas.ts');
       return success(c, await change(request(c), param(c, 'ontology'), modelFilesBody(text)));
     });
+}
+
+/** The rows of concepts and views, which URLs filter. */
+function rowRoutes(route: AddRoute): void {
   route(
     ['GET'],
     '/api/q/:ontology/concept/:concept',
@@ -209,6 +205,26 @@ export function createApp(product: string, version: string, mounts: readonly Mou
       return answered(c, answer, wish, '{"status":"success","data":', `,"executed_query":${JSON.stringify(executed)}}`);
     }),
   );
+}
+
+/** Statements, and the results of asynchronous ones. */
+function queryRoutes(route: AddRoute, product: string): void {
+  route(['POST'], '/api/query', 'checked', async (c) => {
+    await identify(c);
+    const text = await readText(c.req.raw);
+    requireJson(c.req.raw);
+    const body = queryBody(text);
+    c.set('sql', body.query);
+    const wish = wishOf(c.req.raw.headers);
+    const answer = await runScript(request(c, wish), {
+      ontology: body.ontology_name ?? '',
+      sql: body.query,
+      limit: resultsLimit(c.req.raw.headers),
+      datasource: null,
+      nested: wish.presentation.nested,
+    });
+    return answered(c, answer, wish, '{"status":"success","data":', '}');
+  });
   route(['POST'], '/openapi/ontology/:ontology/query', 'checked', async (c) => {
     await identify(c);
     const text = await readText(c.req.raw);
@@ -231,18 +247,6 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     return answered(c, answer, wish, '', '');
   });
 
-  for (const kind of ['prompt', 'answer'] as const)
-    route(['POST'], `/openapi/execute/${kind}`, 'reads', async (c) => {
-      await identify(c);
-      return (await questions()).askQuestion(c, product, request(c), kind);
-    });
-  route(
-    ['GET'],
-    '/openapi/execute/show_ontologies',
-    'reads',
-    known(async (c) => (await questions()).showOntologies(c, request(c))),
-  );
-
   route(
     ['GET'],
     '/openapi/get-async-results/:id',
@@ -254,7 +258,41 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     async (c, next) => (await import('./schemas.ts')).asyncId(c, next),
     (c) => asyncResult(c, request(c), param(c, 'id')),
   );
+}
 
+/** Questions in words, and what clients of other products call. */
+function questionRoutes(route: AddRoute, product: string): void {
+  for (const kind of ['prompt', 'answer'] as const)
+    route(['POST'], `/openapi/execute/${kind}`, 'reads', async (c) => {
+      await identify(c);
+      return (await questions()).askQuestion(c, product, request(c), kind);
+    });
+  route(
+    ['GET'],
+    '/openapi/execute/show_ontologies',
+    'reads',
+    known(async (c) => (await questions()).showOntologies(c, request(c))),
+  );
+  route(
+    ['GET'],
+    '/api/fetch_conversation_history',
+    'reads',
+    known(async (c) => (await clients()).conversationHistory(c, request(c))),
+  );
+  route(['POST'], '/api/kb/search', 'reads', async (c) => {
+    await identify(c);
+    return (await clients()).knowledgeSearch(c, request(c));
+  });
+  for (const log of ['log_agent', 'log_benchmark'])
+    route(['POST'], `-server/${log}/:call`, 'changes', async (c) => {
+      const { reportHeaders, report } = await clients();
+      await identify(c, reportHeaders(c.req.raw.headers));
+      return report(c, request(c), log, param(c, 'call'));
+    });
+}
+
+/** The OpenAPI documents and the page that shows them. */
+function documentRoutes(route: AddRoute, product: string, version: string): void {
   route(
     ['GET'],
     '/api/openapi.json',
@@ -270,16 +308,6 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   route(['GET'], '/api/docs', 'reads', async (c) => (await docs()).docsPage(c, product));
   route(['GET'], '/api/docs/script.js', 'reads', async (c) => (await docs()).docsScript(c));
   route(['GET'], '/api/docs/style.css', 'reads', async (c) => (await docs()).docsStyle(c));
-  route(['POST'], '/api/get_token', 'changes', getToken);
-  loginRoutes(route, product);
-  consoleRoutes(app, route);
-  docsRoutes(app, route);
-  for (const mount of mounts) app.all(`/${product}${mount.path}`, mounted(mount));
-  oauthRoutes(app, route, product);
-
-  app.notFound((c) => failure(c, notFound('unknown_path', 'This path does not exist')));
-  app.onError((error, c) => failure(c, error));
-  return app;
 }
 
 /** 405 for a path that supports other methods. `allow` does not list HEAD, which is handled as GET. */

@@ -75,8 +75,8 @@ const TEXT = { 'content-type': 'text/plain' };
 const query = (sql: unknown, ontology: unknown = 'shop') => ({ headers: JSON_TYPE, body: JSON.stringify({ ontology_name: ontology, query: sql }) });
 const files = (text: string) => ({ headers: JSON_TYPE, body: JSON.stringify({ files: [{ name: 'a.kg', text }] }) });
 
-/** Requests of browsers: the assets of the docs page, the console, and the pages on which users sign in. */
-const PAGES = /\/docs\/(script\.js|style\.css)$|^\/$|^\/svc\/(console|login|logout|get_svc_user_token|oauth)\b/;
+/** Requests of browsers: the assets of the docs page, the console, and the pages on which users sign in; and the documentation as files for language models. */
+const PAGES = /\/docs\/(script\.js|style\.css)$|^\/$|^\/llms(-full)?\.txt$|^\/svc\/(console|docs|login|logout|get_svc_user_token|oauth)\b/;
 
 describe('the document of the service', () => {
   it('describes every route, and no other one', () => {
