@@ -54,7 +54,7 @@ function contextOf({ model, index }: Known, question: string): { readonly text: 
   // values are not read, so no request is needed
   const request = undefined as unknown as ServiceRequest;
   const knowledge = Knowledge.byNames({ request, model, subjects, question, product: 'svc', depth: undefined, ranked, about: [] });
-  return { text: knowledge.text(MAX_PROMPT - sqlRules('svc', true).length - question.length - AROUND), knowledge };
+  return { text: knowledge.text(MAX_PROMPT - sqlRules('svc', 'ask').length - question.length - AROUND), knowledge };
 }
 
 const graphOf = async (file: string): Promise<Graph> => {

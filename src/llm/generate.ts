@@ -180,7 +180,7 @@ class Generation<T extends Attempt> {
     this.#calls++;
     const { product, asksBack } = this.#wanted;
     try {
-      const system = sqlRules(product, asksBack);
+      const system = sqlRules(product, asksBack ? 'ask' : 'write');
       const turn = { stage: 'sql', system, user: this.#user(feedback, system.length) } as const;
       const { value, text, cutOff } = await this.#run.ask({ ...turn, schema: asksBack ? SQL_OR_READINGS : SQL });
       const sql = value !== undefined ? statement(value.sql) : cutOff ? undefined : sqlIn(text);
@@ -233,7 +233,7 @@ Write another SELECT if one of them may be wrong; otherwise return it unchanged.
   /** Asks the model to review the statement, as often as the settings allow, and accepts a better statement if it is valid. */
   async #reviewed(made: Made<T>): Promise<Made<T>> {
     let best = made;
-    const rules = sqlRules(this.#wanted.product, false);
+    const rules = sqlRules(this.#wanted.product, 'review');
     for (let left = this.#wanted.settings.reviews; left > 0 && this.#hasCalls; left--) {
       this.#calls++;
       const { value } = await this.#run

@@ -19,8 +19,17 @@ export const CONCEPT_RULES = `You choose the concept (or view) of a knowledge gr
 - Choose a view only if it provides what is asked for better than a concept does.
 - ${DATA_RULE}`;
 
-/** `product`: the setting PRODUCT_NAME, which schema names contain. `asksBack`: whether several readings may be returned. */
-export const sqlRules = (product: string, asksBack = false): string => `You write one PostgreSQL SELECT over a knowledge graph that answers a question exactly.
+/**
+ * What the model does with the rules: it writes SQL and may refuse (`write`), and may also return several readings (`ask`); it writes SQL for a client, whose form of the answer has
+ * no refusal (`client`); or it judges a SELECT (`review`).
+ */
+export type Purpose = 'write' | 'ask' | 'client' | 'review';
+
+/** The rules for a SELECT. `product`: the setting PRODUCT_NAME, which schema names contain. */
+export const sqlRules = (
+  product: string,
+  purpose: Purpose = 'write',
+): string => `You write one PostgreSQL SELECT over a knowledge graph that answers a question exactly.
 - Read \`d${product}.concept\` for a concept with its columns, measures and paths, \`v${product}.view\` for a view or cube. Tables of the database do not exist here. Put the names of the graph in back-quotes, written as listed.
 - FROM is the concept whose rows the answer lists, counts or adds up: the one nearest to the amounts. Compose a path for everything else, over as many of the listed relationships as needed, in SELECT, WHERE and GROUP BY. No JOIN is needed.
 - A path over to-many relationships returns one row for each row that it reaches. Sums and counts over several paths in one SELECT are right: nothing is multiplied, so no CTE is needed.
@@ -29,13 +38,21 @@ export const sqlRules = (product: string, asksBack = false): string => `You writ
 - Compare with values as listed; if a value is not listed, write it as in the question. Dates as DATE 'yyyy-mm-dd'.
 - Return exactly the columns that the question asks for, with clear names. Use ORDER BY if the question ranks; use LIMIT only if it gives a number. Exclude NULL if it would come first in a ranking.
 - No semicolon, no comment, no second statement, nothing but SELECT (WITH is allowed).
-${asksBack ? ASK_BACK : CHOOSE}
-- If a name that the answer needs is not listed, write no SQL and say in \`refusal\` what is missing: more of the graph may then be shown.
+${ENDINGS[purpose]}
 - ${DATA_RULE}`;
 
 const ASK_BACK =
   '- If the question can be understood in several ways that give different rows (two relationships to the same concept, two dates, two columns of that name, today or ever), and neither it nor a rule says which one is meant: leave `sql` empty and return two to five `readings`, the most likely first, each as a sentence in the language of the question, and its SELECT. Not if all ways give the same rows.';
 const CHOOSE = '- If the question can be understood in several ways, take the most likely one, and say in `reason` which one.';
+const REFUSE = '- If a name that the answer needs is not listed, write no SQL and say in `refusal` what is missing: more of the graph may then be shown.';
+
+/** The rules about the members of the answer, which differ by purpose. */
+const ENDINGS: Readonly<Record<Purpose, string>> = {
+  write: `${CHOOSE}\n${REFUSE}`,
+  ask: `${ASK_BACK}\n${REFUSE}`,
+  client: `${CHOOSE}\n- Use only listed names. If one that the answer needs is not listed, say in \`reason\` what is missing.`,
+  review: '- Only listed names exist. If the question can be understood in several ways, any of them is right.',
+};
 
 export const ANSWER_RULES = `You answer a question from the rows that a query returned.
 - Use only these rows; every number in your answer must occur in them (or be their count). Do not compute new totals, rates or differences.
@@ -76,7 +93,7 @@ const PROMPTS: Readonly<Record<string, (product: string) => readonly [system: st
     'Question: <<<{question}>>>\nConcepts and views: <<<{concepts}>>>\nNote: <<<{note}>>>',
   ],
   generate_sql: (product) => [
-    `${plain(sqlRules(product))}\n${RETURN}{{"reason": "one sentence", "result": "the SELECT"}}`,
+    `${plain(sqlRules(product, 'client'))}\n${RETURN}{{"reason": "one sentence", "result": "the SELECT"}}`,
     `Question: <<<{question}>>>
 Today: {current_date}. Database: {datasource_type}. At most {max_limit} rows.
 FROM {schema}.{concept}
@@ -86,7 +103,7 @@ Columns: {columns}
 {sensitivity_context}Note: <<<{note}>>>`,
   ],
   generate_sql_reasoning: (product) => [
-    `You check whether a SELECT over a knowledge graph answers a question exactly. It was written according to these rules:\n${plain(sqlRules(product))}
+    `You check whether a SELECT over a knowledge graph answers a question exactly. It was written according to these rules:\n${plain(sqlRules(product, 'review'))}
 ${RETURN}{{"assessment": "correct" or "partial" or "incorrect", "reasoning": "one or two sentences: what is wrong and what would be right"}}`,
     'Question: <<<{question}>>>\nSQL: <<<{sql_query}>>>',
   ],
