@@ -97,6 +97,22 @@ describe('a window over all rows of a mapping', () => {
     expect(json.position).toBeGreaterThan(1);
   });
 
+  it.each([
+    'random()',
+    'clock_timestamp()',
+    'gen_random_uuid()::text',
+    'generate_series(1, n)',
+    'unnest(ARRAY[n])',
+    "(jsonb_each('{}')).key",
+    "regexp_split_to_table(state, '')",
+  ])('and what PostgreSQL computes before the conditions of policies: %s', async (expression) => {
+    const script = `CREATE PROPERTY other string AS SELECT ${expression}; CREATE CONCEPT seen (other string) INHERITS (item)`;
+    const { status, json } = await s.query(script, 'windows', editor);
+    expect([status, json.code], json.data).toEqual([400, 'bad_expression']);
+    expect(json.position).toBe(script.indexOf(expression.replace(/^\(/, '')) + 1);
+    expect(await s.fault(`CREATE POLICY veil ON PROPERTY state MASK WITH (${expression})`, 'windows', editor)).toBe('400 bad_expression');
+  });
+
   it('has only the rows of the caller in a query, and in a sub-query of a condition those of its definer', async () => {
     expect(await s.rows(`SELECT DISTINCT ${WINDOW} AS v FROM svc.item`, 'windows', editor)).toEqual([{ v: 'open,open' }]);
     await s.rows(

@@ -3,6 +3,7 @@
  * depends on; none takes or returns a type whose values are looked up in the catalog, or an internal one.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ALLOWED_FUNCTIONS, SET_RETURNING } from '../../src/planner/guard/index.ts';
 import { RESULT_COLUMNS, ROW_FUNCTIONS, SHAPED_BY_ARGUMENTS, SYSTEM_COLUMNS } from '../../src/planner/verify/fields.ts';
 import { FUNCTIONS, NOT_IMMUTABLE } from '../../src/planner/verify/functions.ts';
 import { DEPENDENT_OPERATORS, operatorNames } from '../../src/planner/verify/operators.ts';
@@ -57,6 +58,13 @@ const WITHOUT_VALUES: Readonly<Record<string, string>> = {
   'max(anyenum)': 'values of the own types of a table, compared by their order',
   'min(anyenum)': 'values of the own types of a table, compared by their order',
 };
+
+it('the functions that return sets are listed', async () => {
+  const rows = await everywhere<{ name: string }>("SELECT proname AS name FROM pg_proc WHERE proretset AND pronamespace = 'pg_catalog'::regnamespace");
+  const returning = new Set(rows.map(({ name }) => name).filter((name) => ALLOWED_FUNCTIONS.has(name)));
+  expect([...returning].filter((name) => !SET_RETURNING.has(name))).toEqual([]);
+  expect([...SET_RETURNING].filter((name) => !returning.has(name))).toEqual([]);
+});
 
 describe('the functions', () => {
   it('exist, all of them in the newest version', async () => {

@@ -8,6 +8,8 @@ import { resolveCondition } from '../bind/condition.ts';
 import { ConceptRelation } from '../bind/relation.ts';
 import { isAggregate } from '../guard/index.ts';
 import { type PlanContext, planSelect } from '../index.ts';
+import { requireMergeable } from '../lower/calculated/calls.ts';
+import { LocatedError } from '../plan/located-error.ts';
 import { fieldsOf, isSubQuery, lastName, type Node, walk } from '../plan/tree.ts';
 import { PlanState } from '../plan-state.ts';
 
@@ -36,8 +38,13 @@ export function checkRowCondition(context: PlanContext, concept: Concept, condit
  */
 export function checkMaskExpression(context: PlanContext, known: readonly PropertyDef[], expression: string, offset?: number): void {
   const state = new PlanState(context);
-  const node = state.texts.plainExpression({}, expression, offset);
+  const { node, offsetOf } = state.texts.located({}, expression, offset);
   plainRows(node, offset);
+  try {
+    requireMergeable(node, 'the expression of a mask');
+  } catch (error) {
+    throw error instanceof LocatedError ? error.at(offsetOf(error.location)) : error;
+  }
   walk(node, (n) => {
     if (!('ColumnRef' in n)) return undefined;
     const fields = fieldsOf(n.ColumnRef);

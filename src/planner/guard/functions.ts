@@ -97,6 +97,14 @@ const CLOCKS: ReadonlySet<string> = new Set([...CLOCK, 'uuidv7']);
 const AGGREGATE: ReadonlySet<string> = new Set([...AGGREGATES, ...RANKS]);
 const WINDOW: ReadonlySet<string> = new Set([...WINDOWS, ...RANKS]);
 
+/** The allowed functions that return a set of rows. */
+export const SET_RETURNING: ReadonlySet<string> = new Set([
+  ...SETS_OF_ROWS,
+  ...names(`json_array_elements json_array_elements_text json_each json_each_text json_object_keys json_populate_recordset json_to_recordset jsonb_array_elements
+  jsonb_array_elements_text jsonb_each jsonb_each_text jsonb_object_keys jsonb_path_query jsonb_path_query_tz jsonb_populate_recordset jsonb_to_recordset
+  regexp_matches regexp_split_to_table string_to_table`),
+]);
+
 /** True if two calls with the same arguments in one statement may return different values. @param name the name without its schema */
 export const isVolatileFunction = (name: string): boolean => VOLATILE.has(name);
 

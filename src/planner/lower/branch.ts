@@ -36,6 +36,7 @@ import { listsFor } from '../secure/listed.ts';
 import type { AppliedRule } from '../secure/policies.ts';
 import { isShown } from '../secure/shown.ts';
 import { BranchPaths, type Reading } from './calculated/branch-paths.ts';
+import { requireMergeable } from './calculated/calls.ts';
 import { followsAny, followsPaths, readsPaths } from './calculated/reads.ts';
 import { columnValue } from './column-value.ts';
 import { entityId, entityLabel } from './entity-columns.ts';
@@ -263,6 +264,7 @@ export class Branch {
   #expression(owner: object, expression: string, called: string, reading: Reading, def?: PropertyDef): Node {
     const { state } = this;
     const stored = state.texts.plainExpression(owner, expression);
+    requireMergeable(stored, called);
     const tree = def === undefined ? stored : divideAsDeclared(state.graph.whole, stored, def.type);
     // The expression is computed below the policies, where no other check of errors applies.
     if (this.rules.length > 0 || this.#hides) state.facts.mayRaise ||= !isTotal(tree);

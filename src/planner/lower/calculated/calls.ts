@@ -3,6 +3,7 @@ import type { ColumnRef, FuncCall } from '@pgsql/types';
 import { badRequest } from '../../../errors.ts';
 import { isPath } from '../../../ontology/paths.ts';
 import type { ConceptRelation } from '../../bind/relation.ts';
+import { isVolatileFunction, SET_RETURNING } from '../../guard/index.ts';
 import { LocatedError } from '../../plan/located-error.ts';
 import type { PathNode } from '../../plan/path-node.ts';
 import type { Reference } from '../../plan/references.ts';
@@ -33,6 +34,23 @@ const IGNORE_NULL = new Set(
 );
 /** Ordered-set aggregates that leave out NULL. */
 const IGNORE_NULL_IN_ORDER = new Set(['percentile_cont', 'percentile_disc', 'mode']);
+
+/**
+ * Refuses calls that return several rows, or another value each time. PostgreSQL does not merge a sub-select with such a value with the SELECT around it, so it computes
+ * all values before the conditions of policies, and an error would reveal a hidden row (docs/design/policies.md#barriers).
+ * @throws SvcError 400 `bad_expression`
+ */
+export function requireMergeable(tree: Node, called: string): void {
+  walk(tree, (n) => {
+    const name = 'FuncCall' in n ? lastName(n.FuncCall.funcname) : '';
+    if (SET_RETURNING.has(name)) throw new LocatedError('bad_expression', `${called} has one value, but \`${name}\` returns several rows`, n);
+    if (isVolatileFunction(name)) {
+      const hint = name === 'clock_timestamp' || name === 'timeofday' ? 'Write now(), the time at which the statement starts.' : 'Call it in the query.';
+      throw new LocatedError('bad_expression', `${called} must not call \`${name}\`, whose result is another one each time`, n, { hint });
+    }
+    return undefined;
+  });
+}
 
 /** The column that a path, or a multi-valued property, names; undefined for any other name. */
 export function pathOf(relation: ConceptRelation, ref: ColumnRef): { readonly node: Node; readonly reference: Reference } | undefined {
@@ -118,6 +136,7 @@ function addsNothingForNulls({ state }: ConceptRelation, { funcname, args, agg_o
  * @throws SvcError as the methods of RowPaths
  */
 export function checkPaths(relation: ConceptRelation, tree: Node, called: string): void {
+  requireMergeable(tree, called);
   walk(tree, (n) => {
     if (isAggregateCall(n)) {
       levelOfCall(relation, n, called);
