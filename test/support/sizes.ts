@@ -14,7 +14,7 @@ export const SIZES = {
   'integration/hidden-twins': { models: [1, 120, 16] },
   'integration/planner/names': { lists: [100, 5000] },
   // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement.
-  'attacks/analysis': { queries: [250, 20_000, 4000], servers: [1, 2] },
+  'attacks/analysis': { queries: [2000, 20_000, 4000], servers: [1, 2] },
   'attacks/fields': { queries: [1000, 200_000] },
   'attacks/every-function': { every: [120, 1, 8], everyOfForm: [20, 1, 2], everySchema: [80, 1, 5] },
   'attacks/every-function-in-models': { every: [20, 1, 2] },
