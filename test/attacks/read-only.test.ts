@@ -94,6 +94,9 @@ const FORM_BODY = 'user=admin&password=x&decision=allow&grant=x&form_token=x&gra
 /** The routes. `refused`: a request that changes something is 403. `reads`: no request changes anything but records about requests. */
 const ROUTES: Readonly<Record<string, 'reads' | 'refused'>> = {
   'GET /': 'reads',
+  'GET /llms.txt': 'reads',
+  'GET /llms-full.txt': 'reads',
+  'GET /svc/docs/:file': 'reads',
   'GET /svc/api/health': 'reads',
   'GET /svc/api/health/ready': 'reads',
   'GET /svc/api/get_ontologies': 'reads',
@@ -117,6 +120,10 @@ const ROUTES: Readonly<Record<string, 'reads' | 'refused'>> = {
   'POST /svc/openapi/execute/answer': 'reads',
   'GET /svc/openapi/execute/show_ontologies': 'reads',
   'GET /svc/openapi/get-async-results/:id': 'reads',
+  'GET /svc/api/fetch_conversation_history': 'reads',
+  'POST /svc/api/kb/search': 'reads',
+  'POST /svc-server/log_agent/:call': 'refused',
+  'POST /svc-server/log_benchmark/:call': 'refused',
   'GET /svc/api/openapi.json': 'reads',
   'GET /svc/api/openapi/:document': 'reads',
   'GET /svc/api/docs': 'reads',
