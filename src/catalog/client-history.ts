@@ -51,11 +51,13 @@ export async function writeReported(db: CatalogDb, e: ReportedQuestion): Promise
 const MESSAGES = sql`SELECT coalesce(json_agg(json_build_object('id', coalesce(query_id, id::text), 'question', question, 'answer', answer, 'query', query, 'concept', concept,
     'isFollowUp', is_follow_up, 'parentQueryId', parent_query_id, 'ontologyId', ontology_id, 'ontology', ontology, 'key', conversation_key,
     'started', (to_json(started AT TIME ZONE 'UTC') #>> '{}') || '+00:00') ORDER BY t.row), '[]')::text AS messages
-  FROM (SELECT *, agents_history.id AS row FROM kg_catalog.agents_history
-    WHERE user_id = $1 AND conversation = $2::uuid AND claims_key IS NOT DISTINCT FROM $3::text AND status IN ('success', 'clarify', 'completed', 'completed_no_results')
-    ORDER BY id DESC LIMIT 200) t`;
+  FROM (SELECT h.*, h.id AS row, sum(300 + length(question) + coalesce(length(answer), 0) + coalesce(length(query), 0)) OVER (ORDER BY h.id DESC) AS size
+    FROM (SELECT * FROM kg_catalog.agents_history
+      WHERE user_id = $1 AND conversation = $2::uuid AND claims_key IS NOT DISTINCT FROM $3::text AND status IN ('success', 'clarify', 'completed', 'completed_no_results')
+      ORDER BY id DESC LIMIT 200) h) t
+  WHERE size <= 1000000`;
 
-/** Reads the newest answered questions of a user's conversation with the same claims, oldest first. @throws SvcError 503 */
+/** Reads the newest answered questions of a user's conversation with the same claims, oldest first: at most 200 and at most a million characters. @throws SvcError 503 */
 export async function readMessages(
   db: CatalogDb,
   of: { readonly userId: string; readonly conversation: string; readonly claimsKey: string | null },

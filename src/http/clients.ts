@@ -62,8 +62,9 @@ async function store(request: ServiceRequest, body: Body): Promise<void> {
   const [queryId, question] = [text('query_id'), text('question')];
   if (queryId === null || question === null)
     throw malformedBody('{"query_id": "<id>", "question": "<question>", ...}', queryId === null ? 'query_id' : 'question');
+  const now = request.runtime.now();
   // sent in UTC without a zone
-  const started = Date.parse(`${text('start_time')?.replace(' ', 'T')}Z`);
+  const time = Date.parse(`${text('start_time')?.replace(' ', 'T')}Z`);
   await reportQuestion(request, {
     queryId,
     question,
@@ -76,7 +77,8 @@ async function store(request: ServiceRequest, body: Body): Promise<void> {
     concept: text('concept'),
     query: text('generated_sql'),
     status: text('status') ?? 'completed',
-    started: Number.isNaN(started) ? request.runtime.now() : started,
+    // a later time would put the question before those of other users, and keep it for longer
+    started: time >= 0 && time <= now ? time : now,
     durationMs: number('duration'),
     tokens: number('total_tokens'),
     tries: 1 + number('retry_count') + number('no_results_retry_count'),

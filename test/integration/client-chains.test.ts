@@ -149,6 +149,31 @@ describe('conversations of clients', () => {
     expect(rows).toEqual([{ question: 'the newest' }]);
   });
 
+  it('start when they are reported, if the reported time is in the future or not possible', async () => {
+    const fay = await s.user('fay', 'QUERY ON ALL ontology.shop');
+    const times = ['9999-01-01 00:00:00', '+275760-09-12 00:00:00', '-271821-04-21 00:00:00', '0000-01-01 00:00:00', 'soon'];
+    const before = Date.now();
+    for (const start_time of times) expect((await report(fay, { query_id: 'q', question: start_time, start_time })).status).toBe(200);
+    await report(fay, { query_id: 'q', question: 'past', start_time: '2020-01-02 03:04:05' });
+    const rows = await s.rows('SELECT question, started FROM timbr.SYS_AGENTS_HISTORY', '', fay);
+    const started = new Map(rows.map((r) => [r.question, Date.parse(r.started)]));
+    expect(started.get('past')).toBe(Date.UTC(2020, 0, 2, 3, 4, 5));
+    for (const time of times) {
+      expect(started.get(time)).toBeGreaterThanOrEqual(before);
+      expect(started.get(time)).toBeLessThanOrEqual(Date.now());
+    }
+  });
+
+  it('are read back up to a million characters', async () => {
+    const gus = await s.user('gus', 'QUERY ON ALL ontology.shop');
+    const [text, query] = ['\u{1f600}'.repeat(4000), '\u{1f600}'.repeat(20_000)];
+    for (let i = 0; i < 40; i++)
+      expect((await report(gus, { query_id: `q${i}`, question: text, answer: text, generated_sql: query, conversation_id: 'long' })).status).toBe(200);
+    const messages = (await send({ file: '', path: '/timbr/api/fetch_conversation_history?conversation_id=long&top=50', reads: () => undefined }, '', gus))
+      .data;
+    expect(messages.map((m: Json) => m.message_id)).toEqual(Array.from({ length: 35 }, (_, i) => `q${i + 5}`));
+  });
+
   it('find no examples of ontologies that the caller may not see', async () => {
     const nobody = await s.user('nobody', 'QUERY ON ALL ontology.depot');
     const found = await send(
