@@ -32,11 +32,10 @@ export interface KnowledgeMatches {
 
 /** Finds the valid examples that the caller may run and that are similar to a question, best first. Unknown names have no examples. @throws SvcError 503 */
 export async function searchKnowledge(request: ServiceRequest, { question, names, most, high, medium }: KnowledgeSearch): Promise<KnowledgeMatches> {
-  const like = likeness(question);
+  const like = remembered(likeness(question));
   const found: KnowledgeMatch[] = [];
-  for (const name of new Set(names)) {
-    const row = findOntology(request.caller, name);
-    if (row === undefined) continue;
+  const rows = new Set(names.flatMap((name) => findOntology(request.caller, name) ?? []));
+  for (const row of rows) {
     const rank = <T extends { readonly question: string }>(examples: readonly T[]): readonly T[] =>
       examples.filter((e) => like(e.question) >= medium).sort((a, b) => like(b.question) - like(a.question));
     for (const e of await examplesOf(request, row.name, { rank, most })) {
@@ -48,4 +47,14 @@ export async function searchKnowledge(request: ServiceRequest, { question, names
   const best = matches[0]?.confidence ?? 0;
   const level = matches.length === 0 ? 'none' : best >= high ? 'high' : 'medium';
   return { matches, match_level: level, per_kb_max_changed_on: {} };
+}
+
+/** The same function, which computes the value of each text once. */
+function remembered(of: (text: string) => number): (text: string) => number {
+  const known = new Map<string, number>();
+  return (text) => {
+    const value = known.get(text) ?? of(text);
+    known.set(text, value);
+    return value;
+  };
 }

@@ -174,6 +174,13 @@ describe('conversations of clients', () => {
     expect(messages.map((m: Json) => m.message_id)).toEqual(Array.from({ length: 35 }, (_, i) => `q${i + 5}`));
   });
 
+  it('find each example once', async () => {
+    const names = ['shop', 'Shop', 'SHOP', 'sHOP'];
+    const body = { question: 'How many items are there', knowledge_bases: names, medium_threshold: 0 };
+    const found = await send({ file: '', path: '/timbr/api/kb/search', body, reads: () => undefined }, '', token);
+    expect(found.matches.map((m: Json) => m.knowledge_base)).toEqual(['shop']);
+  });
+
   it('find no examples of ontologies that the caller may not see', async () => {
     const nobody = await s.user('nobody', 'QUERY ON ALL ontology.depot');
     const found = await send(
