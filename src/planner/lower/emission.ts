@@ -47,7 +47,9 @@ function emit(relation: ConceptRelation, requested: ReadonlySet<PathNode>, barri
   const nodes = new Set([...requested, ...(logic?.nodes ?? []), ...conditionNodes]);
   const makers = prepareJoins(root, nodes);
   const yielded = relation.exposed.all.filter(([, e]) => e.node === root || nodes.has(e.node));
-  const source = rowsOf(relation, logic?.source ?? relation.concept, filter);
+  const hides = logic?.sources.some((c) => state.hidesRows(c)) ?? false;
+  const isJoinedBelow = requested.size > 0 && (hides || barriers.length > 0);
+  const source = rowsOf(relation, logic?.source ?? relation.concept, isJoinedBelow && filter ? { ...filter, isJoinedBelow } : filter);
   if (makers.size === 0 && barriers.length === 0 && yielded.every(([name, e]) => !e.computed && name === e.column)) return { query: source, hides: false };
   let from: Node = subselect(source, root.alias);
   for (const [node, make] of makers) {
@@ -55,7 +57,6 @@ function emit(relation: ConceptRelation, requested: ReadonlySet<PathNode>, barri
     from = join('JOIN_LEFT', from, item, condition);
   }
   const where = and([...(logic?.conditions ?? []), ...conditions]);
-  const hides = logic?.sources.some((c) => state.hidesRows(c)) ?? false;
   state.facts.hidesRows ||= hides;
   const query = select({
     targetList: yielded.map(([name, e]) => target(instances.get(name) ?? column(e.alias, e.column), name)),

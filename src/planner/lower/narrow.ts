@@ -39,6 +39,11 @@ export interface RowFilter {
   readonly as?: ReadableAs;
   /** Only rows of this mapping. */
   readonly mapping?: MappingDef;
+  /**
+   * True if the rows are joined with others before a barrier above decides which of them the caller sees. In a statement with barriers, conditions then do not apply to the
+   * tables: they would decide whether a value of a joined row is computed, and an error there would reveal a hidden row.
+   */
+  readonly isJoinedBelow?: boolean;
 }
 
 /**
@@ -171,10 +176,12 @@ export function isConstant(node: Node): boolean {
 export function branchCondition(branch: Branch, filter: RowFilter): Condition[] | false {
   const conditions: Condition[] = [];
   const key = branch.mapped.key?.properties ?? [];
+  const isFixed = filter.isJoinedBelow === true || (branch.mayBeBarred && !branch.rows.isNarrowable);
+  const always: Pick<Condition, 'when'> = isFixed ? { when: 'without barriers' } : {};
   if (filter.ids && branch.canCompareKey(key)) {
     const condition = keyCondition(branch, filter.ids);
     if (condition === false) return false;
-    conditions.push({ node: condition });
+    conditions.push({ node: condition, ...always });
   }
   for (const c of filter.comparisons) {
     // a condition on the table's column would reveal values that the caller may not see
@@ -188,12 +195,12 @@ export function branchCondition(branch: Branch, filter: RowFilter): Condition[] 
         ? onDays(c, column)
         : undefined;
     if (!branch.mayBeBarred) {
-      if (onTable) conditions.push({ node: onTable });
+      if (onTable) conditions.push({ node: onTable, ...always });
       continue;
     }
     // PostgreSQL does not push conditions below a barrier. A condition that may raise an error must stay above it, because the rows below it include hidden
     // ones.
-    const barred = !isSafe(c) ? undefined : castsAlways(given, parseType(c.def.type).sql) ? c.on(branch.property(c.def, { actual: true })) : onTable;
+    const barred = isFixed || !isSafe(c) ? undefined : castsAlways(given, parseType(c.def.type).sql) ? c.on(branch.property(c.def, { actual: true })) : onTable;
     if (barred === onTable && onTable) conditions.push({ node: onTable });
     else {
       if (barred) conditions.push({ node: barred, when: 'with barriers' });
@@ -202,7 +209,7 @@ export function branchCondition(branch: Branch, filter: RowFilter): Condition[] 
   }
   for (const { def, value } of filter.joined ?? []) {
     const given = branch.given(def);
-    if (given?.type && INTEGER_SQL[given.type]) conditions.push({ node: equals(branch.rows.column(given.name), clone(value)) });
+    if (given?.type && INTEGER_SQL[given.type]) conditions.push({ node: equals(branch.rows.column(given.name), clone(value)), ...always });
   }
   return conditions;
 }

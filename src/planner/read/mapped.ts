@@ -21,6 +21,11 @@ export interface MappedRows {
   readonly column: (name: string) => Node;
   /** True if no part of it can raise an error on a value. */
   readonly isTotal: boolean;
+  /**
+   * True if a condition on its columns may be added in a statement with barriers. It must not decide for which rows the mapping fails: the error would reveal a row that a
+   * policy hides. The values of a plain SELECT are computed above the barriers (../plan/raised.ts), so only its FROM and WHERE count.
+   */
+  readonly isNarrowable: boolean;
   /** True if it reads more than one relation. */
   readonly multiplies: boolean;
   /** True if it may leave out rows of its tables: it is anything but a SELECT from one table without a condition. */
@@ -40,12 +45,14 @@ export function leavesOut({ targetList: _t, fromClause = [], limitOption: _l, op
 export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, string>): MappedRows {
   const written = new Map([...standIns].map(([standIn, name]) => [name, standIn] as const));
   const columns = isPlain(stmt) ? plainColumns(stmt, standIns) : undefined;
+  const mayFail = !isTotal(stmt);
   if (!columns) {
     return {
       from: () => [subselect(stmt, ALIAS)],
       where: () => [],
       column: (name) => column(ALIAS, written.get(name) ?? name),
-      isTotal: isTotal(stmt),
+      isTotal: !mayFail,
+      isNarrowable: !mayFail,
       multiplies: multiplies({ SelectStmt: stmt }),
       leavesOut: leavesOut(stmt),
     };
@@ -55,7 +62,8 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
     from: () => [...fromClause],
     where: () => (whereClause ? [whereClause] : []),
     column: (name) => columns.get(name) ?? column(ALIAS, name),
-    isTotal: isTotal(stmt),
+    isTotal: !mayFail,
+    isNarrowable: !mayFail || isTotal([fromClause, whereClause]),
     multiplies: multiplies({ SelectStmt: stmt }),
     leavesOut: leavesOut(stmt),
   };
