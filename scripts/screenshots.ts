@@ -18,6 +18,7 @@ LIMIT 12`;
 
 /** The pictures: where they are taken, and what is done before. */
 const PICTURES: Readonly<Record<string, { readonly place: string; readonly steps: (page: Page) => Promise<void> }>> = {
+  ontologies: { place: '#/', steps: async (page) => page.getByText('world').first().waitFor() },
   model: {
     place: '#/world/model?concept=country',
     steps: async (page) => page.locator('.details table').waitFor(),
