@@ -9,6 +9,9 @@ const deep = Boolean(process.env.DEEP);
 const sized = Object.keys(SIZES).filter((file) => !file.startsWith('unit/'));
 const ONLY_DEEP = 'test/**/*.deep.test.ts';
 
+/** A poll ends as soon as its value is right; vitest's default of one second is too short on a busy machine. */
+const expectations = { poll: { timeout: 60_000 } };
+
 export default defineConfig({
   test: {
     silent: 'passed-only',
@@ -19,6 +22,7 @@ export default defineConfig({
         // Without a database. Files share a process and its modules: a file that replaces a module or a global puts it back.
         test: {
           name: 'unit',
+          expect: expectations,
           include: ['test/unit/**/*.test.ts'],
           environment: 'node',
           isolate: false,
@@ -32,6 +36,7 @@ export default defineConfig({
         // With a database: PGlite, and a PostgreSQL of the machine where there is one.
         test: {
           name: 'integration',
+          expect: expectations,
           include: deep ? [...sized.map((file) => `test/${file}.test.ts`), ONLY_DEEP] : ['test/integration/**/*.test.ts', 'test/attacks/**/*.test.ts'],
           exclude: deep ? [] : [ONLY_DEEP],
           environment: 'node',
@@ -65,6 +70,7 @@ export default defineConfig({
         ],
         test: {
           name: 'worker',
+          expect: expectations,
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/no-secrets.ts'],
           globalSetup: ['./test/worker/setup.ts'],
