@@ -24,7 +24,7 @@ export function edited(script: Script, appended: string): string {
   // from the end, so that offsets stay valid; insertions at one place stay in their order
   for (const { at, text: inserted } of script.edits.toSorted((a, b) => a.at - b.at).reverse()) text = text.slice(0, at) + inserted + text.slice(at);
   if (appended === '') return text;
-  const body = text.replace(/\s+$/, '');
+  const body = text.trimEnd();
   const rest = text.slice(body.length);
   const closed = closes(text) ? '' : '\n;';
   return `${body}${closed}${rest.includes('\n') ? rest : '\n'}\n${appended}\n`;
