@@ -44,7 +44,7 @@ export const SIZES = {
   // Samples in the formats of kg export.
   'integration/exchange': { everyWay: [3, 1] },
   'integration/shacl': { everySample: [2, 1] },
-  'integration/console-query': { rows: [100_000, 1_000_000], concepts: [500, 2000], expansions: [25, 200] },
+  'integration/console-query': { rows: [100_000, 1_000_000, 1_000_000], concepts: [500, 2000], expansions: [25, 200] },
   // `loads`: a load that is interrupted and repeated.
   'integration/world': { loads: [0, 1] },
   'unit/regular-expressions': { every: [4, 1] },
