@@ -62,7 +62,8 @@ function wholeNumber(env: NodeJS.ProcessEnv, name: string, fallback: number, mos
 export class GatewayBackend implements Backend {
   #settings: GatewaySettings;
   #backend: PgBackend;
-  #trusted = new Map<string, { password: string; until: number }>();
+  /** The password that PostgreSQL accepted last, by user. `again`: the check that runs after the time has passed. */
+  #trusted = new Map<string, { password: string; until: number; again?: Promise<boolean> | undefined }>();
   #checks: Promise<unknown>[] = Array.from({ length: CHECKS }, () => Promise.resolve());
   #next = 0;
 
@@ -75,7 +76,14 @@ export class GatewayBackend implements Backend {
     const { target, users } = this.#settings;
     if (!login.password || !users.has(login.user) || login.database !== decodeURIComponent(target.pathname.slice(1))) return refuse();
     const trusted = this.#trusted.get(login.user);
-    if (trusted && trusted.until > Date.now() && sameSecret(trusted.password, login.password)) return true;
+    if (trusted && sameSecret(trusted.password, login.password)) {
+      if (trusted.until > Date.now()) return true;
+      // not after the guesses of others, which may be many
+      trusted.again ??= this.#check(login).finally(() => {
+        trusted.again = undefined;
+      });
+      return trusted.again;
+    }
     const slot = this.#next++ % CHECKS;
     const check = this.#checks[slot]!.then(() => this.#check(login));
     this.#checks[slot] = check.catch(() => undefined);

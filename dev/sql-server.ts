@@ -77,8 +77,9 @@ async function answer(backend: Backend, limits: AnswerLimits, loopbackOnly: bool
   try {
     guard(request, loopbackOnly);
     const login = readLogin(request);
-    const body = await readBody(request);
+    // before the body, which would be kept in memory for callers without a password
     if (!(await backend.accepts(login))) throw new RequestFault(401, 'the login of the Neon-Connection-String header is refused', '28P01');
+    const body = await readBody(request);
     after = await backend.run(readRequest(body, request.headers, login), output, gone.signal);
     output.end();
   } catch (error) {
@@ -124,7 +125,9 @@ function readBody(request: IncomingMessage): Promise<string> {
     });
     request.on('end', () => resolve(Buffer.concat(parts).toString('utf8')));
     request.on('error', reject);
-    request.on('close', () => reject(new Error('the caller has disconnected')));
+    const left = () => reject(new Error('the caller has disconnected'));
+    request.on('close', left);
+    if (request.destroyed) left();
   });
 }
 

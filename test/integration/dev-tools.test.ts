@@ -1,10 +1,11 @@
 /** The parts of dev/ that need no Worker: the env file, scripts of SQL, migrations, secrets, the data folder, the gateway. */
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { neon, neonConfig } from '@neondatabase/serverless';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { unstable_getVarsForDev } from 'wrangler';
 import { openEmbedded } from '../../dev/embedded.ts';
 import { GatewayBackend, readGatewaySettings } from '../../dev/gateway.ts';
@@ -220,6 +221,17 @@ describe('a data folder', () => {
   });
 });
 
+/** The status of a request whose body never comes. */
+const statusWithoutBody = (endpoint: string, login: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const sent = request(endpoint, { method: 'POST', headers: { 'neon-connection-string': login, 'content-length': '1000' } }, (response) => {
+      resolve(response.statusCode);
+      sent.destroy();
+    });
+    sent.on('error', reject);
+    sent.flushHeaders();
+  });
+
 describe('the gateway', () => {
   it('requires its settings', () => {
     expect(() => readGatewaySettings({})).toThrow(/GATEWAY_DATABASE_URL/);
@@ -251,6 +263,16 @@ describe('the gateway', () => {
         for (const login of ['app:wrong', 'app', 'other:pa55', `postgres:${scratch.password}`, 'nobody:x'])
           await expect(as(login), login).rejects.toThrow(/HTTP status 401/);
         await expect(as('app:pa55', 'template1')).rejects.toThrow(/HTTP status 401/);
+
+        // the login is refused before the body, of which nothing is sent here
+        expect(await statusWithoutBody(server.endpoint, 'postgresql://app:wrong@x/postgres')).toBe(401);
+        // a password that was accepted before is checked again without waiting for the guesses of others
+        const begun = Date.now();
+        const guesses = Array.from({ length: 20 }, (_, i) => as(`app:guess${i}`).catch(() => 'refused'));
+        const time = vi.spyOn(Date, 'now').mockReturnValue(begun + 61_000);
+        const first = await Promise.race([as('app:pa55'), Promise.all(guesses)]).finally(() => time.mockRestore());
+        expect(first).toEqual([{ me: 'app' }]);
+        await Promise.all(guesses);
 
         const headers = { 'neon-connection-string': 'postgresql://app:pa55@x/postgres', 'neon-array-mode': 'true' };
         const ask = (query: string) => fetch(server.endpoint, { method: 'POST', headers, body: JSON.stringify({ query }) });
