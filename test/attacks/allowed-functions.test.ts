@@ -24,6 +24,19 @@ afterAll(async () => {
   await other?.close();
 });
 
+describe('A function that PostgreSQL computes before the conditions of policies', () => {
+  it.each([
+    ['SETOF text IMMUTABLE', 'returns several rows'],
+    ['TABLE (b text) STABLE', 'returns several rows'],
+    ['text VOLATILE', 'is VOLATILE'],
+  ])('is refused: RETURNS %s', async (returns, why) => {
+    await s.database.exec('DROP FUNCTION IF EXISTS public.early(text)');
+    await s.database.exec(`CREATE FUNCTION public.early(a text) RETURNS ${returns} LANGUAGE sql AS $$ SELECT a $$`);
+    const { status, json } = await s.query("ALTER ONTOLOGY shop SET allowed_functions = 'public.nice,public.early'");
+    expect([status, json.code, json.data]).toEqual([400, 'bad_value', `the function \`public.early\` ${why}`]);
+  });
+});
+
 describe('A datasource that is attached later', () => {
   it('is refused if an allowed function is VOLATILE there', async () => {
     const { status, json } = await s.query('ALTER ONTOLOGY shop ADD DATASOURCE other');

@@ -12,7 +12,7 @@ import { datasourceOf } from '../caller/datasource.ts';
 import type { Runtime } from '../runtime.ts';
 
 /** Looks up functions by name. An overloaded function has several rows. */
-const FIND = fixed`SELECT lower(n.nspname || '.' || p.proname), p.provolatile, p.prokind
+const FIND = fixed`SELECT lower(n.nspname || '.' || p.proname), p.provolatile, p.prokind, p.proretset::text
 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
 WHERE lower(n.nspname || '.' || p.proname) IN (SELECT pg_catalog.json_array_elements_text($1::pg_catalog.json))`;
 
@@ -21,24 +21,27 @@ const RESERVED_SCHEMAS = /^(pg_.*|information_schema|kg_catalog)\./;
 
 /**
  * Returns the functions that exist on a datasource.
- * @throws SvcError 400 `bad_value` if one of them is a procedure or VOLATILE there; 502
+ * @throws SvcError 400 `bad_value` if one of them is a procedure, VOLATILE or returns several rows there; 502
  */
 export async function functionsOn(runtime: Runtime, caller: Caller, datasource: string, names: readonly string[], offset: number): Promise<readonly string[]> {
   if (names.length === 0) return [];
   const [answer] = await httpEngine.batch(datasourceOf(runtime, caller, datasource), [{ text: FIND, params: [JSON.stringify(names)] }], {
     timeoutMs: runtime.config.statementTimeoutMs,
   });
-  return (answer?.rows ?? []).map(([name, volatility, kind]) => {
+  return (answer?.rows ?? []).map(([name, volatility, kind, isSet]) => {
     if (kind === 'p') throw badRequest('bad_value', `\`${name}\` is a procedure`, { offset });
     if (volatility === 'v')
       throw badRequest('bad_value', `the function \`${name}\` is VOLATILE`, { offset, hint: 'Only IMMUTABLE and STABLE functions can be allowed' });
+    // in a calculated property it would be computed, with all other values of the row, before the conditions of policies
+    if (isSet === 'true')
+      throw badRequest('bad_value', `the function \`${name}\` returns several rows`, { offset, hint: 'Only functions that return one value can be allowed' });
     return name ?? '';
   });
 }
 
 /**
  * Parses and checks a comma-separated list of `schema.name`. @returns the names in lower case
- * @throws SvcError 400 `bad_value` if a name is malformed, or the function does not exist on a datasource of the ontology or is VOLATILE; 502
+ * @throws SvcError 400 `bad_value` if a name is malformed, or the function does not exist on a datasource of the ontology, is VOLATILE or returns several rows; 502
  */
 export async function checkFunctions(runtime: Runtime, caller: Caller, ontology: OntologyRow, value: string, offset: number): Promise<readonly string[]> {
   const fail = (message: string, hint?: string) => badRequest('bad_value', message, { offset, hint });
