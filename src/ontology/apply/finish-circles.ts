@@ -1,7 +1,11 @@
 /** Finds older texts that a script may have made circular: they read labels, keys or pairs of relationships that it changes. */
+import { visited } from '../../budget.ts';
 import type { ConceptDef, Model, RelationshipDef } from '../model.ts';
 import { fold } from '../names.ts';
 import { keyOf, type SqlPiece } from './context.ts';
+
+/** How many characters are searched in the time of a step. */
+const CHARACTERS_OF_A_STEP = 300;
 
 /** A text of a model. */
 interface Text {
@@ -26,7 +30,12 @@ export function mayBeCircular(before: Model, after: Model, written: readonly Sql
     after,
     changed.flatMap(([old, c]) => changedRelationships(old, c)),
   ).map((name) => `${name}[`);
-  const isAffected = ({ sql }: Text): boolean => (isShownOtherwise && /\bentity_(?:id|label)\b/i.test(sql)) || paths.some((p) => fold(sql).includes(p));
+  const isAffected = ({ sql }: Text): boolean => {
+    if (isShownOtherwise && /\bentity_(?:id|label)\b/i.test(sql)) return true;
+    const text = fold(sql);
+    visited(1 + Math.ceil((paths.length * text.length) / CHARACTERS_OF_A_STEP));
+    return paths.some((p) => text.includes(p));
+  };
   return older.filter(isAffected).map(({ kind, name }) => ({ kind, name, offset }));
 }
 
