@@ -11,6 +11,7 @@ const TABLES = [
   'CREATE TABLE fence.t_box (id bigint, state text)',
   "INSERT INTO fence.t_box VALUES (1, 'open'), (2, 'shut')",
   'CREATE TABLE fence.t_item (id bigint, half text, box bigint, n bigint, code text, state text)',
+  'CREATE FUNCTION fence.parts(n bigint) RETURNS SETOF bigint LANGUAGE sql IMMUTABLE AS $$ SELECT n $$',
   `INSERT INTO fence.t_item VALUES (1, 'a', 1, 21, '1', 'open'), (2, 'b', 1, 22, '2', 'open'), (6, 'b', 2, 7, 'x', 'shut'), (7, 'a', 2, 8, 'x', 'shut')`,
 ];
 
@@ -83,18 +84,22 @@ describe('a value that fails below a barrier fails for every guess', () => {
       'SELECT i.id, i.box AS box_id, i.n, i.code, i.state, x.rate FROM fence.t_item i, LATERAL (SELECT 1 / (i.n - 7) AS rate) x WHERE i.id > 0',
     ],
     ['at the end of a path', `SELECT ${ITEM} WHERE id > 0`],
+    ['beside a function that returns several rows', `SELECT generate_series(1, 2) AS part, ${ITEM}`],
+    ['beside a function of the datasource', `SELECT fence.parts(n) AS part, ${ITEM}`],
+    ['of a property, beside one that calls a function of the datasource', 'SELECT id, box AS box_id, n, code, state FROM fence.t_item'],
   ];
   const POLICIES = ["state = 'open'", `"lies_in[box].box_state" = 'open'`];
 
   it.each(mappings.flatMap(([what, sql], i) => POLICIES.map((condition, k) => [what, condition, sql, `deep${i}${k}`] as const)))(
     '%s, under a policy with %s',
     async (what, condition, sql, ontology) => {
-      const column = what.startsWith('at') ? 'far' : 'rate';
-      await s.rows(`CREATE ONTOLOGY ${ontology}; CREATE PROPERTY far decimal AS SELECT "lies_in[box].ratio";
+      const columns = what.startsWith('at') ? 'far' : what.startsWith('of a property') ? 'inverse, parts' : what.startsWith('beside') ? 'rate, part' : 'rate';
+      await s.rows(`CREATE ONTOLOGY ${ontology}; ALTER ONTOLOGY ${ontology} SET allowed_functions = 'fence.parts';
+        CREATE PROPERTY inverse decimal AS SELECT 1 / (n - 7); CREATE PROPERTY parts bigint AS SELECT fence.parts(n); CREATE PROPERTY far decimal AS SELECT "lies_in[box].ratio";
         CREATE PROPERTY ratio decimal AS SELECT CASE WHEN box_id IS NULL THEN 5 ELSE 1 / (box_id - 2) END;
         CREATE CONCEPT box (box_id bigint, box_state string, ratio decimal, PRIMARY KEY (box_id));
-        CREATE CONCEPT item (id bigint, box_id bigint, n bigint, code string, state string, rate bigint, far decimal, PRIMARY KEY (id), CONSTRAINT lies_in FOREIGN KEY (box_id) REFERENCES box (box_id));
-        CREATE ONTOLOGY CUBE rates AS SELECT n, ${column}, COUNT(id) AS id FROM dsvc.item WHERE "lies_in[box].box_state" = 'open';
+        CREATE CONCEPT item (id bigint, box_id bigint, n bigint, code string, state string, rate bigint, part bigint, far decimal, inverse decimal, parts bigint, PRIMARY KEY (id), CONSTRAINT lies_in FOREIGN KEY (box_id) REFERENCES box (box_id));
+        CREATE ONTOLOGY CUBE rates AS SELECT n, ${columns}, COUNT(id) AS id FROM dsvc.item WHERE "lies_in[box].box_state" = 'open';
         CREATE MAPPING m_box INTO box AS SELECT id AS box_id, state AS box_state FROM fence.t_box; CREATE MAPPING m_item INTO item AS ${sql}`);
       const viewer = await s.user(`${ontology}_viewer`, `QUERY ON ontology.${ontology}.view.rates`);
       await s.rows(policy(condition), ontology);
@@ -106,7 +111,7 @@ describe('a value that fails below a barrier fails for every guess', () => {
         expect((await s.query(`SELECT id FROM ${relation} WHERE n = 22`, ontology)).status).toBe(200);
         const answers = await Promise.all(
           [7, 8, 9].map((n) =>
-            s.query(`SELECT id, ${column} FROM ${relation} WHERE n = ${n}`, ontology, token).then(({ status, json }) => [status, json.data]),
+            s.query(`SELECT id, ${columns} FROM ${relation} WHERE n = ${n}`, ontology, token).then(({ status, json }) => [status, json.data]),
           ),
         );
         expect(answers[0], `${relation} ${answers}`).toEqual(answers[2]);

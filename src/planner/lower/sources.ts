@@ -9,7 +9,7 @@ import type { PlanState } from '../plan-state.ts';
 import { isReadableAs } from '../secure/shown.ts';
 import { admitted } from './admitted.ts';
 import { Branch } from './branch.ts';
-import { followsPaths } from './calculated/reads.ts';
+import { computesEarly } from './calculated/reads.ts';
 import { logicSource } from './logic.ts';
 import { branchCondition, type RowFilter } from './narrow.ts';
 import { type MappingSelect, mergeTables } from './one-table.ts';
@@ -28,7 +28,7 @@ export function conceptSource(state: PlanState, concept: Concept, wanted: Wanted
     if (filter?.as && !isReadableAs(filter.as, mapping)) continue;
     const branch = new Branch(state, mapping, mapped, reader, filter?.readsAll);
     if (filter && !state.context.keepsMappings && isExcluded(branch, filter)) continue;
-    const isJoinedBelow = filter?.isJoinedBelow === true || (state.facts.isRestricted && followsPaths(branch, wanted));
+    const isJoinedBelow = filter?.isJoinedBelow === true || (state.facts.isRestricted && computesEarly(branch, wanted));
     const narrowed = filter ? branchCondition(branch, { ...filter, isJoinedBelow }) : [];
     if (narrowed === false) continue;
     const { rules } = branch;

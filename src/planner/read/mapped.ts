@@ -4,9 +4,10 @@
  */
 
 import { isTotal, multiplies } from '../facts/total.ts';
-import { isAggregate, isVolatileFunction, isWindow } from '../guard/index.ts';
+import { isAggregate, isVolatileFunction, isWindow, SET_RETURNING } from '../guard/index.ts';
 import { column, fieldsOf, isSubQuery, lastName, type Node, type SelectStmt, subselect, walk } from '../plan/tree.ts';
 import { columnName } from './names.ts';
+import { ownFunction } from './own-functions.ts';
 
 /** The alias of a mapping that becomes a sub-select. */
 const ALIAS = 'm';
@@ -63,10 +64,20 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
     where: () => (whereClause ? [whereClause] : []),
     column: (name) => columns.get(name) ?? column(ALIAS, name),
     isTotal: !mayFail,
-    isNarrowable: !mayFail || isTotal([fromClause, whereClause]),
+    isNarrowable: !mayFail || (isTotal([fromClause, whereClause]) && !callsOwnIn(stmt.targetList)),
     multiplies: multiplies({ SelectStmt: stmt }),
     leavesOut: leavesOut(stmt),
   };
+}
+
+/** True if values call functions of the datasource. PostgreSQL may compute them below a barrier, if one of these returns several rows. */
+function callsOwnIn(values: unknown): boolean {
+  let found = false;
+  walk(values, (n) => {
+    found ||= ownFunction(n) !== undefined;
+    return !found;
+  });
+  return found;
 }
 
 /** True if a SELECT returns one row for each row of FROM that satisfies WHERE, and its values are the same each time they are computed. */
@@ -78,7 +89,7 @@ function isPlain(stmt: SelectStmt): boolean {
     if (isSubQuery(n) || 'RangeFunction' in n || ('ColumnRef' in n && fieldsOf(n.ColumnRef).at(-1) === '*')) plain = false;
     if ('FuncCall' in n) {
       const name = lastName(n.FuncCall.funcname);
-      if (n.FuncCall.over || isAggregate(name) || isWindow(name) || isVolatileFunction(name)) plain = false;
+      if (n.FuncCall.over || isAggregate(name) || isWindow(name) || isVolatileFunction(name) || SET_RETURNING.has(name)) plain = false;
     }
     return plain;
   });

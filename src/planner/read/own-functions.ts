@@ -3,7 +3,7 @@ import type { SqlParser } from '../../language/parser.ts';
 import { parsePrepared, prepareSelect } from '../../language/prepare.ts';
 import { fold } from '../../ontology/names.ts';
 import { isSystemSchema } from '../guard/types.ts';
-import { namesOf, walk } from '../plan/tree.ts';
+import { type Node, namesOf, walk } from '../plan/tree.ts';
 
 /** The functions in a value of the setting `allowed_functions`, a comma-separated list of `schema.name`: the distinct names in lower case. */
 export const functionsIn = (setting: string | null | undefined): ReadonlySet<string> =>
@@ -13,6 +13,12 @@ export const functionsIn = (setting: string | null | undefined): ReadonlySet<str
 export const allowedFunctionsOf = (ontology: { readonly allowedFunctions: string | null } | undefined): ReadonlySet<string> =>
   functionsIn(ontology?.allowedFunctions);
 
+/** The called function of a schema other than PostgreSQL's, as `schema.name`; undefined for any other node. */
+export function ownFunction(node: Node): string | undefined {
+  const path = 'FuncCall' in node ? namesOf(node.FuncCall.funcname) : [];
+  return path.length > 1 && !isSystemSchema(path[0] ?? '') ? path.join('.') : undefined;
+}
+
 /**
  * The called functions of schemas other than PostgreSQL's, as `schema.name`, in order of their first call.
  * @param sql a SELECT
@@ -21,9 +27,8 @@ export const allowedFunctionsOf = (ontology: { readonly allowedFunctions: string
 export function ownFunctions(parser: SqlParser, sql: string): readonly string[] {
   const found = new Set<string>();
   walk(parsePrepared(parser, prepareSelect({ text: sql, offset: 0 })).stmts, (node) => {
-    if (!('FuncCall' in node)) return undefined;
-    const path = namesOf(node.FuncCall.funcname);
-    if (path.length > 1 && !isSystemSchema(path[0] ?? '')) found.add(path.join('.'));
+    const name = ownFunction(node);
+    if (name !== undefined) found.add(name);
     return undefined;
   });
   return [...found];

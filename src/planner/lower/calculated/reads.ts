@@ -5,12 +5,14 @@ import { isPath, propertyAtEnd } from '../../../ontology/paths.ts';
 import { fieldsOf, walk } from '../../plan/tree.ts';
 import { has, type WantedColumns } from '../../plan/wanted.ts';
 import type { PlanState } from '../../plan-state.ts';
+import { ownFunction } from '../../read/own-functions.ts';
 import { isAggregateCall } from '../aggregate/calls.ts';
 
-/** The names in an expression, and whether it has paths or aggregates. */
+/** The names in an expression, whether it has paths or aggregates, and whether it calls functions of the datasource. */
 interface Reads {
   readonly names: readonly string[];
   readonly paths: boolean;
+  readonly callsOwn: boolean;
 }
 const READS = new WeakMap<object, Map<string, Reads>>();
 
@@ -19,12 +21,14 @@ function readsOf(state: PlanState, owner: object, expression: string): Reads {
   if (known) return known;
   const names: string[] = [];
   let paths = false;
+  let calls = false;
   walk(state.texts.sharedExpression(owner, expression), (n) => {
     if (isAggregateCall(n)) paths = true;
+    calls ||= ownFunction(n) !== undefined;
     if ('ColumnRef' in n) names.push(fieldsOf(n.ColumnRef).at(-1) ?? '');
     return undefined;
   });
-  const reads = { names, paths: paths || names.some(isPath) };
+  const reads = { names, paths: paths || names.some(isPath), callsOwn: calls };
   READS.set(owner, (READS.get(owner) ?? new Map<string, Reads>()).set(expression, reads));
   return reads;
 }
@@ -32,17 +36,22 @@ function readsOf(state: PlanState, owner: object, expression: string): Reads {
 /** True if the expression of a calculated property has paths or aggregates. */
 export const readsPaths = (state: PlanState, def: PropertyDef, expression: string): boolean => readsOf(state, def, expression).paths;
 
-/** True if a property is calculated over paths, or from properties that are. `mapping`: the masks on its rows count too. */
-export function followsAny(state: PlanState, def: PropertyDef, mapping?: MappingDef, seen: Set<PropertyDef> = new Set()): boolean {
+const hasPaths = (reads: Reads): boolean => reads.paths;
+
+/**
+ * True if a property is calculated over paths, or from properties that are. `mapping`: the masks on its rows count too. `counts`: a test of an expression, if anything
+ * else is looked for
+ */
+export function followsAny(state: PlanState, def: PropertyDef, mapping?: MappingDef, seen: Set<PropertyDef> = new Set(), counts = hasPaths): boolean {
   if (seen.has(def)) return false;
   seen.add(def);
   const follows = (owner: object, expression: string): boolean => {
-    const { names, paths } = readsOf(state, owner, expression);
-    return paths || names.some((name) => followsProperty(name));
+    const reads = readsOf(state, owner, expression);
+    return counts(reads) || reads.names.some((name) => followsProperty(name));
   };
   const followsProperty = (name: string): boolean => {
     const property = state.graph.property(name);
-    return property !== undefined && followsAny(state, property, mapping, seen);
+    return property !== undefined && followsAny(state, property, mapping, seen, counts);
   };
   if (def.expression !== null && follows(def, def.expression)) return true;
   const masks = mapping ? (state.policies?.masks(mapping, def.name) ?? []) : [];
@@ -64,10 +73,16 @@ export interface RowsOfMapping {
   readonly mapped: Concept;
 }
 
+/**
+ * True if PostgreSQL may compute values of a SELECT over the rows of a mapping before the conditions around it: it follows paths, or calls functions of the datasource,
+ * which may return several rows.
+ */
+export const computesEarly = (rows: RowsOfMapping, wanted: WantedColumns): boolean => followsPaths(rows, wanted, (reads) => reads.paths || reads.callsOwn);
+
 /** True if a SELECT of columns over the rows of a mapping follows paths. */
-export function followsPaths({ state, mapping, mapped }: RowsOfMapping, wanted: WantedColumns): boolean {
+export function followsPaths({ state, mapping, mapped }: RowsOfMapping, wanted: WantedColumns, counts = hasPaths): boolean {
   const seen = new Set<PropertyDef>();
-  const follows = (def: PropertyDef): boolean => followsAny(state, def, mapping, seen);
+  const follows = (def: PropertyDef): boolean => followsAny(state, def, mapping, seen, counts);
   return [...wanted.values()].some((w) => (w.kind === 'property' ? follows(w.def) : w.kind === 'entity_label' && mapped.label.some(follows)));
 }
 
