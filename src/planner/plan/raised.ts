@@ -7,26 +7,59 @@ import { clone, column, fieldsOf, isSubQuery, type Node, rewrite, type SelectStm
 
 /** Moves the computed values of a barrier into a SELECT around it (in place). `alias` makes names that are unique in the plan. */
 export function raiseValues(barrier: SelectStmt, alias: () => string): void {
-  const values = namedValues(barrier);
-  if (!values || [...values.values()].every((value) => !isComputed(barrier, value))) return;
+  const selects = new Selects(alias);
+  const values = selects.values(barrier);
+  if (!values || [...values.values()].every((value) => !isComputed(selects, barrier, value))) return;
   const rows = alias();
-  const columns = new Map<string, Node>();
+  const columns = new Map<string, { readonly name: string; readonly item: Node }>();
   const given = (value: Node): Node => {
-    const name = alias();
-    const known = [...columns].find(([, other]) => isSame(other, value))?.[0];
-    if (known === undefined) columns.set(name, target(value, name));
-    return column(rows, known ?? name);
+    const text = JSON.stringify(value);
+    const name = columns.get(text)?.name ?? alias();
+    if (!columns.has(text)) columns.set(text, { name, item: target(value, name) });
+    return column(rows, name);
   };
-  const targetList = [...values].map(([name, value]) => target(raised(barrier, value, given, alias), name));
-  const below = { ...barrier, targetList: [...columns.values()] };
+  const targetList = [...values].map(([name, value]) => target(raised(selects, barrier, value, given), name));
+  const below = { ...barrier, targetList: [...columns.values()].map((c) => c.item) };
   for (const member of Object.keys(barrier)) delete barrier[member as keyof SelectStmt];
   Object.assign(barrier, select({ targetList, fromClause: [subselect(below, rows)] }));
 }
 
-const isSame = (item: Node, value: Node): boolean => 'ResTarget' in item && JSON.stringify(item.ResTarget.val) === JSON.stringify(value);
+/** The select lists that are read while values are raised. */
+class Selects {
+  readonly alias: () => string;
+  readonly #values = new Map<SelectStmt, Map<string, Node> | undefined>();
+  readonly #names = new Map<SelectStmt, Map<string, string>>();
 
-/** The values of a select list by name; undefined if it has a star. */
-function namedValues({ targetList = [] }: SelectStmt): ReadonlyMap<string, Node> | undefined {
+  constructor(alias: () => string) {
+    this.alias = alias;
+  }
+
+  /** The values of a select list by name; undefined if it has a star. */
+  values(query: SelectStmt): ReadonlyMap<string, Node> | undefined {
+    if (!this.#values.has(query)) this.#values.set(query, namedValues(query));
+    return this.#values.get(query);
+  }
+
+  /** The name under which a SELECT returns a value. It is added to the select list if it is not there. */
+  exposed(query: SelectStmt, value: Node): string {
+    let names = this.#names.get(query);
+    if (names === undefined) {
+      names = new Map([...(this.values(query) ?? [])].map(([name, known]) => [JSON.stringify(known), name] as const));
+      this.#names.set(query, names);
+      query.targetList = [...(query.targetList ?? [])];
+    }
+    const text = JSON.stringify(value);
+    const known = names.get(text);
+    if (known !== undefined) return known;
+    const name = this.alias();
+    names.set(text, name);
+    this.#values.get(query)?.set(name, value);
+    query.targetList?.push(target(value, name));
+    return name;
+  }
+}
+
+function namedValues({ targetList = [] }: SelectStmt): Map<string, Node> | undefined {
   const values = new Map<string, Node>();
   for (const item of targetList) {
     if (!('ResTarget' in item) || !item.ResTarget.val || item.ResTarget.name === undefined) return undefined;
@@ -37,10 +70,10 @@ function namedValues({ targetList = [] }: SelectStmt): ReadonlyMap<string, Node>
 }
 
 /** True if a value of a SELECT is computed there, or in a plain SELECT below. */
-function isComputed(query: SelectStmt, value: Node): boolean {
+function isComputed(selects: Selects, query: SelectStmt, value: Node): boolean {
   if (!('ColumnRef' in value)) return !isFixed(query, value);
-  const below = source(query, value);
-  return below !== undefined && isComputed(below.query, below.value);
+  const below = source(selects, query, value);
+  return below !== undefined && isComputed(selects, below.query, below.value);
 }
 
 /** True for a value with a sub-query that may name columns of a table: these names mean something only where the table is. */
@@ -62,7 +95,7 @@ const hasOwnNames = (item: Node): boolean => {
 const isOwn = (alias: string | undefined): boolean => alias?.startsWith('~') === true;
 
 /** A value over the columns that `given` returns for references. */
-function raised(query: SelectStmt, value: Node, given: (value: Node) => Node, alias: () => string): Node {
+function raised(selects: Selects, query: SelectStmt, value: Node, given: (value: Node) => Node): Node {
   if (isFixed(query, value)) return given(value);
   const replace = (n: Node, isInside: boolean): Node | undefined => {
     if (!('ColumnRef' in n)) {
@@ -70,9 +103,9 @@ function raised(query: SelectStmt, value: Node, given: (value: Node) => Node, al
       return undefined;
     }
     if (isInside && !itemOf(query, fieldsOf(n.ColumnRef)[0])) return undefined;
-    const below = source(query, n);
-    if (!below || !isComputed(below.query, below.value)) return given(n);
-    return raised(below.query, below.value, (column_) => given(column(below.alias, exposed(below.query, column_, alias))), alias);
+    const below = source(selects, query, n);
+    if (!below || !isComputed(selects, below.query, below.value)) return given(n);
+    return raised(selects, below.query, below.value, (column_) => given(column(below.alias, selects.exposed(below.query, column_))));
   };
   return rewrite(clone(value), (n) => replace(n, false)) as Node;
 }
@@ -84,23 +117,14 @@ function rewriteBelow(node: Node, visit: (node: Node) => Node | undefined): Node
   return node;
 }
 
-/** The name under which a SELECT returns a value. */
-function exposed(query: SelectStmt, value: Node, alias: () => string): string {
-  const known = query.targetList?.find((item) => isSame(item, value));
-  if (known && 'ResTarget' in known && known.ResTarget.name !== undefined) return known.ResTarget.name;
-  const name = alias();
-  query.targetList = [...(query.targetList ?? []), target(value, name)];
-  return name;
-}
-
 /** The value that a reference names in a plain SELECT in FROM; undefined if it names anything else. */
-function source(query: SelectStmt, ref: Node): { readonly query: SelectStmt; readonly alias: string; readonly value: Node } | undefined {
+function source(selects: Selects, query: SelectStmt, ref: Node): { readonly query: SelectStmt; readonly alias: string; readonly value: Node } | undefined {
   const [alias = '', name = '', ...more] = 'ColumnRef' in ref ? fieldsOf(ref.ColumnRef) : [];
   const item = more.length === 0 ? itemOf(query, alias) : undefined;
   if (!item || !('RangeSubselect' in item) || item.RangeSubselect.alias?.colnames) return undefined;
   const { subquery } = item.RangeSubselect;
   const inner = subquery && 'SelectStmt' in subquery ? subquery.SelectStmt : undefined;
-  const value = inner && isMerged(inner) ? namedValues(inner)?.get(name) : undefined;
+  const value = inner && isMerged(inner) ? selects.values(inner)?.get(name) : undefined;
   return inner && value && { query: inner, alias, value };
 }
 
