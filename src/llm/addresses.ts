@@ -9,7 +9,7 @@ export interface Cleaned {
   readonly hadForeign: boolean;
 }
 
-// browsers also follow other spellings (https:/host, \\host), so the destination of a Markdown link counts as an address whatever it looks like
+// browsers also follow other spellings (https:/host, \\host), so each destination of a Markdown link counts as an address
 const LINK = String.raw`(?<=\]\(\s{0,9}|^ {0,3}\[[^\]\n]{1,200}\]:\s{0,9})(?:<[^>\n]{0,2000}>?|(?=[^\s()<>]*[:/\\&])[^\s()<>]+)`;
 const SCHEME = String.raw`\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s<>"'\`)\]}]+|\b(?:data|javascript|vbscript):[^\s<>"'\`)\]}]+`;
 const HOST = String.raw`(?<![\w:/])\/\/[a-z0-9-]{1,63}\.[^\s<>"'\`)\]}]+|\bwww\.[^\s<>"'\`)\]}]+`;

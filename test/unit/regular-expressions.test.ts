@@ -39,6 +39,7 @@ const BUILT = [
   'cli/exchange/ossie-mappings.ts',
   'engine/errors.ts',
   'language/prepare.ts',
+  'llm/addresses.ts',
   'llm/comparisons.ts',
   'llm/words.ts',
   'nesting/to-char.ts',
