@@ -162,3 +162,16 @@ it('a script of modelling statements is not limited by their number', async () =
   const script = Array.from({ length: 300 }, (_, i) => `CREATE PROPERTY p${i} string`).join('; ');
   expect((await s.rows(`${script}; ${many(100)}; CREATE PROPERTY last string`, 'shop'))[0]).toMatchObject({ statements: 301 });
 });
+
+describe('agents', () => {
+  it('have a million characters together, since everybody loads all of them', async () => {
+    const create = (i: number, characters = 60_000): string => `CREATE OR REPLACE AGENT long${i} ONTOLOGY (shop) OPTIONS (note = '${'x'.repeat(characters)}')`;
+    for (let i = 0; i < 16; i++) await s.rows(create(i));
+    expect(await s.fault(create(16))).toBe('400 too_many_agents');
+    expect(await s.fault(`DROP AGENT long0; ${create(16)}; ${create(17)}`)).toBe('400 too_many_agents');
+    await s.rows(create(0));
+    await s.rows(create(16, 30_000));
+    expect(await s.fault(create(16, 40_000))).toBe('400 too_many_agents');
+    expect((await s.query(Array.from({ length: 17 }, (_, i) => `DROP AGENT long${i}`).join('; '))).status).toBe(200);
+  });
+});
