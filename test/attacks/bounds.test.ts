@@ -175,3 +175,16 @@ describe('agents', () => {
     expect((await s.query(Array.from({ length: 17 }, (_, i) => `DROP AGENT long${i}`).join('; '))).status).toBe(200);
   });
 });
+
+describe('ontologies', () => {
+  it('have two million characters of descriptions and policies together', async () => {
+    const text = 'x'.repeat(60_000);
+    for (let i = 0; i < 33; i++) await s.rows(`CREATE ONTOLOGY long${i} DESCRIPTION '${text}'`);
+    expect(await s.fault(`CREATE ONTOLOGY long33 DESCRIPTION '${text}'`)).toBe('400 ontologies_too_large');
+    expect(await s.fault(`ALTER ONTOLOGY shop SET DESCRIPTION = '${text}'`, 'shop')).toBe('400 ontologies_too_large');
+    expect(await s.fault(`CREATE POLICY p ON CONCEPT city TO PUBLIC USING (id > length('${text}'))`, 'shop')).toBe('400 ontologies_too_large');
+    // other changes are possible
+    await s.rows('CREATE PROPERTY small string; CREATE POLICY p ON CONCEPT city TO PUBLIC USING (id > 0); DROP POLICY p', 'shop');
+    for (let i = 0; i < 33; i++) await s.rows(`DROP ONTOLOGY long${i}`);
+  });
+});

@@ -2,21 +2,13 @@
 import { can, canSee } from '../../auth/grants.ts';
 import * as catalog from '../../catalog/changes.ts';
 import type { AgentRow } from '../../catalog/snapshot.ts';
-import { badRequest } from '../../errors.ts';
 import type { CreateAgent, DropAgent } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
 import { agentOptions } from '../caller/agent-options.ts';
 import { lacks, unknownInStatement } from '../caller/lookup.ts';
 import { type Changing, checkName, type Done, done, exists, optionsOf } from './changing.ts';
 import type { Kinds } from './kinds.ts';
-
-/** The most characters of all agents together. Everybody's snapshot of rights has all agents. */
-const MAX_CHARACTERS = 1_000_000;
-/** What an agent takes besides its texts, in characters. */
-const OF_AN_AGENT = 100;
-
-const charactersOf = ({ name, description, options, ontologies }: Pick<AgentRow, 'name' | 'description' | 'options' | 'ontologies'>): number =>
-  [name, description ?? '', ...Object.entries(options).flat(), ...ontologies].reduce((sum, text) => sum + text.length, OF_AN_AGENT);
+import { requireRoomForAgent } from './snapshot-room.ts';
 
 async function createAgent(ctx: Changing, statement: CreateAgent): Promise<Done> {
   const { name } = statement;
@@ -34,11 +26,11 @@ async function createAgent(ctx: Changing, statement: CreateAgent): Promise<Done>
   const agent = { name: old?.name ?? name.text, description: statement.description, options, ontologyKeys: ontologies.map((o) => o.key) };
   const row = { name: agent.name, key: fold(agent.name), description: agent.description, options, ontologies: agent.ontologyKeys };
   const agents = ctx.caller.snapshot.agents as AgentRow[];
-  const others = agents.reduce((sum, other) => (other === old ? sum : sum + charactersOf(other)), 0);
-  if (others + charactersOf(row) > MAX_CHARACTERS) {
-    const hint = 'Drop some agents, or write shorter descriptions and options';
-    throw badRequest('too_many_agents', `all agents together may have at most ${MAX_CHARACTERS} characters`, { offset: statement.source.offset, hint });
-  }
+  requireRoomForAgent(
+    agents.filter((a) => a !== old),
+    row,
+    statement.source.offset,
+  );
   if (old === undefined) agents.push(row);
   else Object.assign(old, row);
   return done([...catalog.saveAgent(agent, old !== undefined), ...(old === undefined ? ctx.own(['agent', agent.name]) : [])], {

@@ -30,6 +30,7 @@ import { described } from './describe.ts';
 import { changedPart, isSeen, listsHidden, makesHidden, requireEdit } from './edit-rights.ts';
 import { MAX_SEARCHED, requireKeptPolicies, type Step } from './kept-policies.ts';
 import { collision, hidePolicies, SeenDraft } from './seen-draft.ts';
+import { requireRoomForDescription } from './snapshot-room.ts';
 import {
   type Made,
   requireOldSources,
@@ -344,20 +345,20 @@ export class Draft {
     if (this.#changed) {
       const content = JSON.stringify(graph.model);
       if (content.length > MODEL_BYTES) throw new SvcError(400, 'model_too_large', `The model is larger than ${MODEL_BYTES / 1024 / 1024} MiB`);
+      requireRoomForDescription(this.#caller.snapshot.ontologies, this.row, this.#made, graph.model.description, this.#at);
       const version = crypto.randomUUID();
-      const createdBy = this.#caller.principal.name;
       const newVersion = {
         ontologyId: this.row.id,
         version,
         seq: this.#seq + 1,
-        createdBy,
+        createdBy: this.#caller.principal.name,
         statement: this.#texts.join(';\n'),
         model: graph.model,
         content,
         policyGeneration: this.row.policyGeneration,
       };
       const first = this.#made && this.#seq === 0;
-      if (first) calls.unshift(...createOntology({ id: this.row.id, name: this.name, description: graph.model.description, version, createdBy }));
+      if (first) calls.unshift(...createOntology({ ...newVersion, id: this.row.id, name: this.name, description: graph.model.description }));
       calls.splice(first ? 2 : 0, 0, ...createVersion(newVersion));
       keepModel(this.row.id, version, graph.model, content.length);
       this.#version = version;

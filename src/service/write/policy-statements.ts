@@ -15,6 +15,7 @@ import { checkPolicy, type PolicyPlaces, requirePolicyRight } from '../caller/po
 import { type Changing, type Done, done, exists } from './changing.ts';
 import type { Draft } from './draft.ts';
 import type { Kinds } from './kinds.ts';
+import { requireRoomForOntology } from './snapshot-room.ts';
 
 /** @throws SvcError 400 `no_ontology` */
 function draftOf(ctx: Changing, offset: number): Draft {
@@ -46,7 +47,9 @@ async function createPolicy(ctx: Changing, statement: CreatePolicy): Promise<Don
     ctx.principal.name,
     old !== undefined,
   );
-  draft.withPolicies([...row.policies.filter((p) => p !== old), policy]);
+  const policies = [...row.policies.filter((p) => p !== old), policy];
+  requireRoomForOntology(ctx.caller.snapshot.ontologies, { ...row, policies }, source.offset);
+  draft.withPolicies(policies);
   return done(calls, { policy: policy.name, kind: policy.kind, ontology: row.name });
 }
 
