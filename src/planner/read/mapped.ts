@@ -23,8 +23,9 @@ export interface MappedRows {
   /** True if no part of it can raise an error on a value. */
   readonly isTotal: boolean;
   /**
-   * True if a condition on its columns may be added in a statement with barriers. It must not decide for which rows the mapping fails: the error would reveal a row that a
-   * policy hides. The values of a plain SELECT are computed above the barriers (../plan/raised.ts), so only its FROM and WHERE count.
+   * True if a condition on its columns may be added in a statement with barriers. It must not decide for which rows a value fails: the error would reveal a row that a
+   * policy hides. The values of a plain SELECT are computed above the barriers (../plan/raised.ts). Conditions of the mapping do not count: one that fails does so each time
+   * that the mapping is read as a whole.
    */
   readonly isNarrowable: boolean;
   /** True if it reads more than one relation. */
@@ -53,7 +54,7 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
       where: () => [],
       column: (name) => column(ALIAS, written.get(name) ?? name),
       isTotal: !mayFail,
-      isNarrowable: !mayFail,
+      isNarrowable: !mayFail || isTotal(withoutConditions(stmt)),
       multiplies: multiplies({ SelectStmt: stmt }),
       leavesOut: leavesOut(stmt),
     };
@@ -64,11 +65,17 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
     where: () => (whereClause ? [whereClause] : []),
     column: (name) => columns.get(name) ?? column(ALIAS, name),
     isTotal: !mayFail,
-    isNarrowable: !mayFail || (isTotal([fromClause, whereClause]) && !callsOwnIn(stmt.targetList)),
+    isNarrowable: !callsOwnIn(stmt.targetList),
     multiplies: multiplies({ SelectStmt: stmt }),
     leavesOut: leavesOut(stmt),
   };
 }
+
+const CONDITIONS = new Set(['whereClause', 'havingClause', 'quals']);
+
+/** A SELECT without its conditions and those of its sub-queries. */
+const withoutConditions = (stmt: SelectStmt): SelectStmt =>
+  JSON.parse(JSON.stringify(stmt, (key, value: unknown) => (CONDITIONS.has(key) ? undefined : value))) as SelectStmt;
 
 /** True if values call functions of the datasource. PostgreSQL may compute them below a barrier, if one of these returns several rows. */
 function callsOwnIn(values: unknown): boolean {
