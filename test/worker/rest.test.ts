@@ -257,6 +257,7 @@ describe('users', () => {
     await rows('CREATE USER bob');
     failed(await query("CREATE TOKEN FOR bob EXPIRES 'whenever'"), 400, 'bad_time');
     failed(await query("CREATE TOKEN FOR bob EXPIRES '2001-01-01T00:00:00Z'"), 400, 'bad_time');
+    failed(await query("CREATE TOKEN FOR bob EXPIRES '20000-01-01'"), 400, 'bad_time');
     const tokenFor = async (ms: number) =>
       ((await rows(`CREATE TOKEN FOR bob EXPIRES '${new Date(Date.now() + ms).toISOString()}'`)) as [{ token: string }])[0].token;
     const lasting = await tokenFor(600_000);

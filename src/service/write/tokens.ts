@@ -10,6 +10,9 @@ import { lacks } from '../caller/lookup.ts';
 import { type Changing, type Done, done } from './changing.ts';
 import type { Kinds } from './kinds.ts';
 
+/** The end of the year 9999. ISO 8601 has other forms for later times, which PostgreSQL does not read. */
+const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 async function createToken(ctx: Changing, { user: name, expires, source }: CreateToken): Promise<Done> {
   const user = await ctx.user(name);
   if (!can(ctx.principal, 'edit', ['user', user.name])) throw lacks('EDIT', `user.${user.name}`, source.offset);
@@ -21,6 +24,7 @@ async function createToken(ctx: Changing, { user: name, expires, source }: Creat
     if (time === undefined)
       throw badRequest('bad_time', 'EXPIRES must be a timestamp', { offset: expires.offset, hint: "For example EXPIRES '2031-02-03T04:05:06Z'" });
     if (time <= runtime.now()) throw badRequest('bad_time', 'EXPIRES is in the past', { offset: expires.offset });
+    if (time > LATEST) throw badRequest('bad_time', 'EXPIRES must be before the year 10000', { offset: expires.offset });
     at = time;
   }
   const token = newToken();
