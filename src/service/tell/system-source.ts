@@ -20,7 +20,7 @@ import type { SeenAgent } from '../caller/agents.ts';
 import { type Printed, Texts } from '../caller/texts.ts';
 import type { Benchmark } from './benchmarks.ts';
 import type { VisibleExample } from './examples.ts';
-import { mappingsOfView } from './view-mappings.ts';
+import { ViewMappings } from './view-mappings.ts';
 
 /** The source of the rows. If `ontology` is undefined, the request names none, and only tables of the whole service have rows. */
 export interface SystemContext {
@@ -66,6 +66,7 @@ export class Source {
   readonly concepts: readonly Concept[];
   readonly texts: Texts;
   #tables = new Map<string, string | null>();
+  #viewMappings: ViewMappings | undefined;
 
   constructor(context: SystemContext) {
     this.context = context;
@@ -115,7 +116,8 @@ export class Source {
   tablesOfView(view: ViewDef): string | null {
     if (isRaw(view)) return this.tablesOf(view.sql, view.datasource ?? '');
     if (this.texts.view(view) === null) return null;
-    return this.tablesOfAll(mappingsOfView(this.graph, createSqlReader(this.context.parser, 'svc'), view));
+    this.#viewMappings ??= new ViewMappings(this.graph, createSqlReader(this.context.parser, 'svc'));
+    return this.tablesOfAll(this.#viewMappings.of(view));
   }
 
   /** The rows of a logic concept as a SELECT; null for other concepts, and if the caller may not see the condition or what it reads from. */
