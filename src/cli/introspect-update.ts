@@ -7,7 +7,7 @@ import type { Graph } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
 import { fold, sameName } from '../ontology/names.ts';
 import { modelOfScripts } from './exchange/script-model.ts';
-import { Failure } from './failure.ts';
+import { Failure, printable } from './failure.ts';
 import { comment, type Selection, selectedTables, statementsOf } from './introspect.ts';
 import { edited, ignoredIn, Script } from './introspect-edit.ts';
 import { type Reading, readingOf } from './introspect-mapping.ts';
@@ -57,7 +57,7 @@ export async function updateFromDatabase(datasource: string, selection: Selectio
   const appended = statements.length === 0 ? '' : [...(notes.length === 0 ? [] : [notes.map(comment).join('\n')]), ...statements].join('\n\n');
   const text = edited(script, appended);
   lines.push(...starting.concepts.map((c) => `+ concept ${c.name}`), ...starting.mappings.filter((m) => m.kind === 'link').map((m) => `+ mapping ${m.name}`));
-  if (text === file.text) return [...lines, `${file.path}: nothing is new`];
+  if (text === file.text) return [...lines, `${file.path}: nothing is new`].map(printable);
   try {
     modelOfScripts([{ path: file.path, text }], 'ontology', parser, env.PRODUCT_NAME?.trim() || 'svc');
   } catch (e) {
@@ -65,7 +65,7 @@ export async function updateFromDatabase(datasource: string, selection: Selectio
   }
   if (path === '-') return [text.trimEnd()];
   await writeFile(resolve(env.INIT_CWD ?? '.', path), text);
-  return lines;
+  return lines.map(printable);
 }
 
 /** Tables without the ignored ones, and without ignored columns. */

@@ -12,7 +12,7 @@ import { quoteDouble } from '../language/quote.ts';
 import { compile } from '../ontology/compile.ts';
 import { fold } from '../ontology/names.ts';
 import { allowedFunctionsOf } from '../planner/read/own-functions.ts';
-import { Failure } from './failure.ts';
+import { Failure, printable } from './failure.ts';
 import { checkDangling, checkKeys, checkToOne, guarded } from './validate-data-checks.ts';
 import { checkIndexes } from './validate-data-indexes.ts';
 import { catalogConnection, secretConnection } from './validate-data-places.ts';
@@ -131,7 +131,7 @@ function report(ontology: string, version: string, counts: readonly RowCount[], 
       ...[...errors, ...warnings].map((f) => `${ontology}: ${f.object}: ${f.severity}: ${f.message} (${f.code})`),
       `${ontology}: values of ${many(columns, 'column')} counted`,
       `${ontology}: rows of ${kinds} counted for version ${version}, ${many(errors.length, 'error')}, ${many(warnings.length, 'warning')}`,
-    ],
+    ].map(printable),
     exitCode: errors.length > 0 ? 1 : 0,
   };
 }
