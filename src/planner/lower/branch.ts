@@ -7,7 +7,7 @@ import { castsAlways, givesTexts } from '../facts/column-types.ts';
 import { mayDivideByZero } from '../facts/divisions.ts';
 import { givesAlways } from '../facts/result.ts';
 import { isTotal } from '../facts/total.ts';
-import { BARRIER, type Condition, whereOf } from '../plan/barriers.ts';
+import { BARRIER, type Condition, whereOf, withoutBarriers } from '../plan/barriers.ts';
 import {
   and,
   boolean,
@@ -41,7 +41,7 @@ import { followsAny, followsPaths, readsPaths } from './calculated/reads.ts';
 import { columnValue } from './column-value.ts';
 import { entityId, entityLabel } from './entity-columns.ts';
 import { maskedValue } from './masks.ts';
-import type { FirstRows } from './narrow.ts';
+import type { FirstRows, RowFilter } from './narrow.ts';
 
 /** ORDER BY and LIMIT of the rows of a mapping. */
 type Tail = Pick<SelectStmt, 'sortClause' | 'limitCount' | 'limitOption'>;
@@ -56,19 +56,22 @@ export class Branch {
   readonly rows: MappedRows;
   /** The row policies that apply to the rows. */
   readonly rules: readonly AppliedRule[];
+  /** True if a barrier above the mapping's rows decides which of them the caller sees: a row policy, a logic concept or a cube. */
+  readonly isBelowBarrier: boolean;
   /** True if rows that the mapping leaves out are hidden from the caller. */
   readonly #hides: boolean;
   readonly #paths: BranchPaths;
 
-  constructor(state: PlanState, mapping: MappingDef, mapped: Concept, reader: Concept, readsAll = false) {
+  constructor(state: PlanState, mapping: MappingDef, mapped: Concept, reader: Concept, filter?: Pick<RowFilter, 'readsAll' | 'isBelowBarrier'>) {
     this.state = state;
     this.mapping = mapping;
     this.mapped = mapped;
     this.reader = reader;
     this.rows = state.texts.mapping(mapping);
-    this.#paths = new BranchPaths(this, readsAll);
+    this.#paths = new BranchPaths(this, filter?.readsAll === true);
     state.facts.readsHidden ||= state.seen.concept(mapped.name) === undefined;
     this.rules = state.position.isTrusted ? [] : (state.policies?.rowRules(mapping) ?? []);
+    this.isBelowBarrier = this.rules.length > 0 || filter?.isBelowBarrier === true;
     if (this.rules.length > 0) state.facts.hasRowPolicies = true;
     this.#hides = this.rows.leavesOut && state.hidesTables(mapping.datasource);
     state.facts.hidesRows ||= this.#hides;
@@ -78,7 +81,10 @@ export class Branch {
   select(wanted: WantedColumns, conditions: readonly Condition[], tail: Tail = {}): SelectStmt {
     const targets = (): Node[] => [...wanted].map(([name, w]) => target(this.column(w), name));
     if (!followsPaths(this, wanted)) return this.#select(targets(), conditions, tail);
-    return this.#paths.select(targets, (columns) => this.#select(columns, conditions, tail));
+    // PostgreSQL may compute values at the end of joined paths before the barrier above, for the rows that these conditions leave
+    return this.#paths.select(targets, (columns, isJoined) =>
+      this.#select(columns, isJoined && this.isBelowBarrier ? withoutBarriers(conditions) : conditions, tail),
+    );
   }
 
   #select(targetList: Node[], conditions: readonly Condition[], tail: Tail): SelectStmt {

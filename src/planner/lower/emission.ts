@@ -48,8 +48,8 @@ function emit(relation: ConceptRelation, requested: ReadonlySet<PathNode>, barri
   const makers = prepareJoins(root, nodes);
   const yielded = relation.exposed.all.filter(([, e]) => e.node === root || nodes.has(e.node));
   const hides = logic?.sources.some((c) => state.hidesRows(c)) ?? false;
-  const isJoinedBelow = requested.size > 0 && (hides || barriers.length > 0);
-  const source = rowsOf(relation, logic?.source ?? relation.concept, isJoinedBelow && filter ? { ...filter, isJoinedBelow } : filter);
+  const below = hides || barriers.length > 0 ? { isBelowBarrier: true, ...(requested.size > 0 ? { isComputedEarly: true } : {}) } : {};
+  const source = rowsOf(relation, logic?.source ?? relation.concept, filter && { ...filter, ...below });
   if (makers.size === 0 && barriers.length === 0 && yielded.every(([name, e]) => !e.computed && name === e.column)) return { query: source, hides: false };
   let from: Node = subselect(source, root.alias);
   for (const [node, make] of makers) {

@@ -47,7 +47,8 @@ function rowsOf(state: PlanState, rows: LogicRows, wanted: WantedColumns, reader
 function rowsThatMeet(state: PlanState, rows: LogicRows, wanted: WantedColumns, reader: Concept, filter: RowFilter | undefined): SelectStmt {
   const alias = state.alias();
   const relation = new ConceptRelation(state, { concept: rows.source, schema: rows.schema, alias, reader });
-  relation.root.filter = filter;
+  const hides = state.hidesRows(rows.source);
+  relation.root.filter = filter && hides ? { ...filter, isBelowBarrier: true } : filter;
   for (const [name, w] of wanted) relation.expose(name, w);
   const condition = bindAndLower(state, () => logicCondition(state, rows, relation));
   const used = nodesIn(condition, [relation]);
@@ -55,7 +56,6 @@ function rowsThatMeet(state: PlanState, rows: LogicRows, wanted: WantedColumns, 
   const where = asExists(condition, { relations: [relation], isBranch });
   state.references.settle(where, relation);
   const from = emitConcept(relation, new Set([...used].filter((n) => !isBranch(n))));
-  const hides = state.hidesRows(rows.source);
   state.facts.hidesRows ||= hides;
   const barrier = hides ? BARRIER : {};
   return select({ targetList: [...wanted.keys()].map((name) => target(column(alias, name), name)), fromClause: [from], whereClause: where, ...barrier });

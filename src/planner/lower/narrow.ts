@@ -39,11 +39,13 @@ export interface RowFilter {
   readonly as?: ReadableAs;
   /** Only rows of this mapping. */
   readonly mapping?: MappingDef;
+  /** True if a barrier above decides which of the rows the caller sees. */
+  readonly isBelowBarrier?: boolean;
   /**
-   * True if the rows are joined with others, or values of theirs are computed, before a barrier above decides which of them the caller sees. In a statement with barriers,
-   * conditions then do not apply to the tables: they would decide which values are computed, and an error there would reveal a hidden row.
+   * True if PostgreSQL computes values of the rows, or joins them with others, before that barrier. In a statement with barriers, conditions then do not apply to the tables:
+   * they would decide which values are computed, and an error there would reveal a hidden row.
    */
-  readonly isJoinedBelow?: boolean;
+  readonly isComputedEarly?: boolean;
 }
 
 /**
@@ -176,7 +178,7 @@ export function isConstant(node: Node): boolean {
 export function branchCondition(branch: Branch, filter: RowFilter): Condition[] | false {
   const conditions: Condition[] = [];
   const key = branch.mapped.key?.properties ?? [];
-  const isFixed = filter.isJoinedBelow === true || (branch.state.facts.isRestricted && !branch.rows.isNarrowable);
+  const isFixed = filter.isComputedEarly === true || ((branch.mayBeBarred || branch.isBelowBarrier) && !branch.rows.isNarrowable);
   const always: Pick<Condition, 'when'> = isFixed ? { when: 'without barriers' } : {};
   if (filter.ids && branch.canCompareKey(key)) {
     const condition = keyCondition(branch, filter.ids);

@@ -9,7 +9,7 @@ import type { PlanState } from '../plan-state.ts';
 import { isReadableAs } from '../secure/shown.ts';
 import { admitted } from './admitted.ts';
 import { Branch } from './branch.ts';
-import { computesEarly } from './calculated/reads.ts';
+import { callsOwnFunctions } from './calculated/reads.ts';
 import { logicSource } from './logic.ts';
 import { branchCondition, type RowFilter } from './narrow.ts';
 import { type MappingSelect, mergeTables } from './one-table.ts';
@@ -26,10 +26,10 @@ export function conceptSource(state: PlanState, concept: Concept, wanted: Wanted
   for (const { mapping, target: mapped } of rows.sources) {
     if (filter?.mapping && filter.mapping !== mapping) continue;
     if (filter?.as && !isReadableAs(filter.as, mapping)) continue;
-    const branch = new Branch(state, mapping, mapped, reader, filter?.readsAll);
+    const branch = new Branch(state, mapping, mapped, reader, filter);
     if (filter && !state.context.keepsMappings && isExcluded(branch, filter)) continue;
-    const isJoinedBelow = filter?.isJoinedBelow === true || (state.facts.isRestricted && computesEarly(branch, wanted));
-    const narrowed = filter ? branchCondition(branch, { ...filter, isJoinedBelow }) : [];
+    const isComputedEarly = filter?.isComputedEarly === true || (branch.isBelowBarrier && callsOwnFunctions(branch, wanted));
+    const narrowed = filter ? branchCondition(branch, { ...filter, isComputedEarly }) : [];
     if (narrowed === false) continue;
     const { rules } = branch;
     const select = (columns: WantedColumns): SelectStmt => branch.select(columns, narrowed);

@@ -34,6 +34,10 @@ export function whereOf(conditions: readonly Condition[]): Pick<SelectStmt, 'whe
   return whereClause ? { whereClause } : {};
 }
 
+/** The conditions as they apply only to statements without barriers. */
+export const withoutBarriers = (conditions: readonly Condition[]): Condition[] =>
+  conditions.flatMap((c) => (c.when === 'with barriers' ? [] : [{ node: c.node, when: 'without barriers' as const }]));
+
 /** A FROM item with a second form for statements with barriers. */
 export interface LateItem {
   readonly plain: Node;

@@ -68,16 +68,16 @@ export class BranchPaths {
   /**
    * A SELECT of columns that follow paths. The rows become a sub-select, so that no name of a table can be confused with a name of a joined path.
    * @param targets makes the select list
-   * @param rows makes the SELECT of the mapping's own columns
+   * @param rows makes the SELECT of the mapping's own columns, which may be joined with paths
    */
-  select(targets: () => Node[], rows: (columns: Node[]) => SelectStmt): SelectStmt {
+  select(targets: () => Node[], rows: (columns: Node[], isJoined: boolean) => SelectStmt): SelectStmt {
     const base: Base = { alias: this.#branch.state.alias(), columns: new Map(), paths: new Map() };
     this.#base = base;
     const targetList = targets();
     const joins = [...base.paths.values()].flatMap((p) => p.joins());
     this.#base = undefined;
     const columns = [...base.columns].map(([name, own]) => target(this.#branch.rows.column(name), own));
-    const from = subselect(rows(columns), base.alias);
+    const from = subselect(rows(columns, joins.length > 0), base.alias);
     return select({ targetList, fromClause: [joins.reduce((left, { item, condition }) => join('JOIN_LEFT', left, item, condition), from)] });
   }
 

@@ -74,10 +74,10 @@ export interface RowsOfMapping {
 }
 
 /**
- * True if PostgreSQL may compute values of a SELECT over the rows of a mapping before the conditions around it: it follows paths, or calls functions of the datasource,
- * which may return several rows.
+ * True if a SELECT of columns calls functions of the datasource. These may return several rows: PostgreSQL then computes all values of the SELECT before the conditions
+ * around it.
  */
-export const computesEarly = (rows: RowsOfMapping, wanted: WantedColumns): boolean => followsPaths(rows, wanted, (reads) => reads.paths || reads.callsOwn);
+export const callsOwnFunctions = (rows: RowsOfMapping, wanted: WantedColumns): boolean => followsPaths(rows, wanted, (reads) => reads.callsOwn);
 
 /** True if a SELECT of columns over the rows of a mapping follows paths. */
 export function followsPaths({ state, mapping, mapped }: RowsOfMapping, wanted: WantedColumns, counts = hasPaths): boolean {
