@@ -1,5 +1,6 @@
 /** Hidden rows: expressions that may raise an error must not be evaluated on them. */
 import { describe, expect, it } from 'vitest';
+import { graphOf } from '../../../examples/world/graph.ts';
 import { SvcError } from '../../../src/errors.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import { lensOf } from '../../../src/ontology/lens.ts';
@@ -249,4 +250,29 @@ describe('columns with different collations', () => {
     expect(conditions(inOntology(SQL, collated('"C"', '"POSIX"')))).toBe(2);
     expect(conditions(inOntology(SQL, collated('')))).toBe(1);
   });
+});
+
+describe('a comparison of the caller over a property that is calculated over paths', () => {
+  const SCRIPT = `CREATE PROPERTY place string AS SELECT "located[town].name"; CREATE PROPERTY pets bigint AS SELECT COUNT("keeps[pet].pet_id");
+    CREATE CONCEPT town (town_id bigint, name string, PRIMARY KEY (town_id));
+    CREATE CONCEPT person (person_id bigint, town_id bigint, place string, pets bigint, PRIMARY KEY (person_id), CONSTRAINT located FOREIGN KEY (town_id) REFERENCES town (town_id));
+    CREATE CONCEPT pet (pet_id bigint, person_id bigint, PRIMARY KEY (pet_id), CONSTRAINT kept_by FOREIGN KEY (person_id) REFERENCES person (person_id) INVERSEOF keeps);
+    CREATE MAPPING m_town INTO town AS SELECT id AS town_id, label AS name FROM raw.towns; CREATE MAPPING m_pet INTO pet AS SELECT id AS pet_id, owner AS person_id FROM raw.pets;
+    CREATE MAPPING m_person INTO person AS SELECT id AS person_id, town AS town_id FROM raw.people`;
+  const people = compile(withTypes(graphOf(SCRIPT, 'people', context.parser).model), 'people');
+  const rows = [{ concept: 'person', conditions: [{ policy: 'p', condition: `"located[town].name" = 'x'` }] }];
+  const access = { rows, masks: [], caller: { username: 'x', roles: [], claims: {} }, maskKey: '' };
+  const planned = (sql: string, isGuarded: boolean): string =>
+    planSelect({ ...context, graph: people, queriesTables: () => false, ...(isGuarded ? { access } : {}) }, { text: sql, offset: 0 }).sql;
+  const NARROWED = /FROM raw\.people WHERE id(::\w+)? = 5/;
+
+  it.each([
+    ["SELECT place FROM svc.person WHERE entity_id = 'person:5'", false, true],
+    ["SELECT place, 1 / person_id AS n FROM svc.person WHERE entity_id = 'person:5'", false, true],
+    ["SELECT place FROM svc.person WHERE entity_id = 'person:5'", true, true],
+    ['SELECT place, 1 / person_id AS n FROM svc.person WHERE person_id = 5', true, false],
+    ["SELECT place, 1 / person_id AS n FROM svc.person WHERE entity_id = 'person:5'", true, false],
+    ['SELECT pets, 1 / person_id AS n FROM svc.person WHERE person_id = 5', true, true],
+    ['SELECT 1 / person_id AS n FROM svc.person WHERE person_id = 5', true, true],
+  ])('%s, with a policy: %s, reaches the table: %s', (sql, isGuarded, reaches) => expect(NARROWED.test(planned(sql, isGuarded))).toBe(reaches));
 });
