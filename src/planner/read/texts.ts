@@ -163,6 +163,11 @@ export class Texts {
     return known.node;
   }
 
+  /** True if a stored expression that was read is the same for all callers. */
+  isShared(owner: object, sql: string): boolean {
+    return SHARED.get(owner)?.has(sql) === true;
+  }
+
   /** Keeps the expression if it is the same for all callers. */
   #shared(owner: object, sql: string): Node {
     const { node, parsed } = this.#plain(owner, sql, undefined);

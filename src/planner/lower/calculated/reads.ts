@@ -29,7 +29,8 @@ function readsOf(state: PlanState, owner: object, expression: string): Reads {
     return undefined;
   });
   const reads = { names, paths: paths || names.some(isPath), callsOwn: calls };
-  READS.set(owner, (READS.get(owner) ?? new Map<string, Reads>()).set(expression, reads));
+  // without a claim, the call of svc_claim over a path is a constant
+  if (state.texts.isShared(owner, expression)) READS.set(owner, (READS.get(owner) ?? new Map<string, Reads>()).set(expression, reads));
   return reads;
 }
 
