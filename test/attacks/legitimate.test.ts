@@ -11,6 +11,8 @@ const TABLES = [
   'CREATE TABLE shop.t_lang (person_id bigint, lang text, value text)',
   "CREATE FUNCTION shop.twice(x numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT x * 2'",
   `CREATE FUNCTION shop.parts() RETURNS TABLE (id bigint, md5 text) LANGUAGE sql STABLE AS 'SELECT id, name FROM shop.t_person'`,
+  // functions that return several rows cannot be allowed; a view of the datasource can read them
+  'CREATE VIEW shop.v_parts AS SELECT * FROM shop.parts()',
   `INSERT INTO shop.t_city VALUES (1, 'Bern', 130, '{a,b}', '{"a":{"b":[1,2,3]},"k":"v"}', '2020-01-01', 'mix', 1.5), (2, 'Köln', 1000, '{}', '[]', '2021-05-05', null, 2.5)`,
   `INSERT INTO shop.t_person VALUES (1, 'Ann', 1, null, '1990-01-01', 10, true, 'x'), (2, 'Bob', 2, 1, '1985-02-02', 20, false, 'y'), (3, 'Cy', 2, 2, '1999-09-09', 30, true, 'x')`,
   `INSERT INTO "Große Daten"."Bestell Liste" VALUES (1, 9.5, 's', 1, 'n'), (2, 8, 't', 2, 'm')`,
@@ -186,7 +188,7 @@ const MAPPINGS: readonly (readonly [columns: string, text: string])[] = [
   ['id bigint, xb bigint', 'SELECT p.id, count(l) AS xb FROM shop.t_person p LEFT JOIN shop.t_lang l ON l.person_id = p.id GROUP BY p.id'],
   ['id bigint, x string', 'SELECT t_city.id, shop.t_city.name AS x FROM shop.t_city'],
   ['id bigint, x string', 'TABLE shop.t_city'],
-  ['id bigint, x string', 'SELECT r.id, r.md5 AS x FROM shop.parts() r(id, md5)'],
+  ['id bigint, x string', 'SELECT r.id, r.md5 AS x FROM shop.v_parts r(id, md5)'],
 ];
 
 let s: TestService;
@@ -196,7 +198,7 @@ beforeAll(async () => {
   await s.rows(
     [
       'CREATE ONTOLOGY shop',
-      "ALTER ONTOLOGY shop SET allowed_functions = 'shop.twice, shop.parts'",
+      "ALTER ONTOLOGY shop SET allowed_functions = 'shop.twice'",
       'CREATE MEASURE total decimal AS SELECT SUM(pay)',
       ...MODEL.slice(1),
     ].join('; '),
@@ -240,7 +242,7 @@ const WRONG_NAMES: readonly (readonly [text: string, message: string])[] = [
   ['SELECT nope.* FROM shop.t_person', 'no table `nope`'],
   ['WITH a AS (SELECT id FROM shop.t_person) SELECT id, kind FROM a', 'no column `kind`'],
   ['SELECT u.id, u.md5 FROM shop.t_person a JOIN shop.t_city b USING (id) AS u', 'no column `md5`'],
-  ['SELECT r.id, r.md5 FROM shop.parts() r', 'no column `id`'],
+  ['SELECT r.id, r.md5 FROM shop.twice(1) r', 'no column `id`'],
 ];
 
 it.each(WRONG_NAMES)('the error of %s names the name', async (text, message) => {

@@ -34,7 +34,10 @@ export async function functionsOn(runtime: Runtime, caller: Caller, datasource: 
       throw badRequest('bad_value', `the function \`${name}\` is VOLATILE`, { offset, hint: 'Only IMMUTABLE and STABLE functions can be allowed' });
     // in a calculated property it would be computed, with all other values of the row, before the conditions of policies
     if (isSet === 'true')
-      throw badRequest('bad_value', `the function \`${name}\` returns several rows`, { offset, hint: 'Only functions that return one value can be allowed' });
+      throw badRequest('bad_value', `the function \`${name}\` returns several rows`, {
+        offset,
+        hint: 'Only functions that return one value can be allowed; a view of the datasource can read the rows of this one',
+      });
     return name ?? '';
   });
 }
