@@ -67,6 +67,7 @@ export class Source {
   readonly texts: Texts;
   #tables = new Map<string, string | null>();
   #viewMappings: ViewMappings | undefined;
+  readonly #viewTexts = new Map<ViewDef, string | null>();
 
   constructor(context: SystemContext) {
     this.context = context;
@@ -112,10 +113,20 @@ export class Source {
     }
   }
 
+  /** The text of a view over concepts; null if the caller may not see what it reads. */
+  textOfView(view: ViewDef): string | null {
+    let text = this.#viewTexts.get(view);
+    if (text === undefined) {
+      text = this.texts.view(view);
+      this.#viewTexts.set(view, text);
+    }
+    return text;
+  }
+
   /** The tables that a view reads, through concepts if it has no tables of its own; null if the caller may not see them. */
   tablesOfView(view: ViewDef): string | null {
     if (isRaw(view)) return this.tablesOf(view.sql, view.datasource ?? '');
-    if (this.texts.view(view) === null) return null;
+    if (this.textOfView(view) === null) return null;
     this.#viewMappings ??= new ViewMappings(this.graph, createSqlReader(this.context.parser, 'svc'));
     return this.tablesOfAll(this.#viewMappings.of(view));
   }

@@ -155,7 +155,7 @@ const TABLES: Readonly<Record<string, Table>> = {
           v.cube,
           s.tablesOfView(v),
           s.rowsOfView(v),
-          raw === null ? s.texts.view(v) : s.texts.showsTables(raw) ? v.sql : null,
+          raw === null ? s.textOfView(v) : s.texts.showsTables(raw) ? v.sql : null,
           viewJson(s.context.parser, v),
           viewColumnsText(v),
         ];
