@@ -78,10 +78,13 @@ export interface RowsOfMapping {
  * True if a SELECT of columns calls functions of the datasource. These may return several rows: PostgreSQL then computes all values of the SELECT before the conditions
  * around it.
  */
-export const callsOwnFunctions = (rows: RowsOfMapping, wanted: WantedColumns): boolean => followsPaths(rows, wanted, (reads) => reads.callsOwn);
+export const callsOwnFunctions = (rows: RowsOfMapping, wanted: WantedColumns): boolean => anyWanted(rows, wanted, (reads) => reads.callsOwn);
 
 /** True if a SELECT of columns over the rows of a mapping follows paths. */
-export function followsPaths({ state, mapping, mapped }: RowsOfMapping, wanted: WantedColumns, counts = hasPaths): boolean {
+export const followsPaths = (rows: RowsOfMapping, wanted: WantedColumns): boolean => anyWanted(rows, wanted, hasPaths);
+
+/** True if an expression of the wanted columns, or a mask on them, passes a test. */
+function anyWanted({ state, mapping, mapped }: RowsOfMapping, wanted: WantedColumns, counts: (reads: Reads) => boolean): boolean {
   const seen = new Set<PropertyDef>();
   const follows = (def: PropertyDef): boolean => followsAny(state, def, mapping, seen, counts);
   return [...wanted.values()].some((w) => (w.kind === 'property' ? follows(w.def) : w.kind === 'entity_label' && mapped.label.some(follows)));
