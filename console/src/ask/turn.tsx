@@ -1,16 +1,16 @@
 /** A question and its answer. */
-import { lazy, Suspense } from 'preact/compat';
 import { useEffect, useState } from 'preact/hooks';
 import { exampleStatement, mayStore, storeExample } from '../api/examples.ts';
 import { type Failure, failureOf } from '../api/http.ts';
 import type { Rows } from '../api/rows.ts';
 import { Code, Copy, FailureBox, Loading } from '../parts/basics.tsx';
+import { later } from '../parts/later.tsx';
 import { Grid } from '../query/grid.tsx';
 import { go, hashOf } from '../router.ts';
 import { texts } from '../texts.ts';
 import { askAs, type Turn } from './conversation.ts';
 
-const Chart = lazy(() => import('../query/chart.tsx'));
+const Chart = later(() => import('../query/chart.tsx'));
 
 export function TurnView({ ontology, turn }: { readonly ontology: string; readonly turn: Turn }) {
   const { state, question, readings, reading, steps, failure, sql, rows } = turn;
@@ -96,9 +96,7 @@ function RowsView({ ontology, rows }: { readonly ontology: string; readonly rows
         ))}
       </div>
       {isChart ? (
-        <Suspense fallback={<Loading />}>
-          <Chart rows={rows} count={rows.length} />
-        </Suspense>
+        <Chart rows={rows} count={rows.length} />
       ) : (
         <Grid rows={rows} count={rows.length} openEntity={rows.columns.includes('entity_id') ? openEntity : undefined} />
       )}

@@ -1,11 +1,11 @@
 /** The result of a statement: progress, error, plan, or rows as table, JSON or chart. */
-import { lazy, Suspense } from 'preact/compat';
 import { useState } from 'preact/hooks';
 import { printed } from '../api/exact.ts';
 import { apiPath, type Failure } from '../api/http.ts';
 import type { Rows } from '../api/rows.ts';
 import { curl } from '../connect/snippets.ts';
-import { Code, Copy, download, FailureBox, Loading } from '../parts/basics.tsx';
+import { Code, Copy, download, FailureBox } from '../parts/basics.tsx';
+import { later } from '../parts/later.tsx';
 import { texts } from '../texts.ts';
 import { offsetOf } from './editor.ts';
 import { Grid } from './grid.tsx';
@@ -27,8 +27,8 @@ export type Outcome =
   | (Run & { readonly kind: 'rows'; readonly rows: Rows; readonly count: number; readonly ms: number });
 
 const FORMS = ['table', 'tree', 'json', 'chart', 'map'] as const;
-const PointMap = lazy(() => import('./map.tsx'));
-const Chart = lazy(() => import('./chart.tsx'));
+const PointMap = later(() => import('./map.tsx'));
+const Chart = later(() => import('./chart.tsx'));
 
 export function Result({
   ontology,
@@ -123,15 +123,11 @@ export function Result({
         ) : form === 'tree' ? (
           <Tree rows={rows} count={count} />
         ) : form === 'map' && places !== null ? (
-          <Suspense fallback={<Loading />}>
-            <PointMap rows={rows} count={count} columns={places} />
-          </Suspense>
+          <PointMap rows={rows} count={count} columns={places} />
         ) : form === 'json' ? (
           <Code text={jsonOf(rows, Math.min(count, 500))} />
         ) : (
-          <Suspense fallback={<Loading />}>
-            <Chart rows={rows} count={count} />
-          </Suspense>
+          <Chart rows={rows} count={count} />
         )}
       </div>
     </section>
