@@ -133,7 +133,7 @@ async function single(run: Run, { statements, rawText }: SqlRequest): Promise<vo
     session.ended(await send(name));
   } catch (error) {
     if (name === undefined || !isStale(error)) throw error;
-    session.forget(statement.query);
+    session.forget(statement.query, isGone(error));
     session.ended(await send(undefined));
   }
 }
@@ -143,7 +143,10 @@ async function single(run: Run, { statements, rawText }: SqlRequest): Promise<vo
  * no row by then.
  */
 const isStale = (error: unknown): boolean =>
-  error instanceof SqlFault && ((error.fields.code === '0A000' && error.fields.routine === 'RevalidateCachedQuery') || error.fields.code === '26000');
+  isGone(error) || (error instanceof SqlFault && error.fields.code === '0A000' && error.fields.routine === 'RevalidateCachedQuery');
+
+/** Whether PostgreSQL does not have the prepared statement: invalid_sql_statement_name. */
+const isGone = (error: unknown): boolean => error instanceof SqlFault && error.fields.code === '26000';
 
 /** The error if no session is available, without addresses and credentials. */
 function reachFault(error: unknown): unknown {

@@ -3,6 +3,11 @@ import { Worker } from 'node:worker_threads';
 import pg from 'pg';
 
 const OPEN_TIMEOUT_MS = 120_000;
+/**
+ * The stack of the thread. PostgreSQL's check of its own stack (max_stack_depth, 2 MB in PGlite) must come first: the stack of JavaScript, which the calls of
+ * WebAssembly use too, was full before with Node's default of 4 MB.
+ */
+const STACK_MB = 64;
 
 interface FromThread {
   ready?: true;
@@ -22,8 +27,12 @@ export class PgliteHost {
   #client: Promise<pg.Client> | undefined;
   #ending: Promise<unknown> = Promise.resolve();
 
-  constructor(dataDir: string) {
+  readonly #stackMb: number;
+
+  /** `stackMb`: another size of the thread's stack (for tests). */
+  constructor(dataDir: string, stackMb = STACK_MB) {
     this.dataDir = dataDir;
+    this.#stackMb = stackMb;
   }
 
   /** The client. Starts the thread if it does not run yet. Rejects if the data folder cannot be opened. */
@@ -62,7 +71,13 @@ export class PgliteHost {
 
   async #open(): Promise<pg.Client> {
     await this.#ending;
-    const thread = new Worker(new URL('./pglite-thread.ts', import.meta.url), { workerData: { dataDir: this.dataDir }, stdout: true, stderr: true });
+    const resourceLimits = { stackSizeMb: this.#stackMb };
+    const thread = new Worker(new URL('./pglite-thread.ts', import.meta.url), {
+      workerData: { dataDir: this.dataDir },
+      stdout: true,
+      stderr: true,
+      resourceLimits,
+    });
     this.#thread = thread;
     // PostgreSQL's log is not shown to the user of `npm start`; errors are returned by the protocol.
     let log = '';
@@ -75,7 +90,10 @@ export class PgliteHost {
         if (this.#thread === thread) void this.kill();
       });
       thread.once('error', reject);
-      thread.once('exit', () => reject(new Error(lastLine(log) ?? 'the thread of the embedded database ended')));
+      thread.once('exit', () => {
+        reject(new Error(lastLine(log) ?? 'the thread of the embedded database ended'));
+        if (this.#thread === thread) void this.kill();
+      });
     });
     failed.catch(() => undefined);
     const ready = new Promise<void>((resolve) => thread.on('message', (m: FromThread) => m.ready && resolve()));

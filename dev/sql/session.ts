@@ -75,13 +75,15 @@ export class Session {
     return name;
   }
 
-  /** Forgets a prepared statement: PostgreSQL refuses its plan, or there are too many. */
-  forget(text: string): void {
+  /** Forgets a prepared statement: PostgreSQL refuses its plan, or there are too many. `gone`: PostgreSQL does not have it any more. */
+  forget(text: string, gone = false): void {
     const name = this.#prepared.get(text);
     if (name === undefined) return;
     this.#prepared.delete(text);
-    // false: PostgreSQL has not parsed it
-    if (delete this.#inner.connection.parsedStatements[name]) this.#dropped.push(name);
+    const { parsedStatements } = this.#inner.connection;
+    // a DEALLOCATE of a statement that PostgreSQL does not have would fail, and the whole reset with it
+    if (!gone && Object.hasOwn(parsedStatements, name)) this.#dropped.push(name);
+    delete parsedStatements[name];
   }
 
   /** Sends a statement, and the reset with it, in one packet. PostgreSQL runs the reset when the statement has ended. */

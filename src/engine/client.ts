@@ -6,7 +6,7 @@ import { readBounded } from '../bytes.ts';
 import { isSafeAddress } from '../connection.ts';
 import { SvcError } from '../errors.ts';
 import { connectionHeader, type Datasource } from './datasource.ts';
-import { CONFLICT, callerGone, DatasourceFault, datasourceFailed, type FaultContext, faultOf, statementTimeout } from './errors.ts';
+import { CONFLICT, callerGone, DatasourceFault, datasourceFailed, type FaultContext, faultOf, isUnprepared, statementTimeout } from './errors.ts';
 import { type Statement, sqlOf } from './statement.ts';
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
@@ -46,7 +46,8 @@ export interface Exchange {
 const globalFetch: Fetch = (input, init) => fetch(input, init);
 
 /**
- * Sends one statement (an object) or a batch (an array) and waits for the answer's head.
+ * Sends one statement (an object) or a batch (an array) and waits for the answer's head. What the endpoint has not run because it lost the prepared statement is
+ * sent once more, also if it writes.
  *
  * @throws SvcError for every status other than 200 and every failure of the connection (see `errors.ts`)
  */
@@ -81,12 +82,12 @@ export async function send(ds: Datasource, statements: Statement | readonly Stat
   };
 
   try {
-    for (let again = options.retry; ; again = false) {
+    for (let again = true; ; again = false) {
       const response = await exchange(ds, statements, options, abort.signal);
       if (response.status === 200) return { response, abort: () => abort.abort(), release, watch, failure };
       const { bytes } = await readBounded(response.body, ERROR_BYTES);
       const fault = faultOf(response.status, new TextDecoder().decode(bytes), options);
-      if (again && fault.code === CONFLICT) continue;
+      if (again && (isUnprepared(fault) || (options.retry && fault.code === CONFLICT))) continue;
       release();
       abort.abort();
       throw fault;

@@ -42,6 +42,12 @@ const datasourceConflict = (cause: unknown): SvcError =>
     cause,
   });
 
+/** `invalid_sql_statement_name`: a pool between the endpoint and PostgreSQL sent Parse and Bind to different sessions, or lost the prepared statement. */
+const UNPREPARED = '26000';
+
+/** Whether an error of `faultOf` says that PostgreSQL does not have the prepared statement. It has run nothing of the request then, or has rolled it back. */
+export const isUnprepared = ({ cause }: SvcError): boolean => cause instanceof DatasourceFault && cause.sqlstate === UNPREPARED;
+
 /** 504: the statement timed out. */
 export const statementTimeout = (cause?: unknown): SvcError =>
   new SvcError(504, 'statement_timeout', 'the statement ran out of time', { hint: 'Ask for less: a narrower WHERE, fewer paths, or a LIMIT.', cause });

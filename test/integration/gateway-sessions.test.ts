@@ -82,11 +82,15 @@ describe.skipIf(postgresPrograms() === undefined)('a session of the gateway', ()
       expect(Number(await prepared())).toBeGreaterThan(50);
     });
 
+    it('no text that PostgreSQL refuses, whose removal costs no other one', async () => {
+      for (const _ of 'abc') expect((await run('SELECT nothing FROM public.thing')).code).toBe('42703');
+      for (let i = 0; i < 105; i++) for (const _ of 'ab') await rows(`SELECT ${i} FROM public.thing -- after a refusal`);
+      expect(Number(await prepared())).toBeGreaterThan(90);
+    });
+
     it('no text that is very long', async () => {
-      const before = await prepared();
-      const long = `SELECT a FROM public.thing WHERE b <> '${'y'.repeat(40_000)}'`;
-      await warm(long);
-      expect(await prepared()).toBe(before);
+      await warm(`SELECT a FROM public.thing WHERE b <> '${'y'.repeat(40_000)}'`);
+      expect(await rows('SELECT count(*)::int FROM pg_prepared_statements WHERE length(statement) > 32768')).toEqual([[0]]);
     });
 
     it('without a name that a caller could guess', async () => {
@@ -251,6 +255,19 @@ describe.skipIf(postgresPrograms() === undefined)('a session of the gateway', ()
       expect(await rows(sql)).toEqual([[1]]);
       await warm(sql);
       expect(await rows(sql)).toEqual([[1]]);
+    });
+
+    it('a function that deallocates one: only that is prepared again', async () => {
+      await rows(`CREATE OR REPLACE FUNCTION public.forget_one(name text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'DEALLOCATE ' || name; END $$`);
+      await warm('SELECT b FROM public.thing -- kept');
+      await warm(sql);
+      const [[name]] = (await rows('SELECT name FROM pg_prepared_statements WHERE statement ~ $1', ['-- poisoned$'])) as [[string]];
+      await rows('SELECT public.forget_one($1)', [name]);
+      const before = Number(await prepared());
+      expect(await rows(sql)).toEqual([[1]]);
+      expect(await prepared()).toBe(before);
+      await warm(sql);
+      expect(await prepared()).toBe(before + 1);
     });
 
     it('PREPARE under the name of another text does not answer it', async () => {

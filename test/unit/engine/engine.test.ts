@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { send } from '../../../src/engine/client.ts';
 import { batch, collated, describe as describeColumns } from '../../../src/engine/engine.ts';
 import { operatorText } from '../../../src/engine/operator.ts';
 import { forgetRoles } from '../../../src/engine/settings.ts';
@@ -99,6 +100,35 @@ describe('a batch of small reads', () => {
     expect(asked[0]?.body.queries?.[0]).toEqual({ query: `SET LOCAL "statement_timeout" = '5000'`, params: [] });
     const headers = new Headers(asked[0]?.init.headers);
     expect([headers.get('neon-batch-read-only'), headers.get('neon-raw-text-output')]).toEqual(['true', 'true']);
+  });
+});
+
+describe('a prepared statement that a pool has lost', () => {
+  const lost = json({ message: 'prepared statement "s1" does not exist', code: '26000' }, 400);
+  const statement = { text: operatorText('SELECT 1 AS n') };
+  const options = { timeoutMs: 5000, rawText: true, retry: false };
+
+  it('is sent once more, also where the request writes', async () => {
+    const { fetch, asked } = fake(lost, json(result([['n', 23]], [['1']])));
+    const { response, release } = await send(DS, statement, { ...options, fetch });
+    release();
+    expect(await response.json()).toMatchObject({ rows: [['1']] });
+    expect(asked.map(({ body }) => body)).toEqual([
+      { query: 'SELECT 1 AS n', params: [] },
+      { query: 'SELECT 1 AS n', params: [] },
+    ]);
+  });
+
+  it('is an error the second time', async () => {
+    const { fetch, asked } = fake(lost);
+    expect(await refusal(send(DS, statement, { ...options, fetch }))).toMatchObject({ status: 502, code: 'datasource_failed' });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('does not make conflicts of writing requests be sent again', async () => {
+    const { fetch, asked } = fake(json({ message: 'could not serialize', code: '40001' }, 400));
+    expect(await refusal(send(DS, statement, { ...options, fetch }))).toMatchObject({ status: 503 });
+    expect(asked).toHaveLength(1);
   });
 });
 
