@@ -11,6 +11,7 @@ import { lowerBlocks } from './lower/finish.ts';
 import { jsonRows, type OutputOptions } from './lower/output.ts';
 import { settleBarriers } from './plan/barriers.ts';
 import { type BoundValue, boundText, type NamedRelation, type PlanContext } from './plan/context.ts';
+import { dropUnusedParameters } from './plan/parameters.ts';
 import { PlanState } from './plan-state.ts';
 import { printSelect } from './print/index.ts';
 import { nameCalls } from './read/caller.ts';
@@ -100,6 +101,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   if (hasBarriers && state.barrierRefusal) throw state.barrierRefusal;
   // without hidden rows no SELECT is marked; the printer would refuse a mark that is left
   if (hidesRows || state.late.length > 0) settleBarriers(query, state, hasBarriers);
+  dropUnusedParameters(query, state, state.bound.length);
   if (state.texts.datasources.size > 1) {
     throw badRequest('several_datasources', `the query would need several datasources: ${[...state.texts.datasources].join(', ')}`, {
       hint: 'a query runs on a single datasource; send one query to each of them',

@@ -128,6 +128,52 @@ describe('a value that fails below a barrier fails for every guess', () => {
   );
 });
 
+/** A comparison of entity_id compares the key's column below the barriers. It must not fail in a hidden row that another comparison selects there. */
+describe('a key that is no number in a hidden row', () => {
+  const ITEM = 'code AS id, box AS box_id, n, code, state FROM fence.t_item';
+  const OPEN = "b.box_id FROM svc.box b WHERE b.box_state = 'open'";
+  it.each([
+    ['left out by a mapping', `SELECT ${ITEM} WHERE box IN (SELECT b.id FROM fence.t_box b WHERE b.state = 'open')`, 'ALL ontology.keys0', 'svc.item', '1 = 1'],
+    [
+      'left out by a logic concept',
+      `SELECT ${ITEM.replace('n,', 'n::integer AS n,')}`,
+      'ontology.keys1.concept.part',
+      'svc.part',
+      `box_id IN (SELECT ${OPEN})`,
+    ],
+  ])('%s', async (_, mapping, grant, relation, condition) => {
+    const ontology = /keys\d/.exec(grant)?.[0] ?? '';
+    await s.rows(`CREATE ONTOLOGY ${ontology}; CREATE CONCEPT box (box_id bigint, box_state string, PRIMARY KEY (box_id));
+      CREATE CONCEPT item (id bigint, box_id bigint, n bigint, code string, state string, PRIMARY KEY (id)); CREATE CONCEPT part INHERITS (item) FROM svc.item WHERE ${condition};
+      CREATE MAPPING m_box INTO box AS SELECT id AS box_id, state AS box_state FROM fence.t_box; CREATE MAPPING m_item INTO item AS ${mapping}`);
+    const reader = await s.user(ontology, `QUERY ON ${grant}`);
+    for (const [id, n, rows] of [
+      [2, 22, [{ id: 2 }]],
+      [6, 7, []],
+      [6, 8, []],
+      [6, 9, []],
+    ] as const) {
+      const { status, json } = await s.query(`SELECT id FROM ${relation} WHERE entity_id = 'item:${id}' AND n = ${n}`, ontology, reader);
+      expect([status, json.data], `n = ${n}`).toEqual([200, rows]);
+    }
+  });
+
+  it('and a filter in a URL, whose value is a parameter that only a statement without barriers has', async () => {
+    await s.rows(`CREATE ONTOLOGY keyed; ${model(WHOLE.replace('id, box AS box_id, n,', 'DISTINCT id, box AS box_id, n + 1 - 1 AS n,'))}`);
+    await s.rows(policy(`"lies_in[box].box_state" = 'open'`), 'keyed');
+    const token = await s.user('keyed', 'QUERY ON ALL ontology.keyed');
+    for (const [relation, id, rows] of [
+      ['item', 1, [{ id: 1 }]],
+      ['item', 7, []],
+      ['along', 1, [{ id: 1 }]],
+      ['along', 7, []],
+    ] as const) {
+      const { status, json } = await s.get(`q/keyed/concept/${relation}?_subj_=entity_id&_op_=eq&_comp_=item:${id}&_select_=id`, { 'x-api-key': token });
+      expect([status, json.data], `${relation} ${id}`).toEqual([200, rows]);
+    }
+  });
+});
+
 describe('a window over all rows of a mapping', () => {
   let editor: string;
   beforeAll(async () => {

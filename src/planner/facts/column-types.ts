@@ -75,3 +75,7 @@ export function castsAlways(column: ColumnDef | undefined, declared: string): bo
   if (given in WIDTH && wanted in WIDTH) return (WIDTH[given] as number) <= (WIDTH[wanted] as number);
   return FAMILIES.some((f) => f.has(given) && f.has(wanted));
 }
+
+/** True if every value of a table's column can be compared as a part of a key of a declared SQL type: integers are compared without a cast. */
+export const comparesAlways = (column: ColumnDef | undefined, declared: string): boolean =>
+  ((column?.type ?? '') in WIDTH && (INTERNAL_NAMES[declared] ?? declared) in WIDTH) || castsAlways(column, declared);

@@ -3,7 +3,7 @@ import type { ColumnRef } from '@pgsql/types';
 import { badRequest } from '../../errors.ts';
 import type { Concept } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
-import { castsAlways, givesTexts } from '../facts/column-types.ts';
+import { castsAlways, comparesAlways, givesTexts } from '../facts/column-types.ts';
 import { mayDivideByZero } from '../facts/divisions.ts';
 import { givesAlways } from '../facts/result.ts';
 import { isTotal } from '../facts/total.ts';
@@ -120,10 +120,10 @@ export class Branch {
     return this.rules.length > 0 || this.#hides;
   }
 
-  /** True if the key's columns can be compared before the policies are evaluated: no column is masked, and no comparison may raise an error. */
+  /** True if the key's columns can be compared below the barriers of the rows: no column is masked, and no comparison may raise an error. */
   canCompareKey(key: readonly PropertyDef[]): boolean {
-    if (!this.state.policies) return true;
-    return key.every((p) => !this.isMasked(p) && (this.rules.length === 0 || castsAlways(this.given(p), declaredType(this.state.graph, p))));
+    const isBarred = this.mayBeBarred || this.isBelowBarrier;
+    return key.every((p) => !this.isMasked(p) && (!isBarred || comparesAlways(this.given(p), this.typeOf(p))));
   }
 
   /** True if the caller gets a masked value of the property, or one that is calculated from a masked value. */
