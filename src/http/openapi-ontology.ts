@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of one ontology: a path for each concept and view that the caller may see, with its columns as schemas. */
-import { ASYNC_PARAMETERS, ASYNC_STARTED, CHANGE_PARAMETERS, type DocumentBase, document, FILTERS_TEXT, SQL_BODY } from './openapi.ts';
+import { type DocumentBase, document } from './openapi.ts';
+import { ASYNC_PARAMETERS, ASYNC_STARTED, CHANGE_PARAMETERS, FILTERS_TEXT, SQL_BODY } from './openapi-operations.ts';
 import { FILTER_PARAMETERS, type JsonObject, operation, ROW_PARAMETERS, ref, rowsAnswer, STATEMENT, use } from './openapi-parts.ts';
 
 /** The part of the answer of get_ontology that is used. */
