@@ -72,6 +72,14 @@ export class RowCutter {
   #seenRows = false;
   #capture: Uint8Array[] | null = null;
   #captured = 0;
+  /** In the chunk: offset of the next byte to read. */
+  #at = 0;
+  /** In the chunk: offset of the next output byte. */
+  #out = 0;
+  /** Inside a row: offset in the chunk of the first byte that was not output yet; -1 otherwise. */
+  #from = -1;
+  /** Offset in the chunk of the result that is being captured; -1: none. */
+  #captureFrom = -1;
   /** The number of complete rows. */
   rows = 0;
 
@@ -90,171 +98,27 @@ export class RowCutter {
    * @throws EnvelopeError if the bytes do not follow the protocol
    */
   push(chunk: Uint8Array): Uint8Array {
-    const b = chunk;
-    const n = b.length;
-    let i = 0;
-    /** Offset of the next output byte. It is never greater than `i`, because only bytes that were read are output. */
-    let out = 0;
-    /** Inside a row: offset of the first byte that was not output yet; -1 otherwise. */
-    let from = this.#state >= ROW_VALUE && this.#state <= ROW_WORD ? 0 : -1;
-    /** Offset in this chunk of the result that is being captured; -1: none. */
-    let captureFrom = this.#capturing() ? 0 : -1;
-
-    while (i < n) {
-      switch (this.#state) {
-        case ROW_NESTED: {
-          let depth = this.#depth;
-          let c = 0;
-          while (i < n) {
-            c = b[i++] as number;
-            if (c === QUOTE) {
-              c = 0;
-              while (i < n) {
-                c = b[i++] as number;
-                if (c === QUOTE) break;
-                if (c === BACKSLASH) i++;
-              }
-              if (c !== QUOTE) {
-                // The chunk ends inside a string. If `i` is past its end, the first byte of the next chunk is escaped.
-                this.#escaped = i > n;
-                this.#inString = true;
-                this.#state = ROW_STRING;
-                i = n;
-                break;
-              }
-            } else if (c > 0x5a) {
-              // outside strings, only brackets and braces matter among the bytes above `Z`
-              if (c === OPEN_OBJECT || c === OPEN) depth++;
-              else if ((c === CLOSE_OBJECT || c === CLOSE) && --depth === 0) {
-                this.#state = ROW_END;
-                break;
-              }
-            }
-          }
-          this.#depth = depth;
-          if (this.#state === ROW_END) {
-            out = move(b, from, i, out);
-            from = -1;
-          }
-          break;
-        }
-        case ROW_STRING:
-        case SKIP_STRING: {
-          while (i < n) {
-            const c = b[i++] as number;
-            if (this.#escaped) this.#escaped = false;
-            else if (c === BACKSLASH) this.#escaped = true;
-            else if (c === QUOTE) {
-              this.#inString = false;
-              break;
-            }
-          }
-          if (this.#inString) break;
-          if (this.#state === ROW_STRING) {
-            if (this.#depth > 0) this.#state = ROW_NESTED;
-            else {
-              this.#state = ROW_END;
-              out = move(b, from, i, out);
-              from = -1;
-            }
-          } else this.#state = this.#depth > 0 ? SKIP : AFTER_VALUE;
-          break;
-        }
-        case ROW_VALUE: {
-          const c = b[i++] as number;
-          if (c === OPEN_OBJECT || c === OPEN) {
-            this.#depth = 1;
-            this.#state = ROW_NESTED;
-          } else if (c === QUOTE) {
-            this.#depth = 0;
-            this.#inString = true;
-            this.#state = ROW_STRING;
-          } else if (c === CLOSE || c === COMMA) throw new EnvelopeError('a row has no value');
-          else if (!isSpace(c)) this.#state = ROW_WORD;
-          break;
-        }
-        case ROW_WORD: {
-          const c = b[i] as number;
-          if (c !== CLOSE && c !== COMMA && !isSpace(c)) {
-            i++;
-            break;
-          }
-          this.#state = ROW_END;
-          out = move(b, from, i, out);
-          from = -1;
-          break;
-        }
-        case ROW_END: {
-          const c = b[i++] as number;
-          if (c === CLOSE) {
-            this.rows++;
-            this.#state = AFTER_ROW;
-          } else if (!isSpace(c)) throw new EnvelopeError('a row has more than one column');
-          break;
-        }
-        case AFTER_ROW: {
-          const c = b[i++] as number;
-          if (c === COMMA) this.#state = ROW;
-          else if (c === CLOSE) {
-            b[out++] = CLOSE;
-            this.#state = AFTER_VALUE;
-          } else if (!isSpace(c)) throw new EnvelopeError('missing comma between rows');
-          break;
-        }
-        case ROW_OR_END:
-        case ROW: {
-          const c = b[i++] as number;
-          if (c === OPEN) {
-            from = i;
-            // the row's opening bracket is replaced by the comma before the row
-            if (this.rows > 0) b[--from] = COMMA;
-            this.#state = ROW_VALUE;
-          } else if (c === CLOSE && this.#state === ROW_OR_END) {
-            b[out++] = CLOSE;
-            this.#state = AFTER_VALUE;
-          } else if (!isSpace(c)) throw new EnvelopeError('a row is not an array');
-          break;
-        }
-        case ROWS: {
-          const c = b[i++] as number;
-          if (c === OPEN) {
-            b[out++] = OPEN;
-            this.#state = ROW_OR_END;
-          } else if (!isSpace(c)) throw new EnvelopeError('the rows are not an array');
-          break;
-        }
-        case SKIP: {
-          const c = b[i++] as number;
-          if (c === QUOTE) {
-            this.#inString = true;
-            this.#state = SKIP_STRING;
-          } else if (c === OPEN_OBJECT || c === OPEN) this.#depth++;
-          else if ((c === CLOSE_OBJECT || c === CLOSE) && --this.#depth === 0) {
-            if (captureFrom >= 0) {
-              this.#keep(b, captureFrom, i);
-              captureFrom = -1;
-            }
-            this.#state = this.#inResults() ? AFTER_RESULT : AFTER_VALUE;
-          }
-          break;
-        }
-        case SKIP_WORD: {
-          const c = b[i] as number;
-          if (c === COMMA || c === CLOSE_OBJECT || isSpace(c)) this.#state = AFTER_VALUE;
-          else i++;
-          break;
-        }
-        default: {
-          const c = b[i++] as number;
-          if (this.#state !== KEY_TEXT && isSpace(c)) break;
-          this.#skeleton(c);
-          if (this.#state === SKIP && this.#capturing() && captureFrom < 0) captureFrom = i - 1;
-        }
+    this.#at = 0;
+    this.#out = 0;
+    this.#from = this.#state >= ROW_VALUE && this.#state <= ROW_WORD ? 0 : -1;
+    this.#captureFrom = this.#capturing() ? 0 : -1;
+    while (this.#at < chunk.length) {
+      const state = this.#state;
+      if (state === ROW_NESTED) this.#nested(chunk);
+      else if (state === ROW_STRING || state === SKIP_STRING) this.#string(chunk);
+      else if (state === ROW_WORD || state === SKIP_WORD) this.#word(chunk);
+      else {
+        const c = chunk[this.#at++] as number;
+        // whitespace counts in names only
+        if (isSpace(c) && state !== KEY_TEXT) continue;
+        if (state >= ROWS && state !== DONE) this.#row(chunk, c);
+        else if (state === SKIP) this.#skipped(chunk, c);
+        else this.#skeleton(c);
       }
     }
-    if (from >= 0) out = move(b, from, n, out);
-    if (captureFrom >= 0) this.#keep(b, captureFrom, n);
-    return b.subarray(0, out);
+    if (this.#from >= 0) this.#copy(chunk, chunk.length);
+    if (this.#captureFrom >= 0) this.#keep(chunk, chunk.length);
+    return chunk.subarray(0, this.#out);
   }
 
   /**
@@ -264,6 +128,134 @@ export class RowCutter {
    */
   finish(): void {
     if (this.#state !== DONE || !this.#seenRows) throw new EnvelopeError('the answer ended too early');
+  }
+
+  /** Reads an array or object in a row up to its end, or up to the end of the chunk. */
+  #nested(b: Uint8Array): void {
+    const n = b.length;
+    let i = this.#at;
+    let depth = this.#depth;
+    while (i < n) {
+      let c = b[i++] as number;
+      if (c === QUOTE) {
+        c = 0;
+        while (i < n) {
+          c = b[i++] as number;
+          if (c === QUOTE) break;
+          if (c === BACKSLASH) i++;
+        }
+        if (c !== QUOTE) {
+          // The chunk ends inside a string. If `i` is past its end, the first byte of the next chunk is escaped.
+          this.#escaped = i > n;
+          this.#inString = true;
+          this.#state = ROW_STRING;
+          i = n;
+        }
+      } else if (c > 0x5a) {
+        // outside strings, only brackets and braces matter among the bytes above `Z`
+        if (c === OPEN_OBJECT || c === OPEN) depth++;
+        else if ((c === CLOSE_OBJECT || c === CLOSE) && --depth === 0) {
+          this.#endValue(b, i);
+          break;
+        }
+      }
+    }
+    this.#at = i;
+    this.#depth = depth;
+  }
+
+  /** Reads a string of a row or of a skipped value up to its end, or up to the end of the chunk. */
+  #string(b: Uint8Array): void {
+    while (this.#at < b.length) {
+      const c = b[this.#at++] as number;
+      if (this.#escaped) this.#escaped = false;
+      else if (c === BACKSLASH) this.#escaped = true;
+      else if (c === QUOTE) {
+        this.#inString = false;
+        break;
+      }
+    }
+    if (this.#inString) return;
+    if (this.#state === SKIP_STRING) this.#state = this.#depth > 0 ? SKIP : AFTER_VALUE;
+    else if (this.#depth > 0) this.#state = ROW_NESTED;
+    else this.#endValue(b, this.#at);
+  }
+
+  /** Reads a byte of a number or literal. The byte after its end is left for the next state. */
+  #word(b: Uint8Array): void {
+    const c = b[this.#at] as number;
+    if (c !== COMMA && !isSpace(c) && c !== (this.#state === ROW_WORD ? CLOSE : CLOSE_OBJECT)) this.#at++;
+    else if (this.#state === ROW_WORD) this.#endValue(b, this.#at);
+    else this.#state = AFTER_VALUE;
+  }
+
+  /** Outputs the rest of a row's value, which ends at `to`. */
+  #endValue(b: Uint8Array, to: number): void {
+    this.#state = ROW_END;
+    this.#copy(b, to);
+    this.#from = -1;
+  }
+
+  /** Processes one byte of the brackets and commas of rows, or the first byte of a row's value. Whitespace is not passed. */
+  #row(b: Uint8Array, c: number): void {
+    switch (this.#state) {
+      case ROWS:
+        if (c !== OPEN) throw new EnvelopeError('the rows are not an array');
+        b[this.#out++] = OPEN;
+        this.#state = ROW_OR_END;
+        return;
+      case ROW_OR_END:
+      case ROW:
+        if (c === OPEN) {
+          this.#from = this.#at;
+          // the row's opening bracket is replaced by the comma before the row
+          if (this.rows > 0) b[--this.#from] = COMMA;
+          this.#state = ROW_VALUE;
+        } else if (c === CLOSE && this.#state === ROW_OR_END) this.#endRows(b);
+        else throw new EnvelopeError('a row is not an array');
+        return;
+      case ROW_VALUE:
+        if (c === CLOSE || c === COMMA) throw new EnvelopeError('a row has no value');
+        this.#state = this.#enters(c) ? ROW_NESTED : this.#inString ? ROW_STRING : ROW_WORD;
+        return;
+      case ROW_END:
+        if (c !== CLOSE) throw new EnvelopeError('a row has more than one column');
+        this.rows++;
+        this.#state = AFTER_ROW;
+        return;
+      default:
+        if (c === COMMA) this.#state = ROW;
+        else if (c === CLOSE) this.#endRows(b);
+        else throw new EnvelopeError('missing comma between rows');
+    }
+  }
+
+  #endRows(b: Uint8Array): void {
+    b[this.#out++] = CLOSE;
+    this.#state = AFTER_VALUE;
+  }
+
+  /** Notes the first byte of a value. @returns true for an array or object; false for a string (then `#inString` is true), number or literal */
+  #enters(c: number): boolean {
+    const isNested = c === OPEN_OBJECT || c === OPEN;
+    this.#depth = isNested ? 1 : 0;
+    this.#inString = c === QUOTE;
+    return isNested;
+  }
+
+  /** Processes one byte of a skipped array or object, outside of its strings. */
+  #skipped(b: Uint8Array, c: number): void {
+    if (c === QUOTE) {
+      this.#inString = true;
+      this.#state = SKIP_STRING;
+    } else if (c === OPEN_OBJECT || c === OPEN) this.#depth++;
+    else if ((c === CLOSE_OBJECT || c === CLOSE) && --this.#depth === 0) {
+      if (this.#captureFrom >= 0) {
+        this.#keep(b, this.#at);
+        this.#captureFrom = -1;
+      }
+      this.#state = this.#inResults() ? AFTER_RESULT : AFTER_VALUE;
+    }
   }
 
   /** Processes one byte of the envelope, outside of rows and skipped values. Whitespace is not passed, except inside keys. */
@@ -282,27 +274,14 @@ export class RowCutter {
         else throw new EnvelopeError('a member has no name');
         return;
       case KEY_TEXT:
-        // Escapes need not be decoded: the relevant names contain no escapes. An escaped quote does not end the name.
-        if (this.#escaped) this.#escaped = false;
-        else if (c === QUOTE) {
-          this.#state = COLON;
-          return;
-        } else if (c === BACKSLASH) this.#escaped = true;
-        if (this.#key.length < 16) this.#key += String.fromCharCode(c);
+        this.#name(c);
         return;
       case COLON:
         if (c !== 0x3a) throw new EnvelopeError('missing colon after a name');
         this.#state = this.#afterName();
         return;
       case VALUE:
-        if (c === OPEN_OBJECT || c === OPEN) {
-          this.#depth = 1;
-          this.#state = SKIP;
-        } else if (c === QUOTE) {
-          this.#depth = 0;
-          this.#inString = true;
-          this.#state = SKIP_STRING;
-        } else this.#state = SKIP_WORD;
+        this.#state = this.#enters(c) ? SKIP : this.#inString ? SKIP_STRING : SKIP_WORD;
         return;
       case AFTER_VALUE:
         if (c === COMMA) this.#state = KEY;
@@ -310,31 +289,55 @@ export class RowCutter {
         else throw new EnvelopeError('missing comma between members');
         return;
       case RESULTS:
-        if (c !== OPEN) throw new EnvelopeError('the results are not an array');
-        this.#state = RESULT_OR_END;
-        return;
       case RESULT_OR_END:
-        if (c !== OPEN_OBJECT) throw new EnvelopeError('a result is not an object');
-        this.#result++;
-        if (this.#result === this.#results) {
-          this.#level = 1;
-          this.#state = KEY_OR_END;
-        } else {
-          if (this.#result === 1) this.#capture = [];
-          this.#depth = 1;
-          this.#state = SKIP;
-        }
-        return;
       case AFTER_RESULT:
-        if (c === COMMA && this.#result < this.#results) this.#state = RESULT_OR_END;
-        else if (c === CLOSE && this.#result === this.#results) {
-          this.#state = AFTER_VALUE;
-          this.#level = 0;
-        } else throw new EnvelopeError('unexpected number of results');
+        this.#batch(c);
         return;
       default:
         throw new EnvelopeError('unexpected bytes after the answer');
     }
+  }
+
+  /** Processes one byte of the name of a member. */
+  #name(c: number): void {
+    // Escapes need not be decoded: the relevant names contain no escapes. An escaped quote does not end the name.
+    if (this.#escaped) this.#escaped = false;
+    else if (c === QUOTE) {
+      this.#state = COLON;
+      return;
+    } else if (c === BACKSLASH) this.#escaped = true;
+    if (this.#key.length < 16) this.#key += String.fromCharCode(c);
+  }
+
+  /** Processes one byte of the array of results, outside of a result. */
+  #batch(c: number): void {
+    if (this.#state === RESULTS) {
+      if (c !== OPEN) throw new EnvelopeError('the results are not an array');
+      this.#state = RESULT_OR_END;
+    } else if (this.#state === RESULT_OR_END) {
+      if (c !== OPEN_OBJECT) throw new EnvelopeError('a result is not an object');
+      this.#beginResult();
+    } else if (c === COMMA && this.#result < this.#results) this.#state = RESULT_OR_END;
+    else if (c === CLOSE && this.#result === this.#results) {
+      this.#state = AFTER_VALUE;
+      this.#level = 0;
+    } else throw new EnvelopeError('unexpected number of results');
+  }
+
+  /** The last result is read, the others are skipped; the first one is captured. */
+  #beginResult(): void {
+    this.#result++;
+    if (this.#result === this.#results) {
+      this.#level = 1;
+      this.#state = KEY_OR_END;
+      return;
+    }
+    if (this.#result === 1) {
+      this.#capture = [];
+      this.#captureFrom = this.#at - 1;
+    }
+    this.#depth = 1;
+    this.#state = SKIP;
   }
 
   #afterName(): number {
@@ -364,14 +367,15 @@ export class RowCutter {
     return this.#capture !== null && this.#result === 1 && (this.#state === SKIP || this.#state === SKIP_STRING) && this.#inResults();
   }
 
-  #keep(b: Uint8Array, from: number, to: number): void {
-    this.#captured += to - from;
-    if (this.#captured <= CAPTURE_BYTES) this.#capture?.push(b.slice(from, to));
+  /** Captures the bytes of the chunk up to `to`. */
+  #keep(b: Uint8Array, to: number): void {
+    this.#captured += to - this.#captureFrom;
+    if (this.#captured <= CAPTURE_BYTES) this.#capture?.push(b.slice(this.#captureFrom, to));
   }
-}
 
-/** Copies `b[from, to)` to offset `out` and returns the offset after the copy. */
-function move(b: Uint8Array, from: number, to: number, out: number): number {
-  if (out !== from) b.copyWithin(out, from, to);
-  return out + to - from;
+  /** Moves the bytes of the current row up to `to` to the end of the output, which never passes the bytes that were read. */
+  #copy(b: Uint8Array, to: number): void {
+    if (this.#out !== this.#from) b.copyWithin(this.#out, this.#from, to);
+    this.#out += to - this.#from;
+  }
 }
