@@ -155,11 +155,8 @@ export const isSetting = (name: string): boolean => SETTING_NAMES.includes(name)
 /** True if CREATE DATASOURCE may name this variable (docs/design/statements-and-versions.md#datasources-and-secrets). */
 export const isDatasourceSecret = (name: string): boolean => DATASOURCE_SETTING.test(name);
 
-/**
- * Reads all settings. A variable that is not set or empty has its default.
- * @throws ConfigError for the first invalid variable
- */
-export function readConfig(env: Env): Config {
+/** Reads single variables. A variable that is not set or empty has its default. The functions throw ConfigError for an invalid value. */
+function readerOf(env: Env) {
   const text = (name: string): string | null => {
     const value = textOf(env[name]);
     return value === undefined || value.trim() === '' ? null : value.trim();
@@ -179,12 +176,20 @@ export function readConfig(env: Env): Config {
     if (['false', '0', 'no', 'off'].includes(value)) return false;
     throw new ConfigError(name, 'true or false');
   };
+  return { text, number, flag };
+}
+
+type Reader = ReturnType<typeof readerOf>;
+
+/**
+ * Reads all settings. A variable that is not set or empty has its default.
+ * @throws ConfigError for the first invalid variable
+ */
+export function readConfig(env: Env): Config {
+  const reader = readerOf(env);
+  const { text, number } = reader;
   const product = text('PRODUCT_NAME') ?? 'svc';
   if (!/^[a-z][a-z0-9_]{0,30}$/.test(product)) throw new ConfigError('PRODUCT_NAME', 'a lowercase letter followed by up to 30 of a-z, 0-9 and _');
-  const user = (text('JWT_USE_EMAIL_OR_USER') ?? 'email').toLowerCase();
-  if (user !== 'email' && user !== 'username') throw new ConfigError('JWT_USE_EMAIL_OR_USER', 'email or username');
-  const temperature = text('LLM_TEMPERATURE');
-  if (temperature !== null && !Number.isFinite(Number(temperature))) throw new ConfigError('LLM_TEMPERATURE', 'a number');
   const catalogUrl = text('CATALOG_URL');
   const catalog = catalogUrl === null ? null : parseConnection(catalogUrl, 'CATALOG_URL');
   return {
@@ -203,38 +208,54 @@ export function readConfig(env: Env): Config {
     locationHint: text('DO_LOCATION_HINT'),
     auditRetentionDays: number('AUDIT_RETENTION_DAYS', 90, 1),
     historyRetentionDays: number('HISTORY_RETENTION_DAYS', 30, 1),
-    jwt: {
-      enabled: flag('ENABLE_TOKEN', false),
-      user,
-      type: (text('JWT_TYPE') ?? 'custom').toLowerCase(),
-      tenantUser: flag('JWT_USE_TENANT_USER', false),
-      tenants: tenants(env),
-      misnamed: Object.keys(env).filter((name) => TENANT_LIKE.test(name) && !TENANT_SETTING.test(name)),
-    },
-    mcp: {
-      defaultOntology: text('MCP_DEFAULT_ONTOLOGY'),
-      defaultAgent: text('MCP_DEFAULT_AGENT'),
-      corsOrigins: text('MCP_CORS_ORIGINS') === null ? ['*'] : list(text('MCP_CORS_ORIGINS')),
-      debug: flag('MCP_DEBUG', false),
-      rowLimit: number('ROW_LIMIT', 3000, 1),
-      dcrEnabled: flag('MCP_OAUTH_DCR_ENABLED', true),
-      // a local runtime can connect to every address that a name resolves to, including loopback
-      cimdEnabled: flag('MCP_OAUTH_CIMD_ENABLED', catalog?.endpoint == null || !isLoopback(new URL(catalog.endpoint).hostname)),
-      clientId: text('MCP_OAUTH_CLIENT_ID'),
-      clientSecret: text('MCP_OAUTH_CLIENT_SECRET'),
-      issuer: text('MCP_OAUTH_ISSUER'),
-      redirectUris: list(text('MCP_OAUTH_REDIRECT_URIS')),
-    },
-    llm: {
-      type: text('LLM_TYPE'),
-      model: text('LLM_MODEL'),
-      apiKey: text('LLM_API_KEY'),
-      baseUrl: text('LLM_BASE_URL'),
-      temperature: temperature === null ? null : Number(temperature),
-      timeoutSeconds: number('LLM_TIMEOUT', 120, 1, 3600),
-      additionalParams: jsonObject('LLM_ADDITIONAL_PARAMS', text('LLM_ADDITIONAL_PARAMS')),
-    },
+    jwt: jwtConfig(env, reader),
+    mcp: mcpConfig(reader, catalog),
+    llm: llmConfig(reader),
     exposed: exposed(env),
+  };
+}
+
+function jwtConfig(env: Env, { text, flag }: Reader): Config['jwt'] {
+  const user = (text('JWT_USE_EMAIL_OR_USER') ?? 'email').toLowerCase();
+  if (user !== 'email' && user !== 'username') throw new ConfigError('JWT_USE_EMAIL_OR_USER', 'email or username');
+  return {
+    enabled: flag('ENABLE_TOKEN', false),
+    user,
+    type: (text('JWT_TYPE') ?? 'custom').toLowerCase(),
+    tenantUser: flag('JWT_USE_TENANT_USER', false),
+    tenants: tenants(env),
+    misnamed: Object.keys(env).filter((name) => TENANT_LIKE.test(name) && !TENANT_SETTING.test(name)),
+  };
+}
+
+function mcpConfig({ text, number, flag }: Reader, catalog: Connection | null): Config['mcp'] {
+  return {
+    defaultOntology: text('MCP_DEFAULT_ONTOLOGY'),
+    defaultAgent: text('MCP_DEFAULT_AGENT'),
+    corsOrigins: text('MCP_CORS_ORIGINS') === null ? ['*'] : list(text('MCP_CORS_ORIGINS')),
+    debug: flag('MCP_DEBUG', false),
+    rowLimit: number('ROW_LIMIT', 3000, 1),
+    dcrEnabled: flag('MCP_OAUTH_DCR_ENABLED', true),
+    // a local runtime can connect to every address that a name resolves to, including loopback
+    cimdEnabled: flag('MCP_OAUTH_CIMD_ENABLED', catalog?.endpoint == null || !isLoopback(new URL(catalog.endpoint).hostname)),
+    clientId: text('MCP_OAUTH_CLIENT_ID'),
+    clientSecret: text('MCP_OAUTH_CLIENT_SECRET'),
+    issuer: text('MCP_OAUTH_ISSUER'),
+    redirectUris: list(text('MCP_OAUTH_REDIRECT_URIS')),
+  };
+}
+
+function llmConfig({ text, number }: Reader): Config['llm'] {
+  const temperature = text('LLM_TEMPERATURE');
+  if (temperature !== null && !Number.isFinite(Number(temperature))) throw new ConfigError('LLM_TEMPERATURE', 'a number');
+  return {
+    type: text('LLM_TYPE'),
+    model: text('LLM_MODEL'),
+    apiKey: text('LLM_API_KEY'),
+    baseUrl: text('LLM_BASE_URL'),
+    temperature: temperature === null ? null : Number(temperature),
+    timeoutSeconds: number('LLM_TIMEOUT', 120, 1, 3600),
+    additionalParams: jsonObject('LLM_ADDITIONAL_PARAMS', text('LLM_ADDITIONAL_PARAMS')),
   };
 }
 

@@ -67,74 +67,82 @@ export async function main(args: readonly string[], env: Env, output: Output): P
   }
 }
 
+/** Runs a command. Those with packages or files of their own are loaded when they are used. @throws Failure */
+type Command = (call: Call, env: Env) => Promise<string[] | Report>;
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  plan: ({ operands, files, ontology }, env) => plan(operands, { ...files, ontology }, env),
+  apply: ({ operands, files, ontology }, env) => apply(operands, { ...files, ontology }, env),
+  run: async (call, env) => {
+    const file = await readScript(operandOf(call, 'FILE'), env);
+    return runScript(await findService(env), file, call.ontology);
+  },
+  import: async ({ operands, files, ontology }, env) => {
+    const { importAs } = await import('./exchange/exchange.ts');
+    return importAs(operands, { format: files.format, to: files.to, ontology }, env);
+  },
+  export: async ({ operands, files, ontology }, env) => {
+    if (files.format !== undefined) {
+      const { exportAs } = await import('./exchange/exchange.ts');
+      return exportAs(operands, { format: files.format, to: files.to, ontology }, env);
+    }
+    if (ontology === undefined || files.to === undefined || operands.length > 0) throw new Failure('export needs --ontology NAME and --to DIR', 2);
+    return exportModel(await findService(env), ontology, files.to, files.policies, env);
+  },
+  fmt: async ({ operands, files }, env) => {
+    const { format } = await import('./format.ts');
+    return format(operands, files.check, env);
+  },
+  lint: async ({ operands }, env) => {
+    const [{ lint }, { readModelFiles }] = await Promise.all([import('./lint.ts'), import('./model-files.ts')]);
+    return lint(await readModelFiles(operands, env));
+  },
+  validate: (call, env) => (call.data ? validateStored(call, env) : validateFile(call, env)),
+  doctor: async ({ operands }, env) => {
+    if (operands.length > 0) throw new Failure('doctor takes no operands', 2);
+    const { doctor } = await import('./doctor.ts');
+    return doctor(env);
+  },
+  introspect: async (call, env) => {
+    const datasource = operandOf(call, 'DATASOURCE');
+    if (call.files.update !== undefined) {
+      const { updateFromDatabase } = await import('./introspect-update.ts');
+      return updateFromDatabase(datasource, call.selection, call.files.update, env);
+    }
+    const { introspect } = await import('./introspect.ts');
+    return [await introspect(datasource, call.selection, env)];
+  },
+  token: async (call, env) => (call.fresh ? [createToken()] : token(operandOf(call, 'USER, or --new'), env)),
+  help: async () => [HELP],
+};
+
 async function run(args: readonly string[], env: Env): Promise<string[] | Report> {
-  const { command, operands, ontology, fresh, data, selection, files } = read(args);
-  const one = (what: string): string => {
-    const [operand, ...more] = operands;
-    if (operand === undefined || more.length > 0) throw new Failure(`${command} needs one ${what}`, 2);
-    return operand;
-  };
-  switch (command) {
-    case 'plan':
-      return plan(operands, { ...files, ontology }, env);
-    case 'apply':
-      return apply(operands, { ...files, ontology }, env);
-    case 'run': {
-      const file = await readScript(one('FILE'), env);
-      return runScript(await findService(env), file, ontology);
-    }
-    case 'import': {
-      const { importAs } = await import('./exchange/exchange.ts');
-      return importAs(operands, { format: files.format, to: files.to, ontology }, env);
-    }
-    case 'export': {
-      if (files.format !== undefined) {
-        const { exportAs } = await import('./exchange/exchange.ts');
-        return exportAs(operands, { format: files.format, to: files.to, ontology }, env);
-      }
-      if (ontology === undefined || files.to === undefined || operands.length > 0) throw new Failure('export needs --ontology NAME and --to DIR', 2);
-      return exportModel(await findService(env), ontology, files.to, files.policies, env);
-    }
-    case 'fmt': {
-      const { format } = await import('./format.ts');
-      return format(operands, files.check, env);
-    }
-    case 'lint': {
-      const [{ lint }, { readModelFiles }] = await Promise.all([import('./lint.ts'), import('./model-files.ts')]);
-      return lint(await readModelFiles(operands, env));
-    }
-    case 'validate': {
-      if (data) {
-        if (ontology === undefined || operands.length > 0) throw new Failure('validate --data needs --ontology NAME, and no FILE', 2);
-        const [{ validateData }, { loadNodeParser }] = await Promise.all([import('./validate-data.ts'), import('./node-parser.ts')]);
-        return validateData(ontology, env, await loadNodeParser());
-      }
-      const file = await readScript(one('FILE'), env);
-      // only this command loads the parser and the planner
-      const [{ validateScript }, { loadNodeParser }] = await Promise.all([import('./validate.ts'), import('./node-parser.ts')]);
-      return validateScript(file, { parser: await loadNodeParser(), product: env.PRODUCT_NAME?.trim() || 'svc', ontology });
-    }
-    case 'doctor': {
-      if (operands.length > 0) throw new Failure('doctor takes no operands', 2);
-      const { doctor } = await import('./doctor.ts');
-      return doctor(env);
-    }
-    case 'introspect': {
-      const datasource = one('DATASOURCE');
-      if (files.update !== undefined) {
-        const { updateFromDatabase } = await import('./introspect-update.ts');
-        return updateFromDatabase(datasource, selection, files.update, env);
-      }
-      const { introspect } = await import('./introspect.ts');
-      return [await introspect(datasource, selection, env)];
-    }
-    case 'token':
-      return fresh ? [createToken()] : token(one('USER, or --new'), env);
-    case 'help':
-      return [HELP];
-    default:
-      throw new Failure(command === undefined ? 'a command is missing' : `unknown command ${command}`, 2);
-  }
+  const call = read(args);
+  const { command } = call;
+  if (command === undefined) throw new Failure('a command is missing', 2);
+  const found = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
+  if (found === undefined) throw new Failure(`unknown command ${command}`, 2);
+  return found(call, env);
+}
+
+/** The only operand of a command. @throws Failure if it has none, or several */
+function operandOf({ command, operands }: Call, what: string): string {
+  const [operand, ...more] = operands;
+  if (operand === undefined || more.length > 0) throw new Failure(`${command} needs one ${what}`, 2);
+  return operand;
+}
+
+async function validateStored({ operands, ontology }: Call, env: Env): Promise<Report> {
+  if (ontology === undefined || operands.length > 0) throw new Failure('validate --data needs --ontology NAME, and no FILE', 2);
+  const [{ validateData }, { loadNodeParser }] = await Promise.all([import('./validate-data.ts'), import('./node-parser.ts')]);
+  return validateData(ontology, env, await loadNodeParser());
+}
+
+async function validateFile(call: Call, env: Env): Promise<string[] | Report> {
+  const file = await readScript(operandOf(call, 'FILE'), env);
+  // only this command loads the parser and the planner
+  const [{ validateScript }, { loadNodeParser }] = await Promise.all([import('./validate.ts'), import('./node-parser.ts')]);
+  return validateScript(file, { parser: await loadNodeParser(), product: env.PRODUCT_NAME?.trim() || 'svc', ontology: call.ontology });
 }
 
 interface Call {

@@ -67,7 +67,7 @@ export async function runRows(ds: Datasource, request: RowsRequest): Promise<Row
   try {
     const source = await firstBytes(exchange, cutter, request.maxBytes, pieces, share);
     if (sent.probed) rememberProbe(ds, cutter);
-    if (source.reader !== undefined) return streamedRows(source, source.reader, exchange, cutter, request.maxBytes);
+    if (source.reader !== undefined) return new StreamedRows(source, source.reader, exchange, cutter, request.maxBytes);
     share.end();
     return wholeRows(source, cutter);
   } catch (error) {
@@ -192,89 +192,114 @@ function wholeRows(source: FirstBytes, cutter: RowCutter): RowStream {
   };
 }
 
-function streamedRows(source: FirstBytes, reader: BodyReader, exchange: Exchange, cutter: RowCutter, maxBytes: number): RowStream {
-  const { promise: done, resolve, reject } = Promise.withResolvers<RowCounts>();
-  done.catch(() => undefined);
-  const { pieces: queue, share } = source;
-  const stop = (): void => {
-    share.end();
-    exchange.abort();
-    reject(new Error('the rows were cancelled'));
-  };
-  const body = (before = '', after = ''): ReadableStream<Uint8Array> => {
-    let { waiting } = source;
-    let bytes = waiting;
-    let received = source.received;
+/** Rows of which a part waits in memory and the rest is read from the datasource. */
+class StreamedRows implements RowStream {
+  readonly whole = undefined;
+  readonly done: Promise<RowCounts>;
+  readonly #exchange: Exchange;
+  readonly #cutter: RowCutter;
+  readonly #reader: BodyReader;
+  readonly #maxBytes: number;
+  readonly #share: Share;
+  readonly #resolve: (counts: RowCounts) => void;
+  readonly #reject: (reason: unknown) => void;
+  /** Pieces of the array that are here already. */
+  readonly #queue: Uint8Array[];
+  /** Their bytes. */
+  #waiting: number;
+  /** Bytes of the array so far. */
+  #bytes: number;
+  /** Bytes of the datasource's answer so far. */
+  #received: number;
+  #plain: ReadableStream<Uint8Array> | undefined;
+
+  constructor(source: FirstBytes, reader: BodyReader, exchange: Exchange, cutter: RowCutter, maxBytes: number) {
+    const { promise, resolve, reject } = Promise.withResolvers<RowCounts>();
+    promise.catch(() => undefined);
+    this.done = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#exchange = exchange;
+    this.#cutter = cutter;
+    this.#reader = reader;
+    this.#maxBytes = maxBytes;
+    this.#share = source.share;
+    this.#queue = source.pieces;
+    this.#waiting = source.waiting;
+    this.#bytes = source.waiting;
+    this.#received = source.received;
+  }
+
+  get stream(): ReadableStream<Uint8Array> {
+    this.#plain ??= this.body();
+    return this.#plain;
+  }
+
+  body(before = '', after = ''): ReadableStream<Uint8Array> {
     let begun = before === '';
-    /** The next piece of those that are here already. @throws SvcError 503 `busy` where they are no more */
-    const kept = (): Uint8Array | undefined => {
-      if (waiting === 0) return undefined;
-      share.keep(waiting);
-      const piece = queue.shift() as Uint8Array;
-      waiting -= piece.length;
-      if (waiting === 0) share.end();
-      return piece;
-    };
-    /** The next piece of the array; undefined at its end. */
-    const more = async (): Promise<Uint8Array | undefined> => {
-      for (;;) {
-        const chunk = await exchange.watch(() => reader.read());
-        if (chunk === undefined) {
-          cutter.finish();
-          return undefined;
-        }
-        received += chunk.length;
-        if (received > maxBytes) throw resultTooLarge(maxBytes);
-        const piece = cutter.push(chunk);
-        if (piece.length > 0) return piece;
-      }
-    };
     return new ReadableStream<Uint8Array>(
       {
-        async pull(controller) {
+        pull: async (controller) => {
           if (!begun) {
             begun = true;
             controller.enqueue(encoder.encode(before));
             return;
           }
           try {
-            const first = kept();
-            if (first !== undefined) {
-              controller.enqueue(first);
-              return;
-            }
-            const piece = await more();
+            const piece = this.#kept() ?? (await this.#next());
             if (piece !== undefined) {
-              bytes += piece.length;
               controller.enqueue(piece);
               return;
             }
             if (after !== '') controller.enqueue(encoder.encode(after));
             controller.close();
-            resolve({ rows: cutter.rows, bytes });
+            this.#resolve({ rows: this.#cutter.rows, bytes: this.#bytes });
           } catch (error) {
-            const failure = error instanceof SvcError ? error : exchange.failure(error);
-            share.end();
-            exchange.abort();
-            reject(failure);
+            const failure = error instanceof SvcError ? error : this.#exchange.failure(error);
+            this.#end(failure);
             // abort the stream rather than close the array, so that a client does not mistake a part for the complete result
             controller.error(failure);
           }
         },
-        cancel: stop,
+        cancel: () => this.cancel(),
       },
       { highWaterMark: 0 },
     );
-  };
-  let plain: ReadableStream<Uint8Array> | undefined;
-  return {
-    whole: undefined,
-    get stream() {
-      plain ??= body();
-      return plain;
-    },
-    body,
-    done,
-    cancel: stop,
-  };
+  }
+
+  cancel(): void {
+    this.#end(new Error('the rows were cancelled'));
+  }
+
+  #end(reason: unknown): void {
+    this.#share.end();
+    this.#exchange.abort();
+    this.#reject(reason);
+  }
+
+  /** The next piece of those that are here already. @throws SvcError 503 `busy` if they were dropped */
+  #kept(): Uint8Array | undefined {
+    if (this.#waiting === 0) return undefined;
+    this.#share.keep(this.#waiting);
+    const piece = this.#queue.shift() as Uint8Array;
+    this.#waiting -= piece.length;
+    if (this.#waiting === 0) this.#share.end();
+    return piece;
+  }
+
+  /** Reads the next piece of the array; undefined at its end. */
+  async #next(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      const chunk = await this.#exchange.watch(() => this.#reader.read());
+      if (chunk === undefined) {
+        this.#cutter.finish();
+        return undefined;
+      }
+      this.#received += chunk.length;
+      if (this.#received > this.#maxBytes) throw resultTooLarge(this.#maxBytes);
+      const piece = this.#cutter.push(chunk);
+      this.#bytes += piece.length;
+      if (piece.length > 0) return piece;
+    }
+  }
 }

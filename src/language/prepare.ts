@@ -44,20 +44,29 @@ export function prepareSelect(source: Source): Prepared {
   } catch (e) {
     throw e instanceof SvcError ? e.shifted(source.offset) : e;
   }
-
-  const standIns = new Map<string, string>();
-  const names = new Map<string, string>();
-  let prefix: string | undefined;
-  const standIn = (name: string): string => {
-    const known = names.get(name);
-    if (known !== undefined) return known;
-    prefix ??= freePrefix(tokens);
-    const made = `${prefix}${standIns.size + 1}~`;
-    standIns.set(made, name);
-    names.set(name, made);
-    return made;
+  const { text, edits, standIns } = rewritten(original, tokens);
+  const toSourceFrom = (offset: number): number => source.offset + Math.min(undo(edits, offset), original.length);
+  let units: Uint32Array | undefined;
+  return {
+    text,
+    standIns,
+    toSourceFrom,
+    toSource: (byteOffset) => {
+      units ??= unitsByByte(text);
+      return toSourceFrom(units.length === 0 ? byteOffset : (units[Math.min(byteOffset, units.length - 1)] as number));
+    },
   };
+}
 
+interface Rewritten {
+  readonly text: string;
+  readonly edits: readonly Edit[];
+  readonly standIns: ReadonlyMap<string, string>;
+}
+
+/** Replaces comments, long names and names in backquotes. */
+function rewritten(original: string, tokens: readonly Token[]): Rewritten {
+  const { standIns, standIn } = standInsFor(tokens);
   const edits: Edit[] = [];
   const pieces: string[] = [];
   let length = 0;
@@ -84,19 +93,24 @@ export function prepareSelect(source: Source): Prepared {
     replace(token, before + quoteDouble(name) + after);
   }
   pieces.push(original.slice(copied));
-  const text = pieces.join('');
+  return { text: pieces.join(''), edits, standIns };
+}
 
-  const toSourceFrom = (offset: number): number => source.offset + Math.min(undo(edits, offset), original.length);
-  let units: Uint32Array | undefined;
-  return {
-    text,
-    standIns,
-    toSourceFrom,
-    toSource: (byteOffset) => {
-      units ??= unitsByByte(text);
-      return toSourceFrom(units.length === 0 ? byteOffset : (units[Math.min(byteOffset, units.length - 1)] as number));
-    },
+/** Makes stand-ins for long names: the same one for the same name, and none that the text contains. */
+function standInsFor(tokens: readonly Token[]): { readonly standIns: ReadonlyMap<string, string>; standIn(name: string): string } {
+  const standIns = new Map<string, string>();
+  const names = new Map<string, string>();
+  let prefix: string | undefined;
+  const standIn = (name: string): string => {
+    const known = names.get(name);
+    if (known !== undefined) return known;
+    prefix ??= freePrefix(tokens);
+    const made = `${prefix}${standIns.size + 1}~`;
+    standIns.set(made, name);
+    names.set(name, made);
+    return made;
   };
+  return { standIns, standIn };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The rules of the repository that are not about imports: sizes, descriptions, seeds, dependencies. */
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { functionsOf } from './functions.ts';
 import { codeOnly } from './imports.ts';
 import { FILES, read, SOURCES } from './repository.ts';
 
@@ -22,6 +23,13 @@ describe('files', () => {
   it('have at most 400 lines', () => {
     const long = FILES.filter((f) => /^(src|dev|bench|scripts|examples)\/.*\.ts$/.test(f)).filter((f) => read(f).split('\n').length > 401);
     expect(long).toEqual([]);
+  });
+
+  it('of src have functions of fewer than 60 lines', () => {
+    const functions = SOURCES.filter((f) => !f.endsWith('.d.ts')).flatMap((f) => functionsOf(read(f)).map((found) => ({ ...found, file: f })));
+    // the parser of TypeScript must find functions at all
+    expect(functions.length).toBeGreaterThan(3000);
+    expect(functions.filter((f) => f.lines >= 60).map((f) => `${f.file}: ${f.name} has ${f.lines} lines`)).toEqual([]);
   });
 
   it('are described in a CONTEXT.md of at most 40 lines if a folder of src has more than ten', () => {

@@ -1,5 +1,5 @@
 /** Checks mappings at the end of a script (docs/design/statements-and-versions.md#checks-at-the-end-of-a-script). */
-import { badRequest, quoted } from '../../errors.ts';
+import { badRequest, quoted, type SvcError } from '../../errors.ts';
 import type { Concept, Graph } from '../graph.ts';
 import { directionOf, type Pairs, type relationshipOf } from '../links.ts';
 import type { ColumnDef, LinkDef, MappingDef } from '../model.ts';
@@ -85,46 +85,21 @@ function checkMulti(m: MappingDef, concept: Concept, places: Places): void {
   }
 }
 
-function checkLink(m: MappingDef, link: LinkDef, { graph, pairs, find }: LinkLookup, places: Places): void {
+function checkLink(m: MappingDef, link: LinkDef, lookup: LinkLookup, places: Places): void {
+  const { graph } = lookup;
+  const place = placesOfLink(m, places);
   const ends = [link.forward, link.back];
-  // normalising may have swapped the ends: find a constraint by its spelling, otherwise by the name in question
-  const place = (relationship: string, ...path: string[]): number | undefined => {
-    const at = (i: number, ...rest: string[]) => places.get('mapping', m.name, 'link', String(i), ...rest);
-    const named = [0, 1].find((i) => at(i, 'name', relationship) !== undefined);
-    return (named === undefined ? (at(0, ...path) ?? at(1, ...path)) : (at(named, ...path) ?? at(named))) ?? places.near('mapping', m.name);
-  };
   for (const end of ends) {
     const concept = graph.concept(end.concept);
-    if (!concept || concept === graph.thing) {
-      throw unknown(
-        'concept',
-        end.concept,
-        place(end.relationship, 'concept'),
-        graph.concepts.map((c) => c.name),
-      );
-    }
-  }
-  if (!find(link)) {
-    const near = pairs.all.flatMap((p) => [p.def.name, p.inverseName]);
-    const one = pairs.all.find((p) => directionOf(p, link.forward.relationship) !== null);
-    if (!one) throw unknown('relationship', link.forward.relationship, place(link.forward.relationship), near);
-    if (one.def.kind === 'fk') {
-      throw badRequest('bad_mapping', `the relationship ${quoted(one.def.name)} is defined by its foreign key and cannot have a mapping`, {
-        offset: place(link.forward.relationship),
-        hint: 'only a MULTIREFERENCE has link mappings',
-      });
-    }
-    if (!pairs.all.some((p) => directionOf(p, link.back.relationship) !== null))
-      throw unknown('relationship', link.back.relationship, place(link.back.relationship), near);
-    throw badRequest(
-      'bad_mapping',
-      `${quoted(link.forward.relationship)} to ${quoted(link.forward.concept)} and ${quoted(link.back.relationship)} back to ${quoted(link.back.concept)} are not the two directions of one relationship`,
-      {
-        offset: place(link.forward.relationship),
-        hint: 'the constraint named r refers to the target of r, the other one (its INVERSEOF name, or `~r`) to the concept where r starts',
-      },
+    if (concept && concept !== graph.thing) continue;
+    throw unknown(
+      'concept',
+      end.concept,
+      place(end.relationship, 'concept'),
+      graph.concepts.map((c) => c.name),
     );
   }
+  if (!lookup.find(link)) throw noSuchPair(link, lookup, place);
   for (const end of ends) {
     const concept = graph.concept(end.concept);
     for (const name of end.references) {
@@ -147,4 +122,40 @@ function checkLink(m: MappingDef, link: LinkDef, { graph, pairs, find }: LinkLoo
       },
     );
   }
+}
+
+/** The offset of a part of a link mapping's constraint for a relationship, or of the mapping. */
+type PlaceOfLink = (relationship: string, ...path: string[]) => number | undefined;
+
+function placesOfLink(m: MappingDef, places: Places): PlaceOfLink {
+  // normalising may have swapped the ends: find a constraint by its spelling, otherwise by the name in question
+  return (relationship, ...path) => {
+    const at = (i: number, ...rest: string[]) => places.get('mapping', m.name, 'link', String(i), ...rest);
+    const named = [0, 1].find((i) => at(i, 'name', relationship) !== undefined);
+    return (named === undefined ? (at(0, ...path) ?? at(1, ...path)) : (at(named, ...path) ?? at(named))) ?? places.near('mapping', m.name);
+  };
+}
+
+/** The error for a link mapping whose constraints are not the two directions of a MULTIREFERENCE. */
+function noSuchPair({ forward, back }: LinkDef, { pairs }: LinkLookup, place: PlaceOfLink): SvcError {
+  const near = pairs.all.flatMap((p) => [p.def.name, p.inverseName]);
+  const one = pairs.all.find((p) => directionOf(p, forward.relationship) !== null);
+  if (!one) return unknown('relationship', forward.relationship, place(forward.relationship), near);
+  if (one.def.kind === 'fk') {
+    return badRequest('bad_mapping', `the relationship ${quoted(one.def.name)} is defined by its foreign key and cannot have a mapping`, {
+      offset: place(forward.relationship),
+      hint: 'only a MULTIREFERENCE has link mappings',
+    });
+  }
+  if (!pairs.all.some((p) => directionOf(p, back.relationship) !== null)) {
+    return unknown('relationship', back.relationship, place(back.relationship), near);
+  }
+  return badRequest(
+    'bad_mapping',
+    `${quoted(forward.relationship)} to ${quoted(forward.concept)} and ${quoted(back.relationship)} back to ${quoted(back.concept)} are not the two directions of one relationship`,
+    {
+      offset: place(forward.relationship),
+      hint: 'the constraint named r refers to the target of r, the other one (its INVERSEOF name, or `~r`) to the concept where r starts',
+    },
+  );
 }

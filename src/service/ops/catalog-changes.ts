@@ -15,7 +15,7 @@ import { type Files, keyOf, kindOf, nameOf } from './file-statements.ts';
 import type { Change } from './model-changes.ts';
 
 /** Changes, the statements that make them, and what no file contains. */
-interface CatalogChanges {
+export interface CatalogChanges {
   readonly changes: readonly Change[];
   readonly statements: readonly Statement[];
   readonly unlisted: readonly { readonly kind: string; readonly name: string }[];

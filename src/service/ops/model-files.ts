@@ -1,4 +1,5 @@
 /** Plans and applies model files (docs/design/model-as-files.md). */
+import type { Caller } from '../../auth/authenticate.ts';
 import { can } from '../../auth/grants.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { conflict, positionsIn } from '../../errors.ts';
@@ -11,7 +12,7 @@ import { seesAll } from '../caller/sight.ts';
 import type { Script, ServiceRequest } from '../runtime.ts';
 import { definitionsOf } from '../tell/show-create.ts';
 import { applyContext } from '../write/apply-context.ts';
-import { catalogChanges } from './catalog-changes.ts';
+import { type CatalogChanges, catalogChanges } from './catalog-changes.ts';
 import { Files, keyOf, kindOf, type ModelFile, nameOf } from './file-statements.ts';
 import { type Change, changesBetween, objectsOf, propertiesOf } from './model-changes.ts';
 import { type Notice, noticesOf } from './model-notices.ts';
@@ -59,7 +60,7 @@ async function run(request: ServiceRequest, name: string, wish: ModelFiles, isDr
   const caller = await (await currentCaller(request)).refresh();
   const row = findOntology(caller, name);
   if (row === undefined && !can(caller.principal, 'edit', ['ontology'])) requireOntology(caller, name);
-  if (row !== undefined) requireWholeEdit(row.name);
+  if (row !== undefined) requireWholeEdit(caller, row.name);
   if (wish.expect !== null && wish.expect.toLowerCase() !== row?.version) {
     throw conflict('version_conflict', 'The ontology has another version than expected', {
       hint: 'Plan again, and apply with the version that the plan was made for',
@@ -68,62 +69,86 @@ async function run(request: ServiceRequest, name: string, wish: ModelFiles, isDr
   const files = new Files(wish.files);
   const { runtime } = request;
   const base = row === undefined ? EMPTY_MODEL : (await loadGraph(runtime, row)).model;
-  const at: Pick<OntologyRow, 'name' | 'datasources' | 'active'> = row ?? { name, datasources: ['main'], active: 'main' };
+  const at: OntologyPlace = row ?? { name, datasources: ['main'], active: 'main' };
   const context = applyContext(runtime, caller, at);
   try {
     const target = request.spending.models.run(() => targetOf(base, files, { ...wish, context, exists: row !== undefined }), 0);
-    return await finished(target);
+    return await finished({ request, caller, row, at, name, base, files, wish, isDry }, target);
   } catch (error) {
     throw files.locate(error);
   }
+}
 
-  /** The whole model is compared, so the caller must see and may edit all of it. */
-  function requireWholeEdit(ontology: string): void {
-    if (!can(caller.principal, 'edit', ['ontology', ontology])) throw lacks('EDIT', `ontology.${ontology}`);
-    if (!seesAll(caller.principal, ontology)) throw lacks('EDIT', `ALL ontology.${ontology}`);
-  }
+type OntologyPlace = Pick<OntologyRow, 'name' | 'datasources' | 'active'>;
 
-  async function finished(target: Target): Promise<ModelChanges> {
-    const { config } = runtime;
-    const { graph } = target;
-    const definitions = definitionsOf(runtime, caller, graph, row);
-    const explicit = new Set(files.statements.map((s) => keyOf(kindOf(s), nameOf(s))));
-    const before = row === undefined ? new Map() : objectsOf(base, at.name, config.product, explicit);
-    const after = objectsOf(graph.model, at.name, config.product, explicit, definitions);
-    const others = await catalogChanges({ ...request, caller }, row, files, { ...wish, madeBy: new Set(madeByOf(base, wish.source)) });
-    // a property may become, or cease to be, one that belongs to a concept
-    const properties = { drop: propertiesOf(graph.model), create: propertiesOf(base), change: new Map() };
-    const isSettled = ({ action, kind, name }: Change): boolean => kind === 'property' && properties[action].has(fold(name));
-    const changes = [...changesBetween(before, after).filter((c) => !isSettled(c)), ...others.changes];
-    const unlisted = [
-      ...[...after].filter(([key, o]) => o.kind !== 'ontology' && !explicit.has(key)).map(([, { kind, name }]) => ({ kind, name })),
-      ...others.unlisted,
-    ];
-    if (changes.length === 0) return { base: row?.version ?? null, version: null, changes, unlisted, warnings: [] };
-    const changed = new Set(changes.map((c) => keyOf(c.kind, c.name)));
-    const application = {
-      statements: [...target.statements(changed, row === undefined), ...others.statements],
-      drops: dropsOf(changes, target.orphans, files.text.length),
-      made: wish.source === null ? null : { source: wish.source, objects: madeBy(base, wish.source, changes) },
-    };
-    const script: Script = { ontology: name, sql: files.text, limit: null, datasource: null };
-    const { version, warnings } = await applyStatements(request, script, caller, row, application, isDry);
-    const notices =
-      row === undefined
-        ? []
-        : await noticesOf(request, caller, row, graph).catch((error: unknown): readonly Notice[] => {
-            if (isDry) throw error;
-            // the change is made, so the answer must say so
-            return [];
-          });
-    return {
-      base: row?.version ?? null,
-      version: isDry ? null : version,
-      changes,
-      unlisted,
-      warnings: [...notices, ...located(files, warnings)],
-    };
-  }
+/** The whole model is compared, so the caller must see and may edit all of it. */
+function requireWholeEdit({ principal }: Caller, ontology: string): void {
+  if (!can(principal, 'edit', ['ontology', ontology])) throw lacks('EDIT', `ontology.${ontology}`);
+  if (!seesAll(principal, ontology)) throw lacks('EDIT', `ALL ontology.${ontology}`);
+}
+
+/** What is planned or applied, and by whom. */
+interface Application {
+  readonly request: ServiceRequest;
+  readonly caller: Caller;
+  /** Undefined: the ontology does not exist. */
+  readonly row: OntologyRow | undefined;
+  readonly at: OntologyPlace;
+  /** The name of the ontology as the caller wrote it. */
+  readonly name: string;
+  readonly base: Model;
+  readonly files: Files;
+  readonly wish: ModelFiles;
+  readonly isDry: boolean;
+}
+
+/** Compares the ontology with its target and applies the difference. */
+async function finished(application: Application, target: Target): Promise<ModelChanges> {
+  const { request, caller, row, name, base, files, wish, isDry } = application;
+  const { changes, unlisted, statements } = await comparison(application, target);
+  const before = row?.version ?? null;
+  if (changes.length === 0) return { base: before, version: null, changes, unlisted, warnings: [] };
+  const changed = new Set(changes.map((c) => keyOf(c.kind, c.name)));
+  const script: Script = { ontology: name, sql: files.text, limit: null, datasource: null };
+  const steps = {
+    statements: [...target.statements(changed, row === undefined), ...statements],
+    drops: dropsOf(changes, target.orphans, files.text.length),
+    made: wish.source === null ? null : { source: wish.source, objects: madeBy(base, wish.source, changes) },
+  };
+  const { version, warnings } = await applyStatements(request, script, caller, row, steps, isDry);
+  const notices =
+    row === undefined
+      ? []
+      : await noticesOf(request, caller, row, target.graph).catch((error: unknown): readonly Notice[] => {
+          if (isDry) throw error;
+          // the change is made, so the answer must say so
+          return [];
+        });
+  return { base: before, version: isDry ? null : version, changes, unlisted, warnings: [...notices, ...located(files, warnings)] };
+}
+
+interface Comparison extends Pick<ModelChanges, 'changes' | 'unlisted'> {
+  /** Statements for changes of what is not part of the model, such as policies. */
+  readonly statements: CatalogChanges['statements'];
+}
+
+/** The differences between the ontology and its target. */
+async function comparison({ request, caller, row, at, base, files, wish }: Application, { graph }: Target): Promise<Comparison> {
+  const { runtime } = request;
+  const definitions = definitionsOf(runtime, caller, graph, row);
+  const explicit = new Set(files.statements.map((s) => keyOf(kindOf(s), nameOf(s))));
+  const before = row === undefined ? new Map() : objectsOf(base, at.name, runtime.config.product, explicit);
+  const after = objectsOf(graph.model, at.name, runtime.config.product, explicit, definitions);
+  const others = await catalogChanges({ ...request, caller }, row, files, { ...wish, madeBy: new Set(madeByOf(base, wish.source)) });
+  // a property may become, or cease to be, one that belongs to a concept
+  const properties = { drop: propertiesOf(graph.model), create: propertiesOf(base), change: new Map() };
+  const isSettled = ({ action, kind, name }: Change): boolean => kind === 'property' && properties[action].has(fold(name));
+  const changes = [...changesBetween(before, after).filter((c) => !isSettled(c)), ...others.changes];
+  const unlisted = [
+    ...[...after].filter(([key, o]) => o.kind !== 'ontology' && !explicit.has(key)).map(([, { kind, name }]) => ({ kind, name })),
+    ...others.unlisted,
+  ];
+  return { changes, unlisted, statements: others.statements };
 }
 
 /** Statements that drop what the changes drop, and properties that belong to no concept any more. @param offset where errors about them are placed */

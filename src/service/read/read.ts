@@ -20,7 +20,7 @@ import type { Answer, Script } from '../runtime.ts';
 import type { Session } from '../session.ts';
 import { describeRelation } from '../tell/describe-relation.ts';
 import { type LateRows, prepareShow, systemContext, withLate } from '../tell/show.ts';
-import { isLate, SYSTEM_TABLES, systemTables } from '../tell/system.ts';
+import { isLate, SYSTEM_TABLES, type SystemContext, systemTables } from '../tell/system.ts';
 import { PlanCounts } from './counts.ts';
 import { explainRows } from './explain.ts';
 import { withPosition } from './faults.ts';
@@ -93,11 +93,16 @@ const outputOf = ({ limit, offset, nested }: Script): OutputOptions => ({
   ...(nested ? { nested } : {}),
 });
 
-/** Plans a SELECT. @throws as `prepareRead` */
-function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, definers: Definers, counts: PlanCounts): Planned {
+/** What a SELECT is planned with, and the system tables that it has read so far. */
+interface Planning {
+  readonly context: PlanContext;
+  readonly system: SystemContext;
+  readonly read: ReadonlySet<string>;
+}
+
+function planningOf(session: Session, graph: Graph, definers: Definers, counts: PlanCounts): Planning {
   const { runtime } = session.request;
   const { principal } = session.caller;
-  const graph = known ?? noGraph();
   const row = session.draft?.row;
   const system = systemContext(session, graph);
   const tables = systemTables(system);
@@ -120,19 +125,17 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     allowedFunctions: allowedFunctionsOf(row),
     rowsOf: (mapping) => counts.rowsOf(mapping),
   };
-  const key = planKey(session, source.text, context, output);
+  return { context, system, read };
+}
+
+/** Plans a SELECT. @throws as `prepareRead` */
+function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, definers: Definers, counts: PlanCounts): Planned {
+  const { runtime, spending } = session.request;
+  const graph = known ?? noGraph();
+  const { context, system, read } = planningOf(session, graph, definers, counts);
   const { bound } = session.script;
-  // a plan that depends on bound values is valid for these values only
-  const boundKey = key === undefined || bound === undefined ? key : `${key}\u0000${JSON.stringify(bound)}`;
-  // a plan that depends on properties of the caller is valid for callers with the same properties only
-  const perCaller = (place: string): string => `${place}\u0000${factsKey(factsOf(principal))}`;
-  // a plan that depends on the rights of a definer is valid until rights change
-  const perRights = (place: string): string => `${place}\u0000${session.caller.snapshot.permissions}`;
-  const kept =
-    key === undefined || boundKey === undefined
-      ? undefined
-      : findPlan([key, boundKey].flatMap((k) => [k, perCaller(k), perRights(k), perRights(perCaller(k))]));
-  const within = <T>(make: () => T): T => session.request.spending.reads.run(make, source.offset);
+  const keys = planKeys(session, source.text, context, output);
+  const within = <T>(make: () => T): T => spending.reads.run(make, source.offset);
   const verify = (made: Plan): VerifiedPlan => {
     within(() => visited(made.sql.length * STEPS_OF_A_CHARACTER));
     return { plan: made, text: verified(runtime, made.sql, made.declared) };
@@ -149,21 +152,14 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
       readsSystem: read.size > 0,
     };
   };
+  const kept = keys && findPlan(keys.all());
   if (kept !== undefined) return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
   let made = within(() => planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }) }));
   // results-limit does not apply to reads of system tables (docs/design/rows-and-json.md#limits)
   if (output.limit !== undefined && read.size > 0) made = within(() => planSelect(context, source));
-  // plans that read system tables are not cached: the rows depend on the caller and are parameters of the plan
-  const place = made.readsBound ? boundKey : key;
   const whole = verify(made);
-  if (place !== undefined && read.size === 0) {
-    const callerKey = made.readsCaller ? perCaller(place) : place;
-    plans.set(
-      definers.used ? perRights(callerKey) : callerKey,
-      whole,
-      2 * (made.sql.length + made.params.reduce((n, p) => n + (p?.length ?? 0), 0)) + 500 + 200 * made.columns.length,
-    );
-  }
+  // plans that read system tables are not cached: the rows depend on the caller and are parameters of the plan
+  if (read.size === 0) keepPlan(keys?.of(made, definers), whole);
   if (![...read].some(isLate)) return admitted(whole);
   const late = async (): Promise<VerifiedPlan> => {
     const systemTable = systemTables(await withLate(session, system, read));
@@ -185,8 +181,44 @@ function findPlan(places: readonly string[]): VerifiedPlan | undefined {
   }
   return undefined;
 }
+
+function keepPlan(place: string | undefined, made: VerifiedPlan): void {
+  if (place === undefined) return;
+  const { sql, params, columns } = made.plan;
+  plans.set(place, made, 2 * (sql.length + params.reduce((n, p) => n + (p?.length ?? 0), 0)) + 500 + 200 * columns.length);
+}
+
 /** Plans of longer statements are not cached (docs/design/caches.md#plans). */
 const MAX_CACHED_CHARACTERS = 8 * 1024;
+
+/** The cache keys of the plans of a statement, which depend on more or on less. */
+interface PlanKeys {
+  /** All keys under which a plan for this request may be kept. */
+  all(): readonly string[];
+  /** The key of a plan that was made. */
+  of(made: Plan, definers: Definers): string;
+}
+
+/** Undefined if the plan is not cached. */
+function planKeys(session: Session, text: string, context: PlanContext, output: OutputOptions): PlanKeys | undefined {
+  const key = planKey(session, text, context, output);
+  if (key === undefined) return undefined;
+  const { bound } = session.script;
+  // a plan that depends on bound values is valid for these values only
+  const boundKey = bound === undefined ? key : `${key}\u0000${JSON.stringify(bound)}`;
+  // a plan that depends on properties of the caller is valid for callers with the same properties only
+  const perCaller = (place: string): string => `${place}\u0000${factsKey(factsOf(session.caller.principal))}`;
+  // a plan that depends on the rights of a definer is valid until rights change
+  const perRights = (place: string): string => `${place}\u0000${session.caller.snapshot.permissions}`;
+  return {
+    all: () => [key, boundKey].flatMap((k) => [k, perCaller(k), perRights(k), perRights(perCaller(k))]),
+    of: (made, definers) => {
+      const place = made.readsBound ? boundKey : key;
+      const callerKey = made.readsCaller ? perCaller(place) : place;
+      return definers.used ? perRights(callerKey) : callerKey;
+    },
+  };
+}
 
 /** The cache key of a plan: everything that it depends on. Undefined if the plan is not cached, because the model is a draft or the text is long. */
 function planKey(session: Session, text: string, context: PlanContext, output: OutputOptions): string | undefined {
