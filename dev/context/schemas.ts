@@ -1,6 +1,7 @@
 /** Public question sets in the form of Spider and BIRD, and in that of BEAVER: databases as subjects of a graph, and questions with their SQL. */
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../src/cli/failure.ts';
+import { compound, firstFree, roleOf } from '../../src/cli/introspect-names.ts';
 import type { Subject, SubjectColumn, SubjectRelationship } from '../../src/service.ts';
 
 /** A question, with its SQL over the tables. */
@@ -82,14 +83,39 @@ function beaverTables(json: Json): (readonly [string, readonly SourceTable[]])[]
   return [...found];
 }
 
-/** Adds references that another file lists: pairs of `table.column`. @throws Failure if it has another form */
+/**
+ * Adds references that another file lists: pairs of `table.column`, in any order and as often as questions need them. Each pair of columns is one reference, to the column
+ * that is a key. @throws Failure if it has another form
+ */
 export async function withJoins(databases: ReadonlyMap<string, readonly SourceTable[]>, file: string): Promise<ReadonlyMap<string, readonly SourceTable[]>> {
   const json = await jsonOf(file);
   if (!Array.isArray(json)) throw new Failure(`${file}: expected an array of pairs`);
-  const pairs = json.map((pair) => texts(pair).map((end) => end.split('.') as [string, string]));
-  const isOf = (table: SourceTable, [name]: readonly string[] = []): boolean => name?.toLowerCase() === table.name.toLowerCase();
-  const more = (table: SourceTable) => pairs.flatMap(([from, to]) => (isOf(table, from) ? [{ column: from?.[1] ?? '', table: to?.[0] ?? '' }] : []));
-  return new Map([...databases].map(([db, tables]) => [db, tables.map((t) => ({ ...t, references: [...t.references, ...more(t)] }))]));
+  const pairs = new Map<string, readonly string[]>();
+  for (const pair of json.map((ends) => texts(ends).slice(0, 2)))
+    pairs.set(
+      pair
+        .map((end) => end.toLowerCase())
+        .sort()
+        .join(' '),
+      pair,
+    );
+  return new Map([...databases].map(([db, tables]) => [db, withPairs(tables, [...pairs.values()])]));
+}
+
+function withPairs(tables: readonly SourceTable[], pairs: readonly (readonly string[])[]): readonly SourceTable[] {
+  const more = new Map<SourceTable, SourceTable['references'][number][]>(tables.map((t) => [t, []]));
+  const endOf = (text = '') => {
+    const [name = '', column = ''] = text.split('.');
+    const table = tables.find((t) => t.name.toLowerCase() === name.toLowerCase());
+    return table && { table, column, isKey: table.columns.some((c) => c.isKey && c.name.toLowerCase() === column.toLowerCase()) };
+  };
+  for (const pair of pairs) {
+    const [one, other] = pair.map(endOf);
+    if (one === undefined || other === undefined || one.table === other.table) continue;
+    const [from, to] = one.isKey && !other.isKey ? [other, one] : [one, other];
+    more.get(from.table)?.push({ column: from.column, table: to.table.name });
+  }
+  return tables.map((t) => ({ ...t, references: [...t.references, ...(more.get(t) ?? [])] }));
 }
 
 /** The questions of a file. @throws Failure if it has another form */
@@ -104,7 +130,7 @@ export async function readQuestions(file: string): Promise<readonly GoldQuestion
 
 const NO_COLUMN = { tags: {}, isMeasure: false, isMulti: false, isLabel: false, inheritedFrom: null };
 
-/** Each table as a concept, each foreign key as a relationship in both directions, as `kg introspect` models them. */
+/** Each table as a concept, each foreign key as a relationship in both directions, with names as `kg introspect` makes them. */
 export function subjectsOfTables(tables: readonly SourceTable[]): readonly Subject[] {
   const relationships = new Map<string, SubjectRelationship[]>(tables.map((t) => [t.name.toLowerCase(), []]));
   const plain = { transitivity: null, inheritedFrom: null, linkColumns: [], description: null };
@@ -112,9 +138,12 @@ export function subjectsOfTables(tables: readonly SourceTable[]): readonly Subje
     for (const { column, table } of references) {
       const target = tables.find((t) => t.name.toLowerCase() === table.toLowerCase())?.name;
       if (target === undefined) continue;
-      const [there, back] = [`${column}_${target}`, `${name}_of_${column}`];
-      relationships.get(name.toLowerCase())?.push({ ...plain, name: there, target, toMany: false, isInverse: false, inverse: back });
-      relationships.get(target.toLowerCase())?.push({ ...plain, name: back, target: name, toMany: true, isInverse: true, inverse: there });
+      const [own, its] = [relationships.get(name.toLowerCase()) ?? [], relationships.get(target.toLowerCase()) ?? []];
+      const isFree = (of: readonly SubjectRelationship[]) => (wanted: string) => of.every((r) => r.name.toLowerCase() !== wanted.toLowerCase());
+      const there = firstFree([roleOf(column) ?? target, compound(target, column)], isFree(own));
+      const back = firstFree([`${there}_of`, `${there}_of_${name}`], isFree(its));
+      own.push({ ...plain, name: there, target, toMany: false, isInverse: false, inverse: back });
+      its.push({ ...plain, name: back, target: name, toMany: true, isInverse: true, inverse: there });
     }
   }
   return tables.map(({ name, columns }) => ({

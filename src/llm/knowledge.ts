@@ -38,7 +38,7 @@ export interface KnowledgeParts {
 export const MAX_PROMPT = 20_000;
 /** The characters of the first prompt: of a model that is written whole, of one that is not, and how many more there are each time that something is missing. */
 const FIRST_PROMPT = 12_000;
-const FIRST_OF_PART = 16_000;
+const FIRST_OF_PART = 18_500;
 const WIDER = 3_000;
 /** A question or a note may be long: a text of the graph always has this room. */
 const LEAST = 4_000;
@@ -47,7 +47,10 @@ const WAIT_MS = 3_000;
 const MAX_SEEDS = 10;
 /** A subject is a seed if it has at least this share of the best score, or if the question names it. */
 const SEED_SCORE = 0.3;
-/** The same for what a model says is missing. */
+/** The question may be about a subject with this share too, and about at most so many. */
+const MAYBE_SCORE = 0.15;
+const MAX_MAYBE = 30;
+/** What a model says is missing has at least this share of the best score. */
 const MISSING_SCORE = 0.4;
 const MAX_MISSING = 6;
 const MAX_LINKED = 12;
@@ -72,6 +75,7 @@ export class Knowledge {
   readonly #isRelation: (n: number) => boolean;
   readonly #scores: ReadonlyMap<number, number>;
   readonly #seeds: readonly number[];
+  readonly #maybe: readonly number[];
   readonly #samples = new Map<string, Samples>();
   readonly #spelling: Spelling;
   /** What the model said is missing. */
@@ -92,6 +96,8 @@ export class Knowledge {
     this.#isIn = reachable(this.#map, relations, depth);
     this.#scores = new Map(ranked.flatMap(({ subject, score }) => [[this.#map.numberOf(subject) ?? -1, score] as const]));
     this.#seeds = this.#seedsOf();
+    const maybe = ranked.filter((r) => r.score >= MAYBE_SCORE).slice(0, MAX_MAYBE);
+    this.#maybe = maybe.flatMap((r) => this.#map.numberOf(r.subject) ?? []);
     this.#spelling = new Spelling(parts, this.#samples);
   }
 
@@ -162,6 +168,7 @@ export class Knowledge {
     this.#schema ??= schemaOf({
       map: this.#map,
       seeds: [...this.#seeds.slice(0, 1), ...this.#missing, ...this.#seeds.slice(1)],
+      maybe: this.#maybe,
       score: (n) => this.#scores.get(n) ?? 0,
       isIn: this.#isIn,
       isRelation: this.#isRelation,

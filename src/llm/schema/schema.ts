@@ -6,12 +6,14 @@ import type { Subject, SubjectColumn } from '../../service.ts';
 import { cut, line } from '../fence.ts';
 import { around, connecting, type Edge, type ModelMap, withAncestors } from './map.ts';
 import { pathLines } from './paths.ts';
-import { columnLines, edgeLine, type Level, nameText, subjectLines, type ValuesOf } from './text.ts';
+import { columnLines, edgeLine, isPlain, type Level, nameText, shortEdgeLines, shortSizeOf, subjectLines, type ValuesOf } from './text.ts';
 
 export interface SchemaWish {
   readonly map: ModelMap;
   /** The numbers of subjects that the text is about, best first. Empty: all are equally interesting. */
   readonly seeds: readonly number[];
+  /** Subjects that the text may be about too, best first. Those that a short way connects with the seeds come before the surroundings. */
+  readonly maybe?: readonly number[];
   /** Prefers subjects next to the seeds: higher is better. */
   readonly score: (n: number) => number;
   /** What may be in the text. */
@@ -45,7 +47,11 @@ export interface SchemaText {
 const PATHS = 1_300;
 const OTHERS = 1_200;
 /** The share of `soft` for the seeds and what connects them, if something else follows. */
-const CORE = 0.75;
+const CORE = 0.5;
+/** The most relationships between the seeds and one of `maybe` that comes before the surroundings. */
+const MAYBE = 3;
+/** How many subjects that do not fit are left out before the part ends: smaller ones behind them may fit. */
+const MAX_SKIPPED = 20;
 
 /** Writes the text. */
 export function schemaOf(wish: SchemaWish): SchemaText {
@@ -61,12 +67,14 @@ interface Placed {
   readonly distance: number;
 }
 
-/** All subjects that may be in the text: seeds, what connects them and their ancestors (distance 0), then the surroundings by distance, then the rest. */
-function order({ map, seeds, isIn, score, distance }: SchemaWish): readonly Placed[] {
-  const allowed = seeds.filter(isIn);
-  const core = withAncestors(map, connecting(map, allowed, isIn, score), isIn);
+/** All subjects that may be in the text: seeds, what connects them and their ancestors (distance 0), those of `maybe`, then the surroundings by distance, then the rest. */
+function order({ map, seeds, maybe = [], isIn, score, distance }: SchemaWish): readonly Placed[] {
+  const core = withAncestors(map, connecting(map, seeds.filter(isIn), isIn, score), isIn);
   const ring = around(map, core, isIn, score, distance);
-  const placed = [...core.map((number) => ({ number, distance: 0 })), ...ring];
+  const near = new Map(ring.map((p) => [p.number, p]));
+  const also = connecting(map, [...core, ...maybe.filter((n) => (near.get(n)?.distance ?? Number.POSITIVE_INFINITY) <= MAYBE)], isIn, score);
+  const further = core.length === 0 ? [] : withAncestors(map, also, isIn).flatMap((n) => near.get(n) ?? []);
+  const placed = [...new Set([...core.map((number) => ({ number, distance: 0 })), ...further, ...ring])];
   const known = new Set(placed.map((p) => p.number));
   // without seeds, all have the same distance
   const rest = [...map.subjects.keys()].filter((n) => isIn(n) && !known.has(n)).sort((a, b) => score(b) - score(a) || a - b);
@@ -106,7 +114,7 @@ class Writer {
     return true;
   }
 
-  /** Writes the seeds with what connects them, and then as much of the surroundings as fits. */
+  /** Writes the seeds with what connects them, and then the names of as much of the surroundings as fits; details follow where there is room. */
   part(all: readonly Placed[]): void {
     const { hard, listsOthers } = this.#wish;
     const soft = this.#wish.softOfPart ?? this.#wish.soft;
@@ -114,18 +122,38 @@ class Writer {
     const core = all.filter((p) => p.distance === 0).map((p) => p.number);
     for (const n of core) if (this.#size + this.#costOf(n, 0) <= hard - room) this.#add(n, 0);
     for (const level of [1, 2] as const) for (const n of core) this.#upgrade(n, level, soft * CORE - room);
-    for (const { number, distance } of all) {
+    this.#surround(all, soft - room);
+    if (this.#levels.size === 0) for (const { number } of all.slice(0, 1)) this.#addSome(number, hard - room);
+    // the text is shorter than it was estimated, but its paths may still become longer
+    this.#size = this.#body(all.map((p) => p.number)).length;
+    const most = Math.min(soft, hard - PATHS) - room;
+    this.#surround(all, most);
+    for (const n of core) this.#upgrade(n, 2, most);
+    for (const { number, distance } of all) if (distance < 2) this.#upgrade(number, 1, most);
+  }
+
+  /** Adds the names of what fits. */
+  #surround(all: readonly Placed[], most: number): void {
+    let skipped = 0;
+    for (const { number } of all) {
       if (this.#levels.has(number)) continue;
-      const level = ([1, 0] as const).find((l) => (l === 0 || distance < 2) && this.#size + this.#costOf(number, l) <= soft - room);
-      if (level !== undefined) this.#add(number, level);
-      else if (this.#levels.size > 0) break;
-      else this.#addSome(number, hard - room);
+      if (this.#size + this.#costOf(number, 0) <= most) this.#add(number, 0);
+      else if (++skipped > MAX_SKIPPED) break;
     }
-    for (const n of core) this.#upgrade(n, 2, soft - room);
   }
 
   text(all: readonly number[]): string {
-    const { map, isRelation, listsOthers, score, hard } = this.#wish;
+    const { map, listsOthers, hard } = this.#wish;
+    const text = this.#body(all);
+    const others = listsOthers ? all.filter((n) => !this.#levels.has(n)) : [];
+    if (others.length === 0) return text;
+    const names = cut(others.map((n) => nameText(line(map.subjects[n]?.name ?? '', 128))).join(', '), Math.max(0, Math.min(OTHERS, hard - text.length) - 60));
+    return names === '' ? text : `${text}\nFurther concepts and views, not shown here: ${names}`;
+  }
+
+  /** What is written, without the names of the others. */
+  #body(all: readonly number[]): string {
+    const { map, isRelation, score } = this.#wish;
     const isWritten = (n: number): boolean => this.#levels.has(n);
     const written = all.filter(isWritten);
     const concepts = written.filter((n) => map.subjects[n]?.kind === 'concept');
@@ -134,21 +162,24 @@ class Writer {
     const edges = [...new Set(concepts.flatMap((n) => map.edgesAt[n] ?? []))]
       .map((i) => map.edges[i] as Edge)
       .filter((e) => isWritten(e.from) && isWritten(e.to));
-    const others = listsOthers ? all.filter((n) => !isWritten(n)) : [];
     const parts = [
       ...block('Concepts, each with its own columns (a < b: a is a b, and has its columns and relationships too):', lines(concepts.filter(isRelation))),
       ...block('Concepts that are not for FROM, only at the end of paths:', lines(concepts.filter((n) => !isRelation(n)))),
       ...block(
         'Relationships (from -> to: name[to]; back: name[from]; one or many rows):',
-        edges.map((e) => edgeLine(e, map.subjects[e.from] as Subject, map.subjects[e.to] as Subject, this.#levelOf(e))),
+        edges.filter((e) => !this.#isShort(e)).map((e) => edgeLine(e, map.subjects[e.from] as Subject, map.subjects[e.to] as Subject, this.#levelOf(e))),
+      ),
+      ...block(
+        'Further relationships (from -> to: name, back name; a path has name[to] and name[from] of these too):',
+        shortEdgeLines(
+          edges.filter((e) => this.#isShort(e)),
+          map.subjects,
+        ),
       ),
       ...block('Views, and cubes (their amounts are arguments of aggregates):', lines(written.filter((n) => map.subjects[n]?.kind !== 'concept'))),
       ...pathLines(map, concepts, score),
     ];
-    const text = parts.join('\n');
-    if (others.length === 0) return text;
-    const names = cut(others.map((n) => nameText(line(map.subjects[n]?.name ?? '', 128))).join(', '), Math.max(0, Math.min(OTHERS, hard - text.length) - 60));
-    return names === '' ? text : `${text}\nFurther concepts and views, not shown here: ${names}`;
+    return parts.join('\n');
   }
 
   /** Adds a subject with as many columns as fit: keys, labels and those that the question mentions first. */
@@ -184,8 +215,8 @@ class Writer {
 
   #upgrade(n: number, level: Level, most: number): void {
     const now = this.#levels.get(n);
-    if (now === undefined || now >= level) return;
-    const more = sizeOf(this.#lines(n, level)) - sizeOf(this.#lines(n, now));
+    if (now === undefined || now >= level || this.#some.has(n)) return;
+    const more = this.#costOf(n, level) - this.#costOf(n, now);
     if (this.#size + more > most) return;
     this.#size += more;
     this.#levels.set(n, level);
@@ -195,12 +226,23 @@ class Writer {
   #costOf(n: number, level: Level): number {
     const { map } = this.#wish;
     let size = sizeOf(this.#lines(n, level));
+    const short = new Set<string>();
     for (const i of map.edgesAt[n] ?? []) {
       const e = map.edges[i] as Edge;
-      if (!this.#levels.has(e.from === n ? e.to : e.from) && e.from !== e.to) continue;
-      size += edgeLine(e, map.subjects[e.from] as Subject, map.subjects[e.to] as Subject, 2).length + 1;
+      const other = e.from === e.to ? level : this.#levels.get(e.from === n ? e.to : e.from);
+      if (other === undefined) continue;
+      if ((level === 0 || other === 0) && isPlain(e)) {
+        const ends = `${e.from} ${e.to}`;
+        size += shortSizeOf(e, map.subjects, short.has(ends));
+        short.add(ends);
+      } else size += edgeLine(e, map.subjects[e.from] as Subject, map.subjects[e.to] as Subject, 2).length + 1;
     }
     return size;
+  }
+
+  /** Whether a relationship is written in short: one of its ends is written with names only. */
+  #isShort(e: Edge): boolean {
+    return (this.#levels.get(e.from) === 0 || this.#levels.get(e.to) === 0) && isPlain(e);
   }
 
   #levelOf({ from, to }: Edge): Level {

@@ -1,5 +1,5 @@
 /** Writes subjects and relationships as lines of a schema text, in several levels of detail. Pure. */
-import type { Subject, SubjectColumn } from '../../service.ts';
+import type { Subject, SubjectColumn, SubjectRelationship } from '../../service.ts';
 import { inner, line } from '../fence.ts';
 import { synonymsOf } from '../rank-index.ts';
 import type { SampledColumn } from '../values.ts';
@@ -99,6 +99,31 @@ export function edgeLine({ there, back }: Edge, from: Subject, to: Subject, leve
     links.length === 0 ? '' : `; link columns ${links.join(', ')}`,
     level === 0 ? '' : described(there.isInverse ? null : there.description, level === 1 ? SHORT_DESCRIPTION : DESCRIPTION),
   ].join('');
+}
+
+/** Relationships of which a text has only names and cardinalities, those between the same two concepts on one line: `from -> to: name one, back name many; ...`. */
+export function shortEdgeLines(edges: readonly Edge[], subjects: readonly Subject[]): readonly string[] {
+  const lines = new Map<string, string>();
+  for (const edge of edges) {
+    const ends = shortEnds(edge, subjects);
+    const known = lines.get(ends);
+    lines.set(ends, known === undefined ? `${ends}${shortEdge(edge)}` : `${known}; ${shortEdge(edge)}`);
+  }
+  return [...lines.values()];
+}
+
+/** The characters that a relationship in short adds to a text. `shares`: another one between the same concepts is already in it. */
+export const shortSizeOf = (edge: Edge, subjects: readonly Subject[], shares: boolean): number =>
+  shortEdge(edge).length + 2 + (shares ? 0 : shortEnds(edge, subjects).length);
+
+/** Whether names and cardinalities say all of a relationship but its description: it is not transitive and has no link columns. */
+export const isPlain = ({ there, back }: Edge): boolean => (there.transitivity ?? back?.transitivity ?? null) === null && there.linkColumns.length === 0;
+
+const shortEnds = ({ from, to }: Edge, subjects: readonly Subject[]): string =>
+  `${nameText(subjects[from]?.name ?? '')} -> ${nameText(subjects[to]?.name ?? '')}: `;
+function shortEdge({ there, back }: Edge): string {
+  const hop = ({ name, toMany }: SubjectRelationship): string => `${nameText(name)} ${toMany ? 'many' : 'one'}`;
+  return `${hop(there)}${back === null ? '' : `, back ${hop(back)}`}`;
 }
 
 /** A hop as a path has it, without quotes. */

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { namesIn, readTables, type SourceTable } from '../../../dev/context/schemas.ts';
+import { namesIn, readTables, type SourceTable, withJoins } from '../../../dev/context/schemas.ts';
 import { main } from '../../../dev/context.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'context-'));
@@ -80,6 +80,18 @@ describe('npm run context', () => {
     expect((await readTables(file('b.json', BEAVER))).get('zoo')).toEqual([
       { name: 'animal', columns: [{ name: 'no', type: 'int', description: null, isKey: true }], references: [] },
     ]);
+  });
+
+  it('makes one reference of a pair of columns, to the key, however often the file has it', async () => {
+    const zoo = await readTables(file('t.json', [{ ...SPIDER[0], foreign_keys: [] }]));
+    const joins = file('joins.json', [
+      ['keeper.id', 'animal.kept_by'],
+      ['animal.kept_by', 'keeper.id'],
+      ['KEEPER.ID', 'ANIMAL.KEPT_BY'],
+      ['animal.no', 'nobody.id'],
+    ]);
+    const tables = (await withJoins(zoo, joins)).get('zoo');
+    expect(tables?.map((t) => t.references)).toEqual([[{ column: 'kept_by', table: 'keeper' }], []]);
   });
 
   it('says what is wrong', async () => {

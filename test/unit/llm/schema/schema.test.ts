@@ -148,6 +148,32 @@ describe('the schema text of a part', () => {
     expect(text).toMatch(/Further concepts and views, not shown here: c\d+, /);
   });
 
+  it('has names of the surroundings, with their relationships in short, those between two concepts on one line', () => {
+    const far = Array.from({ length: 60 }, (_, i) =>
+      subject(`far_${i}`, { columns: Array.from({ length: 12 }, (_, n) => `far_${i}_column_${n}`), links: ['in_1>hub', 'in_2>hub'] }),
+    );
+    const all = [subject('hub', { columns: ['hub_no'], links: ['at>spot'] }), subject('spot', { columns: ['spot_no'] }), ...far];
+    const { text, part } = schemaOf(wish(all, { about: ['hub', 'spot'], hard: 10_000, soft: 9_000 }));
+    expect([text.length < 9_000, part.length > 15, part.length < 60]).toEqual([true, true, true]);
+    expect(text).toContain('hub -> spot: at[spot] one');
+    expect(text).toMatch(/\nFurther relationships \(from -> to: name, back name; .*\n(far_\d+ -> hub: in_1 one; in_2 one\n)+/);
+  });
+
+  it('has what it may be about, and the short way to it, before other surroundings', () => {
+    const rays = Array.from({ length: 60 }, (_, i) => chain(6, 8).map((c, n) => ({ ...c, name: `ray_${i}_${n}`, relationships: [] })));
+    const link = (target: string) => ({ ...LINK, name: `to_${target}`, target });
+    const all = rays.flatMap((ray, i) => ray.map((c, n) => ({ ...c, relationships: [link(n === 0 ? 'hub' : `ray_${i}_${n - 1}`)] })));
+    all.push(subject('hub', { columns: ['hub_no'] }) as (typeof all)[number]);
+    const partOf = (...maybe: readonly string[]): readonly string[] => {
+      const wished = wish(all, { about: ['hub'], soft: 6_000 });
+      return schemaOf({ ...wished, maybe: maybe.flatMap((name) => wished.map.concept(name) ?? []) }).part.map((n) => all[n]?.name ?? '');
+    };
+    expect(partOf()).not.toContain('ray_50_0');
+    expect(partOf('ray_50_2').slice(0, 4)).toEqual(['hub', 'ray_50_0', 'ray_50_1', 'ray_50_2']);
+    // a long way would leave no room
+    expect(partOf('ray_50_4')).toEqual(partOf());
+  });
+
   it('has the ancestors of its concepts, which have their columns', () => {
     const parent = subject('parent', { columns: ['inherited'] });
     const child = { ...subject('child', { columns: ['own'] }), parents: ['parent'] };
