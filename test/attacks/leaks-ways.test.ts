@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyValues } from '../../src/catalog/kv.ts';
 import { memoryNamespace } from '../support/memory-namespace.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { shows } from '../support/shows.ts';
 import { MODEL, POLICIES, SECRETS, TABLES } from './leaks-world.ts';
 
 let service: TestService;
@@ -19,12 +20,11 @@ async function got(path: string, { as = 'rex', body = '', headers = {} as Record
     headers: { 'x-api-key': tokens[as] as string, ...(body ? { 'content-type': type } : {}), ...headers },
     ...(body ? { method: 'POST', body } : {}),
   });
-  const text = (await answer.text()).replace(/"request_id":"[^"]*"/, '');
-  return { status: answer.status, text, cache: answer.headers.get('x-cache') };
+  return { status: answer.status, text: await answer.text(), cache: answer.headers.get('x-cache') };
 }
 const query = (sql: string, options: { as?: string; headers?: Record<string, string> } = {}): Promise<Got> =>
   got('/svc/api/query/', { ...options, body: JSON.stringify({ ontology_name: 'lab', query: sql }) });
-const leaked = (question: string, text: string): string[] => SECRETS.filter((s) => text.includes(s) && !question.includes(s));
+const leaked = (question: string, text: string): string[] => shows(text, SECRETS, question);
 const NAMES = 'SELECT name FROM svc.person ORDER BY name';
 const names = (text: string): string[] => JSON.parse(text).data.map((r: { name: string }) => r.name);
 const SEEN = ['Ann', 'Bob', 'Eve', 'Hal'];

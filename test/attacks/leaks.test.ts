@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
+import { shows } from '../support/shows.ts';
 import { REFUSED, SHAPES, TELLING } from './leaks-shapes.ts';
 import { PLACES, TRAPS } from './leaks-traps.ts';
 import { MODEL, POLICIES, SECRETS, SEEN, TABLES } from './leaks-world.ts';
@@ -37,11 +38,7 @@ async function byHand(sql: string): Promise<string[]> {
 }
 
 /** Secrets in an answer that are not in the request. */
-const leaked = (question: string, text: string): string[] => {
-  // a keyed hash may contain any digits
-  const said = text.replace(/"request_id":"[^"]*"/, '').replace(/~[0-9a-f]{64}/g, '~');
-  return SECRETS.filter((s) => said.includes(s) && !question.includes(s));
-};
+const leaked = (question: string, text: string): string[] => shows(text, SECRETS, question);
 
 async function outcome(sql: string): Promise<string[] | string> {
   const { status, text, json } = await ask(sql);
