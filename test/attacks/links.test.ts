@@ -59,7 +59,7 @@ describe('a link', () => {
 
   it('and its session end with the token that made it, by its time', async () => {
     const tom = await user('tom');
-    const expires = Date.now() + 8000;
+    const expires = Date.now() + 600_000;
     const [row] = await admins(`CREATE TOKEN FOR ${tom.name} EXPIRES '${new Date(expires).toISOString()}'`);
     const made = String(row?.token);
     const cookie = String(await entered(await linkOf(made)));
