@@ -5,6 +5,9 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { OUT } from './lib/build.ts';
+import { limited, MINUTES } from './lib/limit.ts';
 import { type Figure, figureCells, mergedRows, withPart } from './lib/page.ts';
 import { closeConnections, closeDatabase } from './lib/stack.ts';
 import { table, tableLines, taken } from './lib/table.ts';
@@ -45,7 +48,9 @@ const all: Figure[] = [];
 for (const name of wanted) {
   const begun = performance.now();
   try {
-    await (await SECTIONS[name]!.load()).run();
+    const { load, minutes = MINUTES } = SECTIONS[name]!;
+    const { run } = await load();
+    await limited(run, minutes, join(OUT, `stopped-${name}-${Date.now()}`));
     loads.push(loadavg()[0] as number);
     const { text, figures } = taken();
     all.push(...figures);

@@ -8,6 +8,7 @@ import { type LocalPostgres, localPostgresAvailable, startLocalPostgres } from '
 import { loadWorldTables } from '../../examples/world/load.ts';
 import { createToken } from '../../src/auth/tokens.ts';
 import { COMPATIBILITY, type Script } from './build.ts';
+import { ended, watched } from './limit.ts';
 
 export interface WorldDatabase {
   readonly local: LocalPostgres;
@@ -61,11 +62,14 @@ export async function startScripts(scripts: Readonly<Record<string, Started>>): 
     }),
   );
   // The log of the scripts is read and discarded.
-  const miniflare = new Miniflare(convertV4MiniflareOptions({ workers, log: new Log(LogLevel.ERROR), handleStructuredLogs: () => undefined }));
+  const quiet = { log: new Log(LogLevel.ERROR), handleStructuredLogs: () => undefined };
+  // the inspector is asked only if a section takes too long
+  const miniflare = new Miniflare(convertV4MiniflareOptions({ workers, inspectorPort: 0, ...quiet }));
+  watched(miniflare);
   await miniflare.ready;
   const urls: Record<string, string> = {};
   for (const name of Object.keys(scripts)) urls[name] = (await miniflare.unsafeGetDirectURL(name)).origin;
-  return { urls, stop: () => miniflare.dispose() };
+  return { urls, stop: () => ended(miniflare) };
 }
 
 /** The bindings of the service's script, except its settings. */

@@ -15,6 +15,22 @@ function* workerds(): Generator<{ readonly pid: string; readonly fields: readonl
   }
 }
 
+/** The ids of these processes. */
+export const workerdPids = (): string[] => [...workerds()].map(({ pid }) => pid);
+
+/** The processor time of each of their threads so far, in milliseconds, by process, thread and name. */
+export function threadTimes(): Map<string, number> {
+  const times = new Map<string, number>();
+  for (const { pid } of workerds()) {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) {
+      const [, name, rest = ''] = /\((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')) ?? [];
+      const fields = rest.split(' ');
+      times.set(`${pid} ${thread} ${name}`, 10 * (Number(fields[11]) + Number(fields[12])));
+    }
+  }
+  return times;
+}
+
 /** Processor time so far, in milliseconds, with a resolution of ten. NaN if it is not available. */
 export function workerdCpu(): number {
   if (process.platform !== 'linux') return Number.NaN;
