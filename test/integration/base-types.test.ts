@@ -123,7 +123,9 @@ describe('a column of the type', () => {
     const all = `SELECT v${i} AS x FROM svc.c${i} ORDER BY id`;
     const hand = `SELECT v AS x FROM ${rows} ORDER BY id`;
     await both(all, hand);
-    await both(`SELECT v${i}::text AS x FROM svc.c${i} ORDER BY id`, `SELECT v::text AS x FROM ${rows} ORDER BY id`);
+    // the cast of inet to text is not the output of the value
+    const cast = c[0] === 'inet' ? table(i) : rows;
+    await both(`SELECT v${i}::text AS x FROM svc.c${i} ORDER BY id`, `SELECT v::text AS x FROM ${cast} ORDER BY id`);
     await both(
       `SELECT v${i} AS x, COUNT(*) AS n FROM svc.c${i} GROUP BY v${i} ORDER BY v${i}`,
       `SELECT v AS x, count(*) AS n FROM ${rows} GROUP BY v ORDER BY v`,
@@ -143,6 +145,28 @@ describe('a column of the type', () => {
     const expected = (await s.database.exec(`SELECT to_json(v) #>> '{}' AS x FROM ${rows} ORDER BY id`)).map((r) => r.x);
     const read = (value: unknown): unknown => (property === 'json' && /^[[{]/.test(String(value)) ? JSON.parse(String(value)) : value);
     expect(csv.map(read)).toEqual(expected.map(read));
+  });
+
+  it('a cast of an inet to text is that of the column, also along paths and through sub-queries', async () => {
+    await s.rows(
+      `CREATE CONCEPT net (host_address string, PRIMARY KEY (host_address), CONSTRAINT of_host FOREIGN KEY (host_address) REFERENCES net (host_address));
+       CREATE MAPPING m_net INTO (net) AS SELECT address AS host_address FROM base.host;
+       CREATE ONTOLOGY VIEW nets AS SELECT host_address AS seen FROM svc.net`,
+      'base',
+    );
+    const expected = [{ x: '10.0.0.1/32' }, { x: '10.0.0.2/24' }];
+    for (const sql of [
+      'SELECT host_address::text AS x FROM svc.net ORDER BY 1',
+      'SELECT CAST(n.host_address AS varchar) AS x FROM svc.net AS n ORDER BY 1',
+      'SELECT "of_host[net].host_address"::text AS x FROM dsvc.net ORDER BY 1',
+      'SELECT seen::text AS x FROM vsvc.nets ORDER BY 1',
+      "SELECT h::text AS x FROM (SELECT host_address AS h FROM svc.net) AS n WHERE h::text LIKE '%/%' ORDER BY 1",
+    ])
+      expect([sql, await s.rows(sql, 'base')]).toEqual([sql, expected]);
+    expect(
+      await s.rows("SELECT host_address::text, host_address::text::varchar(4) AS part FROM svc.net WHERE host_address::text = '10.0.0.1/32'", 'base'),
+    ).toEqual([{ host_address: '10.0.0.1/32', part: '10.0' }]);
+    expect(await s.rows("SELECT host_address || '' AS x FROM svc.net ORDER BY 1", 'base')).toEqual([{ x: '10.0.0.1' }, { x: '10.0.0.2/24' }]);
   });
 
   it('inet is the same text in keys, links and multi-valued properties', async () => {

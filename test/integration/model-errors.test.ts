@@ -165,3 +165,71 @@ describe('a script that begins with CREATE ONTOLOGY', () => {
     expect((await s.query(`SELECT * FROM svc.${name}_thing`, name)).json.data).toEqual([]);
   });
 });
+
+describe('a property or measure that gets another type', () => {
+  const made = async (sql: string) => {
+    const { status, json } = await s.query(sql, 'retyped');
+    return status === 200 ? 200 : [json.code, json.data, sql.slice(json.position - 1).split(' ')[0]];
+  };
+  const not = (type: string, what: string, error: string) => `the property \`hours\` cannot be of type ${type}: ${what} is not valid with it: ${error}`;
+
+  beforeAll(async () => {
+    await s.rows(`CREATE ONTOLOGY retyped;
+      CREATE PROPERTY total integer AS SELECT hours + days;
+      CREATE PROPERTY busy bigint AS SELECT SUM("done_in[job].days");
+      CREATE MEASURE all_hours bigint AS SELECT SUM(no) FILTER (WHERE hours > 1);
+      CREATE MEASURE double_hours bigint AS SELECT all_hours * 2;
+      CREATE CONCEPT job (no bigint, state string, hours integer, days integer, all_hours MEASURE bigint, double_hours MEASURE bigint, PRIMARY KEY (no),
+        CONSTRAINT of_state FOREIGN KEY (state) REFERENCES stage (state) INVERSEOF done_in);
+      CREATE CONCEPT sum_job (total integer) INHERITS (job);
+      CREATE CONCEPT long_job INHERITS (job) FROM svc.job WHERE days > 2;
+      CREATE CONCEPT stage (state string, busy bigint, PRIMARY KEY (state));
+      CREATE MAPPING r_job INTO (job) AS SELECT no, state, hours, days FROM faults.job WHERE false;
+      CREATE MAPPING r_sum INTO (sum_job) AS SELECT no, state, hours, days FROM faults.job;
+      CREATE MAPPING r_stage INTO (stage) AS SELECT state FROM faults.job;
+      CREATE ONTOLOGY CUBE work AS SELECT state AS state, "measure.double_hours" AS h FROM dsvc.job`);
+  });
+
+  it.each([
+    ['CREATE OR REPLACE PROPERTY hours string', not('string', 'the measure `all_hours` of concept `job`', 'operator does not exist: text > integer'), 'hours'],
+    ['CREATE OR REPLACE PROPERTY hours date', not('date', 'a mapping of concept `job`', 'cannot cast type integer to date'), 'hours'],
+    [
+      'CREATE OR REPLACE PROPERTY days string; CREATE OR REPLACE PROPERTY total integer AS SELECT hours',
+      'the property `days` cannot be of type string: the condition of concept `long_job` is not valid with it: operator does not exist: text > integer',
+      'days',
+    ],
+  ])('is refused where a text that reads it would fail: %s', async (sql, message, place) => expect(await made(sql)).toEqual(['type_mismatch', message, place]));
+
+  it('is refused under an aggregate along a path, a calculated property, and a measure of a cube', async () => {
+    // without the condition of the logic concept that reads it too
+    await s.rows('DROP CONCEPT long_job', 'retyped');
+    for (const [sql, what] of [
+      ['CREATE OR REPLACE PROPERTY days string', 'the property `total` of concept `sum_job`'],
+      ['CREATE OR REPLACE PROPERTY days boolean; CREATE OR REPLACE PROPERTY total integer AS SELECT hours', 'the property `busy` of concept `stage`'],
+      ['CREATE OR REPLACE MEASURE all_hours string AS SELECT MIN(state)', 'the measure `double_hours` of concept `job`'],
+    ] as const)
+      expect(await made(sql), sql).toEqual(['type_mismatch', expect.stringContaining(what), expect.any(String)]);
+  });
+
+  it('is accepted if what reads it is valid with it, or changed in the same script', async () => {
+    expect(await made('CREATE OR REPLACE PROPERTY hours bigint')).toBe(200);
+    expect(
+      await made(
+        'CREATE OR REPLACE PROPERTY days string; CREATE OR REPLACE PROPERTY total string AS SELECT days; CREATE OR REPLACE PROPERTY busy bigint AS SELECT COUNT("done_in[job].days")',
+      ),
+    ).toBe(200);
+    expect(await s.rows('SELECT total FROM svc.sum_job WHERE no = 1', 'retyped')).toEqual([{ total: '3' }]);
+  });
+
+  it('is accepted if what reads it was not valid before', async () => {
+    // nothing checks the types of a new measure
+    await s.rows(
+      'CREATE MEASURE wrong bigint AS SELECT SUM(days); CREATE CONCEPT sum_job (total string, wrong MEASURE bigint) INHERITS (job)'.replace(
+        'CREATE CONCEPT',
+        'CREATE OR REPLACE CONCEPT',
+      ),
+      'retyped',
+    );
+    expect(await made('CREATE OR REPLACE PROPERTY days boolean')).toBe(200);
+  });
+});

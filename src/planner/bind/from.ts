@@ -131,7 +131,7 @@ class From {
       inCube: this.#inCube,
       derived: (columns) => this.#derived(alias, this.#resolver.renamed(range.alias, columns)),
       concept: (relation) => {
-        replaceNode(node, slotOfConcept(this.#relations.push(relation) - 1));
+        replaceNode(node, slotOfConcept(this.#relations.push(relation) - 1, range.location));
         return relation;
       },
       become: (made, from) => {

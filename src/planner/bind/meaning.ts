@@ -77,9 +77,10 @@ function splitPath(name: string): { hops: readonly string[]; member: string; isL
 }
 
 /** What is known of a column's values, regardless of its name. */
-export const kept = ({ composite, isFlag }: OutColumn): Pick<OutColumn, 'composite' | 'isFlag'> => ({
+export const kept = ({ composite, isFlag, isAddress }: OutColumn): Pick<OutColumn, 'composite' | 'isFlag' | 'isAddress'> => ({
   ...(composite ? { composite } : {}),
   ...(isFlag ? { isFlag } : {}),
+  ...(isAddress ? { isAddress } : {}),
 });
 
 /** A column without the star that it comes from. */
@@ -102,12 +103,13 @@ export function aliased(name: string, key: string, found: Found | undefined, ref
 
 /** The columns of a set operation. A column has a meaning if it is the same in both arms. */
 export const inBoth = (left: readonly OutColumn[], right: readonly OutColumn[]): readonly OutColumn[] =>
-  left.map(({ composite: _, isFlag, ...rest }, i) => {
-    const column: OutColumn = isFlag && right[i]?.isFlag ? { ...rest, isFlag } : rest;
+  left.map(({ composite: _, isFlag, isAddress, ...rest }, i) => {
+    const same = right[i];
+    const column: OutColumn = { ...rest, ...(isFlag && same?.isFlag ? { isFlag } : {}), ...(isAddress && same?.isAddress ? { isAddress } : {}) };
     const a = column.meaning;
-    const b = right[i]?.meaning;
-    const same = a && b && a.kind === b.kind && a.member === b.member && a.property === b.property && a.hops.join('.') === b.hops.join('.');
-    if (!a || same) return column;
+    const b = same?.meaning;
+    const isSame = a && b && a.kind === b.kind && a.member === b.member && a.property === b.property && a.hops.join('.') === b.hops.join('.');
+    if (!a || isSame) return column;
     const { meaning: __, ...plain } = column;
     return plain;
   });

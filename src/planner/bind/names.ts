@@ -16,7 +16,11 @@ import type { Scope } from './scope.ts';
  */
 export function columnOf(resolver: Resolver, ref: ColumnRef, scope: Scope): Found | undefined {
   const found = lookUp(resolver, ref, scope);
-  if (found && ref.location !== undefined && 'ColumnRef' in found.node) found.node.ColumnRef.location = ref.location;
+  if (found && ref.location !== undefined && 'ColumnRef' in found.node) {
+    found.node.ColumnRef.location = ref.location;
+    let node = resolver.state.references.of(found.node.ColumnRef)?.node;
+    for (; node?.parent && node.location === undefined; node = node.parent) node.location = ref.location;
+  }
   return found;
 }
 

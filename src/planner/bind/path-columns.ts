@@ -10,7 +10,7 @@ import type { Wanted } from '../plan/wanted.ts';
 import { propertyFor } from '../secure/shown.ts';
 import { isPath, parsePath } from './path.ts';
 import type { ConceptRelation } from './relation.ts';
-import type { Found } from './relations.ts';
+import { asAddress, type Found } from './relations.ts';
 import { requireUnmasked, valueFor } from './unmasked.ts';
 
 /** The prefix of the names of measures. */
@@ -102,7 +102,10 @@ function farColumn(relation: ConceptRelation, node: PathNode, columns: Concept, 
   const want = (wanted: Wanted): string => node.want(wantedKey(relation.state, wanted), wanted);
   if (ENTITY.has(lower)) return relation.reference(node, want(valueFor(relation.state, columns, { kind: lower as 'entity_id' })), `${label}.${lower}`);
   const property = propertyOf(columns, lower, derived);
-  if (property) return relation.reference(node, want(valueFor(relation.state, columns, propertyFor(columns, property))), `${label}.${property.name}`);
+  if (property) {
+    const wanted = want(valueFor(relation.state, columns, propertyFor(columns, property)));
+    return asAddress(columns, property, relation.reference(node, wanted, `${label}.${property.name}`));
+  }
   const multi = multiOf(columns, lower);
   if (multi) requireUnmasked(relation.state, columns, multi);
   if (multi) return relation.reference(node.child({ kind: 'multi', def: multi }), 'value', `${label}.${multi.name}`);

@@ -15,7 +15,7 @@ import { kept } from './meaning.ts';
 import { isPath } from './path.ts';
 import { MEASURE, measureColumn, pathColumn, wildcardColumns } from './path-columns.ts';
 import { requireReadable } from './readable.ts';
-import type { ConceptInFrom, Found, Schema } from './relations.ts';
+import { asAddress, type ConceptInFrom, type Found, type Schema } from './relations.ts';
 import { hintFor } from './suggest.ts';
 import { requireUnmasked, valueFor } from './unmasked.ts';
 
@@ -139,7 +139,10 @@ export class ConceptRelation implements ConceptInFrom {
     const lower = name.toLowerCase();
     if (ENTITY.has(lower)) return this.#own(lower, valueFor(this.state, this.concept, { kind: lower as 'entity_id' }));
     const property = propertyOf(this.named, lower, this.schema !== 'svc');
-    if (property) return this.#own(property.name, valueFor(this.state, this.concept, { ...propertyFor(this.named, property), ...this.#applies(property) }));
+    if (property) {
+      const wanted = valueFor(this.state, this.concept, { ...propertyFor(this.named, property), ...this.#applies(property) });
+      return asAddress(this.concept, property, this.#own(property.name, wanted));
+    }
     if (this.schema !== 'dsvc') return undefined;
     if (lower.startsWith(TYPE_OF)) return flag(this.#typeOf(name.slice(TYPE_OF.length)));
     const multi = multiOf(this.named, lower);

@@ -3,8 +3,10 @@
 import { made } from '../../budget.ts';
 import { badRequest, type SvcError } from '../../errors.ts';
 import type { Concept } from '../../ontology/graph.ts';
+import type { PropertyDef } from '../../ontology/model.ts';
 import type { Composite } from '../guard/index.ts';
 import { type Node, reference } from '../plan/tree.ts';
+import { isAddress } from '../plan/wanted.ts';
 import { kept, type Meaning, meaningByName } from './meaning.ts';
 
 /** A column of a query's result or of a relation. */
@@ -21,6 +23,8 @@ export interface OutColumn {
   readonly composite?: Composite | undefined;
   /** True for a boolean that may be compared with 0 and 1: a boolean column of a system table, or `_type_of_c`. */
   readonly isFlag?: true;
+  /** True for the values of `inet` columns as texts (addresses.ts). */
+  readonly isAddress?: true;
 }
 
 /** A relation of a scope. */
@@ -64,6 +68,10 @@ export interface Found {
   readonly node: Node;
   readonly column: OutColumn;
 }
+
+/** The column of a property, marked if it has the values of `inet` columns. */
+export const asAddress = ({ graph }: Concept, def: PropertyDef, found: Found): Found =>
+  isAddress(graph, def) ? { node: found.node, column: { ...found.column, isAddress: true } } : found;
 
 /** A relation with fixed columns: a derived table, a common table expression, a view, VALUES, a function. */
 export class FixedRelation implements Relation {

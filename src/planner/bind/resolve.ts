@@ -6,6 +6,7 @@ import { isAggregate } from '../guard/index.ts';
 import { fieldsOf, lastName, locationIn, type Node, nameOf, rewrite, type SelectStmt } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import type { Parsed } from '../read/texts.ts';
+import { addressAsText } from './addresses.ts';
 import { indirection } from './fields.ts';
 import { readNumbers } from './flags.ts';
 import { resolveFrom } from './from.ts';
@@ -143,6 +144,7 @@ export class Resolver {
         this.#subQuery(n.SelectStmt, scope);
         return n;
       }
+      if ('TypeCast' in n) return addressAsText(this, n.TypeCast, scope);
       if ('A_Expr' in n) readNumbers(this, n.A_Expr, scope);
       if ('FuncCall' in n && !scope.inAggregate && !n.FuncCall.over && isAggregate(lastName(n.FuncCall.funcname))) {
         scope.inAggregate = true;

@@ -2,7 +2,7 @@
 
 import type { CubeRelation } from '../bind/cubes.ts';
 import { LocatedError } from '../plan/located-error.ts';
-import { and, call, clone, conjuncts, type Node, rewrite, type SelectStmt, walk } from '../plan/tree.ts';
+import { and, call, clone, conjuncts, locationIn, type Node, rewrite, type SelectStmt, walk } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import { isAggregateCall } from './aggregate/calls.ts';
 
@@ -34,7 +34,7 @@ export function finishCubes(state: PlanState, stmt: SelectStmt, cubes: readonly 
     const arg = n.FuncCall.args?.[0];
     const made = arg && n.FuncCall.args?.length === 1 && 'ColumnRef' in arg ? references.aggregate(arg.ColumnRef) : undefined;
     if (!made || !cubes.some((c) => c === made.cube)) return undefined;
-    return narrowed(made.make(), n.FuncCall.agg_filter);
+    return locatedAt(locationIn(n), narrowed(made.make(), n.FuncCall.agg_filter));
   });
   walk([tree, stmt.whereClause, stmt.groupClause], (n) => {
     const bare = 'ColumnRef' in n ? references.aggregate(n.ColumnRef) : undefined;
@@ -45,6 +45,17 @@ export function finishCubes(state: PlanState, stmt: SelectStmt, cubes: readonly 
       });
     return undefined;
   });
+}
+
+/** Gives the calls of an aggregate expression, whose text is stored, the place where the statement names the cube's column (in place). */
+function locatedAt(location: number | undefined, expression: Node): Node {
+  if (location === undefined) return expression;
+  walk(expression, (n) => {
+    if (!isAggregateCall(n)) return undefined;
+    n.FuncCall.location = location;
+    return false;
+  });
+  return expression;
 }
 
 /** Adds a FILTER to each call of an aggregate expression. */

@@ -3,7 +3,7 @@ import { forbidden } from '../../errors.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import type { ConceptRelation } from '../bind/relation.ts';
 import type { BoundBlock, PendingBlock } from '../plan/block.ts';
-import { LocatedError } from '../plan/located-error.ts';
+import { LocatedError, locating } from '../plan/located-error.ts';
 import type { PathNode } from '../plan/path-node.ts';
 import { conceptOfSlot } from '../plan/slots.ts';
 import { and, clone, conjuncts, isSame, type Node, rewrite, walk } from '../plan/tree.ts';
@@ -114,6 +114,6 @@ function fillSlots(items: Node[], relations: readonly ConceptRelation[], nodes: 
     const i = conceptOfSlot(n);
     if (i === undefined) return undefined;
     const relation = relations[i] as ConceptRelation;
-    return emitConcept(relation, new Set(relation.root.all().filter((p) => nodes.has(p))));
+    return locating(n, () => emitConcept(relation, new Set(relation.root.all().filter((p) => nodes.has(p)))));
   }) as Node[];
 }

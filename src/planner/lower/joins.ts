@@ -4,6 +4,7 @@ import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
 import { parseType } from '../../ontology/types.ts';
 import { type Hop, isKeyHop } from '../plan/hop.ts';
+import { locating } from '../plan/located-error.ts';
 import { linkAlias, type PathNode, propertyKey } from '../plan/path-node.ts';
 import { and, boolean, cast, column, equals, join, type Node, nullValue, type SelectStmt, select, subselect, target, unionAll } from '../plan/tree.ts';
 import { actualProperty, isMixedInteger, rawType } from '../plan/wanted.ts';
@@ -42,7 +43,8 @@ export function prepareJoins(root: PathNode, nodes: ReadonlySet<PathNode>): Map<
 /** The rows of a node's concept, with the columns that were requested. */
 export function nodeSource(node: PathNode, joined?: RowFilter['joined']): SelectStmt {
   const filter = joined ? { comparisons: [], ...node.filter, joined } : node.filter;
-  return conceptSource(node.state, node.concept, new Map([...node.columns.values()].map((c) => [c.name, c.wanted])), node.concept, filter);
+  const wanted = new Map([...node.columns.values()].map((c) => [c.name, c.wanted] as const));
+  return locating({ ColumnRef: { location: node.location } }, () => conceptSource(node.state, node.concept, wanted, node.concept, filter));
 }
 
 /** A joined relation and the condition that its rows belong to a row of the parent. */

@@ -27,6 +27,8 @@ export class PathNode {
   readonly linkColumns = new Map<string, string>();
   /** The condition that rows of the node must satisfy if a row of the block satisfies WHERE. */
   filter: RowFilter | undefined;
+  /** Where the statement names the path first; undefined if it does not. */
+  location: number | undefined;
   /** True if another condition, or another item of FROM, may restrict the rows of the node. */
   isRestricted = false;
 

@@ -30,19 +30,27 @@ export type WantedColumns = ReadonlyMap<string, Wanted>;
  */
 export function declaredType(graph: Graph, def: PropertyDef): string {
   const { sql } = parseType(def.type);
-  return sql === 'double precision' && def.expression === null && realColumns(graph.whole).has(def.name.toLowerCase()) ? 'real' : sql;
+  return sql === 'double precision' && def.expression === null && columnTypes(graph.whole).get(def.name.toLowerCase()) === 'float4' ? 'real' : sql;
 }
 
-const REAL = new WeakMap<Graph, ReadonlySet<string>>();
+/** True if the values of a property of type `string` are those of `inet` columns only. */
+export const isAddress = (graph: Graph, def: PropertyDef): boolean =>
+  def.expression === null && parseType(def.type).sql === 'text' && columnTypes(graph.whole).get(def.name.toLowerCase()) === 'inet';
 
-/** The names that only columns of type `real` have in the mappings of a model, in lower case. */
-function realColumns(graph: Graph): ReadonlySet<string> {
-  const known = REAL.get(graph);
+const TYPES = new WeakMap<Graph, ReadonlyMap<string, string | undefined>>();
+
+/** The type that all columns with a name (in lower case) have in the mappings of a model; undefined if they have several types or an unknown one. */
+function columnTypes(graph: Graph): ReadonlyMap<string, string | undefined> {
+  const known = TYPES.get(graph);
   if (known !== undefined) return known;
-  const columns = graph.model.mappings.flatMap((m) => m.columns.map((c) => ({ name: c.name.toLowerCase(), type: c.type })));
-  const others = new Set(columns.filter((c) => c.type !== 'float4').map((c) => c.name));
-  const found = new Set(columns.map((c) => c.name).filter((name) => !others.has(name)));
-  REAL.set(graph, found);
+  const found = new Map<string, string | undefined>();
+  for (const { columns } of graph.model.mappings) {
+    for (const column of columns) {
+      const name = column.name.toLowerCase();
+      found.set(name, found.has(name) && found.get(name) !== column.type ? undefined : column.type);
+    }
+  }
+  TYPES.set(graph, found);
   return found;
 }
 

@@ -25,10 +25,12 @@ import type { Runtime, Working } from '../runtime.ts';
 import { checkFunctions } from './allowed-functions.ts';
 import { applyContext, datasourcesOf } from './apply-context.ts';
 import { type BrokenText, brokenTexts } from './broken-texts.ts';
+import { usersOf } from './datasource-users.ts';
 import { withDefiner } from './defined.ts';
 import { described } from './describe.ts';
 import { changedPart, isSeen, listsHidden, makesHidden, requireEdit } from './edit-rights.ts';
 import { MAX_SEARCHED, requireKeptPolicies, type Step } from './kept-policies.ts';
+import { requireValidTypes } from './retyped.ts';
 import { collision, hidePolicies, SeenDraft } from './seen-draft.ts';
 import { requireRoomForDescription } from './snapshot-room.ts';
 import {
@@ -260,7 +262,15 @@ export class Draft {
     if (this.#changed) within(() => hidePolicies(this.#seen, () => checkPolicies(context, checked.graph, this.row.policies, this.#at)));
     this.#model = await described(this.#runtime, this.#caller, checked.graph, this.#context.places, allowedFunctions, this.row.active ?? 'main');
     const { model, graph, warnings } = this.#model === checked.model ? checked : within(() => finish(this.#base, this.#model, this.#context));
-    if (inForce !== undefined && this.#changed) within(() => this.#requireNoDisclosure(inForce, graph));
+    if (inForce !== undefined && this.#changed) {
+      within(() => this.#requireNoDisclosure(inForce, graph));
+      const change = { before: inForce, after: graph, places: this.#context.places };
+      await requireValidTypes(this.#runtime, this.#caller, change, context, within).catch((error: unknown) =>
+        hideErrors(() => {
+          throw error;
+        }),
+      );
+    }
     this.#model = model;
     // warnings about the whole model may name hidden parts
     const divisions = within(() => divisionWarnings(graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions }));
@@ -385,16 +395,6 @@ export class Draft {
 
   /** Lists the mappings and views of a datasource, for messages. Hidden ones are not named. */
   users(datasource: string): readonly string[] {
-    const model = this.#seenDraft()?.model;
-    const sees = (list: 'mappings' | 'views', name: string): boolean =>
-      model === undefined || model[list].some((o: { readonly name: string }) => o.name === name);
-    return [
-      ...this.#model.mappings
-        .filter((m) => sameName(m.datasource, datasource))
-        .map((m) => (sees('mappings', m.name) ? `mapping ${quoted(m.name)}` : 'a mapping')),
-      ...this.#model.views
-        .filter((v) => v.datasource !== null && sameName(v.datasource, datasource))
-        .map((v) => (sees('views', v.name) ? `view ${quoted(v.name)}` : 'a view')),
-    ];
+    return usersOf(datasource, this.#model, this.#seenDraft()?.model);
   }
 }

@@ -8,7 +8,7 @@ import { parseType } from '../../../ontology/types.ts';
 import type { ConceptRelation } from '../../bind/relation.ts';
 import type { Scope } from '../../bind/scope.ts';
 import { isVolatileFunction } from '../../guard/index.ts';
-import { LocatedError } from '../../plan/located-error.ts';
+import { LocatedError, locating } from '../../plan/located-error.ts';
 import type { PathNode } from '../../plan/path-node.ts';
 import { calledMeasure, type MeasureReference, type References } from '../../plan/references.ts';
 import { conjuncts, isNotNull, lastName, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
@@ -93,7 +93,7 @@ function measureItems(block: Block, trees: readonly unknown[]): Item[] {
     const measure = wrappedMeasure(n, block.references);
     if (!measure) return undefined;
     if (!block.relations.includes(measure.relation)) return false;
-    items.push(measureItem(block, n, measure));
+    items.push(locating(n, () => measureItem(block, n, measure)));
     return false;
   });
   return items;
@@ -119,7 +119,7 @@ function measureItem(block: Block, node: Node, measure: MeasureReference): Item 
     return { node, expression, level: levelOf(at, block), proved: NONE, ignoresDuplicates: false, nodes: new Set(nodesIn(expression, block.relations)), type };
   }
   const columns = new Map<string, { name: string; def: PropertyDef }>();
-  const things: Things = { measure, columns, filter: wrapper.agg_filter };
+  const things: Things = { measure, call: node, columns, filter: wrapper.agg_filter };
   return { node, expression: node, level: null, proved: NONE, ignoresDuplicates: false, nodes: new Set(), things, type };
 }
 

@@ -3,6 +3,7 @@
  * combination (docs/design/aggregates-over-several-paths.md#combining-levels).
  */
 import type { PropertyDef } from '../../../ontology/model.ts';
+import { locating } from '../../plan/located-error.ts';
 import { type PathNode, propertyKey } from '../../plan/path-node.ts';
 import {
   and,
@@ -239,7 +240,7 @@ function thingsSelect(block: Block, things: Things, set: GroupSet, expressions: 
     return column(x, nameOf.get(key) as string);
   };
   const filters = (): Node[] => [isNotNull(column(x, 'x0')), ...(filter ? [column(x, 'f')] : [])];
-  const value = expandMeasure(state, measure, columnOf, filters);
+  const value = locating(things.call, () => expandMeasure(state, measure, columnOf, filters));
   const targets = [...groups.map((g, i) => target(g, `g${i}`)), ...[...inner.values()].map((v, i) => target(v, `x${i}`))];
   const nodes = new Set([...nodesIn([where, groups, filter], block.relations), ...block.fromNodes, ...pathTo(node)]);
   if (empty) where.push(boolean(false));

@@ -23,6 +23,8 @@ export interface Item extends Spine {
 /** A measure over distinct things, and the columns of their rows that it reads. */
 export interface Things {
   readonly measure: MeasureReference;
+  /** The call around the measure. */
+  readonly call: Node;
   readonly columns: Map<string, { name: string; def: PropertyDef }>;
   /** The FILTER of the call around the measure. */
   readonly filter: Node | undefined;
