@@ -107,7 +107,8 @@ function withPairs(tables: readonly SourceTable[], pairs: readonly (readonly str
   const endOf = (text = '') => {
     const [name = '', column = ''] = text.split('.');
     const table = tables.find((t) => t.name.toLowerCase() === name.toLowerCase());
-    return table && { table, column, isKey: table.columns.some((c) => c.isKey && c.name.toLowerCase() === column.toLowerCase()) };
+    const known = table?.columns.find((c) => c.name.toLowerCase() === column.toLowerCase());
+    return table && { table, column: known?.name ?? column, isKey: known?.isKey ?? false };
   };
   for (const pair of pairs) {
     const [one, other] = pair.map(endOf);
