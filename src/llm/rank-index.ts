@@ -4,7 +4,7 @@
  */
 import type { Subject, SubjectColumn } from '../service.ts';
 import { relatives } from './thesaurus.ts';
-import { family, isTypo, root, stems, words } from './words.ts';
+import { family, isTypo, root, Stemmer, words } from './words.ts';
 
 /** The fields of a subject that contain words. `tail`: the last word of a name, which is its kind of thing (`model` in `bike_model`). */
 export const FIELDS = [
@@ -145,9 +145,7 @@ class Builder {
   readonly #postings = new Map<string, List>();
   readonly #phrases = new Map<string, List>();
   readonly #joined = new Map<string, Set<string>>();
-  /** A cache of stems, for texts that many subjects share (inherited columns, names of targets). */
-  readonly #split = new Map<string, readonly string[]>();
-  readonly #ones = new Map<string, string | null>();
+  readonly #stemmer = new Stemmer();
   #isPartial = false;
 
   constructor(subjects: readonly Subject[]) {
@@ -201,16 +199,12 @@ class Builder {
 
   /** A name written as one word, so that `orderlines` finds order_lines; null if that is not possible. */
   #asOne(name: string): string | null {
-    const known = this.#ones.get(name);
-    if (known !== undefined) return known;
-    const [one, ...rest] = stems(
+    const [one, ...rest] = this.#stemmer.stems(
       words(name)
         .map((w) => w.text)
         .join(''),
     );
-    const made = one === undefined || rest.length > 0 ? null : one;
-    this.#ones.set(name, made);
-    return made;
+    return one === undefined || rest.length > 0 ? null : one;
   }
 
   #phrase(number: number, field: PhraseField, text: string, part: number, share: number): void {
@@ -258,11 +252,7 @@ class Builder {
   }
 
   #stems(text: string): readonly string[] {
-    const known = this.#split.get(text);
-    if (known !== undefined) return known;
-    const made = [...new Set(stems(text))];
-    this.#split.set(text, made);
-    return made;
+    return [...new Set(this.#stemmer.stems(text))];
   }
 
   done(): RankIndex {

@@ -173,6 +173,41 @@ export function stems(text: string): readonly string[] {
   return (telling.length === 0 ? all : telling).map((w) => w.stem);
 }
 
+/** The most characters of a text that a `Stemmer` splits by itself: it has fewer than `MAX_WORDS` words. */
+const SHORT = 250;
+/** Letters, digits and signs that cannot be a part of a word. */
+const SIMPLE = /^[\x20-\x26\x28-\x7e]*$/;
+/** The most words that a `Stemmer` remembers. */
+const MAX_REMEMBERED = 20_000;
+
+/** `stems` for many texts with the same words, such as the names of a model. */
+export class Stemmer {
+  readonly #known = new Map<string, readonly Word[]>();
+
+  /** The same as `stems`. */
+  stems(text: string): readonly string[] {
+    if (text.length > SHORT || !SIMPLE.test(text)) return stems(text);
+    const telling: string[] = [];
+    const all: string[] = [];
+    for (const run of text.split(/[^A-Za-z0-9]+/)) {
+      if (run === '') continue;
+      for (const { stem, stop } of this.#wordsOf(run)) {
+        all.push(stem);
+        if (!stop) telling.push(stem);
+      }
+    }
+    return telling.length === 0 ? all : telling;
+  }
+
+  #wordsOf(run: string): readonly Word[] {
+    const known = this.#known.get(run);
+    if (known !== undefined) return known;
+    const made = words(run);
+    if (this.#known.size < MAX_REMEMBERED) this.#known.set(run, made);
+    return made;
+  }
+}
+
 const VOWEL = /[aeiouy]/;
 
 /** The singular of an English word in lower case. Other words stay unchanged. */

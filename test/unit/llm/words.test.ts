@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { family, isTypo, MAX_WORDS, plain, root, stem, stems, words } from '../../../src/llm/words.ts';
+import { family, isTypo, MAX_WORDS, plain, root, Stemmer, stem, stems, words } from '../../../src/llm/words.ts';
 import { generated } from '../../support/generated.ts';
 
 describe('words', () => {
@@ -57,6 +57,23 @@ describe('words', () => {
 });
 
 describe('stems', () => {
+  it('are the same from a Stemmer, which remembers words', () => {
+    const stemmer = new Stemmer();
+    const parts = ['orders', 'the', 'Of', 'HTTPServer', 'part2', 'km2', 'x', '7', '_', ' ', '-', "'s", '.', ', ', 'é', '\u6771', 'cities'];
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.array(fc.constantFrom(...parts), { maxLength: 12 }).map((p) => p.join('')),
+          fc.string({ maxLength: 300 }),
+        ),
+        (text) => {
+          expect(stemmer.stems(text)).toEqual(stems(text));
+        },
+      ),
+      generated(500),
+    );
+  });
+
   it.each([
     ['city', 'cities'],
     ['country', 'countries'],
