@@ -152,7 +152,7 @@ async function comparison({ request, caller, row, at, base, files, wish }: Appli
 }
 
 /** Statements that drop what the changes drop, and properties that belong to no concept any more. @param offset where errors about them are placed */
-function dropsOf(changes: readonly Change[], orphans: readonly string[], offset: number): DropObject[] {
+export function dropsOf(changes: readonly Change[], orphans: readonly string[], offset: number): DropObject[] {
   const drop = (object: DropObject['object'], name: string): DropObject => {
     const text = `DROP ${object.toUpperCase()} ${quoteBack(name)}`;
     return { kind: 'drop', source: { text, offset }, object, name: { text: name, offset } };

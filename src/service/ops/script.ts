@@ -17,8 +17,9 @@ import { Changing, type Done, type WritingSession } from '../write/changing.ts';
 import { Draft } from '../write/draft.ts';
 import { type Batch, RightsGuard } from '../write/rights-guard.ts';
 import { applyService, isRead, isService } from '../write/statements.ts';
+import { dropAll } from './drop-all.ts';
 import { checkPermitted } from './permitted.ts';
-import { copyOf, counted, EMPTY_CONCEPT, MAX_CACHED_CHARACTERS, parseAll, texts } from './script-text.ts';
+import { copyOf, counted, MAX_CACHED_CHARACTERS, parseAll, texts } from './script-text.ts';
 
 /** The result of a dry run. */
 export interface DryRun {
@@ -206,7 +207,7 @@ class ScriptRun implements WritingSession {
       else if (!isRead(statement)) await this.#model(statement);
     }
     this.#drops = drops;
-    await this.#dropAll(drops);
+    await dropAll(drops, (statement) => this.#model(statement));
     if (made !== null) this.draft?.setMadeBy(made.source, made.objects);
     if (isDry) await this.#flushDraft();
     else {
@@ -214,34 +215,6 @@ class ScriptRun implements WritingSession {
       await this.#perform();
     }
     return { version: this.draft?.version ?? '', warnings: this.draft?.warnings ?? [] };
-  }
-
-  /**
-   * Drops objects that may use each other: those first that nothing uses. Concepts in a circle, such as two that refer to each other, lose their content first.
-   * @throws SvcError 400 `in_use` if other objects use one
-   */
-  async #dropAll(drops: readonly DropObject[]): Promise<void> {
-    let isCircle = false;
-    for (let left = drops; left.length > 0; ) {
-      const used: DropObject[] = [];
-      let refusal: unknown;
-      for (const statement of left) {
-        try {
-          await this.#model(statement);
-        } catch (error) {
-          if (!(error instanceof SvcError) || error.code !== 'in_use') throw error;
-          used.push(statement);
-          refusal ??= error;
-        }
-      }
-      if (used.length === left.length) {
-        const concepts = used.filter((s) => s.object === 'concept');
-        if (isCircle || concepts.length === 0) throw refusal;
-        isCircle = true;
-        for (const { source, name } of concepts) await this.#model({ ...EMPTY_CONCEPT, source, name });
-      }
-      left = used;
-    }
   }
 
   async #model(statement: ModelStatement): Promise<void> {

@@ -5,10 +5,12 @@ import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { createSqlReader } from '../../../src/language/expressions.ts';
 import { printModel } from '../../../src/language/print.ts';
 import { splitScript } from '../../../src/language/split.ts';
-import { type ApplyContext, Places } from '../../../src/ontology/apply.ts';
+import { type ApplyContext, applyStatement, finish, isApplicable, Places } from '../../../src/ontology/apply.ts';
 import { EMPTY_MODEL, type Model } from '../../../src/ontology/model.ts';
+import { dropAll } from '../../../src/service/ops/drop-all.ts';
 import { Files, keyOf, kindOf, nameOf } from '../../../src/service/ops/file-statements.ts';
 import { changesBetween, objectsOf } from '../../../src/service/ops/model-changes.ts';
+import { dropsOf } from '../../../src/service/ops/model-files.ts';
 import { targetOf } from '../../../src/service/ops/model-target.ts';
 import { Cases } from '../../integration/differential/cases.ts';
 import { modelOf } from '../../integration/differential/ddl.ts';
@@ -39,6 +41,21 @@ const target = (base: Model, files: Files, prune: boolean): Model =>
   targetOf(base, files, { source: null, prune, exists: true, context: context() }).graph.model;
 const changes = (before: Model, after: Model, files: Files) =>
   changesBetween(objectsOf(before, 'world', 'svc', explicitIn(files)), objectsOf(after, 'world', 'svc', explicitIn(files)));
+
+/** Plans files with prune, and applies the statements and drops of the plan one after the other, as a script. */
+async function appliedTo(base: Model, files: Files) {
+  const options = { source: null, prune: true, exists: true };
+  const plan = targetOf(base, files, { ...options, context: context() });
+  const planned = changes(base, plan.graph.model, files);
+  const script = { ...context(), places: new Places() };
+  const changed = new Set(planned.map((c) => keyOf(c.kind, c.name)));
+  let made = plan.statements(changed, false).reduce((m, s) => (isApplicable(s) ? applyStatement(m, s, script) : m), base);
+  await dropAll(dropsOf(planned, plan.orphans, files.text.length), async (statement) => {
+    if (isApplicable(statement)) made = applyStatement(made, statement, script);
+  });
+  made = finish(base, made, script).graph.model;
+  return { graph: plan.graph, made, again: changes(made, target(made, files, true), files) };
+}
 
 const models = fc.tuple(new Cases(1), fc.infiniteStream(fc.nat())).map(([made, numbers]: [Case, IterableIterator<number>]) => ({
   model: modelOf(made.world),
@@ -84,12 +101,16 @@ describe('model files', () => {
   );
 
   it(
-    'of another model, applied with prune, leave exactly that model',
-    () => {
-      fc.assert(
-        fc.property(models, models, ({ model, shuffled }, other) => {
+    'of another model, applied with prune, leave exactly that model; the statements of the plan lead to it, and then the plan is empty',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(models, models, async ({ model, shuffled }, other) => {
           const files = filesOf(model, shuffled);
-          const made = target(other.model, files, true);
+          const { graph, made: planned, again } = await appliedTo(other.model, files);
+          const made = graph.model;
+          expect(changes(made, planned, files)).toEqual([]);
+          expect(planned.properties.map((p) => p.name).sort()).toEqual(made.properties.map((p) => p.name).sort());
+          expect(again).toEqual([]);
           // settings stay if the files do not give them
           expect(changes(model, made, files).filter((c) => c.kind !== 'ontology')).toEqual([]);
           expect(made.properties.map((p) => p.name).sort()).toEqual(model.properties.map((p) => p.name).sort());
