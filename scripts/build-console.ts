@@ -1,12 +1,13 @@
 /**
  * `npm run build:console`: builds the console into `dist/console/`: `index.html`, and `assets/` with scripts and styles whose names have a digest of their
- * content. The Worker serves them (src/http/console.ts).
+ * content. The Worker serves them (src/http/console.ts). `apps/` has the pages of MCP Apps (src/mcp/apps.ts).
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { buildApps } from './build-apps.ts';
 import { buildDocs } from './build-docs.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
@@ -22,7 +23,7 @@ function inputs(): string {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  for (const file of [...files, join(PROJECT, 'package-lock.json'), fileURLToPath(import.meta.url)])
+  for (const file of [...files, join(PROJECT, 'package-lock.json'), join(PROJECT, 'scripts', 'build-apps.ts'), fileURLToPath(import.meta.url)])
     digest.update(file.slice(PROJECT.length)).update(readFileSync(file));
   return digest.digest('hex');
 }
@@ -71,6 +72,7 @@ export async function buildConsole(): Promise<string> {
   writeFileSync(join(CONSOLE, 'index.html'), html);
   const current = new Set(outputs.map(({ name }) => name));
   for (const name of readdirSync(assets)) if (!current.has(name)) rmSync(join(assets, name));
+  await buildApps(CONSOLE);
   writeFileSync(STAMP, stamp);
   return CONSOLE;
 }

@@ -129,6 +129,19 @@ export class McpPrincipal extends McpObject<Env> {
   protected override runtime(): Runtime {
     return { ...runtime(prepare(this.env), this.env, this.ctx), log };
   }
+
+  protected override pages(): ((name: string) => Promise<string | undefined>) | undefined {
+    const { ASSETS } = this.env as Partial<Env>;
+    return ASSETS === undefined ? undefined : (name) => fileOf(ASSETS, name);
+  }
+}
+
+/** The text of a static file; undefined if there is no such file. */
+async function fileOf(assets: Fetcher, name: string): Promise<string | undefined> {
+  const found = await assets.fetch(new Request(`https://assets.invalid/${name}`));
+  if (found.ok) return found.text();
+  await found.body?.cancel();
+  return undefined;
 }
 
 export { LoginThrottle } from './auth/throttle-object.ts';

@@ -49,6 +49,8 @@ export interface Session {
   readonly answers: Budget;
   /** Takes the rows of results that go into the answer as they are. */
   readonly spliced: Spliced;
+  /** Reads a file of the console's build; undefined if there is no such file. Unset in a service without the console. */
+  readonly page?: ((name: string) => Promise<string | undefined>) | undefined;
   /** Its messages. */
   readonly body: McpCall['body'];
 }

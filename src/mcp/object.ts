@@ -46,6 +46,11 @@ export abstract class McpObject<E> extends DurableObject<E> {
     return (await import('./offer.ts')).OFFER;
   }
 
+  /** Reads a file of the console's build, for `Session.page`. A service without the console returns undefined instead of a function. */
+  protected pages(): Session['page'] {
+    return undefined;
+  }
+
   /** Answers a POST. */
   async post(call: McpCall): Promise<Response> {
     const run = this.#running.begin(call, null);
@@ -110,7 +115,7 @@ export abstract class McpObject<E> extends DurableObject<E> {
     try {
       const request = new Request(ADDRESS, { method: 'POST', headers: headersOf(call), body: '{}', signal });
       const session = await sessionOf(call, runtime);
-      this.#sessions.set(request, { ...session, lacksScope });
+      this.#sessions.set(request, { ...session, lacksScope, page: this.pages() });
       const parsedBody = withoutCancellations(call.body);
       response = await plain(await handle(request, { parsedBody }), parsedBody, call.takesStreams, session.spliced);
       // the server exists by now: drop the session, so that nothing keeps its rows alive

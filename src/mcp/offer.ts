@@ -1,5 +1,6 @@
 /** What the MCP server offers: its tools, resources and prompts. */
 import type { McpServer, ServerOptions } from '@modelcontextprotocol/server';
+import { addApps } from './apps.ts';
 import type { Session } from './call.ts';
 import { addPrompts } from './prompts.ts';
 import { addResources } from './resources.ts';
@@ -30,5 +31,6 @@ export const OFFER: Offer = {
     addResources(server, session);
     addPrompts(server, session);
     addSkills(server, session);
+    addApps(server, session);
   },
 };

@@ -2,6 +2,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { loggedLine, type SvcError } from '../errors.ts';
 import { type auditRequest, sameName } from '../service.ts';
+import { pageOf } from './apps.ts';
 import type { Session } from './call.ts';
 import { asksForReading, chosenReading } from './elicit.ts';
 import { toolFault } from './faults.ts';
@@ -56,7 +57,7 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGa
   const description = descriptionOf(tool, session);
   const changes = tool.mayModel?.(session) === true;
   const annotations = { readOnlyHint: !changes, destructiveHint: changes, idempotentHint: !changes, openWorldHint: false };
-  const _meta = isAvailable(tool, session) ? {} : { _meta: { available: false } };
+  const _meta = isAvailable(tool, session) ? pageOf(name, session) : { _meta: { available: false } };
   server.registerTool(name, { title, description, ...schemasOf(tool), annotations, ..._meta }, async (args: Record<string, unknown>, context) => {
     const { runtime, caller, requestId, spliced } = session;
     const begun = runtime.now();

@@ -4,32 +4,11 @@ import uPlot from 'uplot';
 import { cellText, numberOf } from '../api/exact.ts';
 import type { Rows } from '../api/rows.ts';
 import { texts } from '../texts.ts';
+import { chosenIn, KINDS, type Kind, shapeOf } from './shape.ts';
 
-const KINDS = ['line', 'bar', 'scatter'] as const;
-type Kind = (typeof KINDS)[number];
 /** The most points that are drawn. */
 const MOST = 20_000;
 const COLOURS = ['#3b7dd8', '#d8743b', '#3ba55d', '#a453c9', '#c94f5d', '#3ba5a5'];
-
-interface Shape {
-  readonly numbers: readonly string[];
-  readonly times: readonly string[];
-  readonly others: readonly string[];
-}
-
-/** The columns of a result, by the axis of a chart that they can be on. */
-export function shapeOf(rows: Rows, count: number): Shape {
-  const numbers: string[] = [];
-  const times: string[] = [];
-  const others: string[] = [];
-  for (const name of rows.columns) {
-    const values = Array.from({ length: Math.min(count, 100) }, (_, i) => rows.row(i)[name]).filter((v) => v !== null && v !== undefined);
-    if (values.length > 0 && values.every((v) => numberOf(v) !== null)) numbers.push(name);
-    else if (values.length > 0 && values.every((v) => typeof v === 'string' && /^\d{4}-\d\d(-\d\d)?([T ]|$)/.test(v))) times.push(name);
-    else others.push(name);
-  }
-  return { numbers, times, others };
-}
 
 export default function Chart({ rows, count }: { readonly rows: Rows; readonly count: number }) {
   const shape = useMemo(() => shapeOf(rows, count), [rows, count]);
@@ -37,10 +16,8 @@ export default function Chart({ rows, count }: { readonly rows: Rows; readonly c
   const [along, setAlong] = useState<string | null>(null);
   const [value, setValue] = useState<string | null>(null);
   const host = useRef<HTMLDivElement>(null);
-  const x = along ?? shape.times[0] ?? shape.others.find((n) => !n.startsWith('entity_id')) ?? shape.numbers[0] ?? '';
-  const y = value ?? shape.numbers.find((n) => n !== x && !/(^|_)(id|key|code|no)$/.test(n)) ?? shape.numbers.find((n) => n !== x) ?? '';
+  const { x, y, kind: chosen } = chosenIn(shape, along, value, kind);
   const isNumber = shape.numbers.includes(x);
-  const chosen: Kind = kind ?? (shape.times.includes(x) ? 'line' : isNumber ? 'scatter' : 'bar');
 
   useEffect(() => {
     const element = host.current;

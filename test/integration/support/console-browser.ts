@@ -1,6 +1,6 @@
 /** The console of the built Worker in a real browser, over the sample shop. */
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Frame, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { borrowPostgres } from '../../support/databases/index.ts';
 import { openBrowser } from './chromium.ts';
@@ -127,7 +127,7 @@ export const cells = (page: Page): Promise<string[][]> =>
   page.locator('.grid .line').evaluateAll((lines) => lines.map((line) => [...line.querySelectorAll('[role=gridcell]')].map((cell) => cell.textContent ?? '')));
 
 /** The serious findings of axe. The page must have been opened with `bypassCSP`. */
-export async function serious(page: Page): Promise<readonly string[]> {
+export async function serious(page: Page | Frame): Promise<readonly string[]> {
   await page.addScriptTag({ path: AXE }).catch(() => undefined);
   const isThere = await page.evaluate(() => 'axe' in globalThis);
   expect(isThere).toBe(true);
