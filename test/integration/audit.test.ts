@@ -122,3 +122,35 @@ describe('the audit', () => {
     expect(await statementDigest('SELECT 1')).not.toBe(await statementDigest('SELECT a'));
   });
 });
+
+describe('SYS_AUDIT', () => {
+  it('lists changes to administrators: who, when, which statements, without texts and passwords', async () => {
+    await service.rows("CREATE USER vera PASSWORD 'Secret-word-9'; GRANT QUERY ON ontology.shop.concept.item TO USER vera WITH GRANT OPTION");
+    await service.rows("ALTER CONCEPT item UPDATE TAG kind = 'private'", 'shop');
+    // a text of this length has no digest
+    await service.rows(`GRANT EDIT ON ALL ontology.shop TO USER ann /* ${'x'.repeat(70_000)} */`);
+    expect((await as('imp', 'ann', "CREATE PROPERTY size string DESCRIPTION 'private'", 'shop')).status).toBe(200);
+    const newest = 'SELECT user_name, actor, action, statements, ontology FROM svc.SYS_AUDIT ORDER BY changed_on DESC LIMIT 4';
+    expect(await service.rows(newest)).toEqual([
+      { user_name: 'ann', actor: 'imp', action: 'create_property', statements: 'CREATE PROPERTY size', ontology: 'shop' },
+      { user_name: 'admin', actor: null, action: 'grant', statements: 'GRANT EDIT ON ALL ontology.shop TO USER ann', ontology: null },
+      { user_name: 'admin', actor: null, action: 'alter_tag', statements: 'ALTER CONCEPT item UPDATE TAG kind', ontology: 'shop' },
+      {
+        user_name: 'admin',
+        actor: null,
+        action: 'create_user,grant',
+        statements: 'CREATE USER vera; GRANT QUERY ON ontology.shop.concept.item TO USER vera WITH GRANT OPTION',
+        ontology: null,
+      },
+    ]);
+    const all = JSON.stringify(await service.rows('SELECT * FROM svc.SYS_AUDIT'));
+    expect(all).toMatch(/"changed_on":"\d{4}-\d\d-\d\dT/);
+    expect(all).not.toMatch(/Secret-word|private/);
+  });
+
+  it('is empty for other users, and for an administrator who came in their place', async () => {
+    expect(await service.rows('SELECT * FROM svc.SYS_AUDIT', 'shop', tokens.ann)).toEqual([]);
+    const admin = { 'x-api-key': service.token, 'x-api-impersonate-user': 'ann' };
+    expect((await ask('SELECT * FROM svc.SYS_AUDIT', admin, 'shop')).text).toContain('"data":[]');
+  });
+});

@@ -66,6 +66,32 @@ describe('CREATE POLICY', () => {
     expect(await policies()).toEqual([]);
   });
 
+  it('is listed by SYS_RESTRICTIONS to those whom it limits, with its text only if they see the whole ontology', async () => {
+    await user('petra', 'QUERY ON ontology.shop.concept.person');
+    await service.rows('CREATE ROLE nurses');
+    await service.rows(
+      `CREATE POLICY p_una ON CONCEPT person TO USER una USING (id > 1); CREATE POLICY p_all ON CONCEPT person TO PUBLIC USING (name = 'x');
+       CREATE POLICY p_staff ON CONCEPT staff TO ROLE nurses USING (desk = 'a'); CREATE POLICY m_pay ON PROPERTY pay MASK WITH (round(pay, -3)) EXCEPT USER una;
+       CREATE POLICY m_mail ON PROPERTY email OF CONCEPT person MASK PARTIAL(2, 'x', 1); CREATE POLICY m_desk ON PROPERTY desk MASK NULL`,
+      'shop',
+    );
+    const lines = (token?: string) => service.rows('SELECT * FROM svc.SYS_RESTRICTIONS ORDER BY kind DESC, concept, property', 'shop', token);
+    expect(await lines()).toEqual([]);
+    expect(await lines(tokens.una)).toEqual([
+      { concept: 'person', property: null, kind: 'rows', rule: "(name = 'x') OR (id > 1)" },
+      { concept: 'staff', property: null, kind: 'rows', rule: 'false' },
+      { concept: 'person', property: 'email', kind: 'mask', rule: "PARTIAL(2, 'x', 1)" },
+      { concept: null, property: 'desk', kind: 'mask', rule: 'NULL' },
+    ]);
+    // the concept staff and its property are hidden from petra, and so are the texts
+    expect(await lines(tokens.petra)).toEqual([
+      { concept: 'person', property: null, kind: 'rows', rule: null },
+      { concept: 'person', property: 'email', kind: 'mask', rule: 'PARTIAL' },
+      { concept: null, property: 'pay', kind: 'mask', rule: 'WITH' },
+    ]);
+    await service.rows(['p_una', 'p_all', 'p_staff', 'm_pay', 'm_mail', 'm_desk'].map((name) => `DROP POLICY ${name}`).join(';'), 'shop');
+  });
+
   it('creates no version, and can be in one script with the model', async () => {
     const [before] = await service.rows('SHOW VERSION', 'shop');
     await service.rows('CREATE POLICY a ON CONCEPT person TO PUBLIC USING (true)', 'shop');

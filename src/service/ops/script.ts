@@ -8,7 +8,7 @@ import { parseStatement } from '../../language/classify.ts';
 import { splitScript } from '../../language/split.ts';
 import type { DropObject, ModelStatement, ReadStatement, ServiceStatement, Statement } from '../../language/statements.ts';
 import { sameName } from '../../ontology/names.ts';
-import { statementDigest } from '../audit.ts';
+import { namesOf, statementDigest } from '../audit.ts';
 import { currentCaller, findOntology, outlivesRights, requireOntology, upToDate } from '../caller/lookup.ts';
 import { rightsOf } from '../caller/reading-rights.ts';
 import { type Prepared, prepareRead, runRead } from '../read/read.ts';
@@ -292,8 +292,7 @@ class ScriptRun implements WritingSession {
     return audit({
       user: principal.name,
       credential: principal.credential,
-      action: [...new Set([...this.statements, ...this.#drops].filter((s) => !isRead(s)).map((s) => s.kind))].join(','),
-      object: null,
+      ...namesOf([...this.statements, ...this.#drops].filter((s) => !isRead(s))),
       ontology: this.draft?.name ?? null,
       digest: await statementDigest(this.script.sql),
       requestId: this.request.requestId,

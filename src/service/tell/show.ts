@@ -1,6 +1,7 @@
 /** SHOW (docs/design/statements-and-versions.md#show-desc-and-describe-concept): lists with the same rows as the system tables. */
 import { can, canSee } from '../../auth/grants.ts';
 import { listTokens, readAccess } from '../../catalog/access.ts';
+import { readChanges } from '../../catalog/audit.ts';
 import { findUser } from '../../catalog/changes.ts';
 import { readCounts } from '../../catalog/counts.ts';
 import { adminState } from '../../catalog/rights.ts';
@@ -156,7 +157,8 @@ export async function withLate(session: Session, context: SystemContext, tables:
   const examples = ontology && listsExamples ? await visibleExamples(session.request, session.caller, ontology, graph, version) : undefined;
   const benchmarks = names.includes('SYS_AGENTS_BENCHMARKS') ? await benchmarksOf(session.request, session.caller) : undefined;
   const history = names.includes('SYS_AGENTS_HISTORY') ? await visibleHistory(runtime, session.caller, ontology) : undefined;
-  return { ...context, access, counts, statistics, agents, examples, benchmarks, history };
+  const changes = names.includes('SYS_AUDIT') && session.caller.principal.isAdmin ? await readChanges(db) : undefined;
+  return { ...context, access, counts, statistics, agents, examples, benchmarks, history, changes };
 }
 
 function systemList({ session, graph }: Showing, table: string): LateRows {

@@ -3,6 +3,7 @@ import type { Caller } from '../../auth/authenticate.ts';
 import { can } from '../../auth/grants.ts';
 import type { Budget } from '../../budget.ts';
 import type { AccessLists } from '../../catalog/access.ts';
+import type { ChangeLine } from '../../catalog/audit.ts';
 import { NO_COUNTS, type RowCounts } from '../../catalog/counts.ts';
 import type { HistoryLine } from '../../catalog/history.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
@@ -52,6 +53,8 @@ export interface SystemContext {
   readonly examples?: readonly VisibleExample[] | undefined;
   /** The benchmarks of the agents that the caller sees; undefined: not loaded. */
   readonly benchmarks?: readonly Benchmark[] | undefined;
+  /** The changes of models and rights that the caller sees; undefined: not loaded. */
+  readonly changes?: readonly ChangeLine[] | undefined;
   /** The questions that the caller sees; undefined: not loaded. */
   readonly history?: readonly HistoryLine[] | undefined;
 }

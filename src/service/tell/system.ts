@@ -14,6 +14,7 @@ import { policyLines } from '../caller/policies.ts';
 import { resourceText } from '../caller/system-access.ts';
 import { columnType, includedNames, mappingsOf, measureText, transitivityOf } from './detail.ts';
 import { permissionsOf } from './permissions.ts';
+import { RESTRICTIONS } from './restrictions.ts';
 import { STATISTICS } from './statistics.ts';
 import { joined, orNull, Source, type SystemContext } from './system-source.ts';
 import { viewColumnsText, viewJson } from './view-columns.ts';
@@ -32,6 +33,7 @@ const OTHER_LATE_TABLES: ReadonlySet<string> = new Set([
   'SYS_AGENTS_BENCHMARKS',
   'SYS_AGENTS_HISTORY',
   'SYS_PROPERTIES_STATISTICS',
+  'SYS_AUDIT',
 ]);
 /** True if rows of a table must be read from the catalog when the statement is executed. */
 export const isLate = (table: string): boolean =>
@@ -271,6 +273,11 @@ const TABLES: Readonly<Record<string, Table>> = {
       (context.access?.grants ?? []).map((g) => [g.kind, g.grantee, g.privilege.toUpperCase(), resourceText(g.resource), g.all, g.grantOption]),
   },
   SYS_PERMISSIONS: { columns: 'permission, resource, is_all:boolean, grant_option:boolean', rows: permissionsOf },
+  SYS_AUDIT: {
+    columns: 'changed_on:timestamptz, user_name, actor, action, statements, ontology, request_id',
+    rows: ({ context }) => (context.changes ?? []).map((c) => [c.at, c.user, c.actor, c.action, c.object, c.ontology, c.requestId]),
+  },
+  SYS_RESTRICTIONS: RESTRICTIONS,
   SYS_PROPERTIES_STATISTICS: STATISTICS,
   SYS_JOBS: { columns: 'job_name, job_type, target, schedule, status, last_run:timestamptz, next_run:timestamptz, message', rows: () => [] },
 };
