@@ -394,6 +394,65 @@ describe('the console', () => {
     expect(await page.locator('.tie').count()).toBe(3);
   });
 
+  it('expands a relationship for all entities of a concept in one request', async () => {
+    const page = await signedIn('data?entities=town%3A2%0Atown%3A3%0Atown%3A1');
+    await page.getByRole('button', { name: 'town', exact: true }).click();
+    const all = page.getByRole('region', { name: 'Look and neighbours of town' });
+    await all.getByRole('button', { name: 'in_region[region] (2)' }).waitFor();
+    const before = requested.length;
+    await all.getByRole('button', { name: 'in_region[region] (2)' }).click();
+    await expect.poll(() => page.locator('.entity').count()).toBe(5);
+    expect(requested.length - before).toBe(1);
+    expect(await page.locator('.tie').count()).toBe(3);
+    await page.getByText('Entities in the drawing').click();
+    const north = page.getByRole('row', { name: /region:N/ });
+    expect(await north.getByRole('cell').allTextContents()).toEqual(['North', 'region', 'region:N', '2']);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => page.locator('.entity').count()).toBe(3);
+  });
+
+  it('styles a concept by its properties; undo, the file and the link keep the style', async () => {
+    const page = await signedIn('data?entities=town%3A1%0Atown%3A2%0Atown%3A3', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.getByRole('button', { name: 'town', exact: true }).click();
+    await page.getByRole('button', { name: 'near[town] (2)' }).click();
+    await expect.poll(() => page.locator('.tie').count()).toBe(2);
+    const fills = (of: Page): Promise<string[]> =>
+      of.locator('.entity circle').evaluateAll((circles) => [...new Set(circles.map((c) => c.getAttribute('fill') ?? ''))]);
+    await page.getByLabel('Colour by').selectOption('code');
+    await expect.poll(async () => (await fills(page)).length).toBe(2);
+    expect(await page.locator('.legend .value').allTextContents()).toEqual(['N', 'S']);
+    await page.getByLabel('Size by').selectOption('town_no');
+    await page.getByText('size 1 to 3').waitFor();
+    await page.getByRole('combobox', { name: 'Text' }).selectOption('town_no');
+    await expect.poll(async () => (await page.locator('.entity text').allTextContents()).sort()).toEqual(['1', '2', '3']);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(async () => (await page.locator('.entity text').allTextContents()).sort()).toEqual(['Braga', 'Lisbon', 'Porto']);
+    await page.getByRole('button', { name: 'Redo' }).click();
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const file = await (await download).path();
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    const link = (await page.evaluate('navigator.clipboard.readText()')) as string;
+    const other = await signedIn();
+    await other.goto(link);
+    await expect.poll(() => other.locator('.tie').count()).toBe(2);
+    await expect.poll(async () => (await other.locator('.entity text').allTextContents()).sort()).toEqual(['1', '2', '3']);
+    expect(await other.locator('.legend .value').allTextContents()).toEqual(['N', 'S', 'size 1 to 3']);
+    await other.getByRole('button', { name: 'Clear' }).click();
+    await other.locator('input[type=file]').setInputFiles(file);
+    await expect.poll(async () => (await fills(other)).length).toBe(2);
+    expect(await other.locator('.tie').count()).toBe(2);
+    expect(complaints).toEqual([]);
+  });
+
+  it('finds an entity by a value, and names the property', async () => {
+    const page = await signedIn('data');
+    await page.getByRole('combobox', { name: 'Concept' }).selectOption('town');
+    await page.getByRole('searchbox').fill('N');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.locator('.found button').allTextContents()).toEqual(['Viana town', 'Lisbon town', 'Braga town, code', 'Porto town, code']);
+  });
+
   describe('changing the model', () => {
     const admin = (place: string): Promise<Page> => console.admin(place);
     const write = async (page: Page, script: string): Promise<void> => {
@@ -489,6 +548,42 @@ describe('the console', () => {
       await row.getByText('REVOKE QUERY ON ontology.shop.concept.region FROM USER "new one"').waitFor();
       await row.getByRole('button', { name: 'Revoke' }).click();
       await expect.poll(() => page.getByRole('row', { name: /new one QUERY/ }).count(), { timeout: 20_000 }).toBe(0);
+      await page.getByRole('combobox', { name: 'Changes' }).selectOption('users, rights and policies');
+      await page.getByLabel('User or statement contains').fill('new one');
+      await page.keyboard.press('Enter');
+      await page.getByRole('table', { name: 'Changes of models and rights' }).waitFor();
+      expect(await page.locator('.changes td:nth-child(3)').allTextContents()).toEqual([
+        'REVOKE QUERY ON ontology.shop.concept.region FROM USER `new one`',
+        'GRANT QUERY ON ontology.shop.concept.region TO USER `new one`',
+        'CREATE USER `new one`',
+      ]);
+    });
+
+    it('says in words what policies hide, and names the questions about a concept and what uses it', async () => {
+      const change = async (query: string): Promise<void> => {
+        const headers = { 'x-api-key': token, 'content-type': 'application/json' };
+        const answer = await ask(base, '/svc/api/query', { method: 'POST', headers, body: JSON.stringify({ ontology_name: 'shop', query }) });
+        expect(answer.status, answer.text).toBe(200);
+      };
+      await change(`CREATE POLICY near_towns ON CONCEPT town TO USER ann USING (town_no < 3); CREATE POLICY no_code ON PROPERTY code MASK NULL; CREATE POLICY short ON PROPERTY name OF CONCEPT town MASK PARTIAL(2, '-', 0);
+        CREATE EXAMPLE 'Which towns are there?' AS SELECT town_no FROM svc.town`);
+      const page = await signedIn('model?concept=town');
+      const details = page.getByRole('complementary', { name: 'town' });
+      await details.getByText('A row policy decides which rows of town you see.').waitFor();
+      const words = await details.getByRole('heading', { name: 'What you see of it' }).locator('+ ul > li').allTextContents();
+      expect(words.sort()).toEqual([
+        'A row policy decides which rows of town you see.',
+        'You see NULL instead of code',
+        'You see only some characters of name',
+      ]);
+      expect(await details.locator('table tbody tr').count()).toBe(2);
+      await details.getByRole('button', { name: 'customer' }).first().waitFor();
+      await change('DROP POLICY near_towns; DROP POLICY no_code; DROP POLICY short');
+      await page.reload();
+      await details.getByText('No row policy or mask limits what you see.').waitFor();
+      await details.getByRole('link', { name: 'Which towns are there?' }).click();
+      await expect.poll(() => page.getByRole('textbox', { name: 'SQL' }).textContent()).toContain('SELECT town_no FROM svc.town');
+      await change("DROP EXAMPLE 'Which towns are there?'");
     });
 
     it('hides rows by a policy', async () => {

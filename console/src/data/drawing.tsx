@@ -2,13 +2,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { texts } from '../texts.ts';
 import type { DataGraph, Entity } from './graph.ts';
+import type { Look } from './style.ts';
 
 interface Props {
   readonly graph: DataGraph;
   readonly chosen: string | null;
   choose(id: string): void;
   move(id: string, x: number, y: number): void;
-  colour(type: string): string;
+  look(type: string): Look;
 }
 
 interface View {
@@ -17,7 +18,7 @@ interface View {
   readonly scale: number;
 }
 
-export function Drawing({ graph, chosen, choose, move, colour }: Props) {
+export function Drawing({ graph, chosen, choose, move, look }: Props) {
   const frame = useRef<SVGSVGElement>(null);
   const [view, setView] = useState<View>({ x: 0, y: 0, scale: 1 });
   const [size, setSize] = useState({ width: 800, height: 500 });
@@ -54,7 +55,6 @@ export function Drawing({ graph, chosen, choose, move, colour }: Props) {
       y: (event.clientY - (box?.top ?? 0) - size.height / 2) / view.scale + view.y,
     };
   };
-  const radius = 11;
   // more names would cover each other: then only those of the chosen entity are shown
   const isSmall = graph.links.length <= 12;
   const linksOfChosen = graph.links.filter((l) => l.from === chosen || l.to === chosen).length;
@@ -108,7 +108,9 @@ export function Drawing({ graph, chosen, choose, move, colour }: Props) {
         })}
         {[...graph.entities.values()].map((e) => {
           const { x, y } = at(e);
-          const name = e.label ?? e.id;
+          const drawn = look(e.type);
+          const name = drawn.label(e.id) ?? e.label ?? e.id;
+          const radius = drawn.radius(e.id);
           return (
             <g
               key={e.id}
@@ -125,7 +127,7 @@ export function Drawing({ graph, chosen, choose, move, colour }: Props) {
                 choose(e.id);
               }}
             >
-              <circle r={radius} fill={colour(e.type)} stroke-dasharray={e.pinned ? '3 2' : undefined} />
+              <circle r={radius} fill={drawn.fill(e.id)} stroke-dasharray={e.pinned ? '3 2' : undefined} />
               <text y={radius + 14} text-anchor="middle">
                 {name.length > 28 ? `${name.slice(0, 27)}\u2026` : name}
               </text>

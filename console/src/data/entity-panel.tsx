@@ -29,7 +29,7 @@ export function EntityPanel({ model, graph, entity, include, hide, pin }: Props)
       if (current) setFailure(failureOf(error));
     };
     valuesOf(model.name, entity).then((row) => current && setValues(row), fail);
-    counts(model, entity).then((found) => current && setNumbers(found), fail);
+    counts(model, entity.type, [entity]).then((found) => current && setNumbers(found), fail);
     return () => {
       current = false;
     };
@@ -141,7 +141,7 @@ function RelationshipLinks({
 
 function ShortestPath({ model, graph, entity, include }: Pick<Props, 'model' | 'graph' | 'entity' | 'include'>) {
   const walks = walkable(model, entity.type);
-  const others = [...graph.entities.values()].filter((e) => e.id !== entity.id && walks.some((r) => isOfKind(model, e.type, r.target)));
+  const others = [...graph.entities.values()].filter((e) => e.id !== entity.id && walks.some((r) => model.isOfKind(e.type, r.target)));
   const [target, setTarget] = useState('');
   const [message, setMessage] = useState<string | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -152,7 +152,7 @@ function ShortestPath({ model, graph, entity, include }: Pick<Props, 'model' | '
     setMessage(null);
     setFailure(null);
     try {
-      for (const r of walks.filter((w) => isOfKind(model, to.type, w.target))) {
+      for (const r of walks.filter((w) => model.isOfKind(to.type, w.target))) {
         const path = await shortestPath(model, entity, to, r);
         if (path === null) continue;
         include(path.found, path.links, entity.id);
@@ -183,7 +183,3 @@ function ShortestPath({ model, graph, entity, include }: Pick<Props, 'model' | '
     </>
   );
 }
-
-/** True if a concept is another one or inherits from it. */
-const isOfKind = (model: Model, concept: string, of: string): boolean =>
-  concept === of || (model.concepts.get(concept)?.inheritance ?? []).some((parent) => isOfKind(model, parent, of));

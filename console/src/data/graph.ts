@@ -1,4 +1,5 @@
 /** The entities that the data view draws, and their links. Values are never changed in place, so that every step can be undone. Pure: no DOM, no request. */
+import { readStyles, type Styles } from './style.ts';
 
 export interface Entity {
   readonly id: string;
@@ -19,9 +20,11 @@ export interface Link {
 export interface DataGraph {
   readonly entities: ReadonlyMap<string, Entity>;
   readonly links: readonly Link[];
+  /** How the entities of each concept look. */
+  readonly styles: Styles;
 }
 
-export const EMPTY: DataGraph = { entities: new Map(), links: [] };
+export const EMPTY: DataGraph = { entities: new Map(), links: [], styles: new Map() };
 /** The most entities of a drawing. */
 export const MOST = 500;
 
@@ -47,14 +50,14 @@ export function add(
   }
   const known = new Set(graph.links.map(keyOf));
   const added = links.filter((l) => entities.has(l.from) && entities.has(l.to) && !known.has(keyOf(l)));
-  return { entities, links: [...graph.links, ...new Map(added.map((l) => [keyOf(l), l])).values()] };
+  return { ...graph, entities, links: [...graph.links, ...new Map(added.map((l) => [keyOf(l), l])).values()] };
 }
 
 /** Removes an entity and its links. */
 export function remove(graph: DataGraph, id: string): DataGraph {
   const entities = new Map(graph.entities);
   entities.delete(id);
-  return { entities, links: graph.links.filter((l) => l.from !== id && l.to !== id) };
+  return { ...graph, entities, links: graph.links.filter((l) => l.from !== id && l.to !== id) };
 }
 
 /** Changes entities. */
@@ -68,8 +71,8 @@ export function change(graph: DataGraph, changes: ReadonlyMap<string, Partial<En
 }
 
 /** The graph as a file. */
-export const toJson = (ontology: string, { entities, links }: DataGraph): string =>
-  JSON.stringify({ ontology, entities: [...entities.values()], links }, null, 1);
+export const toJson = (ontology: string, { entities, links, styles }: DataGraph): string =>
+  JSON.stringify({ ontology, entities: [...entities.values()], links, styles: Object.fromEntries(styles) }, null, 1);
 
 /** Reads a file. @returns null if it is not a saved drawing */
 export function fromJson(text: string): { readonly ontology: string; readonly graph: DataGraph } | null {
@@ -79,7 +82,7 @@ export function fromJson(text: string): { readonly ontology: string; readonly gr
   } catch {
     return null;
   }
-  const { ontology, entities, links } = (value ?? {}) as { ontology?: unknown; entities?: unknown; links?: unknown };
+  const { ontology, entities, links, styles } = (value ?? {}) as { ontology?: unknown; entities?: unknown; links?: unknown; styles?: unknown };
   if (typeof ontology !== 'string' || !Array.isArray(entities) || !Array.isArray(links)) return null;
   const isEntity = (e: Entity): boolean => typeof e?.id === 'string' && typeof e.type === 'string' && Number.isFinite(e.x) && Number.isFinite(e.y);
   const isLink = (l: Link): boolean => typeof l?.from === 'string' && typeof l.to === 'string' && typeof l.relationship === 'string';
@@ -92,7 +95,7 @@ export function fromJson(text: string): { readonly ontology: string; readonly gr
     ]);
   const known = new Map(read);
   const kept = (links as readonly Link[]).filter((l) => known.has(l.from) && known.has(l.to)).map(({ from, to, relationship }) => ({ from, to, relationship }));
-  return { ontology, graph: { entities: known, links: kept } };
+  return { ontology, graph: { entities: known, links: kept, styles: readStyles(styles) } };
 }
 
 /** Steps that can be undone. */

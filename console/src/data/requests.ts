@@ -14,12 +14,30 @@ const asFound = (row: Row): Found => ({ id: String(row.id), type: String(row.typ
 /** A text inside a LIKE pattern. */
 const pattern = (text: string): string => literal(`%${text.replace(/[\\%_]/g, '\\$&')}%`);
 
-/** Entities of a concept whose label contains a text, best matches first. */
-export async function search(ontology: string, concept: string, text: string): Promise<readonly Found[]> {
-  const where = text.trim() === '' ? '' : ` WHERE entity_label ILIKE ${pattern(text.trim())}`;
-  const order = text.trim() === '' ? 'entity_label' : `lower(entity_label) = lower(${literal(text.trim())}) DESC, length(entity_label), entity_label`;
-  const sql = `SELECT entity_id AS id, entity_type AS type, entity_label AS label FROM ${product}.${identifier(concept)}${where} ORDER BY ${order} LIMIT ${PAGE}`;
-  return (await query<Row>(ontology, sql)).filter((row) => row.id != null).map(asFound);
+/** How many text properties a search reads. */
+const MOST_SEARCHED = 20;
+
+/** An entity that a search found. */
+export interface Hit extends Found {
+  /** The property whose value contains the text; null for the label. */
+  readonly property: string | null;
+}
+
+/** Entities of a concept whose label or texts contain a text, best matches first: one request. */
+export async function search(model: Model, concept: string, text: string): Promise<readonly Hit[]> {
+  const wanted = text.trim();
+  const like = (column: string): string => `${column} ILIKE ${pattern(wanted)}`;
+  const texts = (model.concepts.get(concept)?.properties ?? [])
+    .filter((p) => !p.is_measure && !p.is_multi && /^(string|text|(var)?char)/i.test(p.type))
+    .slice(0, MOST_SEARCHED)
+    .map((p) => p.name);
+  const inLabel = like('entity_label');
+  const where = wanted === '' ? '' : ` WHERE ${[inLabel, ...texts.map((name) => like(identifier(name)))].join(' OR ')}`;
+  const place = `CASE WHEN ${inLabel} THEN -1 ${texts.map((name, i) => `WHEN ${like(identifier(name))} THEN ${i}`).join(' ')} END`;
+  const order = wanted === '' ? 'entity_label' : `lower(entity_label) = lower(${literal(wanted)}) DESC, place, length(entity_label), entity_label`;
+  const sql = `SELECT entity_id AS id, entity_type AS type, entity_label AS label${wanted === '' ? '' : `, ${place} AS place`} FROM ${product}.${identifier(concept)}${where} ORDER BY ${order} LIMIT ${PAGE}`;
+  const rows = await query<Row>(model.name, sql);
+  return rows.filter((row) => row.id != null).map((row) => ({ ...asFound(row), property: texts[Number(row.place ?? -1)] ?? null }));
 }
 
 /** Entities by their ids, such as `country:PRT`: the text before the colon is the concept whose key it is. */
@@ -51,28 +69,49 @@ const relationshipsOf = (model: Model, type: string): readonly Relationship[] =>
 
 const path = (r: Relationship, column: string): string => identifier(`${r.name}[${r.target}].${column}`);
 
-/** How many links an entity has in each relationship: one request. */
-export async function counts(model: Model, { id, type }: Found): Promise<ReadonlyMap<Relationship, number>> {
+const idsOf = (entities: readonly Found[]): string => entities.map((e) => literal(e.id)).join(', ');
+
+/** To how many entities each relationship leads from some entities of a concept: one request. */
+export async function counts(model: Model, type: string, entities: readonly Found[]): Promise<ReadonlyMap<Relationship, number>> {
   const all = relationshipsOf(model, type);
   if (all.length === 0) return new Map();
   const columns = all.map((r, i) => `COUNT(DISTINCT ${path(r, 'entity_id')}) AS n${i}`).join(', ');
-  const [row] = await query<Row>(model.name, `SELECT ${columns} FROM d${product}.${identifier(type)} WHERE entity_id = ${literal(id)}`);
+  const [row] = await query<Row>(model.name, `SELECT ${columns} FROM d${product}.${identifier(type)} WHERE entity_id IN (${idsOf(entities)})`);
   return new Map(all.map((r, i) => [r, Number(String(row?.[`n${i}`] ?? 0))]));
 }
 
-/** The next entities at the other end of a relationship: one request. */
-export async function expand(
-  ontology: string,
-  { id, type }: Found,
-  r: Relationship,
-  offset: number,
-  filter: string,
-): Promise<{ readonly found: readonly Found[]; readonly links: readonly Link[] }> {
+export interface Expansion {
+  readonly found: readonly Found[];
+  readonly links: readonly Link[];
+}
+
+/** The next entities at the other end of a relationship of one entity: one request. */
+export async function expand(ontology: string, { id, type }: Found, r: Relationship, offset: number, filter: string): Promise<Expansion> {
   const label = path(r, 'entity_label');
   const where = `entity_id = ${literal(id)} AND ${path(r, 'entity_id')} IS NOT NULL${filter.trim() === '' ? '' : ` AND ${label} ILIKE ${pattern(filter.trim())}`}`;
   const sql = `SELECT DISTINCT ${path(r, 'entity_id')} AS id, ${path(r, 'entity_type')} AS type, ${label} AS label FROM d${product}.${identifier(type)} WHERE ${where} ORDER BY label, id LIMIT ${PAGE} OFFSET ${offset}`;
   const found = (await query<Row>(ontology, sql)).map(asFound);
   return { found, links: found.map((f) => linkOf(id, f.id, r)) };
+}
+
+/** The most links that one step adds for all entities of a concept. */
+export const MOST_LINKS = 1000;
+
+/** What one relationship leads to from several entities of a concept: one request, at most MOST_LINKS links. @param inside only links among these entities */
+export async function expandAll(ontology: string, type: string, entities: readonly Found[], r: Relationship, inside?: readonly Found[]): Promise<Expansion> {
+  const end = path(r, 'entity_id');
+  const where = inside === undefined ? `${end} IS NOT NULL` : `${end} IN (${idsOf(inside)})`;
+  const sql = `SELECT DISTINCT entity_id AS source, ${end} AS id, ${path(r, 'entity_type')} AS type, ${path(r, 'entity_label')} AS label FROM d${product}.${identifier(type)} WHERE entity_id IN (${idsOf(entities)}) AND ${where} ORDER BY label, id, source LIMIT ${MOST_LINKS}`;
+  const rows = await query<Row>(ontology, sql);
+  return { found: rows.map(asFound), links: rows.map((row) => linkOf(String(row.source), String(row.id), r)) };
+}
+
+/** The values of some properties of entities of a concept, by entity id: one request. */
+export async function propertiesOf(ontology: string, type: string, ids: readonly string[], names: readonly string[]): Promise<ReadonlyMap<string, Row>> {
+  const columns = names.map(identifier).join(', ');
+  const where = `entity_id IN (${ids.map(literal).join(', ')})`;
+  const rows = await query<Row>(ontology, `SELECT entity_id, ${columns} FROM ${product}.${identifier(type)} WHERE ${where}`);
+  return new Map(rows.map((row) => [String(row.entity_id), row]));
 }
 
 /** A link in the direction of the relationship that is not an inverse one. */

@@ -18,6 +18,11 @@ export class Model {
     this.children = children;
   }
 
+  /** True if a concept is another one or inherits from it. */
+  isOfKind(concept: string, of: string): boolean {
+    return concept === of || (this.concepts.get(concept)?.inheritance ?? []).some((parent) => this.isOfKind(parent, of));
+  }
+
   /** A relationship of a concept, own or inherited. */
   relationship(concept: string, name: string): Relationship | undefined {
     return this.concepts.get(concept)?.relationships.find((r) => r.name === name);

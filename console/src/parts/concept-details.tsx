@@ -4,9 +4,12 @@ import { type Failure, failureOf, identifier, product, query } from '../api/http
 import type { Row } from '../api/rows.ts';
 import type { Model } from '../model/model.ts';
 import type { Concept } from '../model/types.ts';
+import { mentions, usesOf } from '../model/used-by.ts';
 import { hashOf } from '../router.ts';
 import { texts } from '../texts.ts';
 import { Code, FailureBox, Loading } from './basics.tsx';
+import { Questions } from './questions.tsx';
+import { Restrictions } from './restrictions.tsx';
 import { SmallTable } from './small-table.tsx';
 
 interface Props {
@@ -23,7 +26,7 @@ export function ConceptDetails({ model, name, choose, focus, close }: Props) {
   const properties = concept.properties.filter((p) => !p.is_measure);
   const measures = concept.properties.filter((p) => p.is_measure);
   const children = model.children.get(name) ?? [];
-  const users = Object.entries(model.detail.views).filter(([, view]) => new RegExp(`\\b${escapeRegExp(name)}\\b`).test(view.query ?? ''));
+  const uses = usesOf(model, name);
   return (
     <aside class="details" aria-label={name}>
       <div class="head">
@@ -45,7 +48,11 @@ export function ConceptDetails({ model, name, choose, focus, close }: Props) {
         </button>
       </p>
       <dl>
-        {concept.tags.synonyms !== undefined && <Entry term="Synonyms">{concept.tags.synonyms}</Entry>}
+        {Object.entries(concept.tags).map(([tag, value]) => (
+          <Entry key={tag} term={tag}>
+            {value}
+          </Entry>
+        ))}
         {concept.inheritance.length > 0 && (
           <Entry term={texts.model.parents}>
             <Names names={concept.inheritance} known={(n) => model.concepts.has(n)} choose={choose} />
@@ -73,6 +80,11 @@ export function ConceptDetails({ model, name, choose, focus, close }: Props) {
             {p.is_multi && <span class="chip">{texts.model.multi}</span>}
             {p.inherited_from !== null && <span class="muted"> {texts.model.inherited(p.inherited_from)}</span>}
             {p.description !== null && <p>{p.description}</p>}
+            {Object.entries(model.detail.properties[p.name]?.tags ?? {}).map(([tag, value]) => (
+              <p key={tag} class="muted">
+                {tag}: {value}
+              </p>
+            ))}
             {model.detail.properties[p.name]?.expression != null && <Code text={model.detail.properties[p.name]!.expression!} />}
           </li>
         ))}
@@ -111,18 +123,27 @@ export function ConceptDetails({ model, name, choose, focus, close }: Props) {
           </ul>
         </>
       )}
-      {users.length > 0 && (
+      {Object.values(uses).some((names) => names.length > 0) && (
         <>
           <h3>{texts.model.usedBy}</h3>
-          <ul>
-            {users.map(([view]) => (
+          <ul class="facts">
+            {uses.concepts.length > 0 && (
+              <li>
+                {texts.ontologies.concepts(uses.concepts.length)}: <Names names={uses.concepts} known={() => true} choose={choose} />
+              </li>
+            )}
+            {uses.views.map((view) => (
               <li key={view}>
                 <a href={hashOf({ ontology: model.name, view: 'model', parameters: { view } })}>{view}</a>
               </li>
             ))}
+            {uses.properties.length > 0 && <li>{uses.properties.join(', ')}</li>}
           </ul>
         </>
       )}
+      <Questions model={model} names={mentions(name)} />
+      <h3>{texts.restrictions.title}</h3>
+      <Restrictions model={model} name={name} />
       {concept.mappings.length > 0 && <Mappings ontology={model.name} names={concept.mappings} />}
       <h3>{texts.model.examples}</h3>
       <Examples ontology={model.name} concept={name} />
@@ -206,5 +227,3 @@ function Examples({ ontology, concept }: { readonly ontology: string; readonly c
   if (rows === null) return <Loading />;
   return rows.length === 0 ? <p class="muted">{texts.model.noExamples}</p> : <SmallTable rows={rows} />;
 }
-
-const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -1,5 +1,6 @@
 /** The access view: users, roles, grants, tokens and policies as tables, forms that show the statements they run, and "see as". */
 import { useEffect, useState } from 'preact/hooks';
+import { Changes } from '../access/changes.tsx';
 import { Choice, Field, Secret, StatementForm } from '../access/statement-form.tsx';
 import { createRole, createToken, createUser, dropPolicy, grant, grantRole, mask, resourceOf, revoke, revokeRole, rowPolicy } from '../access/statements.ts';
 import { AccessTable } from '../access/table.tsx';
@@ -117,6 +118,10 @@ function Page({ model: m }: { readonly model: Model }) {
         )}
         <NewRowPolicy model={m} onDone={again} />
         <NewMask model={m} onDone={again} />
+      </section>
+      <section>
+        <h2>{texts.changes.title}</h2>
+        <Changes ontology={m.name} />
       </section>
     </div>
   );

@@ -10,6 +10,7 @@ import {
   change,
   type DataGraph,
   EMPTY,
+  type Entity,
   type Found,
   fromJson,
   type Link,
@@ -22,14 +23,18 @@ import {
   undo,
 } from '../data/graph.ts';
 import { arrange } from '../data/layout.ts';
-import { byIds, search } from '../data/requests.ts';
+import { Legend } from '../data/legend.tsx';
+import { Search } from '../data/search.tsx';
+import { fromParameters, parametersOf } from '../data/share.ts';
+import { COLOURS, type Look, lookOf, PLAIN, restyled } from '../data/style.ts';
+import { Table } from '../data/table.tsx';
+import { TypePanel } from '../data/type-panel.tsx';
+import { usable, useValues } from '../data/values.ts';
 import { model } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
 import { Copy, download, FailureBox } from '../parts/basics.tsx';
 import { go, hashOf, place } from '../router.ts';
 import { texts } from '../texts.ts';
-
-const COLOURS = ['#3b7dd8', '#d8743b', '#3ba55d', '#a453c9', '#c94f5d', '#3ba5a5', '#b3902e', '#6f7bd8', '#d8589e', '#5f8f3f', '#8b6f5a', '#4f8fb5'];
 
 export default function DataPage() {
   return model.value === null ? null : <Page model={model.value} />;
@@ -42,6 +47,7 @@ onOtherUser(() => kept.clear());
 function Page({ model: m }: { readonly model: Model }) {
   const [steps, setSteps] = useState<Steps>(() => kept.get(m.name) ?? begin(EMPTY));
   const [chosen, setChosen] = useState<string | null>(null);
+  const [openType, setOpenType] = useState<string | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const file = useRef<HTMLInputElement>(null);
   const graph = steps.now;
@@ -49,31 +55,53 @@ function Page({ model: m }: { readonly model: Model }) {
     kept.set(m.name, steps);
   }, [steps]);
 
-  const types = useMemo(() => [...new Set([...graph.entities.values()].map((e) => e.type))].sort(), [graph]);
+  const byType = useMemo(() => Map.groupBy(graph.entities.values(), (e) => e.type), [graph]);
+  const types = useMemo(() => [...byType.keys()].sort(), [byType]);
   const names = useMemo(() => [...m.concepts.keys()], [m]);
-  // the colour of a concept does not depend on what else is drawn
-  const colour = (type: string): string => COLOURS[Math.max(0, names.indexOf(type)) % COLOURS.length] as string;
+  const values = useValues(m, graph, (error) => setFailure(failureOf(error)));
+  const styleOf = (type: string) => usable(m, type, graph.styles.get(type) ?? PLAIN);
+  const looks = useMemo(() => {
+    // the usual colour of a concept does not depend on what else is drawn
+    const usual = (type: string): string => COLOURS[Math.max(0, names.indexOf(type)) % COLOURS.length] as string;
+    const look = ([type, entities]: [string, readonly Entity[]]): [string, Look] => [
+      type,
+      lookOf(
+        styleOf(type),
+        usual(type),
+        entities.map((e) => e.id),
+        values,
+        texts.data.otherValue,
+      ),
+    ];
+    return new Map([...byType].map(look));
+  }, [graph, values, names]);
+  const look = (type: string): Look => looks.get(type) as Look;
 
   const put = (next: DataGraph): void => setSteps((s) => step(s, next));
+  const choose = (id: string): void => {
+    setChosen(id);
+    setOpenType(null);
+  };
   const include = (found: readonly Found[], links: readonly Link[] = [], around?: string): void => {
     const from = around === undefined ? undefined : graph.entities.get(around);
     put(arrange(add(graph, found, links, from)));
-    if (found.length === 1 && around === undefined) setChosen((found[0] as Found).id);
+    if (found.length === 1 && around === undefined) choose((found[0] as Found).id);
   };
 
   // a link, or a row of a query, names entities
-  const { entity, entities } = place.value.parameters;
+  const { parameters } = place.value;
   useEffect(() => {
-    const ids = entities?.split('\n') ?? (entity === undefined ? [] : [entity]);
-    if (ids.length === 0) return;
-    byIds(m, ids.slice(0, MOST)).then(
-      (found) => {
-        include(found);
+    fromParameters(m, parameters).then(
+      (loaded) => {
+        if (loaded === null) return;
+        const { found, links, styles } = loaded;
+        put(arrange({ ...add(graph, found, links), styles: new Map([...graph.styles, ...styles]) }));
+        if (found.length === 1) choose((found[0] as Found).id);
         go({ ontology: m.name, view: 'data' }, true);
       },
       (error: unknown) => setFailure(failureOf(error)),
     );
-  }, [entity, entities]);
+  }, [parameters.entity, parameters.entities]);
 
   const load = async (): Promise<void> => {
     const [chosenFile] = file.current?.files ?? [];
@@ -93,17 +121,10 @@ function Page({ model: m }: { readonly model: Model }) {
         <button type="button" disabled={steps.future.length === 0} onClick={() => setSteps(redo)}>
           {texts.data.redo}
         </button>
-        <button type="button" disabled={graph.entities.size === 0} onClick={() => put(EMPTY)}>
+        <button type="button" disabled={graph.entities.size === 0} onClick={() => put({ ...EMPTY, styles: graph.styles })}>
           {texts.data.clear}
         </button>
-        <ul class="legend" aria-label={texts.data.legend}>
-          {types.map((t) => (
-            <li key={t}>
-              <span class="dot" style={{ background: colour(t) }} />
-              {t}
-            </li>
-          ))}
-        </ul>
+        <Legend types={types} open={openType} look={look} choose={(type) => setOpenType(type === openType ? null : type)} />
         <span class="grow" />
         {graph.entities.size > 0 && (
           <>
@@ -112,9 +133,7 @@ function Page({ model: m }: { readonly model: Model }) {
             </button>
             <Copy
               label={texts.data.share}
-              text={() =>
-                `${location.origin}${location.pathname}${hashOf({ ontology: m.name, view: 'data', parameters: { entities: [...graph.entities.keys()].join('\n') } })}`
-              }
+              text={() => `${location.origin}${location.pathname}${hashOf({ ontology: m.name, view: 'data', parameters: parametersOf(graph) })}`}
             />
           </>
         )}
@@ -127,20 +146,26 @@ function Page({ model: m }: { readonly model: Model }) {
         {graph.entities.size === 0 ? (
           <p class="empty">{texts.data.start}</p>
         ) : (
-          <Drawing
-            graph={graph}
-            chosen={chosen}
-            choose={setChosen}
-            colour={colour}
-            move={(id, x, y) => put(change(graph, new Map([[id, { x, y, pinned: true }]])))}
-          />
+          <Drawing graph={graph} chosen={chosen} choose={choose} look={look} move={(id, x, y) => put(change(graph, new Map([[id, { x, y, pinned: true }]])))} />
         )}
       </div>
       <div class="panel">
         {failure !== null && <FailureBox failure={failure} />}
         {graph.entities.size >= MOST && <p role="status">{texts.data.full(MOST)}</p>}
-        <Search key={place.value.parameters.concept ?? ''} model={m} first={place.value.parameters.concept ?? null} open={(found) => include([found])} />
-        {current === undefined ? (
+        <Search key={parameters.concept ?? ''} model={m} first={parameters.concept ?? null} open={(found) => include([found])} />
+        {openType !== null && byType.has(openType) ? (
+          <TypePanel
+            key={openType}
+            model={m}
+            type={openType}
+            entities={byType.get(openType) as Entity[]}
+            style={styleOf(openType)}
+            colour={look(openType).colour}
+            restyle={(part) => put({ ...graph, styles: restyled(graph.styles, openType, part) })}
+            include={(found, links) => include(found, links, byType.get(openType)?.[0]?.id)}
+            close={() => setOpenType(null)}
+          />
+        ) : current === undefined ? (
           graph.entities.size > 0 && <p class="muted">{texts.data.choose}</p>
         ) : (
           <EntityPanel
@@ -156,78 +181,10 @@ function Page({ model: m }: { readonly model: Model }) {
             pin={() => put(change(graph, new Map([[current.id, { pinned: !current.pinned }]])))}
           />
         )}
-        {graph.entities.size > 0 && (
-          <details>
-            <summary>{texts.data.table}</summary>
-            <ul class="found">
-              {[...graph.entities.values()].map((e) => (
-                <li key={e.id}>
-                  <button type="button" aria-pressed={e.id === chosen} onClick={() => setChosen(e.id)}>
-                    {e.label ?? e.id} <span class="muted">{e.type}</span>
-                  </button>
-                </li>
-              ))}
-            </ul>
-          </details>
-        )}
+        {graph.entities.size > 0 && <Table graph={graph} chosen={chosen} choose={choose} look={look} />}
       </div>
     </div>
   );
 }
 
 const alertFault = (setFailure: (failure: Failure | null) => void): void => setFailure(failureOf(new Error(texts.data.loadFault)));
-
-function Search({ model: m, first, open }: { readonly model: Model; readonly first: string | null; open(found: Found): void }) {
-  const concepts = useMemo(() => [...m.concepts.keys()].sort(), [m]);
-  const [concept, setConcept] = useState(first ?? concepts[0] ?? 'thing');
-  const [text, setText] = useState('');
-  const [found, setFound] = useState<readonly Found[] | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const find = async (event?: Event): Promise<void> => {
-    event?.preventDefault();
-    setFailure(null);
-    try {
-      setFound(await search(m.name, concept, text));
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
-  useEffect(() => {
-    if (first !== null) void find();
-  }, [first]);
-  return (
-    <form onSubmit={(e) => void find(e)}>
-      <p class="actions">
-        <label>
-          <span class="hidden">{texts.data.concept}</span>
-          <select value={concept} onChange={(e) => setConcept(e.currentTarget.value)}>
-            {concepts.map((c) => (
-              <option key={c}>{c}</option>
-            ))}
-          </select>
-        </label>
-        <input type="search" aria-label={texts.data.search} placeholder={texts.data.search} value={text} onInput={(e) => setText(e.currentTarget.value)} />
-        <button type="submit">{texts.data.find}</button>
-      </p>
-      {failure !== null && <FailureBox failure={failure} />}
-      {found !== null && found.length === 0 && <p class="muted">{texts.data.none}</p>}
-      {found !== null && found.length > 0 && (
-        <ul class="found">
-          {found.map((f) => (
-            <li key={f.id}>
-              <button
-                type="button"
-                onClick={() => {
-                  open(f);
-                  setFound(null);
-                }}
-              >
-                {f.label ?? f.id} <span class="muted">{f.type}</span>
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
-    </form>
-  );
-}

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { add, begin, change, EMPTY, fromJson, MOST, redo, remove, step, toJson, undo } from '../../../console/src/data/graph.ts';
 import { arrange } from '../../../console/src/data/layout.ts';
+import { lookOf, PLAIN, readStyles, restyled } from '../../../console/src/data/style.ts';
 import { layout, shown } from '../../../console/src/model/graph.ts';
 import { Model } from '../../../console/src/model/model.ts';
 import type { Relationship } from '../../../console/src/model/types.ts';
@@ -129,5 +130,49 @@ describe('the drawing of data', () => {
     expect(arranged.entities.get('c:0')).toMatchObject({ x: 5, y: 7 });
     const places = [...arranged.entities.values()].map((e) => `${Math.round(e.x / 20)} ${Math.round(e.y / 20)}`);
     expect(new Set(places).size).toBe(12);
+  });
+});
+
+describe('the look of entities', () => {
+  const values = new Map<string, Record<string, unknown>>([
+    ['c:1', { kind: 'b', n: 0 }],
+    ['c:2', { kind: 'a', n: '100.00' }],
+    ['c:3', { kind: 'a', n: 25 }],
+    ['c:4', { kind: null, n: null }],
+  ]);
+  const ids = [...values.keys()];
+
+  it('gives each value a colour, and NULL another one', () => {
+    const look = lookOf({ ...PLAIN, colourBy: 'kind' }, '#000000', ids, values, 'other');
+    expect(look.colours.map((c) => c.text)).toEqual(['a', 'b', 'other']);
+    expect(ids.map((id) => look.fill(id))).toEqual([1, 0, 0, 2].map((i) => look.colours[i]?.colour));
+    expect(lookOf({ ...PLAIN, colour: '#123456' }, '#000000', ids, values, 'other').fill('c:1')).toBe('#123456');
+  });
+
+  it('grows with the area, from numbers and from decimals, which are texts', () => {
+    const look = lookOf({ ...PLAIN, sizeBy: 'n' }, '#000000', ids, values, 'other');
+    const [least, most, quarter, none] = ids.map((id) => look.radius(id) ** 2) as [number, number, number, number];
+    expect(look.sizes).toEqual(['0', '100']);
+    expect((quarter - least) / (most - least)).toBeCloseTo(0.25);
+    expect(none).toBe(least);
+  });
+
+  it('writes a property below an entity that has it', () => {
+    const look = lookOf({ ...PLAIN, labelBy: 'kind' }, '#000000', ids, values, 'other');
+    expect(ids.map((id) => look.label(id))).toEqual(['b', 'a', 'a', null]);
+  });
+
+  it('is undone, saved and loaded with the drawing', () => {
+    const plain = add(EMPTY, [{ id: 'c:1', type: 'c', label: null }]);
+    const styled = { ...plain, styles: restyled(plain.styles, 'c', { colour: '#ff0000', sizeBy: 'n' }) };
+    expect(undo(step(begin(plain), styled)).now.styles.size).toBe(0);
+    expect(fromJson(toJson('shop', styled))?.graph).toEqual(styled);
+    expect(restyled(styled.styles, 'c', PLAIN).size).toBe(0);
+  });
+
+  it('leaves out of a file everything that is not a style', () => {
+    const read = readStyles({ c: { colour: 'url(//x)', sizeBy: 7, labelBy: 'n' }, d: null, e: 'red' });
+    expect([...read]).toEqual([['c', { ...PLAIN, labelBy: 'n' }]]);
+    for (const value of [null, 'x', [1], 3]) expect(readStyles(value).size).toBe(0);
   });
 });
