@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Drawing } from '../data/drawing.tsx';
 import type { DataGraph } from '../data/graph.ts';
+import { RADIUS } from '../data/style.ts';
 import { texts } from '../texts.ts';
 import { listOf, membersOf, type ToolResult, text, textOf } from './answer.ts';
 import { connect, type Host } from './host.ts';
@@ -11,6 +12,8 @@ import { own } from './texts.ts';
 
 /** The sections that a drawing needs. */
 const SECTIONS = ['ontology', 'relationships'];
+
+const look = (type: string) => ({ fill: () => (type === 'concept' ? 'var(--accent)' : 'var(--logic)'), radius: () => RADIUS, label: () => null });
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -97,7 +100,7 @@ function Graph({ concepts, args, host, isCut }: Props) {
       </div>
       <div class="sides">
         <div class="canvas">
-          <Drawing graph={graph} chosen={focus} choose={setFocus} move={move} colour={(type) => (type === 'concept' ? 'var(--accent)' : 'var(--logic)')} />
+          <Drawing graph={graph} chosen={focus} choose={setFocus} move={move} look={look} />
         </div>
         {concept !== undefined && <Details key={focus} concept={concept} concepts={concepts} args={args} host={host} choose={setFocus} />}
       </div>

@@ -98,5 +98,5 @@ export function around(concepts: Concepts, links: readonly Link[], focus: string
     }
   }
   // a link of a concept to itself would be hidden by the concept
-  return { entities, links: links.filter((l) => l.from !== l.to && seen.has(l.from) && seen.has(l.to)) };
+  return { entities, links: links.filter((l) => l.from !== l.to && seen.has(l.from) && seen.has(l.to)), styles: new Map() };
 }

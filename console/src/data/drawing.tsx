@@ -9,7 +9,7 @@ interface Props {
   readonly chosen: string | null;
   choose(id: string): void;
   move(id: string, x: number, y: number): void;
-  look(type: string): Look;
+  look(type: string): Pick<Look, 'fill' | 'radius' | 'label'>;
 }
 
 interface View {
