@@ -32,6 +32,8 @@ export class PlanState {
   readonly blocks: PendingBlock[] = [];
   /** The outermost block of the statement; undefined before all of it is bound. */
   outermost: SelectStmt | undefined;
+  /** The conditions of logic concepts of which it is known whether they may raise an error on a value. */
+  readonly failing = new Map<object, boolean>();
   /** Items of FROM that have a second form for statements with barriers. */
   readonly late: LateItem[] = [];
   /** The error to throw if the statement needs barriers. */
@@ -128,6 +130,11 @@ export class PlanState {
   item(plain: Node, withBarrier: () => Node): Node {
     const here = this.position.here();
     return slotOfLate(this.late.push({ plain, withBarrier: () => here(withBarrier) }) - 1);
+  }
+
+  /** The state of another plan, to find out what is true of a part of it for each caller with the same rights. */
+  trial(): PlanState {
+    return new PlanState({ ...this.context, caller: undefined });
   }
 
   /** A new alias, unique in the plan. No text can write it: names must not begin with `~`. */

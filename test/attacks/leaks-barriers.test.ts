@@ -174,6 +174,34 @@ describe('a key that is no number in a hidden row', () => {
   });
 });
 
+/** A condition that itself fails in a hidden row fails for every guess of another value of the row. */
+describe('a condition that fails in a hidden row', () => {
+  const OPEN = "state = 'open'";
+  it.each([
+    ['of a policy', WHOLE, [policy(`code < 100 AND ${OPEN}`)], 'ALL', 'svc.item'],
+    ['of a policy, beside a path', HALVES, [policy(`"lies_in[box].box_state" = 'open' AND code < 100`)], 'ALL', 'svc.item'],
+    ['of a policy, over a calculated property', WHOLE, [policy('inverse < 100')], 'ALL', 'dsvc.item'],
+    ['of a mapping', `${WHOLE} WHERE code::bigint < 100`, [], 'ALL', 'svc.item'],
+    ['of a mapping with DISTINCT', `${WHOLE.replace('SELECT', 'SELECT DISTINCT')} WHERE code::bigint < 100`, [], 'ALL', 'svc.item'],
+    ['of a logic concept', WHOLE.replace(' n,', ' n::integer AS n,'), [], 'concept.plain', 'svc.plain'],
+    ['of a cube', WHOLE.replace(' n,', ' n::integer AS n,'), [], 'view.sums', 'vsvc.sums'],
+  ])('%s', async (what, mapping, policies, grant, relation) => {
+    const ontology = what.replaceAll(/\W+/g, '_');
+    const made = model(mapping)
+      .replace(`svc.item WHERE ${OPEN};`, 'svc.item WHERE code < 100;')
+      .replace(/CUBE sums .*/, 'CUBE sums AS SELECT n, id FROM svc.item WHERE code < 100;');
+    await s.rows(`CREATE ONTOLOGY ${ontology}; ${made}`);
+    for (const one of policies) await s.rows(one, ontology);
+    const reader = await s.user(ontology, `QUERY ON ${grant === 'ALL' ? `ALL ontology.${ontology}` : `ontology.${ontology}.${grant}`}`);
+    const answers = [];
+    for (const n of [7, 8, 9]) {
+      const { status, json } = await s.query(`SELECT id FROM ${relation} WHERE n = ${n}`, ontology, reader);
+      answers.push([status, json.code]);
+    }
+    expect(answers).toEqual([answers[2], answers[2], answers[2]]);
+  });
+});
+
 describe('a window over all rows of a mapping', () => {
   let editor: string;
   beforeAll(async () => {

@@ -5,6 +5,7 @@ import type { GuardFacts } from '../guard/index.ts';
 import type { Position } from '../plan/position.ts';
 import type { Node } from '../plan/tree.ts';
 import { castsAlways, collationsConflict, comparisonsMayRaise } from './column-types.ts';
+import { mayFail } from './conditions.ts';
 import { CONVERSIONS, convertedAs, typesNamed } from './conversions.ts';
 import { givesAlways } from './result.ts';
 import { isTotal } from './total.ts';
@@ -38,6 +39,7 @@ export class Facts {
   readonly #collated = new Set<ColumnDef>();
   readonly #kinds = new Set<string>();
   #joined = 0;
+  #isTried = false;
 
   constructor(graph: Graph, position: Position, isRestricted: boolean) {
     this.#graph = graph;
@@ -47,6 +49,29 @@ export class Facts {
 
   get isRestricted(): boolean {
     return this.#isRestricted;
+  }
+
+  /**
+   * Plans a condition that hides rows, with what it reads, to find out whether it may raise an error on a value. Errors are not noted: the condition is planned again where it
+   * applies.
+   */
+  raises(plan: () => void): boolean {
+    const { mayRaise, mayQuote } = this;
+    this.#isTried = true;
+    this.mayRaise = false;
+    try {
+      plan();
+      return this.mayRaise;
+    } finally {
+      this.#isTried = false;
+      this.mayRaise = mayRaise;
+      this.mayQuote = mayQuote;
+    }
+  }
+
+  /** True in the condition of a policy, except while `raises` plans it. */
+  get #isTrusted(): boolean {
+    return this.#position.isTrusted && !this.#isTried;
   }
 
   /** Notes the facts of a text for caches. */
@@ -60,7 +85,7 @@ export class Facts {
    * would quote it.
    */
   noteRaising(isStored: boolean = this.#position.isStored): void {
-    if (!this.#position.isTrusted) this.mayRaise = true;
+    if (!this.#isTrusted) this.mayRaise = true;
     this.mayQuote ||= isStored;
   }
 
@@ -72,8 +97,8 @@ export class Facts {
   noteExpression(tree: unknown, isInner: boolean = this.#position.isInner, isStored: boolean = this.#position.isStored): void {
     if (!this.#isRestricted) return;
     for (const type of typesNamed(tree)) this.noteType(type);
-    const isNoted = (this.#position.isTrusted || this.mayRaise) && (!isStored || this.mayQuote);
-    if (!isNoted && !isTotal(tree, isInner)) this.noteRaising(isStored);
+    const isNoted = (this.#isTrusted || this.mayRaise) && (!isStored || this.mayQuote);
+    if (!isNoted && (this.#isTried ? mayFail(tree, isInner) : !isTotal(tree, isInner))) this.noteRaising(isStored);
   }
 
   /** Notes the cast of a table's column to a declared type. */
@@ -115,7 +140,8 @@ export class Facts {
    * masks and policies.
    */
   noteCollations(columns: readonly ColumnDef[]): void {
-    if (this.mayRaise || !this.#isRestricted) return;
+    // a condition over such columns fails on every row
+    if (this.mayRaise || !this.#isRestricted || this.#isTried) return;
     for (const column of columns) if (column.collation !== undefined || column.type?.endsWith('name')) this.#collated.add(column);
     this.mayRaise = collationsConflict(this.#collated);
   }

@@ -87,8 +87,9 @@ const BOUNDS = new Set(['limitCount', 'limitOffset', 'startOffset', 'endOffset']
 /**
  * True if no part of a tree can raise an error on a row. Errors on constants of the statement do not count, because they reveal nothing.
  * @param isInner whether the tree is a part of a sub-query
+ * @param mayTakeLong whether a sub-query that reads several relations counts as total, although it may time out
  */
-export function isTotal(tree: unknown, isInner = false): boolean {
+export function isTotal(tree: unknown, isInner = false, mayTakeLong = false): boolean {
   let relations: ReadonlySet<string> | undefined;
   const mayBeRow = (name: string): boolean => {
     relations ??= relationNames(tree);
@@ -102,7 +103,7 @@ export function isTotal(tree: unknown, isInner = false): boolean {
     for (const key in value) {
       const member = (value as Readonly<Record<string, unknown>>)[key];
       if (isNodeName(key)) {
-        if (!TOTAL_NODES.has(key) || !isTotalNode(value as Node, inner, mayBeRow) || !total(member, inner || INNER.has(key))) return false;
+        if (!TOTAL_NODES.has(key) || !isTotalNode(value as Node, inner, mayBeRow, mayTakeLong) || !total(member, inner || INNER.has(key))) return false;
       } else if (BOUNDS.has(key)) {
         if (!isCount(member)) return false;
       } else if (typeof member === 'object') {
@@ -134,12 +135,12 @@ function relationNames(tree: unknown): ReadonlySet<string> {
   return names;
 }
 
-function isTotalNode(node: Node, inner: boolean, mayBeRow: (name: string) => boolean): boolean {
+function isTotalNode(node: Node, inner: boolean, mayBeRow: (name: string) => boolean, mayTakeLong: boolean): boolean {
   if ('A_Const' in node) return isPlainConstant(node.A_Const);
   if ('A_Expr' in node) return isTotalOperator(node.A_Expr.kind, node.A_Expr.name);
   if ('FuncCall' in node) return isTotalCall(node.FuncCall, inner);
   if ('TypeCast' in node) return isTotalCast(node);
-  if ('SubLink' in node) return isTotalSubLink(node.SubLink) && !multiplies(node.SubLink.subselect);
+  if ('SubLink' in node) return isTotalSubLink(node.SubLink) && (mayTakeLong || !multiplies(node.SubLink.subselect));
   if ('ColumnRef' in node) {
     const [only, ...others] = node.ColumnRef.fields ?? [];
     const name = nameOf(only);

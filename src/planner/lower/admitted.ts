@@ -13,6 +13,7 @@ import type { PlanState } from '../plan-state.ts';
 import type { AppliedRule } from '../secure/policies.ts';
 import { asExists } from './aggregate/conditions.ts';
 import { levelOf, NONE, nodesIn } from './aggregate/spine.ts';
+import type { Branch } from './branch.ts';
 import { emitConcept } from './emission.ts';
 import { bindAndLower } from './finish.ts';
 
@@ -53,6 +54,21 @@ export function admitted(
       ...BARRIER,
     });
   });
+}
+
+/**
+ * True if a row policy of a mapping may raise an error on a row that it hides. The caller's comparisons must then not decide for which rows it is computed: the statement needs
+ * barriers, and no comparison reaches the table below them.
+ */
+export function rulesMayFail({ state, mapping, mapped, rules }: Branch, branchOf: (state: PlanState) => Branch): boolean {
+  const { policies } = state;
+  if (!policies || rules.length === 0) return false;
+  const known = policies.failing.get(mapping);
+  if (known !== undefined) return known;
+  const trial = state.trial();
+  const found = trial.facts.raises(() => void admitted(trial, mapped, rules, new Map(), (wanted) => branchOf(trial).select(wanted, [])));
+  policies.failing.set(mapping, found);
+  return found;
 }
 
 function resolve(state: PlanState, base: ConceptRelation, { concept, rule, when }: AppliedRule): Resolved {

@@ -48,7 +48,7 @@ function emit(relation: ConceptRelation, requested: ReadonlySet<PathNode>, barri
   const makers = prepareJoins(root, nodes);
   const yielded = relation.exposed.all.filter(([, e]) => e.node === root || nodes.has(e.node));
   const hides = logic?.sources.some((c) => state.hidesRows(c)) ?? false;
-  const below = hides || barriers.length > 0 ? { isBelowBarrier: true, ...(requested.size > 0 ? { isComputedEarly: true } : {}) } : {};
+  const below = hides || barriers.length > 0 ? { isBelowBarrier: true, ...(requested.size > 0 || barriers.length > 0 ? { isComputedEarly: true } : {}) } : {};
   const source = rowsOf(relation, logic?.source ?? relation.concept, filter && { ...filter, ...below });
   if (makers.size === 0 && barriers.length === 0 && yielded.every(([name, e]) => !e.computed && name === e.column)) return { query: source, hides: false };
   let from: Node = subselect(source, root.alias);

@@ -44,11 +44,21 @@ function rowsOf(state: PlanState, rows: LogicRows, wanted: WantedColumns, reader
   return select({ targetList: [...wanted.keys()].map((name) => target(column(alias, name), name)), fromClause: [item] });
 }
 
+/** True if the condition of a logic concept may raise an error on a row that it hides. */
+function conditionMayFail(state: PlanState, rows: LogicRows, reader: Concept): boolean {
+  const known = state.failing.get(rows);
+  if (known !== undefined) return known;
+  const found = state.facts.raises(() => void rowsThatMeet(state, rows, new Map(), reader, undefined));
+  state.failing.set(rows, found);
+  return found;
+}
+
 function rowsThatMeet(state: PlanState, rows: LogicRows, wanted: WantedColumns, reader: Concept, filter: RowFilter | undefined): SelectStmt {
   const alias = state.alias();
   const relation = new ConceptRelation(state, { concept: rows.source, schema: rows.schema, alias, reader });
   const hides = state.hidesRows(rows.source);
-  relation.root.filter = filter && hides ? { ...filter, isBelowBarrier: true } : filter;
+  relation.root.filter =
+    filter && hides ? { ...filter, isBelowBarrier: true, ...(conditionMayFail(state, rows, reader) ? { isComputedEarly: true } : {}) } : filter;
   for (const [name, w] of wanted) relation.expose(name, w);
   const condition = bindAndLower(state, () => logicCondition(state, rows, relation));
   const used = nodesIn(condition, [relation]);

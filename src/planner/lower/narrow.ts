@@ -42,8 +42,8 @@ export interface RowFilter {
   /** True if a barrier above decides which of the rows the caller sees. */
   readonly isBelowBarrier?: boolean;
   /**
-   * True if PostgreSQL computes values of the rows, or joins them with others, before that barrier. In a statement with barriers, conditions then do not apply to the tables:
-   * they would decide which values are computed, and an error there would reveal a hidden row.
+   * True if PostgreSQL computes values of the rows, or joins them with others, before that barrier, or if a condition of a barrier may itself raise an error. In a statement with
+   * barriers, conditions then do not apply to the tables: they would decide what is computed, and an error there would reveal a hidden row.
    */
   readonly isComputedEarly?: boolean;
 }

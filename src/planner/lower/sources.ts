@@ -7,7 +7,7 @@ import { boolean, cast, nullValue, type SelectStmt, select, target, unionAll } f
 import { typeOf, type WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { isReadableAs } from '../secure/shown.ts';
-import { admitted } from './admitted.ts';
+import { admitted, rulesMayFail } from './admitted.ts';
 import { Branch } from './branch.ts';
 import { callsOwnFunctions } from './calculated/reads.ts';
 import { logicSource } from './logic.ts';
@@ -26,9 +26,12 @@ export function conceptSource(state: PlanState, concept: Concept, wanted: Wanted
   for (const { mapping, target: mapped } of rows.sources) {
     if (filter?.mapping && filter.mapping !== mapping) continue;
     if (filter?.as && !isReadableAs(filter.as, mapping)) continue;
-    const branch = new Branch(state, mapping, mapped, reader, filter);
+    const branchOf = (of: PlanState): Branch => new Branch(of, mapping, mapped, reader, filter);
+    const branch = branchOf(state);
     if (filter && !state.context.keepsMappings && isExcluded(branch, filter)) continue;
-    const isComputedEarly = filter?.isComputedEarly === true || (branch.isBelowBarrier && callsOwnFunctions(branch, wanted));
+    const mayFail = rulesMayFail(branch, branchOf);
+    state.facts.mayRaise ||= mayFail;
+    const isComputedEarly = filter?.isComputedEarly === true || mayFail || (branch.isBelowBarrier && callsOwnFunctions(branch, wanted));
     const narrowed = filter ? branchCondition(branch, { ...filter, isComputedEarly }) : [];
     if (narrowed === false) continue;
     const { rules } = branch;

@@ -3,6 +3,7 @@
  * query uses, and one sub-select less for PostgreSQL to flatten. Any other SELECT becomes a sub-select.
  */
 
+import { mayFail as conditionMayFail, simplified } from '../facts/conditions.ts';
 import { isTotal, multiplies } from '../facts/total.ts';
 import { isAggregate, isVolatileFunction, isWindow, SET_RETURNING } from '../guard/index.ts';
 import { column, fieldsOf, isSubQuery, lastName, type Node, type SelectStmt, subselect, walk } from '../plan/tree.ts';
@@ -24,8 +25,7 @@ export interface MappedRows {
   readonly isTotal: boolean;
   /**
    * True if a condition on its columns may be added in a statement with barriers. It must not decide for which rows a value fails: the error would reveal a row that a
-   * policy hides. The values of a plain SELECT are computed above the barriers (../plan/raised.ts). Conditions of the mapping do not count: one that fails does so each time
-   * that the mapping is read as a whole.
+   * policy hides, nor for which rows a condition of the mapping fails. The values of a plain SELECT are computed above the barriers (../plan/raised.ts).
    */
   readonly isNarrowable: boolean;
   /** True if it reads more than one relation. */
@@ -54,7 +54,7 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
       where: () => [],
       column: (name) => column(ALIAS, written.get(name) ?? name),
       isTotal: !mayFail,
-      isNarrowable: !mayFail || isTotal(withoutConditions(stmt)),
+      isNarrowable: !mayFail || isTotal(withSimplerConditions(stmt)),
       multiplies: multiplies({ SelectStmt: stmt }),
       leavesOut: leavesOut(stmt),
     };
@@ -65,7 +65,7 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
     where: () => (whereClause ? [whereClause] : []),
     column: (name) => columns.get(name) ?? column(ALIAS, name),
     isTotal: !mayFail,
-    isNarrowable: !callsOwnIn(stmt.targetList),
+    isNarrowable: !callsOwnIn(stmt.targetList) && !conditionMayFail([fromClause, whereClause]),
     multiplies: multiplies({ SelectStmt: stmt }),
     leavesOut: leavesOut(stmt),
   };
@@ -73,9 +73,9 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
 
 const CONDITIONS = new Set(['whereClause', 'havingClause', 'quals']);
 
-/** A SELECT without its conditions and those of its sub-queries. */
-const withoutConditions = (stmt: SelectStmt): SelectStmt =>
-  JSON.parse(JSON.stringify(stmt, (key, value: unknown) => (CONDITIONS.has(key) ? undefined : value))) as SelectStmt;
+/** A SELECT with simpler conditions, also of its sub-queries. */
+const withSimplerConditions = (stmt: SelectStmt): SelectStmt =>
+  JSON.parse(JSON.stringify(stmt, (key, value: unknown) => (CONDITIONS.has(key) ? simplified(value) : value))) as SelectStmt;
 
 /** True if values call functions of the datasource. PostgreSQL may compute them below a barrier, if one of these returns several rows. */
 function callsOwnIn(values: unknown): boolean {

@@ -31,6 +31,8 @@ export class Policies {
   /** The masks by folded name of the property. */
   readonly #masks = new Map<string, MaskRule[]>();
   readonly #covers = new Map<string, ReadonlySet<MappingDef>>();
+  /** Whether the row rules of a mapping may raise an error on a value, as far as it is known. */
+  readonly failing = new Map<MappingDef, boolean>();
 
   static of(access: Access, graph: Graph): Policies {
     let byGraph = KNOWN.get(access);
