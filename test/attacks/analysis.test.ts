@@ -25,7 +25,7 @@ const parser = await loadNodeParser();
 let all: readonly AnalysisDatabase[];
 beforeAll(async () => {
   all = await databases();
-}, 120_000);
+});
 afterAll(async () => {
   for (const db of all ?? []) await db.close();
 });

@@ -187,7 +187,7 @@ describe('statements of analysts', () => {
     s = await startService({ tables: TABLES });
     await s.rows(`CREATE ONTOLOGY an; ${MODEL}`);
     reader = await s.user('ann', 'QUERY ON ALL ontology.an');
-  }, 180_000);
+  });
   afterAll(() => s?.close());
 
   for (const [kind, statements] of Object.entries(KINDS)) {

@@ -26,7 +26,7 @@ beforeAll(async () => {
      CREATE POLICY no_seven ON CONCEPT line TO PUBLIC USING (amount <> 7)`,
   );
   editor = await user('ed', 'EDIT ON ALL ontology.o', 'QUERY ON datasource.main');
-}, 120_000);
+});
 afterAll(() => s?.close());
 
 describe('a relationship over a property that is calculated from rows under a policy is refused', () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await s.rows(MODEL);
   await s.rows(MODEL.replace('CREATE ONTOLOGY partial', 'CREATE ONTOLOGY veiled'));
   for (const policy of POLICIES) await s.rows(policy, 'veiled');
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 describe('a reader with QUERY on some concepts', () => {

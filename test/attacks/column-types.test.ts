@@ -15,7 +15,7 @@ beforeAll(async () => {
   editor = await user('ed', 'EDIT ON ALL ontology.g', 'QUERY ON datasource.main');
   partial = await user('pe', 'EDIT ON ontology.g', 'QUERY ON datasource.main');
   reader = await user('re', 'QUERY ON ALL ontology.g');
-}, 120_000);
+});
 afterAll(() => s?.close());
 afterEach(() => s.query('DROP POLICY rule', 'g'));
 

@@ -9,7 +9,7 @@ let s: TestService;
 beforeAll(async () => {
   crew = await Crew.open();
   s = crew.service;
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 let users = 0;

@@ -21,7 +21,7 @@ beforeAll(async () => {
   s = await startService({ tables: TABLES });
   await s.user('nobody');
   tokens.push(await s.user('rob'), await s.user('ed'));
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 /** The answers to both, as texts. No query has a result that differs between runs. */

@@ -11,7 +11,7 @@ let s: TestService;
 beforeAll(async () => {
   crew = await Crew.open();
   s = crew.service;
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 describe.each([

@@ -24,7 +24,7 @@ beforeAll(async () => {
   ofRows = found.ofRows;
   // an error for each of several hundred thousand statements: their stacks are not needed
   Error.stackTraceLimit = 0;
-}, 120_000);
+});
 afterAll(() => {
   Error.stackTraceLimit = stackTraceLimit;
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   plain = found.plain;
   // an error for each of several hundred thousand statements: their stacks are not needed
   Error.stackTraceLimit = 0;
-}, 120_000);
+});
 afterAll(() => {
   Error.stackTraceLimit = stackTraceLimit;
 });

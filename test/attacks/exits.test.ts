@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepCounts } from '../../src/catalog/counts.ts';
 import { admins, ask, by, db, jwt, s, startCallers, user } from './callers.ts';
 
-beforeAll(startCallers, 120_000);
+beforeAll(startCallers);
 afterAll(() => s?.close());
 
 describe('A claim', () => {

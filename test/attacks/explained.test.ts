@@ -71,7 +71,7 @@ beforeAll(async () => {
   await s.rows(WRITTEN, 'explained', writer);
   const concepts = ['person', 'town', 'rich', 'acme'].map((c) => `QUERY ON ontology.explained.concept.${c}`);
   reader = await s.user('reader', ...concepts, ...['plain', 'c1', 'c2', 'c3', 'c4'].map((v) => `QUERY ON ontology.explained.view.${v}`));
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 describe('a reader who sees no names of the stored texts', () => {

@@ -27,7 +27,7 @@ beforeAll(async () => {
   );
   await s.rows('CREATE USER ann; GRANT QUERY ON ALL ontology.shop TO USER ann');
   token = String((await s.rows('CREATE TOKEN FOR ann'))[0]?.token);
-}, 120_000);
+});
 afterAll(() => s?.close());
 
 /** The answer to the user, with a policy. */

@@ -19,7 +19,7 @@ let all: readonly AnalysisDatabase[];
 beforeAll(async () => {
   all = await databases();
   for (const db of all) await db.run(TABLES);
-}, 120_000);
+});
 afterAll(async () => {
   for (const db of all ?? []) await db.close();
 });

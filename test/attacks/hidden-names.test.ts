@@ -19,7 +19,7 @@ beforeAll(async () => {
   await admins('CREATE ROLE hqx_role; CREATE USER hqx_user; CREATE ONTOLOGY hqx_ontology; CREATE AGENT hqx_agent ONTOLOGY (hqx_ontology)');
   await admins("CREATE DATASOURCE hqx_source TYPE postgres SECRET 'DATASOURCE_MAIN'");
   editor = await user('ed', 'EDIT ON ontology.shop', 'EDIT ON ontology.shop.concept.city', 'QUERY ON datasource.main');
-}, 120_000);
+});
 afterAll(() => s?.close());
 
 const KINDS = ['dossier', 'grade', 'of', 'has', 'rows', 'count', 'view', 'policy', 'role', 'user', 'ontology', 'agent', 'source'];

@@ -165,7 +165,7 @@ beforeAll(async () => {
     return { 'x-jwt-token': jws({ alg: 'RS256' }, claims, realm) };
   };
   callers.cydAsAnn = () => ({ ...callers.cyd?.(), 'x-api-impersonate-user': 'ann' });
-}, 120_000);
+});
 afterAll(() => service?.close());
 
 it('an isolate with warm caches answers like a cold one after 61 seconds', { timeout: patience(120_000) }, async () => {

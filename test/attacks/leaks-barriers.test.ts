@@ -46,7 +46,7 @@ const CASES: readonly (readonly [string, readonly string[], readonly string[]])[
 let s: TestService;
 beforeAll(async () => {
   s = await startService({ tables: TABLES });
-}, 120_000);
+});
 afterAll(() => s?.close());
 
 describe.each(CASES.map(([what, scripts, relations], i) => [what, scripts, relations, `fence${i}`] as const))('%s', (_, scripts, relations, ontology) => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
     await s.rows(`CREATE ONTOLOGY ${name}; ${MODEL}; GRANT QUERY ON ALL ontology.${name} TO USER rob`);
     for (const p of policies) await s.rows(p, name);
   }
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 describe.each(POLICIES.map(([what], i) => [what, i] as const))('under %s', (_, at) => {

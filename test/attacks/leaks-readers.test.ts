@@ -8,7 +8,7 @@ let s: TestService;
 beforeAll(async () => {
   crew = await Crew.open();
   s = crew.service;
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 /** `chief` calculates `twice`; no worker is mapped into it, but `rich` are chiefs among the workers. */

@@ -57,7 +57,7 @@ beforeAll(async () => {
     tokens[name] = String((await service.rows(`CREATE TOKEN FOR ${name}`))[0]?.token);
   }
   await service.rows(POLICIES, 'lab');
-}, 120_000);
+});
 afterAll(() => service?.close());
 
 describe('a condition that distinguishes hidden rows or true values', () => {

@@ -13,7 +13,7 @@ import { type AnalysisDatabase, databases } from '../support/analysis/database.t
 let all: readonly AnalysisDatabase[];
 beforeAll(async () => {
   all = await databases();
-}, 120_000);
+});
 afterAll(async () => {
   for (const db of all ?? []) await db.close();
 });

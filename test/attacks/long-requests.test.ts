@@ -24,7 +24,7 @@ beforeAll(async () => {
   await s.rows(`CREATE ONTOLOGY clinic; CREATE CONCEPT patient (no bigint, name string, ward string, PRIMARY KEY (no));
     CREATE MAPPING m INTO patient AS SELECT no, name, ward FROM c.t_patient`);
   token = await s.user('una', 'QUERY ON ALL ontology.clinic');
-}, 60_000);
+});
 afterAll(() => s?.close());
 
 const request = (llm?: LanguageModels): Promise<ServiceRequest> => s.request(token, { now: () => Date.now() + passed, ...(llm === undefined ? {} : { llm }) });

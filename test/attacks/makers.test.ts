@@ -23,7 +23,7 @@ beforeAll(async () => {
   );
   await s.rows("CREATE POLICY some ON CONCEPT city TO PUBLIC USING (svc_has_role('boss')); CREATE EXAMPLE 'cities' AS SELECT name FROM svc.city", 'shop');
   token = String((await admins('CREATE TOKEN FOR maker'))[0]?.token);
-}, 120_000);
+});
 afterAll(() => s?.close());
 
 const from = <T>(...of: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...of);

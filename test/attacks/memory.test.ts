@@ -25,7 +25,7 @@ beforeAll(async () => {
   await s.rows(`CREATE ONTOLOGY mem; ${MODEL}`);
   ann = await s.user('ann', 'QUERY ON ALL ontology.mem');
   ben = await s.user('ben', 'QUERY ON ALL ontology.mem');
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 const ask = (sql: string, token: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
@@ -60,7 +60,7 @@ describe('a row of 7 MB', () => {
 });
 
 describe('streams that the client does not read', () => {
-  it('together use at most the memory limit, and other callers get answers', { timeout: 180_000 }, async () => {
+  it('together use at most the memory limit, and other callers get answers', async () => {
     const before = kept();
     const open: Response[] = [];
     for (let i = 0; i < 45; i++) open.push(await ask(`SELECT id, name, ${i} AS n FROM dsvc.person`, ann));

@@ -17,7 +17,7 @@ async function send(what: 'plan' | 'apply', ontology: string, text: string, more
   return { status: response.status, json: await response.json() };
 }
 
-beforeAll(startCallers, 120_000);
+beforeAll(startCallers);
 afterAll(() => s?.close());
 
 describe('A user who may make policies, but is not an administrator', () => {

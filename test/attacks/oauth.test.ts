@@ -173,7 +173,7 @@ describe('a client_id that leads inside', () => {
     port = await listen('0.0.0.0', 0);
     // if the machine has IPv6
     await listen('::1', port).catch(() => undefined);
-  }, 240_000);
+  });
   beforeEach(() => {
     heard = [];
   });

@@ -18,7 +18,7 @@ const OWN = [...MADE.map((n) => `concept.${n}`), 'view.w1'];
 let s: TestService;
 beforeAll(async () => {
   s = await startService({ tables: TABLES });
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 const cases = fc.tuple(fc.subarray([...GRANTABLE], { minLength: 1, maxLength: 4 }), fc.subarray([...NAMES], { maxLength: 2 })).chain(([queried, edited]) => {

@@ -45,7 +45,7 @@ beforeAll(async () => {
   await user('low', 'intern', 'project');
   await user('logic', 'junior', 'project');
   tokens.admin = crew.service.token;
-}, 180_000);
+});
 afterAll(() => crew?.service.close());
 
 const BELOW = 'being_id < 200 AND entity_type = $$worker$$'.replaceAll('$$', "'");

@@ -24,7 +24,7 @@ beforeAll(async () => {
   s = await startService();
   for (const statement of [...TABLES, 'GRANT USAGE ON SCHEMA part TO kg_reader', 'GRANT SELECT ON ALL TABLES IN SCHEMA part TO kg_reader'])
     await s.database.exec(statement);
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 /** A value as text, regardless of the order of lists: of rows, and of related rows. */

@@ -164,7 +164,7 @@ beforeAll(async () => {
   await s.rows("CREATE POLICY east ON CONCEPT patient TO USER low USING (ward = 'east')", 'clinic');
   await s.rows(`CREATE POLICY ve ON CONCEPT visit TO USER low USING ("of_patient[patient].ward" = 'east')`, 'clinic');
   await s.rows('CREATE POLICY hush ON PROPERTY diagnosis MASK FULL', 'clinic');
-}, 60_000);
+});
 afterAll(() => s?.close());
 
 it('hidden data changes nothing', async () => {

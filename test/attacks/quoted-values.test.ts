@@ -46,7 +46,7 @@ beforeAll(async () => {
     ...['v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'c1', 'c2', 'c3', 'c4'].map((v) => `QUERY ON ontology.quoted.view.${v}`),
   );
   owner = await s.user('owner', 'QUERY ON ontology.quoted.concept.worker', 'QUERY ON ontology.quoted.concept.person');
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 const FAILS = '400 {"status":"error","data":"invalid text representation","code":"invalid_text_representation"';

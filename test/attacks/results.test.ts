@@ -20,7 +20,7 @@ describe('an asynchronous answer', () => {
       const answer = await s.fetch(poll_url, { headers: other });
       return { status: answer.status, text: await answer.text() };
     };
-    await expect.poll(async () => (await read(headers)).text, { timeout: 10_000 }).toContain(state);
+    await expect.poll(async () => (await read(headers)).text).toContain(state);
     return read;
   }
   const LOST = { status: 404, text: '{"error":"Response not found"}' };

@@ -54,7 +54,7 @@ beforeAll(async () => {
   tokens.reader = await s.user('reader', ...query(['town', 'person', 'own', ...logic]));
   tokens.few = await s.user('few', ...query(['town', ...logic]));
   tokens.admin = s.token;
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 const people = async (concept: string, where: string, token: string | undefined): Promise<unknown> => {

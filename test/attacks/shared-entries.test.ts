@@ -106,7 +106,7 @@ beforeAll(async () => {
   const exp = Math.floor(Date.now() / 1000) + 3600;
   for (const name of ['ann', 'dot', 'few'])
     for (const claims of CLAIMS) callers.push({ 'x-jwt-token': jws({ alg: 'RS256' }, { email: `${name}@corp.example`, exp, ...claims }, realm) });
-}, 120_000);
+});
 afterAll(() => service?.close());
 
 it('no caller gets the answer of another one', { timeout: patience(120_000) }, async () => {

@@ -22,7 +22,7 @@ let parser: SqlParser;
 beforeAll(async () => {
   db = await memoryDatabase();
   parser = await loadNodeParser();
-}, 60_000);
+});
 afterAll(() => db?.close());
 
 const ddl = (tables: readonly Table[]): string =>

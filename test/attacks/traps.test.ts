@@ -28,7 +28,7 @@ describe('a property that an administrator lists on a hidden concept later', () 
   let s: TestService;
   beforeAll(async () => {
     s = await startService({ tables: TABLES });
-  }, 180_000);
+  });
   afterAll(() => s?.close());
 
   let count = 0;

@@ -28,7 +28,7 @@ beforeAll(async () => {
   s = await startService({ tables: [] });
   await loadBikehireTables((sql) => s.database.exec(sql));
   await s.rows(await bikehireModel());
-}, 120_000);
+});
 afterAll(() => s?.close());
 
 /** The names of the graph in a statement. */
@@ -73,7 +73,7 @@ describe('a question with several meanings', () => {
     expect(silently).toEqual([]);
     expect(same).toEqual([]);
     expect(longest).toBeLessThan(12_000);
-  }, 240_000);
+  });
 
   it('is answered by the chosen reading, or by the first one', async () => {
     for (const one of SET.filter((_, i) => i % 7 === 0)) {
@@ -85,5 +85,5 @@ describe('a question with several meanings', () => {
         sql: second?.sql,
       });
     }
-  }, 120_000);
+  });
 });

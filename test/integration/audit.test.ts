@@ -34,7 +34,7 @@ beforeAll(async () => {
     tokens[name] = String((await service.rows(`CREATE TOKEN FOR \`${name}\``))[0]?.token);
   }
   await service.rows('GRANT QUERY ON ALL ontology.shop TO USER ann; GRANT AUTH ON user.ann TO USER imp; GRANT AUTH ON user.`zo\u00eb` TO USER imp');
-}, 60_000);
+});
 afterAll(async () => {
   await lines();
   await service?.close();

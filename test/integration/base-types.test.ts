@@ -95,7 +95,7 @@ beforeAll(async () => {
       `CREATE CONCEPT c${i} (id integer, v${i} ${property}, PRIMARY KEY (id)); CREATE MAPPING m${i} INTO (c${i}) AS SELECT id, v AS v${i} FROM ${table(i)}`,
   );
   await s.rows(`CREATE ONTOLOGY base; ${concepts.join('; ')}`);
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 /** The rows of SQL on the table, as the text that PostgreSQL makes of them. */

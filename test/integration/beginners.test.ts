@@ -70,7 +70,7 @@ beforeAll(async () => {
   await s.rows(MODEL);
   clerk = await s.user('clerk', ...['reader', 'loan'].map((c) => `QUERY ON ontology.library.concept.${c}`), 'QUERY ON ontology.library.view.lending');
   await s.rows('CREATE POLICY no_fees ON PROPERTY fee MASK FULL EXCEPT USER admin', 'library');
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 const BLOCK = /```text\n([\s\S]*?)\n```/g;
@@ -91,7 +91,7 @@ async function blockOf({ query, asClerk }: Mistake): Promise<string> {
 }
 
 describe('the mistakes of beginners', () => {
-  it('get the errors of beginners.md', { timeout: 120_000 }, async () => {
+  it('get the errors of beginners.md', async () => {
     const text = await readFile(FILE, 'utf8');
     const clerkFrom = text.indexOf('## As the clerk');
     const blocks: string[] = [];

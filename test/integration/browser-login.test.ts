@@ -2,7 +2,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
-import { openBrowser, type Site, serve } from './support/chromium.ts';
+import { openBrowser, openContext, type Site, serve } from './support/chromium.ts';
 
 const PASSWORD = 'Correct-horse-9!';
 
@@ -40,7 +40,7 @@ describe('in a browser', () => {
   });
 
   async function open(javaScriptEnabled = true): Promise<Page> {
-    const context = await browser.newContext({ javaScriptEnabled });
+    const context = await openContext(browser, { javaScriptEnabled });
     contexts.push(context);
     const page = await context.newPage();
     page.on('console', (message) => {

@@ -90,7 +90,7 @@ const tables = async (sql: string): Promise<unknown[]> => (await db.query<{ row:
 beforeAll(async () => {
   db = await memoryDatabase();
   await db.exec(TABLES);
-}, 120_000);
+});
 afterAll(() => db.close());
 
 const sorted = (rows: readonly unknown[]): string[] => rows.map((r) => JSON.stringify(r)).sort();

@@ -50,7 +50,7 @@ const policy = (sql: string): Promise<unknown> => s.rows(`CREATE POLICY ${sql}`,
 beforeAll(async () => {
   s = await startService({ tables: TABLES });
   for (const name of ['ins', 'open', 'blind', 'dim']) await s.rows(model(name));
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 describe('row policies', () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const [row] = await service.database.exec('SELECT hash FROM kg_catalog.tokens LIMIT 1', [], CATALOG_OWNER);
   secret = String(row?.hash);
   service.reached();
-}, 120_000);
+});
 afterAll(() => service.close());
 
 it('the catalog has a secret', () => expect(secret).toMatch(/^[0-9a-f]{64}$/));
@@ -251,7 +251,7 @@ describe.each(['pglite', 'pg'] as const)('the role that runs queries, on %s', (b
     if (missing) return;
     database = await startLocalPostgres({ backend });
     await migrate(runOverHttp(database.connectionString(CATALOG_OWNER), database.endpoint));
-  }, 60_000);
+  });
   afterAll(() => database?.close());
 
   /** The SQLSTATE of a statement of kg_reader, or its rows. */

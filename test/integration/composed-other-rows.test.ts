@@ -49,7 +49,7 @@ const LEADS: Readonly<Record<string, string>> = {
 let tables: PlannedTables;
 beforeAll(async () => {
   tables = await PlannedTables.open(TABLES, MODEL, 'places');
-}, 120_000);
+});
 afterAll(() => tables.close());
 
 describe.each(Object.entries(LEADS))('%s', (r, leads) => {

@@ -45,7 +45,7 @@ const policy = (sql: string): Promise<unknown> => s.rows(`CREATE POLICY ${sql}`,
 beforeAll(async () => {
   s = await startService({ tables: TABLES });
   await s.rows(MODEL);
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 describe('rights', () => {

@@ -92,7 +92,7 @@ const PAIRS: Readonly<Record<string, string>> = {
 let tables: PlannedTables;
 beforeAll(async () => {
   tables = await PlannedTables.open(TABLES, MODEL, 'people');
-}, 120_000);
+});
 afterAll(() => tables.close());
 
 describe('hops', () => {

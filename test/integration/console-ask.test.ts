@@ -32,7 +32,7 @@ describe('asking in the console', () => {
   beforeAll(async () => {
     stub = await startStub();
     console = await startConsole({ LLM_TYPE: 'openai-compatible', LLM_BASE_URL: `${stub.url}/v1`, LLM_MODEL: 'm', LLM_API_KEY: 'k' });
-  }, 240_000);
+  });
   afterEach(async () => {
     release();
     await console.reset();

@@ -51,7 +51,7 @@ describe('querying in the console', () => {
 
   beforeAll(async () => {
     console = await startConsole();
-  }, 240_000);
+  });
   afterEach(() => console.reset());
   afterAll(() => console?.close());
 
@@ -232,7 +232,7 @@ describe('querying in the console', () => {
     await grid.focus();
     await page.keyboard.press('Control+Home');
     await expect.poll(async () => (await cells(page))[0]).toEqual(['1', '2']);
-  }, 240_000);
+  });
 
   it(`shows a model of ${CONCEPTS} concepts by its parts, and completes its names`, async () => {
     const name = (i: number): string => `concept_${String(i).padStart(4, '0')}`;
@@ -259,7 +259,7 @@ describe('querying in the console', () => {
     await page.keyboard.insertText('SELECT 1 FROM dsvc.');
     await page.keyboard.type('concept_03', { delay: 20 });
     await page.locator('.cm-tooltip-autocomplete li', { hasText: 'concept_0300' }).waitFor();
-  }, 240_000);
+  });
 
   it(`uses no more memory after ${SIZES.expansions} expansions and undos`, async () => {
     const page = await console.signedIn('data?concept=town');
@@ -284,7 +284,7 @@ describe('querying in the console', () => {
     const before = await used();
     await times(SIZES.expansions);
     expect((await used()) / before).toBeLessThan(1.2);
-  }, 240_000);
+  });
 
   it('is accessible with plans, trees, maps, parameters and saved queries', async () => {
     const shown = async (page: Page, form: string): Promise<void> => {

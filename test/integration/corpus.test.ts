@@ -20,7 +20,7 @@ beforeAll(async () => {
   plain = await memoryDatabase();
   for (const sql of [...TABLES, ...VIEWS]) await plain.exec(sql);
   service.reached();
-}, 120_000);
+});
 afterAll(async () => {
   await service.close();
   await plain.close();

@@ -308,7 +308,7 @@ for (const backend of oneIn(SIZES.everyBackend, ['pglite', 'pg'] as const, 0)) {
             await sql()`SELECT count(*)::int AS n FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%/* gone */%' AND pid <> pg_backend_pid()`;
           return row!.n;
         };
-        await expect.poll(running, { timeout: 30_000 }).toBe(0);
+        await expect.poll(running).toBe(0);
       });
     });
 

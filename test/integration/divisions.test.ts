@@ -30,7 +30,7 @@ beforeAll(async () => {
   });
   const [row] = await s.rows(`CREATE ONTOLOGY work; ${MODEL}; ${CONCEPT}`);
   warnings = row.warnings;
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 describe('a division of integers', () => {

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { LocalPostgres } from '../../dev/testing.ts';
 import { borrowPostgres } from '../support/databases/index.ts';
-import { openBrowser } from './support/chromium.ts';
+import { openBrowser, openContext } from './support/chromium.ts';
 import { ask, type BuiltWorkers, startBuiltWorkers } from './support/worker.ts';
 
 describe('the docs page', () => {
@@ -32,14 +32,14 @@ describe('the docs page', () => {
     });
     expect(made.status, made.text).toBe(200);
     browser = await openBrowser();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await workers?.stop();
     await database?.close();
   });
   beforeEach(async () => {
-    context = await browser.newContext({ viewport: { width: 1100, height: 900 } });
+    context = await openContext(browser, { viewport: { width: 1100, height: 900 } });
     page = await context.newPage();
     complaints = [];
     loaded = [];

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await loadWorldTables(async (sql, params) => void (await s.database.exec(sql, params)));
   await s.rows(await bikehireModel());
   await s.rows(await worldModel());
-}, 120_000);
+});
 afterAll(() => s?.close());
 
 // those of bikehire are in eval.test.ts, with their callers

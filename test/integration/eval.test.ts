@@ -39,7 +39,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'session.json'), JSON.stringify(session));
   await script(await bikehireModel(), '');
   await script(await bikehireRights(), 'bikehire');
-}, 120_000);
+});
 afterAll(async () => {
   await workers?.stop();
   await database?.close();
@@ -195,7 +195,7 @@ describe('changed statements', () => {
       return (operator) => json.find((m: { operator: string }) => m.operator === operator)?.fate;
     };
     // the service waits only briefly for values: on a busy machine they are available for a later question
-    await vi.waitFor(async () => expect((await fates())('a text in another case')).toBe('again'), { timeout: 50_000, interval: 500 });
+    await vi.waitFor(async () => expect((await fates())('a text in another case')).toBe('again'), { timeout: 120_000, interval: 500 });
     expect((await fates())('a condition left out')).toBe('other');
   });
 });

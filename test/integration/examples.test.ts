@@ -53,7 +53,7 @@ beforeAll(async () => {
   await user('vic', 'QUERY ON ontology.zoo.view.staff');
   await user('acc', 'ACCESS ON ALL ontology.zoo');
   await user('out');
-}, 60_000);
+});
 afterAll(() => s?.close());
 
 describe('CREATE EXAMPLE', () => {

@@ -89,7 +89,7 @@ describe.each(TESTED)('the sample $name', ({ name, path, load, questions, format
   beforeAll(async () => {
     db = await memoryDatabase();
     await load(db);
-  }, 180_000);
+  });
   afterAll(() => db?.close());
 
   const rowsOf = async (sql: string, params: readonly unknown[] = []): Promise<Row[]> =>

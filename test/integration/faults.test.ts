@@ -8,7 +8,7 @@ import { ask, type BuiltWorkers, startBuiltWorkers, type WorkerAnswer } from './
 
 const TIMEOUT_MS = 2000;
 /** Ends a test that hangs: the service itself gives up two seconds after its timeout. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 const MEBIBYTE = 1024 * 1024;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -140,7 +140,7 @@ beforeAll(async () => {
   expect(made.status, made.text).toBe(200);
   version = made.headers['x-ontology-version'] as string;
   for (const worker of ['alone', 'batch', 'patient'] as const) await works(worker);
-}, 180_000);
+});
 afterAll(async () => {
   await workers?.stop();
   await proxy?.close();
@@ -206,16 +206,20 @@ describe.each(['alone', 'batch'] as const)('a statement that is sent %s', (worke
 
 describe('other formats of an answer', () => {
   it.concurrent.each(['late_cut', 'late_silence', 'late_garbage', 'late_end', 'late_slow'])('%s as NDJSON ends with an error line', async (name) => {
-    const { status: code, broken, text } = await send('alone', `SELECT 'fault:${name}' AS f, no, name FROM svc.animal`, { accept: 'application/x-ndjson' });
+    const timed = /silence|slow/.test(name);
+    const sql = `SELECT 'fault:${name}' AS f, no, name FROM svc.animal`;
+    const { status: code, broken, text } = await send(timed ? 'alone' : 'patient', sql, { accept: 'application/x-ndjson' });
     expect([code, broken, text.endsWith('\n')]).toEqual([200, false, true]);
     const lines = text.trimEnd().split('\n');
     const last = JSON.parse(lines.pop() as string);
-    expect(last).toMatchObject({ error: expect.any(String), code: /silence|slow/.test(name) ? 'statement_timeout' : 'datasource_failed' });
+    expect(last).toMatchObject({ error: expect.any(String), code: timed ? 'statement_timeout' : 'datasource_failed' });
     for (const line of lines) expect(JSON.parse(line)).toHaveProperty('no');
   });
 
   it.concurrent.each(['late_cut', 'late_silence', 'late_garbage', 'late_end'])('%s as CSV ends within an open quote', async (name) => {
-    const { status: code, text } = await send('alone', `SELECT 'fault:${name}' AS f, no, name FROM svc.animal`, { accept: 'text/csv' });
+    const { status: code, text } = await send(/silence/.test(name) ? 'alone' : 'patient', `SELECT 'fault:${name}' AS f, no, name FROM svc.animal`, {
+      accept: 'text/csv',
+    });
     expect(code).toBe(200);
     expect(text.slice(-300)).toMatch(/\r\n"\{'error':[^"]+$/);
     expect(text.split('"').length % 2).toBe(0);
@@ -225,7 +229,7 @@ describe('other formats of an answer', () => {
   it.concurrent.each(Object.keys(LATE))('%s: nested rows are folded first, so the error has its status', async (name) => {
     const sql = `SELECT entity_id, 'fault:${name}' AS f, name, "parent_of[animal].name" FROM dsvc.animal`;
     const timed = /silence|slow/.test(name);
-    expect(ending(await send('alone', sql, { nested: 'true' }))).toBe(
+    expect(ending(await send(timed ? 'alone' : 'patient', sql, { nested: 'true' }))).toBe(
       timed ? '504 statement_timeout' : name === 'late_flood' ? '400 result_too_large' : '502 datasource_failed',
     );
     await works('alone');
@@ -301,6 +305,6 @@ describe('a caller who disconnects', () => {
     expect(proxy.abandoned('late_silence')).toBe(begun);
     leave.abort();
     await reader.read().catch(() => undefined);
-    await expect.poll(() => proxy.abandoned('late_silence'), { timeout: 10_000 }).toBe(begun + 1);
+    await expect.poll(() => proxy.abandoned('late_silence')).toBe(begun + 1);
   });
 });

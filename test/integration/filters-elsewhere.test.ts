@@ -20,7 +20,7 @@ beforeAll(async () => {
   await service.rows(`CREATE ONTOLOGY shop;
     CREATE CONCEPT item (id integer, name string, up integer, PRIMARY KEY (id), CONSTRAINT above FOREIGN KEY (up) REFERENCES item (id) INVERSEOF below);
     CREATE MAPPING m INTO item AS SELECT id, name, up FROM s.t`);
-}, 120_000);
+});
 afterAll(() => service.close());
 
 /** A payload as a client sends it in a header: UTF-8, which cannot contain a line end. */

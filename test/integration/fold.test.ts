@@ -52,7 +52,7 @@ CREATE MAPPING m_tagged (CONSTRAINT has_tag FOREIGN KEY (tag) REFERENCES tag (ta
 let tables: PlannedTables;
 beforeAll(async () => {
   tables = await PlannedTables.open(TABLES, MODEL, 'shops');
-}, 120_000);
+});
 afterAll(() => tables.close());
 
 const isFolded = (sql: string, changes = {}): boolean => / AS k0[ ,]/.test(tables.plan(sql, changes).sql);

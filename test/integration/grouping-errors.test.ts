@@ -22,7 +22,7 @@ let s: TestService;
 beforeAll(async () => {
   s = await startService({ tables: TABLES });
   await s.rows(MODEL);
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 describe('a key in GROUP BY', () => {

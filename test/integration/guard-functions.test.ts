@@ -28,7 +28,7 @@ beforeAll(async () => {
     [[...ALLOWED_FUNCTIONS]],
   );
   overloads = rows;
-}, 60_000);
+});
 afterAll(() => db.close());
 
 describe('the allowed functions', () => {

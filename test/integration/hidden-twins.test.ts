@@ -31,7 +31,7 @@ describe('an ontology seen in part', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startService();
-  }, 120_000);
+  });
   afterAll(() => service?.close());
 
   const ask = async (token: string, path: string, body?: unknown): Promise<string> => {

@@ -48,7 +48,7 @@ describe('the service, to a caller with few rights,', () => {
     await user('dan', 'QUERY ON ontology.zoo.concept.clawed', 'QUERY ON datasource.main');
     await user('eve', 'EDIT ON ontology.zoo', 'EDIT ON ontology.zoo.concept.animal', 'ACCESS ON ontology.zoo.concept.place', 'QUERY ON datasource.main');
     await user('acc', 'ACCESS ON ALL ontology.zoo');
-  }, 180_000);
+  });
   afterAll(() => service?.close());
 
   it('returns the rows of descendants with the granted concept, and nothing else of them', async () => {

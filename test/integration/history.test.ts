@@ -51,7 +51,7 @@ beforeAll(async () => {
     tokens[name] = (await s.rows(`CREATE TOKEN FOR ${name}`))[0].token;
   }
   await s.rows('GRANT QUERY ON ALL ontology.other TO USER una; GRANT AUTH ON user.una TO USER bob');
-}, 60_000);
+});
 afterAll(() => s?.close());
 beforeEach(() => catalog('DELETE FROM kg_catalog.agents_history'));
 

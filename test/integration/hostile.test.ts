@@ -14,7 +14,7 @@ const SIZES = sizesOf('integration/hostile');
 
 const COUNT = SIZES.requests;
 /** An answer that takes longer counts as missing. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 
 let database: LocalPostgres;
 let running: Running;

@@ -65,7 +65,7 @@ beforeAll(async () => {
   await user('una', 'QUERY ON ALL ontology.shop');
   await user('ben', 'QUERY ON ontology.shop.concept.town');
   await user('mia', 'QUERY ON ALL ontology.shop');
-}, 60_000);
+});
 afterAll(() => s?.close());
 
 describe('sampleValues', () => {

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await s.rows('CREATE USER clerk');
   for (const o of ['souls', 'mapped']) await s.rows(`GRANT QUERY ON ontology.${o}.concept.visiting_teacher TO USER clerk`, o);
   token = (await s.rows('CREATE TOKEN FOR clerk'))[0].token;
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 const nos = async (sql: string, ontology: string, by?: string): Promise<unknown[]> => {

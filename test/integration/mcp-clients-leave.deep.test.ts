@@ -34,7 +34,7 @@ describe.skipIf(missing)('a client of the SSE transport', () => {
         "SELECT count(*)::int AS n FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%left alone%' AND pid <> pg_backend_pid()",
       )
     )[0]?.n;
-  const becomes = (n: number) => expect.poll(running, { timeout: 30_000 }).toBe(n);
+  const becomes = (n: number) => expect.poll(running).toBe(n);
   const SLOW = "SELECT count(*) AS n FROM svc.item a, svc.item b, svc.item c WHERE a.name || b.name || c.name <> 'left alone'";
   const call = (query: string) => ({ name: 'execute_sql', arguments: { query } });
   async function connect(): Promise<Client> {

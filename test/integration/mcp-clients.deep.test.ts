@@ -27,7 +27,7 @@ beforeAll(async () => {
   await service.query(PARK);
   const [made] = await service.query(`CREATE USER olive PASSWORD '${PASSWORD}'; GRANT QUERY ON ALL ontology.park TO USER olive; CREATE TOKEN FOR olive`);
   key = made?.token as string;
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 const streamable = (): URL => new URL(`${service.base}/svc/api/mcp`);

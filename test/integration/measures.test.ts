@@ -33,7 +33,7 @@ beforeAll(async () => {
   await db.exec(`CREATE TABLE shop (no int); INSERT INTO shop VALUES (1), (2);
     CREATE TABLE sale (no int, shop int, price numeric, gift boolean);
     INSERT INTO sale VALUES (1, 1, 1, true), (2, 1, 2, false), (3, 1, 4, true), (4, 2, 8, NULL), (5, 2, 160, true)`);
-}, 120_000);
+});
 afterAll(() => db.close());
 
 describe('an aggregate around a measure in the definition of another', () => {

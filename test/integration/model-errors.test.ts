@@ -31,7 +31,7 @@ beforeAll(async () => {
   await s.rows('CREATE USER clerk');
   await s.rows('GRANT QUERY ON ontology.faults.view.loads TO USER clerk');
   token = (await s.rows('CREATE TOKEN FOR clerk'))[0].token;
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 const fault = async (sql: string, by?: string) => {

@@ -53,7 +53,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   folder = await mkdtemp(join(tmpdir(), 'model-'));
-}, 120_000);
+});
 afterAll(async () => {
   server?.close();
   await service?.close();

@@ -36,7 +36,7 @@ CREATE MAPPING m_pointer INTO pointer AS SELECT id AS pointer_id, to_id AS id FR
 let tables: PlannedTables;
 beforeAll(async () => {
   tables = await PlannedTables.open(TABLES, MODEL, 'narrow');
-}, 120_000);
+});
 afterAll(() => tables.close());
 
 async function ask(sql: string, bound?: readonly BoundValue[]): Promise<{ sql: string; rows: unknown[][] }> {

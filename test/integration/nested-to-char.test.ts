@@ -11,7 +11,7 @@ let db: PGlite;
 beforeAll(async () => {
   db = await memoryDatabase();
   await db.exec("SET TimeZone = 'UTC'");
-}, 60_000);
+});
 afterAll(() => db.close());
 
 const FIELDS =

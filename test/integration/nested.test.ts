@@ -32,7 +32,7 @@ beforeAll(async () => {
   service = await startService();
   for (const sql of [...TABLES, ...MORE_TABLES]) await service.database.exec(sql);
   await service.rows(`CREATE ONTOLOGY shop; ${MODEL} ${MORE_MODEL}`);
-}, 120_000);
+});
 afterAll(() => service.close());
 
 type Headers = Readonly<Record<string, string>>;

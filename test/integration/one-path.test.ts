@@ -48,7 +48,7 @@ let s: TestService;
 beforeAll(async () => {
   s = await startService({ tables: TABLES });
   await s.rows(MODEL);
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 const byHand = async (sql: string) =>

@@ -139,7 +139,7 @@ beforeAll(async () => {
     expect(losses).toEqual([]);
     graphs[model.name] = graph;
   }
-}, 60_000);
+});
 afterAll(() => db?.close());
 
 /** The values of each row, in order of the rows; numbers rounded to cents as the catalog writes them. */

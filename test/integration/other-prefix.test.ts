@@ -30,7 +30,7 @@ beforeAll(async () => {
     CREATE CONCEPT item (id integer, name string, up integer, PRIMARY KEY (id), LABEL (name), CONSTRAINT above FOREIGN KEY (up) REFERENCES item (id) INVERSEOF below);
     CREATE CONCEPT first INHERITS (item) FROM acme.item WHERE id = 1;
     CREATE MAPPING m INTO item AS SELECT id, name, up FROM s.t; CREATE VIEW named AS SELECT id, name FROM acme.item`);
-}, 120_000);
+});
 afterAll(async () => {
   await workers?.stop();
   await database?.close();
@@ -99,7 +99,7 @@ describe('a client of another prefix', () => {
     expect(status, text).toBe(202);
     const { poll_url } = JSON.parse(text);
     expect(poll_url).toMatch(/^\/acme\/openapi\/get-async-results\//);
-    await expect.poll(async () => (await get(poll_url)).status, { timeout: 20_000 }).toBe('completed');
+    await expect.poll(async () => (await get(poll_url)).status).toBe('completed');
     expect((await get(poll_url)).response).toEqual([{ n: 2 }]);
   });
 

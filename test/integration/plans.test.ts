@@ -17,8 +17,8 @@ let context: PlanContext;
 beforeAll(async () => {
   await openPlans(TABLES);
   context = { graph: await withColumnTypes(graphOf(MODEL, 'plans', parser), answerOf), parser, product: 'svc', activeDatasource: 'main' };
-}, 120_000);
-afterAll(closePlans, 30_000);
+});
+afterAll(closePlans);
 
 const generated = (sql: string) => planSelect(context, { text: sql, offset: 0 });
 

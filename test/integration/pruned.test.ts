@@ -58,7 +58,7 @@ CREATE MAPPING m_overlap INTO vague AS SELECT id, code FROM vehicle WHERE code <
 let tables: PlannedTables;
 beforeAll(async () => {
   tables = await PlannedTables.open(TABLES, MODEL, 'vehicles');
-}, 120_000);
+});
 afterAll(() => tables.close());
 
 /** How often the finished SQL reads a table. */

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await s.rows(MODEL);
   await s.rows('CREATE USER vera; GRANT QUERY ON ontology.shop.view.by_status TO USER vera; GRANT QUERY ON ontology.shop.view.twice TO USER vera');
   tokens.vera = (await s.rows('CREATE TOKEN FOR vera'))[0].token;
-}, 60_000);
+});
 afterAll(() => s?.close());
 
 /** Runs a statement within named relations (an empty list means all). */

@@ -73,7 +73,7 @@ beforeAll(async () => {
   tokens.few = await s.user('few', ...['clinic', 'wide'].flatMap((o) => few.map((c) => `QUERY ON ontology.${o}.concept.${c}`)));
   await s.rows("CREATE POLICY north ON CONCEPT person TO USER few USING (name <> 'Xan Hidden')", 'clinic');
   await s.rows('CREATE POLICY hush ON PROPERTY diagnosis MASK FULL', 'clinic');
-}, 120_000);
+});
 afterAll(() => s?.close());
 
 describe('the part of a graph', () => {

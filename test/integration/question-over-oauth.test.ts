@@ -18,7 +18,7 @@ beforeAll(async () => {
   await service.query(`CREATE ONTOLOGY park; CREATE CONCEPT animal (no integer, name string, PRIMARY KEY (no));
     CREATE MAPPING m INTO animal AS SELECT no, called AS name FROM public.t_animal`);
   await service.query(`CREATE USER olive PASSWORD '${PASSWORD}'; GRANT QUERY ON ALL ontology.park TO USER olive`);
-}, 120_000);
+});
 afterAll(async () => {
   await service?.stop();
   await stub?.close();
@@ -76,4 +76,4 @@ it('gets answer, SQL and rows', async () => {
     details: { model: 'openai-compatible/m', tries: [{ sql: SQL, error: null }] },
   });
   expect(stub.heard.every((h) => h.headers.authorization === 'Bearer k')).toBe(true);
-}, 60_000);
+});

@@ -106,7 +106,7 @@ beforeAll(async () => {
   await s.rows('CREATE POLICY hush ON PROPERTY diagnosis MASK FULL EXCEPT USER wes', 'clinic');
   await s.rows(`CREATE AGENT desk ONTOLOGY (clinic) OPTIONS (concepts_list = 'VISIT, patient', views_list = 'none', include_tags = 'AREA=front desk', note = 'Be brief',
     retries = '0', max_limit = '2', db_is_case_sensitive = 'true', max_graph_depth = '0')`);
-}, 60_000);
+});
 afterAll(() => s?.close());
 
 describe('the tools', () => {

@@ -116,7 +116,7 @@ beforeAll(async () => {
     if (!body.includes('kg_catalog') && body.includes('"query"')) sent.push(body);
     return realFetch(input, init);
   };
-}, 60_000);
+});
 afterEach(() => {
   sent.length = 0;
 });

@@ -103,7 +103,7 @@ beforeAll(async () => {
   const imported = await RDF.read(files, createSqlReader(parser, 'svc'));
   losses = imported.losses;
   graph = modelOfScripts([{ path: 'imported', text: scriptOf(imported.model, imported.name, 'svc', imported.statements) }], imported.name, parser, 'svc').graph;
-}, 60_000);
+});
 afterAll(() => db?.close());
 
 const values = (rows: readonly { readonly row: Readonly<Record<string, unknown>> }[]): string[] =>

@@ -16,7 +16,7 @@ beforeAll(async () => {
     settings: { DATASOURCE_NOWHERE: JSON.stringify({ url: 'postgres://u:secret-77@db.internal/x', endpoint: 'http://127.0.0.1:1/sql' }) },
     parts: { kv: keyValues({ ...namespace, getWithMetadata: reading }, { scope: 'test', secret: 'secret' }) },
   });
-}, 120_000);
+});
 afterAll(() => service?.close());
 
 const ready = async (token: string): Promise<{ status: number; text: string; states: Record<string, string> }> => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
     CREATE MAPPING m_sample INTO (sample) AS SELECT id, mass FROM lab.sample;
     CREATE MAPPING m_mixed INTO (mixed) AS SELECT id, wide FROM lab.sample;
     CREATE MAPPING m_mixed2 INTO (mixed) AS SELECT id, weight AS wide FROM lab.probe WHERE id = 2`);
-}, 180_000);
+});
 afterAll(() => s?.close());
 
 describe('a real column', () => {

@@ -62,7 +62,7 @@ beforeAll(async () => {
   await service.rows(MODEL, 'shop');
   for (const user of ['ann', 'nobody']) tokens[user] = String((await service.rows(`CREATE USER ${user}; CREATE TOKEN FOR ${user}`))[0]?.token);
   await service.rows('GRANT QUERY ON ALL ontology.shop TO USER ann');
-}, 120_000);
+});
 afterAll(() => service.close());
 beforeEach(async () => {
   clock.ahead = 0;

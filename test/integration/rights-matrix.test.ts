@@ -157,7 +157,7 @@ beforeAll(async () => {
       await service.rows(`GRANT ${grant.replace(' WITH GRANT OPTION', '')} TO USER ${user}${grant.endsWith('OPTION') ? ' WITH GRANT OPTION' : ''}`);
     tokens[user] = String((await service.rows(`CREATE TOKEN FOR ${user}`))[0]?.token);
   }
-}, 120_000);
+});
 afterAll(() => service?.close());
 
 describe('the rights of users', () => {

@@ -44,7 +44,7 @@ describe.each(oneIn(SIZES.everySample, SAMPLES, 1))('the sample $name', ({ name,
     const model = await readFile(new URL(`../../examples/${name}/model.kg`, import.meta.url), 'utf8');
     const { files } = await RDF.write(modelOfScripts([{ path: 'model.kg', text: model }], name, parser, 'svc'));
     texts = Object.fromEntries(files.map((f) => [f.name.split('.')[1], f.text])) as typeof texts;
-  }, 180_000);
+  });
   afterAll(() => db?.close());
 
   async function report() {
@@ -71,7 +71,7 @@ describe.each(oneIn(SIZES.everySample, SAMPLES, 1))('the sample $name', ({ name,
     const { triples, results } = await report();
     expect(triples).toBeGreaterThan(2000);
     expect(results).toEqual([]);
-  }, 180_000);
+  });
 
   it('does not meet them with planted faults', async () => {
     const keys = await db.query<{ drop: string }>(
@@ -81,5 +81,5 @@ describe.each(oneIn(SIZES.everySample, SAMPLES, 1))('the sample $name', ({ name,
     for (const { drop } of keys.rows) await db.exec(drop.replace('DROP CONSTRAINT', 'DROP CONSTRAINT IF EXISTS'));
     await db.exec(faults);
     expect((await report()).results).toEqual(found);
-  }, 180_000);
+  });
 });

@@ -272,7 +272,7 @@ describe('get_token', () => {
       return answer;
     });
     try {
-      await vi.waitFor(() => expect([early.length, hashes.made]).toEqual([refused, bearers.length - refused]), 10_000);
+      await vi.waitFor(() => expect([early.length, hashes.made]).toEqual([refused, bearers.length - refused]), 60_000);
       for (const { status, headers, json } of early) expect([status, headers.get('retry-after'), json.code]).toEqual([429, '5', 'too_many_requests']);
       hashes.open = Promise.resolve();
       const result = await meanwhile();

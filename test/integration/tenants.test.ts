@@ -46,7 +46,7 @@ describe.each([
       await service.rows(create(t));
       await service.rows(`GRANT QUERY ON ALL ontology.${ontology(t)} TO USER ${quoted(t)}`);
     }
-  }, 120_000);
+  });
   afterAll(() => service.close());
 
   it.each(PAIRS)('a token of %s that names the user of %s', async (signed, named) => {

@@ -30,7 +30,7 @@ const byHand = async (sql: string): Promise<string[]> => (await query(`SELECT ro
 beforeAll(async () => {
   db = await memoryDatabase();
   await loadTpch(intoPglite(db), SCALE);
-}, 120_000);
+});
 afterAll(() => db.close());
 
 describe('the tables of TPC-H', () => {

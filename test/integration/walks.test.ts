@@ -82,7 +82,7 @@ CREATE MAPPING m_opens (CONSTRAINT opens FOREIGN KEY (b) REFERENCES node (id), C
 let tables: PlannedTables;
 beforeAll(async () => {
   tables = await PlannedTables.open(TABLES, MODEL, 'graphs');
-}, 120_000);
+});
 afterAll(() => tables.close());
 
 const ask = async (sql: string): Promise<Record<string, unknown>[]> => (await tables.rows(sql)).map((row) => JSON.parse(row));

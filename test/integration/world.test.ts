@@ -30,7 +30,7 @@ const byHand = async (sql: string): Promise<Row[]> => (await query(`SELECT to_js
 beforeAll(async () => {
   db = await memoryDatabase();
   await loadWorldTables(exec);
-}, 120_000);
+});
 afterAll(() => db.close());
 
 describe('the tables of the sample graph', () => {

@@ -19,6 +19,33 @@ describe('generated tests', () => {
   });
 });
 
+describe('time-outs of tests', () => {
+  const TESTS = FILES.filter((f) => f.startsWith('test/') && f.endsWith('.ts'));
+  /** Time-outs of vitest.config.ts, in seconds, below which a test has none of its own. */
+  const LEAST = { test: 180, poll: 60 } as const;
+  /** The names of tests whose time-out shows that their work is linear. */
+  const LINEAR = /in linear time'/;
+  const found = (code: string): string[] =>
+    code.split('\n').filter((line) => {
+      const [, hook] = /^\s*\}, (\d+)_000\);$/.exec(line) ?? [];
+      const [, named] = /\bit\b.*, \{ timeout: (\d+)_000\b/.exec(line) ?? [];
+      const [, poll] = /\.(?:poll|waitFor)\(.*\{ timeout: (\d+)_000\b/.exec(line) ?? [];
+      const test = hook ?? named;
+      return (test !== undefined && Number(test) < LEAST.test && !LINEAR.test(line)) || (poll !== undefined && Number(poll) < LEAST.poll);
+    });
+
+  it('are not shorter than those of vitest.config.ts, which suit a busy machine', () => {
+    expect(TESTS.flatMap((f) => found(read(f)).map((line) => `${f}: ${line.trim()}`))).toEqual([]);
+  });
+
+  it('are found by that test', () => {
+    const own = (seconds: number): string => `{ timeout: ${seconds}_000 }`;
+    const short = ['}, 60_000);', `it('a', ${own(30)}, () => {`, `await expect.poll(rows, ${own(20)}).toBe(1);`];
+    expect(found(short.join('\n'))).toEqual(short);
+    expect(found(`}, 240_000);\nit('is read in linear time', ${own(30)}, () => {`)).toEqual([]);
+  });
+});
+
 describe('tests that an answer lacks a text', () => {
   const TESTS = FILES.filter((f) => f.startsWith('test/') && f.endsWith('.ts'));
   /** What an id, a hash or a time can contain: digits and letters of hexadecimal numbers. */

@@ -30,7 +30,7 @@ const takeBack = (id: number | string): string => rpc('notifications/cancelled',
 /** Statements that hang, by their name; `ended`: their exchange was aborted. */
 const hanging = new Map<string, { ended: boolean }>();
 const state = (name: string): string => (hanging.has(name) ? (hanging.get(name)?.ended ? 'ended' : 'runs') : 'none');
-const becomes = (name: string, expected: string) => expect.poll(() => state(name), { timeout: 20_000, interval: 10 }).toBe(expected);
+const becomes = (name: string, expected: string) => expect.poll(() => state(name), { interval: 10 }).toBe(expected);
 
 let other: string;
 beforeAll(async () => {
@@ -92,12 +92,12 @@ describe('a client of Streamable HTTP', () => {
     const leaving = new AbortController();
     const names = Array.from({ length: 10 }, (_, i) => `crowd-${i}`);
     const answers = names.map((name, id) => send('POST', '/svc/api/mcp', { body: slow(name, id), signal: leaving.signal }).catch(() => undefined));
-    await expect.poll(() => names.filter((name) => state(name) === 'runs').length, { timeout: 20_000 }).toBe(8);
+    await expect.poll(() => names.filter((name) => state(name) === 'runs').length).toBe(8);
     leaving.abort();
     await Promise.all(answers);
     const body = rpc('tools/call', { name: 'execute_sql', arguments: { query: 'SELECT no FROM svc.frog WHERE no = 1' } }, 1);
     expect(await (await send('POST', '/svc/api/mcp', { body })).json()).toMatchObject({ result: { structuredContent: { rows: [{ no: 1 }] } } });
-    await expect.poll(() => names.filter((name) => state(name) === 'runs'), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => names.filter((name) => state(name) === 'runs')).toEqual([]);
   });
 });
 

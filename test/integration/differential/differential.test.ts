@@ -47,7 +47,7 @@ describe('the planner and the second opinion agree', () => {
   beforeAll(async () => {
     console.log(`differential: SEED=${SEED} CASES=${cases}`);
     harness = await Harness.open();
-  }, 120_000);
+  });
   afterAll(() => harness.close());
 
   it(`on ${cases} queries over generated ontologies and rows`, { timeout: 3_600_000 }, async () => {

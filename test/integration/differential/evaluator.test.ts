@@ -386,7 +386,7 @@ describe('the second opinion agrees with SQL by hand', () => {
   beforeAll(async () => {
     db = await memoryDatabase();
     await db.exec(ddlOf(STORE));
-  }, 60_000);
+  });
   afterAll(() => db.close());
 
   it.each(CASES)('%s', async (_, query, sql) => {

@@ -166,7 +166,7 @@ describe('the second opinion on measures, cubes and views', () => {
   beforeAll(async () => {
     db = await memoryDatabase();
     await db.exec(ddlOf(WORLD));
-  }, 60_000);
+  });
   afterAll(() => db.close());
 
   it.each(CASES)('%s', async (_, query, sql) => {

@@ -44,7 +44,7 @@ describe('a caller under policies gets what is left of the rows and values', () 
   beforeAll(async () => {
     console.log(`policies: SEED=${SEED} CASES=${cases}`);
     harness = await Harness.open();
-  }, 120_000);
+  });
   afterAll(() => harness.close());
 
   it(`on ${cases} queries over generated ontologies, rows and policies`, { timeout: 3_600_000 }, async () => {

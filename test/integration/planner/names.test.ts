@@ -18,7 +18,7 @@ const parser = await loadNodeParser();
 let db: PGlite;
 beforeAll(async () => {
   db = await memoryDatabase();
-}, 60_000);
+});
 afterAll(() => db.close());
 
 const FROM = `FROM (SELECT 1 AS a, 'x'::text AS "B c", ARRAY[1, 2] AS arr, '{"k": [1]}'::jsonb AS j, ROW(1, 'y') AS rec, DATE '2024-01-02' AS d) t`;

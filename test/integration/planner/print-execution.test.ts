@@ -10,7 +10,7 @@ let db: PGlite;
 
 beforeAll(async () => {
   db = await memoryDatabase();
-}, 60_000);
+});
 afterAll(() => db.close());
 
 const T = `(VALUES (1, 'one', 1.5), (2, 'two', NULL), (2, 'zwei', -2.5), (3, NULL, 0)) AS t(a, b, c)`;

@@ -13,7 +13,7 @@ beforeAll(async () => {
     INSERT INTO raw.staff VALUES (10, 'Ann', 1, NULL, NULL, 20, 2000), (11, 'Bo', 2, NULL, 10, 20, 900), (12, 'Cy', 2, NULL, 10, 21, 1500);
     CREATE TABLE raw.firms (id bigint, called text, town bigint, code uuid); INSERT INTO raw.firms VALUES (20, 'Acme', 2, NULL), (21, 'Bolt', 1, NULL);
     CREATE TABLE raw.guests (id bigint, called text, town bigint, born date); INSERT INTO raw.guests VALUES (30, 'Di', 1, NULL);`);
-}, 60_000);
+});
 afterAll(() => db.close());
 
 const rows = async (sql: string): Promise<unknown[]> => {

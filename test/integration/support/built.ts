@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildService, OUT, readScript, type Script } from '../../../bench/lib/build.ts';
 
-const PATIENCE_MS = 110_000;
+const PATIENCE_MS = 220_000;
 
 /** @throws Error if it cannot be built */
 export async function builtService(): Promise<Script> {

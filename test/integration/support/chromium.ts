@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import packed from '@sparticuz/chromium';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
@@ -49,6 +49,16 @@ export async function openBrowser(): Promise<Browser> {
   if (program !== undefined) return chromium.launch({ executablePath: program, headless: true, args: FLAGS });
   const executablePath = await unpacked();
   return chromium.launch({ executablePath, headless: true, args: FLAGS, env: { ...process.env, FONTCONFIG_FILE: fontsOf(executablePath) } });
+}
+
+/** Playwright's default of 30 seconds is too short on a busy machine. What a test waits for usually comes at once. */
+const PATIENCE_MS = 120_000;
+
+/** Creates a context whose waits suit a busy machine. */
+export async function openContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context;
 }
 
 /** A configuration with the package's fonts, because a machine without a browser may have none. It is written for each start because it has absolute paths. */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, BrowserContextOptions, Frame, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { borrowPostgres } from '../../support/databases/index.ts';
-import { openBrowser } from './chromium.ts';
+import { openBrowser, openContext } from './chromium.ts';
 import { loadShop, PASSWORD } from './console-shop.ts';
 import { startBuiltWorkers } from './worker.ts';
 
@@ -48,7 +48,7 @@ export async function startConsole(settings: Readonly<Record<string, string>> = 
   const answered: Promise<string>[] = [];
 
   async function open(options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, locale: 'en-US', ...options });
+    const context = await openContext(browser, { viewport: { width: 1280, height: 860 }, locale: 'en-US', ...options });
     contexts.push(context);
     const page = await context.newPage();
     page.on(

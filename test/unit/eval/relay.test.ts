@@ -17,7 +17,7 @@ describe('a relay', () => {
     try {
       const model = languageModels(llm({ LLM_TYPE: 'openai-compatible', LLM_BASE_URL: relay.url, LLM_MODEL: 'relay', LLM_TIMEOUT: '60' }));
       const asked = model?.ask(TURN, deadline());
-      await expect.poll(() => readdir(join(folder, 'new')), { timeout: 10_000 }).toEqual(['0001.prompt.md']);
+      await expect.poll(() => readdir(join(folder, 'new'))).toEqual(['0001.prompt.md']);
       const prompt = await readFile(join(folder, 'new', '0001.prompt.md'), 'utf8');
       for (const part of [TURN.system, TURN.user, '"sql"']) expect(prompt).toContain(part);
       // a part of an answer is not one

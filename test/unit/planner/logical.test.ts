@@ -114,7 +114,7 @@ describe('the logical plan as data', () => {
     });
   });
 
-  it('is frozen, can be converted to JSON, and has no tables and no aliases of the planner, for the statements of all corpora', { timeout: 120_000 }, () => {
+  it('is frozen, can be converted to JSON, and has no tables and no aliases of the planner, for the statements of all corpora', () => {
     let count = 0;
     const faults: object[] = [];
     for (const corpus of [forms(parser), ...written(parser), ...generatedCorpora(parser, 100, 1)])
