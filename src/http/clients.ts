@@ -1,4 +1,4 @@
-/** What public clients of this field send in addition to SQL: conversations, reports of questions and benchmarks, knowledge bases (docs/clients.md#programs-in-python). */
+/** What public clients of this field send in addition to SQL: conversations, reports of questions and benchmarks, knowledge bases (docs/python.md). */
 import { badRequest, notFound } from '../errors.ts';
 import { searchKnowledge } from '../llm/knowledge-bases.ts';
 import { conversationMessages, reportQuestion, type ServiceRequest } from '../service.ts';

@@ -8,6 +8,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as StreamableV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { LocalPostgres } from '../../dev/testing.ts';
 import { borrowPostgres } from '../support/databases/index.ts';
 import { consent } from './support/consent.ts';
@@ -53,6 +54,13 @@ interface Made {
   readonly finishAuth: (back: URLSearchParams) => Promise<void>;
 }
 
+/** The parts of the clients that the extension for skills needs. */
+interface SkillClient {
+  request<T>(request: { readonly method: string; readonly params: object }, result: z.ZodType<T>): Promise<T>;
+  readResource(params: { readonly uri: string }): Promise<{ readonly contents: readonly { readonly text?: string }[] }>;
+}
+const SKILLS = z.looseObject({ skills: z.array(z.looseObject({ uri: z.string() })) });
+
 const NAME = { name: 'test', version: '1' };
 const given = ({ headers, authProvider, fetch }: Way) => ({
   fetch,
@@ -88,9 +96,20 @@ const CLIENTS: readonly (readonly [string, (way: Way) => Made, new () => Error])
 ];
 
 describe.each(CLIENTS)('%s', (_, make, Unauthorized) => {
-  it('initializes, lists and calls with an API token', async () => {
+  it('initializes, lists, calls and reads skills with an API token', async () => {
     const client = await make({ headers: { 'x-api-key': key }, fetch }).connect();
     await works(client);
+    const asked = client as ParkClient & SkillClient;
+    const { skills } = await asked.request({ method: 'skills/list', params: {} }, SKILLS);
+    expect(skills.map((skill) => skill.uri)).toEqual([
+      'skill://park/query-this-graph/SKILL.md',
+      'skill://model-a-database/SKILL.md',
+      'skill://check-an-answer/SKILL.md',
+    ]);
+    const uri = skills[0]?.uri ?? '';
+    expect(await asked.request({ method: 'skills/get', params: { uri } }, z.looseObject({}))).toMatchObject({ skill: { uri } });
+    const { contents } = await asked.readResource({ uri });
+    expect(contents[0]?.text).toMatch(/^---\nname: query-this-graph\n[\s\S]*animal/);
     await client.close();
   });
 

@@ -1,5 +1,5 @@
 /**
- * The statements of public clients of this field, as they send them with PRODUCT_NAME=timbr, and what they read of the answers (docs/clients.md#programs-in-python). Versions:
+ * The statements of public clients of this field, as they send them with PRODUCT_NAME=timbr, and what they read of the answers (docs/python.md). Versions:
  * langchain_timbr at 97d160a, pytimbr_api 2.1.1, bagofwords at ce81acc (backend/app/data_sources/clients/timbr_client.py). Each line names the file of the client that has the statement.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * The conversations of clients with their own language model: they report each question with its answer, and read the conversation back before the next one
- * (docs/clients.md#programs-in-python). A caller reads what it reported with the same rights and claims.
+ * (docs/python.md). A caller reads what it reported with the same rights and claims.
  */
 import { sha256 } from '../../auth/tokens.ts';
 import { type ReportedQuestion, readMessages, type StoredMessage, writeReported } from '../../catalog/client-history.ts';
