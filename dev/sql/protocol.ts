@@ -76,7 +76,7 @@ export function readRequest(body: string, headers: Record<string, string | strin
   }
   const { queries } = (payload ?? {}) as { queries?: unknown };
   const batch = Array.isArray(queries);
-  const statements = (batch ? queries : [payload]).map((one) => readStatement(one, arrayMode));
+  const statements = readStatements(batch ? queries : [payload], arrayMode);
   return {
     login,
     batch,
@@ -86,6 +86,15 @@ export function readRequest(body: string, headers: Record<string, string | strin
     readOnly: isTrue('neon-batch-read-only'),
     deferrable: isTrue('neon-batch-deferrable'),
   };
+}
+
+function readStatements(values: readonly unknown[], arrayMode: boolean): Statement[] {
+  try {
+    return values.map((one) => readStatement(one, arrayMode));
+  } catch (error) {
+    if (error instanceof RangeError) throw new RequestFault(400, 'the params are nested too deeply');
+    throw error;
+  }
 }
 
 function readStatement(value: unknown, arrayMode: boolean): Statement {

@@ -74,7 +74,12 @@ export async function runStatement(running: Running, statement: Statement, rawTe
   };
   const result = await new Promise<pg.QueryResultBase>((resolve, reject) => {
     const config = { name, text: statement.query, values: statement.params, rowMode: 'array', types: asText, queryMode: 'extended' };
-    const query = new pg.Query(config as pg.QueryConfig);
+    const query = new pg.Query(config as pg.QueryConfig) as CopyingQuery;
+    // PostgreSQL waits for rows, ignores a cancellation meanwhile, and has discarded the messages after the statement
+    query.handleCopyInResponse = ({ stream }) => {
+      fault = new RequestFault(400, 'COPY FROM STDIN is not supported', '0A000');
+      stream.destroy();
+    };
     const onRow = (row: (string | null)[], { fields }: pg.QueryResultBase) => {
       if (fault) return;
       try {
@@ -103,6 +108,9 @@ export async function runStatement(running: Running, statement: Statement, rawTe
   answer.write(`],"command":${JSON.stringify(result.command ?? '')},"rowCount":${result.rowCount ?? null}}`);
   return result.command;
 }
+
+/** A part of `pg`'s queries that its types do not declare. */
+type CopyingQuery = pg.Query & { handleCopyInResponse(connection: { readonly stream: { destroy(): void } }): void };
 
 const fieldOf = (f: pg.FieldDef) => ({
   name: f.name,

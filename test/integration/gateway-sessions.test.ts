@@ -278,6 +278,23 @@ describe.skipIf(postgresPrograms() === undefined)('a session of the gateway', ()
       expect(await rows(sql)).toEqual([[1]]);
     });
 
+    it('COPY FROM STDIN, for which PostgreSQL would wait forever', async () => {
+      for (const body of [
+        { query: 'COPY public.thing FROM STDIN' },
+        { queries: [{ query: 'CREATE TEMP TABLE here (a int) ON COMMIT DROP' }, { query: 'COPY here FROM STDIN' }] },
+      ]) {
+        expect(await post(body, 'plain')).toMatchObject({ message: 'COPY FROM STDIN is not supported' });
+        expect(await rows(sql)).toEqual([[1]]);
+      }
+    });
+
+    it('params that are nested too deeply', async () => {
+      const body = `{"query":"SELECT 1","params":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+      const headers = { 'content-type': 'application/json', 'neon-connection-string': 'postgres://plain:p@h/postgres' };
+      const response = await fetch(server.endpoint, { method: 'POST', headers, body });
+      expect([response.status, await response.json()]).toMatchObject([400, { message: 'the params are nested too deeply' }]);
+    });
+
     it('a session that PostgreSQL ends is replaced', async () => {
       await warm(sql);
       await admin.query('SELECT pg_terminate_backend($1)', [await pid()]);
